@@ -1,0 +1,81 @@
+// swift-tools-version: 6.0
+
+import PackageDescription
+
+/// Settings of every Swift target: the language mode already makes concurrency checking complete.
+let settings: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny")
+]
+
+/// A Swift target of ours with its tests beside it.
+func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []) -> Target {
+  .testTarget(
+    name: "\(name)Tests", dependencies: [.byName(name: name)] + dependencies, exclude: exclude,
+    swiftSettings: settings)
+}
+
+func system(_ name: String, apt: String, brew: String) -> Target {
+  .systemLibrary(name: name, providers: [.apt([apt]), .brew([brew])])
+}
+
+let package = Package(
+  name: "opdash",
+  platforms: [.macOS(.v15)],
+  products: [
+    .executable(name: "opdash", targets: ["opdash"]),
+    .library(name: "Operations", targets: ["Operations"]),
+    .library(name: "Transfers", targets: ["Transfers"]),
+    .library(name: "Processes", targets: ["Processes"]),
+  ],
+  targets: [
+    // The C libraries, as the system has them.
+    system("CNcurses", apt: "libncurses-dev", brew: "ncurses"),
+    system("CCurl", apt: "libcurl4-openssl-dev", brew: "curl"),
+    system("CYAML", apt: "libyaml-dev", brew: "libyaml"),
+    system("CMicrohttpd", apt: "libmicrohttpd-dev", brew: "libmicrohttpd"),
+    .target(name: "CProcess"),
+
+    // What an operation is, and the operations that do real work.
+    module("Operations"),
+    module("Transfers", ["Operations", "CCurl"]),
+    module("Processes", ["Operations", "CProcess"]),
+
+    // What a run is, and what makes one happen.
+    module("JobModel"),
+    module("JobEngine", ["JobModel", "Operations", "Processes", "Transfers"]),
+    module("JobFiles", ["JobModel", "CYAML"]),
+    module("Reports", ["JobModel"]),
+
+    // What a person sees.
+    module("Screen"),
+    module("Dashboard", ["JobModel", "Screen"]),
+    module("NcursesTerminal", ["Screen", "CNcurses"]),
+
+    module("DemoServer", ["CMicrohttpd"]),
+    .executableTarget(
+      name: "opdash",
+      dependencies: [
+        "JobModel", "JobEngine", "JobFiles", "Reports", "Screen", "Dashboard", "NcursesTerminal",
+        "DemoServer", "Operations", "Processes", "Transfers",
+      ],
+      swiftSettings: settings),
+
+    .target(name: "Support", path: "Tests/Support", swiftSettings: settings),
+    tests("Operations", ["Support"]),
+    tests("Transfers", ["Support", "Operations"]),
+    tests("Processes", ["Support", "Operations"]),
+    tests("JobModel", ["Support"]),
+    tests("JobEngine", ["Support", "JobModel"]),
+    tests("JobFiles", ["Support", "JobModel"]),
+    tests("Reports", ["Support", "JobModel"], exclude: ["Goldens"]),
+    tests("Screen", ["Support"]),
+    tests("Dashboard", ["Support", "JobModel", "Screen"], exclude: ["Goldens"]),
+    tests("NcursesTerminal", ["Support", "Screen"]),
+    tests("DemoServer", ["Support"]),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,99 @@
+/// The jobs of a run and how they hang together, as declared.
+package struct JobGraph: Sendable, Equatable {
+  package enum Failure: String, Sendable, CaseIterable {
+    /// What does not depend on the failed job goes on.
+    case keepGoing = "keep-going"
+    /// Nothing new starts; what executes may finish.
+    case finishRunning = "finish-running"
+    /// What executes is cancelled too.
+    case stopNow = "stop-now"
+  }
+
+  package enum Schedule: String, Sendable, CaseIterable {
+    case criticalPath = "critical-path"
+    case priority
+    case fifo
+  }
+
+  package var name: String
+  package var jobs: [Job]
+  package var slots: Int?
+  package var onFailure: Failure
+  package var schedule: Schedule
+  package var pools: [String: Int]
+
+  package init(
+    name: String, jobs: [Job] = [], slots: Int? = nil, onFailure: Failure = .keepGoing,
+    schedule: Schedule = .criticalPath, pools: [String: Int] = [:]
+  ) {
+    self.name = name
+    self.jobs = jobs
+    self.slots = slots
+    self.onFailure = onFailure
+    self.schedule = schedule
+    self.pools = pools
+  }
+
+  package subscript(id: JobID) -> Job { jobs[id.index] }
+
+  package func id(named name: String) -> JobID? {
+    jobs.firstIndex { $0.name == name }.map(JobID.init)
+  }
+
+  /// For each job, the jobs that need it, in the order of their identifiers.
+  package var dependents: [[JobID]] {
+    var dependents = [[JobID]](repeating: [], count: jobs.count)
+    for (index, job) in jobs.enumerated() {
+      for need in job.needs { dependents[need.job.index].append(JobID(index)) }
+    }
+    return dependents
+  }
+
+  /// A cycle as its path, first and last the same, or nil where there is none; takes time linear in jobs and needs.
+  package var cycle: [JobID]? {
+    enum Mark { case new, open, done }
+    var marks = [Mark](repeating: .new, count: jobs.count)
+    var path: [(job: Int, next: Int)] = []
+    for root in jobs.indices where marks[root] == .new {
+      path.append((root, 0))
+      marks[root] = .open
+      while let (job, next) = path.last {
+        guard next < jobs[job].needs.count else {
+          marks[job] = .done
+          path.removeLast()
+          continue
+        }
+        path[path.count - 1].next += 1
+        let need = jobs[job].needs[next].job.index
+        switch marks[need] {
+        case .done: continue
+        case .open:
+          guard let start = path.firstIndex(where: { $0.job == need }) else { continue }
+          return (path[start...].map(\.job) + [need]).map { JobID($0) }
+        case .new:
+          marks[need] = .open
+          path.append((need, 0))
+        }
+      }
+    }
+    return nil
+  }
+
+  /// The named jobs and all that they need, directly or not, renumbered in their old order.
+  package func restricted(to wanted: [JobID]) -> JobGraph {
+    var keep = Set<JobID>()
+    var open = wanted
+    while let id = open.popLast() {
+      if keep.insert(id).inserted { open += self[id].needs.map(\.job) }
+    }
+    let order = keep.sorted()
+    let renumbered = Dictionary(uniqueKeysWithValues: order.enumerated().map { ($1, JobID($0)) })
+    var graph = self
+    graph.jobs = order.map { id in
+      var job = self[id]
+      job.needs = job.needs.compactMap { need in renumbered[need.job].map { JobNeed($0, when: need.when) } }
+      return job
+    }
+    return graph
+  }
+}

@@ -1,0 +1,11 @@
+import Foundation
+
+/// Waits until `condition` holds, asking often, and gives up after `bound` seconds: for what happens on other threads.
+package func eventually(within bound: Double = 10, _ condition: () throws -> Bool) rethrows -> Bool {
+  let end = Date(timeIntervalSinceNow: bound)
+  while Date() < end {
+    if try condition() { return true }
+    _ = poll(nil, 0, 2)
+  }
+  return try condition()
+}
