@@ -55,7 +55,7 @@ package enum JobPriority: String, Sendable, CaseIterable, Comparable {
   case high
   case veryHigh = "very-high"
 
-  /// -2 ... 2, with 0 for normal.
+  /// From -2 to 2, with 0 for normal.
   package var level: Int {
     switch self {
     case .veryLow: -2

@@ -16,7 +16,7 @@ package struct JobProgress: Sendable, Equatable {
     self.unit = unit
   }
 
-  /// 0 ... 1, or nil while the total is not known.
+  /// From 0 to 1, or nil while the total is not known.
   package var fraction: Double? {
     guard let total, total > 0 else { return nil }
     return Swift.min(1, Swift.max(0, Double(done) / Double(total)))

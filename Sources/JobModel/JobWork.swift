@@ -99,7 +99,7 @@ package struct UploadWork: Sendable, Equatable {
 package struct SimulatedWork: Sendable, Equatable {
   package var duration: Duration
   package var steps: Int
-  /// 0 ... 1: how likely one attempt is to fail.
+  /// How likely one attempt is to fail, from 0 to 1.
   package var failRate: Double
   package var seed: UInt64
 

@@ -31,6 +31,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     if started.load(ordering: .sequentiallyConsistent) { didCancel() }
   }
 
+  /// Says that the work is over; only the first call counts, from whatever thread.
   public final func finish() {
     guard !finished.exchange(true, ordering: .sequentiallyConsistent) else { return }
     didChangeValue(forKey: "isFinished")
