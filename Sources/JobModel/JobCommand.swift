@@ -12,6 +12,6 @@ package enum JobCommand: Sendable, Equatable {
   case setSlots(Int)
   case setDraining(Bool)
   case stop(StopLevel, by: JobState.Canceller)
-  /// States the end of the run once no job executes.
-  case finish
+  /// States the end of the run once no job executes; `signal` is the one that ended it, if any.
+  case finish(signal: Int32?)
 }

@@ -17,14 +17,16 @@ package struct JobEvent: Sendable, Equatable {
 
 /// What can happen in a run.
 package enum JobFact: Sendable, Equatable {
-  case runStarted(RunStart)
+  indirect case runStarted(RunStart)
   /// Stated for each job, in the order of their identifiers, right after `runStarted`.
-  case jobAdded(JobID, Job)
+  indirect case jobAdded(JobID, Job)
   /// `attempt` is the one in question, 0 before the first; `pid` the process group's leader, for shell jobs that execute.
   case jobState(JobID, JobState, attempt: Int, pid: Int32?)
   /// At most ten a second for each job.
   case jobProgress(JobID, JobProgress)
   case jobLog(JobID, attempt: Int, LogLine)
+  /// A person, a signal or a policy ends an attempt; its `jobState` follows when it has ended.
+  case cancelRequested(JobID, by: JobState.Canceller, kill: Bool)
   case slotsChanged(Int)
   case priorityChanged(JobID, JobPriority)
   /// While draining, nothing new starts.
@@ -89,20 +91,4 @@ package struct LogLine: Sendable, Equatable {
     self.text = text
     self.isCut = isCut
   }
-}
-
-/// What the jobs of a run came to.
-package struct RunSummary: Sendable, Equatable {
-  package var succeeded = 0
-  /// Those that were allowed to fail are counted in `allowed` instead.
-  package var failed = 0
-  package var allowed = 0
-  package var skipped = 0
-  package var cancelled = 0
-  /// Never ended: the run was left with these waiting.
-  package var left = 0
-  /// The exit status of opdash.
-  package var exit: Int32 = 0
-
-  package init() {}
 }

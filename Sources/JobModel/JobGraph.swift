@@ -40,11 +40,17 @@ package struct JobGraph: Sendable, Equatable {
     jobs.firstIndex { $0.name == name }.map(JobID.init)
   }
 
+  /// An edge seen from the job that is needed.
+  package struct Dependent: Sendable, Equatable {
+    package var job: JobID
+    package var when: JobNeed.Condition
+  }
+
   /// For each job, the jobs that need it, in the order of their identifiers.
-  package var dependents: [[JobID]] {
-    var dependents = [[JobID]](repeating: [], count: jobs.count)
+  package var dependents: [[Dependent]] {
+    var dependents = [[Dependent]](repeating: [], count: jobs.count)
     for (index, job) in jobs.enumerated() {
-      for need in job.needs { dependents[need.job.index].append(JobID(index)) }
+      for need in job.needs { dependents[need.job.index].append(Dependent(job: JobID(index), when: need.when)) }
     }
     return dependents
   }

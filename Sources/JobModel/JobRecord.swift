@@ -12,9 +12,13 @@ package struct JobRecord: Sendable, Equatable {
   /// How many of its needs are not decided in its favour yet.
   package var unmetNeeds: Int
   package var dependents: [JobID] = []
+  /// Who has asked for the end of the attempt in progress.
+  package var cancelling: Cancelling?
   /// Time spent in states that have ended, for telling one kind of wait from another.
   package var spent = Spent()
 
+  /// What each of `dependents` needs of this job.
+  var conditions: [JobNeed.Condition] = []
   var rateSample: (time: Duration, done: Int64)?
 
   package init(job: Job) {
@@ -31,6 +35,12 @@ package struct JobRecord: Sendable, Equatable {
     /// Nil while it executes and for one that succeeded or was cancelled.
     package var failure: JobFailure?
     package var pausedFor: Duration = .zero
+  }
+
+  package struct Cancelling: Sendable, Equatable {
+    package var by: JobState.Canceller
+    package var isKill: Bool
+    package var at: Duration
   }
 
   package struct Spent: Sendable, Equatable {
@@ -64,6 +74,7 @@ package struct JobRecord: Sendable, Equatable {
   package static func == (left: JobRecord, right: JobRecord) -> Bool {
     left.job == right.job && left.state == right.state && left.since == right.since && left.progress == right.progress
       && left.rate == right.rate && left.attempts == right.attempts && left.log == right.log
-      && left.unmetNeeds == right.unmetNeeds && left.dependents == right.dependents && left.spent == right.spent
+      && left.unmetNeeds == right.unmetNeeds && left.dependents == right.dependents
+      && left.cancelling == right.cancelling && left.spent == right.spent
   }
 }

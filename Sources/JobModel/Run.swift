@@ -95,6 +95,8 @@ package struct Run: Sendable, Equatable {
       jobs[id.index].report(progress, at: event.time)
     case .jobLog(let id, let attempt, let line):
       jobs[id.index].log.append(line, at: event.time, attempt: attempt)
+    case .cancelRequested(let id, let canceller, let isKill):
+      jobs[id.index].cancelling = .init(by: canceller, isKill: isKill, at: event.time)
     case .slotsChanged(let slots):
       self.slots = slots
     case .priorityChanged(let id, let priority):
@@ -111,7 +113,10 @@ package struct Run: Sendable, Equatable {
   /// Needs may name jobs that come later, so dependents are known once the last job is there.
   private mutating func link() {
     for index in jobs.indices {
-      for need in jobs[index].job.needs { jobs[need.job.index].dependents.append(JobID(index)) }
+      for need in jobs[index].job.needs {
+        jobs[need.job.index].dependents.append(JobID(index))
+        jobs[need.job.index].conditions.append(need.when)
+      }
     }
   }
 
@@ -121,11 +126,8 @@ package struct Run: Sendable, Equatable {
     counts.add(state, 1)
     jobs[id.index].move(to: state, attempt: attempt, pid: pid, at: time)
     guard old.isTerminal != state.isTerminal || old.isOK != state.isOK else { return }
-    for dependent in jobs[id.index].dependents {
-      for need in jobs[dependent.index].job.needs where need.job == id {
-        let change = (need.when.isMet(by: state) ? 1 : 0) - (need.when.isMet(by: old) ? 1 : 0)
-        jobs[dependent.index].unmetNeeds -= change
-      }
+    for (dependent, when) in zip(jobs[id.index].dependents, jobs[id.index].conditions) {
+      jobs[dependent.index].unmetNeeds += (when.isMet(by: old) ? 1 : 0) - (when.isMet(by: state) ? 1 : 0)
     }
   }
 }
@@ -173,6 +175,7 @@ extension JobRecord {
     if let pid, !attempts.isEmpty { attempts[attempts.count - 1].pid = pid }
     // A stretch without reports is no sample of the rate.
     if case .executing = self.state {} else { rateSample = nil }
+    if !state.isActive { cancelling = nil }
     self.state = state
     since = time
   }
