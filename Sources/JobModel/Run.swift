@@ -9,6 +9,8 @@ package struct Run: Sendable, Equatable {
   package private(set) var summary: RunSummary?
   /// The instant of the newest event.
   package private(set) var time: Duration = .zero
+  /// Bytes of output held in the rings of jobs that have ended, and those jobs, the first to end first.
+  private var endedLogs = EndedLogs()
   /// The number that the next event must have.
   package private(set) var nextSeq = 0
 
@@ -110,6 +112,37 @@ package struct Run: Sendable, Equatable {
     }
   }
 
+  /// What ended long ago keeps only its last lines once many have ended; its log file has the rest.
+  private mutating func boundLogs(_ id: JobID) {
+    endedLogs.jobs.append(id)
+    endedLogs.bytes += jobs[id.index].log.bytes
+    while endedLogs.bytes > EndedLogs.limit, let oldest = endedLogs.popFirst() {
+      guard jobs[oldest.index].state.isTerminal else {
+        // It runs again and will be counted when it ends.
+        endedLogs.bytes -= min(endedLogs.bytes, jobs[oldest.index].log.bytes)
+        continue
+      }
+      let before = jobs[oldest.index].log.bytes
+      jobs[oldest.index].log.trim(to: EndedLogs.kept)
+      endedLogs.bytes -= before - jobs[oldest.index].log.bytes
+    }
+  }
+
+  private struct EndedLogs: Equatable {
+    static let limit = 32 << 20
+    static let kept = 20
+
+    var jobs: [JobID] = []
+    var first = 0
+    var bytes = 0
+
+    mutating func popFirst() -> JobID? {
+      guard first < jobs.count else { return nil }
+      defer { first += 1 }
+      return jobs[first]
+    }
+  }
+
   /// Needs may name jobs that come later, so dependents are known once the last job is there.
   private mutating func link() {
     for index in jobs.indices {
@@ -125,6 +158,7 @@ package struct Run: Sendable, Equatable {
     counts.add(old, -1)
     counts.add(state, 1)
     jobs[id.index].move(to: state, attempt: attempt, pid: pid, at: time)
+    if state.isTerminal, !jobs[id.index].log.isEmpty { boundLogs(id) }
     guard old.isTerminal != state.isTerminal || old.isOK != state.isOK else { return }
     for (dependent, when) in zip(jobs[id.index].dependents, jobs[id.index].conditions) {
       jobs[dependent.index].unmetNeeds += (when.isMet(by: old) ? 1 : 0) - (when.isMet(by: state) ? 1 : 0)
