@@ -2,44 +2,167 @@ import Foundation
 import Synchronization
 
 /// An operation whose work goes on after `main` has returned, until `finish()` is called.
+///
+/// Override `main` to begin the work, and `didCancel` to end it early. Everything else is safe to call from any thread,
+/// at any time, any number of times.
 open class AsyncOperation: Operation, @unchecked Sendable {
-  // Safe: the only mutable state is atomic.
-  private let started = Atomic(false)
-  private let finished = Atomic(false)
+  // Safe: all mutable state is atomic, or behind the lock of what an atomic reference leads to.
+
+  /// The lifecycle's code in the low four bits, and whether anybody observes in the top one.
+  private let word = Atomic<UInt8>(0)
+  private let board = AtomicLazyReference<ObservationBoard>()
+
+  private static let observed: UInt8 = 0x80
 
   /// Begins the work and returns; some thread calls `finish()` when the work is over.
+  ///
+  /// Called once, on the thread that starts the operation, and never if it was cancelled before. Do not call `super`.
   open override func main() {
     preconditionFailure("\(type(of: self)) does not override main()")
   }
 
   /// Called once, after `main` has returned, if the operation is cancelled while it executes; end the work and call `finish()`.
+  ///
+  /// Called on the thread that cancels, or on the one that `main` returned on. The operation is not finished until this
+  /// has returned; a `finish()` on another thread may have been called by then, and waits.
   open func didCancel() {}
 
+  /// Called once, on the thread that finishes the operation, before its queue is told and starts another in its place.
+  package func operationDidFinish() {}
+
   public final override func start() {
-    guard !isCancelled else {
-      started.store(true, ordering: .sequentiallyConsistent)
-      finish()
-      return
+    switch move({ $0.start() }) {
+    case .callMain:
+      didChangeValue(forKey: "isExecuting")
+      main()
+      if move({ $0.mainReturned() }) == .callDidCancel { endEarly() }
+    case .finish: tellFinished()
+    case .ignore: break
+    case .trap(let reason): preconditionFailure("\(self) \(reason)")
     }
-    started.store(true, ordering: .sequentiallyConsistent)
-    main()
   }
 
   open override func cancel() {
-    guard !isCancelled else { return }
-    super.cancel()
-    if started.load(ordering: .sequentiallyConsistent) { didCancel() }
+    switch move({ $0.cancel() }) {
+    case .tellFoundation:
+      super.cancel()
+    case .tellFoundationThenCallDidCancel:
+      super.cancel()
+      endEarly()
+    case .ignore: break
+    }
   }
 
   /// Says that the work is over; only the first call counts, from whatever thread.
+  ///
+  /// Before the operation has been started this makes it finish, without executing, when it is started.
   public final func finish() {
-    guard !finished.exchange(true, ordering: .sequentiallyConsistent) else { return }
+    if move({ $0.finish() }) == .finish { tellFinished() }
+  }
+
+  private func endEarly() {
+    didCancel()
+    if move({ $0.didCancelReturned() }) == .finish { tellFinished() }
+  }
+
+  private func tellFinished() {
+    operationDidFinish()
+    // Linux has nobody to tell of the end of isExecuting.
+    #if canImport(Darwin)
+    didChangeValue(forKey: "isExecuting")
+    #endif
     didChangeValue(forKey: "isFinished")
   }
 
+  /// Where the operation stands.
+  public final var state: State { lifecycle.publicState }
+
   public final override var isAsynchronous: Bool { true }
-  public final override var isExecuting: Bool {
-    started.load(ordering: .sequentiallyConsistent) && !finished.load(ordering: .sequentiallyConsistent)
+  public final override var isCancelled: Bool { lifecycle.isCancelled }
+  public final override var isExecuting: Bool { lifecycle.isExecuting }
+  public final override var isFinished: Bool { lifecycle.isFinished }
+
+  final var lifecycle: OperationLifecycle { OperationLifecycle(code: word.load(ordering: .acquiring)) }
+}
+
+// MARK: - The one atomic state
+
+extension AsyncOperation {
+  private func move<Action>(_ step: (inout OperationLifecycle) -> Action) -> Action {
+    let word = word.load(ordering: .acquiring)
+    if word & Self.observed == 0, let move = exchange(from: word, step, unlessObserved: true) { return move.action }
+    // Somebody observes: the move and its posting are one, so that no other move is posted between.
+    return existingBoard.post(self) {
+      guard let move = exchange(from: self.word.load(ordering: .acquiring), step, unlessObserved: false) else {
+        preconditionFailure("an exchange gives up only when it is told to")
+      }
+      return move
+    }
   }
-  public final override var isFinished: Bool { finished.load(ordering: .sequentiallyConsistent) }
+
+  /// Moves by compare and exchange, as often as it takes; nil if somebody has begun to observe meanwhile.
+  private func exchange<Action>(
+    from word: UInt8, _ step: (inout OperationLifecycle) -> Action, unlessObserved: Bool
+  ) -> ObservationBoard.Move<Action>? {
+    var word = word
+    while true {
+      let old = OperationLifecycle(code: word)
+      var new = old
+      let action = step(&new)
+      let move = ObservationBoard.Move(old: old, new: new, action: action)
+      guard new != old else { return move }
+      tellWillChange(from: old, to: new)
+      let (isExchanged, current) = self.word.compareExchange(
+        expected: word, desired: word & Self.observed | new.code, ordering: .acquiringAndReleasing)
+      if isExchanged { return move }
+      tellDidNotChange(from: old, to: new)
+      if unlessObserved, current & Self.observed != 0 { return nil }
+      word = current
+    }
+  }
+
+  // Darwin's key-value observing wants each change announced before it is made. Linux does nothing with that.
+  private func tellWillChange(from old: OperationLifecycle, to new: OperationLifecycle) {
+    #if canImport(Darwin)
+    if old.isExecuting || new.isExecuting, old.isExecuting != new.isExecuting || new.isFinished {
+      willChangeValue(forKey: "isExecuting")
+    }
+    if new.isFinished { willChangeValue(forKey: "isFinished") }
+    #endif
+  }
+
+  private func tellDidNotChange(from old: OperationLifecycle, to new: OperationLifecycle) {
+    #if canImport(Darwin)
+    if old.isExecuting || new.isExecuting, old.isExecuting != new.isExecuting || new.isFinished {
+      didChangeValue(forKey: "isExecuting")
+    }
+    if new.isFinished { didChangeValue(forKey: "isFinished") }
+    #endif
+  }
+}
+
+// MARK: - Observers and progress
+
+extension AsyncOperation {
+  /// What was last reported; nothing of an unknown whole at first.
+  public final var progress: OperationProgress { board.load()?.progress ?? OperationProgress() }
+
+  /// Says how far the work has come, from any thread; ignored once the operation has finished.
+  public final func report(completed: Int64, total: Int64? = nil) {
+    existingBoard.report(OperationProgress(completed: completed, total: total), self)
+  }
+
+  final func add(_ observation: OperationObservation, initial: Bool) {
+    existingBoard.add(observation, to: self, initial: initial) {
+      OperationLifecycle(code: word.bitwiseOr(Self.observed, ordering: .acquiringAndReleasing).oldValue)
+    }
+  }
+
+  final func remove(_ observation: OperationObservation) {
+    board.load()?.remove(observation) {
+      word.bitwiseAnd(~Self.observed, ordering: .acquiringAndReleasing)
+    }
+  }
+
+  private var existingBoard: ObservationBoard { board.load() ?? board.storeIfNil(ObservationBoard()) }
 }

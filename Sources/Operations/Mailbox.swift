@@ -1,8 +1,9 @@
 import Dispatch
 
-/// Hands elements to one receiver on its queue, in order, with at most one call on its way.
+/// Hands elements to one receiver on its queue, in order, with at most one call on its way or under way.
 ///
-/// Any thread may post. However many elements come while a call is on its way, the next call has them all.
+/// Any thread may post. However many elements come while a call is on its way, it has them all; what comes while one is
+/// under way goes into the next. So the order holds on a concurrent queue too.
 package final class Mailbox<Element: Sendable>: Sendable {
   private struct State {
     var elements: [Element] = []
@@ -62,11 +63,16 @@ package final class Mailbox<Element: Sendable>: Sendable {
       defer {
         state.elements = []
         state.waiting = []
-        state.isScheduled = false
       }
       return (state.elements, state.waiting, state.isClosed)
     }
     if !isClosed { receive(elements) }
     for body in waiting { body() }
+    let mustSchedule = state.withLock { state in
+      state.isScheduled = !state.elements.isEmpty
+      return state.isScheduled
+    }
+    // Through the queue again rather than at once, so that a busy mailbox does not keep the queue to itself.
+    if mustSchedule { queue.async { self.drain() } }
   }
 }

@@ -1,38 +1,77 @@
 import Foundation
 
 /// An asynchronous operation that ends with a value or an error.
+///
+/// Every such operation has a result once it has finished, and each handler is called once with it. One that was
+/// cancelled and gave none fails with `CancellationError`, one that only called `finish()` with `MissingResult`.
 open class ResultOperation<Success: Sendable>: AsyncOperation, @unchecked Sendable {
+  /// What a handler is called with.
+  public typealias Outcome = Result<Success, any Error>
+
+  private enum State {
+    case open(given: Outcome?, handlers: [@Sendable (Outcome) -> Void])
+    case settled(Outcome)
+  }
+
   // Safe: the only mutable state is behind the lock.
-  private let outcome = Lock<
-    (result: Result<Success, any Error>?, handlers: [@Sendable (Result<Success, any Error>) -> Void])
-  >(
-    (nil, []))
+  private let outcomeState = Lock(State.open(given: nil, handlers: []))
 
   /// Finishes with `result`; only the first call counts.
-  public final func finish(_ result: Result<Success, any Error>) {
-    let handlers = outcome.withLock { outcome in
-      guard outcome.result == nil else { return [@Sendable (Result<Success, any Error>) -> Void]() }
-      outcome.result = result
-      defer { outcome.handlers = [] }
-      return outcome.handlers
+  public final func finish(_ result: Outcome) {
+    outcomeState.withLock { state in
+      guard case .open(given: nil, let handlers) = state else { return }
+      state = .open(given: result, handlers: handlers)
     }
-    for handler in handlers { handler(result) }
     finish()
   }
 
-  /// Calls `handler` once with the result, at once on the thread that finishes the operation (or on this one, if it has).
-  package final func whenDone(_ handler: @escaping @Sendable (Result<Success, any Error>) -> Void) {
-    let result = outcome.withLock { outcome in
-      if outcome.result == nil { outcome.handlers.append(handler) }
-      return outcome.result
+  /// The result, once the operation has finished.
+  public final var outcome: Outcome? {
+    outcomeState.withLock { state in
+      guard case .settled(let outcome) = state else { return nil }
+      return outcome
     }
-    if let result { handler(result) }
+  }
+
+  /// Calls `handler` once with the result, at once on the thread that finishes the operation (or on this one, if it has).
+  ///
+  /// `isFinished` is true by then, and the queue has not yet started another operation in this one's place.
+  package final func whenDone(_ handler: @escaping @Sendable (Outcome) -> Void) {
+    let outcome = outcomeState.withLock { state -> Outcome? in
+      switch state {
+      case .settled(let outcome): return outcome
+      case .open(let given, let handlers):
+        state = .open(given: given, handlers: handlers + [handler])
+        return nil
+      }
+    }
+    if let outcome { handler(outcome) }
   }
 
   /// Calls `handler` once with the result, on `queue`.
-  public final func result(
-    on queue: DispatchQueue = .main, _ handler: @escaping @Sendable (Result<Success, any Error>) -> Void
-  ) {
+  public final func result(on queue: DispatchQueue = .main, _ handler: @escaping @Sendable (Outcome) -> Void) {
     whenDone { result in queue.async { handler(result) } }
   }
+
+  package final override func operationDidFinish() {
+    let (outcome, handlers) = outcomeState.withLock { state in
+      guard case .open(let given, let handlers) = state else {
+        preconditionFailure("an operation finishes once, and only this settles its result")
+      }
+      let outcome =
+        given ?? .failure(isCancelled ? CancellationError() : MissingResult(operation: name ?? "\(type(of: self))"))
+      state = .settled(outcome)
+      return (outcome, handlers)
+    }
+    for handler in handlers { handler(outcome) }
+  }
+}
+
+/// An operation finished without the result that it owes: a fault of the class, which called `finish()` alone.
+public struct MissingResult: Error, CustomStringConvertible {
+  /// The operation's name, or that of its class.
+  public let operation: String
+
+  /// One sentence that says what to do.
+  public var description: String { "\(operation) finished without a result; call finish(_:) with one" }
 }

@@ -1,0 +1,182 @@
+import Foundation
+import Support
+import Synchronization
+import Testing
+
+@testable import Operations
+
+@Suite struct AsyncOperationTests {
+  @Test func itExecutesUntilFinishIsCalledNotUntilMainReturns() {
+    let operation = ManualOperation()
+    #expect(operation.state == .ready)
+    operation.start()
+    #expect(operation.mainCount == 1)
+    #expect(operation.state == .executing && operation.isExecuting && !operation.isFinished)
+    operation.finish()
+    #expect(operation.state == .finished && !operation.isExecuting && operation.isFinished)
+  }
+
+  @Test func itLeavesAPlainQueueWhenItFinishes() {
+    let queue = OperationQueue()
+    let operation = ManualOperation()
+    queue.addOperation(operation)
+    #expect(eventually { operation.mainCount == 1 })
+    #expect(queue.operations.count == 1)
+    operation.finish()
+    #expect(eventually { queue.operations.isEmpty })
+  }
+
+  @Test func theWidthCountsItUntilItFinishes() {
+    let queue = OperationQueue()
+    queue.maxConcurrentOperationCount = 1
+    let first = ManualOperation()
+    let second = ManualOperation()
+    queue.addOperations([first, second], waitUntilFinished: false)
+    #expect(eventually { first.isExecuting })
+    #expect(second.mainCount == 0)
+    first.finish()
+    #expect(eventually { second.isExecuting })
+    second.finish()
+    queue.waitUntilAllOperationsAreFinished()
+  }
+
+  @Test func itsCompletionBlockIsCalled() {
+    let journal = Journal<String>()
+    let operation = ManualOperation()
+    operation.completionBlock = { journal.add("done") }
+    operation.start()
+    operation.finish()
+    #expect(eventually { journal.entries == ["done"] })
+  }
+
+  @Test func finishingTwiceIsHarmless() {
+    let queue = OperationQueue()
+    let operation = ManualOperation()
+    queue.addOperation(operation)
+    #expect(eventually { operation.isExecuting })
+    operation.finish()
+    operation.finish()
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(operation.isFinished)
+  }
+
+  @Test func cancelledWhileItWaitsItNeverExecutesAndStillFinishes() {
+    let queue = OperationQueue()
+    queue.isSuspended = true
+    let operation = ManualOperation()
+    queue.addOperation(operation)
+    operation.cancel()
+    #expect(operation.isCancelled && !operation.isFinished)
+    queue.isSuspended = false
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(operation.isFinished)
+    #expect(operation.mainCount == 0 && operation.cancelCount == 0)
+  }
+
+  @Test func finishedWhileItWaitsItFinishesWhenItIsStarted() {
+    let queue = OperationQueue()
+    queue.isSuspended = true
+    let operation = ManualOperation()
+    queue.addOperation(operation)
+    operation.finish()
+    #expect(!operation.isFinished)
+    queue.isSuspended = false
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(operation.isFinished && operation.mainCount == 0)
+  }
+
+  @Test func cancelledWhileItExecutesItIsToldOnce() {
+    let operation = ManualOperation()
+    operation.start()
+    operation.cancel()
+    operation.cancel()
+    #expect(operation.cancelCount == 1)
+    #expect(operation.isCancelled && operation.isFinished)
+  }
+
+  @Test func cancelledAfterItsEndItIsNotCancelled() {
+    let operation = ManualOperation()
+    operation.start()
+    operation.finish()
+    operation.cancel()
+    #expect(!operation.isCancelled && operation.cancelCount == 0)
+  }
+
+  @Test func cancelledInsideMainItIsToldAfterMainHasReturned() {
+    let journal = Journal<String>()
+    let operation = ClosureOperation(
+      { operation in
+        operation.cancel()
+        journal.add("main ends")
+      },
+      onCancel: { operation in
+        journal.add("didCancel")
+        operation.finish()
+        journal.add(operation.isFinished ? "finished" : "not yet finished")
+      })
+    operation.start()
+    #expect(journal.entries == ["main ends", "didCancel", "not yet finished"])
+    #expect(operation.isFinished)
+  }
+
+  @Test func aSecondStartOfAFinishedOperationDoesNothing() {
+    let operation = ManualOperation()
+    operation.start()
+    operation.finish()
+    operation.start()
+    #expect(operation.mainCount == 1)
+  }
+
+  @Test func aClassWithoutMainIsNamed() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      ForgetfulOperation().start()
+    }
+    let words = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(words.contains("ForgetfulOperation does not override main()"))
+  }
+
+  @Test func aSecondStartWhileItExecutesIsAFault() async {
+    await #expect(processExitsWith: .failure) {
+      let operation = ManualOperation()
+      operation.start()
+      operation.start()
+    }
+  }
+
+  /// Foundation prints to standard output, which a dashboard would paint over, when an operation in its queue finishes
+  /// without having been started.
+  @Test func foundationPrintsNothingAboutAnEndBeforeTheStart() async {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
+      let queue = OperationQueue()
+      queue.isSuspended = true
+      let cancelled = ManualOperation()
+      let finished = ManualOperation()
+      queue.addOperation(cancelled)
+      queue.addOperation(finished)
+      cancelled.cancel()
+      finished.finish()
+      queue.isSuspended = false
+      precondition(eventually { cancelled.isFinished && finished.isFinished })
+      fflush(nil)
+    }
+    let words = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self)
+    #expect(!words.contains("isFinished=YES"), "\(words)")
+  }
+
+  /// The same watch on a class that gets it wrong sees the line: the test above can fail.
+  @Test func theWatchForFoundationsLineSeesIt() async {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
+      final class Hasty: Operation, @unchecked Sendable {
+        override var isFinished: Bool { true }
+      }
+      let queue = OperationQueue()
+      queue.isSuspended = true
+      let hasty = Hasty()
+      queue.addOperation(hasty)
+      hasty.didChangeValue(forKey: "isFinished")
+      fflush(nil)
+    }
+    let words = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self)
+    #expect(words.contains("isFinished=YES"))
+  }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import Synchronization
+
+@testable import Operations
+
+/// Begins and waits to be finished by the test; counts what is called.
+final class ManualOperation: AsyncOperation, @unchecked Sendable {
+  // Safe: all state is atomic.
+  let mains = Atomic(0)
+  let cancels = Atomic(0)
+
+  init(_ name: String? = nil) {
+    super.init()
+    self.name = name
+  }
+
+  override func main() { mains.wrappingAdd(1, ordering: .sequentiallyConsistent) }
+  override func didCancel() {
+    cancels.wrappingAdd(1, ordering: .sequentiallyConsistent)
+    finish()
+  }
+
+  var mainCount: Int { mains.load(ordering: .sequentiallyConsistent) }
+  var cancelCount: Int { cancels.load(ordering: .sequentiallyConsistent) }
+}
+
+/// Runs a closure as its main, and finishes when the closure says so.
+final class ClosureOperation: AsyncOperation, @unchecked Sendable {
+  // Safe: constant.
+  private let body: @Sendable (ClosureOperation) -> Void
+  private let onCancel: @Sendable (ClosureOperation) -> Void
+
+  init(
+    _ body: @escaping @Sendable (ClosureOperation) -> Void,
+    onCancel: @escaping @Sendable (ClosureOperation) -> Void = { $0.finish() }
+  ) {
+    self.body = body
+    self.onCancel = onCancel
+  }
+
+  override func main() { body(self) }
+  override func didCancel() { onCancel(self) }
+}
+
+final class ForgetfulOperation: AsyncOperation, @unchecked Sendable {}
+
+/// What happened, in order, from whatever thread.
+final class Journal<Entry: Sendable>: Sendable {
+  private let list = Lock<[Entry]>([])
+  func add(_ entry: Entry) { list.withLock { $0.append(entry) } }
+  var entries: [Entry] { list.withLock { $0 } }
+  var count: Int { list.withLock { $0.count } }
+}
+
+/// Runs each body on a thread of its own, all let go at once, and waits for them.
+func race(_ bodies: [@Sendable () -> Void]) {
+  DispatchQueue.concurrentPerform(iterations: bodies.count) { bodies[$0]() }
+}
