@@ -57,32 +57,7 @@ package struct JobGraph: Sendable, Equatable {
 
   /// A cycle as its path, first and last the same, or nil where there is none; takes time linear in jobs and needs.
   package var cycle: [JobID]? {
-    enum Mark { case new, open, done }
-    var marks = [Mark](repeating: .new, count: jobs.count)
-    var path: [(job: Int, next: Int)] = []
-    for root in jobs.indices where marks[root] == .new {
-      path.append((root, 0))
-      marks[root] = .open
-      while let (job, next) = path.last {
-        guard next < jobs[job].needs.count else {
-          marks[job] = .done
-          path.removeLast()
-          continue
-        }
-        path[path.count - 1].next += 1
-        let need = jobs[job].needs[next].job.index
-        switch marks[need] {
-        case .done: continue
-        case .open:
-          guard let start = path.firstIndex(where: { $0.job == need }) else { continue }
-          return (path[start...].map(\.job) + [need]).map { JobID($0) }
-        case .new:
-          marks[need] = .open
-          path.append((need, 0))
-        }
-      }
-    }
-    return nil
+    DependencyOrder(jobs.map { $0.needs.map(\.job.index) }).cycles.first?.map { JobID($0) }
   }
 
   /// The named jobs and all that they need, directly or not, renumbered in their old order.
