@@ -1,0 +1,18 @@
+/// Collects the faults of one file. What is reached twice, through an alias or a default, is reported once.
+final class FaultLog {
+  private let file: String
+  private var faults: Set<JobFileFault> = []
+
+  init(file: String) { self.file = file }
+
+  var isEmpty: Bool { faults.isEmpty }
+
+  func add(_ place: Place, _ message: String) {
+    faults.insert(JobFileFault(file: file, line: place.line, column: place.column, message: message))
+  }
+
+  /// What was collected; call it only if something was.
+  var all: JobFileFaults {
+    JobFileFaults(faults.sorted { ($0.line, $0.column, $0.message) < ($1.line, $1.column, $1.message) })
+  }
+}

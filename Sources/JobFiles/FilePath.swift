@@ -1,0 +1,33 @@
+/// Paths as text: nothing here looks at the disk.
+enum FilePath {
+  /// `path`, relative to `directory` unless it is absolute, without `.`, `..` and doubled slashes.
+  static func absolute(_ path: String, in directory: String) -> String {
+    let whole = path.hasPrefix("/") ? path : directory + "/" + path
+    var parts: [Substring] = []
+    for part in whole.split(separator: "/") where part != "." {
+      if part == ".." { _ = parts.popLast() } else { parts.append(part) }
+    }
+    return "/" + parts.joined(separator: "/")
+  }
+
+  /// Whether a relative path leads out of the folder that it is relative to, be it only for a while.
+  static func leaves(_ path: String) -> Bool {
+    var depth = 0
+    for part in path.split(separator: "/") where part != "." {
+      depth += part == ".." ? -1 : 1
+      if depth < 0 { return true }
+    }
+    return false
+  }
+
+  /// What stands before the last component.
+  static func folder(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "" }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  /// The last component.
+  static func name(of path: String) -> String {
+    path.split(separator: "/").last.map(String.init) ?? ""
+  }
+}

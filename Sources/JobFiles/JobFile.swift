@@ -1,0 +1,62 @@
+import Foundation
+import JobModel
+
+/// Reads job files: a graph, or everything that is wrong with one.
+package enum JobFile {
+  /// Reads the file at `path`, or standard input for `-`.
+  ///
+  /// Relative paths in the file are relative to its folder, those from standard input or a pipe to `currentDirectory`,
+  /// which is absolute. `environment` is what `${env.NAME}` asks; `vars` take the place of values that the file gives.
+  package static func load(
+    path: String, environment: [String: String], currentDirectory: String, vars: [String: String] = [:]
+  ) throws(JobFileFaults) -> JobGraph {
+    let input = try JobFileInput(path: path)
+    let directory =
+      input.isRegular
+      ? FilePath.absolute(FilePath.folder(of: path), in: currentDirectory) : FilePath.absolute("", in: currentDirectory)
+    return try decode(input.bytes, file: input.shown, directory: directory, environment: environment, vars: vars)
+  }
+
+  /// Reads the text of a job file; `file` is how faults name it, `directory` the absolute folder of its relative paths.
+  package static func decode(
+    _ bytes: [UInt8], file: String, directory: String, environment: [String: String] = [:], vars: [String: String] = [:]
+  ) throws(JobFileFaults) -> JobGraph {
+    let faults = FaultLog(file: file)
+    var source = try SourceText(bytes, file: file)
+    let root: YAMLNode?
+    do throws(YAMLParser.Problem) {
+      root = try read(&source, faults)
+    } catch {
+      // What follows can't be read; what came before is reported with it.
+      faults.add(error.place, error.message)
+      throw faults.all
+    }
+    let variables = Variables(environment: environment, source: source, faults: faults)
+    let decoder = JobFileDecoder(
+      faults: faults, values: ValueReader(faults: faults, variables: variables), variables: variables,
+      directory: directory, standardName: standardName(file))
+    let nothing = YAMLNode(content: .scalar("", isPlain: true), place: .start, end: .start, weight: 1)
+    let graph = decoder.decode(root ?? nothing, overrides: vars)
+    guard let graph, faults.isEmpty else { throw faults.all }
+    return graph
+  }
+
+  private static func read(_ source: inout SourceText, _ faults: FaultLog) throws(YAMLParser.Problem) -> YAMLNode? {
+    do throws(YAMLParser.Problem) {
+      return try YAMLReader.read(source, faults: faults)
+    } catch {
+      guard error.isBadEscape, let joined = JSONEscapes.joined(source.bytes) else { throw error }
+      source = SourceText(checked: joined)
+      return try YAMLReader.read(source, faults: faults)
+    }
+  }
+
+  /// `release` for `ci/release.yml`.
+  private static func standardName(_ file: String) -> String {
+    let name = FilePath.name(of: file)
+    for end in [".yml", ".yaml", ".json"] where name.hasSuffix(end) && name.count > end.count {
+      return String(name.dropLast(end.count))
+    }
+    return file == JobFileInput.standardInput ? "stdin" : name
+  }
+}

@@ -1,0 +1,52 @@
+import Foundation
+
+/// The bytes of a job file and what they came from.
+struct JobFileInput {
+  /// How faults name standard input.
+  static let standardInput = "<stdin>"
+
+  var bytes: [UInt8] = []
+  var shown: String
+  /// Whether it is a file with a folder of its own, not a pipe or a device.
+  var isRegular = false
+
+  init(path: String) throws(JobFileFaults) {
+    let isStandardInput = path == "-"
+    shown = isStandardInput ? Self.standardInput : path
+    guard !path.isEmpty else { throw Self.fault("''", "no file is named: give the path of a job file") }
+    let descriptor = isStandardInput ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw Self.fault(path, Self.words(errno)) }
+    defer { if !isStandardInput { close(descriptor) } }
+
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw Self.fault(shown, Self.words(errno)) }
+    guard status.st_mode & S_IFMT != S_IFDIR else { throw Self.fault(shown, Self.words(EISDIR)) }
+    isRegular = status.st_mode & S_IFMT == S_IFREG && !isStandardInput
+
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    // One byte more than is allowed tells that there are too many.
+    while bytes.count <= SourceText.limit {
+      let count = read(descriptor, &buffer, buffer.count)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw Self.fault(shown, Self.words(errno)) }
+      if count == 0 { break }
+      bytes += buffer[..<count]
+    }
+  }
+
+  private static func fault(_ file: String, _ message: String) -> JobFileFaults {
+    JobFileFaults([JobFileFault(file: file, line: 1, column: 1, message: message)])
+  }
+
+  private static func words(_ code: Int32) -> String {
+    switch code {
+    case ENOENT: "there is no such file: check the path"
+    case ENOTDIR: "a part of the path is no folder: check the path"
+    case EACCES, EPERM: "permission denied: make the file readable for you"
+    case EISDIR: "this is a folder: name a job file in it"
+    case ELOOP: "its symbolic links lead in a circle: check the path"
+    case ENAMETOOLONG: "the path is too long: check it"
+    default: "can't be read: \(String(cString: strerror(code)))"
+    }
+  }
+}

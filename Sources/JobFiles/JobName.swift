@@ -1,0 +1,24 @@
+/// What a job or pool can be called.
+enum JobName {
+  static let limit = 200
+
+  /// What is wrong with a name, as the end of a sentence; nil for one that is fine.
+  ///
+  /// Names stand on command lines, in output lines and beside `[instance]`, so that must stay unambiguous.
+  static func fault(in name: String) -> String? {
+    if name.isEmpty { return "is empty: give it one" }
+    if name.unicodeScalars.count > limit { return "is longer than \(limit) characters: shorten it" }
+    if let scalar = name.unicodeScalars.first(where: ValueReader.isUnprintable) {
+      return "holds the control character \(scalar.escaped(asASCII: true)): delete it"
+    }
+    if name.first?.isWhitespace == true || name.last?.isWhitespace == true {
+      return "begins or ends with a blank: delete that"
+    }
+    if name.hasPrefix("-") { return "begins with '-', as an option of the command line does: use another character" }
+    if name.contains("[") || name.contains("]") {
+      return "holds a bracket, which only instances of a matrix have: delete it"
+    }
+    if name.contains("${") { return "holds '${': variables are not put into names, so write it out" }
+    return nil
+  }
+}

@@ -1,0 +1,166 @@
+/// The bytes of a job file, known to be text that YAML allows.
+struct SourceText {
+  /// Without a byte order mark.
+  let bytes: [UInt8]
+
+  static let limit = 64 << 20
+
+  /// Throws the first fault of the encoding: what comes after it can't be trusted.
+  init(_ bytes: [UInt8], file: String) throws(JobFileFaults) {
+    func fault(_ place: Place, _ message: String) -> JobFileFaults {
+      JobFileFaults([JobFileFault(file: file, line: place.line, column: place.column, message: message)])
+    }
+    guard bytes.count <= Self.limit else {
+      throw fault(.start, "the file is larger than \(Self.limit >> 20) MiB: split it into several job files")
+    }
+    if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {
+      throw fault(.start, "the file is UTF-16: save it as UTF-8")
+    }
+    self.bytes = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes[3...]) : bytes
+    if let (offset, message) = Self.firstFault(self.bytes) { throw fault(place(ofByte: offset), message) }
+  }
+
+  init(checked bytes: [UInt8]) { self.bytes = bytes }
+
+  /// The first byte that is no part of UTF-8, or begins a character that YAML forbids.
+  private static func firstFault(_ bytes: [UInt8]) -> (offset: Int, message: String)? {
+    var offset = 0
+    while offset < bytes.count {
+      let byte = bytes[offset]
+      if byte >= 0x20, byte < 0x7F {
+        offset += 1
+        continue
+      }
+      guard let (scalar, length) = scalar(in: bytes, at: offset) else {
+        return (offset, "the file is not UTF-8 here (byte 0x\(hex(UInt32(byte), 2))): save it as UTF-8")
+      }
+      switch scalar {
+      case 0x09, 0x0A, 0x0D, 0x85, 0xA0...0xFFFD, 0x10000...0x10FFFF: break
+      default:
+        return (
+          offset,
+          "control character U+\(hex(scalar, 4)): delete it, or write \"\\x\(hex(scalar, 2))\" in double quotes"
+        )
+      }
+      offset += length
+    }
+    return nil
+  }
+
+  private static func hex(_ value: UInt32, _ digits: Int) -> String {
+    let text = String(value, radix: 16, uppercase: true)
+    return String(repeating: "0", count: max(0, digits - text.count)) + text
+  }
+
+  /// The scalar that begins at `offset`; nil for bytes that are no UTF-8: cut off, overlong, a surrogate, too large.
+  private static func scalar(in bytes: [UInt8], at offset: Int) -> (value: UInt32, length: Int)? {
+    let first = bytes[offset]
+    let length: Int
+    let least: UInt32
+    var value: UInt32
+    switch first {
+    case 0x00...0x7F: return (UInt32(first), 1)
+    case 0xC2...0xDF: (length, least, value) = (2, 0x80, UInt32(first & 0x1F))
+    case 0xE0...0xEF: (length, least, value) = (3, 0x800, UInt32(first & 0x0F))
+    case 0xF0...0xF4: (length, least, value) = (4, 0x10000, UInt32(first & 0x07))
+    default: return nil
+    }
+    guard offset + length <= bytes.count else { return nil }
+    for next in bytes[(offset + 1)..<(offset + length)] {
+      guard next & 0xC0 == 0x80 else { return nil }
+      value = value << 6 | UInt32(next & 0x3F)
+    }
+    guard value >= least, value <= 0x10FFFF, !(0xD800...0xDFFF).contains(value) else { return nil }
+    return (value, length)
+  }
+
+  /// Where a byte stands; counts a carriage return with its line feed as one line break.
+  func place(ofByte offset: Int) -> Place {
+    var line = 1
+    var start = 0
+    var index = 0
+    while index < min(offset, bytes.count) {
+      let next = Self.endOfBreak(bytes, at: index)
+      if let next {
+        line += 1
+        start = next
+      }
+      index = next ?? index + 1
+    }
+    // A break of two bytes is never looked into.
+    let before = bytes[min(start, offset)..<min(offset, bytes.count)]
+    return Place(line: line, column: 1 + before.count { $0 & 0xC0 != 0x80 })
+  }
+
+  /// Where `needle` stands for the time `count` (0 is the first) in the part that begins at `from`; nil if it isn't
+  /// written out there.
+  func place(of needle: String, count: Int, from: Place, to: Place) -> Place? {
+    guard let start = offset(of: from), let end = offset(of: to), start < end, !needle.isEmpty else { return nil }
+    let wanted = Array(needle.utf8)
+    var place = (line: from.line, column: from.column)
+    var left = count
+    var index = start
+    while index + wanted.count <= end {
+      if bytes[index] == wanted[0], bytes[index...].starts(with: wanted) {
+        if left == 0 { return Place(line: place.line, column: place.column) }
+        left -= 1
+      }
+      if let next = Self.endOfBreak(bytes, at: index) {
+        place = (place.line + 1, 1)
+        index = next
+      } else {
+        index += 1
+        if index < bytes.count, bytes[index] & 0xC0 != 0x80 { place.column += 1 }
+      }
+    }
+    return nil
+  }
+
+  private func offset(of place: Place) -> Int? {
+    guard place.line <= lineStarts.count, var index = Optional(lineStarts[place.line - 1]) else { return nil }
+    for _ in 1..<max(1, place.column) {
+      guard index < bytes.count else { return nil }
+      index += 1
+      while index < bytes.count, bytes[index] & 0xC0 == 0x80 { index += 1 }
+    }
+    return index
+  }
+
+  private var lineStarts: [Int] { starts.value(of: bytes) }
+  private let starts = LineStarts()
+
+  /// Worked out when the first fault asks.
+  private final class LineStarts {
+    private var known: [Int]?
+
+    func value(of bytes: [UInt8]) -> [Int] {
+      if let known { return known }
+      var starts = [0]
+      var index = 0
+      while index < bytes.count {
+        if let next = SourceText.endOfBreak(bytes, at: index) {
+          starts.append(next)
+          index = next
+        } else {
+          index += 1
+        }
+      }
+      known = starts
+      return starts
+    }
+  }
+
+  /// Where the next line begins if a line break stands at `index`: the breaks that libyaml counts.
+  private static func endOfBreak(_ bytes: [UInt8], at index: Int) -> Int? {
+    func follows(_ distance: Int, _ byte: UInt8) -> Bool {
+      index + distance < bytes.count && bytes[index + distance] == byte
+    }
+    switch bytes[index] {
+    case 0x0A: return index + 1
+    case 0x0D: return follows(1, 0x0A) ? index + 2 : index + 1
+    case 0xC2: return follows(1, 0x85) ? index + 2 : nil
+    case 0xE2: return follows(1, 0x80) && (follows(2, 0xA8) || follows(2, 0xA9)) ? index + 3 : nil
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,56 @@
+/// Text with `${…}` in it, taken apart.
+enum Template {
+  enum Piece {
+    case text(String)
+    /// What stands between `${` and the next `}`, and how often the same stood before it.
+    case reference(String, count: Int)
+    /// A `${` with no `}` after it.
+    case unclosed
+  }
+
+  private static let nameLimit = 1024
+
+  /// Calls `take` with each piece in order; where it answers false for a reference, the `${` is text and what follows
+  /// is looked at again, so that a reference inside another is found.
+  static func scan(_ text: String, _ take: (Piece) -> Bool) {
+    let bytes = Array(text.utf8)
+    var counts: [String: Int] = [:]
+    var start = 0
+    var index = 0
+    /// The name that begins at `position` and where its brace closes, not looked for too far: a long text full of
+    /// open braces would take quadratic time.
+    func name(at position: Int) -> (text: String, close: Int)? {
+      let near = bytes[position..<min(bytes.count, position + nameLimit)]
+      return near.firstIndex(of: UInt8(ascii: "}")).map { (String(decoding: bytes[position..<$0], as: UTF8.self), $0) }
+    }
+    func flush(to end: Int) {
+      if start < end { _ = take(.text(String(decoding: bytes[start..<end], as: UTF8.self))) }
+    }
+    while let dollar = bytes[index...].firstIndex(of: UInt8(ascii: "$")) {
+      if bytes[dollar...].starts(with: [UInt8(ascii: "$"), UInt8(ascii: "$"), UInt8(ascii: "{")]) {
+        flush(to: dollar)
+        start = dollar + 1
+        index = dollar + 3
+        if let name = name(at: index) { counts[name.text, default: 0] += 1 }
+      } else if bytes[dollar...].starts(with: [UInt8(ascii: "$"), UInt8(ascii: "{")]) {
+        flush(to: dollar)
+        index = dollar + 2
+        start = index
+        guard let name = name(at: index) else {
+          _ = take(.unclosed)
+          continue
+        }
+        if take(.reference(name.text, count: counts[name.text, default: 0])) {
+          index = name.close + 1
+          start = index
+        } else {
+          start = dollar
+        }
+        counts[name.text, default: 0] += 1
+      } else {
+        index = dollar + 1
+      }
+    }
+    flush(to: bytes.count)
+  }
+}

@@ -1,0 +1,59 @@
+/// What a job file must know of a URL, as text; the transfer itself reads the whole of it.
+enum WebAddress {
+  /// What is wrong with it, or nil for one that can be tried.
+  static func fault(in url: String) -> String? {
+    let shown = Quoted.text(url)
+    guard let colon = url.firstRange(of: "://") else {
+      return "\(shown) is no URL: write http://… or https://…"
+    }
+    let scheme = url[..<colon.lowerBound].lowercased()
+    guard scheme == "http" || scheme == "https" else {
+      return "\(shown) is neither http nor https: opdash transfers over these only"
+    }
+    if url.unicodeScalars.contains(where: { $0.properties.isWhitespace || ValueReader.isUnprintable($0) }) {
+      return "\(shown) holds a blank or a control character: write a blank as %20"
+    }
+    let authority = url[colon.upperBound...].prefix { !"/?#".contains($0) }
+    let address = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
+    // An IPv6 address has colons of its own, inside brackets.
+    let end =
+      address.hasPrefix("[") ? address.lastIndex(of: "]").map(address.index(after:)) : address.firstIndex(of: ":")
+    let host = address[..<(end ?? address.endIndex)]
+    guard !host.isEmpty, host != "[]", !address.hasPrefix("[") || end != nil else { return "\(shown) names no host" }
+    let rest = address[host.endIndex...]
+    guard rest.isEmpty || isPort(rest) else { return "\(shown) has no valid port: it is a number from 1 to 65535" }
+    return nil
+  }
+
+  private static func isPort(_ text: Substring) -> Bool {
+    guard text.first == ":", text.dropFirst().allSatisfy({ $0.isASCII && $0.isNumber }) else { return false }
+    // `http://host:/` is allowed and means the scheme's own port.
+    return text.count == 1 || Int(text.dropFirst()).map { (1...65535).contains($0) } ?? false
+  }
+
+  /// The last component of the path, percent-decoded; nil where that is no file name.
+  static func fileName(of url: String) -> String? {
+    guard let start = url.firstRange(of: "://")?.upperBound else { return nil }
+    let path = url[start...].prefix { $0 != "?" && $0 != "#" }
+    guard let slash = path.lastIndex(of: "/"), let name = decoded(path[path.index(after: slash)...]) else { return nil }
+    let isName =
+      !name.isEmpty && name != "." && name != ".." && name.utf8.count <= 255 && !name.contains("/")
+      && !name.unicodeScalars.contains(where: ValueReader.isUnprintable)
+    return isName ? name : nil
+  }
+
+  private static func decoded(_ text: Substring) -> String? {
+    var bytes: [UInt8] = []
+    var rest = Array(text.utf8)[...]
+    while let byte = rest.popFirst() {
+      let digits = rest.prefix(2).compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+      if byte == UInt8(ascii: "%"), digits.count == 2 {
+        bytes.append(UInt8(digits[0] << 4 | digits[1]))
+        rest = rest.dropFirst(2)
+      } else {
+        bytes.append(byte)
+      }
+    }
+    return String(validating: bytes, as: UTF8.self)
+  }
+}

@@ -1,0 +1,203 @@
+import JobModel
+
+/// Reads what a job does: the value of its `run`, `download`, `upload` or `simulate`.
+struct WorkReader {
+  static let keys = ["run", "download", "upload", "simulate"]
+
+  let values: ValueReader
+  /// The job file's folder.
+  let directory: String
+  /// What `run` jobs get beside opdash's own environment, before what their policy says.
+  let environment: [String: String]
+
+  private var faults: FaultLog { values.faults }
+
+  /// The work and, for a download, where its file is named; nil after a fault.
+  func read(_ entry: YAMLEntry, _ policy: JobPolicy) -> (work: JobWork, target: Place?)? {
+    switch entry.key {
+    case "run": shell(entry.value, policy).map { (.shell($0), nil) }
+    case "download": download(entry.value).map { (.download($0.work), $0.target) }
+    case "upload": upload(entry.value).map { (.upload($0), nil) }
+    default: simulate(entry.value).map { (.simulate($0), nil) }
+    }
+  }
+
+  private func shell(_ node: YAMLNode, _ policy: JobPolicy) -> ShellWork? {
+    let environment = policy.environment.merging(environment) { own, _ in own }
+    guard let command = command(node, knowing: Set(environment.keys)) else { return nil }
+    let stop = ShellWork.Stop()
+    return ShellWork(
+      command, directory: policy.directory ?? directory, environment: environment,
+      stop: ShellWork.Stop(signal: policy.stop.signal ?? stop.signal, grace: policy.stop.grace ?? stop.grace),
+      progress: policy.progress)
+  }
+
+  private func command(_ node: YAMLNode, knowing names: Set<String>) -> ShellWork.Command? {
+    let takes = "a command for sh as text, or a program and its arguments as a list"
+    if case .list(let items) = node.content {
+      let words = items.map { item -> String? in
+        guard !item.isNull else {
+          faults.add(item.place, "an argument of run is empty: write \"\" for an empty one")
+          return nil
+        }
+        return values.text(item, "an argument of run", takes: "text")
+      }
+      guard let first = words.first else {
+        faults.add(node.place, "run is empty: it takes \(takes)")
+        return nil
+      }
+      if first?.isEmpty == true {
+        faults.add(items[0].place, "run names no program: its first word is empty")
+        return nil
+      }
+      let known = words.compactMap { $0 }
+      return known.count == words.count ? .argv(known) : nil
+    }
+    guard let text = values.text(node, "run", takes: takes, unknown: .isForShell(knowing: names)) else { return nil }
+    guard !text.allSatisfy(\.isWhitespace) else {
+      faults.add(node.place, "run is empty: it takes \(takes)")
+      return nil
+    }
+    return .script(text)
+  }
+
+  private func download(_ node: YAMLNode) -> (work: DownloadWork, target: Place)? {
+    if case .scalar = node.content {
+      guard let url = address(node, "download") else { return nil }
+      return target(nil, url: url, at: node.place).map { (DownloadWork(url: url, file: $0), node.place) }
+    }
+    let known = KnownKeys(owner: "download", keys: ["url", "to", "sha256", "resume", "headers"])
+    guard let entries = known.read(node, faults: faults) else { return nil }
+    let url = entries["url"].flatMap { address($0.value, "download.url") }
+    let digest = entries["sha256"].flatMap { checksum($0.value) }
+    let resume = entries["resume"].flatMap { values.flag($0.value, "download.resume") }
+    let headers = entries["headers"].map { headerMap($0.value, "download.headers") }
+    let to = entries["to"]
+    let file =
+      url != nil || to != nil ? target(to?.value, url: url, at: (entries["url"]?.value ?? node).place) : nil
+    guard entries["url"] != nil else {
+      missing("url", of: "download", entries)
+      return nil
+    }
+    guard let url, let file else { return nil }
+    let work = DownloadWork(url: url, file: file, sha256: digest, resume: resume ?? true, headers: headers ?? [:])
+    return (work, (to ?? entries["url"])?.value.place ?? node.place)
+  }
+
+  /// The absolute path of a download's file.
+  private func target(_ node: YAMLNode?, url: String?, at place: Place) -> String? {
+    guard let node else {
+      guard let url else { return nil }
+      guard let name = WebAddress.fileName(of: url) else {
+        faults.add(place, "the URL ends in no file name: give the file's name with 'to'")
+        return nil
+      }
+      return FilePath.absolute(name, in: directory)
+    }
+    guard let path = values.path(node, "download.to", takes: "the path of a file") else { return nil }
+    if !path.hasPrefix("/"), FilePath.leaves(path) {
+      faults.add(node.place, "download.to leaves the job file's folder: write an absolute path if that is meant")
+      return nil
+    }
+    let last = FilePath.name(of: path)
+    if path.hasSuffix("/") || last == "." || last == ".." {
+      faults.add(node.place, "download.to names a folder: write the path of a file in it")
+      return nil
+    }
+    return FilePath.absolute(path, in: directory)
+  }
+
+  private func upload(_ node: YAMLNode) -> UploadWork? {
+    enum Method: String, CaseIterable {
+      case put = "PUT"
+      case post = "POST"
+      case patch = "PATCH"
+    }
+    let known = KnownKeys(owner: "upload", keys: ["file", "url", "method", "headers"])
+    guard let entries = known.read(node, faults: faults) else { return nil }
+    let file = entries["file"].flatMap { values.path($0.value, "upload.file", takes: "the path of a file") }
+    let url = entries["url"].flatMap { address($0.value, "upload.url") }
+    let method = entries["method"].flatMap { values.choice($0.value, "upload.method", as: Method.self) }
+    let headers = entries["headers"].map { headerMap($0.value, "upload.headers") }
+    for key in ["file", "url"] where entries[key] == nil { missing(key, of: "upload", entries) }
+    guard let file, let url else { return nil }
+    return UploadWork(
+      file: FilePath.absolute(file, in: directory), url: url, method: (method ?? .put).rawValue, headers: headers ?? [:]
+    )
+  }
+
+  private func simulate(_ node: YAMLNode) -> SimulatedWork? {
+    let known = KnownKeys(owner: "simulate", keys: ["duration", "steps", "fail_rate", "seed"])
+    guard let entries = known.read(node, faults: faults) else { return nil }
+    var work = SimulatedWork()
+    if let entry = entries["duration"], let value = values.duration(entry.value, "simulate.duration", canBeZero: true) {
+      work.duration = value
+    }
+    if let entry = entries["steps"], let value = values.whole(entry.value, "simulate.steps", in: 1...1_000_000) {
+      work.steps = value
+    }
+    if let entry = entries["fail_rate"], let value = values.fraction(entry.value, "simulate.fail_rate") {
+      work.failRate = value
+    }
+    if let entry = entries["seed"], let value = values.seed(entry.value, "simulate.seed") { work.seed = value }
+    return work
+  }
+
+  private func missing(_ key: String, of owner: String, _ entries: KnownKeys.Entries) {
+    if !entries.hasUnknown { faults.add(entries.place, "\(owner) has no \(key): add it") }
+  }
+
+  private func address(_ node: YAMLNode, _ name: String) -> String? {
+    guard let url = values.line(node, name, takes: "a URL") else { return nil }
+    if let message = WebAddress.fault(in: url) {
+      faults.add(node.place, "\(name): \(message)")
+      return nil
+    }
+    return url
+  }
+
+  private func checksum(_ node: YAMLNode) -> String? {
+    guard let text = values.text(node, "download.sha256", takes: "64 hexadecimal digits") else { return nil }
+    guard text.utf8.count == 64, text.allSatisfy({ $0.isASCII && $0.isHexDigit }) else {
+      faults.add(
+        node.place,
+        "download.sha256 takes 64 hexadecimal digits; this has \(text.count) characters: \(Quoted.text(text))")
+      return nil
+    }
+    return text.lowercased()
+  }
+
+  private func headerMap(_ node: YAMLNode, _ name: String) -> [String: String] {
+    var headers: [String: String] = [:]
+    var seen: [String: Place] = [:]
+    for entry in values.map(node, name, takes: "a map of header names to values") ?? [] {
+      let isName = !entry.key.isEmpty && entry.key.utf8.allSatisfy(Self.isTokenByte)
+      guard isName else {
+        faults.add(entry.place, "\(Quoted.text(entry.key)) can't name a header: use letters, digits and '-'")
+        continue
+      }
+      // The same spelling twice was reported when the file was read.
+      if let first = seen[entry.key.lowercased()], headers[entry.key] == nil {
+        faults.add(
+          entry.place, "header '\(entry.key)' is given at \(first.words) already: case does not count, so delete one")
+      }
+      seen[entry.key.lowercased()] = seen[entry.key.lowercased()] ?? entry.place
+      guard let value = values.text(entry.value, "\(name).\(entry.key)", takes: "text") else { continue }
+      if value.unicodeScalars.contains(where: { $0 != "\t" && $0.properties.generalCategory == .control }) {
+        faults.add(entry.value.place, "\(name).\(entry.key) holds a line break or control character: delete it")
+        continue
+      }
+      headers[entry.key] = value
+    }
+    return headers
+  }
+
+  private static func isTokenByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
+      true
+    default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+    }
+  }
+}

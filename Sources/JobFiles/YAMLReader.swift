@@ -1,0 +1,194 @@
+import JobModel
+
+/// Reads one YAML document into a value: aliases and merge keys resolved, duplicate keys reported.
+struct YAMLReader {
+  /// Deep enough for any job file, shallow enough for any stack.
+  static let depthLimit = 64
+  /// How many values aliases may add to those that are written out, beside twenty times their number.
+  static let aliasAllowance = 1_000_000
+
+  /// A list or map whose end has not come yet.
+  private struct Frame {
+    var place: Place
+    var anchor: String?
+    var isMap: Bool
+    var weight = 1
+    var items: [YAMLNode] = []
+    var entries: [YAMLEntry] = []
+    var seen: [String: Place] = [:]
+    /// The key whose value comes next; nil text for a key that is unusable.
+    var key: (text: String?, place: Place)?
+    var merged: [YAMLNode] = []
+  }
+
+  private let faults: FaultLog
+  private var frames: [Frame] = []
+  private var anchors: [String: YAMLNode] = [:]
+  private var openAnchors: Set<String> = []
+  private var root: YAMLNode?
+  private var written = 0
+  private var aliased = 0
+
+  /// Nil for a stream without a document.
+  ///
+  /// Throws what can't be read past; faults that can are in `faults`.
+  static func read(_ source: SourceText, faults: FaultLog) throws(YAMLParser.Problem) -> YAMLNode? {
+    // A typed throw can't cross the closure.
+    let result = source.bytes.withUnsafeBufferPointer { bytes -> Result<YAMLNode?, YAMLParser.Problem> in
+      guard var parser = YAMLParser(bytes) else {
+        return .failure(.init(place: .start, message: "there is not enough memory to read the file"))
+      }
+      var reader = YAMLReader(faults: faults)
+      do throws(YAMLParser.Problem) {
+        while try reader.take(parser.next()) {}
+        return .success(reader.root)
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try result.get()
+  }
+
+  private init(faults: FaultLog) { self.faults = faults }
+
+  /// False at the end of the stream.
+  private mutating func take(_ event: YAMLParser.Event) throws(YAMLParser.Problem) -> Bool {
+    switch event {
+    case .scalar(let text, let isPlain, let tag, let anchor, let place, let end):
+      check(tag, on: place, allowed: ["str", "int", "float", "bool", "null"])
+      let isText = tag == "!" || tag == Self.prefix + "str"
+      add(
+        YAMLNode(content: .scalar(text, isPlain: isPlain && !isText), place: place, end: end, weight: 1),
+        anchor: anchor)
+    case .listStart(let tag, let anchor, let place):
+      check(tag, on: place, allowed: ["seq"])
+      try open(Frame(place: place, anchor: anchor, isMap: false))
+    case .mapStart(let tag, let anchor, let place):
+      check(tag, on: place, allowed: ["map"])
+      try open(Frame(place: place, anchor: anchor, isMap: true))
+    case .end(let end): close(at: end)
+    case .alias(let name, let place, let end): try resolve(name, place, end: end)
+    case .documentStart(let place):
+      guard root == nil else {
+        throw .init(
+          place: place, message: "a second document begins here: a job file holds one, so move it to its own file")
+      }
+    case .documentEnd: break
+    case .streamEnd: return false
+    }
+    return true
+  }
+
+  private static let prefix = "tag:yaml.org,2002:"
+
+  private func check(_ tag: String?, on place: Place, allowed: [String]) {
+    guard let tag, tag != "!", !allowed.contains(where: { tag == Self.prefix + $0 }) else { return }
+    faults.add(place, "tag \(Quoted.text(tag)) means nothing here: delete it, or put text that begins with ! in quotes")
+  }
+
+  private mutating func open(_ frame: Frame) throws(YAMLParser.Problem) {
+    guard frames.count < Self.depthLimit else {
+      throw .init(
+        place: frame.place, message: "more than \(Self.depthLimit) levels deep: a job file needs fewer than 10")
+    }
+    if let anchor = frame.anchor { openAnchors.insert(anchor) }
+    frames.append(frame)
+  }
+
+  private mutating func close(at end: Place) {
+    guard var frame = frames.popLast() else { return }
+    if frame.isMap { merge(into: &frame) }
+    if let anchor = frame.anchor { openAnchors.remove(anchor) }
+    add(
+      YAMLNode(
+        content: frame.isMap ? .map(frame.entries) : .list(frame.items), place: frame.place, end: end,
+        weight: frame.weight),
+      anchor: frame.anchor)
+  }
+
+  private mutating func resolve(_ name: String, _ place: Place, end: Place) throws(YAMLParser.Problem) {
+    guard !openAnchors.contains(name) else {
+      throw .init(
+        place: place, message: "alias *\(Quoted.bare(name)) stands inside the value that it names: write the value out")
+    }
+    guard var node = anchors[name] else {
+      let hint = NearestName.hint(for: name, in: anchors.keys.sorted())
+      throw .init(
+        place: place,
+        message:
+          "alias *\(Quoted.bare(name)) names nothing that came before\(hint.isEmpty ? ": mark a value with &\(Quoted.bare(name))" : hint)"
+      )
+    }
+    aliased = aliased &+ node.weight
+    guard aliased <= Self.aliasAllowance + 20 * written else {
+      throw .init(
+        place: place, message: "the aliases up to here stand for more than \(aliased - node.weight) values: write fewer"
+      )
+    }
+    // A fault of the value is one of the place where it is written; an alias where a scalar should be is one of its own.
+    if case .scalar = node.content { (node.place, node.end) = (place, end) }
+    add(node, anchor: nil)
+  }
+
+  /// Puts a finished value where it belongs: a key, a value, an item, or the whole document.
+  private mutating func add(_ node: YAMLNode, anchor: String?) {
+    written += 1
+    if let anchor { anchors[anchor] = node }
+    guard let top = frames.indices.last else {
+      root = node
+      return
+    }
+    frames[top].weight += node.weight
+    guard frames[top].isMap else {
+      frames[top].items.append(node)
+      return
+    }
+    guard let key = frames[top].key else {
+      if case .scalar(let text, _) = node.content {
+        frames[top].key = (text, node.place)
+      } else {
+        faults.add(node.place, "a key is \(node.words): write a plain word")
+        frames[top].key = (nil, node.place)
+      }
+      return
+    }
+    frames[top].key = nil
+    guard let text = key.text else { return }
+    if let first = frames[top].seen[text] {
+      faults.add(key.place, "duplicate key \(Quoted.text(text)), given at \(first.words) already: delete one of them")
+    } else {
+      frames[top].seen[text] = key.place
+    }
+    if text == "<<" {
+      frames[top].merged += sources(of: node)
+    } else {
+      frames[top].entries.append(YAMLEntry(key: text, place: key.place, value: node))
+    }
+  }
+
+  private func sources(of node: YAMLNode) -> [YAMLNode] {
+    switch node.content {
+    case .map: return [node]
+    case .list(let items):
+      return items.filter { item in
+        if case .map = item.content { return true }
+        faults.add(item.place, "'<<' takes a map or a list of maps; this is \(item.words)")
+        return false
+      }
+    case .scalar:
+      faults.add(node.place, "'<<' takes a map or a list of maps; this is \(node.words)")
+      return []
+    }
+  }
+
+  /// A key of the map itself goes before a merged one, an earlier merged map before a later.
+  private func merge(into frame: inout Frame) {
+    for source in frame.merged {
+      guard case .map(let entries) = source.content else { continue }
+      for entry in entries where frame.seen[entry.key] == nil {
+        frame.seen[entry.key] = entry.place
+        frame.entries.append(entry)
+      }
+    }
+  }
+}
