@@ -9,7 +9,20 @@ package struct Cell: Sendable, Hashable {
     self.style = style
   }
 
+  /// A grapheme from anywhere: what a terminal would obey, or cannot hold in a cell, becomes U+FFFD.
+  init(_ grapheme: Character, _ style: Style) {
+    let printable = TextWidth.isPrintable(grapheme) && grapheme.utf8.count <= Self.longest
+    self.init(printable ? String(grapheme) : "\u{FFFD}", style)
+  }
+
+  init(_ scalar: Unicode.Scalar, _ style: Style) { self.init(String(scalar), style) }
+
   package static let blank = Cell(" ")
   /// The right half of a wide grapheme.
   package static let continuation = Cell("")
+
+  package var isContinuation: Bool { text.isEmpty }
+
+  /// In bytes; a family of four with skin tones takes 41.
+  private static let longest = 64
 }

@@ -34,4 +34,12 @@ package struct Style: Sendable, Hashable {
     style.attributes.formUnion(more)
     return style
   }
+
+  /// This style where it says something, `base` where it does not.
+  package func over(_ base: Style) -> Style {
+    Style(
+      foreground == .standard ? base.foreground : foreground,
+      on: background == .standard ? base.background : background,
+      attributes.union(base.attributes))
+  }
 }

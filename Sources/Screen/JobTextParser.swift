@@ -1,0 +1,119 @@
+/// Takes a line's scalars one by one and keeps what may be shown.
+struct JobTextParser {
+  private enum State {
+    case ground
+    case escape
+    /// After ESC and one of its intermediates: one more scalar ends it.
+    case escapeIntermediate
+    case control(parameters: String, isPlain: Bool)
+    /// OSC, DCS, SOS, PM, APC: all up to the string terminator.
+    case string(isOSC: Bool, escaped: Bool)
+  }
+
+  private var state = State.ground
+  private var style = Style.plain
+  private var runs: [JobText.Run] = []
+  private var column = 0
+  private var marks = 0
+  /// A carriage return has come; what comes next writes over the line.
+  private var returned = false
+
+  mutating func take(_ scalar: Unicode.Scalar) {
+    switch state {
+    case .ground: ground(scalar)
+    case .escape: escape(scalar)
+    case .escapeIntermediate:
+      if !(0x20...0x2F).contains(scalar.value) { state = .ground }
+    case .control(let parameters, let isPlain): control(scalar, parameters, isPlain)
+    case .string(let isOSC, let escaped): string(scalar, isOSC: isOSC, escaped: escaped)
+    }
+  }
+
+  mutating func finish() -> [JobText.Run] { runs }
+
+  private mutating func ground(_ scalar: Unicode.Scalar) {
+    switch scalar.value {
+    case 0x1B: state = .escape
+    case 0x0D: returned = true
+    case 0x08: removeLast()
+    case 0x09:
+      for _ in 0..<(8 - column % 8) { show(" ") }
+    case 0x80..<0xA0: escape(Unicode.Scalar(scalar.value - 0x40) ?? " ")
+    default:
+      if isShown(scalar) { show(scalar) }
+    }
+  }
+
+  private mutating func escape(_ scalar: Unicode.Scalar) {
+    switch scalar {
+    case "[": state = .control(parameters: "", isPlain: true)
+    case "]": state = .string(isOSC: true, escaped: false)
+    case "P", "X", "^", "_": state = .string(isOSC: false, escaped: false)
+    case "\u{1B}": state = .escape
+    case " "..."/": state = .escapeIntermediate
+    default: state = .ground
+    }
+  }
+
+  private mutating func control(_ scalar: Unicode.Scalar, _ parameters: String, _ isPlain: Bool) {
+    switch scalar {
+    case "0"..."9", ";", ":":
+      var more = parameters
+      if more.utf8.count < 128 { more.unicodeScalars.append(scalar) }
+      state = .control(parameters: more, isPlain: isPlain)
+    case " "..."/", "<"..."?": state = .control(parameters: parameters, isPlain: false)
+    case "@"..."~":
+      state = .ground
+      if scalar == "m", isPlain { style.apply(graphicRendition: parameters) }
+    case "\u{1B}": state = .escape
+    case "\u{18}", "\u{1A}": state = .ground
+    case "\u{0}"..."\u{1F}": break
+    default: state = .ground
+    }
+  }
+
+  private mutating func string(_ scalar: Unicode.Scalar, isOSC: Bool, escaped: Bool) {
+    switch scalar {
+    case "\u{18}", "\u{1A}", "\u{9C}": state = .ground
+    case "\u{7}" where isOSC: state = .ground
+    case "\u{1B}": state = .string(isOSC: isOSC, escaped: true)
+    default:
+      if !escaped { return }
+      state = .ground
+      if scalar != "\\" { escape(scalar) }
+    }
+  }
+
+  private mutating func show(_ scalar: Unicode.Scalar) {
+    if returned {
+      returned = false
+      runs = []
+      column = 0
+      marks = 0
+    }
+    let width = TextWidth.of(scalar)
+    // Marks without end would pile up in one cell.
+    marks = width == 0 ? marks + 1 : 0
+    if marks > 8 { return }
+    column += width
+    if let last = runs.indices.last, runs[last].style == style {
+      runs[last].text.unicodeScalars.append(scalar)
+    } else {
+      runs.append(JobText.Run(String(scalar), style))
+    }
+  }
+
+  /// A backspace: what an overstriking program writes twice is shown once.
+  private mutating func removeLast() {
+    guard !returned, let last = runs.indices.last, let grapheme = runs[last].text.popLast() else { return }
+    column = max(0, column - TextWidth.of(grapheme))
+    if runs[last].text.isEmpty { runs.removeLast() }
+  }
+
+  private func isShown(_ scalar: Unicode.Scalar) -> Bool {
+    if scalar.value < 0x7F { return scalar.value >= 0x20 }
+    // Kept: the joiners that emoji and some scripts are written with.
+    if scalar.properties.generalCategory == .format { return scalar.value == 0x200C || scalar.value == 0x200D }
+    return TextWidth.isPrintable(scalar)
+  }
+}
