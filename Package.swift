@@ -38,6 +38,7 @@ let package = Package(
     system("CYAML", apt: "libyaml-dev", brew: "libyaml"),
     system("CMicrohttpd", apt: "libmicrohttpd-dev", brew: "libmicrohttpd"),
     .target(name: "CProcess"),
+    .target(name: "CTerminal"),
 
     // What an operation is, and the operations that do real work.
     module("Operations"),
@@ -53,7 +54,7 @@ let package = Package(
     // What a person sees.
     module("Screen"),
     module("Dashboard", ["JobModel", "Screen"]),
-    module("NcursesTerminal", ["Screen", "CNcurses"]),
+    module("NcursesTerminal", ["Screen", "CNcurses", "CTerminal"]),
 
     module("DemoServer", ["CMicrohttpd"]),
     .executableTarget(
@@ -64,7 +65,10 @@ let package = Package(
       ],
       swiftSettings: settings),
 
-    .target(name: "Support", path: "Tests/Support", swiftSettings: settings),
+    .target(name: "Support", dependencies: ["Screen"], path: "Tests/Support", swiftSettings: settings),
+    .executableTarget(
+      name: "terminal-probe", dependencies: ["NcursesTerminal", "Screen"], path: "Tests/TerminalProbe",
+      swiftSettings: settings),
     tests("Operations", ["Support"]),
     tests("Transfers", ["Support", "Operations"]),
     tests("Processes", ["Support", "Operations"]),
@@ -74,7 +78,7 @@ let package = Package(
     tests("Reports", ["Support", "JobModel"], exclude: ["Goldens"]),
     tests("Screen", ["Support"]),
     tests("Dashboard", ["Support", "JobModel", "Screen"], exclude: ["Goldens"]),
-    tests("NcursesTerminal", ["Support", "Screen"]),
+    tests("NcursesTerminal", ["Support", "Screen", "terminal-probe"]),
     tests("DemoServer", ["Support"]),
   ],
   swiftLanguageModes: [.v6]

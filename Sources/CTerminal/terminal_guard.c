@@ -1,0 +1,157 @@
+#define _GNU_SOURCE
+#include "CTerminal.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+// Everything here but arming runs in signal handlers: only async-signal-safe calls, no locks, no allocation.
+
+enum { capacity = 2048 };
+
+struct restoration {
+  int fd;
+  pid_t owner;
+  struct termios shell;
+  size_t length;
+  char bytes[capacity];
+};
+
+// Arming writes the one that is not in force, then puts it in force: a handler never sees half of one.
+static struct restoration kept[2];
+static _Atomic(struct restoration *) armed = NULL;
+
+static const int guarded[] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT, SIGSYS,
+                              SIGQUIT, SIGHUP, SIGINT, SIGTERM};
+enum { guarded_count = sizeof guarded / sizeof guarded[0] };
+static struct sigaction before[guarded_count];
+
+static bool is_fault(int number) {
+  return number != SIGQUIT && number != SIGHUP && number != SIGINT && number != SIGTERM;
+}
+
+static void write_all(int fd, const char *bytes, size_t length) {
+  while (length > 0) {
+    ssize_t wrote = write(fd, bytes, length);
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote <= 0) return;
+    bytes += wrote;
+    length -= (size_t)wrote;
+  }
+}
+
+void terminal_guard_restore(void) {
+  struct restoration *now = atomic_exchange(&armed, NULL);
+  // A fork that has not called exec has a copy of all this, but not the screen.
+  if (now == NULL || now->owner != getpid()) return;
+  int saved = errno;
+  // In the background the terminal is the shell's, and is already as the shell wants it.
+  pid_t foreground = tcgetpgrp(now->fd);
+  if (foreground <= 0 || foreground == getpgrp()) {
+    sigset_t output, old;
+    sigemptyset(&output);
+    sigaddset(&output, SIGTTOU);
+    pthread_sigmask(SIG_BLOCK, &output, &old);
+    write_all(now->fd, now->bytes, now->length);
+    // TCSANOW: draining could wait for ever on a terminal that nobody reads.
+    tcsetattr(now->fd, TCSANOW, &now->shell);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+  }
+  errno = saved;
+}
+
+static void on_signal(int number, siginfo_t *info, void *context) {
+  terminal_guard_restore();
+  struct sigaction next = {.sa_handler = SIG_DFL};
+  for (int i = 0; i < guarded_count; i++) {
+    if (guarded[i] == number) next = before[i];
+  }
+  // A crash reporter that was there first gets the fault with its context, as if we were not here.
+  if (next.sa_flags & SA_SIGINFO) {
+    next.sa_sigaction(number, info, context);
+  } else if (next.sa_handler != SIG_DFL && next.sa_handler != SIG_IGN) {
+    next.sa_handler(number);
+  }
+  // Then the signal's own end, so that the exit status tells the truth.
+  struct sigaction plain = {.sa_handler = SIG_DFL};
+  sigaction(number, &plain, NULL);
+  sigset_t own;
+  sigemptyset(&own);
+  sigaddset(&own, number);
+  pthread_sigmask(SIG_UNBLOCK, &own, NULL);
+  raise(number);
+}
+
+/// A stack of its own for the handler, so that a stack overflow can be handled too.
+static void give_handler_a_stack(void) {
+  static char stack[64 * 1024];
+  stack_t old;
+  if (sigaltstack(NULL, &old) == 0 && (old.ss_flags & SS_DISABLE)) {
+    stack_t ours = {.ss_sp = stack, .ss_size = sizeof stack};
+    sigaltstack(&ours, NULL);
+  }
+}
+
+static void install(void) {
+  static bool installed = false;
+  if (installed) return;
+  installed = true;
+  give_handler_a_stack();
+  atexit(terminal_guard_restore);
+  for (int i = 0; i < guarded_count; i++) {
+    if (sigaction(guarded[i], NULL, &before[i]) != 0) continue;
+    bool plain = !(before[i].sa_flags & SA_SIGINFO) && before[i].sa_handler == SIG_DFL;
+    bool ignored = !(before[i].sa_flags & SA_SIGINFO) && before[i].sa_handler == SIG_IGN;
+    // What is ignored stays so, and what the program handles itself is its own to end.
+    if (ignored || (!plain && !is_fault(guarded[i]) && guarded[i] != SIGQUIT)) continue;
+    struct sigaction ours = {.sa_flags = SA_SIGINFO | SA_ONSTACK};
+    ours.sa_sigaction = on_signal;
+    sigemptyset(&ours.sa_mask);
+    sigaction(guarded[i], &ours, NULL);
+  }
+}
+
+int terminal_guard_arm(int fd, const struct termios *shell, const char *bytes, size_t length) {
+  if (length > capacity) return EINVAL;
+  struct restoration *next = atomic_load(&armed) == &kept[0] ? &kept[1] : &kept[0];
+  next->fd = fd;
+  next->owner = getpid();
+  next->shell = *shell;
+  next->length = length;
+  memcpy(next->bytes, bytes, length);
+  install();
+  atomic_store(&armed, next);
+  return 0;
+}
+
+void terminal_guard_disarm(void) { atomic_store(&armed, NULL); }
+
+void terminal_stop_group(void) {
+  struct sigaction ignore = {.sa_handler = SIG_IGN}, plain = {.sa_handler = SIG_DFL}, program;
+  sigset_t stop, mask;
+  sigemptyset(&stop);
+  sigaddset(&stop, SIGTSTP);
+  // The others of the group first, ourselves deaf; a ^Z still pending for us goes with it. Then this thread,
+  // so that the stop has happened when raise returns.
+  sigaction(SIGTSTP, &ignore, &program);
+  pthread_sigmask(SIG_UNBLOCK, &stop, &mask);
+  kill(0, SIGTSTP);
+  sigaction(SIGTSTP, &plain, NULL);
+  raise(SIGTSTP);
+  sigaction(SIGTSTP, &program, NULL);
+  pthread_sigmask(SIG_SETMASK, &mask, NULL);
+}
+
+int terminal_get_size(int fd, int *columns, int *rows) {
+  struct winsize size;
+  if (ioctl(fd, TIOCGWINSZ, &size) != 0) return errno;
+  *columns = size.ws_col;
+  *rows = size.ws_row;
+  return 0;
+}

@@ -1,0 +1,35 @@
+import Foundation
+import Screen
+
+/// The bytes that tell a terminal what curses has no call for.
+package enum ControlSequences {
+  package static let pasteOn = "\u{1B}[?2004h"
+  package static let pasteOff = "\u{1B}[?2004l"
+  /// Buttons and wheel, in the form that has no limit of columns.
+  package static let mouseOn = "\u{1B}[?1000h\u{1B}[?1006h"
+  package static let mouseOff = "\u{1B}[?1006l\u{1B}[?1000l"
+  package static let titlePush = "\u{1B}[22;0t"
+  package static let titlePop = "\u{1B}[23;0t"
+  package static let progressOff = "\u{1B}]9;4;0;0\u{1B}\\"
+
+  package static func title(_ text: String) -> String {
+    "\u{1B}]2;\(Elide.prefix(JobText(text).plain, 240))\u{1B}\\"
+  }
+
+  package static func progress(_ percent: Int, failed: Bool) -> String {
+    "\u{1B}]9;4;\(failed ? 2 : 1);\(min(100, max(0, percent)))\u{1B}\\"
+  }
+
+  package static func copy(_ text: String, _ passage: TerminalFeatures.Passage) -> String {
+    let sequence = "\u{1B}]52;c;\(Data(text.utf8).base64EncodedString())\u{1B}\\"
+    switch passage {
+    case .direct: return sequence
+    case .screen:
+      // Within the wrapping an escape is doubled by ending and beginning it anew, and a piece has at most 768 bytes.
+      let bytes = Array("\u{1B}]52;c;\(Data(text.utf8).base64EncodedString())\u{7}".utf8)
+      return stride(from: 0, to: bytes.count, by: 700).map { start in
+        "\u{1B}P" + String(decoding: bytes[start..<min(start + 700, bytes.count)], as: UTF8.self) + "\u{1B}\\"
+      }.joined()
+    }
+  }
+}

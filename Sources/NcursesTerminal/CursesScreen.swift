@@ -1,0 +1,250 @@
+import CNcurses
+import Foundation
+import Screen
+
+/// Curses itself: opened, drawn on, left and closed.
+@MainActor
+final class CursesScreen {
+  /// The description in use, which is another one's when the terminal's own is missing.
+  let term: String
+  /// The terminal's modes as the shell had them.
+  let shell: termios
+  private let handle: OpaquePointer
+  private let files: [UnsafeMutablePointer<FILE>]
+  private let output: Int32
+  private let isASCII: Bool
+  private let palette: ScreenTraits.Palette
+  private let hasDefaultColors: Bool
+  private var pairs: ColorPairs
+  private var looks: [Style: Look] = [:]
+  private var glyphs: [String: Glyph] = [:]
+  private var row: [cchar_t] = []
+
+  private struct Look {
+    let attributes: attr_t
+    let pair: Int32
+  }
+
+  init(term wanted: String, traits: ScreenTraits, input: Int32, output: Int32) throws {
+    for (stream, name) in [(input, "standard input"), (output, "standard output")] where isatty(stream) == 0 {
+      throw TerminalError.notATerminal(name)
+    }
+    guard !wanted.isEmpty else { throw TerminalError.noTerm }
+    Self.setLocale(isASCII: traits.isASCII)
+    var shell = termios()
+    tcgetattr(output, &shell)
+    guard let written = fdopen(dup(output), "w") else { throw TerminalError.notATerminal("standard output") }
+    guard let read = fdopen(dup(input), "r") else {
+      fclose(written)
+      throw TerminalError.notATerminal("standard input")
+    }
+    files = [written, read]
+    let handlers = SignalHandlers()
+    // Many a terminal is described only on its own machine; nearly all of them speak xterm.
+    var opened: (term: String, handle: OpaquePointer)?
+    for term in [wanted, "xterm-256color", "xterm", "vt100"] where opened == nil {
+      opened = newterm(term, written, read).map { (term, $0) }
+    }
+    handlers.restore()
+    guard let (term, handle) = opened else {
+      for file in [written, read] { fclose(file) }
+      throw TerminalError.unknownTerm(wanted)
+    }
+    self.term = term
+    self.handle = handle
+    self.shell = shell
+    self.output = output
+    isASCII = traits.isASCII
+    guard nc_capability("cup") != nil, nc_capability("clear") != nil else {
+      delscreen(handle)
+      for file in [written, read] { fclose(file) }
+      throw TerminalError.cannotMoveCursor(wanted)
+    }
+    if has_colors(), traits.palette > .none, start_color() == OK {
+      palette = min(traits.palette, Self.palette(ofColors: nc_colors()))
+      hasDefaultColors = use_default_colors() == OK
+    } else {
+      palette = .none
+      hasDefaultColors = false
+    }
+    pairs = ColorPairs(capacity: min(1024, Int(nc_color_pairs())))
+    cbreak()
+    noecho()
+    nonl()
+    typeahead(-1)
+    leaveok(nc_screen(), true)
+    scrollok(nc_screen(), false)
+    takeFlowControlKeys()
+    curs_set(0)
+  }
+
+  /// The strings of the terminal's description for keys that it has.
+  func describedKeys() -> [[UInt8]: Key] {
+    var keys: [[UInt8]: Key] = [:]
+    var names: [String: Key] = [
+      "kcuu1": .up, "kcud1": .down, "kcub1": .left, "kcuf1": .right, "kpp": .pageUp, "knp": .pageDown,
+      "khome": .home, "kend": .end, "kcbt": .backTab, "kdch1": .delete, "kent": .enter,
+    ]
+    for number in 1...12 { names["kf\(number)"] = .function(number) }
+    for (name, key) in names {
+      if let bytes = Self.capability(name) { keys[bytes] = key }
+    }
+    return keys
+  }
+
+  /// What the description says to write, without the delays that no terminal needs.
+  static func capability(_ name: String) -> [UInt8]? {
+    nc_capability(name).map { withoutDelays(Array(String(cString: $0).utf8)) }.flatMap { $0.isEmpty ? nil : $0 }
+  }
+
+  /// What moves the cursor to the first column of a row.
+  static func cursorToRow(_ row: Int) -> [UInt8] {
+    nc_cursor_address(Int32(row), 0).map { withoutDelays(Array(String(cString: $0).utf8)) } ?? []
+  }
+
+  func resize(to size: Size) { resize_term(Int32(max(1, size.height)), Int32(max(1, size.width))) }
+
+  /// The next `refresh` writes the whole screen.
+  func clear() { nc_clear_on_refresh() }
+
+  /// Puts the given rows of a frame into the window; `refresh` shows them.
+  func draw(_ rows: some Sequence<Int>, of frame: Frame) {
+    if pairs.isFull {
+      pairs.keep(Set(frame.rows.joined().map { ColorPairs.Pair($0.style.reduced(to: palette)) }))
+      looks = [:]
+    }
+    let limit = Int(getmaxx(nc_screen()))
+    let height = Int(getmaxy(nc_screen()))
+    for y in rows where y < height {
+      let cells = frame.rows[y]
+      row.removeAll(keepingCapacity: true)
+      for x in cells.indices.prefix(limit) where !cells[x].isContinuation {
+        append(cells[x], width: x + 1 < cells.count && cells[x + 1].isContinuation ? 2 : 1)
+      }
+      nc_put_cells(Int32(y), 0, row, Int32(row.count))
+    }
+  }
+
+  func refresh(cursor: (x: Int, y: Int)?) {
+    leaveok(nc_screen(), cursor == nil)
+    curs_set(cursor == nil ? 0 : 1)
+    if let cursor { nc_move_cursor(Int32(cursor.y), Int32(cursor.x)) }
+    wnoutrefresh(nc_screen())
+    doupdate()
+  }
+
+  /// Leaves the screen to the shell; the next `refresh` takes it again.
+  func leave() { endwin() }
+
+  func close() {
+    endwin()
+    delscreen(handle)
+    for file in files { fclose(file) }
+  }
+
+  private func append(_ cell: Cell, width: Int) {
+    let look = look(of: cell.style)
+    var made = cchar_t()
+    let utf8 = cell.text.utf8
+    if utf8.count == 1, let byte = utf8.first, (0x20..<0x7F).contains(byte) {
+      withUnsafePointer(to: UInt32(byte)) { nc_make_cell(&made, $0, 1, look.attributes, look.pair) }
+      row.append(made)
+      return
+    }
+    for piece in glyph(cell.text, width: width).pieces {
+      nc_make_cell(&made, piece, Int32(piece.count), look.attributes, look.pair)
+      row.append(made)
+    }
+  }
+
+  private func glyph(_ text: String, width: Int) -> Glyph {
+    if let known = glyphs[text] { return known }
+    if glyphs.count >= 4096 { glyphs = [:] }
+    let glyph = Glyph(text, width: width, isASCII: isASCII) { Int(nc_width($0)) }
+    glyphs[text] = glyph
+    return glyph
+  }
+
+  private func look(of style: Style) -> Look {
+    if let known = looks[style] { return known }
+    let reduced = style.reduced(to: palette)
+    var attributes: attr_t = 0
+    for (attribute, bit) in [
+      (Style.Attributes.bold, nc_bold()), (.dim, nc_dim()), (.underline, nc_underline()), (.reverse, nc_reverse()),
+      (.italic, nc_italic()),
+    ] where reduced.attributes.contains(attribute) { attributes |= bit }
+    let pair = pairs.number(ColorPairs.Pair(reduced)) { number, pair in
+      init_pair(Int16(number), color(pair.foreground, 7), color(pair.background, 0))
+    }
+    let look = Look(attributes: attributes, pair: Int32(pair))
+    if looks.count >= 4096 { looks = [:] }
+    looks[style] = look
+    return look
+  }
+
+  private func color(_ color: Style.Color, _ otherwise: Int16) -> Int16 {
+    switch color {
+    case .standard: hasDefaultColors ? -1 : otherwise
+    case .indexed(let index): Int16(index)
+    }
+  }
+
+  /// ^S and ^Q become keys like others; ^C, ^Z and ^\ stay signals.
+  private func takeFlowControlKeys() {
+    var modes = termios()
+    guard tcgetattr(output, &modes) == 0 else { return }
+    modes.c_iflag &= ~tcflag_t(IXON)
+    tcsetattr(output, TCSANOW, &modes)
+    def_prog_mode()
+  }
+
+  private static func palette(ofColors colors: Int32) -> ScreenTraits.Palette {
+    switch colors {
+    case 256...: .many
+    case 16...: .sixteen
+    case 8...: .eight
+    default: .none
+    }
+  }
+
+  /// Characters only: numbers and times keep the form that the rest of the program expects.
+  private static func setLocale(isASCII: Bool) {
+    setlocale(LC_CTYPE, "")
+    // A locale that is named but not installed leaves curses with ASCII; any UTF-8 one will do.
+    guard !isASCII, nc_width(0x2588) != 1 else { return }
+    for locale in ["C.UTF-8", "en_US.UTF-8", "UTF-8"] where setlocale(LC_CTYPE, locale) != nil { return }
+  }
+
+  private static func withoutDelays(_ bytes: [UInt8]) -> [UInt8] {
+    var kept: [UInt8] = []
+    var rest = bytes[...]
+    while let byte = rest.popFirst() {
+      if byte == UInt8(ascii: "$"), rest.first == UInt8(ascii: "<"), let end = rest.firstIndex(of: UInt8(ascii: ">")) {
+        rest = rest[(end + 1)...]
+      } else {
+        kept.append(byte)
+      }
+    }
+    return kept
+  }
+}
+
+/// The handlers of the signals that curses takes for itself when it opens: they are the program's.
+private struct SignalHandlers {
+  private let saved: [(number: Int32, action: sigaction)]
+
+  init() {
+    saved = [SIGINT, SIGTERM, SIGTSTP, SIGWINCH].map { number in
+      var action = sigaction()
+      sigaction(number, nil, &action)
+      return (number, action)
+    }
+  }
+
+  func restore() {
+    for (number, action) in saved {
+      var action = action
+      sigaction(number, &action, nil)
+    }
+  }
+}

@@ -1,0 +1,244 @@
+import Screen
+
+/// What a terminal sent, as far as bytes alone say it.
+package enum DecodedInput: Sendable, Hashable {
+  case key(Key)
+  /// The left button went down; cells from 0.
+  case press(x: Int, y: Int)
+  case wheelUp(x: Int, y: Int)
+  case wheelDown(x: Int, y: Int)
+  case paste(String)
+}
+
+/// Takes the bytes that a terminal sends and tells keys, mouse and pasted text apart.
+///
+/// Pure: it knows no clock. A sequence that has begun and not ended is held until more bytes come or `flush` says
+/// that none will.
+package struct InputDecoder: Sendable {
+  /// How long whoever feeds it should wait before `flush`.
+  package enum Patience: Sendable {
+    /// An escape has come that may be a key by itself.
+    case short
+    /// Pasted text has begun and its end is missing.
+    case long
+  }
+
+  private enum State {
+    case ground
+    case escape
+    /// After ESC O.
+    case single
+    case control([UInt8])
+    /// The three bytes after CSI M.
+    case oldMouse([UInt8])
+    /// A terminal's answer to a question: all up to the string terminator is dropped.
+    case answer(length: Int, escaped: Bool)
+    case paste([UInt8])
+    case terminfo([UInt8])
+  }
+
+  private var state = State.ground
+  private var scalars = ScalarDecoder()
+  private var typed = ""
+  private var decoded: [DecodedInput] = []
+  private let sequences: KeySequences
+
+  package init(sequences: KeySequences = KeySequences()) { self.sequences = sequences }
+
+  package var patience: Patience? {
+    switch state {
+    case .ground: scalars.isWaiting ? .short : nil
+    case .paste: .long
+    default: .short
+    }
+  }
+
+  package mutating func feed(_ bytes: some Sequence<UInt8>) -> [DecodedInput] {
+    for byte in bytes { take(byte) }
+    return drain()
+  }
+
+  /// Nothing more comes: what is held is what was meant.
+  package mutating func flush() -> [DecodedInput] {
+    let held = state
+    state = .ground
+    switch held {
+    case .ground: scalars = ScalarDecoder()
+    case .escape: emit(.escape)
+    case .single: emit(.escape, .character("O"))
+    case .control(let bytes) where bytes.isEmpty: emit(.escape, .character("["))
+    case .paste(let bytes): emitPaste(bytes)
+    case .control, .oldMouse, .answer, .terminfo: break
+    }
+    return drain()
+  }
+
+  private mutating func take(_ byte: UInt8) {
+    switch state {
+    case .ground: ground(byte)
+    case .escape: escape(byte)
+    case .single:
+      state = .ground
+      if let key = KeySequences.single(byte) { emit(key) }
+    case .control(let bytes): control(byte, bytes)
+    case .oldMouse(let bytes):
+      state = bytes.count < 2 ? .oldMouse(bytes + [byte]) : .ground
+      if bytes.count == 2 {
+        mouse(Int(bytes[0]) - 32, x: Int(bytes[1]) - 32, y: Int(byte) - 32, released: (bytes[0] - 32) & 3 == 3)
+      }
+    case .answer(let length, let escaped): answer(byte, length, escaped)
+    case .paste(let bytes): paste(byte, bytes)
+    case .terminfo(let bytes): terminfo(byte, bytes)
+    }
+  }
+
+  private mutating func ground(_ byte: UInt8) {
+    if !scalars.isWaiting, sequences.begins([byte]), byte != 0x1B {
+      state = .terminfo([])
+      return terminfo(byte, [])
+    }
+    guard byte >= 0x20, byte != 0x7F else {
+      scalars = ScalarDecoder()
+      if byte == 0x1B { state = .escape } else { emit(KeySequences.control(byte)) }
+      return
+    }
+    scalars.feed(byte) { scalar in
+      if scalar != "\u{FFFD}", TextWidth.isPrintable(scalar) || scalar.properties.generalCategory == .format {
+        typed.unicodeScalars.append(scalar)
+      }
+    }
+  }
+
+  private mutating func escape(_ byte: UInt8) {
+    if byte != 0x5B, byte != 0x4F, sequences.begins([0x1B, byte]) {
+      state = .terminfo([0x1B])
+      return terminfo(byte, [0x1B])
+    }
+    switch byte {
+    case UInt8(ascii: "["): state = .control([])
+    case UInt8(ascii: "O"): state = .single
+    // An answer, or Alt with the key; `flush` decides, and an answer's text never becomes keys.
+    case UInt8(ascii: "]"), UInt8(ascii: "P"), UInt8(ascii: "_"), UInt8(ascii: "^"), UInt8(ascii: "X"):
+      state = .answer(length: 0, escaped: false)
+    case 0x1B: emit(.escape)
+    // Alt and a key is sent as, and taken for, escape and the key.
+    default:
+      state = .ground
+      emit(.escape)
+      ground(byte)
+    }
+  }
+
+  private mutating func control(_ byte: UInt8, _ bytes: [UInt8]) {
+    // The Linux console's F1 to F5.
+    if bytes == [UInt8(ascii: "[")] {
+      state = .ground
+      if (0x41...0x45).contains(byte) { emit(.function(Int(byte) - 0x40)) }
+      return
+    }
+    if byte == 0x1B {
+      state = .escape
+      return
+    }
+    if bytes.isEmpty, byte == UInt8(ascii: "[") {
+      state = .control([byte])
+      return
+    }
+    guard (0x40...0x7E).contains(byte) else {
+      state = (0x20...0x3F).contains(byte) && bytes.count < 64 ? .control(bytes + [byte]) : .ground
+      return
+    }
+    state = .ground
+    finishControl(byte, bytes)
+  }
+
+  private mutating func finishControl(_ final: UInt8, _ bytes: [UInt8]) {
+    let isMouse = bytes.first == UInt8(ascii: "<")
+    let numbers = bytes.drop { (0x3C...0x3F).contains($0) }
+      .split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
+      .map { Int(String(decoding: $0, as: UTF8.self)) ?? 0 }
+    switch final {
+    case UInt8(ascii: "M") where isMouse && numbers.count == 3, UInt8(ascii: "m") where isMouse && numbers.count == 3:
+      mouse(numbers[0], x: numbers[1], y: numbers[2], released: final == UInt8(ascii: "m"))
+    case UInt8(ascii: "M") where numbers.count == 3:
+      mouse(numbers[0] - 32, x: numbers[1], y: numbers[2], released: (numbers[0] - 32) & 3 == 3)
+    case UInt8(ascii: "M") where bytes.isEmpty: state = .oldMouse([])
+    case UInt8(ascii: "~") where numbers.first == 200: state = .paste([])
+    case UInt8(ascii: "~"): if let key = KeySequences.numbered(numbers.first ?? 0) { emit(key) }
+    default:
+      let isPlain = bytes.first.map { (0x30...0x3B).contains($0) } ?? true
+      if isPlain, let key = KeySequences.final(final) { emit(key) }
+    }
+  }
+
+  private mutating func answer(_ byte: UInt8, _ length: Int, _ escaped: Bool) {
+    switch byte {
+    case 0x07, 0x9C: state = .ground
+    case 0x1B: state = .answer(length: length + 1, escaped: true)
+    default:
+      let ends = escaped || length > 4096
+      state = ends ? .ground : .answer(length: length + 1, escaped: false)
+    }
+  }
+
+  private mutating func paste(_ byte: UInt8, _ bytes: [UInt8]) {
+    var bytes = bytes
+    // The state's own copy goes first, so that appending does not copy a long paste for every byte of it.
+    state = .ground
+    bytes.append(byte)
+    if bytes.count >= Self.pasteEnd.count, byte == UInt8(ascii: "~"), bytes.suffix(Self.pasteEnd.count) == Self.pasteEnd
+    {
+      return emitPaste(Array(bytes.dropLast(Self.pasteEnd.count)))
+    }
+    if bytes.count > Self.longestPaste + 16 { bytes.remove(at: Self.longestPaste) }
+    state = .paste(bytes)
+  }
+
+  private mutating func terminfo(_ byte: UInt8, _ bytes: [UInt8]) {
+    let bytes = bytes + [byte]
+    if let key = sequences.key(bytes) {
+      state = .ground
+      emit(key)
+    } else {
+      state = sequences.begins(bytes) ? .terminfo(bytes) : .ground
+    }
+  }
+
+  private mutating func mouse(_ button: Int, x: Int, y: Int, released: Bool) {
+    guard x >= 1, y >= 1, !released, button & 32 == 0 else { return }
+    typedEnds()
+    switch button & ~0b1_1100 {
+    case 0: decoded.append(.press(x: x - 1, y: y - 1))
+    case 64: decoded.append(.wheelUp(x: x - 1, y: y - 1))
+    case 65: decoded.append(.wheelDown(x: x - 1, y: y - 1))
+    default: break
+    }
+  }
+
+  private mutating func emit(_ keys: Key...) {
+    typedEnds()
+    for key in keys { decoded.append(.key(key)) }
+  }
+
+  private mutating func emitPaste(_ bytes: [UInt8]) {
+    typedEnds()
+    let text = String(decoding: bytes, as: UTF8.self).replacing("\r\n", with: "\n").replacing("\r", with: "\n")
+    let kept = text.unicodeScalars.filter { $0 == "\n" || $0 == "\t" || TextWidth.isPrintable($0) || $0 == "\u{200D}" }
+    decoded.append(.paste(String(String.UnicodeScalarView(kept))))
+  }
+
+  /// Scalars typed one after the other are graphemes together, as an accent that comes after its letter.
+  private mutating func typedEnds() {
+    for character in typed { decoded.append(.key(.character(character))) }
+    typed = ""
+  }
+
+  private mutating func drain() -> [DecodedInput] {
+    typedEnds()
+    defer { decoded = [] }
+    return decoded
+  }
+
+  private static let pasteEnd = Array("\u{1B}[201~".utf8)
+  private static let longestPaste = 1 << 20
+}

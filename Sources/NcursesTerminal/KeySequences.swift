@@ -1,0 +1,80 @@
+import Screen
+
+/// Which bytes are which key: what xterm, its many likenesses, rxvt, the Linux console and VT220s send, in both cursor
+/// modes, and what a terminal's own description adds.
+package struct KeySequences: Sendable {
+  private var keys: [[UInt8]: Key] = [:]
+  private var beginnings: Set<[UInt8]> = []
+
+  package init(described: [[UInt8]: Key] = [:]) {
+    for (bytes, key) in described where bytes.count > 1 {
+      keys[bytes] = key
+      for length in 1..<bytes.count { beginnings.insert(Array(bytes.prefix(length))) }
+    }
+  }
+
+  func key(_ bytes: [UInt8]) -> Key? { keys[bytes] }
+  func begins(_ bytes: [UInt8]) -> Bool { beginnings.contains(bytes) }
+
+  /// A byte below 0x20, or 0x7F.
+  static func control(_ byte: UInt8) -> Key {
+    switch byte {
+    case 0x00: .control(" ")
+    case 0x08, 0x7F: .backspace
+    case 0x09: .tab
+    case 0x0A, 0x0D: .enter
+    case 0x1B: .escape
+    case 0x01...0x1A: .control(Character(Unicode.Scalar(byte + 0x60)))
+    default: .control(Character(Unicode.Scalar(byte + 0x40)))
+    }
+  }
+
+  /// The end of CSI ..., modifiers ignored.
+  static func final(_ byte: UInt8) -> Key? {
+    switch byte {
+    case UInt8(ascii: "A"): .up
+    case UInt8(ascii: "B"): .down
+    case UInt8(ascii: "C"): .right
+    case UInt8(ascii: "D"): .left
+    case UInt8(ascii: "F"): .end
+    case UInt8(ascii: "H"): .home
+    case UInt8(ascii: "Z"): .backTab
+    case UInt8(ascii: "P"): .function(1)
+    case UInt8(ascii: "Q"): .function(2)
+    case UInt8(ascii: "R"): .function(3)
+    case UInt8(ascii: "S"): .function(4)
+    default: nil
+    }
+  }
+
+  /// The end of ESC O: keys in application mode, those of the numeric pad among them.
+  static func single(_ byte: UInt8) -> Key? {
+    switch byte {
+    case UInt8(ascii: "M"): .enter
+    case UInt8(ascii: "I"): .tab
+    case UInt8(ascii: " "): .character(" ")
+    case UInt8(ascii: "X"): .character("=")
+    case UInt8(ascii: "a"): .up
+    case UInt8(ascii: "b"): .down
+    case UInt8(ascii: "c"): .right
+    case UInt8(ascii: "d"): .left
+    case UInt8(ascii: "j")...UInt8(ascii: "y"): .character(Character(Unicode.Scalar(byte - 0x40)))
+    default: final(byte)
+    }
+  }
+
+  /// The number of CSI number ~.
+  static func numbered(_ number: Int) -> Key? {
+    switch number {
+    case 1, 7: .home
+    case 3: .delete
+    case 4, 8: .end
+    case 5: .pageUp
+    case 6: .pageDown
+    case 11...15: .function(number - 10)
+    case 17...21: .function(number - 11)
+    case 23, 24: .function(number - 12)
+    default: nil
+    }
+  }
+}

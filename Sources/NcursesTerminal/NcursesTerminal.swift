@@ -1,0 +1,293 @@
+import CTerminal
+import Dispatch
+import Foundation
+import Screen
+
+/// The person's terminal.
+///
+/// Only one can be open. SIGINT and SIGTSTP stay the program's to handle: ^C and ^Z reach it as signals.
+@MainActor
+package final class NcursesTerminal: Terminal {
+  package private(set) var size: Size
+  private let traits: ScreenTraits
+  private let environment: [String: String]
+  private let input: Int32
+  private let output: Int32
+
+  private var state = State.closed
+  private var features = TerminalFeatures(term: "", environment: [:])
+  private var receive: (@MainActor (TerminalInput) -> Void)?
+  private var sources: [any DispatchSourceProtocol] = []
+  private var decoder = InputDecoder()
+  private var clicks = ClickCounter()
+  private var flushes = 0
+  /// What the window holds; nil when nothing is known of it.
+  private var shown: Frame?
+  private var hasMouse = true
+  private var title: String?
+  private var progress: String?
+
+  private enum State {
+    case closed
+    case open(CursesScreen)
+    /// Gone: there is nobody to restore anything for.
+    case lost(CursesScreen)
+  }
+
+  package init(
+    traits: ScreenTraits, environment: [String: String] = ProcessInfo.processInfo.environment,
+    input: Int32 = STDIN_FILENO, output: Int32 = STDOUT_FILENO
+  ) {
+    self.traits = traits
+    self.environment = environment
+    self.input = input
+    self.output = output
+    size = Self.size(of: output)
+  }
+
+  package func open(_ receive: @escaping @MainActor (TerminalInput) -> Void) throws {
+    dispatchPrecondition(condition: .onQueue(.main))
+    guard case .closed = state else { return }
+    let term = environment["TERM"] ?? ""
+    let screen = try CursesScreen(term: term, traits: traits, input: input, output: output)
+    features = TerminalFeatures(term: term, environment: environment)
+    decoder = InputDecoder(sequences: KeySequences(described: screen.describedKeys()))
+    self.receive = receive
+    state = .open(screen)
+    size = Self.size(of: output)
+    screen.resize(to: size)
+    enter(screen)
+    listen()
+  }
+
+  package func present(_ frame: Frame) {
+    dispatchPrecondition(condition: .onQueue(.main))
+    guard case .open(let screen) = state, frame != shown else { return }
+    let changed = shown.map { frame.rowsChanged(since: $0) } ?? Array(frame.rows.indices)
+    screen.draw(changed, of: frame)
+    screen.refresh(cursor: frame.cursor)
+    shown = frame
+  }
+
+  package func invalidate() {
+    dispatchPrecondition(condition: .onQueue(.main))
+    guard case .open(let screen) = state else { return }
+    shown = nil
+    screen.clear()
+  }
+
+  package func setTitle(_ title: String) {
+    dispatchPrecondition(condition: .onQueue(.main))
+    guard title != self.title else { return }
+    self.title = title
+    if case .open = state, features.speaksXterm { write(ControlSequences.title(title)) }
+  }
+
+  package func setProgress(_ percent: Int?, failed: Bool) {
+    dispatchPrecondition(condition: .onQueue(.main))
+    let progress = percent.map { ControlSequences.progress($0, failed: failed) }
+    guard progress != self.progress else { return }
+    self.progress = progress
+    if case .open = state, features.hasProgress { write(progress ?? ControlSequences.progressOff) }
+  }
+
+  package func copy(_ text: String) {
+    dispatchPrecondition(condition: .onQueue(.main))
+    if case .open = state, features.speaksXterm { write(ControlSequences.copy(text, features.passage)) }
+  }
+
+  package func setMouse(_ enabled: Bool) {
+    dispatchPrecondition(condition: .onQueue(.main))
+    guard enabled != hasMouse else { return }
+    hasMouse = enabled
+    if case .open = state, features.speaksXterm {
+      write(enabled ? ControlSequences.mouseOn : ControlSequences.mouseOff)
+    }
+  }
+
+  package func suspend() {
+    dispatchPrecondition(condition: .onQueue(.main))
+    guard case .open(let screen) = state else { return }
+    leave(screen)
+    terminal_stop_group()
+    enter(screen)
+    checkSize()
+  }
+
+  package func close() {
+    dispatchPrecondition(condition: .onQueue(.main))
+    for source in sources { source.cancel() }
+    sources = []
+    receive = nil
+    switch state {
+    case .closed: return
+    case .lost(let screen): screen.close()
+    case .open(let screen):
+      leave(screen)
+      screen.close()
+    }
+    state = .closed
+    shown = nil
+  }
+
+  /// What puts the terminal back when it is written to it, for a process that outlives this one; empty unless open.
+  package var restoreBytes: [UInt8] {
+    guard case .open = state else { return [] }
+    var bytes = Array(undo.utf8)
+    for name in ["op", "sgr0", "cnorm"] { bytes += CursesScreen.capability(name) ?? [] }
+    bytes += CursesScreen.capability("rmcup") ?? CursesScreen.cursorToRow(size.height - 1) + Array("\r\n".utf8)
+    return bytes
+  }
+
+  /// The terminal's modes before it was opened; nil unless open.
+  package var shellModes: termios? {
+    if case .open(let screen) = state { screen.shell } else { nil }
+  }
+
+  // MARK: Entering and leaving
+
+  /// Takes the screen over, and shows again what was on it.
+  private func enter(_ screen: CursesScreen) {
+    arm(screen)
+    screen.clear()
+    if let shown { screen.draw(shown.rows.indices, of: shown) }
+    // Curses sets the terminal's modes here, before it or anything below writes to it.
+    screen.refresh(cursor: shown?.cursor)
+    var bytes = String(decoding: CursesScreen.capability("smkx") ?? [], as: UTF8.self)
+    if features.speaksXterm {
+      bytes += ControlSequences.titlePush + ControlSequences.pasteOn
+      if hasMouse { bytes += ControlSequences.mouseOn }
+      if let title { bytes += ControlSequences.title(title) }
+    }
+    if features.hasProgress, let progress { bytes += progress }
+    write(bytes)
+  }
+
+  private func leave(_ screen: CursesScreen) {
+    write(undo)
+    screen.leave()
+    terminal_guard_disarm()
+  }
+
+  /// What undoes the writing of `enter` that is not curses's own.
+  private var undo: String {
+    var bytes = ""
+    if features.hasProgress { bytes += ControlSequences.progressOff }
+    if features.speaksXterm {
+      bytes += ControlSequences.mouseOff + ControlSequences.pasteOff + ControlSequences.titlePop
+    }
+    return bytes + String(decoding: CursesScreen.capability("rmkx") ?? [], as: UTF8.self)
+  }
+
+  private func arm(_ screen: CursesScreen) {
+    var shell = screen.shell
+    let bytes = restoreBytes
+    terminal_guard_arm(output, &shell, bytes, bytes.count)
+  }
+
+  // MARK: Listening
+
+  private func listen() {
+    let keyboard = DispatchSource.makeReadSource(fileDescriptor: input, queue: .main)
+    keyboard.setEventHandler { [weak self] in MainActor.assumeIsolated { self?.read() } }
+    let window = DispatchSource.makeSignalSource(signal: SIGWINCH, queue: .main)
+    window.setEventHandler { [weak self] in MainActor.assumeIsolated { self?.checkSize() } }
+    sources = [keyboard, window]
+    keyboard.activate()
+    window.activate()
+  }
+
+  private func read() {
+    var ready = pollfd(fd: input, events: Int16(POLLIN), revents: 0)
+    guard poll(&ready, 1, 0) > 0 else { return }
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    let count = Foundation.read(input, &bytes, bytes.count)
+    if count > 0 {
+      handle(decoder.feed(bytes.prefix(count)))
+      waitForRest()
+    } else if count == 0 || (errno != EINTR && errno != EAGAIN) {
+      lose()
+    }
+  }
+
+  private func handle(_ decoded: [DecodedInput]) {
+    for item in decoded {
+      switch item {
+      case .key(let key): receive?(.key(key))
+      case .paste(let text): receive?(.paste(text))
+      case .press(let x, let y):
+        let now = Duration.nanoseconds(Int64(DispatchTime.now().uptimeNanoseconds))
+        receive?(.mouse(clicks.press(x: x, y: y, at: now)))
+      case .wheelUp(let x, let y): receive?(.mouse(MouseEvent(.wheelUp, x: x, y: y)))
+      case .wheelDown(let x, let y): receive?(.mouse(MouseEvent(.wheelDown, x: x, y: y)))
+      }
+    }
+  }
+
+  /// An escape by itself is a key once nothing has followed it for a moment.
+  private func waitForRest() {
+    flushes += 1
+    guard let patience = decoder.patience else { return }
+    let flush = flushes
+    let delay: DispatchTimeInterval =
+      switch patience {
+      case .short: .milliseconds(environment["ESCDELAY"].flatMap { Int($0) } ?? 25)
+      case .long: .seconds(2)
+      }
+    DispatchQueue.main.asyncAfter(deadline: .now() + delay) { [weak self] in
+      MainActor.assumeIsolated {
+        guard let self, self.flushes == flush else { return }
+        self.handle(self.decoder.flush())
+      }
+    }
+  }
+
+  private func checkSize() {
+    let now = Self.size(of: output)
+    guard case .open(let screen) = state, now != size else { return }
+    size = now
+    screen.resize(to: now)
+    arm(screen)
+    invalidate()
+    // Later, so that whoever asked for a suspension is back from it before it is told something.
+    DispatchQueue.main.async { [weak self] in
+      MainActor.assumeIsolated {
+        guard let self, case .open = self.state, self.size == now else { return }
+        self.receive?(.resized(now))
+      }
+    }
+  }
+
+  private func lose() {
+    guard case .open(let screen) = state else { return }
+    for source in sources { source.cancel() }
+    sources = []
+    terminal_guard_disarm()
+    state = .lost(screen)
+    receive?(.closed)
+  }
+
+  private func write(_ text: String) {
+    var rest = Array(text.utf8)[...]
+    while !rest.isEmpty {
+      let wrote = rest.withUnsafeBytes { Foundation.write(output, $0.baseAddress, $0.count) }
+      if wrote > 0 {
+        rest = rest.dropFirst(wrote)
+      } else if wrote < 0, errno == EAGAIN {
+        var ready = pollfd(fd: output, events: Int16(POLLOUT), revents: 0)
+        guard poll(&ready, 1, 1000) > 0 else { return }
+      } else if wrote == 0 || errno != EINTR {
+        return
+      }
+    }
+  }
+
+  private static func size(of output: Int32) -> Size {
+    var columns: Int32 = 0
+    var rows: Int32 = 0
+    guard terminal_get_size(output, &columns, &rows) == 0, columns > 0, rows > 0 else {
+      return Size(width: 80, height: 24)
+    }
+    return Size(width: Int(columns), height: Int(rows))
+  }
+}
