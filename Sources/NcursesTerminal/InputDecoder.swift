@@ -32,12 +32,14 @@ package struct InputDecoder: Sendable {
     /// The three bytes after CSI M.
     case oldMouse([UInt8])
     /// A terminal's answer to a question: all up to the string terminator is dropped.
-    case answer(length: Int, escaped: Bool)
-    case paste([UInt8])
+    case answer(introducer: UInt8, length: Int, escaped: Bool)
+    case paste
     case terminfo([UInt8])
   }
 
   private var state = State.ground
+  // Not in its state: there every byte of a long paste would copy what came before it.
+  private var pasted: [UInt8] = []
   private var scalars = ScalarDecoder()
   private var typed = ""
   private var decoded: [DecodedInput] = []
@@ -67,7 +69,8 @@ package struct InputDecoder: Sendable {
     case .escape: emit(.escape)
     case .single: emit(.escape, .character("O"))
     case .control(let bytes) where bytes.isEmpty: emit(.escape, .character("["))
-    case .paste(let bytes): emitPaste(bytes)
+    case .paste: emitPaste()
+    case .answer(let introducer, 0, _): emit(.escape, .character(Character(Unicode.Scalar(introducer))))
     case .control, .oldMouse, .answer, .terminfo: break
     }
     return drain()
@@ -83,11 +86,9 @@ package struct InputDecoder: Sendable {
     case .control(let bytes): control(byte, bytes)
     case .oldMouse(let bytes):
       state = bytes.count < 2 ? .oldMouse(bytes + [byte]) : .ground
-      if bytes.count == 2 {
-        mouse(Int(bytes[0]) - 32, x: Int(bytes[1]) - 32, y: Int(byte) - 32, released: (bytes[0] - 32) & 3 == 3)
-      }
-    case .answer(let length, let escaped): answer(byte, length, escaped)
-    case .paste(let bytes): paste(byte, bytes)
+      if bytes.count == 2 { oldMouse(Int(bytes[0]) - 32, x: Int(bytes[1]) - 32, y: Int(byte) - 32) }
+    case .answer(let introducer, let length, let escaped): answer(byte, introducer, length, escaped)
+    case .paste: paste(byte)
     case .terminfo(let bytes): terminfo(byte, bytes)
     }
   }
@@ -103,7 +104,7 @@ package struct InputDecoder: Sendable {
       return
     }
     scalars.feed(byte) { scalar in
-      if scalar != "\u{FFFD}", TextWidth.isPrintable(scalar) || scalar.properties.generalCategory == .format {
+      if scalar != "\u{FFFD}", TextWidth.isPrintable(scalar) {
         typed.unicodeScalars.append(scalar)
       }
     }
@@ -117,9 +118,9 @@ package struct InputDecoder: Sendable {
     switch byte {
     case UInt8(ascii: "["): state = .control([])
     case UInt8(ascii: "O"): state = .single
-    // An answer, or Alt with the key; `flush` decides, and an answer's text never becomes keys.
+    // Alt with the key when nothing follows, else an answer, whose text must not become keys.
     case UInt8(ascii: "]"), UInt8(ascii: "P"), UInt8(ascii: "_"), UInt8(ascii: "^"), UInt8(ascii: "X"):
-      state = .answer(length: 0, escaped: false)
+      state = .answer(introducer: byte, length: 0, escaped: false)
     case 0x1B: emit(.escape)
     // Alt and a key is sent as, and taken for, escape and the key.
     default:
@@ -161,9 +162,9 @@ package struct InputDecoder: Sendable {
     case UInt8(ascii: "M") where isMouse && numbers.count == 3, UInt8(ascii: "m") where isMouse && numbers.count == 3:
       mouse(numbers[0], x: numbers[1], y: numbers[2], released: final == UInt8(ascii: "m"))
     case UInt8(ascii: "M") where numbers.count == 3:
-      mouse(numbers[0] - 32, x: numbers[1], y: numbers[2], released: (numbers[0] - 32) & 3 == 3)
+      oldMouse(numbers[0] - 32, x: numbers[1], y: numbers[2])
     case UInt8(ascii: "M") where bytes.isEmpty: state = .oldMouse([])
-    case UInt8(ascii: "~") where numbers.first == 200: state = .paste([])
+    case UInt8(ascii: "~") where numbers.first == 200: state = .paste
     case UInt8(ascii: "~"): if let key = KeySequences.numbered(numbers.first ?? 0) { emit(key) }
     default:
       let isPlain = bytes.first.map { (0x30...0x3B).contains($0) } ?? true
@@ -171,27 +172,23 @@ package struct InputDecoder: Sendable {
     }
   }
 
-  private mutating func answer(_ byte: UInt8, _ length: Int, _ escaped: Bool) {
-    switch byte {
-    case 0x07, 0x9C: state = .ground
-    case 0x1B: state = .answer(length: length + 1, escaped: true)
-    default:
-      let ends = escaped || length > 4096
-      state = ends ? .ground : .answer(length: length + 1, escaped: false)
+  private mutating func answer(_ byte: UInt8, _ introducer: UInt8, _ length: Int, _ escaped: Bool) {
+    if byte == 0x07 || byte == 0x9C || (escaped && byte != 0x1B) || length > 4096 {
+      state = .ground
+    } else {
+      state = .answer(introducer: introducer, length: length + 1, escaped: byte == 0x1B)
     }
   }
 
-  private mutating func paste(_ byte: UInt8, _ bytes: [UInt8]) {
-    var bytes = bytes
-    // The state's own copy goes first, so that appending does not copy a long paste for every byte of it.
-    state = .ground
-    bytes.append(byte)
-    if bytes.count >= Self.pasteEnd.count, byte == UInt8(ascii: "~"), bytes.suffix(Self.pasteEnd.count) == Self.pasteEnd
-    {
-      return emitPaste(Array(bytes.dropLast(Self.pasteEnd.count)))
+  private mutating func paste(_ byte: UInt8) {
+    pasted.append(byte)
+    if byte == UInt8(ascii: "~"), pasted.suffix(Self.pasteEnd.count).elementsEqual(Self.pasteEnd) {
+      state = .ground
+      pasted.removeLast(Self.pasteEnd.count)
+      emitPaste()
+    } else if pasted.count > Self.longestPaste + Self.pasteEnd.count {
+      pasted.remove(at: Self.longestPaste)
     }
-    if bytes.count > Self.longestPaste + 16 { bytes.remove(at: Self.longestPaste) }
-    state = .paste(bytes)
   }
 
   private mutating func terminfo(_ byte: UInt8, _ bytes: [UInt8]) {
@@ -215,14 +212,20 @@ package struct InputDecoder: Sendable {
     }
   }
 
+  /// The form in which letting go is a button of its own.
+  private mutating func oldMouse(_ button: Int, x: Int, y: Int) {
+    mouse(button, x: x, y: y, released: button & 3 == 3 && button & 64 == 0)
+  }
+
   private mutating func emit(_ keys: Key...) {
     typedEnds()
     for key in keys { decoded.append(.key(key)) }
   }
 
-  private mutating func emitPaste(_ bytes: [UInt8]) {
+  private mutating func emitPaste() {
     typedEnds()
-    let text = String(decoding: bytes, as: UTF8.self).replacing("\r\n", with: "\n").replacing("\r", with: "\n")
+    let text = String(decoding: pasted, as: UTF8.self).replacing("\r\n", with: "\n").replacing("\r", with: "\n")
+    pasted = []
     let kept = text.unicodeScalars.filter { $0 == "\n" || $0 == "\t" || TextWidth.isPrintable($0) || $0 == "\u{200D}" }
     decoded.append(.paste(String(String.UnicodeScalarView(kept))))
   }

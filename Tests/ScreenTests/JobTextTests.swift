@@ -1,0 +1,124 @@
+import Screen
+import Testing
+
+@Suite struct JobTextTests {
+  @Test(arguments: [
+    ("plain", "plain"), ("", ""), ("漢字 é", "漢字 é"),
+    // Control sequences.
+    ("a\u{1B}[2Jb", "ab"), ("a\u{1B}[10;20Hb", "ab"), ("a\u{1B}[?1049hb", "ab"), ("a\u{1B}[>4;2mb", "ab"),
+    ("a\u{1B}[1 qb", "ab"), ("a\u{1B}[K", "a"), ("a\u{1B}[31", "a"), ("a\u{1B}", "a"), ("a\u{1B}[\u{1B}[1mb", "ab"),
+    ("a\u{1B}[3\u{18}1mb", "a1mb"), ("a\u{1B}cb", "ab"), ("a\u{1B}(0b", "ab"), ("a\u{1B}#8b", "ab"),
+    ("a\u{1B}7b", "ab"),
+    // Strings, ended and not.
+    ("a\u{1B}]0;title\u{7}b", "ab"), ("a\u{1B}]0;title\u{1B}\\b", "ab"), ("a\u{1B}]52;c;aGk=\u{9C}b", "ab"),
+    ("a\u{1B}]8;;http://x\u{1B}\\link\u{1B}]8;;\u{1B}\\b", "alinkb"), ("a\u{1B}]0;never ends", "a"),
+    ("a\u{1B}Pq#0;2\u{1B}\\b", "ab"), ("a\u{1B}Pq\u{7}still", "a"), ("a\u{1B}_x\u{1B}\\b", "ab"),
+    ("a\u{1B}^x\u{1B}\\b", "ab"), ("a\u{1B}Xx\u{1B}\\b", "ab"), ("a\u{1B}]0;x\u{1B}[31mb", "ab"),
+    // The same in their one-character form.
+    ("a\u{9B}2Jb", "ab"), ("a\u{9D}0;t\u{7}b", "ab"), ("a\u{90}q\u{9C}b", "ab"), ("a\u{85}b", "ab"),
+    // What moves the cursor within the line.
+    ("10%\r20%\r30%", "30%"), ("done\r", "done"), ("done\r\r", "done"), ("long line\rshort", "short"),
+    ("ab\u{8}c", "ac"), ("\u{8}\u{8}a", "a"), ("_\u{8}a_\u{8}b", "ab"), ("a\u{8}ab\u{8}b", "ab"), ("漢\u{8}x", "x"),
+    ("a\tb", "a       b"), ("\tb", "        b"), ("1234567\tb", "1234567 b"), ("12345678\tb", "12345678        b"),
+    ("漢\tb", "漢      b"), ("xx\ra\tb", "a       b"),
+    // Nothing to see.
+    ("a\u{0}\u{7}\u{B}\u{C}\u{E}\u{7F}b", "ab"), ("a\u{202E}b\u{202C}", "ab"), ("a\u{2066}b\u{2069}\u{200F}", "ab"),
+    ("a\u{200B}\u{FEFF}\u{AD}b", "ab"), ("a\u{2028}b", "ab"), ("👨‍👩‍👧", "👨‍👩‍👧"), ("❤️", "❤️"),
+  ])
+  func onlyWhatIsMeantToBeReadIsKept(_ line: String, _ expected: String) {
+    #expect(JobText(line).plain == expected)
+  }
+
+  @Test(
+    arguments: [
+      ([0x61, 0x9B, 0x32, 0x4A, 0x62], "ab"), ([0x61, 0x9D, 0x30, 0x3B, 0x9C, 0x62], "ab"),
+      ([0x61, 0xFF, 0x62], "a\u{FFFD}b"),
+      ([0x61, 0xC3], "a\u{FFFD}"), ([0xC3, 0x62], "\u{FFFD}b"), ([0xE2, 0x96, 0x88], "█"), ([0xC0, 0x9B], "\u{FFFD}"),
+      ([0xED, 0xA0, 0x80], "\u{FFFD}"), ([0xF4, 0x90, 0x80, 0x80], "\u{FFFD}"),
+      ([0xE2, 0x96, 0x1B, 0x5B, 0x6D], "\u{FFFD}"),
+    ] as [([UInt8], String)])
+  func bytesThatAreNotUTF8AreMarkedOrDropped(_ line: [UInt8], _ expected: String) {
+    #expect(JobText(line: line).plain == expected)
+  }
+
+  @Test(arguments: [
+    ("31", Style(.indexed(1))), ("91", Style(.indexed(9))), ("41", Style(.standard, on: .indexed(1))),
+    ("107", Style(.standard, on: .indexed(15))), ("38;5;208", Style(.indexed(208))), ("38:5:208", Style(.indexed(208))),
+    ("48;5;16;31", Style(.indexed(1), on: .indexed(16))), ("38;2;255;0;0", Style(.indexed(196))),
+    ("38:2:255:0:0", Style(.indexed(196))), ("38:2::255:0:0", Style(.indexed(196))),
+    ("38;2;128;128;128", Style(.indexed(244))), ("38;2;1;2", .plain), ("38;5", .plain), ("38;5;256", .plain),
+    ("38;9;1", Style(.standard, .bold)),
+    ("1;2;3;4;7", Style(.standard, on: .standard, [.bold, .dim, .italic, .underline, .reverse])),
+    ("1;22", .plain), ("3;23;4;24;7;27", .plain), ("4:3", Style(.standard, .underline)), ("4;4:0", .plain),
+    ("31;39", .plain), ("41;49", .plain), ("31;0", .plain), ("31;", .plain), ("", .plain), ("999", .plain),
+    ("58;5;1", .plain), ("58:2::1:2:3;31", Style(.indexed(1))), ("99999999999999999999", .plain),
+  ])
+  func coloursAreKept(_ parameters: String, _ style: Style) {
+    #expect(JobText("\u{1B}[\(parameters)mx").runs == [JobText.Run("x", style)])
+  }
+
+  @Test func colourHoldsUntilItIsChangedAndNotBeyondTheLine() {
+    #expect(
+      JobText("a\u{1B}[31mb\u{1B}[1mc\u{1B}[md").runs == [
+        .init("a"), .init("b", Style(.indexed(1))), .init("c", Style(.indexed(1)).with(.bold)), .init("d"),
+      ])
+    #expect(JobText("e").runs == [.init("e")])
+  }
+
+  @Test func aMarkWithoutEndDoesNotPileUp() {
+    let text = JobText("a" + String(repeating: "\u{301}", count: 1000))
+    #expect(text.plain.unicodeScalars.count <= 10)
+  }
+
+  @Test func aLongLineWrapsWithItsColours() {
+    let lines = JobText("ab\u{1B}[31mcd漢e").wrapped(to: 3)
+    #expect(lines.map(\.plain) == ["abc", "d漢", "e"])
+    #expect(lines[1].runs == [.init("d漢", Style(.indexed(1)))])
+    #expect(JobText("").wrapped(to: 3).map(\.plain) == [""])
+    #expect(JobText("漢").wrapped(to: 1).map(\.plain) == ["漢"])
+  }
+
+  @Test(arguments: UInt64(1)...200)
+  func noCellIsEverAControlCharacter(_ seed: UInt64) {
+    var random = SplitMix(state: seed)
+    let pieces: [[UInt8]] = [
+      [0x1B], [0x1B, 0x5B], [0x1B, 0x5D], [0x9B], [0xC2, 0x9B], [0x1B, 0x50], [0x07], [0x1B, 0x5C], Array("31;1".utf8),
+      [0x6D],
+      [0x0D], [0x08], [0x09], Array("\u{202E}".utf8), Array("漢".utf8), Array("e\u{301}".utf8), Array("👨‍👩‍👧".utf8), [0x00],
+      [0x7F],
+    ]
+    var line: [UInt8] = []
+    while line.count < 4096 {
+      if Bool.random(using: &random) {
+        line += pieces[Int.random(in: 0..<pieces.count, using: &random)]
+      } else {
+        line.append(UInt8.random(in: 0...255, using: &random))
+      }
+    }
+    let text = JobText(line: line.prefix(4096))
+    #expect(text.runs.allSatisfy { !$0.text.isEmpty })
+    for scalar in text.plain.unicodeScalars {
+      let isControl = scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value)
+      #expect(!isControl && !(0x202A...0x202E).contains(scalar.value))
+    }
+    var frame = Frame(Size(width: 100, height: 1))
+    frame.put(text, x: 0, y: 0)
+    for cell in frame.rows[0] { #expect(cell.text.unicodeScalars.allSatisfy(TextWidth.isPrintable) || isJoiner(cell)) }
+  }
+
+  private func isJoiner(_ cell: Cell) -> Bool {
+    cell.text.unicodeScalars.contains { $0.value == 0x200C || $0.value == 0x200D }
+  }
+}
+
+struct SplitMix: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}

@@ -1,0 +1,106 @@
+import Foundation
+
+/// A program started by a test, with only what the test gives it.
+package struct ChildProcess: Sendable {
+  /// How a process ended.
+  package enum Ending: Sendable, Equatable {
+    case exited(Int32)
+    case signalled(Int32)
+  }
+
+  package struct Failure: Error, CustomStringConvertible {
+    package let description: String
+  }
+
+  package let pid: pid_t
+
+  /// Starts `arguments[0]`, found along PATH, with `descriptors` as its 0, 1, 2.
+  ///
+  /// With `terminal` it leads a session of its own, that terminal being its controlling one and its 0, 1 and 2.
+  package init(
+    _ arguments: [String], environment: [String: String] = ProcessInfo.processInfo.environment,
+    descriptors: [Int32] = [], terminal: String? = nil
+  ) throws {
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    for (number, descriptor) in descriptors.enumerated() {
+      posix_spawn_file_actions_adddup2(&actions, descriptor, Int32(number))
+    }
+    var flags = Int32(POSIX_SPAWN_SETSIGMASK) | Int32(POSIX_SPAWN_SETSIGDEF)
+    if let terminal {
+      // The first terminal that the leader of a new session opens becomes its controlling one.
+      flags |= Self.newSession
+      posix_spawn_file_actions_addopen(&actions, 0, terminal, O_RDWR, 0)
+      posix_spawn_file_actions_adddup2(&actions, 0, 1)
+      posix_spawn_file_actions_adddup2(&actions, 0, 2)
+    }
+    posix_spawnattr_setflags(&attributes, Int16(flags))
+    var none = sigset_t()
+    sigemptyset(&none)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    var all = sigset_t()
+    sigfillset(&all)
+    posix_spawnattr_setsigdefault(&attributes, &all)
+    var argv = arguments.map { strdup($0) } + [nil]
+    var envp = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
+    defer { for string in argv + envp { free(string) } }
+    var pid = pid_t()
+    let error = posix_spawnp(&pid, arguments[0], &actions, &attributes, &argv, &envp)
+    guard error == 0 else {
+      throw Failure(description: "\(arguments[0]) did not start: \(String(cString: strerror(error)))")
+    }
+    self.pid = pid
+  }
+
+  /// Nil while it runs; ask no more once it has been told.
+  package func ending(waiting: Bool = false) -> Ending? {
+    var status: Int32 = 0
+    var result: pid_t
+    repeat { result = waitpid(pid, &status, waiting ? 0 : WNOHANG) } while result < 0 && errno == EINTR
+    guard result == pid else { return nil }
+    let signal = status & 0x7F
+    return signal == 0 ? .exited(status >> 8 & 0xFF) : .signalled(signal)
+  }
+
+  /// Runs a program to its end; its standard output, and how it ended.
+  package static func run(
+    _ arguments: [String], environment: [String: String] = ProcessInfo.processInfo.environment
+  ) throws -> (output: String, ending: Ending?) {
+    var ends: [Int32] = [0, 0]
+    guard pipe(&ends) == 0 else { throw Failure(description: "no pipe: \(String(cString: strerror(errno)))") }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    defer { close(ends[0]) }
+    let child: ChildProcess
+    do {
+      defer { close(ends[1]) }
+      child = try ChildProcess(arguments, environment: environment, descriptors: [0, ends[1], 2])
+    }
+    var output: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 65536)
+    while true {
+      let count = read(ends[0], &buffer, buffer.count)
+      if count > 0 { output += buffer.prefix(count) } else if count == 0 || errno != EINTR { break }
+    }
+    return (String(decoding: output, as: UTF8.self), child.ending(waiting: true))
+  }
+
+  #if os(Linux)
+  // POSIX_SPAWN_SETSID, which glibc shows only to programs that ask for its extensions.
+  private static let newSession: Int32 = 0x80
+  #else
+  private static let newSession = POSIX_SPAWN_SETSID
+  #endif
+}
+
+/// What the build made, beside the tests.
+package enum Built {
+  /// The path of an executable product.
+  package static func product(_ name: String) -> String {
+    let tests = URL(fileURLWithPath: CommandLine.arguments.first ?? "")
+    return tests.deletingLastPathComponent().appendingPathComponent(name).path
+  }
+}

@@ -1,0 +1,101 @@
+import Foundation
+
+/// A program on a terminal of its own, seen as bare bytes.
+///
+/// For what a screen cannot tell: which bytes are written, and what happens when the terminal goes. Not for use from
+/// two threads at once.
+package final class Pty {
+  package let child: ChildProcess
+  /// Everything written so far, as of the last `pump`.
+  package private(set) var output: [UInt8] = []
+  /// How the program ended, as of the last `pump`.
+  package private(set) var ending: ChildProcess.Ending?
+  private var master: Int32
+  // Held open so that the modes can still be read when the program has gone.
+  private let slave: Int32
+
+  package init(
+    _ arguments: [String], environment: [String: String], columns: Int = 80, rows: Int = 24
+  ) throws {
+    let (master, path) = try Self.pair()
+    _ = fcntl(master, F_SETFD, FD_CLOEXEC)
+    _ = fcntl(master, F_SETFL, O_NONBLOCK)
+    self.master = master
+    slave = Foundation.open(path, O_RDWR | O_NOCTTY | O_CLOEXEC)
+    Self.setSize(master, columns, rows)
+    child = try ChildProcess(arguments, environment: environment, terminal: path)
+  }
+
+  deinit {
+    if ending == nil, child.ending() == nil {
+      kill(child.pid, SIGKILL)
+      _ = child.ending(waiting: true)
+    }
+    hangUp()
+    close(slave)
+  }
+
+  package var text: String { String(decoding: output, as: UTF8.self) }
+
+  /// Takes in what has been written since, and whether the program has ended.
+  package func pump() {
+    if ending == nil { ending = child.ending() }
+    var buffer = [UInt8](repeating: 0, count: 65536)
+    while master >= 0 {
+      let count = read(master, &buffer, buffer.count)
+      guard count > 0 else { break }
+      output += buffer.prefix(count)
+    }
+  }
+
+  /// Types.
+  package func send(_ text: String) { send(Array(text.utf8)) }
+
+  package func send(_ bytes: [UInt8]) { _ = bytes.withUnsafeBytes { write(master, $0.baseAddress, $0.count) } }
+
+  package func resize(columns: Int, rows: Int) { Self.setSize(master, columns, rows) }
+
+  /// The person closes the window.
+  package func hangUp() {
+    guard master >= 0 else { return }
+    close(master)
+    master = -1
+  }
+
+  package var modes: termios {
+    var modes = termios()
+    tcgetattr(slave, &modes)
+    return modes
+  }
+
+  /// Pumps until `condition` holds.
+  package func waitUntil(within bound: Double = 10, _ condition: (Pty) -> Bool) -> Bool {
+    eventually(within: bound) {
+      pump()
+      return condition(self)
+    }
+  }
+
+  private static func pair() throws -> (master: Int32, path: String) {
+    #if os(Linux)
+    // Glibc shows posix_openpt and its kin only to programs that ask for X/Open: what they do, then.
+    let master = Foundation.open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+    var unlock: Int32 = 0
+    var number: Int32 = 0
+    if ioctl(master, 0x4004_5431, &unlock) == 0, ioctl(master, 0x8004_5430, &number) == 0 {
+      return (master, "/dev/pts/\(number)")
+    }
+    #else
+    let master = posix_openpt(O_RDWR | O_NOCTTY)
+    if grantpt(master) == 0, unlockpt(master) == 0, let name = ptsname(master) {
+      return (master, String(cString: name))
+    }
+    #endif
+    throw ChildProcess.Failure(description: "no terminal: \(String(cString: strerror(errno)))")
+  }
+
+  private static func setSize(_ descriptor: Int32, _ columns: Int, _ rows: Int) {
+    var size = winsize(ws_row: UInt16(rows), ws_col: UInt16(columns), ws_xpixel: 0, ws_ypixel: 0)
+    _ = ioctl(descriptor, UInt(TIOCSWINSZ), &size)
+  }
+}
