@@ -1,0 +1,205 @@
+#define _GNU_SOURCE
+#include "CProcess.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
+// The guardian is a fork without exec, so that it needs no program of its own and works in whatever links this library. It
+// must not touch anything that another thread may have held at the fork: no malloc, no stdio, no Swift.
+
+struct table {
+  _Atomic pid_t guardian;
+  _Atomic size_t used;
+  _Atomic pid_t groups[cprocess_guardian_capacity];
+};
+
+static struct table *table = NULL;
+
+void cprocess_guardian_set(size_t slot, pid_t group) {
+  if (table == NULL || slot >= cprocess_guardian_capacity) return;
+  size_t used = atomic_load_explicit(&table->used, memory_order_relaxed);
+  while (used <= slot && !atomic_compare_exchange_weak(&table->used, &used, slot + 1)) {
+  }
+  atomic_store_explicit(&table->groups[slot], group, memory_order_release);
+}
+
+// Numbers of processes and sessions that are to end: open addressing, never removed from.
+enum { set_capacity = 1 << 18 };
+static pid_t set[set_capacity];
+static size_t set_count = 0;
+
+static bool set_has(pid_t value) {
+  for (size_t at = (uint32_t)value * 2654435761u % set_capacity; set[at] != 0; at = (at + 1) % set_capacity) {
+    if (set[at] == value) return true;
+  }
+  return false;
+}
+
+static void set_add(pid_t value) {
+  if (value <= 1 || set_count > set_capacity / 2 || set_has(value)) return;
+  size_t at = (uint32_t)value * 2654435761u % set_capacity;
+  while (set[at] != 0) at = (at + 1) % set_capacity;
+  set[at] = value;
+  set_count++;
+}
+
+static void pause_for(long milliseconds) {
+  struct timespec time = {.tv_nsec = milliseconds * 1000000};
+  nanosleep(&time, NULL);
+}
+
+/// Kills what belongs to the run. Returns whether anything was alive.
+static bool kill_all(const char *cookie, pid_t self) {
+  static struct cprocess_info list[1 << 16];
+  size_t count = cprocess_list(list, sizeof list / sizeof list[0]);
+  if (count > sizeof list / sizeof list[0]) count = sizeof list / sizeof list[0];
+  bool found = false;
+  bool first = true;
+  for (bool grew = true; grew; first = false) {
+    grew = false;
+    for (size_t i = 0; i < count; i++) {
+      struct cprocess_info *info = &list[i];
+      if (info->pid == 0 || info->pid == self || info->ended) continue;
+      bool ours = set_has(info->session) || set_has(info->group) || (info->parent > 1 && set_has(info->parent));
+      if (!ours && first) ours = cprocess_launch_number(info->pid, cookie) >= 0;
+      if (!ours) continue;
+      set_add(info->pid);
+      if (kill(info->pid, SIGKILL) == 0) found = true;
+      info->pid = 0;
+      grew = true;
+    }
+  }
+  return found;
+}
+
+static void end_run(const char *cookie) {
+  pid_t self = getpid();
+  size_t used = atomic_load(&table->used);
+  for (size_t slot = 0; slot < used; slot++) {
+    pid_t group = atomic_load_explicit(&table->groups[slot], memory_order_acquire);
+    if (group <= 1) continue;
+    kill(-group, SIGKILL);
+    set_add(group);
+  }
+  // A child between its fork and its program still has our environment, without the cookie: look again before leaving.
+  int quiet = 0;
+  for (int round = 0; round < 1000 && quiet < 4; round++) {
+    quiet = kill_all(cookie, self) ? 0 : quiet + 1;
+    pause_for(quiet == 0 ? 2 : 15);
+  }
+}
+
+/// Shows another name than the program's, so that `pkill` of it leaves the guardian to its work.
+static void rename_process(void) {
+#ifdef __linux__
+  prctl(PR_SET_NAME, "job-guardian");
+  char text[1024];
+  int descriptor = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  ssize_t count = read(descriptor, text, sizeof text - 1);
+  close(descriptor);
+  if (count <= 0) return;
+  text[count] = 0;
+  const char *at = strrchr(text, ')');
+  if (at == NULL) return;
+  // The name is the second word; the arguments begin and end at the addresses in the 48th and the 49th.
+  uintptr_t bounds[2] = {0, 0};
+  for (int word = 2; *at != 0; at++) {
+    if (*at == ' ') word++;
+    if ((word == 48 || word == 49) && *at >= '0' && *at <= '9') {
+      bounds[word - 48] = bounds[word - 48] * 10 + (uintptr_t)(*at - '0');
+    }
+  }
+  if (bounds[0] == 0 || bounds[1] <= bounds[0]) return;
+  static const char name[] = "job-guardian";
+  char *arguments = (char *)bounds[0];
+  size_t size = bounds[1] - bounds[0];
+  for (size_t i = 0; i < size; i++) arguments[i] = i < sizeof name - 1 && i + 1 < size ? name[i] : 0;
+#endif
+}
+
+static _Noreturn void guard(int lifeline, const char *cookie) {
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, NULL);
+  setsid();
+  if (chdir("/") != 0) {
+    // Then it stays where it is.
+  }
+  // Keep the lifeline, as descriptor 3, and nothing else: not the terminal, not the pipe a reader of ours waits on.
+  if (lifeline != 3) dup2(lifeline, 3);
+  int null = open("/dev/null", O_RDWR);
+  for (int standard = 0; standard < 3; standard++) dup2(null, standard);
+#ifdef __linux__
+  close_range(4, ~0U, 0);
+#else
+  for (int descriptor = 4; descriptor < getdtablesize(); descriptor++) close(descriptor);
+#endif
+  rename_process();
+  atomic_store(&table->guardian, getpid());
+
+  char byte;
+  ssize_t count;
+  do {
+    count = read(3, &byte, 1);
+  } while (count > 0 || (count < 0 && errno == EINTR));
+  end_run(cookie);
+  _exit(0);
+}
+
+pid_t cprocess_guardian_start(const char *cookie) {
+  if (table != NULL) return atomic_load(&table->guardian);
+  void *shared = mmap(NULL, sizeof(struct table), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED) return -errno;
+  table = shared;
+
+  int lifeline[2];
+#ifdef __linux__
+  int result = pipe2(lifeline, O_CLOEXEC);
+#else
+  int result = pipe(lifeline);
+#endif
+  if (result != 0) {
+    result = -errno;
+    munmap(shared, sizeof(struct table));
+    table = NULL;
+    return result;
+  }
+#ifndef __linux__
+  fcntl(lifeline[1], F_SETFD, FD_CLOEXEC);
+#endif
+
+  // Twice, so that it is not in our tree: who ends the whole tree of a job of theirs lets it do its work.
+  pid_t middle = fork();
+  if (middle == 0) {
+    if (fork() == 0) {
+      close(lifeline[1]);
+      guard(lifeline[0], cookie);
+    }
+    _exit(0);
+  }
+  close(lifeline[0]);
+  if (middle < 0) {
+    result = -errno;
+    close(lifeline[1]);
+    munmap(shared, sizeof(struct table));
+    table = NULL;
+    return result;
+  }
+  int status;
+  while (waitpid(middle, &status, 0) < 0 && errno == EINTR) {
+  }
+  // Its first steps take well under a millisecond; without its number nothing is lost but the number.
+  for (int i = 0; i < 1000 && atomic_load(&table->guardian) == 0; i++) pause_for(1);
+  return atomic_load(&table->guardian);
+}

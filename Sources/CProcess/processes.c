@@ -1,0 +1,237 @@
+#define _GNU_SOURCE
+#include "CProcess.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+// The guardian calls all this after a fork of a process with many threads: only async-signal-safe functions, no malloc, no stdio.
+
+static const char variable[] = "OPDASH_RUN=";
+
+/// The number after the cookie and a slash, in one of the colon-separated words of `value`; -1 if there is none.
+static int64_t launch_in(const char *value, const char *end, const char *cookie, size_t length) {
+  while (value < end) {
+    const char *colon = memchr(value, ':', (size_t)(end - value));
+    const char *word_end = colon != NULL ? colon : end;
+    if ((size_t)(word_end - value) > length + 1 && memcmp(value, cookie, length) == 0 && value[length] == '/') {
+      int64_t number = 0;
+      for (const char *digit = value + length + 1; digit < word_end && *digit >= '0' && *digit <= '9'; digit++) {
+        number = number * 10 + (*digit - '0');
+      }
+      return number;
+    }
+    value = word_end + 1;
+  }
+  return -1;
+}
+
+#ifdef __linux__
+
+#include <sys/syscall.h>
+
+static char *append(char *to, const char *text) {
+  while (*text != 0) *to++ = *text++;
+  return to;
+}
+
+static void path_of(char *to, pid_t pid, const char *file) {
+  char digits[12];
+  int count = 0;
+  do {
+    digits[count++] = (char)('0' + pid % 10);
+    pid /= 10;
+  } while (pid > 0);
+  to = append(to, "/proc/");
+  while (count > 0) *to++ = digits[--count];
+  to = append(to, file);
+  *to = 0;
+}
+
+static ssize_t read_some(int descriptor, char *to, size_t size) {
+  ssize_t count;
+  do {
+    count = read(descriptor, to, size);
+  } while (count < 0 && errno == EINTR);
+  return count;
+}
+
+static pid_t number(const char **text) {
+  pid_t value = 0;
+  while (**text == ' ') (*text)++;
+  while (**text >= '0' && **text <= '9') value = value * 10 + (*(*text)++ - '0');
+  return value;
+}
+
+bool cprocess_look(pid_t pid, struct cprocess_info *info) {
+  char path[40], text[512];
+  path_of(path, pid, "/stat");
+  int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  ssize_t count = read_some(descriptor, text, sizeof text - 1);
+  close(descriptor);
+  if (count <= 0) return false;
+  text[count] = 0;
+  // The name stands in parentheses and may hold anything, parentheses too.
+  const char *rest = strrchr(text, ')');
+  if (rest == NULL || rest[1] != ' ' || rest[2] == 0) return false;
+  char state = rest[2];
+  rest += 3;
+  info->pid = pid;
+  info->parent = number(&rest);
+  info->group = number(&rest);
+  info->session = number(&rest);
+  info->ended = state == 'Z' || state == 'X' || state == 'x';
+  return true;
+}
+
+struct directory_entry {
+  uint64_t inode;
+  int64_t offset;
+  unsigned short length;
+  unsigned char type;
+  char name[];
+};
+
+size_t cprocess_list(struct cprocess_info *list, size_t capacity) {
+  size_t found = 0;
+  int directory = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory < 0) return 0;
+  _Alignas(struct directory_entry) char entries[4096];
+  for (;;) {
+    // Not opendir, which allocates.
+    long count = syscall(SYS_getdents64, directory, entries, sizeof entries);
+    if (count <= 0) break;
+    for (long at = 0; at < count;) {
+      const struct directory_entry *entry = (const struct directory_entry *)(entries + at);
+      at += entry->length;
+      if (entry->name[0] < '1' || entry->name[0] > '9') continue;
+      const char *name = entry->name;
+      struct cprocess_info info;
+      if (!cprocess_look(number(&name), &info)) continue;
+      if (found < capacity) list[found] = info;
+      found++;
+    }
+  }
+  close(directory);
+  return found;
+}
+
+int64_t cprocess_launch_number(pid_t pid, const char *cookie) {
+  char path[40], text[8192];
+  path_of(path, pid, "/environ");
+  int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return -1;
+  size_t length = strlen(cookie), kept = 0;
+  int64_t found = -1;
+  bool skipping = false;
+  // An entry may lie across two reads; one that is longer than the buffer isn't ours, whose length is bounded.
+  while (found < 0) {
+    ssize_t count = read_some(descriptor, text + kept, sizeof text - kept);
+    if (count <= 0 && kept == 0) break;
+    bool last = count <= 0;
+    size_t size = kept + (last ? 0 : (size_t)count), at = 0;
+    for (;;) {
+      char *end = memchr(text + at, 0, size - at);
+      if (end == NULL && !last) break;
+      const char *entry_end = end != NULL ? end : text + size;
+      const char *entry = text + at;
+      size_t entry_length = (size_t)(entry_end - entry);
+      if (!skipping && entry_length >= sizeof variable - 1 && memcmp(entry, variable, sizeof variable - 1) == 0) {
+        found = launch_in(entry + sizeof variable - 1, entry_end, cookie, length);
+      }
+      skipping = false;
+      at += entry_length + 1;
+      if (found >= 0 || at >= size) break;
+    }
+    if (last) break;
+    if (at > size) at = size;
+    kept = size - at;
+    if (kept == sizeof text) {
+      kept = 0;
+      skipping = true;
+    } else {
+      memmove(text, text + at, kept);
+    }
+  }
+  close(descriptor);
+  return found;
+}
+
+pid_t cprocess_newest(void) {
+  static _Atomic int kept = -1;
+  int descriptor = kept;
+  if (descriptor < 0) {
+    descriptor = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) return -1;
+    int none = -1;
+    if (!__atomic_compare_exchange_n((int *)&kept, &none, descriptor, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+      close(descriptor);
+      descriptor = none;
+    }
+  }
+  char text[128];
+  ssize_t count = pread(descriptor, text, sizeof text - 1, 0);
+  if (count <= 0) return -1;
+  text[count] = 0;
+  // The fifth word: 0.20 0.18 0.12 1/80 11206
+  const char *last = strrchr(text, ' ');
+  return last != NULL ? number(&last) : -1;
+}
+
+#else
+
+#include <stdlib.h>
+#include <sys/sysctl.h>
+
+static void fill(struct cprocess_info *info, const struct kinfo_proc *process) {
+  info->pid = process->kp_proc.p_pid;
+  info->parent = process->kp_eproc.e_ppid;
+  info->group = process->kp_eproc.e_pgid;
+  info->session = getsid(info->pid);
+  info->ended = process->kp_proc.p_stat == SZOMB;
+}
+
+bool cprocess_look(pid_t pid, struct cprocess_info *info) {
+  int name[] = {CTL_KERN, KERN_PROC, KERN_PROC_PID, pid};
+  struct kinfo_proc process;
+  size_t size = sizeof process;
+  if (sysctl(name, 4, &process, &size, NULL, 0) != 0 || size == 0) return false;
+  fill(info, &process);
+  return true;
+}
+
+size_t cprocess_list(struct cprocess_info *list, size_t capacity) {
+  // Static, for the guardian must not allocate; there, and on the event thread, is one caller at a time.
+  static struct kinfo_proc processes[8192];
+  int name[] = {CTL_KERN, KERN_PROC, KERN_PROC_ALL, 0};
+  size_t size = sizeof processes;
+  if (sysctl(name, 4, processes, &size, NULL, 0) != 0) return 0;
+  size_t count = size / sizeof processes[0];
+  for (size_t i = 0; i < count && i < capacity; i++) fill(&list[i], &processes[i]);
+  return count;
+}
+
+int64_t cprocess_launch_number(pid_t pid, const char *cookie) {
+  // The arguments and the environment, one after the other, each ended by a zero.
+  static char text[256 * 1024];
+  int name[] = {CTL_KERN, KERN_PROCARGS2, pid};
+  size_t size = sizeof text;
+  if (sysctl(name, 3, text, &size, NULL, 0) != 0) return -1;
+  for (size_t at = sizeof(int); at < size;) {
+    const char *end = memchr(text + at, 0, size - at);
+    if (end == NULL) break;
+    size_t length = (size_t)(end - (text + at));
+    if (length >= sizeof variable - 1 && memcmp(text + at, variable, sizeof variable - 1) == 0) {
+      int64_t found = launch_in(text + at + sizeof variable - 1, end, cookie, strlen(cookie));
+      if (found >= 0) return found;
+    }
+    at += length + 1;
+  }
+  return -1;
+}
+
+pid_t cprocess_newest(void) { return -1; }
+
+#endif

@@ -1,0 +1,37 @@
+/// Strings as C takes them: an array of pointers to their bytes, ended by a null pointer.
+struct CStrings {
+  private var bytes: [CChar] = []
+  private var starts: [Int] = []
+
+  /// False, and nothing is added, if the string holds a zero byte, where C would end it.
+  mutating func append(_ parts: String...) -> Bool {
+    let start = bytes.count
+    for part in parts {
+      for byte in part.utf8 {
+        guard byte != 0 else {
+          bytes.removeSubrange(start...)
+          return false
+        }
+        bytes.append(CChar(bitPattern: byte))
+      }
+    }
+    bytes.append(0)
+    starts.append(start)
+    return true
+  }
+
+  /// Gives the pointers, after those of `before`, for the time of the call.
+  mutating func withPointers<Result>(
+    after before: [UnsafeMutablePointer<CChar>] = [],
+    _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>?) throws -> Result
+  ) rethrows -> Result {
+    var pointers: [UnsafeMutablePointer<CChar>?] = []
+    pointers.reserveCapacity(before.count + starts.count + 1)
+    pointers.append(contentsOf: before)
+    return try bytes.withUnsafeMutableBufferPointer { bytes in
+      for start in starts { pointers.append(bytes.baseAddress.map { $0 + start }) }
+      pointers.append(nil)
+      return try pointers.withUnsafeBufferPointer { try body($0.baseAddress) }
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import CProcess
+import Foundation
+
+/// One job's processes, from the launch to the end of the last one.
+///
+/// Everything but the constants is touched on the reactor's thread alone.
+final class ChildProcess: @unchecked Sendable {
+  // Safe: `guardianSlot` is written once, under the registry's lock, before the reactor hears of the child; the other
+  // variables belong to the reactor's thread.
+
+  /// How far the end of the job has come.
+  enum Phase: Equatable {
+    /// Nobody has asked for the end.
+    case running
+    /// The leader has ended; what it left may still write its last words.
+    case draining
+    /// The stop signal has been sent.
+    case stopping
+    /// SIGKILL has been sent, this often.
+    case killing(times: Int)
+    /// Of the job nobody is left, but a stranger holds its output open.
+    case lettingGo
+    /// All is told.
+    case over
+  }
+
+  let number: UInt64
+  let pid: pid_t
+  let launch: ProcessLaunch
+  let output: @Sendable (ProcessStream, [UInt8], @escaping @Sendable () -> Void) -> Void
+  let ended: @Sendable (ProcessExit) -> Void
+  var guardianSlot = -1
+  var stdout: OutputReader
+  var stderr: OutputReader
+  /// What tells of the leader's end; -1 where the system needs none.
+  let leaderDescriptor: Int32
+  var phase = Phase.running
+  var exit: ProcessExit?
+  /// What tells of the ends of those that the leader left.
+  var survivorDescriptors: [Int32] = []
+  let launchedAt: UInt64
+
+  init(
+    number: UInt64, pid: pid_t, launch: ProcessLaunch, launchedAt: UInt64, leaderDescriptor: Int32, stdout: Int32,
+    stderr: Int32,
+    output: @escaping @Sendable (ProcessStream, [UInt8], @escaping @Sendable () -> Void) -> Void,
+    ended: @escaping @Sendable (ProcessExit) -> Void
+  ) {
+    self.number = number
+    self.pid = pid
+    self.launch = launch
+    self.launchedAt = launchedAt
+    self.leaderDescriptor = leaderDescriptor
+    self.stdout = OutputReader(stdout)
+    self.stderr = OutputReader(stderr)
+    self.output = output
+    self.ended = ended
+  }
+
+  /// The reader of a stream.
+  subscript(stream: ProcessStream) -> OutputReader {
+    get { stream == .stdout ? stdout : stderr }
+    _modify { if stream == .stdout { yield &stdout } else { yield &stderr } }
+  }
+
+  /// Signals the group. Safe against a reused number: the leader is reaped last of all, so the number is the group's own.
+  func signalGroup(_ signal: Int32) { _ = kill(-pid, signal) }
+
+  var isHeld: Bool { stdout.isHeld || stderr.isHeld }
+  var hasOutput: Bool { stdout.isOpen || stderr.isOpen }
+
+  func closeOutput() {
+    stdout.close()
+    stderr.close()
+  }
+
+  func closeSurvivorDescriptors() {
+    for descriptor in survivorDescriptors { _ = close(descriptor) }
+    survivorDescriptors.removeAll()
+  }
+}

@@ -1,0 +1,127 @@
+import CProcess
+import Foundation
+import Synchronization
+
+/// Tells which living processes belong to which job, leaders aside.
+///
+/// A job's processes are those of its leader's session, those whose environment carries its cookie, and their descendants.
+final class ProcessCensus: Sendable {
+  /// A process of a job.
+  struct Member: Equatable {
+    let pid: pid_t
+    let session: pid_t
+    let group: pid_t
+
+    func signal(_ signal: Int32) { _ = cprocess_signal(pid, session, signal) }
+  }
+
+  /// Whether orphans come to us, so that a child of ours that nobody knows must have come from a job.
+  let adoptsOrphans = Atomic(false)
+  private let registry: ProcessRegistry
+  private let cookie: String
+  private let ownPID = getpid()
+  private let ownSession = getsid(0)
+
+  init(registry: ProcessRegistry, cookie: String) {
+    self.registry = registry
+    self.cookie = cookie
+  }
+
+  /// Who belongs to whom, at one moment.
+  struct Result {
+    fileprivate(set) var members: [UInt64: [Member]] = [:]
+    /// Adopted, without session or cookie that would tell the job.
+    fileprivate(set) var orphans: [Member] = []
+    /// Adopted and ended, not yet reaped.
+    fileprivate(set) var ended: [pid_t] = []
+    /// How many leaders are alive.
+    fileprivate(set) var leaders = 0
+    fileprivate var owners: [pid_t: UInt64] = [:]
+  }
+
+  /// Looks at every process of the system.
+  func takeAll() -> Result {
+    var count = 512
+    var list: [cprocess_info] = []
+    repeat {
+      count *= 2
+      list = [cprocess_info](unsafeUninitializedCapacity: count) { buffer, initialized in
+        initialized = min(cprocess_list(buffer.baseAddress, count), count)
+      }
+    } while list.count == count
+    return take(list)
+  }
+
+  /// Looks only at those that were started after a process, which took its number before theirs; nil when looking at all
+  /// is cheaper, or when the numbers may have begun again from the lowest.
+  func takeStarted(after pid: pid_t) -> Result? {
+    let newest = cprocess_newest()
+    guard newest >= pid, newest - pid <= 256 else { return nil }
+    var list: [cprocess_info] = []
+    for candidate in stride(from: pid + 1, through: newest, by: 1) {
+      guard registry.launch(ledBy: candidate) == nil, kill(candidate, 0) == 0 || errno == EPERM else { continue }
+      var info = cprocess_info()
+      if cprocess_look(candidate, &info) { list.append(info) }
+    }
+    return take(list)
+  }
+
+  private func take(_ list: [cprocess_info]) -> Result {
+    var result = Result()
+    guard !list.isEmpty else { return result }
+    var rest: [cprocess_info] = []
+    for info in list where info.session != ownSession && info.pid != ownPID {
+      if info.ended {
+        if info.parent == ownPID, registry.launch(ledBy: info.pid) == nil { result.ended.append(info.pid) }
+      } else if registry.launch(ledBy: info.pid) != nil {
+        result.leaders += 1
+      } else if let owner = owner(of: info) {
+        result.add(info, to: owner)
+      } else {
+        rest.append(info)
+      }
+    }
+    // The descendants of members, however they hid themselves.
+    while let at = rest.firstIndex(where: { result.owners[$0.parent] != nil }) {
+      let info = rest.remove(at: at)
+      if let owner = result.owners[info.parent] { result.add(info, to: owner) }
+    }
+    if adoptsOrphans.load(ordering: .relaxed) {
+      result.orphans = rest.filter { $0.parent == ownPID && registry.isStranger($0.pid) }.map(Member.init)
+    }
+    return result
+  }
+
+  /// Lets go the children of ours that ended and that nobody else will wait for.
+  func reapOrphans() {
+    guard adoptsOrphans.load(ordering: .relaxed) else { return }
+    while true {
+      let pid = cprocess_ended_child()
+      var info = cprocess_info()
+      // A leader is reaped with its job, and one of our own session was started by other code of this program.
+      guard pid > 0, registry.isStranger(pid), cprocess_look(pid, &info), info.session != ownSession else { return }
+      cprocess_reap(pid)
+    }
+  }
+
+  private func owner(of info: cprocess_info) -> UInt64? {
+    if let number = registry.launch(ledBy: info.session) { return number }
+    // One that still has its parent is told by it; the environment costs more to read.
+    if let number = registry.launch(ledBy: info.parent) { return number }
+    let number = cprocess_launch_number(info.pid, cookie)
+    return number > 0 ? UInt64(number) : nil
+  }
+}
+
+extension ProcessCensus.Member {
+  fileprivate init(_ info: cprocess_info) {
+    self.init(pid: info.pid, session: info.session, group: info.group)
+  }
+}
+
+extension ProcessCensus.Result {
+  fileprivate mutating func add(_ info: cprocess_info, to owner: UInt64) {
+    members[owner, default: []].append(ProcessCensus.Member(info))
+    owners[info.pid] = owner
+  }
+}

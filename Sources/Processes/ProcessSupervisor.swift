@@ -1,0 +1,149 @@
+import CProcess
+import Foundation
+
+/// Starts this program's jobs as processes and answers for their end.
+public final class ProcessSupervisor: Sendable {
+  /// The supervisor of this process.
+  public static let shared = ProcessSupervisor()
+
+  private let cookie: String
+  private let registry: ProcessRegistry
+  private let census: ProcessCensus
+  private let reactor: ProcessReactor
+  private let environment: LaunchEnvironment
+  /// The standard input of every job.
+  private let null: Int32
+
+  private init() {
+    cookie = String(UInt64.random(in: .min ... .max), radix: 16) + "-" + String(getpid())
+    registry = ProcessRegistry()
+    census = ProcessCensus(registry: registry, cookie: cookie)
+    environment = LaunchEnvironment(cookie: cookie)
+    null = open("/dev/null", O_RDONLY | O_CLOEXEC)
+    reactor = ProcessReactor(registry: registry, census: census)
+  }
+
+  /// Makes sure that no process of a job outlives this program, however it ends.
+  ///
+  /// Starts the guardian, which ends them should this program die without a chance to; adopts orphaned descendants, so that
+  /// none is lost; and raises the limit of open descriptors to the hard one, which the jobs don't see. Call it early in
+  /// `main`, while there are few threads. What it can't have it does without: `ShellOperation` works as well before.
+  public func start() {
+    cprocess_raise_descriptor_limit()
+    _ = cprocess_guardian_start(cookie)
+    census.adoptsOrphans.store(cprocess_adopt_orphans(), ordering: .relaxed)
+  }
+
+  /// Kills all that any job has left, at once, and starts nothing more; returns whether all is gone.
+  ///
+  /// For the way out of the program, from any thread. Blocks until the last process is gone, at most for `limit`.
+  @discardableResult
+  public func endAll(within limit: Duration = .seconds(1)) -> Bool {
+    let end = ContinuousClock.now + limit
+    while true {
+      let launching = registry.close()
+      registry.signalAll(SIGKILL)
+      let everyone = census.takeAll()
+      let left = everyone.members.values.joined() + everyone.orphans
+      for member in left { member.signal(SIGKILL) }
+      if launching == 0, everyone.leaders == 0, left.isEmpty { return true }
+      if ContinuousClock.now >= end { return false }
+      _ = poll(nil, 0, 1)
+    }
+  }
+
+  /// Starts a process; blocks for the fraction of a millisecond that this takes.
+  ///
+  /// `launched` is called before this returns, the others on the supervisor's thread, `ended` last of all.
+  func launch(
+    _ launch: ProcessLaunch, launched: (pid_t) -> Void,
+    output: @escaping @Sendable (ProcessStream, [UInt8], @escaping @Sendable () -> Void) -> Void,
+    ended: @escaping @Sendable (ProcessExit) -> Void
+  ) -> Result<UInt64, ProcessError> {
+    guard let number = registry.beginLaunch() else {
+      return .failure(ProcessError(.ended, "all jobs were ended: nothing is started any more"))
+    }
+    let started = Result { () throws(ProcessError) in
+      let launchedAt = ProcessReactor.now
+      let process = try spawn(launch, number: number)
+      return ChildProcess(
+        number: number, pid: process.pid, launch: launch, launchedAt: launchedAt, leaderDescriptor: process.descriptor,
+        stdout: process.stdout, stderr: process.stderr, output: output, ended: ended)
+    }
+    switch started {
+    case .success(let child):
+      registry.register(child)
+      launched(child.pid)
+      reactor.watch(child)
+      return .success(number)
+    case .failure(let error):
+      registry.abandonLaunch()
+      return .failure(error)
+    }
+  }
+
+  func send(_ command: ProcessReactor.Command, to number: UInt64) { reactor.send(command, to: number) }
+
+  private struct Spawned {
+    var pid: pid_t = 0
+    var descriptor: Int32 = -1
+    var stdout: Int32 = -1
+    var stderr: Int32 = -1
+  }
+
+  private func spawn(_ launch: ProcessLaunch, number: UInt64) throws(ProcessError) -> Spawned {
+    guard let name = launch.arguments.first, !name.isEmpty else {
+      throw ProcessError(.invalidArguments, "there is no program to start: the list of arguments is empty")
+    }
+    var arguments = CStrings()
+    for argument in launch.arguments where !arguments.append(argument) {
+      throw ProcessError(.invalidArguments, "\(name): an argument holds a zero byte, which no program can be given")
+    }
+    let program = try ProgramSearch.resolve(name, in: environment.searchPath(with: launch.environment)).get()
+
+    var spawned = Spawned()
+    var writers: (stdout: Int32, stderr: Int32) = (-1, -1)
+    var failure = cprocess_pipe(&spawned.stdout, &writers.stdout)
+    if failure == 0 { failure = cprocess_pipe(&spawned.stderr, &writers.stderr) }
+    var hasEnvironment = true
+    if failure == 0 {
+      let result = environment.withPointers(launch: number, with: launch.environment) { environment in
+        arguments.withPointers { arguments in
+          Self.spawn(program, arguments, environment, launch.directory, null, writers, &spawned.pid)
+        }
+      }
+      hasEnvironment = result != nil
+      failure = result ?? EINVAL
+    }
+    if failure == 0 {
+      failure = cprocess_open(spawned.pid, &spawned.descriptor)
+      if failure != 0 {
+        _ = kill(-spawned.pid, SIGKILL)
+        cprocess_wait(spawned.pid)
+      }
+    }
+    for descriptor in [writers.stdout, writers.stderr] where descriptor >= 0 { _ = close(descriptor) }
+    guard failure != 0 else { return spawned }
+    for descriptor in [spawned.stdout, spawned.stderr] where descriptor >= 0 { _ = close(descriptor) }
+    guard hasEnvironment else {
+      throw ProcessError(.invalidArguments, "\(name): an environment variable has no name, or holds a zero byte")
+    }
+    throw ProcessError.launching(program, launch, failedWith: failure)
+  }
+
+  private static func spawn(
+    _ program: String, _ arguments: UnsafePointer<UnsafeMutablePointer<CChar>?>?,
+    _ environment: UnsafePointer<UnsafeMutablePointer<CChar>?>?, _ directory: String?, _ input: Int32,
+    _ writers: (stdout: Int32, stderr: Int32), _ pid: inout pid_t
+  ) -> Int32 {
+    program.withCString { program in
+      func spawn(in directory: UnsafePointer<CChar>?) -> Int32 {
+        var launch = cprocess_launch(
+          path: program, arguments: arguments, environment: environment, directory: directory, input: input,
+          output: writers.stdout, error: writers.stderr)
+        return cprocess_spawn(&launch, &pid)
+      }
+      return directory?.withCString { spawn(in: $0) } ?? spawn(in: nil)
+    }
+  }
+}
