@@ -35,6 +35,7 @@ let package = Package(
     // The C libraries, as the system has them.
     system("CNcurses", apt: "libncurses-dev", brew: "ncurses"),
     system("CCurl", apt: "libcurl4-openssl-dev", brew: "curl"),
+    system("CCrypto", apt: "libssl-dev", brew: "openssl"),
     system("CYAML", apt: "libyaml-dev", brew: "libyaml"),
     system("CMicrohttpd", apt: "libmicrohttpd-dev", brew: "libmicrohttpd"),
     .target(name: "CProcess"),
@@ -42,7 +43,7 @@ let package = Package(
 
     // What an operation is, and the operations that do real work.
     module("Operations"),
-    module("Transfers", ["Operations", "CCurl"]),
+    module("Transfers", ["Operations", "CCurl", .target(name: "CCrypto", condition: .when(platforms: [.linux]))]),
     module("Processes", ["Operations", "CProcess"]),
 
     // What a run is, and what makes one happen.
