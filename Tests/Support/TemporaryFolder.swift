@@ -1,0 +1,21 @@
+import Foundation
+
+/// A folder of its own for one test, removed with what is in it when the value goes.
+package final class TemporaryFolder: Sendable {
+  package let url: URL
+
+  package init() throws {
+    url = FileManager.default.temporaryDirectory.appending(path: "opdash-test-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(at: url) }
+
+  package func file(_ name: String) -> URL { url.appending(path: name) }
+
+  /// The names in it, sorted, or in one of its folders.
+  package func names(in folder: String = "") -> [String] {
+    let path = folder.isEmpty ? url.path() : url.appending(path: folder).path()
+    return ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
+  }
+}
