@@ -1,2 +1,81 @@
 #pragma once
 #include <curl/curl.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+
+// Swift imports neither variadic functions nor most macros, so each kind of argument gets a typed function here.
+
+typedef size_t (*ccurl_data_callback)(char *data, size_t size, size_t count, void *context);
+typedef int (*ccurl_seek_callback)(void *context, curl_off_t offset, int origin);
+
+static inline CURLcode ccurl_set_long(CURL *easy, CURLoption option, long value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode ccurl_set_offset(CURL *easy, CURLoption option, curl_off_t value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+/// libcurl copies the string.
+static inline CURLcode ccurl_set_string(CURL *easy, CURLoption option, const char *value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode ccurl_set_pointer(CURL *easy, CURLoption option, void *value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode ccurl_set_data_callback(CURL *easy, CURLoption option, ccurl_data_callback callback) {
+  return curl_easy_setopt(easy, option, callback);
+}
+
+static inline CURLcode ccurl_set_seek_callback(CURL *easy, ccurl_seek_callback callback) {
+  return curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, callback);
+}
+
+static inline long ccurl_get_long(CURL *easy, CURLINFO info) {
+  long value = 0;
+  curl_easy_getinfo(easy, info, &value);
+  return value;
+}
+
+/// What a finished handle came to.
+static inline CURLcode ccurl_result(const CURLMsg *message) { return message->data.result; }
+
+/// No scheme but these two, whatever this libcurl was built with.
+static inline CURLcode ccurl_allow_only_http(CURL *easy) {
+#if LIBCURL_VERSION_NUM >= 0x075500
+  return curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+#else
+  return curl_easy_setopt(easy, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+#endif
+}
+
+static inline int ccurl_close_on_exec(void *context, curl_socket_t socket, curlsocktype purpose) {
+  (void)context;
+  (void)purpose;
+  fcntl(socket, F_SETFD, FD_CLOEXEC);
+  return CURL_SOCKOPT_OK;
+}
+
+/// Keeps the handle's sockets out of the programs that this process starts.
+static inline CURLcode ccurl_set_close_on_exec(CURL *easy) {
+  return curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, ccurl_close_on_exec);
+}
+
+static inline int ccurl_note_excess(CURL *easy, curl_infotype type, char *data, size_t size, void *context) {
+  static const char words[] = "Excess found";
+  (void)easy;
+  if (type == CURLINFO_TEXT && size >= sizeof words - 1 && memcmp(data, words, sizeof words - 1) == 0)
+    *(bool *)context = true;
+  return 0;
+}
+
+/// Sets `*excess` when the server sends more than its Content-Length: libcurl drops the bytes, calls the transfer a
+/// success and tells only its debug callback.
+static inline void ccurl_watch_for_excess(CURL *easy, bool *excess) {
+  curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, ccurl_note_excess);
+  curl_easy_setopt(easy, CURLOPT_DEBUGDATA, excess);
+  curl_easy_setopt(easy, CURLOPT_VERBOSE, 1L);
+}

@@ -1,0 +1,146 @@
+import Foundation
+
+/// The `.part` file of a download, open and locked against any other transfer, in this process or another.
+///
+/// Beside it stands `.part.meta`, the `PartInfo` that lets a later transfer go on; it is there only while what the part
+/// holds belongs to it, also after a crash. Nothing is synced to disk: after a power failure only a digest tells.
+final class PartFile {
+  let path: String
+  private let target: String
+  private var descriptor: Int32
+  /// Where the next byte goes.
+  private(set) var offset: Int64 = 0
+  private(set) var info: PartInfo?
+
+  private var infoPath: String { path + ".meta" }
+
+  /// Makes missing folders, then opens or makes the part.
+  init(for target: URL) throws(TransferError) {
+    guard target.isFileURL else { throw TransferError(.file, "not a file URL: \(target)") }
+    self.target = target.path(percentEncoded: false)
+    path = self.target + ".part"
+    guard !target.hasDirectoryPath, !Self.isFolder(self.target) else {
+      throw TransferError.file(self.target, error: EISDIR)
+    }
+    let folder = target.deletingLastPathComponent()
+    do {
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    } catch {
+      throw Self.folderError(folder.path(percentEncoded: false))
+    }
+    descriptor = try Self.open(path)
+    info = Self.length(descriptor) > 0 ? Self.readInfo(path + ".meta") : nil
+  }
+
+  deinit { if descriptor >= 0 { Foundation.close(descriptor) } }
+
+  var size: Int64 { Self.length(descriptor) }
+
+  /// Drops what is there.
+  func startAgain() throws(TransferError) {
+    info = nil
+    // The order matters: a part without its info is never taken for a beginning.
+    unlink(infoPath)
+    guard ftruncate(descriptor, 0) == 0 else { throw .file(path) }
+    offset = 0
+  }
+
+  func seek(to offset: Int64) { self.offset = offset }
+
+  /// Keeps what a later transfer must know, before the first byte that it speaks of.
+  func save(_ info: PartInfo) throws(TransferError) {
+    self.info = info
+    do {
+      let data = try JSONEncoder().encode(info)
+      // The URL may hold a secret.
+      let file = Foundation.open(infoPath, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+      guard file >= 0 else { throw TransferError.file(infoPath) }
+      defer { Foundation.close(file) }
+      let count = data.withUnsafeBytes { Foundation.write(file, $0.baseAddress, $0.count) }
+      guard count == data.count else { throw TransferError.file(infoPath, error: count < 0 ? errno : ENOSPC) }
+    } catch let error as TransferError {
+      throw error
+    } catch {
+      throw TransferError(.file, "\(infoPath): \(error)")
+    }
+  }
+
+  func write(_ bytes: UnsafeRawBufferPointer) throws(TransferError) {
+    var rest = bytes
+    while !rest.isEmpty {
+      let count = pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset))
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { throw .file(path, error: count < 0 ? errno : ENOSPC) }
+      offset += Int64(count)
+      rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+    }
+  }
+
+  /// Gives the part its final name, replacing what has it.
+  func commit() throws(TransferError) {
+    guard rename(path, target) == 0 else { throw .file(target) }
+    unlink(infoPath)
+    close()
+  }
+
+  /// Lets go of the part; an empty one is never kept.
+  func close(keeping isKept: Bool) {
+    if !isKept || size == 0 {
+      unlink(infoPath)
+      unlink(path)
+    }
+    close()
+  }
+
+  private func close() {
+    guard descriptor >= 0 else { return }
+    Foundation.close(descriptor)
+    descriptor = -1
+  }
+
+  /// Where the one who has the lock removes or renames the file just then, the file is another: hence the loop.
+  private static func open(_ path: String) throws(TransferError) -> Int32 {
+    while true {
+      let descriptor = Foundation.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
+      guard descriptor >= 0 else { throw .file(path) }
+      guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+        Foundation.close(descriptor)
+        throw TransferError(.file, "another transfer is writing \(path)")
+      }
+      var opened = stat()
+      var named = stat()
+      guard fstat(descriptor, &opened) == 0, opened.st_mode & S_IFMT == S_IFREG else {
+        Foundation.close(descriptor)
+        throw TransferError(.file, "not a regular file: \(path)")
+      }
+      if stat(path, &named) == 0, named.st_ino == opened.st_ino, named.st_dev == opened.st_dev { return descriptor }
+      Foundation.close(descriptor)
+    }
+  }
+
+  private static func readInfo(_ path: String) -> PartInfo? {
+    guard let data = FileManager.default.contents(atPath: path) else { return nil }
+    return try? JSONDecoder().decode(PartInfo.self, from: data)
+  }
+
+  private static func length(_ descriptor: Int32) -> Int64 {
+    var status = stat()
+    return fstat(descriptor, &status) == 0 ? Int64(status.st_size) : 0
+  }
+
+  private static func isFolder(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+  }
+
+  /// `FileManager` hides which folder is at fault, and why.
+  private static func folderError(_ path: String) -> TransferError {
+    var folder = path
+    var status = stat()
+    while folder.count > 1, stat(folder, &status) != 0, errno == ENOENT || errno == ENOTDIR {
+      folder = (folder as NSString).deletingLastPathComponent
+    }
+    if status.st_mode & S_IFMT != S_IFDIR { return .file(folder, error: ENOTDIR) }
+    return .file(path, error: access(folder, W_OK) == 0 ? EIO : errno)
+  }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import Operations
+
+@testable import Transfers
+
+/// A transfer and all that it says.
+final class Observed<Success: Sendable>: Sendable {
+  let operation: ResultOperation<Success>
+  private let heard = Lock(
+    (progress: [TransferProgress](), notes: [String](), result: Result<Success, any Error>?.none))
+
+  init(_ operation: ResultOperation<Success>) {
+    self.operation = operation
+    let progress: @Sendable (TransferProgress) -> Void = { [heard] progress in
+      heard.withLock { $0.progress.append(progress) }
+    }
+    let note: @Sendable (String) -> Void = { [heard] note in heard.withLock { $0.notes.append(note) } }
+    if let download = operation as? DownloadOperation {
+      download.onProgress = progress
+      download.onNote = note
+    } else if let upload = operation as? UploadOperation {
+      upload.onProgress = progress
+      upload.onNote = note
+    }
+    operation.whenDone { [heard] result in heard.withLock { $0.result = result } }
+  }
+
+  var progress: [TransferProgress] { heard.withLock { $0.progress } }
+  var notes: [String] { heard.withLock { $0.notes } }
+  var result: Result<Success, any Error>? { heard.withLock { $0.result } }
+  var done: Int64 { progress.last?.done ?? 0 }
+
+  var error: TransferError? {
+    if case .failure(let error as TransferError) = result { return error }
+    return nil
+  }
+
+  var isCancelled: Bool {
+    if case .failure(_ as CancellationError) = result { return true }
+    return false
+  }
+
+  /// Starts it and waits until it has ended.
+  @discardableResult
+  func run() async -> Self {
+    operation.start()
+    await ended()
+    return self
+  }
+
+  func ended() async {
+    await withCheckedContinuation { continuation in
+      operation.whenDone { _ in continuation.resume() }
+    }
+  }
+}
+
+extension Observed where Success == URL {
+  var download: DownloadOperation {
+    guard let download = operation as? DownloadOperation else { fatalError("not a download") }
+    return download
+  }
+}
+
+extension Observed where Success == Int {
+  var upload: UploadOperation {
+    guard let upload = operation as? UploadOperation else { fatalError("not an upload") }
+    return upload
+  }
+}
