@@ -57,7 +57,7 @@ let package = Package(
     module("Dashboard", ["JobModel", "Screen"]),
     module("NcursesTerminal", ["Screen", "CNcurses", "CTerminal"]),
 
-    module("DemoServer", ["CMicrohttpd"]),
+    module("DemoServer", ["CMicrohttpd", "Operations"]),
     .executableTarget(
       name: "opdash",
       dependencies: [

@@ -1,0 +1,88 @@
+/// What the `collect` scenario's server knows: each item goes one way, and a step out of order is refused.
+struct Catalogue {
+  enum Stage: String, Encodable, Comparable, CaseIterable {
+    case created
+    case received
+    case uploaded
+    case enriched
+
+    static func < (left: Stage, right: Stage) -> Bool {
+      (allCases.firstIndex(of: left) ?? 0) < (allCases.firstIndex(of: right) ?? 0)
+    }
+  }
+
+  struct Item: Encodable {
+    var id: String
+    var title: String
+    var stage = Stage.created
+    var bytes: Int?
+    var sha256: String?
+    var tags: [String] = []
+  }
+
+  private(set) var items: [Item] = []
+
+  /// A step that may not happen now, as a status and a sentence.
+  struct Refusal: Error {
+    var status: Int
+    var message: String
+  }
+
+  func item(_ id: String) throws(Refusal) -> Item {
+    guard let item = items.first(where: { $0.id == id }) else {
+      throw Refusal(status: 404, message: "'\(id)' was not created")
+    }
+    return item
+  }
+
+  mutating func create(_ id: String, title: String) throws(Refusal) -> Item {
+    guard !items.contains(where: { $0.id == id }) else {
+      throw Refusal(status: 409, message: "'\(id)' is there already")
+    }
+    let item = Item(id: id, title: title)
+    items.append(item)
+    return item
+  }
+
+  mutating func markReceived(_ id: String) {
+    guard let index = items.firstIndex(where: { $0.id == id }), items[index].stage == .created else { return }
+    items[index].stage = .received
+  }
+
+  mutating func store(_ id: String, size: Int, sha256: String) throws(Refusal) -> Item {
+    try change(id, from: .received, "receive it first") { item in
+      item.stage = max(item.stage, .uploaded)
+      item.bytes = size
+      item.sha256 = sha256
+    }
+  }
+
+  mutating func enrich(_ id: String) throws(Refusal) -> Item {
+    try change(id, from: .uploaded, "upload its asset first") { item in
+      item.stage = .enriched
+      item.tags = Self.tags(for: item.sha256 ?? "")
+    }
+  }
+
+  private mutating func change(_ id: String, from stage: Stage, _ advice: String, _ body: (inout Item) -> Void)
+    throws(Refusal) -> Item
+  {
+    let item = try item(id)
+    guard item.stage >= stage, let index = items.firstIndex(where: { $0.id == id }) else {
+      throw Refusal(status: 409, message: "'\(id)' is only \(item.stage.rawValue): \(advice)")
+    }
+    body(&items[index])
+    return items[index]
+  }
+
+  /// Three words that the asset's bytes decide.
+  private static func tags(for sum: String) -> [String] {
+    let words = [
+      ["calm", "bright", "grainy", "sharp", "soft", "deep", "pale", "wide"],
+      ["north", "harbour", "forest", "street", "desert", "valley", "shore", "summit"],
+      ["dawn", "noon", "dusk", "night", "spring", "summer", "autumn", "winter"],
+    ]
+    let digits = Array(sum.prefix(3)).map { $0.hexDigitValue ?? 0 }
+    return zip(words, digits).map { $0[$1 % $0.count] }
+  }
+}

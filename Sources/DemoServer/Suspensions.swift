@@ -1,0 +1,47 @@
+import CMicrohttpd
+import Dispatch
+import Operations
+
+/// The connections that wait for their time; no thread waits with them.
+final class Suspensions: Sendable {
+  /// Safe: the library's own functions lock, and a suspended connection lives until it is resumed.
+  struct Connection: Hashable, @unchecked Sendable {
+    let pointer: OpaquePointer
+  }
+
+  private struct State {
+    var waiting: Set<Connection> = []
+    var isClosed = false
+  }
+
+  private let state = Lock(State())
+  private let queue = DispatchQueue(label: "opdash.demo-server.timers")
+
+  /// Returns whether the connection now waits; once closed, nothing does.
+  func suspend(_ connection: Connection, for delay: Duration) -> Bool {
+    let suspended = state.withLock { state in
+      guard !state.isClosed else { return false }
+      MHD_suspend_connection(connection.pointer)
+      state.waiting.insert(connection)
+      return true
+    }
+    guard suspended else { return false }
+    let nanoseconds = Int(min(delay / .nanoseconds(1), 1e18))
+    queue.asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) { [self] in
+      state.withLock { state in
+        // Resumed already if it is not there: the library must not hear of it twice.
+        if state.waiting.remove(connection) != nil { MHD_resume_connection(connection.pointer) }
+      }
+    }
+    return true
+  }
+
+  /// Resumes all; the library can't stop while one waits.
+  func close() {
+    state.withLock { state in
+      state.isClosed = true
+      for connection in state.waiting { MHD_resume_connection(connection.pointer) }
+      state.waiting = []
+    }
+  }
+}
