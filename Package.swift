@@ -58,11 +58,14 @@ let package = Package(
     module("NcursesTerminal", ["Screen", "CNcurses", "CTerminal"]),
 
     module("DemoServer", ["CMicrohttpd", "Operations"]),
+    .target(
+      name: "Scenarios", dependencies: ["JobModel"], path: "Demo/Scenarios",
+      resources: ["collect.yml", "diamond.yml", "flaky-network.yml"].map { .embedInCode($0) }, swiftSettings: settings),
     .executableTarget(
       name: "opdash",
       dependencies: [
         "JobModel", "JobEngine", "JobFiles", "Reports", "Screen", "Dashboard", "NcursesTerminal",
-        "DemoServer", "Operations", "Processes", "Transfers",
+        "DemoServer", "Operations", "Processes", "Scenarios", "Transfers",
       ],
       swiftSettings: settings),
 
@@ -81,6 +84,7 @@ let package = Package(
     tests("Dashboard", ["Support", "JobModel", "Screen"], exclude: ["Goldens"]),
     tests("NcursesTerminal", ["Support", "Screen", "terminal-probe"]),
     tests("DemoServer", ["Support"]),
+    tests("Scenarios", ["DemoServer", "JobModel"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -22,8 +22,9 @@ import Operations
 ///     status=N             this status, in place of the answer
 ///     cut=N                the connection ends after N bytes of the body; cut=header: within the header
 ///     reset=N              the same by a reset
+///     stall=N              this many milliseconds before the header
 ///     hangup               the connection ends without a word
-///     times=K              each of the last four, in their order, holds for K requests of that very address; after
+///     times=K              each of the last five, in their order, holds for K requests of that very address; after
 ///                          these the answer is right. Without it the first holds for ever
 ///
 /// One thread serves all connections. A slow one waits on a timer, so a server at rest costs nothing.
@@ -130,9 +131,10 @@ private func handleRequest(
       size.pointee -= taken
       return .YES
     }
-    if case .success(let request) = exchange.request, request.options.delay > .zero {
-      exchange.phase = .waiting(until: exchange.now + request.options.delay)
-      if site.suspensions.suspend(exchange.connection, for: request.options.delay) { return .YES }
+    let delay = (try? exchange.request.get())?.options.delay(with: exchange.fault) ?? .zero
+    if delay > .zero {
+      exchange.phase = .waiting(until: exchange.now + delay)
+      if site.suspensions.suspend(exchange.connection, for: delay) { return .YES }
     }
     return answer(exchange)
   case .waiting(let end)?:

@@ -59,6 +59,7 @@ extension Request.Options {
     case "ranges": ranges = number != 0
     case "times": times = number
     case "cut": faults.append(.cut(number))
+    case "stall": faults.append(.stall(.milliseconds(number)))
     case "reset": faults.append(.reset(number))
     case "status":
       guard (200...599).contains(number) else { return "status takes a number from 200 to 599" }
@@ -66,6 +67,12 @@ extension Request.Options {
     default: return "'\(name)' is no option of this server"
     }
     return nil
+  }
+
+  /// How long the header waits.
+  func delay(with fault: Fault?) -> Duration {
+    if case .stall(let time)? = fault { return max(time, delay) }
+    return delay
   }
 
   /// What befalls request number `count` of an address, 0 the first: each fault in turn, `times` times.
@@ -86,6 +93,8 @@ enum Fault: Equatable {
   case reset(Int)
   /// The connection ends within the header.
   case cutHeader
+  /// The header comes this late.
+  case stall(Duration)
   /// The connection ends without a word.
   case hangUp
 }

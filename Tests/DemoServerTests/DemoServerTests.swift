@@ -98,6 +98,15 @@ import Testing
     #expect(start.duration(to: .now) >= .milliseconds(60))
   }
 
+  @Test func aStallHoldsAsOftenAsItSays() {
+    let address = "/file/a.bin?size=10&stall=600000&times=1"
+    let stalled = client.connect()
+    defer { close(stalled) }
+    client.write("GET", address, to: stalled)
+    #expect(eventually { server.requestCount("/file/a.bin") == 1 })
+    #expect(client.get(address).status == 200)
+  }
+
   @Test func aRateIsAnUpperBound() {
     let start = ContinuousClock.now
     let answer = client.get("/file/a.bin?size=100000&rate=500000")
