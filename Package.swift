@@ -69,7 +69,9 @@ let package = Package(
       ],
       swiftSettings: settings),
 
-    .target(name: "Support", dependencies: ["Screen"], path: "Tests/Support", swiftSettings: settings),
+    .target(
+      name: "Support", dependencies: ["JobModel", "Operations", "Screen"], path: "Tests/Support",
+      swiftSettings: settings),
     .executableTarget(
       name: "terminal-probe", dependencies: ["NcursesTerminal", "Screen"], path: "Tests/TerminalProbe",
       swiftSettings: settings),
@@ -79,12 +81,13 @@ let package = Package(
     tests("JobModel", ["Support"]),
     tests("JobEngine", ["Support", "JobModel"]),
     tests("JobFiles", ["Support", "JobModel"]),
-    tests("Reports", ["Support", "JobModel"], exclude: ["Goldens"]),
+    tests("Reports", ["Support", "JobModel", "Operations"], exclude: ["Goldens"]),
     tests("Screen", ["Support"]),
     tests("Dashboard", ["Support", "JobModel", "Screen"], exclude: ["Goldens"]),
     tests("NcursesTerminal", ["Support", "Screen", "terminal-probe"]),
     tests("DemoServer", ["Support"]),
     tests("Scenarios", ["DemoServer", "JobModel"]),
+    tests("opdash", ["Support", "JobModel", "Operations", "Reports", "Screen"]),
   ],
   swiftLanguageModes: [.v6]
 )

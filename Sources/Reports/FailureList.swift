@@ -1,0 +1,77 @@
+import JobModel
+
+/// The failed jobs of a run, each with its reason, its last lines of output and where the whole output is.
+struct FailureList {
+  /// How many lines of a failed job's output are told again.
+  static let tail = 10
+  /// How many failures are told with their output; the others take one line each.
+  static let detailed = 20
+
+  let run: Run
+  let paint: Paint
+
+  /// The lines, those of jobs that were allowed to fail last; empty without failures.
+  var lines: [String] {
+    var plain: [JobID] = []
+    var allowed: [JobID] = []
+    for id in run.ids {
+      guard case .failed(_, let isAllowed) = run[id].state else { continue }
+      if isAllowed { allowed.append(id) } else { plain.append(id) }
+    }
+    return (plain + allowed).enumerated().flatMap { lines(for: $1, inDetail: $0 < Self.detailed) }
+  }
+
+  private func lines(for id: JobID, inDetail: Bool) -> [String] {
+    let record = run[id]
+    let name = paint(.strong, StateText.name(id, in: run))
+    let phrase = StateText.phrase(id, before: nil, at: run.time, in: run)
+    var lines = ["\(paint(record.state.role, record.state.letter)) \(name)  \(paint(record.state.role, phrase))"]
+    guard let attempt = record.attempt?.number, let newest = record.log.last, newest.attempt == attempt else {
+      return lines
+    }
+    if inDetail {
+      for line in record.log.tail(Self.tail, attempt: attempt) {
+        lines.append("    | \(OutputText.clean(line.text, keepingColour: paint.isColoured))")
+      }
+    }
+    if let path = run.logPath(id, attempt: attempt) { lines.append("    log: \(path)") }
+    return lines
+  }
+}
+
+extension LogRing {
+  fileprivate var last: Entry? { isEmpty ? nil : self[count - 1] }
+
+  /// The last lines of one attempt, oldest first.
+  fileprivate func tail(_ limit: Int, attempt: Int) -> [LogLine] {
+    var lines: [LogLine] = []
+    var position = count - 1
+    while position >= 0, lines.count < limit, self[position].attempt == attempt {
+      lines.append(self[position].line)
+      position -= 1
+    }
+    return lines.reversed()
+  }
+}
+
+/// What the jobs of a run came to, in one line.
+enum TallyText {
+  /// As in `release: 36 ok, 1 failed, 1 skipped in 1m10s`.
+  static func line(_ run: Run, paint: Paint) -> String {
+    let counts = run.counts
+    let left = counts.all - counts.done
+    var parts: [String] = []
+    func add(_ count: Int, _ word: String, _ role: Paint.Role) {
+      if count > 0 { parts.append(paint(role, "\(count) \(word)")) }
+    }
+    add(counts.succeeded, "ok", .good)
+    add(counts.failed - counts.allowed, "failed", .bad)
+    add(counts.allowed, "failed but allowed to", .warning)
+    add(counts.cancelled, "cancelled", .warning)
+    add(counts.skipped, "skipped", .quiet)
+    add(left, "not run", .warning)
+    if parts.isEmpty { parts = ["no jobs"] }
+    let name = StateText.clean(run.start?.name ?? "run")
+    return "\(paint(.strong, name)): \(parts.joined(separator: ", ")) in \(TimeText.length(run.time))"
+  }
+}

@@ -1,0 +1,57 @@
+import JobModel
+
+/// Puts colour on words, or leaves them as they are; colour is never the only sign of anything.
+package struct Paint: Sendable, Hashable {
+  package enum Role: Sendable {
+    case good
+    case bad
+    case warning
+    case active
+    case quiet
+    case strong
+  }
+
+  package var isColoured: Bool
+
+  package init(isColoured: Bool) { self.isColoured = isColoured }
+
+  func callAsFunction(_ role: Role, _ text: String) -> String {
+    guard isColoured, !text.isEmpty else { return text }
+    let code =
+      switch role {
+      case .good: "32"
+      case .bad: "1;31"
+      case .warning: "35"
+      case .active: "36"
+      case .quiet: "2"
+      case .strong: "1"
+      }
+    return "\u{1B}[\(code)m\(text)\u{1B}[0m"
+  }
+}
+
+extension JobState {
+  /// The letter that the dashboard and the reports put before the job's name.
+  var letter: String {
+    switch self {
+    case .waiting, .ready: "o"
+    case .executing: ">"
+    case .paused: "|"
+    case .backingOff: "z"
+    case .succeeded: "+"
+    case .failed: "!"
+    case .cancelled: "-"
+    case .skipped: "x"
+    }
+  }
+
+  var role: Paint.Role {
+    switch self {
+    case .waiting, .ready, .skipped: .quiet
+    case .executing: .active
+    case .paused, .backingOff, .cancelled, .failed(_, allowed: true): .warning
+    case .succeeded: .good
+    case .failed: .bad
+    }
+  }
+}

@@ -1,0 +1,124 @@
+import JobModel
+
+/// One line for each change of state and each line of output, for logs and pipes.
+///
+/// A job that waits or becomes ready changes nothing that a reader could use, so only its start, its end and what holds it
+/// up make lines.
+package struct PlainReport: Report {
+  /// After how long without a line the report says that the run is alive; each time without news it waits longer.
+  static let silences: [Duration] = [.seconds(10), .seconds(20), .seconds(40), .seconds(60)]
+  /// How many running jobs a heartbeat names.
+  static let named = 4
+  /// Longer names move their line's text to the right.
+  static let widestName = 28
+
+  private let paint: Paint
+  private let write: ReportWriter
+  private var text: [UInt8] = []
+  private var nameWidth = 0
+  /// When the newest line was written, and how many heartbeats since the run's last news.
+  private var lastLine: Duration = .zero
+  private var heartbeats = 0
+
+  package init(paint: Paint, write: @escaping ReportWriter) {
+    self.paint = paint
+    self.write = write
+  }
+
+  package mutating func receive(_ event: JobEvent, before: JobState?, in run: Run) {
+    switch event.fact {
+    case .runStarted(let start): begin(start)
+    case .jobAdded(let id, _):
+      nameWidth = max(nameWidth, min(Self.widestName, StateText.name(id, in: run).count))
+    case .jobState(let id, let state, _, _):
+      let phrase = StateText.phrase(id, before: before, at: event.time, in: run)
+      guard !phrase.isEmpty else { return }
+      let name = padded(StateText.name(id, in: run))
+      news(event.time, "\(paint(state.role, state.letter)) \(name)  \(paint(state.role, phrase))")
+    case .jobLog(let id, _, let line): append(line, of: id, at: event.time, in: run)
+    case .jobProgress: break
+    case .slotsChanged(let slots): news(event.time, "  \(slots) slots")
+    case .priorityChanged(let id, let priority):
+      news(event.time, "  \(padded(StateText.name(id, in: run)))  priority \(priority.rawValue)")
+    case .drainChanged(let isDraining):
+      news(event.time, isDraining ? "  draining: nothing new starts" : "  no longer draining")
+    case .stopRequested(let level, _):
+      let means = level == .terminate ? "stopping: nothing new starts, SIGTERM to what runs" : "killing what still runs"
+      news(event.time, "  " + paint(.warning, means))
+    case .runFinished: end(run)
+    }
+  }
+
+  package mutating func flush() {
+    guard !text.isEmpty else { return }
+    write(text)
+    text.removeAll(keepingCapacity: true)
+  }
+
+  package func wakeTime(in run: Run) -> Duration? {
+    guard run.start != nil, run.summary == nil else { return nil }
+    return lastLine + Self.silences[min(heartbeats, Self.silences.count - 1)]
+  }
+
+  package mutating func wake(at now: Duration, in run: Run) {
+    line(now, "  " + paint(.quiet, heartbeat(at: now, run)))
+    heartbeats += 1
+  }
+
+  private mutating func begin(_ start: RunStart) {
+    let jobs = start.jobs == 1 ? "1 job" : "\(start.jobs) jobs"
+    let slots = start.slots == 1 ? "1 slot" : "\(start.slots) slots"
+    let logs = start.folder.map { ", logs in \($0)/logs" } ?? ""
+    news(.zero, "  \(paint(.strong, StateText.clean(start.name))): \(jobs), \(slots)\(logs)")
+  }
+
+  private mutating func append(_ output: LogLine, of id: JobID, at time: Duration, in run: Run) {
+    let mark = output.stream == .note ? ":" : "|"
+    let body = OutputText.clean(output.text, keepingColour: paint.isColoured) + (output.isCut ? " [cut]" : "")
+    news(time, "  \(paint(.quiet, padded(StateText.name(id, in: run)) + " " + mark)) \(body)")
+  }
+
+  private mutating func end(_ run: Run) {
+    let failures = FailureList(run: run, paint: paint).lines
+    if !failures.isEmpty {
+      text.append("\n")
+      for failure in failures { text.append(failure + "\n") }
+    }
+    text.append("\n\(TallyText.line(run, paint: paint))\n")
+  }
+
+  /// What runs and for how long, oldest first, or what is being waited for.
+  private func heartbeat(at now: Duration, _ run: Run) -> String {
+    let active = run.ids.filter { run[$0].state.isActive }
+      .sorted { (run[$0].attempt?.startedAt ?? .zero, $0) < (run[$1].attempt?.startedAt ?? .zero, $1) }
+    let done = "\(run.counts.done) of \(run.jobs.count) done"
+    guard !active.isEmpty else {
+      let next = run.jobs.compactMap { record -> Duration? in
+        guard case .backingOff(let until, _, _, _) = record.state else { return nil }
+        return until
+      }.min()
+      return next.map { "nothing runs, next retry in \(TimeText.length($0 - now)); \(done)" } ?? "nothing runs; \(done)"
+    }
+    var names = active.prefix(Self.named).map { id in
+      let isPaused = run[id].state != .executing
+      let elapsed = run[id].elapsed(at: now).map { " \(TimeText.length($0))" } ?? ""
+      return "\(StateText.name(id, in: run))\(elapsed)\(isPaused ? " (paused)" : "")"
+    }
+    if active.count > names.count { names.append("\(active.count - names.count) more") }
+    return "\(active.count) running: \(names.joined(separator: ", ")); \(done)"
+  }
+
+  private mutating func news(_ time: Duration, _ body: String) {
+    heartbeats = 0
+    line(time, body)
+  }
+
+  private mutating func line(_ time: Duration, _ body: String) {
+    lastLine = time
+    text.append("\(paint(.quiet, TimeText.stamp(time))) \(body)\n")
+  }
+
+  private func padded(_ name: String) -> String {
+    name.count >= nameWidth ? name : name + String(repeating: " ", count: nameWidth - name.count)
+  }
+}

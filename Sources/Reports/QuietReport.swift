@@ -1,0 +1,26 @@
+import JobModel
+
+/// Nothing but the failures, when all is over.
+package struct QuietReport: Report {
+  private let paint: Paint
+  private let write: ReportWriter
+  private var pending: [UInt8] = []
+
+  package init(paint: Paint, write: @escaping ReportWriter) {
+    self.paint = paint
+    self.write = write
+  }
+
+  package mutating func receive(_ event: JobEvent, before: JobState?, in run: Run) {
+    guard case .runFinished = event.fact else { return }
+    let lines = FailureList(run: run, paint: paint).lines
+    guard !lines.isEmpty else { return }
+    for line in lines + [TallyText.line(run, paint: paint)] { pending.append(line + "\n") }
+  }
+
+  package mutating func flush() {
+    guard !pending.isEmpty else { return }
+    write(pending)
+    pending = []
+  }
+}

@@ -1,0 +1,55 @@
+import JobModel
+
+/// One way of telling a run: it takes the facts in their order and writes what somebody or some program wants to read.
+package protocol Report: Sendable {
+  /// Takes one fact; `run` has it folded in, and `before` is the state in which it found the job that it changed.
+  mutating func receive(_ event: JobEvent, before: JobState?, in run: Run)
+
+  /// Writes what the facts since the last call came to.
+  mutating func flush()
+
+  /// When the report has something to say though nothing happens, on the run's clock; nil for never.
+  func wakeTime(in run: Run) -> Duration?
+
+  /// Says it; called when the wake time has come.
+  mutating func wake(at now: Duration, in run: Run)
+}
+
+extension Report {
+  package func wakeTime(in run: Run) -> Duration? { nil }
+  package mutating func wake(at now: Duration, in run: Run) {}
+}
+
+/// Several reports of one run, and the run that they share.
+package struct ReportSet: Sendable {
+  package private(set) var run = Run()
+  private var reports: [any Report]
+
+  package init(_ reports: [any Report]) { self.reports = reports }
+
+  /// Takes the next facts and writes what they came to.
+  package mutating func receive(_ events: some Sequence<JobEvent>) {
+    for event in events {
+      var before: JobState?
+      if case .jobState(let id, _, _, _) = event.fact { before = run[id].state }
+      run.apply(event)
+      for index in reports.indices { reports[index].receive(event, before: before, in: run) }
+    }
+    for index in reports.indices { reports[index].flush() }
+  }
+
+  /// The first instant at which a report wants to be woken.
+  package var wakeTime: Duration? { reports.lazy.compactMap { $0.wakeTime(in: run) }.min() }
+
+  /// Wakes the reports whose time has come.
+  package mutating func wake(at now: Duration) {
+    for index in reports.indices {
+      guard let time = reports[index].wakeTime(in: run), time <= now else { continue }
+      reports[index].wake(at: now, in: run)
+      reports[index].flush()
+    }
+  }
+}
+
+/// Takes bytes for a file descriptor or a test.
+package typealias ReportWriter = @Sendable ([UInt8]) -> Void

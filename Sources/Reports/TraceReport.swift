@@ -1,0 +1,158 @@
+import JobModel
+
+/// The run as a Chrome trace-event file, which Perfetto and chrome://tracing open.
+///
+/// Each slot is a track, each attempt a slice on it, each need an arrow from one slice to the next. The file is a JSON array
+/// that grows event by event: the format lets its end be missing, so that the file of a run that was killed opens too.
+package struct TraceReport: Report {
+  private struct Open {
+    var track: Int
+    var startedAt: Duration
+    var number: Int
+    var pausedAt: Duration?
+  }
+
+  private struct End {
+    var track: Int
+    var startedAt: Duration
+    var endedAt: Duration
+  }
+
+  private let write: ReportWriter
+  private var text: [UInt8] = []
+  private var isFirst = true
+  /// Which attempt is on each track; nil where the slot is free.
+  private var tracks: [JobID?] = []
+  private var open: [JobID: Open] = [:]
+  private var ends: [JobID: End] = [:]
+  private var arrows = 0
+
+  package init(write: @escaping ReportWriter) { self.write = write }
+
+  package mutating func receive(_ event: JobEvent, before: JobState?, in run: Run) {
+    switch event.fact {
+    case .runStarted(let start):
+      begin("M", "process_name", track: nil, at: nil)
+      argument("name", start.name)
+      finish()
+    case .jobState(let id, let state, let attempt, _):
+      move(id, to: state, attempt: attempt, at: event.time, in: run)
+      if before?.isActive != state.isActive {
+        begin("C", "running", track: nil, at: event.time)
+        text.append(",\"args\":{\"jobs\":")
+        text.append(number: run.counts.active)
+        text.append("}}")
+      }
+    case .stopRequested(let level, _):
+      begin("i", level == .terminate ? "stop" : "kill", track: nil, at: event.time)
+      text.append(",\"s\":\"g\"}")
+    case .runFinished:
+      for id in open.keys.sorted() { close(id, "left", at: event.time, in: run) }
+      text.append(isFirst ? "[]\n" : "\n]\n")
+    case .jobAdded, .jobProgress, .jobLog, .slotsChanged, .priorityChanged, .drainChanged: break
+    }
+  }
+
+  package mutating func flush() {
+    guard !text.isEmpty else { return }
+    write(text)
+    text.removeAll(keepingCapacity: true)
+  }
+
+  private mutating func move(_ id: JobID, to state: JobState, attempt: Int, at now: Duration, in run: Run) {
+    if let running = open[id], !state.isActive || running.number != attempt {
+      close(id, state.word, at: now, in: run)
+    }
+    switch state {
+    case .executing where open[id] == nil: start(id, attempt: attempt, at: now, in: run)
+    case .executing:
+      guard let running = open[id], let pausedAt = running.pausedAt else { return }
+      slice("paused", "pause", track: running.track, from: pausedAt, to: now)
+      text.append("}")
+      open[id]?.pausedAt = nil
+    case .paused(started: true): if open[id]?.pausedAt == nil { open[id]?.pausedAt = now }
+    default: break
+    }
+  }
+
+  private mutating func start(_ id: JobID, attempt: Int, at now: Duration, in run: Run) {
+    let track = tracks.firstIndex(of: nil) ?? tracks.count
+    if track == tracks.count {
+      tracks.append(id)
+      begin("M", "thread_name", track: track, at: nil)
+      argument("name", "slot \(track + 1)")
+      finish()
+      begin("M", "thread_sort_index", track: track, at: nil)
+      text.append(",\"args\":{\"sort_index\":")
+      text.append(number: track + 1)
+      text.append("}}")
+    } else {
+      tracks[track] = id
+    }
+    open[id] = Open(track: track, startedAt: now, number: attempt)
+    for need in run[id].job.needs {
+      guard attempt <= 1, let end = ends[need.job] else { continue }
+      // An arrow belongs to the slice that is open at its instant, and a slice has ended at its end.
+      arrow("s", track: end.track, at: max(end.startedAt, end.endedAt - .microseconds(1)))
+      arrow("f", track: track, at: now)
+      arrows += 1
+    }
+  }
+
+  private mutating func close(_ id: JobID, _ outcome: String, at now: Duration, in run: Run) {
+    guard let running = open.removeValue(forKey: id) else { return }
+    if let pausedAt = running.pausedAt {
+      slice("paused", "pause", track: running.track, from: pausedAt, to: now)
+      text.append("}")
+    }
+    tracks[running.track] = nil
+    ends[id] = End(track: running.track, startedAt: running.startedAt, endedAt: now)
+    let record = run[id]
+    slice(record.job.name, record.job.work.kind, track: running.track, from: running.startedAt, to: now)
+    text.append(",\"args\":{\"attempt\":")
+    text.append(number: running.number)
+    text.append(",\"outcome\":")
+    text.append(quoted: outcome)
+    if let reason = record.attempts.last(where: { $0.number == running.number })?.failure?.reason {
+      text.append(",\"reason\":")
+      text.append(quoted: reason)
+    }
+    text.append("}}")
+  }
+
+  private mutating func slice(_ name: String, _ category: String, track: Int, from: Duration, to: Duration) {
+    begin("X", name, track: track, at: from)
+    text.append(",\"dur\":")
+    text.append(number: max(0, to.microseconds - from.microseconds))
+    text.append(",\"cat\":")
+    text.append(quoted: category)
+  }
+
+  private mutating func arrow(_ phase: String, track: Int, at time: Duration) {
+    begin(phase, "needs", track: track, at: time)
+    text.append(",\"cat\":\"needs\",\"id\":")
+    text.append(number: arrows)
+    text.append(phase == "f" ? ",\"bp\":\"e\"}" : "}")
+  }
+
+  /// Opens an object; the caller closes it.
+  private mutating func begin(_ phase: String, _ name: String, track: Int?, at time: Duration?) {
+    text.append(isFirst ? "[\n" : ",\n")
+    isFirst = false
+    text.append("{\"ph\":\"\(phase)\",\"name\":")
+    text.append(quoted: name)
+    text.append(",\"pid\":1,\"tid\":")
+    text.append(number: (track ?? -1) + 1)
+    if let time {
+      text.append(",\"ts\":")
+      text.append(number: time.microseconds)
+    }
+  }
+
+  private mutating func argument(_ name: String, _ value: String) {
+    text.append(",\"args\":{\"\(name)\":")
+    text.append(quoted: value)
+  }
+
+  private mutating func finish() { text.append("}}") }
+}

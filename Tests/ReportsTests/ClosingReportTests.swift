@@ -1,0 +1,45 @@
+import JobModel
+import Reports
+import Testing
+
+/// What is told when all is over: quiet mode and the summary.
+@Suite struct ClosingReportTests {
+  @Test func quietSaysNothingWhileTheRunGoesOn() {
+    var facts = Facts()
+    for event in Facts.everything.events.dropLast() { facts.state(event.fact, after: event.time - facts.now) }
+    #expect(report(facts) { QuietReport(paint: Paint(isColoured: false), write: $0) }.text == "")
+  }
+
+  @Test func quietEndsWithTheFailures() {
+    let text = report(.everything) { QuietReport(paint: Paint(isColoured: false), write: $0) }.text
+    expectGolden(text, "everything.quiet.txt")
+  }
+
+  @Test func quietSaysNothingOfARunWithoutFailures() {
+    var facts = Facts()
+    facts.begin([Job(name: "a", work: .simulate(SimulatedWork()))])
+    facts.job(0, .executing)
+    facts.job(0, .succeeded(upToDate: false))
+    facts.state(.runFinished(RunSummary()))
+    #expect(report(facts) { QuietReport(paint: Paint(isColoured: false), write: $0) }.text == "")
+  }
+
+  @Test func theSummaryCountsAndNamesTheFailures() {
+    var set = ReportSet([])
+    set.receive(Facts.everything.events)
+    let lines = SummaryReport.lines(of: set.run, paint: Paint(isColoured: false))
+    #expect(lines.last == "release: 2 ok, 1 failed, 1 failed but allowed to, 1 cancelled, 3 skipped in 1m09s")
+    #expect(lines.first == "! fetch  failed: SIGKILL (2 of 3) in 0.1s")
+    #expect(lines.contains("    log: /state/run-1/logs/fetch.2.2.log"))
+  }
+
+  @Test func aRunThatWasLeftSaysHowManyJobsWereNotRun() {
+    var facts = Facts()
+    facts.begin((0..<3).map { Job(name: "a\($0)", work: .simulate(SimulatedWork())) })
+    facts.job(0, .executing)
+    facts.job(0, .succeeded(upToDate: false), after: .seconds(1))
+    var set = ReportSet([])
+    set.receive(facts.events)
+    #expect(SummaryReport.lines(of: set.run, paint: Paint(isColoured: false)) == ["release: 1 ok, 2 not run in 1.0s"])
+  }
+}

@@ -1,0 +1,69 @@
+import Testing
+
+@testable import Reports
+
+@Suite struct OutputTextTests {
+  @Test(arguments: [
+    ("plain ✓ text", "plain ✓ text", "plain ✓ text"),
+    ("\u{1B}[1;31mred\u{1B}[0m", "red", "\u{1B}[1;31mred\u{1B}[0m"),
+    ("\u{1B}[31mred", "red", "\u{1B}[31mred\u{1B}[0m"),
+    ("\u{9B}31mred", "red", "\u{1B}[31mred\u{1B}[0m"),
+    ("\u{1B}[38:2:1:2:3mx\u{1B}[m", "x", "\u{1B}[38:2:1:2:3mx\u{1B}[m"),
+    ("a\u{1B}[2Jb\u{1B}[10;10Hc\u{1B}[?1049hd", "abcd", "abcd"),
+    ("a\u{1B}[>4;2mb", "ab", "ab"),
+    ("a\u{1B}]0;title\u{07}b\u{1B}]8;;http://x\u{1B}\\c", "abc", "abc"),
+    ("a\u{1B}]52;c;aGk=", "a", "a"),
+    ("a\u{1B}P1;2|payload\u{1B}\\b\u{90}more\u{9C}c", "abc", "abc"),
+    ("a\u{1B}(Bb\u{1B}=c\u{1B}7d\u{1B}#8e", "abcde", "abcde"),
+    ("a\u{1B}", "a", "a"),
+    ("a\u{1B}[", "a", "a"),
+    ("a\u{1B}[12;", "a", "a"),
+    ("10%\r20%\r100%\r", "100%", "100%"),
+    ("dos line\r", "dos line", "dos line"),
+    ("\r", "", ""),
+    (
+      "bell\u{07} back\u{08} null\u{0} del\u{7F} tab\tend", "bell back null del tab\tend", "bell back null del tab\tend"
+    ),
+    ("c1\u{85}\u{9F}x", "c1", "c1"),
+    ("bidi \u{202E}txt\u{2066}\u{200F}\u{2028}.", "bidi txt.", "bidi txt."),
+  ])
+  func onlyColourPassesAndOnlyWhereItIsAllowed(_ text: String, _ plain: String, _ coloured: String) {
+    #expect(OutputText.clean(text, keepingColour: false) == plain)
+    #expect(OutputText.clean(text, keepingColour: true) == coloured)
+  }
+
+  @Test func noMixOfBytesDrivesTheTerminal() {
+    var generator = SeededGenerator(state: 7)
+    let parts = [
+      "\u{1B}", "[", "]", "P", "m", "0", ";", "\\", "\u{07}", "\u{9B}", "\u{9D}", "\u{9C}", "x", "é", "\r", "\t", "?",
+      "(",
+    ]
+    for _ in 0..<20_000 {
+      let text = (0..<Int.random(in: 0...24, using: &generator)).map { _ in parts.randomElement(using: &generator) ?? ""
+      }
+      .joined()
+      let plain = OutputText.clean(text, keepingColour: false)
+      #expect(!plain.unicodeScalars.contains { isControl($0) }, "\(text.debugDescription)")
+      let coloured = OutputText.clean(text, keepingColour: true)
+      let rest = coloured.replacing(/\u{1B}\[[0-9;:]*m/, with: "")
+      #expect(!rest.unicodeScalars.contains { isControl($0) }, "\(text.debugDescription)")
+    }
+  }
+
+  private func isControl(_ scalar: Unicode.Scalar) -> Bool {
+    scalar != "\t" && (scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value))
+  }
+}
+
+/// The same numbers each time (SplitMix64).
+private struct SeededGenerator: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}

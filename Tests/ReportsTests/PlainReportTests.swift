@@ -1,0 +1,158 @@
+import JobModel
+import Reports
+import Testing
+
+@Suite struct PlainReportTests {
+  private func plain(_ facts: Facts, coloured: Bool = false) -> Written {
+    report(facts) { PlainReport(paint: Paint(isColoured: coloured), write: $0) }
+  }
+
+  @Test func aRunInWhichEverythingHappens() {
+    expectGolden(plain(.everything).text, "everything.txt")
+  }
+
+  @Test func theSameInColour() {
+    let text = plain(.everything, coloured: true).text
+    expectGolden(text, "everything.ansi")
+    #expect(text.replacing(/\u{1B}\[[0-9;]*m/, with: "") == plain(.everything).text)
+  }
+
+  @Test func waitingAndBecomingReadyMakeNoLine() {
+    var facts = Facts()
+    facts.begin([Job(name: "a", work: .simulate(SimulatedWork()))])
+    let before = plain(facts).text
+    facts.job(0, .ready(for: .slot), attempt: 0)
+    facts.job(0, .waiting, attempt: 0)
+    #expect(plain(facts).text == before)
+  }
+
+  @Test func aRetriedJobSaysThatItIsToBeRunAgain() {
+    var facts = Facts()
+    facts.begin([Job(name: "a", work: .simulate(SimulatedWork()))])
+    facts.job(0, .executing)
+    facts.job(0, .succeeded(upToDate: false))
+    facts.job(0, .waiting)
+    #expect(plain(facts).lines.dropLast().last == "00:00.0 o a  to be run again")
+  }
+
+  @Test func onlyTheLastLinesOfAFailureAreToldAgainAndOnlyOfItsLastAttempt() {
+    var facts = Facts()
+    facts.begin([Job(name: "a", work: .shell(ShellWork(.script("x"))), retry: RetryPolicy(max: 1))])
+    facts.job(0, .executing)
+    for number in 1...3 { facts.log(0, "first \(number)") }
+    let failure = JobFailure(.exit(1), "exit 1")
+    facts.job(0, .backingOff(until: .seconds(1), number: 1, limit: 1, after: failure))
+    facts.job(0, .executing, attempt: 2, after: .seconds(1))
+    for number in 1...12 { facts.log(0, "second \(number)", attempt: 2) }
+    facts.job(0, .failed(failure, allowed: false), attempt: 2)
+    facts.state(.runFinished(RunSummary()))
+    let lines = plain(facts).lines
+    let start = lines.firstIndex(of: "") ?? 0
+    #expect(lines[start + 1] == "! a  failed: exit 1 (2 of 2) in 0.0s")
+    #expect(Array(lines[(start + 2)..<(start + 12)]) == (3...12).map { "    | second \($0)" })
+    #expect(lines[start + 12] == "    log: /state/run-1/logs/a.0.2.log")
+  }
+
+  @Test func aFailureWithoutOutputNamesNoLog() {
+    var facts = Facts()
+    facts.begin([Job(name: "a", work: .shell(ShellWork(.script("x"))))])
+    facts.job(0, .executing)
+    facts.job(0, .failed(JobFailure(.exit(1), "exit 1"), allowed: false))
+    facts.state(.runFinished(RunSummary()))
+    #expect(!plain(facts).text.contains("log:"))
+  }
+
+  @Test func escapesInANameAReasonOrOutputDoNotReachTheTerminal() {
+    var facts = Facts()
+    facts.begin([Job(name: "j\u{1B}]0;x\u{07}ob", work: .shell(ShellWork(.script("x"))))], name: "na\u{1B}[2Jme")
+    facts.job(0, .executing)
+    facts.log(0, "\u{1B}[5;5Hmoved")
+    facts.job(0, .failed(JobFailure(.exit(1), "exit\u{1B}c 1"), allowed: false))
+    facts.state(.runFinished(RunSummary()))
+    #expect(!plain(facts).text.unicodeScalars.contains("\u{1B}"))
+  }
+
+  @Test func manyFailuresAreAllNamedButOnlySomeToldWithTheirOutput() {
+    var facts = Facts()
+    facts.begin((0..<50).map { Job(name: "job\($0)", work: .shell(ShellWork(.script("x")))) })
+    for id in 0..<50 {
+      facts.job(id, .executing)
+      facts.log(id, "output of \(id)")
+      facts.job(id, .failed(JobFailure(.exit(1), "exit 1"), allowed: false))
+    }
+    facts.state(.runFinished(RunSummary()))
+    let end = plain(facts).text.split(separator: "\n\n")[1]
+    #expect(end.matches(of: /! job/).count == 50)
+    #expect(end.matches(of: #/log: /#).count == 50)
+    #expect(end.matches(of: /\| output of/).count == 20)
+  }
+
+  @Suite struct Heartbeats {
+    private let written = Written()
+
+    private func running() -> (ReportSet, Facts) {
+      var facts = Facts()
+      facts.begin((0..<6).map { Job(name: "job\($0)", work: .simulate(SimulatedWork())) }, slots: 6)
+      for id in 0..<6 { facts.job(id, .executing, after: .seconds(1)) }
+      var set = ReportSet([PlainReport(paint: Paint(isColoured: false), write: written.writer)])
+      set.receive(facts.events)
+      return (set, facts)
+    }
+
+    @Test func afterTenSecondsOfSilenceItSaysWhatRuns() {
+      var (set, _) = running()
+      #expect(set.wakeTime == .seconds(16))
+      set.wake(at: .seconds(16))
+      #expect(
+        written.lines.dropLast().last
+          == "00:16.0   6 running: job0 15.0s, job1 14.0s, job2 13.0s, job3 12.0s, 2 more; 0 of 6 done")
+    }
+
+    @Test func wokenEarlyItSaysNothing() {
+      var (set, _) = running()
+      let before = written.text
+      set.wake(at: .seconds(15))
+      #expect(written.text == before)
+    }
+
+    @Test func theLongerNothingChangesTheLessOftenItSpeaks() {
+      var (set, _) = running()
+      var times: [Duration] = []
+      for _ in 0..<5 {
+        guard let time = set.wakeTime else { break }
+        times.append(time)
+        set.wake(at: time)
+      }
+      #expect(times == [16, 36, 76, 136, 196].map { Duration.seconds($0) })
+    }
+
+    @Test func newsStartsTheSilenceAnew() {
+      var (set, facts) = running()
+      set.wake(at: .seconds(16))
+      let seen = facts.events.count
+      facts.now = .seconds(20)
+      facts.log(3, "hello")
+      set.receive(facts.events[seen...])
+      #expect(set.wakeTime == .seconds(30))
+    }
+
+    @Test func whenOnlyARetryIsWaitedForItSaysWhen() {
+      var facts = Facts()
+      facts.begin([Job(name: "a", work: .simulate(SimulatedWork()))])
+      facts.job(0, .executing)
+      let failure = JobFailure(.network, "connection reset")
+      facts.job(0, .backingOff(until: .seconds(25), number: 1, limit: 3, after: failure))
+      var set = ReportSet([PlainReport(paint: Paint(isColoured: false), write: written.writer)])
+      set.receive(facts.events)
+      set.wake(at: .seconds(10))
+      #expect(written.lines.dropLast().last == "00:10.0   nothing runs, next retry in 15.0s; 0 of 1 done")
+    }
+
+    @Test func beforeAndAfterTheRunNothingIsToBeSaid() {
+      var set = ReportSet([PlainReport(paint: Paint(isColoured: false), write: written.writer)])
+      #expect(set.wakeTime == nil)
+      set.receive(Facts.everything.events)
+      #expect(set.wakeTime == nil)
+    }
+  }
+}
