@@ -9,7 +9,7 @@ import Operations
 public final class ShellOperation: ResultOperation<ProcessExit>, @unchecked Sendable {
   // Safe: the only mutable state is behind the lock.
 
-  private enum State {
+  private enum Phase {
     /// Not started yet; what was asked for meanwhile.
     case waiting([ProcessReactor.Command])
     case launched(UInt64)
@@ -18,7 +18,7 @@ public final class ShellOperation: ResultOperation<ProcessExit>, @unchecked Send
   private let launch: ProcessLaunch
   private let launched: @Sendable (Int32) -> Void
   private let output: @Sendable (ProcessStream, [UInt8], @escaping @Sendable () -> Void) -> Void
-  private let state = Lock(State.waiting([]))
+  private let phase = Lock(Phase.waiting([]))
 
   /// An operation for `launch`.
   ///
@@ -45,9 +45,9 @@ public final class ShellOperation: ResultOperation<ProcessExit>, @unchecked Send
     switch result {
     case .failure(let error): finish(.failure(error))
     case .success(let number):
-      let commands = state.withLock { state in
-        guard case .waiting(let commands) = state else { return [ProcessReactor.Command]() }
-        state = .launched(number)
+      let commands = phase.withLock { phase in
+        guard case .waiting(let commands) = phase else { return [ProcessReactor.Command]() }
+        phase = .launched(number)
         return commands
       }
       for command in commands { ProcessSupervisor.shared.send(command, to: number) }
@@ -67,11 +67,11 @@ public final class ShellOperation: ResultOperation<ProcessExit>, @unchecked Send
   public func resume() { send(.resume) }
 
   private func send(_ command: ProcessReactor.Command) {
-    let number: UInt64? = state.withLock { state in
-      switch state {
+    let number: UInt64? = phase.withLock { phase in
+      switch phase {
       case .launched(let number): return number
       case .waiting(let commands):
-        state = .waiting(commands + [command])
+        phase = .waiting(commands + [command])
         return nil
       }
     }

@@ -61,6 +61,11 @@ package struct JSONReport: Report {
       field("text", text.text)
       field("attempt", attempt)
       if text.isCut { field("cut", true) }
+    case .cancelRequested(let id, let canceller, let isKill):
+      line.append("cancel_requested\"")
+      field("job", id)
+      field("by", canceller.rawValue)
+      field("kill", isKill)
     case .slotsChanged(let slots):
       line.append("slots_changed\"")
       field("slots", slots)

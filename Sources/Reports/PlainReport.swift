@@ -37,6 +37,7 @@ package struct PlainReport: Report {
       news(event.time, "\(paint(state.role, state.letter)) \(name)  \(paint(state.role, phrase))")
     case .jobLog(let id, _, let line): append(line, of: id, at: event.time, in: run)
     case .jobProgress: break
+    case .cancelRequested: break
     case .slotsChanged(let slots): news(event.time, "  \(slots) slots")
     case .priorityChanged(let id, let priority):
       news(event.time, "  \(padded(StateText.name(id, in: run)))  priority \(priority.rawValue)")

@@ -49,7 +49,7 @@ package struct TraceReport: Report {
     case .runFinished:
       for id in open.keys.sorted() { close(id, "left", at: event.time, in: run) }
       text.append(isFirst ? "[]\n" : "\n]\n")
-    case .jobAdded, .jobProgress, .jobLog, .slotsChanged, .priorityChanged, .drainChanged: break
+    case .jobAdded, .jobProgress, .jobLog, .cancelRequested, .slotsChanged, .priorityChanged, .drainChanged: break
     }
   }
 

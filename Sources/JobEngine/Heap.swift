@@ -1,0 +1,33 @@
+/// A binary heap: the least element first.
+struct Heap<Element: Comparable> {
+  private var elements: [Element] = []
+
+  var first: Element? { elements.first }
+  var isEmpty: Bool { elements.isEmpty }
+
+  mutating func push(_ element: Element) {
+    elements.append(element)
+    var child = elements.count - 1
+    while child > 0 {
+      let parent = (child - 1) / 2
+      guard elements[child] < elements[parent] else { return }
+      elements.swapAt(child, parent)
+      child = parent
+    }
+  }
+
+  mutating func pop() -> Element? {
+    guard let last = elements.popLast() else { return nil }
+    guard let first = elements.first else { return last }
+    elements[0] = last
+    var parent = 0
+    while true {
+      var child = 2 * parent + 1
+      guard child < elements.count else { return first }
+      if child + 1 < elements.count, elements[child + 1] < elements[child] { child += 1 }
+      guard elements[child] < elements[parent] else { return first }
+      elements.swapAt(child, parent)
+      parent = child
+    }
+  }
+}

@@ -1,0 +1,274 @@
+import Dispatch
+import Foundation
+import JobModel
+import Operations
+
+/// Runs a job graph in a real `OperationQueue` and states what happens.
+///
+/// Everything that happens comes in through one inbox and is dealt with in order on one serial queue: the scheduler
+/// decides, the hub states the facts, then operations are admitted, cancelled or paused.
+package final class JobQueue: JobFeed, @unchecked Sendable {
+  // Safe: the fields below the line are touched only on `engine`.
+  package struct Options: Sendable {
+    /// Jobs at once; nil takes the graph's own number, or that of the processors.
+    package var slots: Int?
+    package var onFailure: JobGraph.Failure?
+    /// Where the run's folder is made; nil keeps no logs.
+    package var stateFolder: String?
+    /// Decides the jitter of back-offs.
+    package var seed: UInt64
+    package var makeRunner: RunnerFactory
+
+    package init(
+      slots: Int? = nil, onFailure: JobGraph.Failure? = nil, stateFolder: String? = nil,
+      seed: UInt64 = .random(in: .min ... .max), makeRunner: RunnerFactory = RunnerFactory()
+    ) {
+      self.slots = slots
+      self.onFailure = onFailure
+      self.stateFolder = stateFolder
+      self.seed = seed
+      self.makeRunner = makeRunner
+    }
+  }
+
+  private enum Input: Sendable {
+    case begin
+    case command(JobCommand)
+    case started(ticket: Int, pid: Int32?)
+    case progress(ticket: Int, JobProgress)
+    case output(ticket: Int, [LogLine])
+    case ended(ticket: Int, AttemptOutcome)
+  }
+
+  /// How many events a reader may be behind before jobs are held back in writing more output.
+  private static let readersLimit = 20_000
+  private static let inboxLimit = 256
+
+  package let id: String
+  package let folder: RunFolder?
+  private let engine = DispatchQueue(label: "opdash.engine", qos: .userInitiated)
+  private let hub = EventHub()
+  private let clock: any JobClock
+  private let queue = OperationQueue()
+  private let makeRunner: RunnerFactory
+  private let graph: JobGraph
+  private let inbox: Mailbox<Input>
+  private let owner = Owner()
+
+  // ---- touched only on `engine`
+  private var scheduler: Scheduler
+  private var operations: [Int: AttemptOperation] = [:]
+  private var attempts: [Int: Int] = [:]
+  private var gate: ProgressGate
+  private var origin: Duration = .zero
+  private var facts: [JobFact] = []
+  private var alarm: (time: Duration, timer: any JobTimer)?
+  private var finishing: (signal: Int32?, isAsked: Bool) = (nil, false)
+  private var isOver = false
+
+  /// Makes the run's folder; nothing starts before `start`.
+  package init(_ graph: JobGraph, options: Options = Options(), clock: any JobClock = SystemClock())
+    throws(RunFolderError)
+  {
+    var graph = graph
+    if let policy = options.onFailure { graph.onFailure = policy }
+    let slots = max(1, options.slots ?? graph.slots ?? ProcessInfo.processInfo.activeProcessorCount)
+    graph.slots = slots
+    self.graph = graph
+    self.clock = clock
+    makeRunner = options.makeRunner
+    if let state = options.stateFolder {
+      let folder = try RunFolder(in: state)
+      self.folder = folder
+      id = folder.id
+    } else {
+      folder = nil
+      id = UUID().uuidString.lowercased()
+    }
+    scheduler = Scheduler(graph, slots: slots, seed: options.seed)
+    gate = ProgressGate(jobs: graph.jobs.count)
+    queue.name = "opdash.jobs"
+    queue.maxConcurrentOperationCount = slots
+    let owner = owner
+    inbox = Mailbox(on: engine) { inputs in owner.queue?.handle(inputs) }
+    owner.queue = self
+  }
+
+  /// Lets the inbox reach the queue without keeping it alive.
+  private final class Owner: @unchecked Sendable {
+    // Safe: set once, before anything can be posted.
+    weak var queue: JobQueue?
+  }
+
+  /// States the run and its jobs, and starts what can start; subscribe before it to miss nothing.
+  package func start() { inbox.post(.begin) }
+
+  package func subscribe(
+    on queue: DispatchQueue, _ receive: @escaping @Sendable ([JobEvent]) -> Void
+  ) -> JobSubscription {
+    hub.subscribe(on: queue, receive)
+  }
+
+  package func send(_ command: JobCommand) { inbox.post(.command(command)) }
+
+  /// Returns once all that has come in before is dealt with and stated.
+  package func flush() { engine.sync {} }
+
+  /// The run as of its newest fact.
+  package var run: Run { hub.run }
+
+  // MARK: On the engine
+
+  private var now: Duration { clock.now - origin }
+
+  private func handle(_ inputs: [Input]) {
+    guard !isOver else { return }
+    let now = now
+    for input in inputs {
+      handle(input, now: now)
+      perform(scheduler.takeActions(), now: now)
+    }
+    settle(now: now)
+  }
+
+  private func handle(_ input: Input, now: Duration) {
+    switch input {
+    case .begin:
+      begin()
+    case .command(.finish(let signal)):
+      finishing = (finishing.signal ?? signal, true)
+    case .command(let command):
+      scheduler.handle(command, now: now)
+    case .started(let ticket, let pid):
+      scheduler.attemptStarted(ticket: ticket, pid: pid, now: now)
+    case .progress(let ticket, let progress):
+      guard let job = scheduler.job(of: ticket) else { return }
+      if let due = gate.report(progress, of: job, now: now) { facts.append(.jobProgress(job, due)) }
+    case .output(let ticket, let lines):
+      guard let job = scheduler.job(of: ticket), let attempt = attempts[ticket] else { return }
+      for line in lines { facts.append(.jobLog(job, attempt: attempt, line)) }
+    case .ended(let ticket, let outcome):
+      if let job = scheduler.job(of: ticket), let last = gate.flush(job) { facts.append(.jobProgress(job, last)) }
+      operations[ticket] = nil
+      scheduler.attemptEnded(ticket: ticket, outcome, now: now)
+      attempts[ticket] = nil
+    }
+  }
+
+  private func begin() {
+    origin = clock.now
+    let start = RunStart(
+      id: id, name: graph.name, slots: scheduler.slots, at: Date(), jobs: graph.jobs.count, pools: graph.pools,
+      folder: folder?.path)
+    facts.append(.runStarted(start))
+    for (index, job) in graph.jobs.enumerated() { facts.append(.jobAdded(JobID(index), job)) }
+    scheduler.start()
+  }
+
+  /// After each batch: the facts are stated, the next alarm is set, an end that was asked for comes about.
+  private func settle(now: Duration) {
+    state(now: now)
+    setAlarm()
+    guard finishing.isAsked, scheduler.inQueue == 0, hub.run.counts.active == 0 else { return }
+    isOver = true
+    alarm?.timer.cancel()
+    alarm = nil
+    hub.post([.runFinished(RunSummary(of: hub.run, signal: finishing.signal))], at: now)
+    folder?.removeIfEmpty()
+  }
+
+  private func state(now: Duration) {
+    hub.post(facts, at: now)
+    facts.removeAll(keepingCapacity: true)
+  }
+
+  private func perform(_ actions: [Scheduler.Action], now: Duration) {
+    for action in actions {
+      switch action {
+      case .fact(let fact):
+        facts.append(fact)
+      case .admit(let admission):
+        // What makes an attempt possible is stated before the attempt can state anything.
+        admit(admission)
+      case .withdraw(let ticket):
+        if operations[ticket]?.withdraw() == true {
+          operations[ticket] = nil
+          attempts[ticket] = nil
+          scheduler.attemptWithdrawn(ticket: ticket)
+          perform(scheduler.takeActions(), now: now)
+        }
+      case .cancel(let ticket): operations[ticket]?.cancel()
+      case .kill(let ticket):
+        operations[ticket]?.cancel()
+        operations[ticket]?.runner.kill()
+      case .pause(let ticket): operations[ticket]?.runner.pause()
+      case .resume(let ticket): operations[ticket]?.runner.resume()
+      case .prioritize(let ticket, let priority): operations[ticket]?.queuePriority = priority.queuePriority
+      case .setWidth(let width): queue.maxConcurrentOperationCount = width
+      case .setSuspended(let isSuspended): queue.isSuspended = isSuspended
+      }
+    }
+  }
+
+  private func admit(_ admission: Scheduler.Admission) {
+    let job = graph[admission.job]
+    let logPath = folder.map {
+      LogPath.file(in: $0.path, job: job.name, id: admission.job, attempt: admission.attempt)
+    }
+    let runner = makeRunner(job, attempt: admission.attempt, logPath: logPath, clock: clock)
+    let operation = AttemptOperation(runner, report: report(of: admission.ticket))
+    operation.name = job.name
+    if graph.schedule != .fifo { operation.queuePriority = admission.priority.queuePriority }
+    operations[admission.ticket] = operation
+    attempts[admission.ticket] = admission.attempt
+    queue.addOperation(operation)
+  }
+
+  private func report(of ticket: Int) -> AttemptReport {
+    let (inbox, hub) = (inbox, hub)
+    return AttemptReport(
+      started: { inbox.post(.started(ticket: ticket, pid: $0)) },
+      progress: { inbox.post(.progress(ticket: ticket, $0)) },
+      output: { lines, consumed in
+        if !lines.isEmpty { inbox.post(.output(ticket: ticket, lines)) }
+        inbox.whenBelow(Self.inboxLimit) { hub.whenBelow(Self.readersLimit, consumed) }
+      },
+      ended: { inbox.post(.ended(ticket: ticket, $0)) })
+  }
+
+  /// One timer for all that waits for time.
+  private func setAlarm() {
+    let times = [scheduler.nextWake, gate.nextWake].compactMap(\.self)
+    guard let time = times.min() else {
+      alarm?.timer.cancel()
+      alarm = nil
+      return
+    }
+    if let alarm, alarm.time == time { return }
+    alarm?.timer.cancel()
+    let timer = clock.schedule(at: origin + time, on: engine) { [weak self] in self?.wake() }
+    alarm = (time, timer)
+  }
+
+  private func wake() {
+    guard !isOver else { return }
+    alarm = nil
+    let now = now
+    for (job, progress) in gate.due(now: now) { facts.append(.jobProgress(job, progress)) }
+    scheduler.wake(now: now)
+    perform(scheduler.takeActions(), now: now)
+    settle(now: now)
+  }
+}
+
+extension JobPriority {
+  var queuePriority: Operation.QueuePriority {
+    switch self {
+    case .veryLow: .veryLow
+    case .low: .low
+    case .normal: .normal
+    case .high: .high
+    case .veryHigh: .veryHigh
+    }
+  }
+}

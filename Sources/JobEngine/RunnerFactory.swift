@@ -1,0 +1,15 @@
+import JobModel
+
+/// Makes the runner of an attempt by the kind of its job.
+package struct RunnerFactory: Sendable {
+  package init() {}
+
+  func callAsFunction(_ job: Job, attempt: Int, logPath: String?, clock: any JobClock) -> any Runner {
+    switch job.work {
+    case .shell(let work): ShellRunner(work, logPath: logPath)
+    case .download(let work): DownloadRunner(work)
+    case .upload(let work): UploadRunner(work)
+    case .simulate(let work): SimulatedRunner(work, attempt: attempt, clock: clock)
+    }
+  }
+}

@@ -1,0 +1,187 @@
+import Dispatch
+import JobModel
+import Operations
+import Support
+import Testing
+
+@testable import JobEngine
+
+private func simulated(
+  _ name: String, _ duration: Duration = .zero, steps: Int = 1, failRate: Double = 0, needs: [Int] = []
+) -> Job {
+  Job(
+    name: name, work: .simulate(SimulatedWork(duration: duration, steps: steps, failRate: failRate, seed: 7)),
+    needs: needs.map { JobNeed(JobID($0)) })
+}
+
+/// Runs the graph to its end on a clock that the test moves, and returns all events.
+private func events(of graph: JobGraph, slots: Int = 2) throws -> [JobEvent] {
+  let clock = ManualClock()
+  let queue = try JobQueue(graph, options: .init(slots: slots, seed: 3), clock: clock)
+  let events = Lock<[JobEvent]>([])
+  let subscription = queue.subscribe(on: DispatchQueue(label: "test")) { batch in
+    events.withLock { $0 += batch }
+  }
+  queue.start()
+  var rounds = 0
+  while !queue.run.isComplete, rounds < 10_000 {
+    rounds += 1
+    // Everything that can happen now has happened once what executes waits for the clock.
+    _ = eventually(within: 1) { queue.run.isComplete || (clock.armed > 0 && clock.armed >= queue.run.counts.executing) }
+    queue.flush()
+    clock.advance(by: .milliseconds(50))
+    queue.flush()
+  }
+  queue.send(.finish(signal: nil))
+  #expect(
+    eventually { events.withLock { $0.last.map { if case .runFinished = $0.fact { true } else { false } } ?? false } })
+  subscription.cancel()
+  return events.withLock { $0 }
+}
+
+@Suite struct JobQueueTests {
+  @Test func eventsAreNumberedWithoutAGapAndFoldToTheRun() throws {
+    let graph = JobGraph(
+      name: "test", jobs: [simulated("a", .seconds(1), steps: 4), simulated("b", needs: [0]), simulated("c")])
+    let events = try events(of: graph)
+    #expect(events.map(\.seq) == Array(0..<events.count))
+    #expect(events.map(\.time) == events.map(\.time).sorted())
+    var run = Run()
+    for event in events { run.apply(event) }
+    #expect(run.counts.succeeded == 3)
+    #expect(run.summary?.exit == 0)
+  }
+
+  @Test func everyEventIsDeliveredToASubscriberThatComesLateAfterItsSnapshot() throws {
+    let clock = ManualClock()
+    let queue = try JobQueue(
+      JobGraph(name: "test", jobs: [simulated("a", .seconds(1), steps: 10)]), options: .init(slots: 1), clock: clock)
+    queue.start()
+    #expect(eventually { clock.armed > 0 })
+    clock.advance(by: .milliseconds(450))
+    let later = Lock<[JobEvent]>([])
+    let subscription = queue.subscribe(on: DispatchQueue(label: "test")) { batch in later.withLock { $0 += batch } }
+    #expect(subscription.snapshot.nextSeq > 0)
+    while !queue.run.isComplete {
+      clock.advance(by: .milliseconds(50))
+      queue.flush()
+    }
+    #expect(eventually { later.withLock { ($0.last?.seq ?? 0) + 1 == queue.run.nextSeq } })
+    var run = subscription.snapshot
+    for event in later.withLock({ $0 }) { run.apply(event) }
+    #expect(run == queue.run)
+  }
+
+  @Test func theSameSeedGivesTheSameEventsForEachJob() throws {
+    let jobs = (0..<8).map { simulated("job\($0)", .seconds(1), steps: 10, failRate: 0.5) }
+    func story() throws -> [String: [JobFact]] {
+      var story: [String: [JobFact]] = [:]
+      for event in try events(of: JobGraph(name: "test", jobs: jobs), slots: 1) {
+        switch event.fact {
+        case .jobState(let id, _, _, _), .jobProgress(let id, _):
+          story[jobs[id.index].name, default: []].append(event.fact)
+        default: break
+        }
+      }
+      return story
+    }
+    let first = try story()
+    #expect(try story() == first)
+    #expect(first.count == 8)
+  }
+
+  @Test func theSlotsTakenNeverExceedTheWidth() throws {
+    let jobs = (0..<500).map { simulated("job\($0)") }
+    let queue = try JobQueue(JobGraph(name: "test", jobs: jobs), options: .init(slots: 3))
+    let most = Lock((run: Run(), active: 0))
+    let subscription = queue.subscribe(on: DispatchQueue(label: "test")) { batch in
+      most.withLock { most in
+        for event in batch {
+          most.run.apply(event)
+          most.active = max(most.active, most.run.counts.active)
+        }
+      }
+    }
+    queue.start()
+    #expect(eventually { most.withLock { $0.run.isComplete } })
+    #expect((1...3).contains(most.withLock { $0.active }))
+    subscription.cancel()
+  }
+
+  @Test func progressIsAtMostTenASecondAndItsLastWordIsHeard() throws {
+    let events = try events(of: JobGraph(name: "test", jobs: [simulated("a", .seconds(2), steps: 200)]))
+    var times: [Duration] = []
+    var last: JobProgress?
+    for event in events {
+      if case .jobProgress(_, let progress) = event.fact {
+        times.append(event.time)
+        last = progress
+      }
+    }
+    #expect(last?.done == 200)
+    for (earlier, later) in zip(times.dropLast(2), times.dropFirst().dropLast()) {
+      #expect(later - earlier >= .milliseconds(100))
+    }
+  }
+
+  @Test func aPausedSimulationStandsStillAndGoesOn() throws {
+    let clock = ManualClock()
+    let queue = try JobQueue(
+      JobGraph(name: "test", jobs: [simulated("a", .seconds(1), steps: 10)]), options: .init(slots: 1), clock: clock)
+    queue.start()
+    #expect(eventually { clock.armed > 0 })
+    clock.advance(by: .milliseconds(250))
+    queue.send(.pause([JobID(0)]))
+    #expect(eventually { queue.run.jobs.first?.state == .paused(started: true) })
+    #expect(eventually { clock.armed <= 1 })
+    clock.advance(by: .seconds(60))
+    #expect(queue.run.jobs.first?.progress?.done == 2)
+    queue.send(.resume([JobID(0)]))
+    #expect(eventually { queue.run.jobs.first?.state == .executing })
+    while !queue.run.isComplete {
+      clock.advance(by: .milliseconds(50))
+      queue.flush()
+    }
+    #expect(queue.run.jobs.first?.elapsed(at: clock.now) ?? .zero < .seconds(2))
+  }
+
+  @Test func nothingIsArmedWhenNothingMoves() throws {
+    let clock = ManualClock()
+    let queue = try JobQueue(
+      JobGraph(name: "test", jobs: [simulated("a", .seconds(1), steps: 10)]), options: .init(slots: 1), clock: clock)
+    queue.start()
+    #expect(eventually { clock.armed > 0 })
+    clock.advance(by: .milliseconds(450))
+    queue.send(.pause([JobID(0)]))
+    #expect(eventually { queue.run.jobs.first?.state == .paused(started: true) })
+    clock.advance(by: .seconds(1))
+    #expect(eventually { clock.armed == 0 })
+  }
+
+  @Test func anAttemptInASuspendedQueueIsCancelledAtOnce() throws {
+    let queue = try JobQueue(
+      JobGraph(name: "test", jobs: [simulated("a", .seconds(3600)), simulated("b", .seconds(3600))]),
+      options: .init(slots: 1))
+    queue.start()
+    #expect(eventually { queue.run.counts.executing == 1 })
+    queue.send(.setDraining(true))
+    queue.send(.cancel([JobID(1)], by: .person))
+    #expect(eventually { queue.run.jobs[1].state == .cancelled(by: .person) })
+    queue.send(.stop(.terminate, by: .signal))
+    queue.send(.finish(signal: 2))
+    #expect(eventually { queue.run.summary?.exit == 130 })
+  }
+
+  @Test func theEndWaitsForWhatExecutes() throws {
+    let clock = ManualClock()
+    let queue = try JobQueue(
+      JobGraph(name: "test", jobs: [simulated("a", .seconds(1))]), options: .init(slots: 1), clock: clock)
+    queue.start()
+    queue.send(.finish(signal: nil))
+    #expect(eventually { queue.run.counts.executing == 1 })
+    #expect(queue.run.summary == nil)
+    #expect(eventually { clock.armed > 0 })
+    clock.advance(by: .seconds(1))
+    #expect(eventually { queue.run.summary?.succeeded == 1 })
+  }
+}

@@ -1,0 +1,46 @@
+import JobModel
+import Testing
+
+@testable import JobEngine
+
+@Suite struct LineSplitterTests {
+  private func lines(_ chunks: [String]) -> [String] {
+    var splitter = LineSplitter(.stdout)
+    var lines = chunks.flatMap { splitter.feed(Array($0.utf8)) }
+    if let last = splitter.finish() { lines.append(last) }
+    return lines.map(\.text)
+  }
+
+  @Test func aLineIsTheSameHoweverItsBytesArrive() {
+    let text = "one\ntwö\n\nthree"
+    #expect(lines([text]) == ["one", "twö", "", "three"])
+    var splitter = LineSplitter(.stdout)
+    var bytewise = text.utf8.flatMap { splitter.feed([$0]) }
+    if let last = splitter.finish() { bytewise.append(last) }
+    #expect(bytewise.map(\.text) == ["one", "twö", "", "three"])
+  }
+
+  @Test func aCarriageReturnBeforeTheLineFeedIsDropped() {
+    #expect(lines(["a\r\nb\r\n"]) == ["a", "b"])
+  }
+
+  @Test func aLineIsCutAtFourKibibytesAndSaysSo() {
+    var splitter = LineSplitter(.stderr)
+    let cut = splitter.feed(Array(repeating: UInt8(ascii: "x"), count: 10_000) + Array("\nnext\n".utf8))
+    #expect(cut.map(\.text.utf8.count) == [4096, 4])
+    #expect(cut.map(\.isCut) == [true, false])
+  }
+
+  @Test func aCutNeverLeavesHalfAScalar() {
+    var splitter = LineSplitter(.stdout)
+    let line = splitter.feed(Array(("x" + String(repeating: "ö", count: 4000) + "\n").utf8))
+    #expect(line.first?.text.unicodeScalars.contains("\u{FFFD}") == false)
+    #expect(line.first?.text.utf8.count == 4095)
+  }
+
+  @Test func aProgressLineThatNeverEndsShowsItsLastState() {
+    var splitter = LineSplitter(.stdout)
+    for percent in 0..<5000 { #expect(splitter.feed(Array("\rdone \(percent)".utf8)).isEmpty) }
+    #expect(splitter.finish()?.text.hasSuffix("done 4999") == true)
+  }
+}

@@ -1,0 +1,398 @@
+import JobModel
+import Testing
+
+@testable import JobEngine
+
+/// Plays the part of the operation queue: starts what is admitted as far as the width goes.
+private struct Bench {
+  var scheduler: Scheduler
+  var now: Duration = .zero
+  var queued: [Scheduler.Admission] = []
+  var executing: [Scheduler.Admission] = []
+  var facts: [JobFact] = []
+  var asked: [Scheduler.Action] = []
+  let graph: JobGraph
+
+  init(_ graph: JobGraph, slots: Int = 2) {
+    self.graph = graph
+    scheduler = Scheduler(graph, slots: slots, seed: 1)
+  }
+
+  mutating func start() {
+    scheduler.start()
+    settle()
+  }
+
+  mutating func send(_ command: JobCommand) {
+    scheduler.handle(command, now: now)
+    settle()
+  }
+
+  mutating func end(_ name: String, _ outcome: AttemptOutcome = .succeeded) throws {
+    let index = try #require(executing.firstIndex { graph[$0.job].name == name }, "\(name) does not execute")
+    let admission = executing.remove(at: index)
+    scheduler.attemptEnded(ticket: admission.ticket, outcome, now: now)
+    settle()
+  }
+
+  mutating func advance(to time: Duration) {
+    now = time
+    scheduler.wake(now: now)
+    settle()
+  }
+
+  mutating func settle() {
+    var moved = true
+    while moved {
+      moved = false
+      for action in scheduler.takeActions() {
+        moved = true
+        switch action {
+        case .fact(let fact): facts.append(fact)
+        case .admit(let admission): queued.append(admission)
+        case .withdraw(let ticket):
+          if queued.contains(where: { $0.ticket == ticket }) {
+            queued.removeAll { $0.ticket == ticket }
+            scheduler.attemptWithdrawn(ticket: ticket)
+          }
+        default: asked.append(action)
+        }
+      }
+      while executing.count < scheduler.slots, !queued.isEmpty, !scheduler.isDraining {
+        let best = queued.indices.max { left, right in
+          (queued[left].priority.level, -queued[left].ticket) < (queued[right].priority.level, -queued[right].ticket)
+        }
+        let admission = queued.remove(at: best ?? 0)
+        executing.append(admission)
+        scheduler.attemptStarted(ticket: admission.ticket, pid: nil, now: now)
+        moved = true
+      }
+    }
+  }
+
+  var names: [String] { executing.map { graph[$0.job].name } }
+
+  func state(_ name: String) throws -> JobState {
+    scheduler.nodes[try #require(graph.id(named: name)).index].state
+  }
+
+  func id(_ name: String) throws -> JobID { try #require(graph.id(named: name)) }
+}
+
+/// Jobs written as `name: [needs]`, in order.
+private func graph(
+  _ jobs: KeyValuePairs<String, [String]>, onFailure: JobGraph.Failure = .keepGoing, pools: [String: Int] = [:],
+  change: (inout Job) -> Void = { _ in }
+) -> JobGraph {
+  let names = jobs.map(\.key)
+  let list = jobs.map { name, needs in
+    var job = Job(
+      name: name, work: .simulate(SimulatedWork()),
+      needs: needs.compactMap { need in names.firstIndex(of: need).map { JobNeed(JobID($0)) } })
+    change(&job)
+    return job
+  }
+  return JobGraph(name: "test", jobs: list, onFailure: onFailure, schedule: .priority, pools: pools)
+}
+
+private let broken = JobFailure(.exit(1), "exit 1")
+
+@Suite struct SchedulerTests {
+  @Test func aJobStartsWhenAllItsNeedsHaveSucceeded() throws {
+    var bench = Bench(graph(["a": [], "b": [], "c": ["a", "b"]]))
+    bench.start()
+    #expect(bench.names == ["a", "b"])
+    try bench.end("a")
+    #expect(try bench.state("c") == .waiting)
+    try bench.end("b")
+    #expect(bench.names == ["c"])
+  }
+
+  @Test func aSkippedJobNamesTheFailureThatCausedIt() throws {
+    var bench = Bench(graph(["a": [], "b": ["a"], "c": ["b"], "d": []]))
+    bench.start()
+    try bench.end("a", .failed(broken))
+    #expect(try bench.state("b") == .skipped(because: bench.id("a")))
+    #expect(try bench.state("c") == .skipped(because: bench.id("a")))
+    #expect(bench.names == ["d"])
+  }
+
+  @Test func aFailureThatIsAllowedSkipsNothing() throws {
+    var bench = Bench(graph(["a": [], "b": ["a"]]) { $0.allowFailure = true })
+    bench.start()
+    try bench.end("a", .failed(broken))
+    #expect(try bench.state("a") == .failed(broken, allowed: true))
+    #expect(bench.names == ["b"])
+  }
+
+  @Test func aNeedForAFailureRunsOnlyAfterOne() throws {
+    var jobs = graph(["a": [], "page": ["a"], "tidy": ["a"]])
+    jobs.jobs[1].needs[0].when = .failed
+    jobs.jobs[2].needs[0].when = .finished
+    var failing = Bench(jobs)
+    failing.start()
+    try failing.end("a", .failed(broken))
+    #expect(failing.names == ["page", "tidy"])
+    var succeeding = Bench(jobs)
+    succeeding.start()
+    try succeeding.end("a")
+    #expect(succeeding.names == ["tidy"])
+    #expect(try succeeding.state("page") == .skipped(because: succeeding.id("a")))
+  }
+
+  @Test func nothingNewStartsAfterAFailureUnderFinishRunning() throws {
+    var bench = Bench(graph(["a": [], "b": [], "c": [], "d": ["b"]], onFailure: .finishRunning))
+    bench.start()
+    try bench.end("a", .failed(broken))
+    #expect(bench.names == ["b"])
+    #expect(try bench.state("c") == .cancelled(by: .policy))
+    #expect(bench.asked.isEmpty)
+    try bench.end("b")
+    #expect(try bench.state("b") == .succeeded(upToDate: false))
+    #expect(try bench.state("d") == .cancelled(by: .policy))
+  }
+
+  @Test func whatExecutesIsCancelledAfterAFailureUnderStopNow() throws {
+    var bench = Bench(graph(["a": [], "b": [], "c": []], onFailure: .stopNow))
+    bench.start()
+    try bench.end("a", .failed(broken))
+    #expect(bench.asked.count == 1)
+    try bench.end("b", .cancelled)
+    #expect(try bench.state("b") == .cancelled(by: .policy))
+    #expect(try bench.state("c") == .cancelled(by: .policy))
+  }
+
+  @Test func aRetryWaitsItsBackoffAndThenStartsANewAttempt() throws {
+    var bench = Bench(graph(["a": []]) { $0.retry = RetryPolicy(max: 2, initial: .seconds(1)) })
+    bench.start()
+    bench.now = .seconds(10)
+    try bench.end("a", .failed(broken))
+    #expect(try bench.state("a") == .backingOff(until: .seconds(11), number: 1, limit: 2, after: broken))
+    #expect(bench.scheduler.nextWake == .seconds(11))
+    bench.advance(to: .seconds(11))
+    #expect(bench.executing.map(\.attempt) == [2])
+    try bench.end("a", .failed(broken))
+    #expect(try bench.state("a") == .backingOff(until: .seconds(13), number: 2, limit: 2, after: broken))
+    bench.advance(to: .seconds(13))
+    try bench.end("a", .failed(broken))
+    #expect(try bench.state("a") == .failed(broken, allowed: false))
+    #expect(bench.scheduler.nextWake == nil)
+  }
+
+  @Test func aFailureThatThePolicyLeavesOutIsNotRetried() throws {
+    var bench = Bench(graph(["a": []]) { $0.retry = RetryPolicy(max: 2, only: [.network]) })
+    bench.start()
+    try bench.end("a", .failed(broken))
+    #expect(try bench.state("a") == .failed(broken, allowed: false))
+  }
+
+  @Test func anAttemptThatTakesTooLongIsCancelledAndCountsAsTimedOut() throws {
+    var bench = Bench(graph(["a": []]) { $0.timeout = .seconds(5) })
+    bench.start()
+    bench.advance(to: .seconds(5))
+    #expect(bench.asked == [.cancel(ticket: 0)])
+    try bench.end("a", .cancelled)
+    #expect(bench.scheduler.nextWake == nil)
+    #expect(try bench.state("a") == .failed(JobFailure(.timedOut, "timed out after 5s"), allowed: false))
+  }
+
+  @Test func pausedTimeDoesNotCountAgainstTheTimeout() throws {
+    var bench = Bench(graph(["a": []]) { $0.timeout = .seconds(5) })
+    bench.start()
+    bench.advance(to: .seconds(3))
+    bench.send(.pause([try bench.id("a")]))
+    bench.advance(to: .seconds(60))
+    bench.send(.resume([try bench.id("a")]))
+    bench.advance(to: .seconds(61))
+    #expect(bench.asked == [.pause(ticket: 0), .resume(ticket: 0)])
+    bench.advance(to: .seconds(62))
+    #expect(bench.asked.last == .cancel(ticket: 0))
+  }
+
+  @Test func aWaitingJobThatIsPausedDoesNotStartUntilItIsResumed() throws {
+    var bench = Bench(graph(["a": [], "b": ["a"]]))
+    bench.start()
+    bench.send(.pause([try bench.id("b")]))
+    try bench.end("a")
+    #expect(try bench.state("b") == .paused(started: false))
+    #expect(bench.names.isEmpty)
+    bench.send(.resume([try bench.id("b")]))
+    #expect(bench.names == ["b"])
+  }
+
+  @Test func anAdmittedJobThatHasNotBegunIsTakenBackWhenItIsPaused() throws {
+    var bench = Bench(graph(["a": [], "b": []]), slots: 1)
+    bench.start()
+    #expect(bench.queued.count == 1)
+    bench.send(.pause([try bench.id("b")]))
+    #expect(bench.queued.isEmpty)
+    #expect(try bench.state("b") == .paused(started: false))
+    try bench.end("a")
+    #expect(bench.names.isEmpty)
+    bench.send(.resume([try bench.id("b")]))
+    #expect(bench.names == ["b"])
+    #expect(bench.executing.map(\.attempt) == [1])
+  }
+
+  @Test func aCancelThatCrossesTheStartReachesTheAttempt() throws {
+    var scheduler = Scheduler(graph(["a": []]), slots: 1, seed: 1)
+    scheduler.start()
+    _ = scheduler.takeActions()
+    scheduler.handle(.cancel([JobID(0)], by: .person), now: .zero)
+    #expect(scheduler.takeActions() == [.withdraw(ticket: 0)])
+    // It had begun already: instead of a withdrawal comes the news of the start.
+    scheduler.attemptStarted(ticket: 0, pid: nil, now: .zero)
+    #expect(scheduler.takeActions().last == .cancel(ticket: 0))
+    scheduler.attemptEnded(ticket: 0, .cancelled, now: .zero)
+    #expect(scheduler.nodes[0].state == .cancelled(by: .person))
+  }
+
+  @Test func aCancelledJobSkipsWhatNeedsIt() throws {
+    var bench = Bench(graph(["a": [], "b": ["a"]]))
+    bench.start()
+    bench.send(.cancel([try bench.id("a")], by: .person))
+    #expect(bench.asked == [.cancel(ticket: 0)])
+    try bench.end("a", .cancelled)
+    #expect(try bench.state("a") == .cancelled(by: .person))
+    #expect(try bench.state("b") == .skipped(because: bench.id("a")))
+  }
+
+  @Test func aJobThatSucceedsInSpiteOfACancelHasSucceeded() throws {
+    var bench = Bench(graph(["a": []]))
+    bench.start()
+    bench.send(.cancel([try bench.id("a")], by: .person))
+    try bench.end("a", .succeeded)
+    #expect(try bench.state("a") == .succeeded(upToDate: false))
+  }
+
+  @Test func aRetryByHandLeavesTheDependentsAloneUnlessAskedFor() throws {
+    var bench = Bench(
+      graph(["a": [], "b": ["a"], "c": ["b"]]) { $0.retry = RetryPolicy(max: 1, initial: .seconds(1)) })
+    bench.start()
+    try bench.end("a", .failed(broken))
+    bench.advance(to: .seconds(1))
+    try bench.end("a", .failed(broken))
+    bench.send(.retry([try bench.id("a")], withDependents: false))
+    #expect(bench.names == ["a"])
+    #expect(bench.executing.map(\.attempt) == [3])
+    #expect(try bench.state("b") == .skipped(because: bench.id("a")))
+    try bench.end("a", .failed(JobFailure(.exit(2), "exit 2")))
+    // The count of retries began again.
+    bench.advance(to: .seconds(60))
+    try bench.end("a", .failed(broken))
+    bench.send(.retry([try bench.id("a")], withDependents: true))
+    #expect(try bench.state("b") == .waiting)
+    try bench.end("a")
+    try bench.end("b")
+    try bench.end("c")
+    #expect(bench.facts.filter { if case .jobState(_, .succeeded, _, _) = $0 { true } else { false } }.count == 3)
+  }
+
+  @Test func aRetryOfASkippedJobWhoseCauseStandsSkipsItAgain() throws {
+    var bench = Bench(graph(["a": [], "b": ["a"]]))
+    bench.start()
+    try bench.end("a", .failed(broken))
+    bench.send(.retry([try bench.id("b")], withDependents: false))
+    #expect(try bench.state("b") == .skipped(because: bench.id("a")))
+    #expect(bench.names.isEmpty)
+  }
+
+  @Test func aPoolIsNeverOverdrawnAndItsWaitIsNamed() throws {
+    var bench = Bench(
+      graph(["a": [], "b": [], "c": [], "d": []], pools: ["heavy": 1]) { job in
+        if job.name != "d" { job.uses = ["heavy": 1] }
+      }, slots: 4)
+    bench.start()
+    #expect(bench.names == ["a", "d"])
+    #expect(try bench.state("b") == .ready(for: .pool("heavy")))
+    try bench.end("a")
+    #expect(bench.names == ["d", "b"])
+    try bench.end("b", .failed(broken))
+    #expect(bench.names == ["d", "c"])
+  }
+
+  @Test func theMoreUrgentOfTheReadyGoesFirst() throws {
+    var bench = Bench(graph(["a": [], "b": [], "c": [], "d": [], "e": [], "f": []]) { $0.priority = .low }, slots: 1)
+    bench.start()
+    bench.send(.setPriority([try bench.id("f")], .veryHigh))
+    try bench.end("a")
+    // b and c had been admitted by then; f passes them in the queue.
+    #expect(bench.names == ["f"])
+  }
+
+  @Test func amongEqualsTheLongestChainGoesFirst() throws {
+    var jobs = graph(["leaf": [], "leaf2": [], "leaf3": [], "root": [], "mid": ["root"], "end": ["mid"]])
+    jobs.schedule = .criticalPath
+    for index in jobs.jobs.indices { jobs.jobs[index].work = .simulate(SimulatedWork(duration: .seconds(1))) }
+    var bench = Bench(jobs, slots: 1)
+    bench.start()
+    #expect(bench.names == ["root"])
+  }
+
+  @Test func whileDrainingNothingNewStarts() throws {
+    var bench = Bench(graph(["a": [], "b": [], "c": [], "d": []]), slots: 1)
+    bench.start()
+    bench.send(.setDraining(true))
+    try bench.end("a")
+    #expect(bench.names.isEmpty)
+    bench.send(.setDraining(false))
+    #expect(bench.names == ["b"])
+  }
+
+  @Test func moreSlotsStartMoreAtOnce() throws {
+    var bench = Bench(graph(["a": [], "b": [], "c": [], "d": []]), slots: 1)
+    bench.start()
+    bench.send(.setSlots(3))
+    #expect(bench.names.count == 3)
+    #expect(bench.facts.contains(.slotsChanged(3)))
+  }
+
+  @Test func aStopCancelsWhatWaitsAndEndsWhatExecutes() throws {
+    var bench = Bench(graph(["a": [], "b": [], "c": ["a"]]), slots: 1)
+    bench.start()
+    bench.send(.stop(.terminate, by: .signal))
+    #expect(try bench.state("b") == .cancelled(by: .signal))
+    #expect(bench.asked == [.cancel(ticket: 0)])
+    bench.send(.stop(.terminate, by: .signal))
+    #expect(bench.asked.count == 1)
+    bench.send(.stop(.kill, by: .signal))
+    #expect(bench.asked.last == .kill(ticket: 0))
+    try bench.end("a", .cancelled)
+    #expect(!bench.scheduler.nodes.contains { !$0.state.isTerminal })
+  }
+
+  @Test func lateNewsOfAnOldAttemptIsNotTakenForTheNewOne() throws {
+    var bench = Bench(graph(["a": []]), slots: 1)
+    bench.start()
+    try bench.end("a", .failed(broken))
+    bench.send(.retry([try bench.id("a")], withDependents: false))
+    bench.scheduler.attemptEnded(ticket: 0, .succeeded, now: .zero)
+    #expect(try bench.state("a") == .executing)
+  }
+
+  @Test(arguments: [1, 2, 7]) func aHundredThousandJobsOfAnyShapeRunToTheEnd(slots: Int) throws {
+    let count = 100_000
+    let shapes: [(String, (Int) -> [Int])] = [
+      ("chain", { $0 == 0 ? [] : [$0 - 1] }), ("fan-out", { $0 == 0 ? [] : [0] }),
+      ("fan-in", { $0 == count - 1 ? Array(0..<count - 1) : [] }),
+      ("layers", { $0 < 100 ? [] : [$0 - 100, $0 / 100] }),
+    ]
+    for (name, needs) in shapes {
+      let jobs = (0..<count).map { index in
+        Job(name: "\(index)", work: .simulate(SimulatedWork()), needs: needs(index).map { JobNeed(JobID($0)) })
+      }
+      var scheduler = Scheduler(JobGraph(name: name, jobs: jobs), slots: slots, seed: 1)
+      scheduler.start()
+      var open: [Int] = []
+      var done = 0
+      while true {
+        for case .admit(let admission) in scheduler.takeActions() { open.append(admission.ticket) }
+        guard let ticket = open.popLast() else { break }
+        scheduler.attemptStarted(ticket: ticket, pid: nil, now: .zero)
+        scheduler.attemptEnded(ticket: ticket, .succeeded, now: .zero)
+        done += 1
+      }
+      #expect(done == count, "\(name)")
+    }
+  }
+}
