@@ -8,11 +8,16 @@ import Synchronization
 open class AsyncOperation: Operation, @unchecked Sendable {
   // Safe: all mutable state is atomic, or behind the lock of what an atomic reference leads to.
 
-  /// The lifecycle's code in the low four bits, and whether anybody observes in the top one.
+  /// The lifecycle's code in the low four bits; above them whether anybody observes and whether it has a node.
   private let word = Atomic<UInt8>(0)
   private let board = AtomicLazyReference<ObservationBoard>()
+  private let place = AtomicLazyReference<DependencyNode>()
+  // What it depends on. Safe: touched only under the dependency graph's lock.
+  final var upstream = OperationList()
 
   private static let observed: UInt8 = 0x80
+  private static let linked: UInt8 = 0x40
+  private static let flags = observed | linked
 
   /// Begins the work and returns; some thread calls `finish()` when the work is over.
   ///
@@ -31,6 +36,9 @@ open class AsyncOperation: Operation, @unchecked Sendable {
   package func operationDidFinish() {}
 
   public final override func start() {
+    if state == .pending, OperationQueue.current == nil {
+      preconditionFailure("\(self) was started by hand before all that it depends on has finished")
+    }
     switch move({ $0.start() }) {
     case .callMain:
       didChangeValue(forKey: "isExecuting")
@@ -46,6 +54,10 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     switch move({ $0.cancel() }) {
     case .tellFoundation:
       super.cancel()
+      // One that waits in a feeder has no queue to start it; starting it finishes it.
+      if let node = linkedNode, let feeder = DependencyGraph.feeder(of: node), feeder.withdraw(node), state == .ready {
+        start()
+      }
     case .tellFoundationThenCallDidCancel:
       super.cancel()
       endEarly()
@@ -72,6 +84,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     didChangeValue(forKey: "isExecuting")
     #endif
     didChangeValue(forKey: "isFinished")
+    if let node = linkedNode { DependencyGraph.finished(node, self) }
   }
 
   /// Where the operation stands.
@@ -81,6 +94,51 @@ open class AsyncOperation: Operation, @unchecked Sendable {
   public final override var isCancelled: Bool { lifecycle.isCancelled }
   public final override var isExecuting: Bool { lifecycle.isExecuting }
   public final override var isFinished: Bool { lifecycle.isFinished }
+
+  /// Whether all that it depends on has finished, or it was cancelled.
+  ///
+  /// To hold it back, make it depend on something.
+  public final override var isReady: Bool { lifecycle.isReady && super.isReady }
+
+  /// Where it stands among those that are ready; in a feeder it may change until the operation has entered the queue.
+  open override var queuePriority: QueuePriority {
+    get { super.queuePriority }
+    set {
+      super.queuePriority = newValue
+      if let node = linkedNode { DependencyGraph.feeder(of: node)?.priorityChanged(node, self) }
+    }
+  }
+
+  /// Makes this operation wait until `operation`, of whatever class, has finished, whichever way it ended.
+  ///
+  /// From any thread. Without effect once this operation executes. A cycle is a programmer error that stops the program
+  /// and says its path; where dependencies come from data, use `depend(on:)`.
+  public final override func addDependency(_ operation: Operation) {
+    do { try depend(on: operation) } catch { preconditionFailure(error.description) }
+  }
+
+  /// Makes this operation wait until `operation` has finished, or throws if that would close a cycle.
+  public final func depend(on operation: Operation) throws(DependencyCycle) {
+    try DependencyGraph.link(self, to: operation)
+  }
+
+  /// Makes this operation wait for `operation` no longer, finished or not.
+  public final override func removeDependency(_ operation: Operation) {
+    DependencyGraph.unlink(self, from: operation)
+  }
+
+  /// What was added as a dependency, finished or not; empty once this operation has finished.
+  public final override var dependencies: [Operation] { DependencyGraph.dependencies(of: self) }
+
+  deinit {
+    // One by one, because letting go of the head of a long chain would else free it by recursion.
+    var pile = upstream.takeAll()
+    if let node = existingNode { DependencyGraph.forget(node) }
+    while var operation = pile.popLast() {
+      guard isKnownUniquelyReferenced(&operation), let last = operation as? AsyncOperation else { continue }
+      pile += DependencyGraph.takeDependencies(of: last)
+    }
+  }
 
   final var lifecycle: OperationLifecycle { OperationLifecycle(code: word.load(ordering: .acquiring)) }
 }
@@ -113,7 +171,7 @@ extension AsyncOperation {
       guard new != old else { return move }
       tellWillChange(from: old, to: new)
       let (isExchanged, current) = self.word.compareExchange(
-        expected: word, desired: word & Self.observed | new.code, ordering: .acquiringAndReleasing)
+        expected: word, desired: word & Self.flags | new.code, ordering: .acquiringAndReleasing)
       if isExchanged { return move }
       tellDidNotChange(from: old, to: new)
       if unlessObserved, current & Self.observed != 0 { return nil }
@@ -138,6 +196,28 @@ extension AsyncOperation {
     }
     if new.isFinished { didChangeValue(forKey: "isFinished") }
     #endif
+  }
+}
+
+// MARK: - Dependencies
+
+extension AsyncOperation {
+  final func block() -> OperationLifecycle.ReadinessAction { move { $0.block() } }
+  final func unblock() -> OperationLifecycle.ReadinessAction { move { $0.unblock() } }
+
+  /// From now on the end of this operation is told to its node; false if it has finished already.
+  @discardableResult
+  final func beginLinked() -> Bool {
+    // The same word as the state, so that an end either sees the mark or comes before it.
+    !OperationLifecycle(code: word.bitwiseOr(Self.linked, ordering: .acquiringAndReleasing).oldValue).isFinished
+  }
+
+  /// Its node, made when it is first asked for.
+  final var node: DependencyNode { place.load() ?? place.storeIfNil(DependencyNode(isOurs: true)) }
+  final var existingNode: DependencyNode? { place.load() }
+
+  private var linkedNode: DependencyNode? {
+    word.load(ordering: .acquiring) & Self.linked == 0 ? nil : node
   }
 }
 

@@ -1,0 +1,291 @@
+import Foundation
+
+/// Hands operations to an `OperationQueue` when they are ready, a few more than it runs at once.
+///
+/// Foundation's queue on Linux walks past all that waits in it whenever something happens. Here what waits, waits in our
+/// own graph, and the queue holds only what may run: a hundred thousand operations are no harder on it than ten. Width,
+/// suspension and `queuePriority` are the queue's and the operations' own. Any thread may call anything.
+///
+/// An `AsyncOperation` that is cancelled before it has entered the queue finishes at once, without executing, even if
+/// the queue is suspended. Of an operation of another class the feeder knows the dependencies that it has when it is
+/// added and sees its end; that it was cancelled is seen once it runs.
+///
+/// The feeder keeps each operation until it has finished, and itself as long as there is one.
+public final class OperationFeeder: @unchecked Sendable {
+  // Safe: everything that varies is touched only under the dependency graph's lock.
+
+  /// The levels of `Operation.QueuePriority`, the first to run first.
+  enum Level: Int, CaseIterable {
+    case veryHigh
+    case high
+    case normal
+    case low
+    case veryLow
+
+    init(_ priority: Operation.QueuePriority) {
+      switch priority {
+      case .veryHigh: self = .veryHigh
+      case .high: self = .high
+      case .low: self = .low
+      case .veryLow: self = .veryLow
+      case .normal: self = .normal
+      @unknown default: self = .normal
+      }
+    }
+  }
+
+  /// The queue that is fed.
+  public let queue: OperationQueue
+
+  private var members: [DependencyNode] = []
+  /// The members that are not of our class.
+  private var foreign: [ObjectIdentifier: DependencyNode] = [:]
+  private var lines = [Line](repeating: Line(), count: Level.allCases.count)
+  private var entered = [Int](repeating: 0, count: Level.allCases.count)
+  private var isPumping = false
+  private var whenEmpty: [@Sendable () -> Void] = []
+  /// Where the ends of foreign operations are told; there are never more in it than in the queue.
+  private let ends = OperationQueue()
+
+  /// Makes a feeder for `queue`, which may hold and be given other operations beside.
+  public init(feeding queue: OperationQueue) { self.queue = queue }
+
+  // MARK: Members
+
+  /// Adds an operation, which enters the queue when all that it depends on has finished.
+  ///
+  /// Throws if operations of other classes have been linked in a cycle that it is part of; then nothing has been added.
+  public func add(_ operation: Operation) throws(DependencyCycle) { try add([operation]) }
+
+  /// Adds operations; of those that are ready the more urgent enter first, and equals in their order here.
+  ///
+  /// Throws if operations of other classes have been linked in a cycle that these are part of; then nothing has been added.
+  public func add(_ operations: [Operation]) throws(DependencyCycle) {
+    try refuseForeignCycle(operations)
+    let watched = DependencyGraph.ranks.withLock { ranks in
+      // All of them first: a foreign operation's dependency may stand behind it in the list.
+      let nodes = operations.map { join($0) }
+      var watched: [(Operation, DependencyNode)] = []
+      for (operation, node) in zip(operations, nodes) where !(operation is AsyncOperation) {
+        for dependency in operation.dependencies where !dependency.isFinished {
+          if let other = (dependency as? AsyncOperation).flatMap({ $0.beginLinked() ? $0.node : nil })
+            ?? foreign[ObjectIdentifier(dependency)]
+          {
+            other.dependents.append(node)
+            node.unfinished += 1
+          } else if !(dependency is AsyncOperation) {
+            node.foreign[ObjectIdentifier(dependency)] = false
+            node.unfinished += 1
+            watched.append((dependency, node))
+          }
+        }
+      }
+      for (operation, node) in zip(operations, nodes) where node.unfinished == 0 || operation.isCancelled {
+        line(up: node, operation)
+      }
+      return watched
+    }
+    for (dependency, node) in watched {
+      ForeignEnd.watch(dependency) { DependencyGraph.foreignEnded(dependency, node) }
+    }
+    pump()
+  }
+
+  private func join(_ operation: Operation) -> DependencyNode {
+    let node: DependencyNode
+    if let asynchronous = operation as? AsyncOperation {
+      precondition(
+        asynchronous.beginLinked() && !asynchronous.isExecuting && asynchronous.node.feeder == nil,
+        "\(operation) has been started or added before; an operation runs once")
+      node = asynchronous.node
+    } else {
+      precondition(
+        !operation.isExecuting && !operation.isFinished && foreign[ObjectIdentifier(operation)] == nil,
+        "\(operation) has been started or added before; an operation runs once")
+      node = DependencyNode(isOurs: false)
+      foreign[ObjectIdentifier(operation)] = node
+    }
+    node.held = operation
+    node.feeder = self
+    node.place = .waiting
+    node.index = members.count
+    members.append(node)
+    return node
+  }
+
+  /// Under the graph's lock: a member is over.
+  func remove(_ node: DependencyNode, _ operation: Operation) {
+    if case .entered(let level) = node.place { entered[level.rawValue] -= 1 }
+    node.place = .outside
+    node.feeder = nil
+    if !(operation is AsyncOperation) { foreign[ObjectIdentifier(operation)] = nil }
+    let last = members.removeLast()
+    if last !== node {
+      members[node.index] = last
+      last.index = node.index
+    }
+  }
+
+  private func refuseForeignCycle(_ operations: [Operation]) throws(DependencyCycle) {
+    let strangers = operations.filter { !($0 is AsyncOperation) && !$0.dependencies.isEmpty }
+    guard !strangers.isEmpty else { return }
+    // Links among ours have been checked when they were made; only one that leads out of them can close a cycle here.
+    let (isMixed, known) = DependencyGraph.ranks.withLock { ($0.foreignLinks > 0, Set(foreign.keys)) }
+    let cycle = DependencyCycle.find(from: strangers) { operation in
+      !operation.isFinished && (operation is AsyncOperation ? isMixed : !known.contains(ObjectIdentifier(operation)))
+    }
+    if let cycle { throw cycle }
+  }
+
+  // MARK: Entering
+
+  /// Under the graph's lock: a member may run.
+  func line(up node: DependencyNode, _ operation: Operation) {
+    node.ticket += 1
+    node.place = .inLine(ticket: node.ticket)
+    lines[Level(operation.queuePriority).rawValue].append(node)
+  }
+
+  /// A member's priority has changed: if it stands in line, it goes to the end of another line.
+  func priorityChanged(_ node: DependencyNode, _ operation: Operation) {
+    DependencyGraph.ranks.withLock { _ in
+      if case .inLine = node.place { line(up: node, operation) }
+    }
+    pump()
+  }
+
+  /// A member was cancelled; true if it is out of the line now and is for the caller to start and so to finish.
+  func withdraw(_ node: DependencyNode) -> Bool {
+    DependencyGraph.ranks.withLock { _ in
+      switch node.place {
+      case .waiting, .inLine:
+        node.place = .outside
+        return true
+      case .outside, .entered: return false
+      }
+    }
+  }
+
+  /// Enters what may enter.
+  ///
+  /// One thread at a time does so, which keeps the order of each line; whoever comes meanwhile
+  /// has left what there is to enter under the lock, where that thread will find it.
+  func pump() {
+    var isMine = false
+    while true {
+      let (batch, empty) = DependencyGraph.ranks.withLock { _ -> ([Operation], [@Sendable () -> Void]) in
+        if isPumping, !isMine { return ([], []) }
+        let batch = takeBatch()
+        isPumping = !batch.isEmpty
+        isMine = isPumping
+        guard members.isEmpty else { return (batch, []) }
+        defer { whenEmpty = [] }
+        return (batch, whenEmpty)
+      }
+      for body in empty { body() }
+      guard isMine else { return }
+      for operation in batch where !(operation is AsyncOperation) { watch(operation) }
+      queue.addOperations(batch, waitUntilFinished: false)
+    }
+  }
+
+  private func takeBatch() -> [Operation] {
+    let window = window
+    var batch: [Operation] = []
+    var ahead = 0
+    for level in Level.allCases {
+      ahead += entered[level.rawValue]
+      // What is less urgent does not count: it may fill the queue and must hold up nothing that is more urgent.
+      while ahead < window, let node = lines[level.rawValue].popFirst() {
+        guard let operation = node.held, !operation.isExecuting, !operation.isFinished else { continue }
+        node.place = .entered(level)
+        entered[level.rawValue] += 1
+        ahead += 1
+        batch.append(operation)
+      }
+    }
+    return batch
+  }
+
+  /// How many may be in the queue: as many as run, and a few for the moment between one's end and the next one's entry.
+  private var window: Int {
+    let width = queue.maxConcurrentOperationCount
+    guard width >= 0 else { return .max }
+    return width + max(2, width / 2)
+  }
+
+  private func watch(_ operation: Operation) {
+    ForeignEnd.watch(operation, on: ends) {
+      guard let node = DependencyGraph.ranks.withLock({ _ in self.foreign[ObjectIdentifier(operation)] }) else {
+        return
+      }
+      DependencyGraph.finished(node, operation)
+    }
+  }
+
+  // MARK: The whole
+
+  /// How many operations have not finished, whether they have entered the queue or not.
+  public var unfinishedCount: Int { DependencyGraph.ranks.withLock { _ in members.count } }
+
+  /// The width of the queue, its `maxConcurrentOperationCount`.
+  ///
+  /// Set here, a greater width takes effect at once; set on the queue, only
+  /// when the next operation finishes.
+  public var maxConcurrentOperationCount: Int {
+    get { queue.maxConcurrentOperationCount }
+    set {
+      queue.maxConcurrentOperationCount = newValue
+      pump()
+    }
+  }
+
+  /// Cancels every operation that has not finished.
+  ///
+  /// Those that wait go first, so that the end of one that executes lets none of them begin.
+  public func cancelAllOperations() {
+    let (waiting, entered) = DependencyGraph.ranks.withLock { _ in
+      (members.filter { !$0.isEntered }.compactMap(\.held), members.filter(\.isEntered).compactMap(\.held))
+    }
+    for operation in waiting + entered { operation.cancel() }
+  }
+
+  /// Calls `body` once on `queue` when no operation is left, which may be now.
+  public func whenEmpty(on queue: DispatchQueue = .main, _ body: @escaping @Sendable () -> Void) {
+    DependencyGraph.ranks.withLock { _ in whenEmpty.append { queue.async(execute: body) } }
+    pump()
+  }
+
+  /// Blocks the calling thread until no operation is left.
+  @available(*, noasync, message: "blocks its thread; use whenEmpty(on:_:)")
+  public func waitUntilAllOperationsAreFinished() {
+    let semaphore = DispatchSemaphore(value: 0)
+    whenEmpty(on: .global()) { semaphore.signal() }
+    semaphore.wait()
+  }
+}
+
+/// First in, first out; entries whose node has moved on are passed over.
+private struct Line {
+  private var entries: [(node: DependencyNode, ticket: Int)] = []
+  private var head = 0
+
+  mutating func append(_ node: DependencyNode) { entries.append((node, node.ticket)) }
+
+  mutating func popFirst() -> DependencyNode? {
+    while head < entries.count {
+      let (node, ticket) = entries[head]
+      head += 1
+      // In bulk, so that each entry is moved once at most.
+      if head == entries.count {
+        entries.removeAll(keepingCapacity: true)
+        head = 0
+      } else if head >= 1024, head * 2 >= entries.count {
+        entries.removeFirst(head)
+        head = 0
+      }
+      if node.place == .inLine(ticket: ticket) { return node }
+    }
+    return nil
+  }
+}

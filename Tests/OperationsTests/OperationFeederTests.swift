@@ -1,0 +1,369 @@
+import Foundation
+import Support
+import Synchronization
+import Testing
+
+@testable import Operations
+
+@Suite struct OperationFeederTests {
+  let queue = OperationQueue()
+  let feeder: OperationFeeder
+
+  init() {
+    queue.maxConcurrentOperationCount = 2
+    feeder = OperationFeeder(feeding: queue)
+  }
+
+  /// Finishes at once and keeps its number.
+  final class Step: AsyncOperation, @unchecked Sendable {
+    // Safe: constants.
+    let number: Int
+    let journal: Journal<Int>
+
+    init(_ number: Int, _ journal: Journal<Int>) {
+      self.number = number
+      self.journal = journal
+    }
+
+    override func main() {
+      journal.add(number)
+      finish()
+    }
+  }
+
+  func steps(_ count: Int, _ journal: Journal<Int>) -> [Step] { (0..<count).map { Step($0, journal) } }
+
+  // MARK: What enters
+
+  @Test func onlyAFewMoreThanTheWidthAreInTheQueue() throws {
+    let operations = (0..<100).map { _ in ManualOperation() }
+    try feeder.add(operations)
+    #expect(eventually { operations.count(where: \.isExecuting) == 2 })
+    #expect(queue.operations.count == 4)
+    #expect(feeder.unfinishedCount == 100)
+    for operation in operations {
+      #expect(eventually { operation.isExecuting })
+      #expect(queue.operations.count <= 4)
+      operation.finish()
+    }
+    feeder.waitUntilAllOperationsAreFinished()
+    #expect(feeder.unfinishedCount == 0)
+  }
+
+  @Test func whatIsNotReadyIsNotInTheQueue() throws {
+    let first = ManualOperation()
+    let last = ManualOperation()
+    last.addDependency(first)
+    try feeder.add([last, first])
+    #expect(eventually { first.isExecuting })
+    #expect(queue.operations == [first])
+    first.finish()
+    #expect(eventually { last.isExecuting })
+    last.finish()
+    feeder.waitUntilAllOperationsAreFinished()
+  }
+
+  @Test func aSuspendedQueueStartsNothing() throws {
+    queue.isSuspended = true
+    let journal = Journal<Int>()
+    try feeder.add(steps(10, journal))
+    #expect(queue.operations.count == 4 && journal.count == 0)
+    queue.isSuspended = false
+    feeder.waitUntilAllOperationsAreFinished()
+    #expect(journal.count == 10)
+  }
+
+  @Test func aGreaterWidthTakesEffectAtOnce() throws {
+    let operations = (0..<20).map { _ in ManualOperation() }
+    try feeder.add(operations)
+    #expect(eventually { operations.count(where: \.isExecuting) == 2 })
+    feeder.maxConcurrentOperationCount = 10
+    #expect(eventually { operations.count(where: \.isExecuting) == 10 })
+    for operation in operations { operation.finish() }
+    feeder.waitUntilAllOperationsAreFinished()
+  }
+
+  @Test func aQueueWithoutALimitGetsAllThatIsReady() throws {
+    queue.maxConcurrentOperationCount = OperationQueue.defaultMaxConcurrentOperationCount
+    let operations = (0..<200).map { _ in ManualOperation() }
+    try feeder.add(operations)
+    #expect(eventually { operations.allSatisfy(\.isExecuting) })
+    for operation in operations { operation.finish() }
+    feeder.waitUntilAllOperationsAreFinished()
+  }
+
+  // MARK: Order
+
+  @Test func equalsRunInTheOrderInWhichTheyWereAdded() throws {
+    queue.maxConcurrentOperationCount = 1
+    let journal = Journal<Int>()
+    try feeder.add(steps(3000, journal))
+    feeder.waitUntilAllOperationsAreFinished()
+    #expect(journal.entries == Array(0..<3000))
+  }
+
+  @Test func theMoreUrgentRunFirstThoughTheyComeLast() throws {
+    queue.maxConcurrentOperationCount = 1
+    queue.isSuspended = true
+    let journal = Journal<Int>()
+    let priorities: [Operation.QueuePriority] = [.veryLow, .low, .normal, .high, .veryHigh]
+    for (number, priority) in priorities.enumerated() {
+      for _ in 0..<20 {
+        let step = Step(number, journal)
+        step.queuePriority = priority
+        try feeder.add(step)
+      }
+    }
+    queue.isSuspended = false
+    feeder.waitUntilAllOperationsAreFinished()
+    #expect(journal.entries == (0..<5).reversed().flatMap { Array(repeating: $0, count: 20) })
+  }
+
+  @Test func aPriorityMayChangeUntilItEnters() throws {
+    queue.maxConcurrentOperationCount = 1
+    let holder = ManualOperation()
+    let journal = Journal<Int>()
+    let operations = steps(10, journal)
+    try feeder.add([holder] + operations)
+    #expect(eventually { holder.isExecuting })
+    operations[9].queuePriority = .high
+    operations[8].queuePriority = .veryHigh
+    operations[7].queuePriority = .veryHigh
+    operations[7].queuePriority = .low
+    holder.finish()
+    feeder.waitUntilAllOperationsAreFinished()
+    #expect(journal.entries == [8, 9, 0, 1, 2, 3, 4, 5, 6, 7])
+  }
+
+  // MARK: Cancelling
+
+  @Test func aCancelledOperationThatWaitsFinishesAtOnceEvenIfTheQueueIsSuspended() throws {
+    queue.isSuspended = true
+    let first = ManualOperation("first")
+    let middle = ManualOperation("middle")
+    let last = ManualOperation("last")
+    middle.addDependency(first)
+    last.addDependency(middle)
+    try feeder.add([first, middle, last])
+    middle.cancel()
+    #expect(middle.isFinished && middle.mainCount == 0)
+    #expect(last.state == .ready)
+    queue.isSuspended = false
+    for operation in [first, last] {
+      #expect(eventually { operation.isExecuting })
+      operation.finish()
+    }
+    feeder.waitUntilAllOperationsAreFinished()
+  }
+
+  @Test func cancellingAHundredThousandThatWaitEndsThemAll() throws {
+    let holder = ManualOperation()
+    try feeder.add(holder)
+    let operations = (0..<100_000).map { _ in ManualOperation() }
+    for operation in operations { operation.addDependency(holder) }
+    try feeder.add(operations)
+    #expect(eventually { holder.isExecuting })
+    feeder.cancelAllOperations()
+    feeder.waitUntilAllOperationsAreFinished()
+    #expect(operations.allSatisfy { $0.isFinished && $0.mainCount == 0 })
+    #expect(holder.isFinished)
+  }
+
+  @Test func cancelRacingTheFeederLosesNothing() throws {
+    for _ in 0..<100 {
+      let operations = (0..<30).map { _ in ManualOperation() }
+      for (index, operation) in operations.enumerated().dropFirst() where index % 3 == 0 {
+        operation.addDependency(operations[index - 1])
+      }
+      let feeder = feeder
+      race([
+        { try? feeder.add(operations) },
+        { for operation in operations { operation.cancel() } },
+        { for operation in operations.reversed() { operation.cancel() } },
+        { for operation in operations { operation.queuePriority = .high } },
+        { for operation in operations { operation.finish() } },
+      ])
+      #expect(eventually { operations.allSatisfy(\.isFinished) && feeder.unfinishedCount == 0 })
+    }
+  }
+
+  // MARK: Foreign operations
+
+  @Test func aBlockOperationWaitsForOurs() throws {
+    let journal = Journal<String>()
+    let fetch = ManualOperation()
+    let parse = BlockOperation { journal.add("parse") }
+    parse.addDependency(fetch)
+    try feeder.add([parse, fetch])
+    #expect(eventually { fetch.isExecuting })
+    #expect(queue.operations == [fetch])
+    fetch.finish()
+    feeder.waitUntilAllOperationsAreFinished()
+    #expect(journal.entries == ["parse"])
+  }
+
+  @Test func oursAndForeignRunInOneGraph() throws {
+    let journal = Journal<Int>()
+    var previous: Operation?
+    var all: [Operation] = []
+    for number in 0..<200 {
+      let operation: Operation =
+        number % 2 == 0 ? Step(number, journal) : BlockOperation { journal.add(number) }
+      if let previous { operation.addDependency(previous) }
+      previous = operation
+      all.append(operation)
+    }
+    try feeder.add(all)
+    feeder.waitUntilAllOperationsAreFinished()
+    #expect(journal.entries == Array(0..<200))
+  }
+
+  @Test func aForeignDependencyMayStandOutsideTheFeeder() throws {
+    let outside = BlockOperation {}
+    let block = BlockOperation {}
+    block.addDependency(outside)
+    let ours = ManualOperation()
+    ours.addDependency(outside)
+    try feeder.add([block, ours])
+    #expect(queue.operations.isEmpty)
+    outside.start()
+    #expect(eventually { ours.isExecuting && block.isFinished })
+    ours.finish()
+    feeder.waitUntilAllOperationsAreFinished()
+  }
+
+  @Test func aCycleOfForeignOperationsIsRefusedAndNothingIsAdded() {
+    let a = BlockOperation {}
+    let b = BlockOperation {}
+    let c = BlockOperation {}
+    for (operation, name) in [(a, "a"), (b, "b"), (c, "c")] { operation.name = name }
+    a.addDependency(b)
+    b.addDependency(c)
+    c.addDependency(a)
+    do {
+      try feeder.add([a, b, c])
+      Issue.record("the cycle was added")
+    } catch {
+      #expect(error.path == ["a", "b", "c", "a"])
+    }
+    #expect(feeder.unfinishedCount == 0)
+  }
+
+  @Test func aCycleThatForeignLinksCloseLaterIsRefusedWhenItEnters() {
+    let ours = ManualOperation("ours")
+    let block = BlockOperation {}
+    block.name = "block"
+    ours.addDependency(block)
+    block.addDependency(ours)
+    #expect(throws: DependencyCycle.self) { try feeder.add([ours, block]) }
+    #expect(feeder.unfinishedCount == 0)
+  }
+
+  // MARK: A hundred thousand
+
+  static let many = 100_000
+
+  @Test func aChainOfAHundredThousandRunsInOrder() throws {
+    let journal = Journal<Int>()
+    do {
+      let operations = steps(Self.many, journal)
+      for (next, previous) in zip(operations.dropFirst(), operations) { next.addDependency(previous) }
+      try feeder.add(operations.reversed())
+    }
+    feeder.waitUntilAllOperationsAreFinished()
+    #expect(journal.entries == Array(0..<Self.many))
+  }
+
+  @Test func aFanOutToAHundredThousandRuns() throws {
+    let journal = Journal<Int>()
+    let operations = steps(Self.many, journal)
+    for operation in operations.dropFirst() { operation.addDependency(operations[0]) }
+    try feeder.add(operations)
+    feeder.waitUntilAllOperationsAreFinished()
+    #expect(journal.count == Self.many && journal.entries[0] == 0)
+  }
+
+  @Test func aFanInFromAHundredThousandRuns() throws {
+    let journal = Journal<Int>()
+    let operations = steps(Self.many, journal)
+    let last = operations[Self.many - 1]
+    for operation in operations.dropLast() { last.addDependency(operation) }
+    try feeder.add(operations)
+    feeder.waitUntilAllOperationsAreFinished()
+    #expect(journal.count == Self.many && journal.entries.last == Self.many - 1)
+  }
+
+  @Test func aLayeredGraphOfAHundredThousandRunsLayerByLayer() throws {
+    let journal = Journal<Int>()
+    let width = 1000
+    let operations = steps(Self.many, journal)
+    for index in width..<Self.many {
+      let row = (index / width - 1) * width
+      for step in 0..<3 { operations[index].addDependency(operations[row + (index + step * 37) % width]) }
+    }
+    try feeder.add(operations.reversed())
+    feeder.waitUntilAllOperationsAreFinished()
+    var place = [Int](repeating: 0, count: Self.many)
+    for (position, number) in journal.entries.enumerated() { place[number] = position }
+    #expect(Set(journal.entries).count == Self.many)
+    for index in width..<Self.many {
+      let row = (index / width - 1) * width
+      for step in 0..<3 where place[row + (index + step * 37) % width] > place[index] {
+        Issue.record("\(index) ran before what it depends on")
+      }
+    }
+  }
+
+  @Test func twoFeedersShareOneGraph() throws {
+    let other = OperationFeeder(feeding: OperationQueue())
+    let journal = Journal<Int>()
+    let operations = steps(2000, journal)
+    for (next, previous) in zip(operations.dropFirst(), operations) { next.addDependency(previous) }
+    for (index, operation) in operations.enumerated() { try (index % 2 == 0 ? feeder : other).add(operation) }
+    feeder.waitUntilAllOperationsAreFinished()
+    other.waitUntilAllOperationsAreFinished()
+    #expect(journal.entries == Array(0..<2000))
+  }
+
+  // MARK: Ends
+
+  @Test func itTellsWhenItIsEmpty() throws {
+    let journal = Journal<String>()
+    feeder.whenEmpty(on: .global()) { journal.add("empty from the beginning") }
+    #expect(eventually { journal.count == 1 })
+    let operation = ManualOperation()
+    try feeder.add(operation)
+    feeder.whenEmpty(on: .global()) { journal.add("empty again") }
+    #expect(eventually { operation.isExecuting })
+    #expect(journal.count == 1)
+    operation.finish()
+    #expect(eventually { journal.entries == ["empty from the beginning", "empty again"] })
+  }
+
+  @Test func itKeepsNeitherOperationsNorItselfAfterTheEnd() throws {
+    weak var goneOperation: ManualOperation?
+    weak var goneFeeder: OperationFeeder?
+    do {
+      let feeder = OperationFeeder(feeding: OperationQueue())
+      let operation = ManualOperation()
+      let block = BlockOperation {}
+      block.addDependency(operation)
+      goneFeeder = feeder
+      goneOperation = operation
+      try feeder.add([operation, block])
+      #expect(eventually { operation.isExecuting })
+      operation.finish()
+      feeder.waitUntilAllOperationsAreFinished()
+    }
+    #expect(eventually { goneOperation == nil && goneFeeder == nil })
+  }
+
+  @Test func anOperationIsAddedOnce() async {
+    await #expect(processExitsWith: .failure) {
+      let feeder = OperationFeeder(feeding: OperationQueue())
+      let operation = ManualOperation()
+      try feeder.add(operation)
+      try feeder.add(operation)
+    }
+  }
+}
