@@ -1,13 +1,23 @@
-/// Collects the faults of one file. What is reached twice, through an alias or a default, is reported once.
+/// Collects the faults of one file.
+///
+/// What is reached twice, through an alias or a default, is reported once.
 final class FaultLog {
   private let file: String
+  private let source: SourceText
   private var faults: Set<JobFileFault> = []
 
-  init(file: String) { self.file = file }
+  /// libyaml sees a line break after the last line even where there is none.
+  private lazy var end = source.end
+
+  init(file: String, source: SourceText) {
+    self.file = file
+    self.source = source
+  }
 
   var isEmpty: Bool { faults.isEmpty }
 
   func add(_ place: Place, _ message: String) {
+    let place = min(place, end)
     faults.insert(JobFileFault(file: file, line: place.line, column: place.column, message: message))
   }
 

@@ -21,8 +21,8 @@ package enum JobFile {
   package static func decode(
     _ bytes: [UInt8], file: String, directory: String, environment: [String: String] = [:], vars: [String: String] = [:]
   ) throws(JobFileFaults) -> JobGraph {
-    let faults = FaultLog(file: file)
     var source = try SourceText(bytes, file: file)
+    let faults = FaultLog(file: file, source: source)
     let root: YAMLNode?
     do throws(YAMLParser.Problem) {
       root = try read(&source, faults)

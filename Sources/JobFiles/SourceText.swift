@@ -92,6 +92,9 @@ struct SourceText {
     return Place(line: line, column: 1 + before.count { $0 & 0xC0 != 0x80 })
   }
 
+  /// Behind the last character.
+  var end: Place { place(ofByte: bytes.count) }
+
   /// Where `needle` stands for the time `count` (0 is the first) in the part that begins at `from`; nil if it isn't
   /// written out there.
   func place(of needle: String, count: Int, from: Place, to: Place) -> Place? {

@@ -10,7 +10,7 @@ enum YAMLProblem {
     guard parser.error != YAML_MEMORY_ERROR else {
       return YAMLParser.Problem(place: at, message: "there is not enough memory to read the file")
     }
-    if let (place, message) = plain(problem, context, at: at, from: from) {
+    if let (place, message) = plain(problem, context, at: at, from: from, next: parser.buffer.pointer?.pointee) {
       let isBadEscape = problem == "found invalid Unicode character escape code"
       return YAMLParser.Problem(place: place, message: message, isBadEscape: isBadEscape)
     }
@@ -18,22 +18,27 @@ enum YAMLProblem {
     return YAMLParser.Problem(place: at, message: "this is not YAML: \(words)")
   }
 
+  private static let unknownTag = "unknown tag: put text that begins with ! in quotes"
+  private static let afterBlockMark =
+    "after | or > only a line break or a comment may follow: begin the text on the next line"
+
   /// The place is where the person has to look, which for something left open is its beginning.
   private static func plain(
-    _ problem: String, _ context: String, at: Place, from: Place
+    _ problem: String, _ context: String, at: Place, from: Place, next: UInt8?
   ) -> (Place, String)? {
     switch (problem, context) {
     case ("found character that cannot start any token", _):
-      (
-        at,
-        "no value can begin with this character: indent with spaces, not tabs, and put text that begins with "
-          + "@, ` or % in quotes"
-      )
+      // The scanner stands on it.
+      next == UInt8(ascii: "\t")
+        ? (at, "a tab can't indent YAML: use spaces")
+        : (at, "no value can begin with this character: put the text in quotes")
     case ("found a tab character that violates indentation", _),
       ("found a tab character where an indentation space is expected", _):
       (at, "a tab can't indent YAML: use spaces")
     case ("mapping values are not allowed in this context", _):
       (at, "':' is not expected here: put text that holds ': ' in quotes, or correct the indentation of this line")
+    case ("found unexpected ':'", _):
+      (at, "':' is not expected here: put a blank after it, or the text that holds it in quotes")
     case ("could not find expected ':'", "while scanning a simple key"):
       (from, "a ':' is missing after this key: write 'key: value', or correct the indentation")
     case ("did not find expected key", "while parsing a block mapping"):
@@ -61,15 +66,18 @@ enum YAMLProblem {
     case ("did not find expected node content", _):
       (at, "a value is expected here")
     case ("did not find expected comment or line break", _):
-      (at, "after | or > only a line break or a comment may follow: begin the text on the next line")
+      (at, afterBlockMark)
     case ("did not find expected <document start>", _):
       (at, "the document has ended before this line: correct its indentation")
-    case ("found undefined tag handle", _):
-      (at, "unknown tag: put text that begins with ! in quotes")
     case ("found incompatible YAML document", _):
       (at, "this version of YAML is not known: write %YAML 1.2, or delete the line")
-    case ("found unknown directive name", _):
-      (from, "unknown directive: put text that begins with % in quotes")
+    case ("found undefined tag handle", _): (at, unknownTag)
+    case (_, "while scanning a tag"), (_, "while parsing a tag"): (from, unknownTag)
+    case (_, "while scanning a block scalar"): (at, afterBlockMark)
+    case ("found unknown directive name", _), (_, "while scanning a directive"),
+      (_, "while scanning a %YAML directive"),
+      (_, "while scanning a %TAG directive"), (_, "while parsing a %TAG directive"):
+      (from, "a line that begins with % is a directive, and only '%YAML 1.2' is useful: put other text in quotes")
     default: nil
     }
   }

@@ -1,0 +1,69 @@
+import Foundation
+import JobFiles
+import JobModel
+import Testing
+
+/// Real files, in a folder of their own that goes with the test.
+@Suite final class LoadTests {
+  private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("opdash-\(UUID().uuidString)").path
+
+  init() throws {
+    try FileManager.default.createDirectory(atPath: folder + "/sub", withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+  private func load(_ path: String) throws -> JobGraph {
+    try JobFile.load(path: path, environment: [:], currentDirectory: folder)
+  }
+
+  private func message(_ path: String) -> String? {
+    do {
+      _ = try load(path)
+      return nil
+    } catch {
+      return "\(error)"
+    }
+  }
+
+  @Test func aFileIsReadAndItsPathsAreRelativeToIt() throws {
+    let path = folder + "/sub/release.json"
+    try Data(#"{"jobs": {"a": {"run": "ls"}}}"#.utf8).write(to: URL(fileURLWithPath: path))
+    let graph = try load(path)
+    #expect(graph.name == "release")
+    #expect(graph.jobs.map(\.work) == [.shell(ShellWork(.script("ls"), directory: folder + "/sub"))])
+  }
+
+  @Test func whatCannotBeReadIsSaidWithTheNameThatWasGiven() throws {
+    #expect(message(folder + "/none.yml") == folder + "/none.yml:1:1: there is no such file: check the path")
+    #expect(message(folder) == folder + ":1:1: this is a folder: name a job file in it")
+    #expect(message("") == "'':1:1: no file is named: give the path of a job file")
+    try Data().write(to: URL(fileURLWithPath: folder + "/empty.yml"))
+    #expect(
+      message(folder + "/empty.yml")
+        == folder + "/empty.yml:1:1: the file is empty: a job file has at least 'jobs:' with one job")
+    #expect(
+      message(folder + "/empty.yml/x") == folder + "/empty.yml/x:1:1: a part of the path is no folder: check the path")
+    try FileManager.default.createSymbolicLink(atPath: folder + "/loop", withDestinationPath: folder + "/loop")
+    #expect(message(folder + "/loop") == folder + "/loop:1:1: its symbolic links lead in a circle: check the path")
+  }
+
+  @Test(.enabled(if: geteuid() != 0, "root may read everything"))
+  func aFileThatMayNotBeReadSaysSo() throws {
+    let path = folder + "/secret.yml"
+    try Data("jobs: {}".utf8).write(to: URL(fileURLWithPath: path))
+    chmod(path, 0)
+    #expect(message(path) == path + ":1:1: permission denied: make the file readable for you")
+  }
+
+  @Test func pathsFromAPipeAreRelativeToTheCurrentFolder() throws {
+    var ends: [Int32] = [0, 0]
+    try #require(pipe(&ends) == 0)
+    defer { close(ends[0]) }
+    let text = Array("jobs: { a: { run: ls } }".utf8)
+    #expect(write(ends[1], text, text.count) == text.count)
+    close(ends[1])
+    let work = try load("/dev/fd/\(ends[0])").jobs.first?.work
+    #expect(work == .shell(ShellWork(.script("ls"), directory: folder)))
+  }
+}

@@ -1,0 +1,96 @@
+import JobFiles
+import JobModel
+import Testing
+
+/// Good files with bytes changed at random: whatever comes in, the answer is a graph or a fault inside the file.
+@Suite struct MutationTests {
+  private static let seeds = [
+    #"""
+    version: 1
+    vars: { ver: "4.2", base: "http://127.0.0.1:8080" }
+    env: { LANG: C.UTF-8 }
+    pools: { net: 4 }
+    x-t: &t { timeout: 3s, retry: { max: 2, only: [network, 5xx] } }
+    defaults: { timeout: 10m, retry: 1 }
+    jobs:
+      get: { <<: *t, download: { url: "${base}/a-${ver}", to: a.bin }, uses: { net: 1 } }
+      build:
+        needs: [get]
+        run: |
+          echo "${ver}" ${HOME} $${x}
+        env: { A: 'é' }
+        progress: '(\d+)/(\d+)'
+      up: { needs: { build: finished }, upload: { file: a.bin, url: "${base}/up" } }
+      sim: { simulate: { duration: 1s, steps: 3, fail_rate: 0.5, seed: 7 } }
+    """#,
+    #"{"jobs": {"a": {"run": ["x", "\u00e9", "\ud83d\ude00"]}, "b": {"needs": ["a"], "simulate": {"steps": 2}}}}"#,
+  ].map { Array($0.utf8) }
+
+  private static let tokens = [
+    "\n", "\t", " ", ": ", "- ", "{", "}", "[", "]", "${", "}", "$", "&a ", "*a", "*t", "<<: ", "'", "\"", "\\", "|",
+    ">", "#",
+    "---\n", "...\n", "!!str ", "%YAML", "\0", "\u{FEFF}", "é", "\u{2028}", "? ", "~", "9999999999999999999", "needs",
+  ].map { Array($0.utf8) }
+
+  @Test(arguments: 0..<8)
+  func aChangedFileGivesAGraphOrAFaultInsideIt(part: Int) {
+    var random = SplitMix(state: UInt64(part + 1))
+    for _ in 0..<1000 {
+      var bytes = Self.seeds[Int(random.next() % 4 == 0 ? 1 : 0)]
+      for _ in 0...Int(random.next() % 4) { Self.change(&bytes, &random) }
+      Self.check(bytes)
+    }
+  }
+
+  private static func change(_ bytes: inout [UInt8], _ random: inout SplitMix) {
+    func place(_ count: Int) -> Int { Int(random.next() % UInt64(max(1, count))) }
+    let at = place(bytes.count + 1)
+    let end = min(bytes.count, at + place(12))
+    switch random.next() % 5 {
+    case 0: bytes.removeSubrange(at..<end)
+    case 1: bytes.insert(contentsOf: bytes[at..<end], at: place(bytes.count + 1))
+    case 2: bytes.insert(contentsOf: tokens[place(tokens.count)], at: at)
+    case 3 where at < bytes.count: bytes[at] = UInt8(truncatingIfNeeded: random.next())
+    default: bytes.removeSubrange(end...)
+    }
+  }
+
+  private static func check(_ bytes: [UInt8]) {
+    do throws(JobFileFaults) {
+      let graph = try JobFile.decode(bytes, file: "f", directory: "/d", environment: ["HOME": "/h"])
+      if graph.cycle != nil || graph.jobs.isEmpty { Issue.record("a graph that can't run: \(shown(bytes))") }
+    } catch {
+      let lines = lines(of: bytes)
+      for fault in error.faults {
+        let isInside =
+          (1...lines.count).contains(fault.line) && (1...(lines[fault.line - 1] + 1)).contains(fault.column)
+        if !isInside { Issue.record("\(fault) is outside of: \(shown(bytes))") }
+        if fault.message.contains("this is not YAML") {
+          Issue.record("\(fault) is not in plain words: \(shown(bytes))")
+        }
+      }
+    }
+  }
+
+  /// The number of characters of each line; bytes that are no UTF-8 count as characters at most once each.
+  private static func lines(of bytes: [UInt8]) -> [Int] {
+    var text = String(decoding: bytes, as: UTF8.self)
+    for mark in ["\r\n", "\r", "\u{85}", "\u{2028}", "\u{2029}"] { text = text.replacing(mark, with: "\n") }
+    return text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map(\.count)
+  }
+
+  private static func shown(_ bytes: [UInt8]) -> String { String(reflecting: String(decoding: bytes, as: UTF8.self)) }
+}
+
+/// The same numbers for the same seed.
+private struct SplitMix: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}

@@ -1,0 +1,127 @@
+import Foundation
+import JobFiles
+import Testing
+
+@Suite struct SyntaxTests {
+  @Test(arguments: [
+    ("jobs:\n\ta: { run: ls }\n", "2:1: a tab can't indent YAML: use spaces"),
+    ("name: @x\n", "1:7: no value can begin with this character: put the text in quotes"),
+    (
+      "jobs:\n  a:\n    run: echo a: b\n",
+      "3:16: ':' is not expected here: put text that holds ': ' in quotes, or correct the indentation of this line"
+    ),
+    (
+      "name: x\njobs\nslots: 3\n",
+      "2:1: a ':' is missing after this key: write 'key: value', or correct the indentation"
+    ),
+    (
+      "jobs: { a: { run: [ls, -l }\n",
+      "1:27: ',' or ']' is expected here, in the list that begins with '[' at line 1, column 19"
+    ),
+    (
+      "jobs: { a: { run: ls ]\n",
+      "1:22: ',' or '}' is expected here, in the map that begins with '{' at line 1, column 12"
+    ),
+    ("name: \"x\njobs: {}\n", "1:7: this quote is never closed: add the closing quote"),
+    ("name: \"a\\qb\"\n", "1:9: unknown escape in double quotes: write \\\\ for a backslash, or use single quotes"),
+    (
+      "name: \"\\ud83d\"\n",
+      "1:10: this escape is no character: write \\xNN, \\uNNNN or \\UNNNNNNNN with the character's hexadecimal number"
+    ),
+    ("name: *.txt\n", "1:7: a name is expected after & or *: put text that begins with one of them in quotes"),
+    (
+      "jobs:\n  a:\n    needs:\n     - b\n    - c\n",
+      "5:5: a key is expected here: indent it as the other keys of the map that begins at line 3, column 5"
+    ),
+    (
+      "name: x\n jobs: y\n",
+      "2:6: ':' is not expected here: put text that holds ': ' in quotes, or correct the indentation of this line"
+    ),
+    ("a: - b\n", "1:4: a list item ('- ') is not expected here: begin the list on a line of its own"),
+    ("name: |x\n  y\n", "1:8: after | or > only a line break or a comment may follow: begin the text on the next line"),
+    (
+      "%FOO 1\n---\na: b\n",
+      "1:1: a line that begins with % is a directive, and only '%YAML 1.2' is useful: put other text in quotes"
+    ),
+    ("name: !http://x\\y\n", "1:7: unknown tag: put text that begins with ! in quotes"),
+    ("x: { a:, b: c }\n", "1:7: ':' is not expected here: put a blank after it, or the text that holds it in quotes"),
+    ("%YAML 3.0\n---\na: b\n", "1:1: this version of YAML is not known: write %YAML 1.2, or delete the line"),
+    (
+      "jobs: { a: { run: ls } }\n---\njobs: {}\n",
+      "2:1: a second document begins here: a job file holds one, so move it to its own file"
+    ),
+    ("jobs: *missing\n", "1:7: alias *missing names nothing that came before: mark a value with &missing"),
+    ("x-a: &base 1\njobs: *bsae\n", "2:7: alias *bsae names nothing that came before: did you mean 'base'?"),
+    ("jobs: &a { b: *a }\n", "1:15: alias *a stands inside the value that it names: write the value out"),
+    (
+      "jobs: { a: { run: !!binary ls } }\n",
+      "1:19: tag 'tag:yaml.org,2002:binary' means nothing here: delete it, or put text that begins with ! in quotes"
+    ),
+    ("jobs: { a: { run: ls, [b]: c } }\n", "1:23: a key is a list: write a plain word"),
+    ("jobs: { a: { run: ls, <<: 3 } }\n", "1:27: '<<' takes a map or a list of maps; this is '3'"),
+    ("", "1:1: the file is empty: a job file has at least 'jobs:' with one job"),
+    ("# only a comment\n", "1:1: the file is empty: a job file has at least 'jobs:' with one job"),
+    (
+      "- a\n",
+      "1:1: a job file is a map with the keys version, name, slots, on_failure, schedule, vars, env, pools, defaults, jobs, dotenv; this is a list"
+    ),
+    ("{}", "1:1: there are no jobs: add 'jobs:', a map of names to jobs"),
+    ("jobs:\n", "1:1: jobs is empty: a job file has at least one job"),
+  ])
+  func whatIsNoYAMLIsSaidInPlainWords(text: String, fault: String) {
+    #expect(faults(text) == [fault])
+  }
+
+  @Test(
+    arguments: [
+      ([0x61, 0x3A, 0x0A, 0xC3, 0xA9, 0xFF], "2:2: the file is not UTF-8 here (byte 0xFF): save it as UTF-8"),
+      ([0x61, 0xC0, 0x80], "1:2: the file is not UTF-8 here (byte 0xC0): save it as UTF-8"),
+      ([0x61, 0xED, 0xA0, 0x80], "1:2: the file is not UTF-8 here (byte 0xED): save it as UTF-8"),
+      ([0x61, 0xF0, 0x9F], "1:2: the file is not UTF-8 here (byte 0xF0): save it as UTF-8"),
+      ([0xFF, 0xFE, 0x61, 0x00], "1:1: the file is UTF-16: save it as UTF-8"),
+      ([0x61, 0x00], "1:2: control character U+0000: delete it, or write \"\\x00\" in double quotes"),
+      ([0x0D, 0x0A, 0x1B], "2:1: control character U+001B: delete it, or write \"\\x1B\" in double quotes"),
+    ] as [([UInt8], String)])
+  func bytesThatAreNoTextAreRefused(bytes: [UInt8], fault: String) {
+    #expect(faults(bytes) == [fault])
+  }
+
+  @Test func deepNestingIsRefusedWhereItBecomesTooDeep() {
+    #expect(
+      faults("x-a: " + String(repeating: "[", count: 100_000)) == [
+        "1:69: more than 64 levels deep: a job file needs fewer than 10"
+      ])
+    let deep = (0..<500).map { String(repeating: " ", count: $0) + "a:\n" }.joined()
+    #expect(faults(deep) == ["65:65: more than 64 levels deep: a job file needs fewer than 10"])
+    #expect(faults(String(repeating: "- ", count: 50_000)).count == 1)
+  }
+
+  @Test func aliasesThatMultiplyAreRefused() {
+    var text = "x-0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n"
+    for level in 1...40 {
+      text += "x-\(level): &a\(level) [" + Array(repeating: "*a\(level - 1)", count: 10).joined(separator: ", ") + "]\n"
+    }
+    let found = faults(text + "jobs: { a: { run: *a40 } }")
+    #expect(found.count == 1)
+    #expect(found.first?.hasSuffix("values: write fewer") == true)
+  }
+
+  @Test func mergingAMapIntoManyJobsIsNoBomb() throws {
+    var text = "x-base: &base { timeout: 3s, priority: low, env: { A: b, C: d } }\njobs:\n"
+    for number in 0..<10_000 { text += "  j\(number): { <<: *base, run: ls }\n" }
+    #expect(try graph(text).jobs.filter { $0.priority == .low }.count == 10_000)
+  }
+
+  @Test func aFileLargerThanTheLimitIsRefused() {
+    let bytes = [UInt8](repeating: UInt8(ascii: "#"), count: 64 << 20 | 1)
+    #expect(faults(bytes) == ["1:1: the file is larger than 64 MiB: split it into several job files"])
+  }
+
+  @Test func manyFaultsOfOneKindAreAllReported() {
+    var text = "jobs:\n"
+    for number in 0..<5000 {
+      text += "  j\(number): { run: ls, needs: [k\(number)], \"${x}\": \"${y}\", dir: \"${z}\" }\n"
+    }
+    #expect(faults(text).count == 15_000)
+  }
+}
