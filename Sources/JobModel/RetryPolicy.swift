@@ -49,8 +49,13 @@ package struct RetryPolicy: Sendable, Equatable {
   /// The wait before retry `number` (1 is the first); `random` is in 0 ..< 1 and is used only with jitter.
   package func delay(beforeRetry number: Int, random: Double) -> Duration {
     var delay = Swift.min(initial, cap)
-    if backoff == .exponential {
-      for _ in 1..<Swift.max(1, number) where delay < cap { delay = Swift.min(delay * 2, cap) }
+    if backoff == .exponential, delay > .zero {
+      var left = number - 1
+      while left > 0, delay < cap {
+        // Doubling from beyond half of the cap could overflow.
+        delay = delay > cap / 2 ? cap : delay * 2
+        left -= 1
+      }
     }
     return jitter ? delay * (0.5 + random / 2) : delay
   }
