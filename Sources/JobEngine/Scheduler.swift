@@ -197,7 +197,9 @@ struct Scheduler {
     guard old != state else { return }
     nodes[id.index].state = state
     actions.append(.fact(.jobState(id, state, attempt: nodes[id.index].attempts, pid: pid)))
-    guard old.isTerminal != state.isTerminal || old.isOK != state.isOK else { return }
+    let isSettledAlike =
+      old.isTerminal == state.isTerminal && old.isOK == state.isOK && old.isFailure == state.isFailure
+    guard !isSettledAlike else { return }
     for edge in dependents[id.index] {
       nodes[edge.job.index].unmet += (edge.when.isMet(by: old) ? 1 : 0) - (edge.when.isMet(by: state) ? 1 : 0)
     }

@@ -159,7 +159,9 @@ package struct Run: Sendable, Equatable {
     counts.add(state, 1)
     jobs[id.index].move(to: state, attempt: attempt, pid: pid, at: time)
     if state.isTerminal, !jobs[id.index].log.isEmpty { boundLogs(id) }
-    guard old.isTerminal != state.isTerminal || old.isOK != state.isOK else { return }
+    let isSettledAlike =
+      old.isTerminal == state.isTerminal && old.isOK == state.isOK && old.isFailure == state.isFailure
+    guard !isSettledAlike else { return }
     for (dependent, when) in zip(jobs[id.index].dependents, jobs[id.index].conditions) {
       jobs[dependent.index].unmetNeeds += (when.isMet(by: old) ? 1 : 0) - (when.isMet(by: state) ? 1 : 0)
     }
