@@ -1,0 +1,59 @@
+import JobModel
+import Testing
+
+/// A job that does nothing and needs those numbers.
+func job(_ name: String, _ needs: Int..., when: JobNeed.Condition = .ok) -> Job {
+  Job(name: name, work: .simulate(SimulatedWork()), needs: needs.map { JobNeed(JobID($0), when: when) })
+}
+
+@Suite struct JobGraphTests {
+  @Test func theCycleIsNamedInJobs() {
+    let graph = JobGraph(name: "g", jobs: [job("a", 1), job("b", 2), job("c", 1)])
+    #expect(graph.cycle == [1, 2, 1].map { JobID($0) })
+    #expect(JobGraph(name: "g", jobs: [job("a", 1), job("b")]).cycle == nil)
+  }
+
+  @Test func aLongChainHasNoCycleAndNeedsNoRecursion() {
+    let jobs = (0..<100_000).map { $0 == 99_999 ? job("\($0)") : job("\($0)", $0 + 1) }
+    #expect(JobGraph(name: "g", jobs: jobs).cycle == nil)
+  }
+
+  @Test func restrictedKeepsTheWantedAndAllThatTheyNeedInTheirOldOrder() {
+    let graph = JobGraph(
+      name: "g",
+      jobs: [job("top", 1, 3), job("mid", 2, when: .finished), job("base"), job("side", 2), job("other", 0)],
+      slots: 3, pools: ["net": 1])
+    let part = graph.restricted(to: [JobID(1), JobID(3), JobID(1)])
+    #expect(part.jobs.map(\.name) == ["mid", "base", "side"])
+    #expect(part.jobs[0].needs == [JobNeed(JobID(1), when: .finished)])
+    #expect(part.jobs[2].needs == [JobNeed(JobID(1))])
+    #expect(part.slots == 3)
+    #expect(part.pools == ["net": 1])
+    #expect(graph.restricted(to: graph.jobs.indices.map { JobID($0) }) == graph)
+    #expect(graph.restricted(to: []).jobs.isEmpty)
+  }
+
+  @Test func restrictingALongChainNeedsNoRecursion() {
+    let jobs = (0..<100_000).map { $0 == 0 ? job("0") : job("\($0)", $0 - 1) }
+    #expect(JobGraph(name: "g", jobs: jobs).restricted(to: [JobID(99_998)]).jobs.count == 99_999)
+  }
+
+  @Test func dependentsAreListedOnceEachInOrder() {
+    var twice = job("twice", 0, 0)
+    twice.needs[1].when = .finished
+    let graph = JobGraph(name: "g", jobs: [job("base"), job("one", 0), twice])
+    #expect(graph.dependents == [[JobID(1), JobID(2)], [], []])
+  }
+
+  @Test func aJobIsFoundByItsName() {
+    let graph = JobGraph(name: "g", jobs: [job("a"), job("b")])
+    #expect(graph.id(named: "b") == JobID(1))
+    #expect(graph.id(named: "c") == nil)
+  }
+
+  @Test func prioritiesRiseAndFallByOneLevelAndStopAtTheEnds() {
+    #expect(JobPriority.allCases.map(\.raised) == [.low, .normal, .high, .veryHigh, .veryHigh])
+    #expect(JobPriority.allCases.map(\.lowered) == [.veryLow, .veryLow, .low, .normal, .high])
+    #expect(JobPriority.allCases.sorted() == JobPriority.allCases)
+  }
+}

@@ -1,0 +1,51 @@
+import JobModel
+import Testing
+
+@Suite struct RetryPolicyTests {
+  @Test func exponentialWaitsDoubleUpToTheCap() {
+    let policy = RetryPolicy(max: 9, initial: .seconds(1), cap: .seconds(10))
+    #expect((1...6).map { policy.delay(beforeRetry: $0, random: 0.9) } == [1, 2, 4, 8, 10, 10].map { .seconds($0) })
+  }
+
+  @Test func constantWaitsStayTheSame() {
+    let policy = RetryPolicy(max: 9, backoff: .constant, initial: .seconds(3), cap: .seconds(10))
+    #expect([1, 2, 50].map { policy.delay(beforeRetry: $0, random: 0) } == Array(repeating: .seconds(3), count: 3))
+  }
+
+  @Test func noWaitIsLongerThanTheCap() {
+    for backoff in RetryPolicy.Backoff.allCases {
+      let policy = RetryPolicy(max: 1, backoff: backoff, initial: .seconds(9), cap: .seconds(2))
+      #expect(policy.delay(beforeRetry: 1, random: 0) == .seconds(2))
+    }
+  }
+
+  @Test func jitterDrawsFromHalfToTheWhole() {
+    let policy = RetryPolicy(max: 1, initial: .seconds(8), jitter: true)
+    #expect(policy.delay(beforeRetry: 1, random: 0) == .seconds(4))
+    #expect(policy.delay(beforeRetry: 1, random: 0.5) == .seconds(6))
+    #expect(policy.delay(beforeRetry: 1, random: 0.999_999) < .seconds(8))
+  }
+
+  @Test func aLargeNumberOfRetriesTakesNoTimeAndDoesNotOverflow() {
+    let policy = RetryPolicy(max: .max, initial: .zero, cap: .seconds(1 << 60))
+    #expect(policy.delay(beforeRetry: .max, random: 0) == .zero)
+    let long = RetryPolicy(max: .max, initial: .milliseconds(1), cap: .seconds(Int64.max / 2))
+    #expect(long.delay(beforeRetry: 1_000_000, random: 0) == .seconds(Int64.max / 2))
+    #expect(long.delay(beforeRetry: 0, random: 0) == .milliseconds(1))
+  }
+
+  @Test(arguments: [
+    (JobFailure.Cause.exit(1), [RetryPolicy.Cause.exit]), (.signal(9), [.signal]), (.network, [.network]),
+    (.timedOut, [.timeout]), (.checksum, [.checksum]), (.http(500), [.serverError]), (.http(599), [.serverError]),
+    (.http(404), [.clientError]), (.http(429), [.clientError, .tooManyRequests]), (.launch, []), (.file, []),
+    (.simulated, []),
+  ])
+  func aRestrictedPolicyRetriesItsCausesOnly(cause: JobFailure.Cause, named: [RetryPolicy.Cause]) {
+    let failure = JobFailure(cause, "x")
+    #expect(RetryPolicy(max: 1).allows(failure))
+    for only in RetryPolicy.Cause.allCases {
+      #expect(RetryPolicy(max: 1, only: [only]).allows(failure) == named.contains(only))
+    }
+    #expect(!RetryPolicy(max: 1, only: []).allows(failure))
+  }
+}
