@@ -14,6 +14,7 @@ extern int wcwidth(wchar_t);
 
 static inline WINDOW *nc_screen(void) { return stdscr; }
 static inline void nc_clear_on_refresh(void) { clearok(curscr, TRUE); }
+static inline TERMINAL *nc_current_term(void) { return cur_term; }
 static inline int nc_colors(void) { return COLORS; }
 static inline int nc_color_pairs(void) { return COLOR_PAIRS; }
 

@@ -88,9 +88,12 @@ static void on_signal(int number, siginfo_t *info, void *context) {
   raise(number);
 }
 
-/// A stack of its own for the handler, so that a stack overflow can be handled too.
-static void give_handler_a_stack(void) {
+void terminal_guard_thread(void) {
+  static _Thread_local bool has_one = false;
+  // One for all who ask: of the threads that serve the UI only one runs at a time.
   static char stack[64 * 1024];
+  if (has_one) return;
+  has_one = true;
   stack_t old;
   if (sigaltstack(NULL, &old) == 0 && (old.ss_flags & SS_DISABLE)) {
     stack_t ours = {.ss_sp = stack, .ss_size = sizeof stack};
@@ -102,7 +105,7 @@ static void install(void) {
   static bool installed = false;
   if (installed) return;
   installed = true;
-  give_handler_a_stack();
+  terminal_guard_thread();
   atexit(terminal_guard_restore);
   for (int i = 0; i < guarded_count; i++) {
     if (sigaction(guarded[i], NULL, &before[i]) != 0) continue;

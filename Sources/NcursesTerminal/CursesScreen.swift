@@ -5,8 +5,6 @@ import Screen
 /// Curses itself: opened, drawn on, left and closed.
 @MainActor
 final class CursesScreen {
-  /// The description in use, which is another one's when the terminal's own is missing.
-  let term: String
   /// The terminal's modes as the shell had them.
   let shell: termios
   private let handle: OpaquePointer
@@ -31,6 +29,7 @@ final class CursesScreen {
     }
     guard !wanted.isEmpty else { throw TerminalError.noTerm }
     Self.setLocale(isASCII: traits.isASCII)
+    let term = try Self.description(wanted, output)
     var shell = termios()
     tcgetattr(output, &shell)
     guard let written = fdopen(dup(output), "w") else { throw TerminalError.notATerminal("standard output") }
@@ -40,26 +39,16 @@ final class CursesScreen {
     }
     files = [written, read]
     let handlers = SignalHandlers()
-    // Many a terminal is described only on its own machine; nearly all of them speak xterm.
-    var opened: (term: String, handle: OpaquePointer)?
-    for term in [wanted, "xterm-256color", "xterm", "vt100"] where opened == nil {
-      opened = newterm(term, written, read).map { (term, $0) }
-    }
+    let handle = newterm(term, written, read)
     handlers.restore()
-    guard let (term, handle) = opened else {
+    guard let handle else {
       for file in [written, read] { fclose(file) }
       throw TerminalError.unknownTerm(wanted)
     }
-    self.term = term
     self.handle = handle
     self.shell = shell
     self.output = output
     isASCII = traits.isASCII
-    guard nc_capability("cup") != nil, nc_capability("clear") != nil else {
-      delscreen(handle)
-      for file in [written, read] { fclose(file) }
-      throw TerminalError.cannotMoveCursor(wanted)
-    }
     if has_colors(), traits.palette > .none, start_color() == OK {
       palette = min(traits.palette, Self.palette(ofColors: nc_colors()))
       hasDefaultColors = use_default_colors() == OK
@@ -136,8 +125,8 @@ final class CursesScreen {
   /// Leaves the screen to the shell; the next `refresh` takes it again.
   func leave() { endwin() }
 
+  /// For a screen that has been left, or whose terminal is gone.
   func close() {
-    endwin()
     delscreen(handle)
     for file in files { fclose(file) }
   }
@@ -196,6 +185,21 @@ final class CursesScreen {
     modes.c_iflag &= ~tcflag_t(IXON)
     tcsetattr(output, TCSANOW, &modes)
     def_prog_mode()
+  }
+
+  /// The name of the terminal's description, found before anything is written or changed.
+  ///
+  /// Many a terminal is described only on its own machine; nearly all of them speak xterm.
+  private static func description(_ wanted: String, _ output: Int32) throws -> String {
+    for term in [wanted, "xterm-256color", "xterm", "vt100"] {
+      var found: Int32 = 0
+      // 1 is found, and 0 with ERR is found but too plain for curses: a generic name, a printer.
+      let result = setupterm(term, output, &found)
+      defer { if result == OK { del_curterm(nc_current_term()) } }
+      if result == OK, nc_capability("cup") != nil, nc_capability("clear") != nil { return term }
+      if result == OK { throw TerminalError.cannotMoveCursor(wanted) }
+    }
+    throw TerminalError.unknownTerm(wanted)
   }
 
   private static func palette(ofColors colors: Int32) -> ScreenTraits.Palette {

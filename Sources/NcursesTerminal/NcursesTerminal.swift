@@ -121,7 +121,9 @@ package final class NcursesTerminal: Terminal {
     receive = nil
     switch state {
     case .closed: return
-    case .lost(let screen): screen.close()
+    case .lost(let screen):
+      screen.leave()
+      screen.close()
     case .open(let screen):
       leave(screen)
       screen.close()
@@ -198,6 +200,7 @@ package final class NcursesTerminal: Terminal {
   }
 
   private func read() {
+    terminal_guard_thread()
     var ready = pollfd(fd: input, events: Int16(POLLIN), revents: 0)
     guard poll(&ready, 1, 0) > 0 else { return }
     var bytes = [UInt8](repeating: 0, count: 4096)

@@ -10,6 +10,8 @@ package struct ChildProcess: Sendable {
 
   package struct Failure: Error, CustomStringConvertible {
     package let description: String
+
+    package init(description: String) { self.description = description }
   }
 
   package let pid: pid_t

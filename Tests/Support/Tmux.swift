@@ -2,7 +2,7 @@ import Foundation
 
 /// A program in a real terminal emulator, a tmux server of its own: for tests that act as a person does.
 ///
-/// When the program ends its last screen stays, with tmux's line "Pane is dead" below it.
+/// When the program ends its last screen stays, moved up a row by tmux's line "Pane is dead".
 package final class TmuxSession: Sendable {
   private let folder: URL
   private let socket: String

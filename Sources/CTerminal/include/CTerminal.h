@@ -10,6 +10,10 @@
 /// Call it from one thread at a time. Returns 0, or an errno when `length` is too large.
 int terminal_guard_arm(int fd, const struct termios *shell, const char *bytes, size_t length);
 
+/// Gives the calling thread a stack for the handlers if it has none, so that an overflow of its own can be handled.
+/// For the thread of the UI, which may be another one from call to call.
+void terminal_guard_thread(void);
+
 /// The terminal has been put back by other means.
 void terminal_guard_disarm(void);
 
