@@ -63,7 +63,7 @@ final class CursesScreen {
     typeahead(-1)
     leaveok(nc_screen(), true)
     scrollok(nc_screen(), false)
-    takeFlowControlKeys()
+    setModes()
     curs_set(0)
   }
 
@@ -93,8 +93,11 @@ final class CursesScreen {
 
   func resize(to size: Size) { resize_term(Int32(max(1, size.height)), Int32(max(1, size.width))) }
 
-  /// The next `refresh` writes the whole screen.
-  func clear() { nc_clear_on_refresh() }
+  /// Empties the window; the next `refresh` writes the whole screen.
+  func clear() {
+    werase(nc_screen())
+    nc_clear_on_refresh()
+  }
 
   /// Puts the given rows of a frame into the window; `refresh` shows them.
   func draw(_ rows: some Sequence<Int>, of frame: Frame) {
@@ -179,10 +182,12 @@ final class CursesScreen {
   }
 
   /// ^S and ^Q become keys like others; ^C, ^Z and ^\ stay signals.
-  private func takeFlowControlKeys() {
+  private func setModes() {
     var modes = termios()
     guard tcgetattr(output, &modes) == 0 else { return }
     modes.c_iflag &= ~tcflag_t(IXON)
+    // Else ^C throws away what is on its way to the screen, half a sequence perhaps, and the keys typed before it.
+    modes.c_lflag |= tcflag_t(NOFLSH)
     tcsetattr(output, TCSANOW, &modes)
     def_prog_mode()
   }

@@ -157,7 +157,7 @@ package final class NcursesTerminal: Terminal {
     screen.refresh(cursor: shown?.cursor)
     var bytes = String(decoding: CursesScreen.capability("smkx") ?? [], as: UTF8.self)
     if features.speaksXterm {
-      bytes += ControlSequences.titlePush + ControlSequences.pasteOn
+      bytes += (keepsTitle ? "" : ControlSequences.titlePush) + ControlSequences.pasteOn
       if hasMouse { bytes += ControlSequences.mouseOn }
       if let title { bytes += ControlSequences.title(title) }
     }
@@ -176,9 +176,14 @@ package final class NcursesTerminal: Terminal {
     var bytes = ""
     if features.hasProgress { bytes += ControlSequences.progressOff }
     if features.speaksXterm {
-      bytes += ControlSequences.mouseOff + ControlSequences.pasteOff + ControlSequences.titlePop
+      bytes += ControlSequences.mouseOff + ControlSequences.pasteOff + (keepsTitle ? "" : ControlSequences.titlePop)
     }
     return bytes + String(decoding: CursesScreen.capability("rmkx") ?? [], as: UTF8.self)
+  }
+
+  /// Whether entering and leaving the screen saves and restores the title already, as xterm's description says.
+  private var keepsTitle: Bool {
+    String(decoding: CursesScreen.capability("smcup") ?? [], as: UTF8.self).contains("\u{1B}[22;")
   }
 
   private func arm(_ screen: CursesScreen) {

@@ -92,7 +92,7 @@ private let probe = Built.product("terminal-probe")
     #expect(pty.waitUntil { $0.ending == ending })
     let last = said(pty, after: start)
     for sequence in [
-      "\u{1B}[?1006l", "\u{1B}[?1000l", "\u{1B}[?2004l", "\u{1B}[23;0t", "\u{1B}]9;4;0;0", "\u{1B}[?1049l",
+      "\u{1B}[?1006l", "\u{1B}[?1000l", "\u{1B}[?2004l", "\u{1B}[23;0;0t", "\u{1B}]9;4;0;0", "\u{1B}[?1049l",
       "\u{1B}[?25h",
     ] {
       #expect(last.components(separatedBy: sequence).count == 2, "\(sequence.dropFirst()) once")
@@ -105,6 +105,7 @@ private let probe = Built.product("terminal-probe")
       #expect(pty.modes.c_lflag & tcflag_t(ICANON) == 0)
       #expect(pty.modes.c_lflag & tcflag_t(ISIG) != 0)
       #expect(pty.modes.c_iflag & tcflag_t(IXON) == 0)
+      #expect(pty.modes.c_lflag & tcflag_t(NOFLSH) != 0)
       pty.send(key)
       #expect(pty.waitUntil { $0.ending != nil })
       #expect(pty.modes.c_lflag & tcflag_t(ICANON | ECHO) == tcflag_t(ICANON | ECHO))

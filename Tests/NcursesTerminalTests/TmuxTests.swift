@@ -62,6 +62,13 @@ private let probe = Built.product("terminal-probe")
     #expect(try session.screen().contains("resized(Size(width: 120, height: 40))"))
   }
 
+  @Test func theSizeIsTheTerminalsWhateverTheEnvironmentSays() throws {
+    let session = try session(environment: ["COLUMNS": "40", "LINES": "10"])
+    #expect(try session.screen().contains("size 80x24"))
+    try session.press("q")
+    #expect(try session.waitUntil { $0.contains(#"character("q")"#) && $0.hasSuffix("\nprobe ready\n") })
+  }
+
   @Test func everyRowOfWideCharactersKeepsItsColumns() throws {
     let session = try session("\(probe) --chart", columns: 100)
     let screen = try session.screen()
