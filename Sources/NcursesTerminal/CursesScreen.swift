@@ -21,6 +21,8 @@ final class CursesScreen {
   private struct Look {
     let attributes: attr_t
     let pair: Int32
+    /// A blank that looks so; any ASCII character does once it stands in it.
+    let blank: cchar_t
   }
 
   init(term wanted: String, traits: ScreenTraits, input: Int32, output: Int32) throws {
@@ -107,11 +109,18 @@ final class CursesScreen {
     }
     let limit = Int(getmaxx(nc_screen()))
     let height = Int(getmaxy(nc_screen()))
+    var style = Style.plain
+    var look = look(of: style)
     for y in rows where y < height {
       let cells = frame.rows[y]
       row.removeAll(keepingCapacity: true)
       for x in cells.indices.prefix(limit) where !cells[x].isContinuation {
-        append(cells[x], width: x + 1 < cells.count && cells[x + 1].isContinuation ? 2 : 1)
+        // Neighbours mostly look alike.
+        if cells[x].style != style {
+          style = cells[x].style
+          look = self.look(of: style)
+        }
+        append(cells[x].text, look, width: x + 1 < cells.count && cells[x + 1].isContinuation ? 2 : 1)
       }
       nc_put_cells(Int32(y), 0, row, Int32(row.count))
     }
@@ -134,16 +143,14 @@ final class CursesScreen {
     for file in files { fclose(file) }
   }
 
-  private func append(_ cell: Cell, width: Int) {
-    let look = look(of: cell.style)
-    var made = cchar_t()
-    let utf8 = cell.text.utf8
-    if utf8.count == 1, let byte = utf8.first, (0x20..<0x7F).contains(byte) {
-      withUnsafePointer(to: UInt32(byte)) { nc_make_cell(&made, $0, 1, look.attributes, look.pair) }
+  private func append(_ text: String, _ look: Look, width: Int) {
+    var made = look.blank
+    if text.utf8.count == 1, let byte = text.utf8.first, (0x20..<0x7F).contains(byte) {
+      made.chars.0 = wchar_t(byte)
       row.append(made)
       return
     }
-    for piece in glyph(cell.text, width: width).pieces {
+    for piece in glyph(text, width: width).pieces {
       nc_make_cell(&made, piece, Int32(piece.count), look.attributes, look.pair)
       row.append(made)
     }
@@ -168,7 +175,9 @@ final class CursesScreen {
     let pair = pairs.number(ColorPairs.Pair(reduced)) { number, pair in
       init_pair(Int16(number), color(pair.foreground, 7), color(pair.background, 0))
     }
-    let look = Look(attributes: attributes, pair: Int32(pair))
+    var blank = cchar_t()
+    nc_make_cell(&blank, [0x20], 1, attributes, Int32(pair))
+    let look = Look(attributes: attributes, pair: Int32(pair), blank: blank)
     if looks.count >= 4096 { looks = [:] }
     looks[style] = look
     return look
