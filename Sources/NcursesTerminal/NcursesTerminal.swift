@@ -199,6 +199,8 @@ package final class NcursesTerminal: Terminal {
     keyboard.setEventHandler { [weak self] in MainActor.assumeIsolated { self?.read() } }
     let window = DispatchSource.makeSignalSource(signal: SIGWINCH, queue: .main)
     window.setEventHandler { [weak self] in MainActor.assumeIsolated { self?.checkSize() } }
+    // A change between the first look and the moment the source listens would never be told.
+    window.setRegistrationHandler { [weak self] in MainActor.assumeIsolated { self?.checkSize() } }
     sources = [keyboard, window]
     keyboard.activate()
     window.activate()

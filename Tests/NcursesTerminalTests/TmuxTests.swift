@@ -11,10 +11,10 @@ private let probe = Built.product("terminal-probe")
     _ command: String = probe, columns: Int = 80, rows: Int = 24, term: String = "tmux-256color",
     environment: [String: String] = [:]
   ) throws -> TmuxSession {
-    let environment = ["SWIFT_BACKTRACE": "enable=no"].merging(environment) { $1 }
+    let environment = Faults.environment.merging(environment) { $1 }
     let session = try TmuxSession(columns: columns, rows: rows, term: term, environment: environment, command)
     guard try session.waitUntil({ $0.contains("probe ready") }) else {
-      throw ChildProcess.Failure(description: "the probe did not open:\n\(try session.screen())")
+      throw ChildProcess.Failure(description: "the probe did not open")
     }
     return session
   }
@@ -168,7 +168,7 @@ private let probe = Built.product("terminal-probe")
 
   @Test func aSuspendedProgramComesBackWhole() throws {
     let session = try TmuxSession(
-      environment: ["SWIFT_BACKTRACE": "enable=no"], "exec bash --norc --noprofile -i")
+      environment: Faults.environment, "exec bash --norc --noprofile -i")
     #expect(try session.waitUntil { $0.contains("bash-") })
     try session.type("stty -a > /dev/null; \(probe)\n")
     #expect(try session.waitUntil { $0.contains("probe ready") })

@@ -107,16 +107,20 @@ final class Probe {
 }
 
 let probe = Probe()
-do {
-  try probe.run()
-} catch {
-  FileHandle.standardError.write(Data("probe: \(error)\n".utf8))
-  exit(2)
-}
-
 signal(SIGTSTP, SIG_IGN)
+signal(SIGHUP, SIG_IGN)
 let suspension = DispatchSource.makeSignalSource(signal: SIGTSTP, queue: .main)
 suspension.setEventHandler { MainActor.assumeIsolated { probe.terminal.suspend() } }
+// Not before: a ^Z that nobody listens for yet is lost.
+suspension.setRegistrationHandler {
+  MainActor.assumeIsolated {
+    do {
+      try probe.run()
+    } catch {
+      FileHandle.standardError.write(Data("probe: \(error)\n".utf8))
+      exit(2)
+    }
+  }
+}
 suspension.activate()
-signal(SIGHUP, SIG_IGN)
 dispatchMain()

@@ -1,0 +1,12 @@
+/// How a program that a test makes fail is to take it: as it would outside of tests.
+package enum Faults {
+  /// Neither a crash reporter nor a sanitizer catches what is raised on purpose.
+  package static let environment = [
+    "SWIFT_BACKTRACE": "enable=no", "TSAN_OPTIONS": sanitizer, "ASAN_OPTIONS": sanitizer + ":detect_leaks=0",
+  ]
+
+  private static let sanitizer = [
+    "handle_segv=0", "handle_sigbus=0", "handle_abort=0", "handle_sigill=0", "handle_sigfpe=0", "handle_sigtrap=0",
+    "use_sigaltstack=0",
+  ].joined(separator: ":")
+}
