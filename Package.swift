@@ -77,7 +77,11 @@ let package = Package(
       swiftSettings: settings),
     tests("Operations", ["Support"]),
     tests("Transfers", ["Support", "Operations"]),
-    tests("Processes", ["Support", "Operations"]),
+    tests("Processes", ["Support", "Operations", "ProcessProbe"]),
+    // A program for the process tests to kill.
+    .executableTarget(
+      name: "ProcessProbe", dependencies: ["Operations", "Processes"], path: "Tests/ProcessProbe",
+      swiftSettings: settings),
     tests("JobModel", ["Support"]),
     tests("JobEngine", ["Support", "JobModel"]),
     tests("JobFiles", ["Support", "JobModel"]),

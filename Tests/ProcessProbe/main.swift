@@ -1,0 +1,49 @@
+import Foundation
+import Operations
+import Processes
+
+// A program that runs shell jobs, for the tests to kill and to look at from outside.
+//
+//     ProcessProbe run SCRIPT...     runs them until it is killed
+//     ProcessProbe end SCRIPT        waits for its first output, then ends all and exits as a program should
+//     ProcessProbe many COUNT        runs as many programs; prints open descriptors before and after, and zombies
+
+let arguments = Array(CommandLine.arguments.dropFirst())
+let queue = OperationQueue()
+ProcessSupervisor.shared.start()
+
+func run(_ launch: ProcessLaunch, said: @escaping @Sendable () -> Void = {}) -> DispatchSemaphore {
+  let done = DispatchSemaphore(value: 0)
+  let operation = ShellOperation(launch) { _, _, consumed in
+    said()
+    consumed()
+  }
+  operation.completionBlock = { done.signal() }
+  queue.addOperation(operation)
+  return done
+}
+
+func descriptors() -> Int { (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? -1 }
+
+switch arguments.first {
+case "run":
+  let jobs = arguments.dropFirst().map { run(ProcessLaunch(script: $0)) }
+  for job in jobs { job.wait() }
+case "end":
+  let said = DispatchSemaphore(value: 0)
+  _ = run(ProcessLaunch(script: arguments[1])) { said.signal() }
+  said.wait()
+  print(ProcessSupervisor.shared.endAll() ? "all gone" : "some left")
+case "many":
+  run(ProcessLaunch(["/bin/true"])).wait()
+  let before = descriptors()
+  queue.maxConcurrentOperationCount = 4
+  let jobs = (0..<(Int(arguments[1]) ?? 0)).map { _ in run(ProcessLaunch(script: "(:) & exit 0")) }
+  for job in jobs { job.wait() }
+  var info = siginfo_t()
+  let hasChildren = waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0
+  print("before \(before) after \(descriptors()) children \(hasChildren)")
+default:
+  print("run, end or many?")
+  exit(2)
+}

@@ -1,0 +1,78 @@
+import Foundation
+import Operations
+import Support
+import Testing
+
+@testable import Processes
+
+/// No child process outlives its job.
+@Suite struct LeftoverTests {
+  @Test(arguments: [
+    "sleep M & exit 3",  // holds the output
+    "sleep M >/dev/null 2>&1 & exit 3",
+    "set -m; sleep M & exit 3",  // a group of its own
+    "setsid sleep M & exit 3",
+    "setsid sleep M >/dev/null 2>&1 & exit 3",
+    "setsid sh -c 'setsid sleep M >/dev/null 2>&1 & exit' & sleep 0.05; exit 3",  // a daemon
+    "env -i setsid sleep M >/dev/null 2>&1 & sleep 0.02; exit 3",  // without a cookie
+    "trap '' TERM; setsid sleep M & exit 3",  // ignores the stop signal
+    "(trap '' TERM; while :; do sleep M; done) & exit 3",
+  ])
+  func whatTheLeaderLeavesIsEnded(script: String) {
+    let marker = System.marker()
+    let shell = Shell(script.replacingOccurrences(of: "M", with: marker), grace: .milliseconds(100)).run()
+    #expect(shell.exit == .exited(3))
+    #expect(System.processes(with: marker).isEmpty)
+  }
+
+  @Test func theLastWordsOfWhatTheLeaderLeftAreHeard() {
+    let shell = Shell("(sleep 0.05; echo last words) & exit 0").run()
+    #expect(shell.exit == .exited(0))
+    #expect(shell.text() == "last words\n")
+  }
+
+  @Test func cancellingEndsWhatLeftTheSession() {
+    let marker = System.marker()
+    let shell = Shell("setsid setsid sleep \(marker) >/dev/null 2>&1 & echo up; exec sleep \(marker)").start()
+    #expect(shell.says("up"))
+    #expect(eventually { System.processes(with: "sleep\0\(marker)").count == 2 })
+    shell.operation.cancel()
+    #expect(shell.isOver())
+    #expect(System.processes(with: marker).isEmpty)
+  }
+
+  @Test func pausingStopsWhatLeftTheSession() {
+    let marker = System.marker()
+    let shell = Shell("setsid sleep \(marker) & echo up; wait").start()
+    #expect(shell.says("up"))
+    #expect(eventually { System.processes(with: "sleep\0\(marker)").count == 1 })
+    shell.operation.pause()
+    #expect(eventually { System.processes(with: marker).allSatisfy { System.state(of: $0) == "T" } })
+    shell.operation.cancel()
+    #expect(shell.isOver())
+    #expect(System.processes(with: marker).isEmpty)
+  }
+
+  @Test func aJobLeavesItsNeighboursAlone() {
+    let marker = System.marker()
+    let neighbour = Shell("setsid sleep \(marker) & echo up; wait").start()
+    #expect(neighbour.says("up"))
+    #expect(eventually { System.processes(with: "sleep\0\(marker)").count == 1 })
+    let other = Shell("setsid sleep 1\(marker) & exit 0").run()
+    #expect(other.exit == .exited(0))
+    #expect(System.processes(with: "sleep\01\(marker)").isEmpty)
+    #expect(System.processes(with: "sleep\0\(marker)").count == 1)
+    neighbour.operation.cancel()
+    #expect(neighbour.isOver())
+  }
+
+  @Test func afterManyProcessesNeitherDescriptorsNorZombiesAreLeft() {
+    let shell = Shell(ProcessLaunch([System.probe, "many", "1000"])).start()
+    #expect(shell.isOver(within: 120))
+    let words = shell.text().split { " \n".contains($0) }
+    #expect(words.count == 6, "\(shell.text()) \(shell.text(.stderr))")
+    guard words.count == 6 else { return }
+    #expect(words[1] == words[3])
+    #expect(words[5] == "false")
+  }
+}

@@ -1,0 +1,84 @@
+import Foundation
+import Operations
+import Support
+
+@testable import Processes
+
+/// A shell operation in a queue, with what it said.
+final class Shell: Sendable {
+  private struct Heard {
+    var output: [ProcessStream: [UInt8]] = [:]
+    var pid: Int32 = 0
+    var result: Result<ProcessExit, any Error>?
+    var chunks = 0
+    var held: [@Sendable () -> Void] = []
+    var isLate = false
+  }
+
+  let operation: ShellOperation
+  private let heard: Lock<Heard>
+
+  /// Holds the output back until `consumeAll` if `holds`.
+  init(_ launch: ProcessLaunch, holds: Bool = false) {
+    Self.supervised
+    let heard = Lock(Heard())
+    self.heard = heard
+    operation = ShellOperation(launch, launched: { pid in heard.withLock { $0.pid = pid } }) { stream, bytes, consumed in
+      let holds = heard.withLock { heard in
+        heard.output[stream, default: []] += bytes
+        heard.chunks += 1
+        if heard.result != nil { heard.isLate = true }
+        if holds { heard.held.append(consumed) }
+        return holds
+      }
+      if !holds { consumed() }
+    }
+    operation.whenDone { result in heard.withLock { $0.result = result } }
+  }
+
+  convenience init(_ script: String, grace: Duration = .seconds(5)) { self.init(ProcessLaunch(script: script, grace: grace)) }
+
+  private static let supervised: Void = ProcessSupervisor.shared.start()
+  private static let queue: OperationQueue = {
+    let queue = OperationQueue()
+    queue.maxConcurrentOperationCount = 64
+    return queue
+  }()
+
+  func start() -> Shell {
+    Self.queue.addOperation(operation)
+    return self
+  }
+
+  /// Starts it and waits for its end.
+  func run() -> Shell {
+    _ = start().isOver()
+    return self
+  }
+
+  func isOver(within bound: Double = 20) -> Bool { eventually(within: bound) { operation.isFinished } }
+
+  var pid: Int32 { heard.withLock { $0.pid } }
+  var chunks: Int { heard.withLock { $0.chunks } }
+  var isLate: Bool { heard.withLock { $0.isLate } }
+  func bytes(_ stream: ProcessStream) -> [UInt8] { heard.withLock { $0.output[stream] ?? [] } }
+  func text(_ stream: ProcessStream = .stdout) -> String { String(decoding: bytes(stream), as: UTF8.self) }
+  func says(_ text: String) -> Bool { eventually(within: 20) { self.text().contains(text) } }
+
+  var exit: ProcessExit? { heard.withLock { try? $0.result?.get() } }
+  var error: ProcessError? {
+    guard case .failure(let error) = heard.withLock({ $0.result }) else { return nil }
+    return error as? ProcessError
+  }
+
+  /// Consumes what is held; returns whether there was anything.
+  @discardableResult
+  func consumeAll() -> Bool {
+    let held = heard.withLock { heard in
+      defer { heard.held = [] }
+      return heard.held
+    }
+    for consumed in held { consumed() }
+    return !held.isEmpty
+  }
+}

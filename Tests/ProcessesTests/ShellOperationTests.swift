@@ -1,0 +1,141 @@
+import Foundation
+import Operations
+import Support
+import Testing
+
+@testable import Processes
+
+@Suite struct ShellOperationTests {
+  @Test(arguments: [0, 1, 3, 127, 255])
+  func theResultIsTheExitStatus(status: Int32) {
+    #expect(Shell("exit \(status)").run().exit == .exited(status))
+  }
+
+  @Test(arguments: [SIGTERM, SIGKILL, SIGSEGV])
+  func theResultIsTheSignalThatEndedIt(signal: Int32) {
+    #expect(Shell("kill -\(signal) $$").run().exit == .signalled(signal))
+  }
+
+  @Test func theTwoStreamsAreKeptApart() {
+    let shell = Shell("echo out; echo err >&2; echo more").run()
+    #expect(shell.text(.stdout) == "out\nmore\n")
+    #expect(shell.text(.stderr) == "err\n")
+  }
+
+  @Test func theStandardInputIsEmpty() {
+    let shell = Shell("readlink /proc/self/fd/0; cat; echo end").run()
+    #expect(shell.text() == "/dev/null\nend\n")
+  }
+
+  @Test func aChildHasNoDescriptorButItsThree() {
+    let shell = Shell(ProcessLaunch(["/bin/sh", "-c", "ls /proc/$$/fd"])).run()
+    #expect(shell.text().split(separator: "\n").filter { Int($0).map { $0 < 10 } ?? false } == ["0", "1", "2"])
+  }
+
+  @Test func aChildLeadsItsOwnSessionAndGroup() {
+    let shell = Shell(ProcessLaunch(["/bin/cat", "/proc/self/stat"])).run()
+    let words = shell.text().split(separator: " ")
+    #expect(words.count > 6)
+    guard words.count > 6 else { return }
+    #expect(words[4] == words[0] && words[5] == words[0])
+  }
+
+  @Test func signalsAreAsTheyAreByDefault() {
+    let shell = Shell(ProcessLaunch(["/bin/grep", "-E", "^Sig(Blk|Ign)", "/proc/self/status"])).run()
+    #expect(shell.text() == "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n")
+  }
+
+  @Test func itRunsInItsDirectory() {
+    #expect(Shell(ProcessLaunch(["/bin/pwd"], directory: "/usr/lib")).run().text() == "/usr/lib\n")
+    #expect(Shell(ProcessLaunch(["bin/pwd"], directory: "/")).run().text() == "/\n")
+  }
+
+  @Test func theEnvironmentIsInheritedAndAddedTo() {
+    let launch = ProcessLaunch(
+      script: "echo \"$ADDED|$HOME|$OPDASH_RUN\"", environment: ["ADDED": "a b=c", "HOME": "/nowhere"])
+    let text = Shell(launch).run().text()
+    #expect(text.hasPrefix("a b=c|/nowhere|"))
+    #expect(text.contains("/"))
+    #expect(Shell("echo $PATH").run().text() == (ProcessInfo.processInfo.environment["PATH"] ?? "") + "\n")
+  }
+
+  @Test func aProgramIsLookedForInThePathItIsGiven() throws {
+    let directory = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let program = directory.appendingPathComponent("only-here")
+    try "#!/bin/sh\necho found\n".write(to: program, atomically: true, encoding: .utf8)
+    #expect(Shell(ProcessLaunch(["only-here"], environment: ["PATH": directory.path])).run().error?.code == .notExecutable)
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program.path)
+    #expect(Shell(ProcessLaunch(["only-here"], environment: ["PATH": directory.path])).run().text() == "found\n")
+    #expect(Shell(ProcessLaunch(["only-here"])).run().error?.code == .programNotFound)
+  }
+
+  @Test func argumentsReachTheProgramAsTheyAre() {
+    let launch = ProcessLaunch(["/usr/bin/printf", "%s\\n", "a b", "", "$HOME", "é\"'"])
+    #expect(Shell(launch).run().text() == "a b\n\n$HOME\né\"'\n")
+  }
+
+  @Test func whatCannotBeStartedSaysWhy() {
+    func error(_ arguments: [String], directory: String? = nil, environment: [String: String] = [:]) -> ProcessError? {
+      Shell(ProcessLaunch(arguments, directory: directory, environment: environment)).run().error
+    }
+    #expect(error(["/no/such/program"])?.description == "/no/such/program: no such program")
+    #expect(error(["no-such-program"])?.description == "no-such-program: no such program in PATH")
+    #expect(error(["/etc/passwd"])?.code == .notExecutable)
+    #expect(error(["/etc"])?.code == .notExecutable)
+    #expect(error(["/etc/passwd/x"])?.code == .programNotFound)
+    #expect(error(["/bin/true"], directory: "/no/such")?.description == "/no/such: no such directory")
+    #expect(error(["/bin/true"], directory: "/etc/passwd")?.description == "/etc/passwd: not a directory")
+    #expect(error([])?.code == .invalidArguments)
+    #expect(error(["/bin/echo", "a\0b"])?.code == .invalidArguments)
+    #expect(error(["/bin/true"], environment: ["A": "\0"])?.code == .invalidArguments)
+    #expect(error(["/bin/true"], environment: ["": "x"])?.code == .invalidArguments)
+    #expect(error(["/bin/echo", String(repeating: "x", count: 4 << 20)])?.code == .invalidArguments)
+  }
+
+  @Test func allOutputComesBeforeTheResult() {
+    for _ in 0..<20 {
+      let shell = Shell("head -c 300000 /dev/zero; echo end").run()
+      #expect(shell.bytes(.stdout).count == 300_004)
+      #expect(!shell.isLate)
+    }
+  }
+
+  @Test func whatIsNotConsumedStopsTheWriter() {
+    let shell = Shell(ProcessLaunch(["/usr/bin/head", "-c", "3000000", "/dev/zero"]), holds: true).start()
+    // It fills the pipe after the one chunk that was read, and sleeps.
+    #expect(eventually(within: 20) { System.written(by: shell.pid) >= 65_536 && System.state(of: shell.pid) == "S" })
+    #expect(shell.chunks == 1)
+    #expect(System.written(by: shell.pid) <= 65_536 * 2 + 4096)
+    #expect(eventually(within: 20) {
+      shell.consumeAll()
+      return shell.operation.isFinished
+    })
+    #expect(shell.bytes(.stdout).count == 3_000_000)
+    #expect(shell.exit == .exited(0))
+  }
+
+  @Test func aChunkCountsAsConsumedOnce() {
+    let held = Lock<[@Sendable () -> Void]>([])
+    let operation = ShellOperation(ProcessLaunch(["/usr/bin/head", "-c", "300000", "/dev/zero"])) { _, _, consumed in
+      held.withLock { $0.append(consumed) }
+    }
+    let queue = OperationQueue()
+    queue.addOperation(operation)
+    #expect(eventually { held.withLock { $0.count } == 1 })
+    let first = held.withLock { $0[0] }
+    for _ in 0..<10 { first() }
+    #expect(eventually { held.withLock { $0.count } == 2 })
+    first()
+    // Were the second chunk released by it, a third would be there before this job's end.
+    _ = Shell("exit 0").run()
+    #expect(held.withLock { $0.count } == 2)
+    operation.cancel()
+    #expect(eventually {
+      let last = held.withLock { $0.last }
+      last?()
+      return operation.isFinished
+    })
+  }
+}
