@@ -4,12 +4,16 @@ import Processes
 
 // A program that runs shell jobs, for the tests to kill and to look at from outside.
 //
-//     ProcessProbe run SCRIPT...     runs them until it is killed
+//     ProcessProbe run SCRIPT...     runs them and prints how each ended
 //     ProcessProbe end SCRIPT        waits for its first output, then ends all and exits as a program should
 //     ProcessProbe many COUNT        runs as many programs; prints open descriptors before and after, and zombies
 
 let arguments = Array(CommandLine.arguments.dropFirst())
 let queue = OperationQueue()
+// Who started us may have blocked what the tests send.
+var none = sigset_t()
+sigemptyset(&none)
+sigprocmask(SIG_SETMASK, &none, nil)
 ProcessSupervisor.shared.start()
 
 func run(_ launch: ProcessLaunch, said: @escaping @Sendable () -> Void = {}) -> DispatchSemaphore {
@@ -18,7 +22,10 @@ func run(_ launch: ProcessLaunch, said: @escaping @Sendable () -> Void = {}) -> 
     said()
     consumed()
   }
-  operation.completionBlock = { done.signal() }
+  operation.result(on: .global()) { result in
+    if case .success(let exit) = result, arguments.first == "run" { FileHandle.standardOutput.write(Data("\(exit)\n".utf8)) }
+    done.signal()
+  }
   queue.addOperation(operation)
   return done
 }

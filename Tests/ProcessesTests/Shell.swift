@@ -20,7 +20,6 @@ final class Shell: Sendable {
 
   /// Holds the output back until `consumeAll` if `holds`.
   init(_ launch: ProcessLaunch, holds: Bool = false) {
-    Self.supervised
     let heard = Lock(Heard())
     self.heard = heard
     operation = ShellOperation(launch, launched: { pid in heard.withLock { $0.pid = pid } }) { stream, bytes, consumed in
@@ -38,7 +37,6 @@ final class Shell: Sendable {
 
   convenience init(_ script: String, grace: Duration = .seconds(5)) { self.init(ProcessLaunch(script: script, grace: grace)) }
 
-  private static let supervised: Void = ProcessSupervisor.shared.start()
   private static let queue: OperationQueue = {
     let queue = OperationQueue()
     queue.maxConcurrentOperationCount = 64

@@ -21,6 +21,9 @@ enum System {
     return stat[end...].dropFirst(2).first ?? " "
   }
 
+  /// Whether it is stopped by a signal, or waits in the kernel (D) for a stopped child of its that is about to execute.
+  static func isStopped(_ pid: Int32) -> Bool { "TD".contains(state(of: pid)) }
+
   /// How many bytes a process has written.
   static func written(by pid: Int32) -> Int {
     let line = text("/proc/\(pid)/io").split(separator: "\n").first { $0.hasPrefix("wchar: ") }
