@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -86,6 +87,29 @@ bool cprocess_look(pid_t pid, struct cprocess_info *info) {
   return true;
 }
 
+/// Whether a process is on its way into another program: it has memory, but no environment to read yet.
+static bool is_executing(pid_t pid) {
+  char path[40], text[1024];
+  path_of(path, pid, "/stat");
+  int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  ssize_t count = read_some(descriptor, text, sizeof text - 1);
+  close(descriptor);
+  if (count <= 0) return false;
+  text[count] = 0;
+  const char *at = strrchr(text, ')');
+  if (at == NULL) return false;
+  // The size of the memory is the 23rd word, the end of the environment the 51st.
+  bool has_memory = false, has_environment = false;
+  for (int word = 2; *at != 0; at++) {
+    if (*at == ' ') word++;
+    if (*at < '1' || *at > '9') continue;
+    if (word == 23) has_memory = true;
+    if (word == 51) has_environment = true;
+  }
+  return has_memory && !has_environment;
+}
+
 struct directory_entry {
   uint64_t inode;
   int64_t offset;
@@ -118,11 +142,13 @@ size_t cprocess_list(struct cprocess_info *list, size_t capacity) {
   return found;
 }
 
-int64_t cprocess_launch_number(pid_t pid, const char *cookie) {
+/// As cprocess_launch_number, with -2 for an environment of no bytes.
+static int64_t read_launch_number(pid_t pid, const char *cookie) {
   char path[40], text[8192];
   path_of(path, pid, "/environ");
   int descriptor = open(path, O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return -1;
+  bool is_empty = true;
   size_t length = strlen(cookie), kept = 0;
   int64_t found = -1;
   bool skipping = false;
@@ -130,6 +156,7 @@ int64_t cprocess_launch_number(pid_t pid, const char *cookie) {
   while (found < 0) {
     ssize_t count = read_some(descriptor, text + kept, sizeof text - kept);
     if (count <= 0 && kept == 0) break;
+    is_empty = false;
     bool last = count <= 0;
     size_t size = kept + (last ? 0 : (size_t)count), at = 0;
     for (;;) {
@@ -156,7 +183,17 @@ int64_t cprocess_launch_number(pid_t pid, const char *cookie) {
     }
   }
   close(descriptor);
-  return found;
+  return is_empty ? -2 : found;
+}
+
+int64_t cprocess_launch_number(pid_t pid, const char *cookie) {
+  for (int attempt = 0; attempt < 200; attempt++) {
+    int64_t number = read_launch_number(pid, cookie);
+    if (number != -2) return number;
+    if (!is_executing(pid)) return -1;
+    sched_yield();
+  }
+  return -1;
 }
 
 pid_t cprocess_newest(void) {

@@ -44,7 +44,9 @@ struct LaunchEnvironment: @unchecked Sendable {
   }
 
   /// Where a child with these additions looks for programs.
-  func searchPath(with additions: [String: String]) -> String { additions["PATH"] ?? path ?? "/usr/local/bin:/usr/bin:/bin" }
+  func searchPath(with additions: [String: String]) -> String {
+    additions["PATH"] ?? path ?? "/usr/local/bin:/usr/bin:/bin"
+  }
 
   /// Gives the child's environment for the time of the call; nil if an addition holds a zero byte, or has no name.
   func withPointers<Result>(

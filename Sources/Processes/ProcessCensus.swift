@@ -70,7 +70,8 @@ final class ProcessCensus: Sendable {
     var result = Result()
     guard !list.isEmpty else { return result }
     var rest: [cprocess_info] = []
-    for info in list where info.session != ownSession && info.pid != ownPID {
+    // Session 0 is the kernel's own.
+    for info in list where info.session != ownSession && info.session != 0 && info.pid != ownPID {
       if info.ended {
         if info.parent == ownPID, registry.launch(ledBy: info.pid) == nil { result.ended.append(info.pid) }
       } else if registry.launch(ledBy: info.pid) != nil {

@@ -41,9 +41,11 @@ public struct ProcessError: Error, Sendable, Equatable, CustomStringConvertible,
     case ENOENT:
       let path = program.hasPrefix("/") ? program : (launch.directory.map { $0 + "/" } ?? "") + program
       guard access(path, F_OK) == 0 else { return ProcessError(.programNotFound, "\(program): no such program") }
-      return ProcessError(.notExecutable, "\(program): the interpreter that it names is missing: look at its first line")
+      return ProcessError(
+        .notExecutable, "\(program): the interpreter that it names is missing: look at its first line")
     case EACCES, EISDIR, EPERM:
-      return ProcessError(.notExecutable, "\(program): not executable: a file with the permission to execute it is needed")
+      return ProcessError(
+        .notExecutable, "\(program): not executable: a file with the permission to execute it is needed")
     case ENOTDIR:
       return ProcessError(.programNotFound, "\(program): no such program: a part of its path is not a directory")
     case ENOEXEC:

@@ -151,7 +151,8 @@ final class ProcessReactor: @unchecked Sendable {
 
   private func handle(_ command: Command, for child: ChildProcess) {
     switch command {
-    case .stop: if child.phase == .running || child.phase == .draining { stop(child, grace: child.launch.grace.nanoseconds) }
+    case .stop:
+      if child.phase == .running || child.phase == .draining { stop(child, grace: child.launch.grace.nanoseconds) }
     case .kill: kill(child)
     case .pause: if child.phase == .running { signal(child, SIGSTOP) }
     case .resume: signal(child, SIGCONT)
@@ -276,12 +277,15 @@ final class ProcessReactor: @unchecked Sendable {
   /// Signals the group, and the job's processes that have left it.
   private func signal(_ child: ChildProcess, _ signal: Int32) {
     child.signalGroup(signal)
-    for member in lookAtEveryone().members[child.number] ?? [] where member.group != child.pid { member.signal(signal) }
+    for member in members(of: child, in: lookAtEveryone()) where member.group != child.pid { member.signal(signal) }
   }
 
   private func survivors(of child: ChildProcess) -> [ProcessCensus.Member] {
     let isYoung = Self.now - child.launchedAt < Self.youth
-    let result = (isYoung ? census.takeStarted(after: child.pid) : nil) ?? lookAtEveryone()
+    return members(of: child, in: (isYoung ? census.takeStarted(after: child.pid) : nil) ?? lookAtEveryone())
+  }
+
+  private func members(of child: ChildProcess, in result: ProcessCensus.Result) -> [ProcessCensus.Member] {
     // An orphan without a mark may be of any job that was there before it: it ends with the last of them.
     let orphans = result.orphans.filter { !registry.hasJob(besides: child, before: $0.pid) }
     return (result.members[child.number] ?? []) + orphans

@@ -40,13 +40,16 @@ public final class ProcessSupervisor: Sendable {
   @discardableResult
   public func endAll(within limit: Duration = .seconds(1)) -> Bool {
     let end = ContinuousClock.now + limit
+    // Once more after the first look that finds none: what forks while it is looked for can be missed once.
+    var quiet = 0
     while true {
       let launching = registry.close()
       registry.signalAll(SIGKILL)
       let everyone = census.takeAll()
       let left = everyone.members.values.joined() + everyone.orphans
       for member in left { member.signal(SIGKILL) }
-      if launching == 0, everyone.leaders == 0, left.isEmpty { return true }
+      quiet = launching == 0 && everyone.leaders == 0 && left.isEmpty ? quiet + 1 : 0
+      if quiet == 2 { return true }
       if ContinuousClock.now >= end { return false }
       _ = poll(nil, 0, 1)
     }

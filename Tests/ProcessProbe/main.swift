@@ -23,7 +23,9 @@ func run(_ launch: ProcessLaunch, said: @escaping @Sendable () -> Void = {}) -> 
     consumed()
   }
   operation.result(on: .global()) { result in
-    if case .success(let exit) = result, arguments.first == "run" { FileHandle.standardOutput.write(Data("\(exit)\n".utf8)) }
+    if case .success(let exit) = result, arguments.first == "run" {
+      FileHandle.standardOutput.write(Data("\(exit)\n".utf8))
+    }
     done.signal()
   }
   queue.addOperation(operation)

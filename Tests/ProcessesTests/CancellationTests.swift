@@ -18,8 +18,10 @@ import Testing
 
   @Test func whatIgnoresTheStopSignalIsKilledAfterTheGrace() {
     let marker = System.marker()
-    let shell = Shell("trap '' TERM; sleep \(marker) & echo up; while :; do sleep \(marker); done", grace: .milliseconds(50))
-      .start()
+    let shell = Shell(
+      "trap '' TERM; sleep \(marker) & echo up; while :; do sleep \(marker); done", grace: .milliseconds(50)
+    )
+    .start()
     #expect(shell.says("up"))
     shell.operation.cancel()
     #expect(shell.isOver())
@@ -28,8 +30,10 @@ import Testing
   }
 
   @Test func theStopSignalCanBeAnother() {
-    let shell = Shell(ProcessLaunch(script: "trap 'exit 9' INT; echo up; while :; do sleep 0.01; done", stopSignal: SIGINT))
-      .start()
+    let shell = Shell(
+      ProcessLaunch(script: "trap 'exit 9' INT; echo up; while :; do sleep 0.01; done", stopSignal: SIGINT)
+    )
+    .start()
     #expect(shell.says("up"))
     shell.operation.cancel()
     #expect(shell.isOver())
@@ -56,8 +60,10 @@ import Testing
 
   @Test func killingDoesNotWaitForTheGrace() {
     let marker = System.marker()
-    let shell = Shell("trap '' TERM; setsid sleep \(marker) & echo up; while :; do sleep \(marker); done", grace: .seconds(600))
-      .start()
+    let shell = Shell(
+      "trap '' TERM; setsid sleep \(marker) & echo up; while :; do sleep \(marker); done", grace: .seconds(600)
+    )
+    .start()
     #expect(shell.says("up"))
     shell.operation.cancel()
     shell.operation.kill()
@@ -104,7 +110,9 @@ import Testing
     for round in 0..<1500 {
       // Some end at once, some never do by themselves.
       let script = round % 3 == 0 ? "sleep \(marker)" : round % 3 == 1 ? "exit 0" : "sleep \(marker) & exit 1"
-      let operation = ShellOperation(ProcessLaunch(script: script, grace: .milliseconds(20))) { _, _, consumed in consumed() }
+      let operation = ShellOperation(ProcessLaunch(script: script, grace: .milliseconds(20))) { _, _, consumed in
+        consumed()
+      }
       queue.addOperation(operation)
       let delay = UInt32.random(in: 0..<3000)
       DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(Int(delay))) {

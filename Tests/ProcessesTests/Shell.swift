@@ -22,7 +22,8 @@ final class Shell: Sendable {
   init(_ launch: ProcessLaunch, holds: Bool = false) {
     let heard = Lock(Heard())
     self.heard = heard
-    operation = ShellOperation(launch, launched: { pid in heard.withLock { $0.pid = pid } }) { stream, bytes, consumed in
+    operation = ShellOperation(launch, launched: { pid in heard.withLock { $0.pid = pid } }) {
+      stream, bytes, consumed in
       let holds = heard.withLock { heard in
         heard.output[stream, default: []] += bytes
         heard.chunks += 1
@@ -35,7 +36,9 @@ final class Shell: Sendable {
     operation.whenDone { result in heard.withLock { $0.result = result } }
   }
 
-  convenience init(_ script: String, grace: Duration = .seconds(5)) { self.init(ProcessLaunch(script: script, grace: grace)) }
+  convenience init(_ script: String, grace: Duration = .seconds(5)) {
+    self.init(ProcessLaunch(script: script, grace: grace))
+  }
 
   private static let queue: OperationQueue = {
     let queue = OperationQueue()

@@ -67,7 +67,8 @@ import Testing
     defer { try? FileManager.default.removeItem(at: directory) }
     let program = directory.appendingPathComponent("only-here")
     try "#!/bin/sh\necho found\n".write(to: program, atomically: true, encoding: .utf8)
-    #expect(Shell(ProcessLaunch(["only-here"], environment: ["PATH": directory.path])).run().error?.code == .notExecutable)
+    #expect(
+      Shell(ProcessLaunch(["only-here"], environment: ["PATH": directory.path])).run().error?.code == .notExecutable)
     try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program.path)
     #expect(Shell(ProcessLaunch(["only-here"], environment: ["PATH": directory.path])).run().text() == "found\n")
     #expect(Shell(ProcessLaunch(["only-here"])).run().error?.code == .programNotFound)
@@ -110,10 +111,11 @@ import Testing
     #expect(eventually(within: 20) { System.written(by: shell.pid) >= 65_536 && System.state(of: shell.pid) == "S" })
     #expect(shell.chunks == 1)
     #expect(System.written(by: shell.pid) <= 65_536 * 2 + 4096)
-    #expect(eventually(within: 20) {
-      shell.consumeAll()
-      return shell.operation.isFinished
-    })
+    #expect(
+      eventually(within: 20) {
+        shell.consumeAll()
+        return shell.operation.isFinished
+      })
     #expect(shell.bytes(.stdout).count == 3_000_000)
     #expect(shell.exit == .exited(0))
   }
@@ -134,10 +136,11 @@ import Testing
     _ = Shell("exit 0").run()
     #expect(held.withLock { $0.count } == 2)
     operation.cancel()
-    #expect(eventually {
-      let last = held.withLock { $0.last }
-      last?()
-      return operation.isFinished
-    })
+    #expect(
+      eventually {
+        let last = held.withLock { $0.last }
+        last?()
+        return operation.isFinished
+      })
   }
 }

@@ -38,6 +38,8 @@ enum System {
   }
 
   /// The probe program, which is built beside the tests.
-  static let probe = URL(fileURLWithPath: (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "")
-    .deletingLastPathComponent().appendingPathComponent("ProcessProbe").path
+  static let probe = URL(
+    fileURLWithPath: (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+  )
+  .deletingLastPathComponent().appendingPathComponent("ProcessProbe").path
 }
