@@ -63,7 +63,9 @@ final class ChildProcess: @unchecked Sendable {
     _modify { if stream == .stdout { yield &stdout } else { yield &stderr } }
   }
 
-  /// Signals the group. Safe against a reused number: the leader is reaped last of all, so the number is the group's own.
+  /// Signals the group.
+  ///
+  /// Safe against a reused number: the leader is reaped last of all, so the number is the group's own.
   func signalGroup(_ signal: Int32) { _ = kill(-pid, signal) }
 
   var isHeld: Bool { stdout.isHeld || stderr.isHeld }

@@ -4,7 +4,9 @@ import Foundation
 public struct ProcessLaunch: Sendable {
   /// The program and its arguments; a program without a slash is looked for in the PATH that it is given.
   public var arguments: [String]
-  /// The working directory; the one of this process if there is none. A relative program is relative to it.
+  /// The working directory; the one of this process if there is none.
+  ///
+  /// A relative program is relative to it.
   public var directory: String?
   /// What is added to the environment of this process, or replaces what is there.
   public var environment: [String: String]

@@ -17,7 +17,9 @@ final class ProcessRegistry: Sendable {
 
   private let state = Lock(State())
 
-  /// Announces a launch: its number, or nil when all has been ended. `register` or `abandonLaunch` follows.
+  /// Announces a launch: its number, or nil when all has been ended.
+  ///
+  /// `register` or `abandonLaunch` follows.
   func beginLaunch() -> UInt64? {
     state.withLock { state in
       guard !state.isClosed else { return nil }
@@ -73,7 +75,9 @@ final class ProcessRegistry: Sendable {
     }
   }
 
-  /// Signals every group. Under the lock, so that no leader is reaped meanwhile.
+  /// Signals every group.
+  ///
+  /// Under the lock, so that no leader is reaped meanwhile.
   func signalAll(_ signal: Int32) {
     state.withLock { state in
       for pid in state.numbers.keys { _ = kill(-pid, signal) }

@@ -22,8 +22,8 @@ final class Shell: Sendable {
   init(_ launch: ProcessLaunch, holds: Bool = false) {
     let heard = Lock(Heard())
     self.heard = heard
-    operation = ShellOperation(launch, launched: { pid in heard.withLock { $0.pid = pid } }) {
-      stream, bytes, consumed in
+    let launched: @Sendable (Int32) -> Void = { pid in heard.withLock { $0.pid = pid } }
+    operation = ShellOperation(launch, launched: launched) { stream, bytes, consumed in
       let holds = heard.withLock { heard in
         heard.output[stream, default: []] += bytes
         heard.chunks += 1
