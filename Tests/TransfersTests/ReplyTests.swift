@@ -1,0 +1,138 @@
+import Foundation
+import Testing
+
+@testable import Transfers
+
+private func reply(_ status: Int, _ fields: [String: String] = [:]) -> Reply {
+  guard var reply = Reply(statusLine: "HTTP/1.1 \(status) Words") else { fatalError("no status line") }
+  for (name, value) in fields { reply.add(line: "\(name): \(value)") }
+  return reply
+}
+
+@Suite struct ReplyTests {
+  @Test(arguments: [
+    ("HTTP/1.1 200 OK", 200), ("HTTP/2 404 ", 404), ("HTTP/1.0 503", 503), ("HTTP/1.1 20 OK", nil), ("ICY 200 OK", nil),
+    ("HTTP/1.1", nil), ("", nil),
+  ])
+  func aStatusLineHasThreeDigits(line: String, status: Int?) {
+    #expect(Reply(statusLine: line)?.status == status)
+  }
+
+  @Test func theNameOfAFieldHasNoCaseAndItsValueNoEdges() {
+    var reply = reply(200)
+    reply.add(line: "ETAG:\t \"a b\"  ")
+    reply.add(line: "etag: second")
+    reply.add(line: "no field")
+    #expect(reply["etag"] == "\"a b\"")
+  }
+
+  @Test func aLengthUnderATransferCodingIsNone() {
+    #expect(reply(200, ["Content-Length": "12"]).contentLength == 12)
+    #expect(reply(200, ["Content-Length": "-12"]).contentLength == nil)
+    #expect(reply(200, ["Content-Length": "12", "Transfer-Encoding": "chunked"]).contentLength == nil)
+  }
+
+  @Test(arguments: [
+    ("bytes 0-9/10", 0, 9, 10), ("Bytes 5-9/*", 5, 9, nil), ("bytes  5-5/ 6", 5, 5, 6),
+  ])
+  func aContentRangeIsRead(text: String, start: Int64, end: Int64, total: Int64?) throws {
+    let range = try #require(ContentRange(text))
+    #expect(range.start == start)
+    #expect(range.end == end)
+    #expect(range.total == total)
+  }
+
+  @Test(arguments: [
+    "", "bytes */10", "bytes 5-4/10", "bytes 0-10/10", "bytes 0-9", "bytes -9/10", "items 0-9/10", "bytes 0-9/x",
+    "bytes 0-99999999999999999999/*", "bytes +1-2/3",
+  ])
+  func aContentRangeThatContradictsItselfIsNone(text: String) {
+    #expect(ContentRange(text) == nil)
+  }
+}
+
+@Suite struct PartInfoTests {
+  private let date = "Sun, 06 Nov 1994 08:49:37 GMT"
+  private let earlier = "Sun, 06 Nov 1994 08:49:36 GMT"
+
+  private func validator(_ fields: [String: String]) -> String? {
+    PartInfo(url: "u", reply: reply(200, fields))?.validator
+  }
+
+  @Test func aStrongTagIsAValidatorAndAWeakOneIsNot() {
+    #expect(validator(["ETag": "\"x\""]) == "\"x\"")
+    #expect(validator(["ETag": "W/\"x\""]) == nil)
+    #expect(validator(["ETag": "x"]) == nil)
+    #expect(validator([:]) == nil)
+  }
+
+  @Test func aDateOfChangeIsAValidatorOnlyIfItIsOlderThanTheReply() {
+    #expect(validator(["ETag": "W/\"x\"", "Last-Modified": earlier, "Date": date]) == earlier)
+    #expect(validator(["Last-Modified": date, "Date": date]) == nil)
+    #expect(validator(["Last-Modified": earlier]) == nil)
+    #expect(validator(["Last-Modified": "yesterday", "Date": date]) == nil)
+  }
+}
+
+@Suite struct RangeRequestTests {
+  private let info = PartInfo(url: "u", reply: reply(200, ["ETag": "\"x\"", "Content-Length": "100"]))
+
+  private func request(_ size: Int64, url: String = "u") -> RangeRequest {
+    RangeRequest(size: size, info: info, url: url)
+  }
+
+  @Test func whatIsMissingIsAskedForUnderTheValidator() {
+    #expect(request(40).headers.map { "\($0.name): \($0.value)" } == ["If-Range: \"x\"", "Range: bytes=40-"])
+  }
+
+  @Test func theLastByteOfACompletePartIsAskedForAgain() { #expect(request(100).start == 99) }
+
+  @Test func aPartThatCannotBeABeginningIsNotGoneOnWith() {
+    #expect(request(0).start == 0)
+    #expect(request(101).headers.isEmpty)
+    #expect(request(40, url: "other").headers.isEmpty)
+    #expect(RangeRequest(size: 40, info: nil, url: "u").headers.isEmpty)
+  }
+
+  @Test func theRestIsTakenOnlyIfItIsTheRest() {
+    let ask = request(40)
+    #expect(ask.judge(reply(206, ["Content-Range": "bytes 40-99/100", "ETag": "\"x\""])) == .rest(total: 100))
+    #expect(ask.judge(reply(206, ["Content-Range": "bytes 40-99/*"])) == .rest(total: 100))
+    let other = "the server sent another range than asked for: starting again"
+    #expect(ask.judge(reply(206, ["Content-Range": "bytes 41-99/100"])) == .again(other))
+    #expect(ask.judge(reply(206, ["Content-Type": "multipart/byteranges; boundary=x"])) == .again(other))
+    let changed = "the file changed on the server: starting again"
+    #expect(ask.judge(reply(206, ["Content-Range": "bytes 40-98/99"])) == .again(changed))
+    #expect(ask.judge(reply(206, ["Content-Range": "bytes 40-99/100", "ETag": "\"y\""])) == .again(changed))
+  }
+
+  @Test func theWholeInsteadOfTheRestSaysWhy() {
+    let ask = request(40)
+    #expect(
+      ask.judge(reply(200, ["Content-Length": "100", "ETag": "\"x\""]))
+        == .whole(total: 100, note: "the server ignored the range: starting again"))
+    #expect(
+      ask.judge(reply(200, ["Content-Length": "100", "ETag": "\"y\""]))
+        == .whole(total: 100, note: "the file changed on the server: starting again"))
+    #expect(RangeRequest().judge(reply(200, ["Content-Length": "7"])) == .whole(total: 7, note: nil))
+  }
+
+  @Test func aRangeThatWasNotAskedForIsAFailure() {
+    guard case .failure(let error) = RangeRequest().judge(reply(206, ["Content-Range": "bytes 0-9/10"])) else {
+      Issue.record("no failure")
+      return
+    }
+    #expect(error.code == .network)
+  }
+
+  @Test func aRedirectNeedsALocation() {
+    #expect(RangeRequest().judge(reply(302, ["Location": "/x"])) == .redirect("/x"))
+    #expect(RangeRequest().judge(reply(302)) == .failure(.http(302)))
+    #expect(RangeRequest().judge(reply(304, ["Location": "/x"])) == .failure(.http(304)))
+  }
+
+  @Test func aRangeBeyondTheEndMeansStartingAgainButOnlyForARange() {
+    #expect(request(40).judge(reply(416)) == .again("the server has nothing after byte 40: starting again"))
+    #expect(RangeRequest().judge(reply(416)) == .failure(.http(416)))
+  }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import Testing
+
+@testable import Transfers
+
+@Suite struct RouteTests {
+  private func route(_ url: String, headers: [String: String] = [:]) throws -> Route {
+    try Route(to: #require(URL(string: url)), headers: headers, reserved: ["range"])
+  }
+
+  @Test(arguments: [
+    ("ftp://h/x", "ftp is neither http nor https: ftp://h/x"),
+    ("file:///etc/passwd", "file is neither http nor https: file:///etc/passwd"),
+    ("/x", "not a whole URL: /x"), ("http:///x", "no host in http:///x"),
+    ("gopher://me:secret@h/", "gopher is neither http nor https: gopher://h/"),
+  ])
+  func onlyWholeHTTPURLsAreTaken(url: String, message: String) {
+    #expect(throws: TransferError(.unsupportedURL, message)) { try route(url) }
+  }
+
+  @Test(arguments: [
+    ("http://h/a/b", "c", "http://h/a/c"), ("http://h/a/b", "/c?d", "http://h/c?d"),
+    ("http://h/a", "//g/c", "http://g/c"),
+    ("https://h/a", "http://g:81/", "http://g:81/"), ("http://h/a", "/with a space", "http://h/with%20a%20space"),
+    ("http://h/a?b", "?c", "http://h/a?c"),
+  ])
+  func aLocationIsRelativeToWhereItWasFound(from: String, location: String, to: String) throws {
+    var route = try route(from)
+    _ = try route.follow(location)
+    #expect(route.url.absoluteString == to)
+  }
+
+  @Test(arguments: ["ftp://h/x", "file:///etc/passwd", "javascript:alert(1)", "http://"])
+  func aRedirectToAnythingElseIsNotFollowed(location: String) throws {
+    var route = try route("http://h/")
+    #expect { _ = try route.follow(location) } throws: { ($0 as? TransferError)?.code == .unsupportedURL }
+    #expect(route.url.absoluteString == "http://h/")
+  }
+
+  @Test func theEleventhRedirectIsOneTooMany() throws {
+    var route = try route("http://h/")
+    for number in 1...10 { _ = try route.follow("/\(number)") }
+    #expect(throws: TransferError(.tooManyRedirects, "more than 10 redirects")) { _ = try route.follow("/11") }
+  }
+
+  @Test(arguments: ["http://g/", "https://h/", "http://h:8080/", "http://h.evil/"])
+  func headersThatMayTellWhoAsksDoNotGoToAnotherOrigin(location: String) throws {
+    let headers = ["Authorization": "Bearer x", "Cookie": "c", "X-Api-Key": "k", "Accept": "*/*"]
+    var route = try route("http://h/", headers: headers)
+    let note = try route.follow(location)
+    #expect(route.headers.map(\.name) == ["Accept"])
+    #expect(note == "redirected to \(location), without Authorization, Cookie, X-Api-Key")
+    _ = try route.follow("http://h/")
+    #expect(route.headers.map(\.name) == ["Accept"])
+  }
+
+  @Test(arguments: ["/x", "http://H:80/x"])
+  func allHeadersStayWithTheOrigin(location: String) throws {
+    var route = try route("http://h/", headers: ["Authorization": "Bearer x"])
+    #expect(try route.follow(location) == "redirected to \(route.url.absoluteString)")
+    #expect(route.headers.map(\.name) == ["Authorization"])
+  }
+
+  @Test(arguments: [
+    ["A": "b\r\nEvil: yes"], ["A\n": "b"], ["": "b"], ["A:": "b"], ["Range": "bytes=1-"], ["A": "b\0"], ["Ä": "b"],
+  ])
+  func aHeaderThatWouldBreakTheRequestIsAnError(headers: [String: String]) {
+    #expect { _ = try route("http://h/", headers: headers) } throws: { ($0 as? TransferError)?.code == .invalidHeader }
+  }
+}
