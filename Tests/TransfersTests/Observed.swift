@@ -48,6 +48,12 @@ final class Observed<Success: Sendable>: Sendable {
     return self
   }
 
+  /// Cancels it and waits until it has ended.
+  func cancel() async {
+    operation.cancel()
+    await ended()
+  }
+
   func ended() async {
     await withCheckedContinuation { continuation in
       operation.whenDone { _ in continuation.resume() }

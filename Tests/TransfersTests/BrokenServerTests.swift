@@ -1,0 +1,307 @@
+import Foundation
+import Support
+import Testing
+
+@testable import Transfers
+
+/// What a download makes of servers that break, lie or change their mind.
+@Suite struct BrokenServerTests {
+  private let folder: TemporaryFolder
+  private let content = randomBytes(300_000)
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func download(_ url: URL, headers: [String: String] = [:], resume: Bool = true) -> Observed<URL> {
+    Observed(DownloadOperation(from: url, to: folder.file("file"), headers: headers, resume: resume))
+  }
+
+  /// Runs one download from a server that follows `script`.
+  private func run(_ script: @escaping @Sendable (RawServer.Request) -> [RawServer.Step]) async throws -> Observed<URL>
+  {
+    let server = try RawServer(script)
+    defer { server.stop() }
+    return await download(server.url("/f")).run()
+  }
+
+  /// Leaves a part of so many bytes, as a transfer that was cut would.
+  private func leavePart(_ count: Int, of server: RawServer, tag: String = "\"1\"") throws {
+    try Data(content.prefix(count)).write(to: folder.file("file.part"))
+    var reply = try #require(Reply(statusLine: "HTTP/1.1 200 OK"))
+    reply.add(line: "ETag: \(tag)")
+    reply.add(line: "Content-Length: \(content.count)")
+    let info = try #require(PartInfo(url: server.url("/f").absoluteString, reply: reply))
+    try JSONEncoder().encode(info).write(to: folder.file("file.part.meta"))
+  }
+
+  private func expectWhole(_ download: Observed<URL>) throws {
+    #expect(try download.result?.get() == folder.file("file"))
+    #expect(try Data(contentsOf: folder.file("file")) == Data(content))
+    #expect(folder.names() == ["file"])
+  }
+
+  @Test(arguments: [
+    "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Le",
+    "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nA: b\r\n",
+  ])
+  func aReplyThatEndsInItsHeaderIsAFailure(head: String) async throws {
+    let download = try await run { _ in [.send(head)] }
+    #expect(download.error?.code == .network, "\(String(describing: download.result))")
+    #expect(folder.names().isEmpty)
+  }
+
+  @Test func noReplyAtAllIsAFailure() async throws {
+    let download = try await run { _ in [] }
+    #expect(download.error == TransferError(.network, "the server closed the connection without a reply"))
+  }
+
+  @Test(arguments: ["hello\r\n\r\n", "SSH-2.0-OpenSSH_9.2\r\n", "HTTP/1.1 banana\r\n\r\n"])
+  func whatIsNotHTTPIsAFailure(text: String) async throws {
+    let download = try await run { _ in [.send(text)] }
+    #expect(download.error?.code == .network, "\(String(describing: download.result))")
+    #expect(folder.names().isEmpty)
+  }
+
+  @Test func aBodyLongerThanItsLengthIsAFailureAndNothingOfItIsKept() async throws {
+    let download = try await run { _ in [.send("HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: 5\r\n\r\n123456789")]
+    }
+    #expect(download.error == TransferError(.network, "the server sent more than it said"))
+    #expect(folder.names().isEmpty)
+  }
+
+  @Test func aBodyLongerThanItsRangeIsAFailureAndNothingOfItIsKept() async throws {
+    let server = try RawServer { [content] request in
+      let start = request.rangeStart ?? 0
+      let head = "HTTP/1.1 206 P\r\nContent-Range: bytes \(start)-\(content.count - 1)/\(content.count)\r\n\r\n"
+      return [.send(head), .sendBytes(content)]
+    }
+    defer { server.stop() }
+    try leavePart(100_000, of: server)
+    let download = await download(server.url("/f")).run()
+    #expect(download.error == TransferError(.network, "the server sent more than it said"))
+    #expect(folder.names().isEmpty)
+  }
+
+  @Test func aChunkedBodyHasNoTotalUntilItIsThere() async throws {
+    let chunk = String(decoding: [UInt8](repeating: 65, count: 255), as: UTF8.self)
+    let download = try await run { _ in
+      [.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n\(chunk)\r\n0\r\nTrailer: x\r\n\r\n")]
+    }
+    #expect(try Data(contentsOf: folder.file("file")).count == 255)
+    #expect(download.progress.first == TransferProgress(done: 0, total: nil))
+    #expect(download.progress.last == TransferProgress(done: 255, total: 255))
+  }
+
+  @Test func aChunkedBodyThatIsCutIsAFailure() async throws {
+    let download = try await run { _ in [.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\nabc")] }
+    #expect(download.error?.code == .network)
+  }
+
+  @Test func aConnectionThatIsResetIsAFailureThatSaysHowFarItCame() async throws {
+    let received = DispatchSemaphore(value: 0)
+    let server = try RawServer { _ in
+      let head = "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n0123456789"
+      return [.send(head), .run { _ = received.wait(timeout: .now() + 10) }, .reset]
+    }
+    defer { server.stop() }
+    let download = download(server.url("/f"))
+    download.operation.start()
+    #expect(eventually { download.done == 10 })
+    received.signal()
+    await download.ended()
+    #expect(download.error == TransferError(.network, "ended after 10 of 1000 bytes"))
+  }
+
+  @Test func aRefusedConnectionIsAFailureThatSaysSo() async throws {
+    let url = try #require(URL(string: "http://127.0.0.1:\(Loopback.freePort())/"))
+    #expect(await download(url).run().error == TransferError(.network, "connection refused"))
+    #expect(folder.names().isEmpty)
+  }
+
+  @Test func anUnknownHostIsAFailure() async throws {
+    let url = try #require(URL(string: "http://no-such-host.invalid/"))
+    let error = await download(url).run().error
+    #expect(error?.code == .network)
+    #expect(error?.message.contains("no-such-host.invalid") == true)
+  }
+
+  @Test func anotherRangeThanTheOneAskedForIsNotWritten() async throws {
+    let server = try RawServer { [content] request in
+      guard request.headers["range"] != nil else { return RawServer.file(content)(request) }
+      return [
+        .send("HTTP/1.1 206 P\r\nContent-Range: bytes 5-9/\(content.count)\r\nContent-Length: 5\r\n\r\nwrong"), .next,
+      ]
+    }
+    defer { server.stop() }
+    try leavePart(1000, of: server)
+    let download = await download(server.url("/f")).run()
+    try expectWhole(download)
+    #expect(download.notes.contains("the server sent another range than asked for: starting again"))
+  }
+
+  @Test func aFileThatChangedOnTheServerIsFetchedAnew() async throws {
+    let server = try RawServer(RawServer.file(content, tag: "\"2\""))
+    defer { server.stop() }
+    try leavePart(1000, of: server, tag: "\"1\"")
+    let download = await download(server.url("/f")).run()
+    try expectWhole(download)
+    #expect(server.requests.first?.headers["if-range"] == "\"1\"")
+    #expect(download.notes.last == "the file changed on the server: starting again")
+  }
+
+  @Test func aChangedTagInA206IsBelieved() async throws {
+    let server = try RawServer { [content] request in
+      guard let start = request.rangeStart else { return RawServer.file(content, tag: "\"2\"")(request) }
+      let range = "bytes \(start)-\(content.count - 1)/\(content.count)"
+      return [.send("HTTP/1.1 206 P\r\nETag: \"2\"\r\nContent-Range: \(range)\r\n\r\n"), .hold]
+    }
+    defer { server.stop() }
+    try leavePart(1000, of: server)
+    let download = await download(server.url("/f")).run()
+    try expectWhole(download)
+    #expect(download.notes.contains("the file changed on the server: starting again"))
+  }
+
+  @Test func aServerWithoutRangesStartsAgain() async throws {
+    let server = try RawServer { [content] _ in
+      [.send("HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: \(content.count)\r\n\r\n"), .sendBytes(content), .next]
+    }
+    defer { server.stop() }
+    try leavePart(1000, of: server)
+    let download = await download(server.url("/f")).run()
+    try expectWhole(download)
+    #expect(download.notes.last == "the server ignored the range: starting again")
+  }
+
+  @Test func a416MeansStartingAgain() async throws {
+    let server = try RawServer { [content] request in
+      guard request.headers["range"] != nil else { return RawServer.file(content)(request) }
+      return [.send("HTTP/1.1 416 R\r\nContent-Range: bytes */500\r\nContent-Length: 0\r\n\r\n"), .next]
+    }
+    defer { server.stop() }
+    try leavePart(1000, of: server)
+    let download = await download(server.url("/f")).run()
+    try expectWhole(download)
+    #expect(download.notes.contains("the server has nothing after byte 1000: starting again"))
+  }
+
+  @Test func aCompletePartIsProvedByItsLastByteAlone() async throws {
+    let server = try RawServer(RawServer.file(content))
+    defer { server.stop() }
+    try leavePart(content.count, of: server)
+    let download = await download(server.url("/f")).run()
+    try expectWhole(download)
+    #expect(server.requests.map { $0.headers["range"] } == ["bytes=\(content.count - 1)-"])
+  }
+
+  @Test func withoutAValidatorTheNextAttemptStartsAgain() async throws {
+    let server = try RawServer { [content] request in
+      let body = request.number == 0 ? Array(content.prefix(1000)) : content
+      return [.send("HTTP/1.1 200 OK\r\nContent-Length: \(content.count)\r\n\r\n"), .sendBytes(body)]
+    }
+    defer { server.stop() }
+    #expect(await download(server.url("/f")).run().error?.message == "ended after 1000 of \(content.count) bytes")
+    #expect(folder.names() == ["file.part"])
+    try expectWhole(await download(server.url("/f")).run())
+    #expect(server.requests.allSatisfy { $0.headers["range"] == nil })
+  }
+
+  @Test func aPartOfAnotherURLIsNotGoneOnWith() async throws {
+    let server = try RawServer(RawServer.file(content))
+    defer { server.stop() }
+    try leavePart(1000, of: server)
+    try expectWhole(await download(server.url("/g")).run())
+    #expect(server.requests.map { $0.headers["range"] } == [nil])
+  }
+
+  @Test func infoThatCannotBeReadIsNoInfo() async throws {
+    let server = try RawServer(RawServer.file(content))
+    defer { server.stop() }
+    try leavePart(1000, of: server)
+    try Data("{".utf8).write(to: folder.file("file.part.meta"))
+    try expectWhole(await download(server.url("/f")).run())
+  }
+
+  @Test func aTransferThatBreaksAgainAndAgainArrivesInTheEnd() async throws {
+    let server = try RawServer(RawServer.file(content, cuts: [1, 50_000, 0, 99_999, 1]))
+    defer { server.stop() }
+    for _ in 0..<5 { #expect(await download(server.url("/f")).run().error?.code == .network) }
+    try expectWhole(await download(server.url("/f")).run())
+    #expect(server.requests.compactMap(\.rangeStart) == [1, 50_001, 50_001, 150_000, 150_001])
+  }
+
+  @Test func withoutResumeNothingIsLeftOfAFailure() async throws {
+    let server = try RawServer(RawServer.file(content, cuts: [1000]))
+    defer { server.stop() }
+    #expect(await download(server.url("/f"), resume: false).run().error?.code == .network)
+    #expect(folder.names().isEmpty)
+  }
+
+  @Test func theSlowBodyOfAnErrorIsNotWaitedFor() async throws {
+    let server = try RawServer { _ in [.send("HTTP/1.1 503 S\r\nContent-Length: 1000\r\n\r\nbusy\n"), .hold] }
+    defer { server.stop() }
+    let download = await download(server.url("/f")).run()
+    #expect(download.error == TransferError(.http(503), "HTTP 503"))
+    #expect(download.notes.last == "the server says: busy")
+  }
+
+  @Test func theEndlessBodyOfAnErrorIsNotRead() async throws {
+    let server = try RawServer { _ in
+      [.send("HTTP/1.1 500 S\r\n\r\n"), .sendBytes([UInt8](repeating: 65, count: 10_000_000)), .hold]
+    }
+    defer { server.stop() }
+    #expect(await download(server.url("/f")).run().error?.code == .http(500))
+  }
+
+  @Test func redirectsAreFollowedToTheFile() async throws {
+    let nginx = try Nginx()
+    let data = try nginx.add("f", size: 1000)
+    let download = await download(nginx.url("/hops/xxxxxxxxxx/f")).run()
+    #expect(try Data(contentsOf: folder.file("file")) == data)
+    #expect(download.notes.filter { $0.hasPrefix("redirected to ") }.count == 10)
+    #expect(await self.download(nginx.url("/hops/xxxxxxxxxxx/f")).run().error?.code == .tooManyRedirects)
+    #expect(await self.download(nginx.url("/loop")).run().error?.code == .tooManyRedirects)
+  }
+
+  @Test(arguments: ["ftp://127.0.0.1/f", "file:///etc/passwd", "dict://127.0.0.1/"])
+  func aRedirectOutOfHTTPIsAFailure(target: String) async throws {
+    let nginx = try Nginx()
+    #expect(await download(nginx.url("/to?\(target)")).run().error?.code == .unsupportedURL)
+    #expect(folder.names().isEmpty)
+  }
+
+  @Test func secretsStayWithTheHostTheyAreFor() async throws {
+    let other = try RawServer(RawServer.file(content))
+    let first = try RawServer { _ in
+      [.send("HTTP/1.1 302 F\r\nLocation: \(other.url("/f"))\r\nContent-Length: 0\r\n\r\n"), .next]
+    }
+    defer {
+      first.stop()
+      other.stop()
+    }
+    let headers = ["Authorization": "Bearer x", "X-Api-Key": "k", "Accept": "a/b"]
+    try expectWhole(await download(first.url("/f"), headers: headers).run())
+    #expect(first.requests.first?.headers["authorization"] == "Bearer x")
+    #expect(first.requests.first?.headers["x-api-key"] == "k")
+    #expect(other.requests.first?.headers["authorization"] == nil)
+    #expect(other.requests.first?.headers["x-api-key"] == nil)
+    #expect(other.requests.first?.headers["accept"] == "a/b")
+  }
+
+  @Test func aPartIsGoneOnWithBehindARedirectThatChanges() async throws {
+    let file = RawServer.file(content, cuts: [1000])
+    let store = try RawServer(file)
+    let first = try RawServer { request in
+      [
+        .send("HTTP/1.1 302 F\r\nLocation: \(store.url("/signed?\(request.number)"))\r\nContent-Length: 0\r\n\r\n"),
+        .next,
+      ]
+    }
+    defer {
+      first.stop()
+      store.stop()
+    }
+    #expect(await download(first.url("/f")).run().error?.code == .network)
+    try expectWhole(await download(first.url("/f")).run())
+    #expect(store.requests.map(\.rangeStart) == [nil, 1000])
+  }
+}
