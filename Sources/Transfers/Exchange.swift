@@ -40,9 +40,10 @@ final class Exchange {
   private var sample: [UInt8] = []
   private var drained = 0
 
+  /// With `asksFirst`, a server is asked whether it wants a large body; libcurl's limit is 1 MiB.
   init(
     url: URL, method: String = "GET", headers: [(name: String, value: String)], body: UploadFile? = nil,
-    on thread: TransferThread, delegate: any ExchangeDelegate
+    asksFirst: Bool = true, on thread: TransferThread, delegate: any ExchangeDelegate
   ) {
     guard let easy = curl_easy_init() else { fatalError("libcurl cannot make a handle: out of memory") }
     self.easy = easy
@@ -54,7 +55,7 @@ final class Exchange {
     excess = .allocate(capacity: 1)
     excess.initialize(to: false)
     setTransport(url)
-    setHeaders(headers)
+    setHeaders(headers, asksFirst: asksFirst)
     setCallbacks()
     if let body {
       ccurl_set_long(easy, CURLOPT_UPLOAD, 1)
@@ -106,12 +107,13 @@ final class Exchange {
     ccurl_watch_for_excess(easy, excess)
   }
 
-  private func setHeaders(_ headers: [(name: String, value: String)]) {
+  private func setHeaders(_ headers: [(name: String, value: String)], asksFirst: Bool) {
     ccurl_set_string(easy, CURLOPT_USERAGENT, "opdash")
     for (name, value) in headers {
       // A semicolon is libcurl's sign for a header without a value; a colon would remove it.
       headerList = curl_slist_append(headerList, value.isEmpty ? "\(name);" : "\(name): \(value)")
     }
+    if !asksFirst { headerList = curl_slist_append(headerList, "Expect:") }
     ccurl_set_pointer(easy, CURLOPT_HTTPHEADER, headerList)
   }
 
@@ -147,12 +149,16 @@ final class Exchange {
   }
 
   private func take(headerLine bytes: UnsafeRawBufferPointer) {
-    // Fields after the body are of no use here.
-    guard policy == nil else { return }
     var line = String(decoding: bytes, as: UTF8.self)
     while line.last?.isNewline == true { line.removeLast() }
     if let next = Reply(statusLine: line) {
+      // libcurl may ask again by itself, as some versions do after a 417: what counts is the last reply.
       reply = next
+      policy = nil
+      sample = []
+      drained = 0
+    } else if policy != nil {
+      // Fields after the body are of no use here.
     } else if !line.isEmpty {
       reply?.add(line: line)
     } else if let reply, reply.status >= 200 {
@@ -182,8 +188,9 @@ final class Exchange {
   }
 
   private func limitDraining() {
+    let reply = reply
     thread.after(Self.drainTime) { [weak self] in
-      guard let self, let delegate = self.delegate else { return }
+      guard let self, let delegate = self.delegate, self.policy != nil, self.reply == reply else { return }
       self.cancel()
       delegate.exchange(self, endedWith: nil)
     }

@@ -24,13 +24,15 @@ final class Upload: @unchecked Sendable {
     var method: String
     /// Nil for the request that fetches the answer after a 303.
     let file: UploadFile?
+    let asksFirst: Bool
     var exchange: Exchange?
     var reply: Reply?
 
-    init(route: Route, method: String, file: UploadFile?) {
+    init(route: Route, method: String, file: UploadFile?, asksFirst: Bool) {
       self.route = route
       self.method = method
       self.file = file
+      self.asksFirst = asksFirst
     }
   }
 
@@ -99,11 +101,13 @@ final class Upload: @unchecked Sendable {
     }
   }
 
-  private func send(_ route: Route, method: String, _ file: UploadFile?) {
+  private func send(_ route: Route, method: String, _ file: UploadFile?, asksFirst: Bool = true) {
     file?.isPaused = isHeld
-    let request = Request(route: route, method: method, file: file)
+    file?.rewind(to: 0)
+    let request = Request(route: route, method: method, file: file, asksFirst: asksFirst)
     let exchange = Exchange(
-      url: route.url, method: method, headers: route.headers, body: file, on: thread, delegate: self)
+      url: route.url, method: method, headers: route.headers, body: file, asksFirst: asksFirst, on: thread,
+      delegate: self)
     request.exchange = exchange
     phase = .sending(request)
     exchange.start()
@@ -123,9 +127,8 @@ extension Upload: ExchangeDelegate {
     guard case .sending(let request) = phase else { return .sample }
     request.reply = reply
     listener?.note(reply.note(method: request.method, url: request.route.url))
-    // A server may approve before it has read everything; it must get the rest all the same.
-    guard let file = request.file else { return .sample }
-    return (200..<300).contains(reply.status) && file.offset < file.size ? .deliver : .sample
+    // A server may approve before it has read everything; it must get the rest, however long that takes.
+    return (200..<300).contains(reply.status) ? .deliver : .sample
   }
 
   func exchange(_ exchange: Exchange, received bytes: UnsafeRawBufferPointer) -> Bool { true }
@@ -139,6 +142,8 @@ extension Upload: ExchangeDelegate {
       switch reply.status {
       case 200..<300: try succeed(request, reply)
       case 301, 302, 303, 307, 308: try follow(request, reply)
+      case 417 where request.asksFirst && request.file != nil:
+        send(request.route, method: request.method, request.file, asksFirst: false)
       default:
         if let words = exchange.sampleText { listener?.note("the server says: \(words)") }
         throw .http(reply.status)
@@ -166,7 +171,6 @@ extension Upload: ExchangeDelegate {
       send(route, method: "GET", nil)
       return
     }
-    file.rewind(to: 0)
     send(route, method: request.method, file)
   }
 }

@@ -1,0 +1,193 @@
+import Foundation
+import Operations
+import Support
+import Testing
+
+@testable import Transfers
+
+/// What a download does to files.
+@Suite struct DownloadFileTests {
+  private let folder: TemporaryFolder
+  private let content = randomBytes(300_000)
+  /// Of "hello\n".
+  private let digest = "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03"
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func serve(_ content: [UInt8], cuts: [Int] = []) throws -> RawServer {
+    try RawServer(RawServer.file(content, cuts: cuts))
+  }
+
+  private func download(_ url: URL, to name: String = "file", sha256: String? = nil) -> Observed<URL> {
+    Observed(DownloadOperation(from: url, to: folder.file(name), sha256: sha256))
+  }
+
+  @Test func theRightDigestLetsTheFilePass() async throws {
+    let server = try serve(Array("hello\n".utf8))
+    defer { server.stop() }
+    for digest in [digest, digest.uppercased()] {
+      #expect(try await download(server.url("/f"), sha256: digest).run().result?.get() != nil)
+    }
+    #expect(folder.names() == ["file"])
+  }
+
+  @Test func theDigestIsOfTheWholeFileAlsoWhenItCameInParts() async throws {
+    let server = try serve(Array("hello\n".utf8), cuts: [3])
+    defer { server.stop() }
+    #expect(await download(server.url("/f"), sha256: digest).run().error?.code == .network)
+    #expect(try await download(server.url("/f"), sha256: digest).run().result?.get() != nil)
+    #expect(server.requests.map(\.rangeStart) == [nil, 3])
+  }
+
+  @Test func aWrongDigestIsAFailureAndNothingIsKept() async throws {
+    let server = try serve(Array("hullo\n".utf8))
+    defer { server.stop() }
+    let download = await download(server.url("/f"), sha256: digest).run()
+    #expect(download.error?.code == .checksum)
+    #expect(download.error?.message.hasSuffix("expected 5891b5b522d5…") == true)
+    #expect(download.notes.last?.hasSuffix("expected \(digest)") == true)
+    #expect(folder.names().isEmpty)
+  }
+
+  @Test(arguments: ["", "abc", String(repeating: "g", count: 64)])
+  func whatIsNoDigestFailsBeforeAnythingIsSent(digest: String) async throws {
+    let server = try serve(content)
+    defer { server.stop() }
+    #expect(await download(server.url("/f"), sha256: digest).run().error?.code == .checksum)
+    #expect(server.requests.isEmpty)
+  }
+
+  @Test func aFileThatIsThereIsReplacedOnlyAtTheEnd() async throws {
+    let server = try serve(content, cuts: [1000])
+    defer { server.stop() }
+    try Data("old".utf8).write(to: folder.file("file"))
+    #expect(await download(server.url("/f")).run().error?.code == .network)
+    #expect(try Data(contentsOf: folder.file("file")) == Data("old".utf8))
+    #expect(try await download(server.url("/f")).run().result?.get() != nil)
+    #expect(try Data(contentsOf: folder.file("file")) == Data(content))
+  }
+
+  @Test func aFolderInTheFilesPlaceIsAFailureBeforeAnythingIsSent() async throws {
+    let server = try serve(content)
+    defer { server.stop() }
+    try FileManager.default.createDirectory(at: folder.file("file"), withIntermediateDirectories: true)
+    let path = folder.file("file").path()
+    let error = await download(server.url("/f")).run().error
+    #expect(error?.code == .file)
+    #expect(error?.message.hasPrefix("Is a directory: ") == true && error?.message.contains(path.dropLast()) == true)
+    #expect(server.requests.isEmpty)
+  }
+
+  @Test func aFileInAFoldersPlaceIsAFailureThatNamesIt() async throws {
+    let server = try serve(content)
+    defer { server.stop() }
+    try Data().write(to: folder.file("a"))
+    let download = await download(server.url("/f"), to: "a/b/c").run()
+    #expect(download.error == TransferError(.file, "Not a directory: \(folder.file("a").path())"))
+  }
+
+  @Test func aPartThatIsNoRegularFileIsAFailure() async throws {
+    let server = try serve(content)
+    defer { server.stop() }
+    symlink("/dev/full", folder.file("file.part").path())
+    let download = await download(server.url("/f")).run()
+    #expect(download.error == TransferError(.file, "not a regular file: \(folder.file("file.part").path())"))
+  }
+
+  @Test func aURLThatIsNoFileIsAFailure() async throws {
+    let server = try serve(content)
+    defer { server.stop() }
+    let download = Observed(DownloadOperation(from: server.url("/f"), to: server.url("/g")))
+    #expect(await download.run().error?.code == .file)
+  }
+
+  /// The limit lies beyond any file of another test: it is the process's, and there is none for one thread.
+  @Test func aDiskThatTakesNoMoreIsAFailureThatSaysSoAndKeepsThePart() async throws {
+    let limit = 64 << 30
+    let nginx = try Nginx()
+    try sparseFile(nginx.files.appending(path: "huge"), size: limit + (1 << 20))
+    try sparseFile(folder.file("file.part"), size: limit)
+    let tag = try await tag(of: nginx.url("/files/huge"))
+    var reply = try #require(Reply(statusLine: "HTTP/1.1 200 OK"))
+    reply.add(line: "ETag: \(tag)")
+    let info = try #require(PartInfo(url: nginx.url("/files/huge").absoluteString, reply: reply))
+    try JSONEncoder().encode(info).write(to: folder.file("file.part.meta"))
+    signal(SIGXFSZ, SIG_IGN)
+    var old = rlimit()
+    getrlimit(fileSizeLimit, &old)
+    var new = rlimit(rlim_cur: rlim_t(limit), rlim_max: old.rlim_max)
+    setrlimit(fileSizeLimit, &new)
+    defer { setrlimit(fileSizeLimit, &old) }
+    let download = await download(nginx.url("/files/huge")).run()
+    #expect(download.error == TransferError(.file, "File too large: \(folder.file("file.part").path())"))
+    #expect(download.notes == ["GET /files/huge 206, from byte \(limit) of \(limit + (1 << 20)) (HTTP/1.1)"])
+    #expect(folder.names() == ["file.part", "file.part.meta"])
+  }
+
+  @Test func twoTransfersNeverWriteOnePart() async throws {
+    let server = try RawServer { _ in
+      [.send("HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: 10\r\n\r\n12345"), .hold]
+    }
+    defer { server.stop() }
+    let first = download(server.url("/f"))
+    first.operation.start()
+    #expect(eventually { first.done == 5 })
+    let second = await download(server.url("/f")).run()
+    #expect(second.error == TransferError(.file, "another transfer is writing \(folder.file("file.part").path())"))
+    await first.cancel()
+    #expect(try Data(contentsOf: folder.file("file.part")) == Data("12345".utf8))
+  }
+
+  @Test func theNextBytesAreSaidNowAndThenAndTheLastAlways() async throws {
+    let server = try serve(randomBytes(20_000_000))
+    defer { server.stop() }
+    let clock = ContinuousClock()
+    let start = clock.now
+    let download = await download(server.url("/f")).run()
+    let tenths = Int((clock.now - start) / .milliseconds(100))
+    #expect(download.progress.count <= tenths + 3)
+    #expect(download.progress.first == TransferProgress(done: 0, total: 20_000_000))
+    #expect(download.progress.last == TransferProgress(done: 20_000_000, total: 20_000_000))
+    #expect(download.progress.map(\.done) == download.progress.map(\.done).sorted())
+  }
+
+  @Test func twoHundredDownloadsAtOnceAreEachWhole() async throws {
+    let nginx = try Nginx()
+    let files = try (0..<10).map { try nginx.add("\($0)", size: 50_000 + $0, seed: UInt64($0)) }
+    let queue = OperationQueue()
+    queue.maxConcurrentOperationCount = 200
+    let downloads = (0..<200).map { download(nginx.url("/files/\($0 % 10)"), to: "\($0)") }
+    for download in downloads { queue.addOperation(download.operation) }
+    for download in downloads { await download.ended() }
+    for number in 0..<200 {
+      #expect(
+        try Data(contentsOf: folder.file("\(number)")) == files[number % 10],
+        "\(String(describing: downloads[number].result))")
+    }
+    #expect(folder.names().count == 200)
+  }
+
+  private func sparseFile(_ file: URL, size: Int) throws {
+    try Data().write(to: file)
+    #expect(truncate(file.path(), off_t(size)) == 0)
+  }
+
+  /// As a transfer would keep it.
+  private func tag(of url: URL) async throws -> String {
+    let download = download(url, to: "probe")
+    download.operation.start()
+    #expect(eventually { folder.names().contains("probe.part.meta") && download.done > 0 })
+    await download.cancel()
+    let data = try Data(contentsOf: folder.file("probe.part.meta"))
+    defer {
+      for name in ["probe.part", "probe.part.meta"] { try? FileManager.default.removeItem(at: folder.file(name)) }
+    }
+    return try JSONDecoder().decode(PartInfo.self, from: data).validator
+  }
+}
+
+#if canImport(Darwin)
+private let fileSizeLimit = RLIMIT_FSIZE
+#else
+private let fileSizeLimit = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+#endif

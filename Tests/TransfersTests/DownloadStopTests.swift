@@ -1,0 +1,239 @@
+import Foundation
+import Operations
+import Support
+import Testing
+
+@testable import Transfers
+
+/// Cancelling and pausing downloads, in every phase and at every moment.
+@Suite struct DownloadStopTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func download(_ url: URL, to name: String = "file", sha256: String? = nil, resume: Bool = true) -> Observed<
+    URL
+  > {
+    Observed(DownloadOperation(from: url, to: folder.file(name), sha256: sha256, resume: resume))
+  }
+
+  /// How many files of the test's folder the process has open.
+  private var openFiles: Int {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+    let targets = names.compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)") }
+    return targets.filter { $0.contains(folder.url.lastPathComponent) }.count
+  }
+
+  @Test func cancelledBeforeItStartsItSendsNothing() async throws {
+    let server = try RawServer(RawServer.file([1]))
+    defer { server.stop() }
+    let queue = OperationQueue()
+    queue.isSuspended = true
+    let download = download(server.url("/f"))
+    queue.addOperation(download.operation)
+    download.operation.cancel()
+    queue.isSuspended = false
+    #expect(eventually { download.operation.isFinished })
+    #expect(server.requests.isEmpty)
+    #expect(folder.names().isEmpty)
+  }
+
+  @Test func cancelledWhileItConnectsItEnds() async throws {
+    // Nobody accepts, and the one place in the backlog is taken: the kernel answers no further SYN.
+    let (listener, port) = try Loopback.listen(backlog: 0)
+    let taken = try Loopback.connect(to: port)
+    defer {
+      close(taken)
+      close(listener)
+    }
+    let download = download(try #require(URL(string: "http://127.0.0.1:\(port)/f")))
+    download.operation.start()
+    #expect(eventually { folder.names() == ["file.part"] })
+    await download.cancel()
+    #expect(download.isCancelled)
+    #expect(folder.names().isEmpty)
+    #expect(openFiles == 0)
+  }
+
+  @Test func cancelledWhileItWaitsForTheHeaderItEnds() async throws {
+    let server = try RawServer { _ in [.send("HTTP/1.1 200 OK\r\nConten"), .hold] }
+    defer { server.stop() }
+    let download = download(server.url("/f"))
+    download.operation.start()
+    #expect(eventually { server.requests.count == 1 })
+    await download.cancel()
+    #expect(download.isCancelled)
+    #expect(folder.names().isEmpty)
+    #expect(eventually { server.openConnections == 0 })
+  }
+
+  @Test(arguments: [true, false])
+  func cancelledInTheBodyItKeepsThePartIfItMayGoOn(resume: Bool) async throws {
+    let server = try RawServer { _ in
+      [.send("HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: 10\r\n\r\n12345"), .hold]
+    }
+    defer { server.stop() }
+    let download = download(server.url("/f"), resume: resume)
+    download.operation.start()
+    #expect(eventually { download.done == 5 })
+    await download.cancel()
+    #expect(download.isCancelled)
+    #expect(folder.names() == (resume ? ["file.part", "file.part.meta"] : []))
+    #expect(openFiles == 0)
+    #expect(eventually { server.openConnections == 0 })
+  }
+
+  @Test func cancelledWhileItIsPausedItEnds() async throws {
+    let server = try RawServer { _ in
+      [.send("HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: 10\r\n\r\n12345"), .hold]
+    }
+    defer { server.stop() }
+    let download = download(server.url("/f"))
+    download.operation.start()
+    #expect(eventually { download.done == 5 })
+    download.download.pause()
+    #expect(eventually { server.openConnections == 0 })
+    #expect(download.result == nil)
+    await download.cancel()
+    #expect(download.isCancelled)
+    #expect(folder.names() == ["file.part", "file.part.meta"])
+    download.download.resume()
+    download.download.pause()
+    #expect(server.requests.count == 1)
+  }
+
+  @Test func cancelledWhileItsDigestIsTakenItEndsWithoutTheFile() async throws {
+    let nginx = try Nginx()
+    try nginx.add("f", size: 1)
+    truncate(nginx.files.appending(path: "f").path(), 300_000_000)
+    let download = download(nginx.url("/files/f"), sha256: String(repeating: "0", count: 64))
+    download.operation.start()
+    #expect(eventually { download.done == 300_000_000 })
+    await download.cancel()
+    #expect(download.isCancelled)
+    #expect(folder.names() == ["file.part", "file.part.meta"])
+    #expect(eventually { openFiles == 0 })
+  }
+
+  @Test func pausedWhileItsDigestIsTakenItOnlyTakesTheDigestAgain() async throws {
+    let nginx = try Nginx()
+    try nginx.add("f", size: 1)
+    truncate(nginx.files.appending(path: "f").path(), 100_000_000)
+    let download = download(nginx.url("/files/f"), sha256: String(repeating: "0", count: 64))
+    download.operation.start()
+    #expect(eventually { download.done == 100_000_000 })
+    download.download.pause()
+    download.download.resume()
+    await download.ended()
+    #expect(download.error?.code == .checksum)
+    #expect(download.notes.filter { $0.hasPrefix("GET") }.count == 1)
+  }
+
+  @Test func pausedBeforeItStartsItSendsNothingUntilItIsResumed() async throws {
+    let server = try RawServer(RawServer.file([1, 2, 3]))
+    defer { server.stop() }
+    let download = download(server.url("/f"))
+    download.download.pause()
+    download.operation.start()
+    // The thread does what it is told in order: what comes after the start has come after it.
+    await withCheckedContinuation { continuation in TransferThread.shared.async { continuation.resume() } }
+    #expect(folder.names().isEmpty)
+    download.download.resume()
+    await download.ended()
+    #expect(try Data(contentsOf: folder.file("file")) == Data([1, 2, 3]))
+  }
+
+  @Test func aDownloadThatMayNotResumeStartsAgainAfterAPause() async throws {
+    let content = randomBytes(1000)
+    let server = try RawServer { request in
+      guard request.number > 0 else {
+        return [.send("HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: 1000\r\n\r\n12345"), .hold]
+      }
+      return RawServer.file(content)(request)
+    }
+    defer { server.stop() }
+    let download = download(server.url("/f"), resume: false)
+    download.operation.start()
+    #expect(eventually { download.done == 5 })
+    download.download.pause()
+    download.download.resume()
+    await download.ended()
+    #expect(try Data(contentsOf: folder.file("file")) == Data(content))
+    #expect(server.requests.map(\.rangeStart) == [nil, nil])
+  }
+
+  @Test func pausedAndResumedManyTimesTheFileIsByteIdentical() async throws {
+    let nginx = try Nginx()
+    let data = try nginx.add("f", size: 4_000_000)
+    let download = download(nginx.url("/rate/8m/f"))
+    download.operation.start()
+    var random = SystemRandomNumberGenerator()
+    for _ in 0..<100 where download.result == nil {
+      let reached = download.progress.count
+      let steps = Int.random(in: 0...1, using: &random)
+      _ = eventually(within: 0.2) { download.result != nil || download.progress.count > reached + steps }
+      download.download.pause()
+      download.download.resume()
+    }
+    await download.ended()
+    #expect(try download.result?.get() != nil)
+    #expect(try Data(contentsOf: folder.file("file")) == data)
+    #expect(folder.names() == ["file"])
+    #expect(download.notes.contains { $0.contains("206, from byte") })
+    #expect(openFiles == 0)
+  }
+
+  @Test func cancelledAtAnyMomentItEitherHasTheWholeFileOrSaysThatItWasCancelled() async throws {
+    let content = randomBytes(100_000)
+    let server = try RawServer(RawServer.file(content))
+    defer { server.stop() }
+    var random = SystemRandomNumberGenerator()
+    var cancelled = 0
+    for round in 0..<2000 {
+      let download = download(server.url("/f"), to: "\(round % 8)", resume: round % 3 != 0)
+      download.operation.start()
+      let spins = Int.random(in: 0...60, using: &random)
+      for _ in 0..<spins { sched_yield() }
+      if round % 5 == 0 { download.download.pause() }
+      await download.cancel()
+      switch download.result {
+      case .success(let file):
+        #expect(try Data(contentsOf: file) == Data(content))
+        try FileManager.default.removeItem(at: file)
+      case .failure(is CancellationError): cancelled += 1
+      case let other: Issue.record("round \(round): \(String(describing: other))")
+      }
+    }
+    #expect(cancelled > 0)
+    #expect(openFiles == 0)
+    #expect(!folder.names().contains { !$0.contains(".part") })
+  }
+
+  @Test func commandsFromManyThreadsAtOnceLeaveNoTransferBehind() async throws {
+    let content = randomBytes(50_000)
+    let server = try RawServer(RawServer.file(content))
+    defer { server.stop() }
+    let downloads = (0..<100).map { download(server.url("/f"), to: "\($0)") }
+    await withTaskGroup(of: Void.self) { group in
+      for (number, download) in downloads.enumerated() {
+        group.addTask {
+          download.operation.start()
+          for _ in 0..<5 {
+            download.download.pause()
+            download.download.resume()
+          }
+          if number % 2 == 0 { download.operation.cancel() }
+        }
+      }
+    }
+    for (number, download) in downloads.enumerated() {
+      await download.ended()
+      if case .success = download.result {
+        #expect(try Data(contentsOf: folder.file("\(number)")) == Data(content))
+      } else {
+        #expect(download.isCancelled && number % 2 == 0, "\(String(describing: download.result))")
+      }
+    }
+    #expect(openFiles == 0)
+  }
+}

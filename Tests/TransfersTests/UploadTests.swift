@@ -1,0 +1,231 @@
+import Foundation
+import Operations
+import Support
+import Testing
+
+@testable import Transfers
+
+@Suite struct UploadTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func file(_ size: Int) throws -> URL {
+    try Data(randomBytes(size)).write(to: folder.file("sent"))
+    return folder.file("sent")
+  }
+
+  private func upload(
+    _ file: URL, to url: URL, method: String = "PUT", headers: [String: String] = [:]
+  ) -> Observed<Int> {
+    Observed(UploadOperation(file, to: url, method: method, headers: headers))
+  }
+
+  @Test(arguments: [0, 1, 100_000, 20_000_000])
+  func whatArrivesIsTheFile(size: Int) async throws {
+    let nginx = try Nginx()
+    let upload = await upload(try file(size), to: nginx.url("/up/a/b")).run()
+    #expect(try upload.result?.get() == 201)
+    #expect(try Data(contentsOf: nginx.uploads.appending(path: "a/b")) == Data(contentsOf: folder.file("sent")))
+    #expect(upload.progress.first == TransferProgress(done: 0, total: Int64(size)))
+    #expect(upload.progress.last == TransferProgress(done: Int64(size), total: Int64(size)))
+    #expect(upload.notes == ["PUT /up/a/b 201 (HTTP/1.1)"])
+  }
+
+  @Test func methodAndHeadersGoAlong() async throws {
+    let server = try RawServer { _ in [.readBody(), .send("HTTP/1.1 202 A\r\nContent-Length: 2\r\n\r\nok"), .next] }
+    defer { server.stop() }
+    let upload = upload(
+      try file(1000), to: server.url("/x"), method: "POST", headers: ["Authorization": "Bearer t", "X-Empty": ""])
+    #expect(try await upload.run().result?.get() == 202)
+    let request = try #require(server.requests.first)
+    #expect(request.method == "POST")
+    #expect(request.headers["content-length"] == "1000")
+    #expect(request.headers["authorization"] == "Bearer t")
+    #expect(request.headers["x-empty"] == "")
+    #expect(request.headers["transfer-encoding"] == nil)
+  }
+
+  @Test(arguments: [403, 404, 503])
+  func aBadStatusIsAFailureThatSaysIt(status: Int) async throws {
+    let nginx = try Nginx()
+    let upload = await upload(try file(3_000_000), to: nginx.url("/status/\(status)")).run()
+    #expect(upload.error == TransferError(.http(status), "HTTP \(status)"))
+    #expect(upload.notes.last == "the server says: this is a \(status)")
+  }
+
+  @Test func aServerThatDoesNotKnowExpectGetsTheFileAllTheSame() async throws {
+    let server = try RawServer { _ in [.readBody(), .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), .next] }
+    defer { server.stop() }
+    #expect(try await upload(try file(2_000_000), to: server.url("/x")).run().result?.get() == 200)
+    #expect(server.requests.first?.headers["expect"] == "100-continue")
+  }
+
+  @Test func aServerThatRefusesExpectIsAskedWithoutIt() async throws {
+    let server = try RawServer { request in
+      request.headers["expect"] != nil
+        ? [.send("HTTP/1.1 417 E\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")]
+        : [.readBody(), .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), .next]
+    }
+    defer { server.stop() }
+    #expect(try await upload(try file(2_000_000), to: server.url("/x")).run().result?.get() == 200)
+  }
+
+  @Test func anApprovalBeforeTheEndDoesNotStopTheRest() async throws {
+    let server = try RawServer { _ in
+      [.readBody(1000), .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"), .readBody(999_000), .send("ok"), .next]
+    }
+    defer { server.stop() }
+    let upload = await upload(try file(1_000_000), to: server.url("/x")).run()
+    #expect(try upload.result?.get() == 200)
+  }
+
+  @Test func anApprovalOfHalfAFileIsAFailure() async throws {
+    let server = try RawServer { _ in
+      [.readBody(1000), .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")]
+    }
+    defer { server.stop() }
+    let upload = await upload(try file(50_000_000), to: server.url("/x")).run()
+    #expect(upload.error?.code == .network, "\(String(describing: upload.result))")
+  }
+
+  @Test func aConnectionThatBreaksIsAFailure() async throws {
+    let server = try RawServer { _ in [.readBody(100_000), .reset] }
+    defer { server.stop() }
+    #expect(await upload(try file(50_000_000), to: server.url("/x")).run().error?.code == .network)
+  }
+
+  @Test(arguments: [307, 308, 302])
+  func aRedirectedPutIsSentAgain(status: Int) async throws {
+    let server = try RawServer { request in
+      request.path == "/a"
+        ? [.readBody(), .send("HTTP/1.1 \(status) R\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n"), .next]
+        : [.readBody(), .send("HTTP/1.1 201 C\r\nContent-Length: 0\r\n\r\n"), .next]
+    }
+    defer { server.stop() }
+    #expect(try await upload(try file(100_000), to: server.url("/a")).run().result?.get() == 201)
+    #expect(
+      server.requests.map { "\($0.method) \($0.headers["content-length"] ?? "")" } == ["PUT 100000", "PUT 100000"])
+  }
+
+  @Test(arguments: [(303, "PUT"), (302, "POST")])
+  func anAnswerElsewhereIsFetchedWithoutTheFile(status: Int, method: String) async throws {
+    let server = try RawServer { request in
+      request.path == "/a"
+        ? [.readBody(), .send("HTTP/1.1 \(status) R\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n"), .next]
+        : [.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), .next]
+    }
+    defer { server.stop() }
+    #expect(try await upload(try file(1000), to: server.url("/a"), method: method).run().result?.get() == 200)
+    #expect(server.requests.map(\.method) == [method, "GET"])
+    #expect(server.requests.last?.headers["content-length"] == nil)
+  }
+
+  @Test func aRedirectOutOfHTTPIsAFailure() async throws {
+    let nginx = try Nginx()
+    #expect(await upload(try file(10), to: nginx.url("/put?ftp://127.0.0.1/")).run().error?.code == .unsupportedURL)
+  }
+
+  @Test func aFileThatShrinksIsAFailureThatSaysSo() async throws {
+    let size = 30_000_000
+    let file = try file(size)
+    let server = try RawServer { _ in
+      [.readBody(1000), .run { _ = truncate(file.path(), 1_000_000) }, .readBody(size), .hold]
+    }
+    defer { server.stop() }
+    let upload = await upload(file, to: server.url("/x")).run()
+    #expect(upload.error == TransferError(.file, "\(file.path()) shrank while it was sent"))
+  }
+
+  @Test func aFileThatChangesIsAFailureThatSaysSo() async throws {
+    let file = try file(100_000)
+    let server = try RawServer { _ in
+      [
+        .readBody(), .run { try? Data(repeating: 0, count: 100_000).write(to: file, options: []) },
+        .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), .next,
+      ]
+    }
+    defer { server.stop() }
+    let upload = await upload(file, to: server.url("/x")).run()
+    #expect(upload.error == TransferError(.file, "\(file.path()) changed while it was sent"))
+  }
+
+  @Test func whatCannotBeReadIsAFailureBeforeAnythingIsSent() async throws {
+    let server = try RawServer { _ in [] }
+    defer { server.stop() }
+    let missing = folder.file("missing")
+    #expect(
+      await upload(missing, to: server.url("/")).run().error
+        == TransferError(.file, "No such file or directory: \(missing.path())"))
+    #expect(await upload(folder.url, to: server.url("/")).run().error?.code == .file)
+    mkfifo(folder.file("pipe").path(), 0o600)
+    #expect(
+      await upload(folder.file("pipe"), to: server.url("/")).run().error
+        == TransferError(.file, "not a regular file: \(folder.file("pipe").path())"))
+    #expect(await upload(try file(1), to: server.url("/"), method: "PUT /\r\n").run().error?.code == .invalidHeader)
+    #expect(
+      await upload(try file(1), to: server.url("/"), headers: ["Content-Length": "5"]).run().error?.code
+        == .invalidHeader)
+    #expect(server.connections == 0)
+  }
+
+  @Test func aPausedUploadGoesOnAndArrivesWhole() async throws {
+    let nginx = try Nginx()
+    let file = try file(60_000_000)
+    let upload = upload(file, to: nginx.url("/up/f"))
+    upload.upload.pause()
+    upload.operation.start()
+    await withCheckedContinuation { continuation in TransferThread.shared.async { continuation.resume() } }
+    #expect(upload.progress.isEmpty)
+    upload.upload.resume()
+    for _ in 0..<200 where upload.result == nil {
+      upload.upload.pause()
+      upload.upload.resume()
+    }
+    await upload.ended()
+    #expect(try upload.result?.get() == 201)
+    #expect(FileManager.default.contentsEqual(atPath: file.path(), andPath: nginx.uploads.appending(path: "f").path()))
+  }
+
+  @Test func whilePausedNothingIsRead() async throws {
+    let server = try RawServer { _ in [.readBody(), .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), .next] }
+    defer { server.stop() }
+    let upload = upload(try file(50_000_000), to: server.url("/x"))
+    upload.operation.start()
+    upload.upload.pause()
+    await withCheckedContinuation { continuation in TransferThread.shared.async { continuation.resume() } }
+    let reached = upload.done
+    await withCheckedContinuation { continuation in TransferThread.shared.async { continuation.resume() } }
+    #expect(upload.done == reached)
+    #expect(upload.result == nil)
+    upload.upload.resume()
+    await upload.ended()
+    #expect(try upload.result?.get() == 200)
+  }
+
+  @Test func cancelledAtAnyMomentItEndsAndClosesItsConnection() async throws {
+    let server = try RawServer { _ in [.readBody(), .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), .next] }
+    defer { server.stop() }
+    let file = try file(3_000_000)
+    for round in 0..<300 {
+      let upload = upload(file, to: server.url("/x"))
+      upload.operation.start()
+      for _ in 0..<Int.random(in: 0...50) { sched_yield() }
+      if round % 4 == 0 { upload.upload.pause() }
+      await upload.cancel()
+      if case .success = upload.result { continue }
+      #expect(upload.isCancelled, "\(String(describing: upload.result))")
+    }
+  }
+
+  @Test func cancelledWhileTheServerDoesNotReadItEnds() async throws {
+    let server = try RawServer { _ in [.readBody(1), .hold] }
+    defer { server.stop() }
+    let upload = upload(try file(500_000), to: server.url("/x"))
+    upload.operation.start()
+    #expect(eventually { server.requests.count == 1 })
+    await upload.cancel()
+    #expect(upload.isCancelled)
+    #expect(eventually { server.openConnections == 0 })
+  }
+}
