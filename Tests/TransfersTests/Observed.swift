@@ -22,7 +22,13 @@ final class Observed<Success: Sendable>: Sendable {
       upload.onProgress = progress
       upload.onNote = note
     }
-    operation.whenDone { [heard] result in heard.withLock { $0.result = result } }
+    operation.whenDone { [heard] result in
+      let waiting = heard.withLock { heard in
+        heard.result = result
+        return heard.waiting
+      }
+      for continuation in waiting { continuation.resume() }
+    }
   }
 
   var progress: [TransferProgress] { heard.withLock { $0.progress } }
@@ -56,7 +62,11 @@ final class Observed<Success: Sendable>: Sendable {
 
   func ended() async {
     await withCheckedContinuation { continuation in
-      operation.whenDone { _ in continuation.resume() }
+      let isDone = heard.withLock { heard in
+        if heard.result == nil { heard.waiting.append(continuation) }
+        return heard.result != nil
+      }
+      if isDone { continuation.resume() }
     }
   }
 }
