@@ -40,7 +40,7 @@ enum Stories {
     let answers = run.jobs.filter { record in
       record.state.isOK && record.job.needs.contains { $0.when != .ok && !run[$0.job].state.isOK }
     }
-    if !answers.isEmpty { lines.append("  \(list(answers.map(\.job.name))) ran because of that, not in spite of it.") }
+    if !answers.isEmpty { lines.append("  \(list(answers.map(\.job.name))) asked for such an end, and ran.") }
     return lines
   }
 

@@ -122,6 +122,8 @@ private func handleRequest(
       let start = Array("HTTP/1.1 200 OK\r\nContent-Le".utf8)
       opdash_mhd_send_raw(exchange.connection.pointer, start, start.count)
       return .NO
+    // Whoever asks before sending a body can be told at once.
+    case .status?: return exchange.header("Expect") == nil ? .YES : answer(exchange)
     default: return .YES
     }
   case .receiving?:

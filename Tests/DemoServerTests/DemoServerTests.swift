@@ -140,6 +140,14 @@ import Testing
     #expect(client.get("/upload/a.bin").body == bytes)
   }
 
+  @Test func whoAsksFirstIsRefusedBeforeTheBody() {
+    let socket = client.connect()
+    defer { close(socket) }
+    let headers = ["Content-Length: 1000000", "Expect: 100-continue"]
+    client.write("PUT", "/upload/a.bin?status=503", headers: headers, to: socket)
+    #expect(client.read(from: socket).status == 503)
+  }
+
   @Test func anUploadCanBeCut() {
     let bytes = DemoContent(size: 100_000).bytes
     #expect(client.ask("PUT", "/upload/a.bin?cut=5000&times=1", body: bytes).status == nil)

@@ -100,7 +100,7 @@ struct Script {
         "  checkout fanned out to 2 jobs; link waited for 1 of them.",
         "  lint failed (exit 1), which skipped publish.",
         "  spelling failed (exit 2) and was allowed to: nothing was skipped for it.",
-        "  tell ran because of that, not in spite of it.",
+        "  tell asked for such an end, and ran.",
       ])
   }
 
