@@ -90,7 +90,7 @@ let package = Package(
     tests("Dashboard", ["Support", "JobModel", "Screen"], exclude: ["Goldens"]),
     tests("NcursesTerminal", ["Support", "Screen", "terminal-probe"]),
     tests("DemoServer", ["Support"]),
-    tests("Scenarios", ["DemoServer", "JobModel"]),
+    tests("Scenarios", ["Support", "DemoServer", "JobEngine", "JobFiles", "JobModel"]),
     tests("opdash", ["Support", "JobModel", "Operations", "Reports", "Screen"]),
   ],
   swiftLanguageModes: [.v6]
