@@ -1,0 +1,146 @@
+import JobModel
+
+/// Turns the words of a command line into what they ask for.
+///
+/// Options may stand before and after the command and its operands; `--` ends them. An option's value follows as the next
+/// word or after `=`, and may follow its letter at once: `--slots 4`, `--slots=4`, `-j 4`, `-j4`.
+struct CommandLineParser {
+  private var rest: ArraySlice<String>
+  private var operands: [String] = []
+  private var used: [Option] = []
+  private var values = Option.Values()
+
+  /// Reads the words that follow the program's name.
+  static func parse(_ words: [String]) throws(UsageError) -> Invocation {
+    var parser = CommandLineParser(rest: words[...])
+    try parser.readWords()
+    return try parser.invocation()
+  }
+
+  private init(rest: ArraySlice<String>) { self.rest = rest }
+
+  private mutating func readWords() throws(UsageError) {
+    while let word = rest.popFirst() {
+      if word == "--" {
+        operands += rest
+        rest = []
+      } else if word.hasPrefix("--") {
+        try readLong(word)
+      } else if word.hasPrefix("-"), word != "-" {
+        try readLetters(word)
+      } else {
+        operands.append(word)
+      }
+    }
+  }
+
+  private mutating func readLong(_ word: String) throws(UsageError) {
+    let parts = word.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    guard let option = Option.all.first(where: { $0.name == parts[0] }) else {
+      let names = Option.all.map(\.name)
+      throw UsageError(
+        "unknown option '--\(parts[0])'" + hint(NearestName.of(parts[0], in: names).map { "--\($0)" }))
+    }
+    try apply(option, attached: parts.count > 1 ? parts[1] : nil)
+  }
+
+  private mutating func readLetters(_ word: String) throws(UsageError) {
+    var letters = word.dropFirst()
+    while let letter = letters.popFirst() {
+      guard let option = Option.all.first(where: { $0.letter == letter }) else {
+        // `-slots` for `--slots` is a usual slip.
+        let names = Option.all.map(\.name)
+        let near = word.count > 2 ? NearestName.of(String(word.dropFirst()), in: names) : nil
+        let same = names.first { $0 == word.dropFirst() }
+        throw UsageError("unknown option '\(word)'" + hint((same ?? near).map { "--\($0)" }))
+      }
+      guard case .flag = option.effect else {
+        try apply(option, attached: letters.isEmpty ? nil : String(letters))
+        return
+      }
+      try apply(option, attached: nil)
+    }
+  }
+
+  private mutating func apply(_ option: Option, attached: String?) throws(UsageError) {
+    used.append(option)
+    switch option.effect {
+    case .flag(let change):
+      guard attached == nil else { throw UsageError("\(option.spelled) takes no value") }
+      change(&values)
+    case .value(_, let takes, let change):
+      let text = try value(of: option, attached: attached, takes: takes)
+      guard change(&values, text) else { throw UsageError("\(option.spelled) takes \(takes); this is '\(text)'") }
+    case .choice(_, let words, let change):
+      let list = Self.list(words)
+      let text = try value(of: option, attached: attached, takes: list)
+      guard change(&values, text) else {
+        let near = NearestName.of(text, in: words)
+        throw UsageError("\(option.spelled) takes \(list); this is '\(text)'" + hint(near))
+      }
+    }
+  }
+
+  private mutating func value(of option: Option, attached: String?, takes: String) throws(UsageError) -> String {
+    guard let text = attached ?? rest.popFirst() else {
+      throw UsageError("\(option.spelled) needs a value: \(takes)")
+    }
+    return text
+  }
+
+  private func invocation() throws(UsageError) -> Invocation {
+    if values.wantsVersion { return Invocation(command: .version) }
+    guard let word = operands.first else {
+      if values.wantsHelp { return Invocation(command: .help(nil)) }
+      throw UsageError("no command: opdash --help lists them")
+    }
+    guard let name = CommandName(rawValue: word) else { throw unknownCommand(word) }
+    if let stray = used.first(where: { !$0.commands.isEmpty && !$0.commands.contains(name) }) {
+      throw UsageError("opdash \(name.rawValue) has no option \(stray.spelled); see opdash \(name.rawValue) --help")
+    }
+    if values.wantsHelp { return Invocation(command: .help(name)) }
+    return Invocation(command: try command(name, operands.dropFirst()), settings: values.settings)
+  }
+
+  private func command(_ name: CommandName, _ operands: ArraySlice<String>) throws(UsageError) -> Invocation.Command {
+    let most =
+      switch name {
+      case .run, .get: Int.max
+      case .check, .demo: 1
+      }
+    if operands.count > most {
+      throw UsageError(
+        "opdash \(name.rawValue) takes \(name.operands); '\(operands[operands.startIndex + most])' is one too many")
+    }
+    switch name {
+    case .run: return .run(file: try file(operands, name), jobs: Array(operands.dropFirst()))
+    case .check: return .check(file: try file(operands, name))
+    case .demo: return .demo(scenario: operands.first)
+    case .get:
+      guard !operands.isEmpty || values.list != nil else {
+        throw UsageError("opdash get needs a URL, or --input LIST")
+      }
+      return .get(urls: Array(operands), list: values.list, folder: values.folder)
+    }
+  }
+
+  private func file(_ operands: ArraySlice<String>, _ name: CommandName) throws(UsageError) -> String {
+    guard let file = operands.first, !file.isEmpty else {
+      throw UsageError("opdash \(name.rawValue) needs a job file, or - for standard input")
+    }
+    return file
+  }
+
+  private func unknownCommand(_ word: String) -> UsageError {
+    let isJobFile = [".yml", ".yaml", ".json"].contains { word.hasSuffix($0) }
+    let near = NearestName.of(word, in: CommandName.allCases.map(\.rawValue))
+    return UsageError("unknown command '\(word)'" + hint(isJobFile ? "opdash run \(word)" : near))
+  }
+
+  private func hint(_ near: String?) -> String { near.map { ": did you mean '\($0)'?" } ?? "; see opdash --help" }
+
+  private static func list(_ words: [String]) -> String {
+    guard let last = words.last, words.count > 1 else { return words.joined() }
+    return words.dropLast().joined(separator: ", ") + " or " + last
+  }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import JobModel
+import Screen
+
+/// What surrounds the program, read once when it starts; nothing else reads variables or asks what is a terminal.
+struct Environment: Sendable {
+  var variables: [String: String]
+  var inputIsTerminal = false
+  var outputIsTerminal = false
+  var errorIsTerminal = false
+  var currentDirectory = "/"
+  var processors = 1
+
+  /// How a run is shown, once `auto` is decided.
+  enum Interface: Equatable {
+    case dashboard
+    case plain
+    case json
+    case quiet
+  }
+
+  /// The environment of this process.
+  static func current() -> Environment {
+    Environment(
+      variables: ProcessInfo.processInfo.environment, inputIsTerminal: isatty(0) == 1, outputIsTerminal: isatty(1) == 1,
+      errorIsTerminal: isatty(2) == 1, currentDirectory: FileManager.default.currentDirectoryPath,
+      processors: ProcessInfo.processInfo.activeProcessorCount)
+  }
+
+  /// Standard input and output are terminals that can be drawn on.
+  private var canDraw: Bool { inputIsTerminal && outputIsTerminal && hasCapableTerminal }
+
+  private var hasCapableTerminal: Bool {
+    let term = variables["TERM"] ?? ""
+    return !term.isEmpty && term != "dumb"
+  }
+
+  /// Throws where the dashboard is asked for and can't be had.
+  func interface(for wish: Settings.Interface) throws(UsageError) -> Interface {
+    switch wish {
+    case .auto: return canDraw && !isSet("CI") ? .dashboard : .plain
+    case .plain: return .plain
+    case .json: return .json
+    case .quiet: return .quiet
+    case .tui:
+      guard inputIsTerminal, outputIsTerminal else {
+        throw UsageError("--ui tui needs a terminal as standard input and output; --ui plain does without")
+      }
+      guard hasCapableTerminal else {
+        let term = variables["TERM"] ?? ""
+        throw UsageError("--ui tui can't draw with TERM='\(term)'; set TERM to what the terminal is, or use --ui plain")
+      }
+      return .dashboard
+    }
+  }
+
+  /// An explicit wish beats NO_COLOR, NO_COLOR beats CLICOLOR_FORCE, and that beats what the terminal is.
+  func isColored(_ wish: Settings.Color, onTerminal isTerminal: Bool) -> Bool {
+    switch wish {
+    case .always: return true
+    case .never: return false
+    case .auto:
+      if isSet("NO_COLOR") { return false }
+      if isSet("CLICOLOR_FORCE"), variables["CLICOLOR_FORCE"] != "0" { return true }
+      return isTerminal && hasCapableTerminal
+    }
+  }
+
+  /// What may be drawn on the terminal.
+  func traits(_ settings: Settings) -> ScreenTraits {
+    let isColored = isColored(settings.color, onTerminal: outputIsTerminal)
+    return ScreenTraits(isASCII: settings.isASCII || !isUTF8, palette: isColored ? palette : .none)
+  }
+
+  /// Whether the locale's characters are UTF-8; the first variable that is set decides.
+  var isUTF8: Bool {
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { variables[$0] }.first { !$0.isEmpty } ?? ""
+    let name = locale.lowercased()
+    return name.contains("utf-8") || name.contains("utf8")
+  }
+
+  private var palette: ScreenTraits.Palette {
+    let term = variables["TERM"] ?? ""
+    if term.hasPrefix("vt") || term.hasSuffix("-m") || term.hasSuffix("-mono") { return .none }
+    if term == "linux" { return .eight }
+    let modern = ["256color", "direct", "kitty", "alacritty", "foot", "ghostty", "wezterm"]
+    if modern.contains(where: term.contains) || ["truecolor", "24bit"].contains(variables["COLORTERM"]) {
+      return .many
+    }
+    return term.contains("16color") ? .sixteen : .eight
+  }
+
+  /// Where runs are recorded; nil where neither an option nor the environment says.
+  func stateFolder(_ settings: Settings) -> String? {
+    if let folder = settings.state { return absolute(folder) }
+    if let folder = variables["XDG_STATE_HOME"], folder.hasPrefix("/") { return "\(folder)/opdash" }
+    if let home = variables["HOME"], home.hasPrefix("/") { return "\(home)/.local/state/opdash" }
+    return nil
+  }
+
+  /// A path as seen from the folder in which the program was started.
+  func absolute(_ path: String) -> String {
+    if path.hasPrefix("/") { return path }
+    return currentDirectory.hasSuffix("/") ? currentDirectory + path : "\(currentDirectory)/\(path)"
+  }
+
+  /// Set to something: an empty variable says nothing.
+  private func isSet(_ name: String) -> Bool { !(variables[name] ?? "").isEmpty }
+}

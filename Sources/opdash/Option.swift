@@ -1,0 +1,121 @@
+import JobModel
+
+/// One option of the command line: how it is written, what it takes, and what it changes.
+struct Option: Sendable {
+  /// What the options of a command line add up to.
+  struct Values: Equatable {
+    var settings = Settings()
+    var list: String?
+    var folder: String?
+    var wantsHelp = false
+    var wantsVersion = false
+  }
+
+  enum Effect: Sendable {
+    case flag(@Sendable (inout Values) -> Void)
+    /// `takes` says what the value may be; the closure answers whether it is.
+    case value(name: String, takes: String, @Sendable (inout Values, String) -> Bool)
+    /// One of some words.
+    case choice(name: String, words: [String], @Sendable (inout Values, String) -> Bool)
+  }
+
+  var name: String
+  var letter: Character?
+  var summary: String
+  /// The commands that know it; empty means that it stands alone too, without a command.
+  var commands: [CommandName]
+  var effect: Effect
+
+  /// The option as a person writes it.
+  var spelled: String { "--\(name)" }
+
+  var valueName: String? {
+    switch effect {
+    case .flag: nil
+    case .value(let name, _, _), .choice(let name, _, _): name
+    }
+  }
+
+  private static let running: [CommandName] = [.run, .get, .demo]
+
+  /// All options, in the order of the help.
+  static let all: [Option] = [
+    Option(
+      name: "slots", letter: "j", summary: "jobs at once (default: the number of processors)", commands: running,
+      effect: .value(name: "N", takes: "a whole number, 1 or more") { values, text in
+        guard let slots = Int(text), (1...100_000).contains(slots) else { return false }
+        values.settings.slots = slots
+        return true
+      }),
+    Option(
+      name: "on-failure", letter: "k", summary: "keep-going (default), finish-running or stop-now", commands: running,
+      effect: choice("P", \.onFailure, of: JobGraph.Failure.self)),
+    Option(
+      name: "input", letter: "i", summary: "read URLs from LIST, one a line; - is standard input",
+      commands: [.get],
+      effect: .value(name: "LIST", takes: "a file, or - for standard input") { values, text in
+        values.list = text
+        return !text.isEmpty
+      }),
+    Option(
+      name: "dir", letter: "d", summary: "download into DIR", commands: [.get],
+      effect: .value(name: "DIR", takes: "a folder") { values, text in
+        values.folder = text
+        return !text.isEmpty
+      }),
+    Option(
+      name: "ui", letter: nil, summary: "auto (default), tui, plain, json or quiet", commands: running,
+      effect: choice("MODE", \.interface)),
+    Option(
+      name: "keep-open", letter: nil, summary: "stay when all is done: on-failure (default), always, never",
+      commands: running, effect: choice("WHEN", \.keepOpen)),
+    Option(
+      name: "state", letter: nil, summary: "where runs are recorded (default $XDG_STATE_HOME/opdash)",
+      commands: running,
+      effect: .value(name: "DIR", takes: "a folder") { values, text in
+        values.settings.state = text
+        return !text.isEmpty
+      }),
+    Option(
+      name: "trace", letter: nil, summary: "write a Chrome trace-event file (opens in Perfetto)", commands: running,
+      effect: .value(name: "FILE", takes: "a file") { values, text in
+        values.settings.trace = text
+        return !text.isEmpty
+      }),
+    Option(
+      name: "ascii", letter: nil, summary: "draw with ASCII only", commands: running,
+      effect: .flag { $0.settings.isASCII = true }),
+    Option(
+      name: "color", letter: nil, summary: "auto (default), always or never", commands: running,
+      effect: choice("WHEN", \.color)),
+    Option(
+      name: "no-mouse", letter: nil, summary: "leave the mouse to the terminal", commands: running,
+      effect: .flag { $0.settings.hasMouse = false }),
+    Option(
+      name: "help", letter: "h", summary: "print this, or the help of a command", commands: [],
+      effect: .flag { $0.wantsHelp = true }),
+    Option(
+      name: "version", letter: nil, summary: "print the version", commands: [],
+      effect: .flag { $0.wantsVersion = true }),
+  ]
+
+  private static func choice<Choice: RawRepresentable & CaseIterable & SendableMetatype>(
+    _ name: String, _ path: any WritableKeyPath<Settings, Choice> & Sendable
+  ) -> Effect where Choice.RawValue == String {
+    .choice(name: name, words: Choice.allCases.map(\.rawValue)) { values, text in
+      guard let choice = Choice(rawValue: text) else { return false }
+      values.settings[keyPath: path] = choice
+      return true
+    }
+  }
+
+  private static func choice<Choice: RawRepresentable & CaseIterable & SendableMetatype>(
+    _ name: String, _ path: any WritableKeyPath<Settings, Choice?> & Sendable, of type: Choice.Type
+  ) -> Effect where Choice.RawValue == String {
+    .choice(name: name, words: Choice.allCases.map(\.rawValue)) { values, text in
+      guard let choice = Choice(rawValue: text) else { return false }
+      values.settings[keyPath: path] = choice
+      return true
+    }
+  }
+}

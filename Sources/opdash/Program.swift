@@ -1,0 +1,129 @@
+import Foundation
+import JobModel
+import Reports
+
+/// The commands, given the parts of the house that they need.
+@MainActor
+struct Program {
+  /// What makes runs happen; tests give their own.
+  struct Parts {
+    /// Reads a job file; `-` is standard input.
+    var load: @MainActor (_ path: String, Environment) -> Result<JobGraph, Faults>
+    /// Makes the run of a graph; it starts when its closure is called.
+    var makeRun: @MainActor (JobGraph, RunOptions) throws -> (feed: any JobFeed, start: () -> Void)
+    var makeView: @MainActor (any JobFeed, ViewOptions) -> any LiveView
+    var readList: @MainActor (_ path: String) throws -> String
+    /// Called as soon as there is a session to send signals to.
+    var watchSignals: @MainActor (RunSession, (any LiveView)?) -> Void
+  }
+
+  struct RunOptions: Equatable {
+    var slots: Int
+    var onFailure: JobGraph.Failure
+    var stateFolder: String
+  }
+
+  struct ViewOptions: Equatable {
+    /// What the header calls the run.
+    var source: String
+    var settings: Settings
+  }
+
+  var environment: Environment
+  var output: Output
+  var errors: Output
+  var parts: Parts
+  var exit: @MainActor (Int32) -> Void
+
+  /// Does what the command line asks for; `exit` is called now or when the run is over.
+  func perform(_ words: [String]) {
+    do {
+      let invocation = try CommandLineParser.parse(words)
+      try perform(invocation)
+    } catch let error as UsageError {
+      fail(["opdash: \(error.message)"])
+    } catch let faults as Faults {
+      fail(faults.lines)
+    } catch {
+      fail(["opdash: \(error)"])
+    }
+  }
+
+  private func perform(_ invocation: Invocation) throws {
+    switch invocation.command {
+    case .help(let command):
+      output.write(line: HelpText.of(command))
+      exit(ExitStatus.succeeded)
+    case .version:
+      output.write(line: HelpText.version)
+      exit(ExitStatus.succeeded)
+    case .check(let file): check(file)
+    case .run(let file, let jobs):
+      let graph = try parts.load(file, environment).get()
+      let chosen = try JobSelection.of(jobs, in: graph, file: file)
+      try play(chosen, source: Self.lastComponent(file), invocation.settings)
+    case .get(let urls, let list, let folder): try get(urls, list: list, folder: folder, invocation.settings)
+    case .demo: throw UsageError("this build has no scenarios")
+    }
+  }
+
+  private func check(_ file: String) {
+    switch parts.load(file, environment) {
+    case .success(let graph):
+      let jobs = graph.jobs.count == 1 ? "1 job" : "\(graph.jobs.count) jobs"
+      output.write(line: "\(Self.lastComponent(file)): \(jobs), no faults")
+      exit(ExitStatus.succeeded)
+    case .failure(let faults):
+      for line in faults.lines { output.write(line: line) }
+      exit(ExitStatus.usage)
+    }
+  }
+
+  private func get(_ urls: [String], list: String?, folder: String?, _ settings: Settings) throws {
+    var entries = urls.map { DownloadList.Entry(url: $0, place: nil) }
+    if let list {
+      let text: String
+      do { text = try parts.readList(list) } catch { throw UsageError("can't read \(list): \(Self.reason(error))") }
+      entries += DownloadList.entries(in: text, file: list == "-" ? "<stdin>" : list)
+    }
+    let target = environment.absolute(folder ?? environment.currentDirectory)
+    let graph = try DownloadList.graph(entries, folder: target).get()
+    try FileManager.default.createDirectory(atPath: target, withIntermediateDirectories: true)
+    try play(graph, source: "get", settings)
+  }
+
+  /// Starts a run of the graph and returns; nothing has been started where it throws.
+  private func play(_ graph: JobGraph, source: String, _ settings: Settings) throws {
+    let interface = try environment.interface(for: settings.interface)
+    guard let folder = environment.stateFolder(settings) else {
+      throw UsageError("neither HOME nor XDG_STATE_HOME says where runs are recorded; say it with --state DIR")
+    }
+    let trace = try settings.trace.map { path throws(UsageError) in try Output.file(environment.absolute(path)) }
+    let options = RunOptions(
+      slots: settings.slots ?? graph.slots ?? environment.processors,
+      onFailure: settings.onFailure ?? graph.onFailure, stateFolder: folder)
+    let (feed, start) = try parts.makeRun(graph, options)
+    let view = interface == .dashboard ? parts.makeView(feed, ViewOptions(source: source, settings: settings)) : nil
+    let display = RunSession.Display(
+      interface: interface, outputPaint: paint(settings, environment.outputIsTerminal),
+      errorPaint: paint(settings, environment.errorIsTerminal), output: output, errors: errors, trace: trace)
+    let session = RunSession(feed, display: display, view: view, exit: exit)
+    parts.watchSignals(session, view)
+    try session.begin(start)
+  }
+
+  private func paint(_ settings: Settings, _ isTerminal: Bool) -> Paint {
+    Paint(isColoured: environment.isColored(settings.color, onTerminal: isTerminal))
+  }
+
+  private func fail(_ lines: [String]) {
+    for line in lines { errors.write(line: line) }
+    exit(ExitStatus.usage)
+  }
+
+  private static func lastComponent(_ path: String) -> String {
+    path == "-" ? "<stdin>" : path.split(separator: "/").last.map(String.init) ?? path
+  }
+
+  private static func reason(_ error: any Error) -> String { error.localizedDescription }
+}

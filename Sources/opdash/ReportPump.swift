@@ -1,0 +1,123 @@
+import Dispatch
+import JobModel
+import Operations
+import Reports
+
+/// Carries a feed's facts to the reports on a queue of its own, wakes those that ask for it, and says when the run is over.
+///
+/// A slow reader of the output holds up only this queue.
+final class ReportPump: Sendable {
+  /// When the run is asked to finish.
+  enum Finish {
+    /// Once no job can change any more.
+    case whenComplete
+    /// Once a signal has ended it and nothing executes; otherwise a person decides, who may still retry.
+    case whenStopped
+  }
+
+  private struct State {
+    var reports: ReportSet
+    var subscription: JobSubscription?
+    /// Where the run's clock began, on ours.
+    var origin: Duration?
+    var isWakeDue = false
+    var isFinishAsked = false
+    var whenOver: (@Sendable (Run) -> Void)?
+  }
+
+  private struct Ending {
+    var run: Run
+    var whenOver: @Sendable (Run) -> Void
+  }
+
+  private let feed: any JobFeed
+  private let finish: Finish
+  private let clock: WakeClock
+  private let queue = DispatchQueue(label: "opdash.reports")
+  // Touched on the queue only, but for the start.
+  private let state: Lock<State>
+
+  init(_ feed: any JobFeed, reports: [any Report], finish: Finish = .whenComplete, clock: WakeClock = .real) {
+    self.feed = feed
+    self.finish = finish
+    self.clock = clock
+    state = Lock(State(reports: ReportSet(reports)))
+  }
+
+  /// Must be called before the feed states its first fact; `whenOver` comes once, after the reports have written all.
+  func start(whenOver: @escaping @Sendable (Run) -> Void) {
+    state.withLock { $0.whenOver = whenOver }
+    let subscription = feed.subscribe(on: queue) { [weak self] events in self?.receive(events) }
+    precondition(subscription.snapshot.nextSeq == 0, "the reports were started after the run")
+    state.withLock { $0.subscription = subscription }
+  }
+
+  private func receive(_ events: [JobEvent]) {
+    guard let last = events.last else { return }
+    let now = clock.now()
+    let (isFinishDue, ending) = state.withLock { state -> (Bool, Ending?) in
+      let origin = now - last.time
+      state.origin = min(state.origin ?? origin, origin)
+      state.reports.receive(events)
+      return (self.isFinishDue(&state), Self.ending(&state))
+    }
+    if let ending {
+      ending.whenOver(ending.run)
+      return
+    }
+    if isFinishDue { feed.send(.finish) }
+    armWake()
+  }
+
+  private func isFinishDue(_ state: inout State) -> Bool {
+    let run = state.reports.run
+    guard !state.isFinishAsked, run.summary == nil else { return false }
+    let isDue =
+      switch finish {
+      case .whenComplete: run.isComplete || (run.stopping != nil && run.counts.active == 0)
+      case .whenStopped: run.stopping?.by == .signal && run.counts.active == 0
+      }
+    if isDue { state.isFinishAsked = true }
+    return isDue
+  }
+
+  private static func ending(_ state: inout State) -> Ending? {
+    guard state.reports.run.summary != nil, let whenOver = state.whenOver else { return nil }
+    state.whenOver = nil
+    state.subscription = nil
+    return Ending(run: state.reports.run, whenOver: whenOver)
+  }
+
+  /// At most one wake is on its way: one that comes too early, because news came in between, arms the next.
+  private func armWake() {
+    let wait = state.withLock { state -> Duration? in
+      guard !state.isWakeDue, let origin = state.origin, let time = state.reports.wakeTime else { return nil }
+      state.isWakeDue = true
+      return max(.zero, origin + time - clock.now())
+    }
+    guard let wait else { return }
+    clock.wake(wait, queue) { [weak self] in self?.wake() }
+  }
+
+  private func wake() {
+    state.withLock { state in
+      state.isWakeDue = false
+      if let origin = state.origin { state.reports.wake(at: clock.now() - origin) }
+    }
+    armWake()
+  }
+}
+
+/// A monotonic clock that can call back; tests have one that they move by hand.
+struct WakeClock: Sendable {
+  var now: @Sendable () -> Duration
+  /// Calls the closure on the queue after the wait.
+  var wake: @Sendable (_ after: Duration, _ queue: DispatchQueue, _ body: @escaping @Sendable () -> Void) -> Void
+
+  static let real = WakeClock(
+    now: { .nanoseconds(Int64(DispatchTime.now().uptimeNanoseconds)) },
+    wake: { wait, queue, body in
+      let nanoseconds = wait.components.seconds * 1_000_000_000 + wait.components.attoseconds / 1_000_000_000
+      queue.asyncAfter(deadline: .now() + .nanoseconds(Int(nanoseconds)), execute: body)
+    })
+}

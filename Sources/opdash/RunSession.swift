@@ -1,0 +1,111 @@
+import Foundation
+import JobModel
+import Reports
+
+/// One run from its start to the exit status: its facts to the reports and the dashboard, signals to its commands.
+@MainActor
+final class RunSession {
+  /// What a run is shown with.
+  struct Display {
+    var interface: Environment.Interface
+    var outputPaint: Paint
+    var errorPaint: Paint
+    var output: Output
+    var errors: Output
+    var trace: Output?
+  }
+
+  private let feed: any JobFeed
+  private let display: Display
+  private let view: (any LiveView)?
+  private let pump: ReportPump
+  private let exit: @MainActor (Int32) -> Void
+  /// Lines printed when all is over, told from the run: what a scenario has shown.
+  private let closing: @MainActor (Run) -> [String]
+  private var stop = StopSequence()
+  private var hasEnded = false
+
+  /// `view` is there when the interface is the dashboard; `exit` is called once, with the status.
+  init(
+    _ feed: any JobFeed, display: Display, view: (any LiveView)? = nil,
+    closing: @escaping @MainActor (Run) -> [String] = { _ in [] }, exit: @escaping @MainActor (Int32) -> Void
+  ) {
+    self.feed = feed
+    self.display = display
+    self.view = view
+    self.closing = closing
+    self.exit = exit
+    pump = ReportPump(
+      feed, reports: Self.reports(display), finish: view == nil ? .whenComplete : .whenStopped)
+  }
+
+  /// Watches the run, then has it started; throws where the screen can't be had, with nothing started.
+  func begin(_ start: () -> Void) throws {
+    display.output.whenLost { failure in onMain { self.loseOutput(failure) } }
+    pump.start { run in onMain { self.end(run) } }
+    try view?.open { [weak self] in self?.feed.send(.finish) }
+    start()
+  }
+
+  /// Takes a signal or what stands for one.
+  func receive(_ cause: StopSequence.Cause) {
+    for action in stop.receive(cause) {
+      switch action {
+      case .send(let command): feed.send(command)
+      case .announce(let level):
+        // The dashboard shows a banner; who has closed our output wants to hear no more.
+        guard view == nil, cause != .outputClosed else { continue }
+        display.errors.write(line: StopText.line(level, snapshot))
+      case .leave(let status): leave(status)
+      }
+    }
+  }
+
+  private var snapshot: Run {
+    let subscription = feed.subscribe(on: .main) { _ in }
+    defer { subscription.cancel() }
+    return subscription.snapshot
+  }
+
+  /// Somebody who reads a few lines and goes (`| head`) ends the run as SIGPIPE ends other programs.
+  private func loseOutput(_ failure: Int32) {
+    if failure != EPIPE {
+      display.errors.write(line: "opdash: can't write standard output: \(String(cString: strerror(failure)))")
+    }
+    receive(.outputClosed)
+  }
+
+  private func end(_ run: Run) {
+    view?.close()
+    if view != nil {
+      for line in SummaryReport.lines(of: run, paint: display.errorPaint) { display.errors.write(line: line) }
+    }
+    for line in closing(run) { display.errors.write(line: line) }
+    leave(ExitStatus.of(run, signal: stop.signal))
+  }
+
+  private func leave(_ status: Int32) {
+    guard !hasEnded else { return }
+    hasEnded = true
+    view?.close()
+    exit(status)
+  }
+
+  private static func reports(_ display: Display) -> [any Report] {
+    let (output, errors) = (display.output, display.errors)
+    var reports: [any Report] =
+      switch display.interface {
+      case .dashboard: []
+      case .plain: [PlainReport(paint: display.outputPaint) { output.write($0) }]
+      case .json: [JSONReport { output.write($0) }]
+      case .quiet: [QuietReport(paint: display.errorPaint) { errors.write($0) }]
+      }
+    if let trace = display.trace { reports.append(TraceReport { trace.write($0) }) }
+    return reports
+  }
+}
+
+/// Has `body` called on the main queue.
+private func onMain(_ body: @escaping @MainActor @Sendable () -> Void) {
+  DispatchQueue.main.async { MainActor.assumeIsolated(body) }
+}

@@ -1,0 +1,19 @@
+import JobModel
+
+/// The line that answers a signal where there is no dashboard.
+enum StopText {
+  static let named = 5
+
+  static func line(_ level: StopLevel, _ run: Run) -> String {
+    let running = run.ids.filter { run[$0].state.isActive }
+    guard !running.isEmpty else { return "opdash: stopping" }
+    // Output of a job can't be in a name, but a name from a URL can hold anything.
+    var names = running.prefix(named).map { run[$0].job.name.filter { !$0.isNewline && $0 >= " " } }
+    if running.count > names.count { names.append("\(running.count - names.count) more") }
+    let list = names.joined(separator: ", ")
+    switch level {
+    case .terminate: return "opdash: stopping; still running: \(list). Ctrl-C again kills."
+    case .kill: return "opdash: killing \(list). Ctrl-C again leaves at once."
+    }
+  }
+}

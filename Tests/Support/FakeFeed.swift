@@ -1,0 +1,61 @@
+import Dispatch
+import JobModel
+import Operations
+
+/// A run whose facts the test states; it keeps the commands that it is sent and obeys only as the test says.
+package final class FakeFeed: JobFeed {
+  private struct State {
+    var run = Run()
+    var commands: [JobCommand] = []
+    var mailboxes: [Int: Mailbox<JobEvent>] = [:]
+    var nextMailbox = 0
+    var answer: (@Sendable (FakeFeed, JobCommand) -> Void)?
+  }
+
+  private let state = Lock(State())
+
+  package init() {}
+
+  package var run: Run { state.withLock { $0.run } }
+  package var commands: [JobCommand] { state.withLock { $0.commands } }
+  /// How many subscriptions there are.
+  package var readers: Int { state.withLock { $0.mailboxes.count } }
+
+  /// Calls `answer` for each command, on the thread that sends it.
+  package func onCommand(_ answer: @escaping @Sendable (FakeFeed, JobCommand) -> Void) {
+    state.withLock { $0.answer = answer }
+  }
+
+  /// States the facts, all at the same instant: at `time`, or at that of the fact before.
+  package func post(_ facts: JobFact..., at time: Duration? = nil) {
+    state.withLock { state in
+      for fact in facts {
+        let event = JobEvent(seq: state.run.nextSeq, time: time ?? state.run.time, fact: fact)
+        state.run.apply(event)
+        for mailbox in state.mailboxes.values { mailbox.post(event) }
+      }
+    }
+  }
+
+  package func subscribe(on queue: DispatchQueue, _ receive: @escaping @Sendable ([JobEvent]) -> Void)
+    -> JobSubscription
+  {
+    state.withLock { state in
+      let number = state.nextMailbox
+      state.nextMailbox += 1
+      state.mailboxes[number] = Mailbox(on: queue, receive)
+      return JobSubscription(snapshot: state.run) { [weak self] in
+        let mailbox = self?.state.withLock { $0.mailboxes.removeValue(forKey: number) }
+        mailbox?.close()
+      }
+    }
+  }
+
+  package func send(_ command: JobCommand) {
+    let answer = state.withLock { state in
+      state.commands.append(command)
+      return state.answer
+    }
+    answer?(self, command)
+  }
+}

@@ -1,0 +1,106 @@
+import JobModel
+import Testing
+
+@testable import opdash
+
+@Suite struct CommandLineParserTests {
+  private func parse(_ line: String) throws -> Invocation {
+    try CommandLineParser.parse(line.split(separator: " ").map(String.init))
+  }
+
+  @Test(arguments: [
+    ("run a.yml", Invocation.Command.run(file: "a.yml", jobs: [])),
+    ("run - build test", .run(file: "-", jobs: ["build", "test"])),
+    ("run -- -odd.yml -j", .run(file: "-odd.yml", jobs: ["-j"])),
+    ("-- run a.yml", .run(file: "a.yml", jobs: [])),
+    ("check a.yml", .check(file: "a.yml")),
+    ("demo", .demo(scenario: nil)),
+    ("demo collect", .demo(scenario: "collect")),
+    ("get http://a/x http://b/y", .get(urls: ["http://a/x", "http://b/y"], list: nil, folder: nil)),
+    ("get -i list -d out", .get(urls: [], list: "list", folder: "out")),
+    ("get --input=- --dir=out http://a/x", .get(urls: ["http://a/x"], list: "-", folder: "out")),
+    ("get -i-", .get(urls: [], list: "-", folder: nil)),
+    ("--help", .help(nil)), ("-h", .help(nil)), ("run -h", .help(.run)), ("-h get", .help(.get)),
+    ("check --help", .help(.check)), ("--version", .version), ("run --version", .version),
+  ])
+  func aLineAsksForACommand(_ line: String, _ command: Invocation.Command) throws {
+    #expect(try parse(line).command == command)
+  }
+
+  @Test(arguments: ["--slots 4", "--slots=4", "-j 4", "-j4"])
+  func aValueFollowsOrIsAttached(_ option: String) throws {
+    #expect(try parse("run a.yml \(option)").settings.slots == 4)
+    #expect(try parse("\(option) run a.yml").settings.slots == 4)
+  }
+
+  @Test func everyOptionSetsItsSetting() throws {
+    let settings = try parse(
+      """
+      run a.yml -j 3 -k stop-now --ui json --keep-open never --state st --trace tr --ascii --color always --no-mouse
+      """.replacing("\n", with: "")
+    ).settings
+    var expected = Settings()
+    expected.slots = 3
+    expected.onFailure = .stopNow
+    expected.interface = .json
+    expected.keepOpen = .never
+    expected.state = "st"
+    expected.trace = "tr"
+    expected.isASCII = true
+    expected.color = .always
+    expected.hasMouse = false
+    #expect(settings == expected)
+  }
+
+  @Test func theLastOfARepeatedOptionCounts() throws {
+    #expect(try parse("run a.yml -j1 -j2").settings.slots == 2)
+  }
+
+  @Test(arguments: [
+    ("", "no command: opdash --help lists them"),
+    ("rum a.yml", "unknown command 'rum': did you mean 'run'?"),
+    ("frobnicate", "unknown command 'frobnicate'; see opdash --help"),
+    ("release.yml", "unknown command 'release.yml': did you mean 'opdash run release.yml'?"),
+    ("run a.yml --slot 4", "unknown option '--slot': did you mean '--slots'?"),
+    ("run a.yml --slot=4", "unknown option '--slot': did you mean '--slots'?"),
+    ("run a.yml --colour=never", "unknown option '--colour': did you mean '--color'?"),
+    ("run a.yml --qqqqqqq", "unknown option '--qqqqqqq'; see opdash --help"),
+    ("run a.yml -q", "unknown option '-q'; see opdash --help"),
+    ("run a.yml -slots 4", "unknown option '-slots': did you mean '--slots'?"),
+    ("run a.yml -j", "--slots needs a value: a whole number, 1 or more"),
+    ("run a.yml -j0", "--slots takes a whole number, 1 or more; this is '0'"),
+    ("run a.yml -j four", "--slots takes a whole number, 1 or more; this is 'four'"),
+    ("run a.yml --slots=", "--slots takes a whole number, 1 or more; this is ''"),
+    ("run a.yml --ascii=1", "--ascii takes no value"),
+    ("run a.yml --ui plian", "--ui takes auto, tui, plain, json or quiet; this is 'plian': did you mean 'plain'?"),
+    ("run a.yml -k x", "--on-failure takes keep-going, finish-running or stop-now; this is 'x'; see opdash --help"),
+    ("run", "opdash run needs a job file, or - for standard input"),
+    ("check", "opdash check needs a job file, or - for standard input"),
+    ("check a b", "opdash check takes FILE; 'b' is one too many"),
+    ("demo a b", "opdash demo takes [NAME]; 'b' is one too many"),
+    ("get", "opdash get needs a URL, or --input LIST"),
+    ("check a.yml -j4", "opdash check has no option --slots; see opdash check --help"),
+    ("run a.yml -d x", "opdash run has no option --dir; see opdash run --help"),
+  ])
+  func aWrongLineIsAnsweredInOneLine(_ line: String, _ message: String) {
+    #expect(throws: UsageError(message)) { try parse(line) }
+  }
+
+  @Test func noTwoOptionsShareANameOrALetter() {
+    let letters = Option.all.compactMap(\.letter)
+    #expect(Set(letters).count == letters.count)
+    #expect(Set(Option.all.map(\.name)).count == Option.all.count)
+  }
+
+  @Test func theHelpTellsEveryOptionOfACommandAndFitsTheScreen() {
+    for command in CommandName.allCases {
+      let text = HelpText.of(command)
+      for option in Option.all where option.commands.contains(command) {
+        #expect(text.contains(option.spelled), "\(command) \(option.name)")
+      }
+    }
+    let all = [HelpText.of(nil)] + CommandName.allCases.map { HelpText.of($0) }
+    for line in all.flatMap({ $0.split(separator: "\n") }) { #expect(line.count <= 80, "\(line)") }
+    #expect(HelpText.of(nil).split(separator: "\n", omittingEmptySubsequences: false).count <= 30)
+  }
+}

@@ -1,0 +1,75 @@
+import JobModel
+import Testing
+
+@testable import opdash
+
+@Suite struct DownloadListTests {
+  private func names(_ urls: String...) throws -> [String] {
+    try DownloadList.graph(urls.map { .init(url: $0, place: nil) }, folder: "/d").get().jobs.map(\.name)
+  }
+
+  @Test(arguments: [
+    ("http://h/a/b/file.tar.gz?x=1#y", "file.tar.gz"), ("https://h/", "index.html"), ("http://h", "index.html"),
+    ("http://h/a%20b.txt", "a b.txt"), ("http://h/a/", "a"), ("http://h/%2e%2e", "index.html"),
+    ("http://h/..%2f..%2fetc%2fpasswd", ".._.._etc_passwd"), ("http://h/%1b%5b2J", "_[2J"), ("HTTP://H/x", "x"),
+  ])
+  func aDownloadIsNamedAfterItsURLAndStaysInTheFolder(_ url: String, _ name: String) throws {
+    let graph = try DownloadList.graph([.init(url: url, place: nil)], folder: "/d").get()
+    #expect(graph.jobs.map(\.name) == [name])
+    guard case .download(let work) = graph.jobs[0].work else { return #expect(Bool(false)) }
+    #expect(work.file == "/d/\(name)")
+    #expect(work.url == url)
+  }
+
+  @Test func noTwoDownloadsShareAFile() throws {
+    #expect(
+      try names(
+        "http://h/a.tar.gz", "http://i/a.tar.gz", "http://j/A.tar.gz", "http://h/a-2.tar.gz", "http://h/b", "http://i/b"
+      )
+        == ["a.tar.gz", "a-2.tar.gz", "A-3.tar.gz", "a-2-2.tar.gz", "b", "b-2"])
+    #expect(try names("http://h/.x", "http://i/.x") == [".x", ".x-2"])
+  }
+
+  @Test func everyFaultIsToldWithItsPlace() {
+    let entries =
+      [DownloadList.Entry(url: "ftp://h/x", place: nil), .init(url: "http://ok/x", place: nil)]
+      + DownloadList.entries(in: "# list\n\n  http://h/a \r\nnonsense\nhttp://\n", file: "urls.txt")
+    guard case .failure(let faults) = DownloadList.graph(entries, folder: "/d") else { return #expect(Bool(false)) }
+    #expect(
+      faults.lines == [
+        "'ftp://h/x' is no URL to download: write http://… or https://…",
+        "urls.txt:4: 'nonsense' is no URL to download: write http://… or https://…",
+        "urls.txt:5: 'http://' is no URL to download: write http://… or https://…",
+      ])
+  }
+
+  @Test func anEmptyListIsAFault() {
+    #expect(DownloadList.graph([], folder: "/d") == .failure(Faults(lines: ["there is no URL to download"])))
+  }
+}
+
+@Suite struct JobSelectionTests {
+  private let graph = JobGraph(
+    name: "g",
+    jobs: [
+      Job(name: "a", work: .simulate(SimulatedWork())),
+      Job(name: "b[linux]", work: .simulate(SimulatedWork()), needs: [JobNeed(JobID(0))]),
+      Job(name: "b[mac]", work: .simulate(SimulatedWork())), Job(name: "c", work: .simulate(SimulatedWork())),
+    ])
+
+  private func select(_ names: String...) throws -> [String] {
+    try JobSelection.of(names, in: graph, file: "g.yml").jobs.map(\.name)
+  }
+
+  @Test func namingJobsKeepsThoseAndWhatTheyNeed() throws {
+    #expect(try select() == ["a", "b[linux]", "b[mac]", "c"])
+    #expect(try select("c") == ["c"])
+    #expect(try select("b[linux]") == ["a", "b[linux]"])
+    #expect(try select("b") == ["a", "b[linux]", "b[mac]"])
+  }
+
+  @Test func anUnknownJobIsNamedWithTheNearest() {
+    #expect(throws: UsageError("g.yml has no job 'b[mc]': did you mean 'b[mac]'?")) { try select("c", "b[mc]") }
+    #expect(throws: UsageError("g.yml has no job 'nowhere'")) { try select("nowhere") }
+  }
+}

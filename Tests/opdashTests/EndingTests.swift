@@ -1,0 +1,93 @@
+import Foundation
+import JobModel
+import Support
+import Testing
+
+@testable import opdash
+
+@Suite struct StopSequenceTests {
+  @Test func theFirstInterruptEndsTheSecondKillsTheThirdLeaves() {
+    var stop = StopSequence()
+    #expect(stop.signal == nil)
+    #expect(stop.receive(.interrupt) == [.send(.stop(.terminate, by: .signal)), .announce(.terminate)])
+    #expect(stop.receive(.interrupt) == [.send(.stop(.kill, by: .signal)), .announce(.kill)])
+    #expect(stop.receive(.interrupt) == [.leave(status: 130)])
+    #expect(stop.receive(.interrupt) == [.leave(status: 130)])
+    #expect(stop.signal == 2)
+  }
+
+  @Test(arguments: [(StopSequence.Cause.terminate, Int32(15)), (.hangup, 1), (.outputClosed, 13)])
+  func othersEndTheRunOnceAndNeverKill(_ cause: StopSequence.Cause, _ signal: Int32) {
+    var stop = StopSequence()
+    #expect(stop.receive(cause) == [.send(.stop(.terminate, by: .signal)), .announce(.terminate)])
+    #expect(stop.receive(cause) == [])
+    #expect(stop.receive(.terminate) == [])
+    #expect(stop.signal == signal)
+  }
+
+  @Test func anInterruptAfterATermKillsAndTheStatusStaysThatOfTheFirst() {
+    var stop = StopSequence()
+    _ = stop.receive(.terminate)
+    #expect(stop.receive(.interrupt) == [.send(.stop(.kill, by: .signal)), .announce(.kill)])
+    #expect(stop.receive(.interrupt) == [.leave(status: 143)])
+  }
+
+  @Test func theAnswerNamesWhatStillRuns() {
+    let feed = FakeFeed()
+    #expect(StopText.line(.terminate, feed.run) == "opdash: stopping")
+    feed.begin(8)
+    for id in 0..<8 { feed.post(.jobState(JobID(id), .executing, attempt: 1, pid: nil)) }
+    feed.post(.jobState(JobID(0), .succeeded(upToDate: false), attempt: 1, pid: nil))
+    #expect(
+      StopText.line(.terminate, feed.run)
+        == "opdash: stopping; still running: job1, job2, job3, job4, job5, 2 more. Ctrl-C again kills.")
+    #expect(
+      StopText.line(.kill, feed.run)
+        == "opdash: killing job1, job2, job3, job4, job5, 2 more. Ctrl-C again leaves at once.")
+  }
+}
+
+@Suite struct ExitStatusTests {
+  private static let failure = JobFailure(.exit(1), "exit 1")
+
+  private static let cases: [([JobState], Int32)] = [
+    ([.succeeded(upToDate: false), .succeeded(upToDate: true)], 0),
+    ([.succeeded(upToDate: false), .failed(failure, allowed: true)], 0),
+    ([.failed(failure, allowed: false), .succeeded(upToDate: false)], 1),
+    ([.failed(failure, allowed: false), .skipped(because: JobID(0))], 1),
+    ([.failed(failure, allowed: false), .cancelled(by: .person)], 1),
+    ([.succeeded(upToDate: false), .cancelled(by: .person)], 3),
+    ([.cancelled(by: .person), .skipped(because: JobID(0))], 3),
+    ([.succeeded(upToDate: false), .waiting], 3),
+    ([.succeeded(upToDate: false), .skipped(because: JobID(0))], 0),
+  ]
+
+  @Test(arguments: cases)
+  func theStatusIsToldFromTheJobs(_ states: [JobState], _ status: Int32) {
+    let feed = FakeFeed()
+    feed.begin(states.count)
+    for (id, state) in states.enumerated() { feed.post(.jobState(JobID(id), state, attempt: 1, pid: nil)) }
+    #expect(ExitStatus.of(feed.run) == status)
+    #expect(ExitStatus.of(feed.run, signal: 15) == 143)
+  }
+
+  @Test(arguments: [(Int32(2), Int32(130)), (15, 143), (1, 129)])
+  func aSignalOutweighsAll(_ signal: Int32, _ status: Int32) {
+    #expect(ExitStatus.of(Run(), signal: signal) == status)
+  }
+
+  @Test func aRunThatSaysItWasEndedByASignalIsInterrupted() {
+    let feed = FakeFeed()
+    feed.begin(1)
+    feed.post(.stopRequested(.terminate, by: .signal))
+    #expect(ExitStatus.of(feed.run) == 130)
+  }
+}
+
+extension FakeFeed {
+  /// Begins a run of simulated jobs named `job0`, `job1` …
+  func begin(_ jobs: Int) {
+    post(.runStarted(RunStart(id: "1", name: "test", slots: 2, at: Date(timeIntervalSince1970: 0), jobs: jobs)))
+    for id in 0..<jobs { post(.jobAdded(JobID(id), Job(name: "job\(id)", work: .simulate(SimulatedWork())))) }
+  }
+}

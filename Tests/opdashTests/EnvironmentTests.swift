@@ -1,0 +1,94 @@
+import Screen
+import Testing
+
+@testable import opdash
+
+@Suite struct EnvironmentTests {
+  private static let terminal = ["TERM": "xterm-256color"]
+
+  private func environment(_ variables: [String: String], input: Bool = true, output: Bool = true) -> Environment {
+    Environment(
+      variables: variables, inputIsTerminal: input, outputIsTerminal: output, errorIsTerminal: output,
+      currentDirectory: "/home/me")
+  }
+
+  @Test(arguments: [
+    (Self.terminal, true, true, Environment.Interface.dashboard), (Self.terminal, false, true, .plain),
+    (Self.terminal, true, false, .plain), (["TERM": "dumb"], true, true, .plain), (["TERM": ""], true, true, .plain),
+    ([:], true, true, .plain), (["TERM": "xterm", "CI": "true"], true, true, .plain),
+    (["TERM": "xterm", "CI": "1"], true, true, .plain), (["TERM": "xterm", "CI": ""], true, true, .dashboard),
+  ])
+  func autoDrawsOnlyOnATerminalThatAPersonWatches(
+    _ variables: [String: String], _ input: Bool, _ output: Bool, _ interface: Environment.Interface
+  ) throws {
+    #expect(try environment(variables, input: input, output: output).interface(for: .auto) == interface)
+  }
+
+  @Test func anExplicitInterfaceIsTaken() throws {
+    let ci = environment(["TERM": "xterm", "CI": "true"])
+    #expect(try ci.interface(for: .tui) == .dashboard)
+    #expect(try ci.interface(for: .plain) == .plain)
+    #expect(try ci.interface(for: .json) == .json)
+    #expect(try ci.interface(for: .quiet) == .quiet)
+  }
+
+  @Test func theDashboardCannotBeForcedWhereItCannotBeDrawn() {
+    #expect(throws: UsageError.self) { try environment(Self.terminal, output: false).interface(for: .tui) }
+    #expect(throws: UsageError.self) { try environment(["TERM": "dumb"]).interface(for: .tui) }
+  }
+
+  @Test(arguments: [
+    (["TERM": "xterm"], Settings.Color.auto, true, true), (["TERM": "xterm"], .auto, false, false),
+    (["TERM": "dumb"], .auto, true, false), (["TERM": "xterm", "NO_COLOR": "1"], .auto, true, false),
+    (["TERM": "xterm", "NO_COLOR": ""], .auto, true, true), (["CLICOLOR_FORCE": "1"], .auto, false, true),
+    (["CLICOLOR_FORCE": "0"], .auto, false, false), (["CLICOLOR_FORCE": "1", "NO_COLOR": "1"], .auto, true, false),
+    (["NO_COLOR": "1"], .always, false, true), (["CLICOLOR_FORCE": "1"], .never, true, false),
+  ])
+  func noColorBeatsForceBeatsAuto(
+    _ variables: [String: String], _ wish: Settings.Color, _ isTerminal: Bool, _ isColored: Bool
+  ) {
+    #expect(environment(variables).isColored(wish, onTerminal: isTerminal) == isColored)
+  }
+
+  @Test(arguments: [
+    (["LANG": "en_US.UTF-8"], true), (["LANG": "C.utf8"], true), (["LANG": "C"], false), ([:], false),
+    (["LANG": "en_US.UTF-8", "LC_ALL": "C"], false), (["LANG": "C", "LC_CTYPE": "de_DE.UTF-8"], true),
+    (["LC_ALL": "", "LC_CTYPE": "", "LANG": "C.UTF-8"], true), (["LC_CTYPE": "POSIX", "LANG": "C.UTF-8"], false),
+  ])
+  func theFirstLocaleVariableThatIsSetDecides(_ variables: [String: String], _ isUTF8: Bool) {
+    #expect(environment(variables).isUTF8 == isUTF8)
+  }
+
+  @Test(arguments: [
+    (["TERM": "xterm-256color"], ScreenTraits.Palette.many), (["TERM": "xterm-kitty"], .many),
+    (["TERM": "linux"], .eight),
+    (["TERM": "xterm", "COLORTERM": "truecolor"], .many), (["TERM": "vt100"], .none), (["TERM": "xterm"], .eight),
+    (["TERM": "xterm-16color"], .sixteen), (["TERM": "xterm-256color", "NO_COLOR": "1"], .none),
+    (["TERM": "xterm-mono"], .none),
+  ])
+  func thePaletteFollowsTheTerminal(_ variables: [String: String], _ palette: ScreenTraits.Palette) {
+    #expect(environment(variables).traits(Settings()).palette == palette)
+  }
+
+  @Test func asciiIsDrawnOnRequestAndWhereTheLocaleIsNotUTF8() {
+    var settings = Settings()
+    #expect(environment(["LANG": "C"]).traits(settings).isASCII)
+    #expect(!environment(["LANG": "C.UTF-8"]).traits(settings).isASCII)
+    settings.isASCII = true
+    #expect(environment(["LANG": "C.UTF-8"]).traits(settings).isASCII)
+  }
+
+  @Test(arguments: [
+    (["XDG_STATE_HOME": "/x", "HOME": "/h"], nil, "/x/opdash"),
+    (["XDG_STATE_HOME": "rel", "HOME": "/h"], nil, "/h/.local/state/opdash"),
+    (["HOME": "/h"], nil, "/h/.local/state/opdash"), (["HOME": "/h"], "mine", "/home/me/mine"), ([:], "/abs", "/abs"),
+    ([:], nil, nil),
+  ])
+  func runsAreRecordedWhereTheOptionOrTheEnvironmentSays(
+    _ variables: [String: String], _ option: String?, _ folder: String?
+  ) {
+    var settings = Settings()
+    settings.state = option
+    #expect(environment(variables).stateFolder(settings) == folder)
+  }
+}

@@ -1,0 +1,62 @@
+import Foundation
+import Operations
+import Support
+import Testing
+
+@testable import opdash
+
+@Suite struct OutputTests {
+  /// A pipe whose ends are closed by the test.
+  private struct Pipe {
+    var reading: Int32 = -1
+    var writing: Int32 = -1
+
+    init() throws {
+      signal(SIGPIPE, SIG_IGN)
+      var ends: [Int32] = [-1, -1]
+      try #require(pipe(&ends) == 0)
+      (reading, writing) = (ends[0], ends[1])
+    }
+  }
+
+  @Test func aWriteGoesOutWholeThoughTheReaderIsSlowAndTheDescriptorNonBlocking() throws {
+    let pipe = try Pipe()
+    _ = fcntl(pipe.writing, F_SETFL, O_NONBLOCK)
+    let bytes = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+    let received = Lock<[UInt8]>([])
+    let reader = Thread {
+      var buffer = [UInt8](repeating: 0, count: 4096)
+      while true {
+        let count = read(pipe.reading, &buffer, buffer.count)
+        guard count > 0 else { return }
+        received.withLock { $0 += buffer[..<count] }
+      }
+    }
+    reader.start()
+    let output = Output(pipe.writing)
+    output.write(bytes)
+    #expect(eventually { received.withLock { $0.count } == bytes.count })
+    #expect(received.withLock { $0 } == bytes)
+    close(pipe.writing)
+    #expect(eventually { reader.isFinished })
+    close(pipe.reading)
+  }
+
+  @Test func aReaderThatHasGoneIsToldOnce() throws {
+    let pipe = try Pipe()
+    close(pipe.reading)
+    let output = Output(pipe.writing)
+    let failures = Lock<[Int32]>([])
+    output.whenLost { failure in failures.withLock { $0.append(failure) } }
+    output.write(line: "one")
+    output.write(line: "two")
+    #expect(failures.withLock { $0 } == [EPIPE])
+    close(pipe.writing)
+  }
+
+  @Test func aFileThatCannotBeMadeIsNamedWithTheReason() {
+    #expect(throws: UsageError("can't write /nowhere/at/all: No such file or directory")) {
+      _ = try Output.file("/nowhere/at/all")
+    }
+  }
+}

@@ -1,0 +1,271 @@
+import Foundation
+import JobModel
+import Operations
+import Support
+import Testing
+
+@testable import opdash
+
+/// The whole program in this process, with a feed that the test plays and pipes for its outputs.
+@Suite @MainActor struct ProgramTests {
+  @MainActor
+  private final class World {
+    let feed = FakeFeed()
+    var statuses: [Int32] = []
+    var options: Program.RunOptions?
+    var graph: JobGraph?
+    var session: RunSession?
+    var isStarted = false
+    var loaded: Result<JobGraph, Faults> = .success(
+      JobGraph(name: "g", jobs: [Job(name: "job0", work: .simulate(SimulatedWork()))]))
+    var view: FakeView?
+    let output = TemporaryFile()
+    let errors = TemporaryFile()
+    var environment = Environment(variables: ["HOME": "/h"], currentDirectory: "/w", processors: 7)
+
+    func perform(_ line: String) {
+      let parts = Program.Parts(
+        load: { _, _ in self.loaded },
+        makeRun: { graph, options in
+          (self.graph, self.options) = (graph, options)
+          return (self.feed, { self.isStarted = true })
+        },
+        makeView: { _, _ in
+          let view = FakeView()
+          self.view = view
+          return view
+        },
+        readList: { _ in "http://h/listed\n" }, watchSignals: { session, _ in self.session = session })
+      Program(
+        environment: environment, output: Output(output.descriptor), errors: Output(errors.descriptor), parts: parts,
+        exit: { self.statuses.append($0) }
+      ).perform(line.split(separator: " ").map(String.init))
+    }
+  }
+
+  private final class FakeView: LiveView {
+    var whenDone: (@MainActor () -> Void)?
+    var isClosed = false
+
+    func open(whenDone: @escaping @MainActor () -> Void) throws { self.whenDone = whenDone }
+    func suspend() {}
+    func close() { isClosed = true }
+  }
+
+  private let world = World()
+
+  private func ends(with status: Int32) async -> Bool {
+    await eventuallyOnMain { !world.statuses.isEmpty } && world.statuses == [status]
+  }
+
+  private func obey() {
+    world.feed.onCommand { feed, command in
+      if command == .finish { feed.post(.runFinished(RunSummary())) }
+      if case .stop(let level, let canceller) = command { feed.post(.stopRequested(level, by: canceller)) }
+    }
+  }
+
+  private func state(_ state: JobState) { world.feed.post(.jobState(JobID(0), state, attempt: 1, pid: nil)) }
+
+  @Test func helpAndVersionGoToStandardOutput() {
+    world.perform("--version")
+    #expect(world.output.text == "opdash 0.1.0\n")
+    #expect(world.errors.text == "")
+    #expect(world.statuses == [0])
+  }
+
+  @Test func badUsageIsOneLineOnStandardErrorAndStatusTwo() {
+    world.perform("run a.yml --slot 3")
+    #expect(world.errors.text == "opdash: unknown option '--slot': did you mean '--slots'?\n")
+    #expect(world.output.text == "")
+    #expect(world.statuses == [2])
+  }
+
+  @Test func checkTellsFaultsOnStandardOutput() {
+    world.loaded = .failure(Faults(lines: ["a.yml:1:2: one", "a.yml:3:4: two"]))
+    world.perform("check dir/a.yml")
+    #expect(world.output.text == "a.yml:1:2: one\na.yml:3:4: two\n")
+    #expect(world.statuses == [2])
+  }
+
+  @Test func checkOfAGoodFileSaysHowManyJobs() {
+    world.perform("check dir/a.yml")
+    #expect(world.output.text == "a.yml: 1 job, no faults\n")
+    #expect(world.statuses == [0])
+  }
+
+  @Test func aFaultyFileStartsNothing() {
+    world.loaded = .failure(Faults(lines: ["a.yml:1:2: one"]))
+    world.perform("run a.yml")
+    #expect(world.errors.text == "a.yml:1:2: one\n")
+    #expect(world.output.text == "")
+    #expect(world.graph == nil)
+    #expect(world.statuses == [2])
+  }
+
+  @Test func theCommandLineOutweighsTheFileAndTheFileTheMachine() {
+    world.perform("run a.yml")
+    #expect(world.options == Program.RunOptions(slots: 7, onFailure: .keepGoing, stateFolder: "/h/.local/state/opdash"))
+    world.loaded = .success(JobGraph(name: "g", slots: 3, onFailure: .stopNow))
+    let second = World()
+    second.loaded = world.loaded
+    second.perform("run a.yml")
+    #expect(second.options == Program.RunOptions(slots: 3, onFailure: .stopNow, stateFolder: "/h/.local/state/opdash"))
+    let third = World()
+    third.loaded = world.loaded
+    third.perform("run a.yml -j9 -k finish-running --state=s")
+    #expect(third.options == Program.RunOptions(slots: 9, onFailure: .finishRunning, stateFolder: "/w/s"))
+  }
+
+  @Test func aRunInPlainLinesEndsWithTheStatusOfItsJobs() async {
+    obey()
+    world.perform("run a.yml")
+    #expect(world.isStarted)
+    world.feed.begin(1)
+    state(.executing)
+    state(.failed(JobFailure(.exit(2), "exit 2"), allowed: false))
+    #expect(await ends(with: 1))
+    #expect(world.output.text.contains("! job0  failed: exit 2"))
+    #expect(world.errors.text == "")
+  }
+
+  @Test func jsonGoesToStandardOutputAndQuietSpeaksOnStandardErrorOnly() async {
+    for (mode, hasOutput) in [("json", true), ("quiet", false)] {
+      let world = World()
+      world.feed.onCommand { feed, command in if command == .finish { feed.post(.runFinished(RunSummary())) } }
+      world.perform("run a.yml --ui \(mode)")
+      world.feed.begin(1)
+      world.feed.post(
+        .jobState(JobID(0), .failed(JobFailure(.exit(2), "exit 2"), allowed: false), attempt: 1, pid: nil))
+      #expect(await eventuallyOnMain { world.statuses == [1] })
+      #expect(world.output.text.hasPrefix("{\"v\":1,\"seq\":0") == hasOutput)
+      #expect(world.errors.text.hasPrefix("! job0") == !hasOutput)
+    }
+  }
+
+  @Test func interruptsEndKillAndLeave() async {
+    obey()
+    world.perform("run a.yml")
+    world.feed.begin(1)
+    state(.executing)
+    world.session?.receive(.interrupt)
+    #expect(world.errors.text == "opdash: stopping; still running: job0. Ctrl-C again kills.\n")
+    world.session?.receive(.interrupt)
+    #expect(world.errors.text.hasSuffix("opdash: killing job0. Ctrl-C again leaves at once.\n"))
+    #expect(world.feed.commands == [.stop(.terminate, by: .signal), .stop(.kill, by: .signal)])
+    #expect(world.statuses.isEmpty)
+    world.session?.receive(.interrupt)
+    #expect(world.statuses == [130])
+  }
+
+  @Test func aTermEndsWithItsStatusOnceTheJobsAreGone() async {
+    obey()
+    world.perform("run a.yml")
+    world.feed.begin(1)
+    state(.executing)
+    world.session?.receive(.terminate)
+    #expect(world.statuses.isEmpty)
+    state(.cancelled(by: .signal))
+    #expect(await ends(with: 143))
+  }
+
+  @Test func aReaderThatGoesEndsTheRunAsSIGPIPEWould() async {
+    obey()
+    world.feed.onCommand { feed, command in
+      if command == .finish { feed.post(.runFinished(RunSummary())) }
+      if case .stop(let level, let canceller) = command {
+        feed.post(
+          .stopRequested(level, by: canceller), .jobState(JobID(0), .cancelled(by: .signal), attempt: 1, pid: nil))
+      }
+    }
+    world.output.replaceWithClosedPipe()
+    world.perform("run a.yml")
+    world.feed.begin(1)
+    state(.executing)
+    #expect(await ends(with: 141))
+    #expect(world.errors.text == "")
+  }
+
+  @Test func theDashboardIsLeftWithASummaryOnStandardError() async {
+    obey()
+    (world.environment.inputIsTerminal, world.environment.outputIsTerminal) = (true, true)
+    world.environment.variables["TERM"] = "xterm"
+    world.perform("run a.yml --color never")
+    world.feed.begin(1)
+    state(.succeeded(upToDate: false))
+    #expect(world.feed.commands.isEmpty)
+    world.view?.whenDone?()
+    #expect(await ends(with: 0))
+    #expect(world.view?.isClosed == true)
+    #expect(world.output.text == "")
+    #expect(world.errors.text == "test: 1 ok in 0.0s\n")
+  }
+
+  @Test func aDashboardThatIsLeftAtOnceIsClosedFirst() {
+    (world.environment.inputIsTerminal, world.environment.outputIsTerminal) = (true, true)
+    world.environment.variables["TERM"] = "xterm"
+    world.perform("run a.yml")
+    for _ in 0..<3 { world.session?.receive(.interrupt) }
+    #expect(world.view?.isClosed == true)
+    #expect(world.errors.text == "")
+    #expect(world.statuses == [130])
+  }
+
+  @Test func getMakesAJobOfEachURLOnTheLineAndInTheList() throws {
+    let folder = NSTemporaryDirectory() + "opdash-get-\(UUID().uuidString)"
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    world.perform("get http://h/a -i list -d \(folder)/new")
+    #expect(world.graph?.jobs.map(\.name) == ["a", "listed"])
+    #expect(FileManager.default.fileExists(atPath: "\(folder)/new"))
+  }
+
+  @Test func aTraceFileThatCannotBeWrittenStartsNothing() {
+    world.perform("run a.yml --trace /nowhere/x")
+    #expect(world.errors.text == "opdash: can't write /nowhere/x: No such file or directory\n")
+    #expect(world.graph == nil)
+    #expect(world.statuses == [2])
+  }
+
+  @Test func withoutAHomeThePlaceOfTheRecordsMustBeGiven() {
+    world.environment.variables = [:]
+    world.perform("run a.yml")
+    #expect(world.statuses == [2])
+    #expect(world.errors.text.contains("--state DIR"))
+  }
+}
+
+/// Waits while the main queue goes on.
+@MainActor
+func eventuallyOnMain(within bound: Double = 10, _ condition: () -> Bool) async -> Bool {
+  let end = Date(timeIntervalSinceNow: bound)
+  while !condition(), Date() < end { try? await Task.sleep(for: .milliseconds(2)) }
+  return condition()
+}
+
+/// An unnamed file that stands for an output.
+final class TemporaryFile {
+  private(set) var descriptor: Int32
+
+  init() {
+    var path = Array((NSTemporaryDirectory() + "/opdash-XXXXXX").utf8CString)
+    descriptor = mkstemp(&path)
+    unlink(path)
+  }
+
+  deinit { close(descriptor) }
+
+  var text: String {
+    var bytes = [UInt8](repeating: 0, count: 65536)
+    let count = pread(descriptor, &bytes, bytes.count, 0)
+    return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+  }
+
+  func replaceWithClosedPipe() {
+    signal(SIGPIPE, SIG_IGN)
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else { return }
+    close(ends[0])
+    close(descriptor)
+    descriptor = ends[1]
+  }
+}
