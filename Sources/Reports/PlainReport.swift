@@ -37,7 +37,11 @@ package struct PlainReport: Report {
       news(event.time, "\(paint(state.role, state.letter)) \(name)  \(paint(state.role, phrase))")
     case .jobLog(let id, _, let line): append(line, of: id, at: event.time, in: run)
     case .jobProgress: break
-    case .cancelRequested: break
+    case .cancelRequested(let id, let canceller, let isKill):
+      // A stop has its own line, and what a policy does follows a failure that has one.
+      guard canceller == .person else { return }
+      let name = padded(StateText.name(id, in: run))
+      news(event.time, "  \(name)  \(paint(.warning, isKill ? "being killed" : "being cancelled"))")
     case .slotsChanged(let slots): news(event.time, "  \(slots) slots")
     case .priorityChanged(let id, let priority):
       news(event.time, "  \(padded(StateText.name(id, in: run)))  priority \(priority.rawValue)")

@@ -2,7 +2,9 @@ import JobModel
 
 /// The part of a graph that the names of a command line ask for.
 enum JobSelection {
-  /// The named jobs and what they need; all jobs where no name is given. `name` without brackets means each `name[…]`.
+  /// The named jobs and what they need; all jobs where no name is given.
+  ///
+  /// `name` without brackets means each `name[…]`.
   static func of(_ names: [String], in graph: JobGraph, file: String) throws(UsageError) -> JobGraph {
     guard !names.isEmpty else { return graph }
     var byName: [String: [JobID]] = [:]

@@ -67,7 +67,7 @@ struct Option: Sendable {
       name: "ui", letter: nil, summary: "auto (default), tui, plain, json or quiet", commands: running,
       effect: choice("MODE", \.interface)),
     Option(
-      name: "keep-open", letter: nil, summary: "stay when all is done: on-failure (default), always, never",
+      name: "keep-open", letter: nil, summary: "stay at the end: on-failure (default), always or never",
       commands: running, effect: choice("WHEN", \.keepOpen)),
     Option(
       name: "state", letter: nil, summary: "where runs are recorded (default $XDG_STATE_HOME/opdash)",

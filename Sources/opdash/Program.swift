@@ -1,6 +1,7 @@
 import Foundation
 import JobModel
 import Reports
+import Screen
 
 /// The commands, given the parts of the house that they need.
 @MainActor
@@ -12,6 +13,7 @@ struct Program {
     /// Makes the run of a graph; it starts when its closure is called.
     var makeRun: @MainActor (JobGraph, RunOptions) throws -> (feed: any JobFeed, start: () -> Void)
     var makeView: @MainActor (any JobFeed, ViewOptions) -> any LiveView
+    var openScenario: @MainActor (_ name: String, Environment) throws -> Play
     var readList: @MainActor (_ path: String) throws -> String
     /// Called as soon as there is a session to send signals to.
     var watchSignals: @MainActor (RunSession, (any LiveView)?) -> Void
@@ -26,6 +28,7 @@ struct Program {
   struct ViewOptions: Equatable {
     /// What the header calls the run.
     var source: String
+    var traits: ScreenTraits
     var settings: Settings
   }
 
@@ -53,17 +56,20 @@ struct Program {
     switch invocation.command {
     case .help(let command):
       output.write(line: HelpText.of(command))
-      exit(ExitStatus.succeeded)
+      exit(ExitStatus.success)
     case .version:
       output.write(line: HelpText.version)
-      exit(ExitStatus.succeeded)
+      exit(ExitStatus.success)
     case .check(let file): check(file)
     case .run(let file, let jobs):
       let graph = try parts.load(file, environment).get()
       let chosen = try JobSelection.of(jobs, in: graph, file: file)
-      try play(chosen, source: Self.lastComponent(file), invocation.settings)
+      try start(Play(graph: chosen, source: Self.lastComponent(file)), invocation.settings)
     case .get(let urls, let list, let folder): try get(urls, list: list, folder: folder, invocation.settings)
-    case .demo: throw UsageError("this build has no scenarios")
+    case .demo(nil):
+      for line in Play.list { output.write(line: line) }
+      exit(ExitStatus.success)
+    case .demo(let name?): try start(try parts.openScenario(name, environment), invocation.settings)
     }
   }
 
@@ -72,7 +78,7 @@ struct Program {
     case .success(let graph):
       let jobs = graph.jobs.count == 1 ? "1 job" : "\(graph.jobs.count) jobs"
       output.write(line: "\(Self.lastComponent(file)): \(jobs), no faults")
-      exit(ExitStatus.succeeded)
+      exit(ExitStatus.success)
     case .failure(let faults):
       for line in faults.lines { output.write(line: line) }
       exit(ExitStatus.usage)
@@ -89,25 +95,33 @@ struct Program {
     let target = environment.absolute(folder ?? environment.currentDirectory)
     let graph = try DownloadList.graph(entries, folder: target).get()
     try FileManager.default.createDirectory(atPath: target, withIntermediateDirectories: true)
-    try play(graph, source: "get", settings)
+    try start(Play(graph: graph, source: "get"), settings)
   }
 
-  /// Starts a run of the graph and returns; nothing has been started where it throws.
-  private func play(_ graph: JobGraph, source: String, _ settings: Settings) throws {
+  /// Starts a run and returns; nothing has been started where it throws.
+  private func start(_ play: Play, _ settings: Settings) throws {
+    do { try begin(play, settings) } catch {
+      play.cleanUp()
+      throw error
+    }
+  }
+
+  private func begin(_ play: Play, _ settings: Settings) throws {
     let interface = try environment.interface(for: settings.interface)
     guard let folder = environment.stateFolder(settings) else {
       throw UsageError("neither HOME nor XDG_STATE_HOME says where runs are recorded; say it with --state DIR")
     }
     let trace = try settings.trace.map { path throws(UsageError) in try Output.file(environment.absolute(path)) }
     let options = RunOptions(
-      slots: settings.slots ?? graph.slots ?? environment.processors,
-      onFailure: settings.onFailure ?? graph.onFailure, stateFolder: folder)
-    let (feed, start) = try parts.makeRun(graph, options)
-    let view = interface == .dashboard ? parts.makeView(feed, ViewOptions(source: source, settings: settings)) : nil
+      slots: settings.slots ?? play.graph.slots ?? environment.processors,
+      onFailure: settings.onFailure ?? play.graph.onFailure, stateFolder: folder)
+    let (feed, start) = try parts.makeRun(play.graph, options)
+    let viewOptions = ViewOptions(source: play.source, traits: environment.traits(settings), settings: settings)
+    let view = interface == .dashboard ? parts.makeView(feed, viewOptions) : nil
     let display = RunSession.Display(
       interface: interface, outputPaint: paint(settings, environment.outputIsTerminal),
       errorPaint: paint(settings, environment.errorIsTerminal), output: output, errors: errors, trace: trace)
-    let session = RunSession(feed, display: display, view: view, exit: exit)
+    let session = RunSession(feed, of: play, display: display, view: view, exit: exit)
     parts.watchSignals(session, view)
     try session.begin(start)
   }

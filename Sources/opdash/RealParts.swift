@@ -1,12 +1,27 @@
 import Foundation
+import JobEngine
+import JobFiles
 import JobModel
 
 extension Program.Parts {
   /// The parts that opdash is built from.
   static let real = Program.Parts(
-    load: { path, _ in .failure(Faults(lines: ["\(path):1:1: not built yet"])) },
-    makeRun: { _, _ in throw UsageError("not built yet") },
+    load: { path, environment in
+      do throws(JobFileFaults) {
+        return .success(
+          try JobFile.load(
+            path: path, environment: environment.variables, currentDirectory: environment.currentDirectory))
+      } catch {
+        return .failure(Faults(error))
+      }
+    },
+    makeRun: { graph, options in
+      let queue = try JobQueue(
+        graph, options: .init(slots: options.slots, onFailure: options.onFailure, stateFolder: options.stateFolder))
+      return (queue, { queue.start() })
+    },
     makeView: { _, _ in preconditionFailure("not built yet") },
+    openScenario: { name, environment in try Play.scenario(name, environment) },
     readList: { path in
       if path == "-" { return String(decoding: FileHandle.standardInput.readDataToEndOfFile(), as: UTF8.self) }
       return try String(contentsOfFile: path, encoding: .utf8)

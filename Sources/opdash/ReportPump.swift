@@ -7,8 +7,8 @@ import Reports
 ///
 /// A slow reader of the output holds up only this queue.
 final class ReportPump: Sendable {
-  /// When the run is asked to finish.
-  enum Finish {
+  /// When a run is settled: nothing is left but to state its end.
+  enum Settling: Sendable {
     /// Once no job can change any more.
     case whenComplete
     /// Once a signal has ended it and nothing executes; otherwise a person decides, who may still retry.
@@ -21,7 +21,8 @@ final class ReportPump: Sendable {
     /// Where the run's clock began, on ours.
     var origin: Duration?
     var isWakeDue = false
-    var isFinishAsked = false
+    var hasSettled = false
+    var whenSettled: (@Sendable () -> Void)?
     var whenOver: (@Sendable (Run) -> Void)?
   }
 
@@ -31,22 +32,28 @@ final class ReportPump: Sendable {
   }
 
   private let feed: any JobFeed
-  private let finish: Finish
+  private let settling: Settling
   private let clock: WakeClock
   private let queue = DispatchQueue(label: "opdash.reports")
   // Touched on the queue only, but for the start.
   private let state: Lock<State>
 
-  init(_ feed: any JobFeed, reports: [any Report], finish: Finish = .whenComplete, clock: WakeClock = .real) {
+  init(_ feed: any JobFeed, reports: [any Report], settling: Settling = .whenComplete, clock: WakeClock = .real) {
     self.feed = feed
-    self.finish = finish
+    self.settling = settling
     self.clock = clock
     state = Lock(State(reports: ReportSet(reports)))
   }
 
-  /// Must be called before the feed states its first fact; `whenOver` comes once, after the reports have written all.
-  func start(whenOver: @escaping @Sendable (Run) -> Void) {
-    state.withLock { $0.whenOver = whenOver }
+  /// Must be called before the feed states its first fact.
+  ///
+  /// `whenSettled` comes once at most; whoever gets it sends `finish`. `whenOver` comes once, after the fact of the end, when
+  /// the reports have written all.
+  func start(whenSettled: @escaping @Sendable () -> Void, whenOver: @escaping @Sendable (Run) -> Void) {
+    state.withLock { state in
+      state.whenSettled = whenSettled
+      state.whenOver = whenOver
+    }
     let subscription = feed.subscribe(on: queue) { [weak self] events in self?.receive(events) }
     precondition(subscription.snapshot.nextSeq == 0, "the reports were started after the run")
     state.withLock { $0.subscription = subscription }
@@ -55,29 +62,29 @@ final class ReportPump: Sendable {
   private func receive(_ events: [JobEvent]) {
     guard let last = events.last else { return }
     let now = clock.now()
-    let (isFinishDue, ending) = state.withLock { state -> (Bool, Ending?) in
+    let (isSettled, ending) = state.withLock { state -> (Bool, Ending?) in
       let origin = now - last.time
       state.origin = min(state.origin ?? origin, origin)
       state.reports.receive(events)
-      return (self.isFinishDue(&state), Self.ending(&state))
+      return (self.isSettled(&state), Self.ending(&state))
     }
     if let ending {
       ending.whenOver(ending.run)
       return
     }
-    if isFinishDue { feed.send(.finish) }
+    if isSettled { state.withLock { $0.whenSettled }?() }
     armWake()
   }
 
-  private func isFinishDue(_ state: inout State) -> Bool {
+  private func isSettled(_ state: inout State) -> Bool {
     let run = state.reports.run
-    guard !state.isFinishAsked, run.summary == nil else { return false }
+    guard !state.hasSettled, run.summary == nil else { return false }
     let isDue =
-      switch finish {
+      switch settling {
       case .whenComplete: run.isComplete || (run.stopping != nil && run.counts.active == 0)
       case .whenStopped: run.stopping?.by == .signal && run.counts.active == 0
       }
-    if isDue { state.isFinishAsked = true }
+    if isDue { state.hasSettled = true }
     return isDue
   }
 

@@ -20,35 +20,36 @@ final class RunSession {
   private let view: (any LiveView)?
   private let pump: ReportPump
   private let exit: @MainActor (Int32) -> Void
-  /// Lines printed when all is over, told from the run: what a scenario has shown.
-  private let closing: @MainActor (Run) -> [String]
+  private let play: Play
   private var stop = StopSequence()
   private var hasEnded = false
 
   /// `view` is there when the interface is the dashboard; `exit` is called once, with the status.
   init(
-    _ feed: any JobFeed, display: Display, view: (any LiveView)? = nil,
-    closing: @escaping @MainActor (Run) -> [String] = { _ in [] }, exit: @escaping @MainActor (Int32) -> Void
+    _ feed: any JobFeed, of play: Play, display: Display, view: (any LiveView)? = nil,
+    exit: @escaping @MainActor (Int32) -> Void
   ) {
     self.feed = feed
     self.display = display
     self.view = view
-    self.closing = closing
+    self.play = play
     self.exit = exit
     pump = ReportPump(
-      feed, reports: Self.reports(display), finish: view == nil ? .whenComplete : .whenStopped)
+      feed, reports: Self.reports(display), settling: view == nil ? .whenComplete : .whenStopped)
   }
 
   /// Watches the run, then has it started; throws where the screen can't be had, with nothing started.
   func begin(_ start: () -> Void) throws {
     display.output.whenLost { failure in onMain { self.loseOutput(failure) } }
-    pump.start { run in onMain { self.end(run) } }
-    try view?.open { [weak self] in self?.feed.send(.finish) }
+    pump.start(whenSettled: { onMain { self.finish() } }, whenOver: { run in onMain { self.end(run) } })
+    try view?.open { [weak self] end in self?.viewHasLeft(end) }
     start()
   }
 
   /// Takes a signal or what stands for one.
   func receive(_ cause: StopSequence.Cause) {
+    // Ctrl-C at a dashboard that shows a run which is over means that the person has seen enough.
+    if view != nil, cause == .interrupt, stop.signal == nil, snapshot.isComplete { return finish() }
     for action in stop.receive(cause) {
       switch action {
       case .send(let command): feed.send(command)
@@ -58,6 +59,18 @@ final class RunSession {
         display.errors.write(line: StopText.line(level, snapshot))
       case .leave(let status): leave(status)
       }
+    }
+  }
+
+  private func finish() { feed.send(.finish(signal: stop.signal)) }
+
+  private func viewHasLeft(_ end: LiveViewEnd) {
+    switch end {
+    case .over: finish()
+    case .terminalLost: receive(.hangup)
+    case .abandoned:
+      tell(snapshot)
+      leave(stop.signal.map(ExitStatus.signal) ?? ExitStatus.workLeft)
     }
   }
 
@@ -77,17 +90,24 @@ final class RunSession {
 
   private func end(_ run: Run) {
     view?.close()
+    tell(run)
+    leave((run.summary ?? RunSummary(of: run, signal: stop.signal)).exit)
+  }
+
+  /// What is said when all is over: after a dashboard the summary, and what the run has shown beside the plain lines.
+  private func tell(_ run: Run) {
     if view != nil {
       for line in SummaryReport.lines(of: run, paint: display.errorPaint) { display.errors.write(line: line) }
     }
-    for line in closing(run) { display.errors.write(line: line) }
-    leave(ExitStatus.of(run, signal: stop.signal))
+    let output = display.interface == .plain ? display.output : display.errors
+    for line in play.closing(run) { output.write(line: line) }
   }
 
   private func leave(_ status: Int32) {
     guard !hasEnded else { return }
     hasEnded = true
     view?.close()
+    play.cleanUp()
     exit(status)
   }
 

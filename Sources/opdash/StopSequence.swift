@@ -48,7 +48,7 @@ struct StopSequence: Equatable {
     case .terminate:
       self.level = .kill
       return [.send(.stop(.kill, by: .signal)), .announce(.kill)]
-    case .kill: return [.leave(status: ExitStatus.ended(by: first.signal))]
+    case .kill: return [.leave(status: ExitStatus.signal(first.signal))]
     }
   }
 }

@@ -100,6 +100,8 @@ extension Facts {
     facts.job(7, .executing, pid: 4800, after: .seconds(60))
     facts.state(.stopRequested(.terminate, by: .signal), after: .seconds(1))
     facts.state(.stopRequested(.kill, by: .person))
+    facts.state(.cancelRequested(JobID(7), by: .person, kill: false))
+    facts.state(.cancelRequested(JobID(7), by: .signal, kill: true))
     facts.job(7, .cancelled(by: .signal), after: .milliseconds(4))
     var summary = RunSummary()
     (summary.succeeded, summary.failed, summary.allowed, summary.skipped, summary.cancelled) = (2, 1, 1, 3, 1)

@@ -47,45 +47,8 @@ import Testing
   }
 }
 
-@Suite struct ExitStatusTests {
-  private static let failure = JobFailure(.exit(1), "exit 1")
-
-  private static let cases: [([JobState], Int32)] = [
-    ([.succeeded(upToDate: false), .succeeded(upToDate: true)], 0),
-    ([.succeeded(upToDate: false), .failed(failure, allowed: true)], 0),
-    ([.failed(failure, allowed: false), .succeeded(upToDate: false)], 1),
-    ([.failed(failure, allowed: false), .skipped(because: JobID(0))], 1),
-    ([.failed(failure, allowed: false), .cancelled(by: .person)], 1),
-    ([.succeeded(upToDate: false), .cancelled(by: .person)], 3),
-    ([.cancelled(by: .person), .skipped(because: JobID(0))], 3),
-    ([.succeeded(upToDate: false), .waiting], 3),
-    ([.succeeded(upToDate: false), .skipped(because: JobID(0))], 0),
-  ]
-
-  @Test(arguments: cases)
-  func theStatusIsToldFromTheJobs(_ states: [JobState], _ status: Int32) {
-    let feed = FakeFeed()
-    feed.begin(states.count)
-    for (id, state) in states.enumerated() { feed.post(.jobState(JobID(id), state, attempt: 1, pid: nil)) }
-    #expect(ExitStatus.of(feed.run) == status)
-    #expect(ExitStatus.of(feed.run, signal: 15) == 143)
-  }
-
-  @Test(arguments: [(Int32(2), Int32(130)), (15, 143), (1, 129)])
-  func aSignalOutweighsAll(_ signal: Int32, _ status: Int32) {
-    #expect(ExitStatus.of(Run(), signal: signal) == status)
-  }
-
-  @Test func aRunThatSaysItWasEndedByASignalIsInterrupted() {
-    let feed = FakeFeed()
-    feed.begin(1)
-    feed.post(.stopRequested(.terminate, by: .signal))
-    #expect(ExitStatus.of(feed.run) == 130)
-  }
-}
-
 extension FakeFeed {
-  /// Begins a run of simulated jobs named `job0`, `job1` …
+  /// Begins a run of simulated jobs named job0, job1 and so on.
   func begin(_ jobs: Int) {
     post(.runStarted(RunStart(id: "1", name: "test", slots: 2, at: Date(timeIntervalSince1970: 0), jobs: jobs)))
     for id in 0..<jobs { post(.jobAdded(JobID(id), Job(name: "job\(id)", work: .simulate(SimulatedWork())))) }

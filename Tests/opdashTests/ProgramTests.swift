@@ -16,6 +16,7 @@ import Testing
     var graph: JobGraph?
     var session: RunSession?
     var isStarted = false
+    var cleanUps = 0
     var loaded: Result<JobGraph, Faults> = .success(
       JobGraph(name: "g", jobs: [Job(name: "job0", work: .simulate(SimulatedWork()))]))
     var view: FakeView?
@@ -35,6 +36,11 @@ import Testing
           self.view = view
           return view
         },
+        openScenario: { name, _ in
+          Play(
+            graph: JobGraph(name: name), source: name, closing: { ["it showed \($0.counts.succeeded)"] },
+            cleanUp: { self.cleanUps += 1 })
+        },
         readList: { _ in "http://h/listed\n" }, watchSignals: { session, _ in self.session = session })
       Program(
         environment: environment, output: Output(output.descriptor), errors: Output(errors.descriptor), parts: parts,
@@ -44,10 +50,10 @@ import Testing
   }
 
   private final class FakeView: LiveView {
-    var whenDone: (@MainActor () -> Void)?
+    var whenDone: (@MainActor (LiveViewEnd) -> Void)?
     var isClosed = false
 
-    func open(whenDone: @escaping @MainActor () -> Void) throws { self.whenDone = whenDone }
+    func open(whenDone: @escaping @MainActor (LiveViewEnd) -> Void) throws { self.whenDone = whenDone }
     func suspend() {}
     func close() { isClosed = true }
   }
@@ -60,7 +66,7 @@ import Testing
 
   private func obey() {
     world.feed.onCommand { feed, command in
-      if command == .finish { feed.post(.runFinished(RunSummary())) }
+      if case .finish(let signal) = command { feed.post(.runFinished(RunSummary(of: feed.run, signal: signal))) }
       if case .stop(let level, let canceller) = command { feed.post(.stopRequested(level, by: canceller)) }
     }
   }
@@ -132,7 +138,9 @@ import Testing
   @Test func jsonGoesToStandardOutputAndQuietSpeaksOnStandardErrorOnly() async {
     for (mode, hasOutput) in [("json", true), ("quiet", false)] {
       let world = World()
-      world.feed.onCommand { feed, command in if command == .finish { feed.post(.runFinished(RunSummary())) } }
+      world.feed.onCommand { feed, command in
+        if case .finish(let signal) = command { feed.post(.runFinished(RunSummary(of: feed.run, signal: signal))) }
+      }
       world.perform("run a.yml --ui \(mode)")
       world.feed.begin(1)
       world.feed.post(
@@ -172,7 +180,7 @@ import Testing
   @Test func aReaderThatGoesEndsTheRunAsSIGPIPEWould() async {
     obey()
     world.feed.onCommand { feed, command in
-      if command == .finish { feed.post(.runFinished(RunSummary())) }
+      if case .finish(let signal) = command { feed.post(.runFinished(RunSummary(of: feed.run, signal: signal))) }
       if case .stop(let level, let canceller) = command {
         feed.post(
           .stopRequested(level, by: canceller), .jobState(JobID(0), .cancelled(by: .signal), attempt: 1, pid: nil))
@@ -194,7 +202,7 @@ import Testing
     world.feed.begin(1)
     state(.succeeded(upToDate: false))
     #expect(world.feed.commands.isEmpty)
-    world.view?.whenDone?()
+    world.view?.whenDone?(.over)
     #expect(await ends(with: 0))
     #expect(world.view?.isClosed == true)
     #expect(world.output.text == "")
@@ -209,6 +217,79 @@ import Testing
     #expect(world.view?.isClosed == true)
     #expect(world.errors.text == "")
     #expect(world.statuses == [130])
+  }
+
+  private func performOnTerminal(_ line: String) {
+    (world.environment.inputIsTerminal, world.environment.outputIsTerminal) = (true, true)
+    world.environment.variables["TERM"] = "xterm"
+    world.perform(line)
+  }
+
+  @Test func ctrlCAtARunThatIsOverLeavesWithTheStatusOfTheRun() async {
+    obey()
+    performOnTerminal("run a.yml")
+    world.feed.begin(1)
+    state(.failed(JobFailure(.exit(1), "exit 1"), allowed: false))
+    world.session?.receive(.interrupt)
+    #expect(await ends(with: 1))
+    #expect(world.feed.commands == [.finish(signal: nil)])
+  }
+
+  @Test func aDashboardThatIsAbandonedLeavesWorkAndSaysSo() {
+    performOnTerminal("run a.yml")
+    world.feed.begin(1)
+    state(.executing)
+    world.view?.whenDone?(.abandoned)
+    #expect(world.statuses == [3])
+    #expect(world.errors.text == "test: 1 not run in 0.0s\n")
+  }
+
+  @Test func aTerminalThatGoesAwayIsAHangup() async {
+    obey()
+    performOnTerminal("run a.yml")
+    world.feed.begin(1)
+    state(.executing)
+    world.view?.whenDone?(.terminalLost)
+    #expect(world.feed.commands == [.stop(.terminate, by: .signal)])
+    state(.cancelled(by: .signal))
+    #expect(await ends(with: 129))
+  }
+
+  @Test func aScenarioEndsWithWhatItShowedAndCleansUp() async {
+    obey()
+    world.perform("demo tour")
+    world.feed.begin(1)
+    #expect(world.cleanUps == 0)
+    state(.succeeded(upToDate: false))
+    #expect(await ends(with: 0))
+    #expect(world.output.text.hasSuffix("test: 1 ok in 0.0s\nit showed 1\n"))
+    #expect(world.cleanUps == 1)
+  }
+
+  @Test func aScenarioThatCannotBeginCleansUpToo() {
+    world.perform("demo tour --trace /nowhere/x")
+    #expect(world.statuses == [2])
+    #expect(world.cleanUps == 1)
+  }
+
+  @Test func theScenariosAreListedOnStandardOutput() {
+    world.perform("demo")
+    #expect(world.output.text.contains("collect        content creation"))
+    #expect(world.statuses == [0])
+  }
+
+  @Test(arguments: ["collect", "diamond", "flaky-network", "stress"])
+  func everyScenarioGivesAGraphInAFolderOfItsOwn(_ name: String) throws {
+    let play = try Play.scenario(name, Environment(variables: ["HOME": "/h"]))
+    defer { play.cleanUp() }
+    #expect(!play.graph.jobs.isEmpty)
+    #expect(play.source == name)
+  }
+
+  @Test func anUnknownScenarioIsNamedWithTheNearest() {
+    #expect(throws: UsageError("there is no scenario 'colect': did you mean 'collect'?")) {
+      try Play.scenario("colect", Environment(variables: [:]))
+    }
   }
 
   @Test func getMakesAJobOfEachURLOnTheLineAndInTheList() throws {

@@ -39,55 +39,65 @@ import Testing
   private let feed = FakeFeed()
   private let text = Lock("")
   private let clock = ManualClock()
+  private let settled = Lock(0)
 
-  private func pump(_ finish: ReportPump.Finish = .whenComplete) -> ReportPump {
+  private func pump(_ settling: ReportPump.Settling = .whenComplete) -> ReportPump {
     let report = PlainReport(paint: Paint(isColoured: false)) { [text] bytes in
       text.withLock { $0 += String(decoding: bytes, as: UTF8.self) }
     }
-    return ReportPump(feed, reports: [report], finish: finish, clock: clock.clock)
+    return ReportPump(feed, reports: [report], settling: settling, clock: clock.clock)
+  }
+
+  private func start(_ pump: ReportPump) {
+    pump.start(whenSettled: { [settled] in settled.withLock { $0 += 1 } }, whenOver: { _ in })
   }
 
   private func state(_ id: Int, _ state: JobState) { feed.post(.jobState(JobID(id), state, attempt: 1, pid: nil)) }
 
-  @Test func theRunIsAskedOnceToFinishWhenAllJobsHaveEnded() {
+  @Test func theRunIsSettledOnceWhenAllJobsHaveEnded() {
     let pump = pump()
     let over = Lock(0)
-    feed.onCommand { feed, command in if command == .finish { feed.post(.runFinished(RunSummary())) } }
-    pump.start { _ in over.withLock { $0 += 1 } }
+    pump.start(
+      whenSettled: { [settled, feed] in
+        settled.withLock { $0 += 1 }
+        feed.post(.runFinished(RunSummary()))
+      }, whenOver: { _ in over.withLock { $0 += 1 } })
     feed.begin(2)
     state(0, .succeeded(upToDate: false))
-    #expect(feed.commands.isEmpty)
+    #expect(settled.withLock { $0 } == 0)
     state(1, .succeeded(upToDate: false))
     #expect(eventually { over.withLock { $0 } == 1 })
-    #expect(feed.commands == [.finish])
+    #expect(settled.withLock { $0 } == 1)
     #expect(text.withLock { $0 }.hasSuffix("\ntest: 2 ok in 0.0s\n"))
     #expect(eventually { feed.readers == 0 })
   }
 
-  @Test func aStoppedRunIsFinishedWhenNothingExecutes() {
+  @Test func aStoppedRunIsSettledWhenNothingExecutes() {
     let pump = pump()
-    pump.start { _ in }
+    start(pump)
     feed.begin(2)
     state(0, .executing)
     feed.post(.stopRequested(.terminate, by: .signal))
     state(0, .cancelled(by: .signal))
-    #expect(eventually { feed.commands == [.finish] })
+    #expect(eventually { settled.withLock { $0 } == 1 })
+    withExtendedLifetime(pump) {}
   }
 
-  @Test func withADashboardOnlyASignalFinishesTheRun() {
+  @Test func withADashboardOnlyASignalSettlesTheRun() {
     let pump = pump(.whenStopped)
-    pump.start { _ in }
+    start(pump)
     feed.begin(1)
     state(0, .succeeded(upToDate: false))
     #expect(eventually { text.withLock { $0 }.contains("+ job0") })
-    #expect(feed.commands.isEmpty)
+    #expect(settled.withLock { $0 } == 0)
     feed.post(.stopRequested(.terminate, by: .signal))
-    #expect(eventually { feed.commands == [.finish] })
+    #expect(eventually { settled.withLock { $0 } == 1 })
+    withExtendedLifetime(pump) {}
   }
 
   @Test func silenceWakesTheReportOnTheRunsClock() {
     let pump = pump()
-    pump.start { _ in }
+    start(pump)
     feed.begin(1)
     feed.post(.jobState(JobID(0), .executing, attempt: 1, pid: nil), at: .seconds(3))
     // The first facts came at 0, the last at 3: the clock that stands still shows that the run began 3 s ago.
@@ -100,7 +110,7 @@ import Testing
 
   @Test func neverMoreThanOneWakeIsOnItsWay() {
     let pump = pump()
-    pump.start { _ in }
+    start(pump)
     feed.begin(50)
     for id in 0..<50 { state(id, .executing) }
     #expect(eventually { text.withLock { $0 }.contains("job49") })
