@@ -1,9 +1,9 @@
 /// A line of a job's output made safe for a terminal: nothing in it is obeyed but, where colour is on, SGR sequences.
-enum OutputText {
+package enum OutputText {
   /// The line with every other escape sequence and control character taken out.
   ///
   /// Tabs stay. Of a line that was drawn over itself with carriage returns, the last drawing stays.
-  static func clean(_ text: String, keepingColour: Bool) -> String {
+  package static func clean(_ text: String, keepingColour: Bool) -> String {
     guard text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F || $0 == 0xC2 || $0 == 0xE2 }) else { return text }
     let scalars = lastDrawing(Array(text.unicodeScalars))
     var result = String.UnicodeScalarView()

@@ -48,7 +48,7 @@ package struct PlainReport: Report {
     case .drainChanged(let isDraining):
       news(event.time, isDraining ? "  draining: nothing new starts" : "  no longer draining")
     case .stopRequested(let level, _):
-      let means = level == .terminate ? "stopping: nothing new starts, SIGTERM to what runs" : "killing what still runs"
+      let means = level == .terminate ? "stopping: nothing new starts, what runs is ended" : "killing what still runs"
       news(event.time, "  " + paint(.warning, means))
     case .runFinished: end(run)
     }

@@ -12,7 +12,7 @@ struct Program {
     var load: @MainActor (_ path: String, Environment) -> Result<JobGraph, Faults>
     /// Makes the run of a graph; it starts when its closure is called.
     var makeRun: @MainActor (JobGraph, RunOptions) throws -> (feed: any JobFeed, start: () -> Void)
-    var makeView: @MainActor (any JobFeed, ViewOptions) -> any LiveView
+    var makeView: @MainActor (any JobFeed, ViewOptions) throws -> any LiveView
     var openScenario: @MainActor (_ name: String, Environment) throws -> Play
     var readList: @MainActor (_ path: String) throws -> String
     /// Called as soon as there is a session to send signals to.
@@ -117,7 +117,7 @@ struct Program {
       onFailure: settings.onFailure ?? play.graph.onFailure, stateFolder: folder)
     let (feed, start) = try parts.makeRun(play.graph, options)
     let viewOptions = ViewOptions(source: play.source, traits: environment.traits(settings), settings: settings)
-    let view = interface == .dashboard ? parts.makeView(feed, viewOptions) : nil
+    let view = interface == .dashboard ? try parts.makeView(feed, viewOptions) : nil
     let display = RunSession.Display(
       interface: interface, outputPaint: paint(settings, environment.outputIsTerminal),
       errorPaint: paint(settings, environment.errorIsTerminal), output: output, errors: errors, trace: trace)

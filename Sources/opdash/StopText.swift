@@ -1,4 +1,5 @@
 import JobModel
+import Reports
 
 /// The line that answers a signal where there is no dashboard.
 enum StopText {
@@ -7,8 +8,7 @@ enum StopText {
   static func line(_ level: StopLevel, _ run: Run) -> String {
     let running = run.ids.filter { run[$0].state.isActive }
     guard !running.isEmpty else { return "opdash: stopping" }
-    // Output of a job can't be in a name, but a name from a URL can hold anything.
-    var names = running.prefix(named).map { run[$0].job.name.filter { !$0.isNewline && $0 >= " " } }
+    var names = running.prefix(named).map { OutputText.clean(run[$0].job.name, keepingColour: false) }
     if running.count > names.count { names.append("\(running.count - names.count) more") }
     let list = names.joined(separator: ", ")
     switch level {
