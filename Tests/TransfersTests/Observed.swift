@@ -6,8 +6,14 @@ import Operations
 /// A transfer and all that it says.
 final class Observed<Success: Sendable>: Sendable {
   let operation: ResultOperation<Success>
-  private let heard = Lock(
-    (progress: [TransferProgress](), notes: [String](), result: Result<Success, any Error>?.none))
+  private let heard = Lock(Heard())
+
+  private struct Heard {
+    var progress: [TransferProgress] = []
+    var notes: [String] = []
+    var result: Result<Success, any Error>?
+    var waiting: [CheckedContinuation<Void, Never>] = []
+  }
 
   init(_ operation: ResultOperation<Success>) {
     self.operation = operation
