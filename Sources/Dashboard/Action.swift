@@ -1,0 +1,45 @@
+/// What a key or a click can ask for.
+enum Action: CaseIterable {
+  case up
+  case down
+  case pageUp
+  case pageDown
+  case halfUp
+  case halfDown
+  case first
+  case last
+  case left
+  case right
+  case zoom
+  case back
+  case nextPane
+  case filter
+  case next
+  case previous
+  case sortNext
+  case sortPrevious
+  case invert
+  case tag
+  case tagDependents
+  case untag
+  case cancel
+  case kill
+  case pause
+  case retry
+  case retryDependents
+  case raise
+  case lower
+  case moreSlots
+  case fewerSlots
+  case drain
+  case log
+  case wrap
+  case follow
+  case copy
+  case times
+  case freeze
+  case mouse
+  case help
+  case quit
+  case redraw
+}

@@ -1,0 +1,196 @@
+import JobModel
+import Screen
+
+/// All that is known of one job, as lines: the detail pane and the zoomed page show the same.
+struct JobDescription {
+  let id: JobID
+  let model: Model
+  let theme: Theme
+  let now: Duration
+
+  private var record: JobRecord { model.run.jobs[id.index] }
+
+  /// What a job works on, in one line: its command or its address.
+  static func subject(_ work: JobWork) -> String {
+    switch work {
+    case .shell(let shell): shell.summary
+    case .download(let download): download.url
+    case .upload(let upload): upload.url
+    case .simulate(let work): "\(Format.stretch(work.duration)) in \(Format.count(work.steps, "step"))"
+    }
+  }
+
+  func lines(width: Int) -> [[Span]] {
+    var lines = standing(width)
+    lines += work(width)
+    lines += attempts(width)
+    lines += times(width)
+    lines += links("needs", record.job.needs.map { ($0.job, word($0.when)) }, width)
+    lines += links("needed by", record.dependents.map { ($0, nil) }, width)
+    return lines
+  }
+
+  private func word(_ when: JobNeed.Condition) -> String? {
+    switch when {
+    case .ok: nil
+    case .finished: "to end"
+    case .failed: "to fail"
+    }
+  }
+
+  private func standing(_ width: Int) -> [[Span]] {
+    let state = model.index.classes[id.index]
+    let words = Wording(id, model.run, model.index, now: now, canAct: false)
+    var lines = [
+      [
+        Span(theme.letter(state) + " ", theme.style(state)),
+        Span(theme.elision.middle(record.job.name, to: width - 2), theme.bold),
+      ]
+    ]
+    var text = state == .executing && !words.reason.isEmpty ? "running, \(words.reason)" : words.whole
+    if let elapsed = record.elapsed(at: now), state == .executing || state.isTerminal {
+      text += state == .executing ? " for \(Format.time(elapsed))" : " after \(Format.stretch(elapsed))"
+    }
+    lines += wrapped(text, width, theme.style(state), indent: 2)
+    if state == .executing, let share = record.progress?.fraction, width > 20 {
+      let bar = Bar(theme: theme).determinate(share, width: min(48, width - 8), style: theme.style(state))
+      lines.append([Span("  ")] + bar + [Span(" " + Format.percent(share))])
+    }
+    return lines
+  }
+
+  private func work(_ width: Int) -> [[Span]] {
+    let job = record.job
+    var lines: [[Span]] = []
+    switch job.work {
+    case .shell(let shell):
+      lines += titled("run", shell.summary, width)
+      if let directory = shell.directory { lines += titled("in", directory, width) }
+    case .download(let download):
+      lines += titled("get", download.url, width)
+      lines += titled("to", download.file, width)
+    case .upload(let upload):
+      lines += titled(upload.method.lowercased(), upload.file, width)
+      lines += titled("to", upload.url, width)
+    case .simulate:
+      lines += titled("simulate", Self.subject(job.work), width)
+    }
+    var terms: [String] = []
+    if job.priority != .normal { terms.append("priority \(job.priority.rawValue)") }
+    for (pool, units) in job.uses.sorted(by: { $0.key < $1.key }) { terms.append("\(pool) \(units)") }
+    if let timeout = job.timeout { terms.append("timeout \(Format.time(timeout))") }
+    if job.retry.max > 0 { terms.append("up to \(job.retry.max + 1) attempts") }
+    if job.allowFailure { terms.append("may fail") }
+    if let pid = record.attempt?.pid, record.state.isActive { terms.append("pid \(pid)") }
+    if !terms.isEmpty { lines += titled("with", terms.joined(separator: ", "), width) }
+    return [[]] + lines
+  }
+
+  private func attempts(_ width: Int) -> [[Span]] {
+    guard !record.attempts.isEmpty else { return [] }
+    // The last few tell; a job that was retried all night has hundreds.
+    let shown = record.attempts.suffix(6)
+    var lines = [[], heading("attempts", record.attempts.count > 1 ? "\(record.attempts.count)" : nil)]
+    for attempt in shown {
+      var what: Span
+      if let failure = attempt.failure {
+        what = Span(failure.reason, theme.bad)
+      } else if attempt.endedAt == nil {
+        what = Span(model.index.classes[id.index] == .paused ? "paused" : "running", theme.style(.executing))
+      } else if case .cancelled = record.state, attempt.number == record.attempt?.number {
+        what = Span("cancelled", theme.held)
+      } else {
+        what = Span("ok", theme.style(.succeeded))
+      }
+      let end = attempt.endedAt ?? max(now, attempt.startedAt)
+      let took = Format.stretch(end - attempt.startedAt)
+      what.text = theme.elision.end(what.text, to: max(4, width - 22))
+      lines.append([
+        Span("  #\(attempt.number) ", theme.dim), Span("at \(Format.steadyTime(attempt.startedAt)) ", theme.dim),
+        Span(pad(took, 7)), Span(" "), what,
+      ])
+    }
+    return lines
+  }
+
+  /// Where the job's time has gone: the waits told apart.
+  private func times(_ width: Int) -> [[Span]] {
+    var spent = record.spent
+    let current = record.state.isTerminal ? Duration.zero : max(.zero, now - record.since)
+    switch record.state {
+    case .waiting: spent.waiting += current
+    case .ready(.slot): spent.forSlot += current
+    case .ready(.pool): spent.forPool += current
+    case .executing: spent.executing += current
+    case .paused: spent.paused += current
+    case .backingOff: spent.backingOff += current
+    case .succeeded, .failed, .cancelled, .skipped: break
+    }
+    let all: [(name: String, time: Duration, style: Style)] = [
+      ("for needs", spent.waiting, theme.dim), ("for a slot", spent.forSlot, .plain),
+      ("for a pool", spent.forPool, .plain), ("backing off", spent.backingOff, theme.held),
+      ("paused", spent.paused, theme.held), ("executing", spent.executing, theme.style(.executing)),
+    ]
+    let shown = all.filter { $0.time >= .milliseconds(50) }
+    guard !shown.isEmpty else { return [] }
+    let longest = shown.map(\.time).max() ?? .zero
+    let room = max(0, min(24, width - 24))
+    return [[], heading("time", nil)]
+      + shown.map { part in
+        let cells = Int(part.time / longest * Double(room))
+        let bar = String(repeating: theme.pick("▬", "="), count: max(room > 0 ? 1 : 0, cells))
+        return [
+          Span("  "), Span(part.name.padding(to: 12), theme.dim), Span(pad(Format.stretch(part.time), 8)), Span(" "),
+          Span(bar, part.style),
+        ]
+      }
+  }
+
+  private func links(_ title: String, _ jobs: [(JobID, String?)], _ width: Int) -> [[Span]] {
+    guard !jobs.isEmpty else { return [] }
+    var lines = [[], heading(title, jobs.count > 1 ? "\(jobs.count)" : nil)]
+    for (job, condition) in jobs.prefix(12) {
+      let state = model.index.classes[job.index]
+      let note = [condition, state.word].compactMap(\.self).joined(separator: ", ")
+      let name = theme.elision.middle(model.run.jobs[job.index].job.name, to: max(6, width - 6 - note.count))
+      lines.append([
+        Span("  \(theme.letter(state)) ", theme.style(state)), Span(name), Span("  \(note)", theme.dim),
+      ])
+    }
+    if jobs.count > 12 { lines.append([Span("    and \(jobs.count - 12) more", theme.dim)]) }
+    return lines
+  }
+
+  private func heading(_ text: String, _ count: String?) -> [Span] {
+    [Span(text, theme.accent)] + (count.map { [Span(" " + $0, theme.dim)] } ?? [])
+  }
+
+  private func titled(_ title: String, _ text: String, _ width: Int) -> [[Span]] {
+    var lines = wrapped(text, width, .plain, indent: 9)
+    if !lines.isEmpty {
+      lines[0].removeFirst()
+      lines[0].insert(Span(title.padding(to: 9), theme.dim), at: 0)
+    }
+    return lines
+  }
+
+  /// At most four rows: a script may be a page long, and it is in the job file.
+  private func wrapped(_ text: String, _ width: Int, _ style: Style, indent: Int) -> [[Span]] {
+    let flat = text.split(whereSeparator: \.isNewline).joined(separator: " ; ")
+    let cells = LogText.cells(flat)
+    let rows = LogText.wrap(cells, width: max(4, width - indent))
+    return rows.prefix(4).enumerated().map { number, row in
+      var line = row.map(\.text).joined()
+      if number == 3, rows.count > 4 { line = theme.elision.end(line + "  ", to: max(4, width - indent) - 1) }
+      return [Span(String(repeating: " ", count: indent)), Span(line, style)]
+    }
+  }
+
+  private func pad(_ text: String, _ width: Int) -> String {
+    String(repeating: " ", count: max(0, width - text.count)) + text
+  }
+}
+
+extension String {
+  func padding(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - TextWidth.of(self))) }
+}

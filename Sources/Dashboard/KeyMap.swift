@@ -1,0 +1,219 @@
+import JobModel
+import Screen
+
+/// A key, what it does, how it is called, and when it does something: dispatch, the bottom line and the help page all
+/// read this one table.
+struct Binding: Sendable {
+  enum Section: String, CaseIterable {
+    case moving = "Moving"
+    case showing = "Showing"
+    case acting = "Acting on the tagged jobs, or on the cursor's"
+    case running = "The run"
+    case logging = "The log"
+  }
+
+  let action: Action
+  let keys: [Key]
+  let section: Section
+  /// A line of the help page.
+  let help: String
+  /// The bottom line's word for it; nil keeps it out.
+  let word: @Sendable (Model) -> String?
+  let isEnabled: @Sendable (Model) -> Bool
+  /// Said when the key is pressed and does nothing.
+  let refusal: String
+
+  init(
+    _ action: Action, _ keys: [Key], _ section: Section, _ help: String,
+    word: String? = nil, refusal: String = "",
+    when isEnabled: @escaping @Sendable (Model) -> Bool = { _ in true }
+  ) {
+    self.init(action, keys, section, help, naming: { _ in word }, refusal: refusal, when: isEnabled)
+  }
+
+  init(
+    _ action: Action, _ keys: [Key], _ section: Section, _ help: String, naming: @escaping @Sendable (Model) -> String?,
+    refusal: String = "", when isEnabled: @escaping @Sendable (Model) -> Bool = { _ in true }
+  ) {
+    self.action = action
+    self.keys = keys
+    self.section = section
+    self.help = help
+    self.word = naming
+    self.isEnabled = isEnabled
+    self.refusal = refusal
+  }
+
+  /// The key as the bottom line names it.
+  func label(_ theme: Theme) -> String { keys.first.map { theme.name($0) } ?? "" }
+}
+
+enum KeyMap {
+  /// In the order in which the bottom line gives room.
+  static let bindings: [Binding] = [
+    Binding(
+      .cancel, [.character("x"), .function(9)], .acting, "cancel", word: "cancel", refusal: "nothing to cancel",
+      when: { $0.someTarget { !$0.isTerminal } }),
+    Binding(
+      .pause, [.character("p"), .function(7)], .acting, "pause, or go on",
+      naming: { $0.someTarget { $0 == .paused } && !$0.someTarget(\.isPausable) ? "resume" : "pause" },
+      refusal: "nothing to pause", when: { $0.someTarget { $0.isPausable || $0 == .paused } }),
+    Binding(
+      .retry, [.character("r"), .function(8)], .acting, "retry", word: "retry", refusal: "nothing to retry",
+      when: { $0.live.summary == nil && $0.someTarget(\.isRetryable) }),
+    Binding(
+      .retryDependents, [.character("R")], .acting, "retry, with all that depended on it", word: "retry all",
+      refusal: "nothing to retry",
+      when: { $0.live.summary == nil && $0.someTarget(\.isRetryable) && $0.someTargetHasDependents }),
+    Binding(
+      .back, [.escape], .moving, "back one level: prompt, page, log, tags, filter",
+      naming: { $0.page == .zoom ? "back" : !$0.order.filter.isEmpty && $0.focus == .list ? "clear filter" : nil }),
+    Binding(
+      .zoom, [.enter], .showing, "one job on the whole screen",
+      naming: { $0.page == .list ? "zoom" : nil }, refusal: "no job here", when: { $0.cursor != nil }),
+    Binding(
+      .follow, [.character("f")], .logging, "follow the newest line",
+      naming: { $0.focus == .log && !$0.log.follows ? "follow" : nil }, refusal: "no log is shown",
+      when: { $0.showsLog }),
+    Binding(
+      .filter, [.character("/"), .function(3), .function(4)], .showing,
+      "filter the list (text state:failed kind:download !not), or search the log",
+      naming: { $0.focus == .log ? "search" : "filter" }),
+    Binding(
+      .next, [.character("n")], .logging, "next match",
+      naming: { $0.log.matches.isEmpty ? nil : "next" }, refusal: "nothing is found", when: { !$0.log.matches.isEmpty }),
+    Binding(
+      .previous, [.character("N")], .logging, "match before", refusal: "nothing is found",
+      when: { !$0.log.matches.isEmpty }),
+    Binding(.help, [.character("?"), .function(1)], .showing, "this page", word: "help"),
+    Binding(.quit, [.character("q"), .function(10)], .running, "quit; asks only while jobs run", word: "quit"),
+    Binding(.log, [.character("l")], .showing, "log: half, full, off", naming: { $0.page == .list ? "log" : nil }),
+    Binding(
+      .nextPane, [.tab, .backTab], .moving, "the other pane", naming: { $0.showsLog ? "pane" : nil },
+      refusal: "there is one pane", when: { $0.showsLog }),
+    Binding(
+      .tag, [.character(" ")], .acting, "tag, and on to the next", naming: { $0.page == .list ? "tag" : nil },
+      refusal: "no job here", when: { $0.cursor != nil }),
+    Binding(
+      .untag, [.character("U")], .acting, "untag all", word: "untag", refusal: "nothing is tagged",
+      when: { !$0.tags.isEmpty }),
+    Binding(
+      .kill, [.character("X")], .acting, "kill now, without grace", word: "kill", refusal: "nothing executes there",
+      when: { $0.someTargetIsActive }),
+    Binding(
+      .wrap, [.character("w")], .logging, "wrap long lines", naming: { $0.focus == .log ? "wrap" : nil },
+      refusal: "no log is shown", when: { $0.showsLog }),
+    Binding(
+      .drain, [.character("P")], .running, "drain: start nothing new; again: go on",
+      naming: { $0.live.isDraining ? "go on" : "drain" }, refusal: "the run is over",
+      when: { !$0.isOver && $0.live.stopping == nil }),
+    Binding(
+      .moreSlots, [.character("+"), .character("=")], .running, "one slot more", word: "slots",
+      refusal: "the run is over", when: { !$0.isOver }),
+    Binding(
+      .fewerSlots, [.character("-")], .running, "one slot fewer", refusal: "one slot is the least",
+      when: { !$0.isOver && $0.live.slots > 1 }),
+    Binding(
+      .raise, [.character("]")], .acting, "priority up", refusal: "only what has not started has a priority",
+      when: { $0.someTarget(\.hasPriority) }),
+    Binding(
+      .lower, [.character("[")], .acting, "priority down", refusal: "only what has not started has a priority",
+      when: { $0.someTarget(\.hasPriority) }),
+    Binding(
+      .tagDependents, [.character("c")], .acting, "tag with all that depends on it", refusal: "no job here",
+      when: { $0.cursor != nil }),
+    Binding(.up, [.up, .character("k")], .moving, "up"),
+    Binding(.down, [.down, .character("j")], .moving, "down"),
+    Binding(.pageUp, [.pageUp], .moving, "a page up"),
+    Binding(.pageDown, [.pageDown], .moving, "a page down"),
+    Binding(.halfUp, [.control("u")], .moving, "half a page up"),
+    Binding(.halfDown, [.control("d")], .moving, "half a page down"),
+    Binding(.first, [.character("g"), .home], .moving, "to the first"),
+    Binding(.last, [.character("G"), .end], .moving, "to the last; in the log, follow"),
+    Binding(
+      .left, [.left], .logging, "to the left in long lines", refusal: "no log is shown", when: { $0.showsLog }),
+    Binding(
+      .right, [.right], .logging, "to the right", refusal: "no log is shown", when: { $0.showsLog }),
+    Binding(.sortNext, [.character(">"), .function(6)], .showing, "sort by the next column"),
+    Binding(.sortPrevious, [.character("<")], .showing, "sort by the column before"),
+    Binding(.invert, [.character("I")], .showing, "turn the order round"),
+    Binding(.times, [.character("T")], .logging, "times: since the start, clock, off"),
+    Binding(
+      .copy, [.character("y")], .logging, "copy the line to the clipboard; in the list, what the job runs",
+      refusal: "nothing to copy", when: { $0.cursor != nil }),
+    Binding(.freeze, [.character("Z")], .showing, "freeze the display, not the run"),
+    Binding(.mouse, [.character("m")], .showing, "give the mouse back to the terminal, or take it"),
+    Binding(.redraw, [.control("l")], .showing, "draw the screen anew"),
+  ]
+
+  private static let byKey: [Key: Binding] = {
+    var table: [Key: Binding] = [:]
+    for binding in bindings { for key in binding.keys { table[key] = binding } }
+    return table
+  }()
+
+  static func binding(for key: Key) -> Binding? { byKey[key] }
+}
+
+extension Theme {
+  /// A key as help and bottom line write it.
+  func name(_ key: Key) -> String {
+    switch key {
+    case .character(" "): "Space"
+    case .character(let character): String(character)
+    case .control(let letter): "^\(letter.uppercased())"
+    case .function(let number): "F\(number)"
+    case .up: pick("↑", "Up")
+    case .down: pick("↓", "Down")
+    case .left: pick("←", "Left")
+    case .right: pick("→", "Right")
+    case .pageUp: "PgUp"
+    case .pageDown: "PgDn"
+    case .home: "Home"
+    case .end: "End"
+    case .enter: "Enter"
+    case .escape: "Esc"
+    case .tab: "Tab"
+    case .backTab: "S-Tab"
+    case .backspace: "Backspace"
+    case .delete: "Del"
+    }
+  }
+}
+
+extension StateClass {
+  var isPausable: Bool {
+    switch self {
+    case .executing, .backingOff, .ready, .waiting: true
+    default: false
+    }
+  }
+
+  /// A skipped job is retried by retrying, with its dependents, the one that caused the skip.
+  var isRetryable: Bool {
+    switch self {
+    case .failed, .timedOut, .allowedFailure, .cancelled: true
+    default: false
+    }
+  }
+
+  var hasPriority: Bool {
+    switch self {
+    case .waiting, .ready, .backingOff: true
+    default: false
+    }
+  }
+}
+
+extension Model {
+  func someTarget(_ test: (StateClass) -> Bool) -> Bool {
+    if tags.isEmpty { return cursor.map { test(index.classes[$0.index]) } ?? false }
+    return tags.contains { test(index.classes[$0.index]) }
+  }
+
+  var someTargetIsActive: Bool { targets.contains { run.jobs[$0.index].state.isActive } }
+  var someTargetHasDependents: Bool { targets.contains { !run.jobs[$0.index].dependents.isEmpty } }
+
+  /// Whether a log is on the screen for keys to act on.
+  var showsLog: Bool { !Layout(self).log.isEmpty }
+}

@@ -1,0 +1,57 @@
+import Screen
+
+/// A line of a job's output as cells that are safe to draw: the one door between what jobs write and the screen.
+enum LogText {
+  /// Tabs become blanks; nothing that a terminal would obey is left.
+  static func cells(_ line: String) -> [Cell] {
+    var cells: [Cell] = []
+    for grapheme in line {
+      if grapheme == "\t" {
+        repeat { cells.append(.blank) } while cells.count % 8 != 0
+      } else if TextWidth.isPrintable(grapheme), TextWidth.of(grapheme) > 0 {
+        cells.append(Cell(String(grapheme)))
+      }
+    }
+    return cells
+  }
+
+  /// The line as plain text, for searching and copying.
+  static func plain(_ line: String) -> String { cells(line).map(\.text).joined() }
+
+  /// Where `query` stands in the line, upper and lower case alike, as ranges of cells.
+  static func matches(of query: String, in cells: [Cell]) -> [Range<Int>] {
+    let needle = query.lowercased().map(String.init)
+    guard !needle.isEmpty, cells.count >= needle.count else { return [] }
+    let hay = cells.map { $0.text.lowercased() }
+    var found: [Range<Int>] = []
+    var start = 0
+    while start + needle.count <= hay.count {
+      if hay[start] == needle[0], hay[start..<(start + needle.count)].elementsEqual(needle) {
+        found.append(start..<(start + needle.count))
+        start += needle.count
+      } else {
+        start += 1
+      }
+    }
+    return found
+  }
+
+  /// Cuts a line into rows of at most `width` cells; an empty line is one row.
+  static func wrap(_ cells: [Cell], width: Int) -> [ArraySlice<Cell>] {
+    guard width > 0 else { return [cells[...]] }
+    var rows: [ArraySlice<Cell>] = []
+    var start = 0
+    var used = 0
+    for (place, cell) in cells.enumerated() {
+      let needed = TextWidth.of(cell.text)
+      if used + needed > width, place > start {
+        rows.append(cells[start..<place])
+        start = place
+        used = 0
+      }
+      used += needed
+    }
+    rows.append(cells[start...])
+    return rows
+  }
+}

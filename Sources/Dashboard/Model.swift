@@ -1,0 +1,162 @@
+import JobModel
+import Screen
+
+/// All that the screen depends on.
+struct Model {
+  enum Page: Equatable {
+    case list
+    /// One job on the whole screen.
+    case zoom
+    case help
+  }
+
+  enum Focus: Equatable {
+    case list
+    case log
+  }
+
+  enum Prompt: Equatable {
+    case filter(LineEditor)
+    case search(LineEditor)
+    /// Jobs still run: is the person sure?
+    case quit
+  }
+
+  /// A short answer to a key, shown until an instant.
+  struct Notice: Equatable {
+    var text: String
+    var until: Duration
+  }
+
+  var options: Options
+  /// The run as it is shown.
+  private(set) var run: Run
+  /// The run as it is, while the display is frozen.
+  private(set) var behind: Run?
+  private(set) var index: JobIndex
+  var order = JobOrder()
+
+  var size: Size
+  var page = Page.list
+  var focus = Focus.list
+  var prompt: Prompt?
+  var notice: Notice?
+  var log = LogView()
+  var tags: Set<JobID> = []
+  var hasMouse: Bool
+  /// How often a person has asked to leave a run that is being stopped.
+  var quits = 0
+
+  /// The job that keys act on.
+  var cursor: JobID?
+  /// Whether a person has taken the cursor; until then it moves on when its job has ended.
+  var isCursorTaken = false
+  /// The first row of the list on the screen.
+  var top = 0
+  /// Whether the list scrolls with its cursor; a wheel turn leaves it behind.
+  var showsCursor = true
+  /// The first line of the help page or of a zoomed job's description.
+  var pageTop = 0
+
+  init(run: Run, size: Size, options: Options = Options()) {
+    self.run = run
+    self.size = size
+    self.options = options
+    index = JobIndex(run)
+    hasMouse = options.usesMouse
+  }
+
+  /// The run as it is, frozen or not.
+  var live: Run { behind ?? run }
+  var isFrozen: Bool { behind != nil }
+
+  /// Whether nothing more will happen by itself.
+  var isOver: Bool { live.summary != nil || live.isComplete }
+
+  /// Where the cursor's job is in the list; nil while the filter hides it.
+  var cursorRow: Int? { cursor.flatMap { order.rows.firstIndex(of: $0) } }
+
+  var record: JobRecord? { cursor.map { run.jobs[$0.index] } }
+
+  /// The jobs that an action is for: the tagged ones in their order in the graph, or the cursor's.
+  var targets: [JobID] { tags.isEmpty ? cursor.map { [$0] } ?? [] : tags.sorted() }
+
+  /// The run's own clock as the header shows it: still while nothing moves.
+  func elapsed(at now: Duration) -> Duration { isMoving ? max(now, run.time) : run.time }
+
+  /// Whether what is shown changes as time goes by.
+  var isMoving: Bool { !isFrozen && run.summary == nil && (run.counts.executing > 0 || run.counts.backingOff > 0) }
+
+  // MARK: Facts
+
+  mutating func apply(_ events: [JobEvent]) {
+    guard behind == nil else {
+      for event in events { behind?.apply(event) }
+      return
+    }
+    for event in events { apply(event) }
+  }
+
+  private mutating func apply(_ event: JobEvent) {
+    run.apply(event)
+    switch event.fact {
+    case .jobAdded(let id, _):
+      index.add(id, run)
+    case .jobState(let id, _, _, _):
+      index.move(id, run)
+      order.note(id)
+    case .jobProgress(let id, _):
+      if order.sort.movesWithTime { order.note(id) }
+    case .priorityChanged(let id, _):
+      order.note(id)
+    case .runStarted, .jobLog, .slotsChanged, .drainChanged, .stopRequested, .runFinished:
+      break
+    }
+  }
+
+  /// Holds the display still, or brings it to the present.
+  mutating func setFrozen(_ frozen: Bool) {
+    if frozen {
+      behind = behind ?? run
+    } else if let present = behind {
+      run = present
+      behind = nil
+      index = JobIndex(run)
+      order.invalidate()
+    }
+  }
+
+  // MARK: Before a frame
+
+  /// Puts order, cursor and scrolling right; `View` draws a settled model.
+  mutating func settle(now: Duration) {
+    order.settle(run, index, now: now)
+    settleCursor()
+    log.search(cursor, run)
+    settleTop()
+  }
+
+  private mutating func settleCursor() {
+    if !isCursorTaken, let id = cursor, index.classes[id.index].attention == 5,
+      let first = order.rows.first, index.classes[first.index].attention < 5
+    {
+      moveCursor(to: first)
+    }
+    // A job that the filter hides gives the cursor to the first that it shows.
+    if cursor == nil || (!order.filter.isEmpty && cursorRow == nil) { moveCursor(to: order.rows.first) }
+  }
+
+  private mutating func settleTop() {
+    let height = Layout(self).list.height
+    let last = max(0, order.rows.count - height)
+    if showsCursor, height > 0, let row = cursorRow { top = min(max(top, row - height + 1), row) }
+    top = min(max(0, top), last)
+  }
+
+  mutating func moveCursor(to id: JobID?) {
+    guard id != cursor else { return }
+    cursor = id
+    log.leaveJob()
+    if page == .zoom { pageTop = 0 }
+  }
+}

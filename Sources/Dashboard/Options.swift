@@ -1,0 +1,27 @@
+import Foundation
+
+/// How a dashboard behaves, as the command line says.
+package struct Options: Sendable {
+  package enum KeepOpen: String, Sendable, CaseIterable {
+    /// Stays when a job failed that was not allowed to.
+    case onFailure = "on-failure"
+    case always
+    case never
+  }
+
+  package var keepOpen: KeepOpen
+  /// What the header calls the run, such as the job file's name; nil means the run's own name.
+  package var source: String?
+  package var usesMouse: Bool
+  /// For times shown on the wall clock.
+  package var timeZone: TimeZone
+
+  package init(
+    keepOpen: KeepOpen = .onFailure, source: String? = nil, usesMouse: Bool = true, timeZone: TimeZone = .current
+  ) {
+    self.keepOpen = keepOpen
+    self.source = source
+    self.usesMouse = usesMouse
+    self.timeZone = timeZone
+  }
+}

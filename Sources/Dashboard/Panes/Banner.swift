@@ -1,0 +1,77 @@
+import JobModel
+import Screen
+
+/// A line across the screen for what the person must know now; there is none most of the time.
+struct Banner {
+  private enum Tone {
+    case danger
+    case warning
+    case calm
+  }
+
+  let text: String
+  private let tone: Tone
+
+  init?(_ model: Model) {
+    let run = model.live
+    if run.summary == nil, !run.isComplete, let stopping = run.stopping {
+      tone = .danger
+      let who = Self.running(run, model)
+      if stopping.level == .kill {
+        text = "Killing \(who)."
+      } else if stopping.by == .person {
+        text = "Stopping; q again kills \(who)"
+      } else {
+        text = "Stopping; a second Ctrl-C kills \(who)"
+      }
+    } else if model.isFrozen {
+      tone = .warning
+      let news = (model.behind?.nextSeq ?? 0) - model.run.nextSeq
+      text =
+        "FROZEN at \(Format.steadyTime(model.run.time)); the run goes on (\(Format.count(news, "event"))). Z shows it"
+    } else if model.isOver {
+      tone = run.counts.failed > run.counts.allowed ? .danger : .calm
+      text = Self.ending(run)
+    } else {
+      return nil
+    }
+  }
+
+  func draw(_ frame: inout Frame, _ area: Rect, _ theme: Theme) {
+    let style =
+      switch tone {
+      case .danger: theme.danger
+      case .warning: theme.warning
+      case .calm: theme.good
+      }
+    frame.fill(area, style: style)
+    frame.put(theme.elision.end(text, to: area.width - 2), x: area.x + 1, y: area.y, style: style)
+  }
+
+  /// `3 jobs: fetch, build, api`.
+  private static func running(_ run: Run, _ model: Model) -> String {
+    var names: [String] = []
+    // The index follows the run as shown; a stop ends the freeze, so the two are the same here but for a moment.
+    for id in model.index.open.sorted() where run.jobs[id.index].state.isActive {
+      names.append(run.jobs[id.index].job.name)
+      if names.count == 8 { break }
+    }
+    let count = Format.count(run.counts.active, "job")
+    if names.isEmpty { return count }
+    let more = run.counts.active - names.count
+    return "\(count): \(names.joined(separator: ", "))\(more > 0 ? " and \(more) more" : "")"
+  }
+
+  private static func ending(_ run: Run) -> String {
+    let counts = run.counts
+    var parts = ["\(counts.succeeded) ok"]
+    if counts.failed > counts.allowed { parts.append("\(counts.failed - counts.allowed) failed") }
+    if counts.allowed > 0 { parts.append("\(counts.allowed) allowed to fail") }
+    if counts.skipped > 0 { parts.append("\(counts.skipped) skipped") }
+    if counts.cancelled > 0 { parts.append("\(counts.cancelled) cancelled") }
+    let left = run.jobs.count - counts.done
+    if left > 0 { parts.append("\(left) left") }
+    let hint = run.summary == nil && counts.failed + counts.cancelled > 0 ? "r retries, q quits" : "q quits"
+    return "Over after \(Format.steadyTime(run.time)): \(parts.joined(separator: ", ")). \(hint)"
+  }
+}

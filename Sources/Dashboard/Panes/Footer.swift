@@ -1,0 +1,77 @@
+import JobModel
+import Screen
+
+/// The bottom line: a question, a line being typed, or the keys that do something now with the newest answer.
+struct Footer {
+  let model: Model
+  let theme: Theme
+
+  func draw(_ frame: inout Frame, _ area: Rect) {
+    switch model.prompt {
+    case .quit: drawQuestion(&frame, area)
+    case .filter(let editor): drawLine(editor, &frame, area, hint: "\(model.order.rows.count)/\(model.run.jobs.count)")
+    case .search(let editor): drawLine(editor, &frame, area, hint: found)
+    case nil: drawKeys(&frame, area)
+    }
+  }
+
+  private var found: String {
+    model.log.query.isEmpty ? "" : Format.count(model.log.matches.count, "line")
+  }
+
+  private func drawQuestion(_ frame: inout Frame, _ area: Rect) {
+    let count = model.live.counts.active
+    let what = count > 0 ? "\(count == 1 ? "1 job is" : "\(count) jobs are") running." : "Jobs are waiting."
+    frame.fill(area, style: theme.warning)
+    let text = area.width < 60 ? "\(what) q quits, Esc stays" : "\(what)  q cancels and quits   Esc goes on"
+    frame.put(theme.elision.end(text, to: area.width - 2), x: area.x + 1, y: area.y, style: theme.warning)
+  }
+
+  private func drawLine(_ editor: LineEditor, _ frame: inout Frame, _ area: Rect, hint: String) {
+    let right = area.width >= 60 ? "\(hint)   Enter keeps  Esc clears" : hint
+    let room = max(4, area.width - 4 - right.count)
+    var text = editor.text
+    while TextWidth.of(text) > room, !text.isEmpty { text.removeFirst() }
+    frame.put("/", x: area.x + 1, y: area.y, style: theme.key)
+    let used = frame.put(text, x: area.x + 2, y: area.y, limit: room, style: theme.bold)
+    frame.put(right, endingAt: area.maxX - 1, y: area.y, style: theme.dim)
+    frame.cursor = (area.x + 2 + used, area.y)
+  }
+
+  private func drawKeys(_ frame: inout Frame, _ area: Rect) {
+    var end = area.maxX - 1
+    if let notice = model.notice {
+      let text = theme.elision.end(notice.text, to: area.width * 2 / 3)
+      frame.put(text, endingAt: end, y: area.y, style: theme.bold)
+      end -= TextWidth.of(text) + 3
+    }
+    var x = area.x + 1
+    for (key, word) in keys(room: end - x) {
+      x += frame.put(key, x: x, y: area.y, style: theme.key) + 1
+      x += frame.put(word, x: x, y: area.y, style: theme.dim) + 2
+    }
+  }
+
+  /// As many as there is room for, in the table's order; help and quit always have theirs.
+  func keys(room: Int) -> [(key: String, word: String)] {
+    let all = KeyMap.bindings.compactMap { binding -> (action: Action, key: String, word: String)? in
+      guard let word = binding.word(model), binding.isEnabled(model) else { return nil }
+      return (binding.action, binding.label(theme), word)
+    }
+    func width(_ item: (action: Action, key: String, word: String)) -> Int {
+      TextWidth.of(item.key) + 1 + TextWidth.of(item.word) + 2
+    }
+    let anchors = all.filter { $0.action == .help || $0.action == .quit }
+    var left = room + 2 - anchors.reduce(0) { $0 + width($1) }
+    var chosen: [(key: String, word: String)] = []
+    for item in all {
+      if item.action == .help || item.action == .quit {
+        if room + 2 >= width(item) { chosen.append((item.key, item.word)) }
+      } else if width(item) <= left {
+        left -= width(item)
+        chosen.append((item.key, item.word))
+      }
+    }
+    return chosen
+  }
+}

@@ -1,0 +1,131 @@
+import JobModel
+import Screen
+
+/// The two lines at the top: how the run stands, and how much of it is done.
+struct Header {
+  let model: Model
+  let theme: Theme
+  let now: Duration
+
+  /// The run's standing in one word.
+  static func word(_ model: Model) -> String {
+    let run = model.run
+    let counts = run.counts
+    if run.isComplete || run.summary != nil {
+      if counts.failed > counts.allowed { return "FAIL" }
+      return run.stopping != nil ? "STOPPED" : "DONE"
+    }
+    if run.stopping != nil || model.quits > 0 { return "STOP" }
+    if run.isDraining { return "DRAIN" }
+    if counts.paused > 0, counts.executing == 0, counts.ready == 0, counts.backingOff == 0 { return "PAUSED" }
+    return "RUN"
+  }
+
+  private struct Item {
+    var spans: [Span]
+    /// Lower goes first when there is no room.
+    var worth: Int
+  }
+
+  func draw(_ frame: inout Frame, _ area: Rect) {
+    drawStanding(&frame, area)
+    drawShares(&frame, Rect(x: area.x, y: area.y + 1, width: area.width, height: 1))
+  }
+
+  private func drawStanding(_ frame: inout Frame, _ area: Rect) {
+    let run = model.run
+    let counts = run.counts
+    let slots = "slots \(counts.active)/\(run.slots)"
+    let room = area.width - 2 - slots.count - 2
+    var items: [Item] = []
+    func item(_ worth: Int, _ spans: Span...) { items.append(Item(spans: spans, worth: worth)) }
+    let word = Self.word(model)
+    item(9, Span(" \(word) ", badge(word)))
+    item(8, Span(Format.steadyTime(model.elapsed(at: now)), theme.bold))
+    if let estimate = Estimate(run, model.index, now: now) {
+      item(
+        4, Span("ETA ", theme.dim), Span((estimate.isRough ? "~" : "") + Format.steadyTime(estimate.remaining)))
+    } else if !model.isOver, model.isMoving {
+      item(4, Span("ETA ", theme.dim), Span("?"))
+    }
+    item(7, Span("done ", theme.dim), Span("\(counts.done)", theme.bold), Span("/\(run.jobs.count)"))
+    if !model.isOver { item(5, Span("run ", theme.dim), Span("\(counts.executing)", theme.style(.executing))) }
+    let waits = counts.waiting + counts.ready
+    if waits > 0 { item(3, Span("wait ", theme.dim), Span("\(waits)")) }
+    let held = counts.paused + counts.backingOff
+    if held > 0 { item(2, Span("held ", theme.dim), Span("\(held)", theme.held)) }
+    if counts.failed > counts.allowed { item(6, Span("FAIL \(counts.failed - counts.allowed)", theme.bad)) }
+    let left = counts.skipped + counts.cancelled
+    if left > 0 { item(1, Span("left out ", theme.dim), Span("\(left)")) }
+
+    func width() -> Int { items.reduce(0) { $0 + $1.spans.width + 2 } - 2 }
+    while width() + 2 + 8 > room, let least = items.indices.min(by: { items[$0].worth < items[$1].worth }),
+      items[least].worth < 7
+    {
+      items.remove(at: least)
+    }
+    let name = theme.elision.middle(model.name, to: max(8, min(30, room - width() - 2)))
+    var x = 1 + frame.put(name, x: 1, y: area.y, style: theme.bold) + 2
+    for item in items {
+      x += frame.put(item.spans, x: x, y: area.y, limit: area.width - x) + 2
+    }
+    guard x + slots.count < area.width else { return }
+    frame.put(
+      [Span("slots ", theme.dim), Span("\(counts.active)"), Span("/\(run.slots)", theme.dim)],
+      x: area.width - 1 - slots.count, y: area.y)
+  }
+
+  private func badge(_ word: String) -> Style {
+    switch word {
+    case "RUN": theme.calm
+    case "FAIL": theme.danger
+    case "DONE": theme.good
+    default: theme.warning
+    }
+  }
+
+  /// One bar, a share for each fate.
+  private func drawShares(_ frame: inout Frame, _ area: Rect) {
+    let total = model.run.jobs.count
+    let percent = total == 0 ? "" : Format.percent(model.share)
+    let width = area.width - 2 - 2 - 5
+    guard total > 0, width > 3 else { return }
+    let counts = model.run.counts
+    let ok = counts.succeeded + counts.allowed
+    let failed = counts.failed - counts.allowed
+    let left = counts.skipped + counts.cancelled
+    let parts: [(count: Int, sign: String, style: Style)] = [
+      (ok, theme.pick("█", "#"), theme.style(.succeeded)),
+      (counts.executing, theme.pick("▓", ">"), theme.style(.executing)),
+      (counts.paused + counts.backingOff, theme.pick("▒", "z"), theme.held),
+      (failed, "!", theme.bad),
+      (left, theme.pick("×", "x"), theme.dim),
+    ]
+    let cells = Self.cells(parts.map(\.count), of: total, width: width)
+    var spans = [Span(theme.pick("▕", "["), theme.rule)]
+    for (part, cells) in zip(parts, cells) {
+      spans.append(Span(String(repeating: part.sign, count: cells), part.style))
+    }
+    let rest = width - cells.reduce(0, +)
+    spans.append(Span(String(repeating: theme.pick("░", "."), count: rest), theme.dim))
+    spans.append(Span(theme.pick("▏", "]"), theme.rule))
+    frame.put(spans, x: 1, y: area.y)
+    frame.put(percent, endingAt: area.width - 1, y: area.y, style: theme.bold)
+  }
+
+  /// Shares of a bar in whole cells: none that is there is invisible, and all together are never longer than the bar.
+  static func cells(_ counts: [Int], of total: Int, width: Int) -> [Int] {
+    var cells: [Int] = []
+    var counted = 0
+    var used = 0
+    for count in counts {
+      counted += count
+      let end = counted * width / max(1, total)
+      var share = max(0, end - used)
+      if count > 0, share == 0, used < width { share = 1 }
+      cells.append(share)
+      used += share
+    }
+    return cells
+  }
+}

@@ -1,0 +1,127 @@
+import JobModel
+
+extension Update {
+  static func command(_ action: Action, _ model: inout Model, _ now: Duration) -> [Effect] {
+    switch action {
+    case .quit:
+      return quit(&model, now)
+    case .moreSlots, .fewerSlots:
+      let slots = max(1, model.live.slots + (action == .moreSlots ? 1 : -1))
+      say(Format.count(slots, "slot"), &model, now)
+      return [.send(.setSlots(slots))]
+    case .drain:
+      let drains = !model.live.isDraining
+      say(drains ? "draining: nothing new starts" : "starting jobs again", &model, now)
+      return [.send(.setDraining(drains))]
+    default:
+      model.isCursorTaken = true
+      model.showsCursor = true
+      return commandJobs(action, &model, now)
+    }
+  }
+
+  private static func commandJobs(_ action: Action, _ model: inout Model, _ now: Duration) -> [Effect] {
+    func chosen(_ test: (JobID) -> Bool) -> [JobID] { model.targets.filter(test) }
+    func state(_ id: JobID) -> StateClass { model.index.classes[id.index] }
+    switch action {
+    case .cancel:
+      let ids = chosen { !state($0).isTerminal }
+      say("cancelling \(naming(ids, model))", &model, now)
+      return [.send(.cancel(ids, by: .person))]
+    case .kill:
+      let ids = chosen { model.run.jobs[$0.index].state.isActive }
+      say("killing \(naming(ids, model))", &model, now)
+      return [.send(.kill(ids))]
+    case .pause:
+      let pausable = chosen { state($0).isPausable }
+      if !pausable.isEmpty {
+        say("pausing \(naming(pausable, model))", &model, now)
+        return [.send(.pause(pausable))]
+      }
+      let paused = chosen { state($0) == .paused }
+      say("going on with \(naming(paused, model))", &model, now)
+      return [.send(.resume(paused))]
+    case .retry, .retryDependents:
+      let ids = chosen { state($0).isRetryable }
+      let more = action == .retryDependents ? " and what depended on it" : ""
+      say("retrying \(naming(ids, model))\(more)", &model, now)
+      return [.send(.retry(ids, withDependents: action == .retryDependents))]
+    case .raise, .lower:
+      return changePriority(chosen { state($0).hasPriority }, raise: action == .raise, &model, now)
+    default:
+      return []
+    }
+  }
+
+  /// Each job goes one level from where it is; jobs that come to the same level share a command.
+  private static func changePriority(
+    _ ids: [JobID], raise: Bool, _ model: inout Model, _ now: Duration
+  ) -> [Effect] {
+    var levels: [JobPriority: [JobID]] = [:]
+    for id in ids {
+      let old = model.run.jobs[id.index].job.priority
+      let new = raise ? old.raised : old.lowered
+      if new != old { levels[new, default: []].append(id) }
+    }
+    guard let (level, first) = levels.first else {
+      say("already at the \(raise ? "highest" : "lowest") priority", &model, now)
+      return []
+    }
+    if levels.count == 1 {
+      say("\(naming(first, model)): priority \(level.rawValue)", &model, now)
+    } else {
+      say("\(naming(ids, model)): priority \(raise ? "up" : "down")", &model, now)
+    }
+    return levels.sorted { $0.key < $1.key }.map { .send(.setPriority($0.value, $0.key)) }
+  }
+
+  /// `fetch`, or `3 jobs`.
+  private static func naming(_ ids: [JobID], _ model: Model) -> String {
+    ids.count == 1 ? model.run.jobs[ids[0].index].job.name : Format.count(ids.count, "job")
+  }
+
+  // MARK: Quitting
+
+  /// Leaves a run that is over; asks while jobs run; presses harder on a run that is being stopped.
+  static func quit(_ model: inout Model, _ now: Duration) -> [Effect] {
+    if model.isOver { return [.leave(.quit)] }
+    guard let stopping = model.live.stopping else {
+      if model.quits > 0 { return press(harder: &model, now) }
+      if model.live.counts.active == 0, model.live.counts.backingOff == 0, model.live.counts.ready == 0 {
+        return stop(&model)
+      }
+      model.prompt = .quit
+      return []
+    }
+    model.quits = max(model.quits, stopping.level == .kill ? 2 : 1)
+    return press(harder: &model, now)
+  }
+
+  static func stop(_ model: inout Model) -> [Effect] {
+    model.prompt = nil
+    model.quits = 1
+    // What is still going is to be seen.
+    model.setFrozen(false)
+    return [.send(.stop(.terminate, by: .person))] + departure(model)
+  }
+
+  private static func press(harder model: inout Model, _ now: Duration) -> [Effect] {
+    model.quits += 1
+    guard model.quits == 2 else { return [.leave(.abandoned)] }
+    return [.send(.stop(.kill, by: .person))]
+  }
+}
+
+extension Update {
+  /// Ctrl-C: once stops, twice kills, three times leaves.
+  static func interrupt(_ model: inout Model) -> [Effect] {
+    if model.isOver { return [.leave(.quit)] }
+    model.prompt = nil
+    guard let stopping = model.live.stopping else {
+      model.setFrozen(false)
+      return [.send(.stop(.terminate, by: .signal))]
+    }
+    guard stopping.level == .kill else { return [.send(.stop(.kill, by: .signal))] }
+    return [.leave(.abandoned)]
+  }
+}

@@ -1,0 +1,55 @@
+import JobModel
+import Screen
+
+extension Update {
+  private static let wheelRows = 3
+
+  static func point(_ event: MouseEvent, _ model: inout Model, _ now: Duration) -> [Effect] {
+    guard model.hasMouse else { return [] }
+    let layout = Layout(model)
+    switch event.action {
+    case .wheelUp, .wheelDown:
+      scroll(by: event.action == .wheelUp ? -wheelRows : wheelRows, event, &model, layout)
+    case .click, .doubleClick:
+      if model.prompt == .quit { return [] }
+      click(event, &model, layout, now)
+    }
+    return []
+  }
+
+  private static func scroll(by rows: Int, _ event: MouseEvent, _ model: inout Model, _ layout: Layout) {
+    if layout.log.contains(x: event.x, y: event.y) || layout.logBar.contains(x: event.x, y: event.y) {
+      scrollLog(by: rows, &model, layout)
+    } else if layout.page.contains(x: event.x, y: event.y) {
+      let lines =
+        model.page == .help
+        ? HelpPage.height(width: model.size.width) : ZoomPage.height(model, width: model.size.width)
+      model.pageTop = min(max(0, lines - layout.page.height), max(0, model.pageTop + rows))
+    } else if layout.list.contains(x: event.x, y: event.y) || layout.more.contains(x: event.x, y: event.y) {
+      model.showsCursor = false
+      model.top = min(max(0, model.order.rows.count - layout.list.height), max(0, model.top + rows))
+    }
+  }
+
+  private static func click(_ event: MouseEvent, _ model: inout Model, _ layout: Layout, _ now: Duration) {
+    if layout.list.contains(x: event.x, y: event.y) {
+      let row = model.top + event.y - layout.list.y
+      guard row < model.order.rows.count else { return }
+      model.isCursorTaken = true
+      model.showsCursor = true
+      model.focus = .list
+      model.moveCursor(to: model.order.rows[row])
+      if event.action == .doubleClick { _ = perform(.zoom, &model, now) }
+    } else if layout.titles.contains(x: event.x, y: event.y) {
+      let columns = Columns(width: layout.list.width, longestName: model.index.longestName)
+      let column = columns.sort(at: event.x - layout.titles.x)
+      let isSame = column == model.order.sort
+      model.order.setSort(column, inverted: isSame ? !model.order.isInverted : false)
+    } else if layout.log.contains(x: event.x, y: event.y) || layout.logBar.contains(x: event.x, y: event.y) {
+      model.isCursorTaken = true
+      model.focus = .log
+    } else if layout.page.contains(x: event.x, y: event.y), model.page == .zoom {
+      model.focus = .list
+    }
+  }
+}

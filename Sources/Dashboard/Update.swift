@@ -1,0 +1,194 @@
+import JobModel
+import Screen
+
+/// The one place where the model changes: a message in, effects out, nothing else touched.
+enum Update {
+  static let noticeLasts: Duration = .seconds(4)
+
+  static func apply(_ message: Message, to model: inout Model, now: Duration) -> [Effect] {
+    switch message {
+    case .facts(let events):
+      model.apply(events)
+      if model.isOver, model.prompt == .quit { model.prompt = nil }
+      return departure(model)
+    case .key(let key):
+      return press(key, &model, now)
+    case .mouse(let event):
+      return point(event, &model, now)
+    case .paste(let text):
+      type(&model) { $0.insert(text) }
+      return []
+    case .resized(let size):
+      model.size = size
+      if model.focus == .log, model.page == .list, !model.showsLog { model.focus = .list }
+      return []
+    case .closed:
+      return [.leave(.terminalClosed)]
+    case .tick:
+      if let notice = model.notice, notice.until <= now { model.notice = nil }
+      return []
+    }
+  }
+
+  /// Leaves when nothing keeps the dashboard open; asked after every change of the run.
+  static func departure(_ model: Model) -> [Effect] {
+    let run = model.live
+    if run.stopping != nil || model.quits > 0 {
+      let isGone = run.summary != nil || run.isComplete || (run.stopping != nil && run.counts.active == 0)
+      return isGone ? [.leave(.stopped)] : []
+    }
+    guard run.isComplete || run.summary != nil else { return [] }
+    switch model.options.keepOpen {
+    case .always: return []
+    case .never: return [.leave(.complete)]
+    case .onFailure: return run.counts.failed > run.counts.allowed ? [] : [.leave(.complete)]
+    }
+  }
+
+  /// Shows a short answer for a while.
+  static func say(_ text: String, _ model: inout Model, _ now: Duration) {
+    guard !text.isEmpty else { return }
+    model.notice = Model.Notice(text: text, until: now + noticeLasts)
+  }
+
+  // MARK: Keys
+
+  private static func press(_ key: Key, _ model: inout Model, _ now: Duration) -> [Effect] {
+    if model.prompt != nil { return answer(key, &model, now) }
+    if model.page == .help, key == .enter || key == .character("q") || key == .function(10) {
+      model.page = .list
+      return []
+    }
+    guard let binding = KeyMap.binding(for: key) else { return [] }
+    guard binding.isEnabled(model) else {
+      say(refusal(binding, model), &model, now)
+      return []
+    }
+    return perform(binding.action, &model, now)
+  }
+
+  /// Why a key does nothing, as near to the case as can be told.
+  private static func refusal(_ binding: Binding, _ model: Model) -> String {
+    if binding.action == .retry || binding.action == .retryDependents, let record = model.record,
+      case .skipped(let cause) = record.state
+    {
+      let name = model.run.jobs[cause.index].job.name
+      return "\(record.job.name) was skipped because of \(name): R on \(name) brings both back"
+    }
+    return binding.refusal
+  }
+
+  static func perform(_ action: Action, _ model: inout Model, _ now: Duration) -> [Effect] {
+    switch action {
+    case .up, .down, .pageUp, .pageDown, .halfUp, .halfDown, .first, .last, .left, .right:
+      move(action, &model)
+      return []
+    case .cancel, .kill, .pause, .retry, .retryDependents, .raise, .lower, .moreSlots, .fewerSlots, .drain, .quit:
+      return command(action, &model, now)
+    case .tag, .tagDependents, .untag:
+      tag(action, &model, now)
+      return []
+    case .zoom, .back, .nextPane, .filter, .log, .help, .sortNext, .sortPrevious, .invert, .freeze:
+      show(action, &model, now)
+      return []
+    case .next, .previous, .wrap, .follow, .times:
+      read(action, &model, now)
+      return []
+    case .copy:
+      return copy(&model, now)
+    case .mouse:
+      model.hasMouse.toggle()
+      say(model.hasMouse ? "the mouse works here" : "the mouse is the terminal's: select and copy", &model, now)
+      return [.setMouse(model.hasMouse)]
+    case .redraw:
+      return [.redraw]
+    }
+  }
+
+  private static func show(_ action: Action, _ model: inout Model, _ now: Duration) {
+    switch action {
+    case .zoom:
+      model.isCursorTaken = true
+      guard model.page == .list else { return }
+      model.page = .zoom
+      model.pageTop = 0
+      model.focus = .list
+    case .help:
+      model.page = model.page == .help ? .list : .help
+      model.pageTop = 0
+    case .nextPane:
+      model.isCursorTaken = true
+      model.focus = model.focus == .list ? .log : .list
+    case .filter:
+      model.prompt =
+        model.focus == .log && model.page != .help && model.showsLog
+        ? .search(LineEditor(model.log.query)) : .filter(LineEditor(model.order.filter.text))
+      if model.page == .help || (model.page == .zoom && model.focus == .list) { model.page = .list }
+    case .log:
+      guard model.page == .list else { return }
+      switch model.log.extent {
+      case .off: model.log.extent = .half
+      case .half: model.log.extent = .full
+      case .full: model.log.extent = .off
+      }
+      model.focus = model.log.extent == .full && model.showsLog ? .log : .list
+      if model.log.extent == .full { model.isCursorTaken = true }
+      if model.log.extent == .half, !model.showsLog { say("no room for the log beside the list", &model, now) }
+    case .sortNext, .sortPrevious:
+      let columns = SortColumn.allCases
+      let place = columns.firstIndex(of: model.order.sort) ?? 0
+      let step = action == .sortNext ? 1 : columns.count - 1
+      model.order.setSort(columns[(place + step) % columns.count], inverted: model.order.isInverted)
+    case .invert:
+      model.order.setSort(model.order.sort, inverted: !model.order.isInverted)
+    case .freeze:
+      model.setFrozen(!model.isFrozen)
+    case .back:
+      back(&model)
+    default:
+      break
+    }
+  }
+
+  /// One level back: page, then the log's search, then the pane, then tags, then the filter, then the cursor.
+  private static func back(_ model: inout Model) {
+    if model.page == .zoom, model.focus == .log, !model.log.query.isEmpty {
+      model.log.query = ""
+    } else if model.page != .list {
+      model.page = .list
+      model.focus = .list
+    } else if model.focus == .log {
+      if !model.log.query.isEmpty {
+        model.log.query = ""
+      } else {
+        if model.log.extent == .full { model.log.extent = .half }
+        model.focus = .list
+      }
+    } else if !model.order.filter.isEmpty {
+      model.order.setFilter(.everything)
+    } else if !model.tags.isEmpty {
+      model.tags = []
+    } else {
+      model.isCursorTaken = false
+      model.showsCursor = true
+    }
+  }
+
+  private static func tag(_ action: Action, _ model: inout Model, _ now: Duration) {
+    guard let id = model.cursor else { return }
+    model.isCursorTaken = true
+    switch action {
+    case .tag:
+      if model.tags.remove(id) == nil { model.tags.insert(id) }
+      move(.down, &model)
+    case .tagDependents:
+      var open = [id]
+      while let next = open.popLast() {
+        if model.tags.insert(next).inserted { open += model.run.jobs[next.index].dependents }
+      }
+      say("\(Format.count(model.tags.count, "job")) tagged", &model, now)
+    default:
+      model.tags = []
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import JobModel
+import Screen
+
+/// Draws a settled model; nothing is remembered from one frame to the next.
+enum View {
+  static func frame(_ model: Model, _ traits: ScreenTraits, now: Duration) -> Frame {
+    var frame = Frame(model.size)
+    let theme = Theme(traits)
+    let layout = Layout(model)
+    guard !layout.isTooSmall else {
+      frame.put("too small", x: 0, y: 0)
+      return frame
+    }
+    if !layout.header.isEmpty { Header(model: model, theme: theme, now: now).draw(&frame, layout.header) }
+    if let banner = Banner(model) { banner.draw(&frame, layout.banner, theme) }
+    switch model.page {
+    case .help:
+      HelpPage(model: model, theme: theme).draw(&frame, layout.page)
+    case .zoom:
+      ZoomPage(model: model, theme: theme, now: now).draw(&frame, layout.page)
+    case .list:
+      if !layout.list.isEmpty { JobList(model: model, theme: theme, now: now).draw(&frame, layout) }
+      if !layout.detail.isEmpty {
+        for y in layout.detail.y..<layout.detail.maxY {
+          frame.put(theme.vertical, x: layout.detail.x - 1, y: y, style: theme.rule)
+        }
+        Detail(model: model, theme: theme, now: now).draw(&frame, layout.detail)
+      }
+    }
+    if !layout.logBar.isEmpty { LogPane(model: model, theme: theme).draw(&frame, layout) }
+    if !layout.footer.isEmpty { Footer(model: model, theme: theme).draw(&frame, layout.footer) }
+    return frame
+  }
+
+  /// What the window is called.
+  static func title(_ model: Model) -> String {
+    let run = model.run
+    let name = model.name
+    guard run.start != nil else { return name }
+    let failed = run.counts.failed > 0 ? ", \(run.counts.failed) failed" : ""
+    return "\(name): \(Header.word(model).lowercased()) \(run.counts.done)/\(run.jobs.count)\(failed)"
+  }
+
+  /// What the mark on the window says: per cent of the run, and whether anything failed; no mark once it is over.
+  static func mark(_ model: Model) -> (percent: Int?, failed: Bool) {
+    let run = model.run
+    let failed = run.counts.failed > run.counts.allowed
+    guard !run.jobs.isEmpty, !model.isOver else { return (nil, failed) }
+    return (Int(model.share * 100), failed)
+  }
+}
+
+extension Model {
+  /// What the header calls the run.
+  var name: String { options.source ?? run.start?.name ?? "opdash" }
+
+  /// How much of the run is done, from 0 to 1: ended jobs whole, open ones by their own share.
+  var share: Double {
+    guard !run.jobs.isEmpty else { return 0 }
+    let parts = index.open.reduce(0.0) { $0 + (run.jobs[$1.index].progress?.fraction ?? 0) }
+    return min(1, (Double(run.counts.done) + parts) / Double(run.jobs.count))
+  }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import JobModel
+import Screen
+import Support
+import Testing
+
+@testable import Dashboard
+
+/// Frames as text, beside this file; `OPDASH_RECORD=1` writes them, and the run that does fails.
+struct GoldenTests {
+  static let utf8 = ScreenTraits(isASCII: false, palette: .sixteen)
+  static let ascii = ScreenTraits(isASCII: true, palette: .none)
+  static let now: Duration = .milliseconds(221_300)
+
+  struct Scene: CustomTestStringConvertible, Sendable {
+    var name: String
+    var width: Int
+    var height: Int
+    var keys: [Key] = []
+    var testDescription: String { name }
+  }
+
+  static let scenes: [Scene] = [
+    Scene(name: "80x24", width: 80, height: 24),
+    Scene(name: "120x40", width: 120, height: 40),
+    Scene(name: "200x60", width: 200, height: 60),
+    Scene(name: "40x12", width: 40, height: 12),
+    Scene(name: "30x5", width: 30, height: 5),
+    Scene(name: "29x5", width: 29, height: 5),
+    Scene(name: "80x24-help", width: 80, height: 24, keys: [.character("?")]),
+    Scene(name: "120x40-help", width: 120, height: 40, keys: [.function(1)]),
+    Scene(name: "80x24-zoom-lint", width: 80, height: 24, keys: [.enter]),
+    Scene(name: "80x24-quit", width: 80, height: 24, keys: [.character("q")]),
+    Scene(name: "80x24-filter", width: 80, height: 24, keys: [.character("/"), .character("b"), .character("u")]),
+    Scene(name: "80x24-log-off", width: 80, height: 24, keys: [.character("l"), .character("l")]),
+    Scene(name: "80x24-frozen", width: 80, height: 24, keys: [.character("Z")]),
+  ]
+
+  static func frame(_ scene: Scene, _ traits: ScreenTraits, builder: RunBuilder = RichRun.builder()) -> Frame {
+    var model = Model(
+      run: builder.run, size: Size(width: scene.width, height: scene.height),
+      options: Options(source: "release.yml", timeZone: .gmt))
+    model.settle(now: now)
+    for key in scene.keys {
+      _ = Update.apply(.key(key), to: &model, now: now)
+      model.settle(now: now)
+    }
+    return View.frame(model, traits, now: now)
+  }
+
+  @Test(arguments: scenes)
+  func aFrameIsAsRecorded(_ scene: Scene) throws {
+    try compare(Self.frame(scene, Self.utf8), "\(scene.name).utf8.txt")
+  }
+
+  @Test(arguments: scenes)
+  func anASCIIFrameIsAsRecordedAndHoldsNothingElse(_ scene: Scene) throws {
+    let frame = Self.frame(scene, Self.ascii)
+    let isASCII = frame.text.allSatisfy(\.isASCII)
+    #expect(isASCII)
+    try compare(frame, "\(scene.name).ascii.txt")
+  }
+
+  private func compare(_ frame: Frame, _ name: String) throws {
+    let url = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Goldens/\(name)")
+    let text = frame.text + "\n"
+    if ProcessInfo.processInfo.environment["OPDASH_RECORD"] != nil {
+      try text.write(to: url, atomically: true, encoding: .utf8)
+      Issue.record("recorded \(name): look at it, then run without OPDASH_RECORD")
+      return
+    }
+    let golden = try String(contentsOf: url, encoding: .utf8)
+    #expect(text == golden, "\(name) differs:\n\(text)")
+  }
+}
