@@ -4,55 +4,46 @@ import Screen
 struct Bar {
   let theme: Theme
 
-  /// `[######>.....]`, or eighths of a cell between thin edges; `width` includes the edges.
+  /// `[######>.....]`, or eighths of a cell on a dotted track; `width` includes the brackets.
   func determinate(_ fraction: Double, width: Int, style: Style) -> [Span] {
+    let share = min(1, max(0, fraction))
+    guard theme.traits.isASCII else { return eighths(share, cells: width, style) }
     let cells = width - 2
     guard cells > 0 else { return [] }
-    let share = min(1, max(0, fraction))
-    if theme.traits.isASCII {
-      let full = Int(share * Double(cells))
-      let head = full < cells && share > 0 ? 1 : 0
-      let done = String(repeating: "#", count: full) + (head == 1 ? ">" : "")
-      return [
-        Span("[", theme.rule), Span(done, style),
-        Span(String(repeating: ".", count: cells - full - head), theme.rule), Span("]", theme.rule),
-      ]
-    }
-    let eighths = Int(share * Double(cells * 8))
-    let part = eighths % 8
-    let filled = String(repeating: "█", count: eighths / 8) + (part > 0 ? Self.parts[part - 1] : "")
-    let left = cells - eighths / 8 - (part > 0 ? 1 : 0)
-    return [
-      Span("▕", theme.rule), Span(filled, style), Span(String(repeating: " ", count: left)), Span("▏", theme.rule),
-    ]
+    let full = Int(share * Double(cells))
+    let head = full < cells && share > 0 ? ">" : ""
+    return bracketed(
+      Span(String(repeating: "#", count: full) + head, style), track(cells - full - head.count))
   }
 
-  /// A mark that moves to and fro, one cell a `step`.
+  /// A mark that moves to and fro, one cell a step.
   func indeterminate(step: Int, width: Int, style: Style) -> [Span] {
-    let cells = width - 2
-    let mark = theme.pick("▒▒▒", "<=>")
+    let cells = theme.traits.isASCII ? width - 2 : width
     guard cells > 3 else { return [] }
     let places = cells - 3
     let turn = step % (places * 2)
     let place = turn <= places ? turn : places * 2 - turn
-    let (open, close) = theme.traits.isASCII ? ("[", "]") : ("▕", "▏")
-    return [
-      Span(open, theme.rule), Span(String(repeating: " ", count: place)), Span(mark, style),
-      Span(String(repeating: " ", count: places - place)), Span(close, theme.rule),
-    ]
+    guard theme.traits.isASCII else {
+      return [track(place), Span("▒▒▒", style), track(places - place)]
+    }
+    return bracketed(
+      Span(String(repeating: " ", count: place)), Span("<=>", style),
+      Span(String(repeating: " ", count: places - place)))
   }
 
-  /// A held or unfinished amount, without a head.
-  func still(_ fraction: Double, width: Int, style: Style) -> [Span] {
-    guard theme.traits.isASCII else { return determinate(fraction, width: width, style: style) }
-    let cells = width - 2
+  private func eighths(_ share: Double, cells: Int, _ style: Style) -> [Span] {
     guard cells > 0 else { return [] }
-    let full = Int(min(1, max(0, fraction)) * Double(cells))
-    return [
-      Span("[", theme.rule), Span(String(repeating: "#", count: full), style),
-      Span(String(repeating: ".", count: cells - full), theme.rule), Span("]", theme.rule),
-    ]
+    let eighths = Int(share * Double(cells * 8))
+    let part = eighths % 8
+    let filled = String(repeating: "█", count: eighths / 8) + (part > 0 ? Self.parts[part - 1] : "")
+    return [Span(filled, style), track(cells - eighths / 8 - (part > 0 ? 1 : 0))]
   }
+
+  private func track(_ cells: Int) -> Span {
+    Span(String(repeating: theme.pick("·", "."), count: max(0, cells)), theme.rule)
+  }
+
+  private func bracketed(_ spans: Span...) -> [Span] { [Span("[", theme.rule)] + spans + [Span("]", theme.rule)] }
 
   private static let parts = ["▏", "▎", "▍", "▌", "▋", "▊", "▉"]
 }

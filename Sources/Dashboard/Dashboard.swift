@@ -150,8 +150,9 @@ package final class Dashboard {
   private func ring() {
     alarm = nil
     guard isRunning else { return }
+    // The alarm is set for frames alone, and a tick has no effects.
     _ = Update.apply(.tick, to: &model, now: clock.now)
-    schedule()
+    draw()
   }
 
   private func draw() {

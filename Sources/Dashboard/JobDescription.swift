@@ -21,13 +21,27 @@ struct JobDescription {
   }
 
   func lines(width: Int) -> [[Span]] {
-    var lines = standing(width)
-    lines += work(width)
-    lines += attempts(width)
-    lines += times(width)
-    lines += links("needs", record.job.needs.map { ($0.job, word($0.when)) }, width)
-    lines += links("needed by", record.dependents.map { ($0, nil) }, width)
-    return lines
+    guard width >= Self.sideBySideFrom else { return standing(width) + work(width) + story(width) + links(width) }
+    // What it is and what became of it at the left, what it hangs together with at the right.
+    let half = (width - 3) / 2
+    return standing(width) + Self.join(work(half) + story(half), links(width - half - 3), width: half + 3)
+  }
+
+  private static let sideBySideFrom = 76
+
+  private static func join(_ left: [[Span]], _ right: [[Span]], width: Int) -> [[Span]] {
+    (0..<max(left.count, right.count)).map { row in
+      let line = row < left.count ? left[row] : []
+      guard row < right.count else { return line }
+      return line + [Span(String(repeating: " ", count: max(0, width - line.width)))] + right[row]
+    }
+  }
+
+  private func story(_ width: Int) -> [[Span]] { attempts(width) + times(width) }
+
+  private func links(_ width: Int) -> [[Span]] {
+    links("needs", record.job.needs.map { ($0.job, word($0.when)) }, width)
+      + links("needed by", record.dependents.map { ($0, nil) }, width)
   }
 
   private func word(_ when: JobNeed.Condition) -> String? {
@@ -176,12 +190,12 @@ struct JobDescription {
 
   /// At most four rows: a script may be a page long, and it is in the job file.
   private func wrapped(_ text: String, _ width: Int, _ style: Style, indent: Int) -> [[Span]] {
-    let flat = text.split(whereSeparator: \.isNewline).joined(separator: " ; ")
-    let cells = LogText.cells(flat)
-    let rows = LogText.wrap(cells, width: max(4, width - indent))
+    let flat = JobText(text.split(whereSeparator: \.isNewline).joined(separator: " ; ")).plain
+    let room = max(4, width - indent)
+    let rows = WordWrap.lines(flat, width: room)
     return rows.prefix(4).enumerated().map { number, row in
-      var line = row.map(\.text).joined()
-      if number == 3, rows.count > 4 { line = theme.elision.end(line + "  ", to: max(4, width - indent) - 1) }
+      let isClipped = number == 3 && rows.count > 4
+      let line = isClipped ? theme.elision.end(row + "   ", to: min(room, TextWidth.of(row) + 1)) : row
       return [Span(String(repeating: " ", count: indent)), Span(line, style)]
     }
   }

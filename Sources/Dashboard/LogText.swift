@@ -2,21 +2,15 @@ import Screen
 
 /// A line of a job's output as cells that are safe to draw: the one door between what jobs write and the screen.
 enum LogText {
-  /// Tabs become blanks; nothing that a terminal would obey is left.
+  /// A cell for each grapheme, in the job's own colours; a wide one is a single cell here.
   static func cells(_ line: String) -> [Cell] {
-    var cells: [Cell] = []
-    for grapheme in line {
-      if grapheme == "\t" {
-        repeat { cells.append(.blank) } while cells.count % 8 != 0
-      } else if TextWidth.isPrintable(grapheme), TextWidth.of(grapheme) > 0 {
-        cells.append(Cell(String(grapheme)))
-      }
+    JobText(line).runs.flatMap { run in
+      run.text.lazy.filter { TextWidth.of($0) > 0 }.map { Cell(String($0), run.style) }
     }
-    return cells
   }
 
   /// The line as plain text, for searching and copying.
-  static func plain(_ line: String) -> String { cells(line).map(\.text).joined() }
+  static func plain(_ line: String) -> String { JobText(line).plain }
 
   /// Where `query` stands in the line, upper and lower case alike, as ranges of cells.
   static func matches(of query: String, in cells: [Cell]) -> [Range<Int>] {

@@ -58,7 +58,7 @@ enum StateClass: UInt8, CaseIterable {
     case .backingOff: "backing off"
     case .ready: "ready"
     case .waiting: "waiting"
-    case .allowedFailure: "allowed to fail"
+    case .allowedFailure: "allowed"
     case .cancelled: "cancelled"
     case .skipped: "skipped"
     case .succeeded: "ok"

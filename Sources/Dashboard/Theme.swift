@@ -76,8 +76,10 @@ struct Theme {
 
   /// The cursor's row, while its pane has the focus and while it has not.
   func cursor(focused: Bool) -> Style {
-    guard focused else { return Style(attributes: [.bold, .underline]) }
-    guard traits.palette > .none else { return Style(attributes: .reverse) }
+    guard traits.palette > .none else { return Style(attributes: focused ? .reverse : [.bold, .underline]) }
+    guard focused else {
+      return traits.palette >= .sixteen ? Style(.standard, on: .indexed(8)) : Style(attributes: [.bold, .underline])
+    }
     return Style(.indexed(0), on: .indexed(Hue.cyan.rawValue))
   }
 

@@ -29,7 +29,18 @@ enum View {
     }
     if !layout.logBar.isEmpty { LogPane(model: model, theme: theme).draw(&frame, layout) }
     if !layout.footer.isEmpty { Footer(model: model, theme: theme).draw(&frame, layout.footer) }
+    if traits.isASCII { replaceForeign(&frame) }
     return frame
+  }
+
+  /// Names and output may hold what the terminal can't draw.
+  private static func replaceForeign(_ frame: inout Frame) {
+    for y in 0..<frame.size.height {
+      for x in 0..<frame.size.width {
+        let cell = frame[x, y]
+        if !cell.text.utf8.allSatisfy({ $0 < 0x80 }) { frame.put("?", x: x, y: y, style: cell.style) }
+      }
+    }
   }
 
   /// What the window is called.

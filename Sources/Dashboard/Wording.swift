@@ -110,7 +110,7 @@ struct Wording: Equatable {
     }
     if let progress = record.progress {
       switch (progress.unit, progress.total) {
-      case (.bytes, let total?): parts.append("\(Format.bytes(progress.done)) of \(Format.bytes(total))")
+      case (.bytes, let total?): parts.append("\(Format.bytes(progress.done))/\(Format.bytes(total))")
       case (.bytes, nil): parts.append("\(Format.bytes(progress.done)) so far")
       case (.steps, let total?): parts.append("\(progress.done)/\(total)")
       case (.steps, nil): parts.append("step \(progress.done)")

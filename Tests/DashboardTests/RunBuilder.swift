@@ -85,7 +85,7 @@ enum RichRun {
         name: "fetch", work: .download(DownloadWork(url: "\(web)/sdk-4.2.tar.zst", file: "/build/sdk.tar.zst")),
         needs: [need("checkout")], uses: ["net": 1], timeout: .seconds(600), retry: retries),
       .shell("unit-tests", "swift test --parallel", needs: [need("checkout")]),
-      .shell("migrate", "./migrate --all --verbose", needs: [need("checkout")]),
+      .shell("migrate", "./migrate --all --verbose", needs: [need("checkout")], uses: ["heavy": 1]),
       Job(name: "warm-cache", work: .simulate(SimulatedWork(duration: .seconds(60), steps: 40)), uses: ["heavy": 1]),
       .shell(
         "build[linux]", "./build --os linux", needs: [need("fetch"), need("checkout"), need("assets")],
@@ -96,7 +96,7 @@ enum RichRun {
         work: .upload(UploadWork(file: "/build/note.json", url: "\(web)/hooks/notify", method: "POST")), retry: retries),
       .shell("publish", "./publish", needs: [need("lint")]),
       .shell("docs", "make docs", needs: [need("checkout")]),
-      .shell("flaky-bench", "./bench", retry: retry, allowFailure: true),
+      .shell("flaky-bench", "./bench", allowFailure: true),
       .shell(
         "integration-tests-against-staging-eu-west", "./integration --region eu-west", needs: [need("build[mac]")]),
       Job(name: "assets", work: .download(DownloadWork(url: "\(web)/assets.bin", file: "/build/assets.bin"))),

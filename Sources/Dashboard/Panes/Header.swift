@@ -23,7 +23,7 @@ struct Header {
 
   private struct Item {
     var spans: [Span]
-    /// Lower goes first when there is no room.
+    /// The least goes first when there is no room.
     var worth: Int
   }
 
@@ -88,27 +88,26 @@ struct Header {
   private func drawShares(_ frame: inout Frame, _ area: Rect) {
     let total = model.run.jobs.count
     let percent = total == 0 ? "" : Format.percent(model.share)
-    let width = area.width - 2 - 2 - 5
+    let width = area.width - 2 - 6
     guard total > 0, width > 3 else { return }
     let counts = model.run.counts
     let ok = counts.succeeded + counts.allowed
     let failed = counts.failed - counts.allowed
     let left = counts.skipped + counts.cancelled
     let parts: [(count: Int, sign: String, style: Style)] = [
-      (ok, theme.pick("█", "#"), theme.style(.succeeded)),
-      (counts.executing, theme.pick("▓", ">"), theme.style(.executing)),
-      (counts.paused + counts.backingOff, theme.pick("▒", "z"), theme.held),
-      (failed, "!", theme.bad),
-      (left, theme.pick("×", "x"), theme.dim),
+      (ok, theme.pick("■", "#"), theme.style(.succeeded)),
+      (counts.executing, theme.letter(.executing), theme.style(.executing)),
+      (counts.paused + counts.backingOff, theme.letter(.paused), theme.held),
+      (failed, theme.letter(.failed), theme.bad),
+      (left, theme.letter(.skipped), theme.dim),
     ]
     let cells = Self.cells(parts.map(\.count), of: total, width: width)
-    var spans = [Span(theme.pick("▕", "["), theme.rule)]
+    var spans: [Span] = []
     for (part, cells) in zip(parts, cells) {
       spans.append(Span(String(repeating: part.sign, count: cells), part.style))
     }
     let rest = width - cells.reduce(0, +)
-    spans.append(Span(String(repeating: theme.pick("░", "."), count: rest), theme.dim))
-    spans.append(Span(theme.pick("▏", "]"), theme.rule))
+    spans.append(Span(String(repeating: theme.letter(.waiting), count: rest), theme.dim))
     frame.put(spans, x: 1, y: area.y)
     frame.put(percent, endingAt: area.width - 1, y: area.y, style: theme.bold)
   }

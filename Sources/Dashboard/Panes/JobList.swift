@@ -153,16 +153,11 @@ struct JobList {
     }
   }
 
+  /// The cursor's row keeps its bold words and loses its colours, so that one contrast holds for all of it.
   private func highlight(_ frame: inout Frame, _ area: Rect) {
-    let isFocused = model.focus == .list
-    let cursor = theme.cursor(focused: isFocused)
+    let cursor = theme.cursor(focused: model.focus == .list)
     frame.restyle(area) { style in
-      guard isFocused else {
-        style = style.with(cursor.attributes)
-        return
-      }
-      let isBold = style.attributes.contains(.bold)
-      style = isBold ? cursor.with(.bold) : cursor
+      style = style.attributes.contains(.bold) ? cursor.with(.bold) : cursor
     }
   }
 
@@ -186,13 +181,7 @@ struct JobList {
     }
     let room = area.width - 2 - right.count - 2
     let style = theme.dim
-    if left.count <= room {
-      frame.put(left, x: area.x + 1, y: area.y, style: style)
-    } else if room > 12 {
-      let short = left.split(separator: ":").first.map(String.init) ?? left
-      frame.put(
-        theme.elision.end(left.count - room < 12 ? left : short, to: room), x: area.x + 1, y: area.y, style: style)
-    }
+    if room > 12 { frame.put(theme.elision.end(left, to: room), x: area.x + 1, y: area.y, style: style) }
     let start = max(area.x + 1, area.maxX - 1 - TextWidth.of(right))
     frame.put(
       right, x: start, y: area.y, limit: area.maxX - start, style: model.order.filter.isEmpty ? style : theme.accent)
@@ -203,6 +192,7 @@ struct JobList {
     var counts = [Int](repeating: 0, count: StateClass.allCases.count)
     for id in ids { counts[Int(model.index.classes[id.index].rawValue)] += 1 }
     let present = StateClass.allCases.filter { counts[Int($0.rawValue)] > 0 }
+      .sorted { counts[Int($0.rawValue)] > counts[Int($1.rawValue)] }
     return present.map { "\(counts[Int($0.rawValue)]) \($0.word)" }.joined(separator: ", ")
   }
 }

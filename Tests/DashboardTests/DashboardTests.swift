@@ -1,0 +1,210 @@
+import JobModel
+import Screen
+import Support
+import Testing
+
+@testable import Dashboard
+
+/// The whole of it on a terminal that records, with a clock that stands still until told.
+@MainActor
+struct DashboardTests {
+  private static func pair() -> RunBuilder { RunBuilder([.shell("a"), .shell("b", needs: [JobNeed(JobID(0))])]) }
+
+  @Test func nothingIsArmedWhileNothingMoves() throws {
+    let stage = try Stage(Self.pair())
+    stage.clock.advance(by: .seconds(5))
+    #expect(stage.clock.alarm == nil)
+    #expect(stage.clock.rings == 0)
+    #expect(stage.terminal.frames.count == 1)
+  }
+
+  @Test func aPausedRunDoesNotTick() throws {
+    let stage = try Stage(Self.pair())
+    stage.play(at: 1) { $0.move("a", .executing) }
+    stage.play(at: 2) { $0.move("a", .paused(started: true)) }
+    #expect(stage.clock.alarm == nil)
+    let shown = stage.terminal.frames.count
+    stage.clock.advance(by: .seconds(60))
+    #expect(stage.terminal.frames.count == shown)
+  }
+
+  @Test func aMeasuredJobTicksOnceASecondOnTheSecond() throws {
+    let stage = try Stage(Self.pair())
+    stage.play(at: 1.3) {
+      $0.move("a", .executing)
+      $0.progress("a", 1, of: 10, .steps)
+    }
+    #expect(stage.clock.alarm == .seconds(2))
+    let rings = stage.clock.rings
+    stage.clock.advance(by: .seconds(10))
+    #expect(stage.clock.rings == rings + 10)
+  }
+
+  @Test func aBarWithoutAMeasureMovesFourTimesASecondWhileItIsSeen() throws {
+    let stage = try Stage(Self.pair())
+    stage.play(at: 1) { $0.move("a", .executing) }
+    let rings = stage.clock.rings
+    stage.clock.advance(by: .seconds(5))
+    #expect(stage.clock.rings == rings + 20)
+    // The help page covers the bar.
+    stage.press(.character("?"))
+    let covered = stage.clock.rings
+    stage.clock.advance(by: .seconds(5))
+    #expect(stage.clock.rings == covered + 5)
+  }
+
+  @Test func tenThousandFactsCostOneFrame() throws {
+    let stage = try Stage(RunBuilder((0..<100).map { .shell("job-\($0)") }))
+    stage.clock.advance(by: .seconds(1))
+    let shown = stage.terminal.frames.count
+    for round in 0..<100 {
+      stage.feed.play { run in
+        for _ in 0..<100 { run.log("job-\(round)", "a line") }
+      }
+    }
+    stage.feed.play { $0.move("job-7", .paused(started: false)) }
+    stage.clock.advance(by: .seconds(1))
+    #expect(stage.terminal.frames.count == shown + 1)
+    #expect(stage.clock.rings == 1)
+  }
+
+  @Test func framesAreAtLeastTheIntervalApart() throws {
+    let stage = try Stage(RunBuilder((0..<300).map { .shell("job-\($0)") }))
+    stage.clock.advance(by: .seconds(1))
+    let shown = stage.terminal.frames.count
+    for _ in 0..<200 {
+      stage.terminal.send(.key(.down))
+      stage.clock.advance(by: .milliseconds(5))
+    }
+    // One second: the first at once, then one every 50 ms.
+    #expect(stage.terminal.frames.count - shown <= 21)
+    #expect(stage.terminal.frames.count - shown >= 19)
+  }
+
+  @Test func aKeyIsAnsweredAtOnceAfterAPause() throws {
+    let stage = try Stage(RichRun.builder())
+    stage.clock.advance(by: .milliseconds(700))
+    let shown = stage.terminal.frames.count
+    stage.terminal.send(.key(.down))
+    #expect(stage.terminal.frames.count == shown + 1)
+  }
+
+  @Test func anAnswerGoesAwayByItselfOnce() throws {
+    let stage = try Stage(Self.pair())
+    stage.press(.character("+"))
+    #expect(stage.text.contains("7 slots"))
+    stage.clock.advance(by: .seconds(5))
+    #expect(!stage.text.contains("7 slots"))
+    #expect(stage.clock.alarm == nil)
+  }
+
+  @Test func theCursorStaysOnItsJobWhenTheOrderChanges() throws {
+    let stage = try Stage(RunBuilder((0..<5).map { .shell("job-\($0)") }))
+    stage.press(.down, .down)
+    #expect(stage.line(with: "log: job-2") != nil)
+    stage.play(at: 1) { $0.move("job-4", .executing) }
+    stage.play(at: 2) { $0.move("job-4", .failed(JobFailure(.exit(1), "exit 1"), allowed: false)) }
+    stage.play(at: 3) { $0.move("job-2", .executing) }
+    stage.play(at: 4) { $0.move("job-2", .succeeded(upToDate: false)) }
+    #expect(stage.line(with: "log: job-2") != nil)
+    stage.press(.character("x"))
+    #expect(stage.feed.commands.isEmpty)
+  }
+
+  @Test func aCursorThatNobodyTookGoesOnWhenItsJobHasEnded() throws {
+    let stage = try Stage(Self.pair())
+    #expect(stage.line(with: "log: a") != nil)
+    stage.play(at: 1) { $0.move("a", .executing) }
+    stage.play(at: 2) {
+      $0.move("a", .succeeded(upToDate: false))
+      $0.move("b", .executing)
+    }
+    #expect(stage.line(with: "log: b") != nil)
+  }
+
+  @Test func titleAndMarkAreWrittenOnlyWhenTheyChange() throws {
+    let stage = try Stage(Self.pair())
+    #expect(stage.terminal.titles == ["release: run 0/2"])
+    stage.press(.down, .up, .down)
+    stage.play(at: 1) { $0.move("a", .executing) }
+    #expect(stage.terminal.titles.count == 1)
+    #expect(stage.terminal.progress == [RecordingTerminal.Progress(0)])
+    stage.play(at: 2) { $0.move("a", .failed(JobFailure(.exit(1), "exit 1"), allowed: false)) }
+    #expect(stage.terminal.titles.last == "release: run 1/2, 1 failed")
+    #expect(stage.terminal.progress.last == RecordingTerminal.Progress(50, failed: true))
+  }
+
+  @Test func aFrozenDisplayStandsStillAndTheRunGoesOn() throws {
+    let stage = try Stage(Self.pair())
+    stage.play(at: 1) { $0.move("a", .executing) }
+    stage.press(.character("Z"))
+    #expect(stage.text.contains("FROZEN"))
+    stage.play(at: 2) { $0.move("a", .succeeded(upToDate: false)) }
+    #expect(stage.text.contains("FROZEN") && stage.line(0).contains("done 0/2"))
+    #expect(stage.clock.alarm == nil)
+    stage.press(.character("Z"))
+    #expect(stage.line(0).contains("done 1/2"))
+  }
+
+  @Test func leavingClosesTheTerminalEndsTheSubscriptionAndSaysSoOnce() throws {
+    let stage = try Stage(Self.pair(), options: Options(keepOpen: .onFailure))
+    stage.play(at: 1) { $0.move("a", .executing) }
+    stage.play(at: 2) {
+      $0.move("a", .succeeded(upToDate: false))
+      $0.move("b", .succeeded(upToDate: true))
+    }
+    #expect(stage.departures == [.complete])
+    #expect(!stage.terminal.isOpen)
+    #expect(stage.terminal.closings == 1)
+    #expect(stage.feed.cancellations >= 1)
+    #expect(stage.clock.alarm == nil)
+    #expect(stage.line(0).contains("DONE"))
+  }
+
+  @Test func aTerminalThatGoesAwayEndsTheDashboard() throws {
+    let stage = try Stage(RichRun.builder())
+    stage.terminal.send(.closed)
+    #expect(stage.departures == [.terminalClosed])
+    #expect(stage.clock.alarm == nil)
+  }
+
+  @Test func ctrlCStopsThenKillsThenLeaves() throws {
+    let stage = try Stage(RichRun.builder())
+    stage.dashboard.interrupt()
+    #expect(stage.feed.commands == [.stop(.terminate, by: .signal)])
+    stage.play(at: 222) { $0.state(.stopRequested(.terminate, by: .signal)) }
+    #expect(stage.text.contains("a second Ctrl-C kills"))
+    stage.dashboard.interrupt()
+    stage.play(at: 223) { $0.state(.stopRequested(.kill, by: .signal)) }
+    #expect(stage.text.contains("Killing 6 jobs"))
+    stage.dashboard.interrupt()
+    #expect(stage.feed.commands == [.stop(.terminate, by: .signal), .stop(.kill, by: .signal)])
+    #expect(stage.departures == [.abandoned])
+  }
+
+  @Test func comingBackFromSuspensionDrawsTheScreenWhole() throws {
+    let stage = try Stage(RichRun.builder())
+    stage.dashboard.suspend()
+    #expect(stage.terminal.suspensions == 1)
+    #expect(stage.terminal.invalidations == 1)
+  }
+
+  @Test func whatKeepsTheTerminalFromOpeningIsThrown() {
+    struct NoTerminal: Error {}
+    let terminal = RecordingTerminal()
+    terminal.failure = NoTerminal()
+    let dashboard = Dashboard(
+      feed: RecordingFeed(Self.pair()), terminal: terminal, traits: ScreenTraits(isASCII: true, palette: .none),
+      clock: ManualClock())
+    #expect(throws: NoTerminal.self) { try dashboard.run { _ in } }
+  }
+
+  @Test func theRealClockRingsOnceAndNotAfterItIsUnset() {
+    let clock = DispatchDashboardClock(now: { .zero })
+    var rings: [String] = []
+    clock.setAlarm(at: .zero) { rings.append("old") }
+    clock.setAlarm(at: .milliseconds(1)) { rings.append("new") }
+    #expect(rings.isEmpty)
+    clock.setAlarm(at: nil) {}
+  }
+}

@@ -1,0 +1,217 @@
+import JobModel
+import Screen
+import Testing
+
+@testable import Dashboard
+
+struct ListTests {
+  @Test func attentionPutsTroubleFirstAndWhatIsDoneLast() {
+    let bench = Bench(RichRun.builder())
+    let ranks = bench.model.order.rows.map { bench.model.index.classes[$0.index].attention }
+    #expect(ranks == ranks.sorted())
+    #expect(Array(bench.rows.prefix(4)) == ["lint", "sign", "assets", "fetch"])
+    #expect(bench.rows.last == "release-notes")
+  }
+
+  @Test func theOrderKeptFactByFactIsTheOrderSortedAnew() {
+    var random = SeededRandom(11)
+    let jobs = (0..<200).map { Job.shell("job-\($0)") }
+    for sort in SortColumn.allCases {
+      var bench = Bench(RunBuilder(jobs))
+      bench.model.order.setSort(sort, inverted: random.next() % 2 == 0)
+      for round in 0..<60 {
+        bench.play { run in
+          run.at(Double(round))
+          for _ in 0..<3 { randomFact(&run, &random) }
+        }
+      }
+      var anew = JobOrder()
+      anew.setSort(sort, inverted: bench.model.order.isInverted)
+      anew.settle(bench.model.run, bench.model.index, now: bench.now)
+      #expect(bench.model.order.rows == anew.rows, "\(sort)")
+    }
+  }
+
+  private func randomFact(_ run: inout RunBuilder, _ random: inout SeededRandom) {
+    let name = "job-\(random.next() % 200)"
+    guard let id = run.run.id(named: name) else { return }
+    switch random.next() % 6 {
+    case 0, 1: if !run.run[id].state.isActive { run.move(name, .executing) }
+    case 2: run.move(name, .succeeded(upToDate: false))
+    case 3: run.move(name, .failed(JobFailure(.exit(1), "exit 1"), allowed: false))
+    case 4: run.progress(name, Int64(random.next() % 100), of: 100, .steps)
+    default: run.state(.priorityChanged(id, .high))
+    }
+  }
+
+  @Test func sortKeysGoRoundTheColumnsAndInvertTurnsTheOrder() {
+    var bench = Bench(RichRun.builder())
+    bench.press(.character(">"))
+    #expect(bench.model.order.sort == .name)
+    #expect(bench.rows.first == "announce")
+    bench.press(.character("I"))
+    #expect(bench.rows.first == "warm-cache")
+    bench.press(.character("<"), .character("I"))
+    #expect(bench.model.order.sort == .attention)
+    for _ in SortColumn.allCases { bench.press(.function(6)) }
+    #expect(bench.model.order.sort == .attention)
+  }
+
+  // MARK: Filter
+
+  @Test(arguments: [
+    ("BUILD", ["build[mac]", "build[linux]"]),
+    ("state:failed", ["lint", "sign", "flaky-bench"]),
+    ("state:timed", ["sign"]),
+    ("kind:download", ["assets", "fetch"]),
+    ("kind:download !fetch", ["assets"]),
+    ("state:skipped tag", ["tag"]),
+    ("!kind:shell !state:executing", ["warm-cache", "notify"]),
+    ("no such job", []),
+  ])
+  func aFilterShowsWhatAllItsWordsAdmit(_ filter: String, _ names: [String]) {
+    var bench = Bench(RichRun.builder())
+    bench.press(.character("/"))
+    bench.type(filter)
+    #expect(bench.rows == names)
+    #expect(bench.frame().text(row: 23).contains("\(names.count)/25"))
+    bench.press(.enter)
+    #expect(bench.frame().text.contains("\(names.count)/25"))
+    bench.press(.escape)
+    #expect(bench.rows.count == 25)
+  }
+
+  @Test func aFilterFollowsTheFacts() {
+    var bench = Bench(RichRun.builder())
+    bench.press(.character("/"))
+    bench.type("state:ready")
+    bench.press(.enter)
+    #expect(bench.rows == ["build[mac]", "index"])
+    bench.play { $0.move("index", .executing) }
+    #expect(bench.rows == ["build[mac]"])
+    bench.play { $0.move("digest", .ready(for: .slot)) }
+    #expect(bench.rows == ["build[mac]", "digest"])
+  }
+
+  @Test func escapeWhileTypingClearsTheFilter() {
+    var bench = Bench(RichRun.builder())
+    bench.press(.function(3))
+    bench.type("lint")
+    #expect(bench.rows == ["lint"])
+    bench.press(.escape)
+    #expect(bench.rows.count == 25)
+    #expect(bench.model.prompt == nil)
+  }
+
+  @Test func pastedTextIsTypedAsOneLineWithoutControls() {
+    var bench = Bench(RichRun.builder())
+    bench.press(.character("/"))
+    bench.send(.paste("li\u{1B}n\nt"))
+    #expect(bench.rows == ["lint"])
+  }
+
+  @Test func aHiddenJobGivesTheCursorToOneThatIsShown() {
+    var bench = Bench(RichRun.builder())
+    bench.select("lint")
+    bench.press(.character("/"))
+    bench.type("fetch")
+    #expect(bench.cursor == "fetch")
+  }
+
+  // MARK: Moving
+
+  @Test func movingStaysWithinTheListAndKeepsTheCursorOnTheScreen() {
+    var bench = Bench(RunBuilder((0..<100).map { .shell("job-\($0)") }))
+    bench.press(.up)
+    #expect(bench.cursor == "job-0")
+    bench.press(.character("G"))
+    #expect(bench.cursor == "job-99")
+    #expect(bench.frame().text.contains("job-99"))
+    bench.press(.down)
+    #expect(bench.cursor == "job-99")
+    bench.press(.character("g"), .pageDown)
+    #expect(bench.cursor == "job-10")
+    bench.press(.control("d"), .control("u"), .character("j"), .character("k"), .home)
+    #expect(bench.cursor == "job-0")
+  }
+
+  @Test func theWheelScrollsTheListAndLeavesTheCursorOnItsJob() {
+    var bench = Bench(RunBuilder((0..<100).map { .shell("job-\($0)") }))
+    bench.press(.down)
+    bench.send(.mouse(MouseEvent(.wheelDown, x: 10, y: 6)))
+    bench.send(.mouse(MouseEvent(.wheelDown, x: 10, y: 6)))
+    #expect(bench.model.top == 6)
+    #expect(bench.cursor == "job-1")
+    bench.press(.down)
+    #expect(bench.cursor == "job-2")
+    #expect(bench.model.top <= 2)
+  }
+
+  @Test func aClickSelectsAndADoubleClickZooms() {
+    var bench = Bench(RichRun.builder())
+    bench.send(.mouse(MouseEvent(.click, x: 20, y: 6)))
+    #expect(bench.cursor == "fetch")
+    bench.send(.mouse(MouseEvent(.doubleClick, x: 20, y: 6)))
+    #expect(bench.model.page == .zoom)
+  }
+
+  @Test func aClickOnAColumnsTitleSortsByItAndASecondTurnsTheOrder() {
+    var bench = Bench(RichRun.builder())
+    let titles = bench.frame().text(row: 2)
+    for (word, sort) in [
+      ("JOB", SortColumn.name), ("RATE", .rate), ("TIME", .time), ("ETA", .eta), ("PROGRESS", .progress),
+    ] {
+      guard let place = titles.range(of: word) else {
+        Issue.record("no \(word)")
+        continue
+      }
+      let x = titles.distance(from: titles.startIndex, to: place.lowerBound)
+      bench.send(.mouse(MouseEvent(.click, x: x, y: 2)))
+      #expect(bench.model.order.sort == sort)
+      #expect(!bench.model.order.isInverted)
+    }
+    bench.send(.mouse(MouseEvent(.click, x: 0, y: 2)))
+    bench.send(.mouse(MouseEvent(.click, x: 0, y: 2)))
+    #expect(bench.model.order.sort == .attention && bench.model.order.isInverted)
+  }
+
+  @Test func theMouseIsGivenBackAndThenDoesNothing() {
+    var bench = Bench(RichRun.builder())
+    bench.press(.character("m"))
+    #expect(bench.effects == [.setMouse(false)])
+    bench.send(.mouse(MouseEvent(.click, x: 20, y: 6)))
+    #expect(bench.cursor == "lint")
+  }
+
+  // MARK: Columns
+
+  @Test(arguments: 30...240)
+  func columnsNeverOverlapAndNeverLeaveTheList(_ width: Int) {
+    for longest in [1, 8, 20, 60] {
+      let columns = Columns(width: width, longestName: longest)
+      let spans = [columns.name, columns.progress, columns.rate, columns.time, columns.eta, columns.why].compactMap(
+        \.self)
+      for (left, right) in zip(spans, spans.dropFirst()) { #expect(left.end < right.x) }
+      #expect((spans.last?.end ?? 0) <= width)
+      #expect(columns.name.width >= 8 && columns.progress.width >= 10, "\(width) \(columns)")
+    }
+  }
+
+  @Test func theLastLineSaysWhatIsBelow() {
+    let bench = Bench(RichRun.builder())
+    #expect(bench.frame().text(row: 14).contains("v 14 more: 7 waiting, 2 skipped"))
+  }
+}
+
+/// Small, fast and the same everywhere.
+struct SeededRandom: RandomNumberGenerator {
+  private var state: UInt64
+  init(_ seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 | 1 }
+
+  mutating func next() -> UInt64 {
+    state ^= state << 13
+    state ^= state >> 7
+    state ^= state << 17
+    return state &* 0x2545_F491_4F6C_DD1D >> 11
+  }
+}
