@@ -7,7 +7,7 @@ struct Binding: Sendable {
   enum Section: String, CaseIterable {
     case moving = "Moving"
     case showing = "Showing"
-    case acting = "Acting on the tagged jobs, or on the cursor's"
+    case acting = "The tagged jobs, or the cursor's"
     case running = "The run"
     case logging = "The log"
   }
@@ -44,6 +44,17 @@ struct Binding: Sendable {
     self.refusal = refusal
   }
 
+  /// Whether the key does something now; a page that hides the jobs takes no keys for them.
+  func isOn(_ model: Model) -> Bool {
+    guard model.page == .help else { return isEnabled(model) }
+    switch action {
+    case .up, .down, .pageUp, .pageDown, .halfUp, .halfDown, .first, .last, .back, .help, .quit, .redraw, .mouse:
+      return isEnabled(model)
+    default:
+      return false
+    }
+  }
+
   /// The key as the bottom line names it.
   func label(_ theme: Theme) -> String { keys.first.map { theme.name($0) } ?? "" }
 }
@@ -62,12 +73,12 @@ enum KeyMap {
       .retry, [.character("r"), .function(8)], .acting, "retry", word: "retry", refusal: "nothing to retry",
       when: { $0.live.summary == nil && $0.someTarget(\.isRetryable) }),
     Binding(
-      .retryDependents, [.character("R")], .acting, "retry, with all that depended on it", word: "retry all",
+      .retryDependents, [.character("R")], .acting, "retry with its dependents", word: "retry all",
       refusal: "nothing to retry",
       when: { $0.live.summary == nil && $0.someTarget(\.isRetryable) && $0.someTargetHasDependents }),
     Binding(
-      .back, [.escape], .moving, "back one level: prompt, page, log, tags, filter",
-      naming: { $0.page == .zoom ? "back" : !$0.order.filter.isEmpty && $0.focus == .list ? "clear filter" : nil }),
+      .back, [.escape], .moving, "back one level",
+      naming: { $0.page != .list ? "back" : !$0.order.filter.isEmpty && $0.focus == .list ? "clear filter" : nil }),
     Binding(
       .zoom, [.enter], .showing, "one job on the whole screen",
       naming: { $0.page == .list ? "zoom" : nil }, refusal: "no job here", when: { $0.cursor != nil }),
@@ -77,7 +88,7 @@ enum KeyMap {
       when: { $0.showsLog }),
     Binding(
       .filter, [.character("/"), .function(3), .function(4)], .showing,
-      "filter the list (text state:failed kind:download !not), or search the log",
+      "filter, or search the log",
       naming: { $0.focus == .log ? "search" : "filter" }),
     Binding(
       .next, [.character("n")], .logging, "next match",
@@ -86,7 +97,7 @@ enum KeyMap {
       .previous, [.character("N")], .logging, "match before", refusal: "nothing is found",
       when: { !$0.log.matches.isEmpty }),
     Binding(.help, [.character("?"), .function(1)], .showing, "this page", word: "help"),
-    Binding(.quit, [.character("q"), .function(10)], .running, "quit; asks only while jobs run", word: "quit"),
+    Binding(.quit, [.character("q"), .function(10)], .running, "quit; asks while jobs run", word: "quit"),
     Binding(.log, [.character("l")], .showing, "log: half, full, off", naming: { $0.page == .list ? "log" : nil }),
     Binding(
       .nextPane, [.tab, .backTab], .moving, "the other pane", naming: { $0.showsLog ? "pane" : nil },
@@ -104,7 +115,7 @@ enum KeyMap {
       .wrap, [.character("w")], .logging, "wrap long lines", naming: { $0.focus == .log ? "wrap" : nil },
       refusal: "no log is shown", when: { $0.showsLog }),
     Binding(
-      .drain, [.character("P")], .running, "drain: start nothing new; again: go on",
+      .drain, [.character("P")], .running, "drain: start nothing new",
       naming: { $0.live.isDraining ? "go on" : "drain" }, refusal: "the run is over",
       when: { !$0.isOver && $0.live.stopping == nil }),
     Binding(
@@ -120,7 +131,7 @@ enum KeyMap {
       .lower, [.character("[")], .acting, "priority down", refusal: "only what has not started has a priority",
       when: { $0.someTarget(\.hasPriority) }),
     Binding(
-      .tagDependents, [.character("c")], .acting, "tag with all that depends on it", refusal: "no job here",
+      .tagDependents, [.character("c")], .acting, "tag with its dependents", refusal: "no job here",
       when: { $0.cursor != nil }),
     Binding(.up, [.up, .character("k")], .moving, "up"),
     Binding(.down, [.down, .character("j")], .moving, "down"),
@@ -129,7 +140,7 @@ enum KeyMap {
     Binding(.halfUp, [.control("u")], .moving, "half a page up"),
     Binding(.halfDown, [.control("d")], .moving, "half a page down"),
     Binding(.first, [.character("g"), .home], .moving, "to the first"),
-    Binding(.last, [.character("G"), .end], .moving, "to the last; in the log, follow"),
+    Binding(.last, [.character("G"), .end], .moving, "to the last, or follow"),
     Binding(
       .left, [.left], .logging, "to the left in long lines", refusal: "no log is shown", when: { $0.showsLog }),
     Binding(
@@ -137,12 +148,12 @@ enum KeyMap {
     Binding(.sortNext, [.character(">"), .function(6)], .showing, "sort by the next column"),
     Binding(.sortPrevious, [.character("<")], .showing, "sort by the column before"),
     Binding(.invert, [.character("I")], .showing, "turn the order round"),
-    Binding(.times, [.character("T")], .logging, "times: since the start, clock, off"),
+    Binding(.times, [.character("T")], .logging, "times: relative, clock, off"),
     Binding(
-      .copy, [.character("y")], .logging, "copy the line to the clipboard; in the list, what the job runs",
+      .copy, [.character("y")], .logging, "copy the line or command",
       refusal: "nothing to copy", when: { $0.cursor != nil }),
-    Binding(.freeze, [.character("Z")], .showing, "freeze the display, not the run"),
-    Binding(.mouse, [.character("m")], .showing, "give the mouse back to the terminal, or take it"),
+    Binding(.freeze, [.character("Z")], .showing, "freeze the display"),
+    Binding(.mouse, [.character("m")], .showing, "give or take the mouse"),
     Binding(.redraw, [.control("l")], .showing, "draw the screen anew"),
   ]
 

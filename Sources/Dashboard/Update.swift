@@ -60,8 +60,8 @@ enum Update {
       return []
     }
     guard let binding = KeyMap.binding(for: key) else { return [] }
-    guard binding.isEnabled(model) else {
-      say(refusal(binding, model), &model, now)
+    guard binding.isOn(model) else {
+      if model.page != .help { say(refusal(binding, model), &model, now) }
       return []
     }
     return perform(binding.action, &model, now)

@@ -55,7 +55,7 @@ struct Footer {
   /// As many as there is room for, in the table's order; help and quit always have theirs.
   func keys(room: Int) -> [(key: String, word: String)] {
     let all = KeyMap.bindings.compactMap { binding -> (action: Action, key: String, word: String)? in
-      guard let word = binding.word(model), binding.isEnabled(model) else { return nil }
+      guard let word = binding.word(model), binding.isOn(model) else { return nil }
       return (binding.action, binding.label(theme), word)
     }
     func width(_ item: (action: Action, key: String, word: String)) -> Int {

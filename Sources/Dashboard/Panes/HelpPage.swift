@@ -22,10 +22,11 @@ struct HelpPage {
 
   private static func lines(_ theme: Theme, width: Int) -> [[Span]] {
     var blocks = Binding.Section.allCases.map { block($0, theme) }
+    blocks.append(words(theme))
     blocks.append(letters(theme))
-    // Two columns where they fit: the longer half of the table stands at the left.
+    // Two columns where they fit: the first half of the table stands at the left.
     let columnWidth = blocks.joined().map(\.width).max() ?? 0
-    guard width >= columnWidth * 2 + 4 else { return Array(blocks.joined(separator: [[]])) }
+    guard width >= columnWidth * 2 + 3 else { return Array(blocks.joined(separator: [[]])) }
     let total = blocks.reduce(0) { $0 + $1.count + 1 }
     var left: [[Span]] = []
     var right: [[Span]] = []
@@ -38,7 +39,7 @@ struct HelpPage {
     }
     return (0..<max(left.count, right.count)).map { row in
       let first = row < left.count ? left[row] : []
-      let pad = Span(String(repeating: " ", count: columnWidth + 3 - first.width))
+      let pad = Span(String(repeating: " ", count: columnWidth + 2 - first.width))
       return row < right.count ? first + [pad] + right[row] : first
     }
   }
@@ -47,15 +48,25 @@ struct HelpPage {
     let rows = KeyMap.bindings.filter { $0.section == section }.map { binding in
       let keys = binding.keys.map { theme.name($0) }.joined(separator: " ")
       return [
-        Span(keys + String(repeating: " ", count: max(1, 12 - TextWidth.of(keys))), theme.key), Span(binding.help),
+        Span(keys + String(repeating: " ", count: max(1, 10 - TextWidth.of(keys))), theme.key), Span(binding.help),
       ]
     }
     return [[Span(section.rawValue, theme.bold)]] + rows
   }
 
+  /// What a filter may hold.
+  private static func words(_ theme: Theme) -> [[Span]] {
+    let rows = [
+      ("text", "name holds it"), ("state:", "failed, ready, ok ..."), ("kind:", "shell, download ..."),
+      ("!word", "not that"),
+    ]
+    return [[Span("Words of a filter", theme.bold)]]
+      + rows.map { [Span($0.0.padding(to: 10), theme.key), Span($0.1)] }
+  }
+
   private static func letters(_ theme: Theme) -> [[Span]] {
     let rows = StateClass.allCases.map { state in
-      [Span(theme.letter(state), theme.style(state)), Span(String(repeating: " ", count: 11)), Span(state.word)]
+      [Span(theme.letter(state), theme.style(state)), Span(String(repeating: " ", count: 9)), Span(state.word)]
     }
     return [[Span("Letters", theme.bold)]] + rows
   }

@@ -140,6 +140,9 @@ struct LogPane {
   /// What is looked for stands out; older attempts and opdash's own words stand back.
   private func highlighted(_ cells: [Cell], _ entry: LogRing.Entry) -> [Cell] {
     var cells = cells
+    if theme.traits.palette == .none {
+      for place in cells.indices { cells[place].style = Style(attributes: cells[place].style.attributes) }
+    }
     let isOld = entry.attempt != model.record?.attempt?.number
     if isOld || entry.line.stream == .note {
       for place in cells.indices where cells[place].style == .plain { cells[place].style = theme.dim }
