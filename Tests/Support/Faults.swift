@@ -1,3 +1,5 @@
+import Foundation
+
 /// How a program that a test makes fail is to take it: as it would outside of tests.
 package enum Faults {
   /// Neither a crash reporter nor a sanitizer catches what is raised on purpose.
@@ -9,4 +11,9 @@ package enum Faults {
     "handle_segv=0", "handle_sigbus=0", "handle_abort=0", "handle_sigill=0", "handle_sigfpe=0", "handle_sigtrap=0",
     "use_sigaltstack=0",
   ].joined(separator: ":")
+}
+
+extension Faults {
+  /// Whether this is a sanitizer's build, in which a crash reporter does not get to speak.
+  package static let isSanitized = ["__tsan_init", "__asan_init"].contains { (name: String) in dlsym(nil, name) != nil }
 }
