@@ -1,4 +1,4 @@
-import Dispatch
+import Foundation
 
 /// The one mailbox of each dispatch queue that observations are delivered on.
 ///
@@ -9,14 +9,15 @@ enum DeliveryQueue {
   private struct WeakMailbox: Sendable { weak var mailbox: Deliveries? }
 
   private static let key = DispatchSpecificKey<WeakMailbox>()
-  private static let lock = Lock(())
+  // Bare, because the thread sanitizer takes the place of an empty value for that of the lock beside it.
+  private static let lock = NSLock()
 
   // The queue is known by what is stored with it, because on Linux one queue has many wrapper objects. The mailbox
   // keeps its queue, hence the queue keeps it weakly.
   static func mailbox(of queue: DispatchQueue) -> Deliveries {
     // libdispatch allows nothing to be stored with its global queues.
     guard !queue.label.hasPrefix("com.apple.root.") else { return make(queue) }
-    return lock.withLock { _ in
+    return lock.withLock {
       if let mailbox = queue.getSpecific(key: key)?.mailbox { return mailbox }
       let mailbox = make(queue)
       queue.setSpecific(key: key, value: WeakMailbox(mailbox: mailbox))
