@@ -109,7 +109,7 @@ struct Model {
       if order.sort.movesWithTime { order.note(id) }
     case .priorityChanged(let id, _):
       order.note(id)
-    case .runStarted, .jobLog, .slotsChanged, .drainChanged, .stopRequested, .runFinished:
+    case .runStarted, .jobLog, .cancelRequested, .slotsChanged, .drainChanged, .stopRequested, .runFinished:
       break
     }
   }

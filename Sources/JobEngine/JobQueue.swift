@@ -54,13 +54,14 @@ package final class JobQueue: JobFeed, @unchecked Sendable {
   private let graph: JobGraph
   private let inbox: Mailbox<Input>
   private let owner = Owner()
+  /// When the run began; set once, on `engine`.
+  private let beginning = Lock<Duration?>(nil)
 
   // ---- touched only on `engine`
   private var scheduler: Scheduler
   private var operations: [Int: AttemptOperation] = [:]
   private var attempts: [Int: Int] = [:]
   private var gate: ProgressGate
-  private var origin: Duration = .zero
   private var facts: [JobFact] = []
   private var alarm: (time: Duration, timer: any JobTimer)?
   private var finishing: (signal: Int32?, isAsked: Bool) = (nil, false)
@@ -111,6 +112,8 @@ package final class JobQueue: JobFeed, @unchecked Sendable {
 
   package func send(_ command: JobCommand) { inbox.post(.command(command)) }
 
+  package var elapsed: Duration { beginning.withLock { $0 }.map { clock.now - $0 } ?? .zero }
+
   /// Returns once all that has come in before is dealt with and stated.
   package func flush() { engine.sync {} }
 
@@ -119,7 +122,7 @@ package final class JobQueue: JobFeed, @unchecked Sendable {
 
   // MARK: On the engine
 
-  private var now: Duration { clock.now - origin }
+  private var now: Duration { elapsed }
 
   private func handle(_ inputs: [Input]) {
     guard !isOver else { return }
@@ -156,7 +159,8 @@ package final class JobQueue: JobFeed, @unchecked Sendable {
   }
 
   private func begin() {
-    origin = clock.now
+    let now = clock.now
+    beginning.withLock { $0 = now }
     let start = RunStart(
       id: id, name: graph.name, slots: scheduler.slots, at: Date(), jobs: graph.jobs.count, pools: graph.pools,
       folder: folder?.path)
@@ -246,6 +250,7 @@ package final class JobQueue: JobFeed, @unchecked Sendable {
     }
     if let alarm, alarm.time == time { return }
     alarm?.timer.cancel()
+    let origin = beginning.withLock { $0 } ?? .zero
     let timer = clock.schedule(at: origin + time, on: engine) { [weak self] in self?.wake() }
     alarm = (time, timer)
   }

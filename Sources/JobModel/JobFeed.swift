@@ -10,6 +10,9 @@ package protocol JobFeed: AnyObject, Sendable {
   /// subscription is cancelled or gone.
   func subscribe(on queue: DispatchQueue, _ receive: @escaping @Sendable ([JobEvent]) -> Void) -> JobSubscription
 
+  /// The time since the run began, on the clock of its events; zero before.
+  var elapsed: Duration { get }
+
   /// May be called from any thread; takes effect in the order of the calls.
   func send(_ command: JobCommand)
 }

@@ -20,7 +20,7 @@ extension Program.Parts {
         graph, options: .init(slots: options.slots, onFailure: options.onFailure, stateFolder: options.stateFolder))
       return (queue, { queue.start() })
     },
-    makeView: { _, _ in throw UsageError("this build has no dashboard yet; --ui plain tells the run in lines") },
+    makeView: { feed, options in TerminalView(feed, options) },
     openScenario: { name, environment in try Play.scenario(name, environment) },
     readList: { path in
       if path == "-" { return String(decoding: FileHandle.standardInput.readDataToEndOfFile(), as: UTF8.self) }

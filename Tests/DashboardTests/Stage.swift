@@ -26,6 +26,8 @@ final class RecordingFeed: JobFeed, @unchecked Sendable {
     }
   }
 
+  var elapsed: Duration { builder.run.time }
+
   func send(_ command: JobCommand) { commands.append(command) }
 
   /// States facts and delivers them in one call.

@@ -17,6 +17,7 @@ package final class FakeFeed: JobFeed {
   package init() {}
 
   package var run: Run { state.withLock { $0.run } }
+  package var elapsed: Duration { run.time }
   package var commands: [JobCommand] { state.withLock { $0.commands } }
   /// How many subscriptions there are.
   package var readers: Int { state.withLock { $0.mailboxes.count } }
