@@ -75,11 +75,13 @@ private struct Play {
     #expect(play.run.counts.allowed == 1)
     #expect(play.run.counts.succeeded == play.run.jobs.count - 1)
     let attempts = [
-      "busy": 3, "broken-line": 3, "reset": 2, "silence": 3, "slow-start": 1, "hanging": 2, "no-ranges": 2,
+      "busy": 3, "broken-line": 3, "reset": 2, "silence": 3, "slow-start": 1, "no-ranges": 2,
       "missing": 1,
       "send": 3, "fetch-back": 1, "compare": 1,
     ]
     for (name, count) in attempts { #expect(try play.record(name).attempts.count == count, "\(name)") }
+    // Its time limit may strike again where the machine is busy.
+    #expect(try play.record("hanging").attempts.count >= 2)
     let copy = try Data(contentsOf: play.folder.file("copy.bin"))
     #expect(Array(copy) == DemoContent(size: 9_000_000, seed: 12).bytes)
   }
