@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -203,7 +204,7 @@ pid_t cprocess_newest(void) {
     descriptor = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
     if (descriptor < 0) return -1;
     int none = -1;
-    if (!__atomic_compare_exchange_n((int *)&kept, &none, descriptor, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+    if (!atomic_compare_exchange_strong(&kept, &none, descriptor)) {
       close(descriptor);
       descriptor = none;
     }
