@@ -10,7 +10,7 @@ private let probe = Built.product("terminal-probe")
     _ arguments: [String] = [], term: String = "xterm-256color", environment: [String: String] = [:]
   ) throws -> Pty {
     var given = ["TERM": term, "LC_ALL": "C.UTF-8", "PATH": "/usr/bin:/bin"]
-    given.merge(Faults.environment) { $1 }
+    given.merge(FaultHandling.environment) { $1 }
     given.merge(environment) { $1 }
     let pty = try Pty([probe] + arguments, environment: given)
     #expect(pty.waitUntil { $0.text.contains("probe ready") })

@@ -11,7 +11,7 @@ private let probe = Built.product("terminal-probe")
     _ command: String = probe, columns: Int = 80, rows: Int = 24, term: String = "tmux-256color",
     environment: [String: String] = [:]
   ) throws -> TmuxSession {
-    let environment = Faults.environment.merging(environment) { $1 }
+    let environment = FaultHandling.environment.merging(environment) { $1 }
     let session = try TmuxSession(columns: columns, rows: rows, term: term, environment: environment, command)
     guard try session.waitUntil({ $0.contains("probe ready") }) else {
       throw ChildProcess.Failure(description: "the probe did not open")
@@ -157,7 +157,7 @@ private let probe = Built.product("terminal-probe")
     #expect(try session.screen().hasPrefix("shell\n"))
   }
 
-  @Test(.disabled(if: Faults.isSanitized, "a sanitizer keeps the crash reporter out"))
+  @Test(.disabled(if: FaultHandling.isSanitized, "a sanitizer keeps the crash reporter out"))
   func aCrashReporterSpeaksOnTheShellsScreen() throws {
     let (status, session) = try leaving(
       "!", environment: ["SWIFT_BACKTRACE": "enable=yes,interactive=no,color=no,threads=crashed,limit=4,registers=none"]
@@ -169,7 +169,7 @@ private let probe = Built.product("terminal-probe")
 
   @Test func aSuspendedProgramComesBackWhole() throws {
     let session = try TmuxSession(
-      environment: Faults.environment, "exec bash --norc --noprofile -i")
+      environment: FaultHandling.environment, "exec bash --norc --noprofile -i")
     #expect(try session.waitUntil { $0.contains("bash-") })
     try session.type("stty -a > /dev/null; \(probe)\n")
     #expect(try session.waitUntil { $0.contains("probe ready") })

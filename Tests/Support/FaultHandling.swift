@@ -1,7 +1,7 @@
 import Foundation
 
 /// How a program that a test makes fail is to take it: as it would outside of tests.
-package enum Faults {
+package enum FaultHandling {
   /// Neither a crash reporter nor a sanitizer catches what is raised on purpose.
   package static let environment = [
     "SWIFT_BACKTRACE": "enable=no", "TSAN_OPTIONS": sanitizer, "ASAN_OPTIONS": sanitizer + ":detect_leaks=0",
@@ -13,7 +13,7 @@ package enum Faults {
   ].joined(separator: ":")
 }
 
-extension Faults {
+extension FaultHandling {
   /// Whether this is a sanitizer's build, in which a crash reporter does not get to speak.
   package static let isSanitized = ["__tsan_init", "__asan_init"].contains { (name: String) in dlsym(nil, name) != nil }
 }
