@@ -31,7 +31,7 @@ struct Columns: Equatable {
     var progressWidth: Int
     var whyWidth = 0
     if width < 44 {
-      progressWidth = max(12, left * 45 / 100)
+      progressWidth = max(12, left * 58 / 100)
       nameWidth = left - progressWidth - 1
     } else {
       // Bars grow a little with the screen; names have what they need; the reason has the rest.
@@ -39,7 +39,8 @@ struct Columns: Equatable {
       nameWidth = min(longest, (left - progressWidth) * 62 / 100)
       whyWidth = left - progressWidth - nameWidth - 1
       if whyWidth < 10 || width < 72 {
-        nameWidth = min(longest, left - progressWidth - 1)
+        // Without the reason's column, what a job waits for stands under PROGRESS.
+        nameWidth = min(longest, max(14, left - 28))
         progressWidth = left - nameWidth - 1
         whyWidth = 0
       }

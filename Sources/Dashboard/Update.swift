@@ -33,7 +33,9 @@ enum Update {
   /// Leaves when nothing keeps the dashboard open; asked after every change of the run.
   static func departure(_ model: Model) -> [Effect] {
     let run = model.live
-    if run.stopping != nil || model.quits > 0 {
+    // A policy's stop is no wish to leave: what failed is to be seen.
+    let isWanted = run.stopping.map { $0.by != .policy } ?? false
+    if isWanted || model.quits > 0 {
       let isGone = run.summary != nil || run.isComplete || (run.stopping != nil && run.counts.active == 0)
       return isGone ? [.leave(.stopped)] : []
     }

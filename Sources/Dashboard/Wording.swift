@@ -111,7 +111,7 @@ struct Wording: Equatable {
     if let progress = record.progress {
       switch (progress.unit, progress.total) {
       case (.bytes, let total?): parts.append("\(Format.bytes(progress.done))/\(Format.bytes(total))")
-      case (.bytes, nil): parts.append("\(Format.bytes(progress.done)) so far")
+      case (.bytes, nil): parts.append("\(Format.bytes(progress.done))/?")
       case (.steps, let total?): parts.append("\(progress.done)/\(total)")
       case (.steps, nil): parts.append("step \(progress.done)")
       }

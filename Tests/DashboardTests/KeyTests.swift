@@ -177,6 +177,20 @@ struct KeyTests {
     #expect(bench.effects == [.leave(.stopped)])
   }
 
+  @Test func aRunThatAPolicyStoppedStaysOpenForItsFailure() {
+    var builder = RunBuilder([.shell("a"), .shell("b")])
+    builder.move("a", .executing)
+    builder.move("b", .executing)
+    builder.move("a", .failed(JobFailure(.exit(1), "exit 1"), allowed: false))
+    builder.state(.stopRequested(.terminate, by: .policy))
+    var bench = Bench(builder)
+    #expect(bench.frame().text.contains("Stopping after a failure; q kills 1 job: b"))
+    bench.play { $0.move("b", .cancelled(by: .policy)) }
+    #expect(bench.effects.isEmpty)
+    bench.press(.character("q"))
+    #expect(bench.effects == [.leave(.quit)])
+  }
+
   @Test func aRunThatIsOverIsLeftWithoutAQuestion() {
     var builder = RunBuilder([.shell("a")])
     builder.move("a", .executing)

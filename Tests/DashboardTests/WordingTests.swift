@@ -9,7 +9,7 @@ struct WordingTests {
     ("lint", "failed: exit 1 (2 of 2)", "r retry"),
     ("sign", "timed out", "r retry"),
     ("fetch", "running", "1.0G/2.0G"),
-    ("upload-symbols", "running", "12M so far"),
+    ("upload-symbols", "running", "12M/?"),
     ("warm-cache", "paused", "p resume"),
     ("archive", "held before its start", "p resume"),
     ("notify", "retry 2 of 3 in 0:08", "HTTP 503"),

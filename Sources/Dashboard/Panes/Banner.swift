@@ -19,10 +19,12 @@ struct Banner {
       let who = Self.running(run, model)
       if stopping.level == .kill {
         text = "Killing \(who)."
-      } else if stopping.by == .person {
-        text = "Stopping; q again kills \(who)"
       } else {
-        text = "Stopping; a second Ctrl-C kills \(who)"
+        switch stopping.by {
+        case .person: text = "Stopping; q again kills \(who)"
+        case .signal: text = "Stopping; a second Ctrl-C kills \(who)"
+        case .policy: text = "Stopping after a failure; q kills \(who)"
+        }
       }
     } else if model.isFrozen {
       tone = .warning

@@ -59,7 +59,8 @@ struct Header {
     if left > 0 { item(1, Span("left out ", theme.dim), Span("\(left)")) }
 
     func width() -> Int { items.reduce(0) { $0 + $1.spans.width + 2 } - 2 }
-    while width() + 2 + 8 > room, let least = items.indices.min(by: { items[$0].worth < items[$1].worth }),
+    while width() + 2 + min(TextWidth.of(model.name), 12) > room,
+      let least = items.indices.min(by: { items[$0].worth < items[$1].worth }),
       items[least].worth < 7
     {
       items.remove(at: least)
