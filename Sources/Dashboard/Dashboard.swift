@@ -22,6 +22,8 @@ package final class Dashboard {
   private var title: String?
   private var mark: Mark?
   private var isRunning = false
+  /// Terminal, feed and clock hold it weakly; while it runs it holds itself.
+  private var whileRunning: Dashboard?
 
   private struct Mark: Equatable {
     var percent: Int?
@@ -48,6 +50,7 @@ package final class Dashboard {
     try terminal.open { [weak self] input in self?.receive(input) }
     self.whenDone = whenDone
     isRunning = true
+    whileRunning = self
     terminal.setMouse(options.usesMouse)
     let subscription = feed.subscribe(on: .main) { [weak self] events in
       MainActor.assumeIsolated { self?.take(.facts(events)) }
@@ -193,5 +196,6 @@ package final class Dashboard {
     alarm = nil
     clock.setAlarm(at: nil) {}
     terminal.close()
+    whileRunning = nil
   }
 }

@@ -182,6 +182,26 @@ struct DashboardTests {
     #expect(stage.departures == [.abandoned])
   }
 
+  @Test func aRunningDashboardLivesUntilItHasLeft() throws {
+    let terminal = RecordingTerminal()
+    let clock = ManualClock()
+    weak var dashboard: Dashboard?
+    var departures: [Departure] = []
+    do {
+      let running = Dashboard(
+        feed: RecordingFeed(Self.pair()), terminal: terminal, traits: ScreenTraits(isASCII: true, palette: .none),
+        clock: clock)
+      try running.run { departures.append($0) }
+      dashboard = running
+    }
+    clock.advance(by: .seconds(1))
+    terminal.type("?")
+    #expect(terminal.shown?.text.contains("Moving") == true)
+    terminal.send(.closed)
+    #expect(departures == [.terminalClosed])
+    #expect(dashboard == nil)
+  }
+
   @Test func comingBackFromSuspensionDrawsTheScreenWhole() throws {
     let stage = try Stage(RichRun.builder())
     stage.dashboard.suspend()
