@@ -55,12 +55,15 @@ public final class DownloadOperation: ResultOperation<URL>, @unchecked Sendable 
 
   /// Begins the transfer; the queue calls it.
   public override func main() {
-    let listener = TransferListener<URL>(progress: report, note: { self.onNote?($0) }, end: finish)
+    let listener = TransferListener<URL>(progress: tell, note: { self.onNote?($0) }, end: finish)
     thread.async { [download] in download.start(listener) }
   }
 
   /// Ends the transfer, within a millisecond or so; the queue calls it.
   public override func didCancel() { thread.async { [download] in download.cancel() } }
 
-  private func report(_ progress: TransferProgress) { onProgress?(progress) }
+  private func tell(_ progress: TransferProgress) {
+    report(completed: progress.done, total: progress.total)
+    onProgress?(progress)
+  }
 }

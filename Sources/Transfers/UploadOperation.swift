@@ -52,12 +52,15 @@ public final class UploadOperation: ResultOperation<Int>, @unchecked Sendable {
 
   /// Begins the transfer; the queue calls it.
   public override func main() {
-    let listener = TransferListener<Int>(progress: report, note: { self.onNote?($0) }, end: finish)
+    let listener = TransferListener<Int>(progress: tell, note: { self.onNote?($0) }, end: finish)
     thread.async { [upload] in upload.start(listener) }
   }
 
   /// Ends the transfer, within a millisecond or so; the queue calls it.
   public override func didCancel() { thread.async { [upload] in upload.cancel() } }
 
-  private func report(_ progress: TransferProgress) { onProgress?(progress) }
+  private func tell(_ progress: TransferProgress) {
+    report(completed: progress.done, total: progress.total)
+    onProgress?(progress)
+  }
 }

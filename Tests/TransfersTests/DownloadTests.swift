@@ -1,4 +1,5 @@
 import Foundation
+import Operations
 import Support
 import Testing
 
@@ -24,6 +25,7 @@ import Testing
     #expect(folder.names(in: "deep/er") == ["a.bin"])
     #expect(download.progress.first == TransferProgress(done: 0, total: 3_000_001))
     #expect(download.progress.last == TransferProgress(done: 3_000_001, total: 3_000_001))
+    #expect(download.operation.progress == OperationProgress(completed: 3_000_001, total: 3_000_001))
     #expect(download.notes == ["GET /files/a.bin 200, 3000001 bytes (HTTP/1.1)"])
   }
 
