@@ -41,7 +41,8 @@ final class PartFile {
     info = nil
     // The order matters: a part without its info is never taken for a beginning.
     unlink(infoPath)
-    guard ftruncate(descriptor, 0) == 0 else { throw .file(path) }
+    // ext4 takes a truncation for a file being replaced and then writes all of it to disk as it is closed.
+    guard size == 0 || ftruncate(descriptor, 0) == 0 else { throw .file(path) }
     offset = 0
   }
 
