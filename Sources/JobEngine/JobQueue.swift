@@ -38,11 +38,15 @@ package final class JobQueue: JobFeed, @unchecked Sendable {
     case progress(ticket: Int, JobProgress)
     case output(ticket: Int, [LogLine])
     case ended(ticket: Int, AttemptOutcome)
+    /// Called once what came before it is stated.
+    case marker(@Sendable () -> Void)
   }
 
   /// How many events a reader may be behind before jobs are held back in writing more output.
   private static let readersLimit = 20_000
   private static let inboxLimit = 256
+  /// Thousands of short jobs a second are dealt with by the dozen; the window of admitted ones hides the wait.
+  private static let pace = Mailbox<Input>.Pace(interval: .milliseconds(2), burst: Scheduler.ahead)
 
   package let id: String
   package let folder: RunFolder?
@@ -91,7 +95,7 @@ package final class JobQueue: JobFeed, @unchecked Sendable {
     queue.name = "opdash.jobs"
     queue.maxConcurrentOperationCount = slots
     let owner = owner
-    inbox = Mailbox(on: engine) { inputs in owner.queue?.handle(inputs) }
+    inbox = Mailbox(on: engine, pace: Self.pace) { inputs in owner.queue?.handle(inputs) }
     owner.queue = self
   }
 
@@ -102,7 +106,7 @@ package final class JobQueue: JobFeed, @unchecked Sendable {
   }
 
   /// States the run and its jobs, and starts what can start; subscribe before it to miss nothing.
-  package func start() { inbox.post(.begin) }
+  package func start() { inbox.post(.begin, isUrgent: true) }
 
   package func subscribe(
     on queue: DispatchQueue, _ receive: @escaping @Sendable ([JobEvent]) -> Void
@@ -110,12 +114,16 @@ package final class JobQueue: JobFeed, @unchecked Sendable {
     hub.subscribe(on: queue, receive)
   }
 
-  package func send(_ command: JobCommand) { inbox.post(.command(command)) }
+  package func send(_ command: JobCommand) { inbox.post(.command(command), isUrgent: true) }
 
   package var elapsed: Duration { beginning.withLock { $0 }.map { clock.now - $0 } ?? .zero }
 
   /// Returns once all that has come in before is dealt with and stated.
-  package func flush() { engine.sync {} }
+  package func flush() {
+    let done = DispatchSemaphore(value: 0)
+    inbox.post(.marker { done.signal() }, isUrgent: true)
+    done.wait()
+  }
 
   /// The run as of its newest fact.
   package var run: Run { hub.run }
@@ -125,13 +133,15 @@ package final class JobQueue: JobFeed, @unchecked Sendable {
   private var now: Duration { elapsed }
 
   private func handle(_ inputs: [Input]) {
-    guard !isOver else { return }
-    let now = now
-    for input in inputs {
-      handle(input, now: now)
-      perform(scheduler.takeActions(), now: now)
+    if !isOver {
+      let now = now
+      for input in inputs {
+        handle(input, now: now)
+        perform(scheduler.takeActions(), now: now)
+      }
+      settle(now: now)
     }
-    settle(now: now)
+    for case .marker(let body) in inputs { body() }
   }
 
   private func handle(_ input: Input, now: Duration) {
@@ -155,6 +165,7 @@ package final class JobQueue: JobFeed, @unchecked Sendable {
       operations[ticket] = nil
       scheduler.attemptEnded(ticket: ticket, outcome, now: now)
       attempts[ticket] = nil
+    case .marker: break
     }
   }
 

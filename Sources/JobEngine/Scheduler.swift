@@ -277,8 +277,10 @@ struct Scheduler {
 
   // MARK: Admission
 
-  /// How many attempts may stand in the operation queue: enough that a slot never waits for the engine.
-  var window: Int { slots + max(2, min(slots, 16)) }
+  /// How many attempts may stand in the operation queue beyond the width: enough that a slot never waits for the engine.
+  static let ahead = 16
+
+  private var window: Int { slots + Self.ahead }
 
   mutating func admit() {
     guard !isClosed, !isDraining else { return }

@@ -55,6 +55,8 @@ private struct Bench {
             queued.removeAll { $0.ticket == ticket }
             scheduler.attemptWithdrawn(ticket: ticket)
           }
+        case .prioritize(let ticket, let priority):
+          if let index = queued.firstIndex(where: { $0.ticket == ticket }) { queued[index].priority = priority }
         default: asked.append(action)
         }
       }
