@@ -153,11 +153,12 @@ struct JobList {
     }
   }
 
-  /// The cursor's row keeps its bold words and loses its colours, so that one contrast holds for all of it.
+  /// The cursor's row loses its colours, so that one contrast holds for all of it; its bold words too where it has a
+  /// colour of its own, because many terminals show bold black as grey.
   private func highlight(_ frame: inout Frame, _ area: Rect) {
     let cursor = theme.cursor(focused: model.focus == .list)
     frame.restyle(area) { style in
-      style = style.attributes.contains(.bold) ? cursor.with(.bold) : cursor
+      style = style.attributes.contains(.bold) && cursor.background == .standard ? cursor.with(.bold) : cursor
     }
   }
 
