@@ -22,9 +22,9 @@ struct Theme {
 
   private func color(_ hue: Hue, _ attributes: Style.Attributes = []) -> Style {
     guard traits.palette > .none else { return Style(attributes: attributes) }
-    // Plain blue is too dark on black in most terminals; its bright form reads on both.
-    let index = hue == .blue && traits.palette >= .sixteen ? 12 : hue.rawValue
-    return Style(.indexed(index), on: .standard, attributes)
+    guard hue == .blue else { return Style(.indexed(hue.rawValue), on: .standard, attributes) }
+    // Plain blue is too dark on black in most terminals; its bright form, where there is one, reads on both.
+    return Style(traits.palette >= .sixteen ? .indexed(12) : .standard, on: .standard, attributes)
   }
 
   func style(_ state: StateClass) -> Style {
