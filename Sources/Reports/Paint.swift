@@ -34,13 +34,16 @@ extension JobState {
   /// The letter that the dashboard and the reports put before the job's name.
   var letter: String {
     switch self {
-    case .waiting, .ready: "o"
+    case .waiting: "."
+    case .ready: "o"
     case .executing: ">"
     case .paused: "|"
     case .backingOff: "z"
+    case .succeeded(upToDate: true): "="
     case .succeeded: "+"
-    case .failed: "!"
-    case .cancelled: "-"
+    case .failed(_, allowed: true): "~"
+    case .failed(let failure, _): failure.cause == .timedOut ? "T" : "!"
+    case .cancelled: "c"
     case .skipped: "x"
     }
   }

@@ -12,7 +12,8 @@ final class TerminalView: LiveView {
       feed: feed, terminal: NcursesTerminal(traits: options.traits), traits: options.traits,
       clock: DispatchDashboardClock { feed.elapsed },
       options: Options(
-        keepOpen: Options.KeepOpen(options.settings.keepOpen), source: options.source, usesMouse: options.settings.hasMouse))
+        keepOpen: Options.KeepOpen(options.settings.keepOpen), source: options.source,
+        usesMouse: options.settings.hasMouse))
   }
 
   func open(whenDone: @escaping @MainActor (LiveViewEnd) -> Void) throws {

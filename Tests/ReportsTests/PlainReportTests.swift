@@ -32,7 +32,7 @@ import Testing
     facts.job(0, .executing)
     facts.job(0, .succeeded(upToDate: false))
     facts.job(0, .waiting)
-    #expect(plain(facts).lines.dropLast().last == "00:00.0 o a  to be run again")
+    #expect(plain(facts).lines.dropLast().last == "00:00.0 . a  to be run again")
   }
 
   @Test func onlyTheLastLinesOfAFailureAreToldAgainAndOnlyOfItsLastAttempt() {
