@@ -16,10 +16,8 @@ package struct RunFolder: Sendable {
       let id = "\(stamp)-\(process)" + (number == 0 ? "" : ".\(number)")
       let path = "\(state)/runs/\(id)"
       if !FileManager.default.fileExists(atPath: path) {
-        do {
-          try FileManager.default.createDirectory(atPath: path + "/logs", withIntermediateDirectories: true)
-        } catch {
-          throw RunFolderError(path: path, reason: (error as NSError).localizedDescription)
+        if let problem = Self.makeFolders(path + "/logs") {
+          throw RunFolderError(path: path, reason: String(cString: strerror(problem)))
         }
         self.id = id
         self.path = path
@@ -27,6 +25,15 @@ package struct RunFolder: Sendable {
       }
       number += 1
     }
+  }
+
+  /// Makes the folder and those above it; returns the number of what went wrong. Foundation's own words hide it.
+  private static func makeFolders(_ path: String) -> Int32? {
+    guard mkdir(path, 0o755) != 0 else { return nil }
+    let problem = errno
+    if problem == EEXIST { return nil }
+    guard problem == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return problem }
+    return makeFolders(String(path[..<slash])) ?? (mkdir(path, 0o755) == 0 || errno == EEXIST ? nil : errno)
   }
 
   /// Removes what the run left empty: a run without output leaves nothing behind.
