@@ -63,7 +63,7 @@ enum Stories {
 
   static func stress(_ run: Run) -> [String] {
     let tally = Tally(run)
-    let seconds = max(0.001, run.time / .seconds(1))
+    let seconds = max(0.001, run.length / .seconds(1))
     let needs = run.jobs.reduce(0) { $0 + $1.job.needs.count }
     return [
       "stress: \(number(run.counts.done, "job")) with \(number(needs, "dependency", "dependencies")) ended in \(tally.lasted): "

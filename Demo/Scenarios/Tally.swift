@@ -7,7 +7,7 @@ struct Tally {
   private let records: [JobRecord]
 
   init(_ run: Run) {
-    time = run.time
+    time = run.length
     records = run.jobs
   }
 

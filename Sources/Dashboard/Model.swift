@@ -82,7 +82,7 @@ struct Model {
   var targets: [JobID] { tags.isEmpty ? cursor.map { [$0] } ?? [] : tags.sorted() }
 
   /// The run's own clock as the header shows it: still while nothing moves.
-  func elapsed(at now: Duration) -> Duration { isMoving ? max(now, run.time) : run.time }
+  func elapsed(at now: Duration) -> Duration { isMoving ? max(now, run.time) : run.length }
 
   /// Whether what is shown changes as time goes by.
   var isMoving: Bool { !isFrozen && run.summary == nil && (run.counts.executing > 0 || run.counts.backingOff > 0) }

@@ -17,8 +17,8 @@ package struct JobRecord: Sendable, Equatable {
   /// Time spent in states that have ended, for telling one kind of wait from another.
   package var spent = Spent()
 
-  /// What each of `dependents` needs of this job.
-  var conditions: [JobNeed.Condition] = []
+  /// Every need of this job, with its condition.
+  var edges: [JobGraph.Dependent] = []
   var rateSample: (time: Duration, done: Int64)?
 
   package init(job: Job) {

@@ -9,6 +9,8 @@ package struct Run: Sendable, Equatable {
   package private(set) var summary: RunSummary?
   /// The instant of the newest event.
   package private(set) var time: Duration = .zero
+  /// When the last job that has ended did.
+  private var lastEnd: Duration = .zero
   /// Bytes of output held in the rings of jobs that have ended, and those jobs, the first to end first.
   private var endedLogs = EndedLogs()
   /// The number that the next event must have.
@@ -70,6 +72,9 @@ package struct Run: Sendable, Equatable {
 
   /// Whether every job has ended.
   package var isComplete: Bool { start != nil && counts.done == jobs.count && jobs.count == start?.jobs }
+
+  /// How long the jobs have taken: once all have ended, the time in which somebody still looked at them is left out.
+  package var length: Duration { isComplete ? lastEnd : time }
 
   /// Where the output of an attempt is kept whole; the file exists from its first byte on.
   package func logPath(_ id: JobID, attempt: Int) -> String? {
@@ -147,8 +152,10 @@ package struct Run: Sendable, Equatable {
   private mutating func link() {
     for index in jobs.indices {
       for need in jobs[index].job.needs {
-        jobs[need.job.index].dependents.append(JobID(index))
-        jobs[need.job.index].conditions.append(need.when)
+        let edge = JobGraph.Dependent(job: JobID(index), when: need.when)
+        jobs[need.job.index].edges.append(edge)
+        // A job that needs another on two conditions is one dependent of it.
+        if jobs[need.job.index].dependents.last != edge.job { jobs[need.job.index].dependents.append(edge.job) }
       }
     }
   }
@@ -158,12 +165,13 @@ package struct Run: Sendable, Equatable {
     counts.add(old, -1)
     counts.add(state, 1)
     jobs[id.index].move(to: state, attempt: attempt, pid: pid, at: time)
+    if state.isTerminal { lastEnd = time }
     if state.isTerminal, !jobs[id.index].log.isEmpty { boundLogs(id) }
     let isSettledAlike =
       old.isTerminal == state.isTerminal && old.isOK == state.isOK && old.isFailure == state.isFailure
     guard !isSettledAlike else { return }
-    for (dependent, when) in zip(jobs[id.index].dependents, jobs[id.index].conditions) {
-      jobs[dependent.index].unmetNeeds += (when.isMet(by: old) ? 1 : 0) - (when.isMet(by: state) ? 1 : 0)
+    for edge in jobs[id.index].edges {
+      jobs[edge.job.index].unmetNeeds += (edge.when.isMet(by: old) ? 1 : 0) - (edge.when.isMet(by: state) ? 1 : 0)
     }
   }
 }

@@ -72,6 +72,6 @@ enum TallyText {
     add(left, "not run", .warning)
     if parts.isEmpty { parts = ["no jobs"] }
     let name = StateText.clean(run.start?.name ?? "run")
-    return "\(paint(.strong, name)): \(parts.joined(separator: ", ")) in \(TimeText.length(run.time))"
+    return "\(paint(.strong, name)): \(parts.joined(separator: ", ")) in \(TimeText.length(run.length))"
   }
 }

@@ -60,6 +60,15 @@ struct Recorder {
     #expect(!Run().isComplete)
   }
 
+  @Test func theLengthOfARunEndsWithItsLastJob() {
+    var recorder = Recorder([job("a")])
+    recorder.move(0, to: .executing, after: .seconds(1))
+    #expect(recorder.run.length == .seconds(1))
+    recorder.move(0, to: .succeeded(upToDate: false), after: .seconds(2))
+    recorder.state(.runFinished(RunSummary()), after: .seconds(60))
+    #expect(recorder.run.length == .seconds(3))
+  }
+
   @Test func unmetNeedsFollowWhatBecomesOfThem() {
     var recorder = Recorder([
       job("a"), job("ok", 0), job("finished", 0, when: .finished), job("failed", 0, when: .failed),

@@ -74,6 +74,6 @@ struct Banner {
     let left = run.jobs.count - counts.done
     if left > 0 { parts.append("\(left) left") }
     let hint = run.summary == nil && counts.failed + counts.cancelled > 0 ? "r retries, q quits" : "q quits"
-    return "Over after \(Format.steadyTime(run.time)): \(parts.joined(separator: ", ")). \(hint)"
+    return "Over after \(Format.steadyTime(run.length)): \(parts.joined(separator: ", ")). \(hint)"
   }
 }
