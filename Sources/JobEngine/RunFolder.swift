@@ -27,7 +27,7 @@ package struct RunFolder: Sendable {
     }
   }
 
-  /// Makes the folder and those above it; returns the number of what went wrong. Foundation's own words hide it.
+  /// Makes the folder and those above it, and returns the number of what went wrong: Foundation's own words hide it.
   private static func makeFolders(_ path: String) -> Int32? {
     guard mkdir(path, 0o755) != 0 else { return nil }
     let problem = errno

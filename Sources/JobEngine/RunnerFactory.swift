@@ -7,8 +7,8 @@ package struct RunnerFactory: Sendable {
   func callAsFunction(_ job: Job, attempt: Int, logPath: String?, clock: any JobClock) -> any Runner {
     switch job.work {
     case .shell(let work): ShellRunner(work, logPath: logPath)
-    case .download(let work): DownloadRunner(work)
-    case .upload(let work): UploadRunner(work)
+    case .download(let work): TransferRunner(work, logPath: logPath)
+    case .upload(let work): TransferRunner(work, logPath: logPath)
     case .simulate(let work): SimulatedRunner(work, attempt: attempt, clock: clock)
     }
   }

@@ -1,0 +1,42 @@
+import Foundation
+import JobModel
+import Support
+import Testing
+
+@testable import JobEngine
+
+@Suite struct TransferJobTests {
+  /// Runs one job to its end and returns the run, and the text of its first attempt's log file.
+  private func play(_ work: JobWork) throws -> (run: Run, log: String?) {
+    let state = NSTemporaryDirectory() + "opdash-transfer-" + UUID().uuidString
+    defer { try? FileManager.default.removeItem(atPath: state) }
+    let queue = try JobQueue(
+      JobGraph(name: "test", jobs: [Job(name: "get", work: work)]), options: .init(slots: 1, stateFolder: state))
+    queue.start()
+    #expect(eventually(within: 30) { queue.run.isComplete })
+    let path = try #require(queue.run.logPath(JobID(0), attempt: 1))
+    return (queue.run, try? String(contentsOfFile: path, encoding: .utf8))
+  }
+
+  @Test func whatATransferSaysOfItselfIsInItsLogAndInTheFile() throws {
+    let folder = NSTemporaryDirectory() + "opdash-files-" + UUID().uuidString
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let server = try RawServer { _ in [.send("HTTP/1.1 404 Not Found\r\nContent-Length: 5\r\n\r\nsorry")] }
+    defer { server.stop() }
+    let (run, log) = try play(.download(DownloadWork(url: server.url("/a").absoluteString, file: folder + "/a")))
+    #expect(run.jobs[0].state == .failed(JobFailure(.http(404), "HTTP 404"), allowed: false))
+    let lines = (0..<run.jobs[0].log.count).map { run.jobs[0].log[$0].line.text + "\n" }
+    #expect(lines.contains { $0.contains("404") })
+    #expect(log == lines.joined())
+  }
+
+  @Test func aTextThatIsNoURLFailsBeforeAnythingIsOpened() throws {
+    let (run, log) = try play(.upload(UploadWork(file: "/dev/null", url: "http://a b/")))
+    guard case .failed(let failure, _) = run.jobs[0].state else {
+      Issue.record("it is \(run.jobs[0].state)")
+      return
+    }
+    #expect(failure.cause == .launch)
+    #expect(log == nil)
+  }
+}
