@@ -63,7 +63,7 @@ package struct JobRecord: Sendable, Equatable {
     return max(.zero, now - attempt.startedAt - paused)
   }
 
-  /// The time left at the present rate, or at the share done so far; nil while neither tells.
+  /// The time left at the present rate; nil while the rate or the total is not known.
   package func remaining(at now: Duration) -> Duration? {
     guard state == .executing, let progress, let total = progress.total else { return nil }
     let left = Double(max(0, total - progress.done))
