@@ -92,6 +92,9 @@ let package = Package(
     tests("DemoServer", ["Support"]),
     tests("Scenarios", ["Support", "DemoServer", "JobEngine", "JobFiles", "JobModel"]),
     tests("opdash", ["Support", "JobModel", "Operations", "Reports", "Screen"]),
+    // The built program in a real terminal, from the outside.
+    .testTarget(
+      name: "EndToEndTests", dependencies: ["Support", "opdash"], exclude: ["Fixtures"], swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )

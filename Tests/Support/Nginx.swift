@@ -4,6 +4,7 @@ import Foundation
 ///
 /// - `/files/NAME`: what `add` put there; `/noetag/NAME`, `/norange/NAME`: without the one or the other.
 /// - `/rate/64k/NAME`: no faster than that, each connection.
+/// - `/slow/NAME`: a trickle until `recover()`, full speed for requests after it.
 /// - `/up/NAME`: PUT stores; the file is `uploads` and the name.
 /// - `/status/404`, 403, 429, 500, 503: that status, with a sentence as its body.
 /// - `/recover/NAME`: 503 until `recover()`.
@@ -60,7 +61,7 @@ package final class Nginx: Sendable {
     return data
   }
 
-  /// From now on `/recover/` serves its files.
+  /// From now on `/recover/` serves its files, and `/slow/` at full speed.
   package func recover() throws { try Data().write(to: folder.file("flags/recovered")) }
 
   private static func end(_ process: pid_t, _ lifeline: Int32) {
@@ -154,6 +155,11 @@ package final class Nginx: Sendable {
           location /noetag/ { alias \(folder)/files/; etag off; add_header Last-Modified ""; }
           location /norange/ { alias \(folder)/files/; max_ranges 0; }
           location ~ ^/rate/(\\d+[km]?)/(.*)$ { alias \(folder)/files/$2; limit_rate $1; }
+          location /slow/ {
+            alias \(folder)/files/;
+            set $limit_rate 128k;
+            if (-f \(folder)/flags/recovered) { set $limit_rate 0; }
+          }
           location /up/ { alias \(folder)/uploads/; dav_methods PUT; create_full_put_path on; }
           \(statuses.joined(separator: "\n    "))
           location /recover/ {

@@ -1,0 +1,62 @@
+import Foundation
+
+/// What the system says about processes, from outside.
+enum ProcessTable {
+  /// A number that no other process has in its command line: sleep for so many seconds to be found.
+  static func marker() -> String { "9\(UInt32.random(in: 1_000_000...4_000_000_000))" }
+
+  /// The living processes that sleep for `marker` seconds, or have it elsewhere in their command line.
+  static func processes(with marker: String) -> [pid_t] {
+    pids.filter { pid in
+      guard pid != getpid(), let line = text("/proc/\(pid)/cmdline"), line.contains(marker) else { return false }
+      return isAlive(pid)
+    }
+  }
+
+  /// How many sleep for `marker` seconds.
+  static func sleepers(_ marker: String) -> Int {
+    pids.count { text("/proc/\($0)/cmdline")?.hasPrefix("sleep\0\(marker)\0") == true && isAlive($0) }
+  }
+
+  /// Whether it is there and no zombie.
+  static func isAlive(_ pid: pid_t) -> Bool {
+    guard let stat = text("/proc/\(pid)/stat"), let end = stat.lastIndex(of: ")") else { return false }
+    return !["Z", "X"].contains(stat[end...].dropFirst(2).first)
+  }
+
+  /// How often the threads of a process and of its children have gone to wait: what sleeps all the time adds nothing.
+  static func waits(of pid: pid_t) -> [pid_t: Int] {
+    var waits: [pid_t: Int] = [:]
+    for process in [pid] + children(of: pid) {
+      for name in (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/task")) ?? [] {
+        let status = text("/proc/\(process)/task/\(name)/status") ?? ""
+        let count = status.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches:") }?.split(
+          separator: "\t"
+        ).last
+        if let thread = pid_t(name) { waits[thread] = count.flatMap { Int($0) } ?? -1 }
+      }
+    }
+    return waits
+  }
+
+  static func children(of pid: pid_t) -> [pid_t] {
+    pids.filter { child in
+      guard let stat = text("/proc/\(child)/stat"), let end = stat.lastIndex(of: ")") else { return false }
+      return stat[end...].split(separator: " ").dropFirst(2).first.flatMap { pid_t($0) } == pid
+    }
+  }
+
+  /// The most memory that it has had, in bytes.
+  static func peakMemory(of pid: pid_t) -> Int? {
+    let line = text("/proc/\(pid)/status")?.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+    return line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) }.map { $0 << 10 }
+  }
+
+  private static var pids: [pid_t] {
+    ((try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []).compactMap { pid_t($0) }
+  }
+
+  private static func text(_ path: String) -> String? {
+    FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
+  }
+}

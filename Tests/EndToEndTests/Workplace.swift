@@ -1,0 +1,126 @@
+import Foundation
+import Support
+
+/// A folder and a home of its own for one test, with the built opdash to run in it.
+final class Workplace: Sendable {
+  /// How long a test waits for what must come: long enough for a machine that does other things too.
+  static let patience: Double = FaultHandling.isSanitized ? 90 : 30
+
+  let folder: TemporaryFolder
+  private let variables: [String: String]
+
+  init(_ variables: [String: String] = [:]) throws {
+    folder = try TemporaryFolder()
+    let own = [
+      "HOME": folder.url.path, "XDG_STATE_HOME": folder.file("state").path, "LC_ALL": "C.UTF-8",
+      "PATH": "/usr/local/bin:/usr/bin:/bin",
+    ]
+    self.variables = own.merging(FaultHandling.environment) { $1 }.merging(variables) { $1 }
+  }
+
+  func write(_ text: String, to name: String) throws { try Data(text.utf8).write(to: folder.file(name)) }
+
+  func has(_ name: String) -> Bool { FileManager.default.fileExists(atPath: folder.file(name).path) }
+
+  func contents(_ name: String) -> Data? { FileManager.default.contents(atPath: folder.file(name).path) }
+
+  /// The words of a command line that does `words` in this folder.
+  private func command(_ words: [String]) -> [String] {
+    ["sh", "-c", "cd \"$0\" && exec \"$@\"", folder.url.path, Built.product("opdash")] + words
+  }
+
+  /// Opens the dashboard in a window; what stands after the command line is the shell's.
+  func window(columns: Int = 80, rows: Int = 24, _ words: String..., in term: String = "tmux-256color") throws -> Window
+  {
+    try Window(
+      TmuxSession(
+        columns: columns, rows: rows, term: term, environment: variables,
+        command(words).map(Self.quoted).joined(separator: " ")))
+  }
+
+  /// A shell in a window, with job control.
+  func shell(columns: Int = 80, rows: Int = 24) throws -> Window {
+    try Window(
+      TmuxSession(
+        columns: columns, rows: rows,
+        environment: variables.merging(["PS1": "$ ", "OPDASH": Built.product("opdash")]) { $1 },
+        "cd \(Self.quoted(folder.url.path)) && exec bash --norc --noprofile -i"))
+  }
+
+  /// Opens the dashboard on a bare terminal.
+  func pty(_ words: String..., environment: [String: String] = [:]) throws -> Pty {
+    let term = ["TERM": "xterm-256color"].merging(environment) { $1 }
+    return try Pty(command(words), environment: variables.merging(term) { $1 })
+  }
+
+  /// Starts opdash off a terminal, its outputs going to files.
+  func start(_ words: String..., environment: [String: String] = [:]) throws -> Background {
+    try Background(command(words), environment: variables.merging(environment) { $1 }, in: folder)
+  }
+
+  /// Runs a script for sh to its end, in which `$OPDASH` is opdash.
+  func script(_ text: String, environment: [String: String] = [:]) throws -> Background {
+    let background = try Background(
+      ["sh", "-c", "cd \"$0\" && \(text)", folder.url.path],
+      environment: variables.merging(["OPDASH": Built.product("opdash")]) { $1 }.merging(environment) { $1 }, in: folder
+    )
+    _ = background.ending()
+    return background
+  }
+
+  /// Runs opdash off a terminal to its end.
+  func run(_ words: String..., environment: [String: String] = [:]) throws -> Background {
+    let background = try Background(command(words), environment: variables.merging(environment) { $1 }, in: folder)
+    _ = background.ending()
+    return background
+  }
+
+  private static func quoted(_ word: String) -> String { "'" + word.replacingOccurrences(of: "'", with: "'\\''") + "'" }
+}
+
+/// A program that runs beside the test, with files as its outputs and nothing as its input.
+final class Background {
+  let child: ChildProcess
+  private let output: URL
+  private let errors: URL
+  private var known: ChildProcess.Ending?
+
+  init(_ arguments: [String], environment: [String: String], in folder: TemporaryFolder) throws {
+    let number = UUID().uuidString
+    (output, errors) = (folder.file("\(number).out"), folder.file("\(number).err"))
+    let descriptors = try [
+      ("/dev/null", O_RDONLY), (output.path, O_RDWR | O_CREAT | O_APPEND), (errors.path, O_RDWR | O_CREAT | O_APPEND),
+    ].map { path, flags in
+      let descriptor = open(path, flags | O_CLOEXEC, 0o600)
+      guard descriptor >= 0 else {
+        throw ChildProcess.Failure(description: "\(path): \(String(cString: strerror(errno)))")
+      }
+      return descriptor
+    }
+    defer { for descriptor in descriptors { close(descriptor) } }
+    child = try ChildProcess(arguments, environment: environment, descriptors: descriptors)
+  }
+
+  deinit {
+    if known == nil, child.ending() == nil {
+      kill(child.pid, SIGKILL)
+      _ = child.ending(waiting: true)
+    }
+  }
+
+  var outputBytes: Data { FileManager.default.contents(atPath: output.path) ?? Data() }
+  var outputText: String { String(decoding: outputBytes, as: UTF8.self) }
+  var outputLines: [Substring] { outputText.split(separator: "\n") }
+  var errorText: String { String(decoding: FileManager.default.contents(atPath: errors.path) ?? Data(), as: UTF8.self) }
+
+  /// How it ended, waiting for that; nil if it does not end.
+  func ending(within bound: Double = Workplace.patience) -> ChildProcess.Ending? {
+    if known == nil {
+      _ = eventually(within: bound) {
+        known = child.ending()
+        return known != nil
+      }
+    }
+    return known
+  }
+}
