@@ -246,23 +246,3 @@ final class CursesScreen {
     return kept
   }
 }
-
-/// The handlers of the signals that curses takes for itself when it opens: they are the program's.
-private struct SignalHandlers {
-  private let saved: [(number: Int32, action: sigaction)]
-
-  init() {
-    saved = [SIGINT, SIGTERM, SIGTSTP, SIGWINCH].map { number in
-      var action = sigaction()
-      sigaction(number, nil, &action)
-      return (number, action)
-    }
-  }
-
-  func restore() {
-    for (number, action) in saved {
-      var action = action
-      sigaction(number, &action, nil)
-    }
-  }
-}

@@ -1,0 +1,29 @@
+import Foundation
+
+/// Gives back to the program the signals that curses takes for itself when it opens.
+///
+/// Curses takes only what nobody else has. The rest is left alone here too: the program's own handlers may be on their
+/// way, and come between the look and the restoring.
+package struct SignalHandlers {
+  private let free: [Int32]
+
+  package init() {
+    free = [SIGINT, SIGTERM, SIGTSTP, SIGWINCH].filter { number in
+      var action = sigaction()
+      return sigaction(number, nil, &action) == 0 && Self.isDefault(action)
+    }
+  }
+
+  package func restore() {
+    for number in free { signal(number, SIG_DFL) }
+  }
+
+  private static func isDefault(_ action: sigaction) -> Bool {
+    guard action.sa_flags & Int32(SA_SIGINFO) == 0 else { return false }
+    #if canImport(Darwin)
+    return action.__sigaction_u.__sa_handler == nil
+    #else
+    return action.__sigaction_handler.sa_handler == nil
+    #endif
+  }
+}
