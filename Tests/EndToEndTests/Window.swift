@@ -63,7 +63,10 @@ final class Window {
 
   /// Waits for the program to end and returns its status.
   func exitStatus(within bound: Double = Workplace.patience) throws -> Int? {
-    _ = try eventually(within: bound) { try session.value("pane_dead") == "1" }
+    // The pane is dead when its terminal is closed, a moment before the status is known.
+    _ = try eventually(within: bound) {
+      try session.value("pane_dead_status") != "" || session.value("pane_dead_signal") != ""
+    }
     return try session.exitStatus()
   }
 
