@@ -67,7 +67,8 @@ final class Window {
     _ = try eventually(within: bound) {
       try session.value("pane_dead_status") != "" || session.value("pane_dead_signal") != ""
     }
-    return try session.exitStatus()
+    if let status = try session.exitStatus() { return status }
+    throw try Unseen(description: "no exit status; the screen:\n\(session.screen())")
   }
 
   /// The program in the window.
