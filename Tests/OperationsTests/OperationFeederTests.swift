@@ -126,13 +126,15 @@ import Testing
     let operations = steps(10, journal)
     try feeder.add([holder] + operations)
     #expect(eventually { holder.isExecuting })
+    // 0 and 1 have entered behind the holder. What is more urgent enters at once, what is not stays in line.
     operations[9].queuePriority = .high
     operations[8].queuePriority = .veryHigh
-    operations[7].queuePriority = .veryHigh
-    operations[7].queuePriority = .low
+    operations[2].queuePriority = .low
+    operations[3].queuePriority = .veryLow
+    operations[3].queuePriority = .normal
     holder.finish()
     feeder.waitUntilAllOperationsAreFinished()
-    #expect(journal.entries == [8, 9, 0, 1, 2, 3, 4, 5, 6, 7])
+    #expect(journal.entries == [8, 9, 0, 1, 4, 5, 6, 7, 3, 2])
   }
 
   // MARK: Cancelling
