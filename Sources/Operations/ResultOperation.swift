@@ -28,8 +28,15 @@ open class ResultOperation<Success: Sendable>: AsyncOperation, @unchecked Sendab
   /// The result, once the operation has finished.
   public final var outcome: Outcome? {
     outcomeState.withLock { state in
-      guard case .settled(let outcome) = state else { return nil }
-      return outcome
+      switch state {
+      case .settled(let outcome): return outcome
+      case .open(let given, let handlers):
+        guard isFinished else { return nil }
+        // The thread that finishes it has not come to its handlers yet. What is told here is what they will be told.
+        let outcome = given ?? missing
+        state = .open(given: outcome, handlers: handlers)
+        return outcome
+      }
     }
   }
 
@@ -58,12 +65,16 @@ open class ResultOperation<Success: Sendable>: AsyncOperation, @unchecked Sendab
       guard case .open(let given, let handlers) = state else {
         preconditionFailure("an operation finishes once, and only this settles its result")
       }
-      let outcome =
-        given ?? .failure(isCancelled ? CancellationError() : MissingResult(operation: name ?? "\(type(of: self))"))
+      let outcome = given ?? missing
       state = .settled(outcome)
       return (outcome, handlers)
     }
     for handler in handlers { handler(outcome) }
+  }
+
+  /// The result of an operation that gave none.
+  private var missing: Outcome {
+    .failure(isCancelled ? CancellationError() : MissingResult(operation: name ?? "\(type(of: self))"))
   }
 }
 

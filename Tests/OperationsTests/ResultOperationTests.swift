@@ -39,6 +39,22 @@ import Testing
     #expect(journal.entries == [true])
   }
 
+  @Test func whoeverSeesThatItIsFinishedSeesItsResult() {
+    for round in 0..<3000 {
+      let answer = Answer()
+      let journal = Journal<Int?>()
+      answer.start()
+      race([
+        { answer.finish(.success(round)) },
+        {
+          while !answer.isFinished {}
+          journal.add(try? answer.outcome?.get())
+        },
+      ])
+      #expect(journal.entries == [round])
+    }
+  }
+
   @Test func theQueueStartsNothingInItsPlaceBeforeItsHandlersAreThrough() {
     let queue = OperationQueue()
     queue.maxConcurrentOperationCount = 1
