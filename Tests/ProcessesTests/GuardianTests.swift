@@ -21,7 +21,7 @@ import Testing
     process.executableURL = URL(fileURLWithPath: System.probe)
     process.arguments = arguments
     // Its own report of a crash takes longer than all the rest.
-    process.environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
+    process.environment = ProcessInfo.processInfo.environment.merging(FaultHandling.environment) { $1 }
     let pipe = Pipe()
     process.standardOutput = pipe
     try process.run()

@@ -9,7 +9,7 @@ final class Shell: Sendable {
   private struct Heard {
     var output: [ProcessStream: [UInt8]] = [:]
     var pid: Int32 = 0
-    var result: Result<ProcessExit, any Error>?
+    var isOver = false
     var chunks = 0
     var held: [@Sendable () -> Void] = []
     var isLate = false
@@ -27,13 +27,13 @@ final class Shell: Sendable {
       let holds = heard.withLock { heard in
         heard.output[stream, default: []] += bytes
         heard.chunks += 1
-        if heard.result != nil { heard.isLate = true }
+        if heard.isOver { heard.isLate = true }
         if holds { heard.held.append(consumed) }
         return holds
       }
       if !holds { consumed() }
     }
-    operation.whenDone { result in heard.withLock { $0.result = result } }
+    operation.whenDone { _ in heard.withLock { $0.isOver = true } }
   }
 
   convenience init(_ script: String, grace: Duration = .seconds(5)) {
@@ -66,9 +66,9 @@ final class Shell: Sendable {
   func text(_ stream: ProcessStream = .stdout) -> String { String(decoding: bytes(stream), as: UTF8.self) }
   func says(_ text: String) -> Bool { eventually(within: 20) { self.text().contains(text) } }
 
-  var exit: ProcessExit? { heard.withLock { try? $0.result?.get() } }
+  var exit: ProcessExit? { try? operation.outcome?.get() }
   var error: ProcessError? {
-    guard case .failure(let error) = heard.withLock({ $0.result }) else { return nil }
+    guard case .failure(let error) = operation.outcome else { return nil }
     return error as? ProcessError
   }
 
