@@ -41,8 +41,8 @@ final class ChildProcess: @unchecked Sendable {
   let launchedAt: UInt64
 
   init(
-    number: UInt64, pid: pid_t, launch: ProcessLaunch, launchedAt: UInt64, leaderDescriptor: Int32, stdout: Int32,
-    stderr: Int32,
+    number: UInt64, pid: pid_t, launch: ProcessLaunch, launchedAt: UInt64, leaderDescriptor: Int32,
+    stdout: OutputReader, stderr: OutputReader,
     output: @escaping @Sendable (ProcessStream, [UInt8], @escaping @Sendable () -> Void) -> Void,
     ended: @escaping @Sendable (ProcessExit) -> Void
   ) {
@@ -51,8 +51,8 @@ final class ChildProcess: @unchecked Sendable {
     self.launch = launch
     self.launchedAt = launchedAt
     self.leaderDescriptor = leaderDescriptor
-    self.stdout = OutputReader(stdout)
-    self.stderr = OutputReader(stderr)
+    self.stdout = stdout
+    self.stderr = stderr
     self.output = output
     self.ended = ended
   }
@@ -70,6 +70,11 @@ final class ChildProcess: @unchecked Sendable {
 
   var isHeld: Bool { stdout.isHeld || stderr.isHeld }
   var hasOutput: Bool { stdout.isOpen || stderr.isOpen }
+
+  func closeWriters() {
+    stdout.closeWriter()
+    stderr.closeWriter()
+  }
 
   func closeOutput() {
     stdout.close()

@@ -11,13 +11,14 @@ struct OutputReader {
     case end
   }
 
-  private(set) var descriptor: Int32
+  private var pipe: OutputPipe
   /// How many chunks were handed out; the number of the one that is not yet consumed, if `isHeld`.
   private(set) var chunks: UInt64 = 0
   private(set) var isHeld = false
 
-  init(_ descriptor: Int32) { self.descriptor = descriptor }
+  init(_ pipe: OutputPipe) { self.pipe = pipe }
 
+  var descriptor: Int32 { pipe.reader }
   var isOpen: Bool { descriptor >= 0 }
 
   mutating func read(into buffer: UnsafeMutableRawBufferPointer) -> Attempt {
@@ -42,9 +43,26 @@ struct OutputReader {
     return true
   }
 
+  /// From now on the stream ends when the last one else who could write is gone.
+  mutating func closeWriter() { OutputPipe.close(&pipe.writer) }
+
+  mutating func close() { pipe.close() }
+}
+
+/// Both ends of a stream of a child.
+///
+/// We keep the writing end until the leader has ended: so the end of a stream wakes nobody just before the leader's does.
+struct OutputPipe {
+  var reader: Int32 = -1
+  var writer: Int32 = -1
+
   mutating func close() {
-    guard isOpen else { return }
-    _ = Foundation.close(descriptor)
-    descriptor = -1
+    Self.close(&reader)
+    Self.close(&writer)
+  }
+
+  static func close(_ end: inout Int32) {
+    if end >= 0 { _ = Foundation.close(end) }
+    end = -1
   }
 }

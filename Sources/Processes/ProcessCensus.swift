@@ -59,7 +59,11 @@ final class ProcessCensus: Sendable {
     guard newest >= pid, newest - pid <= 256 else { return nil }
     var list: [cprocess_info] = []
     for candidate in stride(from: pid + 1, through: newest, by: 1) {
-      guard registry.launch(ledBy: candidate) == nil, kill(candidate, 0) == 0 || errno == EPERM else { continue }
+      // Asked in this order: who is no longer launching by then is registered.
+      guard !cprocess_is_launching(candidate), registry.launch(ledBy: candidate) == nil else { continue }
+      // What is ours, a thread or a child about to leave us, costs no look.
+      let session = getsid(candidate)
+      guard session >= 0, session != ownSession else { continue }
       var info = cprocess_info()
       if cprocess_look(candidate, &info) { list.append(info) }
     }

@@ -171,6 +171,7 @@ final class ProcessReactor: @unchecked Sendable {
     case cprocess_unknown: child.exit = .exited(-1)
     default: return
     }
+    child.closeWriters()
     unsettled.append(child)
   }
 

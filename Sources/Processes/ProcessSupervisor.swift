@@ -19,7 +19,7 @@ public final class ProcessSupervisor: Sendable {
     registry = ProcessRegistry()
     census = ProcessCensus(registry: registry, cookie: cookie)
     environment = LaunchEnvironment(cookie: cookie)
-    null = open("/dev/null", O_RDONLY | O_CLOEXEC)
+    null = cprocess_null()
     reactor = ProcessReactor(registry: registry, census: census)
   }
 
@@ -66,16 +66,15 @@ public final class ProcessSupervisor: Sendable {
     guard let number = registry.beginLaunch() else {
       return .failure(ProcessError(.ended, "all jobs were ended: nothing is started any more"))
     }
-    let started = Result { () throws(ProcessError) in
-      let launchedAt = ProcessReactor.now
-      let process = try spawn(launch, number: number)
-      return ChildProcess(
-        number: number, pid: process.pid, launch: launch, launchedAt: launchedAt, leaderDescriptor: process.descriptor,
-        stdout: process.stdout, stderr: process.stderr, output: output, ended: ended)
-    }
-    switch started {
-    case .success(let child):
+    let launchedAt = ProcessReactor.now
+    switch Result(catching: { () throws(ProcessError) in try spawn(launch, number: number) }) {
+    case .success(var spawned):
+      let child = ChildProcess(
+        number: number, pid: spawned.child.pid, launch: launch, launchedAt: launchedAt,
+        leaderDescriptor: spawned.child.descriptor, stdout: OutputReader(spawned.stdout),
+        stderr: OutputReader(spawned.stderr), output: output, ended: ended)
       registry.register(child)
+      cprocess_launched(&spawned.child)
       launched(child.pid)
       reactor.watch(child)
       return .success(number)
@@ -88,10 +87,9 @@ public final class ProcessSupervisor: Sendable {
   func send(_ command: ProcessReactor.Command, to number: UInt64) { reactor.send(command, to: number) }
 
   private struct Spawned {
-    var pid: pid_t = 0
-    var descriptor: Int32 = -1
-    var stdout: Int32 = -1
-    var stderr: Int32 = -1
+    var child = cprocess_child()
+    var stdout = OutputPipe()
+    var stderr = OutputPipe()
   }
 
   private func spawn(_ launch: ProcessLaunch, number: UInt64) throws(ProcessError) -> Spawned {
@@ -105,29 +103,21 @@ public final class ProcessSupervisor: Sendable {
     let program = try ProgramSearch.resolve(name, in: environment.searchPath(with: launch.environment)).get()
 
     var spawned = Spawned()
-    var writers: (stdout: Int32, stderr: Int32) = (-1, -1)
-    var failure = cprocess_pipe(&spawned.stdout, &writers.stdout)
-    if failure == 0 { failure = cprocess_pipe(&spawned.stderr, &writers.stderr) }
+    var failure = cprocess_pipe(&spawned.stdout.reader, &spawned.stdout.writer)
+    if failure == 0 { failure = cprocess_pipe(&spawned.stderr.reader, &spawned.stderr.writer) }
     var hasEnvironment = true
     if failure == 0 {
       let result = environment.withPointers(launch: number, with: launch.environment) { environment in
         arguments.withPointers { arguments in
-          Self.spawn(program, arguments, environment, launch.directory, null, writers, &spawned.pid)
+          Self.spawn(program, arguments, environment, launch.directory, null, &spawned)
         }
       }
       hasEnvironment = result != nil
       failure = result ?? EINVAL
     }
-    if failure == 0 {
-      failure = cprocess_open(spawned.pid, &spawned.descriptor)
-      if failure != 0 {
-        _ = kill(-spawned.pid, SIGKILL)
-        cprocess_wait(spawned.pid)
-      }
-    }
-    for descriptor in [writers.stdout, writers.stderr] where descriptor >= 0 { _ = close(descriptor) }
     guard failure != 0 else { return spawned }
-    for descriptor in [spawned.stdout, spawned.stderr] where descriptor >= 0 { _ = close(descriptor) }
+    spawned.stdout.close()
+    spawned.stderr.close()
     guard hasEnvironment else {
       throw ProcessError(.invalidArguments, "\(name): an environment variable has no name, or holds a zero byte")
     }
@@ -137,14 +127,14 @@ public final class ProcessSupervisor: Sendable {
   private static func spawn(
     _ program: String, _ arguments: UnsafePointer<UnsafeMutablePointer<CChar>?>?,
     _ environment: UnsafePointer<UnsafeMutablePointer<CChar>?>?, _ directory: String?, _ input: Int32,
-    _ writers: (stdout: Int32, stderr: Int32), _ pid: inout pid_t
+    _ spawned: inout Spawned
   ) -> Int32 {
     program.withCString { program in
       func spawn(in directory: UnsafePointer<CChar>?) -> Int32 {
         var launch = cprocess_launch(
           path: program, arguments: arguments, environment: environment, directory: directory, input: input,
-          output: writers.stdout, error: writers.stderr)
-        return cprocess_spawn(&launch, &pid)
+          output: spawned.stdout.writer, error: spawned.stderr.writer)
+        return cprocess_spawn(&launch, &spawned.child)
       }
       return directory?.withCString { spawn(in: $0) } ?? spawn(in: nil)
     }

@@ -15,12 +15,28 @@ struct cprocess_launch {
   int input, output, error;
 };
 
+struct cprocess_child {
+  pid_t pid;
+  /// Stands for the process, to close when it is no longer of interest; -1 where there is no such thing.
+  int descriptor;
+  void *place;
+};
+
 /// Starts a program as the leader of a session and group of its own, with default signals and no descriptor but 0, 1 and 2.
-/// Returns 0 or an errno.
-int cprocess_spawn(const struct cprocess_launch *launch, pid_t *pid);
+/// Returns 0, and `cprocess_launched` must follow, or an errno. The launch's descriptors must be above 2.
+int cprocess_spawn(const struct cprocess_launch *launch, struct cprocess_child *child);
+
+/// The caller knows the child: it counts as launching no longer.
+void cprocess_launched(struct cprocess_child *child);
+
+/// Whether a process is one that `cprocess_spawn` has just made and its caller does not know yet. True is certain.
+bool cprocess_is_launching(pid_t pid);
 
 /// A pipe that no child inherits, with a reading end that never blocks. Returns 0 or an errno.
 int cprocess_pipe(int *reader, int *writer);
+
+/// What reads as empty; negative if it can't be had.
+int cprocess_null(void);
 
 /// Raises the soft limit of open descriptors to the hard one; children get back what was there before.
 void cprocess_raise_descriptor_limit(void);
