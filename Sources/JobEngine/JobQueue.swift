@@ -54,6 +54,11 @@ package final class JobQueue: JobFeed, @unchecked Sendable {
   private let hub = EventHub()
   private let clock: any JobClock
   private let queue = OperationQueue()
+  /// Where attempts begin, one after another; they execute elsewhere, as many at once as the width allows.
+  ///
+  /// Left to itself the operation queue would use dispatch's global pool, which wakes once a second for ever after to count
+  /// its threads. Kept here, because the operation queue does not.
+  private let starting = DispatchQueue(label: "opdash.attempts", qos: .userInitiated)
   private let makeRunner: RunnerFactory
   private let graph: JobGraph
   private let inbox: Mailbox<Input>
@@ -93,6 +98,7 @@ package final class JobQueue: JobFeed, @unchecked Sendable {
     scheduler = Scheduler(graph, slots: slots, seed: options.seed)
     gate = ProgressGate(jobs: graph.jobs.count)
     queue.name = "opdash.jobs"
+    queue.underlyingQueue = starting
     queue.maxConcurrentOperationCount = slots
     let owner = owner
     inbox = Mailbox(on: engine, pace: Self.pace) { inputs in owner.queue?.handle(inputs) }

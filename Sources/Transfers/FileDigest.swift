@@ -18,7 +18,8 @@ final class FileDigest: Sendable {
     _ path: String, then answer: @escaping @Sendable (FileDigest, Result<String, TransferError>) -> Void
   ) -> FileDigest {
     let digest = FileDigest()
-    DispatchQueue.global(qos: .utility).async {
+    // A queue of its own: once dispatch's global pool has been used it wakes every second to count its threads.
+    DispatchQueue(label: "opdash.digest", qos: .utility).async {
       do throws(TransferError) {
         guard let value = try digest.read(path) else { return }
         answer(digest, .success(value))

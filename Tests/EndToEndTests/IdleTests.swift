@@ -39,11 +39,7 @@ import Testing
   }
 
   private func expectRest(_ pty: Pty) {
-    let unrest = unrest(pty)
-    #expect(unrest != .writes)
-    withKnownIssue("dispatch looks at the load once a second, where an operation queue runs on its own queue") {
-      #expect(unrest == nil)
-    }
+    #expect(unrest(pty) == nil)
   }
 
   private enum Unrest: Equatable {
