@@ -63,11 +63,12 @@ final class Window {
 
   /// Waits for the program to end and returns its status.
   func exitStatus(within bound: Double = Workplace.patience) throws -> Int? {
-    // The pane is dead when its terminal is closed, a moment before the status is known.
+    var status: Int?
     _ = try eventually(within: bound) {
-      try session.value("pane_dead_status") != "" || session.value("pane_dead_signal") != ""
+      status = try session.exitStatus()
+      return try status != nil || session.value("pane_dead_signal") != ""
     }
-    if let status = try session.exitStatus() { return status }
+    if let status { return status }
     throw try Unseen(description: "no exit status; the screen:\n\(session.screen())")
   }
 

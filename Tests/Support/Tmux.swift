@@ -63,7 +63,14 @@ package final class TmuxSession: Sendable {
   }
 
   /// The exit status once the command has ended.
-  package func exitStatus() throws -> Int? { try Int(value("pane_dead_status")) }
+  package func exitStatus() throws -> Int? {
+    if let status = try Int(value("pane_dead_status")) { return status }
+    // Now and then tmux misses that its child has ended: it knows that the terminal is closed, but leaves a zombie.
+    if try value("pane_dead") == "1", try value("pane_dead_signal").isEmpty, let server = try pid_t(value("pid")) {
+      kill(server, SIGCHLD)
+    }
+    return nil
+  }
 
   /// Waits until the screen is as wanted.
   package func waitUntil(within bound: Double = 20, _ condition: (String) throws -> Bool) throws -> Bool {
