@@ -97,7 +97,7 @@ import Testing
     #expect(eventually(within: Workplace.patience) { ProcessTable.sleepers(marker) == 1 })
     kill(run.child.pid, signal)
     #expect(run.ending() == .exited(128 + signal))
-    #expect(run.outputText.contains("- nap  cancelled"))
+    #expect(run.outputText.contains("c nap  cancelled"))
     // It may be gone before it can be named.
     #expect(run.errorText.hasPrefix("opdash: stopping"))
     #expect(isNothingLeft())
