@@ -1,7 +1,7 @@
 import Foundation
 
 /// Waits until `condition` holds, asking often, and gives up after `bound` seconds: for what happens on other threads.
-package func eventually(within bound: Double = 10, _ condition: () throws -> Bool) rethrows -> Bool {
+package func eventually(within bound: Double = 30, _ condition: () throws -> Bool) rethrows -> Bool {
   let end = Date(timeIntervalSinceNow: bound)
   while Date() < end {
     if try condition() { return true }

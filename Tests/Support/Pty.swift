@@ -69,7 +69,7 @@ package final class Pty {
   }
 
   /// Pumps until `condition` holds.
-  package func waitUntil(within bound: Double = 10, _ condition: (Pty) -> Bool) -> Bool {
+  package func waitUntil(within bound: Double = 30, _ condition: (Pty) -> Bool) -> Bool {
     eventually(within: bound) {
       pump()
       return condition(self)

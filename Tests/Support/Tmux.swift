@@ -73,7 +73,7 @@ package final class TmuxSession: Sendable {
   }
 
   /// Waits until the screen is as wanted.
-  package func waitUntil(within bound: Double = 20, _ condition: (String) throws -> Bool) throws -> Bool {
+  package func waitUntil(within bound: Double = 30, _ condition: (String) throws -> Bool) throws -> Bool {
     try eventually(within: bound) { try condition(screen()) }
   }
 

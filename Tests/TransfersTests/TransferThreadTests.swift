@@ -23,10 +23,10 @@ import Testing
     let thread = TransferThread()
     let seen = Lock<[Int]>([])
     thread.async {
-      for number in [30, 10, 20, 0] { thread.after(.milliseconds(number)) { seen.withLock { $0.append(number) } } }
+      for number in [300, 100, 200, 0] { thread.after(.milliseconds(number)) { seen.withLock { $0.append(number) } } }
     }
     #expect(eventually { seen.withLock { $0.count } == 4 })
-    #expect(seen.withLock { $0 } == [0, 10, 20, 30])
+    #expect(seen.withLock { $0 } == [0, 100, 200, 300])
   }
 
   /// The clock is another transfer: while a second's worth of bytes comes in on one thread, the other must not stir.

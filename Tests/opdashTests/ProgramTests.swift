@@ -317,7 +317,7 @@ import Testing
 
 /// Waits while the main queue goes on.
 @MainActor
-func eventuallyOnMain(within bound: Double = 10, _ condition: () -> Bool) async -> Bool {
+func eventuallyOnMain(within bound: Double = 30, _ condition: () -> Bool) async -> Bool {
   let end = Date(timeIntervalSinceNow: bound)
   while !condition(), Date() < end { try? await Task.sleep(for: .milliseconds(2)) }
   return condition()
