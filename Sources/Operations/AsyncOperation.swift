@@ -79,12 +79,14 @@ open class AsyncOperation: Operation, @unchecked Sendable {
 
   private func tellFinished() {
     operationDidFinish()
+    // What may run now enters its queue first, so that the most urgent is there when this queue starts another.
+    let feeder = linkedNode.flatMap { DependencyGraph.finished($0, self) }
     // Linux has nobody to tell of the end of isExecuting.
     #if canImport(Darwin)
     didChangeValue(forKey: "isExecuting")
     #endif
     didChangeValue(forKey: "isFinished")
-    if let node = linkedNode { DependencyGraph.finished(node, self) }
+    feeder?.memberHasLeft()
   }
 
   /// Where the operation stands.

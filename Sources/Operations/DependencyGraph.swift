@@ -135,22 +135,26 @@ enum DependencyGraph {
   // MARK: What happens to operations
 
   /// The operation behind `node` is over: what waited for it may go on, and its own dependencies are let go of.
-  static func finished(_ node: DependencyNode, _ operation: Operation) {
-    let aftermath = ranks.withLock { _ in
+  ///
+  /// Returns the feeder that it was in, to be told when the queue knows too.
+  static func finished(_ node: DependencyNode, _ operation: Operation) -> OperationFeeder? {
+    let (aftermath, feeder) = ranks.withLock { _ in
       var aftermath = Aftermath()
       node.isFinished = true
       let dependents = node.dependents
       node.dependents = []
       for dependent in dependents { settle(dependent, &aftermath) }
       if let asynchronous = operation as? AsyncOperation { aftermath.released += asynchronous.upstream.takeAll() }
-      if let feeder = node.feeder {
+      let feeder = node.feeder
+      if let feeder {
         feeder.remove(node, operation)
         aftermath.feed(feeder)
       }
       node.held = nil
-      return aftermath
+      return (aftermath, feeder)
     }
     aftermath.carryOut()
+    return feeder
   }
 
   static func foreignEnded(_ dependency: Operation, _ node: DependencyNode) {

@@ -42,6 +42,8 @@ public final class OperationFeeder: @unchecked Sendable {
   private var foreign: [ObjectIdentifier: DependencyNode] = [:]
   private var lines = [Line](repeating: Line(), count: Level.allCases.count)
   private var entered = [Int](repeating: 0, count: Level.allCases.count)
+  /// How many have been removed of which the queue has not been told yet.
+  private var leaving = 0
   private var isPumping = false
   private var whenEmpty: [@Sendable () -> Void] = []
   /// Where the ends of foreign operations are told; there are never more in it than in the queue.
@@ -113,9 +115,10 @@ public final class OperationFeeder: @unchecked Sendable {
     return node
   }
 
-  /// Under the graph's lock: a member is over.
+  /// Under the graph's lock: a member is over, of which `memberHasLeft` will be told.
   func remove(_ node: DependencyNode, _ operation: Operation) {
     if case .entered(let level) = node.place { entered[level.rawValue] -= 1 }
+    leaving += 1
     node.place = .outside
     node.feeder = nil
     if !(operation is AsyncOperation) { foreign[ObjectIdentifier(operation)] = nil }
@@ -125,6 +128,18 @@ public final class OperationFeeder: @unchecked Sendable {
       last.index = node.index
     }
   }
+
+  /// The queue has been told of the end of a member.
+  func memberHasLeft() {
+    let isLast = DependencyGraph.ranks.withLock { _ in
+      leaving -= 1
+      return isEmpty
+    }
+    if isLast { pump() }
+  }
+
+  /// Under the graph's lock.
+  private var isEmpty: Bool { members.isEmpty && leaving == 0 }
 
   private func refuseForeignCycle(_ operations: [Operation]) throws(DependencyCycle) {
     let strangers = operations.filter { !($0 is AsyncOperation) && !$0.dependencies.isEmpty }
@@ -178,7 +193,7 @@ public final class OperationFeeder: @unchecked Sendable {
         let batch = takeBatch()
         isPumping = !batch.isEmpty
         isMine = isPumping
-        guard members.isEmpty else { return (batch, []) }
+        guard isEmpty else { return (batch, []) }
         defer { whenEmpty = [] }
         return (batch, whenEmpty)
       }
@@ -219,7 +234,7 @@ public final class OperationFeeder: @unchecked Sendable {
       guard let node = DependencyGraph.ranks.withLock({ _ in self.foreign[ObjectIdentifier(operation)] }) else {
         return
       }
-      DependencyGraph.finished(node, operation)
+      DependencyGraph.finished(node, operation)?.memberHasLeft()
     }
   }
 
