@@ -149,7 +149,7 @@ private func lines(_ record: JobRecord?) -> [String] {
       })
     #expect(queue.run.jobs[0].log.total < 1_000_000)
     for _ in 0..<10_000 { gate.signal() }
-    #expect(eventually(within: 30) { queue.run.isComplete })
+    #expect(eventually(within: 120) { queue.run.isComplete })
     #expect(queue.run.jobs[0].log.total == 2_000_000)
     subscription.cancel()
   }
