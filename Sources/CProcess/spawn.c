@@ -32,6 +32,10 @@ void cprocess_raise_descriptor_limit(void) {
   limit_was_raised = setrlimit(RLIMIT_NOFILE, &limit) == 0;
 }
 
+static bool drops_child_signals = false;
+
+void cprocess_drop_child_signals(void) { drops_child_signals = true; }
+
 bool cprocess_adopt_orphans(void) {
 #ifdef __linux__
   return prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
@@ -138,7 +142,11 @@ int cprocess_spawn(const struct cprocess_launch *launch, struct cprocess_child *
   _Alignas(16) char stack[16 << 10];
   sigset_t all, before;
   sigfillset(&all);
+  // A child's end is signalled to the thread that made it. Where that thread blocks SIGCHLD, as those of dispatch do, the
+  // signal is not dropped but wakes two threads, who find that nobody wants it. The child, which has none, gets no SIGCHLD.
+  if (drops_child_signals) sigdelset(&all, SIGCHLD);
   pthread_sigmask(SIG_SETMASK, &all, &before);
+  if (drops_child_signals) sigdelset(&before, SIGCHLD);
   pid_t pid = __clone(
       begin, stack + sizeof stack, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &child, &spawned->descriptor);
   int failure = pid < 0 ? errno : child.failure;

@@ -28,7 +28,10 @@ public final class ProcessSupervisor: Sendable {
   /// Starts the guardian, which ends them should this program die without a chance to; adopts orphaned descendants, so that
   /// none is lost; and raises the limit of open descriptors to the hard one, which the jobs don't see. Call it early in
   /// `main`, while there are few threads. What it can't have it does without: `ShellOperation` works as well before.
+  ///
+  /// Threads that start jobs no longer block SIGCHLD after it: a dispatch source for that signal hears of few children.
   public func start() {
+    cprocess_drop_child_signals()
     cprocess_raise_descriptor_limit()
     _ = cprocess_guardian_start(cookie)
     census.adoptsOrphans.store(cprocess_adopt_orphans(), ordering: .relaxed)

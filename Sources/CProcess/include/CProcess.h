@@ -41,6 +41,9 @@ int cprocess_null(void);
 /// Raises the soft limit of open descriptors to the hard one; children get back what was there before.
 void cprocess_raise_descriptor_limit(void);
 
+/// From now on threads that spawn let SIGCHLD through: by default it does nothing, and costs nothing then.
+void cprocess_drop_child_signals(void);
+
 /// From now on orphaned descendants become our children. Returns whether the system can do it.
 bool cprocess_adopt_orphans(void);
 
