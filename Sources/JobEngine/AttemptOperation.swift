@@ -16,9 +16,13 @@ final class AttemptOperation: AsyncOperation, @unchecked Sendable {
   private let report: AttemptReport
   private let gate = Atomic(Gate.admitted)
 
-  init(_ runner: any Runner, report: AttemptReport) {
+  private let backlog: Backlog
+
+  init(_ runner: any Runner, report: AttemptReport, backlog: Backlog) {
     self.runner = runner
     self.report = report
+    self.backlog = backlog
+    backlog.grow()
     super.init()
   }
 
@@ -44,6 +48,9 @@ final class AttemptOperation: AsyncOperation, @unchecked Sendable {
   }
 
   private func pass(to state: UInt8) -> Bool {
-    gate.compareExchange(expected: Gate.admitted, desired: state, ordering: .sequentiallyConsistent).exchanged
+    let isFirst =
+      gate.compareExchange(expected: Gate.admitted, desired: state, ordering: .sequentiallyConsistent).exchanged
+    if isFirst { backlog.shrink() }
+    return isFirst
   }
 }

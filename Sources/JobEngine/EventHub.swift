@@ -15,13 +15,13 @@ final class EventHub: Sendable {
   /// The run as of the last fact.
   var run: Run { state.withLock { $0.run } }
 
-  /// All facts of one call get consecutive numbers and the same instant.
-  func post(_ facts: some Collection<JobFact>, at time: Duration) {
+  /// All facts of one call get consecutive numbers.
+  func post(_ facts: [(fact: JobFact, time: Duration)]) {
     guard !facts.isEmpty else { return }
     state.withLock { state in
       var events: [JobEvent] = []
       events.reserveCapacity(facts.count)
-      for fact in facts {
+      for (fact, time) in facts {
         let event = JobEvent(seq: state.run.nextSeq, time: time, fact: fact)
         state.run.apply(event)
         events.append(event)

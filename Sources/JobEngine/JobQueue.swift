@@ -42,11 +42,27 @@ package final class JobQueue: JobFeed, @unchecked Sendable {
     case marker(@Sendable () -> Void)
   }
 
+  /// Notes for each input when it came, for it may wait for others.
+  private struct Inbox: Sendable {
+    struct Entry: Sendable {
+      var input: Input
+      /// On the engine's clock, not since the run began.
+      var time: Duration
+    }
+
+    let mailbox: Mailbox<Entry>
+    let clock: any JobClock
+
+    func post(_ input: Input, isUrgent: Bool = false) {
+      mailbox.post(Entry(input: input, time: clock.now), isUrgent: isUrgent)
+    }
+  }
+
   /// How many events a reader may be behind before jobs are held back in writing more output.
   private static let readersLimit = 20_000
   private static let inboxLimit = 256
   /// Thousands of short jobs a second are dealt with by the dozen; the window of admitted ones hides the wait.
-  private static let pace = Mailbox<Input>.Pace(interval: .milliseconds(2), burst: Scheduler.ahead)
+  private static let pace = Mailbox<Inbox.Entry>.Pace(interval: .milliseconds(20), burst: 4 * Scheduler.ahead)
 
   package let id: String
   package let folder: RunFolder?
@@ -61,7 +77,8 @@ package final class JobQueue: JobFeed, @unchecked Sendable {
   private let starting = DispatchQueue(label: "opdash.attempts", qos: .userInitiated)
   private let makeRunner: RunnerFactory
   private let graph: JobGraph
-  private let inbox: Mailbox<Input>
+  private let inbox: Inbox
+  private let backlog = Backlog()
   private let owner = Owner()
   /// When the run began; set once, on `engine`.
   private let beginning = Lock<Duration?>(nil)
@@ -71,7 +88,9 @@ package final class JobQueue: JobFeed, @unchecked Sendable {
   private var operations: [Int: AttemptOperation] = [:]
   private var attempts: [Int: Int] = [:]
   private var gate: ProgressGate
-  private var facts: [JobFact] = []
+  private var facts: [(fact: JobFact, time: Duration)] = []
+  /// The instant of the newest input.
+  private var now: Duration = .zero
   private var alarm: (time: Duration, timer: any JobTimer)?
   private var finishing: (signal: Int32?, isAsked: Bool) = (nil, false)
   private var isOver = false
@@ -101,7 +120,8 @@ package final class JobQueue: JobFeed, @unchecked Sendable {
     queue.underlyingQueue = starting
     queue.maxConcurrentOperationCount = slots
     let owner = owner
-    inbox = Mailbox(on: engine, pace: Self.pace) { inputs in owner.queue?.handle(inputs) }
+    inbox = Inbox(
+      mailbox: Mailbox(on: engine, pace: Self.pace) { entries in owner.queue?.handle(entries) }, clock: clock)
     owner.queue = self
   }
 
@@ -136,21 +156,26 @@ package final class JobQueue: JobFeed, @unchecked Sendable {
 
   // MARK: On the engine
 
-  private var now: Duration { elapsed }
-
-  private func handle(_ inputs: [Input]) {
+  private func handle(_ entries: [Inbox.Entry]) {
     if !isOver {
-      let now = now
-      for input in inputs {
-        handle(input, now: now)
-        perform(scheduler.takeActions(), now: now)
+      for entry in entries {
+        advance(to: entry.time)
+        handle(entry.input)
+        perform(scheduler.takeActions())
       }
-      settle(now: now)
+      settle()
     }
-    for case .marker(let body) in inputs { body() }
+    for case .marker(let body) in entries.lazy.map(\.input) { body() }
   }
 
-  private func handle(_ input: Input, now: Duration) {
+  /// Inputs of different threads may come in the other order than they were noted: time does not go back.
+  private func advance(to time: Duration) {
+    now = max(now, beginning.withLock { $0 }.map { time - $0 } ?? .zero)
+  }
+
+  private func state(_ fact: JobFact) { facts.append((fact, now)) }
+
+  private func handle(_ input: Input) {
     switch input {
     case .begin:
       begin()
@@ -162,12 +187,12 @@ package final class JobQueue: JobFeed, @unchecked Sendable {
       scheduler.attemptStarted(ticket: ticket, pid: pid, now: now)
     case .progress(let ticket, let progress):
       guard let job = scheduler.job(of: ticket) else { return }
-      if let due = gate.report(progress, of: job, now: now) { facts.append(.jobProgress(job, due)) }
+      if let due = gate.report(progress, of: job, now: now) { state(.jobProgress(job, due)) }
     case .output(let ticket, let lines):
       guard let job = scheduler.job(of: ticket), let attempt = attempts[ticket] else { return }
-      for line in lines { facts.append(.jobLog(job, attempt: attempt, line)) }
+      for line in lines { state(.jobLog(job, attempt: attempt, line)) }
     case .ended(let ticket, let outcome):
-      if let job = scheduler.job(of: ticket), let last = gate.flush(job) { facts.append(.jobProgress(job, last)) }
+      if let job = scheduler.job(of: ticket), let last = gate.flush(job) { state(.jobProgress(job, last)) }
       operations[ticket] = nil
       scheduler.attemptEnded(ticket: ticket, outcome, now: now)
       attempts[ticket] = nil
@@ -176,38 +201,34 @@ package final class JobQueue: JobFeed, @unchecked Sendable {
   }
 
   private func begin() {
-    let now = clock.now
-    beginning.withLock { $0 = now }
-    let start = RunStart(
+    let start = clock.now
+    beginning.withLock { $0 = start }
+    let run = RunStart(
       id: id, name: graph.name, slots: scheduler.slots, at: Date(), jobs: graph.jobs.count, pools: graph.pools,
       folder: folder?.path)
-    facts.append(.runStarted(start))
-    for (index, job) in graph.jobs.enumerated() { facts.append(.jobAdded(JobID(index), job)) }
+    state(.runStarted(run))
+    for (index, job) in graph.jobs.enumerated() { state(.jobAdded(JobID(index), job)) }
     scheduler.start()
   }
 
   /// After each batch: the facts are stated, the next alarm is set, an end that was asked for comes about.
-  private func settle(now: Duration) {
-    state(now: now)
+  private func settle() {
+    hub.post(facts)
+    facts.removeAll(keepingCapacity: true)
     setAlarm()
     guard finishing.isAsked, scheduler.inQueue == 0, hub.run.counts.active == 0 else { return }
     isOver = true
     alarm?.timer.cancel()
     alarm = nil
-    hub.post([.runFinished(RunSummary(of: hub.run, signal: finishing.signal))], at: now)
+    hub.post([(.runFinished(RunSummary(of: hub.run, signal: finishing.signal)), now)])
     folder?.removeIfEmpty()
   }
 
-  private func state(now: Duration) {
-    hub.post(facts, at: now)
-    facts.removeAll(keepingCapacity: true)
-  }
-
-  private func perform(_ actions: [Scheduler.Action], now: Duration) {
+  private func perform(_ actions: [Scheduler.Action]) {
     for action in actions {
       switch action {
       case .fact(let fact):
-        facts.append(fact)
+        state(fact)
       case .admit(let admission):
         // What makes an attempt possible is stated before the attempt can state anything.
         admit(admission)
@@ -216,7 +237,7 @@ package final class JobQueue: JobFeed, @unchecked Sendable {
           operations[ticket] = nil
           attempts[ticket] = nil
           scheduler.attemptWithdrawn(ticket: ticket)
-          perform(scheduler.takeActions(), now: now)
+          perform(scheduler.takeActions())
         }
       case .cancel(let ticket): operations[ticket]?.cancel()
       case .kill(let ticket):
@@ -237,7 +258,7 @@ package final class JobQueue: JobFeed, @unchecked Sendable {
       LogPath.file(in: $0.path, job: job.name, id: admission.job, attempt: admission.attempt)
     }
     let runner = makeRunner(job, attempt: admission.attempt, logPath: logPath, clock: clock)
-    let operation = AttemptOperation(runner, report: report(of: admission.ticket))
+    let operation = AttemptOperation(runner, report: report(of: admission.ticket), backlog: backlog)
     operation.name = job.name
     if graph.schedule != .fifo { operation.queuePriority = admission.priority.queuePriority }
     operations[admission.ticket] = operation
@@ -246,15 +267,15 @@ package final class JobQueue: JobFeed, @unchecked Sendable {
   }
 
   private func report(of ticket: Int) -> AttemptReport {
-    let (inbox, hub) = (inbox, hub)
+    let (inbox, hub, backlog) = (inbox, hub, backlog)
     return AttemptReport(
       started: { inbox.post(.started(ticket: ticket, pid: $0)) },
       progress: { inbox.post(.progress(ticket: ticket, $0)) },
       output: { lines, consumed in
         if !lines.isEmpty { inbox.post(.output(ticket: ticket, lines)) }
-        inbox.whenBelow(Self.inboxLimit) { hub.whenBelow(Self.readersLimit, consumed) }
+        inbox.mailbox.whenBelow(Self.inboxLimit) { hub.whenBelow(Self.readersLimit, consumed) }
       },
-      ended: { inbox.post(.ended(ticket: ticket, $0)) })
+      ended: { inbox.post(.ended(ticket: ticket, $0), isUrgent: backlog.isLow) })
   }
 
   /// One timer for all that waits for time.
@@ -275,11 +296,11 @@ package final class JobQueue: JobFeed, @unchecked Sendable {
   private func wake() {
     guard !isOver else { return }
     alarm = nil
-    let now = now
-    for (job, progress) in gate.due(now: now) { facts.append(.jobProgress(job, progress)) }
+    advance(to: clock.now)
+    for (job, progress) in gate.due(now: now) { state(.jobProgress(job, progress)) }
     scheduler.wake(now: now)
-    perform(scheduler.takeActions(), now: now)
-    settle(now: now)
+    perform(scheduler.takeActions())
+    settle()
   }
 }
 

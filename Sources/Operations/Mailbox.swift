@@ -5,8 +5,8 @@ import Dispatch
 /// Any thread may post. However many elements come while a call is on its way, it has them all; what comes while one is
 /// under way goes into the next. So the order holds on a concurrent queue too.
 ///
-/// A mailbox with a pace calls at most that often while few elements come: each call costs a thread its sleep, and a
-/// dozen elements in one call cost hardly more than one.
+/// A mailbox with a pace lets elements wait for company: each call costs a thread its sleep, and a dozen elements in one
+/// call cost hardly more than one.
 package final class Mailbox<Element: Sendable>: Sendable {
   /// No call within `interval` of the one before, unless `burst` elements wait.
   package struct Pace: Sendable {
@@ -23,8 +23,9 @@ package final class Mailbox<Element: Sendable>: Sendable {
     var elements: [Element] = []
     var hasUrgent = false
     var call = Call.none
-    /// Numbers the calls, so that one that was overtaken is void.
-    var number = 0
+    /// Whether a timer is on its way. It stays when its call is overtaken, and serves what comes next: setting one costs
+    /// more than a call.
+    var isTimerSet = false
     /// When the newest call began.
     var called: DispatchTime?
     var isClosed = false
@@ -33,16 +34,13 @@ package final class Mailbox<Element: Sendable>: Sendable {
 
   private enum Call {
     case none
-    case due(Int)
-    /// Waits for the pace, and may be overtaken.
-    case delayed(Int)
+    case due
     case underWay
   }
 
-  private struct Order {
-    var number: Int
-    /// Nil means at once.
-    var time: DispatchTime?
+  private enum Order {
+    case call
+    case timer(DispatchTime)
   }
 
   private let state = Lock(State())
@@ -68,7 +66,7 @@ package final class Mailbox<Element: Sendable>: Sendable {
       guard !state.isClosed else { return nil }
       state.elements.append(contentsOf: elements)
       if isUrgent { state.hasUrgent = true }
-      return nextCall(&state)
+      return nextOrder(&state)
     }
     if let order { give(order) }
   }
@@ -97,18 +95,16 @@ package final class Mailbox<Element: Sendable>: Sendable {
     for body in waiting { body() }
   }
 
-  /// The call that the elements need and that is not on its way yet.
-  private func nextCall(_ state: inout State) -> Order? {
-    guard !state.elements.isEmpty else { return nil }
-    var time: DispatchTime?
-    switch state.call {
-    case .due, .underWay: return nil
-    case .none, .delayed: time = delay(state)
+  /// What has to be set going for the elements that is not on its way yet.
+  private func nextOrder(_ state: inout State) -> Order? {
+    guard case .none = state.call, !state.elements.isEmpty else { return nil }
+    guard let time = delay(state) else {
+      state.call = .due
+      return .call
     }
-    if time != nil, case .delayed = state.call { return nil }
-    state.number += 1
-    state.call = time == nil ? .due(state.number) : .delayed(state.number)
-    return Order(number: state.number, time: time)
+    guard !state.isTimerSet else { return nil }
+    state.isTimerSet = true
+    return .timer(time)
   }
 
   /// When the next call may be made; nil means at once.
@@ -119,19 +115,24 @@ package final class Mailbox<Element: Sendable>: Sendable {
   }
 
   private func give(_ order: Order) {
-    if let time = order.time {
-      queue.asyncAfter(deadline: time) { self.call(order.number) }
-    } else {
-      queue.async { self.call(order.number) }
+    switch order {
+    case .call: queue.async { self.call() }
+    case .timer(let time): queue.asyncAfter(deadline: time) { self.timeHasCome() }
     }
   }
 
-  private func call(_ number: Int) {
-    let taken = state.withLock { state -> (elements: [Element], waiting: [@Sendable () -> Void], isClosed: Bool)? in
-      switch state.call {
-      case .due(number), .delayed(number): break
-      default: return nil
-      }
+  private func timeHasCome() {
+    let isDue = state.withLock { state in
+      state.isTimerSet = false
+      guard case .none = state.call, !state.elements.isEmpty else { return false }
+      state.call = .due
+      return true
+    }
+    if isDue { call() }
+  }
+
+  private func call() {
+    let taken = state.withLock { state in
       state.call = .underWay
       state.hasUrgent = false
       if pace != nil { state.called = .now() }
@@ -139,15 +140,14 @@ package final class Mailbox<Element: Sendable>: Sendable {
         state.elements = []
         state.waiting = []
       }
-      return (state.elements, state.waiting, state.isClosed)
+      return (elements: state.elements, waiting: state.waiting, isClosed: state.isClosed)
     }
-    guard let taken else { return }
     if !taken.isClosed { receive(taken.elements) }
     for body in taken.waiting { body() }
     // Through the queue again rather than at once, so that a busy mailbox does not keep the queue to itself.
     let order = state.withLock { state in
       state.call = .none
-      return nextCall(&state)
+      return nextOrder(&state)
     }
     if let order { give(order) }
   }
