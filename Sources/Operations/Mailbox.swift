@@ -23,8 +23,9 @@ package final class Mailbox<Element: Sendable>: Sendable {
     var elements: [Element] = []
     var hasUrgent = false
     var call = Call.none
-    /// Whether a timer is on its way. It stays when its call is overtaken, and serves what comes next: setting one costs
-    /// more than a call.
+    /// Whether a timer is on its way.
+    ///
+    /// It stays when its call is overtaken, and serves what comes next: setting one costs more than a call.
     var isTimerSet = false
     /// When the newest call began.
     var called: DispatchTime?

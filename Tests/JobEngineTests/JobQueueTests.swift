@@ -52,6 +52,17 @@ private func events(of graph: JobGraph, slots: Int = 2) throws -> [JobEvent] {
     #expect(run.summary?.exit == 0)
   }
 
+  @Test func aFactBearsTheInstantAtWhichItCame() throws {
+    let clock = ManualClock()
+    let jobs = [simulated("a", .seconds(1)), simulated("b", .seconds(2))]
+    let queue = try JobQueue(JobGraph(name: "test", jobs: jobs), options: .init(slots: 2), clock: clock)
+    queue.start()
+    #expect(eventually { queue.run.counts.executing == 2 && clock.armed == 2 })
+    clock.advance(by: .seconds(60))
+    #expect(eventually { queue.run.isComplete })
+    #expect(queue.run.jobs.map { $0.attempt?.endedAt } == [.seconds(1), .seconds(2)])
+  }
+
   @Test func everyEventIsDeliveredToASubscriberThatComesLateAfterItsSnapshot() throws {
     let clock = ManualClock()
     let queue = try JobQueue(

@@ -41,6 +41,21 @@ import Testing
     #expect(eventually { calls.withLock { $0.last?.count } == 10 })
   }
 
+  @Test func whatComesAfterAnOvertakenTimerIsDeliveredByIt() {
+    let calls = Lock<[[Int]]>([])
+    let pace = Mailbox<Int>.Pace(interval: .milliseconds(300), burst: 100)
+    let mailbox = Mailbox<Int>(on: DispatchQueue(label: "test"), pace: pace) { batch in
+      calls.withLock { $0.append(batch) }
+    }
+    mailbox.post(1)
+    #expect(eventually { calls.withLock { $0 } == [[1]] })
+    mailbox.post(2)
+    mailbox.post(3, isUrgent: true)
+    #expect(eventually { calls.withLock { $0.joined().count } == 3 })
+    mailbox.post(4)
+    #expect(eventually { calls.withLock { Array($0.joined()) } == [1, 2, 3, 4] })
+  }
+
   @Test func whatIsPacedIsDeliveredWholeAndInOrder() {
     let calls = Lock<[Int]>([])
     let mailbox = Mailbox<Int>(
