@@ -65,7 +65,7 @@ let package = Package(
       name: "opdash",
       dependencies: [
         "JobModel", "JobEngine", "JobFiles", "Reports", "Screen", "Dashboard", "NcursesTerminal",
-        "DemoServer", "Operations", "Processes", "Scenarios", "Transfers",
+        "DemoServer", "Operations", "Processes", "Scenarios", "Transfers", "CTerminal",
       ],
       swiftSettings: settings),
 

@@ -105,6 +105,8 @@ import Testing
 
   @Test func plainLinesNameWhatStillRunsAndASecondInterruptKills() throws {
     let run = try place.start("run", "deaf.yml")
+    // The line names what has been stated, and a process is there a moment before.
+    #expect(eventually(within: Workplace.patience) { run.outputText.contains("> deaf  started") })
     #expect(eventually(within: Workplace.patience) { ProcessTable.sleepers(marker) == 1 })
     kill(run.child.pid, SIGINT)
     let asked = "opdash: stopping; still running: deaf. Ctrl-C again kills.\n"

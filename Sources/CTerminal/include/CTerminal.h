@@ -25,3 +25,13 @@ void terminal_stop_group(void);
 
 /// The column count and row count of the terminal; 0 on success.
 int terminal_get_size(int fd, int *columns, int *rows);
+
+/// The end from which the watched signals are read, a byte each, in order; -1 with errno where there is none.
+///
+/// It never blocks and is closed in children.
+int signal_pipe_open(void);
+
+/// From now on the signal is noted in the pipe instead of what it does by itself. Returns 0 or an errno.
+///
+/// Unlike a dispatch source, which installs its handler some time later on a thread of its own, nothing is lost from here on.
+int signal_pipe_watch(int number);
