@@ -32,7 +32,7 @@ final class PartFile {
     info = Self.length(descriptor) > 0 ? Self.readInfo(path + ".meta") : nil
   }
 
-  deinit { if descriptor >= 0 { Foundation.close(descriptor) } }
+  deinit { close() }
 
   var size: Int64 { Self.length(descriptor) }
 
@@ -95,6 +95,8 @@ final class PartFile {
 
   private func close() {
     guard descriptor >= 0 else { return }
+    // A process that is being started has a copy of the descriptor for a moment, which would keep the lock.
+    flock(descriptor, LOCK_UN)
     Foundation.close(descriptor)
     descriptor = -1
   }

@@ -138,6 +138,25 @@ import Testing
     #expect(try Data(contentsOf: folder.file("file.part")) == Data("12345".utf8))
   }
 
+  /// A process that is being started has a copy of every descriptor until its program runs.
+  @Test func aPartThatIsLetGoOfIsFreeThoughACopyOfItsDescriptorIsOpen() throws {
+    let part = try PartFile(for: folder.file("file"))
+    try Array("12345".utf8).withUnsafeBytes { try part.write($0) }
+    var named = stat()
+    try #require(stat(part.path, &named) == 0)
+    let descriptor = try #require(
+      (Int32(0)..<1024).first { number in
+        var opened = stat()
+        return fstat(number, &opened) == 0 && opened.st_ino == named.st_ino && opened.st_dev == named.st_dev
+      })
+    let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+    defer { close(copy) }
+    part.close(keeping: true)
+    let next = try PartFile(for: folder.file("file"))
+    #expect(next.size == 5)
+    next.close(keeping: false)
+  }
+
   @Test func theNextBytesAreSaidNowAndThenAndTheLastAlways() async throws {
     let server = try serve(randomBytes(20_000_000))
     defer { server.stop() }

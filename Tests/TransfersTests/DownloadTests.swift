@@ -64,6 +64,7 @@ import Testing
     download.download.pause()
     download.download.resume()
     await download.ended()
+    _ = try #require(try? download.result?.get(), "\(String(describing: download.result)) \(download.notes)")
     #expect(try Data(contentsOf: folder.file("file")) == data)
     #expect(folder.names() == ["file"])
     let resumed = download.notes.filter { $0.contains("206, from byte ") }
