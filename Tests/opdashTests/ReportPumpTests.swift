@@ -101,6 +101,7 @@ import Testing
     feed.begin(1)
     feed.post(.jobState(JobID(0), .executing, attempt: 1, pid: nil), at: .seconds(3))
     // The first facts came at 0, the last at 3: the clock that stands still shows that the run began 3 s ago.
+    #expect(eventually { text.withLock { $0 }.contains("job0") })
     #expect(eventually { clock.wakes.count == 1 })
     clock.advance(by: .seconds(10))
     #expect(eventually { text.withLock { $0 }.contains("00:13.0   1 running: job0 10.0s; 0 of 1 done") })
