@@ -43,7 +43,8 @@ let package = Package(
 
     // What an operation is, and the operations that do real work.
     module("Operations"),
-    module("Transfers", ["Operations", "CCurl", .target(name: "CCrypto", condition: .when(platforms: [.linux]))]),
+    module("Checksums", [.target(name: "CCrypto", condition: .when(platforms: [.linux]))]),
+    module("Transfers", ["Operations", "Checksums", "CCurl"]),
     module("Processes", ["Operations", "CProcess"]),
 
     // What a run is, and what makes one happen.
@@ -57,7 +58,7 @@ let package = Package(
     module("Dashboard", ["JobModel", "Screen"]),
     module("NcursesTerminal", ["Screen", "CNcurses", "CTerminal"]),
 
-    module("DemoServer", ["CMicrohttpd", "Operations"]),
+    module("DemoServer", ["Checksums", "CMicrohttpd", "Operations"]),
     .target(
       name: "Scenarios", dependencies: ["JobModel"], path: "Demo/Scenarios",
       resources: ["collect.yml", "diamond.yml", "flaky-network.yml"].map { .embedInCode($0) }, swiftSettings: settings),
@@ -89,7 +90,7 @@ let package = Package(
     tests("Screen", ["Support"]),
     tests("Dashboard", ["Support", "JobModel", "Screen"], exclude: ["Goldens"]),
     tests("NcursesTerminal", ["Support", "Screen", "terminal-probe"]),
-    tests("DemoServer", ["Support"]),
+    tests("DemoServer", ["Checksums", "Support"]),
     tests("Scenarios", ["Support", "DemoServer", "JobEngine", "JobFiles", "JobModel"]),
     tests("opdash", ["Support", "JobModel", "Operations", "Reports", "Screen"]),
     // The built program in a real terminal, from the outside.

@@ -66,17 +66,23 @@ static pid_t number(const char **text) {
   return value;
 }
 
-bool cprocess_look(pid_t pid, struct cprocess_info *info) {
-  char path[40], text[512];
+/// Reads /proc/PID/stat into `text`; returns the end of the process's name in it, or NULL.
+static const char *stat_after_name(pid_t pid, char *text, size_t size) {
+  char path[40];
   path_of(path, pid, "/stat");
   int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return false;
-  ssize_t count = read_some(descriptor, text, sizeof text - 1);
+  if (descriptor < 0) return NULL;
+  ssize_t count = read_some(descriptor, text, size - 1);
   close(descriptor);
-  if (count <= 0) return false;
+  if (count <= 0) return NULL;
   text[count] = 0;
   // The name stands in parentheses and may hold anything, parentheses too.
-  const char *rest = strrchr(text, ')');
+  return strrchr(text, ')');
+}
+
+bool cprocess_look(pid_t pid, struct cprocess_info *info) {
+  char text[512];
+  const char *rest = stat_after_name(pid, text, sizeof text);
   if (rest == NULL || rest[1] != ' ' || rest[2] == 0) return false;
   char state = rest[2];
   rest += 3;
@@ -90,15 +96,8 @@ bool cprocess_look(pid_t pid, struct cprocess_info *info) {
 
 /// Whether a process is on its way into another program: it has memory, but no environment to read yet.
 static bool is_executing(pid_t pid) {
-  char path[40], text[1024];
-  path_of(path, pid, "/stat");
-  int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return false;
-  ssize_t count = read_some(descriptor, text, sizeof text - 1);
-  close(descriptor);
-  if (count <= 0) return false;
-  text[count] = 0;
-  const char *at = strrchr(text, ')');
+  char text[1024];
+  const char *at = stat_after_name(pid, text, sizeof text);
   if (at == NULL) return false;
   // The size of the memory is the 23rd word, the end of the environment the 51st.
   bool has_memory = false, has_environment = false;

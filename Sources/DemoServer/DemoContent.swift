@@ -1,3 +1,5 @@
+import Checksums
+
 /// Bytes that a size and a seed determine, so that both ends of a transfer can be checked without a file.
 package struct DemoContent: Sendable, Equatable {
   package var size: Int
@@ -36,7 +38,7 @@ package struct DemoContent: Sendable, Equatable {
 
   /// Lower-case hexadecimal.
   package var sha256: String {
-    var sum = SHA256()
+    let sum = SHA256Sum()
     var offset = 0
     withUnsafeTemporaryAllocation(byteCount: 65_536, alignment: 8) { buffer in
       while offset < size {
@@ -45,7 +47,7 @@ package struct DemoContent: Sendable, Equatable {
         offset += count
       }
     }
-    return sum.finish()
+    return sum.hex
   }
 
   /// A mix of the seed and the word's place; any word can be had without those before it.

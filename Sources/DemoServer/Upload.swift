@@ -1,3 +1,5 @@
+import Checksums
+
 /// A body that a client sent: its size and sum, and its bytes as long as they are few.
 struct Upload {
   /// More than this is counted and summed, not kept.
@@ -6,7 +8,7 @@ struct Upload {
   private(set) var size = 0
   /// Nil once there were too many.
   private(set) var bytes: [UInt8]? = []
-  private var sum = SHA256()
+  private let sum = SHA256Sum()
 
   mutating func append(_ piece: UnsafeRawBufferPointer) {
     size += piece.count
@@ -15,8 +17,5 @@ struct Upload {
   }
 
   /// Lower-case hexadecimal.
-  var sha256: String {
-    var sum = sum
-    return sum.finish()
-  }
+  var sha256: String { sum.hex }
 }

@@ -1,3 +1,4 @@
+import Checksums
 import Testing
 
 @testable import DemoServer
@@ -13,17 +14,17 @@ import Testing
     (String(repeating: "a", count: 1000), "41edece42d63e8d9bf515a9ba6932e1c20cbc9f5a5d134645adb5db1b9737ea3"),
   ])
   func theSumIsThatOfTheStandard(text: String, sum: String) {
-    #expect(SHA256.hex(of: Array(text.utf8)) == sum)
+    #expect(SHA256Sum.hex(of: Array(text.utf8)) == sum)
   }
 
   @Test func theSumDoesNotDependOnThePieces() {
     let bytes = DemoContent(size: 1000, seed: 3).bytes
     for piece in [1, 7, 63, 64, 65, 129] {
-      var sum = SHA256()
+      let sum = SHA256Sum()
       for start in stride(from: 0, to: bytes.count, by: piece) {
         bytes[start..<min(bytes.count, start + piece)].withUnsafeBytes { sum.update($0) }
       }
-      #expect(sum.finish() == SHA256.hex(of: bytes))
+      #expect(sum.hex == SHA256Sum.hex(of: bytes))
     }
   }
 
@@ -36,7 +37,7 @@ import Testing
       let count = part.withUnsafeMutableBytes { content.read(at: offset, into: $0) }
       #expect(part[..<count] == whole[offset...].prefix(23))
     }
-    #expect(content.sha256 == SHA256.hex(of: whole))
+    #expect(content.sha256 == SHA256Sum.hex(of: whole))
     #expect(DemoContent(size: 100, seed: 6).bytes != whole)
   }
 
