@@ -55,10 +55,14 @@ final class ProcessCensus: Sendable {
   /// Looks only at those that were started after a process, which took its number before theirs; nil when looking at all
   /// is cheaper, or when the numbers may have begun again from the lowest.
   func takeStarted(after pid: pid_t) -> Result? {
-    let newest = cprocess_newest()
-    guard newest >= pid, newest - pid <= 256 else { return nil }
     var list: [cprocess_info] = []
-    for candidate in stride(from: pid + 1, through: newest, by: 1) {
+    var candidate = pid
+    // Asked again after each look: one that was seen to have ended may have started another just before.
+    while true {
+      let newest = cprocess_newest()
+      guard newest >= candidate, newest - pid <= 256 else { return nil }
+      if candidate == newest { break }
+      candidate += 1
       // Asked in this order: who is no longer launching by then is registered.
       guard !cprocess_is_launching(candidate), registry.launch(ledBy: candidate) == nil else { continue }
       // What is ours, a thread or a child about to leave us, costs no look.
