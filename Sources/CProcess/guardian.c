@@ -58,7 +58,7 @@ static void pause_for(long milliseconds) {
   nanosleep(&time, NULL);
 }
 
-/// Kills what belongs to the run. Returns whether anything was alive.
+/// Kills what belongs to the run. Returns whether anything was alive, or may have been.
 static bool kill_all(const char *cookie, pid_t self) {
   static struct cprocess_info list[1 << 16];
   size_t count = cprocess_list(list, sizeof list / sizeof list[0]);
@@ -69,9 +69,15 @@ static bool kill_all(const char *cookie, pid_t self) {
     grew = false;
     for (size_t i = 0; i < count; i++) {
       struct cprocess_info *info = &list[i];
-      if (info->pid == 0 || info->pid == self || info->ended) continue;
+      // Session 0 is the kernel's own.
+      if (info->pid == 0 || info->pid == self || info->ended || info->session == 0) continue;
       bool ours = set_has(info->session) || set_has(info->group) || (info->parent > 1 && set_has(info->parent));
-      if (!ours && first) ours = cprocess_launch_number(info->pid, cookie) >= 0;
+      if (!ours && first) {
+        int64_t number = cprocess_launch_number(info->pid, cookie);
+        ours = number >= 0;
+        // No peace yet: whether it was ours, the next look tells.
+        if (number == cprocess_undecided) found = true;
+      }
       if (!ours) continue;
       set_add(info->pid);
       if (kill(info->pid, SIGKILL) == 0) found = true;

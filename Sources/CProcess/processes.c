@@ -94,11 +94,19 @@ bool cprocess_look(pid_t pid, struct cprocess_info *info) {
   return true;
 }
 
-/// Whether a process is on its way into another program: it has memory, but no environment to read yet.
-static bool is_executing(pid_t pid) {
+enum environment {
+  /// The process has ended; it may have started another just before.
+  environment_gone,
+  /// It is on its way into another program: it has memory, but no environment to read yet.
+  environment_coming,
+  environment_there,
+};
+
+static enum environment environment_of(pid_t pid) {
   char text[1024];
   const char *at = stat_after_name(pid, text, sizeof text);
-  if (at == NULL) return false;
+  if (at == NULL) return environment_gone;
+  if (at[1] == ' ' && (at[2] == 'Z' || at[2] == 'X' || at[2] == 'x')) return environment_gone;
   // The size of the memory is the 23rd word, the end of the environment the 51st.
   bool has_memory = false, has_environment = false;
   for (int word = 2; *at != 0; at++) {
@@ -107,7 +115,9 @@ static bool is_executing(pid_t pid) {
     if (word == 23) has_memory = true;
     if (word == 51) has_environment = true;
   }
-  return has_memory && !has_environment;
+  // Without memory it is in the midst of its end, or the kernel's own.
+  if (!has_memory) return environment_gone;
+  return has_environment ? environment_there : environment_coming;
 }
 
 struct directory_entry {
@@ -142,12 +152,13 @@ size_t cprocess_list(struct cprocess_info *list, size_t capacity) {
   return found;
 }
 
-/// As cprocess_launch_number, with -2 for an environment of no bytes.
+/// As cprocess_launch_number, but undecided for an environment of no bytes, whatever the reason.
 static int64_t read_launch_number(pid_t pid, const char *cookie) {
   char path[40], text[8192];
   path_of(path, pid, "/environ");
   int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return -1;
+  // Another user's is not ours.
+  if (descriptor < 0) return errno == ENOENT || errno == ESRCH ? cprocess_undecided : -1;
   bool is_empty = true;
   size_t length = strlen(cookie), kept = 0;
   int64_t found = -1;
@@ -183,17 +194,27 @@ static int64_t read_launch_number(pid_t pid, const char *cookie) {
     }
   }
   close(descriptor);
-  return is_empty ? -2 : found;
+  return is_empty ? cprocess_undecided : found;
 }
 
 int64_t cprocess_launch_number(pid_t pid, const char *cookie) {
-  for (int attempt = 0; attempt < 200; attempt++) {
+  // An environment that is there and empty is so for good, or came between the reading and the asking.
+  int empty = 0;
+  for (int attempt = 0; attempt < 50; attempt++) {
     int64_t number = read_launch_number(pid, cookie);
-    if (number != -2) return number;
-    if (!is_executing(pid)) return -1;
-    sched_yield();
+    if (number != cprocess_undecided) return number;
+    switch (environment_of(pid)) {
+      case environment_gone: return cprocess_undecided;
+      case environment_coming:
+        empty = 0;
+        sched_yield();
+        break;
+      case environment_there:
+        if (++empty == 3) return -1;
+        break;
+    }
   }
-  return -1;
+  return cprocess_undecided;
 }
 
 pid_t cprocess_newest(void) {

@@ -38,6 +38,12 @@ final class ChildProcess: @unchecked Sendable {
   var exit: ProcessExit?
   /// What tells of the ends of those that the leader left.
   var survivorDescriptors: [Int32] = []
+  /// The sessions that were there when the stop signal was sent: what is started in them since cleans up.
+  var askedSessions: Set<pid_t> = []
+  /// When those that got away are looked for next.
+  var lookInterval: UInt64 = 0
+  /// How often in a row nobody could say whether anything is left.
+  var doubts = 0
   let launchedAt: UInt64
 
   init(

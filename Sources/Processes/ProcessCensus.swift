@@ -32,6 +32,9 @@ final class ProcessCensus: Sendable {
     fileprivate(set) var members: [UInt64: [Member]] = [:]
     /// Adopted, without session or cookie that would tell the job.
     fileprivate(set) var orphans: [Member] = []
+    /// Whether one could not be told yet: it ended while we looked, perhaps after it had started another, or was between
+    /// two programs. Only another look can say that nobody is there.
+    fileprivate(set) var isDoubtful = false
     /// Adopted and ended, not yet reaped.
     fileprivate(set) var ended: [pid_t] = []
     /// How many leaders are alive.
@@ -41,6 +44,7 @@ final class ProcessCensus: Sendable {
 
   /// Looks at every process of the system.
   func takeAll() -> Result {
+    let newest = cprocess_newest()
     var count = 512
     var list: [cprocess_info] = []
     repeat {
@@ -49,7 +53,10 @@ final class ProcessCensus: Sendable {
         initialized = min(cprocess_list(buffer.baseAddress, count), count)
       }
     } while list.count == count
-    return take(list)
+    var result = take(list)
+    // The look goes from low numbers to high ones; where they began again meanwhile, a successor may stand behind it.
+    if cprocess_newest() < newest { result.isDoubtful = true }
+    return result
   }
 
   /// Looks only at those that were started after a process, which took its number before theirs; nil when looking at all
@@ -84,10 +91,14 @@ final class ProcessCensus: Sendable {
         if info.parent == ownPID, registry.launch(ledBy: info.pid) == nil { result.ended.append(info.pid) }
       } else if registry.launch(ledBy: info.pid) != nil {
         result.leaders += 1
-      } else if let owner = owner(of: info) {
-        result.add(info, to: owner)
       } else {
-        rest.append(info)
+        switch owner(of: info) {
+        case .job(let number): result.add(info, to: number)
+        case .none: rest.append(info)
+        case .undecided:
+          rest.append(info)
+          result.isDoubtful = true
+        }
       }
     }
     // The descendants of members, however they hid themselves.
@@ -113,12 +124,19 @@ final class ProcessCensus: Sendable {
     }
   }
 
-  private func owner(of info: cprocess_info) -> UInt64? {
-    if let number = registry.launch(ledBy: info.session) { return number }
+  private enum Owner {
+    case job(UInt64)
+    case none
+    case undecided
+  }
+
+  private func owner(of info: cprocess_info) -> Owner {
+    if let number = registry.launch(ledBy: info.session) { return .job(number) }
     // One that still has its parent is told by it; the environment costs more to read.
-    if let number = registry.launch(ledBy: info.parent) { return number }
+    if let number = registry.launch(ledBy: info.parent) { return .job(number) }
     let number = cprocess_launch_number(info.pid, cookie)
-    return number > 0 ? UInt64(number) : nil
+    if number >= 0 { return .job(UInt64(number)) }
+    return number == cprocess_undecided ? .undecided : .none
   }
 }
 

@@ -32,6 +32,8 @@ final class ProcessReactor: @unchecked Sendable {
   private static let leftoverGrace: UInt64 = 1_000_000_000
   private static let killInterval: UInt64 = 250_000_000
   private static let pollInterval: UInt64 = 5_000_000
+  /// How often in a row a look may be in doubt: a stranger may hang between two programs for ever.
+  private static let maximumDoubts = 200
   /// A younger job's processes are looked for among the numbers after its leader's: they can't have begun again since.
   private static let youth: UInt64 = 1_000_000_000
 
@@ -47,8 +49,8 @@ final class ProcessReactor: @unchecked Sendable {
   private var unsettled: [ChildProcess] = []
   /// Streams that have more to give than one turn takes from them.
   private var unread: [(child: ChildProcess, stream: ProcessStream)] = []
-  /// Children that nothing tells about, to be looked at again soon.
-  private var polled: [ChildProcess] = []
+  /// Children of whom nothing tells, and when each is looked at again.
+  private var polled: [(child: ChildProcess, at: UInt64)] = []
   /// The stream whose chunk is being handed out.
   private var reading: (number: UInt64, stream: ProcessStream)?
   /// What a look at all processes gave in this turn.
@@ -132,9 +134,7 @@ final class ProcessReactor: @unchecked Sendable {
   /// In milliseconds, rounded up; negative for ever.
   private func timeout() -> Int64 {
     if !unread.isEmpty || !unsettled.isEmpty { return 0 }
-    var next = deadlines.isEmpty ? nil : deadlines.values.min()
-    if !polled.isEmpty { next = min(next ?? .max, Self.now + Self.pollInterval) }
-    guard let next else { return -1 }
+    guard let next = [deadlines.values.min(), polled.lazy.map(\.at).min()].compactMap({ $0 }).min() else { return -1 }
     let now = Self.now
     return next <= now ? 0 : Int64((next - now + 999_999) / 1_000_000)
   }
@@ -157,7 +157,7 @@ final class ProcessReactor: @unchecked Sendable {
     case .pause: if child.phase == .running { signal(child, SIGSTOP) }
     case .resume: signal(child, SIGCONT)
     case .consumed(let stream, let chunk): if child[stream].release(chunk: chunk) { read(stream, of: child) }
-    case .poll: polled.append(child)
+    case .poll: poll(child)
     }
   }
 
@@ -207,15 +207,22 @@ final class ProcessReactor: @unchecked Sendable {
     guard child.phase != .over, let exit = child.exit else { return }
     read(.stdout, of: child)
     read(.stderr, of: child)
-    let survivors = self.survivors(of: child)
+    let look = lookForSurvivors(of: child)
+    let survivors = members(of: child, in: look)
     child.closeSurvivorDescriptors()
     guard survivors.isEmpty else {
+      child.doubts = 0
       switch child.phase {
       case .running, .lettingGo: enter(.draining, child, for: Self.drainTime)
+      case .stopping: ask(survivors, of: child)
       case .killing: for survivor in survivors { survivor.signal(SIGKILL) }
-      case .draining, .stopping, .over: break
+      case .draining, .over: break
       }
       return watch(survivors, of: child)
+    }
+    if look.isDoubtful, child.doubts < Self.maximumDoubts {
+      child.doubts += 1
+      return poll(child)
     }
     if !child.hasOutput { return finish(child, exit) }
     if !child.isHeld, child.phase != .lettingGo { enter(.lettingGo, child, for: Self.drainTime) }
@@ -260,10 +267,25 @@ final class ProcessReactor: @unchecked Sendable {
   }
 
   private func stop(_ child: ChildProcess, grace: UInt64) {
+    child.lookInterval = Self.pollInterval
+    child.askedSessions = [child.pid]
+    child.askedSessions.formUnion(members(of: child, in: lookAtEveryone()).map(\.session))
     // What is stopped gets the signal only when it goes on.
     signal(child, child.launch.stopSignal)
     signal(child, SIGCONT)
     enter(.stopping, child, for: grace)
+  }
+
+  /// Sends the stop signal to those that got away while the others were sent it.
+  private func ask(_ survivors: [ProcessCensus.Member], of child: ChildProcess) {
+    for survivor in survivors where !child.askedSessions.contains(survivor.session) {
+      survivor.signal(child.launch.stopSignal)
+      survivor.signal(SIGCONT)
+    }
+    child.askedSessions.formUnion(survivors.map(\.session))
+    // One that has yet to leave its session is taken for what cleans up; nothing tells when it leaves.
+    poll(child, after: child.lookInterval)
+    child.lookInterval = min(child.lookInterval * 2, 1_000_000_000)
   }
 
   private func kill(_ child: ChildProcess) {
@@ -281,9 +303,9 @@ final class ProcessReactor: @unchecked Sendable {
     for member in members(of: child, in: lookAtEveryone()) where member.group != child.pid { member.signal(signal) }
   }
 
-  private func survivors(of child: ChildProcess) -> [ProcessCensus.Member] {
+  private func lookForSurvivors(of child: ChildProcess) -> ProcessCensus.Result {
     let isYoung = Self.now - child.launchedAt < Self.youth
-    return members(of: child, in: (isYoung ? census.takeStarted(after: child.pid) : nil) ?? lookAtEveryone())
+    return (isYoung ? census.takeStarted(after: child.pid) : nil) ?? lookAtEveryone()
   }
 
   private func members(of child: ChildProcess, in result: ProcessCensus.Result) -> [ProcessCensus.Member] {
@@ -307,15 +329,21 @@ final class ProcessReactor: @unchecked Sendable {
       let token = child.number << 2 | Source.survivor.rawValue
       _ = cprocess_poller_watch_process(poller, survivor.pid, descriptor, token)
     }
-    if child.survivorDescriptors.isEmpty { polled.append(child) }
+    if child.survivorDescriptors.isEmpty { poll(child) }
+  }
+
+  private func poll(_ child: ChildProcess, after interval: UInt64 = pollInterval) {
+    polled.append((child, Self.now + interval))
   }
 
   private func lookAgain() {
-    let children = polled
-    polled.removeAll(keepingCapacity: true)
-    for child in children where child.phase != .over {
+    guard !polled.isEmpty else { return }
+    let now = Self.now
+    let due = polled.filter { $0.at <= now }
+    polled.removeAll { $0.at <= now }
+    for (child, _) in due where child.phase != .over {
       lookAtLeader(of: child)
-      if child.exit == nil { polled.append(child) } else { unsettled.append(child) }
+      if child.exit == nil { poll(child) } else { unsettled.append(child) }
     }
   }
 

@@ -51,7 +51,8 @@ public final class ProcessSupervisor: Sendable {
       let everyone = census.takeAll()
       let left = everyone.members.values.joined() + everyone.orphans
       for member in left { member.signal(SIGKILL) }
-      quiet = launching == 0 && everyone.leaders == 0 && left.isEmpty ? quiet + 1 : 0
+      let isQuiet = launching == 0 && everyone.leaders == 0 && left.isEmpty && !everyone.isDoubtful
+      quiet = isQuiet ? quiet + 1 : 0
       if quiet == 2 { return true }
       if ContinuousClock.now >= end { return false }
       _ = poll(nil, 0, 1)

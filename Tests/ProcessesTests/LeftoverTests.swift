@@ -53,6 +53,22 @@ import Testing
     #expect(System.processes(with: marker).isEmpty)
   }
 
+  @Test func nothingOfAChainThatForksAndExitsSlipsThroughALook() {
+    // Each link ends as soon as it has started the next, so that a look which counts the last one may miss its successor.
+    let link = "setsid sh -c 'setsid sh -c \"setsid setsid sleep $0 & exit\" $0 & exit' $0"
+    for round in 0..<40 {
+      let marker = System.marker()
+      let script =
+        link.replacingOccurrences(of: "$0", with: marker) + " >/dev/null 2>&1 & echo up; exec sleep \(marker)"
+      let shell = Shell(script).start()
+      #expect(shell.says("up"))
+      for _ in 0..<round % 8 { _ = poll(nil, 0, 1) }  // at another link each time
+      shell.operation.cancel()
+      #expect(shell.isOver())
+      #expect(System.processes(with: marker).isEmpty, "round \(round)")
+    }
+  }
+
   @Test func pausingStopsWhatLeftTheSession() {
     let marker = System.marker()
     let shell = Shell("setsid sleep \(marker) & echo up; wait").start()

@@ -100,7 +100,9 @@ bool cprocess_look(pid_t pid, struct cprocess_info *info);
 size_t cprocess_list(struct cprocess_info *list, size_t capacity);
 
 /// The launch a process comes from, as its environment says: n, where one of the colon-separated words of `OPDASH_RUN` is
-/// `cookie/n`. -1 if there is none or we may not look.
+/// `cookie/n`. -1 if there is none or we may not look; undecided if it ended meanwhile, or is just on its way into another
+/// program: look again, for it or for what it started.
+enum { cprocess_undecided = -2 };
 int64_t cprocess_launch_number(pid_t pid, const char *cookie);
 
 /// The number given to the newest process or thread, -1 if the system doesn't say.
