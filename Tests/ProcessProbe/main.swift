@@ -32,7 +32,14 @@ func run(_ launch: ProcessLaunch, said: @escaping @Sendable () -> Void = {}) -> 
   return done
 }
 
-func descriptors() -> Int { (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? -1 }
+/// How many pipes and processes are held; dispatch opens what it needs when it likes.
+func descriptors() -> Int {
+  let numbers = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+  return numbers.count { number in
+    let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)")
+    return target?.hasPrefix("pipe:") == true || target?.contains("[pidfd]") == true
+  }
+}
 
 switch arguments.first {
 case "run":
