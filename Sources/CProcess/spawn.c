@@ -4,37 +4,36 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #ifdef __linux__
-#include <pthread.h>
-#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #else
 #include <spawn.h>
 #endif
 
-static struct rlimit original_limit;
-static bool limit_was_raised = false;
+#include "launching.h"
+
+struct rlimit cprocess_original_limit;
+bool cprocess_limit_was_raised = false;
 
 void cprocess_raise_descriptor_limit(void) {
   struct rlimit limit;
-  if (limit_was_raised || getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
-  original_limit = limit;
+  if (cprocess_limit_was_raised || getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
+  cprocess_original_limit = limit;
   limit.rlim_cur = limit.rlim_max;
 #ifdef __APPLE__
   // The kernel refuses more than this, whatever the hard limit says.
   if (limit.rlim_cur > 10240) limit.rlim_cur = 10240;
 #endif
-  limit_was_raised = setrlimit(RLIMIT_NOFILE, &limit) == 0;
+  cprocess_limit_was_raised = setrlimit(RLIMIT_NOFILE, &limit) == 0;
 }
 
-static bool drops_child_signals = false;
+bool cprocess_drops_child_signals = false;
 
-void cprocess_drop_child_signals(void) { drops_child_signals = true; }
+void cprocess_drop_child_signals(void) { cprocess_drops_child_signals = true; }
 
 bool cprocess_adopt_orphans(void) {
 #ifdef __linux__
@@ -79,108 +78,11 @@ int cprocess_pipe(int *reader, int *writer) {
 
 int cprocess_null(void) { return above_standard(open("/dev/null", O_RDONLY | O_CLOEXEC)); }
 
-#ifdef __linux__
-
-// Not posix_spawn: it asks for 64 signals' handlers twice and for the descriptor limit six times, maps a stack for each
-// child, and gives neither a pidfd nor the child's number before its program has begun.
-
-enum { launching_capacity = 64 };
-static _Atomic pid_t launching[launching_capacity];
-
-struct child {
-  const struct cprocess_launch *launch;
-  _Atomic pid_t *place;
-  int failure;
-};
-
-#ifdef __GLIBC__
-// The thread sanitizer takes `clone` for a fork, after which the memory would be the child's own.
-extern int __clone(int (*body)(void *), void *stack, int flags, void *argument, ...);
-#else
-#define __clone clone
-#endif
-
-/// What the child does with our memory while our thread is held: plain system calls, no locks, nothing allocated.
-__attribute__((no_sanitize("address", "thread", "undefined"))) static int begin(void *argument) {
-  struct child *child = argument;
-  const struct cprocess_launch *launch = child->launch;
-  if (child->place != NULL) atomic_store_explicit(child->place, getpid(), memory_order_release);
-  setsid();
-  // The mask is full until here: a handler of ours would act on our memory.
-  struct kernel_action {
-    void *handler;
-    unsigned long flags, restorer, mask;
-  } action = {0};
-  for (int signal = 1; signal <= 64; signal++) {
-    if (signal != SIGKILL && signal != SIGSTOP) syscall(SYS_rt_sigaction, signal, &action, NULL, 8);
-  }
-  // By their numbers, for what sanitizers make of the functions would be told of our process.
-  if (syscall(SYS_dup3, launch->input, 0, 0) >= 0 && syscall(SYS_dup3, launch->output, 1, 0) >= 0 &&
-      syscall(SYS_dup3, launch->error, 2, 0) >= 0 &&
-      (launch->directory == NULL || syscall(SYS_chdir, launch->directory) == 0)) {
-    // A kernel that lacks it leaves what others opened without O_CLOEXEC.
-    syscall(SYS_close_range, 3, ~0U, 0);
-    if (limit_was_raised) setrlimit(RLIMIT_NOFILE, &original_limit);
-    unsigned long none = 0;
-    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, NULL, 8);
-    syscall(SYS_execve, launch->path, launch->arguments, launch->environment);
-  }
-  child->failure = errno;
-  syscall(SYS_exit_group, 127);
-  __builtin_unreachable();
-}
-
-int cprocess_spawn(const struct cprocess_launch *launch, struct cprocess_child *spawned) {
-  struct child child = {launch, NULL, 0};
-  for (int i = 0; i < launching_capacity && child.place == NULL; i++) {
-    pid_t none = 0;
-    if (atomic_compare_exchange_strong(&launching[i], &none, -1)) child.place = &launching[i];
-  }
-  spawned->place = child.place;
-  spawned->descriptor = -1;
-  // The child's own; this thread does not go on before the child has left it.
-  _Alignas(16) char stack[16 << 10];
-  sigset_t all, before;
-  sigfillset(&all);
-  // A child's end is signalled to the thread that made it. Where that thread blocks SIGCHLD, as those of dispatch do, the
-  // signal is not dropped but wakes two threads, who find that nobody wants it. The child, which has none, gets no SIGCHLD.
-  if (drops_child_signals) sigdelset(&all, SIGCHLD);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  if (drops_child_signals) sigdelset(&before, SIGCHLD);
-  pid_t pid = __clone(
-      begin, stack + sizeof stack, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &child, &spawned->descriptor);
-  int failure = pid < 0 ? errno : child.failure;
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  if (failure == 0) {
-    spawned->pid = pid;
-    return 0;
-  }
-  if (pid > 0) {
-    cprocess_wait(pid);
-    close(spawned->descriptor);
-    spawned->descriptor = -1;
-  }
-  cprocess_launched(spawned);
-  return failure;
-}
-
-void cprocess_launched(struct cprocess_child *spawned) {
-  if (spawned->place != NULL) atomic_store_explicit((_Atomic pid_t *)spawned->place, 0, memory_order_release);
-  spawned->place = NULL;
-}
-
-bool cprocess_is_launching(pid_t pid) {
-  for (int i = 0; i < launching_capacity; i++) {
-    if (atomic_load_explicit(&launching[i], memory_order_acquire) == pid) return true;
-  }
-  return false;
-}
-
-#else
+#ifndef __linux__
 
 int cprocess_spawn(const struct cprocess_launch *launch, struct cprocess_child *spawned) {
   spawned->descriptor = -1;
-  spawned->place = NULL;
+  spawned->nursery = NULL;
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   int failure = posix_spawn_file_actions_init(&actions);
@@ -213,11 +115,17 @@ int cprocess_spawn(const struct cprocess_launch *launch, struct cprocess_child *
   return failure;
 }
 
-void cprocess_launched(struct cprocess_child *spawned) { (void)spawned; }
-
 bool cprocess_is_launching(pid_t pid) {
   (void)pid;
   return false;
+}
+
+void cprocess_launched(const struct cprocess_child *child) { (void)child; }
+void cprocess_await_program(const struct cprocess_child *child) { (void)child; }
+
+int cprocess_failure(const struct cprocess_child *child) {
+  (void)child;
+  return 0;
 }
 
 #endif

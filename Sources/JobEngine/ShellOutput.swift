@@ -8,6 +8,8 @@ struct ShellOutput {
   private let pattern: ProgressPattern?
   private var stdout = LineSplitter(.stdout)
   private var stderr = LineSplitter(.stderr)
+  /// Whether a process was started, though its program may not have begun.
+  var hasProcess = false
 
   init(logPath: String?, progress: String?) {
     file = logPath.map(LogFile.init)
@@ -22,9 +24,9 @@ struct ShellOutput {
   }
 
   /// The last lines, where they end without a line feed.
-  mutating func finish() -> (lines: [LogLine], progress: JobProgress?) {
+  mutating func finish() -> (lines: [LogLine], progress: JobProgress?, hasProcess: Bool) {
     file?.close()
     let lines = [stdout.finish(), stderr.finish()].compactMap(\.self)
-    return (lines, pattern?.last(in: lines))
+    return (lines, pattern?.last(in: lines), hasProcess)
   }
 }

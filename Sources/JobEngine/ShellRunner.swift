@@ -20,17 +20,21 @@ final class ShellRunner: Runner, Sendable {
       grace: work.stop.grace)
     let output = output
     let operation = ShellOperation(
-      launch, launched: { report.started($0) },
+      launch,
+      launched: { pid in
+        output.withLock { $0.hasProcess = true }
+        report.started(pid)
+      },
       output: { stream, bytes, consumed in
         let (lines, progress) = output.withLock { $0.take(bytes, from: stream) }
         if let progress { report.progress(progress) }
         report.output(lines, consumed)
       })
     operation.whenDone { [unowned operation] result in
-      let (lines, progress) = output.withLock { $0.finish() }
+      let (lines, progress, hasProcess) = output.withLock { $0.finish() }
       if let progress { report.progress(progress) }
       if !lines.isEmpty { report.output(lines) {} }
-      if case .failure = result { report.started(nil) }
+      if !hasProcess { report.started(nil) }
       report.ended(operation.isCancelled ? .cancelled : Self.outcome(of: result))
     }
     self.operation.withLock { $0 = operation }

@@ -25,17 +25,18 @@ final class ChildProcess: @unchecked Sendable {
   }
 
   let number: UInt64
-  let pid: pid_t
+  let process: cprocess_child
   let launch: ProcessLaunch
+  /// The file that the program is in.
+  let program: String
   let output: @Sendable (ProcessStream, [UInt8], @escaping @Sendable () -> Void) -> Void
-  let ended: @Sendable (ProcessExit) -> Void
+  let ended: @Sendable (Result<ProcessExit, ProcessError>) -> Void
   var guardianSlot = -1
   var stdout: OutputReader
   var stderr: OutputReader
-  /// What tells of the leader's end; -1 where the system needs none.
-  let leaderDescriptor: Int32
   var phase = Phase.running
-  var exit: ProcessExit?
+  /// How the leader ended, or why its program never began.
+  var exit: Result<ProcessExit, ProcessError>?
   /// What tells of the ends of those that the leader left.
   var survivorDescriptors: [Int32] = []
   /// The sessions that were there when the stop signal was sent: what is started in them since cleans up.
@@ -47,21 +48,25 @@ final class ChildProcess: @unchecked Sendable {
   let launchedAt: UInt64
 
   init(
-    number: UInt64, pid: pid_t, launch: ProcessLaunch, launchedAt: UInt64, leaderDescriptor: Int32,
+    number: UInt64, process: cprocess_child, launch: ProcessLaunch, program: String, launchedAt: UInt64,
     stdout: OutputReader, stderr: OutputReader,
     output: @escaping @Sendable (ProcessStream, [UInt8], @escaping @Sendable () -> Void) -> Void,
-    ended: @escaping @Sendable (ProcessExit) -> Void
+    ended: @escaping @Sendable (Result<ProcessExit, ProcessError>) -> Void
   ) {
     self.number = number
-    self.pid = pid
+    self.process = process
     self.launch = launch
+    self.program = program
     self.launchedAt = launchedAt
-    self.leaderDescriptor = leaderDescriptor
     self.stdout = stdout
     self.stderr = stderr
     self.output = output
     self.ended = ended
   }
+
+  var pid: pid_t { process.pid }
+  /// What tells of the leader's end; -1 where the system needs none.
+  var leaderDescriptor: Int32 { process.descriptor }
 
   /// The reader of a stream.
   subscript(stream: ProcessStream) -> OutputReader {
@@ -72,7 +77,17 @@ final class ChildProcess: @unchecked Sendable {
   /// Signals the group.
   ///
   /// Safe against a reused number: the leader is reaped last of all, so the number is the group's own.
-  func signalGroup(_ signal: Int32) { _ = kill(-pid, signal) }
+  func signalGroup(_ signal: Int32) {
+    // Before its program begins the leader may not have made the group yet.
+    withUnsafePointer(to: process) { cprocess_await_program($0) }
+    if kill(-pid, signal) != 0, exit == nil { _ = kill(pid, signal) }
+  }
+
+  /// Why the program never began, if it didn't; asked once, after the leader's end.
+  func launchFailure() -> ProcessError? {
+    let failure = withUnsafePointer(to: process) { cprocess_failure($0) }
+    return failure == 0 ? nil : .launching(program, launch, failedWith: failure)
+  }
 
   var isHeld: Bool { stdout.isHeld || stderr.isHeld }
   var hasOutput: Bool { stdout.isOpen || stderr.isOpen }

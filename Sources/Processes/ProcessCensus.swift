@@ -86,12 +86,14 @@ final class ProcessCensus: Sendable {
     guard !list.isEmpty else { return result }
     var rest: [cprocess_info] = []
     // Session 0 is the kernel's own.
-    for info in list where info.session != ownSession && info.session != 0 && info.pid != ownPID {
+    for info in list where info.session != 0 && info.pid != ownPID {
       if info.ended {
-        if info.parent == ownPID, registry.launch(ledBy: info.pid) == nil { result.ended.append(info.pid) }
+        if info.parent == ownPID, info.session != ownSession, registry.launch(ledBy: info.pid) == nil {
+          result.ended.append(info.pid)
+        }
       } else if registry.launch(ledBy: info.pid) != nil {
         result.leaders += 1
-      } else {
+      } else if info.session != ownSession {
         switch owner(of: info) {
         case .job(let number): result.add(info, to: number)
         case .none: rest.append(info)

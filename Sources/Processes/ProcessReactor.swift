@@ -165,12 +165,13 @@ final class ProcessReactor: @unchecked Sendable {
     guard child.exit == nil else { return }
     var code: Int32 = 0
     switch cprocess_peek(child.pid, &code) {
-    case cprocess_exited: child.exit = .exited(code)
-    case cprocess_signalled: child.exit = .signalled(code)
+    case cprocess_exited: child.exit = .success(.exited(code))
+    case cprocess_signalled: child.exit = .success(.signalled(code))
     // Other code of this program has reaped our child and knows its status; it is gone all the same.
-    case cprocess_unknown: child.exit = .exited(-1)
+    case cprocess_unknown: child.exit = .success(.exited(-1))
     default: return
     }
+    if let failure = child.launchFailure() { child.exit = .failure(failure) }
     child.closeWriters()
     unsettled.append(child)
   }
@@ -228,7 +229,7 @@ final class ProcessReactor: @unchecked Sendable {
     if !child.isHeld, child.phase != .lettingGo { enter(.lettingGo, child, for: Self.drainTime) }
   }
 
-  private func finish(_ child: ChildProcess, _ exit: ProcessExit) {
+  private func finish(_ child: ChildProcess, _ exit: Result<ProcessExit, ProcessError>) {
     child.phase = .over
     deadlines[child.number] = nil
     child.closeOutput()

@@ -80,7 +80,8 @@ final class ProcessRegistry: Sendable {
   /// Under the lock, so that no leader is reaped meanwhile.
   func signalAll(_ signal: Int32) {
     state.withLock { state in
-      for pid in state.numbers.keys { _ = kill(-pid, signal) }
+      // Before its program begins a leader may not have made its group yet.
+      for pid in state.numbers.keys where kill(-pid, signal) != 0 { _ = kill(pid, signal) }
     }
   }
 }

@@ -59,13 +59,13 @@ public final class ProcessSupervisor: Sendable {
     }
   }
 
-  /// Starts a process; blocks for the fraction of a millisecond that this takes.
+  /// Starts a process; does not wait for its program to begin, and tells with `ended` if it could not.
   ///
   /// `launched` is called before this returns, the others on the supervisor's thread, `ended` last of all.
   func launch(
     _ launch: ProcessLaunch, launched: (pid_t) -> Void,
     output: @escaping @Sendable (ProcessStream, [UInt8], @escaping @Sendable () -> Void) -> Void,
-    ended: @escaping @Sendable (ProcessExit) -> Void
+    ended: @escaping @Sendable (Result<ProcessExit, ProcessError>) -> Void
   ) -> Result<UInt64, ProcessError> {
     guard let number = registry.beginLaunch() else {
       return .failure(ProcessError(.ended, "all jobs were ended: nothing is started any more"))
@@ -74,9 +74,8 @@ public final class ProcessSupervisor: Sendable {
     switch Result(catching: { () throws(ProcessError) in try spawn(launch, number: number) }) {
     case .success(var spawned):
       let child = ChildProcess(
-        number: number, pid: spawned.child.pid, launch: launch, launchedAt: launchedAt,
-        leaderDescriptor: spawned.child.descriptor, stdout: OutputReader(spawned.stdout),
-        stderr: OutputReader(spawned.stderr), output: output, ended: ended)
+        number: number, process: spawned.child, launch: launch, program: spawned.program, launchedAt: launchedAt,
+        stdout: OutputReader(spawned.stdout), stderr: OutputReader(spawned.stderr), output: output, ended: ended)
       registry.register(child)
       cprocess_launched(&spawned.child)
       launched(child.pid)
@@ -91,6 +90,7 @@ public final class ProcessSupervisor: Sendable {
   func send(_ command: ProcessReactor.Command, to number: UInt64) { reactor.send(command, to: number) }
 
   private struct Spawned {
+    let program: String
     var child = cprocess_child()
     var stdout = OutputPipe()
     var stderr = OutputPipe()
@@ -106,7 +106,7 @@ public final class ProcessSupervisor: Sendable {
     }
     let program = try ProgramSearch.resolve(name, in: environment.searchPath(with: launch.environment)).get()
 
-    var spawned = Spawned()
+    var spawned = Spawned(program: program)
     var failure = cprocess_pipe(&spawned.stdout.reader, &spawned.stdout.writer)
     if failure == 0 { failure = cprocess_pipe(&spawned.stderr.reader, &spawned.stderr.writer) }
     var hasEnvironment = true

@@ -22,7 +22,8 @@ public final class ShellOperation: ResultOperation<ProcessExit>, @unchecked Send
 
   /// An operation for `launch`.
   ///
-  /// `launched` is told the process's number before any output, on the operation's thread. `output` is given each piece of
+  /// `launched` is told the process's number before any output, on the operation's thread, also where it turns out
+  /// only after it that the program can't begin. `output` is given each piece of
   /// output, in order, on the one thread of all processes, so it must not block; the next piece of this stream is read only
   /// after `consumed` was called, from any thread. All output is given before the result.
   public init(
@@ -40,7 +41,7 @@ public final class ShellOperation: ResultOperation<ProcessExit>, @unchecked Send
   /// Starts the program.
   public override func main() {
     let result = ProcessSupervisor.shared.launch(launch, launched: launched, output: output) { exit in
-      self.finish(.success(exit))
+      self.finish(exit.mapError { $0 })
     }
     switch result {
     case .failure(let error): finish(.failure(error))

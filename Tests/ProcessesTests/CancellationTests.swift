@@ -16,6 +16,16 @@ import Testing
     #expect(System.processes(with: marker).isEmpty)
   }
 
+  @Test func aStopSignalSentBeforeTheProgramHasBegunIsNotLost() {
+    for _ in 0..<100 {
+      let shell = Shell("exec sleep \(System.marker())", grace: .seconds(60)).start()
+      #expect(eventually { shell.pid != 0 })
+      shell.operation.cancel()
+      #expect(shell.isOver())
+      #expect(shell.exit == .signalled(SIGTERM))
+    }
+  }
+
   @Test func whatIgnoresTheStopSignalIsKilledAfterTheGrace() {
     let marker = System.marker()
     let shell = Shell(

@@ -19,18 +19,27 @@ struct cprocess_child {
   pid_t pid;
   /// Stands for the process, to close when it is no longer of interest; -1 where there is no such thing.
   int descriptor;
-  void *place;
+  /// Where the child is until its program begins.
+  void *nursery;
 };
 
 /// Starts a program as the leader of a session and group of its own, with default signals and no descriptor but 0, 1 and 2.
 /// Returns 0, and `cprocess_launched` must follow, or an errno. The launch's descriptors must be above 2.
+///
+/// On Linux it does not wait for the program: whether that could begin is told by `cprocess_failure` after the child's end.
 int cprocess_spawn(const struct cprocess_launch *launch, struct cprocess_child *child);
 
 /// The caller knows the child: it counts as launching no longer.
-void cprocess_launched(struct cprocess_child *child);
+void cprocess_launched(const struct cprocess_child *child);
 
 /// Whether a process is one that `cprocess_spawn` has just made and its caller does not know yet. True is certain.
 bool cprocess_is_launching(pid_t pid);
+
+/// Waits until the child's program has begun, at most a tenth of a second; a signal sent before might miss its group.
+void cprocess_await_program(const struct cprocess_child *child);
+
+/// Why the program of a child that has ended never began, an errno; 0 if it did. To be asked once, before the child is reaped.
+int cprocess_failure(const struct cprocess_child *child);
 
 /// A pipe that no child inherits, with a reading end that never blocks. Returns 0 or an errno.
 int cprocess_pipe(int *reader, int *writer);
