@@ -1,0 +1,109 @@
+import Dispatch
+import Foundation
+import Synchronization
+
+/// The queue of the user interface, which is the main queue, and a check for code that must run there.
+///
+/// The compiler refuses such calls where types say `@MainActor`. What comes through a plain closure, an old delegate or
+/// an `@unchecked Sendable` class it cannot see; there `check()` at the door of UI state finds the call when it is made:
+///
+///     func show(_ line: String) {
+///       UIQueue.check()
+///       lines.append(line)
+///     }
+public enum UIQueue {
+  /// What follows when UI state is touched elsewhere.
+  public enum Response: Sendable {
+    /// Nothing, at the cost of reading one flag: the default of a release build.
+    case ignore
+    /// A line on standard error for each call.
+    case report
+    /// A line on standard error, and the program stops where it stands: the default of a debug build.
+    case stop
+    /// A call of the closure, on the thread that touched the state and before `check()` returns.
+    case call(@Sendable (UIQueueViolation) -> Void)
+  }
+
+  /// What follows from now on, in the whole process; from any thread.
+  public static var response: Response {
+    get { current.withLock { $0 } }
+    set {
+      current.withLock { $0 = newValue }
+      if case .ignore = newValue {
+        isChecking.store(false, ordering: .relaxed)
+      } else {
+        isChecking.store(true, ordering: .relaxed)
+      }
+    }
+  }
+
+  /// Whether the calling code runs on the main queue, on a queue that targets it, or on the main thread.
+  public static var isCurrent: Bool {
+    // By what is stored with the queue: without a run loop on Linux the main queue runs on any thread.
+    DispatchQueue.getSpecific(key: mark) != nil || Thread.isMainThread
+  }
+
+  /// Checks that this is the UI queue, from any thread, and responds if it is not.
+  ///
+  /// Leave the arguments alone, or pass on your own caller's: they say which function is the door.
+  public static func check(function: String = #function, file: String = #fileID, line: UInt = #line) {
+    guard isChecking.load(ordering: .relaxed), !isCurrent else { return }
+    let violation = UIQueueViolation(function: function, file: file, line: line, callers: CallStack.here())
+    switch response {
+    case .ignore: break
+    case .report: FileHandle.standardError.write(Data("\(violation)\n".utf8))
+    case .stop: fatalError(violation.description)
+    case .call(let body): body(violation)
+    }
+  }
+
+  #if DEBUG
+  private static let current = Lock(Response.stop)
+  private static let isChecking = Atomic(true)
+  #else
+  private static let current = Lock(Response.ignore)
+  private static let isChecking = Atomic(false)
+  #endif
+
+  private static let mark: DispatchSpecificKey<Bool> = {
+    let mark = DispatchSpecificKey<Bool>()
+    DispatchQueue.main.setSpecific(key: mark, value: true)
+    return mark
+  }()
+}
+
+/// One access to UI state that was not on the UI queue.
+public struct UIQueueViolation: Sendable, CustomStringConvertible {
+  /// The function that checked.
+  public let function: String
+  /// Where it checked: the module and the file.
+  public let file: String
+  /// The line in that file, from 1.
+  public let line: UInt
+  /// The label of the queue on which the call came, or a few words where there is no queue.
+  public let queue: String
+  /// The name of the `OperationQueue` behind that queue, if it was an operation and has one.
+  public let operationQueue: String?
+  /// What led to it, the innermost first and with the function itself; empty where the program has no debug information.
+  public let callers: [CallStack.Frame]
+
+  init(function: String, file: String, line: UInt, callers: [CallStack.Frame]) {
+    self.function = function
+    self.file = file
+    self.line = line
+    self.callers = callers
+    queue = CallStack.queueLabel
+    operationQueue = OperationQueue.current.flatMap { $0 === OperationQueue.main ? nil : $0.name }
+  }
+
+  /// The call that was at fault, if it is known: the first that is not the function itself.
+  public var caller: CallStack.Frame? { callers.dropFirst().first }
+
+  /// One line: what was touched, on which queue, by which call, and what to do.
+  public var description: String {
+    var text = "UI state touched off the UI queue: \(function) (\(file):\(line)) ran on \(queue)"
+    if let operationQueue { text += " of the operation queue '\(operationQueue)'" }
+    if let caller { text += ", called by \(caller)" }
+    return text + "; ask for the answer on .main, or go there with DispatchQueue.main.async"
+  }
+}
