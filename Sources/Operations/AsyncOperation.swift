@@ -10,8 +10,8 @@ open class AsyncOperation: Operation, @unchecked Sendable {
 
   /// The lifecycle's code in the low four bits; above them whether anybody observes and whether it has a node.
   private let word = Atomic<UInt8>(0)
-  private let board = AtomicLazyReference<ObservationBoard>()
-  private let place = AtomicLazyReference<DependencyNode>()
+  private let board = LazyReference<ObservationBoard>()
+  private let place = LazyReference<DependencyNode>()
   // What it depends on. Safe: touched only under the dependency graph's lock.
   final var upstream = OperationList()
 
@@ -133,6 +133,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
   public final override var dependencies: [Operation] { DependencyGraph.dependencies(of: self) }
 
   deinit {
+    if word.load(ordering: .acquiring) & Self.observed != 0 { board.load()?.close() }
     // One by one, because letting go of the head of a long chain would else free it by recursion.
     var pile = upstream.takeAll()
     if let node = existingNode { DependencyGraph.forget(node) }
@@ -151,6 +152,11 @@ extension AsyncOperation {
   private func move<Action>(_ step: (inout OperationLifecycle) -> Action) -> Action {
     let word = word.load(ordering: .acquiring)
     if word & Self.observed == 0, let move = exchange(from: word, step, unlessObserved: true) { return move.action }
+    // What changes nothing is not posted either.
+    let old = OperationLifecycle(code: word)
+    var new = old
+    let action = step(&new)
+    if new == old { return action }
     // Somebody observes: the move and its posting are one, so that no other move is posted between.
     return existingBoard.post(self) {
       guard let move = exchange(from: self.word.load(ordering: .acquiring), step, unlessObserved: false) else {
@@ -240,11 +246,5 @@ extension AsyncOperation {
     }
   }
 
-  final func remove(_ observation: OperationObservation) {
-    board.load()?.remove(observation) {
-      word.bitwiseAnd(~Self.observed, ordering: .acquiringAndReleasing)
-    }
-  }
-
-  private var existingBoard: ObservationBoard { board.load() ?? board.storeIfNil(ObservationBoard()) }
+  final var existingBoard: ObservationBoard { board.load() ?? board.storeIfNil(ObservationBoard()) }
 }

@@ -8,15 +8,23 @@ import Dispatch
 /// A mailbox with a pace lets elements wait for company: each call costs a thread its sleep, and a dozen elements in one
 /// call cost hardly more than one.
 package final class Mailbox<Element: Sendable>: Sendable {
-  /// No call within `interval` of the one before, unless `burst` elements wait.
+  /// When a call may be made.
   package struct Pace: Sendable {
+    /// No call comes within this time of the one before, with two exceptions.
     var interval: DispatchTimeInterval
+    /// As many elements as these do not wait.
     var burst: Int
+    /// No more than these in one such time do not wait, unless there were more in the time before.
+    var prompt: Int
 
-    package init(interval: DispatchTimeInterval, burst: Int) {
+    package init(interval: DispatchTimeInterval, burst: Int = .max, prompt: Int = 0) {
       self.interval = interval
       self.burst = burst
+      self.prompt = prompt
     }
+
+    /// As often as anybody can see, except that what is little is told at once.
+    package static var frames: Pace { Pace(interval: .microseconds(16_667), prompt: 16) }
   }
 
   private struct State {
@@ -27,8 +35,13 @@ package final class Mailbox<Element: Sendable>: Sendable {
     ///
     /// It stays when its call is overtaken, and serves what comes next: setting one costs more than a call.
     var isTimerSet = false
-    /// When the newest call began.
-    var called: DispatchTime?
+    /// When the time began within which only little is handed on; the newest call, where nothing is.
+    var began: DispatchTime?
+    /// How much has been handed on since then, and whether it was too much in the time before.
+    var handedOn = 0
+    var isFlooded = false
+    /// What the last call has emptied, to be filled again.
+    var spare: [Element] = []
     var isClosed = false
     var waiting: [@Sendable () -> Void] = []
   }
@@ -58,8 +71,16 @@ package final class Mailbox<Element: Sendable>: Sendable {
   }
 
   /// What is urgent waits for no pace, and takes along what came before it.
-  package func post(_ element: Element, isUrgent: Bool = false) {
-    post(contentsOf: CollectionOfOne(element), isUrgent: isUrgent)
+  ///
+  /// The element is made under the lock, where it is to stand.
+  package func post(_ element: @autoclosure () -> Element, isUrgent: Bool = false) {
+    let order = state.withLock { state -> Order? in
+      guard !state.isClosed else { return nil }
+      state.elements.append(element())
+      if isUrgent { state.hasUrgent = true }
+      return nextOrder(&state)
+    }
+    if let order { give(order) }
   }
 
   package func post(contentsOf elements: some Sequence<Element>, isUrgent: Bool = false) {
@@ -99,20 +120,34 @@ package final class Mailbox<Element: Sendable>: Sendable {
   /// What has to be set going for the elements that is not on its way yet.
   private func nextOrder(_ state: inout State) -> Order? {
     guard case .none = state.call, !state.elements.isEmpty else { return nil }
-    guard let time = delay(state) else {
-      state.call = .due
-      return .call
+    // The clock is looked at only where nothing else decides.
+    guard let pace, let began = state.began, !state.hasUrgent, state.elements.count < pace.burst else {
+      return call(&state)
     }
+    if state.isTimerSet, state.isFlooded || state.handedOn + state.elements.count > pace.prompt { return nil }
+    let end = began + pace.interval
+    if end <= .now() || !state.isFlooded && state.handedOn + state.elements.count <= pace.prompt { return call(&state) }
     guard !state.isTimerSet else { return nil }
     state.isTimerSet = true
-    return .timer(time)
+    return .timer(end)
   }
 
-  /// When the next call may be made; nil means at once.
-  private func delay(_ state: State) -> DispatchTime? {
-    guard let pace, let called = state.called, !state.hasUrgent, state.elements.count < pace.burst else { return nil }
-    let time = called + pace.interval
-    return time > .now() ? time : nil
+  private func call(_ state: inout State) -> Order {
+    state.call = .due
+    return .call
+  }
+
+  /// Keeps account of what is handed on, under the lock.
+  private func count(_ state: inout State, _ pace: Pace) {
+    let now = DispatchTime.now()
+    if let began = state.began, pace.prompt > 0, now < began + pace.interval {
+      state.handedOn += state.elements.count
+      return
+    }
+    state.isFlooded =
+      state.handedOn > pace.prompt && state.began.map { now < $0 + pace.interval + pace.interval } ?? false
+    state.began = now
+    state.handedOn = state.elements.count
   }
 
   private func give(_ order: Order) {
@@ -133,23 +168,28 @@ package final class Mailbox<Element: Sendable>: Sendable {
   }
 
   private func call() {
-    let taken = state.withLock { state in
+    var taken = state.withLock { state in
       state.call = .underWay
       state.hasUrgent = false
-      if pace != nil { state.called = .now() }
-      defer {
-        state.elements = []
-        state.waiting = []
-      }
-      return (elements: state.elements, waiting: state.waiting, isClosed: state.isClosed)
+      if let pace { count(&state, pace) }
+      var elements: [Element] = []
+      swap(&elements, &state.spare)
+      swap(&elements, &state.elements)
+      defer { state.waiting = [] }
+      return (elements: elements, waiting: state.waiting, isClosed: state.isClosed)
     }
     if !taken.isClosed { receive(taken.elements) }
     for body in taken.waiting { body() }
+    let isWorthKeeping = taken.elements.capacity <= Self.largestSpare
+    taken.elements.removeAll(keepingCapacity: isWorthKeeping)
     // Through the queue again rather than at once, so that a busy mailbox does not keep the queue to itself.
     let order = state.withLock { state in
       state.call = .none
+      if isWorthKeeping { swap(&state.spare, &taken.elements) }
       return nextOrder(&state)
     }
     if let order { give(order) }
   }
+
+  private static var largestSpare: Int { 4096 }
 }

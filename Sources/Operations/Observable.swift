@@ -3,24 +3,53 @@ import Dispatch
 /// A property of an operation that can be observed.
 public struct ObservableProperty<Value: Equatable & Sendable>: Sendable {
   let read: @Sendable (OperationObservation.Snapshot) -> Value
+  /// Makes the change that leads from one snapshot to another, and hands it to the closure.
+  ///
+  /// Here rather than with the observer, because here the type is known: finding it out costs more than all else.
+  let give:
+    @Sendable (
+      OperationObservation.Snapshot?, OperationObservation.Snapshot, (ObservedChange<Value>) -> Void
+    ) -> Void
+  let interest: ChangeInterest
+
+  fileprivate init(_ interest: ChangeInterest, _ read: @escaping @Sendable (OperationObservation.Snapshot) -> Value) {
+    self.read = read
+    give = { old, new, body in body(ObservedChange(oldValue: old.map(read), newValue: read(new), missed: 0)) }
+    self.interest = interest
+  }
+
+  /// One that follows from the lifecycle alone.
+  fileprivate init(lifecycle read: @escaping @Sendable (OperationLifecycle) -> Value) {
+    self.init(.lifecycle(read)) { read($0.lifecycle) }
+  }
 }
 
 /// The properties of an operation that can be observed; named by key path, as in `observe(\.state)`.
 ///
 /// A key path to anything else does not compile.
 public struct ObservableProperties: Sendable {
+  private static let stateProperty = ObservableProperty(lifecycle: { $0.publicState })
+  private static let isCancelledProperty = ObservableProperty(lifecycle: { $0.isCancelled })
+  private static let isReadyProperty = ObservableProperty(lifecycle: { $0.isReady })
+  private static let isExecutingProperty = ObservableProperty(lifecycle: { $0.isExecuting })
+  private static let isFinishedProperty = ObservableProperty(lifecycle: { $0.isFinished })
+  private static let progressProperty = ObservableProperty(.progress) { $0.progress }
+  private static let statusProperty = ObservableProperty(.everything) { OperationStatus($0) }
+
   /// Where the operation stands.
-  public var state: ObservableProperty<AsyncOperation.State> { .init { $0.lifecycle.publicState } }
+  public var state: ObservableProperty<AsyncOperation.State> { Self.stateProperty }
   /// Whether it has been cancelled.
-  public var isCancelled: ObservableProperty<Bool> { .init { $0.lifecycle.isCancelled } }
+  public var isCancelled: ObservableProperty<Bool> { Self.isCancelledProperty }
   /// Whether its dependencies let it start; a barrier of the queue is not seen here.
-  public var isReady: ObservableProperty<Bool> { .init { $0.lifecycle.isReady } }
+  public var isReady: ObservableProperty<Bool> { Self.isReadyProperty }
   /// Whether it is between the call of `main` and `finish()`.
-  public var isExecuting: ObservableProperty<Bool> { .init { $0.lifecycle.isExecuting } }
+  public var isExecuting: ObservableProperty<Bool> { Self.isExecutingProperty }
   /// Whether it is over.
-  public var isFinished: ObservableProperty<Bool> { .init { $0.lifecycle.isFinished } }
+  public var isFinished: ObservableProperty<Bool> { Self.isFinishedProperty }
   /// What it last reported.
-  public var progress: ObservableProperty<OperationProgress> { .init { $0.progress } }
+  public var progress: ObservableProperty<OperationProgress> { Self.progressProperty }
+  /// All of these in one.
+  public var status: ObservableProperty<OperationStatus> { Self.statusProperty }
 }
 
 /// What an observer is told: the value before and the value after.
@@ -29,6 +58,10 @@ public struct ObservedChange<Value: Sendable>: Sendable {
   public let oldValue: Value?
   /// The value after the change; the operation may have moved on since.
   public let newValue: Value
+  /// How many changes right before this one were let go, because a reader of `changes(_:)` came too late for them.
+  ///
+  /// A handler misses none.
+  public let missed: Int
 }
 
 /// What else an observer wants to be told.
@@ -52,19 +85,18 @@ extension ObservableOperation {
   /// Calls `handler` on `queue` after each change of a property, until the token goes away.
   ///
   /// Changes are delivered one at a time, in the order in which they happened, none left out; on one queue that holds
-  /// across operations. A change that leaves the property as it was is not delivered. Any thread may call this, before
+  /// across operations. On the main queue a flood of changes is delivered in one go for each frame of a sixtieth of a
+  /// second; a few are delivered at once. A change that leaves the property as it was is not delivered. Any thread may call this, before
   /// or after the operation has finished. When the operation has finished the observation ends by itself.
   public func observe<Value>(
     _ keyPath: KeyPath<ObservableProperties, ObservableProperty<Value>>, on queue: DispatchQueue = .main,
     options: ObservingOptions = [], _ handler: @escaping @Sendable (Self, ObservedChange<Value>) -> Void
   ) -> ObservationToken {
-    let read = ObservableProperties()[keyPath: keyPath].read
-    let observation = OperationObservation(
-      of: self, on: queue, concerns: { old, new in read(old) != read(new) },
-      handler: { operation, old, new in
-        guard let operation = operation as? Self else { return }
-        handler(operation, ObservedChange(oldValue: old.map(read), newValue: read(new)))
-      })
+    let property = ObservableProperties()[keyPath: keyPath]
+    let observation = OperationObservation(of: self, interest: property.interest, on: queue) { operation, old, new in
+      // The operation is the one that this was called on.
+      property.give(old, new) { handler(unsafeDowncast(operation, to: Self.self), $0) }
+    }
     add(observation, initial: options.contains(.initial))
     return ObservationToken(observation)
   }

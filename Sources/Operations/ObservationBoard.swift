@@ -14,6 +14,16 @@ final class ObservationBoard: Sendable {
   private struct Contents {
     var progress = OperationProgress()
     var observations: [OperationObservation] = []
+    var delegate: OperationObservation?
+
+    /// Tells all observers; returns those that are to be woken once the lock is free.
+    func post(_ operation: AsyncOperation, from old: Snapshot, to new: Snapshot) -> [any ChangeReceiver] {
+      var sleepers: [any ChangeReceiver] = []
+      for index in observations.indices {
+        if let sleeper = observations[index].post(operation, from: old, to: new) { sleepers.append(sleeper) }
+      }
+      return sleepers
+    }
   }
 
   private let contents = Lock(Contents())
@@ -24,29 +34,30 @@ final class ObservationBoard: Sendable {
   func post<Action>(_ operation: AsyncOperation, _ make: () -> Move<Action>) -> Action {
     // What is let go of at the end goes outside the lock: a handler's last reference may end other observations.
     var ended: [OperationObservation] = []
-    let action = contents.withLock { contents in
+    let (action, sleepers) = contents.withLock { contents -> (Action, [any ChangeReceiver]) in
       let move = make()
-      guard move.old != move.new else { return move.action }
+      guard move.old != move.new else { return (move.action, []) }
       let old = Snapshot(lifecycle: move.old, progress: contents.progress)
       let new = Snapshot(lifecycle: move.new, progress: contents.progress)
-      for observation in contents.observations { observation.post(operation, from: old, to: new) }
-      if move.new.isFinished { swap(&ended, &contents.observations) }
-      return move.action
+      let sleepers = contents.post(operation, from: old, to: new)
+      if move.new.isFinished { ended = Self.takeAll(&contents) }
+      return (move.action, sleepers)
     }
-    withExtendedLifetime(ended) {}
+    for sleeper in sleepers { sleeper.wake() }
+    for observation in ended { observation.operationIsOver() }
     return action
   }
 
   /// Sets the progress and posts it, unless the operation has finished.
   func report(_ progress: OperationProgress, _ operation: AsyncOperation) {
-    contents.withLock { contents in
+    let sleepers = contents.withLock { contents -> [any ChangeReceiver] in
       let lifecycle = operation.lifecycle
-      guard !lifecycle.isFinished, progress != contents.progress else { return }
+      guard !lifecycle.isFinished, progress != contents.progress else { return [] }
       let old = Snapshot(lifecycle: lifecycle, progress: contents.progress)
       contents.progress = progress
-      let new = Snapshot(lifecycle: lifecycle, progress: progress)
-      for observation in contents.observations { observation.post(operation, from: old, to: new) }
+      return contents.post(operation, from: old, to: Snapshot(lifecycle: lifecycle, progress: progress))
     }
+    for sleeper in sleepers { sleeper.wake() }
   }
 
   /// Adds an observation, told first of the value now if it asks for that; `beginObserved` makes all later moves come here.
@@ -54,20 +65,45 @@ final class ObservationBoard: Sendable {
     _ observation: OperationObservation, to operation: AsyncOperation, initial: Bool,
     beginObserved: () -> OperationLifecycle
   ) {
-    contents.withLock { contents in
+    let (sleeper, isOver) = contents.withLock { contents -> ((any ChangeReceiver)?, Bool) in
       let lifecycle = beginObserved()
-      if initial {
-        observation.postInitial(operation, Snapshot(lifecycle: lifecycle, progress: contents.progress))
-      }
+      let value = Snapshot(lifecycle: lifecycle, progress: contents.progress)
+      let sleeper = initial ? observation.postInitial(operation, value) : nil
       if !lifecycle.isFinished { contents.observations.append(observation) }
+      return (sleeper, lifecycle.isFinished)
+    }
+    sleeper?.wake()
+    if isOver { observation.operationIsOver() }
+  }
+
+  /// Removes an observation.
+  ///
+  /// The operation stays observed, by nobody: it may be gone, and another may be on its way.
+  func remove(_ observation: OperationObservation) {
+    contents.withLock { $0.observations.removeAll { $0 === observation } }
+  }
+
+  /// Puts an observation in the place of the delegate's, which is returned.
+  func replaceDelegate(_ observation: OperationObservation?) -> OperationObservation? {
+    contents.withLock { contents in
+      defer { contents.delegate = observation }
+      return contents.delegate
     }
   }
 
-  /// Removes an observation; `endObserved` is called if none is left.
-  func remove(_ observation: OperationObservation, endObserved: () -> Void) {
-    contents.withLock { contents in
-      contents.observations.removeAll { $0 === observation }
-      if contents.observations.isEmpty { endObserved() }
+  /// The operation is being freed: whoever still waits for changes is told that none will come.
+  func close() {
+    for observation in contents.withLock({ Self.takeAll(&$0) }) { observation.operationIsOver() }
+  }
+
+  private static func takeAll(_ contents: inout Contents) -> [OperationObservation] {
+    var taken: [OperationObservation] = []
+    swap(&taken, &contents.observations)
+    if let delegate = contents.delegate {
+      // It stands among the others too.
+      taken.append(delegate)
+      contents.delegate = nil
     }
+    return taken
   }
 }

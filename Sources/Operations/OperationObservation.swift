@@ -1,15 +1,23 @@
 import Dispatch
 import Synchronization
 
-/// One observer of one property of one operation.
+/// One observer of one operation.
 final class OperationObservation: Sendable {
   /// What an observer is told of: everything that can be observed, at one instant.
   struct Snapshot: Sendable {
-    var lifecycle: OperationLifecycle
+    // In this order the two take the least room; there may be millions on their way.
     var progress: OperationProgress
+    var code: UInt8
+
+    init(lifecycle: OperationLifecycle, progress: OperationProgress) {
+      self.progress = progress
+      code = lifecycle.code
+    }
+
+    var lifecycle: OperationLifecycle { OperationLifecycle(code: code) }
   }
 
-  /// A change on its way to the observer; `old` is nil for the value at the beginning.
+  /// A change on its way to a handler; `old` is nil for the value at the beginning.
   struct Delivery: Sendable {
     let observation: OperationObservation
     let operation: AsyncOperation
@@ -17,42 +25,84 @@ final class OperationObservation: Sendable {
     let new: Snapshot
 
     func deliver() {
-      guard !observation.isEnded.load(ordering: .acquiring) else { return }
-      observation.handler(operation, old, new)
+      guard !observation.isEnded.load(ordering: .acquiring), let handler = observation.handler else { return }
+      handler(operation, old, new)
     }
   }
 
+  typealias Handler = @Sendable (AsyncOperation, Snapshot?, Snapshot) -> Void
+
   private let isEnded = Atomic(false)
-  private let operation: WeakOperation
-  private let mailbox: Mailbox<Delivery>
-  private let concerns: @Sendable (Snapshot, Snapshot) -> Bool
-  private let handler: @Sendable (AsyncOperation, Snapshot?, Snapshot) -> Void
+  private let board: ObservationBoard
+  private let interest: ChangeInterest
+  // A handler with its mailbox, or a buffer. Apart, because a copy of what an enumeration holds costs at each change.
+  private let handler: Handler?
+  private let mailbox: Mailbox<Delivery>?
+  private let delivery: DeliveryQueue?
+  private let buffer: (any ChangeReceiver)?
 
-  // Weak, so that a token kept for long does not keep the operation. Safe: set once, before it is shared.
-  private struct WeakOperation: @unchecked Sendable { weak var operation: AsyncOperation? }
-
+  /// Tells `handler` on `queue`.
   init(
-    of operation: AsyncOperation, on queue: DispatchQueue, concerns: @escaping @Sendable (Snapshot, Snapshot) -> Bool,
-    handler: @escaping @Sendable (AsyncOperation, Snapshot?, Snapshot) -> Void
+    of operation: AsyncOperation, interest: ChangeInterest, on queue: DispatchQueue, handler: @escaping Handler
   ) {
-    self.operation = WeakOperation(operation: operation)
-    self.mailbox = DeliveryQueue.mailbox(of: queue)
-    self.concerns = concerns
+    board = operation.existingBoard
+    self.interest = interest
     self.handler = handler
+    let delivery = DeliveryQueue.of(queue)
+    self.delivery = delivery
+    mailbox = delivery.mailbox
+    buffer = nil
   }
 
-  /// Called under the board's lock, so that changes are posted in the order in which they happen.
-  func post(_ operation: AsyncOperation, from old: Snapshot, to new: Snapshot) {
-    guard concerns(old, new) else { return }
-    mailbox.post(Delivery(observation: self, operation: operation, old: old, new: new))
+  /// Keeps for `buffer` what it does not ask for yet.
+  init(of operation: AsyncOperation, interest: ChangeInterest, to buffer: any ChangeReceiver) {
+    board = operation.existingBoard
+    self.interest = interest
+    self.buffer = buffer
+    handler = nil
+    delivery = nil
+    mailbox = nil
   }
 
-  func postInitial(_ operation: AsyncOperation, _ value: Snapshot) {
-    mailbox.post(Delivery(observation: self, operation: operation, old: nil, new: value))
+  /// Called under the board's lock, so that changes are posted in the order in which they happen; returns who is to be
+  /// woken once the lock is free.
+  func post(_ operation: AsyncOperation, from old: Snapshot, to new: Snapshot) -> (any ChangeReceiver)? {
+    guard interest.isAwake(from: old, to: new) else { return nil }
+    return send(operation, old, new)
+  }
+
+  /// Like `post`, for the value at the beginning.
+  func postInitial(_ operation: AsyncOperation, _ value: Snapshot) -> (any ChangeReceiver)? {
+    send(operation, nil, value)
+  }
+
+  private func send(_ operation: AsyncOperation, _ old: Snapshot?, _ new: Snapshot) -> (any ChangeReceiver)? {
+    if let mailbox {
+      mailbox.post(Delivery(observation: self, operation: operation, old: old, new: new))
+      return nil
+    }
+    buffer?.append(old, new)
+    return buffer
+  }
+
+  /// The operation has finished, or was freed before; no change will come after those that were posted.
+  func operationIsOver() {
+    buffer?.close()
+    buffer?.wake()
   }
 
   func end() {
     guard !isEnded.exchange(true, ordering: .acquiringAndReleasing) else { return }
-    operation.operation?.remove(self)
+    board.remove(self)
   }
+}
+
+/// Keeps changes until they are asked for.
+protocol ChangeReceiver: AnyObject, Sendable {
+  /// Called under the board's lock; must not call back.
+  func append(_ old: OperationObservation.Snapshot?, _ new: OperationObservation.Snapshot)
+  /// Called without a lock after an append or a close.
+  func wake()
+  /// No change will come any more.
+  func close()
 }

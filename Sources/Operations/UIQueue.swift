@@ -43,6 +43,9 @@ public enum UIQueue {
     DispatchQueue.getSpecific(key: mark) != nil || Thread.isMainThread
   }
 
+  /// Whether `queue` is the main queue, which on Linux has many wrapper objects.
+  static func isMain(_ queue: DispatchQueue) -> Bool { queue.getSpecific(key: mark) != nil }
+
   /// Checks that this is the UI queue, from any thread, and responds if it is not.
   ///
   /// Leave the arguments alone, or pass on your own caller's: they say which function is the door.

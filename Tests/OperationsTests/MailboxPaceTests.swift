@@ -65,4 +65,34 @@ import Testing
     #expect(eventually { calls.withLock { $0.count } == 20_000 })
     #expect(calls.withLock { $0 } == Array(0..<20_000))
   }
+
+  /// A flood at the pace of frames: how often the receiver is called, and for how many frames it lasted.
+  @Test func aFloodIsHandedOnOnceForEachFrame() {
+    let calls = Lock<[Int]>([])
+    let mailbox = Mailbox<Int>(on: DispatchQueue(label: "test"), pace: .frames) { batch in
+      calls.withLock { $0.append(batch.count) }
+    }
+    let began = DispatchTime.now()
+    for number in 0..<300_000 { mailbox.post(number) }
+    #expect(eventually { calls.withLock { $0.reduce(0, +) } == 300_000 })
+    let frames = Double(DispatchTime.now().uptimeNanoseconds - began.uptimeNanoseconds) / 16_667_000
+    // What came at first, before it could be known that it was a flood, and the last may be a frame of their own.
+    #expect(Double(calls.withLock { $0.count }) <= frames + 3, "\(calls.withLock { $0 })")
+  }
+
+  @Test func whatIsLittleIsHandedOnAtOnceAtThePaceOfFrames() {
+    let calls = Lock<[[Int]]>([])
+    let pace = Mailbox<Int>.Pace(interval: .seconds(3600), prompt: 4)
+    let mailbox = Mailbox<Int>(on: DispatchQueue(label: "test"), pace: pace) { batch in
+      calls.withLock { $0.append(batch) }
+    }
+    for number in 0..<4 {
+      mailbox.post(number)
+      #expect(eventually { calls.withLock { $0.count } == number + 1 })
+    }
+    mailbox.post(4)
+    #expect(mailbox.count == 1)
+    mailbox.post(5, isUrgent: true)
+    #expect(eventually { calls.withLock { $0.last } == [4, 5] })
+  }
 }
