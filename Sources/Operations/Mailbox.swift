@@ -71,9 +71,10 @@ package final class Mailbox<Element: Sendable>: Sendable {
   }
 
   /// What is urgent waits for no pace, and takes along what came before it.
-  ///
-  /// The element is made under the lock, where it is to stand.
-  package func post(_ element: @autoclosure () -> Element, isUrgent: Bool = false) {
+  package func post(_ element: Element, isUrgent: Bool = false) { post(isUrgent: isUrgent) { element } }
+
+  /// Posts what the closure returns, which is called under the lock: an element made there is not copied once more.
+  func post(isUrgent: Bool = false, making element: () -> Element) {
     let order = state.withLock { state -> Order? in
       guard !state.isClosed else { return nil }
       state.elements.append(element())

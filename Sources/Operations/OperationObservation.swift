@@ -78,7 +78,7 @@ final class OperationObservation: Sendable {
 
   private func send(_ operation: AsyncOperation, _ old: Snapshot?, _ new: Snapshot) -> (any ChangeReceiver)? {
     if let mailbox {
-      mailbox.post(Delivery(observation: self, operation: operation, old: old, new: new))
+      mailbox.post { Delivery(observation: self, operation: operation, old: old, new: new) }
       return nil
     }
     buffer?.append(old, new)
