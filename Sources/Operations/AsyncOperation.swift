@@ -12,8 +12,6 @@ open class AsyncOperation: Operation, @unchecked Sendable {
   private let word = Atomic<UInt8>(0)
   private let board = LazyReference<ObservationBoard>()
   private let place = LazyReference<DependencyNode>()
-  // What it depends on. Safe: touched only under the dependency graph's lock.
-  final var upstream = OperationList()
 
   private static let observed: UInt8 = 0x80
   private static let linked: UInt8 = 0x40
@@ -134,9 +132,9 @@ open class AsyncOperation: Operation, @unchecked Sendable {
 
   deinit {
     if word.load(ordering: .acquiring) & Self.observed != 0 { board.load()?.close() }
+    guard let node = existingNode else { return }
     // One by one, because letting go of the head of a long chain would else free it by recursion.
-    var pile = upstream.takeAll()
-    if let node = existingNode { DependencyGraph.forget(node) }
+    var pile = DependencyGraph.forget(node)
     while var operation = pile.popLast() {
       guard isKnownUniquelyReferenced(&operation), let last = operation as? AsyncOperation else { continue }
       pile += DependencyGraph.takeDependencies(of: last)

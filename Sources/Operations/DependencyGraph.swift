@@ -26,15 +26,25 @@ enum DependencyGraph {
   struct Aftermath {
     /// Readiness has changed: their queues look again.
     var changed: [AsyncOperation] = []
-    /// These have something to enter.
-    var feeders: [OperationFeeder] = []
+    /// This has something to enter, and so have these; mostly there is one.
+    private var feeder: OperationFeeder?
+    private var feeders: [OperationFeeder] = []
     /// Watched for their end, on behalf of a node.
     var watched: (operation: Operation, node: DependencyNode)?
     /// Only let go of: a last reference may not go under the lock.
     var released: [Operation] = []
 
+    private var batch = OperationFeeder.Batch()
+
+    /// A feeder whose line has grown, or whose queue has room.
     mutating func feed(_ feeder: OperationFeeder) {
-      if feeders.last !== feeder { feeders.append(feeder) }
+      guard self.feeder !== feeder, feeders.last !== feeder else { return }
+      if self.feeder == nil { self.feeder = feeder } else { feeders.append(feeder) }
+    }
+
+    /// The last thing under the lock.
+    mutating func close() {
+      if let feeder { batch = feeder.begin() }
     }
 
     func carryOut() {
@@ -42,6 +52,7 @@ enum DependencyGraph {
       if let (operation, node) = watched {
         ForeignEnd.watch(operation) { DependencyGraph.foreignEnded(operation, node) }
       }
+      feeder?.enter(batch)
       for feeder in feeders { feeder.pump() }
     }
   }
@@ -59,9 +70,9 @@ enum DependencyGraph {
     }
     let aftermath = try ranks.withLock { ranks throws(DependencyCycle) in
       var aftermath = Aftermath()
-      guard operation.state < .executing, !operation.upstream.contains(dependency) else { return aftermath }
-      operation.beginLinked()
       let node = operation.node
+      guard operation.state < .executing, !node.upstream.contains(dependency) else { return aftermath }
+      operation.beginLinked()
       if let dependency = dependency as? AsyncOperation {
         if dependency.beginLinked() {
           // A cycle is refused before anything is changed.
@@ -75,7 +86,7 @@ enum DependencyGraph {
         aftermath.watched = (dependency, node)
         wait(node, operation, &aftermath)
       }
-      operation.upstream.append(dependency)
+      node.upstream.append(dependency)
       return aftermath
     }
     aftermath.carryOut()
@@ -93,9 +104,8 @@ enum DependencyGraph {
   static func unlink(_ operation: AsyncOperation, from dependency: Operation) {
     let aftermath = ranks.withLock { ranks in
       var aftermath = Aftermath()
-      guard operation.upstream.remove(dependency) else { return aftermath }
+      guard let node = operation.existingNode, node.upstream.remove(dependency) else { return aftermath }
       aftermath.released.append(dependency)
-      let node = operation.node
       if let asynchronous = dependency as? AsyncOperation {
         guard let index = asynchronous.node.dependents.firstIndex(where: { $0 === node }) else { return aftermath }
         asynchronous.node.dependents.remove(at: index)
@@ -104,30 +114,36 @@ enum DependencyGraph {
         ranks.countForeign(isThrough, -1)
       }
       settle(node, &aftermath)
+      aftermath.close()
       return aftermath
     }
     aftermath.carryOut()
   }
 
   static func dependencies(of operation: AsyncOperation) -> [Operation] {
-    ranks.withLock { _ in operation.upstream.items }
+    guard let node = operation.existingNode else { return [] }
+    return ranks.withLock { _ in node.upstream.items }
   }
 
   /// For an operation that is about to be freed, so that nothing is freed under the lock.
   static func takeDependencies(of operation: AsyncOperation) -> [Operation] {
-    ranks.withLock { _ in operation.upstream.takeAll() }
+    guard let node = operation.existingNode else { return [] }
+    return ranks.withLock { _ in node.upstream.takeAll() }
   }
 
   /// The operation behind `node` is being freed; those that waited for it kept it, so they have gone before.
-  static func forget(_ node: DependencyNode) {
-    let dependents = ranks.withLock { ranks in
+  ///
+  /// Returns what it depended on, to be let go of by the caller.
+  static func forget(_ node: DependencyNode) -> [Operation] {
+    let (dependencies, dependents) = ranks.withLock { ranks in
       for isThrough in node.foreign.values { ranks.countForeign(isThrough, -1) }
       node.foreign = [:]
       defer { node.dependents = [] }
-      return node.dependents
+      return (node.upstream.takeAll(), node.dependents)
     }
     // Let go of outside the lock.
     withExtendedLifetime(dependents) {}
+    return dependencies
   }
 
   static func feeder(of node: DependencyNode) -> OperationFeeder? { ranks.withLock { _ in node.feeder } }
@@ -141,16 +157,23 @@ enum DependencyGraph {
     let (aftermath, feeder) = ranks.withLock { _ in
       var aftermath = Aftermath()
       node.isFinished = true
-      let dependents = node.dependents
-      node.dependents = []
-      for dependent in dependents { settle(dependent, &aftermath) }
-      if let asynchronous = operation as? AsyncOperation { aftermath.released += asynchronous.upstream.takeAll() }
+      if !node.dependents.isEmpty {
+        let dependents = node.dependents
+        node.dependents = []
+        for dependent in dependents { settle(dependent, &aftermath) }
+      }
+      if aftermath.released.isEmpty {
+        aftermath.released = node.upstream.takeAll()
+      } else {
+        aftermath.released += node.upstream.takeAll()
+      }
       let feeder = node.feeder
       if let feeder {
         feeder.remove(node, operation)
         aftermath.feed(feeder)
       }
       node.held = nil
+      aftermath.close()
       return (aftermath, feeder)
     }
     aftermath.carryOut()
@@ -163,6 +186,7 @@ enum DependencyGraph {
       guard let isThrough = node.foreign.removeValue(forKey: ObjectIdentifier(dependency)) else { return aftermath }
       if node.isOurs { ranks.countForeign(isThrough, -1) }
       settle(node, &aftermath)
+      aftermath.close()
       return aftermath
     }
     aftermath.carryOut()
@@ -266,7 +290,7 @@ extension DependencyGraph.Ranks {
     var seen = [ObjectIdentifier(start): start.node]
     var pile = [start]
     while let operation = pile.popLast() {
-      for case let dependency as AsyncOperation in operation.upstream.items {
+      for case let dependency as AsyncOperation in operation.node.upstream.items {
         guard let node = dependency.existingNode, !node.isFinished, let rank = node.rank, rank >= lower else {
           continue
         }

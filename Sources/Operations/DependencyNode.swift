@@ -27,6 +27,8 @@ final class DependencyNode: @unchecked Sendable {
   var isFinished = false
   /// How many of its dependencies are unfinished.
   var unfinished = 0
+  /// What it depends on.
+  var upstream = OperationList()
   /// Those that wait for it, in the order in which they were linked.
   var dependents: [DependencyNode] = []
   /// The unfinished dependencies that are not of our class, and whether they had dependencies when they were linked.

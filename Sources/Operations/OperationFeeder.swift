@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// Hands operations to an `OperationQueue` when they are ready, a few more than it runs at once.
 ///
@@ -40,12 +41,16 @@ public final class OperationFeeder: @unchecked Sendable {
   private var members: [DependencyNode] = []
   /// The members that are not of our class.
   private var foreign: [ObjectIdentifier: DependencyNode] = [:]
-  private var lines = [Line](repeating: Line(), count: Level.allCases.count)
+  private var lines = [FeederLine](repeating: FeederLine(), count: Level.allCases.count)
   private var entered = [Int](repeating: 0, count: Level.allCases.count)
   /// How many have been removed of which the queue has not been told yet.
-  private var leaving = 0
+  private let leaving = Atomic(0)
+  /// How far ahead of the width the queue is filled.
+  private var lead = Lead()
   private var isPumping = false
   private var whenEmpty: [@Sendable () -> Void] = []
+  /// Whether there is anything in `whenEmpty`, for those who have not got the lock.
+  private let isAwaited = Atomic(false)
   /// Where the ends of foreign operations are told; there are never more in it than in the queue.
   private let ends = OperationQueue()
 
@@ -57,7 +62,16 @@ public final class OperationFeeder: @unchecked Sendable {
   /// Adds an operation, which enters the queue when all that it depends on has finished.
   ///
   /// Throws if operations of other classes have been linked in a cycle that it is part of; then nothing has been added.
-  public func add(_ operation: Operation) throws(DependencyCycle) { try add([operation]) }
+  public func add(_ operation: Operation) throws(DependencyCycle) {
+    guard operation is AsyncOperation else { return try add([operation]) }
+    let batch = DependencyGraph.ranks.withLock { _ in
+      let node = join(operation)
+      guard node.unfinished == 0 || operation.isCancelled else { return Batch() }
+      line(up: node, operation)
+      return begin()
+    }
+    enter(batch)
+  }
 
   /// Adds operations; of those that are ready the more urgent enter first, and equals in their order here.
   ///
@@ -118,10 +132,10 @@ public final class OperationFeeder: @unchecked Sendable {
   /// Under the graph's lock: a member is over, of which `memberHasLeft` will be told.
   func remove(_ node: DependencyNode, _ operation: Operation) {
     if case .entered(let level) = node.place { entered[level.rawValue] -= 1 }
-    leaving += 1
+    leaving.wrappingAdd(1, ordering: .sequentiallyConsistent)
     node.place = .outside
     node.feeder = nil
-    if !(operation is AsyncOperation) { foreign[ObjectIdentifier(operation)] = nil }
+    if !node.isOurs { foreign[ObjectIdentifier(operation)] = nil }
     let last = members.removeLast()
     if last !== node {
       members[node.index] = last
@@ -131,15 +145,13 @@ public final class OperationFeeder: @unchecked Sendable {
 
   /// The queue has been told of the end of a member.
   func memberHasLeft() {
-    let isLast = DependencyGraph.ranks.withLock { _ in
-      leaving -= 1
-      return isEmpty
-    }
-    if isLast { pump() }
+    let isLast = leaving.wrappingSubtract(1, ordering: .sequentiallyConsistent).newValue == 0
+    // Whoever begins to wait meanwhile says so first and then looks whether there is anything left.
+    if isLast, isAwaited.load(ordering: .sequentiallyConsistent) { pump() }
   }
 
   /// Under the graph's lock.
-  private var isEmpty: Bool { members.isEmpty && leaving == 0 }
+  private var isEmpty: Bool { members.isEmpty && leaving.load(ordering: .sequentiallyConsistent) == 0 }
 
   private func refuseForeignCycle(_ operations: [Operation]) throws(DependencyCycle) {
     let strangers = operations.filter { !($0 is AsyncOperation) && !$0.dependencies.isEmpty }
@@ -181,52 +193,70 @@ public final class OperationFeeder: @unchecked Sendable {
     }
   }
 
+  /// What enters at once.
+  struct Batch {
+    var operations: [Operation] = []
+    /// Those of them that are not of our class.
+    var foreign: [Operation] = []
+  }
+
   /// Enters what may enter.
-  ///
-  /// One thread at a time does so, which keeps the order of each line; whoever comes meanwhile
-  /// has left what there is to enter under the lock, where that thread will find it.
   func pump() {
-    var isMine = false
-    while true {
-      let (batch, empty) = DependencyGraph.ranks.withLock { _ -> ([Operation], [@Sendable () -> Void]) in
-        if isPumping, !isMine { return ([], []) }
-        let batch = takeBatch()
-        isPumping = !batch.isEmpty
-        isMine = isPumping
-        guard isEmpty else { return (batch, []) }
-        defer { whenEmpty = [] }
-        return (batch, whenEmpty)
+    let (batch, empty) = DependencyGraph.ranks.withLock { _ in (begin(), takeAwaiting()) }
+    for body in empty { body() }
+    enter(batch)
+  }
+
+  /// Under the graph's lock: what is to be given to `enter` once the lock is free.
+  ///
+  /// One thread at a time enters, which keeps the order of each line; whoever comes meanwhile leaves what there is to
+  /// enter in line, where that thread will find it.
+  func begin() -> Batch {
+    guard !isPumping, lines.contains(where: { !$0.isEmpty }) else { return Batch() }
+    let batch = takeBatch()
+    isPumping = !batch.operations.isEmpty
+    return batch
+  }
+
+  func enter(_ first: Batch) {
+    var batch = first
+    while !batch.operations.isEmpty {
+      for operation in batch.foreign { watch(operation) }
+      queue.addOperations(batch.operations, waitUntilFinished: false)
+      batch = DependencyGraph.ranks.withLock { _ in
+        isPumping = false
+        return begin()
       }
-      for body in empty { body() }
-      guard isMine else { return }
-      for operation in batch where !(operation is AsyncOperation) { watch(operation) }
-      queue.addOperations(batch, waitUntilFinished: false)
     }
   }
 
-  private func takeBatch() -> [Operation] {
-    let window = window
-    var batch: [Operation] = []
+  /// Under the graph's lock: who waited for the end, if it has come.
+  private func takeAwaiting() -> [@Sendable () -> Void] {
+    guard isAwaited.load(ordering: .relaxed), isEmpty else { return [] }
+    isAwaited.store(false, ordering: .sequentiallyConsistent)
+    defer { whenEmpty = [] }
+    return whenEmpty
+  }
+
+  private func takeBatch() -> Batch {
+    let fill = lead.fill(width: queue.maxConcurrentOperationCount)
+    var batch = Batch()
     var ahead = 0
     for level in Level.allCases {
       ahead += entered[level.rawValue]
       // What is less urgent does not count: it may fill the queue and must hold up nothing that is more urgent.
-      while ahead < window, let node = lines[level.rawValue].popFirst() {
+      guard ahead < fill.low else { break }
+      while ahead < fill.high, let node = lines[level.rawValue].popFirst() {
         guard let operation = node.held, !operation.isExecuting, !operation.isFinished else { continue }
         node.place = .entered(level)
         entered[level.rawValue] += 1
         ahead += 1
-        batch.append(operation)
+        batch.operations.append(operation)
+        if !node.isOurs { batch.foreign.append(operation) }
       }
     }
+    if !batch.operations.isEmpty { lead.filled(at: DispatchTime.now().uptimeNanoseconds) }
     return batch
-  }
-
-  /// How many may be in the queue: as many as run, and a few for the moment between one's end and the next one's entry.
-  private var window: Int {
-    let width = queue.maxConcurrentOperationCount
-    guard width >= 0 else { return .max }
-    return width + max(2, width / 2)
   }
 
   private func watch(_ operation: Operation) {
@@ -267,7 +297,10 @@ public final class OperationFeeder: @unchecked Sendable {
 
   /// Calls `body` once on `queue` when no operation is left, which may be now.
   public func whenEmpty(on queue: DispatchQueue = .main, _ body: @escaping @Sendable () -> Void) {
-    DependencyGraph.ranks.withLock { _ in whenEmpty.append { queue.async(execute: body) } }
+    DependencyGraph.ranks.withLock { _ in
+      whenEmpty.append { queue.async(execute: body) }
+      isAwaited.store(true, ordering: .sequentiallyConsistent)
+    }
     pump()
   }
 
@@ -277,30 +310,5 @@ public final class OperationFeeder: @unchecked Sendable {
     let semaphore = DispatchSemaphore(value: 0)
     whenEmpty(on: .global()) { semaphore.signal() }
     semaphore.wait()
-  }
-}
-
-/// First in, first out; entries whose node has moved on are passed over.
-private struct Line {
-  private var entries: [(node: DependencyNode, ticket: Int)] = []
-  private var head = 0
-
-  mutating func append(_ node: DependencyNode) { entries.append((node, node.ticket)) }
-
-  mutating func popFirst() -> DependencyNode? {
-    while head < entries.count {
-      let (node, ticket) = entries[head]
-      head += 1
-      // In bulk, so that each entry is moved once at most.
-      if head == entries.count {
-        entries.removeAll(keepingCapacity: true)
-        head = 0
-      } else if head >= 1024, head * 2 >= entries.count {
-        entries.removeFirst(head)
-        head = 0
-      }
-      if node.place == .inLine(ticket: ticket) { return node }
-    }
-    return nil
   }
 }

@@ -76,8 +76,8 @@ import Testing
     for number in 0..<300_000 { mailbox.post(number) }
     #expect(eventually { calls.withLock { $0.reduce(0, +) } == 300_000 })
     let frames = Double(DispatchTime.now().uptimeNanoseconds - began.uptimeNanoseconds) / 16_667_000
-    // What came at first, before it could be known that it was a flood, and the last may be a frame of their own.
-    #expect(Double(calls.withLock { $0.count }) <= frames + 3, "\(calls.withLock { $0 })")
+    // At first, and after a pause, there are a few more: it is not known to be a flood yet.
+    #expect(Double(calls.withLock { $0.count }) <= frames + 1 + 2 * 16, "\(calls.withLock { $0 })")
   }
 
   @Test func whatIsLittleIsHandedOnAtOnceAtThePaceOfFrames() {

@@ -43,7 +43,8 @@ import Testing
     #expect(feeder.unfinishedCount == 100)
     for operation in operations {
       #expect(eventually { operation.isExecuting })
-      #expect(queue.operations.count <= 4)
+      // As fast as this, it is a rush.
+      #expect(queue.operations.count <= 2 + Lead.largest)
       operation.finish()
     }
     feeder.waitUntilAllOperationsAreFinished()
