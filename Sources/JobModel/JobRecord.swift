@@ -16,6 +16,10 @@ package struct JobRecord: Sendable, Equatable {
   package var cancelling: Cancelling?
   /// Time spent in states that have ended, for telling one kind of wait from another.
   package var spent = Spent()
+  /// What it did when; empty while nothing but waiting has been.
+  package var phases = Phases()
+  /// The rates of the newest attempt.
+  package var rates = RateHistory()
 
   /// Every need of this job, with its condition.
   var edges: [JobGraph.Dependent] = []
@@ -75,6 +79,7 @@ package struct JobRecord: Sendable, Equatable {
     left.job == right.job && left.state == right.state && left.since == right.since && left.progress == right.progress
       && left.rate == right.rate && left.attempts == right.attempts && left.log == right.log
       && left.unmetNeeds == right.unmetNeeds && left.dependents == right.dependents
-      && left.cancelling == right.cancelling && left.spent == right.spent
+      && left.cancelling == right.cancelling && left.spent == right.spent && left.phases == right.phases
+      && left.rates == right.rates
   }
 }

@@ -81,6 +81,28 @@ package struct Run: Sendable, Equatable {
     start?.folder.map { LogPath.file(in: $0, job: self[id].job.name, id: id, attempt: attempt) }
   }
 
+  /// The jobs that would be skipped if `id` were cancelled now, in the order of their identifiers.
+  ///
+  /// Takes time linear in the jobs that hang on it and their needs.
+  package func skipped(byCancelling id: JobID) -> [JobID] {
+    guard !self[id].state.isTerminal else { return [] }
+    var isReached = [Bool](repeating: false, count: jobs.count)
+    isReached[id.index] = true
+    var open = [id]
+    var skipped: [JobID] = []
+    while let next = open.popLast() {
+      // A job that is cancelled or skipped has ended and has not failed.
+      for edge in jobs[next.index].edges where edge.when != .finished && !isReached[edge.job.index] {
+        let state = jobs[edge.job.index].state
+        guard !state.isTerminal, !state.isActive else { continue }
+        isReached[edge.job.index] = true
+        skipped.append(edge.job)
+        open.append(edge.job)
+      }
+    }
+    return skipped.sorted()
+  }
+
   package mutating func apply(_ event: JobEvent) {
     precondition(event.seq == nextSeq, "event \(event.seq) does not follow \(nextSeq - 1)")
     nextSeq += 1
@@ -209,6 +231,7 @@ extension JobRecord {
       progress = nil
       rate = nil
       rateSample = nil
+      rates.clear()
     } else if !attempts.isEmpty, self.state.isActive, !state.isActive {
       attempts[attempts.count - 1].endedAt = time
       switch state {
@@ -220,12 +243,16 @@ extension JobRecord {
     // A stretch without reports is no sample of the rate.
     if case .executing = self.state {} else { rateSample = nil }
     if !state.isActive { cancelling = nil }
+    // The first phase is known only by the time it ends: most jobs of a large run wait, and keep nothing until then.
+    if phases.count == 0 { phases.begin(Phase.Kind(self.state), at: since) }
+    if phases.last?.kind != Phase.Kind(state) || state.isTerminal { phases.begin(Phase.Kind(state), at: time) }
     self.state = state
     since = time
   }
 
   mutating func report(_ progress: JobProgress, at time: Duration) {
     self.progress = progress
+    rates.report(progress.done, at: time)
     guard let sample = rateSample else {
       rateSample = (time, progress.done)
       return

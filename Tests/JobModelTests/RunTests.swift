@@ -7,9 +7,11 @@ struct Recorder {
   private(set) var run = Run()
   private var time = Duration.zero
 
-  init(_ jobs: [Job], slots: Int = 2, folder: String? = nil) {
+  init(_ jobs: [Job], slots: Int = 2, pools: [String: Int] = [:], folder: String? = nil) {
     let date = Date(timeIntervalSince1970: 0)
-    state(.runStarted(RunStart(id: "r", name: "g", slots: slots, at: date, jobs: jobs.count, folder: folder)))
+    state(
+      .runStarted(
+        RunStart(id: "r", name: "g", slots: slots, at: date, jobs: jobs.count, pools: pools, folder: folder)))
     for (index, job) in jobs.enumerated() { state(.jobAdded(JobID(index), job)) }
   }
 
@@ -251,5 +253,59 @@ struct Recorder {
     var recorder = Recorder(jobs)
     recorder.move(0, to: .succeeded(upToDate: false))
     #expect(recorder.run.jobs.dropFirst().allSatisfy { $0.unmetNeeds == 0 })
+  }
+
+  // MARK: Phases and rates
+
+  private func phases(_ record: JobRecord) -> [Phase.Kind] {
+    (0..<record.phases.count).map { record.phases[$0].kind }
+  }
+
+  @Test func thePhasesOfAJobTellItsWaitsAndAttemptsApart() {
+    var recorder = Recorder([job("a")])
+    #expect(recorder[0].phases.count == 0)
+    recorder.move(0, to: .ready(for: .pool("net")), attempt: 0, after: .seconds(1))
+    recorder.move(0, to: .executing, after: .seconds(2))
+    recorder.move(0, to: .backingOff(until: .seconds(9), number: 1, limit: 1, after: failure), after: .seconds(3))
+    recorder.move(0, to: .executing, attempt: 2, after: .seconds(1))
+    recorder.move(0, to: .failed(failure, allowed: false), attempt: 2, after: .seconds(1))
+    #expect(phases(recorder[0]) == [.waiting, .forPool, .executing, .backingOff, .executing, .failed])
+    #expect(recorder[0].phases[2].start == .seconds(3) && recorder[0].phases.end(of: 2) == .seconds(6))
+    #expect(recorder[0].phases.end(of: 5) == nil)
+  }
+
+  @Test func aPhaseThatLastedNoTimeLeavesNoTraceButAnAttemptDoes() {
+    var recorder = Recorder([job("a")])
+    recorder.move(0, to: .ready(for: .slot), attempt: 0)
+    recorder.move(0, to: .executing)
+    recorder.move(0, to: .succeeded(upToDate: false))
+    #expect(phases(recorder[0]) == [.executing, .succeeded])
+  }
+
+  @Test func theRatesOfTheNewestAttemptAreKeptSecondBySecond() {
+    var recorder = Recorder([job("a")])
+    recorder.move(0, to: .executing)
+    func report(_ done: Int64, after wait: Duration) {
+      recorder.state(.jobProgress(JobID(0), JobProgress(done: done, total: nil, unit: .bytes)), after: wait)
+    }
+    report(0, after: .zero)
+    report(50, after: .milliseconds(500))
+    report(100, after: .milliseconds(500))
+    report(700, after: .seconds(3))
+    #expect(recorder[0].rates.samples == [100, 200, 200, 200])
+    report(1_000_000, after: .seconds(200))
+    #expect(recorder[0].rates.samples.count == RateHistory.capacity)
+    recorder.move(0, to: .backingOff(until: .seconds(1), number: 1, limit: 1, after: failure))
+    recorder.move(0, to: .executing, attempt: 2)
+    #expect(recorder[0].rates.samples.isEmpty)
+  }
+
+  @Test func cancellingSkipsWhatNeedsTheJobInAnyWayButItsEnd() {
+    let recorder = Recorder([
+      job("a"), job("b", 0), job("c", 0, when: .finished), job("d", 0, when: .failed), job("e", 1),
+      job("f", 1, when: .finished),
+    ])
+    #expect(recorder.run.skipped(byCancelling: JobID(0)).map(\.index) == [1, 3, 4])
+    #expect(recorder.run.skipped(byCancelling: JobID(5)).isEmpty)
   }
 }

@@ -1,0 +1,70 @@
+import JobModel
+import Testing
+
+@Suite struct ForecastTests {
+  /// a (4 s) and b (10 s) before c (6 s); d (3 s) alone.
+  private let seconds: [Double] = [4, 10, 6, 3]
+
+  private func jobs(_ pool: [String: Int] = [:]) -> [Job] {
+    var jobs = [job("a"), job("b"), job("c", 0, 1), job("d")]
+    for place in [1, 3] { jobs[place].uses = pool }
+    return jobs
+  }
+
+  private func forecast(_ recorder: Recorder, now: Double = 0) -> Forecast {
+    Forecast(recorder.run, now: .seconds(now)) { .seconds(self.seconds[$0.index]) }
+  }
+
+  @Test func theChainIsTheLongestWayThroughTheNeeds() {
+    let forecast = forecast(Recorder(jobs()))
+    #expect(forecast.end == .seconds(16))
+    #expect(forecast.chain.map(\.job.index) == [1, 2])
+    #expect(forecast.chain.map(\.share) == [.seconds(10), .seconds(6)])
+  }
+
+  @Test func slackIsWhatAJobMayLoseWithoutTheRunLosing() {
+    let forecast = forecast(Recorder(jobs()))
+    #expect(forecast.slack(JobID(0)) == .seconds(6))
+    #expect(forecast.slack(JobID(1)) == .zero)
+    #expect(forecast.slack(JobID(2)) == .zero)
+    #expect(forecast.slack(JobID(3)) == .seconds(13))
+  }
+
+  @Test func halvingAJobSavesNoMoreThanTheNextChainAllows() {
+    let forecast = forecast(Recorder(jobs()))
+    #expect(forecast.saving(byHalving: JobID(1)) == .seconds(5))
+    #expect(forecast.saving(byHalving: JobID(2)) == .seconds(3))
+    #expect(forecast.saving(byHalving: JobID(0)) == .zero)
+  }
+
+  @Test func whatHasEndedCountsAsItWasWithItsWaits() {
+    var recorder = Recorder(jobs())
+    recorder.move(1, to: .executing, after: .seconds(2))
+    recorder.move(1, to: .succeeded(upToDate: false), after: .seconds(5))
+    recorder.move(0, to: .executing)
+    let forecast = forecast(recorder, now: 8)
+    // a has executed for one second and needs three more, then c its six.
+    #expect(forecast.end == .seconds(17))
+    #expect(forecast.chain.map(\.job.index) == [0, 2])
+    #expect(forecast.chain[0].share == .seconds(11))
+    #expect(forecast.chain[0].executing == .seconds(4))
+    #expect(forecast.slack(JobID(1)) == nil)
+  }
+
+  @Test func fewerSlotsEndLaterAndAPoolCountsToo() {
+    let free = forecast(Recorder(jobs()))
+    #expect(free.end(slots: 1) == .seconds(23))
+    #expect(free.end(slots: 2) == .seconds(16))
+    #expect(free.end(slots: 9) == .seconds(16))
+    // d waits until b has given its unit back, and c must not wait for d.
+    var jobs = jobs(["net": 1])
+    jobs[2].uses = ["net": 1]
+    #expect(forecast(Recorder(jobs, pools: ["net": 1])).end(slots: 9) == .seconds(19))
+    #expect(forecast(Recorder(jobs, pools: ["net": 2])).end(slots: 9) == .seconds(16))
+  }
+
+  @Test func aRunWithoutJobsHasNoChain() {
+    let forecast = forecast(Recorder([]))
+    #expect(forecast.chain.isEmpty && forecast.end == .zero && forecast.end(slots: 2) == .zero)
+  }
+}
