@@ -19,6 +19,17 @@ enum Action: CaseIterable {
   case sortNext
   case sortPrevious
   case invert
+  case list
+  case tree
+  case timeline
+  case critical
+  case events
+  case treeOrList
+  case fold
+  case zoomIn
+  case zoomOut
+  case zoomAll
+  case palette
   case tag
   case tagDependents
   case untag

@@ -17,7 +17,8 @@ struct Columns: Equatable {
   var eta: Span?
   var why: Span?
 
-  init(width: Int, longestName: Int) {
+  /// In a tree the names go first: they stand further and further to the right.
+  init(width: Int, longestName: Int, isTree: Bool = false) {
     let nameAt = 3
     var left = width - nameAt - 1
     let wantsTime = width >= 44
@@ -36,11 +37,11 @@ struct Columns: Equatable {
     } else {
       // Bars grow a little with the screen; names have what they need; the reason has the rest.
       progressWidth = width >= 150 ? 30 : width >= 110 ? 24 : 19
-      nameWidth = min(longest, (left - progressWidth) * 62 / 100)
+      nameWidth = min(longest, isTree ? left - progressWidth - 1 : (left - progressWidth) * 62 / 100)
       whyWidth = left - progressWidth - nameWidth - 1
       if whyWidth < 10 || width < 72 {
         // Without the reason's column, what a job waits for stands under PROGRESS.
-        nameWidth = min(longest, max(14, left - 28))
+        nameWidth = min(longest, max(14, left - (isTree ? 20 : 28)))
         progressWidth = left - nameWidth - 1
         whyWidth = 0
       }

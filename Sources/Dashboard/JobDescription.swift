@@ -37,11 +37,19 @@ struct JobDescription {
     }
   }
 
-  private func story(_ width: Int) -> [[Span]] { attempts(width) + times(width) }
+  private func story(_ width: Int) -> [[Span]] { attempts(width) + log(width) + times(width) }
 
   private func links(_ width: Int) -> [[Span]] {
-    links("needs", record.job.needs.map { ($0.job, word($0.when)) }, width)
-      + links("needed by", record.dependents.map { ($0, nil) }, width)
+    links("needs", needs, width)
+      + links("needed by", record.dependents.map { ($0, nil) }, width) + losses(width)
+  }
+
+  /// Of many, those that it still waits for come first.
+  private var needs: [(JobID, String?)] {
+    let needs = record.job.needs
+    func isMet(_ need: JobNeed) -> Bool { need.when.isMet(by: model.run.jobs[need.job.index].state) }
+    let ordered = needs.count > 12 ? needs.filter { !isMet($0) } + needs.filter(isMet) : needs
+    return ordered.map { ($0.job, word($0.when)) }
   }
 
   private func word(_ when: JobNeed.Condition) -> String? {
@@ -70,7 +78,24 @@ struct JobDescription {
       let bar = Bar(theme: theme).determinate(share, width: min(48, width - 8), style: theme.style(state))
       lines.append([Span("  ")] + bar + [Span(" " + Format.percent(share))])
     }
-    return lines
+    return lines + speed(width)
+  }
+
+  /// The rate now, how it went, and the time left; of the last attempt when none executes.
+  private func speed(_ width: Int) -> [[Span]] {
+    guard let rate = record.rate, let unit = record.progress?.unit,
+      record.state.isActive || !record.rates.samples.isEmpty
+    else { return [] }
+    var spans = [Span("  ")]
+    if record.state == .executing {
+      spans.append(Span(Format.rate(rate, unit) + " ", theme.bold))
+    } else if let top = record.rates.samples.max() {
+      spans.append(Span("at most \(Format.rate(Double(top), unit)) ", theme.dim))
+    }
+    let left = record.remaining(at: now).map { " \(Format.countdown($0)) left" } ?? ""
+    let room = min(RateHistory.capacity, width - spans.width - left.count)
+    let picture = Sparkline.text(record.rates.samples, width: room, isASCII: theme.traits.isASCII)
+    return [spans + [Span(picture, theme.style(.executing)), Span(left, theme.dim)]]
   }
 
   private func work(_ width: Int) -> [[Span]] {
@@ -98,6 +123,27 @@ struct JobDescription {
     if let pid = record.attempt?.pid, record.state.isActive { terms.append("pid \(pid)") }
     if !terms.isEmpty { lines += titled("with", terms.joined(separator: ", "), width) }
     return [[]] + lines
+  }
+
+  /// Where the newest output is kept whole; an attempt that wrote nothing has no file.
+  private func log(_ width: Int) -> [[Span]] {
+    let log = record.log
+    // What opdash notes about a job stands on the screen only.
+    guard let place = (0..<log.count).last(where: { log[$0].line.stream != .note }),
+      let path = model.run.logPath(id, attempt: log[place].attempt)
+    else { return [] }
+    return [[Span("  log ", theme.dim), Span(theme.elision.middle(path, to: max(4, width - 6)))]]
+  }
+
+  /// What would be lost with it: nobody wants to learn that from the list, afterwards.
+  private func losses(_ width: Int) -> [[Span]] {
+    let skipped = model.run.skipped(byCancelling: id)
+    guard !skipped.isEmpty else { return [] }
+    var lines = [[], [Span("cancelling it skips", theme.accent), Span(" \(skipped.count)", theme.dim)]]
+    let names = skipped.prefix(8).map { model.run.jobs[$0.index].job.name }.joined(separator: ", ")
+    let more = skipped.count > 8 ? " and \(skipped.count - 8) more" : ""
+    lines += wrapped(names + more, width, .plain, indent: 2)
+    return lines
   }
 
   private func attempts(_ width: Int) -> [[Span]] {

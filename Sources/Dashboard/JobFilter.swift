@@ -42,13 +42,13 @@ struct JobFilter: Equatable {
 
   var isEmpty: Bool { terms.isEmpty }
 
-  /// `name` is the job's name as a haystack.
-  func admits(name: [UInt8], state: StateClass, kind: String) -> Bool {
+  /// `name` is the job's name as a haystack; what is of no job has no state and no kind.
+  func admits(name: [UInt8], state: StateClass?, kind: String) -> Bool {
     terms.allSatisfy { term in
       let holds =
         switch term.test {
         case .name(let needle): needle.isFound(in: name)
-        case .state(let word): state.names.contains { $0.hasPrefix(word) }
+        case .state(let word): state.map { $0.names.contains { $0.hasPrefix(word) } } ?? false
         case .kind(let word): kind.hasPrefix(word)
         }
       return holds != term.isInverted

@@ -8,6 +8,11 @@ enum SortColumn: CaseIterable {
   case rate
   case time
   case eta
+  /// The timeline's: by the first attempt, then what has none.
+  case start
+
+  /// Those that a person chooses from.
+  static let allCases: [SortColumn] = [.attention, .name, .progress, .rate, .time, .eta]
 
   var word: String {
     switch self {
@@ -17,11 +22,17 @@ enum SortColumn: CaseIterable {
     case .rate: "rate"
     case .time: "time"
     case .eta: "eta"
+    case .start: "start"
     }
   }
 
   /// Whether a job's place changes with its progress or with time alone.
-  var movesWithTime: Bool { self != .attention && self != .name }
+  var movesWithTime: Bool {
+    switch self {
+    case .attention, .name, .start: false
+    case .progress, .rate, .time, .eta: true
+    }
+  }
 }
 
 /// The jobs in the list's order, those that the filter shuts out left out.
@@ -33,6 +44,10 @@ struct JobOrder {
   private(set) var sort = SortColumn.attention
   private(set) var isInverted = false
   private(set) var filter = JobFilter.everything
+  /// The jobs that were skipped because of another, by that other: in the order of attention they stand under it.
+  private(set) var skipped: [JobID: [JobID]] = [:]
+  /// Those whose skipped jobs are shown.
+  private(set) var unfolded: Set<JobID> = []
 
   private var sorted: [Int] = []
   private var keys: [Double] = []
@@ -43,8 +58,14 @@ struct JobOrder {
   private var isNoted: [Bool] = []
   private var mustSort = true
   private var mustFilter = true
+  private var mustRow = true
 
-  var isSettled: Bool { !mustSort && !mustFilter && changed.isEmpty }
+  init(_ sort: SortColumn = .attention) { self.sort = sort }
+
+  /// Whether what was skipped stands under its cause; a filter shows what it admits, wherever it is.
+  var groups: Bool { sort == .attention && !isInverted && filter.isEmpty }
+
+  var isSettled: Bool { !mustSort && !mustFilter && !mustRow && changed.isEmpty }
 
   mutating func note(_ id: JobID) {
     guard id.index < isNoted.count, !isNoted[id.index] else { return }
@@ -70,11 +91,18 @@ struct JobOrder {
     mustFilter = true
   }
 
+  /// Shows or hides what was skipped because of a job.
+  mutating func toggle(_ id: JobID) {
+    if unfolded.remove(id) == nil { unfolded.insert(id) }
+    mustRow = true
+  }
+
+  func admits(_ id: JobID) -> Bool { filter.isEmpty || passes[id.index] }
+
   mutating func settle(_ run: Run, _ index: JobIndex, now: Duration) {
     if run.jobs.count != keys.count { resize(run) }
     if sort.movesWithTime { for id in index.open { note(id) } }
     guard !isSettled else { return }
-    let mustSelect = mustFilter || mustSort || !changed.isEmpty
     // Past a quarter, sorting everything is the cheaper way.
     if mustSort || changed.count > keys.count / 4 {
       for job in keys.indices { keys[job] = key(job, run, index, now: now) }
@@ -87,8 +115,32 @@ struct JobOrder {
     changed.removeAll(keepingCapacity: true)
     mustSort = false
     mustFilter = false
-    guard mustSelect else { return }
-    rows = filter.isEmpty ? sorted.map { JobID($0) } : sorted.filter { passes[$0] }.map { JobID($0) }
+    mustRow = false
+    select(run, index)
+  }
+
+  private mutating func select(_ run: Run, _ index: JobIndex) {
+    skipped = [:]
+    guard groups else {
+      rows = filter.isEmpty ? sorted.map { JobID($0) } : sorted.filter { passes[$0] }.map { JobID($0) }
+      return
+    }
+    for job in sorted { if let cause = cause(of: job, run, index) { skipped[cause, default: []].append(JobID(job)) } }
+    guard !skipped.isEmpty else {
+      rows = sorted.map { JobID($0) }
+      return
+    }
+    rows.removeAll(keepingCapacity: true)
+    for job in sorted where cause(of: job, run, index) == nil {
+      rows.append(JobID(job))
+      if unfolded.contains(JobID(job)) { rows += skipped[JobID(job)] ?? [] }
+    }
+  }
+
+  /// The job under which a skipped one stands; one whose cause was skipped in its turn stands for itself.
+  private func cause(of job: Int, _ run: Run, _ index: JobIndex) -> JobID? {
+    guard index.classes[job] == .skipped, case .skipped(let cause) = run.jobs[job].state else { return nil }
+    return index.classes[cause.index] == .skipped ? nil : cause
   }
 
   private mutating func resize(_ run: Run) {
@@ -148,6 +200,7 @@ struct JobOrder {
       case .rate: -(index.classes[job] == .executing ? run.jobs[job].rate ?? -1 : -1)
       case .time: -((run.jobs[job].elapsed(at: now) ?? .seconds(-1)) / .seconds(1))
       case .eta: (run.jobs[job].remaining(at: now) ?? .seconds(1e9)) / .seconds(1)
+      case .start: start(job, run, index)
       }
     return isInverted ? -key : key
   }
@@ -165,6 +218,11 @@ struct JobOrder {
       default: 1e8 - since
       }
     return Double(state.attention) * 1e9 + place
+  }
+
+  private func start(_ job: Int, _ run: Run, _ index: JobIndex) -> Double {
+    if let first = run.jobs[job].attempts.first { return first.startedAt / .seconds(1) }
+    return (index.classes[job].isTerminal ? 2e9 : 1e9) + Double(index.classes[job].attention) * 1e6
   }
 
   private func share(_ job: Int, _ run: Run, _ index: JobIndex) -> Double {

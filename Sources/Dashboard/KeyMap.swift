@@ -48,7 +48,8 @@ struct Binding: Sendable {
   func isOn(_ model: Model) -> Bool {
     guard model.page == .help else { return isEnabled(model) }
     switch action {
-    case .up, .down, .pageUp, .pageDown, .halfUp, .halfDown, .first, .last, .back, .help, .quit, .redraw, .mouse:
+    case .up, .down, .pageUp, .pageDown, .halfUp, .halfDown, .first, .last, .back, .help, .quit, .redraw, .mouse,
+      .list, .tree, .timeline, .critical, .events:
       return isEnabled(model)
     default:
       return false
@@ -83,6 +84,22 @@ enum KeyMap {
       .zoom, [.enter], .showing, "one job on the whole screen",
       naming: { $0.page == .list ? "zoom" : nil }, refusal: "no job here", when: { $0.cursor != nil }),
     Binding(
+      .fold, [.character("e")], .showing, "show or hide what is under a row",
+      naming: { model in
+        guard model.focus == .list, let id = model.foldable else { return nil }
+        return model.isFolded(id) ? "expand" : "fold"
+      }, refusal: "nothing is under it", when: { $0.page == .list && $0.foldable != nil }),
+    Binding(
+      .zoomIn, [.character("i")], .showing, "timeline: zoom in", naming: { $0.panel == .timeline ? "in" : nil },
+      refusal: "that is for the timeline, 3", when: { $0.page == .list && $0.panel == .timeline }),
+    Binding(
+      .zoomOut, [.character("o")], .showing, "timeline: zoom out", naming: { $0.panel == .timeline ? "out" : nil },
+      refusal: "that is for the timeline, 3", when: { $0.page == .list && $0.panel == .timeline }),
+    Binding(
+      .zoomAll, [.character("0")], .showing, "timeline: the whole run",
+      naming: { $0.panel == .timeline && $0.window != TimeWindow() ? "all" : nil },
+      refusal: "that is for the timeline, 3", when: { $0.page == .list && $0.panel == .timeline }),
+    Binding(
       .follow, [.character("f")], .logging, "follow the newest line",
       naming: { $0.focus == .log && !$0.log.follows ? "follow" : nil }, refusal: "no log is shown",
       when: { $0.showsLog }),
@@ -98,6 +115,10 @@ enum KeyMap {
       when: { !$0.log.matches.isEmpty }),
     Binding(.help, [.character("?"), .function(1)], .showing, "this page", word: "help"),
     Binding(.quit, [.character("q"), .function(10)], .running, "quit; asks while jobs run", word: "quit"),
+    Binding(
+      .treeOrList, [.character("t"), .function(5)], .showing, "tree or list",
+      naming: { $0.page != .list ? nil : $0.panel == .tree ? "list" : "tree" }),
+    Binding(.timeline, [.character("3")], .showing, "the timeline", naming: { $0.word(for: .timeline) }),
     Binding(.log, [.character("l")], .showing, "log: half, full, off", naming: { $0.page == .list ? "log" : nil }),
     Binding(
       .nextPane, [.tab, .backTab], .moving, "the other pane", naming: { $0.showsLog ? "pane" : nil },
@@ -114,6 +135,11 @@ enum KeyMap {
     Binding(
       .wrap, [.character("w")], .logging, "wrap long lines", naming: { $0.focus == .log ? "wrap" : nil },
       refusal: "no log is shown", when: { $0.showsLog }),
+    Binding(.list, [.character("1")], .showing, "the list", naming: { $0.panel == .tree ? nil : $0.word(for: .list) }),
+    Binding(.critical, [.character("4")], .showing, "the critical path", naming: { $0.word(for: .critical) }),
+    Binding(.events, [.character("5")], .showing, "the events", naming: { $0.word(for: .events) }),
+    Binding(.tree, [.character("2")], .showing, "the tree"),
+    Binding(.palette, [.character(":")], .showing, "every action by its name", word: "actions"),
     Binding(
       .drain, [.character("P")], .running, "drain: start nothing new",
       naming: { $0.live.isDraining ? "go on" : "drain" }, refusal: "the run is over",
@@ -142,12 +168,19 @@ enum KeyMap {
     Binding(.first, [.character("g"), .home], .moving, "to the first"),
     Binding(.last, [.character("G"), .end], .moving, "to the last, or follow"),
     Binding(
-      .left, [.left], .logging, "to the left in long lines", refusal: "no log is shown", when: { $0.showsLog }),
+      .left, [.left], .moving, "left: long lines, time, a branch", refusal: "no log is shown",
+      when: { $0.movesSideways }),
     Binding(
-      .right, [.right], .logging, "to the right", refusal: "no log is shown", when: { $0.showsLog }),
-    Binding(.sortNext, [.character(">"), .function(6)], .showing, "sort by the next column"),
-    Binding(.sortPrevious, [.character("<")], .showing, "sort by the column before"),
-    Binding(.invert, [.character("I")], .showing, "turn the order round"),
+      .right, [.right], .moving, "right", refusal: "no log is shown", when: { $0.movesSideways }),
+    Binding(
+      .sortNext, [.character(">"), .function(6)], .showing, "sort by the next column",
+      refusal: "only the list is sorted", when: { $0.panel == .list }),
+    Binding(
+      .sortPrevious, [.character("<")], .showing, "sort by the column before", refusal: "only the list is sorted",
+      when: { $0.panel == .list }),
+    Binding(
+      .invert, [.character("I")], .showing, "turn the order round", refusal: "only the list is sorted",
+      when: { $0.panel == .list }),
     Binding(.times, [.character("T")], .logging, "times: relative, clock, off"),
     Binding(
       .copy, [.character("y")], .logging, "copy the line or command",
@@ -221,6 +254,32 @@ extension Model {
     if tags.isEmpty { return cursor.map { test(index.classes[$0.index]) } ?? false }
     return tags.contains { test(index.classes[$0.index]) }
   }
+
+  /// Those of the targets that an end would change.
+  var cancellable: [JobID] { targets.filter { !index.classes[$0.index].isTerminal } }
+
+  /// The job whose row can show or hide others: the cursor's, or the one under which it stands.
+  var foldable: JobID? {
+    guard let cursor else { return nil }
+    switch panel {
+    case .list:
+      guard order.groups else { return nil }
+      if order.skipped[cursor] != nil { return cursor }
+      guard case .skipped(let cause) = run.jobs[cursor.index].state else { return nil }
+      return order.skipped[cause] == nil ? nil : cause
+    case .tree:
+      guard let row = cursorRow, tree.rows.indices.contains(row) else { return nil }
+      return tree.rows[row].hasNeeds && !tree.rows[row].isRepeat ? cursor : nil
+    case .timeline, .critical, .events: return nil
+    }
+  }
+
+  func isFolded(_ id: JobID) -> Bool { panel == .tree ? tree.folded.contains(id) : !order.unfolded.contains(id) }
+
+  /// The bottom line's word for another panel; nil for the one that is shown.
+  func word(for panel: Panel) -> String? { page == .list && self.panel != panel ? panel.word : nil }
+
+  var movesSideways: Bool { showsLog || panel == .tree || panel == .timeline }
 
   var someTargetIsActive: Bool { targets.contains { run.jobs[$0.index].state.isActive } }
   var someTargetHasDependents: Bool { targets.contains { !run.jobs[$0.index].dependents.isEmpty } }

@@ -4,6 +4,8 @@ import Screen
 struct Layout {
   static let smallest = Size(width: 30, height: 5)
   static let detailFrom = 120
+  static let timeAndDetailFrom = 160
+  static let stripFrom = 50
 
   var isTooSmall = false
   var header = Rect.none
@@ -13,12 +15,16 @@ struct Layout {
   var list = Rect.none
   /// The line that says what is below the list's last row.
   var more = Rect.none
+  /// The timeline below the list of a tall screen.
+  var strip = Rect.none
   var detail = Rect.none
   var logBar = Rect.none
   var log = Rect.none
   var footer = Rect.none
   /// What a page has instead of list and log.
   var page = Rect.none
+  /// All that is neither above nor below.
+  var body = Rect.none
 
   init(_ model: Model) {
     let size = model.size
@@ -40,7 +46,7 @@ struct Layout {
       bottom -= 1
       footer = Rect(x: 0, y: bottom, width: width, height: 1)
     }
-    let body = Rect(x: 0, y: y, width: width, height: bottom - y)
+    body = Rect(x: 0, y: y, width: width, height: bottom - y)
     switch model.page {
     case .help: page = body
     case .zoom: placeZoom(body)
@@ -57,7 +63,9 @@ struct Layout {
 
   private mutating func placeList(_ body: Rect, _ model: Model, isSmall: Bool) {
     var body = body
-    if body.width >= Self.detailFrom, body.height >= 12, model.log.extent != .full {
+    // Time needs the width more than the detail does.
+    let detailFrom = model.panel == .timeline ? Self.timeAndDetailFrom : Self.detailFrom
+    if body.width >= detailFrom, body.height >= 12, model.log.extent != .full {
       let width = min(72, body.width * 35 / 100)
       detail = Rect(x: body.maxX - width, y: body.y, width: width, height: body.height)
       body.width -= width + 1
@@ -69,6 +77,12 @@ struct Layout {
     if model.log.extent == .half, !isSmall, body.height >= 12 {
       let height = max(4, body.height * 2 / 5)
       placeLog(Rect(x: body.x, y: body.maxY - height, width: body.width, height: height))
+      body.height -= height
+    }
+    if model.panel == .list, model.size.height >= Self.stripFrom, body.height >= 20 {
+      // The list goes first: the timeline has what its jobs leave.
+      let height = min(max(5, body.height - 2 - model.run.jobs.count), body.height / 3)
+      strip = Rect(x: body.x, y: body.maxY - height, width: body.width, height: height)
       body.height -= height
     }
     if body.height >= 4 {

@@ -46,8 +46,10 @@ struct Loop {
   static func isAnimated(_ model: Model) -> Bool {
     let height = Layout(model).list.height
     guard model.page == .list, height > 0, model.run.counts.executing > 0 else { return false }
-    return model.order.rows.dropFirst(model.top).prefix(height).contains { id in
-      model.index.classes[id.index] == .executing && model.run.jobs[id.index].progress?.fraction == nil
+    guard model.panel == .list || model.panel == .tree else { return false }
+    return (model.top..<max(model.top, min(model.top + height, model.rowCount))).contains { row in
+      guard let id = model.job(row: row) else { return false }
+      return model.index.classes[id.index] == .executing && model.run.jobs[id.index].progress?.fraction == nil
     }
   }
 }

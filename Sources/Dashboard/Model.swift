@@ -18,8 +18,12 @@ struct Model {
   enum Prompt: Equatable {
     case filter(LineEditor)
     case search(LineEditor)
+    /// Every action by its name; the number is the place chosen among those that match.
+    case palette(LineEditor, Int)
     /// Jobs still run: is the person sure?
     case quit
+    /// Several jobs would lose what they have done.
+    case confirm(Action)
   }
 
   /// A short answer to a key, shown until an instant.
@@ -35,9 +39,16 @@ struct Model {
   private(set) var behind: Run?
   private(set) var index: JobIndex
   var order = JobOrder()
+  /// The timeline's order.
+  var chronology = JobOrder(.start)
+  var tree = JobTree()
+  var path = PathView()
+  var events: EventList
+  var window = TimeWindow()
 
   var size: Size
   var page = Page.list
+  var panel = Panel.list
   var focus = Focus.list
   var prompt: Prompt?
   var notice: Notice?
@@ -63,6 +74,7 @@ struct Model {
     self.size = size
     self.options = options
     index = JobIndex(run)
+    events = EventList(seen: run.nextSeq)
     hasMouse = options.usesMouse
   }
 
@@ -73,8 +85,68 @@ struct Model {
   /// Whether nothing more will happen by itself.
   var isOver: Bool { live.summary != nil || live.isComplete }
 
-  /// Where the cursor's job is in the list; nil while the filter hides it.
-  var cursorRow: Int? { cursor.flatMap { order.rows.firstIndex(of: $0) } }
+  // MARK: The rows of the panel that is shown
+
+  var rowCount: Int {
+    switch panel {
+    case .list: order.rows.count
+    case .tree: tree.rows.count
+    case .timeline: chronology.rows.count
+    case .critical: path.rows.count
+    case .events: events.rows.count
+    }
+  }
+
+  /// The job of a row; nil for a row that is about the run.
+  func job(row: Int) -> JobID? {
+    switch panel {
+    case .list: order.rows[row]
+    case .tree: tree.rows[row].job
+    case .timeline: chronology.rows[row]
+    case .critical: path.rows[row].job
+    case .events: EventWording(events[row].fact, run).job
+    }
+  }
+
+  /// Where the cursor is; nil while its job is not among the rows.
+  var cursorRow: Int? {
+    switch panel {
+    case .list: cursor.flatMap { order.rows.firstIndex(of: $0) }
+    case .tree: tree.row(of: cursor)
+    case .timeline: cursor.flatMap { chronology.rows.firstIndex(of: $0) }
+    case .critical: cursor.flatMap { id in path.rows.firstIndex { $0.job == id } }
+    case .events: events.row
+    }
+  }
+
+  /// Puts the cursor on a row; one that is about the run leaves the selected job as it is.
+  mutating func choose(row: Int) {
+    isCursorTaken = true
+    showsCursor = true
+    switch panel {
+    case .tree: tree.choose(row: row)
+    case .events: events.choose(row: row)
+    case .list, .timeline, .critical: break
+    }
+    if let id = job(row: row) { moveCursor(to: id) }
+  }
+
+  mutating func setPanel(_ panel: Panel) {
+    if page != .list { page = .list }
+    focus = .list
+    guard panel != self.panel else { return }
+    self.panel = panel
+    showsCursor = true
+    top = 0
+    if panel == .tree, let cursor { tree.reveal(cursor, run) }
+    if log.extent == .full { log.extent = .half }
+  }
+
+  mutating func setFilter(_ filter: JobFilter) {
+    order.setFilter(filter)
+    chronology.setFilter(filter)
+    tree.invalidate()
+  }
 
   var record: JobRecord? { cursor.map { run.jobs[$0.index] } }
 
@@ -90,6 +162,7 @@ struct Model {
   // MARK: Facts
 
   mutating func apply(_ events: [JobEvent]) {
+    for event in events { self.events.add(event) }
     guard behind == nil else {
       for event in events { behind?.apply(event) }
       return
@@ -105,6 +178,8 @@ struct Model {
     case .jobState(let id, _, _, _):
       index.move(id, run)
       order.note(id)
+      chronology.note(id)
+      if !order.filter.isEmpty { tree.invalidate() }
     case .jobProgress(let id, _):
       if order.sort.movesWithTime { order.note(id) }
     case .priorityChanged(let id, _):
@@ -123,6 +198,9 @@ struct Model {
       behind = nil
       index = JobIndex(run)
       order.invalidate()
+      chronology.invalidate()
+      tree.invalidate()
+      path.invalidate()
     }
   }
 
@@ -131,9 +209,26 @@ struct Model {
   /// Puts order, cursor and scrolling right; `View` draws a settled model.
   mutating func settle(now: Duration) {
     order.settle(run, index, now: now)
+    settlePanel(now: now)
     settleCursor()
     log.search(cursor, run)
     settleTop()
+  }
+
+  /// Whether the timeline stands on the screen, as the panel or below the list.
+  var showsTimeline: Bool { panel == .timeline || !Layout(self).strip.isEmpty }
+
+  private mutating func settlePanel(now: Duration) {
+    switch panel {
+    case .list, .timeline, .critical:
+      let showsTimeline = page == .list && showsTimeline
+      if showsTimeline || panel == .timeline { chronology.settle(run, index, now: now) }
+      if showsTimeline || panel != .list { path.settle(run, index, now: elapsed(at: now)) }
+    case .tree:
+      tree.settle(run, order)
+    case .events:
+      events.settle(run, order.filter)
+    }
   }
 
   private mutating func settleCursor() {
@@ -142,13 +237,19 @@ struct Model {
     {
       moveCursor(to: first)
     }
+    // What is folded away gives the cursor to its cause.
+    if let id = cursor, case .skipped(let cause) = run.jobs[id.index].state, panel == .list, order.groups,
+      order.skipped[cause]?.contains(id) == true, !order.unfolded.contains(cause)
+    {
+      moveCursor(to: cause)
+    }
     // A job that the filter hides gives the cursor to the first that it shows.
-    if cursor == nil || (!order.filter.isEmpty && cursorRow == nil) { moveCursor(to: order.rows.first) }
+    if cursor == nil || cursor.map(order.admits) == false { moveCursor(to: order.rows.first) }
   }
 
   private mutating func settleTop() {
     let height = Layout(self).list.height
-    let last = max(0, order.rows.count - height)
+    let last = max(0, rowCount - height)
     if showsCursor, height > 0, let row = cursorRow { top = min(max(top, row - height + 1), row) }
     top = min(max(0, top), last)
   }

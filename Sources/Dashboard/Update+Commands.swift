@@ -16,11 +16,16 @@ extension Update {
     default:
       model.isCursorTaken = true
       model.showsCursor = true
+      // Of one job it is plain what is meant; of many, what they have done so far would be lost unseen.
+      if action == .cancel || action == .kill, model.targets.count > 1, model.someTargetIsActive {
+        model.prompt = .confirm(action)
+        return []
+      }
       return commandJobs(action, &model, now)
     }
   }
 
-  private static func commandJobs(_ action: Action, _ model: inout Model, _ now: Duration) -> [Effect] {
+  static func commandJobs(_ action: Action, _ model: inout Model, _ now: Duration) -> [Effect] {
     func chosen(_ test: (JobID) -> Bool) -> [JobID] { model.targets.filter(test) }
     func state(_ id: JobID) -> StateClass { model.index.classes[id.index] }
     switch action {

@@ -11,7 +11,11 @@ extension Update {
     case .wheelUp, .wheelDown:
       scroll(by: event.action == .wheelUp ? -wheelRows : wheelRows, event, &model, layout)
     case .click, .doubleClick:
-      if model.prompt == .quit { return [] }
+      // A question wants its answer first.
+      switch model.prompt {
+      case .quit, .confirm, .palette: return []
+      case .filter, .search, nil: break
+      }
       click(event, &model, layout, now)
     }
     return []
@@ -27,21 +31,20 @@ extension Update {
       model.pageTop = min(max(0, lines - layout.page.height), max(0, model.pageTop + rows))
     } else if layout.list.contains(x: event.x, y: event.y) || layout.more.contains(x: event.x, y: event.y) {
       model.showsCursor = false
-      model.top = min(max(0, model.order.rows.count - layout.list.height), max(0, model.top + rows))
+      model.top = min(max(0, model.rowCount - layout.list.height), max(0, model.top + rows))
     }
   }
 
   private static func click(_ event: MouseEvent, _ model: inout Model, _ layout: Layout, _ now: Duration) {
     if layout.list.contains(x: event.x, y: event.y) {
       let row = model.top + event.y - layout.list.y
-      guard row < model.order.rows.count else { return }
-      model.isCursorTaken = true
-      model.showsCursor = true
+      guard row < model.rowCount else { return }
       model.focus = .list
-      model.moveCursor(to: model.order.rows[row])
+      model.choose(row: row)
       if event.action == .doubleClick { _ = perform(.zoom, &model, now) }
     } else if layout.titles.contains(x: event.x, y: event.y) {
-      let columns = Columns(width: layout.list.width, longestName: model.index.longestName)
+      guard model.panel == .list else { return }
+      let columns = JobList.columns(model, width: layout.list.width)
       let column = columns.sort(at: event.x - layout.titles.x)
       let isSame = column == model.order.sort
       model.order.setSort(column, inverted: isSame ? !model.order.isInverted : false)

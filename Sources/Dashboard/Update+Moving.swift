@@ -9,7 +9,11 @@ extension Update {
     } else if model.focus == .log {
       moveLog(action, &model, layout)
     } else if action == .left || action == .right {
-      shift(action, &model)
+      switch model.panel {
+      case .tree: branch(action, &model)
+      case .timeline: look(action, &model)
+      case .list, .critical, .events: shift(action, &model)
+      }
     } else {
       moveCursor(action, &model, height: layout.list.height)
     }
@@ -38,12 +42,38 @@ extension Update {
   }
 
   private static func moveCursor(_ action: Action, _ model: inout Model, height: Int) {
-    let rows = model.order.rows
-    guard !rows.isEmpty else { return }
+    guard model.rowCount > 0 else { return }
+    let from = model.cursorRow
+    // Without a place among the rows, the first step goes to the first.
+    let row = from.map { $0 + step(action, height: height) } ?? (action == .last ? model.rowCount : 0)
+    model.choose(row: min(model.rowCount - 1, max(0, row)))
+  }
+
+  /// In the tree: close a branch or go to what needs it; open it or go to the first that it needs.
+  private static func branch(_ action: Action, _ model: inout Model) {
+    guard let row = model.cursorRow, model.tree.rows.indices.contains(row) else { return }
+    let place = model.tree.rows[row]
+    let isFolded = model.tree.folded.contains(place.job)
+    let isOpen = place.hasNeeds && !place.isRepeat && !isFolded
     model.isCursorTaken = true
-    model.showsCursor = true
-    let row = model.cursorRow ?? 0
-    model.moveCursor(to: rows[min(rows.count - 1, max(0, row + step(action, height: height)))])
+    switch action {
+    case .left where isOpen: model.tree.toggle(place.job)
+    case .left: if place.parent >= 0 { model.choose(row: place.parent) }
+    case .right where isFolded && !place.isRepeat: model.tree.toggle(place.job)
+    default: if isOpen, row + 1 < model.rowCount { model.choose(row: row + 1) }
+    }
+  }
+
+  /// In the timeline: another part of the time, or more or less of it.
+  static func look(_ action: Action, _ model: inout Model) {
+    let (width, now, end) = TimelinePane.extent(model)
+    switch action {
+    case .left: model.window.pan(by: -1, width: width, now: now, end: end)
+    case .right: model.window.pan(by: 1, width: width, now: now, end: end)
+    case .zoomIn: model.window.zoom(by: -1, width: width, now: now, end: end)
+    case .zoomOut: model.window.zoom(by: 1, width: width, now: now, end: end)
+    default: model.window.showAll()
+    }
   }
 
   private static func moveLog(_ action: Action, _ model: inout Model, _ layout: Layout) {

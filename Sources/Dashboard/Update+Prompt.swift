@@ -11,10 +11,39 @@ extension Update {
       case .character("n"), .character("N"), .escape: model.prompt = nil
       default: break
       }
+    case .confirm(let action):
+      switch key {
+      case .character("y"), .character("Y"), .enter:
+        model.prompt = nil
+        return commandJobs(action, &model, now)
+      case .character("n"), .character("N"), .character("q"), .escape: model.prompt = nil
+      default: break
+      }
+    case .palette(let editor, let place):
+      return choose(key, editor, place, &model, now)
     case .filter(let editor), .search(let editor):
       answerLine(key, editor, &model, now)
     case nil:
       break
+    }
+    return []
+  }
+
+  /// A key in the palette: typing narrows it, Enter does what is chosen.
+  private static func choose(
+    _ key: Key, _ editor: LineEditor, _ place: Int, _ model: inout Model, _ now: Duration
+  ) -> [Effect] {
+    let found = Palette.matches(editor.text)
+    switch key {
+    case .enter:
+      model.prompt = nil
+      guard found.indices.contains(place) else { return [] }
+      return obey(found[place], &model, now)
+    case .escape: model.prompt = nil
+    case .up: model.prompt = .palette(editor, max(0, place - 1))
+    case .down: model.prompt = .palette(editor, max(0, min(found.count - 1, place + 1)))
+    case .backspace where editor.text.isEmpty: model.prompt = nil
+    default: type(&model) { _ = $0.take(key) }
     }
     return []
   }
@@ -42,14 +71,17 @@ extension Update {
     case .filter(var editor):
       change(&editor)
       model.prompt = .filter(editor)
-      model.order.setFilter(JobFilter(editor.text))
+      model.setFilter(JobFilter(editor.text))
       model.showsCursor = true
     case .search(var editor):
       change(&editor)
       model.prompt = .search(editor)
       model.log.query = editor.text
       model.log.currentMatch = nil
-    case .quit, nil:
+    case .palette(var editor, _):
+      change(&editor)
+      model.prompt = .palette(editor, 0)
+    case .quit, .confirm, nil:
       break
     }
   }

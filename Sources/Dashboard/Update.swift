@@ -62,6 +62,11 @@ enum Update {
       return []
     }
     guard let binding = KeyMap.binding(for: key) else { return [] }
+    return obey(binding, &model, now)
+  }
+
+  /// Does what a key is for, or says why it can't be done.
+  static func obey(_ binding: Binding, _ model: inout Model, _ now: Duration) -> [Effect] {
     guard binding.isOn(model) else {
       if model.page != .help { say(refusal(binding, model), &model, now) }
       return []
@@ -90,6 +95,18 @@ enum Update {
     case .tag, .tagDependents, .untag:
       tag(action, &model, now)
       return []
+    case .list, .tree, .timeline, .critical, .events, .treeOrList:
+      show(panel: action, &model)
+      return []
+    case .fold:
+      fold(&model)
+      return []
+    case .zoomIn, .zoomOut, .zoomAll:
+      look(action, &model)
+      return []
+    case .palette:
+      model.prompt = .palette(LineEditor(""), 0)
+      return []
     case .zoom, .back, .nextPane, .filter, .log, .help, .sortNext, .sortPrevious, .invert, .freeze:
       show(action, &model, now)
       return []
@@ -105,6 +122,25 @@ enum Update {
     case .redraw:
       return [.redraw]
     }
+  }
+
+  private static func show(panel action: Action, _ model: inout Model) {
+    switch action {
+    case .tree: model.setPanel(.tree)
+    case .timeline: model.setPanel(.timeline)
+    case .critical: model.setPanel(.critical)
+    case .events: model.setPanel(.events)
+    case .treeOrList: model.setPanel(model.panel == .tree ? .list : .tree)
+    default: model.setPanel(.list)
+    }
+  }
+
+  /// Shows or hides what stands under a row.
+  private static func fold(_ model: inout Model) {
+    guard let id = model.foldable else { return }
+    model.isCursorTaken = true
+    model.showsCursor = true
+    if model.panel == .tree { model.tree.toggle(id) } else { model.order.toggle(id) }
   }
 
   private static func show(_ action: Action, _ model: inout Model, _ now: Duration) {
@@ -167,7 +203,7 @@ enum Update {
         model.focus = .list
       }
     } else if !model.order.filter.isEmpty {
-      model.order.setFilter(.everything)
+      model.setFilter(.everything)
     } else if !model.tags.isEmpty {
       model.tags = []
     } else {

@@ -19,7 +19,10 @@ enum View {
     case .zoom:
       ZoomPage(model: model, theme: theme, now: now).draw(&frame, layout.page)
     case .list:
-      if !layout.list.isEmpty { JobList(model: model, theme: theme, now: now).draw(&frame, layout) }
+      if !layout.list.isEmpty { drawPanel(model, theme, &frame, layout, now) }
+      if !layout.strip.isEmpty {
+        TimelinePane(model: model, theme: theme, now: now).drawStrip(&frame, layout.strip)
+      }
       if !layout.detail.isEmpty {
         for y in layout.detail.y..<layout.detail.maxY {
           frame.put(theme.vertical, x: layout.detail.x - 1, y: y, style: theme.rule)
@@ -29,8 +32,22 @@ enum View {
     }
     if !layout.logBar.isEmpty { LogPane(model: model, theme: theme).draw(&frame, layout) }
     if !layout.footer.isEmpty { Footer(model: model, theme: theme).draw(&frame, layout.footer) }
+    if case .palette(let editor, let place) = model.prompt {
+      Palette(model: model, theme: theme, query: editor.text, place: place).draw(&frame, layout.body)
+    }
     if traits.isASCII { replaceForeign(&frame) }
     return frame
+  }
+
+  private static func drawPanel(
+    _ model: Model, _ theme: Theme, _ frame: inout Frame, _ layout: Layout, _ now: Duration
+  ) {
+    switch model.panel {
+    case .list, .tree: JobList(model: model, theme: theme, now: now).draw(&frame, layout)
+    case .timeline: TimelinePane(model: model, theme: theme, now: now).draw(&frame, layout)
+    case .critical: CriticalPane(model: model, theme: theme, now: now).draw(&frame, layout)
+    case .events: EventPane(model: model, theme: theme).draw(&frame, layout)
+    }
   }
 
   /// Names and output may hold what the terminal can't draw.

@@ -1,7 +1,7 @@
-/// How the rest of a run would go, as far as can be told now: the chain of needs that decides its end, and how much room
-/// every other job has. All of it is an estimate, except for what has ended.
+/// How the rest of a run would go, as far as can be told now.
 ///
-/// Takes time linear in jobs and needs; `Forecast.end(slots:)` and `saving(byHalving:)` are further passes of their own.
+/// It knows the chain of needs that decides the end, and how much room every other job has. All of it is an estimate,
+/// except for what has ended. Takes time linear in jobs and needs; `schedule(slots:)` and `saving(byHalving:)` are further passes of their own.
 package struct Forecast: Sendable {
   /// A job of the chain that decides the end.
   package struct Link: Sendable, Equatable {
@@ -26,6 +26,8 @@ package struct Forecast: Sendable {
   /// Seconds that a job still takes once it may start; 0 for one that has ended.
   private let rest: [Double]
   private let order: [Int]
+  /// Without those that have not been added yet.
+  private let needs: [[Int]]
   private let run: Run
   private var finish: [Double]
   private var tail: [Double]
@@ -35,7 +37,8 @@ package struct Forecast: Sendable {
   package init(_ run: Run, now: Duration, expected: (JobID) -> Duration?) {
     self.run = run
     self.now = now / .seconds(1)
-    order = DependencyOrder(run.jobs.map { $0.job.needs.map(\.job.index) }).order
+    needs = run.jobs.map { $0.job.needs.map(\.job.index).filter { $0 < run.jobs.count } }
+    order = DependencyOrder(needs).order
     var rest = [Double](repeating: 0, count: run.jobs.count)
     var isOpen = [Bool](repeating: false, count: run.jobs.count)
     var isActive = isOpen
@@ -49,9 +52,7 @@ package struct Forecast: Sendable {
     tail = Array(repeating: 0, count: run.jobs.count)
     finish = finishes(rest)
     for job in order.reversed() where isOpen[job] && !isActive[job] {
-      for need in run.jobs[job].job.needs where isOpen[need.job.index] {
-        tail[need.job.index] = max(tail[need.job.index], rest[job] + tail[job])
-      }
+      for need in needs[job] where isOpen[need] { tail[need] = max(tail[need], rest[job] + tail[job]) }
     }
     link()
   }
@@ -72,7 +73,7 @@ package struct Forecast: Sendable {
         continue
       }
       var start = now
-      if !isActive[job] { for need in run.jobs[job].job.needs { start = max(start, finish[need.job.index]) } }
+      if !isActive[job] { for need in needs[job] { start = max(start, finish[need]) } }
       finish[job] = start + rest[job]
     }
     return finish
@@ -86,7 +87,7 @@ package struct Forecast: Sendable {
     var links: [Link] = []
     while true {
       let record = run.jobs[job]
-      let before = record.job.needs.map(\.job.index).max { finish[$0] < finish[$1] }
+      let before = needs[job].max { finish[$0] < finish[$1] }
       let from = before.map { min(finish[$0], finish[job]) } ?? 0
       var executing = record.spent.executing / .seconds(1)
       if isOpen[job] {
@@ -130,11 +131,25 @@ package struct Forecast: Sendable {
     static func < (left: Running, right: Running) -> Bool { left.finish < right.finish }
   }
 
-  /// When the last job would end with so many slots, each given to the job with the longest chain behind it.
+  /// When each job would run.
+  package struct Schedule: Sendable {
+    package fileprivate(set) var end: Duration
+    fileprivate var rest: [Double]
+    fileprivate var finishes: [Double]
+
+    /// From the start of what is left of a job to its finish.
+    package func expected(_ id: JobID) -> Range<Duration> {
+      .seconds(finishes[id.index] - rest[id.index])..<(.seconds(finishes[id.index]))
+    }
+  }
+
+  /// What would run when with so many slots, each given to the job with the longest chain behind it.
   ///
-  /// Pools count; retries that are not due yet and jobs that a person holds do not wait for anybody.
-  package func end(slots: Int) -> Duration {
+  /// Pools count; retries that are not due yet and jobs that a person holds count as if they could start. Takes
+  /// O(n log n) in the jobs that have not ended, besides their needs.
+  package func schedule(slots: Int) -> Schedule {
     var plan = SlotPlan(run, slots: max(1, slots))
+    var finishes = finish
     // The place of each job among those that want to start: the longest chain first.
     let byRank = isOpen.indices.filter { isOpen[$0] }.sorted { left, right in
       let (a, b) = (rest[left] + tail[left], rest[right] + tail[right])
@@ -144,7 +159,7 @@ package struct Forecast: Sendable {
     for (place, job) in byRank.enumerated() { rank[job] = place }
     var unmet = [Int](repeating: 0, count: isOpen.count)
     for job in byRank where !isActive[job] {
-      unmet[job] = run.jobs[job].job.needs.count { isOpen[$0.job.index] }
+      unmet[job] = needs[job].count { isOpen[$0] }
     }
     var running: [Running] = []
     var last = now
@@ -155,13 +170,17 @@ package struct Forecast: Sendable {
     for job in byRank where !isActive[job] && unmet[job] == 0 { plan.want(rank[job]) }
     while true {
       while let place = plan.next(byRank) {
-        running.insertSorted(Running(finish: last + rest[byRank[place]], job: byRank[place]), by: >)
+        let job = byRank[place]
+        finishes[job] = last + rest[job]
+        running.insertSorted(Running(finish: last + rest[job], job: job), by: >)
       }
-      guard let done = running.popLast() else { return .seconds(last) }
+      guard let done = running.popLast() else {
+        return Schedule(end: .seconds(last), rest: rest, finishes: finishes)
+      }
       last = max(last, done.finish)
       plan.give(done.job)
       for dependent in run.jobs[done.job].dependents where isOpen[dependent.index] && unmet[dependent.index] > 0 {
-        unmet[dependent.index] -= run.jobs[dependent.index].job.needs.count { $0.job.index == done.job }
+        unmet[dependent.index] -= needs[dependent.index].count { $0 == done.job }
         if unmet[dependent.index] == 0 { plan.want(rank[dependent.index]) }
       }
     }

@@ -6,7 +6,7 @@ import Testing
 
 struct FuzzTests {
   private static let keys: [Key] = {
-    let letters = "xXpPrRcUlLwfnNyTZmI?/<>[]-+=jkgG qabc:!state".map { Key.character($0) }
+    let letters = "xXpPrRcUlLwfnNyTZmI?/<>[]-+=jkgG qabc:!state123450eio:".map { Key.character($0) }
     let others: [Key] = [
       .up, .down, .left, .right, .pageUp, .pageDown, .home, .end, .enter, .escape, .escape, .tab, .backTab, .backspace,
       .delete, .control("u"), .control("d"), .control("l"), .control("w"),

@@ -20,26 +20,52 @@ struct GoldenTests {
     var testDescription: String { name }
   }
 
-  static let scenes: [Scene] = [
-    Scene(name: "80x24", width: 80, height: 24),
-    Scene(name: "120x40", width: 120, height: 40),
-    Scene(name: "200x60", width: 200, height: 60),
-    Scene(name: "40x12", width: 40, height: 12),
-    Scene(name: "30x5", width: 30, height: 5),
-    Scene(name: "29x5", width: 29, height: 5),
-    Scene(name: "80x24-help", width: 80, height: 24, keys: [.character("?")]),
-    Scene(name: "120x40-help", width: 120, height: 40, keys: [.function(1)]),
-    Scene(name: "80x24-zoom-lint", width: 80, height: 24, keys: [.enter]),
-    Scene(name: "80x24-quit", width: 80, height: 24, keys: [.character("q")]),
-    Scene(name: "80x24-filter", width: 80, height: 24, keys: [.character("/"), .character("b"), .character("u")]),
-    Scene(name: "80x24-log-off", width: 80, height: 24, keys: [.character("l"), .character("l")]),
-    Scene(name: "80x24-frozen", width: 80, height: 24, keys: [.character("Z")]),
-  ]
+  /// Every panel but the list, at every size.
+  private static let panels: [Scene] = [
+    Size(width: 80, height: 24), Size(width: 120, height: 40), Size(width: 200, height: 60),
+    Size(width: 40, height: 12), Size(width: 30, height: 5),
+  ].flatMap { size in
+    Panel.allCases.dropFirst().map { panel in
+      Scene(
+        name: "\(size.width)x\(size.height)-\(panel.word)", width: size.width, height: size.height,
+        keys: [.character(Character("\(panel.rawValue + 1)"))])
+    }
+  }
+
+  static let scenes: [Scene] =
+    [
+      Scene(name: "80x24", width: 80, height: 24),
+      Scene(name: "120x40", width: 120, height: 40),
+      Scene(name: "200x60", width: 200, height: 60),
+      Scene(name: "40x12", width: 40, height: 12),
+      Scene(name: "30x5", width: 30, height: 5),
+      Scene(name: "29x5", width: 29, height: 5),
+    ] + panels + [
+      Scene(name: "80x24-help", width: 80, height: 24, keys: [.character("?")]),
+      Scene(name: "120x40-help", width: 120, height: 40, keys: [.function(1)]),
+      Scene(name: "80x24-zoom-lint", width: 80, height: 24, keys: [.enter]),
+      Scene(name: "80x24-quit", width: 80, height: 24, keys: [.character("q")]),
+      Scene(name: "80x24-filter", width: 80, height: 24, keys: [.character("/"), .character("b"), .character("u")]),
+      Scene(name: "80x24-log-off", width: 80, height: 24, keys: [.character("l"), .character("l")]),
+      Scene(name: "80x24-palette", width: 80, height: 24, keys: [.character(":"), .character("p"), .character("r")]),
+      Scene(name: "30x5-palette", width: 30, height: 5, keys: [.character(":")]),
+      Scene(name: "80x24-unfolded", width: 80, height: 24, keys: [.character("e")]),
+      Scene(
+        name: "80x24-confirm", width: 80, height: 24,
+        keys: [.character("c"), .character("j"), .character("j"), .character(" "), .character("x")]),
+      Scene(
+        name: "120x40-timeline-zoomed", width: 120, height: 40,
+        keys: [.character("3"), .character("i"), .character("i"), .left]),
+      Scene(name: "80x24-frozen", width: 80, height: 24, keys: [.character("Z")]),
+    ]
 
   static func frame(_ scene: Scene, _ traits: ScreenTraits, builder: RunBuilder = RichRun.builder()) -> Frame {
+    // Fact by fact, as a run comes: the events are kept only by who has seen them.
+    var builder = builder
     var model = Model(
-      run: builder.run, size: Size(width: scene.width, height: scene.height),
+      run: Run(), size: Size(width: scene.width, height: scene.height),
       options: Options(source: "release.yml", timeZone: .gmt))
+    model.apply(builder.take())
     model.settle(now: now)
     for key in scene.keys {
       _ = Update.apply(.key(key), to: &model, now: now)

@@ -111,7 +111,7 @@ struct KeyTests {
     bench.select("migrate")
     bench.press(.character(" "))
     bench.select("lint")
-    bench.press(.character("x"))
+    bench.press(.character("x"), .character("y"))
     guard case .cancel(let ids, by: .person) = bench.commands.first else {
       Issue.record("no cancel: \(bench.commands)")
       return

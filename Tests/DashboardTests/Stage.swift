@@ -149,7 +149,11 @@ struct Bench {
   /// Puts the cursor on a job as a click would.
   mutating func select(_ name: String) {
     model.isCursorTaken = true
-    model.moveCursor(to: builder.run.id(named: name))
+    let id = builder.run.id(named: name)
+    if let id, case .skipped(let cause) = builder.run[id].state, !model.order.unfolded.contains(cause) {
+      model.order.toggle(cause)
+    }
+    model.moveCursor(to: id)
     model.settle(now: now)
   }
 

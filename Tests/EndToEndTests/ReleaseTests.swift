@@ -80,8 +80,13 @@ import Testing
     try window.sees("busy", "✓", "at attempt 3")
     try window.sees("cutoff", "✓", "at attempt 3")
     try window.sees("manual", "✓", "ok")
+    try window.sees("licence", "✗", "2 skipped")
+    try window.press("/")
+    try window.session.type("state:skipped")
     try window.sees("package", "»", "because licence failed")
     try window.sees("publish", "»", "because licence failed")
+    try window.press("Escape")
+    try window.sees("the whole list again") { $0.isWhole }
     try window.sees("compile", "▸", "30%")
     try window.sees("sdk", "▸", "/12M")
     try window.sees("rehearse", "▸", "0/100")
@@ -109,6 +114,7 @@ import Testing
     try window.press("Escape")
     try window.sees("everything again") { $0.row("sdk") != nil && $0.row("compile") != nil }
 
+    try seePanels(in: window)
     try window.session.resize(columns: 80, rows: 24)
     try window.sees("80x24") { screen in screen.lines.count <= 24 && screen.lines[0].hasSuffix("slots 5/5") }
     try window.choose("lint", of: Self.jobs)
@@ -124,6 +130,28 @@ import Testing
     try window.press("Escape")
     try window.sees("lint", "✗")
     try window.showAll()
+  }
+
+  /// The five panels at 120x40, the palette, and what stands under a failure.
+  private func seePanels(in window: Window) throws {
+    try window.press("2")
+    try window.sees("the tree") { $0.text.contains("tree by needs") && $0.text.contains("└") }
+    try window.press("3")
+    try window.sees("the timeline") { $0.text.contains("▾NOW") && $0.text.contains("expected") }
+    try window.press("i")
+    try window.sees("0 all")
+    try window.press("4")
+    try window.sees("the critical path") { $0.text.contains("2x SAVES") && $0.text.contains("~ends at") }
+    try window.press("5")
+    try window.sees("the events") { $0.text.contains("EVENT") && $0.text.contains("follow") }
+    try window.press("t", "t")
+    try window.sees("the list") { $0.isWhole && $0.text.contains(" S JOB ") }
+    try window.press(":")
+    try window.session.type("turn the order")
+    try window.press("Enter")
+    try window.sees("sort attention inverted")
+    try window.press("I")
+    try window.sees("the usual order") { !$0.text.contains("inverted") }
   }
 
   /// Drain, slots, priority.

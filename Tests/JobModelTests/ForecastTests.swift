@@ -53,18 +53,21 @@ import Testing
 
   @Test func fewerSlotsEndLaterAndAPoolCountsToo() {
     let free = forecast(Recorder(jobs()))
-    #expect(free.end(slots: 1) == .seconds(23))
-    #expect(free.end(slots: 2) == .seconds(16))
-    #expect(free.end(slots: 9) == .seconds(16))
+    #expect(free.schedule(slots: 1).end == .seconds(23))
+    #expect(free.schedule(slots: 2).end == .seconds(16))
+    #expect(free.schedule(slots: 9).end == .seconds(16))
+    let narrow = free.schedule(slots: 1)
+    #expect(narrow.expected(JobID(1)) == .zero..<(.seconds(10)))
+    #expect(narrow.expected(JobID(3)) == .seconds(20)..<(.seconds(23)))
     // d waits until b has given its unit back, and c must not wait for d.
     var jobs = jobs(["net": 1])
     jobs[2].uses = ["net": 1]
-    #expect(forecast(Recorder(jobs, pools: ["net": 1])).end(slots: 9) == .seconds(19))
-    #expect(forecast(Recorder(jobs, pools: ["net": 2])).end(slots: 9) == .seconds(16))
+    #expect(forecast(Recorder(jobs, pools: ["net": 1])).schedule(slots: 9).end == .seconds(19))
+    #expect(forecast(Recorder(jobs, pools: ["net": 2])).schedule(slots: 9).end == .seconds(16))
   }
 
   @Test func aRunWithoutJobsHasNoChain() {
     let forecast = forecast(Recorder([]))
-    #expect(forecast.chain.isEmpty && forecast.end == .zero && forecast.end(slots: 2) == .zero)
+    #expect(forecast.chain.isEmpty && forecast.end == .zero && forecast.schedule(slots: 2).end == .zero)
   }
 }

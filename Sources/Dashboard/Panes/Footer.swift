@@ -9,7 +9,9 @@ struct Footer {
   func draw(_ frame: inout Frame, _ area: Rect) {
     switch model.prompt {
     case .quit: drawQuestion(&frame, area)
-    case .filter(let editor): drawLine(editor, &frame, area, hint: "\(model.order.rows.count)/\(model.run.jobs.count)")
+    case .filter(let editor): drawLine(editor, &frame, area, hint: model.found)
+    case .palette(let editor, _): drawLine(editor, &frame, area, hint: "", sign: ":")
+    case .confirm(let action): drawConfirmation(action, &frame, area)
     case .search(let editor): drawLine(editor, &frame, area, hint: found)
     case nil: drawKeys(&frame, area)
     }
@@ -27,12 +29,25 @@ struct Footer {
     frame.put(theme.elision.end(text, to: area.width - 2), x: area.x + 1, y: area.y, style: theme.warning)
   }
 
-  private func drawLine(_ editor: LineEditor, _ frame: inout Frame, _ area: Rect, hint: String) {
-    let right = area.width >= 60 ? "\(hint)   Enter keeps  Esc clears" : hint
+  private func drawConfirmation(_ action: Action, _ frame: inout Frame, _ area: Rect) {
+    let active = model.targets.count { model.run.jobs[$0.index].state.isActive }
+    let word = action == .kill ? "Kill" : "Cancel"
+    let count = Format.count(action == .kill ? active : model.cancellable.count, "job")
+    let running = action == .kill ? "" : ", \(active) running"
+    let text = "\(word) \(count)\(running)?" + (area.width < 60 ? " y, Esc" : "  y does it   Esc goes back")
+    frame.fill(area, style: theme.warning)
+    frame.put(theme.elision.end(text, to: area.width - 2), x: area.x + 1, y: area.y, style: theme.warning)
+  }
+
+  private func drawLine(
+    _ editor: LineEditor, _ frame: inout Frame, _ area: Rect, hint: String, sign: String = "/"
+  ) {
+    let keys = sign == ":" ? "Enter does it  Esc goes back" : "Enter keeps  Esc clears"
+    let right = area.width >= 60 ? "\(hint)   \(keys)" : hint
     let room = max(4, area.width - 4 - right.count)
     var text = editor.text
     while TextWidth.of(text) > room, !text.isEmpty { text.removeFirst() }
-    frame.put("/", x: area.x + 1, y: area.y, style: theme.key)
+    frame.put(sign, x: area.x + 1, y: area.y, style: theme.key)
     let used = frame.put(text, x: area.x + 2, y: area.y, limit: room, style: theme.bold)
     frame.put(right, endingAt: area.maxX - 1, y: area.y, style: theme.dim)
     frame.cursor = (area.x + 2 + used, area.y)

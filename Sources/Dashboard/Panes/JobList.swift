@@ -1,7 +1,7 @@
 import JobModel
 import Screen
 
-/// The list of jobs: a row each, and a line that says what is below.
+/// The list of jobs, or their tree: a row each, and a line that says what is below.
 struct JobList {
   let model: Model
   let theme: Theme
@@ -12,18 +12,27 @@ struct JobList {
     self.model = model
     self.theme = theme
     self.now = now
-    columns = Columns(width: Layout(model).list.width, longestName: model.index.longestName)
+    columns = Self.columns(model, width: Layout(model).list.width)
+  }
+
+  static func columns(_ model: Model, width: Int) -> Columns {
+    let isTree = model.panel == .tree
+    return Columns(width: width, longestName: isTree ? model.tree.width : model.index.longestName, isTree: isTree)
   }
 
   func draw(_ frame: inout Frame, _ layout: Layout) {
     if !layout.titles.isEmpty { drawTitles(&frame, layout.titles) }
-    let rows = model.order.rows
-    let shown = rows.dropFirst(model.top).prefix(layout.list.height)
-    for (offset, id) in shown.enumerated() {
-      drawRow(id, &frame, Rect(x: layout.list.x, y: layout.list.y + offset, width: layout.list.width, height: 1))
+    let area = layout.list
+    let shown = min(model.top, model.rowCount)..<min(model.top + area.height, model.rowCount)
+    let cursorRow = model.cursorRow
+    for row in shown {
+      guard let id = model.job(row: row) else { continue }
+      let place = Rect(x: area.x, y: area.y + row - shown.lowerBound, width: area.width, height: 1)
+      drawRow(id, &frame, place, name: name(id, row: row))
+      if row == cursorRow { highlight(&frame, place) }
     }
-    if rows.isEmpty { drawNothing(&frame, layout.list) }
-    drawMore(&frame, layout.more, shown: shown)
+    if model.rowCount == 0 { drawNothing(&frame, area) }
+    drawMore(&frame, layout.more, below: shown.upperBound)
   }
 
   private func drawTitles(_ frame: inout Frame, _ area: Rect) {
@@ -32,12 +41,13 @@ struct JobList {
     func title(_ word: String, _ sort: SortColumn, _ span: Columns.Span?, right: Bool) {
       guard let span else { return }
       var text = word
-      if model.order.sort == sort {
+      let isSorted = model.panel == .list && model.order.sort == sort
+      if isSorted {
         text += model.order.isInverted ? theme.pick("▴", "^") : theme.pick("▾", "v")
       }
       let x = area.x + (right ? span.end - TextWidth.of(text) : span.x)
       frame.put(
-        text, x: x, y: area.y, limit: span.width, style: model.order.sort == sort ? theme.key.with(.underline) : style)
+        text, x: x, y: area.y, limit: span.width, style: isSorted ? theme.key.with(.underline) : style)
     }
     frame.put("S", x: area.x + Columns.state, y: area.y, style: style)
     title("JOB", .name, columns.name, right: false)
@@ -59,24 +69,74 @@ struct JobList {
 
   // MARK: A row
 
-  private func drawRow(_ id: JobID, _ frame: inout Frame, _ area: Rect) {
+  /// What stands left and right of a job's name: where it hangs, and what is not shown of it.
+  private struct Name {
+    var lead = ""
+    var tail = ""
+    /// Whether it only refers to a row above.
+    var isRepeat = false
+  }
+
+  private func name(_ id: JobID, row: Int) -> Name {
+    guard model.panel == .tree else {
+      let isUnder = model.order.groups && model.index.classes[id.index] == .skipped && isGrouped(id)
+      return Name(lead: isUnder ? theme.pick("└ ", "\\ ") : "")
+    }
+    let tree = model.tree
+    let place = tree.rows[row]
+    var name = Name(lead: guides(tree, row), isRepeat: place.isRepeat)
+    if place.isRepeat {
+      name.tail = theme.pick(" ↑", " ^")
+    } else {
+      if tree.folded.contains(id) { name.tail += theme.pick(" ▸", " +") }
+      let uses = model.run.jobs[id.index].dependents.count
+      if uses > 1 { name.tail += theme.pick(" ×", " x") + "\(uses)" }
+    }
+    return name
+  }
+
+  private func isGrouped(_ id: JobID) -> Bool {
+    guard case .skipped(let cause) = model.run.jobs[id.index].state else { return false }
+    return model.order.unfolded.contains(cause)
+  }
+
+  /// The lines from a job to what needs it; of a deep one, the nearest.
+  private func guides(_ tree: JobTree, _ row: Int) -> String {
+    let place = tree.rows[row]
+    guard place.parent >= 0 else { return "" }
+    var parts = [place.isLast ? theme.pick("└ ", "` ") : theme.pick("├ ", "|-")]
+    var parent = place.parent
+    while parts.count < JobTree.deepest, tree.rows[parent].parent >= 0 {
+      parts.append(tree.rows[parent].isLast ? "  " : theme.pick("│ ", "| "))
+      parent = tree.rows[parent].parent
+    }
+    let isDeeper = tree.rows[parent].parent >= 0
+    return (isDeeper ? theme.elision.mark : "") + parts.reversed().joined()
+  }
+
+  private func drawRow(_ id: JobID, _ frame: inout Frame, _ area: Rect, name: Name) {
     let record = model.run.jobs[id.index]
     let state = model.index.classes[id.index]
     let style = theme.style(state)
-    let secondary = state.isTerminal && state.attention == 5 ? theme.dim : .plain
+    let secondary = name.isRepeat || (state.isTerminal && state.attention == 5) ? theme.dim : .plain
     let (x, y) = (area.x, area.y)
     if model.tags.contains(id) { frame.put(theme.pick("•", "*"), x: x, y: y, style: theme.bold) }
     frame.put(theme.letter(state), x: x + Columns.state, y: y, style: style)
-    let nameStyle = state == .executing || state.attention == 0 ? theme.bold : secondary
+    let nameStyle = name.isRepeat || !(state == .executing || state.attention == 0) ? secondary : theme.bold
+    let room = columns.name.width - TextWidth.of(name.tail)
+    let lead = Elide.suffix(name.lead, max(0, room - 6))
+    let text = theme.elision.middle(record.job.name, to: max(1, room - TextWidth.of(lead)))
     frame.put(
-      theme.elision.middle(record.job.name, to: columns.name.width), x: x + columns.name.x, y: y, style: nameStyle)
+      [Span(lead, theme.rule), Span(text, nameStyle), Span(name.tail, theme.accent)], x: x + columns.name.x, y: y,
+      limit: columns.name.width)
+    // What it needs stands under the row that it refers to, and so does how it is.
+    if name.isRepeat { return }
     if state == .executing {
       drawProgress(id, record, &frame, area)
     } else {
       drawStanding(id, record, state, &frame, area)
     }
     drawTime(record, secondary, &frame, area)
-    if model.cursor == id { highlight(&frame, area) }
   }
 
   private func drawTime(_ record: JobRecord, _ style: Style, _ frame: inout Frame, _ area: Rect) {
@@ -123,7 +183,15 @@ struct JobList {
   private func drawStanding(
     _ id: JobID, _ record: JobRecord, _ state: StateClass, _ frame: inout Frame, _ area: Rect
   ) {
-    let words = Wording(id, model.run, model.index, now: now, canAct: model.live.summary == nil)
+    var words = Wording(id, model.run, model.index, now: now, canAct: model.live.summary == nil)
+    if model.panel == .list, let skipped = model.order.skipped[id]?.count, skipped > 0 {
+      let sign = model.order.unfolded.contains(id) ? theme.pick("▾", "-") : theme.pick("▸", "+")
+      let room = (columns.why?.width ?? 12) - 1
+      let forms = ["\(sign) \(skipped) skipped", "\(sign)\(skipped) skipped"]
+      words.reason = forms.first { TextWidth.of($0) <= room } ?? "\(sign)\(skipped) skip"
+      words.isHint = true
+      if columns.why == nil { words.status = short(words.status, beside: words.reason) }
+    }
     let x = columns.progress.x
     let hasTime = shownTime(record) != nil
     let end =
@@ -153,6 +221,12 @@ struct JobList {
     }
   }
 
+  /// Both in one column, the second whole.
+  private func short(_ status: String, beside reason: String) -> String {
+    let room = columns.progress.width - TextWidth.of(reason) - 1
+    return room < 4 ? reason : theme.elision.end(status, to: room) + " " + reason
+  }
+
   /// The cursor's row loses its colours, so that one contrast holds for all of it; its bold words too where it has a
   /// colour of its own, because many terminals show bold black as grey.
   private func highlight(_ frame: inout Frame, _ area: Rect) {
@@ -164,34 +238,24 @@ struct JobList {
 
   // MARK: The last line
 
-  private func drawMore(_ frame: inout Frame, _ area: Rect, shown: ArraySlice<JobID>) {
-    let rows = model.order.rows
-    let below = rows.dropFirst(model.top + shown.count)
+  private func drawMore(_ frame: inout Frame, _ area: Rect, below: Int) {
     let sort = "sort \(model.order.sort.word)\(model.order.isInverted ? " inverted" : "")"
-    let place = model.cursorRow.map { "\($0 + 1)/\(rows.count)" } ?? "\(rows.count)"
-    var right = "\(sort)  \(place)"
-    if !model.order.filter.isEmpty {
-      right = "/\(theme.elision.end(model.order.filter.text, to: 24))  \(rows.count)/\(model.run.jobs.count)"
-    }
-    if !model.tags.isEmpty { right = "\(model.tags.count) tagged  " + right }
+    let line = LastLine(model: model, theme: theme)
     var left = ""
-    if !below.isEmpty {
-      left = "\(theme.pick("▾", "v")) \(below.count) more: \(summary(of: below))"
+    if below < model.rowCount {
+      left = "\(theme.pick("▾", "v")) \(model.rowCount - below) more: \(summary(from: below))"
     } else if model.top > 0 {
       left = "\(theme.pick("▴", "^")) \(model.top) above"
     }
-    let room = area.width - 2 - right.count - 2
-    let style = theme.dim
-    if room > 12 { frame.put(theme.elision.end(left, to: room), x: area.x + 1, y: area.y, style: style) }
-    let start = max(area.x + 1, area.maxX - 1 - TextWidth.of(right))
-    frame.put(
-      right, x: start, y: area.y, limit: area.maxX - start, style: model.order.filter.isEmpty ? style : theme.accent)
+    line.draw([Span(left, theme.dim)], &frame, area, order: model.panel == .list ? sort : "tree by needs")
   }
 
   /// `12 ok, 11 waiting`, the most frequent first.
-  private func summary(of ids: ArraySlice<JobID>) -> String {
+  private func summary(from row: Int) -> String {
     var counts = [Int](repeating: 0, count: StateClass.allCases.count)
-    for id in ids { counts[Int(model.index.classes[id.index].rawValue)] += 1 }
+    for row in row..<model.rowCount {
+      if let id = model.job(row: row) { counts[Int(model.index.classes[id.index].rawValue)] += 1 }
+    }
     let present = StateClass.allCases.filter { counts[Int($0.rawValue)] > 0 }
       .sorted { counts[Int($0.rawValue)] > counts[Int($1.rawValue)] }
     return present.map { "\(counts[Int($0.rawValue)]) \($0.word)" }.joined(separator: ", ")

@@ -1,0 +1,131 @@
+import JobModel
+import Screen
+
+/// What decides the end of the run: the chain of needs, then the jobs that could come to decide it.
+struct CriticalPane {
+  let model: Model
+  let theme: Theme
+  let now: Duration
+
+  private struct Fields {
+    var name: Columns.Span
+    var share: Columns.Span?
+    var took: Columns.Span
+    var waited: Columns.Span?
+    var ends: Columns.Span?
+    var slack: Columns.Span
+    var saving: Columns.Span?
+
+    /// The last that do not fit go: what halving saves, the share's bar, the wait, the end.
+    init(width: Int, longestName: Int) {
+      var left = width - 5 - 1 - 8 - 8
+      let wantsSaving = width >= 64
+      let wantsEnd = width >= 48
+      let wantsWait = width >= 56
+      if wantsSaving { left -= 9 }
+      if wantsEnd { left -= 8 }
+      if wantsWait { left -= 8 }
+      let hasShare = left >= 26
+      let nameWidth = hasShare ? min(max(8, longestName), left - 17) : max(4, left)
+      name = Columns.Span(x: 5, width: nameWidth)
+      var x = name.end
+      if hasShare {
+        share = Columns.Span(x: x + 1, width: min(40, left - nameWidth - 1))
+        x = share?.end ?? x
+      }
+      func next(_ width: Int = 7) -> Columns.Span {
+        defer { x += width + 1 }
+        return Columns.Span(x: x + 1, width: width)
+      }
+      took = next()
+      if wantsWait { waited = next() }
+      if wantsEnd { ends = next() }
+      slack = next()
+      if wantsSaving { saving = next(8) }
+    }
+  }
+
+  func draw(_ frame: inout Frame, _ layout: Layout) {
+    let fields = Fields(width: layout.list.width, longestName: model.index.longestName)
+    if !layout.titles.isEmpty { drawTitles(&frame, layout.titles, fields) }
+    let rows = model.path.rows
+    let cursorRow = model.cursorRow
+    for (offset, row) in rows.dropFirst(model.top).prefix(layout.list.height).enumerated() {
+      let area = Rect(x: layout.list.x, y: layout.list.y + offset, width: layout.list.width, height: 1)
+      drawRow(row, &frame, area, fields)
+      if model.top + offset == cursorRow {
+        frame.restyle(area) { $0 = theme.cursor(focused: model.focus == .list) }
+      }
+    }
+    if rows.isEmpty { frame.put("nothing has run", x: layout.list.x + 3, y: layout.list.y, style: theme.dim) }
+    LastLine(model: model, theme: theme).draw(summary, &frame, layout.more, order: "")
+  }
+
+  private func drawTitles(_ frame: inout Frame, _ area: Rect, _ fields: Fields) {
+    let style = theme.bold.with(.underline)
+    frame.fill(area, style: style)
+    frame.put("S", x: area.x + 1, y: area.y, style: style)
+    frame.put("JOB", x: area.x + fields.name.x, y: area.y, style: style)
+    if let share = fields.share { frame.put("SHARE", x: area.x + share.x, y: area.y, style: style) }
+    let titles: [(String, Columns.Span?)] = [
+      ("TIME", fields.took), ("WAITED", fields.waited), ("ENDS", fields.ends), ("SLACK", fields.slack),
+      ("2x SAVES", fields.saving),
+    ]
+    for (title, span) in titles {
+      if let span { frame.put(title, endingAt: area.x + span.end, y: area.y, style: style) }
+    }
+  }
+
+  private func drawRow(_ row: PathView.Row, _ frame: inout Frame, _ area: Rect, _ fields: Fields) {
+    let state = model.index.classes[row.job.index]
+    let (x, y) = (area.x, area.y)
+    if model.tags.contains(row.job) { frame.put(theme.pick("•", "*"), x: x, y: y, style: theme.bold) }
+    frame.put(theme.letter(state), x: x + 1, y: y, style: theme.style(state))
+    if row.link != nil { frame.put(theme.pick("◆", "*"), x: x + 3, y: y, style: theme.key) }
+    let name = theme.elision.middle(model.run.jobs[row.job.index].job.name, to: fields.name.width)
+    frame.put(name, x: x + fields.name.x, y: y, style: row.link == nil ? .plain : theme.bold)
+    // What has ended is known; the rest is reckoned.
+    let guess = state.isTerminal ? "" : "~"
+    func put(_ text: String, _ span: Columns.Span?, _ style: Style = .plain) {
+      if let span { frame.put(text, endingAt: x + span.end, y: y, style: style) }
+    }
+    if let link = row.link {
+      drawShare(link, &frame, area, fields)
+      put(guess + Format.time(link.executing), fields.took)
+      let waited = link.share - link.executing
+      if waited >= .milliseconds(500) { put(Format.time(waited), fields.waited, theme.held) }
+    }
+    if let finish = model.path.forecast?.finish(row.job) { put(guess + Format.time(finish), fields.ends, theme.dim) }
+    if let slack = row.slack {
+      put(row.link == nil ? "~" + Format.time(slack) : "none", fields.slack, row.link == nil ? .plain : theme.dim)
+    }
+    if let saving = row.saving, saving >= .milliseconds(500) {
+      put("~" + Format.time(saving), fields.saving, theme.accent)
+    }
+  }
+
+  private func drawShare(_ link: Forecast.Link, _ frame: inout Frame, _ area: Rect, _ fields: Fields) {
+    guard let span = fields.share, let end = model.path.forecast?.end, end > .zero else { return }
+    let share = link.share / end
+    let state = model.index.classes[link.job.index]
+    let bar = Bar(theme: theme).determinate(share, width: span.width - 5, style: theme.style(state))
+    frame.put(bar, x: area.x + span.x, y: area.y)
+    frame.put(Format.percent(share), endingAt: area.x + span.end, y: area.y)
+  }
+
+  /// When it will be over, and what one slot more would do.
+  private var summary: [Span] {
+    guard let forecast = model.path.forecast, !forecast.chain.isEmpty else { return [] }
+    let count = Format.count(forecast.chain.count, "job")
+    guard !model.isOver, let schedule = model.path.schedule else {
+      return [Span("the chain: \(count), \(Format.time(forecast.end))", theme.dim)]
+    }
+    let slot =
+      model.path.slotSaving >= .milliseconds(500)
+      ? "one slot more: ~\(Format.time(model.path.slotSaving)) sooner" : "one slot more saves nothing"
+    return [
+      Span("~ends at \(Format.time(schedule.end))", theme.bold), Span("  \(slot)", theme.accent),
+      Span("  ~ is estimated", theme.dim),
+    ]
+  }
+}

@@ -1,0 +1,269 @@
+import JobModel
+import Screen
+
+/// The run along time: a row for each job, a bar for each attempt, what it waited for before, what is expected after.
+struct TimelinePane {
+  let model: Model
+  let theme: Theme
+  let now: Duration
+  private let elapsed: Duration
+  private let names: Int
+
+  init(model: Model, theme: Theme, now: Duration) {
+    self.model = model
+    self.theme = theme
+    self.now = now
+    elapsed = model.elapsed(at: now)
+    names = Self.nameWidth(model, Layout(model))
+  }
+
+  /// Letter, mark and name take so much; the rest is time.
+  private static func nameWidth(_ model: Model, _ layout: Layout) -> Int {
+    let width = max(layout.list.width, layout.strip.width)
+    return min(max(8, model.index.longestName), width * 30 / 100)
+  }
+
+  private static let nameAt = 5
+
+  /// The cells of time, the present and the end that keys move in.
+  static func extent(_ model: Model) -> (width: Int, now: Duration, end: Duration) {
+    let layout = Layout(model)
+    let now = model.elapsed(at: model.run.time)
+    let width = max(layout.list.width, layout.strip.width) - nameAt - nameWidth(model, layout) - 2
+    return (width, now, end(model, now))
+  }
+
+  private static func end(_ model: Model, _ now: Duration) -> Duration {
+    guard !model.isOver, model.run.stopping == nil else { return now }
+    return max(now, model.path.schedule?.end ?? now)
+  }
+
+  private func scale(_ area: Rect) -> TimeWindow.Scale {
+    // The strip below the list shows the whole, wherever the panel was left.
+    let window = model.panel == .timeline ? model.window : TimeWindow()
+    return window.scale(
+      width: area.width - Self.nameAt - names - 2, now: elapsed, end: Self.end(model, elapsed))
+  }
+
+  func draw(_ frame: inout Frame, _ layout: Layout) {
+    let area = layout.list
+    let scale = scale(area)
+    if !layout.titles.isEmpty { drawAxis(&frame, layout.titles, scale, style: theme.bold.with(.underline)) }
+    let rows = model.chronology.rows
+    let cursorRow = model.cursorRow
+    for (offset, id) in rows.dropFirst(model.top).prefix(area.height).enumerated() {
+      let row = Rect(x: area.x, y: area.y + offset, width: area.width, height: 1)
+      drawRow(id, &frame, row, scale, isCursor: model.top + offset == cursorRow)
+    }
+    LastLine(model: model, theme: theme).draw(
+      legend, &frame, layout.more, order: "\(theme.pick("▏", "|"))\(Format.step(scale.step))")
+  }
+
+  /// Below the list: the rows around the cursor.
+  func drawStrip(_ frame: inout Frame, _ area: Rect) {
+    let scale = scale(area)
+    let axis = Rect(x: area.x, y: area.y, width: area.width, height: 1)
+    frame.fill(axis, theme.horizontal, style: theme.rule)
+    drawAxis(&frame, axis, scale, style: theme.dim)
+    let rows = model.chronology.rows
+    let place = model.cursor.flatMap { rows.firstIndex(of: $0) } ?? 0
+    let height = area.height - 1
+    let top = max(0, min(place - height / 2, rows.count - height))
+    for (offset, id) in rows.dropFirst(top).prefix(height).enumerated() {
+      let row = Rect(x: area.x, y: area.y + 1 + offset, width: area.width, height: 1)
+      drawRow(id, &frame, row, scale, isCursor: false)
+    }
+  }
+
+  // MARK: The axis
+
+  private func drawAxis(_ frame: inout Frame, _ area: Rect, _ scale: TimeWindow.Scale, style: Style) {
+    let start = area.x + Self.nameAt + names + 1
+    if model.panel == .timeline {
+      frame.fill(area, style: style)
+      frame.put("S", x: area.x + 1, y: area.y, style: style)
+      frame.put("JOB", x: area.x + Self.nameAt, y: area.y, style: style)
+    } else {
+      frame.put(" timeline ", x: area.x + 2, y: area.y, style: theme.dim)
+    }
+    // Room for the longest label of this scale and a blank.
+    let last = Format.axis(scale.time(scale.width))
+    let every = last.count < 9 ? 10 : 15
+    var cell = (every - scale.first % every) % every
+    let present = scale.cell(elapsed)
+    let showsPresent = !model.isOver && present >= 0 && present < scale.width
+    let sign = theme.pick("▾", "v")
+    let word = present + 4 <= scale.width ? sign + "NOW" : sign
+    while cell + last.count <= scale.width {
+      let label = Format.axis(scale.time(cell))
+      if !showsPresent || cell + label.count < present || cell > present + word.count {
+        frame.put(label, x: start + cell, y: area.y, style: style)
+      }
+      cell += every
+    }
+    if showsPresent { frame.put(word, x: start + present, y: area.y, style: theme.key) }
+  }
+
+  /// What the signs mean, as far as there is room.
+  private var legend: [Span] {
+    let parts: [(Mark, String)] = [
+      (.executing, "executing"), (.expected, "expected"), (.needs, "for needs"), (.slot, "slot"), (.pool, "pool"),
+      (.backOff, "back-off"), (.paused, "paused"),
+    ]
+    return [Span(theme.pick("◆", "*"), theme.key), Span(" critical  ", theme.dim)]
+      + parts.flatMap { [Span(sign($0.0), style($0.0)), Span(" \($0.1)  ", theme.dim)] }
+  }
+
+  // MARK: A row
+
+  private enum Mark: Int, Comparable {
+    case nothing
+    case expected
+    case needs
+    case slot
+    case pool
+    case backOff
+    case paused
+    case done
+    case executing
+    case failed
+    case cancelled
+
+    static func < (left: Mark, right: Mark) -> Bool { left.rawValue < right.rawValue }
+  }
+
+  private func sign(_ mark: Mark) -> String {
+    switch mark {
+    case .nothing: " "
+    case .needs: theme.pick("·", ".")
+    case .slot: theme.pick("─", "-")
+    case .pool: theme.pick("═", "=")
+    case .backOff: theme.pick("╌", "~")
+    case .paused: theme.pick("▒", "p")
+    case .done, .executing: theme.pick("█", "#")
+    case .expected: theme.pick("░", ":")
+    case .failed: theme.letter(.failed)
+    case .cancelled: theme.letter(.cancelled)
+    }
+  }
+
+  private func style(_ mark: Mark) -> Style {
+    switch mark {
+    case .nothing, .needs: theme.dim
+    case .slot, .pool: .plain
+    case .backOff, .paused: theme.held
+    case .done: theme.style(.succeeded)
+    case .executing: theme.style(.executing)
+    case .expected: theme.dim
+    case .failed: theme.bad
+    case .cancelled: theme.style(.cancelled)
+    }
+  }
+
+  private func drawRow(
+    _ id: JobID, _ frame: inout Frame, _ area: Rect, _ scale: TimeWindow.Scale, isCursor: Bool
+  ) {
+    let state = model.index.classes[id.index]
+    let isCritical = model.path.onChain.contains(id)
+    let (x, y) = (area.x, area.y)
+    if model.tags.contains(id) { frame.put(theme.pick("•", "*"), x: x, y: y, style: theme.bold) }
+    frame.put(theme.letter(state), x: x + 1, y: y, style: theme.style(state))
+    if isCritical { frame.put(theme.pick("◆", "*"), x: x + 3, y: y, style: theme.key) }
+    let name = theme.elision.middle(model.run.jobs[id.index].job.name, to: names)
+    let isQuiet = state.attention >= 4 && !isCritical
+    frame.put(name, x: x + Self.nameAt, y: y, style: isQuiet ? theme.dim : isCritical ? theme.bold : .plain)
+    if isCursor {
+      let head = Rect(x: x, y: y, width: Self.nameAt + names, height: 1)
+      frame.restyle(head) { $0 = theme.cursor(focused: model.focus == .list) }
+    }
+    let start = x + Self.nameAt + names + 1
+    for (mark, cells) in runs(marks(id, scale)) where mark != .nothing {
+      frame.put(
+        String(repeating: sign(mark), count: cells.count), x: start + cells.lowerBound, y: y, style: style(mark))
+    }
+    let present = scale.cell(elapsed)
+    guard !model.isOver, present >= 0, present < scale.width else { return }
+    frame.put(theme.vertical, x: start + present, y: y, style: theme.accent)
+  }
+
+  private func runs(_ marks: [Mark]) -> [(Mark, Range<Int>)] {
+    var runs: [(Mark, Range<Int>)] = []
+    for (cell, mark) in marks.enumerated() {
+      if let last = runs.last, last.0 == mark {
+        runs[runs.count - 1].1 = last.1.lowerBound..<(cell + 1)
+      } else {
+        runs.append((mark, cell..<(cell + 1)))
+      }
+    }
+    return runs
+  }
+
+  /// Whether the attempt that a phase belongs to has not ended yet.
+  private func goesOn(_ record: JobRecord, after place: Int) -> Bool {
+    for later in (place + 1)..<max(place + 1, record.phases.count) {
+      switch record.phases[later].kind {
+      case .paused: continue
+      // Behind a pause it is the same attempt; right behind, the next one.
+      case .executing where later > place + 1: continue
+      default: return false
+      }
+    }
+    return record.state.isActive
+  }
+
+  /// A mark for each cell; where two meet in one, the greater shows.
+  private func marks(_ id: JobID, _ scale: TimeWindow.Scale) -> [Mark] {
+    var marks = [Mark](repeating: .nothing, count: scale.width)
+    func put(_ mark: Mark, _ from: Duration, _ to: Duration) {
+      let first = scale.cell(from)
+      // What ends in a cell's beginning has no part in it; what executed is always seen.
+      let last = max(scale.cell(to - .nanoseconds(1)), mark >= .paused ? first : first - 1)
+      guard last >= 0, first < scale.width, first <= last else { return }
+      for cell in max(0, first)...min(last, scale.width - 1) { marks[cell] = max(marks[cell], mark) }
+    }
+    let record = model.run.jobs[id.index]
+    if record.phases.count == 0 { put(.needs, record.since, elapsed) }
+    for place in 0..<record.phases.count {
+      let phase = record.phases[place]
+      let end = record.phases.end(of: place) ?? elapsed
+      switch phase.kind {
+      case .waiting: put(.needs, phase.start, end)
+      case .forSlot: put(.slot, phase.start, end)
+      case .forPool: put(.pool, phase.start, end)
+      case .backingOff: put(.backOff, phase.start, end)
+      case .paused: put(.paused, phase.start, end)
+      case .executing:
+        let next = place + 1 < record.phases.count ? record.phases[place + 1].kind : nil
+        put(goesOn(record, after: place) ? .executing : .done, phase.start, end)
+        // The last cell of an attempt says how it ended.
+        switch next {
+        case .failed, .backingOff: put(.failed, end - .nanoseconds(1), end)
+        case .cancelled: put(.cancelled, end - .nanoseconds(1), end)
+        default: break
+        }
+      case .succeeded, .failed, .cancelled, .skipped: break
+      }
+    }
+    if !record.state.isTerminal, !model.isOver, let expected = model.path.schedule?.expected(id) {
+      put(.expected, max(elapsed, expected.lowerBound), expected.upperBound)
+    }
+    return marks
+  }
+}
+
+extension Format {
+  /// How much a cell is: `50ms`, `5s`, `10m`, `2h`.
+  static func step(_ step: Duration) -> String {
+    let milliseconds = Int(step / .milliseconds(1))
+    if milliseconds < 1000 { return "\(milliseconds)ms" }
+    let seconds = milliseconds / 1000
+    if seconds < 60 { return "\(seconds)s" }
+    return seconds < 3600 ? "\(seconds / 60)m" : "\(seconds / 3600)h"
+  }
+
+  /// A place on the axis: `0:05`, with tenths where cells are that small.
+  static func axis(_ time: Duration) -> String {
+    let tenths = Int64(time / .milliseconds(100))
+    return tenths % 10 == 0 ? Format.time(time) : Format.time(time) + ".\(tenths % 10)"
+  }
+}

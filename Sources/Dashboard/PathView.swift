@@ -1,0 +1,79 @@
+import JobModel
+
+/// The forecast that the timeline and the critical path are drawn from, kept for a while: it walks the whole graph.
+struct PathView {
+  /// A job, with what it could save.
+  struct Row: Equatable {
+    var job: JobID
+    /// Nil for what is not on the chain.
+    var link: Forecast.Link?
+    var slack: Duration?
+    /// How much sooner the run would end, were what is left of the job done in half the time.
+    var saving: Duration?
+  }
+
+  private(set) var rows: [Row] = []
+  private(set) var forecast: Forecast?
+  /// With the slots there are.
+  private(set) var schedule: Forecast.Schedule?
+  /// How much sooner the run would end with one slot more.
+  private(set) var slotSaving: Duration = .zero
+  private(set) var onChain: Set<JobID> = []
+  private var madeAt: Duration?
+  private var madeFor = (seq: 0, jobs: 0)
+
+  /// Beside the chain, so many of those with the least slack.
+  private static let others = 200
+  /// A pass over the graph each: only of those that have most left can halving save anything worth while.
+  private static let savings = 12
+
+  mutating func invalidate() { madeAt = nil }
+
+  /// Makes it anew after facts, once it is old enough for the size of the graph.
+  mutating func settle(_ run: Run, _ index: JobIndex, now: Duration) {
+    if let madeAt, madeFor.jobs == run.jobs.count {
+      let age: Duration = run.jobs.count > 5000 ? .seconds(3) : .milliseconds(900)
+      guard now < madeAt || now - madeAt >= age || (madeFor.seq != run.nextSeq && run.isComplete) else { return }
+      guard madeFor.seq != run.nextSeq || run.counts.executing > 0 || run.counts.backingOff > 0 else { return }
+    }
+    madeAt = now
+    madeFor = (run.nextSeq, run.jobs.count)
+    let means = index.kinds.compactMapValues(\.mean)
+    let forecast = Forecast(run, now: now) { Self.expected(run.jobs[$0.index].job.work, means) }
+    self.forecast = forecast
+    onChain = Set(forecast.chain.map(\.job))
+    guard !run.isComplete else {
+      schedule = nil
+      slotSaving = .zero
+      rows = forecast.chain.map { Row(job: $0.job, link: $0) }
+      return
+    }
+    let schedule = forecast.schedule(slots: run.slots)
+    self.schedule = schedule
+    slotSaving = max(.zero, schedule.end - forecast.schedule(slots: run.slots + 1).end)
+    rows = Self.rows(forecast, run)
+  }
+
+  private static func rows(_ forecast: Forecast, _ run: Run) -> [Row] {
+    let chain = forecast.chain
+    let longest = chain.filter { !run.jobs[$0.job.index].state.isTerminal }
+      .sorted { $0.executing > $1.executing }.prefix(savings).map(\.job)
+    let isOnChain = Set(chain.map(\.job))
+    var beside: [(id: JobID, slack: Duration)] = []
+    for id in run.ids where !isOnChain.contains(id) {
+      if let slack = forecast.slack(id) { beside.append((id, slack)) }
+    }
+    beside.sort { $0.slack == $1.slack ? $0.id < $1.id : $0.slack < $1.slack }
+    var rows = chain.map { link in
+      let saving = longest.contains(link.job) ? forecast.saving(byHalving: link.job) : nil
+      return Row(job: link.job, link: link, slack: forecast.slack(link.job), saving: saving)
+    }
+    for other in beside.prefix(others) { rows.append(Row(job: other.id, slack: other.slack)) }
+    return rows
+  }
+
+  private static func expected(_ work: JobWork, _ means: [String: Duration]) -> Duration? {
+    if case .simulate(let work) = work { return work.duration }
+    return means[work.kind]
+  }
+}

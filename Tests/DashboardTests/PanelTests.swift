@@ -1,0 +1,415 @@
+import JobModel
+import Screen
+import Testing
+
+@testable import Dashboard
+
+/// The five panels: what each shows, and that the selected job is the same in all of them.
+struct PanelTests {
+  private static let keys: [(Key, Panel)] = [
+    (.character("1"), .list), (.character("2"), .tree), (.character("3"), .timeline), (.character("4"), .critical),
+    (.character("5"), .events),
+  ]
+
+  private func bench(_ builder: RunBuilder = RichRun.builder(), size: Size = Size(width: 80, height: 24)) -> Bench {
+    var builder = builder
+    let events = builder.take()
+    var bench = Bench(RunBuilder([]), size: size)
+    bench.model = Model(run: Run(), size: size, options: Options(timeZone: .gmt))
+    bench.builder = builder
+    bench.now = builder.time
+    bench.send(.facts(events))
+    return bench
+  }
+
+  @Test func everyPanelHasItsNumberAndKeepsTheSelectedJob() {
+    var bench = bench()
+    bench.select("fetch")
+    for (key, panel) in Self.keys + Self.keys.reversed() {
+      bench.press(key)
+      #expect(bench.model.panel == panel)
+      #expect(bench.cursor == "fetch")
+      #expect(bench.frame().text.contains("log: fetch #1"))
+    }
+  }
+
+  @Test func treeOrListGoesToAndFroAndLeavesAPage() {
+    var bench = bench()
+    bench.press(.character("t"))
+    #expect(bench.model.panel == .tree)
+    bench.press(.function(5))
+    #expect(bench.model.panel == .list)
+    bench.press(.enter, .character("3"))
+    #expect(bench.model.page == .list && bench.model.panel == .timeline)
+  }
+
+  @Test(arguments: Panel.allCases)
+  func movingAndAFilterWorkInEveryPanel(_ panel: Panel) {
+    var bench = bench()
+    bench.press(.character(Character("\(panel.rawValue + 1)")), .home, .down, .down)
+    #expect(bench.model.cursorRow == 2)
+    bench.press(.character("g"))
+    #expect(bench.model.cursorRow == 0)
+    bench.press(.character("G"))
+    #expect(bench.model.cursorRow == bench.model.rowCount - 1)
+    let all = bench.model.rowCount
+    bench.press(.character("/"))
+    bench.type("build")
+    bench.press(.enter)
+    // The chain is not filtered: without its other jobs it would be none.
+    #expect(panel == .critical ? bench.model.rowCount == all : bench.model.rowCount < all)
+  }
+
+  @Test(arguments: Panel.allCases)
+  func jobsMayComeOneByOneInEveryPanel(_ panel: Panel) {
+    var bench = Bench(RunBuilder([]), size: Size(width: 100, height: 60))
+    bench.model = Model(run: Run(), size: Size(width: 100, height: 60))
+    bench.press(.character(Character("\(panel.rawValue + 1)")))
+    var builder = diamond
+    builder.move("base", .executing)
+    for event in builder.take() {
+      bench.send(.facts([event]))
+      #expect(bench.frame().size.width == 100)
+    }
+  }
+
+  // MARK: What was skipped
+
+  @Test func aFailureStandsOverWhatItSkippedCollapsedAndCounted() {
+    var bench = bench()
+    #expect(bench.rows.first == "lint")
+    #expect(!bench.rows.contains("publish") && !bench.rows.contains("tag"))
+    #expect(bench.frame().text(row: 3).contains("+2 skip"))
+    bench.press(.character("e"))
+    #expect(Array(bench.rows.prefix(4)) == ["lint", "publish", "tag", "sign"])
+    #expect(bench.frame().text(row: 3).contains("-2 skip"))
+    bench.press(.down, .character("e"))
+    #expect(bench.cursor == "lint")
+    #expect(bench.rows.count == 23)
+  }
+
+  @Test func failuresAreNeverFoldedAwayAndOtherOrdersFoldNothing() {
+    var bench = bench()
+    #expect(bench.rows.contains("lint") && bench.rows.contains("sign"))
+    bench.press(.character(">"))
+    #expect(bench.rows.count == 25)
+  }
+
+  @Test func aSkippedJobThatRunsAgainStandsForItself() {
+    var bench = bench()
+    bench.play { $0.move("publish", .executing) }
+    #expect(bench.rows.contains("publish"))
+    #expect(bench.frame().text(row: 3).contains("+1 skip"))
+  }
+
+  // MARK: The tree
+
+  private var diamond: RunBuilder {
+    func need(_ ids: Int...) -> [JobNeed] { ids.map { JobNeed(JobID($0)) } }
+    return RunBuilder([
+      .shell("base"), .shell("left", needs: need(0)), .shell("right", needs: need(0)),
+      .shell("top", needs: need(1, 2)), .shell("alone"),
+    ])
+  }
+
+  private func tree(_ bench: Bench) -> [String] {
+    bench.model.tree.rows.map {
+      String(repeating: "-", count: $0.depth) + bench.names([$0.job])[0] + ($0.isRepeat ? "^" : "")
+    }
+  }
+
+  @Test func theTreeShowsNeedsInTheFilesOrderAndASharedOneOnce() {
+    var bench = bench(diamond)
+    bench.press(.character("2"))
+    #expect(tree(bench) == ["top", "-left", "--base", "-right", "--base^", "alone"])
+    #expect(bench.frame().text.contains("`-base x2") || bench.frame().text.contains("` base x2"))
+    bench.play { $0.move("base", .executing) }
+    #expect(tree(bench) == ["top", "-left", "--base", "-right", "--base^", "alone"])
+  }
+
+  @Test func aBranchCanBeFoldedByKeyAndOpensForTheSelectedJob() {
+    var bench = bench(diamond)
+    bench.press(.character("2"), .home, .down, .character("e"))
+    #expect(tree(bench) == ["top", "-left", "-right", "--base", "alone"])
+    bench.press(.right)
+    #expect(tree(bench).count == 6)
+    bench.press(.right)
+    #expect(bench.cursor == "base")
+    bench.press(.left)
+    #expect(bench.cursor == "left")
+    bench.press(.left, .left, .left)
+    #expect(tree(bench) == ["top", "alone"])
+    bench.press(.character("1"))
+    bench.select("left")
+    bench.press(.character("2"))
+    #expect(bench.cursor == "left" && bench.model.cursorRow == 1)
+  }
+
+  @Test func aRepeatedJobIsOneJobOnTwoRows() {
+    var bench = bench(diamond)
+    bench.press(.character("2"), .home, .down, .down)
+    #expect(bench.cursor == "base" && bench.model.cursorRow == 2)
+    bench.press(.down, .down)
+    #expect(bench.cursor == "base" && bench.model.cursorRow == 4)
+  }
+
+  @Test func aFilteredTreeKeepsWhatTheMatchesHangOn() {
+    var bench = bench(diamond)
+    bench.press(.character("2"), .character("/"))
+    bench.type("right")
+    #expect(tree(bench) == ["top", "-right"])
+    bench.press(.escape)
+    #expect(tree(bench).count == 6)
+  }
+
+  @Test func aChainAsLongAsTheRunNeedsNoRecursion() {
+    let jobs = (0..<20_000).map { Job.shell("j\($0)", needs: $0 == 0 ? [] : [JobNeed(JobID($0 - 1))]) }
+    var bench = bench(RunBuilder(jobs))
+    bench.press(.character("2"), .character("G"))
+    #expect(bench.cursor == "j0")
+    #expect(bench.frame().text.contains("j0 "))
+  }
+
+  // MARK: The timeline
+
+  private var waits: RunBuilder {
+    var run = RunBuilder([.shell("a"), .shell("b", needs: [JobNeed(JobID(0))])], slots: 1)
+    run.move("a", .ready(for: .slot))
+    run.at(4)
+    run.move("a", .executing)
+    run.at(10)
+    run.move("a", .backingOff(until: .seconds(15), number: 1, limit: 1, after: JobFailure(.exit(1), "exit 1")))
+    run.at(15)
+    run.move("a", .executing)
+    run.at(20)
+    run.move("a", .succeeded(upToDate: false))
+    run.move("b", .ready(for: .pool("net")))
+    run.at(25)
+    run.move("b", .executing)
+    run.at(27)
+    run.move("b", .paused(started: true))
+    run.at(30)
+    run.state(.slotsChanged(1))
+    return run
+  }
+
+  private func bar(_ name: String, _ bench: Bench) -> String {
+    let line = bench.frame().text.split(separator: "\n").first { $0.dropFirst(5).hasPrefix("\(name) ") } ?? ""
+    return String(line.dropFirst(14))
+  }
+
+  @Test func aBarTellsWaitsAndAttemptsApart() {
+    var bench = bench(waits)
+    bench.press(.character("3"))
+    let step = bench.model.window.scale(
+      width: TimelinePane.extent(bench.model).width, now: bench.now, end: TimelinePane.extent(bench.model).end)
+    #expect(step.step == .seconds(1))
+    #expect(bar("a", bench).hasPrefix("----#####!~~~~~#####"))
+    let b = String(repeating: ".", count: 20) + "=====##ppp|:"
+    #expect(bar("b", bench).hasPrefix(b))
+  }
+
+  @Test func theTimelineZoomsAndPansAndComesBack() {
+    var bench = bench(waits)
+    bench.press(.character("3"))
+    #expect(bench.frame().text.contains("|1s "))
+    bench.press(.character("i"), .character("i"))
+    #expect(bench.frame().text.contains("|200ms"))
+    #expect(bench.frame().text.contains("NOW"))
+    bench.press(.left, .left, .left)
+    #expect(!bench.frame().text.contains("NOW"))
+    for _ in 0..<3 { bench.press(.right) }
+    #expect(bench.frame().text.contains("NOW"))
+    bench.press(.character("o"), .character("o"), .character("o"))
+    #expect(bench.model.window == TimeWindow())
+    bench.press(.character("i"), .character("i"), .character("0"))
+    #expect(bench.model.window == TimeWindow())
+  }
+
+  @Test func zoomKeysSayThatTheyAreForTheTimeline() {
+    var bench = bench()
+    bench.press(.character("i"))
+    #expect(bench.model.notice?.text == "that is for the timeline, 3")
+    bench.press(.character("3"), .character(">"))
+    #expect(bench.model.notice?.text == "only the list is sorted")
+  }
+
+  @Test func aTallScreenHasTheTimelineBelowTheList() {
+    let bench = bench(size: Size(width: 100, height: 60))
+    #expect(bench.frame().text.contains("timeline") && bench.frame().text.contains("NOW"))
+    #expect(bench.model.path.forecast != nil)
+    let low = self.bench(size: Size(width: 100, height: 49))
+    #expect(!low.frame().text.contains("NOW"))
+    #expect(low.model.path.forecast == nil)
+  }
+
+  // MARK: The critical path
+
+  @Test func theCriticalPathShowsTheChainThenWhatHasSlack() {
+    var builder = RunBuilder(
+      [
+        Job(name: "long", work: .simulate(SimulatedWork(duration: .seconds(60)))),
+        Job(name: "short", work: .simulate(SimulatedWork(duration: .seconds(10)))),
+        Job(
+          name: "last", work: .simulate(SimulatedWork(duration: .seconds(20))),
+          needs: [JobNeed(JobID(0)), JobNeed(JobID(1))]),
+      ], slots: 1)
+    builder.move("long", .executing)
+    var bench = bench(builder)
+    bench.press(.character("4"))
+    #expect(bench.names(bench.model.path.rows.map(\.job)) == ["long", "last", "short"])
+    let text = bench.frame().text
+    #expect(text.contains("~ends at 1:30  one slot more: ~0:10 sooner"))
+    let row = text.split(separator: "\n").first { $0.contains("short") } ?? ""
+    #expect(row.contains("~0:50"))
+    let long = text.split(separator: "\n").first { $0.contains(" long ") } ?? ""
+    #expect(long.contains("75%") && long.contains("none") && long.contains("~0:30"))
+  }
+
+  // MARK: Events
+
+  @Test func eventsFollowUntilAPersonGoesBack() {
+    var bench = bench()
+    bench.press(.character("5"))
+    #expect(bench.model.events.follows)
+    bench.press(.up)
+    #expect(!bench.model.events.follows)
+    let row = bench.model.cursorRow
+    bench.play { $0.move("index", .executing) }
+    #expect(bench.model.cursorRow == row)
+    bench.press(.end)
+    #expect(bench.model.events.follows)
+    #expect(bench.frame().text.contains("executes"))
+  }
+
+  @Test func eventsTellWhatAPersonChanged() {
+    var bench = bench()
+    bench.press(.character("5"))
+    bench.play { run in
+      run.state(.slotsChanged(9))
+      run.state(.drainChanged(true))
+      if let id = run.run.id(named: "index") { run.state(.priorityChanged(id, .high)) }
+      if let id = run.run.id(named: "fetch") { run.state(.cancelRequested(id, by: .person, kill: true)) }
+    }
+    let text = bench.frame().text
+    for words in ["9 slots from now on", "draining: nothing new starts", "priority high", "kill asked for by you"] {
+      #expect(text.contains(words), "\(words)")
+    }
+  }
+
+  @Test func eventsAreFilteredByJobStateAndWords() {
+    var bench = bench()
+    bench.press(.character("5"), .character("/"))
+    bench.type("state:failed")
+    #expect(bench.model.events.rows.count == 3)
+    bench.press(.control("u"))
+    bench.type("lint !ready")
+    let text = bench.frame().text
+    #expect(text.contains("exit 1, retry 1 of 1") && !text.contains("HTTP 503"))
+    bench.play { $0.move("lint", .executing) }
+    #expect(bench.frame().text.contains("attempt 3"))
+  }
+
+  @Test func eventsThatNobodySawAreCounted() {
+    var builder = RichRun.builder()
+    _ = builder.take()
+    var bench = Bench(builder)
+    bench.press(.character("5"))
+    #expect(bench.frame().text.contains("older ones are not kept"))
+    bench.play { $0.move("index", .executing) }
+    #expect(bench.model.events.rows.count == 1)
+  }
+
+  @Test func oldEventsLeaveInBulkAndTheRestKeepsItsPlace() {
+    var list = EventList()
+    let run = RunBuilder([.shell("a")]).run
+    for seq in 0..<30_000 { list.add(JobEvent(seq: 0, time: .zero, fact: .slotsChanged(seq))) }
+    list.settle(run, .everything)
+    #expect(list.rows.count + list.lost == 30_000)
+    #expect(list.rows.count <= EventList.capacity * 2)
+    #expect(list[list.rows.count - 1].fact == .slotsChanged(29_999))
+    #expect(list[0].fact == .slotsChanged(list.lost))
+  }
+
+  @Test func aFrozenDisplayShowsNoNewEvents() {
+    var bench = bench()
+    bench.press(.character("5"), .character("Z"))
+    let count = bench.model.rowCount
+    bench.play { $0.move("index", .executing) }
+    #expect(bench.model.rowCount == count)
+    bench.press(.character("Z"))
+    #expect(bench.model.rowCount == count + 1)
+  }
+
+  // MARK: Palette and questions
+
+  @Test func thePaletteListsEveryActionWithItsKeyAndDoesWhatIsChosen() {
+    #expect(Palette.matches("").count == KeyMap.bindings.count - 1)
+    var bench = bench()
+    bench.press(.character(":"))
+    bench.type("drain")
+    #expect(bench.frame().text.contains("drain: start nothing new") && bench.frame().text.contains("P"))
+    bench.press(.enter)
+    #expect(bench.commands == [.setDraining(true)])
+    #expect(bench.model.prompt == nil)
+    bench.press(.character(":"))
+    bench.type("critical")
+    bench.press(.enter)
+    #expect(bench.model.panel == .critical)
+  }
+
+  @Test func thePaletteSaysWhyAnActionCannotBeDone() {
+    var bench = bench()
+    bench.select("checkout")
+    bench.press(.character(":"))
+    bench.type("pause")
+    bench.press(.enter)
+    #expect(bench.model.notice?.text == "nothing to pause")
+    bench.press(.character(":"), .escape)
+    #expect(bench.model.prompt == nil && bench.effects.isEmpty)
+  }
+
+  @Test func endingSeveralRunningJobsAsksFirstAndOneDoesNot() {
+    var bench = bench()
+    bench.select("fetch")
+    bench.press(.character(" "))
+    bench.select("migrate")
+    bench.press(.character(" "), .character("x"))
+    #expect(bench.commands.isEmpty)
+    #expect(bench.frame().text(row: 23).contains("Cancel 2 jobs, 2 running?"))
+    bench.press(.escape)
+    #expect(bench.commands.isEmpty && bench.model.prompt == nil)
+    bench.press(.character("X"), .enter)
+    #expect(bench.commands.count == 1)
+    bench.press(.character("U"))
+    bench.select("fetch")
+    bench.press(.character("x"))
+    #expect(bench.commands.count == 2)
+  }
+
+  // MARK: The detail
+
+  @Test func theDetailTellsWhatCancellingWouldSkip() {
+    var bench = bench(size: Size(width: 120, height: 50))
+    bench.select("fetch")
+    let text = bench.frame().text
+    #expect(text.contains("cancelling it skips 2") && text.contains("build[linux], announce"))
+    bench.press(.enter)
+    #expect(bench.frame().text.contains("cancelling it skips 2"))
+  }
+
+  @Test func theDetailNamesTheLogOfTheAttemptThatWroteLast() {
+    var bench = bench(size: Size(width: 120, height: 40))
+    bench.select("lint")
+    #expect(bench.frame().text.contains("/state/r1/logs/lint.1.1.log"))
+    bench.select("docs")
+    #expect(!bench.frame().text.contains("/state/r1"))
+  }
+
+  @Test func aSteadyRateDrawsNoFullBarAndASilentJobNone() {
+    #expect(Sparkline.text([5, 5], width: 9, isASCII: true) == "**")
+    #expect(Sparkline.text([0, 1, 2, 4], width: 3, isASCII: false) == "▂▄▇")
+    #expect(Sparkline.text([0, 0], width: 3, isASCII: false) == "▁▁")
+    #expect(Sparkline.text([], width: 3, isASCII: true).isEmpty)
+  }
+}
