@@ -32,8 +32,9 @@ final class ProcessCensus: Sendable {
     fileprivate(set) var members: [UInt64: [Member]] = [:]
     /// Adopted, without session or cookie that would tell the job.
     fileprivate(set) var orphans: [Member] = []
-    /// Whether one could not be told yet: it ended while we looked, perhaps after it had started another, or was between
-    /// two programs. Only another look can say that nobody is there.
+    /// Whether only another look can say that nobody is there.
+    ///
+    /// One ended while we looked, perhaps after it had started another, or was between two programs.
     fileprivate(set) var isDoubtful = false
     /// Adopted and ended, not yet reaped.
     fileprivate(set) var ended: [pid_t] = []
