@@ -8,14 +8,18 @@ import Synchronization
 open class AsyncOperation: Operation, @unchecked Sendable {
   // Safe: all mutable state is atomic, or behind the lock of what an atomic reference leads to.
 
-  /// The lifecycle's code in the low four bits; above them whether anybody observes and whether it has a node.
+  /// The lifecycle's code in the low four bits; above them whether anybody observes, whether it has a node, whether it
+  /// has extras, and whether it was ever said not to be ready.
   private let word = Atomic<UInt8>(0)
   private let board = LazyReference<ObservationBoard>()
   private let place = LazyReference<DependencyNode>()
+  private let extra = LazyReference<OperationExtras>()
 
   private static let observed: UInt8 = 0x80
   private static let linked: UInt8 = 0x40
-  private static let flags = observed | linked
+  private static let extended: UInt8 = 0x20
+  private static let heldBack: UInt8 = 0x10
+  private static let flags = observed | linked | extended | heldBack
 
   /// Begins the work and returns; some thread calls `finish()` when the work is over.
   ///
@@ -33,12 +37,18 @@ open class AsyncOperation: Operation, @unchecked Sendable {
   /// Called once, on the thread that finishes the operation, before its queue is told and starts another in its place.
   package func operationDidFinish() {}
 
+  /// Begins the operation, or ends it if it was cancelled; its queue calls it.
+  ///
+  /// Called by hand it is for an operation that is in no queue and whose dependencies have finished. One whose conditions
+  /// have not been asked yet begins when they hold.
   public final override func start() {
+    if let extras = existingExtras, !isCancelled, DependencyGraph.holdsStart(of: self, extras) { return }
     if state == .pending, OperationQueue.current == nil {
       preconditionFailure("\(self) was started by hand before all that it depends on has finished")
     }
     switch move({ $0.start() }) {
     case .callMain:
+      existingExtras?.begin(self)
       didChangeValue(forKey: "isExecuting")
       main()
       if move({ $0.mainReturned() }) == .callDidCancel { endEarly() }
@@ -51,7 +61,12 @@ open class AsyncOperation: Operation, @unchecked Sendable {
   open override func cancel() {
     switch move({ $0.cancel() }) {
     case .tellFoundation:
-      super.cancel()
+      AsyncOperation.$isTellingReadiness.withValue(true) { super.cancel() }
+      // One whose start is put off is started by nobody else.
+      if let extras = existingExtras, DependencyGraph.abandonGate(of: self, extras) {
+        start()
+        return
+      }
       // One that waits in a feeder has no queue to start it; starting it finishes it.
       if let node = linkedNode, let feeder = DependencyGraph.feeder(of: node), feeder.withdraw(node), state == .ready {
         start()
@@ -61,6 +76,32 @@ open class AsyncOperation: Operation, @unchecked Sendable {
       endEarly()
     case .ignore: break
     }
+  }
+
+  /// Ends it with an error, as `cancel()` does: from then on `failure` is `error`, whatever else the work ends with but
+  /// a success.
+  ///
+  /// The first error counts; without effect on an operation that was cancelled or has finished before.
+  public final func cancel(with error: any Error) {
+    if !isFinished, !isCancelled { extras.setCancellation(error) }
+    cancel()
+  }
+
+  /// Says that the work is over and has failed; only the first call counts, from whatever thread.
+  public func finish(with error: any Error) {
+    if !isFinished { extras.setFailure(error) }
+    finish()
+  }
+
+  /// Why the operation did not do what it was made for; nil if it did, or has not finished.
+  ///
+  /// What `cancel(with:)` or `finish(with:)` was called with, the condition that failed it, or a `CancellationError`.
+  public final var failure: (any Error)? { isFinished ? cause : nil }
+
+  /// Asked for once it has finished.
+  var cause: (any Error)? {
+    let errors = existingExtras?.errors
+    return isCancelled ? errors?.cancellation ?? errors?.failure ?? CancellationError() : errors?.failure
   }
 
   /// Says that the work is over; only the first call counts, from whatever thread.
@@ -77,6 +118,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
 
   private func tellFinished() {
     operationDidFinish()
+    existingExtras?.end(self)
     // What may run now enters its queue first, so that the most urgent is there when this queue starts another.
     let feeder = linkedNode.flatMap { DependencyGraph.finished($0, self) }
     // Linux has nobody to tell of the end of isExecuting.
@@ -97,8 +139,34 @@ open class AsyncOperation: Operation, @unchecked Sendable {
 
   /// Whether all that it depends on has finished, or it was cancelled.
   ///
-  /// To hold it back, make it depend on something.
-  public final override var isReady: Bool { lifecycle.isReady && super.isReady }
+  /// To hold it back, make it depend on something, or give it a condition. An `OperationQueue` reads this when the
+  /// operation is added, and by that the operation knows that it is in one: others do better to look at `state`.
+  public final override var isReady: Bool {
+    let isAsked = word.load(ordering: .acquiring) & (Self.extended | Self.heldBack) == 0 || Self.isTellingReadiness
+    if !isAsked { existingExtras.map { DependencyGraph.attach(self, $0, to: nil) } }
+    guard lifecycle.isReady else {
+      word.bitwiseOr(Self.heldBack, ordering: .acquiringAndReleasing)
+      return false
+    }
+    // A queue that is being given the operation may have read "not ready" just before it became so, and write that down
+    // after it was told better. It then reads once more, but does not act on the answer: so it is told again.
+    if !isAsked, word.load(ordering: .acquiring) & Self.heldBack != 0 {
+      DispatchQueue.global().async { self.tellReadiness() }
+    }
+    return super.isReady
+  }
+
+  /// Set while Foundation reads `isReady` because it has been told to, and not because the operation is being added.
+  @TaskLocal private static var isTellingReadiness = false
+
+  /// Makes the queue, if it is in one, look at its readiness again.
+  final func tellReadiness() {
+    if word.load(ordering: .acquiring) & (Self.extended | Self.heldBack) == 0 {
+      didChangeValue(forKey: "isReady")
+    } else {
+      Self.$isTellingReadiness.withValue(true) { didChangeValue(forKey: "isReady") }
+    }
+  }
 
   /// Where it stands among those that are ready; in a feeder it may change until the operation has entered the queue.
   open override var queuePriority: QueuePriority {
@@ -131,7 +199,9 @@ open class AsyncOperation: Operation, @unchecked Sendable {
   public final override var dependencies: [Operation] { DependencyGraph.dependencies(of: self) }
 
   deinit {
-    if word.load(ordering: .acquiring) & Self.observed != 0 { board.load()?.close() }
+    let word = word.load(ordering: .acquiring)
+    if word & Self.observed != 0 { board.load()?.close() }
+    if word & Self.extended != 0 { extra.load().map(DependencyGraph.leaveExclusion) }
     guard let node = existingNode else { return }
     // One by one, because letting go of the head of a long chain would else free it by recursion.
     var pile = DependencyGraph.forget(node)
@@ -227,6 +297,21 @@ extension AsyncOperation {
   }
 }
 
+// MARK: - What few operations have
+
+extension AsyncOperation {
+  /// Made when first asked for; from then on the operation's start, cancel and end are told to it.
+  final var extras: OperationExtras {
+    let extras = extra.load() ?? extra.storeIfNil(OperationExtras())
+    word.bitwiseOr(Self.extended, ordering: .acquiringAndReleasing)
+    return extras
+  }
+
+  final var existingExtras: OperationExtras? {
+    word.load(ordering: .acquiring) & Self.extended == 0 ? nil : extra.load()
+  }
+}
+
 // MARK: - Observers and progress
 
 extension AsyncOperation {
@@ -243,6 +328,9 @@ extension AsyncOperation {
       OperationLifecycle(code: word.bitwiseOr(Self.observed, ordering: .acquiringAndReleasing).oldValue)
     }
   }
+
+  /// Tells the observers, if there are any, of what is no change of the operation's own state.
+  final func announce(_ news: OperationNews) { board.load()?.announce(news, self) }
 
   final var existingBoard: ObservationBoard { board.load() ?? board.storeIfNil(ObservationBoard()) }
 }

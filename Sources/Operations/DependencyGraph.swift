@@ -13,6 +13,8 @@ enum DependencyGraph {
     var foreignLinks = 0
     /// How many of these may lead back to ours, because what they lead to had dependencies of its own.
     var throughForeign = 0
+    /// Who excludes whom.
+    var exclusion = ExclusionTable()
 
     mutating func countForeign(_ isThrough: Bool, _ amount: Int) {
       foreignLinks += amount
@@ -31,6 +33,8 @@ enum DependencyGraph {
     private var feeders: [OperationFeeder] = []
     /// Watched for their end, on behalf of a node.
     var watched: (operation: Operation, node: DependencyNode)?
+    /// Conditions to be asked, starts that were put off.
+    var gates: [@Sendable () -> Void] = []
     /// Only let go of: a last reference may not go under the lock.
     var released: [Operation] = []
 
@@ -48,12 +52,13 @@ enum DependencyGraph {
     }
 
     func carryOut() {
-      for operation in changed { operation.didChangeValue(forKey: "isReady") }
+      for operation in changed { operation.tellReadiness() }
       if let (operation, node) = watched {
         ForeignEnd.watch(operation) { DependencyGraph.foreignEnded(operation, node) }
       }
       feeder?.enter(batch)
       for feeder in feeders { feeder.pump() }
+      for body in gates { body() }
     }
   }
 
@@ -93,7 +98,7 @@ enum DependencyGraph {
   }
 
   /// One dependency of `node` more.
-  private static func wait(_ node: DependencyNode, _ operation: AsyncOperation, _ aftermath: inout Aftermath) {
+  static func wait(_ node: DependencyNode, _ operation: AsyncOperation, _ aftermath: inout Aftermath) {
     node.link(to: operation)
     node.unfinished += 1
     guard node.unfinished == 1, !operation.isCancelled else { return }
@@ -193,8 +198,9 @@ enum DependencyGraph {
   }
 
   /// One dependency of `node` less.
-  private static func settle(_ node: DependencyNode, _ aftermath: inout Aftermath) {
+  static func settle(_ node: DependencyNode, _ aftermath: inout Aftermath) {
     node.unfinished -= 1
+    if node.isGated, node.unfinished == 1 { gateIsNext(node, &aftermath) }
     guard node.unfinished == 0, let operation = node.operation else { return }
     aftermath.released.append(operation)
     if let feeder = node.feeder, node.place == .waiting {

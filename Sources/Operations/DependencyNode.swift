@@ -27,6 +27,8 @@ final class DependencyNode: @unchecked Sendable {
   var isFinished = false
   /// How many of its dependencies are unfinished.
   var unfinished = 0
+  /// Whether one of them is no operation but the gate: conditions that have to hold first.
+  var isGated = false
   /// What it depends on.
   var upstream = OperationList()
   /// Those that wait for it, in the order in which they were linked.

@@ -60,6 +60,15 @@ final class ObservationBoard: Sendable {
     for sleeper in sleepers { sleeper.wake() }
   }
 
+  /// Posts what changes neither state nor progress, unless the operation has finished.
+  func announce(_ news: OperationNews, _ operation: AsyncOperation) {
+    contents.withLock { contents in
+      let value = Snapshot(lifecycle: operation.lifecycle, progress: contents.progress)
+      guard !value.lifecycle.isFinished else { return }
+      for observation in contents.observations { observation.post(operation, news, at: value) }
+    }
+  }
+
   /// Adds an observation, told first of the value now if it asks for that; `beginObserved` makes all later moves come here.
   func add(
     _ observation: OperationObservation, to operation: AsyncOperation, initial: Bool,

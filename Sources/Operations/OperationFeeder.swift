@@ -54,6 +54,17 @@ public final class OperationFeeder: @unchecked Sendable {
   /// Where the ends of foreign operations are told; there are never more in it than in the queue.
   private let ends = OperationQueue()
 
+  private let teller = Lock<QueueTeller?>(nil)
+  private let hasTeller = Atomic(false)
+
+  /// Tells `delegate`, which is not kept, what is added from now on and when it has finished; nil ends that.
+  ///
+  /// On `delegateQueue`, in order; `willAdd` on the thread that adds. The queue named is the one that is fed.
+  public func setDelegate(_ delegate: (any OperationQueueDelegate)?, on delegateQueue: DispatchQueue = .main) {
+    teller.withLock { $0 = delegate.map { QueueTeller($0, on: delegateQueue) } }
+    hasTeller.store(delegate != nil, ordering: .releasing)
+  }
+
   /// Makes a feeder for `queue`, which may hold and be given other operations beside.
   public init(feeding queue: OperationQueue) { self.queue = queue }
 
@@ -63,7 +74,9 @@ public final class OperationFeeder: @unchecked Sendable {
   ///
   /// Throws if operations of other classes have been linked in a cycle that it is part of; then nothing has been added.
   public func add(_ operation: Operation) throws(DependencyCycle) {
-    guard operation is AsyncOperation else { return try add([operation]) }
+    guard let asynchronous = operation as? AsyncOperation, asynchronous.existingExtras == nil,
+      !hasTeller.load(ordering: .acquiring)
+    else { return try add([operation]) }
     let batch = DependencyGraph.ranks.withLock { _ in
       let node = join(operation)
       guard node.unfinished == 0 || operation.isCancelled else { return Batch() }
@@ -77,6 +90,13 @@ public final class OperationFeeder: @unchecked Sendable {
   ///
   /// Throws if operations of other classes have been linked in a cycle that these are part of; then nothing has been added.
   public func add(_ operations: [Operation]) throws(DependencyCycle) {
+    guard hasTeller.load(ordering: .acquiring), let teller = teller.withLock({ $0 }) else {
+      return try enlist(operations)
+    }
+    try teller.tell(of: operations, to: queue) { () throws(DependencyCycle) in try enlist(operations) }
+  }
+
+  private func enlist(_ operations: [Operation]) throws(DependencyCycle) {
     try refuseForeignCycle(operations)
     let watched = DependencyGraph.ranks.withLock { ranks in
       // All of them first: a foreign operation's dependency may stand behind it in the list.
@@ -103,6 +123,9 @@ public final class OperationFeeder: @unchecked Sendable {
     }
     for (dependency, node) in watched {
       ForeignEnd.watch(dependency) { DependencyGraph.foreignEnded(dependency, node) }
+    }
+    for case let operation as AsyncOperation in operations {
+      if let extras = operation.existingExtras { DependencyGraph.attach(operation, extras, to: queue) }
     }
     pump()
   }

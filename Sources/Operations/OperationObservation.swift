@@ -23,10 +23,12 @@ final class OperationObservation: Sendable {
     let operation: AsyncOperation
     let old: Snapshot?
     let new: Snapshot
+    /// What happened that changed nothing that can be observed as a value.
+    var news: OperationNews?
 
     func deliver() {
-      guard !observation.isEnded.load(ordering: .acquiring), let handler = observation.handler else { return }
-      handler(operation, old, new)
+      guard !observation.isEnded.load(ordering: .acquiring) else { return }
+      if let news { observation.newsHandler?(operation, news) } else { observation.handler?(operation, old, new) }
     }
   }
 
@@ -37,17 +39,20 @@ final class OperationObservation: Sendable {
   private let interest: ChangeInterest
   // A handler with its mailbox, or a buffer. Apart, because a copy of what an enumeration holds costs at each change.
   private let handler: Handler?
+  private let newsHandler: (@Sendable (AsyncOperation, OperationNews) -> Void)?
   private let mailbox: Mailbox<Delivery>?
   private let delivery: DeliveryQueue?
   private let buffer: (any ChangeReceiver)?
 
   /// Tells `handler` on `queue`.
   init(
-    of operation: AsyncOperation, interest: ChangeInterest, on queue: DispatchQueue, handler: @escaping Handler
+    of operation: AsyncOperation, interest: ChangeInterest, on queue: DispatchQueue,
+    news newsHandler: (@Sendable (AsyncOperation, OperationNews) -> Void)? = nil, handler: @escaping Handler
   ) {
     board = operation.existingBoard
     self.interest = interest
     self.handler = handler
+    self.newsHandler = newsHandler
     let delivery = DeliveryQueue.of(queue)
     self.delivery = delivery
     mailbox = delivery.mailbox
@@ -60,6 +65,7 @@ final class OperationObservation: Sendable {
     self.interest = interest
     self.buffer = buffer
     handler = nil
+    newsHandler = nil
     delivery = nil
     mailbox = nil
   }
@@ -69,6 +75,12 @@ final class OperationObservation: Sendable {
   func post(_ operation: AsyncOperation, from old: Snapshot, to new: Snapshot) -> (any ChangeReceiver)? {
     guard interest.isAwake(from: old, to: new) else { return nil }
     return send(operation, old, new)
+  }
+
+  /// Like `post`, for what changes no value.
+  func post(_ operation: AsyncOperation, _ news: OperationNews, at value: Snapshot) {
+    guard newsHandler != nil else { return }
+    mailbox?.post { Delivery(observation: self, operation: operation, old: nil, new: value, news: news) }
   }
 
   /// Like `post`, for the value at the beginning.

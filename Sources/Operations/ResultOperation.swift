@@ -3,7 +3,8 @@ import Foundation
 /// An asynchronous operation that ends with a value or an error.
 ///
 /// Every such operation has a result once it has finished, and each handler is called once with it. One that was
-/// cancelled and gave none fails with `CancellationError`, one that only called `finish()` with `MissingResult`.
+/// cancelled and gave none fails with `CancellationError`, or with the error that it was cancelled with; one that only
+/// called `finish()` with `MissingResult`.
 open class ResultOperation<Success: Sendable>: AsyncOperation, @unchecked Sendable {
   /// What a handler is called with.
   public typealias Outcome = Result<Success, any Error>
@@ -15,6 +16,9 @@ open class ResultOperation<Success: Sendable>: AsyncOperation, @unchecked Sendab
 
   // Safe: the only mutable state is behind the lock.
   private let outcomeState = Lock(State.open(given: nil, handlers: []))
+
+  /// Finishes with a failure; only the first call counts.
+  public final override func finish(with error: any Error) { finish(.failure(error)) }
 
   /// Finishes with `result`; only the first call counts.
   public final func finish(_ result: Outcome) {
@@ -33,7 +37,7 @@ open class ResultOperation<Success: Sendable>: AsyncOperation, @unchecked Sendab
       case .open(let given, let handlers):
         guard isFinished else { return nil }
         // The thread that finishes it has not come to its handlers yet. What is told here is what they will be told.
-        let outcome = given ?? missing
+        let outcome = settled(given)
         state = .open(given: outcome, handlers: handlers)
         return outcome
       }
@@ -65,16 +69,23 @@ open class ResultOperation<Success: Sendable>: AsyncOperation, @unchecked Sendab
       guard case .open(let given, let handlers) = state else {
         preconditionFailure("an operation finishes once, and only this settles its result")
       }
-      let outcome = given ?? missing
+      let outcome = settled(given)
       state = .settled(outcome)
       return (outcome, handlers)
     }
     for handler in handlers { handler(outcome) }
   }
 
-  /// The result of an operation that gave none.
-  private var missing: Outcome {
-    .failure(isCancelled ? CancellationError() : MissingResult(operation: name ?? "\(type(of: self))"))
+  /// What the result is for one that gave `given`; a success stands, however late the cancellation was.
+  private func settled(_ given: Outcome?) -> Outcome {
+    if let given, case .success = given { return given }
+    if isCancelled, let error = existingExtras?.errors.cancellation { return .failure(error) }
+    return given ?? .failure(isCancelled ? CancellationError() : MissingResult(operation: displayName))
+  }
+
+  final override var cause: (any Error)? {
+    guard case .failure(let error) = outcome else { return nil }
+    return error
   }
 }
 

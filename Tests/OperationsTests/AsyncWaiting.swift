@@ -1,0 +1,16 @@
+import Foundation
+
+/// As `eventually`, for tests of what runs in tasks: it leaves the thread to them while it waits, and there may be only two.
+func soon(within bound: Double = 30, _ condition: () throws -> Bool) async rethrows -> Bool {
+  let end = Date(timeIntervalSinceNow: bound)
+  while Date() < end {
+    if try condition() { return true }
+    try? await Task.sleep(for: .milliseconds(2))
+  }
+  return try condition()
+}
+
+extension OperationQueue {
+  /// As `addOperations`, whose other form, which waits, keeps it out of tasks.
+  func add(_ operations: [Operation]) { addOperations(operations, waitUntilFinished: false) }
+}
