@@ -1,7 +1,9 @@
 import Foundation
 
 /// As `eventually`, for tests of what runs in tasks: it leaves the thread to them while it waits, and there may be only two.
-func soon(within bound: Double = 30, _ condition: () throws -> Bool) async rethrows -> Bool {
+///
+/// Other tests may stand before a task in line, and hold these threads: hence the bound.
+func soon(within bound: Double = 300, _ condition: () throws -> Bool) async rethrows -> Bool {
   let end = Date(timeIntervalSinceNow: bound)
   while Date() < end {
     if try condition() { return true }

@@ -1,0 +1,21 @@
+/// An operation that is a closure, which runs on the thread that the queue gives it and returns a value or throws.
+///
+/// What takes long looks at `isCancelled` now and then and throws a `CancellationError`. What waits belongs in a
+/// `TaskOperation`: here it would hold a thread.
+public final class ClosureOperation<Success: Sendable>: ResultOperation<Success>, @unchecked Sendable {
+  // Safe: behind a lock.
+  private let body: Lock<(@Sendable (AsyncOperation) throws -> Success)?>
+
+  /// Makes an operation of a closure, which is given the operation, to report progress or look whether it was cancelled.
+  public init(_ body: @escaping @Sendable (AsyncOperation) throws -> Success) { self.body = Lock(body) }
+
+  /// Makes an operation of a closure.
+  public convenience init(_ body: @escaping @Sendable () throws -> Success) { self.init { _ in try body() } }
+
+  /// Runs the closure; the queue calls it.
+  public override func main() {
+    // Let go of once it has run, because it may keep much.
+    guard let body = body.withLock({ $0.take() }) else { return }
+    finish(Result { try body(self) })
+  }
+}

@@ -1,0 +1,33 @@
+/// An operation that is an asynchronous closure; cancelled, it cancels the task that the closure runs in.
+///
+/// It finishes when the closure has returned or thrown, with the value or the error. A closure that does not look after
+/// cancellation goes on to its end; the error with which the operation was cancelled goes before the one that it throws.
+public final class TaskOperation<Success: Sendable>: ResultOperation<Success>, @unchecked Sendable {
+  // Safe: behind locks.
+  private let body: Lock<(@Sendable (AsyncOperation) async throws -> Success)?>
+  private let task = Lock<Task<Void, Never>?>(nil)
+  private let priority: TaskPriority?
+
+  /// Makes an operation of a closure, which is given the operation, to report progress.
+  public init(priority: TaskPriority? = nil, _ body: @escaping @Sendable (AsyncOperation) async throws -> Success) {
+    self.priority = priority
+    self.body = Lock(body)
+  }
+
+  /// Makes an operation of a closure.
+  public convenience init(priority: TaskPriority? = nil, _ body: @escaping @Sendable () async throws -> Success) {
+    self.init(priority: priority) { _ in try await body() }
+  }
+
+  /// Begins the task; the queue calls it.
+  public override func main() {
+    guard let body = body.withLock({ $0.take() }) else { return }
+    let task = Task(priority: priority) {
+      do { finish(.success(try await body(self))) } catch { finish(.failure(error)) }
+    }
+    self.task.withLock { $0 = task }
+  }
+
+  /// Cancels the task; the queue calls it.
+  public override func didCancel() { task.withLock { $0 }?.cancel() }
+}

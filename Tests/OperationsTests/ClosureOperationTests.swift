@@ -1,0 +1,180 @@
+import Foundation
+import Support
+import Testing
+
+@testable import Operations
+
+/// Operations that are closures, and what is passed from one to another.
+@Suite struct ClosureOperationTests {
+  struct Fault: Error {}
+
+  let queue = OperationQueue()
+
+  // MARK: Closures
+
+  @Test func aClosuresValueIsTheResult() throws {
+    let sum = Operations.ClosureOperation { 1 + 2 }
+    let failing = Operations.ClosureOperation<Int> { throw Fault() }
+    queue.addOperations([sum, failing], waitUntilFinished: true)
+    #expect(try sum.outcome?.get() == 3)
+    #expect(failing.failure is Fault)
+  }
+
+  @Test func aClosureMayLookAtItsOperation() throws {
+    let begun = DispatchSemaphore(value: 0)
+    let goOn = DispatchSemaphore(value: 0)
+    let operation = Operations.ClosureOperation { operation in
+      operation.report(completed: 1, total: 2)
+      begun.signal()
+      goOn.wait()
+      return operation.isCancelled
+    }
+    queue.addOperation(operation)
+    begun.wait()
+    #expect(operation.progress.fraction == 0.5)
+    operation.cancel()
+    goOn.signal()
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(try operation.outcome?.get() == true)
+  }
+
+  @Test func aClosureIsLetGoOfWhenItHasRun() {
+    weak var kept: ManualOperation?
+    let operation: Operations.ClosureOperation<String>
+    do {
+      let capture = ManualOperation("capture")
+      kept = capture
+      operation = Operations.ClosureOperation { capture.name ?? "" }
+    }
+    #expect(kept != nil)
+    operation.start()
+    #expect(kept == nil)
+  }
+
+  // MARK: Tasks
+
+  @Test func aTasksValueIsTheResult() async throws {
+    let operation = TaskOperation { operation in
+      await Task.yield()
+      operation.report(completed: 2, total: 2)
+      return 7
+    }
+    let failing = TaskOperation<Int> {
+      await Task.yield()
+      throw Fault()
+    }
+    queue.add([operation, failing])
+    #expect(await soon { operation.isFinished && failing.isFinished })
+    #expect(try operation.outcome?.get() == 7)
+    #expect(operation.progress.fraction == 1 && failing.failure is Fault)
+  }
+
+  @Test func cancelCancelsTheTask() async {
+    let operation = TaskOperation { try await Task.sleep(for: .seconds(3600)) }
+    let other = TaskOperation { try await Task.sleep(for: .seconds(3600)) }
+    queue.add([operation, other])
+    #expect(await soon { operation.isExecuting && other.isExecuting })
+    operation.cancel()
+    other.cancel(with: Fault())
+    #expect(await soon { operation.isFinished && other.isFinished })
+    #expect(operation.failure is CancellationError && other.failure is Fault)
+  }
+
+  @Test func aTaskThatIgnoresCancellationKeepsTheOperationExecuting() async {
+    let gate = Lock<CheckedContinuation<Void, Never>?>(nil)
+    let operation = TaskOperation {
+      await withCheckedContinuation { continuation in gate.withLock { $0 = continuation } }
+    }
+    queue.addOperation(operation)
+    #expect(await soon { gate.withLock { $0 != nil } })
+    operation.cancel()
+    #expect(operation.isExecuting)
+    gate.withLock { $0 }?.resume()
+    #expect(await soon { operation.isFinished })
+    #expect(operation.failure == nil)
+  }
+
+  @Test func tasksThatWaitHoldNoThread() async {
+    let operations = (0..<200).map { _ in TaskOperation { try await Task.sleep(for: .milliseconds(20)) } }
+    queue.add(operations)
+    #expect(await soon { operations.allSatisfy(\.isFinished) })
+  }
+
+  @Test func aCancelRacingATaskEndsItOnce() async {
+    for round in 0..<500 {
+      let operation = TaskOperation {
+        try Task.checkCancellation()
+        return round
+      }
+      race([{ self.queue.addOperation(operation) }, { operation.cancel() }])
+      #expect(await soon { operation.isFinished })
+      switch operation.outcome {
+      case .success(round): break
+      case .failure(let error): #expect(error is CancellationError)
+      default: Issue.record("no result")
+      }
+    }
+  }
+
+  // MARK: Input
+
+  final class Square: ResultOperation<Int>, InputReceiving, @unchecked Sendable {
+    // Safe: behind a lock.
+    private let inputs = Lock<[Int]>([])
+    func receive(_ input: Int) { inputs.withLock { $0.append(input) } }
+    override func main() { finish(.success(inputs.withLock { $0 }.reduce(0) { $0 + $1 * $1 })) }
+  }
+
+  @Test func anOperationReceivesWhatAnotherHasMade() throws {
+    let source = Operations.ClosureOperation { 3 }
+    let text = Operations.ClosureOperation { "4" }
+    let square = Square()
+    square.receives(from: source)
+    square.receives(from: text) { Int($0) ?? 0 }
+    let feeder = OperationFeeder(feeding: queue)
+    try feeder.add([square, source, text])
+    feeder.waitUntilAllOperationsAreFinished()
+    #expect(try square.outcome?.get() == 25)
+  }
+
+  @Test func ifTheSourceFailsSoDoesTheReceiverWithoutExecuting() {
+    let source = Operations.ClosureOperation<Int> { throw Fault() }
+    let first = Square()
+    let second = Square()
+    first.receives(from: source)
+    second.receives(from: first)
+    let journal = Journal<String>()
+    for operation in [first, second] {
+      operation.addObserver(
+        OperationObserverTests.Scribe(), on: .global())
+      operation.whenDone { journal.add("\($0)") }
+    }
+    queue.addOperations([second, first, source], waitUntilFinished: true)
+    #expect(first.failure is Fault && second.failure is Fault)
+    #expect(eventually { journal.count == 2 })
+  }
+
+  @Test func whatATransformThrowsFailsTheReceiver() {
+    let source = Operations.ClosureOperation { "x" }
+    let square = Square()
+    square.receives(from: source) { _ in throw Fault() }
+    queue.addOperations([square, source], waitUntilFinished: true)
+    #expect(square.failure is Fault)
+  }
+
+  @Test func aChainOfThousandsPassesItsValueOn() throws {
+    final class Next: ResultOperation<Int>, InputReceiving, @unchecked Sendable {
+      // Safe: behind a lock.
+      private let input = Lock(0)
+      func receive(_ input: Int) { self.input.withLock { $0 = input } }
+      override func main() { finish(.success(input.withLock { $0 } + 1)) }
+    }
+    let feeder = OperationFeeder(feeding: queue)
+    queue.maxConcurrentOperationCount = 2
+    let chain = (0..<5000).map { _ in Next() }
+    for (former, latter) in zip(chain, chain.dropFirst()) { latter.receives(from: former) }
+    try feeder.add(chain)
+    feeder.waitUntilAllOperationsAreFinished()
+    #expect(try chain.last?.outcome?.get() == 5000)
+  }
+}

@@ -1,0 +1,267 @@
+import Foundation
+import Support
+import Testing
+
+@testable import Operations
+
+@Suite struct GroupOperationTests {
+  struct Fault: Error {}
+
+  let queue = OperationQueue()
+
+  @Test func aGroupFinishesAfterItsLastChild() {
+    let children = (0..<5).map { _ in ManualOperation() }
+    let group = GroupOperation(width: 5, children)
+    queue.addOperation(group)
+    for child in children {
+      #expect(eventually { child.isExecuting })
+      #expect(!group.isFinished)
+      child.finish()
+    }
+    #expect(eventually { group.isFinished })
+    #expect(group.failure == nil && !group.isCancelled)
+  }
+
+  @Test func aGroupWithoutChildrenFinishesAtOnce() {
+    let group = GroupOperation()
+    queue.addOperations([group], waitUntilFinished: true)
+    #expect(group.failure == nil && group.isFinished)
+  }
+
+  @Test func childrenBeginOnlyWhenTheGroupExecutes() {
+    let first = ManualOperation()
+    let child = ManualOperation()
+    let group = GroupOperation([child])
+    group.addDependency(first)
+    queue.addOperations([group, first], waitUntilFinished: false)
+    #expect(eventually { first.isExecuting })
+    #expect(child.mainCount == 0)
+    first.finish()
+    #expect(eventually { child.isExecuting })
+    child.finish()
+    #expect(eventually { group.isFinished })
+  }
+
+  @Test func noMoreChildrenExecuteThanItIsWide() {
+    let children = (0..<6).map { _ in ManualOperation() }
+    let group = GroupOperation(width: 2, children)
+    group.start()
+    #expect(eventually { children.filter(\.isExecuting).count == 2 })
+    #expect(!eventually(within: 0.02) { children.filter(\.isExecuting).count > 2 })
+    group.width = 4
+    #expect(eventually { children.filter(\.isExecuting).count == 4 })
+    for child in children { child.finish() }
+    #expect(eventually { group.isFinished })
+  }
+
+  @Test func childrenMayDependOnEachOtherAndOnWhatIsOutside() {
+    let outside = ManualOperation()
+    let journal = Journal<Int>()
+    let children = (0..<3).map { number in
+      ClosureOperation { operation in
+        journal.add(number)
+        operation.finish()
+      }
+    }
+    children[0].addDependency(children[1])
+    children[1].addDependency(children[2])
+    children[2].addDependency(outside)
+    let group = GroupOperation(children)
+    queue.addOperations([group, outside], waitUntilFinished: false)
+    #expect(eventually { outside.isExecuting })
+    outside.finish()
+    #expect(eventually { group.isFinished })
+    #expect(journal.entries == [2, 1, 0])
+  }
+
+  // MARK: Adding
+
+  @Test func childrenMayBeAddedUntilTheLastHasEnded() throws {
+    final class Growing: GroupOperation, @unchecked Sendable {
+      // Safe: only touched by the one child that ends at a time.
+      nonisolated(unsafe) var left = 5
+      let journal = Journal<String?>()
+      override func childDidFinish(_ child: Operation, failure: (any Error)?) {
+        journal.add(child.name)
+        left -= 1
+        guard left > 0 else { return }
+        let next = Operations.ClosureOperation {}
+        next.name = "\(left)"
+        try? add(next)
+      }
+    }
+    let group = Growing([Operations.ClosureOperation {}])
+    queue.addOperations([group], waitUntilFinished: true)
+    #expect(group.journal.entries == [nil, "4", "3", "2", "1"])
+    #expect(throws: GroupAddError.self) { try group.add(ManualOperation()) }
+  }
+
+  @Test func childrenThatWouldWaitForEachOtherAreRefused() throws {
+    func circle() -> [Operation] {
+      let first = BlockOperation {}
+      let second = ManualOperation()
+      second.addDependency(first)
+      first.addDependency(second)
+      return [first, second]
+    }
+    let child = ManualOperation()
+    let group = GroupOperation([child])
+    queue.addOperation(group)
+    #expect(eventually { child.isExecuting })
+    #expect(throws: GroupAddError.self) { try group.add(circle()) }
+    child.finish()
+    #expect(eventually { group.isFinished })
+    #expect(group.failure == nil && group.progress.fraction == 1)
+    let impossible = GroupOperation(circle())
+    queue.addOperation(impossible)
+    #expect(eventually { impossible.isFinished })
+    #expect(impossible.failure is DependencyCycle)
+  }
+
+  @Test func whatAChildProducesBecomesAChild() {
+    let produced = ManualOperation()
+    let child = ClosureOperation { operation in
+      operation.produce(produced)
+      operation.finish()
+    }
+    let group = GroupOperation([child])
+    queue.addOperation(group)
+    #expect(eventually { child.isFinished && produced.isExecuting })
+    #expect(group.isExecuting)
+    produced.finish()
+    #expect(eventually { group.isFinished })
+  }
+
+  // MARK: Failures
+
+  func failing(_ policy: GroupOperation.ChildFailurePolicy) -> (GroupOperation, ManualOperation, ManualOperation) {
+    let bad = ManualOperation("bad")
+    let good = ManualOperation("good")
+    return (GroupOperation(width: 2, onChildFailure: policy, [bad, good]), bad, good)
+  }
+
+  @Test func aChildsFailureIsTheGroupsInTheEnd() {
+    let (group, bad, good) = failing(.finishThenFail)
+    queue.addOperation(group)
+    #expect(eventually { bad.isExecuting && good.isExecuting })
+    bad.finish(with: Fault())
+    #expect(good.isExecuting && !group.isFinished)
+    good.finish(with: Fault())
+    #expect(eventually { group.isFinished })
+    #expect((group.failure as? GroupFailure)?.children.map(\.name) == ["bad", "good"])
+    #expect(group.failure.map { "\($0)" } == "bad failed: Fault() (and 1 more)")
+    #expect(!good.isCancelled)
+  }
+
+  @Test func aChildsFailureCancelsTheOthersIfThatIsAskedFor() throws {
+    let (group, bad, good) = failing(.cancelOthers)
+    let waiting = ManualOperation()
+    try group.add(waiting)
+    queue.addOperation(group)
+    #expect(eventually { bad.isExecuting && good.isExecuting })
+    bad.finish(with: Fault())
+    #expect(eventually { group.isFinished })
+    #expect(good.isCancelled && waiting.isCancelled && waiting.mainCount == 0 && !group.isCancelled)
+    #expect((group.failure as? GroupFailure)?.children.map(\.name) == ["bad"])
+  }
+
+  @Test func aChildsFailureMayBeIgnored() {
+    let (group, bad, good) = failing(.ignore)
+    queue.addOperation(group)
+    #expect(eventually { bad.isExecuting && good.isExecuting })
+    bad.finish(with: Fault())
+    good.cancel()
+    #expect(eventually { group.isFinished })
+    #expect(group.failure == nil)
+  }
+
+  @Test func aChildThatIsNotOursCountsToo() {
+    let block = BlockOperation {}
+    let group = GroupOperation([block, ManualOperation()])
+    queue.addOperation(group)
+    #expect(eventually { block.isFinished })
+    #expect(!group.isFinished)
+    group.cancel()
+    #expect(eventually { group.isFinished })
+  }
+
+  // MARK: Cancelling
+
+  @Test func cancellingAGroupCancelsItsChildrenAndWaitsForThem() {
+    let executing = ManualOperation()
+    let waiting = ManualOperation()
+    let block = BlockOperation {}
+    waiting.addDependency(executing)
+    block.addDependency(waiting)
+    let group = GroupOperation([executing, waiting, block])
+    queue.addOperation(group)
+    #expect(eventually { executing.isExecuting })
+    group.cancel(with: Fault())
+    #expect(eventually { group.isFinished })
+    #expect(executing.isFinished && executing.isCancelled && waiting.isFinished && waiting.mainCount == 0)
+    #expect(block.isFinished && block.isCancelled)
+    #expect(group.failure is Fault)
+  }
+
+  @Test func theChildrenOfAGroupThatNeverExecutesEndToo() {
+    for isConditional in [false, true] {
+      let child = ManualOperation()
+      let block = BlockOperation { Issue.record("it executed") }
+      block.addDependency(child)
+      let group = GroupOperation([child, block])
+      let outside = ManualOperation()
+      outside.addDependency(child)
+      if isConditional { group.addCondition(.not(.noFailedDependencies)) } else { group.cancel() }
+      queue.addOperations([group, outside], waitUntilFinished: false)
+      #expect(eventually { outside.isExecuting && group.isFinished })
+      #expect(child.isFinished && child.isCancelled && child.mainCount == 0 && eventually { block.isFinished })
+      outside.finish()
+    }
+  }
+
+  @Test func cancellingAGroupWhileChildrenAreAddedEndsAllOfThem() {
+    for round in 0..<1000 {
+      let group = GroupOperation(width: 2, (0..<3).map { _ in ManualOperation() })
+      let late = (0..<4).map { _ in ManualOperation() }
+      let refused = Journal<ManualOperation>()
+      race([
+        { self.queue.addOperation(group) },
+        { group.cancel() },
+        { for child in late[0..<2] { do { try group.add(child) } catch { refused.add(child) } } },
+        { for child in late[2...] { do { try group.add(child) } catch { refused.add(child) } } },
+      ])
+      #expect(eventually { group.isFinished }, "\(round)")
+      // Each is over, or has been refused, and none has been both.
+      for child in late where !refused.entries.contains(child) { #expect(eventually { child.isFinished }) }
+      #expect(refused.entries.allSatisfy { $0.mainCount == 0 && !$0.isFinished })
+    }
+  }
+
+  // MARK: Progress
+
+  @Test func itsProgressIsMadeOfItsChildrens() {
+    let children = (0..<4).map { _ in ManualOperation() }
+    let inner = GroupOperation(width: 2, [children[2], children[3]])
+    let group = GroupOperation(width: 3, [children[0], children[1], inner])
+    #expect(group.progress.fraction == nil)
+    queue.addOperation(group)
+    #expect(eventually { children.allSatisfy(\.isExecuting) })
+    #expect(group.progress == OperationProgress(completed: 0, total: 300))
+    children[0].report(completed: 30, total: 60)
+    #expect(eventually { group.progress.completed == 50 })
+    children[1].finish()
+    #expect(group.progress.completed == 150)
+    children[2].finish()
+    #expect(eventually { group.progress.completed == 200 })
+    children[0].finish()
+    children[3].finish()
+    #expect(eventually { group.isFinished })
+    #expect(group.progress.fraction == 1)
+  }
+
+  @Test func aGroupOfThousandsIsLinear() {
+    let group = GroupOperation(width: 2, (0..<20_000).map { _ in Operations.ClosureOperation {} })
+    queue.addOperations([group], waitUntilFinished: true)
+    #expect(group.failure == nil && group.progress.fraction == 1)
+  }
+}

@@ -1,0 +1,216 @@
+import Foundation
+import Support
+import Synchronization
+import Testing
+
+@testable import Operations
+
+@Suite struct MutualExclusionTests {
+  /// Sees whether more than one are inside at once.
+  final class Room: Sendable {
+    let inside = Atomic(0)
+    let faults = Atomic(0)
+    let visits = Atomic(0)
+
+    func enter() {
+      if inside.wrappingAdd(1, ordering: .sequentiallyConsistent).newValue > 1 {
+        faults.wrappingAdd(1, ordering: .sequentiallyConsistent)
+      }
+      visits.wrappingAdd(1, ordering: .sequentiallyConsistent)
+    }
+
+    func leave() { inside.wrappingSubtract(1, ordering: .sequentiallyConsistent) }
+
+    var isRight: Bool { faults.load(ordering: .sequentiallyConsistent) == 0 }
+    var visitCount: Int { visits.load(ordering: .sequentiallyConsistent) }
+  }
+
+  /// Is in its rooms while it executes, and finishes on another thread.
+  final class Visitor: AsyncOperation, @unchecked Sendable {
+    // Safe: constants.
+    let rooms: [Room]
+
+    init(_ categories: [(String, Room)]) {
+      rooms = categories.map(\.1)
+      super.init()
+      for (name, _) in categories { addCondition(.mutuallyExclusive(ExclusionCategory(name))) }
+    }
+
+    override func main() {
+      for room in rooms { room.enter() }
+      DispatchQueue.global().async {
+        for room in self.rooms { room.leave() }
+        self.finish()
+      }
+    }
+  }
+
+  /// Nobody holds the category or waits for it.
+  func isForgotten(_ category: String) -> Bool {
+    DependencyGraph.ranks.withLock { !$0.exclusion.has(ExclusionCategory(category)) }
+  }
+
+  func exclusive(_ name: String, _ category: ExclusionCategory) -> ManualOperation {
+    let operation = ManualOperation(name)
+    operation.addCondition(.mutuallyExclusive(category))
+    return operation
+  }
+
+  @Test func ofOneCategoryOneExecutesAndTheOthersTakeNoSlot() {
+    let queue = OperationQueue()
+    queue.maxConcurrentOperationCount = 2
+    let operations = (0..<5).map { exclusive("\($0)", "slots") }
+    let free = ManualOperation()
+    queue.addOperations(operations + [free], waitUntilFinished: false)
+    // Two wide: one of the five, and the one after them.
+    #expect(eventually { free.isExecuting && operations[0].isExecuting })
+    for (index, operation) in operations.enumerated() {
+      #expect(eventually { operation.isExecuting })
+      #expect(operations.filter(\.isExecuting).count == 1)
+      #expect(operations[(index + 1)...].allSatisfy { !$0.isFinished })
+      operation.finish()
+    }
+    free.finish()
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(isForgotten("slots"))
+  }
+
+  @Test func theyTakeTurnsInTheOrderInWhichTheyBecameReady() {
+    let queue = OperationQueue()
+    let journal = Journal<Int>()
+    let operations = (0..<200).map { number in
+      ClosureOperation { operation in
+        journal.add(number)
+        operation.finish()
+      }
+    }
+    for operation in operations { operation.addCondition(.mutuallyExclusive("order")) }
+    let holder = exclusive("holder", "order")
+    queue.addOperation(holder)
+    #expect(eventually { holder.isExecuting })
+    for operation in operations { queue.addOperation(operation) }
+    holder.finish()
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(journal.entries == Array(0..<200))
+  }
+
+  @Test func aWaiterThatIsCancelledLeaves() {
+    let queue = OperationQueue()
+    let operations = (0..<3).map { exclusive("\($0)", "leaving") }
+    queue.addOperations(operations, waitUntilFinished: false)
+    #expect(eventually { operations[0].isExecuting })
+    operations[1].cancel()
+    #expect(eventually { operations[1].isFinished })
+    #expect(operations[1].mainCount == 0 && operations[2].state == .pending)
+    operations[0].finish()
+    #expect(eventually { operations[2].isExecuting })
+    operations[2].finish()
+    queue.waitUntilAllOperationsAreFinished()
+  }
+
+  @Test func whatWaitsInASuspendedQueueIsInNobodysWay() {
+    let suspended = OperationQueue()
+    suspended.isSuspended = true
+    let waiting = (0..<40).map { exclusive("\($0)", "suspended") }
+    suspended.addOperations(waiting, waitUntilFinished: false)
+    let queue = OperationQueue()
+    let other = exclusive("other", "suspended")
+    queue.addOperation(other)
+    #expect(eventually { other.isExecuting })
+    suspended.isSuspended = false
+    // The category is taken now, and the queue that is no longer suspended must respect that.
+    #expect(!eventually(within: 0.05) { waiting.contains(where: \.isExecuting) })
+    other.finish()
+    for _ in waiting {
+      #expect(eventually { waiting.filter(\.isExecuting).count == 1 })
+      waiting.first(where: \.isExecuting)?.finish()
+    }
+    suspended.waitUntilAllOperationsAreFinished()
+    #expect(waiting.allSatisfy { $0.mainCount == 1 })
+  }
+
+  @Test func severalCategoriesAreTakenAtOnceInWhateverOrderTheyAreNamed() {
+    let names = ["left", "right", "middle"]
+    let rooms = names.map { _ in Room() }
+    let queues = (0..<3).map { _ in OperationQueue() }
+    let feeder = OperationFeeder(feeding: OperationQueue())
+    feeder.queue.maxConcurrentOperationCount = 3
+    let visitors = (0..<600).map { number in
+      let picked = [0, 1, 2].filter { (number / 3 + 1) >> $0 & 1 == 1 }
+      let order = number % 2 == 0 ? picked : picked.reversed()
+      return Visitor(order.map { (names[$0], rooms[$0]) })
+    }
+    DispatchQueue.concurrentPerform(iterations: 600) { number in
+      if number % 4 == 3 {
+        try? feeder.add(visitors[number])
+      } else {
+        queues[number % 4].addOperation(visitors[number])
+      }
+    }
+    #expect(eventually { visitors.allSatisfy(\.isFinished) })
+    #expect(rooms.allSatisfy { $0.isRight })
+    #expect(rooms.map(\.visitCount).reduce(0, +) == visitors.map(\.rooms.count).reduce(0, +))
+    #expect(names.allSatisfy { isForgotten($0) })
+  }
+
+  @Test func cancelsFromManyThreadsLeaveTheRoomToOneAndThenToNobody() {
+    for round in 0..<300 {
+      let room = Room()
+      let category = "cancels \(round)"
+      let queue = OperationQueue()
+      let feeder = OperationFeeder(feeding: OperationQueue())
+      let visitors = (0..<12).map { _ in Visitor([(category, room)]) }
+      race([
+        { for visitor in visitors[0..<6] { queue.addOperation(visitor) } },
+        { try? feeder.add(Array(visitors[6...])) },
+        { for visitor in visitors where Bool.random() { visitor.cancel() } },
+        { for visitor in visitors.reversed() where Bool.random() { visitor.cancel() } },
+      ])
+      #expect(eventually { visitors.allSatisfy(\.isFinished) })
+      #expect(room.isRight)
+      #expect(eventually { isForgotten(category) })
+    }
+  }
+
+  /// ProcedureKit #47 and #486: the group waits for its child, and the child for what the group has.
+  @Test func aGroupAndItsChildrenInOneCategoryDoNotWaitForEachOther() {
+    let queue = OperationQueue()
+    let room = Room()
+    let children = (0..<4).map { _ in Visitor([("family", room)]) }
+    let inner = GroupOperation([Visitor([("family", room)])])
+    inner.addCondition(.mutuallyExclusive("family"))
+    let group = GroupOperation(children + [inner])
+    group.addCondition(.mutuallyExclusive("family"))
+    let stranger = exclusive("stranger", "family")
+    queue.addOperations([group, stranger], waitUntilFinished: false)
+    #expect(eventually { group.isFinished })
+    #expect(stranger.mainCount == 0 || stranger.isExecuting)
+    #expect(group.failure == nil && room.isRight && room.visitCount == 5)
+    #expect(eventually { stranger.isExecuting })
+    stranger.finish()
+    queue.waitUntilAllOperationsAreFinished()
+  }
+
+  /// ProcedureKit #665: an operation excludes itself by one category, and what it needs by another, in another order.
+  @Test func twoOperationsAndWhatTheyNeedInTwoCategoriesComeThrough() {
+    for _ in 0..<200 {
+      let queue = OperationQueue()
+      let pairs = (0..<2).map { _ -> [AsyncOperation] in
+        let need = Visitor([("permission", Room())])
+        let operation = Visitor([("permission", Room()), ("location", Room())])
+        operation.addDependency(need)
+        return [operation, need]
+      }
+      race(pairs.map { pair in { queue.addOperations(pair, waitUntilFinished: false) } })
+      #expect(eventually { pairs.joined().allSatisfy(\.isFinished) })
+    }
+  }
+
+  @Test func anOperationThatIsLetGoOfWhileItWaitsIsForgotten() {
+    var operation: ManualOperation? = exclusive("forgotten", "forgotten")
+    _ = operation?.isReady
+    #expect(eventually { operation?.state == .ready })
+    operation = nil
+    #expect(eventually { isForgotten("forgotten") })
+  }
+}

@@ -1,0 +1,169 @@
+import Foundation
+import Support
+import Testing
+
+@testable import Operations
+
+@Suite struct OperationObserverTests {
+  struct Fault: Error {}
+
+  /// Writes down what it is told.
+  final class Scribe: OperationObserver {
+    let journal = Journal<String>()
+    func operationDidAttach(_ operation: AsyncOperation) { journal.add("attach") }
+    func operationWillExecute(_ operation: AsyncOperation) { journal.add("will execute") }
+    func operation(_ operation: AsyncOperation, didProduce other: Operation) {
+      journal.add("produce \(other.name ?? "")")
+    }
+    func operationDidCancel(_ operation: AsyncOperation) { journal.add("cancel") }
+    func operationDidExecute(_ operation: AsyncOperation) { journal.add("did execute") }
+    func operation(_ operation: AsyncOperation, didFinishWith failure: (any Error)?) {
+      journal.add("finish\(failure.map { " \($0)" } ?? "")")
+    }
+  }
+
+  /// Asks for nothing but the defaults.
+  struct Indifferent: OperationObserver {}
+
+  let own = DispatchQueue(label: "observers")
+  let queue = OperationQueue()
+
+  func observed(_ operation: AsyncOperation) -> Journal<String> {
+    let scribe = Scribe()
+    operation.addObserver(scribe, on: own)
+    operation.addObserver(Indifferent(), on: own)
+    return scribe.journal
+  }
+
+  @Test func anObserverIsToldTheWholeLifeInOrder() {
+    let operation = ManualOperation()
+    let journal = observed(operation)
+    queue.addOperation(operation)
+    #expect(eventually { operation.isExecuting })
+    operation.finish()
+    #expect(eventually { journal.entries == ["attach", "will execute", "did execute", "finish"] })
+  }
+
+  @Test func aFeederAttachesWhatItIsGiven() throws {
+    let feeder = OperationFeeder(feeding: queue)
+    let first = ManualOperation()
+    let operation = ManualOperation()
+    operation.addDependency(first)
+    let journal = observed(operation)
+    try feeder.add([first, operation])
+    // Long before it is ready.
+    #expect(eventually { journal.entries == ["attach"] })
+    #expect(eventually { first.isExecuting })
+    first.finish()
+    #expect(eventually { operation.isExecuting })
+    operation.cancel()
+    feeder.waitUntilAllOperationsAreFinished()
+    #expect(eventually { journal.count == 5 })
+    #expect(journal.entries == ["attach", "will execute", "cancel", "did execute", "finish CancellationError()"])
+  }
+
+  @Test func whatNeverExecutesOnlyFinishes() {
+    let operation = ManualOperation()
+    let journal = observed(operation)
+    operation.cancel(with: Fault())
+    queue.addOperation(operation)
+    #expect(eventually { journal.count == 3 })
+    #expect(journal.entries == ["cancel", "attach", "finish Fault()"])
+  }
+
+  @Test func anEventFormEndsWithItsToken() {
+    let operation = ManualOperation()
+    let journal = Journal<String>()
+    var token: ObservationToken? = operation.observeEvents(on: own) { operation, event in
+      // The operation comes with its own type.
+      journal.add("\(event) \(operation.mainCount)")
+    }
+    operation.start()
+    own.sync {}
+    #expect(eventually { journal.entries == ["willExecute 1"] || journal.entries == ["willExecute 0"] })
+    token?.cancel()
+    token = nil
+    operation.finish()
+    own.sync {}
+    #expect(journal.count == 1)
+  }
+
+  @Test func observersAreToldOnTheMainQueueByDefault() async {
+    let operation = ManualOperation()
+    operation.start()
+    operation.finish(with: Fault())
+    let late = ManualOperation()
+    // Held here: a token ends what it stands for.
+    let token = Lock<ObservationToken?>(nil)
+    let failure = await withCheckedContinuation { continuation in
+      let new = late.observeEvents { _, event in
+        dispatchPrecondition(condition: .onQueue(.main))
+        if case .didFinish(let failure) = event { continuation.resume(returning: failure is Fault) }
+      }
+      token.withLock { $0 = new }
+      late.start()
+      late.finish(with: Fault())
+    }
+    #expect(failure)
+  }
+
+  @Test func whateverRacesEachObserverSeesOneLifeInOrder() {
+    let orders: [String: Int] = ["attach": 0, "will execute": 1, "cancel": 2, "did execute": 3, "finish": 4]
+    for _ in 0..<1000 {
+      let operation = ManualOperation()
+      let journal = observed(operation)
+      race([
+        { self.queue.addOperation(operation) }, { operation.cancel() }, { operation.finish() }, { operation.cancel() },
+      ])
+      #expect(eventually { journal.entries.last?.hasPrefix("finish") == true })
+      let entries = journal.entries.map { $0.hasPrefix("finish") ? "finish" : $0 }
+      #expect(Set(entries).count == entries.count)
+      let fixed = entries.filter { $0 != "cancel" }.compactMap { orders[$0] }
+      #expect(fixed == fixed.sorted(), "\(entries)")
+      #expect(entries.contains("will execute") == entries.contains("did execute"))
+    }
+  }
+
+  // MARK: Produced operations
+
+  @Test func aProducedOperationEntersTheSameQueue() {
+    let produced = ManualOperation("produced")
+    let seen = Journal<OperationQueue?>()
+    let operation = ClosureOperation { operation in
+      operation.produce(produced)
+      operation.finish()
+    }
+    let journal = observed(operation)
+    let next = ClosureOperation { operation in
+      seen.add(OperationQueue.current)
+      operation.finish()
+    }
+    next.addDependency(produced)
+    queue.addOperations([operation, next], waitUntilFinished: false)
+    #expect(eventually { produced.isExecuting })
+    #expect(queue.operations.contains(produced))
+    produced.finish()
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(eventually { journal.entries == ["attach", "will execute", "produce produced", "did execute", "finish"] })
+  }
+
+  @Test func laterToo() throws {
+    let feeder = OperationFeeder(feeding: OperationQueue())
+    let inFeeder = ManualOperation()
+    let inQueue = ManualOperation()
+    _ = observed(inQueue)
+    try feeder.add(inFeeder)
+    queue.addOperation(inQueue)
+    for (producer, home) in [(inFeeder, feeder.queue), (inQueue, queue)] {
+      #expect(eventually { producer.state == .executing })
+      let produced = ManualOperation()
+      producer.produce(produced)
+      #expect(home.operations.contains(produced))
+      #expect(eventually { produced.isExecuting })
+      produced.finish()
+      producer.finish()
+    }
+    feeder.waitUntilAllOperationsAreFinished()
+    queue.waitUntilAllOperationsAreFinished()
+  }
+}
