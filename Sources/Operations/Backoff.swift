@@ -1,0 +1,105 @@
+/// How long to wait before each of a series of attempts.
+public struct Backoff: Sendable, Equatable {
+  /// How the waits grow.
+  public enum Growth: Sendable, Equatable {
+    /// All are the same.
+    case constant(Duration)
+    /// Each is longer than the last by the same.
+    case incrementing(first: Duration, by: Duration)
+    /// Each is a multiple of the last.
+    case exponential(first: Duration, factor: Double)
+    /// 1, 1, 2, 3, 5, 8 ... units: each is the sum of the two before.
+    case fibonacci(unit: Duration)
+  }
+
+  /// A part of each wait that is left to chance, so that many who failed together don't try again together.
+  public struct Jitter: Sendable, Equatable {
+    /// From 0, nothing, to 1, the whole of it.
+    public var share: Double
+    /// The same seed gives the same waits.
+    public var seed: UInt64
+  }
+
+  /// How the waits grow.
+  public var growth: Growth
+  /// The longest wait; nil for no bound but a thousand million seconds.
+  public var cap: Duration?
+  /// Nil for none.
+  public var jitter: Jitter?
+
+  /// Makes a series without a cap and without jitter.
+  public init(_ growth: Growth) { self.growth = growth }
+
+  /// Always the same wait.
+  public static func constant(_ duration: Duration) -> Backoff { Backoff(.constant(duration)) }
+
+  /// `first`, then longer by `step` each time.
+  public static func incrementing(_ first: Duration, by step: Duration) -> Backoff {
+    Backoff(.incrementing(first: first, by: step))
+  }
+
+  /// `first`, then `factor` times as long each time.
+  public static func exponential(_ first: Duration, factor: Double = 2) -> Backoff {
+    Backoff(.exponential(first: first, factor: factor))
+  }
+
+  /// `unit` times 1, 1, 2, 3, 5, 8 and so on.
+  public static func fibonacci(_ unit: Duration) -> Backoff { Backoff(.fibonacci(unit: unit)) }
+
+  /// The same with no wait longer than `cap`, jitter included.
+  public func capped(at cap: Duration) -> Backoff {
+    var backoff = self
+    backoff.cap = cap
+    return backoff
+  }
+
+  /// The same with each wait drawn evenly from what `share` leaves of it to the whole.
+  public func jittered(_ share: Double = 0.5, seed: UInt64 = .random(in: .min ... .max)) -> Backoff {
+    precondition((0...1).contains(share), "the share of chance is between 0 and 1")
+    var backoff = self
+    backoff.jitter = Jitter(share: share, seed: seed)
+    return backoff
+  }
+
+  /// The wait before a retry; 1 is the first.
+  ///
+  /// Never negative. The same for the same number, however often it is asked for.
+  public func delay(beforeRetry number: Int) -> Duration {
+    precondition(number > 0, "retries are counted from 1")
+    let longest = min(1e9, max(0, (cap ?? .seconds(1e9)) / .seconds(1)))
+    let plain = min(longest, max(0, seconds(number)))
+    guard let jitter else { return .seconds(plain) }
+    return .seconds(plain * (1 - jitter.share * Self.random(jitter.seed, UInt64(number))))
+  }
+
+  private func seconds(_ number: Int) -> Double {
+    switch growth {
+    case .constant(let duration): return duration / .seconds(1)
+    case .incrementing(let first, let step): return first / .seconds(1) + Double(number - 1) * (step / .seconds(1))
+    case .exponential(let first, let factor):
+      let first = first / .seconds(1)
+      guard first > 0 else { return 0 }
+      // Multiplied one by one it would be slow for large numbers; too large a power is infinite, and capped.
+      var (power, base, exponent) = (1.0, factor, number - 1)
+      while exponent > 0 {
+        if exponent & 1 == 1 { power *= base }
+        base *= base
+        exponent >>= 1
+      }
+      return first * power
+    case .fibonacci(let unit):
+      var (last, next) = (0.0, 1.0)
+      // Beyond this all are longer than any cap.
+      for _ in 1..<min(number, 1000) { (last, next) = (next, last + next) }
+      return unit > .zero ? unit / .seconds(1) * next : 0
+    }
+  }
+
+  /// From 0 up to, but not including, 1, by a mix of the bits as SplitMix64 does it.
+  private static func random(_ seed: UInt64, _ number: UInt64) -> Double {
+    var mixed = seed &+ number &* 0x9E37_79B9_7F4A_7C15
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return Double((mixed ^ (mixed >> 31)) >> 11) / Double(1 << 53)
+  }
+}

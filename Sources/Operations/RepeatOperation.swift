@@ -1,0 +1,37 @@
+/// An operation that does something again and again: each time is a new operation.
+///
+/// It ends with the value of the last time, or with the first error. Otherwise it is as a `RetryOperation`: it keeps its
+/// slot through all times and the waits between them, and cancelled it ends whichever of these it is in.
+public final class RepeatOperation<Success: Sendable>: ResultOperation<Success>, @unchecked Sendable {
+  // Safe: constant.
+  private let attempts: AttemptSeries<Success>
+
+  /// Makes an operation that has not begun.
+  ///
+  /// - Parameters:
+  ///   - count: How often at most, at least once; nil for as often as `isEnough` wants.
+  ///   - interval: The waits between the end of one and the start of the next.
+  ///   - clock: What the waits are measured by.
+  ///   - isEnough: Whether to stop after the value of time number so-and-so, from 1; on the thread that the operation
+  ///     ended on. Never, unless told otherwise.
+  ///   - make: Makes the operation of a number, from 1.
+  public init(
+    times count: Int? = nil, every interval: Backoff = .constant(.zero), clock: any OperationClock = .system,
+    until isEnough: @escaping @Sendable (Success, Int) -> Bool = { _, _ in false },
+    _ make: @escaping @Sendable (Int) -> ResultOperation<Success>
+  ) {
+    precondition(count ?? 1 > 0, "what is repeated is done at least once")
+    attempts = AttemptSeries(clock: clock, make: make) { outcome, number in
+      guard case .success(let value) = outcome, count.map({ number < $0 }) ?? true, !isEnough(value, number) else {
+        return .end(outcome)
+      }
+      return .again(after: interval.delay(beforeRetry: number))
+    }
+  }
+
+  /// Begins the first time; the queue calls it.
+  public override func main() { attempts.begin(1, of: self) }
+
+  /// Ends what executes, or the wait; the queue calls it.
+  public override func didCancel() { attempts.cancel(self) }
+}

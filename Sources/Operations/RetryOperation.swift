@@ -1,0 +1,38 @@
+/// An operation that tries until it works: each attempt is a new operation.
+///
+/// It executes, and keeps its slot, through all attempts and the waits between them; attempts run in a queue of their own.
+/// Each is announced to observers as produced. It ends with the first success, or with the error of the last attempt.
+/// Cancelled, it cancels the attempt, or ends the wait at once.
+public final class RetryOperation<Success: Sendable>: ResultOperation<Success>, @unchecked Sendable {
+  // Safe: constant.
+  private let attempts: AttemptSeries<Success>
+
+  /// Makes an operation that has not begun.
+  ///
+  /// - Parameters:
+  ///   - retries: How many attempts at most follow the first.
+  ///   - backoff: The waits before them.
+  ///   - clock: What the waits are measured by.
+  ///   - isWorthRetrying: Whether to go on after an error of attempt number so-and-so, from 1; on the thread that the
+  ///     attempt ended on. Unless told otherwise, all but a cancellation are.
+  ///   - make: Makes the attempt of a number, from 1.
+  public init(
+    retries: Int, backoff: Backoff = .exponential(.seconds(1)).capped(at: .seconds(30)).jittered(),
+    clock: any OperationClock = .system,
+    when isWorthRetrying: @escaping @Sendable (any Error, Int) -> Bool = { error, _ in !(error is CancellationError) },
+    _ make: @escaping @Sendable (Int) -> ResultOperation<Success>
+  ) {
+    attempts = AttemptSeries(clock: clock, make: make) { outcome, number in
+      guard case .failure(let error) = outcome, number <= retries, isWorthRetrying(error, number) else {
+        return .end(outcome)
+      }
+      return .again(after: backoff.delay(beforeRetry: number))
+    }
+  }
+
+  /// Begins the first attempt; the queue calls it.
+  public override func main() { attempts.begin(1, of: self) }
+
+  /// Ends the attempt or the wait; the queue calls it.
+  public override func didCancel() { attempts.cancel(self) }
+}
