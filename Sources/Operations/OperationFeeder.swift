@@ -310,12 +310,16 @@ public final class OperationFeeder: @unchecked Sendable {
 
   /// Cancels every operation that has not finished.
   ///
-  /// Those that wait go first, so that the end of one that executes lets none of them begin.
+  /// Those that execute go last, so that the end of one of them lets none of the others begin.
   public func cancelAllOperations() {
     let (waiting, entered) = DependencyGraph.ranks.withLock { _ in
       (members.filter { !$0.isEntered }.compactMap(\.held), members.filter(\.isEntered).compactMap(\.held))
     }
-    for operation in waiting + entered { operation.cancel() }
+    var executing: [Operation] = []
+    for operation in waiting + entered {
+      if operation.isExecuting { executing.append(operation) } else { operation.cancel() }
+    }
+    for operation in executing { operation.cancel() }
   }
 
   /// Calls `body` once on `queue` when no operation is left, which may be now.
