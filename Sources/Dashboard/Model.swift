@@ -250,7 +250,11 @@ struct Model {
   private mutating func settleTop() {
     let height = Layout(self).list.height
     let last = max(0, rowCount - height)
-    if showsCursor, height > 0, let row = cursorRow { top = min(max(top, row - height + 1), row) }
+    if showsCursor, height > 0, let row = cursorRow {
+      // Where time goes downwards and nobody has chosen a row, what comes next is to be seen too.
+      let margin = panel == .timeline && !isCursorTaken ? (height - 1) / 3 : 0
+      top = min(max(top, row - height + 1 + margin), max(0, row - margin))
+    }
     top = min(max(0, top), last)
   }
 

@@ -73,6 +73,70 @@ struct PanelTests {
     }
   }
 
+  // MARK: Layout
+
+  private static let odd: RunBuilder = {
+    var run = RichRun.builder()
+    let names = ["名前の長いジョブ", "e\u{301}tude", "👩‍👩‍👧 family", "a", String(repeating: "long-", count: 30)]
+    var jobs = run.run.jobs.map(\.job)
+    for (place, name) in names.enumerated() { jobs[place + 2].name = name }
+    var odd = RunBuilder(jobs, pools: ["heavy": 2, "net": 4])
+    for event in run.take().dropFirst(jobs.count + 1) {
+      odd.time = event.time
+      odd.state(event.fact)
+    }
+    return odd
+  }()
+
+  private static let sizes: [Size] = (0..<40).map { step in
+    Size(width: 30 + (step * 67) % 271, height: 5 + (step * 37) % 96)
+  }
+
+  /// Whatever a pane draws stays in its place: the lines between panes are whole, and no row is wider than the screen.
+  @Test(arguments: Panel.allCases)
+  func panesStayApartAtEverySize(_ panel: Panel) {
+    for size in Self.sizes {
+      var bench = bench(Self.odd, size: size)
+      bench.press(.character(Character("\(panel.rawValue + 1)")), .down, .character("e"))
+      let frame = bench.frame()
+      let layout = Layout(bench.model)
+      for y in 0..<size.height {
+        let cells = frame.rows[y].reduce(0) { $0 + TextWidth.of($1.text) }
+        #expect(cells == size.width, "row \(y) of \(size)")
+        if !layout.detail.isEmpty, layout.detail.contains(x: layout.detail.x, y: y) {
+          #expect(frame[layout.detail.x - 1, y].text == "|", "row \(y) of \(size)\n\(frame.text)")
+        }
+      }
+      if !layout.logBar.isEmpty { #expect(frame.text(row: layout.logBar.y).hasPrefix("-- log: ")) }
+      if !layout.more.isEmpty { #expect(frame.text(row: layout.more.y).contains("/"), "\(size)") }
+      let panes = [layout.header, layout.banner, layout.titles, layout.list, layout.more, layout.strip]
+      let rest = [layout.logBar, layout.log, layout.footer]
+      let heights = (panes + rest).reduce(0) { $0 + $1.height }
+      #expect(heights == size.height, "\(size)")
+    }
+  }
+
+  @Test(arguments: 30...300)
+  func theColumnsOfTheCriticalPathNeverOverlap(_ width: Int) {
+    for longest in [1, 8, 20, 60] {
+      let spans = CriticalColumns(width: width, longestName: longest).inOrder
+      for (left, right) in zip(spans, spans.dropFirst()) { #expect(left.end < right.x) }
+      #expect((spans.last?.end ?? 0) < width)
+      #expect(spans[0].width >= 4)
+    }
+  }
+
+  @Test func aTreeKeepsItsNamesAsLongAsTheyFit() {
+    var bench = bench(diamond, size: Size(width: 80, height: 24))
+    bench.press(.character("2"))
+    for name in ["top", "left", "base", "alone"] { #expect(bench.frame().text.contains(name)) }
+    for width in 44...300 {
+      let tree = Columns(width: width, longestName: 60, isTree: true)
+      #expect(tree.name.width >= Columns(width: width, longestName: 60).name.width)
+      #expect(tree.progress.width >= 10 && tree.name.end < tree.progress.x)
+    }
+  }
+
   // MARK: What was skipped
 
   @Test func aFailureStandsOverWhatItSkippedCollapsedAndCounted() {

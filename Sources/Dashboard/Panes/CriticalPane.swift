@@ -7,46 +7,8 @@ struct CriticalPane {
   let theme: Theme
   let now: Duration
 
-  private struct Fields {
-    var name: Columns.Span
-    var share: Columns.Span?
-    var took: Columns.Span
-    var waited: Columns.Span?
-    var ends: Columns.Span?
-    var slack: Columns.Span
-    var saving: Columns.Span?
-
-    /// The last that do not fit go: what halving saves, the share's bar, the wait, the end.
-    init(width: Int, longestName: Int) {
-      var left = width - 5 - 1 - 8 - 8
-      let wantsSaving = width >= 64
-      let wantsEnd = width >= 48
-      let wantsWait = width >= 56
-      if wantsSaving { left -= 9 }
-      if wantsEnd { left -= 8 }
-      if wantsWait { left -= 8 }
-      let hasShare = left >= 26
-      let nameWidth = hasShare ? min(max(8, longestName), left - 17) : max(4, left)
-      name = Columns.Span(x: 5, width: nameWidth)
-      var x = name.end
-      if hasShare {
-        share = Columns.Span(x: x + 1, width: min(40, left - nameWidth - 1))
-        x = share?.end ?? x
-      }
-      func next(_ width: Int = 7) -> Columns.Span {
-        defer { x += width + 1 }
-        return Columns.Span(x: x + 1, width: width)
-      }
-      took = next()
-      if wantsWait { waited = next() }
-      if wantsEnd { ends = next() }
-      slack = next()
-      if wantsSaving { saving = next(8) }
-    }
-  }
-
   func draw(_ frame: inout Frame, _ layout: Layout) {
-    let fields = Fields(width: layout.list.width, longestName: model.index.longestName)
+    let fields = CriticalColumns(width: layout.list.width, longestName: model.index.longestName)
     if !layout.titles.isEmpty { drawTitles(&frame, layout.titles, fields) }
     let rows = model.path.rows
     let cursorRow = model.cursorRow
@@ -61,7 +23,7 @@ struct CriticalPane {
     LastLine(model: model, theme: theme).draw(summary, &frame, layout.more, order: "")
   }
 
-  private func drawTitles(_ frame: inout Frame, _ area: Rect, _ fields: Fields) {
+  private func drawTitles(_ frame: inout Frame, _ area: Rect, _ fields: CriticalColumns) {
     let style = theme.bold.with(.underline)
     frame.fill(area, style: style)
     frame.put("S", x: area.x + 1, y: area.y, style: style)
@@ -76,7 +38,7 @@ struct CriticalPane {
     }
   }
 
-  private func drawRow(_ row: PathView.Row, _ frame: inout Frame, _ area: Rect, _ fields: Fields) {
+  private func drawRow(_ row: PathView.Row, _ frame: inout Frame, _ area: Rect, _ fields: CriticalColumns) {
     let state = model.index.classes[row.job.index]
     let (x, y) = (area.x, area.y)
     if model.tags.contains(row.job) { frame.put(theme.pick("•", "*"), x: x, y: y, style: theme.bold) }
@@ -104,7 +66,7 @@ struct CriticalPane {
     }
   }
 
-  private func drawShare(_ link: Forecast.Link, _ frame: inout Frame, _ area: Rect, _ fields: Fields) {
+  private func drawShare(_ link: Forecast.Link, _ frame: inout Frame, _ area: Rect, _ fields: CriticalColumns) {
     guard let span = fields.share, let end = model.path.forecast?.end, end > .zero else { return }
     let share = link.share / end
     let state = model.index.classes[link.job.index]
