@@ -8,6 +8,7 @@ struct JobDescription {
   let theme: Theme
   let now: Duration
 
+  private var state: StateClass { model.index.classes[id.index] }
   private var record: JobRecord { model.run.jobs[id.index] }
 
   /// What a job works on, in one line: its command or its address.
@@ -61,7 +62,6 @@ struct JobDescription {
   }
 
   private func standing(_ width: Int) -> [[Span]] {
-    let state = model.index.classes[id.index]
     let words = Wording(id, model.run, model.index, now: now, canAct: false)
     var lines = [
       [
@@ -78,7 +78,7 @@ struct JobDescription {
       let bar = Bar(theme: theme).determinate(share, width: min(48, width - 8), style: theme.style(state))
       lines.append([Span("  ")] + bar + [Span(" " + Format.percent(share))])
     }
-    return lines + speed(width)
+    return lines + speed(width) + room()
   }
 
   /// The rate now, how it went, and the time left; of the last attempt when none executes.
@@ -96,6 +96,15 @@ struct JobDescription {
     let room = min(RateHistory.capacity, width - spans.width - left.count)
     let picture = Sparkline.text(record.rates.samples, width: room, isASCII: theme.traits.isASCII)
     return [spans + [Span(picture, theme.style(.executing)), Span(left, theme.dim)]]
+  }
+
+  /// How much later it could end without the run ending later.
+  private func room() -> [[Span]] {
+    guard !state.isTerminal, let forecast = model.path.forecast, let slack = forecast.slack(id) else { return [] }
+    guard !model.path.onChain.contains(id) else {
+      return [[Span("  " + theme.pick("◆", "*") + " critical: the run waits for it", theme.key)]]
+    }
+    return [[Span("  ~\(Format.time(slack)) of slack", theme.dim)]]
   }
 
   private func work(_ width: Int) -> [[Span]] {

@@ -79,7 +79,9 @@ struct Layout {
       placeLog(Rect(x: body.x, y: body.maxY - height, width: body.width, height: height))
       body.height -= height
     }
-    if model.panel == .list, model.size.height >= Self.stripFrom, body.height >= 20 {
+    if model.panel == .list, model.size.height >= Self.stripFrom, body.height >= 20,
+      model.run.jobs.count <= PathView.atHand
+    {
       // The list goes first: the timeline has what its jobs leave.
       let height = min(max(5, body.height - 2 - model.run.jobs.count), body.height / 3)
       strip = Rect(x: body.x, y: body.maxY - height, width: body.width, height: height)

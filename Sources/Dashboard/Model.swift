@@ -215,20 +215,16 @@ struct Model {
     settleTop()
   }
 
-  /// Whether the timeline stands on the screen, as the panel or below the list.
-  var showsTimeline: Bool { panel == .timeline || !Layout(self).strip.isEmpty }
-
   private mutating func settlePanel(now: Duration) {
-    switch panel {
-    case .list, .timeline, .critical:
-      let showsTimeline = page == .list && showsTimeline
-      if showsTimeline || panel == .timeline { chronology.settle(run, index, now: now) }
-      if showsTimeline || panel != .list { path.settle(run, index, now: elapsed(at: now)) }
-    case .tree:
-      tree.settle(run, order)
-    case .events:
-      events.settle(run, order.filter)
-    }
+    let layout = Layout(self)
+    let showsTimeline = panel == .timeline || !layout.strip.isEmpty
+    if showsTimeline { chronology.settle(run, index, now: now) }
+    let isWhole = showsTimeline || panel == .critical
+    // The detail, beside the panel or zoomed, says how much room its job has.
+    let showsSlack = run.jobs.count <= PathView.atHand && (!layout.detail.isEmpty || page == .zoom)
+    if isWhole || showsSlack { path.settle(run, index, now: elapsed(at: now), isWhole: isWhole) }
+    if panel == .tree { tree.settle(run, order) }
+    if panel == .events { events.settle(run, order.filter) }
   }
 
   private mutating func settleCursor() {
@@ -250,7 +246,9 @@ struct Model {
   private mutating func settleTop() {
     let height = Layout(self).list.height
     let last = max(0, rowCount - height)
-    if showsCursor, height > 0, let row = cursorRow {
+    if panel == .critical, !isCursorTaken {
+      top = 0
+    } else if showsCursor, height > 0, let row = cursorRow {
       // Where time goes downwards and nobody has chosen a row, what comes next is to be seen too.
       let margin = panel == .timeline && !isCursorTaken ? (height - 1) / 3 : 0
       top = min(max(top, row - height + 1 + margin), max(0, row - margin))

@@ -20,7 +20,11 @@ struct PathView {
   private(set) var slotSaving: Duration = .zero
   private(set) var onChain: Set<JobID> = []
   private var madeAt: Duration?
+  private var isWhole = false
   private var madeFor = (seq: 0, jobs: 0)
+
+  /// In a graph that is larger it is made only for who asks for it.
+  static let atHand = 20_000
 
   /// Beside the chain, so many of those with the least slack.
   private static let others = 200
@@ -29,19 +33,22 @@ struct PathView {
 
   mutating func invalidate() { madeAt = nil }
 
-  /// Makes it anew after facts, once it is old enough for the size of the graph.
-  mutating func settle(_ run: Run, _ index: JobIndex, now: Duration) {
-    if let madeAt, madeFor.jobs == run.jobs.count {
-      let age: Duration = run.jobs.count > 5000 ? .seconds(3) : .milliseconds(900)
+  /// Makes it anew after facts, once it is old enough for the size of the graph; `isWhole` makes all of it, not just the
+  /// chain and the slack.
+  mutating func settle(_ run: Run, _ index: JobIndex, now: Duration, isWhole: Bool) {
+    if let madeAt, madeFor.jobs == run.jobs.count, self.isWhole || !isWhole {
+      let age = Duration.milliseconds(max(900, run.jobs.count / 2))
       guard now < madeAt || now - madeAt >= age || (madeFor.seq != run.nextSeq && run.isComplete) else { return }
       guard madeFor.seq != run.nextSeq || run.counts.executing > 0 || run.counts.backingOff > 0 else { return }
     }
     madeAt = now
+    self.isWhole = isWhole
     madeFor = (run.nextSeq, run.jobs.count)
     let means = index.kinds.compactMapValues(\.mean)
     let forecast = Forecast(run, now: now) { Self.expected(run.jobs[$0.index].job.work, means) }
     self.forecast = forecast
     onChain = Set(forecast.chain.map(\.job))
+    guard isWhole else { return }
     guard !run.isComplete else {
       schedule = nil
       slotSaving = .zero

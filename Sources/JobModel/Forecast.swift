@@ -106,9 +106,9 @@ package struct Forecast: Sendable {
 
   package func finish(_ id: JobID) -> Duration { .seconds(finish[id.index]) }
 
-  /// How much later a job could end without the run ending later; nil for one that has ended.
+  /// How much later a job could end without the run ending later; nil for one that has ended, or was added since.
   package func slack(_ id: JobID) -> Duration? {
-    guard isOpen[id.index] else { return nil }
+    guard id.index < isOpen.count, isOpen[id.index] else { return nil }
     return .seconds(max(0, end / .seconds(1) - finish[id.index] - tail[id.index]))
   }
 

@@ -453,6 +453,16 @@ struct PanelTests {
 
   // MARK: The detail
 
+  @Test func theDetailSaysHowMuchRoomItsJobHas() {
+    var bench = bench(diamond, size: Size(width: 120, height: 40))
+    bench.play { $0.move("base", .executing) }
+    bench.select("base")
+    #expect(bench.frame().text.contains("critical: the run waits for it"))
+    bench.select("alone")
+    #expect(bench.frame().text.contains("~0:02 of slack"))
+    #expect(bench.model.path.schedule == nil)
+  }
+
   @Test func theDetailTellsWhatCancellingWouldSkip() {
     var bench = bench(size: Size(width: 120, height: 50))
     bench.select("fetch")
