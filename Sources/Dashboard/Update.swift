@@ -9,7 +9,11 @@ enum Update {
     switch message {
     case .facts(let events):
       model.apply(events)
-      if model.isOver, model.prompt == .quit { model.prompt = nil }
+      switch model.prompt {
+      case .quit where model.isOver: model.prompt = nil
+      case .confirm where !model.someTargetIsActive: model.prompt = nil
+      default: break
+      }
       return departure(model)
     case .key(let key):
       return press(key, &model, now)

@@ -48,6 +48,8 @@ struct GoldenTests {
       Scene(name: "80x24-filter", width: 80, height: 24, keys: [.character("/"), .character("b"), .character("u")]),
       Scene(name: "80x24-log-off", width: 80, height: 24, keys: [.character("l"), .character("l")]),
       Scene(name: "80x24-palette", width: 80, height: 24, keys: [.character(":"), .character("p"), .character("r")]),
+      Scene(name: "120x40-fetch", width: 120, height: 40, keys: [.down, .down, .down]),
+      Scene(name: "40x12-zoom-fetch", width: 40, height: 12, keys: [.down, .down, .down, .enter]),
       Scene(name: "30x5-palette", width: 30, height: 5, keys: [.character(":")]),
       Scene(name: "80x24-unfolded", width: 80, height: 24, keys: [.character("e")]),
       Scene(

@@ -73,6 +73,20 @@ struct PanelTests {
     }
   }
 
+  @Test(arguments: Panel.allCases)
+  func aClickSelectsTheJobOfItsRowAndTheWheelScrolls(_ panel: Panel) {
+    var bench = bench(size: Size(width: 80, height: 16))
+    bench.press(.character(Character("\(panel.rawValue + 1)")), .home)
+    let list = Layout(bench.model).list
+    bench.send(.mouse(MouseEvent(.click, x: 10, y: list.y + 2)))
+    #expect(bench.model.cursorRow == 2)
+    #expect(bench.cursor == bench.model.job(row: 2).map { bench.names([$0])[0] } || panel == .events)
+    bench.send(.mouse(MouseEvent(.wheelDown, x: 10, y: list.y + 2)))
+    #expect(bench.model.top == min(3, bench.model.rowCount - list.height))
+    bench.send(.mouse(MouseEvent(.click, x: 10, y: list.y)))
+    #expect(bench.model.cursorRow == bench.model.top)
+  }
+
   // MARK: Layout
 
   private static let odd: RunBuilder = {
@@ -273,6 +287,26 @@ struct PanelTests {
     #expect(bar("b", bench).hasPrefix(b))
   }
 
+  @Test func theColourOfABarIsTheAttemptsAndItsEndHasALetter() {
+    var run = RunBuilder([.shell("a"), .shell("b")], slots: 2)
+    for name in ["a", "b"] { run.move(name, .executing) }
+    run.at(4)
+    run.move("a", .paused(started: true))
+    run.at(6)
+    run.move("a", .executing)
+    run.at(9)
+    run.move("a", .failed(JobFailure(.exit(1), "exit 1"), allowed: false))
+    run.move("b", .cancelled(by: .person))
+    var bench = bench(run)
+    bench.press(.character("3"))
+    #expect(bar("a", bench).contains("#ppp") && bar("a", bench).contains("#!"))
+    #expect(bar("b", bench).hasSuffix("#c"))
+    let frame = bench.frame(ScreenTraits(isASCII: true, palette: .sixteen))
+    let row =
+      frame.rows.first { $0.map(\.text).joined().contains(" a ") && $0.map(\.text).joined().contains("ppp") } ?? []
+    #expect(row.filter { $0.text == "#" }.allSatisfy { $0.style.foreground == .indexed(1) })
+  }
+
   @Test func theTimelineZoomsAndPansAndComesBack() {
     var bench = bench(waits)
     bench.press(.character("3"))
@@ -449,6 +483,18 @@ struct PanelTests {
     bench.select("fetch")
     bench.press(.character("x"))
     #expect(bench.commands.count == 2)
+  }
+
+  @Test func theQuestionGoesWhenWhatItIsAboutHasEnded() {
+    var bench = bench()
+    for name in ["fetch", "migrate"] {
+      bench.select(name)
+      bench.press(.character(" "))
+    }
+    bench.press(.character("x"))
+    #expect(bench.model.prompt == .confirm(.cancel))
+    bench.play { run in for name in ["fetch", "migrate"] { run.move(name, .succeeded(upToDate: false)) } }
+    #expect(bench.model.prompt == nil)
   }
 
   // MARK: The detail

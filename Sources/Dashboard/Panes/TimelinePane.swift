@@ -71,7 +71,7 @@ struct TimelinePane {
     let top = max(0, min(place - height / 2, rows.count - height))
     for (offset, id) in rows.dropFirst(top).prefix(height).enumerated() {
       let row = Rect(x: area.x, y: area.y + 1 + offset, width: area.width, height: 1)
-      drawRow(id, &frame, row, scale, isCursor: false)
+      drawRow(id, &frame, row, scale, isCursor: id == model.cursor)
     }
   }
 
@@ -125,6 +125,8 @@ struct TimelinePane {
     case backOff
     case paused
     case done
+    case lost
+    case dropped
     case executing
     case failed
     case cancelled
@@ -140,7 +142,7 @@ struct TimelinePane {
     case .pool: theme.pick("═", "=")
     case .backOff: theme.pick("╌", "~")
     case .paused: theme.pick("▒", "p")
-    case .done, .executing: theme.pick("█", "#")
+    case .done, .lost, .dropped, .executing: theme.pick("█", "#")
     case .expected: theme.pick("░", ":")
     case .failed: theme.letter(.failed)
     case .cancelled: theme.letter(.cancelled)
@@ -155,8 +157,9 @@ struct TimelinePane {
     case .done: theme.style(.succeeded)
     case .executing: theme.style(.executing)
     case .expected: theme.dim
+    case .lost: theme.style(.allowedFailure)
     case .failed: theme.bad
-    case .cancelled: theme.style(.cancelled)
+    case .dropped, .cancelled: theme.style(.cancelled)
     }
   }
 
@@ -174,7 +177,8 @@ struct TimelinePane {
     frame.put(name, x: x + Self.nameAt, y: y, style: isQuiet ? theme.dim : isCritical ? theme.bold : .plain)
     if isCursor {
       let head = Rect(x: x, y: y, width: Self.nameAt + names, height: 1)
-      frame.restyle(head) { $0 = theme.cursor(focused: model.focus == .list) }
+      let isHere = model.focus == .list && model.panel == .timeline
+      frame.restyle(head) { $0 = theme.cursor(focused: isHere) }
     }
     let start = x + Self.nameAt + names + 1
     for (mark, cells) in runs(marks(id, scale)) where mark != .nothing {
@@ -198,17 +202,22 @@ struct TimelinePane {
     return runs
   }
 
-  /// Whether the attempt that a phase belongs to has not ended yet.
-  private func goesOn(_ record: JobRecord, after place: Int) -> Bool {
+  /// How the attempt ended that a phase belongs to; nil while it goes on.
+  private func outcome(_ record: JobRecord, of place: Int) -> Phase.Kind? {
     for later in (place + 1)..<max(place + 1, record.phases.count) {
       switch record.phases[later].kind {
       case .paused: continue
-      // Behind a pause it is the same attempt; right behind, the next one.
-      case .executing where later > place + 1: continue
-      default: return false
+      // Behind a pause it is the same attempt; right behind, the next one, without a wait between the two.
+      case .executing: if later == place + 1 { return .backingOff }
+      case .waiting, .forSlot, .forPool, .backingOff, .succeeded, .failed, .cancelled, .skipped:
+        return record.phases[later].kind
       }
     }
-    return record.state.isActive
+    return nil
+  }
+
+  private func isPaused(_ record: JobRecord, after place: Int) -> Bool {
+    place + 1 < record.phases.count && record.phases[place + 1].kind == .paused
   }
 
   /// A mark for each cell; where two meet in one, the greater shows.
@@ -233,13 +242,17 @@ struct TimelinePane {
       case .backingOff: put(.backOff, phase.start, end)
       case .paused: put(.paused, phase.start, end)
       case .executing:
-        let next = place + 1 < record.phases.count ? record.phases[place + 1].kind : nil
-        put(goesOn(record, after: place) ? .executing : .done, phase.start, end)
+        let last = end - .nanoseconds(1)
         // The last cell of an attempt says how it ended.
-        switch next {
-        case .failed, .backingOff: put(.failed, end - .nanoseconds(1), end)
-        case .cancelled: put(.cancelled, end - .nanoseconds(1), end)
-        default: break
+        switch outcome(record, of: place) {
+        case nil: put(.executing, phase.start, end)
+        case .failed, .backingOff:
+          put(.lost, phase.start, end)
+          if !isPaused(record, after: place) { put(.failed, last, end) }
+        case .cancelled:
+          put(.dropped, phase.start, end)
+          if !isPaused(record, after: place) { put(.cancelled, last, end) }
+        default: put(.done, phase.start, end)
         }
       case .succeeded, .failed, .cancelled, .skipped: break
       }
