@@ -98,6 +98,7 @@ extension JobFailure.Cause {
     case .checksum: "a wrong checksum"
     case .file: "a file"
     case .simulated: "chance"
+    case .error: "an error of their own"
     }
   }
 }

@@ -18,6 +18,7 @@ struct JobDescription {
     case .download(let download): download.url
     case .upload(let upload): upload.url
     case .simulate(let work): "\(Format.stretch(work.duration)) in \(Format.count(work.steps, "step"))"
+    case .operation(let work): work.className
     }
   }
 
@@ -122,6 +123,9 @@ struct JobDescription {
       lines += titled("to", upload.url, width)
     case .simulate:
       lines += titled("simulate", Self.subject(job.work), width)
+    case .operation(let work):
+      lines += titled("class", work.className, width)
+      lines += titled(work.kind == "foreign" ? "foreign" : "ours", work.note, width)
     }
     var terms: [String] = []
     if job.priority != .normal { terms.append("priority \(job.priority.rawValue)") }

@@ -69,14 +69,16 @@ enum KeyMap {
     Binding(
       .pause, [.character("p"), .function(7)], .acting, "pause, or go on",
       naming: { $0.someTarget { $0 == .paused } && !$0.someTarget(\.isPausable) ? "resume" : "pause" },
-      refusal: "nothing to pause", when: { $0.someTarget { $0.isPausable || $0 == .paused } }),
+      refusal: "nothing to pause", when: { $0.someTarget(able: .pause) { $0.isPausable || $0 == .paused } }),
     Binding(
       .retry, [.character("r"), .function(8)], .acting, "retry", word: "retry", refusal: "nothing to retry",
-      when: { $0.live.summary == nil && $0.someTarget(\.isRetryable) }),
+      when: { $0.live.summary == nil && $0.someTarget(able: .retry, \.isRetryable) }),
     Binding(
       .retryDependents, [.character("R")], .acting, "retry with its dependents", word: "retry all",
       refusal: "nothing to retry",
-      when: { $0.live.summary == nil && $0.someTarget(\.isRetryable) && $0.someTargetHasDependents }),
+      when: {
+        $0.live.summary == nil && $0.someTarget(able: .retry, \.isRetryable) && $0.someTargetHasDependents
+      }),
     Binding(
       .back, [.escape], .moving, "back one level",
       naming: { $0.page != .list ? "back" : !$0.order.filter.isEmpty && $0.focus == .list ? "clear filter" : nil }),
@@ -146,7 +148,7 @@ enum KeyMap {
       when: { !$0.isOver && $0.live.stopping == nil }),
     Binding(
       .moreSlots, [.character("+"), .character("=")], .running, "one slot more", word: "slots",
-      refusal: "the run is over", when: { !$0.isOver }),
+      refusal: "no slot to add", when: { !$0.isOver && $0.live.slots < Run.unlimited }),
     Binding(
       .fewerSlots, [.character("-")], .running, "one slot fewer", refusal: "one slot is the least",
       when: { !$0.isOver && $0.live.slots > 1 }),
@@ -225,6 +227,18 @@ extension Theme {
   }
 }
 
+extension Action {
+  /// What a job must be able to do for it.
+  var ability: JobAbility? {
+    switch self {
+    case .pause: .pause
+    case .retry, .retryDependents: .retry
+    case .kill: .kill
+    default: nil
+    }
+  }
+}
+
 extension StateClass {
   var isPausable: Bool {
     switch self {
@@ -281,7 +295,19 @@ extension Model {
 
   var movesSideways: Bool { showsLog || panel == .tree || panel == .timeline }
 
-  var someTargetIsActive: Bool { targets.contains { run.jobs[$0.index].state.isActive } }
+  func someTarget(able ability: JobAbility, _ test: (StateClass) -> Bool) -> Bool {
+    if tags.isEmpty { return cursor.map { test(index.classes[$0.index]) && isAble($0, ability) } ?? false }
+    return tags.contains { test(index.classes[$0.index]) && isAble($0, ability) }
+  }
+
+  /// Whether the job's kind of work can do that at all.
+  func isAble(_ id: JobID, _ ability: JobAbility) -> Bool {
+    run.jobs[id.index].job.work.refusal(of: ability) == nil
+  }
+
+  var someTargetIsActive: Bool {
+    targets.contains { run.jobs[$0.index].state.isActive && isAble($0, .kill) }
+  }
   var someTargetHasDependents: Bool { targets.contains { !run.jobs[$0.index].dependents.isEmpty } }
 
   /// Whether a log is on the screen for keys to act on.

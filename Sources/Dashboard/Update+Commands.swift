@@ -6,7 +6,9 @@ extension Update {
     case .quit:
       return quit(&model, now)
     case .moreSlots, .fewerSlots:
-      let slots = max(1, model.live.slots + (action == .moreSlots ? 1 : -1))
+      // A queue without a limit gets one, below what runs.
+      let present = model.live.slots == Run.unlimited ? model.live.counts.active : model.live.slots
+      let slots = max(1, present + (action == .moreSlots ? 1 : -1))
       say(Format.count(slots, "slot"), &model, now)
       return [.send(.setSlots(slots))]
     case .drain:
@@ -34,11 +36,11 @@ extension Update {
       say("cancelling \(naming(ids, model))", &model, now)
       return [.send(.cancel(ids, by: .person))]
     case .kill:
-      let ids = chosen { model.run.jobs[$0.index].state.isActive }
+      let ids = chosen { model.run.jobs[$0.index].state.isActive && model.isAble($0, .kill) }
       say("killing \(naming(ids, model))", &model, now)
       return [.send(.kill(ids))]
     case .pause:
-      let pausable = chosen { state($0).isPausable }
+      let pausable = chosen { state($0).isPausable && model.isAble($0, .pause) }
       if !pausable.isEmpty {
         say("pausing \(naming(pausable, model))", &model, now)
         return [.send(.pause(pausable))]
@@ -47,7 +49,7 @@ extension Update {
       say("going on with \(naming(paused, model))", &model, now)
       return [.send(.resume(paused))]
     case .retry, .retryDependents:
-      let ids = chosen { state($0).isRetryable }
+      let ids = chosen { state($0).isRetryable && model.isAble($0, .retry) }
       let more = action == .retryDependents ? " and what depended on it" : ""
       say("retrying \(naming(ids, model))\(more)", &model, now)
       return [.send(.retry(ids, withDependents: action == .retryDependents))]

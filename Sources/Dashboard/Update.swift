@@ -80,6 +80,9 @@ enum Update {
 
   /// Why a key does nothing, as near to the case as can be told.
   private static func refusal(_ binding: Binding, _ model: Model) -> String {
+    if let ability = binding.action.ability, let work = model.record?.job.work, let why = work.refusal(of: ability) {
+      return why
+    }
     if binding.action == .retry || binding.action == .retryDependents, let record = model.record,
       case .skipped(let cause) = record.state
     {

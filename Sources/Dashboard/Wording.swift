@@ -54,6 +54,7 @@ struct Wording: Equatable {
     case .person: "by you"
     case .signal: "by a signal"
     case .policy: "by on_failure"
+    case .program: "by the program"
     }
   }
 
@@ -92,7 +93,7 @@ struct Wording: Equatable {
     if run.isDraining { return Wording("ready: draining", "P goes on", isHint: true) }
     switch room {
     case .slot:
-      return Wording("ready: slot \(run.counts.active)/\(run.slots)")
+      return Wording("ready: slot \(run.counts.active)/\(Run.slotsText(run.slots))")
     case .pool(let name):
       let taken = index.open.reduce(0) {
         run.jobs[$1.index].state.isActive ? $0 + (run.jobs[$1.index].job.uses[name] ?? 0) : $0

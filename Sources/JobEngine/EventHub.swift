@@ -3,7 +3,7 @@ import JobModel
 import Operations
 
 /// Numbers the facts of a run, folds them, and hands them to whoever subscribed.
-final class EventHub: Sendable {
+package final class EventHub: Sendable {
   private struct State {
     var run = Run()
     var mailboxes: [Int: Mailbox<JobEvent>] = [:]
@@ -12,11 +12,13 @@ final class EventHub: Sendable {
 
   private let state = Lock(State())
 
+  package init() {}
+
   /// The run as of the last fact.
-  var run: Run { state.withLock { $0.run } }
+  package var run: Run { state.withLock { $0.run } }
 
   /// All facts of one call get consecutive numbers.
-  func post(_ facts: [(fact: JobFact, time: Duration)]) {
+  package func post(_ facts: [(fact: JobFact, time: Duration)]) {
     guard !facts.isEmpty else { return }
     state.withLock { state in
       var events: [JobEvent] = []
@@ -30,7 +32,9 @@ final class EventHub: Sendable {
     }
   }
 
-  func subscribe(on queue: DispatchQueue, _ receive: @escaping @Sendable ([JobEvent]) -> Void) -> JobSubscription {
+  package func subscribe(on queue: DispatchQueue, _ receive: @escaping @Sendable ([JobEvent]) -> Void)
+    -> JobSubscription
+  {
     let mailbox = Mailbox(on: queue, receive)
     let (run, subscriber) = state.withLock { state in
       let subscriber = state.nextSubscriber
@@ -45,7 +49,7 @@ final class EventHub: Sendable {
   }
 
   /// Calls `body` once no subscriber is more than `limit` events behind.
-  func whenBelow(_ limit: Int, _ body: @escaping @Sendable () -> Void) {
+  package func whenBelow(_ limit: Int, _ body: @escaping @Sendable () -> Void) {
     let mailboxes = state.withLock { Array($0.mailboxes.values) }
     guard let slow = mailboxes.first(where: { $0.count >= limit }) else { return body() }
     slow.whenBelow(limit) { self.whenBelow(limit, body) }

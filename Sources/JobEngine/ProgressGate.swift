@@ -1,18 +1,23 @@
 import JobModel
 
 /// Lets at most ten reports a second and job through; the newest of those held back follows when its time has come.
-struct ProgressGate {
-  static let interval = Duration.milliseconds(100)
+package struct ProgressGate {
+  package static let interval = Duration.milliseconds(100)
 
   private var last: [Duration?]
   private var held: [JobID: JobProgress] = [:]
   /// When the oldest of `held` may go; later ones may go with it, at most one interval late.
-  private(set) var nextWake: Duration?
+  package private(set) var nextWake: Duration?
 
-  init(jobs: Int) { last = Array(repeating: nil, count: jobs) }
+  package init(jobs: Int) { last = Array(repeating: nil, count: jobs) }
+
+  /// Makes room for jobs that have come.
+  package mutating func grow(to jobs: Int) {
+    if jobs > last.count { last += Array(repeating: nil, count: jobs - last.count) }
+  }
 
   /// The report, if it may go now.
-  mutating func report(_ progress: JobProgress, of job: JobID, now: Duration) -> JobProgress? {
+  package mutating func report(_ progress: JobProgress, of job: JobID, now: Duration) -> JobProgress? {
     guard let last = last[job.index], now - last < Self.interval else {
       self.last[job.index] = now
       held[job] = nil
@@ -25,7 +30,7 @@ struct ProgressGate {
   }
 
   /// What is held for a job that ends, and a clean start for its next attempt.
-  mutating func flush(_ job: JobID) -> JobProgress? {
+  package mutating func flush(_ job: JobID) -> JobProgress? {
     defer {
       last[job.index] = nil
       if held.isEmpty { nextWake = nil }
@@ -34,7 +39,7 @@ struct ProgressGate {
   }
 
   /// Those whose time has come.
-  mutating func due(now: Duration) -> [(JobID, JobProgress)] {
+  package mutating func due(now: Duration) -> [(JobID, JobProgress)] {
     guard let wake = nextWake, wake <= now else { return [] }
     var due: [(JobID, JobProgress)] = []
     nextWake = nil

@@ -10,6 +10,8 @@ package struct RunnerFactory: Sendable {
     case .download(let work): TransferRunner(work, logPath: logPath)
     case .upload(let work): TransferRunner(work, logPath: logPath)
     case .simulate(let work): SimulatedRunner(work, attempt: attempt, clock: clock)
+    case .operation(let work):
+      preconditionFailure("\(work.className) is run by the queue that it is in, and by nobody else")
     }
   }
 }

@@ -18,7 +18,8 @@ package struct JobEvent: Sendable, Equatable {
 /// What can happen in a run.
 package enum JobFact: Sendable, Equatable {
   indirect case runStarted(RunStart)
-  /// Stated for each job, in the order of their identifiers, right after `runStarted`.
+  /// Stated for each job, in the order of their identifiers: right after `runStarted` for those that it counts, later for
+  /// those that come to a queue which is observed.
   indirect case jobAdded(JobID, Job)
   /// `attempt` is the one in question, 0 before the first; `pid` the process group's leader, for shell jobs that execute.
   case jobState(JobID, JobState, attempt: Int, pid: Int32?)

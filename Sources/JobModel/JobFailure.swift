@@ -17,6 +17,8 @@ package struct JobFailure: Error, Sendable, Equatable {
     /// A local file could not be read or written.
     case file
     case simulated
+    /// An operation of a program's own queue ended with an error.
+    case error
   }
 
   package var cause: Cause
@@ -43,7 +45,7 @@ package struct JobFailure: Error, Sendable, Equatable {
     case .network: [.network]
     case .timedOut: [.timeout]
     case .checksum: [.checksum]
-    case .launch, .file, .simulated: []
+    case .launch, .file, .simulated, .error: []
     }
   }
 }

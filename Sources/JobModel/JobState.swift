@@ -25,6 +25,8 @@ package enum JobState: Sendable, Equatable {
     case person
     case signal
     case policy
+    /// The program that the operation is part of.
+    case program
   }
 
   /// The word in `job_state` events.

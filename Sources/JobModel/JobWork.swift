@@ -4,6 +4,8 @@ package enum JobWork: Sendable, Equatable {
   case download(DownloadWork)
   case upload(UploadWork)
   case simulate(SimulatedWork)
+  /// An operation of a program's own queue, which runs it; nobody else can.
+  case operation(OperationWork)
 
   /// The word used in events and in the job file's reference.
   package var kind: String {
@@ -12,6 +14,7 @@ package enum JobWork: Sendable, Equatable {
     case .download: "download"
     case .upload: "upload"
     case .simulate: "simulate"
+    case .operation(let work): work.kind
     }
   }
 }

@@ -13,10 +13,18 @@ package struct Run: Sendable, Equatable {
   private var lastEnd: Duration = .zero
   /// Bytes of output held in the rings of jobs that have ended, and those jobs, the first to end first.
   private var endedLogs = EndedLogs()
+  /// Needs of jobs that have been added before what they need.
+  private var early: [JobID: [JobGraph.Dependent]] = [:]
   /// The number that the next event must have.
   package private(set) var nextSeq = 0
 
   package init() {}
+
+  /// The slots of a program's own queue that has no limit.
+  package static let unlimited = 1_000_000
+
+  /// A number of slots as it stands behind a slash or before a noun.
+  package static func slotsText(_ slots: Int) -> String { slots == unlimited ? "any" : "\(slots)" }
 
   package struct Stopping: Sendable, Equatable {
     package var level: StopLevel
@@ -37,6 +45,8 @@ package struct Run: Sendable, Equatable {
     /// Part of `failed`: those that were allowed to.
     package var allowed = 0
     package var cancelled = 0
+    /// Part of `cancelled`: those that the program itself cancelled, on purpose.
+    package var cancelledByProgram = 0
     package var skipped = 0
     /// Attempts in progress, paused or not: the slots taken.
     package var active = 0
@@ -56,7 +66,9 @@ package struct Run: Sendable, Equatable {
       case .failed(_, let isAllowed):
         failed += amount
         if isAllowed { allowed += amount }
-      case .cancelled: cancelled += amount
+      case .cancelled(let canceller):
+        cancelled += amount
+        if canceller == .program { cancelledByProgram += amount }
       case .skipped: skipped += amount
       }
     }
@@ -71,7 +83,7 @@ package struct Run: Sendable, Equatable {
   }
 
   /// Whether every job has ended.
-  package var isComplete: Bool { start != nil && counts.done == jobs.count && jobs.count == start?.jobs }
+  package var isComplete: Bool { start != nil && jobs.count >= (start?.jobs ?? 0) && counts.done == jobs.count }
 
   /// How long the jobs have taken: once all have ended, the time in which somebody still looked at them is left out.
   package var length: Duration { isComplete ? lastEnd : time }
@@ -117,7 +129,8 @@ package struct Run: Sendable, Equatable {
       jobs.append(JobRecord(job: job))
       jobs[id.index].since = event.time
       counts.add(.waiting, 1)
-      if jobs.count == start?.jobs { link() }
+      guard let declared = start?.jobs, jobs.count >= declared else { break }
+      if jobs.count == declared { link() } else { link(late: id) }
     case .jobState(let id, let state, let attempt, let pid):
       move(id, to: state, attempt: attempt, pid: pid, at: event.time)
     case .jobProgress(let id, let progress):
@@ -173,13 +186,25 @@ package struct Run: Sendable, Equatable {
   /// Needs may name jobs that come later, so dependents are known once the last job is there.
   private mutating func link() {
     for index in jobs.indices {
-      for need in jobs[index].job.needs {
-        let edge = JobGraph.Dependent(job: JobID(index), when: need.when)
-        jobs[need.job.index].edges.append(edge)
-        // A job that needs another on two conditions is one dependent of it.
-        if jobs[need.job.index].dependents.last != edge.job { jobs[need.job.index].dependents.append(edge.job) }
-      }
+      for need in jobs[index].job.needs { link(JobID(index), need) }
     }
+  }
+
+  /// A job has come after the run began, as in a program's own queue.
+  private mutating func link(late id: JobID) {
+    for need in jobs[id.index].job.needs { link(id, need) }
+    for edge in early.removeValue(forKey: id) ?? [] { link(edge.job, JobNeed(id, when: edge.when)) }
+  }
+
+  private mutating func link(_ id: JobID, _ need: JobNeed) {
+    guard need.job.index < jobs.count else {
+      early[need.job, default: []].append(JobGraph.Dependent(job: id, when: need.when))
+      return
+    }
+    jobs[need.job.index].edges.append(JobGraph.Dependent(job: id, when: need.when))
+    // A job that needs another on two conditions is one dependent of it.
+    if jobs[need.job.index].dependents.last != id { jobs[need.job.index].dependents.append(id) }
+    if need.when.isMet(by: jobs[need.job.index].state) { jobs[id.index].unmetNeeds -= 1 }
   }
 
   private mutating func move(_ id: JobID, to state: JobState, attempt: Int, pid: Int32?, at time: Duration) {

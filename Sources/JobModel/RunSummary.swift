@@ -6,6 +6,8 @@ package struct RunSummary: Sendable, Equatable {
   package var allowed = 0
   package var skipped = 0
   package var cancelled = 0
+  /// Part of `cancelled`: those that a program cancelled itself, which leaves no work undone.
+  package var cancelledByProgram = 0
   /// Never ended: the run was left with these waiting.
   package var left = 0
   /// The exit status of opdash.
@@ -21,6 +23,7 @@ package struct RunSummary: Sendable, Equatable {
     allowed = counts.allowed
     skipped = counts.skipped
     cancelled = counts.cancelled
+    cancelledByProgram = counts.cancelledByProgram
     left = counts.all - counts.done
     exit = ExitStatus.of(self, signal: signal)
   }
@@ -40,6 +43,6 @@ package enum ExitStatus {
     if let signal { return self.signal(signal) }
     if summary.failed > 0 { return jobFailed }
     // What was skipped hangs on a failure or a cancellation; a job that was only for a failure which never came is no work left.
-    return summary.cancelled + summary.left > 0 ? workLeft : success
+    return summary.cancelled - summary.cancelledByProgram + summary.left > 0 ? workLeft : success
   }
 }

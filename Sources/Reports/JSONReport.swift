@@ -68,7 +68,7 @@ package struct JSONReport: Report {
       field("kill", isKill)
     case .slotsChanged(let slots):
       line.append("slots_changed\"")
-      field("slots", slots)
+      field("slots", slots == Run.unlimited ? nil : slots)
     case .priorityChanged(let id, let priority):
       line.append("priority_changed\"")
       field("job", id)
@@ -89,7 +89,7 @@ package struct JSONReport: Report {
     line.append("run_started\"")
     field("run", start.id)
     field("name", start.name)
-    field("slots", start.slots)
+    field("slots", start.slots == Run.unlimited ? nil : start.slots)
     field("at", Date.ISO8601FormatStyle(includingFractionalSeconds: true).format(start.at))
     field("jobs", start.jobs)
     if !start.pools.isEmpty { field("pools", start.pools) }
@@ -143,6 +143,9 @@ package struct JSONReport: Report {
     case .simulate(let work):
       field("duration", work.duration)
       field("steps", work.steps)
+    case .operation(let work):
+      field("class", work.className)
+      field("seen", work.sight.rawValue)
     }
   }
 
@@ -265,6 +268,7 @@ extension JobFailure.Cause {
     case .checksum: "checksum"
     case .file: "file"
     case .simulated: "simulated"
+    case .error: "error"
     }
   }
 }

@@ -42,7 +42,7 @@ package struct PlainReport: Report {
       guard canceller == .person else { return }
       let name = padded(StateText.name(id, in: run))
       news(event.time, "  \(name)  \(paint(.warning, isKill ? "being killed" : "being cancelled"))")
-    case .slotsChanged(let slots): news(event.time, "  \(slots) slots")
+    case .slotsChanged(let slots): news(event.time, "  \(Run.slotsText(slots)) slots")
     case .priorityChanged(let id, let priority):
       news(event.time, "  \(padded(StateText.name(id, in: run)))  priority \(priority.rawValue)")
     case .drainChanged(let isDraining):
@@ -72,7 +72,7 @@ package struct PlainReport: Report {
 
   private mutating func begin(_ start: RunStart) {
     let jobs = start.jobs == 1 ? "1 job" : "\(start.jobs) jobs"
-    let slots = start.slots == 1 ? "1 slot" : "\(start.slots) slots"
+    let slots = start.slots == 1 ? "1 slot" : "\(Run.slotsText(start.slots)) slots"
     let logs = start.folder.map { ", logs in \($0)/logs" } ?? ""
     news(.zero, "  \(paint(.strong, StateText.clean(start.name))): \(jobs), \(slots)\(logs)")
   }

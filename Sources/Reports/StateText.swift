@@ -21,6 +21,7 @@ enum StateText {
     case .cancelled(by: .person): return "cancelled\(took)"
     case .cancelled(by: .signal): return "cancelled by signal\(took)"
     case .cancelled(by: .policy): return "cancelled by on_failure\(took)"
+    case .cancelled(by: .program): return "cancelled by the program\(took)"
     case .skipped(let cause): return "skipped because \(name(cause, in: run)) \(became(run[cause].state))"
     }
   }

@@ -24,6 +24,7 @@ struct Banner {
         case .person: text = "Stopping; q again kills \(who)"
         case .signal: text = "Stopping; a second Ctrl-C kills \(who)"
         case .policy: text = "Stopping after a failure; q kills \(who)"
+        case .program: text = "Stopping; q again leaves \(who)"
         }
       }
     } else if model.isFrozen {

@@ -35,7 +35,7 @@ struct Header {
   private func drawStanding(_ frame: inout Frame, _ area: Rect) {
     let run = model.run
     let counts = run.counts
-    let slots = "slots \(counts.active)/\(run.slots)"
+    let slots = "slots \(counts.active)/\(Run.slotsText(run.slots))"
     let room = area.width - 2 - slots.count - 2
     var items: [Item] = []
     func item(_ worth: Int, _ spans: Span...) { items.append(Item(spans: spans, worth: worth)) }
@@ -72,7 +72,7 @@ struct Header {
     }
     guard x + slots.count < area.width else { return }
     frame.put(
-      [Span("slots ", theme.dim), Span("\(counts.active)"), Span("/\(run.slots)", theme.dim)],
+      [Span("slots ", theme.dim), Span("\(counts.active)"), Span("/\(Run.slotsText(run.slots))", theme.dim)],
       x: area.width - 1 - slots.count, y: area.y)
   }
 

@@ -1,0 +1,74 @@
+import JobModel
+import Screen
+import Testing
+
+@testable import Dashboard
+
+/// Jobs that are operations of a program's own queue: some keys can't work on them.
+@MainActor struct OperationJobTests {
+  private func model(_ state: JobState, canPause: Bool = false, sight: OperationWork.Sight = .whole) -> Model {
+    let work = OperationWork(className: "Parse", sight: sight, canPause: canPause)
+    var builder = RunBuilder([Job(name: "parse", work: .operation(work))])
+    builder.move("parse", .executing)
+    if state != .executing { builder.move("parse", state) }
+    var model = Model(run: builder.run, size: Size(width: 120, height: 40))
+    model.settle(now: .zero)
+    return model
+  }
+
+  private func press(_ key: Character, _ model: Model) -> (effects: [Effect], answer: String?) {
+    var model = model
+    let effects = Update.apply(.key(.character(key)), to: &model, now: .zero)
+    return (effects, model.notice?.text)
+  }
+
+  private func offers(_ key: Character, _ model: Model) -> Bool {
+    KeyMap.binding(for: .character(key))?.isOn(model) ?? false
+  }
+
+  @Test func anOperationThatHasFailedIsNotOfferedToRetryAndSaysWhy() {
+    let failed = model(.failed(JobFailure(.error, "no"), allowed: false))
+    #expect(!offers("r", failed) && !offers("R", failed))
+    let (effects, answer) = press("r", failed)
+    #expect(effects.isEmpty)
+    #expect(answer == "an operation runs once; the program has to add a new one")
+  }
+
+  @Test func onlyOneThatCanPauseIsOfferedTo() {
+    let plain = model(.executing)
+    #expect(!offers("p", plain))
+    #expect(press("p", plain).answer?.contains("Parse has no way to pause") == true)
+    let pausing = model(.executing, canPause: true)
+    #expect(press("p", pausing).effects == [.send(.pause([JobID(0)]))])
+  }
+
+  @Test func anOperationIsCancelledAndNeverKilled() {
+    let executing = model(.executing)
+    #expect(press("x", executing).effects == [.send(.cancel([JobID(0)], by: .person))])
+    #expect(!offers("X", executing))
+    #expect(press("X", executing).effects.isEmpty)
+  }
+
+  @Test func aQueueWithoutALimitGetsOneBelowWhatRuns() {
+    var builder = RunBuilder(
+      (0..<3).map { Job(name: "\($0)", work: .operation(OperationWork(className: "P", sight: .whole))) },
+      slots: Run.unlimited)
+    for number in 0..<3 { builder.move("\(number)", .executing) }
+    let model = Model(run: builder.run, size: Size(width: 80, height: 24))
+    #expect(!offers("+", model))
+    #expect(press("-", model).effects == [.send(.setSlots(2))])
+  }
+
+  @Test func theZoomedPageSaysWhichIsWhoseAndHowItIsSeen() {
+    for (sight, words) in [
+      (OperationWork.Sight.whole, "an AsyncOperation, seen whole"), (.wrapped, "no AsyncOperation: its start"),
+      (.end, "no AsyncOperation, and in the queue"),
+    ] {
+      var zoomed = model(.executing, sight: sight)
+      zoomed.page = .zoom
+      let text = View.frame(zoomed, ScreenTraits(isASCII: true, palette: .none), now: .zero).text
+      #expect(text.contains(words))
+      #expect(text.contains("Parse"))
+    }
+  }
+}

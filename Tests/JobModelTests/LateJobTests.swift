@@ -1,0 +1,46 @@
+import JobModel
+import Testing
+
+@Suite struct LateJobTests {
+  private func job(_ name: String, needs: [Int] = []) -> Job {
+    Job(
+      name: name, work: .operation(OperationWork(className: "Op", sight: .whole)),
+      needs: needs.map { JobNeed(JobID($0), when: .finished) })
+  }
+
+  @Test func aJobThatComesLateIsLinkedToWhatIsThere() {
+    var recorder = Recorder([job("a")])
+    recorder.state(.jobAdded(JobID(1), job("b", needs: [0])))
+    #expect(recorder[0].dependents == [JobID(1)])
+    #expect(recorder[1].unmetNeeds == 1)
+    recorder.move(0, to: .executing)
+    recorder.move(0, to: .succeeded(upToDate: false))
+    #expect(recorder[1].unmetNeeds == 0)
+  }
+
+  @Test func aNeedThatHasEndedAlreadyIsMet() {
+    var recorder = Recorder([job("a")])
+    recorder.move(0, to: .succeeded(upToDate: false))
+    recorder.state(.jobAdded(JobID(1), job("b", needs: [0])))
+    #expect(recorder[1].unmetNeeds == 0)
+  }
+
+  @Test func aLateJobMayNeedOneThatComesAfterIt() {
+    var recorder = Recorder([])
+    recorder.state(.jobAdded(JobID(0), job("a", needs: [1])))
+    #expect(recorder[0].unmetNeeds == 1)
+    recorder.state(.jobAdded(JobID(1), job("b")))
+    #expect(recorder[1].dependents == [JobID(0)])
+    recorder.move(1, to: .succeeded(upToDate: false))
+    #expect(recorder[0].unmetNeeds == 0)
+  }
+
+  @Test func aRunIsCompleteAgainOnceLateJobsHaveEnded() {
+    var recorder = Recorder([])
+    #expect(recorder.run.isComplete)
+    recorder.state(.jobAdded(JobID(0), job("a")))
+    #expect(!recorder.run.isComplete)
+    recorder.move(0, to: .failed(JobFailure(.error, "no"), allowed: false))
+    #expect(recorder.run.isComplete)
+  }
+}
