@@ -169,8 +169,8 @@ import Testing
       DispatchQueue.global().async { operation.cancel() }
       if round % 2 == 0 { idle.cancel() }
       let seen = await states
-      #expect(seen == [.ready, .executing, .finished] || seen == [.ready], "\(seen)")
-      if seen == [.ready] { operation.start() }
+      // Cancelled before it started it never executes.
+      #expect(seen == [.ready, .executing, .finished] || seen == [.ready, .finished], "\(seen)")
       await idle.value
     }
   }
