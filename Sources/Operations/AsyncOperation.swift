@@ -226,12 +226,16 @@ extension AsyncOperation {
     let action = step(&new)
     if new == old { return action }
     // Somebody observes: the move and its posting are one, so that no other move is posted between.
-    return existingBoard.post(self) {
-      guard let move = exchange(from: self.word.load(ordering: .acquiring), step, unlessObserved: false) else {
-        preconditionFailure("an exchange gives up only when it is told to")
+    let posted = board.withObject { board in
+      board.post(self) {
+        guard let move = exchange(from: self.word.load(ordering: .acquiring), step, unlessObserved: false) else {
+          preconditionFailure("an exchange gives up only when it is told to")
+        }
+        return move
       }
-      return move
     }
+    guard let posted else { preconditionFailure("whoever observes has made the board before") }
+    return posted
   }
 
   /// Moves by compare and exchange, as often as it takes; nil if somebody has begun to observe meanwhile.

@@ -17,6 +17,9 @@ final class DeliveryQueue: Sendable {
   // costs much more to hold.
   private struct WeakReference: Sendable { weak var delivery: DeliveryQueue? }
 
+  /// For good, as the queue is; and what is a flood is remembered though nobody observes for a moment.
+  private static let main = DeliveryQueue(.main)
+
   private static let key = DispatchSpecificKey<WeakReference>()
   // Bare, because the thread sanitizer takes the place of an empty value for that of the lock beside it.
   private static let lock = NSLock()
@@ -24,6 +27,7 @@ final class DeliveryQueue: Sendable {
   static func of(_ queue: DispatchQueue) -> DeliveryQueue {
     // libdispatch allows nothing to be stored with its global queues.
     guard !queue.label.hasPrefix("com.apple.root.") else { return DeliveryQueue(queue) }
+    if UIQueue.isMain(queue) { return main }
     return lock.withLock {
       if let delivery = queue.getSpecific(key: key)?.delivery { return delivery }
       let delivery = DeliveryQueue(queue)

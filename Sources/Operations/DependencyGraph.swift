@@ -38,7 +38,7 @@ enum DependencyGraph {
     /// Only let go of: a last reference may not go under the lock.
     var released: [Operation] = []
 
-    private var batch = OperationFeeder.Batch()
+    private var batch: OperationFeeder.Batch?
 
     /// A feeder whose line has grown, or whose queue has room.
     mutating func feed(_ feeder: OperationFeeder) {
@@ -46,7 +46,7 @@ enum DependencyGraph {
       if self.feeder == nil { self.feeder = feeder } else { feeders.append(feeder) }
     }
 
-    /// The last thing under the lock.
+    /// The last thing under the lock, where one lock less counts.
     mutating func close() {
       if let feeder { batch = feeder.begin() }
     }
@@ -56,7 +56,7 @@ enum DependencyGraph {
       if let (operation, node) = watched {
         ForeignEnd.watch(operation) { DependencyGraph.foreignEnded(operation, node) }
       }
-      feeder?.enter(batch)
+      if let batch { feeder?.enter(batch) } else { feeder?.pump() }
       for feeder in feeders { feeder.pump() }
       for body in gates { body() }
     }

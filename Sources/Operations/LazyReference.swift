@@ -21,6 +21,12 @@ struct LazyReference<Object: AnyObject>: ~Copyable, @unchecked Sendable {
     return Unmanaged<Object>.fromOpaque(pointer).takeUnretainedValue()
   }
 
+  /// Calls `body` with the object, if there is one, without counting a reference: it stays as long as this does.
+  func withObject<Result>(_ body: (Object) -> Result) -> Result? {
+    guard let pointer = pointer.load(ordering: .acquiring) else { return nil }
+    return Unmanaged<Object>.fromOpaque(pointer)._withUnsafeGuaranteedRef(body)
+  }
+
   /// Stores `object` unless there is one, and returns the one that is there now.
   func storeIfNil(_ object: Object) -> Object {
     let mine = Unmanaged.passRetained(object)

@@ -1,36 +1,50 @@
 import Foundation
 
-/// A value that only one thread at a time can reach.
-///
-/// The system's mutex rather than `Synchronization.Mutex`: the thread sanitizer sees it; and rather than `NSLock`, which
-/// is the same one behind an object and a dynamic call.
-package final class Lock<Value>: @unchecked Sendable {
-  // Safe: `value` is touched only between lock and unlock. Behind a pointer, because the compiler guards a stored property
-  // of a class against overlapping accesses at run time, which costs as much as the mutex and which the mutex rules out.
-  private let place: UnsafeMutablePointer<Place>
+/// A value that only one thread at a time can reach; shared by reference.
+package final class Lock<Value>: Sendable {
+  private let place: LockedPlace<Value>
 
-  private struct Place {
-    var mutex = pthread_mutex_t()
-    var value: Value
-  }
-
-  package init(_ value: sending Value) {
-    place = .allocate(capacity: 1)
-    place.initialize(to: Place(value: value))
-    pthread_mutex_init(&place.pointee.mutex, nil)
-  }
-
-  deinit {
-    pthread_mutex_destroy(&place.pointee.mutex)
-    place.deinitialize(count: 1)
-    place.deallocate()
-  }
+  package init(_ value: sending Value) { place = LockedPlace(value) }
 
   package func withLock<Result, Failure: Error>(
     _ body: (inout Value) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    pthread_mutex_lock(&place.pointee.mutex)
-    defer { pthread_mutex_unlock(&place.pointee.mutex) }
-    return try body(&place.pointee.value)
+    try place.withLock(body)
+  }
+}
+
+/// A value that only one thread at a time can reach; part of an object that is shared.
+///
+/// The system's mutex rather than `Synchronization.Mutex`: the thread sanitizer sees it; and rather than `NSLock`, which
+/// is the same one behind an object and a dynamic call.
+struct LockedPlace<Value>: ~Copyable, @unchecked Sendable {
+  // Safe: `value` is touched only between lock and unlock. Behind a pointer, because a mutex must not move, and because
+  // the compiler guards a stored property of a class against overlapping accesses at run time, which costs as much as the
+  // mutex and which the mutex rules out.
+  private let contents: UnsafeMutablePointer<Contents>
+
+  private struct Contents {
+    var mutex = pthread_mutex_t()
+    var value: Value
+  }
+
+  init(_ value: sending Value) {
+    contents = .allocate(capacity: 1)
+    contents.initialize(to: Contents(value: value))
+    pthread_mutex_init(&contents.pointee.mutex, nil)
+  }
+
+  deinit {
+    pthread_mutex_destroy(&contents.pointee.mutex)
+    contents.deinitialize(count: 1)
+    contents.deallocate()
+  }
+
+  borrowing func withLock<Result, Failure: Error>(
+    _ body: (inout Value) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    pthread_mutex_lock(&contents.pointee.mutex)
+    defer { pthread_mutex_unlock(&contents.pointee.mutex) }
+    return try body(&contents.pointee.value)
   }
 }

@@ -14,17 +14,24 @@ package final class Mailbox<Element: Sendable>: Sendable {
     var interval: DispatchTimeInterval
     /// As many elements as these do not wait.
     var burst: Int
-    /// No more than these in one such time do not wait, unless there were more in the time before.
+    /// No more than these in one such time do not wait, unless it is a flood.
     var prompt: Int
+    /// How long it counts as a flood after there were more in one such time.
+    var flood: DispatchTimeInterval
 
-    package init(interval: DispatchTimeInterval, burst: Int = .max, prompt: Int = 0) {
+    package init(
+      interval: DispatchTimeInterval, burst: Int = .max, prompt: Int = 0, flood: DispatchTimeInterval = .seconds(0)
+    ) {
       self.interval = interval
       self.burst = burst
       self.prompt = prompt
+      self.flood = flood
     }
 
     /// As often as anybody can see, except that what is little is told at once.
-    package static var frames: Pace { Pace(interval: .microseconds(16_667), prompt: 16) }
+    package static var frames: Pace {
+      Pace(interval: .microseconds(16_667), prompt: 16, flood: .milliseconds(500))
+    }
   }
 
   private struct State {
@@ -37,8 +44,10 @@ package final class Mailbox<Element: Sendable>: Sendable {
     var isTimerSet = false
     /// When the time began within which only little is handed on; the newest call, where nothing is.
     var began: DispatchTime?
-    /// How much has been handed on since then, and whether it was too much in the time before.
+    /// How much has been handed on since then.
     var handedOn = 0
+    /// Until when it counts as a flood.
+    var floodEnd: DispatchTime?
     var isFlooded = false
     /// What the last call has emptied, to be filled again.
     var spare: [Element] = []
@@ -57,7 +66,7 @@ package final class Mailbox<Element: Sendable>: Sendable {
     case timer(DispatchTime)
   }
 
-  private let state = Lock(State())
+  private let state = LockedPlace(State())
   private let queue: DispatchQueue
   private let pace: Pace?
   private let receive: @Sendable ([Element]) -> Void
@@ -145,8 +154,8 @@ package final class Mailbox<Element: Sendable>: Sendable {
       state.handedOn += state.elements.count
       return
     }
-    state.isFlooded =
-      state.handedOn > pace.prompt && state.began.map { now < $0 + pace.interval + pace.interval } ?? false
+    if state.handedOn > pace.prompt { state.floodEnd = now + pace.flood }
+    state.isFlooded = state.floodEnd.map { now < $0 } ?? false
     state.began = now
     state.handedOn = state.elements.count
   }

@@ -13,38 +13,84 @@ final class ObservationBoard: Sendable {
 
   private struct Contents {
     var progress = OperationProgress()
-    var observations: [OperationObservation] = []
+    // Mostly there is one, and then there is no array to reach for.
+    private var first: OperationObservation? { didSet { told = first.map { .passUnretained($0) } } }
+    /// The same, for when it is told: counting references costs at each change, and it stays while the lock is held.
+    private var told: Unmanaged<OperationObservation>?
+    private var others: [OperationObservation] = []
     var delegate: OperationObservation?
 
     /// Tells all observers; returns those that are to be woken once the lock is free.
     func post(_ operation: AsyncOperation, from old: Snapshot, to new: Snapshot) -> [any ChangeReceiver] {
       var sleepers: [any ChangeReceiver] = []
-      for index in observations.indices {
-        if let sleeper = observations[index].post(operation, from: old, to: new) { sleepers.append(sleeper) }
+      if let sleeper = told?._withUnsafeGuaranteedRef({ $0.post(operation, from: old, to: new) }) {
+        sleepers.append(sleeper)
+      }
+      for index in others.indices {
+        if let sleeper = others[index].post(operation, from: old, to: new) { sleepers.append(sleeper) }
       }
       return sleepers
     }
+
+    /// Tells all observers of what changes no value.
+    func post(_ operation: AsyncOperation, _ news: OperationNews, at value: Snapshot) {
+      first?.post(operation, news, at: value)
+      for observation in others { observation.post(operation, news, at: value) }
+    }
+
+    mutating func add(_ observation: OperationObservation) {
+      if first == nil { first = observation } else { others.append(observation) }
+    }
+
+    mutating func remove(_ observation: OperationObservation) {
+      if first === observation {
+        // The order in which observers are told is that in which they came.
+        first = others.isEmpty ? nil : others.removeFirst()
+      } else {
+        others.removeAll { $0 === observation }
+      }
+    }
+
+    mutating func takeAll() -> Ended {
+      defer {
+        first = nil
+        others = []
+        delegate = nil
+      }
+      return Ended(first: first, others: others, delegate: delegate)
+    }
   }
 
-  private let contents = Lock(Contents())
+  /// Observations that are over, to be let go of outside the lock: a handler's last reference may end other observations.
+  private struct Ended {
+    var first: OperationObservation?
+    var others: [OperationObservation] = []
+    var delegate: OperationObservation?
+
+    func tell() {
+      first?.operationIsOver()
+      for observation in others { observation.operationIsOver() }
+    }
+  }
+
+  private let contents = LockedPlace(Contents())
 
   var progress: OperationProgress { contents.withLock { $0.progress } }
 
   /// Makes a move and posts it, so that every observer is told of all moves in the order in which they were made.
   func post<Action>(_ operation: AsyncOperation, _ make: () -> Move<Action>) -> Action {
-    // What is let go of at the end goes outside the lock: a handler's last reference may end other observations.
-    var ended: [OperationObservation] = []
+    var ended = Ended()
     let (action, sleepers) = contents.withLock { contents -> (Action, [any ChangeReceiver]) in
       let move = make()
       guard move.old != move.new else { return (move.action, []) }
       let old = Snapshot(lifecycle: move.old, progress: contents.progress)
       let new = Snapshot(lifecycle: move.new, progress: contents.progress)
       let sleepers = contents.post(operation, from: old, to: new)
-      if move.new.isFinished { ended = Self.takeAll(&contents) }
+      if move.new.isFinished { ended = contents.takeAll() }
       return (move.action, sleepers)
     }
     for sleeper in sleepers { sleeper.wake() }
-    for observation in ended { observation.operationIsOver() }
+    ended.tell()
     return action
   }
 
@@ -65,7 +111,7 @@ final class ObservationBoard: Sendable {
     contents.withLock { contents in
       let value = Snapshot(lifecycle: operation.lifecycle, progress: contents.progress)
       guard !value.lifecycle.isFinished else { return }
-      for observation in contents.observations { observation.post(operation, news, at: value) }
+      contents.post(operation, news, at: value)
     }
   }
 
@@ -78,7 +124,7 @@ final class ObservationBoard: Sendable {
       let lifecycle = beginObserved()
       let value = Snapshot(lifecycle: lifecycle, progress: contents.progress)
       let sleeper = initial ? observation.postInitial(operation, value) : nil
-      if !lifecycle.isFinished { contents.observations.append(observation) }
+      if !lifecycle.isFinished { contents.add(observation) }
       return (sleeper, lifecycle.isFinished)
     }
     sleeper?.wake()
@@ -89,7 +135,7 @@ final class ObservationBoard: Sendable {
   ///
   /// The operation stays observed, by nobody: it may be gone, and another may be on its way.
   func remove(_ observation: OperationObservation) {
-    contents.withLock { $0.observations.removeAll { $0 === observation } }
+    contents.withLock { $0.remove(observation) }
   }
 
   /// Puts an observation in the place of the delegate's, which is returned.
@@ -101,18 +147,5 @@ final class ObservationBoard: Sendable {
   }
 
   /// The operation is being freed: whoever still waits for changes is told that none will come.
-  func close() {
-    for observation in contents.withLock({ Self.takeAll(&$0) }) { observation.operationIsOver() }
-  }
-
-  private static func takeAll(_ contents: inout Contents) -> [OperationObservation] {
-    var taken: [OperationObservation] = []
-    swap(&taken, &contents.observations)
-    if let delegate = contents.delegate {
-      // It stands among the others too.
-      taken.append(delegate)
-      contents.delegate = nil
-    }
-    return taken
-  }
+  func close() { contents.withLock { $0.takeAll() }.tell() }
 }

@@ -47,6 +47,7 @@ public final class OperationFeeder: @unchecked Sendable {
   private let leaving = Atomic(0)
   /// How far ahead of the width the queue is filled.
   private var lead = Lead()
+  private var isAnyInLine = false
   private var isPumping = false
   private var whenEmpty: [@Sendable () -> Void] = []
   /// Whether there is anything in `whenEmpty`, for those who have not got the lock.
@@ -77,13 +78,14 @@ public final class OperationFeeder: @unchecked Sendable {
     guard let asynchronous = operation as? AsyncOperation, asynchronous.existingExtras == nil,
       !hasTeller.load(ordering: .acquiring)
     else { return try add([operation]) }
-    let batch = DependencyGraph.ranks.withLock { _ in
+    let (isDirect, batch) = DependencyGraph.ranks.withLock { _ in
       let node = join(operation)
-      guard node.unfinished == 0 || operation.isCancelled else { return Batch() }
+      guard node.unfinished == 0 || operation.isCancelled else { return (false, Batch()) }
+      if entersAtOnce(node, operation) { return (true, Batch()) }
       line(up: node, operation)
-      return begin()
+      return (false, begin())
     }
-    enter(batch)
+    if isDirect { queue.addOperation(operation) } else { enter(batch) }
   }
 
   /// Adds operations; of those that are ready the more urgent enter first, and equals in their order here.
@@ -194,6 +196,7 @@ public final class OperationFeeder: @unchecked Sendable {
     node.ticket += 1
     node.place = .inLine(ticket: node.ticket)
     lines[Level(operation.queuePriority).rawValue].append(node)
+    isAnyInLine = true
   }
 
   /// A member's priority has changed: if it stands in line, it goes to the end of another line.
@@ -235,10 +238,21 @@ public final class OperationFeeder: @unchecked Sendable {
   /// One thread at a time enters, which keeps the order of each line; whoever comes meanwhile leaves what there is to
   /// enter in line, where that thread will find it.
   func begin() -> Batch {
-    guard !isPumping, lines.contains(where: { !$0.isEmpty }) else { return Batch() }
+    guard !isPumping, isAnyInLine else { return Batch() }
     let batch = takeBatch()
     isPumping = !batch.operations.isEmpty
     return batch
+  }
+
+  /// Under the graph's lock: whether a member enters without having stood in line, because nobody does; it has, then.
+  private func entersAtOnce(_ node: DependencyNode, _ operation: Operation) -> Bool {
+    guard !isPumping, !isAnyInLine else { return false }
+    let level = Level(operation.queuePriority)
+    let ahead = entered[...level.rawValue].reduce(0, +)
+    guard ahead < lead.fill(width: queue.maxConcurrentOperationCount).high else { return false }
+    node.place = .entered(level)
+    entered[level.rawValue] += 1
+    return true
   }
 
   func enter(_ first: Batch) {
@@ -278,6 +292,7 @@ public final class OperationFeeder: @unchecked Sendable {
         if !node.isOurs { batch.foreign.append(operation) }
       }
     }
+    isAnyInLine = lines.contains { !$0.isEmpty }
     if !batch.operations.isEmpty { lead.filled(at: DispatchTime.now().uptimeNanoseconds) }
     return batch
   }

@@ -40,8 +40,9 @@ final class OperationObservation: Sendable {
   // A handler with its mailbox, or a buffer. Apart, because a copy of what an enumeration holds costs at each change.
   private let handler: Handler?
   private let newsHandler: (@Sendable (AsyncOperation, OperationNews) -> Void)?
-  private let mailbox: Mailbox<Delivery>?
   private let delivery: DeliveryQueue?
+  /// That of `delivery`, which keeps it: counting references costs at each change.
+  private let mailbox: Unmanaged<Mailbox<Delivery>>?
   private let buffer: (any ChangeReceiver)?
 
   /// Tells `handler` on `queue`.
@@ -55,7 +56,7 @@ final class OperationObservation: Sendable {
     self.newsHandler = newsHandler
     let delivery = DeliveryQueue.of(queue)
     self.delivery = delivery
-    mailbox = delivery.mailbox
+    mailbox = .passUnretained(delivery.mailbox)
     buffer = nil
   }
 
@@ -80,7 +81,9 @@ final class OperationObservation: Sendable {
   /// Like `post`, for what changes no value.
   func post(_ operation: AsyncOperation, _ news: OperationNews, at value: Snapshot) {
     guard newsHandler != nil else { return }
-    mailbox?.post { Delivery(observation: self, operation: operation, old: nil, new: value, news: news) }
+    mailbox?._withUnsafeGuaranteedRef {
+      $0.post { Delivery(observation: self, operation: operation, old: nil, new: value, news: news) }
+    }
   }
 
   /// Like `post`, for the value at the beginning.
@@ -90,7 +93,9 @@ final class OperationObservation: Sendable {
 
   private func send(_ operation: AsyncOperation, _ old: Snapshot?, _ new: Snapshot) -> (any ChangeReceiver)? {
     if let mailbox {
-      mailbox.post { Delivery(observation: self, operation: operation, old: old, new: new) }
+      mailbox._withUnsafeGuaranteedRef {
+        $0.post { Delivery(observation: self, operation: operation, old: old, new: new) }
+      }
       return nil
     }
     buffer?.append(old, new)
