@@ -83,6 +83,10 @@ let package = Package(
     .executableTarget(
       name: "ProcessProbe", dependencies: ["Operations", "Processes"], path: "Tests/ProcessProbe",
       swiftSettings: settings),
+    // What Tests/Benchmarks/run measures of the library.
+    .executableTarget(
+      name: "operation-benchmarks", dependencies: ["Operations"], path: "Tests/Benchmarks/OperationBenchmarks",
+      swiftSettings: settings),
     tests("JobModel", ["Support"]),
     tests("JobEngine", ["Support", "JobModel"]),
     tests("JobFiles", ["Support", "JobModel"]),
