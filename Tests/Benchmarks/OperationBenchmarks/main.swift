@@ -1,0 +1,15 @@
+import Foundation
+
+let rounds = CommandLine.arguments.dropFirst(2).first.flatMap(Int.init) ?? 5
+switch CommandLine.arguments.dropFirst().first {
+case "operations":
+  measureStates(rounds)
+  try measureLives(rounds)
+case "shapes": try measureShapes(rounds)
+case "observe":
+  measureChanges(rounds)
+  measureDrains()
+default:
+  print("usage: operation-benchmarks operations|shapes|observe [ROUNDS]")
+  exit(2)
+}
