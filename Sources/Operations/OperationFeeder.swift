@@ -49,6 +49,8 @@ public final class OperationFeeder: @unchecked Sendable {
   private var lead = Lead()
   private var isAnyInLine = false
   private var isPumping = false
+  /// How many are at work who want nothing to enter meanwhile.
+  private var holds = 0
   private var whenEmpty: [@Sendable () -> Void] = []
   /// Whether there is anything in `whenEmpty`, for those who have not got the lock.
   private let isAwaited = Atomic(false)
@@ -238,7 +240,7 @@ public final class OperationFeeder: @unchecked Sendable {
   /// One thread at a time enters, which keeps the order of each line; whoever comes meanwhile leaves what there is to
   /// enter in line, where that thread will find it.
   func begin() -> Batch {
-    guard !isPumping, isAnyInLine else { return Batch() }
+    guard !isPumping, isAnyInLine, holds == 0 else { return Batch() }
     let batch = takeBatch()
     isPumping = !batch.operations.isEmpty
     return batch
@@ -246,7 +248,7 @@ public final class OperationFeeder: @unchecked Sendable {
 
   /// Under the graph's lock: whether a member enters without having stood in line, because nobody does; it has, then.
   private func entersAtOnce(_ node: DependencyNode, _ operation: Operation) -> Bool {
-    guard !isPumping, !isAnyInLine else { return false }
+    guard !isPumping, !isAnyInLine, holds == 0 else { return false }
     let level = Level(operation.queuePriority)
     let ahead = entered[...level.rawValue].reduce(0, +)
     guard ahead < lead.fill(width: queue.maxConcurrentOperationCount).high else { return false }
@@ -325,15 +327,19 @@ public final class OperationFeeder: @unchecked Sendable {
 
   /// Cancels every operation that has not finished.
   ///
-  /// Those that execute go last, so that the end of one of them lets none of the others begin.
+  /// Nothing enters the queue until all that does not execute has been cancelled, and what executes goes last: the end
+  /// of none of them lets another begin.
   public func cancelAllOperations() {
     let (waiting, entered) = DependencyGraph.ranks.withLock { _ in
-      (members.filter { !$0.isEntered }.compactMap(\.held), members.filter(\.isEntered).compactMap(\.held))
+      holds += 1
+      return (members.filter { !$0.isEntered }.compactMap(\.held), members.filter(\.isEntered).compactMap(\.held))
     }
     var executing: [Operation] = []
     for operation in waiting + entered {
       if operation.isExecuting { executing.append(operation) } else { operation.cancel() }
     }
+    DependencyGraph.ranks.withLock { _ in holds -= 1 }
+    pump()
     for operation in executing { operation.cancel() }
   }
 

@@ -172,6 +172,23 @@ import Testing
     #expect(holder.isFinished)
   }
 
+  /// The end of one that is cancelled lets go what waits for it, which must not begin before it is cancelled too.
+  @Test func whenAllAreCancelledNothingThatWaitsForAnotherBegins() throws {
+    for _ in 0..<1000 {
+      let first = ManualOperation()
+      let middle = ManualOperation()
+      let began = Journal<Bool>()
+      let last = BlockOperation { began.add(true) }
+      middle.addDependency(first)
+      last.addDependency(middle)
+      try feeder.add([first, middle, last])
+      #expect(eventually { first.isExecuting })
+      feeder.cancelAllOperations()
+      feeder.waitUntilAllOperationsAreFinished()
+      #expect(last.isCancelled && began.count == 0 && middle.mainCount == 0)
+    }
+  }
+
   @Test func cancelRacingTheFeederLosesNothing() throws {
     for _ in 0..<100 {
       let operations = (0..<30).map { _ in ManualOperation() }
