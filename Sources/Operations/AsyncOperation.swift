@@ -61,7 +61,8 @@ open class AsyncOperation: Operation, @unchecked Sendable {
   open override func cancel() {
     switch move({ $0.cancel() }) {
     case .tellFoundation:
-      AsyncOperation.$isTellingReadiness.withValue(true) { super.cancel() }
+      // Foundation reads isReady here.
+      Self.$isTellingReadiness.withValue(true) { super.cancel() }
       // One whose start is put off is started by nobody else.
       if let extras = existingExtras, DependencyGraph.abandonGate(of: self, extras) {
         start()

@@ -5,7 +5,8 @@ final class Upload: @unchecked Sendable {
   // Safe: every method is called on the transfer thread.
 
   struct Order: Sendable {
-    var file: URL
+    /// Nil until it is known.
+    var file: URL?
     var url: URL
     var method: String
     var headers: [String: String]
@@ -38,7 +39,7 @@ final class Upload: @unchecked Sendable {
 
   private static let reserved: Set<String> = ["content-length", "transfer-encoding", "content-range"]
 
-  private let order: Order
+  private var order: Order
   private let thread: TransferThread
   private var listener: TransferListener<Int>?
   private lazy var gate = ProgressGate(on: thread) { [unowned self] in listener?.progress($0) }
@@ -49,6 +50,9 @@ final class Upload: @unchecked Sendable {
     self.order = order
     self.thread = thread
   }
+
+  /// Before the start.
+  func take(_ file: URL) { order.file = file }
 
   func start(_ listener: TransferListener<Int>) {
     guard case .idle = phase else { return }
@@ -95,7 +99,8 @@ final class Upload: @unchecked Sendable {
   }
 
   private func openFile() throws(TransferError) -> UploadFile {
-    try UploadFile(order.file) { [unowned self] offset in
+    guard let file = order.file else { throw TransferError(.file, "no file was given to upload") }
+    return try UploadFile(file) { [unowned self] offset in
       guard case .sending(let request) = phase, let size = request.file?.size else { return }
       gate.report(TransferProgress(done: offset, total: size))
     }

@@ -12,7 +12,7 @@ import Operations
 ///
 /// It ends with the status of a 2xx reply, a `TransferError`, or a `CancellationError`. All its work is on the one transfer
 /// thread, and so are the calls of what is set to be called at once.
-public final class UploadOperation: ResultOperation<Int>, @unchecked Sendable {
+public final class UploadOperation: ResultOperation<Int>, InputReceiving, @unchecked Sendable {
   // Safe: `onProgress` and `onNote` are set before the start and only read after it; `upload` is on its thread.
   private let thread: TransferThread
   private let upload: Upload
@@ -34,8 +34,13 @@ public final class UploadOperation: ResultOperation<Int>, @unchecked Sendable {
     self.init(file, to: url, method: method, headers: headers, thread: .shared)
   }
 
+  /// Makes an upload of a file that another operation makes: `upload.receives(from: download)`.
+  public convenience init(to url: URL, method: String = "PUT", headers: [String: String] = [:]) {
+    self.init(nil, to: url, method: method, headers: headers, thread: .shared)
+  }
+
   package init(
-    _ file: URL, to url: URL, method: String = "PUT", headers: [String: String] = [:], thread: TransferThread
+    _ file: URL?, to url: URL, method: String = "PUT", headers: [String: String] = [:], thread: TransferThread
   ) {
     self.thread = thread
     upload = Upload(Upload.Order(file: file, url: url, method: method, headers: headers), on: thread)
@@ -49,6 +54,9 @@ public final class UploadOperation: ResultOperation<Int>, @unchecked Sendable {
 
   /// Goes on after `pause()`.
   public func resume() { thread.async { [upload] in upload.resume() } }
+
+  /// Takes the file to send in place of any other; called before `main` where the upload receives it.
+  public func receive(_ file: URL) { thread.async { [upload] in upload.take(file) } }
 
   /// Begins the transfer; the queue calls it.
   public override func main() {

@@ -32,6 +32,35 @@ import Testing
     #expect(upload.notes == ["PUT /up/a/b 201 (HTTP/1.1)"])
   }
 
+  @Test func anUploadSendsTheFileOfTheDownloadThatItReceivesFrom() async throws {
+    let nginx = try Nginx()
+    let data = try nginx.add("made", size: 100_000)
+    let download = DownloadOperation(from: nginx.url("/files/made"), to: folder.file("fetched"))
+    let upload = UploadOperation(to: nginx.url("/up/fetched"))
+    upload.receives(from: download)
+    let orphan = UploadOperation(to: nginx.url("/up/orphan"))
+    let feeder = OperationFeeder(feeding: OperationQueue())
+    try feeder.add([upload, download, orphan])
+    await withCheckedContinuation { continuation in feeder.whenEmpty(on: .global()) { continuation.resume() } }
+    #expect(try upload.outcome?.get() == 201)
+    #expect(try Data(contentsOf: nginx.uploads.appending(path: "fetched")) == data)
+    #expect(orphan.failure as? TransferError == TransferError(.file, "no file was given to upload"))
+  }
+
+  @Test func anUploadWhoseSourceFailsFailsWithItsErrorAndConnectsToNobody() async throws {
+    let nginx = try Nginx()
+    let server = try RawServer { _ in [.hold] }
+    defer { server.stop() }
+    let download = DownloadOperation(from: nginx.url("/status/404"), to: folder.file("fetched"))
+    let upload = UploadOperation(to: server.url("/x"))
+    upload.receives(from: download)
+    let feeder = OperationFeeder(feeding: OperationQueue())
+    try feeder.add([upload, download])
+    await withCheckedContinuation { continuation in feeder.whenEmpty(on: .global()) { continuation.resume() } }
+    #expect(upload.failure as? TransferError == TransferError(.http(404), "HTTP 404"))
+    #expect(server.requests.isEmpty)
+  }
+
   @Test func methodAndHeadersGoAlong() async throws {
     let server = try RawServer { _ in [.readBody(), .send("HTTP/1.1 202 A\r\nContent-Length: 2\r\n\r\nok"), .next] }
     defer { server.stop() }
