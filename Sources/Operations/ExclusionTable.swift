@@ -43,7 +43,9 @@ struct ExclusionTable {
   private struct Line {
     /// A group and, after it, what executes in it.
     var holders: [Request] = []
-    var waiting: [Request] = []
+    private(set) var waiting: [Request] = []
+    /// How many of those who wait are in a group.
+    private var grouped = 0
     /// How many have the turn at most.
     var reach = 1
     var turns = 0
@@ -53,7 +55,21 @@ struct ExclusionTable {
     /// Those who may have the turn, as far as this line goes.
     var inReach: [Request] {
       guard let holder = holders.last else { return Array(waiting.prefix(reach)) }
-      return Array(waiting.lazy.filter { $0.groups.contains(holder.id) }.prefix(reach))
+      return Array(inGroups.filter { $0.groups.contains(holder.id) }.prefix(reach))
+    }
+
+    /// Mostly nobody, and thousands may wait.
+    var inGroups: [Request] { grouped == 0 ? [] : waiting.filter { !$0.groups.isEmpty } }
+
+    mutating func add(_ request: Request, first: Bool = false) {
+      waiting.insert(request, at: first ? 0 : waiting.count)
+      if !request.groups.isEmpty { grouped += 1 }
+    }
+
+    mutating func remove(_ request: Request) {
+      guard let index = waiting.firstIndex(where: { $0 === request }) else { return }
+      waiting.remove(at: index)
+      if !request.groups.isEmpty { grouped -= 1 }
     }
   }
 
@@ -66,7 +82,7 @@ struct ExclusionTable {
   func has(_ category: ExclusionCategory) -> Bool { lines[category] != nil }
 
   mutating func enter(_ request: Request) -> Changes {
-    for category in request.categories { lines[category, default: Line()].waiting.append(request) }
+    for category in request.categories { lines[category, default: Line()].add(request) }
     return refresh(request.categories)
   }
 
@@ -74,8 +90,8 @@ struct ExclusionTable {
   mutating func hurry(_ request: Request) -> Changes {
     guard request.state == .waiting else { return Changes() }
     for category in request.categories {
-      lines[category]?.waiting.removeAll { $0 === request }
-      lines[category]?.waiting.insert(request, at: 0)
+      lines[category]?.remove(request)
+      lines[category]?.add(request, first: true)
     }
     return refresh(request.categories)
   }
@@ -87,7 +103,7 @@ struct ExclusionTable {
     var changes = Changes()
     for category in request.categories {
       guard var line = lines.removeValue(forKey: category) else { continue }
-      line.waiting.remove(request)
+      line.remove(request)
       line.turns -= 1
       line.holders.append(request)
       line.reach = 1
@@ -111,10 +127,10 @@ struct ExclusionTable {
     for category in request.categories {
       guard var line = lines.removeValue(forKey: category) else { continue }
       switch request.state {
-      case .holding: line.holders.remove(request)
-      case .waiting: line.waiting.remove(request)
+      case .holding: line.holders.removeAll { $0 === request }
+      case .waiting: line.remove(request)
       case .onTurn:
-        line.waiting.remove(request)
+        line.remove(request)
         line.turns -= 1
       case .gone: break
       }
@@ -137,7 +153,7 @@ struct ExclusionTable {
     var changes = Changes()
     for category in categories {
       guard let line = lines[category] else { continue }
-      for request in line.inReach where request.state == .waiting && isFree(request) {
+      for request in line.inReach + line.inGroups where request.state == .waiting && isFree(request) {
         request.state = .onTurn
         for category in request.categories { lines[category]?.turns += 1 }
         changes.allowed.append(request)
@@ -155,15 +171,15 @@ struct ExclusionTable {
   }
 
   /// Whether it is its turn in the line of each of its categories.
+  ///
+  /// What is in a group that holds one of them goes before all who wait for the others: they may wait for the group.
   private func isFree(_ request: Request) -> Bool {
-    request.categories.allSatisfy { category in
-      lines[category]?.inReach.contains { $0 === request } == true
+    let isInside = request.categories.contains { category in
+      lines[category]?.holders.last.map { request.groups.contains($0.id) } == true
     }
-  }
-}
-
-extension [ExclusionTable.Request] {
-  fileprivate mutating func remove(_ request: ExclusionTable.Request) {
-    if let index = firstIndex(where: { $0 === request }) { remove(at: index) }
+    return request.categories.allSatisfy { category in
+      guard let line = lines[category] else { return false }
+      return isInside && line.holders.isEmpty || line.inReach.contains { $0 === request }
+    }
   }
 }

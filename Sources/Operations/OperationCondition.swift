@@ -125,7 +125,8 @@ public struct OperationCondition: Sendable {
   /// The others wait for their turn in the order in which they came to be ready otherwise, and take no slot meanwhile.
   /// Several categories, of one condition or of several, are taken all at once. Only what executes has a category to
   /// itself, so that an operation in a suspended queue is in nobody's way. The children of a group share the group's
-  /// categories with it, but not with each other.
+  /// categories with it, but not with each other, and go before others in the lines for theirs. What a group's children
+  /// need belongs to the group too: of two groups, each with what a child of the other waits for, neither can end.
   public static func mutuallyExclusive(_ category: ExclusionCategory) -> OperationCondition {
     var condition = OperationCondition("mutually exclusive: \(category.name)", .all([]))
     condition.categories = [category]

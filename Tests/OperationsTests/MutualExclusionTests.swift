@@ -78,7 +78,7 @@ import Testing
   @Test func theyTakeTurnsInTheOrderInWhichTheyBecameReady() {
     let queue = OperationQueue()
     let journal = Journal<Int>()
-    let operations = (0..<200).map { number in
+    let operations = (0..<500).map { number in
       ClosureOperation { operation in
         journal.add(number)
         operation.finish()
@@ -91,7 +91,16 @@ import Testing
     for operation in operations { queue.addOperation(operation) }
     holder.finish()
     queue.waitUntilAllOperationsAreFinished()
-    #expect(journal.entries == Array(0..<200))
+    #expect(journal.entries == Array(0..<500))
+  }
+
+  @Test func thousandsMayWait() throws {
+    let room = Room()
+    let feeder = OperationFeeder(feeding: OperationQueue())
+    feeder.queue.maxConcurrentOperationCount = 2
+    try feeder.add((0..<5000).map { _ in Visitor([("thousands", room)]) })
+    feeder.waitUntilAllOperationsAreFinished()
+    #expect(room.isRight && room.visitCount == 5000)
   }
 
   @Test func aWaiterThatIsCancelledLeaves() {
@@ -187,6 +196,28 @@ import Testing
     #expect(stranger.mainCount == 0 || stranger.isExecuting)
     #expect(group.failure == nil && room.isRight && room.visitCount == 5)
     #expect(eventually { stranger.isExecuting })
+    stranger.finish()
+    queue.waitUntilAllOperationsAreFinished()
+  }
+
+  @Test func aChildGoesBeforeThoseWhoWaitForItsGroup() {
+    let queue = OperationQueue()
+    let group = GroupOperation()
+    let first = ManualOperation()
+    try? group.add(first)
+    group.addCondition(.mutuallyExclusive("house"))
+    queue.addOperation(group)
+    #expect(eventually { first.isExecuting })
+    let stranger = exclusive("stranger", "house")
+    stranger.addCondition(.mutuallyExclusive("garden"))
+    queue.addOperation(stranger)
+    #expect(eventually { !isForgotten("garden") })
+    // The stranger stands before it in the line for the garden, and waits for the house.
+    let child = Visitor([("house", Room()), ("garden", Room())])
+    #expect(throws: Never.self) { try group.add(child) }
+    #expect(eventually { child.isFinished })
+    first.finish()
+    #expect(eventually { group.isFinished && stranger.isExecuting })
     stranger.finish()
     queue.waitUntilAllOperationsAreFinished()
   }
