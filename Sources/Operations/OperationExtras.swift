@@ -77,7 +77,7 @@ final class OperationExtras: @unchecked Sendable {
     }
     timer?.cancel()
     evaluation?.cancel()
-    DependencyGraph.leaveExclusion(self)
+    if !conditions.isEmpty { DependencyGraph.leaveExclusion(self) }
     for body in endings { body(operation) }
     // Let go of outside the lock: a condition may keep the operation whose value is passed on.
     withExtendedLifetime(conditions) {}
