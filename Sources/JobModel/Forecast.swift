@@ -25,6 +25,8 @@ package struct Forecast: Sendable {
   private let isActive: [Bool]
   /// Seconds that a job still takes once it may start; 0 for one that has ended.
   private let rest: [Double]
+  /// Seconds of `rest` that pass before it executes.
+  private let wait: [Double]
   private let order: [Int]
   /// Without those that have not been added yet.
   private let needs: [[Int]]
@@ -40,14 +42,16 @@ package struct Forecast: Sendable {
     needs = run.jobs.map { $0.job.needs.map(\.job.index).filter { $0 < run.jobs.count } }
     order = DependencyOrder(needs).order
     var rest = [Double](repeating: 0, count: run.jobs.count)
+    var wait = rest
     var isOpen = [Bool](repeating: false, count: run.jobs.count)
     var isActive = isOpen
     for (index, record) in run.jobs.enumerated() where !record.state.isTerminal {
       isOpen[index] = true
       isActive[index] = record.state.isActive
-      rest[index] = Self.rest(record, now: now, expected: expected(JobID(index)) ?? .seconds(1))
+      if case .backingOff(let until, _, _, _) = record.state { wait[index] = max(.zero, until - now) / .seconds(1) }
+      rest[index] = wait[index] + Self.rest(record, now: now, expected: expected(JobID(index)) ?? .seconds(1))
     }
-    (self.rest, self.isOpen, self.isActive) = (rest, isOpen, isActive)
+    (self.rest, self.wait, self.isOpen, self.isActive) = (rest, wait, isOpen, isActive)
     finish = []
     tail = Array(repeating: 0, count: run.jobs.count)
     finish = finishes(rest)
@@ -58,9 +62,6 @@ package struct Forecast: Sendable {
   }
 
   private static func rest(_ record: JobRecord, now: Duration, expected: Duration) -> Double {
-    if case .backingOff(let until, _, _, _) = record.state {
-      return (max(.zero, until - now) + expected) / .seconds(1)
-    }
     guard record.state.isActive, let elapsed = record.elapsed(at: now) else { return expected / .seconds(1) }
     return (record.remaining(at: now) ?? max(.zero, expected - elapsed)) / .seconds(1)
   }
@@ -92,7 +93,7 @@ package struct Forecast: Sendable {
       var executing = record.spent.executing / .seconds(1)
       if isOpen[job] {
         if record.state == .executing { executing += max(0, now - record.since / .seconds(1)) }
-        executing += rest[job]
+        executing += rest[job] - wait[job]
       }
       links.append(
         Link(
@@ -134,12 +135,13 @@ package struct Forecast: Sendable {
   /// When each job would run.
   package struct Schedule: Sendable {
     package fileprivate(set) var end: Duration
-    fileprivate var rest: [Double]
+    /// Seconds that a job executes before it finishes.
+    fileprivate var lasts: [Double]
     fileprivate var finishes: [Double]
 
-    /// From the start of what is left of a job to its finish.
+    /// When what is left of a job executes; a back-off before it is left out.
     package func expected(_ id: JobID) -> Range<Duration> {
-      .seconds(finishes[id.index] - rest[id.index])..<(.seconds(finishes[id.index]))
+      .seconds(finishes[id.index] - lasts[id.index])..<(.seconds(finishes[id.index]))
     }
   }
 
@@ -175,7 +177,7 @@ package struct Forecast: Sendable {
         running.insertSorted(Running(finish: last + rest[job], job: job), by: >)
       }
       guard let done = running.popLast() else {
-        return Schedule(end: .seconds(last), rest: rest, finishes: finishes)
+        return Schedule(end: .seconds(last), lasts: zip(rest, wait).map { $0 - $1 }, finishes: finishes)
       }
       last = max(last, done.finish)
       plan.give(done.job)

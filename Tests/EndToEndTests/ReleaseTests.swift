@@ -140,6 +140,10 @@ import Testing
     try window.sees("the timeline") { $0.text.contains("▾NOW") && $0.text.contains("expected") }
     try window.press("i")
     try window.sees("0 all")
+    try window.press("0")
+    try window.sees("the whole run") { !$0.text.contains("0 all") }
+    try window.press("i", "o")
+    try window.sees("the whole run again") { $0.text.contains("▾NOW") && !$0.text.contains("0 all") }
     try window.press("4")
     try window.sees("the critical path") { $0.text.contains("2x SAVES") && $0.text.contains("~ends at") }
     try window.press("5")

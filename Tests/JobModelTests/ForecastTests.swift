@@ -66,6 +66,17 @@ import Testing
     #expect(forecast(Recorder(jobs, pools: ["net": 2])).schedule(slots: 9).end == .seconds(16))
   }
 
+  @Test func aRetryIsExpectedOnceItsBackOffIsOver() {
+    var recorder = Recorder(jobs())
+    recorder.move(3, to: .executing)
+    let failure = JobFailure(.exit(1), "exit 1")
+    recorder.move(3, to: .backingOff(until: .seconds(30), number: 1, limit: 1, after: failure), after: .seconds(2))
+    let forecast = forecast(recorder, now: 2)
+    #expect(forecast.finish(JobID(3)) == .seconds(33))
+    #expect(forecast.schedule(slots: 4).expected(JobID(3)) == .seconds(30)..<(.seconds(33)))
+    #expect(forecast.chain.map(\.executing) == [.seconds(5)])
+  }
+
   @Test func aRunWithoutJobsHasNoChain() {
     let forecast = forecast(Recorder([]))
     #expect(forecast.chain.isEmpty && forecast.end == .zero && forecast.schedule(slots: 2).end == .zero)
