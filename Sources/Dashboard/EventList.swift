@@ -2,7 +2,8 @@ import JobModel
 
 /// The newest facts of the run, and where a person is among them.
 ///
-/// Progress and output are left out: the list and the log show them, and there are too many.
+/// Progress and output are left out: the list and the log show them, and there are too many. So are the jobs that the
+/// run began with.
 struct EventList {
   static let capacity = 5000
 
@@ -19,8 +20,14 @@ struct EventList {
   /// The fact that the cursor is on; nil follows the newest.
   private var cursor: Int?
 
-  /// `seen` facts have happened before anybody looked.
-  init(seen: Int = 0) { lost = seen }
+  /// The jobs that were there from the beginning.
+  private var declared: Int
+
+  /// What has happened in `run` happened before anybody looked.
+  init(after run: Run) {
+    lost = run.nextSeq
+    declared = run.start?.jobs ?? 0
+  }
 
   subscript(row: Int) -> JobEvent { kept[rows[row] - first] }
 
@@ -28,9 +35,12 @@ struct EventList {
 
   mutating func add(_ event: JobEvent) {
     switch event.fact {
-    case .jobAdded, .jobProgress, .jobLog: return
-    default: kept.append(event)
+    case .jobAdded(let id, _) where id.index < declared: return
+    case .jobProgress, .jobLog: return
+    case .runStarted(let start): declared = start.jobs
+    default: break
     }
+    kept.append(event)
     // In bulk, so that a fact costs a constant.
     guard kept.count > Self.capacity * 2 else { return }
     let surplus = kept.count - Self.capacity

@@ -11,10 +11,10 @@ struct EventWording: Equatable {
   init(_ fact: JobFact, _ run: Run) {
     switch fact {
     case .runStarted(let start):
-      text = "the run starts: \(Format.count(start.jobs, "job")), \(Format.count(start.slots, "slot"))"
+      text = "the run starts: \(Format.count(start.jobs, "job")), \(Self.slots(start.slots))"
     case .jobAdded(let id, _):
       job = id
-      text = "added"
+      text = "added to the run"
     case .jobState(let id, let state, let attempt, let pid):
       job = id
       self.state = StateClass(state)
@@ -29,7 +29,7 @@ struct EventWording: Equatable {
       job = id
       text = (isKill ? "kill" : "cancel") + " asked for " + Wording.by(canceller)
     case .slotsChanged(let slots):
-      text = Format.count(slots, "slot") + " from now on"
+      text = Self.slots(slots) + " from now on"
     case .priorityChanged(let id, let priority):
       job = id
       text = "priority \(priority.rawValue)"
@@ -40,6 +40,10 @@ struct EventWording: Equatable {
     case .runFinished(let summary):
       text = "the run is over: \(summary.succeeded) ok, \(summary.failed) failed"
     }
+  }
+
+  private static func slots(_ slots: Int) -> String {
+    "\(Run.slotsText(slots)) \(slots == 1 ? "slot" : "slots")"
   }
 
   private static func text(_ state: JobState, _ attempt: Int, _ pid: Int32?, _ run: Run) -> String {

@@ -305,6 +305,8 @@ extension Model {
     run.jobs[id.index].job.work.refusal(of: ability) == nil
   }
 
+  /// Whether an end would lose what a target has done so far.
+  var someTargetWorks: Bool { targets.contains { run.jobs[$0.index].state.isActive } }
   var someTargetIsActive: Bool {
     targets.contains { run.jobs[$0.index].state.isActive && isAble($0, .kill) }
   }

@@ -74,7 +74,7 @@ struct Model {
     self.size = size
     self.options = options
     index = JobIndex(run)
-    events = EventList(seen: run.nextSeq)
+    events = EventList(after: run)
     hasMouse = options.usesMouse
   }
 

@@ -19,7 +19,7 @@ extension Update {
       model.isCursorTaken = true
       model.showsCursor = true
       // Of one job it is plain what is meant; of many, what they have done so far would be lost unseen.
-      if action == .cancel || action == .kill, model.targets.count > 1, model.someTargetIsActive {
+      if action == .cancel || action == .kill, model.targets.count > 1, model.someTargetWorks {
         model.prompt = .confirm(action)
         return []
       }

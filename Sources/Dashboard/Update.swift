@@ -11,7 +11,7 @@ enum Update {
       model.apply(events)
       switch model.prompt {
       case .quit where model.isOver: model.prompt = nil
-      case .confirm where !model.someTargetIsActive: model.prompt = nil
+      case .confirm where !model.someTargetWorks: model.prompt = nil
       default: break
       }
       return departure(model)

@@ -418,8 +418,22 @@ struct PanelTests {
     #expect(bench.model.events.rows.count == 1)
   }
 
+  @Test func aJobThatComesLateIsAnEventAndThoseOfTheBeginningAreNot() {
+    var bench = bench()
+    bench.press(.character("5"))
+    #expect(!bench.frame().text.contains("added"))
+    let count = bench.model.rowCount
+    bench.play { $0.state(.jobAdded(JobID(25), .shell("late", needs: [JobNeed(JobID(24))]))) }
+    #expect(bench.model.rowCount == count + 1)
+    #expect(bench.frame().text.contains("added to the run"))
+    for panel in "1234" {
+      bench.press(.character(panel))
+      #expect(bench.model.rowCount > 0)
+    }
+  }
+
   @Test func oldEventsLeaveInBulkAndTheRestKeepsItsPlace() {
-    var list = EventList()
+    var list = EventList(after: Run())
     let run = RunBuilder([.shell("a")]).run
     for seq in 0..<30_000 { list.add(JobEvent(seq: 0, time: .zero, fact: .slotsChanged(seq))) }
     list.settle(run, .everything)
