@@ -328,6 +328,9 @@ extension AsyncOperation {
     existingBoard.report(OperationProgress(completed: completed, total: total), self)
   }
 
+  /// Does nothing where nobody observes.
+  final func tellLine(_ text: String, limit: Int) { board.load()?.log(text, self, limit: limit) }
+
   final func add(_ observation: OperationObservation, initial: Bool) {
     existingBoard.add(observation, to: self, initial: initial) {
       OperationLifecycle(code: word.bitwiseOr(Self.observed, ordering: .acquiringAndReleasing).oldValue)

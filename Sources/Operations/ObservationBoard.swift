@@ -19,6 +19,8 @@ final class ObservationBoard: Sendable {
     private var told: Unmanaged<OperationObservation>?
     private var others: [OperationObservation] = []
     var delegate: OperationObservation?
+    /// How many lines in a row have been left out because an observer was too far behind.
+    var lost = 0
 
     /// Tells all observers; returns those that are to be woken once the lock is free.
     func post(_ operation: AsyncOperation, from old: Snapshot, to new: Snapshot) -> [any ChangeReceiver] {
@@ -112,6 +114,20 @@ final class ObservationBoard: Sendable {
       let value = Snapshot(lifecycle: operation.lifecycle, progress: contents.progress)
       guard !value.lifecycle.isFinished else { return }
       contents.post(operation, news, at: value)
+    }
+  }
+
+  /// Posts a line of the operation's log, unless it has finished.
+  func log(_ text: String, _ operation: AsyncOperation, limit: Int) {
+    contents.withLock { contents in
+      let value = Snapshot(lifecycle: operation.lifecycle, progress: contents.progress)
+      guard !value.lifecycle.isFinished else { return }
+      let news = OperationNews.said(OperationLogLine(text: text, lost: contents.lost))
+      var isWhole = true
+      for observation in contents.observations where observation.wantsLines {
+        if !observation.post(operation, news, at: value, below: limit) { isWhole = false }
+      }
+      contents.lost = isWhole ? 0 : contents.lost + 1
     }
   }
 

@@ -44,10 +44,12 @@ final class OperationObservation: Sendable {
   /// That of `delivery`, which keeps it: counting references costs at each change.
   private let mailbox: Unmanaged<Mailbox<Delivery>>?
   private let buffer: (any ChangeReceiver)?
+  /// Whether it is told of the lines of the log, by its handler for news.
+  let wantsLines: Bool
 
   /// Tells `handler` on `queue`.
   init(
-    of operation: AsyncOperation, interest: ChangeInterest, on queue: DispatchQueue,
+    of operation: AsyncOperation, interest: ChangeInterest, on queue: DispatchQueue, wantsLines: Bool = false,
     news newsHandler: (@Sendable (AsyncOperation, OperationNews) -> Void)? = nil, handler: @escaping Handler
   ) {
     board = operation.existingBoard
@@ -58,6 +60,7 @@ final class OperationObservation: Sendable {
     self.delivery = delivery
     mailbox = .passUnretained(delivery.mailbox)
     buffer = nil
+    self.wantsLines = wantsLines
   }
 
   /// Keeps for `buffer` what it does not ask for yet.
@@ -67,6 +70,7 @@ final class OperationObservation: Sendable {
     self.buffer = buffer
     handler = nil
     newsHandler = nil
+    wantsLines = false
     delivery = nil
     mailbox = nil
   }
@@ -84,6 +88,13 @@ final class OperationObservation: Sendable {
     mailbox?._withUnsafeGuaranteedRef {
       $0.post { Delivery(observation: self, operation: operation, old: nil, new: value, news: news) }
     }
+  }
+
+  /// Like `post`, for a line; false if so many deliveries wait on the queue that it was left out.
+  func post(_ operation: AsyncOperation, _ news: OperationNews, at value: Snapshot, below limit: Int) -> Bool {
+    guard let mailbox, mailbox.count < limit else { return false }
+    post(operation, news, at: value)
+    return true
   }
 
   /// Like `post`, for the value at the beginning.

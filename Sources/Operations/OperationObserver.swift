@@ -24,6 +24,7 @@ indirect enum OperationNews: Sendable {
   // Indirect, so that a change, which has room for this, is no longer than it must be.
   case attached
   case produced(Operation)
+  case said(OperationLogLine)
 }
 
 /// Somebody who is told what happens in the life of an operation.
@@ -89,6 +90,7 @@ extension AsyncOperation {
         switch news {
         case .attached: handler(operation, .didAttach)
         case .produced(let other): handler(operation, .didProduce(other))
+        case .said: break
         }
       },
       handler: { operation, old, new in
