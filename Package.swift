@@ -27,6 +27,7 @@ let package = Package(
   platforms: [.macOS(.v15)],
   products: [
     .executable(name: "opdash", targets: ["opdash"]),
+    .library(name: "OperationDashboard", targets: ["OperationDashboard"]),
     .library(name: "Operations", targets: ["Operations"]),
     .library(name: "Transfers", targets: ["Transfers"]),
     .library(name: "Processes", targets: ["Processes"]),
@@ -58,15 +59,20 @@ let package = Package(
     module("Dashboard", ["JobModel", "Screen"]),
     module("NcursesTerminal", ["Screen", "CNcurses", "CTerminal"]),
 
+    // One run on what surrounds the program, and a program's own queue as a run.
+    module(
+      "Session", ["CTerminal", "Dashboard", "JobModel", "NcursesTerminal", "Operations", "Reports", "Screen"]),
+    module("OperationDashboard", ["JobEngine", "JobModel", "Operations", "Session", "Transfers"]),
+
     module("DemoServer", ["Checksums", "CMicrohttpd", "Operations"]),
     .target(
-      name: "Scenarios", dependencies: ["JobModel"], path: "Demo/Scenarios",
+      name: "Scenarios", dependencies: ["JobModel", "OperationDashboard", "Operations", "Transfers"],
+      path: "Demo/Scenarios",
       resources: ["collect.yml", "diamond.yml", "flaky-network.yml"].map { .embedInCode($0) }, swiftSettings: settings),
     .executableTarget(
       name: "opdash",
       dependencies: [
-        "JobModel", "JobEngine", "JobFiles", "Reports", "Screen", "Dashboard", "NcursesTerminal",
-        "DemoServer", "Operations", "Processes", "Scenarios", "Transfers", "CTerminal",
+        "DemoServer", "JobEngine", "JobFiles", "JobModel", "Operations", "Processes", "Reports", "Scenarios", "Session",
       ],
       swiftSettings: settings),
 
@@ -95,8 +101,10 @@ let package = Package(
     tests("Dashboard", ["Support", "JobModel", "Screen"], exclude: ["Goldens"]),
     tests("NcursesTerminal", ["Support", "Screen", "terminal-probe"]),
     tests("DemoServer", ["Checksums", "Support"]),
-    tests("Scenarios", ["Support", "DemoServer", "JobEngine", "JobFiles", "JobModel"]),
-    tests("opdash", ["Support", "JobModel", "Operations", "Reports", "Screen"]),
+    tests("Scenarios", ["Support", "DemoServer", "JobEngine", "JobFiles", "JobModel", "OperationDashboard"]),
+    tests("OperationDashboard", ["Support", "JobModel", "Operations", "Session", "Transfers"]),
+    tests("Session", ["Support", "JobModel", "Operations", "Reports", "Screen"]),
+    tests("opdash", ["Support", "JobModel", "Operations", "Reports", "Screen", "Session"]),
     // The built program in a real terminal, from the outside.
     .testTarget(
       name: "EndToEndTests", dependencies: ["Support", "opdash"], exclude: ["Fixtures"], swiftSettings: settings),

@@ -1,3 +1,4 @@
+import Foundation
 import JobModel
 
 /// A run that comes with the program, to be watched or learned from.
@@ -7,6 +8,8 @@ package struct Scenario: Sendable {
     /// set to its address.
     case jobFile(String)
     case graph(@Sendable () -> JobGraph)
+    /// Real operations in a real queue; `base` is the server's address where one is needed, and files go to the folder.
+    case operations(@Sendable (_ base: String, _ folder: URL) throws -> Performance)
   }
 
   package let name: String
@@ -19,7 +22,7 @@ package struct Scenario: Sendable {
 
   init(
     _ name: String, _ summary: String, _ source: Source, needsServer: Bool = false,
-    story: @escaping @Sendable (Run) -> [String]
+    story: @escaping @Sendable (Run) -> [String] = { _ in [] }
   ) {
     self.name = name
     self.summary = summary
@@ -29,15 +32,18 @@ package struct Scenario: Sendable {
   }
 
   /// What it showed, as lines without an end of line; told from what happened, also where that is less than planned.
-  package func closing(_ run: Run) -> [String] {
-    guard run.isComplete, run.counts.cancelled == 0, run.stopping == nil else {
+  package func closing(_ run: Run, of performance: Performance? = nil) -> [String] {
+    let wasDisturbed = run.jobs.contains { $0.state == .cancelled(by: .person) || $0.state == .cancelled(by: .signal) }
+    guard run.isComplete, !wasDisturbed, run.stopping == nil else {
       let tally = Tally(run)
       return ["\(name) was left after \(tally.lasted), with \(run.counts.succeeded) of \(run.jobs.count) jobs done."]
     }
-    return story(run)
+    return performance?.closing(run) ?? story(run)
   }
 
-  package static let all: [Scenario] = [.collect, .diamond, .flakyNetwork, .stress]
+  package static let all: [Scenario] = [
+    .collect, .earlyFinish, .cancelBeforeStart, .oneOrThree, .priorities, .diamond, .wrongQueue, .flakyNetwork, .stress,
+  ]
 
   package static func named(_ name: String) -> Scenario? { all.first { $0.name == name } }
 }
@@ -57,6 +63,28 @@ extension Scenario {
 
   static let stress = Scenario(
     "stress", "10,000 jobs", .graph { StressGraph.make() }, story: Stories.stress)
+
+  static let earlyFinish = Scenario(
+    "early-finish",
+    "an operation that does not manage its state finishes before it has worked; beside it, one that does",
+    .operations { _, _ in try EarlyFinish.perform() })
+
+  static let cancelBeforeStart = Scenario(
+    "cancel-before-start", "cancelled while waiting: never executes, still finishes, its dependents go on",
+    .operations { _, _ in try CancelBeforeStart.perform() })
+
+  static let oneOrThree = Scenario(
+    "one-or-three", "the same three downloads with maxConcurrentOperationCount 1 and 3",
+    .operations { base, folder in try OneOrThree.perform(base: base, folder: folder) }, needsServer: true)
+
+  static let priorities = Scenario(
+    "priorities", "queuePriority decides who of the ready goes first",
+    .operations { _, _ in try Priorities.perform() })
+
+  static let wrongQueue = Scenario(
+    "wrong-queue",
+    "a completion handler that touches the screen off the UI queue is caught; with a result queue it is right",
+    .operations { _, _ in try WrongQueue.perform() })
 
   private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 }

@@ -25,8 +25,21 @@ int signal_pipe_open(void) {
   return ends[0];
 }
 
+enum { signals = 32 };
+static struct sigaction before[signals];
+
 int signal_pipe_watch(int number) {
-  struct sigaction action = {.sa_handler = note, .sa_flags = SA_RESTART};
+  struct sigaction action = {.sa_handler = note, .sa_flags = SA_RESTART}, old;
   sigfillset(&action.sa_mask);
-  return sigaction(number, &action, NULL) == 0 ? 0 : errno;
+  if (number <= 0 || number >= signals) return EINVAL;
+  if (sigaction(number, &action, &old) != 0) return errno;
+  if (old.sa_handler != note) before[number] = old;
+  return 0;
+}
+
+void signal_pipe_unwatch(int number) {
+  struct sigaction now;
+  if (number <= 0 || number >= signals || sigaction(number, NULL, &now) != 0) return;
+  // What somebody has put there since is theirs.
+  if (now.sa_handler == note) sigaction(number, &before[number], NULL);
 }

@@ -1,4 +1,5 @@
 import JobModel
+import Session
 
 /// Turns the words of a command line into what they ask for.
 ///

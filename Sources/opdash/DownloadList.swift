@@ -1,5 +1,6 @@
 import Foundation
 import JobModel
+import Session
 
 /// The jobs of `opdash get`: one download for each URL.
 struct DownloadList {

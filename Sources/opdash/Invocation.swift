@@ -1,4 +1,4 @@
-import JobModel
+import Session
 
 /// What a command line asks for.
 struct Invocation: Equatable {
@@ -16,39 +16,6 @@ struct Invocation: Equatable {
 
   var command: Command
   var settings = Settings()
-}
-
-/// How a run is to be run and shown; nil where the command line leaves it open.
-struct Settings: Equatable {
-  enum Interface: String, CaseIterable {
-    case auto
-    case tui
-    case plain
-    case json
-    case quiet
-  }
-
-  enum KeepOpen: String, CaseIterable {
-    case onFailure = "on-failure"
-    case always
-    case never
-  }
-
-  enum Color: String, CaseIterable {
-    case auto
-    case always
-    case never
-  }
-
-  var slots: Int?
-  var onFailure: JobGraph.Failure?
-  var interface = Interface.auto
-  var keepOpen = KeepOpen.onFailure
-  var state: String?
-  var trace: String?
-  var isASCII = false
-  var color = Color.auto
-  var hasMouse = true
 }
 
 /// The commands, by the words that call them.
@@ -76,11 +43,4 @@ enum CommandName: String, CaseIterable {
     case .demo: "list the built-in scenarios, or play one"
     }
   }
-}
-
-/// A command line that can't be obeyed, in one line that names what is wrong and what to do.
-struct UsageError: Error, Equatable {
-  var message: String
-
-  init(_ message: String) { self.message = message }
 }

@@ -1,4 +1,5 @@
 import JobModel
+import Session
 
 /// The part of a graph that the names of a command line ask for.
 enum JobSelection {

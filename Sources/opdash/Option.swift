@@ -1,4 +1,5 @@
 import JobModel
+import Session
 
 /// One option of the command line: how it is written, what it takes, and what it changes.
 struct Option: Sendable {

@@ -3,16 +3,34 @@ import Foundation
 import JobFiles
 import JobModel
 import Scenarios
+import Session
 
 /// Something to run: a graph, what the header calls it, and what is to be done when it is over.
 @MainActor
 struct Play {
-  var graph: JobGraph
+  enum Subject {
+    /// Jobs for the engine.
+    case graph(JobGraph)
+    /// A run that makes itself, with slots and policy of its own.
+    case live(any JobFeed, start: @MainActor () -> Void)
+  }
+
+  var subject: Subject
   var source: String
   /// What is printed at the end, told from the run.
   var closing: @MainActor (Run) -> [String] = { _ in [] }
   /// Gives back what was taken for the run; called once, before the program ends.
   var cleanUp: @MainActor () -> Void = {}
+
+  init(
+    _ subject: Subject, source: String, closing: @escaping @MainActor (Run) -> [String] = { _ in [] },
+    cleanUp: @escaping @MainActor () -> Void = {}
+  ) {
+    self.subject = subject
+    self.source = source
+    self.closing = closing
+    self.cleanUp = cleanUp
+  }
 
   /// A built-in scenario with all that it needs: a folder of its own and, if it talks to one, a server.
   static func scenario(_ name: String, _ environment: Environment) throws -> Play {
@@ -21,10 +39,8 @@ struct Play {
       let near = NearestName.of(name, in: names).map { ": did you mean '\($0)'?" } ?? "; opdash demo lists them"
       throw UsageError("there is no scenario '\(name)'\(near)")
     }
-    let source: String
-    switch scenario.source {
-    case .graph(let make): return Play(graph: make(), source: name, closing: { scenario.closing($0) })
-    case .jobFile(let text): source = text
+    if case .graph(let make) = scenario.source {
+      return Play(.graph(make()), source: name, closing: { scenario.closing($0) })
     }
     let server = scenario.needsServer ? try DemoServer() : nil
     let folder = FileManager.default.temporaryDirectory.appending(path: "opdash-\(name)-\(UUID().uuidString)")
@@ -33,14 +49,34 @@ struct Play {
       server?.stop()
       try? FileManager.default.removeItem(at: folder)
     }
-    do throws(JobFileFaults) {
-      let graph = try JobFile.decode(
-        Array(source.utf8), file: "\(name).yml", directory: folder.path, environment: environment.variables,
-        vars: server.map { ["base": $0.address] } ?? [:])
-      return Play(graph: graph, source: name, closing: { scenario.closing($0) }, cleanUp: cleanUp)
+    do {
+      return try play(scenario, base: server?.address, folder, environment, cleanUp)
     } catch {
       cleanUp()
-      throw Faults(error)
+      throw error
+    }
+  }
+
+  private static func play(
+    _ scenario: Scenario, base: String?, _ folder: URL, _ environment: Environment,
+    _ cleanUp: @escaping @MainActor () -> Void
+  ) throws -> Play {
+    switch scenario.source {
+    case .graph(let make): return Play(.graph(make()), source: scenario.name, closing: { scenario.closing($0) })
+    case .jobFile(let text):
+      do throws(JobFileFaults) {
+        let graph = try JobFile.decode(
+          Array(text.utf8), file: "\(scenario.name).yml", directory: folder.path, environment: environment.variables,
+          vars: base.map { ["base": $0] } ?? [:])
+        return Play(.graph(graph), source: scenario.name, closing: { scenario.closing($0) }, cleanUp: cleanUp)
+      } catch {
+        throw Faults(error)
+      }
+    case .operations(let perform):
+      let performance = try perform(base ?? "", folder)
+      return Play(
+        .live(performance.feed, start: { performance.start() }), source: scenario.name,
+        closing: { scenario.closing($0, of: performance) }, cleanUp: cleanUp)
     }
   }
 

@@ -1,7 +1,7 @@
 import Foundation
 import JobModel
 import Reports
-import Screen
+import Session
 
 /// The commands, given the parts of the house that they need.
 @MainActor
@@ -23,13 +23,6 @@ struct Program {
     var slots: Int
     var onFailure: JobGraph.Failure
     var stateFolder: String
-  }
-
-  struct ViewOptions: Equatable {
-    /// What the header calls the run.
-    var source: String
-    var traits: ScreenTraits
-    var settings: Settings
   }
 
   var environment: Environment
@@ -64,7 +57,7 @@ struct Program {
     case .run(let file, let jobs):
       let graph = try parts.load(file, environment).get()
       let chosen = try JobSelection.of(jobs, in: graph, file: file)
-      try start(Play(graph: chosen, source: Self.lastComponent(file)), invocation.settings)
+      try start(Play(.graph(chosen), source: Self.lastComponent(file)), invocation.settings)
     case .get(let urls, let list, let folder): try get(urls, list: list, folder: folder, invocation.settings)
     case .demo(nil):
       for line in Play.list { output.write(line: line) }
@@ -95,7 +88,7 @@ struct Program {
     let target = environment.absolute(folder ?? environment.currentDirectory)
     let graph = try DownloadList.graph(entries, folder: target).get()
     try FileManager.default.createDirectory(atPath: target, withIntermediateDirectories: true)
-    try start(Play(graph: graph, source: "get"), settings)
+    try start(Play(.graph(graph), source: "get"), settings)
   }
 
   /// Starts a run and returns; nothing has been started where it throws.
@@ -108,22 +101,36 @@ struct Program {
 
   private func begin(_ play: Play, _ settings: Settings) throws {
     let interface = try environment.interface(for: settings.interface)
-    guard let folder = environment.stateFolder(settings) else {
-      throw UsageError("neither HOME nor XDG_STATE_HOME says where runs are recorded; say it with --state DIR")
-    }
     let trace = try settings.trace.map { path throws(UsageError) in try Output.file(environment.absolute(path)) }
-    let options = RunOptions(
-      slots: settings.slots ?? play.graph.slots ?? environment.processors,
-      onFailure: settings.onFailure ?? play.graph.onFailure, stateFolder: folder)
-    let (feed, start) = try parts.makeRun(play.graph, options)
+    let (feed, start) = try makeFeed(play, settings)
     let viewOptions = ViewOptions(source: play.source, traits: environment.traits(settings), settings: settings)
     let view = interface == .dashboard ? try parts.makeView(feed, viewOptions) : nil
     let display = RunSession.Display(
       interface: interface, outputPaint: paint(settings, environment.outputIsTerminal),
       errorPaint: paint(settings, environment.errorIsTerminal), output: output, errors: errors, trace: trace)
-    let session = RunSession(feed, of: play, display: display, view: view, exit: exit)
+    let session = RunSession(
+      feed, display: display, view: view, closing: .init(lines: play.closing, cleanUp: play.cleanUp), exit: exit)
     parts.watchSignals(session, view)
     try session.begin(start)
+  }
+
+  private func makeFeed(_ play: Play, _ settings: Settings) throws -> (feed: any JobFeed, start: () -> Void) {
+    switch play.subject {
+    case .live(let feed, let start):
+      if settings.slots != nil || settings.onFailure != nil {
+        throw UsageError("\(play.source) has a queue of its own: it takes neither --slots nor --on-failure")
+      }
+      return (feed, start)
+    case .graph(let graph):
+      guard let folder = environment.stateFolder(settings) else {
+        throw UsageError("neither HOME nor XDG_STATE_HOME says where runs are recorded; say it with --state DIR")
+      }
+      return try parts.makeRun(
+        graph,
+        RunOptions(
+          slots: settings.slots ?? graph.slots ?? environment.processors,
+          onFailure: settings.onFailure ?? graph.onFailure, stateFolder: folder))
+    }
   }
 
   private func paint(_ settings: Settings, _ isTerminal: Bool) -> Paint {

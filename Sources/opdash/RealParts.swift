@@ -2,6 +2,7 @@ import Foundation
 import JobEngine
 import JobFiles
 import JobModel
+import Session
 
 extension Program.Parts {
   /// The parts that opdash is built from.

@@ -12,7 +12,11 @@ import Testing
   }
 
   @Test func everyScenarioSaysWhatItShowsInOneLine() {
-    #expect(Scenario.all.map(\.name) == ["collect", "diamond", "flaky-network", "stress"])
+    #expect(
+      Scenario.all.map(\.name) == [
+        "collect", "early-finish", "cancel-before-start", "one-or-three", "priorities", "diamond", "wrong-queue",
+        "flaky-network", "stress",
+      ])
     for scenario in Scenario.all {
       #expect(!scenario.summary.isEmpty && !scenario.summary.contains("\n"))
       #expect(Scenario.named(scenario.name)?.summary == scenario.summary)

@@ -20,6 +20,7 @@ private struct Play {
     let graph: JobGraph
     switch scenario.source {
     case .graph(let make): graph = make()
+    case .operations: throw CocoaError(.featureUnsupported)
     case .jobFile(let text):
       graph = try JobFile.decode(
         Array(text.utf8), file: "\(scenario.name).yml", directory: folder.url.path(),

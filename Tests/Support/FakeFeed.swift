@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import JobModel
 import Operations
 
@@ -58,5 +59,13 @@ package final class FakeFeed: JobFeed {
       return state.answer
     }
     answer?(self, command)
+  }
+}
+
+extension FakeFeed {
+  /// Begins a run of simulated jobs named job0, job1 and so on.
+  package func begin(_ jobs: Int) {
+    post(.runStarted(RunStart(id: "1", name: "test", slots: 2, at: Date(timeIntervalSince1970: 0), jobs: jobs)))
+    for id in 0..<jobs { post(.jobAdded(JobID(id), Job(name: "job\(id)", work: .simulate(SimulatedWork())))) }
   }
 }

@@ -1,4 +1,5 @@
 import JobModel
+import Session
 import Testing
 
 @testable import opdash

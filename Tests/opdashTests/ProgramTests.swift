@@ -1,6 +1,7 @@
 import Foundation
 import JobModel
 import Operations
+import Session
 import Support
 import Testing
 
@@ -14,6 +15,7 @@ import Testing
     var statuses: [Int32] = []
     var options: Program.RunOptions?
     var graph: JobGraph?
+    var play: Play?
     var session: RunSession?
     var isStarted = false
     var cleanUps = 0
@@ -37,9 +39,10 @@ import Testing
           return view
         },
         openScenario: { name, _ in
-          Play(
-            graph: JobGraph(name: name), source: name, closing: { ["it showed \($0.counts.succeeded)"] },
-            cleanUp: { self.cleanUps += 1 })
+          self.play
+            ?? Play(
+              .graph(JobGraph(name: name)), source: name, closing: { ["it showed \($0.counts.succeeded)"] },
+              cleanUp: { self.cleanUps += 1 })
         },
         readList: { _ in "http://h/listed\n" }, watchSignals: { session, _ in self.session = session })
       Program(
@@ -274,7 +277,7 @@ import Testing
 
   @Test func theScenariosAreListedOnStandardOutput() {
     world.perform("demo")
-    #expect(world.output.text.contains("collect        content creation"))
+    #expect(world.output.text.contains("collect              content creation"))
     #expect(world.statuses == [0])
   }
 
@@ -282,8 +285,21 @@ import Testing
   func everyScenarioGivesAGraphInAFolderOfItsOwn(_ name: String) throws {
     let play = try Play.scenario(name, Environment(variables: ["HOME": "/h"]))
     defer { play.cleanUp() }
-    #expect(!play.graph.jobs.isEmpty)
+    guard case .graph(let graph) = play.subject else {
+      Issue.record("\(name) has no graph")
+      return
+    }
+    #expect(!graph.jobs.isEmpty)
     #expect(play.source == name)
+  }
+
+  @Test func aScenarioWithAQueueOfItsOwnTakesNoSlots() throws {
+    let play = try Play.scenario("priorities", Environment(variables: ["HOME": "/h"]))
+    defer { play.cleanUp() }
+    world.play = play
+    world.perform("demo priorities -j 3")
+    #expect(world.statuses == [2])
+    #expect(world.errors.text.contains("priorities has a queue of its own: it takes neither --slots nor --on-failure"))
   }
 
   @Test func anUnknownScenarioIsNamedWithTheNearest() {

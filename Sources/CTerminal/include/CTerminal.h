@@ -35,3 +35,6 @@ int signal_pipe_open(void);
 ///
 /// Unlike a dispatch source, which installs its handler some time later on a thread of its own, nothing is lost from here on.
 int signal_pipe_watch(int number);
+
+/// The signal does again what it did before it was watched.
+void signal_pipe_unwatch(int number);

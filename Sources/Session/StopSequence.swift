@@ -3,8 +3,8 @@ import JobModel
 /// What follows when signals ask the program to end: the first ends the run in order, Ctrl-C again kills, and a third leaves.
 ///
 /// SIGTERM and SIGHUP never kill by coming twice: a supervisor may send both, or the same to each process of a group.
-struct StopSequence: Equatable {
-  enum Cause: Equatable {
+package struct StopSequence: Equatable {
+  package enum Cause: Equatable {
     case interrupt
     case terminate
     case hangup
@@ -22,7 +22,7 @@ struct StopSequence: Equatable {
     }
   }
 
-  enum Action: Equatable {
+  package enum Action: Equatable {
     case send(JobCommand)
     /// Tell the person what still runs and what the next Ctrl-C does.
     case announce(StopLevel)
@@ -31,13 +31,13 @@ struct StopSequence: Equatable {
   }
 
   /// What began the end, if it has begun.
-  private(set) var cause: Cause?
+  package private(set) var cause: Cause?
   private var level: StopLevel?
 
   /// The signal that ends the program, once one does.
-  var signal: Int32? { cause?.signal }
+  package var signal: Int32? { cause?.signal }
 
-  mutating func receive(_ cause: Cause) -> [Action] {
+  package mutating func receive(_ cause: Cause) -> [Action] {
     guard let level, let first = self.cause else {
       self.cause = cause
       level = .terminate

@@ -3,16 +3,28 @@ import JobModel
 import Screen
 
 /// What surrounds the program, read once when it starts; nothing else reads variables or asks what is a terminal.
-struct Environment: Sendable {
-  var variables: [String: String]
-  var inputIsTerminal = false
-  var outputIsTerminal = false
-  var errorIsTerminal = false
-  var currentDirectory = "/"
-  var processors = 1
+package struct Environment: Sendable {
+  package var variables: [String: String]
+  package var inputIsTerminal = false
+  package var outputIsTerminal = false
+  package var errorIsTerminal = false
+  package var currentDirectory = "/"
+  package var processors = 1
+
+  package init(
+    variables: [String: String], inputIsTerminal: Bool = false, outputIsTerminal: Bool = false,
+    errorIsTerminal: Bool = false, currentDirectory: String = "/", processors: Int = 1
+  ) {
+    self.variables = variables
+    self.inputIsTerminal = inputIsTerminal
+    self.outputIsTerminal = outputIsTerminal
+    self.errorIsTerminal = errorIsTerminal
+    self.currentDirectory = currentDirectory
+    self.processors = processors
+  }
 
   /// How a run is shown, once `auto` is decided.
-  enum Interface: Equatable {
+  package enum Interface: Equatable {
     case dashboard
     case plain
     case json
@@ -20,7 +32,7 @@ struct Environment: Sendable {
   }
 
   /// The environment of this process.
-  static func current() -> Environment {
+  package static func current() -> Environment {
     Environment(
       variables: ProcessInfo.processInfo.environment, inputIsTerminal: isatty(0) == 1, outputIsTerminal: isatty(1) == 1,
       errorIsTerminal: isatty(2) == 1, currentDirectory: FileManager.default.currentDirectoryPath,
@@ -36,7 +48,7 @@ struct Environment: Sendable {
   }
 
   /// Throws where the dashboard is asked for and can't be had.
-  func interface(for wish: Settings.Interface) throws(UsageError) -> Interface {
+  package func interface(for wish: Settings.Interface) throws(UsageError) -> Interface {
     switch wish {
     case .auto: return canDraw && !isSet("CI") ? .dashboard : .plain
     case .plain: return .plain
@@ -55,7 +67,7 @@ struct Environment: Sendable {
   }
 
   /// An explicit wish beats NO_COLOR, NO_COLOR beats CLICOLOR_FORCE, and that beats what the terminal is.
-  func isColored(_ wish: Settings.Color, onTerminal isTerminal: Bool) -> Bool {
+  package func isColored(_ wish: Settings.Color, onTerminal isTerminal: Bool) -> Bool {
     switch wish {
     case .always: return true
     case .never: return false
@@ -67,13 +79,13 @@ struct Environment: Sendable {
   }
 
   /// What may be drawn on the terminal.
-  func traits(_ settings: Settings) -> ScreenTraits {
+  package func traits(_ settings: Settings) -> ScreenTraits {
     let isColored = isColored(settings.color, onTerminal: outputIsTerminal)
     return ScreenTraits(isASCII: settings.isASCII || !isUTF8, palette: isColored ? palette : .none)
   }
 
   /// Whether the locale's characters are UTF-8; the first variable that is set decides.
-  var isUTF8: Bool {
+  package var isUTF8: Bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { variables[$0] }.first { !$0.isEmpty } ?? ""
     let name = locale.lowercased()
     return name.contains("utf-8") || name.contains("utf8")
@@ -91,7 +103,7 @@ struct Environment: Sendable {
   }
 
   /// Where runs are recorded; nil where neither an option nor the environment says.
-  func stateFolder(_ settings: Settings) -> String? {
+  package func stateFolder(_ settings: Settings) -> String? {
     if let folder = settings.state { return absolute(folder) }
     if let folder = variables["XDG_STATE_HOME"], folder.hasPrefix("/") { return "\(folder)/opdash" }
     if let home = variables["HOME"], home.hasPrefix("/") { return "\(home)/.local/state/opdash" }
@@ -99,7 +111,7 @@ struct Environment: Sendable {
   }
 
   /// A path as seen from the folder in which the program was started.
-  func absolute(_ path: String) -> String {
+  package func absolute(_ path: String) -> String {
     if path.hasPrefix("/") { return path }
     return currentDirectory.hasSuffix("/") ? currentDirectory + path : "\(currentDirectory)/\(path)"
   }

@@ -3,7 +3,7 @@ import Operations
 import Support
 import Testing
 
-@testable import opdash
+@testable import Session
 
 @Suite struct OutputTests {
   /// A pipe whose ends are closed by the test.

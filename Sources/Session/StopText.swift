@@ -2,10 +2,10 @@ import JobModel
 import Reports
 
 /// The line that answers a signal where there is no dashboard.
-enum StopText {
-  static let named = 5
+package enum StopText {
+  package static let named = 5
 
-  static func line(_ level: StopLevel, _ run: Run) -> String {
+  package static func line(_ level: StopLevel, _ run: Run) -> String {
     let running = run.ids.filter { run[$0].state.isActive }
     guard !running.isEmpty else { return "opdash: stopping" }
     var names = running.prefix(named).map { OutputText.clean(run[$0].job.name, keepingColour: false) }

@@ -2,7 +2,7 @@ import Foundation
 import Support
 import Testing
 
-@testable import opdash
+@testable import Session
 
 @Suite(.serialized) @MainActor struct SignalSourcesTests {
   /// A signal of no other use: the test program gets it in the place of SIGTSTP.

@@ -1,7 +1,7 @@
 import Screen
 import Testing
 
-@testable import opdash
+@testable import Session
 
 @Suite struct EnvironmentTests {
   private static let terminal = ["TERM": "xterm-256color"]

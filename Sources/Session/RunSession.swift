@@ -4,15 +4,42 @@ import Reports
 
 /// One run from its start to the exit status: its facts to the reports and the dashboard, signals to its commands.
 @MainActor
-final class RunSession {
+package final class RunSession {
   /// What a run is shown with.
-  struct Display {
-    var interface: Environment.Interface
-    var outputPaint: Paint
-    var errorPaint: Paint
-    var output: Output
-    var errors: Output
-    var trace: Output?
+  package struct Display {
+    package var interface: Environment.Interface
+    package var outputPaint: Paint
+    package var errorPaint: Paint
+    package var output: Output
+    package var errors: Output
+    package var trace: Output?
+
+    package init(
+      interface: Environment.Interface, outputPaint: Paint, errorPaint: Paint, output: Output, errors: Output,
+      trace: Output? = nil
+    ) {
+      self.interface = interface
+      self.outputPaint = outputPaint
+      self.errorPaint = errorPaint
+      self.output = output
+      self.errors = errors
+      self.trace = trace
+    }
+  }
+
+  /// What there is to do when the run is over.
+  package struct Closing {
+    /// What is printed beside the plain lines, told from the run.
+    package var lines: @MainActor (Run) -> [String]
+    /// Gives back what was taken for the run; called once, before `exit`.
+    package var cleanUp: @MainActor () -> Void
+
+    package init(
+      lines: @escaping @MainActor (Run) -> [String] = { _ in [] }, cleanUp: @escaping @MainActor () -> Void = {}
+    ) {
+      self.lines = lines
+      self.cleanUp = cleanUp
+    }
   }
 
   private let feed: any JobFeed
@@ -20,26 +47,30 @@ final class RunSession {
   private let view: (any LiveView)?
   private let pump: ReportPump
   private let exit: @MainActor (Int32) -> Void
-  private let play: Play
+  private let closing: Closing
   private var stop = StopSequence()
   private var hasEnded = false
 
-  /// `view` is there when the interface is the dashboard; `exit` is called once, with the status.
-  init(
-    _ feed: any JobFeed, of play: Play, display: Display, view: (any LiveView)? = nil,
+  /// Makes a session that has not begun; `exit` is called once, with the status.
+  ///
+  /// `view` is there when the interface is the dashboard. Without `settling` the run ends when the person leaves the view,
+  /// or where there is none when no job can change any more.
+  package init(
+    _ feed: any JobFeed, display: Display, view: (any LiveView)? = nil, closing: Closing = Closing(),
+    settling: ReportPump.Settling? = nil,
     exit: @escaping @MainActor (Int32) -> Void
   ) {
     self.feed = feed
     self.display = display
     self.view = view
-    self.play = play
+    self.closing = closing
     self.exit = exit
     pump = ReportPump(
-      feed, reports: Self.reports(display), settling: view == nil ? .whenComplete : .whenStopped)
+      feed, reports: Self.reports(display), settling: settling ?? (view == nil ? .whenComplete : .whenStopped))
   }
 
   /// Watches the run, then has it started; throws where the screen can't be had, with nothing started.
-  func begin(_ start: () -> Void) throws {
+  package func begin(_ start: () -> Void) throws {
     display.output.whenLost { failure in onMain { self.loseOutput(failure) } }
     pump.start(whenSettled: { onMain { self.finish() } }, whenOver: { run in onMain { self.end(run) } })
     try view?.open { [weak self] end in self?.viewHasLeft(end) }
@@ -47,7 +78,7 @@ final class RunSession {
   }
 
   /// Takes a signal or what stands for one.
-  func receive(_ cause: StopSequence.Cause) {
+  package func receive(_ cause: StopSequence.Cause) {
     // Ctrl-C at a dashboard that shows a run which is over means that the person has seen enough.
     if view != nil, cause == .interrupt, stop.signal == nil, snapshot.isComplete { return finish() }
     for action in stop.receive(cause) {
@@ -61,6 +92,12 @@ final class RunSession {
       }
     }
   }
+
+  /// Has the terminal closed for another process, as Ctrl-Z asks; returns when this one goes on.
+  package func suspend() { view?.suspend() }
+
+  /// Leaves now without a word, whatever still runs.
+  package func detach(status: Int32) { leave(status) }
 
   private func finish() { feed.send(.finish(signal: stop.signal)) }
 
@@ -100,14 +137,14 @@ final class RunSession {
       for line in SummaryReport.lines(of: run, paint: display.errorPaint) { display.errors.write(line: line) }
     }
     let output = display.interface == .plain ? display.output : display.errors
-    for line in play.closing(run) { output.write(line: line) }
+    for line in closing.lines(run) { output.write(line: line) }
   }
 
   private func leave(_ status: Int32) {
     guard !hasEnded else { return }
     hasEnded = true
     view?.close()
-    play.cleanUp()
+    closing.cleanUp()
     exit(status)
   }
 

@@ -4,15 +4,17 @@ import Foundation
 
 /// Signals as calls on the main queue, none lost from the moment that one is watched.
 @MainActor
-final class SignalSources {
+package final class SignalSources {
   private var receivers: [Int32: @MainActor () -> Void] = [:]
   private let pipe: Int32
+  /// What the broken pipe's signal did before.
+  private let brokenPipe: (@convention(c) (Int32) -> Void)?
   private let source: (any DispatchSourceRead)?
 
   /// Takes over the signals that end a program; one that was ignored when the program started stays ignored (nohup).
-  init(_ receive: @escaping @MainActor (StopSequence.Cause) -> Void) {
+  package init(_ receive: @escaping @MainActor (StopSequence.Cause) -> Void) {
     // Writing to a pipe that nobody reads must fail, not end the program in the middle of its jobs.
-    signal(SIGPIPE, SIG_IGN)
+    brokenPipe = signal(SIGPIPE, SIG_IGN)
     pipe = signal_pipe_open()
     // Without a descriptor to spare the signals do what they do by themselves.
     source = pipe < 0 ? nil : DispatchSource.makeReadSource(fileDescriptor: pipe, queue: .main)
@@ -25,10 +27,18 @@ final class SignalSources {
   }
 
   /// Calls `receive` at each `number` instead of what the signal does by itself.
-  func add(_ number: Int32, _ receive: @escaping @MainActor () -> Void) {
+  package func add(_ number: Int32, _ receive: @escaping @MainActor () -> Void) {
     guard source != nil else { return }
     receivers[number] = receive
     _ = signal_pipe_watch(number)
+  }
+
+  /// Lets every signal do again what it did before.
+  package func close() {
+    for number in receivers.keys { signal_pipe_unwatch(number) }
+    receivers = [:]
+    source?.cancel()
+    signal(SIGPIPE, brokenPipe)
   }
 
   private func read() {

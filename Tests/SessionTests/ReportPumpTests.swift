@@ -5,7 +5,7 @@ import Reports
 import Support
 import Testing
 
-@testable import opdash
+@testable import Session
 
 @Suite struct ReportPumpTests {
   /// A clock that stands still until the test moves it.

@@ -2,7 +2,7 @@ import Foundation
 import Operations
 
 /// A file descriptor to write to, whole, until it can't be written any more.
-final class Output: Sendable {
+package final class Output: Sendable {
   private let descriptor: Int32
   private let state: Lock<State>
 
@@ -11,26 +11,26 @@ final class Output: Sendable {
     var whenLost: (@Sendable (Int32) -> Void)?
   }
 
-  init(_ descriptor: Int32) {
+  package init(_ descriptor: Int32) {
     self.descriptor = descriptor
     state = Lock(State())
   }
 
-  static let standardOutput = Output(1)
-  static let standardError = Output(2)
+  package static let standardOutput = Output(1)
+  package static let standardError = Output(2)
 
   /// A new file; throws the line to print where it can't be made.
-  static func file(_ path: String) throws(UsageError) -> Output {
+  package static func file(_ path: String) throws(UsageError) -> Output {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
     guard descriptor >= 0 else { throw UsageError("can't write \(path): \(String(cString: strerror(errno)))") }
     return Output(descriptor)
   }
 
   /// Has `body` called once, with the error's number, when a write fails; what comes after is dropped.
-  func whenLost(_ body: @escaping @Sendable (Int32) -> Void) { state.withLock { $0.whenLost = body } }
+  package func whenLost(_ body: @escaping @Sendable (Int32) -> Void) { state.withLock { $0.whenLost = body } }
 
   /// Returns when all is written or can't be; waits while a reader is slow.
-  func write(_ bytes: [UInt8]) {
+  package func write(_ bytes: [UInt8]) {
     guard !state.withLock({ $0.isLost }) else { return }
     let failure = bytes.withUnsafeBytes { writeAll($0) }
     guard let failure else { return }
@@ -42,7 +42,7 @@ final class Output: Sendable {
     whenLost?(failure)
   }
 
-  func write(line: String) { write(Array("\(line)\n".utf8)) }
+  package func write(line: String) { write(Array("\(line)\n".utf8)) }
 
   private func writeAll(_ bytes: UnsafeRawBufferPointer) -> Int32? {
     var rest = bytes

@@ -4,10 +4,10 @@ import NcursesTerminal
 
 /// The dashboard on the terminal that opdash was started on.
 @MainActor
-final class TerminalView: LiveView {
+package final class TerminalView: LiveView {
   private let dashboard: Dashboard
 
-  init(_ feed: any JobFeed, _ options: Program.ViewOptions) {
+  package init(_ feed: any JobFeed, _ options: ViewOptions) {
     dashboard = Dashboard(
       feed: feed, terminal: NcursesTerminal(traits: options.traits), traits: options.traits,
       clock: DispatchDashboardClock { feed.elapsed },
@@ -16,7 +16,7 @@ final class TerminalView: LiveView {
         usesMouse: options.settings.hasMouse))
   }
 
-  func open(whenDone: @escaping @MainActor (LiveViewEnd) -> Void) throws {
+  package func open(whenDone: @escaping @MainActor (LiveViewEnd) -> Void) throws {
     try dashboard.run { departure in
       switch departure {
       case .complete, .stopped, .quit: whenDone(.over)
@@ -26,12 +26,12 @@ final class TerminalView: LiveView {
     }
   }
 
-  func suspend() { dashboard.suspend() }
-  func close() { dashboard.close() }
+  package func suspend() { dashboard.suspend() }
+  package func close() { dashboard.close() }
 }
 
 extension Options.KeepOpen {
-  init(_ setting: Settings.KeepOpen) {
+  package init(_ setting: Settings.KeepOpen) {
     switch setting {
     case .onFailure: self = .onFailure
     case .always: self = .always

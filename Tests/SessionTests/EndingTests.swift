@@ -3,7 +3,7 @@ import JobModel
 import Support
 import Testing
 
-@testable import opdash
+@testable import Session
 
 @Suite struct StopSequenceTests {
   @Test func theFirstInterruptEndsTheSecondKillsTheThirdLeaves() {
@@ -44,13 +44,5 @@ import Testing
     #expect(
       StopText.line(.kill, feed.run)
         == "opdash: killing job1, job2, job3, job4, job5, 2 more. Ctrl-C again leaves at once.")
-  }
-}
-
-extension FakeFeed {
-  /// Begins a run of simulated jobs named job0, job1 and so on.
-  func begin(_ jobs: Int) {
-    post(.runStarted(RunStart(id: "1", name: "test", slots: 2, at: Date(timeIntervalSince1970: 0), jobs: jobs)))
-    for id in 0..<jobs { post(.jobAdded(JobID(id), Job(name: "job\(id)", work: .simulate(SimulatedWork())))) }
   }
 }

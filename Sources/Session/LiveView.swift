@@ -1,6 +1,6 @@
 /// The dashboard, as the program sees it: opened once, closed once, suspended by Ctrl-Z.
 @MainActor
-protocol LiveView: AnyObject {
+package protocol LiveView: AnyObject {
   /// Takes the screen; `whenDone` comes once, with the screen given back. Throws what keeps it from being had.
   func open(whenDone: @escaping @MainActor (LiveViewEnd) -> Void) throws
   func suspend()
@@ -9,7 +9,7 @@ protocol LiveView: AnyObject {
 }
 
 /// Why a dashboard has left.
-enum LiveViewEnd: Equatable {
+package enum LiveViewEnd: Equatable {
   /// Nothing executes any more, and nobody wants to stay.
   case over
   /// A person would not wait for what still executes.

@@ -6,9 +6,9 @@ import Reports
 /// Carries a feed's facts to the reports on a queue of its own, wakes those that ask for it, and says when the run is over.
 ///
 /// A slow reader of the output holds up only this queue.
-final class ReportPump: Sendable {
+package final class ReportPump: Sendable {
   /// When a run is settled: nothing is left but to state its end.
-  enum Settling: Sendable {
+  package enum Settling: Sendable {
     /// Once no job can change any more.
     case whenComplete
     /// Once a signal has ended it and nothing executes; otherwise a person decides, who may still retry.
@@ -38,7 +38,8 @@ final class ReportPump: Sendable {
   // Touched on the queue only, but for the start.
   private let state: Lock<State>
 
-  init(_ feed: any JobFeed, reports: [any Report], settling: Settling = .whenComplete, clock: WakeClock = .real) {
+  package init(_ feed: any JobFeed, reports: [any Report], settling: Settling = .whenComplete, clock: WakeClock = .real)
+  {
     self.feed = feed
     self.settling = settling
     self.clock = clock
@@ -49,7 +50,7 @@ final class ReportPump: Sendable {
   ///
   /// `whenSettled` comes once at most; whoever gets it sends `finish`. `whenOver` comes once, after the fact of the end, when
   /// the reports have written all.
-  func start(whenSettled: @escaping @Sendable () -> Void, whenOver: @escaping @Sendable (Run) -> Void) {
+  package func start(whenSettled: @escaping @Sendable () -> Void, whenOver: @escaping @Sendable (Run) -> Void) {
     state.withLock { state in
       state.whenSettled = whenSettled
       state.whenOver = whenOver
@@ -116,12 +117,13 @@ final class ReportPump: Sendable {
 }
 
 /// A monotonic clock that can call back; tests have one that they move by hand.
-struct WakeClock: Sendable {
-  var now: @Sendable () -> Duration
+package struct WakeClock: Sendable {
+  package var now: @Sendable () -> Duration
   /// Calls the closure on the queue after the wait.
-  var wake: @Sendable (_ after: Duration, _ queue: DispatchQueue, _ body: @escaping @Sendable () -> Void) -> Void
+  package var wake:
+    @Sendable (_ after: Duration, _ queue: DispatchQueue, _ body: @escaping @Sendable () -> Void) -> Void
 
-  static let real = WakeClock(
+  package static let real = WakeClock(
     now: { .nanoseconds(Int64(DispatchTime.now().uptimeNanoseconds)) },
     wake: { wait, queue, body in
       let nanoseconds = wait.components.seconds * 1_000_000_000 + wait.components.attoseconds / 1_000_000_000

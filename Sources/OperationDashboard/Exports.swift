@@ -1,0 +1,4 @@
+// One import is enough for a program that watches its own queue.
+@_exported import Foundation
+@_exported import Operations
+@_exported import Transfers

@@ -1,0 +1,120 @@
+import Foundation
+import JobModel
+import Operations
+
+/// Who is in the observed queue, and by which name and number; under the feed's lock.
+struct QueueRegistry {
+  /// Unfinished operations of the program, by identity.
+  private var ids: [ObjectIdentifier: JobID] = [:]
+  private var wrappers: [ObjectIdentifier: WrappedOperation] = [:]
+  private var names: [String: Int] = [:]
+  private var nextID = 0
+  /// Known here and not yet stated.
+  private var arrivals: [Arrival] = []
+
+  struct Arrival {
+    var member: QueueMember
+    var job: Job
+  }
+
+  func isKnown(_ operation: Operation) -> Bool { ids[ObjectIdentifier(operation)] != nil }
+
+  mutating func takeArrivals() -> [Arrival] {
+    defer { arrivals = [] }
+    return arrivals
+  }
+
+  mutating func forget(_ member: QueueMember) {
+    ids[ObjectIdentifier(member.operation)] = nil
+    if let wrapper = member.observed as? WrappedOperation {
+      ids[ObjectIdentifier(wrapper)] = nil
+      wrappers[ObjectIdentifier(wrapper.inner)] = nil
+    }
+  }
+
+  /// Puts operations of other classes into operations of ours; what they depend on is taken over.
+  ///
+  /// Throws if those wait for each other in a circle; nothing has changed then.
+  mutating func wrap(
+    _ operations: [Operation], aside: OperationQueue
+  ) throws(DependencyCycle) -> [ObjectIdentifier: WrappedOperation] {
+    let foreign = operations.filter { !($0 is AsyncOperation) }
+    guard !foreign.isEmpty else { return [:] }
+    let new = Dictionary(
+      foreign.map { (ObjectIdentifier($0), WrappedOperation($0, aside: aside)) },
+      uniquingKeysWith: { first, _ in first })
+    for operation in foreign {
+      guard let wrapper = new[ObjectIdentifier(operation)] else { continue }
+      for dependency in operation.dependencies where !dependency.isFinished {
+        let id = ObjectIdentifier(dependency)
+        try wrapper.depend(on: new[id] ?? wrappers[id] ?? dependency)
+      }
+    }
+    wrappers.merge(new) { _, new in new }
+    return new
+  }
+
+  /// Gives operations their numbers, all of them before any is described: one may depend on another further on.
+  mutating func enroll(
+    _ operations: [Operation], sight: (Operation) -> (AsyncOperation?, OperationWork.Sight)
+  ) -> [QueueMember] {
+    let members = operations.map { operation in
+      let (observed, sight) = sight(operation)
+      let member = QueueMember(id: JobID(nextID), operation: operation, observed: observed, sight: sight)
+      nextID += 1
+      ids[ObjectIdentifier(operation)] = member.id
+      // Found in the queue, a wrapper is nothing new.
+      if let observed { ids[ObjectIdentifier(observed)] = member.id }
+      return member
+    }
+    for member in members { arrivals.append(Arrival(member: member, job: describe(member))) }
+    return members
+  }
+
+  private mutating func describe(_ member: QueueMember) -> Job {
+    let operation = member.operation
+    let className = "\(type(of: operation))"
+    let work = OperationWork(
+      className: className, sight: member.sight, canPause: operation is any PausableOperation)
+    var needs: [JobNeed] = []
+    for dependency in operation.dependencies {
+      guard let id = ids[ObjectIdentifier(dependency)] else { continue }
+      let need = JobNeed(id, when: .finished)
+      if id != member.id { needs.append(need) }
+    }
+    let name = operation.name.flatMap { $0.isEmpty ? nil : $0 } ?? className
+    return Job(
+      name: unique(name), work: .operation(work), needs: needs, priority: JobPriority(operation.queuePriority))
+  }
+
+  /// `fetch`, then `fetch 2`: two lines of the same name could not be told apart.
+  private mutating func unique(_ name: String) -> String {
+    let flat = name.split(whereSeparator: \.isNewline).joined(separator: " ")
+    let number = names[flat, default: 0] + 1
+    names[flat] = number
+    return number == 1 ? flat : "\(flat) \(number)"
+  }
+}
+
+extension JobPriority {
+  init(_ priority: Operation.QueuePriority) {
+    switch priority {
+    case .veryLow: self = .veryLow
+    case .low: self = .low
+    case .normal: self = .normal
+    case .high: self = .high
+    case .veryHigh: self = .veryHigh
+    @unknown default: self = .normal
+    }
+  }
+
+  var queuePriority: Operation.QueuePriority {
+    switch self {
+    case .veryLow: .veryLow
+    case .low: .low
+    case .normal: .normal
+    case .high: .high
+    case .veryHigh: .veryHigh
+    }
+  }
+}

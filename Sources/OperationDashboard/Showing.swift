@@ -1,0 +1,82 @@
+import Foundation
+import JobModel
+import Reports
+import Session
+
+/// A dashboard or its lines while they are shown: the session, and the signals if they are ours.
+@MainActor
+final class Showing {
+  private var session: RunSession?
+  private var signals: SignalSources?
+  private let handlesSignals: Bool
+  private let hasScreen: Bool
+
+  init(_ feed: QueueFeed, _ options: Dashboard.Options, whenDone: @escaping @MainActor (Int32) -> Void) throws {
+    handlesSignals = options.handlesSignals
+    let environment = Environment.current()
+    let settings = Settings(options)
+    let interface = try environment.interface(for: settings.interface)
+    let output = Output(STDOUT_FILENO)
+    let errors = Output(STDERR_FILENO)
+    let display = RunSession.Display(
+      interface: interface,
+      outputPaint: Paint(isColoured: environment.isColored(.auto, onTerminal: environment.outputIsTerminal)),
+      errorPaint: Paint(isColoured: environment.isColored(.auto, onTerminal: environment.errorIsTerminal)),
+      output: output, errors: errors)
+    let view =
+      interface == .dashboard
+      ? TerminalView(feed, ViewOptions(source: feed.name, traits: environment.traits(settings), settings: settings))
+      : nil
+    hasScreen = view != nil
+    // Without a screen nobody can quit: then it is `stop()` that ends what is to stay open.
+    let settling: ReportPump.Settling? = view == nil && options.keepOpen == .always ? .whenStopped : nil
+    session = RunSession(feed, display: display, view: view, settling: settling) { [self] status in
+      signals?.close()
+      signals = nil
+      session = nil
+      whenDone(status)
+    }
+  }
+
+  /// Throws where the screen can't be had; then `whenDone` is not called.
+  func begin(_ start: () -> Void) throws {
+    if handlesSignals {
+      let signals = SignalSources { [weak self] in self?.session?.receive($0) }
+      if hasScreen { signals.add(SIGTSTP) { [weak self] in self?.suspend() } }
+      self.signals = signals
+    }
+    do { try session?.begin(start) } catch {
+      signals?.close()
+      signals = nil
+      session = nil
+      throw error
+    }
+  }
+
+  func stop() { session?.detach(status: ExitStatus.success) }
+  func interrupt() { session?.receive(.interrupt) }
+
+  func suspend() { session?.suspend() }
+}
+
+extension Settings {
+  init(_ options: Dashboard.Options) {
+    self.init()
+    interface =
+      switch options.interface {
+      case .auto: .auto
+      case .terminal: .tui
+      case .plain: .plain
+      case .json: .json
+      case .quiet: .quiet
+      }
+    keepOpen =
+      switch options.keepOpen {
+      case .onFailure: .onFailure
+      case .always: .always
+      case .never: .never
+      }
+    isASCII = options.isASCII
+    hasMouse = options.usesMouse
+  }
+}

@@ -1,0 +1,46 @@
+import Foundation
+import Operations
+
+/// Runs an operation of another class inside one of ours, which makes its start and its end seen.
+///
+/// It takes the place of the other in the queue. What the other depends on, this one waits for.
+final class WrappedOperation: AsyncOperation, @unchecked Sendable {
+  // Safe: all is constant.
+  let inner: Operation
+  /// Where ends are told, and where one waits that is not ready after all; it never holds more than run at once.
+  private let aside: OperationQueue
+
+  init(_ inner: Operation, aside: OperationQueue) {
+    self.inner = inner
+    self.aside = aside
+    super.init()
+    name = inner.name
+    queuePriority = inner.queuePriority
+    qualityOfService = inner.qualityOfService
+  }
+
+  override func main() {
+    // Somebody may have tied it to what we know nothing of, and a dependency that has just finished may still be about
+    // to tell it so. A queue waits for both.
+    if inner.isReady { inner.start() } else { aside.addOperation(inner) }
+    if inner.isFinished { finish() } else { watchEnd() }
+  }
+
+  override func cancel() {
+    super.cancel()
+    inner.cancel()
+  }
+
+  /// Makes the inner one finish, without executing, where this one never began: others may depend on it.
+  func endInner() {
+    guard !inner.isFinished, !inner.isExecuting else { return }
+    inner.cancel()
+    inner.start()
+  }
+
+  private func watchEnd() {
+    let end = BlockOperation { self.finish() }
+    end.addDependency(inner)
+    aside.addOperation(end)
+  }
+}

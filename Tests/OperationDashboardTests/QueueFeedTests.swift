@@ -1,0 +1,362 @@
+import Dispatch
+import Foundation
+import JobModel
+import Operations
+import Support
+import Testing
+
+@testable import OperationDashboard
+
+@Suite(.timeLimit(.minutes(2))) struct QueueFeedTests {
+  // MARK: Ours
+
+  @Test func oneOfOursIsSeenWhole() throws {
+    let watch = Watch()
+    let fetch = Manual("fetch")
+    let parse = Manual("parse")
+    parse.addDependency(fetch)
+    try watch.feed.add([fetch, parse])
+    watch.feed.start()
+    #expect(watch.eventually { _ in watch.state("fetch") == .executing })
+    #expect(watch.state("parse") == .waiting)
+    #expect(watch.record("parse")?.job.needs == [JobNeed(JobID(0), when: .finished)])
+    fetch.report(completed: 3, total: 4)
+    fetch.log("three of four\nand a second line")
+    #expect(watch.eventually { _ in watch.record("fetch")?.log.count == 2 && watch.record("fetch")?.progress != nil })
+    #expect(watch.record("fetch")?.progress == JobProgress(done: 3, total: 4, unit: .steps))
+    #expect(watch.record("fetch")?.log[1].line == LogLine(.stdout, "and a second line"))
+    fetch.finish()
+    #expect(watch.eventually { _ in watch.state("parse") == .executing })
+    parse.finish()
+    #expect(watch.eventually(\.isComplete))
+    #expect(watch.path("fetch") == ["ready", "executing", "succeeded"])
+    #expect(watch.path("parse") == ["ready", "executing", "succeeded"])
+    #expect(watch.record("parse")?.job.work == .operation(OperationWork(className: "Manual", sight: .whole)))
+    #expect(watch.record("parse")?.job.work.kind == "operation")
+  }
+
+  @Test func theErrorThatOneEndsWithIsTheReasonOfItsFailure() throws {
+    let watch = Watch()
+    try watch.feed.add([
+      Giving("bad", .failure(Trouble(description: "the disk is full\nand more"))), Giving("good", .success(1)),
+      Giving("status", .failure(TransferError(.http(503), "HTTP 503"))),
+    ])
+    watch.feed.start()
+    #expect(watch.eventually(\.isComplete))
+    #expect(watch.state("bad") == .failed(JobFailure(.error, "the disk is full"), allowed: false))
+    #expect(watch.state("status") == .failed(JobFailure(.http(503), "HTTP 503"), allowed: false))
+    #expect(watch.state("good") == .succeeded(upToDate: false))
+  }
+
+  @Test func whatHappenedBeforeTheRunIsToldInIt() throws {
+    let watch = Watch()
+    let early = Manual("early")
+    try watch.feed.add([early])
+    #expect(eventually { early.isExecuting })
+    early.log("said early")
+    early.finish()
+    #expect(watch.events.isEmpty)
+    watch.feed.start()
+    #expect(watch.eventually(\.isComplete))
+    #expect(watch.path("early") == ["ready", "executing", "succeeded"])
+    #expect(watch.record("early")?.log.count == 1)
+    #expect(watch.run.start?.jobs == 1)
+  }
+
+  @Test func whatIsAddedLaterIsStatedLater() throws {
+    let watch = Watch()
+    let first = Manual("first")
+    try watch.feed.add([first])
+    watch.feed.start()
+    #expect(watch.eventually { $0.counts.executing == 1 })
+    let second = Manual("second")
+    second.addDependency(first)
+    try watch.feed.add([second])
+    #expect(watch.eventually { $0.jobs.count == 2 })
+    #expect(watch.run.start?.jobs == 1)
+    #expect(watch.record("second")?.unmetNeeds == 1)
+    #expect(watch.record("first")?.dependents == [JobID(1)])
+    first.finish()
+    second.finish()
+    #expect(watch.eventually(\.isComplete))
+    #expect(watch.record("second")?.unmetNeeds == 0)
+  }
+
+  @Test func twoOfOneNameCanBeToldApart() throws {
+    let watch = Watch()
+    let nameless = [BlockOperation {}, BlockOperation {}]
+    try watch.feed.add([Manual("a"), Manual("a")] + nameless)
+    watch.feed.start()
+    #expect(watch.eventually { $0.jobs.count == 4 })
+    #expect(watch.run.jobs.map(\.job.name) == ["a", "a 2", "BlockOperation", "BlockOperation 2"])
+    watch.feed.send(.stop(.terminate, by: .person))
+    #expect(watch.eventually(\.isComplete))
+  }
+
+  // MARK: Anybody's
+
+  @Test func theStartAndTheEndOfAnybodysAreSeenThroughItsWrapper() throws {
+    let watch = Watch()
+    let door = Door()
+    let foreign = door.block("foreign")
+    let after = Manual("after")
+    after.addDependency(foreign)
+    try watch.feed.add([foreign, after])
+    watch.feed.start()
+    #expect(watch.eventually { _ in watch.state("foreign") == .executing })
+    #expect(foreign.isExecuting)
+    #expect(watch.state("after") == .waiting)
+    door.open()
+    #expect(watch.eventually { _ in watch.state("after") == .executing })
+    #expect(watch.state("foreign") == .succeeded(upToDate: false))
+    after.finish()
+    #expect(watch.eventually(\.isComplete))
+    #expect(watch.record("foreign")?.job.work.kind == "foreign")
+    #expect(
+      watch.record("foreign")?.job.work == .operation(OperationWork(className: "BlockOperation", sight: .wrapped)))
+  }
+
+  @Test func anybodysWaitsForWhatItDependsOn() throws {
+    let watch = Watch(width: 8)
+    let order = Lock<[String]>([])
+    let ours = Manual("ours")
+    let blocks = (0..<200).map { number in BlockOperation { order.withLock { $0.append("\(number)") } } }
+    // In a chain, every other one through one of ours.
+    for (number, block) in blocks.enumerated() {
+      if number == 0 { block.addDependency(ours) } else { block.addDependency(blocks[number - 1]) }
+    }
+    try watch.feed.add(blocks.reversed() + [ours])
+    watch.feed.start()
+    #expect(watch.eventually { $0.counts.executing == 1 })
+    ours.finish()
+    #expect(watch.eventually(\.isComplete))
+    #expect(order.withLock { $0 } == (0..<200).map { "\($0)" })
+    #expect(watch.run.counts.succeeded == 201)
+  }
+
+  @Test func anAsynchronousOneOfAnybodysEndsWhenItSaysSo() throws {
+    let watch = Watch()
+    let foreign = TutorialOperation()
+    try watch.feed.add([foreign])
+    watch.feed.start()
+    #expect(watch.eventually { $0.counts.executing == 1 })
+    foreign.end()
+    #expect(watch.eventually(\.isComplete))
+    #expect(watch.path("TutorialOperation") == ["ready", "executing", "succeeded"])
+  }
+
+  @Test func aCancelledOneOfAnybodysEndsForThoseThatDependOnIt() throws {
+    let watch = Watch(width: 1)
+    let blocker = Manual("blocker")
+    let ran = Lock(false)
+    let doomed = BlockOperation { ran.withLock { $0 = true } }
+    doomed.name = "doomed"
+    let after = BlockOperation {}
+    after.name = "after"
+    after.addDependency(doomed)
+    try watch.feed.add([blocker, doomed, after])
+    watch.feed.start()
+    #expect(watch.eventually { $0.counts.executing == 1 && $0.jobs.count == 3 })
+    watch.feed.send(.cancel([watch.id("doomed")], by: .person))
+    #expect(watch.eventually { _ in watch.state("doomed") == .cancelled(by: .person) })
+    blocker.finish()
+    #expect(watch.eventually(\.isComplete))
+    #expect(eventually { doomed.isFinished && doomed.isCancelled })
+    #expect(!ran.withLock { $0 })
+    #expect(watch.state("after") == .succeeded(upToDate: false))
+  }
+
+  @Test func operationsOfAnybodysInACircleAreRefusedWithThePath() {
+    let watch = Watch()
+    let left = BlockOperation {}
+    let right = BlockOperation {}
+    left.name = "left"
+    right.name = "right"
+    left.addDependency(right)
+    right.addDependency(left)
+    let cycle = #expect(throws: DependencyCycle.self) { try watch.feed.add([left, right]) }
+    #expect(cycle?.path.first == cycle?.path.last)
+    #expect(Set(cycle?.path ?? []) == ["left", "right"])
+    left.removeDependency(right)
+  }
+
+  // MARK: By another door
+
+  @Test func whatIsInTheQueueAlreadyIsShown() throws {
+    let door = Door()
+    let (ours, foreign, next) = (Manual("ours"), door.block("foreign"), BlockOperation {})
+    next.name = "next"
+    next.addDependency(foreign)
+    let watch = Watch { $0.addOperations([ours, foreign, next], waitUntilFinished: false) }
+    watch.feed.start()
+    #expect(watch.eventually { _ in watch.state("ours") == .executing })
+    #expect(watch.record("foreign")?.job.work.kind == "foreign")
+    #expect(watch.record("next")?.job.needs == [JobNeed(watch.id("foreign"), when: .finished)])
+    door.open()
+    ours.finish()
+    #expect(watch.eventually(\.isComplete))
+    #expect(watch.run.counts.succeeded == 3)
+  }
+
+  @Test func whatEntersByAnotherDoorIsFoundWhenSomethingHappens() throws {
+    let watch = Watch()
+    let known = Manual("known")
+    try watch.feed.add([known])
+    watch.feed.start()
+    #expect(watch.eventually { $0.counts.executing == 1 })
+    let stranger = Manual("stranger")
+    let door = Door()
+    watch.queue.addOperation(stranger)
+    watch.queue.addOperation(door.block("block"))
+    watch.queue.maxConcurrentOperationCount = 3
+    known.finish()
+    #expect(watch.eventually { $0.jobs.count == 3 && $0.slots == 3 })
+    #expect(watch.eventually { _ in watch.state("stranger") == .executing })
+    stranger.finish()
+    door.open()
+    #expect(watch.eventually(\.isComplete))
+  }
+
+  // MARK: Commands
+
+  @Test func aCancelReachesWhatExecutesAndWhatWaits() throws {
+    let watch = Watch(width: 1)
+    let (executing, waiting, after) = (Manual("executing"), Manual("waiting"), Manual("after"))
+    after.addDependency(waiting)
+    try watch.feed.add([executing, waiting, after])
+    watch.feed.start()
+    #expect(watch.eventually { _ in watch.state("executing") == .executing })
+    watch.feed.send(.cancel([watch.id("executing"), watch.id("waiting")], by: .person))
+    #expect(watch.eventually { _ in watch.state("after") == .executing })
+    #expect(watch.state("executing") == .cancelled(by: .person))
+    #expect(watch.state("waiting") == .cancelled(by: .person))
+    #expect(watch.path("waiting") == ["ready", "cancelled"])
+    // Cancelled by the program itself, and it says so.
+    after.cancel()
+    #expect(watch.eventually(\.isComplete))
+    #expect(watch.state("after") == .cancelled(by: .program))
+  }
+
+  @Test func priorityWidthAndSuspensionAreTheQueuesOwn() throws {
+    let watch = Watch(width: 1) { $0.isSuspended = true }
+    let all = [Manual("a"), Manual("b"), Manual("c"), Manual("d"), Manual("e")]
+    try watch.feed.add(all)
+    watch.feed.start()
+    #expect(watch.eventually { $0.jobs.count == 5 && $0.isDraining })
+    watch.feed.send(.setPriority([watch.id("e")], .veryHigh))
+    watch.feed.send(.setSlots(2))
+    #expect(watch.eventually { $0.slots == 2 && $0[JobID(4)].job.priority == .veryHigh })
+    #expect(watch.queue.maxConcurrentOperationCount == 2)
+    #expect(eventually { all[4].queuePriority == .veryHigh })
+    watch.feed.send(.setDraining(false))
+    #expect(watch.eventually { $0.counts.executing == 2 })
+    #expect(!watch.queue.isSuspended)
+    #expect(watch.state("e") == .executing)
+    for operation in all { operation.finish() }
+    #expect(watch.eventually(\.isComplete))
+  }
+
+  @Test func aStopCancelsAllAndWhatComesAfterIt() throws {
+    let watch = Watch(width: 1)
+    let door = Door()
+    try watch.feed.add([Manual("executing"), Manual("waiting"), door.block("block")])
+    watch.feed.start()
+    #expect(watch.eventually { $0.counts.executing == 1 })
+    watch.feed.send(.stop(.terminate, by: .signal))
+    #expect(watch.eventually { $0.stopping != nil && $0.counts.active == 0 })
+    #expect(watch.run.counts.cancelled == 3)
+    try watch.feed.add([Manual("late")])
+    #expect(watch.eventually { $0.counts.cancelled == 4 })
+    watch.feed.send(.finish(signal: 2))
+    #expect(watch.eventually { $0.summary?.exit == 130 })
+  }
+
+  @Test func whatCanPauseIsHeldAndGoesOn() throws {
+    let watch = Watch(width: 1)
+    let (first, second) = (Pausing("first"), Pausing("second"))
+    try watch.feed.add([first, second])
+    watch.feed.start()
+    #expect(watch.eventually { _ in watch.state("first") == .executing })
+    watch.feed.send(.pause([JobID(0), JobID(1)]))
+    #expect(watch.eventually { $0.counts.paused == 2 })
+    #expect(watch.state("first") == .paused(started: true))
+    #expect(watch.state("second") == .paused(started: false))
+    #expect(eventually { first.isPaused && second.isPaused })
+    watch.feed.send(.resume([JobID(0), JobID(1)]))
+    #expect(watch.eventually { _ in watch.state("first") == .executing && watch.state("second") == .ready(for: .slot) })
+    #expect(eventually { !first.isPaused && !second.isPaused })
+    first.finish()
+    second.finish()
+    #expect(watch.eventually(\.isComplete))
+  }
+
+  // MARK: Scale and ends
+
+  @Test func tenThousandInAChainOfBothKindsComeToTheirEnd() throws {
+    let watch = Watch(width: 4)
+    var all: [Operation] = []
+    for number in 0..<10_000 {
+      let operation: Operation = number % 2 == 0 ? Giving("\(number)", .success(number)) : BlockOperation {}
+      if let last = all.last, number % 10 != 0 { operation.addDependency(last) }
+      all.append(operation)
+    }
+    try watch.feed.add(all)
+    watch.feed.start()
+    #expect(watch.eventually(\.isComplete))
+    #expect(watch.run.counts.succeeded == 10_000)
+  }
+
+  @Test func aFeedThatIsLetGoOfLeavesNothingBehind() throws {
+    weak var feed: QueueFeed?
+    weak var operation: Manual?
+    let queue = OperationQueue()
+    do {
+      let mine = QueueFeed(observing: queue)
+      let manual = Manual("manual")
+      (feed, operation) = (mine, manual)
+      try mine.add([manual])
+      mine.start()
+      #expect(eventually { mine.run.counts.executing == 1 })
+    }
+    #expect(eventually { feed == nil })
+    operation?.finish()
+    #expect(eventually { operation == nil })
+  }
+}
+
+/// As tutorials write it: its own state, posted to the queue.
+private final class TutorialOperation: Operation, @unchecked Sendable {
+  // Safe: behind the lock.
+  private let state = Lock((isExecuting: false, isFinished: false))
+
+  override var isAsynchronous: Bool { true }
+  override var isExecuting: Bool { state.withLock { $0.isExecuting } }
+  override var isFinished: Bool { state.withLock { $0.isFinished } }
+
+  override func start() {
+    state.withLock { $0.isExecuting = true }
+    didChangeValue(forKey: "isExecuting")
+  }
+
+  func end() {
+    state.withLock { $0 = (false, true) }
+    didChangeValue(forKey: "isFinished")
+  }
+}
+
+private final class Pausing: AsyncOperation, PausableOperation, @unchecked Sendable {
+  // Safe: behind the lock.
+  private let paused = Lock(false)
+
+  var isPaused: Bool { paused.withLock { $0 } }
+
+  init(_ name: String) {
+    super.init()
+    self.name = name
+  }
+
+  override func main() {}
+  override func didCancel() { finish() }
+  func pause() { paused.withLock { $0 = true } }
+  func resume() { paused.withLock { $0 = false } }
+}
