@@ -107,7 +107,8 @@ let package = Package(
     tests("opdash", ["Support", "JobModel", "Operations", "Reports", "Screen", "Session"]),
     // The built program in a real terminal, from the outside.
     .testTarget(
-      name: "EndToEndTests", dependencies: ["Support", "opdash"], exclude: ["Fixtures"], swiftSettings: settings),
+      name: "EndToEndTests", dependencies: ["DemoServer", "Support", "opdash"], exclude: ["Fixtures"],
+      swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -20,6 +20,7 @@ struct Wording: Equatable {
 
   init(_ id: JobID, _ run: Run, _ index: JobIndex, now: Duration, canAct: Bool = true) {
     let record = run.jobs[id.index]
+    defer { tellForeign(record) }
     switch record.state {
     case .waiting:
       self = Self.waiting(record, run)
@@ -47,6 +48,13 @@ struct Wording: Equatable {
     case .skipped(let cause):
       self.init("skipped", "because \(run.jobs[cause.index].job.name) \(Self.ending(run.jobs[cause.index].state))")
     }
+  }
+
+  /// Somebody else's operation in a program's own queue is known only in part, and the list says so where it has room.
+  private mutating func tellForeign(_ record: JobRecord) {
+    guard case .operation(let work) = record.job.work, work.sight != .whole, reason.isEmpty else { return }
+    reason = "foreign"
+    joint = ", "
   }
 
   static func by(_ canceller: JobState.Canceller) -> String {

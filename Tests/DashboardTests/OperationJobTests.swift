@@ -59,6 +59,15 @@ import Testing
     #expect(press("-", model).effects == [.send(.setSlots(2))])
   }
 
+  @Test func theListSaysWhichIsForeign() {
+    for (sight, isForeign) in [(OperationWork.Sight.whole, false), (.wrapped, true), (.end, true)] {
+      let text = View.frame(
+        model(.executing, sight: sight), ScreenTraits(isASCII: true, palette: .none), now: .zero
+      ).text
+      #expect(text.split(separator: "\n").contains { $0.contains(" > parse ") && $0.contains("foreign") } == isForeign)
+    }
+  }
+
   @Test func theZoomedPageSaysWhichIsWhoseAndHowItIsSeen() {
     for (sight, words) in [
       (OperationWork.Sight.whole, "an AsyncOperation, seen whole"), (.wrapped, "no AsyncOperation: its start"),
