@@ -1,5 +1,6 @@
 import Foundation
 import JobModel
+import Operations
 import Transfers
 
 extension JobFailure {
@@ -7,6 +8,7 @@ extension JobFailure {
   init(of error: any Error) {
     let cause: Cause
     switch (error as? TransferError)?.code {
+    case nil where error is TimedOut: cause = .timedOut
     case .http(let status): cause = .http(status)
     case .network, .tooManyRedirects: cause = .network
     case .timedOut: cause = .timedOut

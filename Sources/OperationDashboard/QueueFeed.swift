@@ -228,6 +228,8 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
     takeIn()
     guard !member.isOver else { return }
     guard member.hasBegun else {
+      // Cancelled with an error, which is a failure; its reason can be told once it has finished.
+      if member.canceller == nil, (member.operation as? AsyncOperation)?.isCancelledWithError == true { return }
       // It will never execute, whenever its queue comes to ending it.
       tell(member, .cancelled(by: member.canceller ?? .program))
       return

@@ -50,11 +50,13 @@ final class QueueMember: @unchecked Sendable {
 
   /// How it ended, asked for when it has finished.
   var outcome: JobState {
-    let error = (operation as? any OutcomeFailing)?.outcomeFailure
-    if let error, !(error is CancellationError) { return .failed(JobFailure(of: error), allowed: false) }
-    // One of ours that gave a success has done its work, however late somebody cancelled it.
-    let hasSucceeded = operation is any OutcomeFailing && error == nil
-    if error != nil || (operation.isCancelled && !hasSucceeded) { return .cancelled(by: canceller ?? .program) }
+    if let ours = operation as? AsyncOperation {
+      // One that gave a success has done its work, however late somebody cancelled it.
+      guard let error = ours.failure else { return .succeeded(upToDate: false) }
+      if !(error is CancellationError) { return .failed(JobFailure(of: error), allowed: false) }
+      return .cancelled(by: canceller ?? .program)
+    }
+    if operation.isCancelled { return .cancelled(by: canceller ?? .program) }
     return .succeeded(upToDate: false)
   }
 }

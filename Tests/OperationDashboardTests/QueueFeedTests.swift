@@ -48,6 +48,25 @@ import Testing
     #expect(watch.state("good") == .succeeded(upToDate: false))
   }
 
+  @Test func aCancelWithAnErrorIsAFailureWithItsReason() throws {
+    let watch = Watch()
+    let (blocker, slow, waiting) = (Manual("blocker"), Manual("slow"), Manual("waiting"))
+    waiting.addDependency(blocker)
+    slow.timeout(after: .milliseconds(1))
+    try watch.feed.add([blocker, slow, waiting])
+    watch.feed.start()
+    waiting.cancel(with: Trouble(description: "no longer wanted"))
+    #expect(watch.eventually { $0.counts.failed == 2 })
+    #expect(watch.state("waiting") == .failed(JobFailure(.error, "no longer wanted"), allowed: false))
+    guard case .failed(let failure, _)? = watch.state("slow") else {
+      Issue.record("not failed: \(String(describing: watch.state("slow")))")
+      return
+    }
+    #expect(failure.cause == .timedOut)
+    blocker.finish()
+    #expect(watch.eventually(\.isComplete))
+  }
+
   @Test func whatHappenedBeforeTheRunIsToldInIt() throws {
     let watch = Watch()
     let early = Manual("early")
