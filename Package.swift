@@ -83,6 +83,8 @@ let package = Package(
       name: "terminal-probe", dependencies: ["NcursesTerminal", "Screen"], path: "Tests/TerminalProbe",
       swiftSettings: settings),
     tests("Operations", ["Support"]),
+    // The code of the articles and the README, and what is said of every public symbol.
+    .testTarget(name: "DocumentationTests", dependencies: ["Operations", "Support"], swiftSettings: settings),
     tests("Transfers", ["Support", "Operations"]),
     tests("Processes", ["Support", "Operations", "ProcessProbe"]),
     // A program for the process tests to kill.

@@ -58,6 +58,9 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     }
   }
 
+  /// Asks for the end: one that waits never executes, one that executes is told by `didCancel()`; both still finish.
+  ///
+  /// From any thread. Only the first call before the end has an effect.
   open override func cancel() {
     switch move({ $0.cancel() }) {
     case .tellFoundation:
@@ -133,9 +136,13 @@ open class AsyncOperation: Operation, @unchecked Sendable {
   /// Where the operation stands.
   public final var state: State { lifecycle.publicState }
 
+  /// True: the work may go on after `main` has returned.
   public final override var isAsynchronous: Bool { true }
+  /// Whether its end was asked for before it had finished.
   public final override var isCancelled: Bool { lifecycle.isCancelled }
+  /// Whether `main` was called and `finish()` has not taken effect.
   public final override var isExecuting: Bool { lifecycle.isExecuting }
+  /// Whether it is over, for good.
   public final override var isFinished: Bool { lifecycle.isFinished }
 
   /// Whether all that it depends on has finished, or it was cancelled.

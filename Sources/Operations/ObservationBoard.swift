@@ -40,6 +40,16 @@ final class ObservationBoard: Sendable {
       for observation in others { observation.post(operation, news, at: value) }
     }
 
+    /// Tells those who want lines; false if it was left out somewhere.
+    func post(_ operation: AsyncOperation, line: OperationNews, at value: Snapshot, below limit: Int) -> Bool {
+      var isWhole = true
+      if let first, first.wantsLines { isWhole = first.post(operation, line, at: value, below: limit) }
+      for observation in others where observation.wantsLines {
+        if !observation.post(operation, line, at: value, below: limit) { isWhole = false }
+      }
+      return isWhole
+    }
+
     mutating func add(_ observation: OperationObservation) {
       if first == nil { first = observation } else { others.append(observation) }
     }
@@ -123,11 +133,7 @@ final class ObservationBoard: Sendable {
       let value = Snapshot(lifecycle: operation.lifecycle, progress: contents.progress)
       guard !value.lifecycle.isFinished else { return }
       let news = OperationNews.said(OperationLogLine(text: text, lost: contents.lost))
-      var isWhole = true
-      for observation in contents.observations where observation.wantsLines {
-        if !observation.post(operation, news, at: value, below: limit) { isWhole = false }
-      }
-      contents.lost = isWhole ? 0 : contents.lost + 1
+      contents.lost = contents.post(operation, line: news, at: value, below: limit) ? 0 : contents.lost + 1
     }
   }
 

@@ -92,7 +92,7 @@ final class OperationObservation: Sendable {
 
   /// Like `post`, for a line; false if so many deliveries wait on the queue that it was left out.
   func post(_ operation: AsyncOperation, _ news: OperationNews, at value: Snapshot, below limit: Int) -> Bool {
-    guard let mailbox, mailbox.count < limit else { return false }
+    guard let mailbox, mailbox._withUnsafeGuaranteedRef({ $0.count < limit }) else { return false }
     post(operation, news, at: value)
     return true
   }

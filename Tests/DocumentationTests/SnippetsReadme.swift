@@ -1,0 +1,26 @@
+import Dispatch
+import Foundation
+import Operations
+import Support
+import Testing
+
+/// The README's examples of the library.
+@Suite struct ReadmeSnippetTests {
+  @Test func anOperationOfOnesOwnIsObserved() {
+    let said = Said()
+    @Sendable func print(_ state: AsyncOperation.State) { said.append(state) }
+
+    final class Countdown: AsyncOperation, @unchecked Sendable {
+      override func main() {
+        DispatchQueue.global().asyncAfter(deadline: .now() + 1) { self.finish() }
+      }
+    }
+
+    let queue = OperationQueue()
+    let countdown = Countdown()
+    let token = countdown.observe(\.state, on: .main) { operation, change in print(change.newValue) }
+    queue.addOperation(countdown)
+    #expect(eventually { said.last == "finished" })
+    withExtendedLifetime(token) {}
+  }
+}
