@@ -130,7 +130,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
       throw error
     }
     reportProgress()
-    if isCancelled || groupState.withLock(\.isStopping) { for child in children { child.cancel() } }
+    if isCancelled || groupState.withLock(\.isStopping) { feeder.cancelAllOperations() }
   }
 
   /// Sees to it that the end of a child and its progress are known; before it can begin.
@@ -242,10 +242,9 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
 
   /// Ends children that have never been in a queue, so that whoever waits for them goes on.
   private func end(_ children: [Operation]) {
-    for child in children {
-      child.cancel()
-      if !child.isFinished, !child.isExecuting { child.start() }
-    }
+    // All of them first, because the end of one may let another begin.
+    for child in children { child.cancel() }
+    for child in children where !child.isFinished && !child.isExecuting { child.start() }
   }
 }
 

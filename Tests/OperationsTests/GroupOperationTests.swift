@@ -203,6 +203,24 @@ import Testing
     #expect(group.failure is Fault)
   }
 
+  @Test func ofChildrenThatWaitForEachOtherNoneBeginsWhenTheGroupIsCancelled() {
+    for _ in 0..<300 {
+      let executing = ManualOperation()
+      var children: [Operation] = [executing]
+      for number in 0..<8 {
+        let next = number % 4 == 3 ? BlockOperation { Issue.record("it executed") } : ManualOperation("\(number)")
+        children.last.map(next.addDependency)
+        children.append(next)
+      }
+      let group = GroupOperation(width: 4, children)
+      queue.addOperation(group)
+      #expect(eventually { executing.isExecuting })
+      group.cancel()
+      #expect(eventually { group.isFinished })
+      #expect(children.dropFirst().allSatisfy { ($0 as? ManualOperation)?.mainCount ?? 0 == 0 && $0.isCancelled })
+    }
+  }
+
   @Test func theChildrenOfAGroupThatNeverExecutesEndToo() {
     for isConditional in [false, true] {
       let child = ManualOperation()
