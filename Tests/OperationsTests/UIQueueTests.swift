@@ -91,17 +91,12 @@ import Testing
     #expect(told.allSatisfy { $0.file == "OperationsTests/UIQueueTests.swift" && $0.line == Table.rowsLine }, "\(told)")
   }
 
-  @Test func whatIsIgnoredIsNotLookedFor() async {
+  @Test func whatIsIgnoredIsNotLookedFor() {
     let before = UIQueue.response
     UIQueue.response = .ignore
     defer { UIQueue.response = before }
     let table = Table()
-    await withCheckedContinuation { continuation in
-      DispatchQueue.global().async {
-        table.show("b")
-        continuation.resume()
-      }
-    }
+    DispatchQueue(label: "network").sync { table.show("b") }
     #expect(table.title == "b")
   }
 
