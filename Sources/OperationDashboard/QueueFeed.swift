@@ -22,8 +22,7 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
   /// Where the program's own code is called: a `cancel()` of its class may take its time.
   private let calling = DispatchQueue(label: "opdash.queue.commands", qos: .userInitiated)
   private let feeder: OperationFeeder
-  /// Where wrappers learn of the end of what they wrap.
-  private let aside = OperationQueue()
+  private let places = WrappedOperation.Places()
   private let registry = Lock(QueueRegistry())
 
   // ---- touched only on `engine`
@@ -70,7 +69,7 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
     let added = try registry.withLock { registry throws(DependencyCycle) -> [QueueMember] in
       var seen: Set<ObjectIdentifier> = []
       let new = operations.filter { seen.insert(ObjectIdentifier($0)).inserted && !registry.isKnown($0) }
-      let wrappers = try registry.wrap(new.filter { !$0.isFinished && !$0.isExecuting }, aside: aside)
+      let wrappers = try registry.wrap(new.filter { !$0.isFinished && !$0.isExecuting }, places: places)
       let members = registry.enroll(new) { operation in
         if let ours = operation as? AsyncOperation { return (ours, .whole) }
         let wrapper = wrappers[ObjectIdentifier(operation)]
@@ -173,8 +172,7 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
       engine.async { self.stateChanged(member, .finished) }
     }
     end.addDependency(member.operation)
-    // A queue of its own: a queue walks past all that waits in it whenever something happens.
-    OperationQueue().addOperation(end)
+    EndNotices.queue().addOperation(end)
   }
 
   /// States those that have come.

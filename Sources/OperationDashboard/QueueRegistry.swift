@@ -36,12 +36,12 @@ struct QueueRegistry {
   ///
   /// Throws if those wait for each other in a circle; nothing has changed then.
   mutating func wrap(
-    _ operations: [Operation], aside: OperationQueue
+    _ operations: [Operation], places: WrappedOperation.Places
   ) throws(DependencyCycle) -> [ObjectIdentifier: WrappedOperation] {
     let foreign = operations.filter { !($0 is AsyncOperation) }
     guard !foreign.isEmpty else { return [:] }
     let new = Dictionary(
-      foreign.map { (ObjectIdentifier($0), WrappedOperation($0, aside: aside)) },
+      foreign.map { (ObjectIdentifier($0), WrappedOperation($0, places: places)) },
       uniquingKeysWith: { first, _ in first })
     for operation in foreign {
       guard let wrapper = new[ObjectIdentifier(operation)] else { continue }

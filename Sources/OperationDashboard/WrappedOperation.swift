@@ -7,12 +7,17 @@ import Operations
 final class WrappedOperation: AsyncOperation, @unchecked Sendable {
   // Safe: all is constant.
   let inner: Operation
-  /// Where ends are told, and where one waits that is not ready after all; it never holds more than run at once.
-  private let aside: OperationQueue
+  /// Where one waits that is not ready after all, and where ends are told; neither ever holds more than run at once.
+  private let places: Places
 
-  init(_ inner: Operation, aside: OperationQueue) {
+  struct Places: Sendable {
+    let aside = OperationQueue()
+    let ends = EndNotices.queue()
+  }
+
+  init(_ inner: Operation, places: Places) {
     self.inner = inner
-    self.aside = aside
+    self.places = places
     super.init()
     name = inner.name
     queuePriority = inner.queuePriority
@@ -22,7 +27,7 @@ final class WrappedOperation: AsyncOperation, @unchecked Sendable {
   override func main() {
     // Somebody may have tied it to what we know nothing of, and a dependency that has just finished may still be about
     // to tell it so. A queue waits for both.
-    if inner.isReady { inner.start() } else { aside.addOperation(inner) }
+    if inner.isReady { inner.start() } else { places.aside.addOperation(inner) }
     if inner.isFinished { finish() } else { watchEnd() }
   }
 
@@ -41,6 +46,6 @@ final class WrappedOperation: AsyncOperation, @unchecked Sendable {
   private func watchEnd() {
     let end = BlockOperation { self.finish() }
     end.addDependency(inner)
-    aside.addOperation(end)
+    places.ends.addOperation(end)
   }
 }
