@@ -24,7 +24,12 @@ final class Watch: Sendable {
     }
   }
 
-  var events: [JobEvent] { stated.withLock { $0 } }
+  /// All that has been stated until now; the reader's queue may be behind the run.
+  var events: [JobEvent] {
+    let count = feed.run.nextSeq
+    _ = Support.eventually { stated.withLock { $0.count } >= count }
+    return stated.withLock { $0 }
+  }
   var run: Run { feed.run }
 
   func eventually(_ condition: (Run) -> Bool) -> Bool { Support.eventually { condition(feed.run) } }
