@@ -71,13 +71,14 @@ final class Screen: @unchecked Sendable {
 
   private func measure(_ file: String) async throws -> Int { file.utf8.count }
 
-  @Test func theOverviewRuns() {
+  @Test func theOverviewRuns() async {
     let said = Said()
     @Sendable func print(_ result: Result<Int, any Error>) { said.append(result) }
+    let queue = OperationQueue()
     let size = TaskOperation { try await measure("report.pdf") }
     size.result { result in print(result) }
     queue.addOperation(size)
-    #expect(eventually { size.value == 10 })
+    #expect(await soon { size.value == 10 })
   }
 
   @Test func anOperationFinishesWhenItSaysSo() {
@@ -105,7 +106,7 @@ final class Screen: @unchecked Sendable {
     #expect(eventually { second.value == "went on" })
   }
 
-  @Test func aReasonIsToldAndATaskIsCancelled() {
+  @Test func aReasonIsToldAndATaskIsCancelled() async {
     let listening = Listening()
     listening.cancel(with: URLError(.networkConnectionLost))
     queue.addOperation(listening)
@@ -123,7 +124,7 @@ final class Screen: @unchecked Sendable {
     }
     queue.addOperation(patience)
     patience.cancel()
-    #expect(eventually { patience.isFinished })
+    #expect(await soon { patience.isFinished })
     #expect(patience.failure is CancellationError)
   }
 
@@ -164,14 +165,14 @@ final class Screen: @unchecked Sendable {
   }
 
   @Test(arguments: [0, 1])
-  func aConditionThatDoesNotHoldIsNamed(sheets: Int) {
+  func aConditionThatDoesNotHoldIsNamed(sheets: Int) async {
     let printer = Printer(sheets: sheets)
     let upload = ClosureOperation { "uploaded" }
     upload.addCondition(.noFailedDependencies)
     upload.addCondition(.mutuallyExclusive("the one printer"))
     upload.addCondition(OperationCondition("there is paper") { _ in try await printer.hasPaper() })
     queue.addOperation(upload)
-    #expect(eventually { upload.isFinished })
+    #expect(await soon { upload.isFinished })
     #expect((upload.failure as? ConditionFailure)?.condition == (sheets == 0 ? "there is paper" : nil))
   }
 

@@ -24,8 +24,9 @@ private final class Waiting: AsyncOperation, @unchecked Sendable {
     operation.log("second")
     operation.finish()
     operation.log("after the finish nobody listens")
-    queue.sync {}
-    #expect(told.withLock { $0 } == ["before", "executing", "first", "second", "finished"])
+    let all = ["before", "executing", "first", "second", "finished"]
+    _ = eventually { told.withLock { $0.count } == all.count }
+    #expect(told.withLock { $0 } == all)
     withExtendedLifetime((state, lines)) {}
   }
 
@@ -49,10 +50,9 @@ private final class Waiting: AsyncOperation, @unchecked Sendable {
     queue.suspend()
     for number in 0..<AsyncOperation.logLimit + 7 { operation.log("\(number)") }
     queue.resume()
-    queue.sync {}
-    queue.sync {}
+    _ = eventually { lines.withLock { $0.count } == AsyncOperation.logLimit }
     operation.log("at last")
-    queue.sync {}
+    _ = eventually { lines.withLock { $0.count } > AsyncOperation.logLimit }
     let told = lines.withLock { $0 }
     #expect(told.count == AsyncOperation.logLimit + 1)
     #expect(told.last == OperationLogLine(text: "at last", lost: 7))

@@ -3,7 +3,7 @@ import Foundation
 /// As `eventually`, for tests of what runs in tasks: it leaves the thread to them while it waits, and there may be only two.
 ///
 /// Other tests may stand before a task in line, and hold these threads: hence the bound.
-func soon(within bound: Double = 300, _ condition: () throws -> Bool) async rethrows -> Bool {
+package func soon(within bound: Double = 300, _ condition: () throws -> Bool) async rethrows -> Bool {
   let end = Date(timeIntervalSinceNow: bound)
   while Date() < end {
     if try condition() { return true }
@@ -14,5 +14,5 @@ func soon(within bound: Double = 300, _ condition: () throws -> Bool) async reth
 
 extension OperationQueue {
   /// As `addOperations`, whose other form, which waits, keeps it out of tasks.
-  func add(_ operations: [Operation]) { addOperations(operations, waitUntilFinished: false) }
+  package func add(_ operations: [Operation]) { addOperations(operations, waitUntilFinished: false) }
 }
