@@ -7,6 +7,7 @@ case "operations":
   try measureLives(rounds)
 case "shapes": try measureShapes(rounds)
 case "observe":
+  measureStates(rounds)
   measureChanges(rounds)
   measureDrains()
 default:
