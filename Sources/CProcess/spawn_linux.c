@@ -154,10 +154,11 @@ static uninstrumented int begin(void *argument) {
   atomic_store_explicit(&nursery->owner, (pid_t)raw(SYS_getpid, 0, 0, 0, 0), memory_order_release);
   raw(SYS_setsid, 0, 0, 0, 0);
   // The mask is full until here: a handler of ours would act on our memory.
-  struct kernel_action {
+  // Static, because to clear one here is a call of memset, which sanitizers replace.
+  static const struct {
     void *handler;
     unsigned long flags, restorer, mask;
-  } action = {0};
+  } action;
   for (int signal = 1; signal <= 64; signal++) {
     if (signal != SIGKILL && signal != SIGSTOP) raw(SYS_rt_sigaction, signal, (long)&action, 0, 8);
   }

@@ -68,7 +68,8 @@ private func events(of graph: JobGraph, slots: Int = 2) throws -> [JobEvent] {
     let queue = try JobQueue(
       JobGraph(name: "test", jobs: [simulated("a", .seconds(1), steps: 10)]), options: .init(slots: 1), clock: clock)
     queue.start()
-    #expect(eventually { clock.armed > 0 })
+    // The attempt may be at work before its facts are told.
+    #expect(eventually { clock.armed > 0 && queue.run.nextSeq > 0 })
     clock.advance(by: .milliseconds(450))
     let later = Lock<[JobEvent]>([])
     let subscription = queue.subscribe(on: DispatchQueue(label: "test")) { batch in later.withLock { $0 += batch } }
