@@ -54,7 +54,7 @@ import Testing
     let manual = Manual("manual")
     dashboard.add(manual)
     let task = Task { try await dashboard.run() }
-    #expect(eventually { manual.isExecuting })
+    #expect(await soon { manual.isExecuting })
     task.cancel()
     #expect(try await task.value.succeeded == 0)
     #expect(manual.isExecuting)
@@ -68,12 +68,12 @@ import Testing
     let done = Giving("done", .success(1))
     dashboard.add(done)
     let task = Task { try await dashboard.run() }
-    #expect(eventually { done.isFinished })
+    #expect(await soon { done.isFinished })
     let late = Manual("late")
     dashboard.add(late)
-    #expect(eventually { late.isExecuting })
+    #expect(await soon { late.isExecuting })
     late.finish()
-    #expect(eventually { late.isFinished })
+    #expect(await soon { late.isFinished })
     dashboard.stop()
     _ = try await task.value
   }
@@ -83,7 +83,7 @@ import Testing
     let manual = Manual("manual")
     dashboard.add(manual)
     let task = Task { try await dashboard.run() }
-    #expect(eventually { manual.isExecuting && dashboard.isShown })
+    #expect(await soon { manual.isExecuting && dashboard.isShown })
     dashboard.interrupt()
     let summary = try await task.value
     #expect(summary == Dashboard.Summary(succeeded: 0, failed: 0, cancelled: 1, left: 0, exitStatus: 130))

@@ -3,7 +3,9 @@ import Foundation
 /// As `eventually`, for tests of what runs in tasks: it leaves the thread to them while it waits, and there may be only two.
 ///
 /// Other tests may stand before a task in line, and hold these threads: hence the bound.
-package func soon(within bound: Double = 300, _ condition: () throws -> Bool) async rethrows -> Bool {
+package func soon(
+  within bound: Double = 300, isolation: isolated (any Actor)? = #isolation, _ condition: () throws -> Bool
+) async rethrows -> Bool {
   let end = Date(timeIntervalSinceNow: bound)
   while Date() < end {
     if try condition() { return true }
