@@ -208,6 +208,9 @@ int cprocess_spawn(const struct cprocess_launch *launch, struct cprocess_child *
   if (cprocess_drops_child_signals) sigdelset(&all, SIGCHLD);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   if (cprocess_drops_child_signals) sigdelset(&before, SIGCHLD);
+  // Said once more, so that what was written here is seen by whoever finds that the kernel has cleared it, and so that the
+  // thread sanitizer, which does not see the kernel, knows.
+  atomic_store_explicit(&nursery->tenant, -1, memory_order_release);
   pid_t pid = __clone(
       begin, nursery->stack + sizeof nursery->stack, CLONE_VM | CLONE_PIDFD | CLONE_CHILD_CLEARTID | goes_on | SIGCHLD,
       nursery, &spawned->descriptor, NULL, &nursery->tenant);
