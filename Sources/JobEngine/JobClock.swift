@@ -25,8 +25,9 @@ package struct SystemClock: JobClock {
     at time: Duration, on queue: DispatchQueue, _ body: @escaping @Sendable () -> Void
   ) -> any JobTimer {
     let source = DispatchSource.makeTimerSource(queue: queue)
-    let left = max(.zero, time - now)
-    source.schedule(deadline: .now() + .nanoseconds(Int(left / .nanoseconds(1))), leeway: .milliseconds(1))
+    // As long as dispatch can count: what is later never comes.
+    let seconds = min(max(0, (time - now) / .seconds(1)), 1e9)
+    source.schedule(deadline: .now() + seconds, leeway: .milliseconds(1))
     source.setEventHandler {
       source.cancel()
       body()

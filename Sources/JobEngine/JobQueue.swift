@@ -305,7 +305,8 @@ package final class JobQueue: JobFeed, @unchecked Sendable {
 }
 
 extension JobPriority {
-  var queuePriority: Operation.QueuePriority {
+  /// The same, as an operation has it.
+  package var queuePriority: Operation.QueuePriority {
     switch self {
     case .veryLow: .veryLow
     case .low: .low

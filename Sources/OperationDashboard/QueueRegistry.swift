@@ -1,4 +1,5 @@
 import Foundation
+import JobEngine
 import JobModel
 import Operations
 
@@ -105,16 +106,6 @@ extension JobPriority {
     case .high: self = .high
     case .veryHigh: self = .veryHigh
     @unknown default: self = .normal
-    }
-  }
-
-  var queuePriority: Operation.QueuePriority {
-    switch self {
-    case .veryLow: .veryLow
-    case .low: .low
-    case .normal: .normal
-    case .high: .high
-    case .veryHigh: .veryHigh
     }
   }
 }

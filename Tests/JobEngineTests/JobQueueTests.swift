@@ -63,6 +63,13 @@ private func events(of graph: JobGraph, slots: Int = 2) throws -> [JobEvent] {
     #expect(queue.run.jobs.map { $0.attempt?.endedAt } == [.seconds(1), .seconds(2)])
   }
 
+  @Test func aTimeLaterThanDispatchCanCountIsWaitedFor() {
+    let timer = SystemClock().schedule(at: .seconds(Int64.max / 2), on: .global()) {
+      Issue.record("it has not come")
+    }
+    timer.cancel()
+  }
+
   @Test func everyEventIsDeliveredToASubscriberThatComesLateAfterItsSnapshot() throws {
     let clock = ManualClock()
     let queue = try JobQueue(
