@@ -103,7 +103,7 @@ struct JobDescription {
   private func room() -> [[Span]] {
     guard !state.isTerminal, let forecast = model.path.forecast, let slack = forecast.slack(id) else { return [] }
     guard !model.path.onChain.contains(id) else {
-      return [[Span("  " + theme.pick("◆", "*") + " critical: the run waits for it", theme.key)]]
+      return [[Span("  " + theme.critical + " critical: the run waits for it", theme.key)]]
     }
     return [[Span("  ~\(Format.time(slack)) of slack", theme.dim)]]
   }

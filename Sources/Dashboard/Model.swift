@@ -220,9 +220,10 @@ struct Model {
     let showsTimeline = panel == .timeline || !layout.strip.isEmpty
     if showsTimeline { chronology.settle(run, index, now: now) }
     let isWhole = showsTimeline || panel == .critical
-    // The detail, beside the panel or zoomed, says how much room its job has.
-    let showsSlack = run.jobs.count <= PathView.atHand && (!layout.detail.isEmpty || page == .zoom)
-    if isWhole || showsSlack { path.settle(run, index, now: elapsed(at: now), isWhole: isWhole) }
+    // The header names the chain, the list marks it, and the detail says how much room its job has.
+    if isWhole || run.jobs.count <= PathView.atHand {
+      path.settle(run, index, now: elapsed(at: now), isWhole: isWhole)
+    }
     if panel == .tree { tree.settle(run, order) }
     if panel == .events { events.settle(run, order.filter) }
   }

@@ -33,6 +33,9 @@ struct PathView {
 
   mutating func invalidate() { madeAt = nil }
 
+  /// Whether a job decides when the run ends; no job of a run whose jobs all stand alone does so more than another.
+  func isCritical(_ id: JobID) -> Bool { onChain.count > 1 && onChain.contains(id) }
+
   /// Makes it anew after facts, once it is old enough for the size of the graph; `isWhole` makes all of it, not just the
   /// chain and the slack.
   mutating func settle(_ run: Run, _ index: JobIndex, now: Duration, isWhole: Bool) {

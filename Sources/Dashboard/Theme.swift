@@ -58,6 +58,9 @@ struct Theme {
     }
   }
 
+  /// Marks what decides when the run ends.
+  var critical: String { pick("◆", "*") }
+
   func pick(_ unicode: String, _ ascii: String) -> String { traits.isASCII ? ascii : unicode }
 
   let dim = Style(attributes: .dim)

@@ -335,13 +335,40 @@ struct PanelTests {
   @Test func aTallScreenHasTheTimelineBelowTheList() {
     let bench = bench(size: Size(width: 100, height: 60))
     #expect(bench.frame().text.contains("timeline") && bench.frame().text.contains("NOW"))
-    #expect(bench.model.path.forecast != nil)
     let low = self.bench(size: Size(width: 100, height: 49))
     #expect(!low.frame().text.contains("NOW"))
-    #expect(low.model.path.forecast == nil)
   }
 
   // MARK: The critical path
+
+  @Test func theHeaderNamesWhatIsLeftOfTheChainAndTheListMarksIt() {
+    let work = { (seconds: Int) in JobWork.simulate(SimulatedWork(duration: .seconds(seconds))) }
+    var builder = RunBuilder(
+      [
+        Job(name: "first", work: work(5)),
+        Job(name: "second", work: work(60), needs: [JobNeed(JobID(0))]),
+        Job(name: "third", work: work(5), needs: [JobNeed(JobID(1))]),
+        Job(name: "aside", work: work(9)),
+      ], slots: 2)
+    builder.at(1)
+    builder.move("first", .executing)
+    builder.at(2)
+    builder.move("first", .succeeded(upToDate: false))
+    builder.move("second", .executing)
+    builder.move("aside", .executing)
+    let bench = self.bench(builder)
+    let rows = bench.frame().text.split(separator: "\n")
+    #expect(rows[1].hasSuffix("critical second>third"))
+    #expect(rows.first { $0.contains(" > second") }?.contains("* critical") == true)
+    #expect(rows.first { $0.contains(" > aside") }?.contains("* ") == false)
+  }
+
+  @Test func jobsThatStandAloneHaveNoCriticalPath() {
+    var builder = RunBuilder([.shell("one"), .shell("two")], slots: 2)
+    builder.at(1)
+    builder.move("one", .executing)
+    #expect(!bench(builder).frame().text.contains("critical"))
+  }
 
   @Test func theCriticalPathShowsTheChainThenWhatHasSlack() {
     var builder = RunBuilder(

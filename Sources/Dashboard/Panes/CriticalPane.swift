@@ -43,7 +43,7 @@ struct CriticalPane {
     let (x, y) = (area.x, area.y)
     if model.tags.contains(row.job) { frame.put(theme.pick("•", "*"), x: x, y: y, style: theme.bold) }
     frame.put(theme.letter(state), x: x + 1, y: y, style: theme.style(state))
-    if row.link != nil { frame.put(theme.pick("◆", "*"), x: x + 3, y: y, style: theme.key) }
+    if row.link != nil { frame.put(theme.critical, x: x + 3, y: y, style: theme.key) }
     let name = theme.elision.middle(model.run.jobs[row.job.index].job.name, to: fields.name.width)
     frame.put(name, x: x + fields.name.x, y: y, style: row.link == nil ? .plain : theme.bold)
     // What has ended is known; the rest is reckoned.

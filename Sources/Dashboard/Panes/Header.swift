@@ -89,7 +89,10 @@ struct Header {
   private func drawShares(_ frame: inout Frame, _ area: Rect) {
     let total = model.run.jobs.count
     let percent = total == 0 ? "" : Format.percent(model.share)
-    let width = area.width - 2 - 6
+    // The bar keeps its width while the chain gets shorter.
+    let room = (area.width - 2 - 6) * 2 / 5
+    let chain = criticalChain(room: room)
+    let width = area.width - 2 - 6 - (chain.isEmpty ? 0 : room + 2)
     guard total > 0, width > 3 else { return }
     let counts = model.run.counts
     let ok = counts.succeeded + counts.allowed
@@ -110,7 +113,20 @@ struct Header {
     let rest = width - cells.reduce(0, +)
     spans.append(Span(String(repeating: theme.letter(.waiting), count: rest), theme.dim))
     frame.put(spans, x: 1, y: area.y)
-    frame.put(percent, endingAt: area.width - 1, y: area.y, style: theme.bold)
+    frame.put(percent, endingAt: area.x + 1 + width + 6, y: area.y, style: theme.bold)
+    guard !chain.isEmpty else { return }
+    frame.put(
+      [Span(Self.chainLabel, theme.dim), Span(chain, theme.accent)], x: area.x + 1 + width + 6 + 2, y: area.y)
+  }
+
+  private static let chainLabel = "critical "
+
+  /// The jobs left of the chain of needs that decides when the run ends, no wider than `room` with its label.
+  private func criticalChain(room: Int) -> String {
+    guard room >= 24, !model.isOver, let links = model.path.forecast?.chain, links.count > 1 else { return "" }
+    let names = links.map(\.job).filter { !model.index.classes[$0.index].isTerminal }
+      .map { model.run.jobs[$0.index].job.name }
+    return theme.elision.end(names.joined(separator: theme.pick("›", ">")), to: room - Self.chainLabel.count)
   }
 
   /// Shares of a bar in whole cells: none that is there is invisible, and all together are never longer than the bar.

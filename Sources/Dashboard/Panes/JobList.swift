@@ -176,7 +176,12 @@ struct JobList {
     }
     if let why = columns.why {
       let words = Wording(id, model.run, model.index, now: now)
-      frame.put(theme.elision.end(words.reason, to: why.width - 1), x: area.x + why.x, y: area.y, style: theme.dim)
+      let isCritical = model.path.isCritical(id)
+      var x = area.x + why.x
+      if isCritical { x += 1 + frame.put(theme.critical, x: x, y: area.y, style: theme.accent) }
+      let reason = words.reason.isEmpty && isCritical ? "critical" : words.reason
+      let end = area.x + why.x + why.width - (isCritical ? 0 : 1)
+      frame.put(theme.elision.end(reason, to: end - x), x: x, y: area.y, style: theme.dim)
     }
   }
 

@@ -110,7 +110,7 @@ struct TimelinePane {
       (.executing, "executing"), (.expected, "expected"), (.needs, "for needs"), (.slot, "slot"), (.pool, "pool"),
       (.backOff, "back-off"), (.paused, "paused"),
     ]
-    return [Span(theme.pick("◆", "*"), theme.key), Span(" critical  ", theme.dim)]
+    return [Span(theme.critical, theme.key), Span(" critical  ", theme.dim)]
       + parts.flatMap { [Span(sign($0.0), style($0.0)), Span(" \($0.1)  ", theme.dim)] }
   }
 
@@ -171,7 +171,7 @@ struct TimelinePane {
     let (x, y) = (area.x, area.y)
     if model.tags.contains(id) { frame.put(theme.pick("•", "*"), x: x, y: y, style: theme.bold) }
     frame.put(theme.letter(state), x: x + 1, y: y, style: theme.style(state))
-    if isCritical { frame.put(theme.pick("◆", "*"), x: x + 3, y: y, style: theme.key) }
+    if isCritical { frame.put(theme.critical, x: x + 3, y: y, style: theme.key) }
     let name = theme.elision.middle(model.run.jobs[id.index].job.name, to: names)
     let isQuiet = state.attention >= 4 && !isCritical
     frame.put(name, x: x + Self.nameAt, y: y, style: isQuiet ? theme.dim : isCritical ? theme.bold : .plain)
