@@ -60,7 +60,7 @@ struct Model {
 
   /// The job that keys act on.
   var cursor: JobID?
-  /// Whether a person has taken the cursor; until then it moves on when its job has ended.
+  /// Whether a person has taken the cursor; until then it moves on to what works when its job does not.
   var isCursorTaken = false
   /// The first row of the list on the screen.
   var top = 0
@@ -229,10 +229,10 @@ struct Model {
   }
 
   private mutating func settleCursor() {
-    if !isCursorTaken, let id = cursor, index.classes[id.index].attention == 5,
-      let first = order.rows.first, index.classes[first.index].attention < 5
-    {
-      moveCursor(to: first)
+    // Until a person takes it, it is on what works or needs a look, where there is anything of the kind.
+    if !isCursorTaken, let id = cursor, let first = order.rows.first {
+      let attention = index.classes[id.index].attention
+      if attention >= 3, index.classes[first.index].attention < attention { moveCursor(to: first) }
     }
     // What is folded away gives the cursor to its cause.
     if let id = cursor, case .skipped(let cause) = run.jobs[id.index].state, panel == .list, order.groups,

@@ -110,6 +110,28 @@ struct ListTests {
     #expect(bench.rows == ["lint"])
   }
 
+  @Test func untilSomebodyTakesItTheCursorGoesFromWhatWaitsToWhatWorks() {
+    var bench = Bench(RunBuilder([.shell("first"), .shell("second"), .shell("third")], slots: 1))
+    bench.play { $0.move("first", .ready(for: .slot)) }
+    #expect(bench.cursor == "first")
+    bench.play { $0.move("second", .executing) }
+    #expect(bench.cursor == "second")
+    bench.play {
+      $0.at(1)
+      $0.move("third", .executing)
+    }
+    #expect(bench.cursor == "second")
+    bench.play { $0.move("second", .succeeded(upToDate: false)) }
+    #expect(bench.cursor == "third")
+  }
+
+  @Test func aCursorThatSomebodyTookStaysOnWhatWaits() {
+    var bench = Bench(RunBuilder([.shell("first"), .shell("second")], slots: 1))
+    bench.select("first")
+    bench.play { $0.move("second", .executing) }
+    #expect(bench.cursor == "first")
+  }
+
   @Test func aHiddenJobGivesTheCursorToOneThatIsShown() {
     var bench = Bench(RichRun.builder())
     bench.select("lint")
