@@ -96,7 +96,7 @@ let package = Package(
       name: "operation-benchmarks", dependencies: ["Operations"], path: "Tests/Benchmarks/OperationBenchmarks",
       swiftSettings: settings),
     tests("JobModel", ["Support"]),
-    tests("JobEngine", ["Support", "JobModel"]),
+    tests("JobEngine", ["Support", "JobModel", "Operations"]),
     tests("JobFiles", ["Support", "JobModel"]),
     tests("Reports", ["Support", "JobModel", "Operations"], exclude: ["Goldens"]),
     tests("Screen", ["Support"]),

@@ -1,4 +1,5 @@
 import Dispatch
+import Operations
 
 /// Where an engine has its time from, so that a test can be the one who moves it.
 package protocol JobClock: Sendable {
@@ -6,11 +7,9 @@ package protocol JobClock: Sendable {
   var now: Duration { get }
 
   /// Calls `body` once on `queue` when `now` has reached `time`, unless the timer is cancelled before.
-  func schedule(at time: Duration, on queue: DispatchQueue, _ body: @escaping @Sendable () -> Void) -> any JobTimer
-}
-
-package protocol JobTimer: Sendable {
-  func cancel()
+  func schedule(
+    at time: Duration, on queue: DispatchQueue, _ body: @escaping @Sendable () -> Void
+  ) -> any OperationTimer
 }
 
 /// The machine's monotonic clock; a cancelled timer wakes nobody.
@@ -23,23 +22,7 @@ package struct SystemClock: JobClock {
 
   package func schedule(
     at time: Duration, on queue: DispatchQueue, _ body: @escaping @Sendable () -> Void
-  ) -> any JobTimer {
-    let source = DispatchSource.makeTimerSource(queue: queue)
-    // As long as dispatch can count: what is later never comes.
-    let seconds = min(max(0, (time - now) / .seconds(1)), 1e9)
-    source.schedule(deadline: .now() + seconds, leeway: .milliseconds(1))
-    source.setEventHandler {
-      source.cancel()
-      body()
-    }
-    source.activate()
-    return Timer(source: source)
-  }
-
-  private struct Timer: JobTimer, @unchecked Sendable {
-    // Safe: dispatch sources may be cancelled from any thread.
-    let source: any DispatchSourceTimer
-
-    func cancel() { source.cancel() }
+  ) -> any OperationTimer {
+    SystemOperationClock().schedule(after: time - now, on: queue, body)
   }
 }

@@ -91,7 +91,7 @@ package final class JobQueue: JobFeed, @unchecked Sendable {
   private var facts: [(fact: JobFact, time: Duration)] = []
   /// The instant of the newest input.
   private var now: Duration = .zero
-  private var alarm: (time: Duration, timer: any JobTimer)?
+  private var alarm: (time: Duration, timer: any OperationTimer)?
   private var finishing: (signal: Int32?, isAsked: Bool) = (nil, false)
   private var isOver = false
 

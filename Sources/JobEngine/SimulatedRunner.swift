@@ -8,7 +8,7 @@ final class SimulatedRunner: Runner, Sendable {
     var report: AttemptReport?
     var step = 0
     var nextStep: Duration = .zero
-    var timer: (any JobTimer)?
+    var timer: (any OperationTimer)?
     /// What was left of the step in progress when it was paused.
     var left: Duration?
     var hasEnded = false

@@ -32,7 +32,7 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
   private var jobs: [Job] = []
   private var facts: [(fact: JobFact, time: Duration)] = []
   private var gate = ProgressGate(jobs: 0)
-  private var alarm: (time: Duration, timer: any JobTimer)?
+  private var alarm: (time: Duration, timer: any OperationTimer)?
   private var isStarted = false
   private var isOver = false
   private var isSettling = false

@@ -19,7 +19,14 @@ public struct SystemOperationClock: OperationClock {
 
   /// Calls `body` on a global dispatch queue, a millisecond late at most on an idle machine.
   public func schedule(after duration: Duration, _ body: @escaping @Sendable () -> Void) -> any OperationTimer {
-    let source = DispatchSource.makeTimerSource(queue: .global())
+    schedule(after: duration, on: .global(), body)
+  }
+
+  /// Calls `body` on `queue`, a millisecond late at most on an idle machine.
+  package func schedule(
+    after duration: Duration, on queue: DispatchQueue, _ body: @escaping @Sendable () -> Void
+  ) -> any OperationTimer {
+    let source = DispatchSource.makeTimerSource(queue: queue)
     // As long as dispatch can count: what is later never comes.
     let seconds = min(max(0, duration / .seconds(1)), 1e9)
     source.schedule(deadline: .now() + seconds, leeway: .milliseconds(1))

@@ -19,7 +19,7 @@ final class ManualClock: JobClock {
 
   func schedule(
     at time: Duration, on queue: DispatchQueue, _ body: @escaping @Sendable () -> Void
-  ) -> any JobTimer {
+  ) -> any OperationTimer {
     state.withLock { state in
       state.next += 1
       state.timers[state.next] = (time, queue, body)
@@ -45,7 +45,7 @@ final class ManualClock: JobClock {
     }
   }
 
-  private struct Timer: JobTimer {
+  private struct Timer: OperationTimer {
     let clock: ManualClock
     let number: Int
 

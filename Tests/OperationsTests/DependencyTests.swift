@@ -259,20 +259,6 @@ import Testing
 
   // MARK: Release
 
-  @Test func aDependentFreedBeforeItsDependencyIsForgotten() {
-    let first = ManualOperation()
-    weak var gone: ManualOperation?
-    do {
-      let last = ManualOperation()
-      last.addDependency(first)
-      gone = last
-    }
-    #expect(gone == nil)
-    first.start()
-    first.finish()
-    #expect(first.isFinished)
-  }
-
   @Test func aLongChainThatNeverRanIsFreedWithoutRecursion() {
     weak var first: ManualOperation?
     do {
