@@ -33,14 +33,23 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
   private var facts: [(fact: JobFact, time: Duration)] = []
   private var gate = ProgressGate(jobs: 0)
   private var alarm: (time: Duration, timer: any OperationTimer)?
+
   private var isStarted = false
   private var isOver = false
+  private var finishing: Finishing?
   private var isSettling = false
   private var isLooking = false
   private var lookDelay = DispatchTimeInterval.milliseconds(20)
   private var width: Int
   private var isSuspended: Bool
   private var stopping: JobState.Canceller?
+
+  /// The run's end, which has been asked for.
+  private struct Finishing {
+    var signal: Int32?
+    /// Whether every call that was on its way to an operation has been made.
+    var isCalled = false
+  }
 
   /// Observes what is in the queue from now on, and what is added here.
   package init(observing queue: OperationQueue, name: String? = nil, clock: any JobClock = SystemClock()) {
@@ -377,8 +386,22 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
     end(members.compactMap(\.self), by: canceller)
   }
 
+  /// What has been asked for goes first: whoever ends a run by cancelling it is to see it cancelled.
   private func finish(_ signal: Int32?) {
-    settle()
+    finishing = finishing ?? Finishing(signal: signal)
+    calling.async {
+      self.engine.async {
+        self.finishing?.isCalled = true
+        self.settle()
+      }
+    }
+  }
+
+  /// Whether nothing executes, and all that has befallen those that wait has been heard of.
+  private var isStill: Bool { hub.run.counts.active == 0 && !members.contains { $0?.isBehind ?? false } }
+
+  private func end(_ signal: Int32?) {
+    finishing = nil
     isOver = true
     alarm?.timer.cancel()
     alarm = nil
@@ -406,6 +429,7 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
     guard isStarted, !isOver else { return }
     hub.post(facts)
     facts.removeAll(keepingCapacity: true)
+    if let finishing, finishing.isCalled, isStill { return end(finishing.signal) }
     setAlarm()
   }
 

@@ -36,6 +36,11 @@ final class QueueMember: @unchecked Sendable {
   /// What is in the queue.
   var queued: Operation { observed ?? operation }
 
+  /// Whether it has been cancelled, has begun or has finished, and nothing has been told of it yet.
+  var isBehind: Bool {
+    !hasBegun && !state.isTerminal && (queued.isCancelled || queued.isExecuting || queued.isFinished)
+  }
+
   var attempt: Int { hasBegun ? 1 : 0 }
 
   /// The state to show for where it stands.

@@ -275,6 +275,19 @@ import Testing
     #expect(watch.eventually(\.isComplete))
   }
 
+  @Test func aRunThatEndsByCancellingSeesItsOperationsCancelled() throws {
+    for _ in 0..<50 {
+      let watch = Watch(width: 1)
+      try watch.feed.add([Manual("executes"), Manual("waits"), BlockOperation {}])
+      watch.feed.send(.stop(.terminate, by: .signal))
+      watch.feed.start()
+      watch.feed.send(.finish(signal: nil))
+      #expect(watch.eventually { $0.summary != nil })
+      #expect(watch.run.counts.done == 3)
+      #expect(watch.run.summary?.left == 0)
+    }
+  }
+
   @Test func aStopCancelsAllAndWhatComesAfterIt() throws {
     let watch = Watch(width: 1)
     let door = Door()
