@@ -1,47 +1,47 @@
-/// What a key or a click can ask for.
-enum Action: CaseIterable {
+/// What a key or a click can ask for; a settings file and `opdash keys` know it by its raw value.
+enum Action: String, CaseIterable {
   case up
   case down
-  case pageUp
-  case pageDown
-  case halfUp
-  case halfDown
+  case pageUp = "page-up"
+  case pageDown = "page-down"
+  case halfUp = "half-up"
+  case halfDown = "half-down"
   case first
   case last
   case left
   case right
   case zoom
   case back
-  case nextPane
+  case nextPane = "next-pane"
   case filter
   case next
   case previous
-  case sortNext
-  case sortPrevious
+  case sortNext = "sort-next"
+  case sortPrevious = "sort-previous"
   case invert
   case list
   case tree
   case timeline
   case critical
   case events
-  case treeOrList
+  case treeOrList = "tree-or-list"
   case fold
-  case zoomIn
-  case zoomOut
-  case zoomAll
+  case zoomIn = "zoom-in"
+  case zoomOut = "zoom-out"
+  case zoomAll = "zoom-all"
   case palette
   case tag
-  case tagDependents
+  case tagDependents = "tag-dependents"
   case untag
   case cancel
   case kill
   case pause
   case retry
-  case retryDependents
+  case retryDependents = "retry-dependents"
   case raise
   case lower
-  case moreSlots
-  case fewerSlots
+  case moreSlots = "more-slots"
+  case fewerSlots = "fewer-slots"
   case drain
   case log
   case wrap

@@ -63,7 +63,7 @@ struct JobDescription {
   }
 
   private func standing(_ width: Int) -> [[Span]] {
-    let words = Wording(id, model.run, model.index, now: now, canAct: false)
+    let words = Wording(id, model.run, model.index, now: now, keys: nil)
     var lines = [
       [
         Span(theme.letter(state) + " ", theme.style(state)),

@@ -1,68 +1,42 @@
 import JobModel
 import Screen
 
-/// A key, what it does, how it is called, and when it does something: dispatch, the bottom line and the help page all
-/// read this one table.
-struct Binding: Sendable {
-  enum Section: String, CaseIterable {
-    case moving = "Moving"
-    case showing = "Showing"
-    case acting = "The tagged jobs, or the cursor's"
-    case running = "The run"
-    case logging = "The log"
-  }
-
-  let action: Action
-  let keys: [Key]
-  let section: Section
-  /// A line of the help page.
-  let help: String
-  /// The bottom line's word for it; nil keeps it out.
-  let word: @Sendable (Model) -> String?
-  let isEnabled: @Sendable (Model) -> Bool
-  /// Said when the key is pressed and does nothing.
-  let refusal: String
-
-  init(
-    _ action: Action, _ keys: [Key], _ section: Section, _ help: String,
-    word: String? = nil, refusal: String = "",
-    when isEnabled: @escaping @Sendable (Model) -> Bool = { _ in true }
-  ) {
-    self.init(action, keys, section, help, naming: { _ in word }, refusal: refusal, when: isEnabled)
-  }
-
-  init(
-    _ action: Action, _ keys: [Key], _ section: Section, _ help: String, naming: @escaping @Sendable (Model) -> String?,
-    refusal: String = "", when isEnabled: @escaping @Sendable (Model) -> Bool = { _ in true }
-  ) {
-    self.action = action
-    self.keys = keys
-    self.section = section
-    self.help = help
-    self.word = naming
-    self.isEnabled = isEnabled
-    self.refusal = refusal
-  }
-
-  /// Whether the key does something now; a page that hides the jobs takes no keys for them.
-  func isOn(_ model: Model) -> Bool {
-    guard model.page == .help else { return isEnabled(model) }
-    switch action {
-    case .up, .down, .pageUp, .pageDown, .halfUp, .halfDown, .first, .last, .back, .help, .quit, .redraw, .mouse,
-      .list, .tree, .timeline, .critical, .events:
-      return isEnabled(model)
-    default:
-      return false
-    }
-  }
-
-  /// The key as the bottom line names it.
-  func label(_ theme: Theme) -> String { keys.first.map { theme.name($0) } ?? "" }
-}
-
-enum KeyMap {
+/// Which key does what: the defaults with a person's changes.
+///
+/// Dispatch, the bottom line, the hints on the screen, the help page, the palette and `opdash keys` all read this one value.
+package struct KeyMap: Sendable {
   /// In the order in which the bottom line gives room.
-  static let bindings: [Binding] = [
+  let bindings: [Binding]
+  private let byKey: [Key: Int]
+
+  package static let standard = KeyMap()
+
+  /// Gives actions other keys, by their names: each has those that are given for it and no others.
+  ///
+  /// A key that is given to one action is taken from the others.
+  package init(changes: [String: [Key]] = [:]) {
+    let given = Set(changes.values.joined())
+    bindings = Self.defaults.map { binding in
+      var binding = binding
+      binding.keys = changes[binding.action.rawValue] ?? binding.keys.filter { !given.contains($0) }
+      return binding
+    }
+    var byKey: [Key: Int] = [:]
+    for (index, binding) in bindings.enumerated() { for key in binding.keys { byKey[key] = index } }
+    self.byKey = byKey
+  }
+
+  func binding(for key: Key) -> Binding? { byKey[key].map { bindings[$0] } }
+
+  func keys(of action: Action) -> [Key] { bindings.first { $0.action == action }?.keys ?? [] }
+
+  /// The name of the key to tell a person of; nil where no key does it.
+  func label(_ action: Action) -> String? { keys(of: action).first.map { $0.name() } }
+
+  /// A key with what it does, as in `r retry`; empty where no key does it.
+  func hint(_ action: Action, _ words: String) -> String { label(action).map { "\($0) \(words)" } ?? "" }
+
+  static let defaults: [Binding] = [
     Binding(
       .cancel, [.character("x"), .function(9)], .acting, "cancel", word: "cancel", refusal: "nothing to cancel",
       when: { $0.someTarget { !$0.isTerminal } }),
@@ -93,14 +67,14 @@ enum KeyMap {
       }, refusal: "nothing is under it", when: { $0.page == .list && $0.foldable != nil }),
     Binding(
       .zoomIn, [.character("i")], .showing, "timeline: zoom in", naming: { $0.panel == .timeline ? "in" : nil },
-      refusal: "that is for the timeline, 3", when: { $0.page == .list && $0.panel == .timeline }),
+      refusal: "that is for the timeline", when: { $0.page == .list && $0.panel == .timeline }),
     Binding(
       .zoomOut, [.character("o")], .showing, "timeline: zoom out", naming: { $0.panel == .timeline ? "out" : nil },
-      refusal: "that is for the timeline, 3", when: { $0.page == .list && $0.panel == .timeline }),
+      refusal: "that is for the timeline", when: { $0.page == .list && $0.panel == .timeline }),
     Binding(
       .zoomAll, [.character("0")], .showing, "timeline: the whole run",
       naming: { $0.panel == .timeline && $0.window != TimeWindow() ? "all" : nil },
-      refusal: "that is for the timeline, 3", when: { $0.page == .list && $0.panel == .timeline }),
+      refusal: "that is for the timeline", when: { $0.page == .list && $0.panel == .timeline }),
     Binding(
       .follow, [.character("f")], .logging, "follow the newest line",
       naming: { $0.focus == .log && !$0.log.follows ? "follow" : nil }, refusal: "no log is shown",
@@ -191,40 +165,6 @@ enum KeyMap {
     Binding(.mouse, [.character("m")], .showing, "give or take the mouse"),
     Binding(.redraw, [.control("l")], .showing, "draw the screen anew"),
   ]
-
-  private static let byKey: [Key: Binding] = {
-    var table: [Key: Binding] = [:]
-    for binding in bindings { for key in binding.keys { table[key] = binding } }
-    return table
-  }()
-
-  static func binding(for key: Key) -> Binding? { byKey[key] }
-}
-
-extension Theme {
-  /// A key as help and bottom line write it.
-  func name(_ key: Key) -> String {
-    switch key {
-    case .character(" "): "Space"
-    case .character(let character): String(character)
-    case .control(let letter): "^\(letter.uppercased())"
-    case .function(let number): "F\(number)"
-    case .up: pick("↑", "Up")
-    case .down: pick("↓", "Down")
-    case .left: pick("←", "Left")
-    case .right: pick("→", "Right")
-    case .pageUp: "PgUp"
-    case .pageDown: "PgDn"
-    case .home: "Home"
-    case .end: "End"
-    case .enter: "Enter"
-    case .escape: "Esc"
-    case .tab: "Tab"
-    case .backTab: "S-Tab"
-    case .backspace: "Backspace"
-    case .delete: "Del"
-    }
-  }
 }
 
 extension Action {

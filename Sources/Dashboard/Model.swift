@@ -78,6 +78,8 @@ struct Model {
     hasMouse = options.usesMouse
   }
 
+  var keys: KeyMap { options.keys }
+
   /// The run as it is, frozen or not.
   var live: Run { behind ?? run }
   var isFrozen: Bool { behind != nil }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// How a dashboard behaves, as the command line says.
+/// How a dashboard behaves, as the command line and the settings say.
 package struct Options: Sendable {
   package enum KeepOpen: String, Sendable, CaseIterable {
     /// Stays when a job failed that was not allowed to.
@@ -15,13 +15,16 @@ package struct Options: Sendable {
   package var usesMouse: Bool
   /// For times shown on the wall clock.
   package var timeZone: TimeZone
+  package var keys: KeyMap
 
   package init(
-    keepOpen: KeepOpen = .onFailure, source: String? = nil, usesMouse: Bool = true, timeZone: TimeZone = .current
+    keepOpen: KeepOpen = .onFailure, source: String? = nil, usesMouse: Bool = true, timeZone: TimeZone = .current,
+    keys: KeyMap = .standard
   ) {
     self.keepOpen = keepOpen
     self.source = source
     self.usesMouse = usesMouse
     self.timeZone = timeZone
+    self.keys = keys
   }
 }

@@ -86,6 +86,9 @@ struct Theme {
     return Style(.indexed(0), on: .indexed(Hue.cyan.rawValue))
   }
 
+  /// A key as help and bottom line write it.
+  func name(_ key: Key) -> String { key.name(isASCII: traits.isASCII) }
+
   var horizontal: String { pick("─", "-") }
   var vertical: String { pick("│", "|") }
 }

@@ -27,7 +27,7 @@ extension Update {
     } else if layout.page.contains(x: event.x, y: event.y) {
       let lines =
         model.page == .help
-        ? HelpPage.height(width: model.size.width) : ZoomPage.height(model, width: model.size.width)
+        ? HelpPage.height(model) : ZoomPage.height(model, width: model.size.width)
       model.pageTop = min(max(0, lines - layout.page.height), max(0, model.pageTop + rows))
     } else if layout.list.contains(x: event.x, y: event.y) || layout.more.contains(x: event.x, y: event.y) {
       model.showsCursor = false

@@ -37,7 +37,7 @@ extension Update {
   private static func movePage(_ action: Action, _ model: inout Model, height: Int) {
     let lines =
       model.page == .help
-      ? HelpPage.height(width: model.size.width) : ZoomPage.height(model, width: model.size.width)
+      ? HelpPage.height(model) : ZoomPage.height(model, width: model.size.width)
     model.pageTop = min(max(0, lines - height), max(0, model.pageTop + step(action, height: height)))
   }
 

@@ -7,17 +7,17 @@ extension Update {
     switch model.prompt {
     case .quit:
       switch key {
-      case .character("q"), .character("y"), .character("Y"), .function(10): return stop(&model)
       case .character("n"), .character("N"), .escape: model.prompt = nil
-      default: break
+      case .character("y"), .character("Y"): return stop(&model)
+      default: if isQuit(key, model) { return stop(&model) }
       }
     case .confirm(let action):
       switch key {
       case .character("y"), .character("Y"), .enter:
         model.prompt = nil
         return commandJobs(action, &model, now)
-      case .character("n"), .character("N"), .character("q"), .escape: model.prompt = nil
-      default: break
+      case .character("n"), .character("N"), .escape: model.prompt = nil
+      default: if isQuit(key, model) { model.prompt = nil }
       }
     case .palette(let editor, let place):
       return choose(key, editor, place, &model, now)
@@ -29,11 +29,13 @@ extension Update {
     return []
   }
 
+  private static func isQuit(_ key: Key, _ model: Model) -> Bool { model.keys.binding(for: key)?.action == .quit }
+
   /// A key in the palette: typing narrows it, Enter does what is chosen.
   private static func choose(
     _ key: Key, _ editor: LineEditor, _ place: Int, _ model: inout Model, _ now: Duration
   ) -> [Effect] {
-    let found = Palette.matches(editor.text)
+    let found = Palette.matches(editor.text, in: model.keys)
     switch key {
     case .enter:
       model.prompt = nil

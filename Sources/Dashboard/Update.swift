@@ -61,11 +61,12 @@ enum Update {
 
   private static func press(_ key: Key, _ model: inout Model, _ now: Duration) -> [Effect] {
     if model.prompt != nil { return answer(key, &model, now) }
-    if model.page == .help, key == .enter || key == .character("q") || key == .function(10) {
+    let binding = model.keys.binding(for: key)
+    if model.page == .help, key == .enter || binding?.action == .quit {
       model.page = .list
       return []
     }
-    guard let binding = KeyMap.binding(for: key) else { return [] }
+    guard let binding else { return [] }
     return obey(binding, &model, now)
   }
 
@@ -87,9 +88,13 @@ enum Update {
       case .skipped(let cause) = record.state
     {
       let name = model.run.jobs[cause.index].job.name
-      return "\(record.job.name) was skipped because of \(name): R on \(name) brings both back"
+      let way = model.keys.label(.retryDependents).map { ": \($0) on \(name) brings both back" } ?? ""
+      return "\(record.job.name) was skipped because of \(name)\(way)"
     }
-    return binding.refusal
+    switch binding.action {
+    case .zoomIn, .zoomOut, .zoomAll: return binding.refusal + (model.keys.label(.timeline).map { ", \($0)" } ?? "")
+    default: return binding.refusal
+    }
   }
 
   static func perform(_ action: Action, _ model: inout Model, _ now: Duration) -> [Effect] {

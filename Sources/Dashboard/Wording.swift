@@ -18,18 +18,19 @@ struct Wording: Equatable {
     self.isHint = isHint
   }
 
-  init(_ id: JobID, _ run: Run, _ index: JobIndex, now: Duration, canAct: Bool = true) {
+  /// `keys` are those to be named where one would help; nil where none does.
+  init(_ id: JobID, _ run: Run, _ index: JobIndex, now: Duration, keys: KeyMap? = .standard) {
     let record = run.jobs[id.index]
     defer { tellForeign(record) }
     switch record.state {
     case .waiting:
       self = Self.waiting(record, run)
     case .ready(let room):
-      self = Self.ready(record, room, run, index)
+      self = Self.ready(record, room, run, index, keys)
     case .executing:
       self = Self.executing(record)
     case .paused(let started):
-      self.init(started ? "paused" : "held before its start", canAct ? "p resume" : "", isHint: true)
+      self.init(started ? "paused" : "held before its start", keys?.hint(.pause, "resume") ?? "", isHint: true)
     case .backingOff(let until, let number, let limit, let failure):
       let wait = Format.countdown(until - now)
       self.init("retry \(number) of \(limit) in \(wait)", failure.reason, joint: " after ")
@@ -41,7 +42,7 @@ struct Wording: Equatable {
       if allowed {
         self.init(what + tries, "allowed to fail", joint: ", ")
       } else {
-        self.init(what + tries, canAct ? "r retry" : "", isHint: true)
+        self.init(what + tries, keys?.hint(.retry, "retry") ?? "", isHint: true)
       }
     case .cancelled(let canceller):
       self.init("cancelled", Self.by(canceller))
@@ -96,9 +97,11 @@ struct Wording: Equatable {
     return Wording("needs \(record.unmetNeeds) of \(needs.count)", list, joint: ": ")
   }
 
-  private static func ready(_ record: JobRecord, _ room: JobState.Room, _ run: Run, _ index: JobIndex) -> Wording {
+  private static func ready(
+    _ record: JobRecord, _ room: JobState.Room, _ run: Run, _ index: JobIndex, _ keys: KeyMap?
+  ) -> Wording {
     if run.stopping != nil { return Wording("ready", "the run is stopping", joint: ", but ") }
-    if run.isDraining { return Wording("ready: draining", "P goes on", isHint: true) }
+    if run.isDraining { return Wording("ready: draining", keys?.hint(.drain, "goes on") ?? "", isHint: true) }
     switch room {
     case .slot:
       return Wording("ready: slot \(run.counts.active)/\(Run.slotsText(run.slots))")

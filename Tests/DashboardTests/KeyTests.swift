@@ -60,14 +60,14 @@ struct KeyTests {
 
   @Test func everyActionHasAKeyAndNoKeyTwoActions() {
     for action in Action.allCases {
-      #expect(KeyMap.bindings.contains { $0.action == action && !$0.keys.isEmpty }, "\(action)")
+      #expect(KeyMap.standard.bindings.contains { $0.action == action && !$0.keys.isEmpty }, "\(action)")
     }
-    let keys = KeyMap.bindings.flatMap(\.keys)
+    let keys = KeyMap.standard.bindings.flatMap(\.keys)
     #expect(Set(keys).count == keys.count)
   }
 
   @Test func everyFunctionKeyHasALetter() {
-    for binding in KeyMap.bindings {
+    for binding in KeyMap.standard.bindings {
       let hasFunctionKey = binding.keys.contains { if case .function = $0 { true } else { false } }
       let hasLetter = binding.keys.contains { if case .character = $0 { true } else { false } }
       #expect(!hasFunctionKey || hasLetter)
@@ -78,7 +78,7 @@ struct KeyTests {
     var bench = Bench(RichRun.builder(), size: Size(width: 200, height: 70))
     bench.press(.character("?"))
     let text = bench.frame().text
-    for binding in KeyMap.bindings { #expect(text.contains(binding.help), "\(binding.help)") }
+    for binding in KeyMap.standard.bindings { #expect(text.contains(binding.help), "\(binding.help)") }
     for state in StateClass.allCases { #expect(text.contains(state.word)) }
     bench.press(.escape)
     #expect(bench.model.page == .list)

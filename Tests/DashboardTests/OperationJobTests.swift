@@ -23,7 +23,7 @@ import Testing
   }
 
   private func offers(_ key: Character, _ model: Model) -> Bool {
-    KeyMap.binding(for: .character(key))?.isOn(model) ?? false
+    KeyMap.standard.binding(for: .character(key))?.isOn(model) ?? false
   }
 
   @Test func anOperationThatHasFailedIsNotOfferedToRetryAndSaysWhy() {

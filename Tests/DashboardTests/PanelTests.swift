@@ -483,7 +483,7 @@ struct PanelTests {
   // MARK: Palette and questions
 
   @Test func thePaletteListsEveryActionWithItsKeyAndDoesWhatIsChosen() {
-    #expect(Palette.matches("").count == KeyMap.bindings.count - 1)
+    #expect(Palette.matches("", in: .standard).count == KeyMap.standard.bindings.count - 1)
     var bench = bench()
     bench.press(.character(":"))
     bench.type("drain")

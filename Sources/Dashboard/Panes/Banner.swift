@@ -14,6 +14,7 @@ struct Banner {
 
   init?(_ model: Model) {
     let run = model.live
+    let quit = model.keys.label(.quit) ?? "Ctrl-C"
     if run.summary == nil, !run.isComplete, let stopping = run.stopping {
       tone = .danger
       let who = Self.running(run, model)
@@ -21,20 +22,21 @@ struct Banner {
         text = "Killing \(who)."
       } else {
         switch stopping.by {
-        case .person: text = "Stopping; q again kills \(who)"
+        case .person: text = "Stopping; \(quit) again kills \(who)"
         case .signal: text = "Stopping; a second Ctrl-C kills \(who)"
-        case .policy: text = "Stopping after a failure; q kills \(who)"
-        case .program: text = "Stopping; q again leaves \(who)"
+        case .policy: text = "Stopping after a failure; \(quit) kills \(who)"
+        case .program: text = "Stopping; \(quit) again leaves \(who)"
         }
       }
     } else if model.isFrozen {
       tone = .warning
       let news = (model.behind?.nextSeq ?? 0) - model.run.nextSeq
+      let hint = model.keys.hint(.freeze, "shows it")
       text =
-        "FROZEN at \(Format.steadyTime(model.run.time)); the run goes on (\(Format.count(news, "event"))). Z shows it"
+        "FROZEN at \(Format.steadyTime(model.run.time)); the run goes on (\(Format.count(news, "event"))). \(hint)"
     } else if model.isOver {
       tone = run.counts.failed > run.counts.allowed ? .danger : .calm
-      text = Self.ending(run)
+      text = Self.ending(run, model.keys)
     } else {
       return nil
     }
@@ -65,7 +67,7 @@ struct Banner {
     return "\(count): \(names.joined(separator: ", "))\(more > 0 ? " and \(more) more" : "")"
   }
 
-  private static func ending(_ run: Run) -> String {
+  private static func ending(_ run: Run, _ keys: KeyMap) -> String {
     let counts = run.counts
     var parts = ["\(counts.succeeded) ok"]
     if counts.failed > counts.allowed { parts.append("\(counts.failed - counts.allowed) failed") }
@@ -74,7 +76,9 @@ struct Banner {
     if counts.cancelled > 0 { parts.append("\(counts.cancelled) cancelled") }
     let left = run.jobs.count - counts.done
     if left > 0 { parts.append("\(left) left") }
-    let hint = run.summary == nil && counts.failed + counts.cancelled > 0 ? "r retries, q quits" : "q quits"
-    return "Over after \(Format.steadyTime(run.length)): \(parts.joined(separator: ", ")). \(hint)"
+    let canRetry = run.summary == nil && counts.failed + counts.cancelled > 0
+    let hints = [canRetry ? keys.hint(.retry, "retries") : "", keys.hint(.quit, "quits")].filter { !$0.isEmpty }
+    return
+      "Over after \(Format.steadyTime(run.length)): \(parts.joined(separator: ", ")). \(hints.joined(separator: ", "))"
   }
 }

@@ -13,7 +13,8 @@ struct Detail {
       frame.put(line, x: area.x + 1, y: area.y + offset, limit: area.width - 2)
     }
     if lines.count > area.height, area.height > 1 {
-      let text = "Enter shows \(lines.count - area.height + 1) more lines"
+      let count = "\(lines.count - area.height + 1) more lines"
+      let text = model.keys.label(.zoom).map { "\($0) shows \(count)" } ?? count
       let y = area.maxY - 1
       frame.fill(Rect(x: area.x, y: y, width: area.width, height: 1))
       frame.put(text, x: area.x + 1, y: y, limit: area.width - 2, style: theme.dim)

@@ -25,7 +25,10 @@ struct Footer {
     let count = model.live.counts.active
     let what = count > 0 ? "\(count == 1 ? "1 job is" : "\(count) jobs are") running." : "Jobs are waiting."
     frame.fill(area, style: theme.warning)
-    let text = area.width < 60 ? "\(what) q quits, Esc stays" : "\(what)  q cancels and quits   Esc goes on"
+    // The key that asked also answers, unless it is one that means no.
+    let key = model.keys.keys(of: .quit).first { ![.character("n"), .character("N"), .escape].contains($0) }
+    let yes = key.map { theme.name($0) } ?? "y"
+    let text = area.width < 60 ? "\(what) \(yes) quits, Esc stays" : "\(what)  \(yes) cancels and quits   Esc goes on"
     frame.put(theme.elision.end(text, to: area.width - 2), x: area.x + 1, y: area.y, style: theme.warning)
   }
 
@@ -69,8 +72,8 @@ struct Footer {
 
   /// As many as there is room for, in the table's order; help and quit always have theirs.
   func keys(room: Int) -> [(key: String, word: String)] {
-    let all = KeyMap.bindings.compactMap { binding -> (action: Action, key: String, word: String)? in
-      guard let word = binding.word(model), binding.isOn(model) else { return nil }
+    let all = model.keys.bindings.compactMap { binding -> (action: Action, key: String, word: String)? in
+      guard !binding.keys.isEmpty, let word = binding.word(model), binding.isOn(model) else { return nil }
       return (binding.action, binding.label(theme), word)
     }
     func width(_ item: (action: Action, key: String, word: String)) -> Int {

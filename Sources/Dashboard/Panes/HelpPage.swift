@@ -6,7 +6,7 @@ struct HelpPage {
   let theme: Theme
 
   func draw(_ frame: inout Frame, _ area: Rect) {
-    let lines = Self.lines(theme, width: area.width)
+    let lines = Self.lines(theme, model.keys, width: area.width)
     for (offset, line) in lines.dropFirst(model.pageTop).prefix(area.height).enumerated() {
       frame.put(line, x: area.x + 1, y: area.y + offset, limit: area.width - 1)
     }
@@ -16,14 +16,18 @@ struct HelpPage {
     }
   }
 
-  static func height(width: Int) -> Int {
-    lines(Theme(ScreenTraits(isASCII: true, palette: .none)), width: width).count
+  /// How many lines it has on the model's screen.
+  static func height(_ model: Model) -> Int {
+    lines(Theme(ScreenTraits(isASCII: true, palette: .none)), model.keys, width: model.size.width).count
   }
 
-  private static func lines(_ theme: Theme, width: Int) -> [[Span]] {
-    var blocks = Binding.Section.allCases.map { block($0, theme) }
-    blocks.append(words(theme))
-    blocks.append(letters(theme))
+  private static func lines(_ theme: Theme, _ keys: KeyMap, width: Int) -> [[Span]] {
+    // Names of keys differ in width between ASCII and more; the ASCII ones count, so that the height is one.
+    let namesWidth = keys.bindings.map { binding in binding.keys.map { $0.name() }.joined(separator: " ").count }
+    let indent = min(20, max(10, (namesWidth.max() ?? 0) + 1))
+    var blocks = Binding.Section.allCases.map { block($0, theme, keys, indent: indent) }
+    blocks.append(words(theme, indent: indent))
+    blocks.append(letters(theme, indent: indent))
     // Two columns where they fit: the first half of the table stands at the left.
     let columnWidth = blocks.joined().map(\.width).max() ?? 0
     guard width >= columnWidth * 2 + 3 else { return Array(blocks.joined(separator: [[]])) }
@@ -44,29 +48,32 @@ struct HelpPage {
     }
   }
 
-  private static func block(_ section: Binding.Section, _ theme: Theme) -> [[Span]] {
-    let rows = KeyMap.bindings.filter { $0.section == section }.map { binding in
-      let keys = binding.keys.map { theme.name($0) }.joined(separator: " ")
-      return [
-        Span(keys + String(repeating: " ", count: max(1, 10 - TextWidth.of(keys))), theme.key), Span(binding.help),
-      ]
+  private static func block(
+    _ section: Binding.Section, _ theme: Theme, _ keys: KeyMap, indent: Int
+  ) -> [[Span]] {
+    let rows = keys.bindings.filter { $0.section == section }.map { binding in
+      let names = theme.elision.end(binding.names(theme), to: indent - 1)
+      return [Span(names.padding(to: indent), theme.key), Span(binding.help)]
     }
     return [[Span(section.rawValue, theme.bold)]] + rows
   }
 
   /// What a filter may hold.
-  private static func words(_ theme: Theme) -> [[Span]] {
+  private static func words(_ theme: Theme, indent: Int) -> [[Span]] {
     let rows = [
       ("text", "name holds it"), ("state:", "failed, ready, ok ..."), ("kind:", "shell, download ..."),
       ("!word", "not that"),
     ]
     return [[Span("Words of a filter", theme.bold)]]
-      + rows.map { [Span($0.0.padding(to: 10), theme.key), Span($0.1)] }
+      + rows.map { [Span($0.0.padding(to: indent), theme.key), Span($0.1)] }
   }
 
-  private static func letters(_ theme: Theme) -> [[Span]] {
+  private static func letters(_ theme: Theme, indent: Int) -> [[Span]] {
     let rows = StateClass.allCases.map { state in
-      [Span(theme.letter(state), theme.style(state)), Span(String(repeating: " ", count: 9)), Span(state.word)]
+      [
+        Span(theme.letter(state), theme.style(state)), Span(String(repeating: " ", count: indent - 1)),
+        Span(state.word),
+      ]
     }
     return [[Span("Letters", theme.bold)]] + rows
   }

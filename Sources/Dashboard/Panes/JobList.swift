@@ -189,7 +189,7 @@ struct JobList {
   private func drawStanding(
     _ id: JobID, _ record: JobRecord, _ state: StateClass, _ frame: inout Frame, _ area: Rect
   ) {
-    var words = Wording(id, model.run, model.index, now: now, canAct: model.live.summary == nil)
+    var words = Wording(id, model.run, model.index, now: now, keys: model.live.summary == nil ? model.keys : nil)
     if model.panel == .list, let skipped = model.order.skipped[id]?.count, skipped > 0 {
       let sign = model.order.unfolded.contains(id) ? theme.pick("▾", "-") : theme.pick("▸", "+")
       let room = (columns.why?.width ?? 12) - 1

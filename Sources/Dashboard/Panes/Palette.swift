@@ -7,10 +7,10 @@ struct Palette {
   let query: String
   let place: Int
 
-  /// The actions whose description or key holds every word typed, those that begin with it first.
-  static func matches(_ query: String) -> [Binding] {
+  /// The actions whose heading or description holds every word typed, those that begin with it first.
+  static func matches(_ query: String, in keys: KeyMap) -> [Binding] {
     let words = query.lowercased().split(separator: " ")
-    let found = KeyMap.bindings.filter { binding in
+    let found = keys.bindings.filter { binding in
       let text = "\(binding.section.rawValue) \(binding.help)".lowercased()
       return binding.action != .palette && words.allSatisfy { text.contains($0) }
     }
@@ -20,7 +20,7 @@ struct Palette {
   }
 
   func draw(_ frame: inout Frame, _ body: Rect) {
-    let found = Self.matches(query)
+    let found = Self.matches(query, in: model.keys)
     let width = min(body.width - 2, 64)
     let height = min(body.height, max(3, min(found.count, 14)) + 2)
     guard width >= 20, height >= 1 else { return }
@@ -55,7 +55,7 @@ struct Palette {
   /// What can't be done now stands back, and says why when it is chosen.
   private func drawRow(_ binding: Binding, _ frame: inout Frame, _ row: Rect) {
     let isOn = binding.isOn(model)
-    let keys = binding.keys.map { theme.name($0) }.joined(separator: " ")
+    let keys = binding.names(theme)
     let room = row.width - TextWidth.of(keys) - 4
     frame.put(
       theme.elision.end(binding.help, to: max(4, room)), x: row.x + 1, y: row.y, style: isOn ? .plain : theme.dim)

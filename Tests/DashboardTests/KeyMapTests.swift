@@ -1,0 +1,104 @@
+import Foundation
+import JobModel
+import Screen
+import Testing
+
+@testable import Dashboard
+
+/// Keys of a person's own: what they do, and that everything that names a key names them.
+struct KeyMapTests {
+  private func bench(_ changes: [String: [Key]], size: Size = Size(width: 80, height: 24)) -> Bench {
+    var options = Options(timeZone: .gmt)
+    options.keys = KeyMap(changes: changes)
+    return Bench(RichRun.builder(), size: size, options: options)
+  }
+
+  @Test func actionsHaveNamesOfSmallLettersAndHyphens() {
+    for action in Action.allCases {
+      #expect(action.rawValue.allSatisfy { $0.isLowercase || $0 == "-" }, "\(action)")
+    }
+  }
+
+  @Test func anActionHasTheKeysThatItIsGivenAndNoOthers() throws {
+    var bench = bench(["cancel": [.character("D"), .function(2)]])
+    bench.select("fetch")
+    for key in [Key.character("x"), .function(9)] { bench.press(key) }
+    #expect(bench.commands.isEmpty)
+    bench.press(.function(2))
+    let fetch = try #require(bench.builder.run.id(named: "fetch"))
+    #expect(bench.commands == [.cancel([fetch], by: .person)])
+  }
+
+  @Test func aKeyThatIsGivenAwayDoesWhatItWasGivenFor() {
+    let keys = KeyMap(changes: ["kill": [.character("x")]])
+    #expect(keys.binding(for: .character("x"))?.action == .kill)
+    #expect(keys.keys(of: .cancel) == [.function(9)])
+    #expect(keys.binding(for: .character("X")) == nil)
+  }
+
+  @Test func whatTheScreenNamesIsTheKeyInForce() {
+    var bench = bench(
+      [
+        "retry": [.character("a")], "pause": [.control("p")], "quit": [.character("Q")], "freeze": [.function(2)],
+        "retry-dependents": [.character("A")], "zoom": [.character("v")], "help": [.control("g")],
+      ], size: Size(width: 120, height: 40))
+    bench.select("lint")
+    #expect(bench.frame().text.contains("a retry"))
+    #expect(bench.frame().text.contains("^P resume"))
+    let bottom = bench.frame().text(row: 39)
+    #expect(bottom.contains("v zoom") && bottom.contains("Q quit") && bottom.contains("^G help"))
+    bench.select("publish")
+    bench.press(.character("a"))
+    #expect(bench.model.notice?.text.hasSuffix(": A on lint brings both back") == true)
+    bench.press(.function(2))
+    #expect(bench.frame().text.contains("F2 shows it"))
+    bench.press(.function(2), .character("Q"))
+    #expect(bench.frame().text(row: 39).contains("Q cancels and quits"))
+    bench.press(.character("Q"))
+    bench.play { $0.state(.stopRequested(.terminate, by: .person)) }
+    #expect(bench.frame().text.contains("Stopping; Q again kills"))
+  }
+
+  @Test func whereNoKeyHelpsNoneIsNamed() {
+    var bench = bench(["retry": [], "pause": [], "timeline": [], "zoom": []], size: Size(width: 120, height: 40))
+    bench.select("lint")
+    let text = bench.frame().text
+    #expect(!text.contains("r retry") && !text.contains(" resume") && !text.contains(" zoom"))
+    bench.press(.character("i"))
+    #expect(bench.model.notice?.text == "that is for the timeline")
+  }
+
+  @Test func thePaletteAndTheHelpShowTheKeysInForce() {
+    var bench = bench(["drain": [.function(12)], "help": [.function(1)]], size: Size(width: 120, height: 60))
+    bench.press(.character(":"))
+    bench.type("drain")
+    #expect(bench.frame().text.contains("F12"))
+    bench.press(.escape, .function(1))
+    #expect(bench.frame().text.contains("F12       drain: start nothing new"))
+  }
+
+  @Test func longNamesOfKeysKeepTheHelpInColumns() {
+    var bench = bench(["drain": [.backspace, .pageUp, .character(" ")]], size: Size(width: 160, height: 60))
+    bench.press(.character("?"))
+    let lines = bench.frame().text.split(separator: "\n")
+    let columns = ["drain: start nothing new", "one slot fewer"].compactMap { help in
+      lines.compactMap { $0.range(of: help)?.lowerBound.utf16Offset(in: $0) }.first
+    }
+    #expect(Set(columns).count == 1 && columns.count == 2)
+  }
+
+  @Test func theQuestionOfQuitTakesItsOwnKeyAndNeverANo() {
+    var bench = bench(["quit": [.character("n"), .character("N")]])
+    bench.press(.character("n"))
+    #expect(bench.frame().text(row: 23).contains("y cancels and quits"))
+    bench.press(.character("n"))
+    #expect(bench.model.prompt == nil && bench.commands.isEmpty)
+  }
+
+  @Test func theListNamesEveryActionAndWhatWasChanged() {
+    let entries = KeyMap(changes: ["kill": [.character("x")], "log": []]).entries
+    #expect(Set(entries.map(\.action)) == Set(Action.allCases.map(\.rawValue)))
+    #expect(Set(entries.filter(\.isChanged).map(\.action)) == ["kill", "cancel", "log"])
+    #expect(entries.filter(\.isNeeded).map(\.action).sorted() == ["help", "quit"])
+  }
+}
