@@ -51,7 +51,7 @@ let package = Package(
     // What a run is, and what makes one happen.
     module("JobModel"),
     module("JobEngine", ["JobModel", "Operations", "Processes", "Transfers"]),
-    module("JobFiles", ["JobModel", "CYAML"]),
+    module("JobFiles", ["JobModel", "Screen", "CYAML"]),
     module("Reports", ["JobModel"]),
 
     // What a person sees.
@@ -97,7 +97,7 @@ let package = Package(
       swiftSettings: settings),
     tests("JobModel", ["Support"]),
     tests("JobEngine", ["Support", "JobModel", "Operations"]),
-    tests("JobFiles", ["Support", "JobModel"]),
+    tests("JobFiles", ["Support", "JobModel", "Screen"]),
     tests("Reports", ["Support", "JobModel", "Operations"], exclude: ["Goldens"]),
     tests("Screen", ["Support"]),
     tests("Dashboard", ["Support", "JobModel", "Screen"], exclude: ["Goldens"]),

@@ -3,14 +3,17 @@
 /// What is reached twice, through an alias or a default, is reported once.
 final class FaultLog {
   private let file: String
+  /// How a message names a file of its kind.
+  let kind: String
   private let source: SourceText
   private var faults: Set<JobFileFault> = []
 
   /// libyaml sees a line break after the last line even where there is none.
   private lazy var end = source.end
 
-  init(file: String, source: SourceText) {
+  init(file: String, source: SourceText, kind: String = "a job file") {
     self.file = file
+    self.kind = kind
     self.source = source
   }
 

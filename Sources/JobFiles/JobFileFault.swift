@@ -1,4 +1,4 @@
-/// One thing that is wrong with a job file: where it is, and a sentence that says what it is and what to do.
+/// One thing that is wrong with a job or settings file: where it is, and a sentence that says what it is and what to do.
 package struct JobFileFault: Error, Sendable, Hashable, CustomStringConvertible {
   /// As the person named it; `<stdin>` for standard input.
   package var file: String
@@ -18,7 +18,7 @@ package struct JobFileFault: Error, Sendable, Hashable, CustomStringConvertible 
   package var description: String { "\(file):\(line):\(column): \(message)" }
 }
 
-/// Everything that is wrong with a job file, in the order of the places; never empty.
+/// Everything that is wrong with a file, in the order of the places; never empty.
 package struct JobFileFaults: Error, Sendable, Equatable, CustomStringConvertible {
   package let faults: [JobFileFault]
 

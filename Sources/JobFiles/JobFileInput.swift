@@ -10,6 +10,9 @@ struct JobFileInput {
   /// Whether it is a file with a folder of its own, not a pipe or a device.
   var isRegular = false
 
+  /// False where there is no file at `path`, true where it can't be told.
+  static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR) }
+
   init(path: String) throws(JobFileFaults) {
     let isStandardInput = path == "-"
     shown = isStandardInput ? Self.standardInput : path
@@ -43,7 +46,7 @@ struct JobFileInput {
     case ENOENT: "there is no such file: check the path"
     case ENOTDIR: "a part of the path is no folder: check the path"
     case EACCES, EPERM: "permission denied: make the file readable for you"
-    case EISDIR: "this is a folder: name a job file in it"
+    case EISDIR: "this is a folder: name a file in it"
     case ELOOP: "its symbolic links lead in a circle: check the path"
     case ENAMETOOLONG: "the path is too long: check it"
     default: "can't be read: \(String(cString: strerror(code)))"

@@ -71,7 +71,7 @@ struct YAMLReader {
     case .documentStart(let place):
       guard root == nil else {
         throw .init(
-          place: place, message: "a second document begins here: a job file holds one, so move it to its own file")
+          place: place, message: "a second document begins here: \(faults.kind) holds one, so move it to its own file")
       }
     case .documentEnd: break
     case .streamEnd: return false
@@ -89,7 +89,7 @@ struct YAMLReader {
   private mutating func open(_ frame: Frame) throws(YAMLParser.Problem) {
     guard frames.count < Self.depthLimit else {
       throw .init(
-        place: frame.place, message: "more than \(Self.depthLimit) levels deep: a job file needs fewer than 10")
+        place: frame.place, message: "more than \(Self.depthLimit) levels deep: \(faults.kind) needs fewer than 10")
     }
     if let anchor = frame.anchor { openAnchors.insert(anchor) }
     frames.append(frame)

@@ -9,12 +9,29 @@ package struct ScreenTraits: Sendable, Hashable {
     package static func < (left: Palette, right: Palette) -> Bool { left.rawValue < right.rawValue }
   }
 
+  /// What the terminal draws on.
+  package enum Background: String, Sendable, CaseIterable {
+    case unknown
+    case dark
+    case light
+
+    /// Dark where white text has the better contrast; each part from 0 to 1.
+    package init(red: Double, green: Double, blue: Double) {
+      // Squares are near enough to sRGB's curve to tell dark from light.
+      let luminance = 0.2126 * red * red + 0.7152 * green * green + 0.0722 * blue * blue
+      // Where black and white have the same contrast by WCAG's measure.
+      self = luminance < 0.179 ? .dark : .light
+    }
+  }
+
   /// Whether only ASCII may be drawn.
   package var isASCII: Bool
   package var palette: Palette
+  package var background: Background
 
-  package init(isASCII: Bool, palette: Palette) {
+  package init(isASCII: Bool, palette: Palette, background: Background = .unknown) {
     self.isASCII = isASCII
     self.palette = palette
+    self.background = background
   }
 }

@@ -36,7 +36,7 @@ import Testing
 
   @Test func whatCannotBeReadIsSaidWithTheNameThatWasGiven() throws {
     #expect(message(folder + "/none.yml") == folder + "/none.yml:1:1: there is no such file: check the path")
-    #expect(message(folder) == folder + ":1:1: this is a folder: name a job file in it")
+    #expect(message(folder) == folder + ":1:1: this is a folder: name a file in it")
     #expect(message("") == "'':1:1: no file is named: give the path of a job file")
     try Data().write(to: URL(fileURLWithPath: folder + "/empty.yml"))
     #expect(

@@ -1,0 +1,94 @@
+import JobModel
+import Screen
+
+/// Reads which actions have which keys, and sees to it that no key has two and that what must be reached can be.
+struct KeyReader {
+  let actions: [SettingsFile.Vocabulary.Action]
+  let faults: FaultLog
+  let values: ValueReader
+
+  /// A key as the file gives it.
+  private struct Given {
+    var key: Key
+    var action: String
+    var place: Place
+  }
+
+  func read(_ node: YAMLNode) -> [String: [Key]] {
+    let takes = "a map of actions to keys, as in 'keys: { cancel: [d, F9] }'"
+    var changes: [String: [Key]] = [:]
+    var given: [Key: Given] = [:]
+    for entry in values.map(node, "keys", takes: takes) ?? [] where changes[entry.key] == nil {
+      guard let action = actions.first(where: { $0.name == entry.key }) else {
+        tellUnknown(entry)
+        continue
+      }
+      changes[action.name] = keys(of: action, entry, &given)
+    }
+    checkLosses(changes, given)
+    return changes
+  }
+
+  private func tellUnknown(_ entry: YAMLEntry) {
+    guard !entry.key.hasPrefix("x-") else { return }
+    let hint = NearestName.hint(for: entry.key, in: actions.map(\.name))
+    faults.add(
+      entry.place, "unknown action \(Quoted.text(entry.key))\(hint.isEmpty ? "; opdash keys lists them" : hint)")
+  }
+
+  private func keys(
+    of action: SettingsFile.Vocabulary.Action, _ entry: YAMLEntry, _ given: inout [Key: Given]
+  ) -> [Key] {
+    let name = "keys.\(action.name)"
+    let takes = "a key or a list of keys"
+    guard let items = values.list(entry.value, name, takes: takes, isSingleAllowed: true) else { return action.keys }
+    if items.isEmpty, action.isNeeded {
+      faults.add(entry.place, "\(action.name) must have a key: there is no other way to it")
+    }
+    return items.compactMap { item in
+      guard let key = key(item, name) else { return nil }
+      if let first = given[key] {
+        let whose = first.action == action.name ? "" : " to \(first.action)"
+        faults.add(
+          item.place,
+          "key \(Quoted.text(key.name())) is given\(whose) at \(first.place.words) already: delete one of them")
+        return nil
+      }
+      given[key] = Given(key: key, action: action.name, place: item.place)
+      return key
+    }
+  }
+
+  private func key(_ node: YAMLNode, _ name: String) -> Key? {
+    // A name of one character may look like nothing to YAML.
+    guard case .scalar(let text, _) = node.content, !node.isNull else {
+      let quotes = if case .scalar("~", _) = node.content { ": put '~' in quotes" } else { "" }
+      faults.add(node.place, "\(name) takes a key or a list of keys; this is \(node.words)\(quotes)")
+      return nil
+    }
+    guard let key = Key(named: text) else {
+      let near = text.count > 1 ? NearestName.hint(for: text, in: Key.names) : ""
+      faults.add(
+        node.place,
+        "\(Quoted.text(text)) is no key\(near.isEmpty ? ": write x, X, ^U, F9, Space, Enter, PgUp or the like" : near)")
+      return nil
+    }
+    guard !key.isSignal else {
+      faults.add(node.place, "\(Quoted.text(text)) never arrives: the terminal makes a signal of it")
+      return nil
+    }
+    return key
+  }
+
+  /// Taking an action's last key in passing is more likely a slip than a wish.
+  private func checkLosses(_ changes: [String: [Key]], _ given: [Key: Given]) {
+    for action in actions where changes[action.name] == nil && !action.keys.isEmpty {
+      let takers = action.keys.compactMap { given[$0] }
+      guard takers.count == action.keys.count, let last = takers.max(by: { $0.place < $1.place }) else { continue }
+      let advice = action.isNeeded ? "" : ", or write '\(action.name): []'"
+      faults.add(
+        last.place,
+        "\(Quoted.text(last.key.name())) is the last key of \(action.name): give \(action.name) another\(advice)")
+    }
+  }
+}

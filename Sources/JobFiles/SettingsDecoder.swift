@@ -1,0 +1,45 @@
+import JobModel
+import Screen
+
+/// Turns the YAML of a settings file into settings, and reports everything that can't be one.
+struct SettingsDecoder {
+  private static let keys = KnownKeys(
+    owner: "a settings file", keys: ["keys", "colors", "background", "notify", "mouse", "ascii"])
+
+  private enum Background: String, CaseIterable {
+    case auto
+    case dark
+    case light
+  }
+
+  let vocabulary: SettingsFile.Vocabulary
+  let faults: FaultLog
+  let values: ValueReader
+
+  /// What it answers is of use only if no fault was reported.
+  func decode(_ root: YAMLNode) -> SettingsFile {
+    var settings = SettingsFile()
+    // All of a file may be comments.
+    guard !root.isNull, let file = Self.keys.read(root, faults: faults) else { return settings }
+    func value(_ key: String) -> YAMLNode? { file[key]?.value }
+
+    if let node = value("keys") {
+      settings.keys = KeyReader(actions: vocabulary.actions, faults: faults, values: values).read(node)
+    }
+    if let node = value("colors") {
+      settings.colors = LookReader(elements: vocabulary.elements, faults: faults, values: values).read(node)
+    }
+    if let node = value("background"), let word = values.choice(node, "background", as: Background.self) {
+      settings.background =
+        switch word {
+        case .auto: .unknown
+        case .dark: .dark
+        case .light: .light
+        }
+    }
+    settings.notify = value("notify").flatMap { values.choice($0, "notify", as: EndNotice.self) }
+    settings.usesMouse = value("mouse").flatMap { values.flag($0, "mouse") }
+    settings.isASCII = value("ascii").flatMap { values.flag($0, "ascii") }
+    return settings
+  }
+}
