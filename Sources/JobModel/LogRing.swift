@@ -8,6 +8,8 @@ package struct LogRing: Sendable, Equatable {
   package struct Entry: Sendable, Equatable {
     /// 0 for the job's first line, of whatever attempt; grows by one.
     package var number: Int
+    /// The number of the fact that stated it: lines of several jobs came in this order.
+    package var seq: Int
     package var time: Duration
     package var attempt: Int
     package var line: LogLine
@@ -31,8 +33,11 @@ package struct LogRing: Sendable, Equatable {
   /// 0 is the oldest line still here.
   package subscript(position: Int) -> Entry { storage[head + position] }
 
-  package mutating func append(_ line: LogLine, at time: Duration, attempt: Int) {
-    storage.append(Entry(number: total, time: time, attempt: attempt, line: line))
+  /// The newest line.
+  package var last: Entry? { storage.last }
+
+  package mutating func append(_ line: LogLine, seq: Int, at time: Duration, attempt: Int) {
+    storage.append(Entry(number: total, seq: seq, time: time, attempt: attempt, line: line))
     total += 1
     bytes += line.text.utf8.count
     while count > Self.capacity || (bytes > Self.byteCapacity && count > 1) { dropFirst() }

@@ -136,7 +136,7 @@ package struct Run: Sendable, Equatable {
     case .jobProgress(let id, let progress):
       jobs[id.index].report(progress, at: event.time)
     case .jobLog(let id, let attempt, let line):
-      jobs[id.index].log.append(line, at: event.time, attempt: attempt)
+      jobs[id.index].log.append(line, seq: event.seq, at: event.time, attempt: attempt)
     case .cancelRequested(let id, let canceller, let isKill):
       jobs[id.index].cancelling = .init(by: canceller, isKill: isKill, at: event.time)
     case .slotsChanged(let slots):

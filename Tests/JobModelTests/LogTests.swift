@@ -6,7 +6,7 @@ import Testing
     var ring = LogRing()
     #expect(ring.isEmpty)
     for number in 0..<(LogRing.capacity + 5) {
-      ring.append(LogLine(.stdout, "line \(number)"), at: .seconds(number), attempt: 1)
+      ring.append(LogLine(.stdout, "line \(number)"), seq: number, at: .seconds(number), attempt: 1)
     }
     #expect(ring.count == LogRing.capacity)
     #expect(ring.total == LogRing.capacity + 5)
@@ -23,14 +23,14 @@ import Testing
     for ring in 0..<2 {
       for number in 0..<3000 {
         if ring == 0 {
-          left.append(LogLine(.stderr, "\(number)"), at: .zero, attempt: 1)
+          left.append(LogLine(.stderr, "\(number)"), seq: number, at: .zero, attempt: 1)
         } else {
-          right.append(LogLine(.stderr, "\(number)"), at: .zero, attempt: 1)
+          right.append(LogLine(.stderr, "\(number)"), seq: number, at: .zero, attempt: 1)
         }
       }
     }
     #expect(left == right)
-    right.append(LogLine(.stderr, "more"), at: .zero, attempt: 1)
+    right.append(LogLine(.stderr, "more"), seq: 3000, at: .zero, attempt: 1)
     #expect(left != right)
   }
 
