@@ -29,6 +29,13 @@ package struct JobText: Sendable, Hashable {
 
   package init(_ line: String) { self.init(line: line.utf8) }
 
+  /// The line for the clipboard: its tabs stay tabs, so it has no width.
+  package init(written line: String) {
+    var parser = JobTextParser(keepsTabs: true)
+    for scalar in line.unicodeScalars { parser.take(scalar) }
+    runs = parser.finish()
+  }
+
   package var plain: String { runs.map(\.text).joined() }
   package var width: Int { runs.reduce(0) { $0 + TextWidth.of($1.text) } }
 

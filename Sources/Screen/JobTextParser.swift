@@ -17,6 +17,9 @@ struct JobTextParser {
   private var marks = 0
   /// A carriage return has come; what comes next writes over the line.
   private var returned = false
+  private let keepsTabs: Bool
+
+  init(keepsTabs: Bool = false) { self.keepsTabs = keepsTabs }
 
   mutating func take(_ scalar: Unicode.Scalar) {
     switch state {
@@ -36,6 +39,7 @@ struct JobTextParser {
     case 0x1B: state = .escape
     case 0x0D: returned = true
     case 0x08: removeLast()
+    case 0x09 where keepsTabs: show(scalar)
     case 0x09:
       for _ in 0..<(8 - column % 8) { show(" ") }
     case 0x80..<0xA0: escape(Unicode.Scalar(scalar.value - 0x40) ?? " ")

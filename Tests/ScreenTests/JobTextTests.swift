@@ -29,6 +29,43 @@ import Testing
     #expect(JobText(line).plain == expected)
   }
 
+  @Test(arguments: [
+    // Links, the clipboard, device strings, whole and torn.
+    ("\u{1B}]8;id=1;https://x.test/\u{7}link\u{1B}]8;;\u{7}", "link"), ("a\u{1B}]52;c;cm0gLXJm\u{7}b", "ab"),
+    ("a\u{1B}]52;p;?\u{1B}\\b", "ab"), ("a\u{1B}]52;c;cm0gLXJm", "a"), ("a\u{1B}P$q\"p\u{1B}\\b", "ab"),
+    ("a\u{1B}P+q544e\u{1B}", "a"), ("a\u{90}1$r0m\u{9C}b", "ab"),
+    ("a\u{9E}pm\u{9C}\u{9F}apc\u{9C}\u{98}sos\u{9C}b", "ab"),
+    ("a\u{84}\u{88}\u{8D}\u{8E}\u{8F}b", "ab"), ("a\u{1B}]1337;File=:AAAA\u{7}b", "ab"),
+    // Cursor moves, scrolling, modes, reports, resets.
+    ("a\u{1B}[Ab\u{1B}[5Cc\u{1B}[1;1Hd\u{1B}[3;7re", "abcde"), ("a\u{1B}[s\u{1B}[ub\u{1B}[4Xc\u{1B}[2@d", "abcd"),
+    ("a\u{1B}[?25lb\u{1B}[?1002hc\u{1B}[?2004hd", "abcd"), ("a\u{1B}[6nb\u{1B}[cc\u{1B}[>qd", "abcd"),
+    ("a\u{1B}[!pb\u{1B}]104\u{7}c\u{1B}[22;0td", "abcd"), ("a\u{1B}Db\u{1B}Ec\u{1B}Md", "abcd"),
+    // The marks that reorder text, and those that hide it.
+    ("user\u{202E}nimda\u{202C}", "usernimda"), ("\u{2067}a\u{2069}\u{061C}b", "ab"), ("a\u{2060}\u{E0041}b", "ab"),
+    // Colours without end.
+    ("\u{1B}[" + String(repeating: "1;", count: 5000) + "31mred", "red"),
+    ("\u{1B}[" + String(repeating: "9", count: 5000) + "mplain", "plain"),
+  ])
+  func nothingThatATerminalObeysIsKept(_ line: String, _ expected: String) {
+    #expect(JobText(line).plain == expected)
+    #expect(JobText(written: line).plain == expected)
+  }
+
+  @Test func aSequenceThatIsSplitBetweenLinesIsObeyedInNeither() {
+    let whole = "a\u{1B}[31;1mb\u{1B}]52;c;aGk=\u{1B}\\c\u{1B}P1;2q\u{1B}\\d"
+    for place in whole.unicodeScalars.indices {
+      for part in [whole.unicodeScalars[..<place], whole.unicodeScalars[place...]] {
+        let text = JobText(String(String.UnicodeScalarView(part)))
+        #expect(text.plain.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value < 0x7F })
+      }
+    }
+  }
+
+  @Test func whatIsCopiedKeepsItsTabs() {
+    #expect(JobText(written: "\ta\tb\u{1B}[31m\tc").plain == "\ta\tb\tc")
+    #expect(JobText(written: "10%\rdone\t!").plain == "done\t!")
+  }
+
   @Test(
     arguments: [
       ([0x61, 0x9B, 0x32, 0x4A, 0x62], "ab"), ([0x61, 0x9D, 0x30, 0x3B, 0x9C, 0x62], "ab"),
