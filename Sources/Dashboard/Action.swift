@@ -44,9 +44,14 @@ enum Action: String, CaseIterable {
   case fewerSlots = "fewer-slots"
   case drain
   case log
+  case merged
   case wrap
   case follow
+  case firstError = "first-error"
+  case range
   case copy
+  case copyAll = "copy-all"
+  case copyPath = "copy-path"
   case times
   case freeze
   case mouse

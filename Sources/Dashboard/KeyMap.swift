@@ -38,6 +38,29 @@ package struct KeyMap: Sendable {
 
   static let defaults: [Binding] = [
     Binding(
+      .copy, [.character("y")], .logging, "copy line, range or command",
+      naming: { model in
+        guard model.focus == .log, model.lines?.isEmpty == false else { return nil }
+        guard let marked = model.markedCount else { return "copy line" }
+        return "copy \(Format.count(marked, "line"))"
+      }, refusal: "nothing to copy", when: { $0.cursor != nil }),
+    Binding(
+      .range, [.character("v")], .logging, "mark a range of lines",
+      naming: { $0.readsLog ? "range" : nil },
+      refusal: "no log is shown", when: { $0.showsLog }),
+    Binding(
+      .follow, [.character("f")], .logging, "follow the newest line",
+      naming: { $0.focus == .log && !$0.log.follows ? "follow" : nil }, refusal: "no log is shown",
+      when: { $0.showsLog }),
+    Binding(
+      .firstError, [.character("E")], .logging, "to the first error",
+      naming: { $0.readsLog ? "error" : nil }, refusal: "no log is shown",
+      when: { $0.showsLog }),
+    Binding(
+      .merged, [.character("L")], .logging, "the log of many, or of one",
+      naming: { !$0.readsLog || $0.page == .zoom ? nil : $0.log.isMerged ? "one job" : "merged" },
+      refusal: "no log is shown", when: { $0.showsLog && $0.page == .list }),
+    Binding(
       .cancel, [.character("x"), .function(9)], .acting, "cancel", word: "cancel", refusal: "nothing to cancel",
       when: { $0.someTarget { !$0.isTerminal } }),
     Binding(
@@ -55,10 +78,15 @@ package struct KeyMap: Sendable {
       }),
     Binding(
       .back, [.escape], .moving, "back one level",
-      naming: { $0.page != .list ? "back" : !$0.order.filter.isEmpty && $0.focus == .list ? "clear filter" : nil }),
+      naming: { model in
+        if model.focus == .log, model.log.mark != nil { return "end range" }
+        if model.page != .list { return "back" }
+        return !model.order.filter.isEmpty && model.focus == .list ? "clear filter" : nil
+      }),
     Binding(
       .zoom, [.enter], .showing, "one job on the whole screen",
-      naming: { $0.page == .list ? "zoom" : nil }, refusal: "no job here", when: { $0.cursor != nil }),
+      naming: { $0.page != .list ? nil : $0.focus == .log && $0.showsMerged ? "its job" : "zoom" },
+      refusal: "no job here", when: { $0.cursor != nil }),
     Binding(
       .fold, [.character("e")], .showing, "show or hide what is under a row",
       naming: { model in
@@ -75,10 +103,6 @@ package struct KeyMap: Sendable {
       .zoomAll, [.character("0")], .showing, "timeline: the whole run",
       naming: { $0.panel == .timeline && $0.window != TimeWindow() ? "all" : nil },
       refusal: "that is for the timeline", when: { $0.page == .list && $0.panel == .timeline }),
-    Binding(
-      .follow, [.character("f")], .logging, "follow the newest line",
-      naming: { $0.focus == .log && !$0.log.follows ? "follow" : nil }, refusal: "no log is shown",
-      when: { $0.showsLog }),
     Binding(
       .filter, [.character("/"), .function(3), .function(4)], .showing,
       "filter, or search the log",
@@ -157,10 +181,15 @@ package struct KeyMap: Sendable {
     Binding(
       .invert, [.character("I")], .showing, "turn the order round", refusal: "only the list is sorted",
       when: { $0.panel == .list }),
-    Binding(.times, [.character("T")], .logging, "times: relative, clock, off"),
     Binding(
-      .copy, [.character("y")], .logging, "copy the line or command",
-      refusal: "nothing to copy", when: { $0.cursor != nil }),
+      .copyAll, [.character("Y")], .logging, "copy the whole log",
+      naming: { $0.readsLog ? "copy all" : nil }, refusal: "nothing to copy",
+      when: { $0.lines?.isEmpty == false }),
+    Binding(
+      .copyPath, [.character("F")], .logging, "copy the path of its file",
+      naming: { $0.focus == .log && $0.isLogClipped ? "path" : nil }, refusal: "nothing to copy",
+      when: { $0.cursor != nil && $0.run.start?.folder != nil }),
+    Binding(.times, [.character("T")], .logging, "times: relative, clock, off"),
     Binding(.freeze, [.character("Z")], .showing, "freeze the display"),
     Binding(.mouse, [.character("m")], .showing, "give or take the mouse"),
     Binding(.redraw, [.control("l")], .showing, "draw the screen anew"),

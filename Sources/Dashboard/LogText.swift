@@ -9,8 +9,26 @@ enum LogText {
     }
   }
 
-  /// The line as plain text, for searching and copying.
+  /// The line as plain text, for searching.
   static func plain(_ line: String) -> String { JobText(line).plain }
+
+  /// The line as the job wrote it, without what a terminal would obey, for copying.
+  static func written(_ line: String) -> String { JobText(written: line).plain }
+
+  /// The word that a cell is part of: what stands between blanks, quotes and brackets, so that paths and URLs are whole.
+  static func word(at cell: Int, in cells: [Cell]) -> Range<Int>? {
+    func isPart(_ place: Int) -> Bool {
+      !cells[place].text.contains { $0.isWhitespace || "\"'`()[]{}<>|,;".contains($0) }
+    }
+    guard cells.indices.contains(cell), isPart(cell) else { return nil }
+    var start = cell
+    var end = cell + 1
+    while start > 0, isPart(start - 1) { start -= 1 }
+    while end < cells.count, isPart(end) { end += 1 }
+    // What ends a sentence is not part of its last word.
+    while end - 1 > start, ".:!?".contains(cells[end - 1].text) { end -= 1 }
+    return start..<end
+  }
 
   /// Where `query` stands in the line, upper and lower case alike, as ranges of cells.
   static func matches(of query: String, in cells: [Cell]) -> [Range<Int>] {

@@ -1,6 +1,8 @@
 import JobModel
 
-/// Where a person is in a job's log, and what they look for in it.
+/// Where a person is in a log, what they have marked there and what they look for.
+///
+/// Lines are named by the number of their fact.
 struct LogView {
   enum Extent: CaseIterable {
     case off
@@ -15,7 +17,7 @@ struct LogView {
     case off
   }
 
-  /// A row of the log: a line by its number, and the row within it when it is wrapped.
+  /// A row of the log: a line, and the row within it when it is wrapped.
   struct Place: Equatable, Comparable {
     var line: Int
     var row: Int
@@ -24,117 +26,102 @@ struct LogView {
   }
 
   var extent = Extent.half
-  var follows = true
   var wraps = false
   var times = Times.relative
+  /// Whether the lines of many jobs are shown rather than the cursor's job's.
+  var isMerged = false
+  private(set) var follows = true
   /// How many cells of each line are left out on the left, while lines are not wrapped.
   var shift = 0
   /// The first row shown, while it does not follow.
   var top = Place(line: 0, row: 0)
+  /// The line that keys act on, while it does not follow.
+  var cursor = 0
+  /// Where a range of lines begins that ends at the cursor.
+  var mark: Int?
+  /// What the mouse has selected.
+  var selection: LogSelection?
+  /// The lines that are being read: what has left memory meanwhile stays here, so that nothing moves under the reader.
+  private(set) var held: LogLines?
+
   var query = ""
   /// The line that `n` and `N` have come to.
   var currentMatch: Int?
   private(set) var matches: [Int] = []
-  private var searched: (job: JobID, query: String, total: Int)?
+  private var searched: (source: LogLines.Source, query: String, last: Int)?
 
-  /// Forgets the place, for another job's log; what is looked for stays.
-  mutating func leaveJob() {
+  mutating func follow() {
     follows = true
+    mark = nil
+    selection = nil
+    held = nil
+  }
+
+  /// Ends following, at the end of the lines as they are.
+  mutating func read(_ lines: LogLines, top: Place) {
+    guard follows, let last = lines.last else { return }
+    follows = false
+    held = lines
+    self.top = top
+    cursor = last.seq
+  }
+
+  /// Goes on from what was held to what is in memory.
+  mutating func letGo() { held = nil }
+
+  /// Forgets the place, for another log; what is looked for stays.
+  mutating func leave() {
+    follow()
     shift = 0
     currentMatch = nil
   }
 
+  /// Takes what has come while none of what is being read has left memory.
+  mutating func hold(_ live: LogLines) {
+    guard !follows else {
+      held = nil
+      return
+    }
+    let oldest = min(top.line, cursor, mark ?? .max, selection?.range.lowerBound.line ?? .max)
+    if let held, held.source == live.source, held.line(oldest) != nil, live.line(oldest) == nil { return }
+    held = live
+  }
+
+  /// The lines from the mark to the cursor.
+  var marked: ClosedRange<Int>? { mark.map { min($0, cursor)...max($0, cursor) } }
+
+  // MARK: Searching
+
   /// Brings `matches` up to date, looking only at lines that are new.
-  mutating func search(_ id: JobID?, _ run: Run) {
-    guard let id, !query.isEmpty else {
+  mutating func search(_ lines: LogLines?) {
+    guard let lines, !query.isEmpty else {
       matches = []
       searched = nil
       return
     }
-    let log = run.jobs[id.index].log
-    var from = log.dropped
-    if let searched, searched.job == id, searched.query == query {
-      guard searched.total != log.total else { return }
-      from = max(from, searched.total)
-      matches.removeAll { $0 < log.dropped }
+    var from = 0
+    if let searched, searched.source == lines.source, searched.query == query {
+      from = lines.position(of: searched.last + 1)
+      if let first = lines.first?.seq, let oldest = matches.first, oldest < first { matches.removeAll { $0 < first } }
     } else {
       matches = []
     }
+    guard from < lines.count else { return }
     let needle = Needle(query)
-    for line in from..<log.total {
-      let text = LogText.plain(log[line - log.dropped].line.text)
-      if needle.isFound(in: Needle.haystack(text)) { matches.append(line) }
+    for position in from..<lines.count {
+      let line = lines[position]
+      if needle.isFound(in: Needle.haystack(LogText.plain(line.entry.line.text))) { matches.append(line.seq) }
     }
-    searched = (id, query, log.total)
+    searched = (lines.source, query, lines[lines.count - 1].seq)
   }
 
-  /// The match after (or before) where one is; past the last it begins again.
-  func match(after line: Int?, forward: Bool) -> Int? {
-    guard let line else { return forward ? matches.first : matches.last }
-    return forward
-      ? matches.first { $0 > line } ?? matches.first
-      : matches.last { $0 < line } ?? matches.last
-  }
-}
-
-/// The rows of a log at one width: scrolling and drawing both walk them.
-struct LogRows {
-  let log: LogRing
-  let width: Int
-  let wraps: Bool
-
-  var first: LogView.Place { LogView.Place(line: log.dropped, row: 0) }
-
-  func height(of line: Int) -> Int {
-    guard wraps else { return 1 }
-    return LogText.wrap(LogText.cells(log[line - log.dropped].line.text), width: width).count
+  /// The match after (or before) a line, and whether it was found by beginning again at the other end.
+  func match(after line: Int, forward: Bool) -> (line: Int, hasWrapped: Bool)? {
+    let found = forward ? matches.first { $0 > line } : matches.last { $0 < line }
+    if let found { return (found, false) }
+    return (forward ? matches.first : matches.last).map { ($0, true) }
   }
 
-  /// Moves by `rows`, staying within the log.
-  func move(_ place: LogView.Place, by rows: Int) -> LogView.Place {
-    guard !log.isEmpty else { return first }
-    var place = clamp(place)
-    var left = abs(rows)
-    while left > 0 {
-      if rows < 0 {
-        if place.row > 0 {
-          let step = min(left, place.row)
-          place.row -= step
-          left -= step
-        } else if place.line > log.dropped {
-          place = LogView.Place(line: place.line - 1, row: height(of: place.line - 1) - 1)
-          left -= 1
-        } else {
-          return place
-        }
-      } else {
-        let last = height(of: place.line) - 1
-        if place.row < last {
-          let step = min(left, last - place.row)
-          place.row += step
-          left -= step
-        } else if place.line + 1 < log.total {
-          place = LogView.Place(line: place.line + 1, row: 0)
-          left -= 1
-        } else {
-          return place
-        }
-      }
-    }
-    return place
-  }
-
-  /// The first row of the last page of `height` rows.
-  func lastTop(height: Int) -> LogView.Place {
-    guard !log.isEmpty, height > 0 else { return first }
-    let line = log.total - 1
-    return move(LogView.Place(line: line, row: self.height(of: line) - 1), by: 1 - height)
-  }
-
-  func clamp(_ place: LogView.Place) -> LogView.Place {
-    guard !log.isEmpty else { return first }
-    if place.line < log.dropped { return first }
-    if place.line >= log.total { return LogView.Place(line: log.total - 1, row: 0) }
-    return LogView.Place(line: place.line, row: min(place.row, height(of: place.line) - 1))
-  }
+  /// Which of the matches the current one is, from 1.
+  var matchNumber: Int? { currentMatch.flatMap { matches.firstIndex(of: $0) }.map { $0 + 1 } }
 }

@@ -44,6 +44,10 @@ struct Model {
   var tree = JobTree()
   var path = PathView()
   var events: EventList
+  /// The lines of many jobs, while they are asked for.
+  private(set) var merged: MergedLog?
+  /// Whether jobs have come to, or gone from, those whose lines are merged.
+  private var mustMerge = false
   var window = TimeWindow()
 
   var size: Size
@@ -177,16 +181,22 @@ struct Model {
     switch event.fact {
     case .jobAdded(let id, _):
       index.add(id, run)
+      noteMerging(id)
+    case .jobLog(let id, _, _):
+      if merged?.holds(id) == true, let entry = run.jobs[id.index].log.last {
+        merged?.append(JobLine(job: id, entry: entry))
+      }
     case .jobState(let id, _, _, _):
       index.move(id, run)
       order.note(id)
       chronology.note(id)
       if !order.filter.isEmpty { tree.invalidate() }
+      noteMerging(id)
     case .jobProgress(let id, _):
       if order.sort.movesWithTime { order.note(id) }
     case .priorityChanged(let id, _):
       order.note(id)
-    case .runStarted, .jobLog, .cancelRequested, .slotsChanged, .drainChanged, .stopRequested, .runFinished:
+    case .runStarted, .cancelRequested, .slotsChanged, .drainChanged, .stopRequested, .runFinished:
       break
     }
   }
@@ -203,6 +213,7 @@ struct Model {
       chronology.invalidate()
       tree.invalidate()
       path.invalidate()
+      if merged != nil { merge() }
     }
   }
 
@@ -213,8 +224,49 @@ struct Model {
     order.settle(run, index, now: now)
     settlePanel(now: now)
     settleCursor()
-    log.search(cursor, run)
+    settleLog()
     settleTop()
+  }
+
+  // MARK: The merged log
+
+  /// Shows the lines of many jobs, or those of the cursor's alone.
+  mutating func setMerged(_ isMerged: Bool) {
+    log.isMerged = isMerged
+    if isMerged { merge() } else { merged = nil }
+  }
+
+  /// The tagged jobs, or else those that the filter admits.
+  private var mergedScope: MergedLog.Scope {
+    if !tags.isEmpty { return .tags(tags) }
+    return order.filter.isEmpty ? .all : .filter(order.filter)
+  }
+
+  private mutating func merge() {
+    let scope = mergedScope
+    mustMerge = false
+    merged = MergedLog(scope, gathering: (merged?.gathering ?? 0) + 1, run) { isMerged($0, scope) }
+  }
+
+  private func isMerged(_ id: JobID, _ scope: MergedLog.Scope) -> Bool {
+    switch scope {
+    case .all: return true
+    case .tags(let tags): return tags.contains(id)
+    case .filter(let filter):
+      let job = run.jobs[id.index].job
+      return filter.admits(name: Needle.haystack(job.name), state: index.classes[id.index], kind: job.work.kind)
+    }
+  }
+
+  /// A job has come, or is in another state than before.
+  private mutating func noteMerging(_ id: JobID) {
+    if let merged, merged.holds(id) != isMerged(id, merged.scope) { mustMerge = true }
+  }
+
+  private mutating func settleLog() {
+    if let merged, mustMerge || merged.scope != mergedScope { merge() }
+    if let live = liveLines { log.hold(live) }
+    log.search(lines)
   }
 
   private mutating func settlePanel(now: Duration) {
@@ -259,10 +311,11 @@ struct Model {
     top = min(max(0, top), last)
   }
 
-  mutating func moveCursor(to id: JobID?) {
+  /// `keepsPlace` for another log in which the reader's line is too.
+  mutating func moveCursor(to id: JobID?, keepsPlace: Bool = false) {
     guard id != cursor else { return }
     cursor = id
-    log.leaveJob()
+    if !showsMerged, !keepsPlace { log.leave() }
     if page == .zoom { pageTop = 0 }
   }
 }

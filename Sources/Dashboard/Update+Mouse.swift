@@ -16,7 +16,11 @@ extension Update {
       case .quit, .confirm, .palette: return []
       case .filter, .search, nil: break
       }
-      click(event, &model, layout, now)
+      return click(event, &model, layout, now)
+    case .drag:
+      drag(event, &model, layout)
+    case .release:
+      return release(&model, now)
     }
     return []
   }
@@ -35,24 +39,28 @@ extension Update {
     }
   }
 
-  private static func click(_ event: MouseEvent, _ model: inout Model, _ layout: Layout, _ now: Duration) {
+  private static func click(_ event: MouseEvent, _ model: inout Model, _ layout: Layout, _ now: Duration) -> [Effect] {
+    model.log.selection = nil
     if layout.list.contains(x: event.x, y: event.y) {
       let row = model.top + event.y - layout.list.y
-      guard row < model.rowCount else { return }
+      guard row < model.rowCount else { return [] }
       model.focus = .list
       model.choose(row: row)
       if event.action == .doubleClick { _ = perform(.zoom, &model, now) }
     } else if layout.titles.contains(x: event.x, y: event.y) {
-      guard model.panel == .list else { return }
+      guard model.panel == .list else { return [] }
       let columns = JobList.columns(model, width: layout.list.width)
       let column = columns.sort(at: event.x - layout.titles.x)
       let isSame = column == model.order.sort
       model.order.setSort(column, inverted: isSame ? !model.order.isInverted : false)
-    } else if layout.log.contains(x: event.x, y: event.y) || layout.logBar.contains(x: event.x, y: event.y) {
+    } else if layout.log.contains(x: event.x, y: event.y) {
+      return press(event, &model, layout, now)
+    } else if layout.logBar.contains(x: event.x, y: event.y) {
       model.isCursorTaken = true
       model.focus = .log
     } else if layout.page.contains(x: event.x, y: event.y), model.page == .zoom {
       model.focus = .list
     }
+    return []
   }
 }

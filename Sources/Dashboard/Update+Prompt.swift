@@ -92,11 +92,15 @@ extension Update {
     let prompt = model.prompt
     model.prompt = nil
     guard case .search = prompt, !model.log.query.isEmpty else { return }
-    model.log.search(model.cursor, model.run)
+    let layout = Layout(model)
+    model.log.search(model.lines)
     // Like a pager: from what is on the screen on; in a log that follows, the newest.
-    let line =
-      model.log.follows ? model.log.matches.last : model.log.match(after: model.log.top.line - 1, forward: true)
-    guard line != nil else { return say("not found: \(model.log.query)", &model, now) }
-    goTo(match: line, &model, Layout(model))
+    let found =
+      model.log.follows
+      ? model.log.match(after: .max, forward: false) : model.log.match(after: model.log.top.line - 1, forward: true)
+    guard let found else { return say("not found: \(model.log.query)", &model, now) }
+    go(to: found.line, &model, layout)
+    model.log.currentMatch = found.line
+    if found.hasWrapped { say("past the end: the first match", &model, now) }
   }
 }

@@ -16,6 +16,7 @@ enum Update {
       }
       return departure(model)
     case .key(let key):
+      model.log.selection = nil
       return press(key, &model, now)
     case .mouse(let event):
       return point(event, &model, now)
@@ -122,11 +123,11 @@ enum Update {
     case .zoom, .back, .nextPane, .filter, .log, .help, .sortNext, .sortPrevious, .invert, .freeze:
       show(action, &model, now)
       return []
-    case .next, .previous, .wrap, .follow, .times:
+    case .next, .previous, .wrap, .follow, .times, .merged, .firstError, .range:
       read(action, &model, now)
       return []
-    case .copy:
-      return copy(&model, now)
+    case .copy, .copyAll, .copyPath:
+      return copy(action, &model, now)
     case .mouse:
       model.hasMouse.toggle()
       say(model.hasMouse ? "the mouse works here" : "the mouse is the terminal's: select and copy", &model, now)
@@ -160,6 +161,10 @@ enum Update {
     case .zoom:
       model.isCursorTaken = true
       guard model.page == .list else { return }
+      if model.focus == .log, model.showsMerged {
+        if let line = model.currentLine { choose(line.job, &model) }
+        return
+      }
       model.page = .zoom
       model.pageTop = 0
       model.focus = .list
@@ -200,9 +205,12 @@ enum Update {
     }
   }
 
-  /// One level back: page, then the log's search, then the pane, then tags, then the filter, then the cursor.
+  /// One level back: what is marked in the log, then the page, then the log's search, then the pane, then tags, then the
+  /// filter, then the cursor.
   private static func back(_ model: inout Model) {
-    if model.page == .zoom, model.focus == .log, !model.log.query.isEmpty {
+    if model.focus == .log, model.log.mark != nil {
+      model.log.mark = nil
+    } else if model.page == .zoom, model.focus == .log, !model.log.query.isEmpty {
       model.log.query = ""
     } else if model.page != .list {
       model.page = .list

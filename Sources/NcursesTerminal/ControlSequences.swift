@@ -5,9 +5,9 @@ import Screen
 package enum ControlSequences {
   package static let pasteOn = "\u{1B}[?2004h"
   package static let pasteOff = "\u{1B}[?2004l"
-  /// Buttons and wheel, in the form that has no limit of columns.
-  package static let mouseOn = "\u{1B}[?1000h\u{1B}[?1006h"
-  package static let mouseOff = "\u{1B}[?1006l\u{1B}[?1000l"
+  /// Buttons, wheel, and the pointer's way while a button is down, in the form that has no limit of columns.
+  package static let mouseOn = "\u{1B}[?1002h\u{1B}[?1006h"
+  package static let mouseOff = "\u{1B}[?1006l\u{1B}[?1002l"
   package static let titlePush = "\u{1B}[22;0t"
   package static let titlePop = "\u{1B}[23;0t"
   package static let progressOff = "\u{1B}]9;4;0;0\u{1B}\\"

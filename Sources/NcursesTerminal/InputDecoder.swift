@@ -5,6 +5,10 @@ package enum DecodedInput: Sendable, Hashable {
   case key(Key)
   /// The left button went down; cells from 0.
   case press(x: Int, y: Int)
+  /// The pointer moved with the left button down.
+  case drag(x: Int, y: Int)
+  /// The left button, or in the old form any, was let go.
+  case release(x: Int, y: Int)
   case wheelUp(x: Int, y: Int)
   case wheelDown(x: Int, y: Int)
   case paste(String)
@@ -202,20 +206,26 @@ package struct InputDecoder: Sendable {
   }
 
   private mutating func mouse(_ button: Int, x: Int, y: Int, released: Bool) {
-    guard x >= 1, y >= 1, !released, button & 32 == 0 else { return }
+    guard x >= 1, y >= 1 else { return }
     typedEnds()
-    switch button & ~0b1_1100 {
+    switch button & ~Self.modifiers {
+    case 0 where released: decoded.append(.release(x: x - 1, y: y - 1))
     case 0: decoded.append(.press(x: x - 1, y: y - 1))
-    case 64: decoded.append(.wheelUp(x: x - 1, y: y - 1))
-    case 65: decoded.append(.wheelDown(x: x - 1, y: y - 1))
+    case 32 where !released: decoded.append(.drag(x: x - 1, y: y - 1))
+    case 64 where !released: decoded.append(.wheelUp(x: x - 1, y: y - 1))
+    case 65 where !released: decoded.append(.wheelDown(x: x - 1, y: y - 1))
     default: break
     }
   }
 
-  /// The form in which letting go is a button of its own.
+  /// The form in which letting go is a button of its own, whichever it was.
   private mutating func oldMouse(_ button: Int, x: Int, y: Int) {
-    mouse(button, x: x, y: y, released: button & 3 == 3 && button & 64 == 0)
+    let isRelease = button & ~Self.modifiers == 3
+    mouse(isRelease ? 0 : button, x: x, y: y, released: isRelease)
   }
+
+  /// Shift, Alt and Ctrl.
+  private static let modifiers = 0b1_1100
 
   private mutating func emit(_ keys: Key...) {
     typedEnds()

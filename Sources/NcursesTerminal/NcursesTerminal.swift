@@ -228,6 +228,8 @@ package final class NcursesTerminal: Terminal {
       case .press(let x, let y):
         let now = Duration.nanoseconds(Int64(DispatchTime.now().uptimeNanoseconds))
         receive?(.mouse(clicks.press(x: x, y: y, at: now)))
+      case .drag(let x, let y): receive?(.mouse(MouseEvent(.drag, x: x, y: y)))
+      case .release(let x, let y): receive?(.mouse(MouseEvent(.release, x: x, y: y)))
       case .wheelUp(let x, let y): receive?(.mouse(MouseEvent(.wheelUp, x: x, y: y)))
       case .wheelDown(let x, let y): receive?(.mouse(MouseEvent(.wheelDown, x: x, y: y)))
       }

@@ -24,9 +24,14 @@ package enum Key: Sendable, Hashable {
 
 /// What a person did with the mouse; `x` and `y` are cells from 0.
 package struct MouseEvent: Sendable, Hashable {
-  package enum Action: Sendable, Hashable {
+  package enum Action: Sendable, Hashable, CaseIterable {
+    /// The left button went down.
     case click
+    /// It went down for the second time in one place.
     case doubleClick
+    /// The pointer is in another cell, the button still down.
+    case drag
+    case release
     case wheelUp
     case wheelDown
   }

@@ -6,7 +6,7 @@ import Testing
 
 struct FuzzTests {
   private static let keys: [Key] = {
-    let letters = "xXpPrRcUlLwfnNyTZmI?/<>[]-+=jkgG qabc:!state123450eio:".map { Key.character($0) }
+    let letters = "xXpPrRcUlLLwfnNyYFEvvTZmI?/<>[]-+=jkgG qabc:!state123450eio:".map { Key.character($0) }
     let others: [Key] = [
       .up, .down, .left, .right, .pageUp, .pageDown, .home, .end, .enter, .escape, .escape, .tab, .backTab, .backspace,
       .delete, .control("u"), .control("d"), .control("l"), .control("w"),
@@ -61,9 +61,9 @@ struct FuzzTests {
     switch random.next() % 20 {
     case 0..<9: return .key(Self.keys[Int(random.next() % UInt64(Self.keys.count))])
     case 9, 10:
-      let actions: [MouseEvent.Action] = [.click, .doubleClick, .wheelUp, .wheelDown]
+      let actions = MouseEvent.Action.allCases
       let (x, y) = (Int(random.next() % 220), Int(random.next() % 70))
-      return .mouse(MouseEvent(actions[Int(random.next() % 4)], x: x, y: y))
+      return .mouse(MouseEvent(actions[Int(random.next() % UInt64(actions.count))], x: x, y: y))
     case 11 where random.next() % 20 == 0:
       return .resized(Size(width: Int(random.next() % 210), height: Int(random.next() % 64)))
     case 12: return random.next() % 8 == 0 ? .paste("pa\u{1B}[2Jste\n") : .tick

@@ -58,6 +58,14 @@ struct GoldenTests {
       Scene(
         name: "120x40-timeline-zoomed", width: 120, height: 40,
         keys: [.character("3"), .character("i"), .character("i"), .left]),
+      Scene(name: "80x24-merged", width: 80, height: 24, keys: [.character("L")]),
+      Scene(
+        name: "120x40-merged-range", width: 120, height: 40,
+        keys: [.character("L"), .tab, .up, .character("v"), .up, .up]),
+      Scene(name: "40x12-merged", width: 40, height: 12, keys: [.character("l"), .character("L"), .up]),
+      Scene(
+        name: "80x24-log-cursor", width: 80, height: 24,
+        keys: [.down, .down, .down, .down, .tab, .up, .up, .character("T")]),
       Scene(name: "80x24-frozen", width: 80, height: 24, keys: [.character("Z")]),
     ]
 

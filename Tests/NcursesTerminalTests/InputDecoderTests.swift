@@ -80,16 +80,37 @@ import Testing
   @Test(
     arguments: [
       ("\u{1B}[<0;1;1M", [.press(x: 0, y: 0)]), ("\u{1B}[<0;300;120M", [.press(x: 299, y: 119)]),
-      ("\u{1B}[<0;5;5m", []), ("\u{1B}[<64;2;3M", [.wheelUp(x: 1, y: 2)]),
+      ("\u{1B}[<0;5;5m", [.release(x: 4, y: 4)]), ("\u{1B}[<64;2;3M", [.wheelUp(x: 1, y: 2)]),
       ("\u{1B}[<65;2;3M", [.wheelDown(x: 1, y: 2)]),
       ("\u{1B}[<16;2;3M", [.press(x: 1, y: 2)]), ("\u{1B}[<68;2;3M", [.wheelUp(x: 1, y: 2)]), ("\u{1B}[<2;2;3M", []),
-      ("\u{1B}[<1;2;3M", []), ("\u{1B}[<32;2;3M", []), ("\u{1B}[<66;2;3M", []), ("\u{1B}[<0;0;3M", []),
-      ("\u{1B}[M !!", [.press(x: 0, y: 0)]), ("\u{1B}[M`\"#", [.wheelUp(x: 1, y: 2)]), ("\u{1B}[M#!!", []),
+      ("\u{1B}[<1;2;3M", []), ("\u{1B}[<66;2;3M", []), ("\u{1B}[<0;0;3M", []),
+      ("\u{1B}[M !!", [.press(x: 0, y: 0)]), ("\u{1B}[M`\"#", [.wheelUp(x: 1, y: 2)]),
+      ("\u{1B}[M#!!", [.release(x: 0, y: 0)]),
       ("\u{1B}[Ma\"#", [.wheelDown(x: 1, y: 2)]), ("\u{1B}[32;2;3M", [.press(x: 1, y: 2)]),
-      ("\u{1B}[96;2;3M", [.wheelUp(x: 1, y: 2)]), ("\u{1B}[35;2;3M", []),
+      ("\u{1B}[96;2;3M", [.wheelUp(x: 1, y: 2)]), ("\u{1B}[35;2;3M", [.release(x: 1, y: 2)]),
+      // The pointer's way while a button is down, and while none is.
+      ("\u{1B}[<32;2;3M", [.drag(x: 1, y: 2)]), ("\u{1B}[<36;2;3M", [.drag(x: 1, y: 2)]), ("\u{1B}[<34;2;3M", []),
+      ("\u{1B}[<35;2;3M", []), ("\u{1B}[<32;2;3m", []), ("\u{1B}[<2;2;3m", []), ("\u{1B}[<65;2;3m", []),
+      ("\u{1B}[M@\"#", [.drag(x: 1, y: 2)]), ("\u{1B}[MB\"#", []), ("\u{1B}[MC\"#", []),
+      ("\u{1B}[64;2;3M", [.drag(x: 1, y: 2)]),
     ] as [(String, [DecodedInput])])
   func aMouseReportIsWhatWasDone(_ bytes: String, _ expected: [DecodedInput]) {
     #expect(decode(bytes) == expected)
+  }
+
+  @Test(arguments: [
+    // As xterm and its likenesses report it, as older terminals do, and as rxvt.
+    "\u{1B}[<0;3;2M\u{1B}[<32;4;2M\u{1B}[<32;4;3M\u{1B}[<0;4;3m",
+    "\u{1B}[M #\"\u{1B}[M@$\"\u{1B}[M@$#\u{1B}[M#$#",
+    "\u{1B}[32;3;2M\u{1B}[64;4;2M\u{1B}[64;4;3M\u{1B}[35;4;3M",
+  ])
+  func aDragIsAPressTheWayAndARelease(_ bytes: String) {
+    let expected: [DecodedInput] = [
+      .press(x: 2, y: 1), .drag(x: 3, y: 1), .drag(x: 3, y: 2), .release(x: 3, y: 2),
+    ]
+    #expect(decode(bytes) == expected)
+    var decoder = InputDecoder()
+    #expect(bytes.utf8.flatMap { decoder.feed([$0]) } == expected)
   }
 
   @Test func pastedTextIsOne() {

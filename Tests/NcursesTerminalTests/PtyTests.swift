@@ -33,7 +33,7 @@ private let probe = Built.product("terminal-probe")
   @Test func clicksAndTurnsArriveUnderEveryName() throws {
     for term in ["xterm-256color", "tmux-256color", "screen-256color", "xterm-kitty"] {
       let pty = try pty(term: term)
-      #expect(pty.text.contains("\u{1B}[?1000h\u{1B}[?1006h"))
+      #expect(pty.text.contains("\u{1B}[?1002h\u{1B}[?1006h"))
       let start = pty.output.count
       pty.send("\u{1B}[<0;71;13M\u{1B}[<0;71;13m\u{1B}[<64;2;3M\u{1B}[<65;201;100M")
       #expect(
@@ -93,7 +93,7 @@ private let probe = Built.product("terminal-probe")
     #expect(pty.waitUntil { $0.ending == ending })
     let last = said(pty, after: start)
     for sequence in [
-      "\u{1B}[?1006l", "\u{1B}[?1000l", "\u{1B}[?2004l", "\u{1B}[23;0;0t", "\u{1B}]9;4;0;0", "\u{1B}[?1049l",
+      "\u{1B}[?1006l", "\u{1B}[?1002l", "\u{1B}[?2004l", "\u{1B}[23;0;0t", "\u{1B}]9;4;0;0", "\u{1B}[?1049l",
       "\u{1B}[?25h",
     ] {
       #expect(last.components(separatedBy: sequence).count == 2, "\(sequence.dropFirst()) once")

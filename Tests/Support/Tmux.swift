@@ -53,6 +53,9 @@ package final class TmuxSession: Sendable {
   /// The same with the escape sequences of its colours.
   package func styledScreen() throws -> String { try tmux("capture-pane", "-p", "-e") }
 
+  /// Writes every byte that the program writes from now on to a file too.
+  package func record(to path: String) throws { try tmux("pipe-pane", "exec cat > '\(path)'") }
+
   package func resize(columns: Int, rows: Int) throws {
     try tmux("resize-window", "-x", "\(columns)", "-y", "\(rows)")
   }

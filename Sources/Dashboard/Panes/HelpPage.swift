@@ -28,6 +28,7 @@ struct HelpPage {
     var blocks = Binding.Section.allCases.map { block($0, theme, keys, indent: indent) }
     blocks.append(words(theme, indent: indent))
     blocks.append(letters(theme, indent: indent))
+    blocks.append(marks(theme, indent: indent))
     // Two columns where they fit: the first half of the table stands at the left.
     let columnWidth = blocks.joined().map(\.width).max() ?? 0
     guard width >= columnWidth * 2 + 3 else { return Array(blocks.joined(separator: [[]])) }
@@ -66,6 +67,15 @@ struct HelpPage {
     ]
     return [[Span("Words of a filter", theme.bold)]]
       + rows.map { [Span($0.0.padding(to: indent), theme.key), Span($0.1)] }
+  }
+
+  /// What stands before a line of the log.
+  private static func marks(_ theme: Theme, indent: Int) -> [[Span]] {
+    let rows = [
+      (Span(theme.stderrMark, theme.held), "a line of stderr"), (Span(theme.noteMark, theme.accent), "said by opdash"),
+    ]
+    return [[Span("Marks of the log", theme.bold)]]
+      + rows.map { [$0.0, Span(String(repeating: " ", count: indent - 1)), Span($0.1)] }
   }
 
   private static func letters(_ theme: Theme, indent: Int) -> [[Span]] {

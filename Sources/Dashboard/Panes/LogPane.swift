@@ -2,106 +2,90 @@ import Foundation
 import JobModel
 import Screen
 
-/// The log of the cursor's job, with the bar above it.
+/// The log of the cursor's job or of many, with the bar above it.
 struct LogPane {
   let model: Model
   let theme: Theme
 
   func draw(_ frame: inout Frame, _ layout: Layout) {
-    drawBar(&frame, layout.logBar)
-    guard let record = model.record, !layout.log.isEmpty else { return }
-    guard !record.log.isEmpty else {
-      let text = record.attempts.isEmpty ? "not started yet" : "no output so far"
-      frame.put(text, x: layout.log.x + 1, y: layout.log.y, style: theme.dim)
+    LogBar(model: model, theme: theme).draw(&frame, layout.logBar)
+    guard let lines = model.lines, !layout.log.isEmpty else { return }
+    guard !lines.isEmpty else {
+      let isWaiting = !lines.isMerged && model.record?.attempts.isEmpty == true
+      frame.put(
+        isWaiting ? "not started yet" : "no output so far", x: layout.log.x + 1, y: layout.log.y, style: theme.dim)
       return
     }
-    drawLines(record, &frame, layout)
+    drawLines(lines, &frame, layout)
   }
 
-  // MARK: The bar
+  // MARK: Columns
 
-  private func drawBar(_ frame: inout Frame, _ area: Rect) {
-    let style = model.focus == .log ? theme.accent : theme.rule
-    frame.fill(area, theme.horizontal, style: style)
-    guard let record = model.record else {
-      frame.put(" log ", x: area.x + 2, y: area.y, style: theme.dim)
-      return
-    }
-    var right = ""
-    if !model.log.query.isEmpty {
-      let count = model.log.matches.count
-      let place = model.log.currentMatch.flatMap { model.log.matches.firstIndex(of: $0) }.map { "\($0 + 1) of " } ?? ""
-      right += "/\(theme.elision.end(model.log.query, to: 16)) \(place)\(count)  "
-    }
-    if model.log.wraps { right += "wrap  " }
-    right += model.log.follows ? "follow  " : ""
-    right += Format.count(record.log.total, "line")
-    let attempt = record.attempt.map { " #\($0.number)" } ?? ""
-    let name = theme.elision.middle(record.job.name, to: max(6, area.width - right.count - 20))
-    var x = area.x + 2
-    x += frame.put(
-      [Span(" log: ", theme.dim), Span(name, theme.bold), Span(attempt + " ", theme.dim)], x: x, y: area.y,
-      limit: area.width - 4)
-    let end = area.maxX - 2
-    guard x + right.count + 4 <= end else { return }
-    frame.put(" \(right) ", endingAt: end, y: area.y, style: model.log.follows ? theme.dim : theme.bold)
-    drawClipped(record, &frame, x: x + 2, end: end - right.count - 4, y: area.y)
-  }
-
-  /// Where lines have left the screen's memory, how many, and where all of them are.
-  private func drawClipped(_ record: JobRecord, _ frame: inout Frame, x: Int, end: Int, y: Int) {
-    guard record.log.dropped > 0, let id = model.cursor else { return }
-    let path = model.run.logPath(id, attempt: record.attempt?.number ?? 1)
-    let count = "\(record.log.dropped) older"
-    let text = path.map { "\(count) in \($0)" } ?? "\(count) are gone"
-    let room = end - x - 2
-    guard room >= count.count else { return }
-    frame.put(" \(theme.elision.middle(text, to: room)) ", x: x, y: y, style: theme.held)
-  }
-
-  // MARK: The lines
-
-  /// The cells that a line's time and stream mark take.
-  private static func prefixWidth(_ model: Model) -> Int {
+  /// The cells that a line's time takes, with a blank before and behind it.
+  private static func timeWidth(_ model: Model) -> Int {
     switch model.log.times {
-    case .relative: 10
-    case .clock: 11
-    case .off: 2
+    case .relative: 9
+    case .clock: 10
+    case .off: 1
     }
+  }
+
+  /// The cells of the column of names, with a blank behind it: the same for every line, whoever writes.
+  private static func nameWidth(_ model: Model, _ layout: Layout) -> Int {
+    guard model.showsMerged else { return 0 }
+    return min(max(8, min(24, layout.log.width / 5)), max(4, model.index.longestName)) + 1
+  }
+
+  private static func prefixWidth(_ model: Model, _ layout: Layout) -> Int {
+    timeWidth(model) + nameWidth(model, layout) + 1
   }
 
   /// How wide a row of a log's text is.
   static func textWidth(_ model: Model, _ layout: Layout) -> Int {
-    max(1, layout.log.width - prefixWidth(model) - 1)
+    max(1, layout.log.width - prefixWidth(model, layout) - 1)
   }
 
-  private func drawLines(_ record: JobRecord, _ frame: inout Frame, _ layout: Layout) {
+  /// Whether a job's name stands in a column of the screen.
+  static func isName(_ x: Int, _ model: Model, _ layout: Layout) -> Bool {
+    let start = layout.log.x + timeWidth(model)
+    return (start..<(start + nameWidth(model, layout))).contains(x)
+  }
+
+  // MARK: Lines
+
+  private func drawLines(_ lines: LogLines, _ frame: inout Frame, _ layout: Layout) {
     let area = layout.log
-    let width = Self.textWidth(model, layout)
-    let rows = LogRows(log: record.log, width: width, wraps: model.log.wraps)
-    let top = model.log.follows ? rows.lastTop(height: area.height) : rows.clamp(model.log.top)
-    var y = area.y
-    var line = top.line
-    var skip = top.row
-    while y < area.maxY, line < record.log.total {
-      let entry = record.log[line - record.log.dropped]
-      let cells = highlighted(LogText.cells(entry.line.text), entry)
-      let pieces =
-        model.log.wraps
-        ? LogText.wrap(cells, width: width) : [cells.dropFirst(model.log.shift)]
-      for (number, piece) in pieces.enumerated().dropFirst(skip) where y < area.maxY {
-        if number == 0 { drawPrefix(entry, record, &frame, x: area.x, y: y) }
-        drawCells(
-          piece, isCut: entry.line.isCut && number == pieces.count - 1, &frame, x: area.maxX - 1 - width, y: y,
-          width: width)
-        y += 1
+    let rows = model.rows(lines, layout)
+    let x = area.maxX - 1 - rows.width
+    var matches: [Range<Int>] = []
+    for (offset, row) in rows.page(from: model.logTop(rows, layout), height: area.height).enumerated() {
+      let y = area.y + offset
+      if offset == 0 || row.number == 0 { matches = LogText.matches(of: model.log.query, in: row.cells) }
+      let bar = isBarred(row.line) ? theme.cursor(focused: true) : nil
+      if let bar { frame.fill(Rect(x: area.x, y: y, width: area.width, height: 1), style: bar) }
+      drawPrefix(row, bar, &frame, layout, y: y)
+      let used = drawCells(row, matches, bar, &frame, x: x, y: y, width: rows.width)
+      if let used, row.isLast, row.line.entry.line.isCut {
+        drawCut(row.line, &frame, x: x + used, y: y, width: rows.width - used)
       }
-      skip = 0
-      line += 1
     }
   }
 
-  private func drawPrefix(_ entry: LogRing.Entry, _ record: JobRecord, _ frame: inout Frame, x: Int, y: Int) {
+  private var showsCursor: Bool { model.focus == .log && !model.log.follows }
+
+  /// Whether a line stands out as a whole: the cursor's, or one of those that `y` would copy.
+  private func isBarred(_ line: JobLine) -> Bool {
+    guard showsCursor, model.log.selection?.isMade != true else { return false }
+    return model.log.marked?.contains(line.seq) ?? (line.seq == model.log.cursor)
+  }
+
+  private func drawPrefix(_ row: LogRows.Row, _ bar: Style?, _ frame: inout Frame, _ layout: Layout, y: Int) {
+    let x = layout.log.x
+    let entry = row.line.entry
+    if showsCursor, row.line.seq == model.log.cursor {
+      frame.put(theme.pick("▸", ">"), x: x, y: y, style: bar ?? theme.key)
+    }
+    guard row.number == 0 else { return }
     let time: String
     switch model.log.times {
     case .relative: time = Format.stamp(entry.time)
@@ -110,48 +94,71 @@ struct LogPane {
       time = Format.clock(date, in: model.options.timeZone)
     case .off: time = ""
     }
-    let width = Self.prefixWidth(model)
-    frame.put(time, x: x + 1, y: y, limit: width - 2, style: theme.dim)
+    let timeWidth = Self.timeWidth(model)
+    frame.put(time, x: x + 1, y: y, limit: timeWidth - 1, style: bar ?? theme.dim)
+    let nameWidth = Self.nameWidth(model, layout)
+    if nameWidth > 0 {
+      let name = theme.elision.middle(model.run.jobs[row.line.job.index].job.name, to: nameWidth - 1)
+      frame.put(
+        name, x: x + timeWidth, y: y, limit: nameWidth - 1,
+        style: bar ?? (row.line.job == model.cursor ? theme.bold : theme.dim))
+    }
     let mark: Span? =
       switch entry.line.stream {
       case .stdout: nil
-      case .stderr: Span(theme.pick("▎", "|"), theme.held)
-      case .note: Span(theme.pick("»", "*"), theme.accent)
+      case .stderr: Span(theme.stderrMark, bar ?? theme.held)
+      case .note: Span(theme.noteMark, bar ?? theme.accent)
       }
-    if let mark { frame.put([mark], x: x + width - 1, y: y) }
+    if let mark { frame.put([mark], x: x + timeWidth + nameWidth, y: y) }
   }
 
+  /// Returns the cells of the screen that were used; nil when the row goes on beyond its width.
   private func drawCells(
-    _ cells: ArraySlice<Cell>, isCut: Bool, _ frame: inout Frame, x: Int, y: Int, width: Int
-  ) {
+    _ row: LogRows.Row, _ matches: [Range<Int>], _ bar: Style?, _ frame: inout Frame, x: Int, y: Int, width: Int
+  ) -> Int? {
+    let selected = model.log.selection?.cells(of: row.line.seq, count: row.cells.count) ?? 0..<0
+    let match = row.line.seq == model.log.currentMatch ? theme.currentMatch : theme.match
+    let base = base(row.line)
     var used = 0
-    for cell in cells {
+    for place in row.range {
+      let cell = row.cells[place]
       let needed = TextWidth.of(cell.text)
       if used + needed > width {
         frame.put(theme.pick("›", ">"), x: x + width - 1, y: y, style: theme.key)
-        return
+        return nil
       }
-      frame.put(cell.text, x: x + used, y: y, style: cell.style)
+      var style = theme.traits.palette == .none ? Style(attributes: cell.style.attributes) : cell.style
+      let isPlain = style == .plain
+      if isPlain { style = bar ?? base }
+      if matches.contains(where: { $0.contains(place) }) {
+        // On a bar that is reversed itself, what is found is the part that is not.
+        style = bar?.attributes.contains(.reverse) == true ? Style(attributes: [.bold, .underline]) : match
+      }
+      if selected.contains(place) { style = theme.match }
+      frame.put(cell.text, x: x + used, y: y, style: style)
       used += needed
     }
-    if isCut, used < width { frame.put(theme.elision.mark, x: x + used, y: y, style: theme.key) }
+    return used
   }
 
-  /// What is looked for stands out; older attempts and opdash's own words stand back.
-  private func highlighted(_ cells: [Cell], _ entry: LogRing.Entry) -> [Cell] {
-    var cells = cells
-    if theme.traits.palette == .none {
-      for place in cells.indices { cells[place].style = Style(attributes: cells[place].style.attributes) }
-    }
-    let isOld = entry.attempt != model.record?.attempt?.number
-    if isOld || entry.line.stream == .note {
-      for place in cells.indices where cells[place].style == .plain { cells[place].style = theme.dim }
-    }
-    guard !model.log.query.isEmpty else { return cells }
-    let style = entry.number == model.log.currentMatch ? theme.currentMatch : theme.match
-    for range in LogText.matches(of: model.log.query, in: cells) {
-      for place in range { cells[place].style = style }
-    }
-    return cells
+  /// Older attempts and opdash's own words stand back.
+  private func base(_ line: JobLine) -> Style {
+    let isOld = line.entry.attempt != model.run.jobs[line.job.index].attempt?.number
+    return isOld || line.entry.line.stream == .note ? theme.dim : .plain
   }
+
+  /// Where a line was cut, and where the whole is.
+  private func drawCut(_ line: JobLine, _ frame: inout Frame, x: Int, y: Int, width: Int) {
+    guard width > 0 else { return }
+    let used = frame.put(theme.elision.mark, x: x, y: y, limit: width, style: theme.key)
+    guard let path = model.logPath(of: line), width - used >= 20 else { return }
+    frame.put(theme.elision.middle(" whole in \(path)", to: width - used), x: x + used, y: y, style: theme.held)
+  }
+}
+
+extension Theme {
+  /// What stands before a line that the job wrote to stderr.
+  var stderrMark: String { pick("▎", "|") }
+  /// What stands before a line that opdash says about the job.
+  var noteMark: String { pick("»", "*") }
 }

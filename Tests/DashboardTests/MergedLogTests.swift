@@ -1,0 +1,175 @@
+import JobModel
+import Screen
+import Testing
+
+@testable import Dashboard
+
+struct MergedLogTests {
+  private func bench(_ names: [String] = ["a", "b", "c"], size: Size = Size(width: 80, height: 24)) -> Bench {
+    var builder = RunBuilder(names.map { .shell($0) })
+    builder.at(1)
+    for name in names { builder.move(name, .executing) }
+    return Bench(builder, size: size)
+  }
+
+  private func texts(_ bench: Bench) -> [String] {
+    guard let lines = bench.model.lines else { return [] }
+    return (0..<lines.count).map { lines[$0].entry.line.text }
+  }
+
+  private func play(_ bench: inout Bench, _ lines: [(String, String)]) {
+    bench.play { run in for (name, text) in lines { run.log(name, text) } }
+  }
+
+  @Test func linesStandInTheOrderInWhichTheyCameWithTheirJobs() {
+    var bench = bench()
+    play(&bench, [("b", "one"), ("a", "two"), ("b", "three")])
+    bench.press(.character("L"))
+    play(&bench, [("c", "four"), ("a", "five")])
+    #expect(texts(bench) == ["one", "two", "three", "four", "five"])
+    let log = Layout(bench.model).log
+    #expect(bench.frame().text(row: log.y) == " 00:01.0 b     one")
+    #expect(bench.frame().text(row: log.y + 3) == " 00:01.0 c     four")
+    bench.press(.character("L"))
+    #expect(texts(bench) == ["two", "five"])
+  }
+
+  @Test func whatIsGatheredLaterIsWhatWasGatheredAsItCame() {
+    var early = bench()
+    early.press(.character("L"))
+    var late = bench()
+    var random = SeededRandom(7)
+    for _ in 0..<60 {
+      let lines = (0..<100).map { (["a", "b", "c"][Int(random.next() % 3)], "line \($0) \(random.next() % 100)") }
+      play(&early, lines)
+      play(&late, lines)
+    }
+    late.press(.character("L"))
+    #expect(texts(early).count == MergedLog.capacity)
+    #expect(texts(early) == texts(late))
+    #expect(early.model.lines?.total == 6000)
+    #expect(late.model.lines?.total == 6000)
+  }
+
+  @Test func itsMemoryIsBoundedInBytesToo() {
+    var bench = bench()
+    bench.press(.character("L"))
+    let long = String(repeating: "x", count: 4000)
+    for _ in 0..<10 { play(&bench, (0..<100).map { _ in ("a", long) }) }
+    #expect(texts(bench).reduce(0) { $0 + $1.utf8.count } <= MergedLog.byteCapacity)
+    #expect(texts(bench).count > 200)
+  }
+
+  @Test func theTaggedJobsAreMergedElseThoseThatTheFilterAdmits() {
+    var bench = bench()
+    play(&bench, [("a", "1"), ("b", "2"), ("c", "3")])
+    bench.press(.character("L"))
+    #expect(texts(bench) == ["1", "2", "3"])
+    bench.press(.character("/"))
+    bench.type("!b")
+    bench.press(.enter)
+    #expect(texts(bench) == ["1", "3"])
+    bench.select("c")
+    bench.press(.character(" "))
+    #expect(texts(bench) == ["3"])
+    #expect(bench.frame().text.contains(" log: 1 tagged job "))
+    bench.press(.character("U"))
+    #expect(texts(bench) == ["1", "3"])
+  }
+
+  @Test func aJobThatComesToTheFilterBringsItsLines() {
+    var bench = bench()
+    play(&bench, [("a", "1"), ("b", "2")])
+    bench.press(.character("/"))
+    bench.type("state:failed")
+    bench.press(.enter, .character("L"))
+    #expect(texts(bench).isEmpty)
+    bench.play { run in
+      run.log("b", "3")
+      run.move("b", .failed(JobFailure(.exit(1), "exit 1"), allowed: false))
+    }
+    #expect(texts(bench) == ["2", "3"])
+  }
+
+  @Test func aFrozenDisplayTakesNoLinesAndHasThemAllAfterwards() {
+    var bench = bench()
+    bench.press(.character("L"), .character("Z"))
+    play(&bench, [("a", "1"), ("b", "2")])
+    #expect(texts(bench).isEmpty)
+    bench.press(.character("Z"))
+    play(&bench, [("c", "3")])
+    #expect(texts(bench) == ["1", "2", "3"])
+  }
+
+  @Test func theReaderStaysOnTheirLineFromOneLogToTheOther() {
+    var bench = bench()
+    for number in 0..<60 { play(&bench, [("a", "a\(number)"), ("b", "b\(number)")]) }
+    bench.select("a")
+    bench.press(.tab, .pageUp, .pageUp)
+    let line = bench.model.currentLine?.seq
+    bench.press(.character("L"))
+    #expect(bench.model.currentLine?.seq == line)
+    bench.press(.up)
+    #expect(bench.model.currentLine?.job == JobID(1))
+    bench.press(.character("L"))
+    #expect(bench.cursor == "b")
+    #expect(bench.model.currentLine?.job == JobID(1))
+  }
+
+  @Test func enterGoesToTheJobOfTheLine() {
+    var bench = bench()
+    play(&bench, [("a", "1"), ("b", "2"), ("c", "3")])
+    bench.press(.character("L"), .tab, .up, .enter)
+    #expect(bench.cursor == "b")
+    #expect(bench.model.focus == .list && bench.model.page == .list)
+    #expect(texts(bench).count == 3)
+  }
+
+  @Test func aJobOnTheWholeScreenHasItsOwnLog() {
+    var bench = bench()
+    play(&bench, [("a", "1"), ("b", "2")])
+    bench.select("b")
+    bench.press(.character("L"), .enter)
+    #expect(texts(bench) == ["2"])
+    bench.press(.escape)
+    #expect(texts(bench) == ["1", "2"])
+  }
+
+  @Test func searchGoesThroughTheLinesOfAllAndSaysWhenItBeginsAgain() {
+    var bench = bench()
+    for number in 0..<30 { play(&bench, [("a", "x\(number)"), ("b", "match \(number)")]) }
+    bench.press(.character("L"), .tab, .character("/"))
+    bench.type("MATCH")
+    bench.press(.enter)
+    #expect(bench.frame().text(row: Layout(bench.model).logBar.y).contains("/MATCH 30 of 30"))
+    bench.press(.character("n"))
+    #expect(bench.frame().text(row: Layout(bench.model).logBar.y).contains("/MATCH 1 of 30"))
+    #expect(bench.model.notice?.text == "past the end: the first match")
+    bench.press(.character("N"))
+    #expect(bench.model.notice?.text == "past the top: the last match")
+  }
+
+  @Test func aLongNameIsElidedInAColumnOfSteadyWidth() {
+    var bench = bench(["integration-tests-eu-west-1", "b"], size: Size(width: 80, height: 24))
+    play(&bench, [("integration-tests-eu-west-1", "one"), ("b", "two")])
+    bench.press(.character("L"))
+    let log = Layout(bench.model).log
+    let rows = (0..<2).map { bench.frame().text(row: log.y + $0) }
+    #expect(rows[0].hasPrefix(" 00:01.0 integra..-west-1 ") || rows[0].contains(".."))
+    #expect(rows[0].distance(of: "one") == rows[1].distance(of: "two"))
+  }
+
+  @Test func linesThatHaveLeftMemoryAreCountedAndTheirFolderNamed() {
+    var bench = bench(["a", "b"], size: Size(width: 120, height: 24))
+    bench.press(.character("L"))
+    for _ in 0..<50 { play(&bench, (0..<100).map { ("a", "\($0)") }) }
+    let bar = bench.frame().text(row: Layout(bench.model).logBar.y)
+    #expect(bar.contains("log: 2 jobs") && bar.contains("1000 older in /state/r1/logs") && bar.contains("5000 lines"))
+  }
+}
+
+extension String {
+  fileprivate func distance(of text: String) -> Int? {
+    range(of: text).map { distance(from: startIndex, to: $0.lowerBound) }
+  }
+}
