@@ -61,7 +61,8 @@ extension Update {
   private static func copyPath(_ model: inout Model, _ now: Duration) -> [Effect] {
     var path: String?
     if model.focus == .log, let line = model.currentLine {
-      path = model.logPath(of: line)
+      let isOldest = !model.log.follows && line.seq == model.lines?.first?.seq && (model.lines?.dropped ?? 0) > 0
+      path = isOldest ? model.olderPath : model.logPath(of: line)
     } else if let id = model.cursor, let last = model.run.jobs[id.index].log.last {
       path = model.logPath(of: JobLine(job: id, entry: last))
     }

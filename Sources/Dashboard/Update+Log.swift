@@ -91,6 +91,14 @@ extension Update {
     model.log.cursor = min(max(model.log.cursor, model.log.top.line), bottom.line)
   }
 
+  /// Whoever comes to the oldest line in memory may want those before it.
+  static func sayWhatIsOlder(_ action: Action, _ model: inout Model, _ now: Duration) {
+    guard action == .up || action == .pageUp || action == .halfUp || action == .first, !model.log.follows,
+      let lines = model.lines, lines.dropped > 0, model.log.cursor == lines.first?.seq
+    else { return }
+    say("\(lines.dropped) older: F copies path", &model, now)
+  }
+
   /// A turn of the wheel: going up ends following; going down past the last line changes nothing.
   static func scrollLog(by step: Int, _ model: inout Model, _ layout: Layout) {
     guard let lines = model.lines, !lines.isEmpty, !layout.log.isEmpty else { return }

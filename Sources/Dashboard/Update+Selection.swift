@@ -6,6 +6,7 @@ extension Update {
   /// Puts the cursor on the line under the pointer, where a selection may begin.
   static func press(_ event: MouseEvent, _ model: inout Model, _ layout: Layout, _ now: Duration) -> [Effect] {
     model.focus = .log
+    model.isCursorTaken = true
     guard let rows = beginReading(&model, layout),
       let (row, spot) = locate(event, rows, &model, layout)
     else { return [] }

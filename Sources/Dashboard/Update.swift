@@ -102,6 +102,7 @@ enum Update {
     switch action {
     case .up, .down, .pageUp, .pageDown, .halfUp, .halfDown, .first, .last, .left, .right:
       move(action, &model)
+      if model.focus == .log, model.page != .help { sayWhatIsOlder(action, &model, now) }
       return []
     case .cancel, .kill, .pause, .retry, .retryDependents, .raise, .lower, .moreSlots, .fewerSlots, .drain, .quit:
       return command(action, &model, now)

@@ -152,6 +152,37 @@ struct LogTests {
     #expect(bench.model.focus == .log)
   }
 
+  @Test func aMatchInAWrappedLineIsBroughtIntoView() {
+    var bench = bench(lines: 40)
+    let far = String(repeating: "x", count: 69 * 12)
+    bench.play { $0.log("talker", "\(far)needley\(far)") }
+    for _ in 0..<40 { bench.play { $0.log("talker", "after") } }
+    bench.press(.character("w"), .tab, .character("/"))
+    bench.type("needle")
+    bench.press(.enter)
+    #expect(logRows(bench).contains { $0.contains("needle") })
+    bench.press(.character("w"), .character("n"))
+    #expect(logRows(bench).contains { $0.contains("xneedley") })
+    #expect(bench.model.log.shift > 0)
+  }
+
+  @Test(arguments: [1, 2, 7, 20, 69])
+  func wrappedRowsHoldTheWholeLineAndNeverPassTheEdge(_ width: Int) {
+    let line = "漢字かな e\u{301}tude 👩‍👩‍👧 👍🏽 ❤️ n\u{303}o\u{308} 한국어 z" + String(repeating: "é漢", count: 30)
+    let cells = LogText.cells(line)
+    let rows = LogText.wrap(cells, width: width)
+    #expect(rows.flatMap { $0.map(\.text) }.joined() == line)
+    for row in rows where row.count > 1 { #expect(row.reduce(0) { $0 + TextWidth.of($1.text) } <= width) }
+  }
+
+  @Test func whoComesToTheOldestLineIsToldWhereTheOlderOnesAre() {
+    var bench = bench(lines: LogRing.capacity + 500, size: Size(width: 40, height: 12))
+    bench.press(.character("l"), .character("g"))
+    #expect(bench.frame().text.contains("500 older: F copies"))
+    bench.press(.character("F"))
+    #expect(bench.effects == [.copy("/state/r1/logs/talker.0.1.log")])
+  }
+
   @Test func matchesKeptLineByLineAreTheMatchesFoundAnew() {
     var bench = bench(lines: 10)
     bench.press(.tab, .character("/"))

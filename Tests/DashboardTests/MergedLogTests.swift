@@ -51,6 +51,29 @@ struct MergedLogTests {
     #expect(late.model.lines?.total == 6000)
   }
 
+  @Test func ofTenThousandJobsItIsGatheredOnceAndKeptLineByLine() {
+    let names = (0..<10_000).map { "job-\($0)" }
+    var builder = RunBuilder(names.map { .shell($0) })
+    for id in 0..<10_000 {
+      builder.state(.jobState(JobID(id), .executing, attempt: 1, pid: nil))
+      builder.state(.jobLog(JobID(id), attempt: 1, LogLine(.stdout, "hello \(id)")))
+    }
+    var bench = Bench(builder)
+    bench.press(.character("L"))
+    let gathering = bench.model.merged?.gathering
+    #expect(texts(bench).count == MergedLog.capacity && texts(bench).last == "hello 9999")
+    for round in 0..<10 {
+      bench.play { run in
+        for id in 0..<1000 {
+          run.state(.jobLog(JobID(id * 10 + round), attempt: 1, LogLine(.stdout, "again \(id)")))
+          if round == 9 { run.state(.jobState(JobID(id), .succeeded(upToDate: false), attempt: 1, pid: nil)) }
+        }
+      }
+    }
+    #expect(bench.model.merged?.gathering == gathering)
+    #expect(bench.model.lines?.total == 20_000 && texts(bench).last == "again 999")
+  }
+
   @Test func itsMemoryIsBoundedInBytesToo() {
     var bench = bench()
     bench.press(.character("L"))

@@ -35,10 +35,13 @@ private let probe = Built.product("terminal-probe")
       let pty = try pty(term: term)
       #expect(pty.text.contains("\u{1B}[?1002h\u{1B}[?1006h"))
       let start = pty.output.count
-      pty.send("\u{1B}[<0;71;13M\u{1B}[<0;71;13m\u{1B}[<64;2;3M\u{1B}[<65;201;100M")
+      pty.send("\u{1B}[<0;71;13M\u{1B}[<32;72;14M\u{1B}[<0;73;14m\u{1B}[<64;2;3M\u{1B}[<65;201;100M")
       #expect(
         pty.waitUntil { pty in
-          ["click", "x: 70, y: 12", "wheelUp", "wheelDown", "x: 200, y: 99"].allSatisfy(
+          [
+            "click", "x: 70, y: 12", "drag", "x: 71, y: 13", "release", "x: 72, y: 13", "wheelUp", "wheelDown",
+            "x: 200, y: 99",
+          ].allSatisfy(
             said(pty, after: start).contains)
         }, "\(term): \(said(pty, after: start))")
       pty.send("\u{1B}[<0;5;5M\u{1B}[<0;5;5m\u{1B}[<0;5;5M\u{1B}[<0;5;5m")

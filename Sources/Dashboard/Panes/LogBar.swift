@@ -53,8 +53,8 @@ struct LogBar {
 
   /// Where the whole is of what is not shown: the rest of the cursor's line, else the lines that have left memory.
   private func drawRest(_ lines: LogLines, _ frame: inout Frame, x: Int, end: Int, y: Int) {
-    var what: String
-    var path: String?
+    let what: String
+    let path: String?
     if model.focus == .log, !model.log.follows, let line = model.currentLine, line.entry.line.isCut {
       what = "cut at 4 KiB"
       path = model.logPath(of: line)
@@ -66,7 +66,8 @@ struct LogBar {
     }
     let room = end - x - 2
     guard room >= what.count else { return }
-    let text = path.map { "\(what) in \($0)" } ?? what
-    frame.put(" \(theme.elision.middle(text, to: room)) ", x: x, y: y, style: theme.held)
+    let left = room - what.count - 4
+    let place = path.flatMap { left >= 8 ? " in \(theme.elision.middle($0, to: left))" : nil } ?? ""
+    frame.put(" \(what)\(place) ", x: x, y: y, style: theme.held)
   }
 }
