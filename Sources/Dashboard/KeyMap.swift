@@ -53,6 +53,10 @@ package struct KeyMap: Sendable {
       naming: { $0.focus == .log && !$0.log.follows ? "follow" : nil }, refusal: "no log is shown",
       when: { $0.showsLog }),
     Binding(
+      .copyPath, [.character("F")], .logging, "copy the path of its file",
+      naming: { $0.focus == .log && $0.isLogClipped ? "path" : nil }, refusal: "nothing to copy",
+      when: { $0.cursor != nil && $0.run.start?.folder != nil }),
+    Binding(
       .firstError, [.character("E")], .logging, "to the first error",
       naming: { $0.readsLog ? "error" : nil }, refusal: "no log is shown",
       when: { $0.showsLog }),
@@ -185,10 +189,6 @@ package struct KeyMap: Sendable {
       .copyAll, [.character("Y")], .logging, "copy the whole log",
       naming: { $0.readsLog ? "copy all" : nil }, refusal: "nothing to copy",
       when: { $0.lines?.isEmpty == false }),
-    Binding(
-      .copyPath, [.character("F")], .logging, "copy the path of its file",
-      naming: { $0.focus == .log && $0.isLogClipped ? "path" : nil }, refusal: "nothing to copy",
-      when: { $0.cursor != nil && $0.run.start?.folder != nil }),
     Binding(.times, [.character("T")], .logging, "times: relative, clock, off"),
     Binding(.freeze, [.character("Z")], .showing, "freeze the display"),
     Binding(.mouse, [.character("m")], .showing, "give or take the mouse"),

@@ -16,8 +16,9 @@ enum Update {
       }
       return departure(model)
     case .key(let key):
+      let isSelected = model.log.selection?.isMade == true
       model.log.selection = nil
-      return press(key, &model, now)
+      return key == .escape && isSelected ? [] : press(key, &model, now)
     case .mouse(let event):
       return point(event, &model, now)
     case .paste(let text):

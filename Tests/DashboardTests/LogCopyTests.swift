@@ -172,6 +172,16 @@ struct LogCopyTests {
     #expect(bench.frame().text.contains(".. whole in /state/r1/logs/talker.0.1.log"))
   }
 
+  @Test func aLongNameLeavesTheBarRoomForThePath() {
+    let name = "integration-tests-against-staging-eu-west"
+    var builder = RunBuilder([.shell(name)])
+    builder.move(name, .executing)
+    for number in 0..<2500 { builder.log(name, "\(number)") }
+    let bench = Bench(builder)
+    let bar = bench.frame().text(row: Layout(bench.model).logBar.y)
+    #expect(bar.contains("500 older in /") && bar.contains("1.log ") && bar.contains("2500 lines"))
+  }
+
   @Test func thePathIsOfTheAttemptThatWroteTheLine() {
     var bench = bench(["old"])
     bench.play { run in

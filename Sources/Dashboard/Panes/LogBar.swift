@@ -14,13 +14,18 @@ struct LogBar {
       return
     }
     let right = facts(lines)
+    let rest = rest(lines)
     var x = area.x + 2
-    x += frame.put(title(room: area.width - right.count - 20), x: x, y: area.y, limit: area.width - 4)
+    let room = area.width - right.count - 20 - (rest == nil ? 0 : Self.restWidth)
+    x += frame.put(title(room: room), x: x, y: area.y, limit: area.width - 4)
     let end = area.maxX - 2
     guard x + right.count + 4 <= end else { return }
     frame.put(" \(right) ", endingAt: end, y: area.y, style: model.log.follows ? theme.dim : theme.bold)
-    drawRest(lines, &frame, x: x + 2, end: end - right.count - 4, y: area.y)
+    if let rest { draw(rest, &frame, x: x + 2, end: end - right.count - 4, y: area.y) }
   }
+
+  /// What a long name leaves to the rest.
+  private static let restWidth = 28
 
   private func title(room: Int) -> [Span] {
     if model.showsMerged, let merged = model.merged {
@@ -52,22 +57,18 @@ struct LogBar {
   }
 
   /// Where the whole is of what is not shown: the rest of the cursor's line, else the lines that have left memory.
-  private func drawRest(_ lines: LogLines, _ frame: inout Frame, x: Int, end: Int, y: Int) {
-    let what: String
-    let path: String?
+  private func rest(_ lines: LogLines) -> (what: String, path: String?)? {
     if model.focus == .log, !model.log.follows, let line = model.currentLine, line.entry.line.isCut {
-      what = "cut at 4 KiB"
-      path = model.logPath(of: line)
-    } else if lines.dropped > 0 {
-      what = "\(lines.dropped) older"
-      path = model.olderPath
-    } else {
-      return
+      return ("cut at 4 KiB", model.logPath(of: line))
     }
+    return lines.dropped > 0 ? ("\(lines.dropped) older", model.olderPath) : nil
+  }
+
+  private func draw(_ rest: (what: String, path: String?), _ frame: inout Frame, x: Int, end: Int, y: Int) {
     let room = end - x - 2
-    guard room >= what.count else { return }
-    let left = room - what.count - 4
-    let place = path.flatMap { left >= 8 ? " in \(theme.elision.middle($0, to: left))" : nil } ?? ""
-    frame.put(" \(what)\(place) ", x: x, y: y, style: theme.held)
+    guard room >= rest.what.count else { return }
+    let left = room - rest.what.count - 4
+    let place = rest.path.flatMap { left >= 8 ? " in \(theme.elision.middle($0, to: left))" : nil } ?? ""
+    frame.put(" \(rest.what)\(place) ", x: x, y: y, style: theme.held)
   }
 }

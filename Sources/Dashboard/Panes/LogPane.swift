@@ -106,7 +106,7 @@ struct LogPane {
     let mark: Span? =
       switch entry.line.stream {
       case .stdout: nil
-      case .stderr: Span(theme.stderrMark, bar ?? theme.held)
+      case .stderr: Span(theme.stderrMark, bar ?? theme.held.with(.bold))
       case .note: Span(theme.noteMark, bar ?? theme.accent)
       }
     if let mark { frame.put([mark], x: x + timeWidth + nameWidth, y: y) }
@@ -124,7 +124,7 @@ struct LogPane {
       let cell = row.cells[place]
       let needed = TextWidth.of(cell.text)
       if used + needed > width {
-        frame.put(theme.pick("›", ">"), x: x + width - 1, y: y, style: theme.key)
+        frame.put(theme.pick("›", ">"), x: x + width - 1, y: y, style: bar ?? theme.key)
         return nil
       }
       var style = theme.traits.palette == .none ? Style(attributes: cell.style.attributes) : cell.style
