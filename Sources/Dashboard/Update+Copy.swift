@@ -36,7 +36,7 @@ extension Update {
     if isAll, lines.dropped > 0 {
       rest = "; \(lines.dropped) older are in \(model.olderPath ?? "no file")"
     } else if chosen.contains(where: \.entry.line.isCut) {
-      rest = "; cut at 4 KiB, F copies the path of the whole"
+      rest = "; cut at 4 KiB" + (model.keys.label(.copyPath).map { ", \($0) copies the path of the whole" } ?? "")
     }
     return put(text, as: "copied \(measure(chosen.count, text))\(rest)", &model, now)
   }

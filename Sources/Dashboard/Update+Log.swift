@@ -96,7 +96,8 @@ extension Update {
     guard action == .up || action == .pageUp || action == .halfUp || action == .first, !model.log.follows,
       let lines = model.lines, lines.dropped > 0, model.log.cursor == lines.first?.seq
     else { return }
-    say("\(lines.dropped) older: F copies path", &model, now)
+    let way = model.keys.label(.copyPath).map { ": \($0) copies path" } ?? " in the file"
+    say("\(lines.dropped) older\(way)", &model, now)
   }
 
   /// A turn of the wheel: going up ends following; going down past the last line changes nothing.
