@@ -10,7 +10,11 @@ struct StyleTests {
     frame.rows.first { $0.map(\.text).joined().dropFirst(3).hasPrefix(name + " ") } ?? []
   }
 
-  @Test(arguments: [[], [.enter], [.character("?")], [.tab], [.character("Z")], [.character("q")]] as [[Key]])
+  @Test(
+    arguments: [
+      [], [.enter], [.character("?")], [.tab], [.character("Z")], [.character("q")], [.tab, .up],
+      [.character("L"), .character("v"), .up], [.character("L"), .character("E")],
+    ] as [[Key]])
   func withoutColoursThereAreNone(_ keys: [Key]) {
     var bench = Bench(RichRun.builder(), size: Size(width: 160, height: 50))
     bench.select("fetch")

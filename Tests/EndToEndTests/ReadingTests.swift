@@ -82,6 +82,14 @@ import Testing
     let all = (1...60).map { "line \($0) of first" } + ["error:\tnaïve 漢字", "after the error", "a link and the needle"]
     let rest = (1...30).map { "tail \($0)" } + ["one more needle", "second speaks", "of a needle too"]
     expectCopied((all + rest).joined(separator: "\n"))
+    try window.press("F")
+    var path = ""
+    _ = eventually(within: Workplace.patience) {
+      path = copied(place.contents("bytes") ?? Data()).last ?? ""
+      return path.hasPrefix("/")
+    }
+    #expect(path.hasPrefix(place.folder.url.path) && path.contains("/logs/second.1.1.log"), "\(path)")
+    #expect(FileManager.default.contents(atPath: path)?.starts(with: Data("second speaks\n".utf8)) == true)
     try window.press("q")
     #expect(try window.exitStatus() == 1)
   }
