@@ -59,7 +59,9 @@ struct Footer {
   private func drawKeys(_ frame: inout Frame, _ area: Rect) {
     var end = area.maxX - 1
     if let notice = model.notice {
-      let text = theme.elision.end(notice.text, to: area.width * 2 / 3)
+      // A long one has the line to itself while it is there: it may end in a path.
+      let isLong = TextWidth.of(notice.text) > area.width * 2 / 3
+      let text = isLong ? theme.elision.middle(notice.text, to: area.width - 2) : notice.text
       frame.put(text, endingAt: end, y: area.y, style: theme.bold)
       end -= TextWidth.of(text) + 3
     }
