@@ -32,7 +32,7 @@ extension Model {
     return max(0, live.total - held.total)
   }
 
-  /// How many cells of the log's text fit beside each line's time, name and mark.
+  /// Lines as the rows that they take beside their times, names and marks.
   func rows(_ lines: LogLines, _ layout: Layout) -> LogRows {
     LogRows(
       lines: lines, width: LogPane.textWidth(self, layout), wraps: log.wraps, shift: log.wraps ? 0 : log.shift)
