@@ -10,7 +10,7 @@ import Screen
 package final class Dashboard {
   private let feed: any JobFeed
   private let terminal: any Terminal
-  private let traits: ScreenTraits
+  private var traits: ScreenTraits
   private let clock: any DashboardClock
   private let options: Options
 
@@ -47,11 +47,11 @@ package final class Dashboard {
   /// Throws what keeps the terminal from being had; then nothing has begun.
   package func run(whenDone: @escaping @MainActor (Departure) -> Void) throws {
     precondition(!isRunning && self.whenDone == nil, "a dashboard runs once")
+    terminal.setMouse(options.usesMouse)
     try terminal.open { [weak self] input in self?.receive(input) }
     self.whenDone = whenDone
     isRunning = true
     whileRunning = self
-    terminal.setMouse(options.usesMouse)
     let subscription = feed.subscribe(on: .main) { [weak self] events in
       MainActor.assumeIsolated { self?.take(.facts(events)) }
     }
@@ -103,8 +103,17 @@ package final class Dashboard {
     case .mouse(let event): take(.mouse(event))
     case .paste(let text): take(.paste(text))
     case .resized(let size): take(.resized(size))
+    case .background(let background): learn(background)
     case .closed: take(.closed)
     }
+  }
+
+  /// Draws with the colours that hold on what the terminal draws on.
+  private func learn(_ background: ScreenTraits.Background) {
+    guard isRunning, background != traits.background else { return }
+    traits.background = background
+    loop.want(at: clock.now)
+    schedule()
   }
 
   private func take(_ message: Message) {
@@ -125,6 +134,7 @@ package final class Dashboard {
       case .send(let command): feed.send(command)
       case .copy(let text): terminal.copy(text)
       case .setMouse(let enabled): terminal.setMouse(enabled)
+      case .notify(let text): terminal.notify(options.notice, text)
       case .redraw: terminal.invalidate()
       case .leave(let departure): leave(departure)
       }

@@ -19,6 +19,8 @@ enum Effect: Equatable {
   case send(JobCommand)
   case copy(String)
   case setMouse(Bool)
+  /// The person is to be told that the run is over.
+  case notify(String)
   case redraw
   case leave(Departure)
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Screen
 
 /// How a dashboard behaves, as the command line and the settings say.
 package struct Options: Sendable {
@@ -16,6 +17,10 @@ package struct Options: Sendable {
   /// For times shown on the wall clock.
   package var timeZone: TimeZone
   package var keys: KeyMap
+  /// Looks that a person wants otherwise than the theme has them.
+  package var looks: [ThemeElement: Style] = [:]
+  /// How a person wants to be told that the run is over.
+  package var notice = EndNotice.none
 
   package init(
     keepOpen: KeepOpen = .onFailure, source: String? = nil, usesMouse: Bool = true, timeZone: TimeZone = .current,

@@ -1,43 +1,42 @@
 import Screen
 
-/// The signs and colours of the dashboard, for what the terminal can draw.
+/// The signs and looks of the dashboard, for what the terminal can draw and as a person wants them.
 ///
-/// Colours are the terminal's own sixteen on its own background, so that light and dark themes both hold; none is
-/// ever the only sign of anything, and red never stands against green.
+/// No colour is ever the only sign of anything.
 struct Theme {
   let traits: ScreenTraits
   let elision: Elision
+  private let hues: Hues
+  private let looks: [ThemeElement: Style]
 
-  init(_ traits: ScreenTraits) {
+  /// `looks` are those of a person's own; where there are no colours only their attributes count.
+  init(_ traits: ScreenTraits, looks: [ThemeElement: Style] = [:]) {
     self.traits = traits
+    self.looks = looks
     elision = Elision(isASCII: traits.isASCII)
+    hues = Hues(traits)
   }
 
-  private enum Hue: UInt8 {
-    case red = 1
-    case blue = 4
-    case magenta = 5
-    case cyan = 6
+  private func look(_ element: ThemeElement, _ color: Style.Color, _ attributes: Style.Attributes = []) -> Style {
+    look(element, Style(color, attributes))
   }
 
-  private func color(_ hue: Hue, _ attributes: Style.Attributes = []) -> Style {
-    guard traits.palette > .none else { return Style(attributes: attributes) }
-    guard hue == .blue else { return Style(.indexed(hue.rawValue), on: .standard, attributes) }
-    // Plain blue is too dark on black in most terminals; its bright form, where there is one, reads on both.
-    return Style(traits.palette >= .sixteen ? .indexed(12) : .standard, on: .standard, attributes)
+  private func look(_ element: ThemeElement, _ standard: Style) -> Style {
+    guard !looks.isEmpty, let own = looks[element] else { return standard }
+    return traits.palette == .none ? Style(attributes: own.attributes) : own
   }
 
   func style(_ state: StateClass) -> Style {
-    switch state {
-    case .failed, .timedOut: color(.red, .bold)
-    case .executing: color(.cyan, .bold)
-    case .paused, .backingOff: color(.magenta)
-    case .ready: .plain
-    case .waiting: dim
-    case .allowedFailure: color(.red)
-    case .cancelled: color(.magenta, .dim)
-    case .skipped: dim
-    case .succeeded, .upToDate: color(.blue)
+    let element = ThemeElement(state)
+    return switch state {
+    case .failed, .timedOut: look(element, hues.bad, .bold)
+    case .executing: look(element, hues.active, .bold)
+    case .paused, .backingOff: look(element, hues.held)
+    case .ready: look(element, .plain)
+    case .waiting, .skipped: look(element, hues.quiet)
+    case .allowedFailure: look(element, hues.bad)
+    case .cancelled: look(element, hues.held, .dim)
+    case .succeeded, .upToDate: look(element, hues.good)
     }
   }
 
@@ -63,27 +62,23 @@ struct Theme {
 
   func pick(_ unicode: String, _ ascii: String) -> String { traits.isASCII ? ascii : unicode }
 
-  let dim = Style(attributes: .dim)
   let bold = Style(attributes: .bold)
+  var dim: Style { look(.quiet, hues.quiet) }
   var rule: Style { dim }
-  var accent: Style { color(.cyan) }
-  var key: Style { color(.cyan, .bold) }
-  var danger: Style { color(.red, [.bold, .reverse]) }
-  var warning: Style { color(.magenta, [.bold, .reverse]) }
-  var calm: Style { color(.cyan, [.bold, .reverse]) }
-  var good: Style { color(.blue, [.bold, .reverse]) }
-  var held: Style { color(.magenta) }
-  var bad: Style { color(.red, .bold) }
-  var match: Style { Style(attributes: .reverse) }
-  var currentMatch: Style { color(.magenta, [.reverse, .bold]) }
+  var accent: Style { look(.accent, hues.active) }
+  var key: Style { look(.key, hues.active, .bold) }
+  var danger: Style { look(.danger, hues.bad, [.bold, .reverse]) }
+  var warning: Style { look(.held, hues.held, [.bold, .reverse]) }
+  var calm: Style { look(.running, hues.active, [.bold, .reverse]) }
+  var good: Style { look(.done, hues.good, [.bold, .reverse]) }
+  var held: Style { style(.paused) }
+  var bad: Style { style(.failed) }
+  var match: Style { look(.match, Style(attributes: .reverse)) }
+  var currentMatch: Style { look(.currentMatch, hues.held, [.reverse, .bold]) }
 
   /// The cursor's row, while its pane has the focus and while it has not.
   func cursor(focused: Bool) -> Style {
-    guard traits.palette > .none else { return Style(attributes: focused ? .reverse : [.bold, .underline]) }
-    guard focused else {
-      return traits.palette >= .sixteen ? Style(.standard, on: .indexed(8)) : Style(attributes: [.bold, .underline])
-    }
-    return Style(.indexed(0), on: .indexed(Hue.cyan.rawValue))
+    focused ? look(.cursor, hues.cursor) : look(.restingCursor, hues.restingCursor)
   }
 
   /// A key as help and bottom line write it.

@@ -8,13 +8,14 @@ enum Update {
   static func apply(_ message: Message, to model: inout Model, now: Duration) -> [Effect] {
     switch message {
     case .facts(let events):
+      let wasOver = model.isOver
       model.apply(events)
       switch model.prompt {
       case .quit where model.isOver: model.prompt = nil
       case .confirm where !model.someTargetWorks: model.prompt = nil
       default: break
       }
-      return departure(model)
+      return ending(model, wasOver: wasOver) + departure(model)
     case .key(let key):
       let isSelected = model.log.selection?.isMade == true
       model.log.selection = nil
@@ -34,6 +35,12 @@ enum Update {
       if let notice = model.notice, notice.until <= now { model.notice = nil }
       return []
     }
+  }
+
+  /// Tells of a run that has just come to its end; one that was retried comes to another.
+  private static func ending(_ model: Model, wasOver: Bool) -> [Effect] {
+    guard model.options.notice != .none, !wasOver, model.isOver, model.live.counts.all > 0 else { return [] }
+    return [.notify(EndText.of(model.live, name: model.name))]
   }
 
   /// Leaves when nothing keeps the dashboard open; asked after every change of the run.

@@ -5,7 +5,7 @@ import Screen
 enum View {
   static func frame(_ model: Model, _ traits: ScreenTraits, now: Duration) -> Frame {
     var frame = Frame(model.size)
-    let theme = Theme(traits)
+    let theme = Theme(traits, looks: model.options.looks)
     let layout = Layout(model)
     guard !layout.isTooSmall else {
       frame.put("too small", x: 0, y: 0)
@@ -35,7 +35,7 @@ enum View {
     if case .palette(let editor, let place) = model.prompt {
       Palette(model: model, theme: theme, query: editor.text, place: place).draw(&frame, layout.body)
     }
-    if traits.isASCII { replaceForeign(&frame) }
+    if traits.isASCII { frame.replaceForeign() }
     return frame
   }
 
@@ -47,16 +47,6 @@ enum View {
     case .timeline: TimelinePane(model: model, theme: theme, now: now).draw(&frame, layout)
     case .critical: CriticalPane(model: model, theme: theme, now: now).draw(&frame, layout)
     case .events: EventPane(model: model, theme: theme).draw(&frame, layout)
-    }
-  }
-
-  /// Names and output may hold what the terminal can't draw.
-  private static func replaceForeign(_ frame: inout Frame) {
-    for y in 0..<frame.size.height {
-      for x in 0..<frame.size.width {
-        let cell = frame[x, y]
-        if !cell.text.utf8.allSatisfy({ $0 < 0x80 }) { frame.put("?", x: x, y: y, style: cell.style) }
-      }
     }
   }
 
@@ -87,5 +77,17 @@ extension Model {
     guard !run.jobs.isEmpty else { return 0 }
     let parts = index.open.reduce(0.0) { $0 + (run.jobs[$1.index].progress?.fraction ?? 0) }
     return min(1, (Double(run.counts.done) + parts) / Double(run.jobs.count))
+  }
+}
+
+extension Frame {
+  /// Puts marks for what ASCII doesn't have: names and output may hold anything.
+  mutating func replaceForeign() {
+    for y in 0..<size.height {
+      for x in 0..<size.width {
+        let cell = self[x, y]
+        if !cell.text.utf8.allSatisfy({ $0 < 0x80 }) { put("?", x: x, y: y, style: cell.style) }
+      }
+    }
   }
 }

@@ -12,6 +12,27 @@ package enum ControlSequences {
   package static let titlePop = "\u{1B}[23;0t"
   package static let progressOff = "\u{1B}]9;4;0;0\u{1B}\\"
 
+  /// What it draws on; then what it is, because that is answered by all, after what was asked before.
+  package static let backgroundQuery = "\u{1B}]11;?\u{1B}\\\u{1B}[c"
+
+  /// What tells a person that a run is over: nothing, the bell, or a notification where the terminal knows them.
+  package static func notice(_ notice: EndNotice, _ text: String, _ features: TerminalFeatures) -> String {
+    switch notice {
+    case .none: return ""
+    case .bell: return "\u{7}"
+    case .message:
+      guard features.speaksXterm else { return "\u{7}" }
+      // ConEmu and its likes take a number and a semicolon for another command of theirs.
+      let plain = Elide.prefix(JobText(text).plain, 240).replacing(";", with: ",")
+      switch (features.isTmux, features.passage) {
+      // Within the wrapping every escape is doubled.
+      case (true, _): return "\u{1B}Ptmux;\u{1B}\u{1B}]9;\(plain)\u{7}\u{1B}\\"
+      case (false, .screen): return "\u{1B}P\u{1B}]9;\(plain)\u{7}\u{1B}\\"
+      case (false, .direct): return "\u{1B}]9;\(plain)\u{7}"
+      }
+    }
+  }
+
   package static func title(_ text: String) -> String {
     "\u{1B}]2;\(Elide.prefix(JobText(text).plain, 240))\u{1B}\\"
   }

@@ -12,6 +12,10 @@ package enum DecodedInput: Sendable, Hashable {
   case wheelUp(x: Int, y: Int)
   case wheelDown(x: Int, y: Int)
   case paste(String)
+  /// The answer to what it draws on (OSC 11).
+  case background(ScreenTraits.Background)
+  /// The answer to what it is (DA1), which every terminal gives and gives in its turn.
+  case attributes
 }
 
 /// Takes the bytes that a terminal sends and tells keys, mouse and pasted text apart.
@@ -35,7 +39,7 @@ package struct InputDecoder: Sendable {
     case control([UInt8])
     /// The three bytes after CSI M.
     case oldMouse([UInt8])
-    /// A terminal's answer to a question: all up to the string terminator is dropped.
+    /// A terminal's answer to a question, up to the string terminator; most are dropped.
     case answer(introducer: UInt8, length: Int, escaped: Bool)
     case paste
     case terminfo([UInt8])
@@ -44,6 +48,8 @@ package struct InputDecoder: Sendable {
   private var state = State.ground
   // Not in its state: there every byte of a long paste would copy what came before it.
   private var pasted: [UInt8] = []
+  /// What an answer says, as far as it matters.
+  private var answered: [UInt8] = []
   private var scalars = ScalarDecoder()
   private var typed = ""
   private var decoded: [DecodedInput] = []
@@ -55,6 +61,8 @@ package struct InputDecoder: Sendable {
     switch state {
     case .ground: scalars.isWaiting ? .short : nil
     case .paste: .long
+    // The rest of it must not become keys, however slow the line is.
+    case .answer where answered.starts(with: Self.backgroundAnswer): .long
     default: .short
     }
   }
@@ -125,6 +133,7 @@ package struct InputDecoder: Sendable {
     // Alt with the key when nothing follows, else an answer, whose text must not become keys.
     case UInt8(ascii: "]"), UInt8(ascii: "P"), UInt8(ascii: "_"), UInt8(ascii: "^"), UInt8(ascii: "X"):
       state = .answer(introducer: byte, length: 0, escaped: false)
+      answered = []
     case 0x1B: emit(.escape)
     // Alt and a key is sent as, and taken for, escape and the key.
     default:
@@ -169,6 +178,9 @@ package struct InputDecoder: Sendable {
       oldMouse(numbers[0] - 32, x: numbers[1], y: numbers[2])
     case UInt8(ascii: "M") where bytes.isEmpty: state = .oldMouse([])
     case UInt8(ascii: "~") where numbers.first == 200: state = .paste
+    case UInt8(ascii: "c") where bytes.first == UInt8(ascii: "?"):
+      typedEnds()
+      decoded.append(.attributes)
     case UInt8(ascii: "~"): if let key = KeySequences.numbered(numbers.first ?? 0) { emit(key) }
     default:
       let isPlain = bytes.first.map { (0x30...0x3B).contains($0) } ?? true
@@ -179,9 +191,25 @@ package struct InputDecoder: Sendable {
   private mutating func answer(_ byte: UInt8, _ introducer: UInt8, _ length: Int, _ escaped: Bool) {
     if byte == 0x07 || byte == 0x9C || (escaped && byte != 0x1B) || length > 4096 {
       state = .ground
+      if introducer == UInt8(ascii: "]"), length <= 4096 { emitBackground() }
     } else {
       state = .answer(introducer: introducer, length: length + 1, escaped: byte == 0x1B)
+      if answered.count < 40 { answered.append(byte) }
     }
+  }
+
+  /// `11;rgb:RRRR/GGGG/BBBB`, each part of one to four hexadecimal digits; `rgba:` has one more.
+  private mutating func emitBackground() {
+    guard answered.starts(with: Self.backgroundAnswer) else { return }
+    let text = String(
+      decoding: answered.drop { $0 != UInt8(ascii: ":") }.dropFirst().prefix { $0 != 0x1B }, as: UTF8.self)
+    let parts = text.split(separator: "/").prefix(3).compactMap { part -> Double? in
+      guard let value = Int(part, radix: 16), (1...4).contains(part.utf8.count) else { return nil }
+      return Double(value) / Double((1 << (4 * part.utf8.count)) - 1)
+    }
+    guard parts.count == 3 else { return }
+    typedEnds()
+    decoded.append(.background(ScreenTraits.Background(red: parts[0], green: parts[1], blue: parts[2])))
   }
 
   private mutating func paste(_ byte: UInt8) {
@@ -252,6 +280,7 @@ package struct InputDecoder: Sendable {
     return decoded
   }
 
+  private static let backgroundAnswer = Array("11;rgb".utf8)
   private static let pasteEnd = Array("\u{1B}[201~".utf8)
   private static let longestPaste = 1 << 20
 }

@@ -10,6 +10,7 @@ import Screen
 package final class NcursesTerminal: Terminal {
   package private(set) var size: Size
   private let traits: ScreenTraits
+  private let asksBackground: Bool
   private let environment: [String: String]
   private let input: Int32
   private let output: Int32
@@ -21,6 +22,8 @@ package final class NcursesTerminal: Terminal {
   private var decoder = InputDecoder()
   private var clicks = ClickCounter()
   private var flushes = 0
+  /// Whether an answer of the terminal is on its way.
+  private var awaitsAnswer = false
   /// What the window holds; nil when nothing is known of it.
   private var shown: Frame?
   private var hasMouse = true
@@ -34,11 +37,14 @@ package final class NcursesTerminal: Terminal {
     case lost(CursesScreen)
   }
 
+  /// `asksBackground` has the terminal asked once what it draws on, where it may know; the answer comes as input, or never.
   package init(
-    traits: ScreenTraits, environment: [String: String] = ProcessInfo.processInfo.environment,
+    traits: ScreenTraits, asksBackground: Bool = false,
+    environment: [String: String] = ProcessInfo.processInfo.environment,
     input: Int32 = STDIN_FILENO, output: Int32 = STDOUT_FILENO
   ) {
     self.traits = traits
+    self.asksBackground = asksBackground
     self.environment = environment
     self.input = input
     self.output = output
@@ -58,6 +64,10 @@ package final class NcursesTerminal: Terminal {
     screen.resize(to: size)
     enter(screen)
     listen()
+    if asksBackground, features.speaksXterm, features.passage == .direct {
+      awaitsAnswer = true
+      write(ControlSequences.backgroundQuery)
+    }
   }
 
   package func present(_ frame: Frame) {
@@ -103,6 +113,11 @@ package final class NcursesTerminal: Terminal {
     if case .open = state, features.speaksXterm {
       write(enabled ? ControlSequences.mouseOn : ControlSequences.mouseOff)
     }
+  }
+
+  package func notify(_ notice: EndNotice, _ text: String) {
+    dispatchPrecondition(condition: .onQueue(.main))
+    if case .open = state { write(ControlSequences.notice(notice, text, features)) }
   }
 
   package func suspend() {
@@ -166,9 +181,27 @@ package final class NcursesTerminal: Terminal {
   }
 
   private func leave(_ screen: CursesScreen) {
+    takeAnswer()
     write(undo)
     screen.leave()
     terminal_guard_disarm()
+  }
+
+  /// Takes in an answer that is still on its way, lest the shell take it for something typed.
+  ///
+  /// That is over at once, but for who leaves within the first moment of a slow line, or of a terminal that never answers.
+  private func takeAnswer() {
+    let end = DispatchTime.now().uptimeNanoseconds + 300_000_000
+    while awaitsAnswer {
+      let now = DispatchTime.now().uptimeNanoseconds
+      var ready = pollfd(fd: input, events: Int16(POLLIN), revents: 0)
+      guard now < end, poll(&ready, 1, Int32((end - now) / 1_000_000) + 1) > 0 else { break }
+      var bytes = [UInt8](repeating: 0, count: 256)
+      let count = Foundation.read(input, &bytes, bytes.count)
+      guard count > 0 else { break }
+      if decoder.feed(bytes.prefix(count)).contains(.attributes) { awaitsAnswer = false }
+    }
+    awaitsAnswer = false
   }
 
   /// What undoes the writing of `enter` that is not curses's own.
@@ -225,6 +258,8 @@ package final class NcursesTerminal: Terminal {
       switch item {
       case .key(let key): receive?(.key(key))
       case .paste(let text): receive?(.paste(text))
+      case .background(let background): if asksBackground { receive?(.background(background)) }
+      case .attributes: awaitsAnswer = false
       case .press(let x, let y):
         let now = Duration.nanoseconds(Int64(DispatchTime.now().uptimeNanoseconds))
         receive?(.mouse(clicks.press(x: x, y: y, at: now)))

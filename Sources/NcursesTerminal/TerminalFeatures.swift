@@ -11,14 +11,16 @@ package struct TerminalFeatures: Sendable, Hashable {
   /// The progress mark (OSC 9;4), only where it is known: to others OSC 9 is a notification that pops up.
   package var hasProgress: Bool
   package var passage: Passage
+  /// Whether tmux stands between us and the terminal.
+  package var isTmux: Bool
 
   package init(term: String, environment: [String: String]) {
     let family = term.prefix { $0 != "-" && $0 != "." && $0 != "+" }
     let others: Set = ["dumb", "linux", "cons25", "sun", "ansi", "hurd", "wsvt25", "pccon0", "unknown", ""]
     speaksXterm = !others.contains(String(family)) && !family.hasPrefix("vt")
-    let inTmux = environment["TMUX"] != nil
-    passage = family == "screen" && !inTmux ? .screen : .direct
-    hasProgress = speaksXterm && passage == .direct && (inTmux || Self.isKnownForProgress(environment))
+    isTmux = !(environment["TMUX"] ?? "").isEmpty
+    passage = family == "screen" && !isTmux ? .screen : .direct
+    hasProgress = speaksXterm && passage == .direct && (isTmux || Self.isKnownForProgress(environment))
   }
 
   private static func isKnownForProgress(_ environment: [String: String]) -> Bool {

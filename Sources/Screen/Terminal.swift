@@ -21,7 +21,11 @@ package protocol Terminal: AnyObject {
   /// Puts text on the clipboard of the person's terminal (OSC 52).
   func copy(_ text: String)
 
+  /// Takes the mouse or leaves it to the terminal; before `open` it says what `open` does.
   func setMouse(_ enabled: Bool)
+
+  /// Tells the person that something is over, as they want to be told.
+  func notify(_ notice: EndNotice, _ text: String)
 
   /// Gives the terminal back to the shell and stops the process; returns when it goes on, with the screen taken over again.
   func suspend()
@@ -36,6 +40,8 @@ package enum TerminalInput: Sendable, Hashable {
   /// Text pasted as one, in terminals that tell.
   case paste(String)
   case resized(Size)
+  /// The terminal has said what it draws on.
+  case background(ScreenTraits.Background)
   /// The terminal has gone: nobody can see or type any more.
   case closed
 }

@@ -210,6 +210,25 @@ struct KeyTests {
     #expect(bench.model.prompt == nil)
   }
 
+  @Test(arguments: [(false, "g: done 2/2"), (true, "g: FAIL 1 of 2")])
+  func theEndIsToldOnceWhereThatIsAskedFor(_ fails: Bool, _ text: String) {
+    var builder = RunBuilder([.shell("a"), .shell("b")])
+    builder.move("a", .executing)
+    builder.move("a", .succeeded(upToDate: false))
+    builder.move("b", .executing)
+    for notice in EndNotice.allCases {
+      var options = Options(keepOpen: .always, source: "g")
+      options.notice = notice
+      var bench = Bench(builder, options: options)
+      bench.play {
+        $0.move("b", fails ? .failed(JobFailure(.exit(1), "exit 1"), allowed: false) : .succeeded(upToDate: false))
+      }
+      #expect(bench.effects == (notice == .none ? [] : [.notify(text)]))
+      bench.press(.character("3"))
+      #expect(bench.effects.count == (notice == .none ? 0 : 1))
+    }
+  }
+
   @Test(arguments: [
     (Options.KeepOpen.onFailure, false, true), (.onFailure, true, false), (.always, false, false),
     (.always, true, false), (.never, false, true), (.never, true, true),

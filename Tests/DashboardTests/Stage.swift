@@ -77,14 +77,13 @@ final class Stage {
 
   init(
     _ builder: RunBuilder, size: Size = Size(width: 80, height: 24), options: Options = Options(timeZone: .gmt),
-    now: Duration? = nil
+    now: Duration? = nil, traits: ScreenTraits = ScreenTraits(isASCII: true, palette: .none)
   ) throws {
     feed = RecordingFeed(builder)
     terminal = RecordingTerminal(size)
     clock = ManualClock(now ?? builder.run.time)
     dashboard = Dashboard(
-      feed: feed, terminal: terminal, traits: ScreenTraits(isASCII: true, palette: .none), clock: clock,
-      options: options)
+      feed: feed, terminal: terminal, traits: traits, clock: clock, options: options)
     try dashboard.run { [weak self] in self?.departures.append($0) }
   }
 

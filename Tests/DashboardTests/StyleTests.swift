@@ -45,9 +45,9 @@ struct StyleTests {
     #expect(row("checkout", frame).dropFirst(3).first?.style.attributes == .dim)
   }
 
-  @Test func onlyTheSixteenColoursAreUsedForOurOwnWords() {
+  @Test func aTerminalOfSixteenColoursGetsNoOthersForOurOwnWords() {
     let bench = Bench(RichRun.builder(), size: Size(width: 160, height: 60))
-    for cell in bench.frame(ScreenTraits(isASCII: false, palette: .many)).rows.joined() {
+    for cell in bench.frame(ScreenTraits(isASCII: false, palette: .sixteen)).rows.joined() {
       if case .indexed(let index) = cell.style.foreground { #expect(index < 16) }
     }
   }

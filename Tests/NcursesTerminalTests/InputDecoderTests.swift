@@ -118,6 +118,23 @@ import Testing
       decode("\u{1B}[200~a\rb\r\nc\td\u{1B}[31m\u{1B}[201~x") == [.paste("a\nb\nc\td[31m"), .key(.character("x"))])
   }
 
+  @Test(arguments: [
+    ("\u{1B}]11;rgb:0000/0000/0000\u{1B}\\", DecodedInput.background(.dark)),
+    ("\u{1B}]11;rgb:ffff/ffff/ffff\u{7}", .background(.light)), ("\u{1B}]11;rgb:f/f/f\u{7}", .background(.light)),
+    ("\u{1B}]11;rgb:28/2c/34\u{7}", .background(.dark)), ("\u{1B}]11;rgb:fdfd/f6f6/e3e3\u{1B}\\", .background(.light)),
+    ("\u{1B}]11;rgba:0000/2b2b/3636/ffff\u{7}", .background(.dark)), ("\u{1B}[?64;1;2c", .attributes),
+  ])
+  func whatTheTerminalAnswersIsHandedOn(_ bytes: String, _ answer: DecodedInput) {
+    #expect(decode("a" + bytes + "z") == [.key(.character("a")), answer, .key(.character("z"))])
+  }
+
+  @Test func anAnswerThatComesInPiecesIsOne() {
+    var decoder = InputDecoder()
+    #expect(decoder.feed("\u{1B}]11;rgb:ffff/ff".utf8).isEmpty)
+    #expect(decoder.patience == .long)
+    #expect(decoder.feed("ff/ffff\u{1B}\\".utf8) == [.background(.light)])
+  }
+
   @Test func aPasteWithoutEndIsGivenUp() {
     var decoder = InputDecoder()
     #expect(decoder.feed("\u{1B}[200~half".utf8).isEmpty)
@@ -139,8 +156,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "\u{1B}]11;rgb:0000/0000/0000\u{1B}\\", "\u{1B}]11;rgb:ffff/ffff/ffff\u{7}", "\u{1B}P1+r544e\u{1B}\\",
-    "\u{1B}[?64;1;2c",
+    "\u{1B}]10;rgb:0000/0000/0000\u{1B}\\", "\u{1B}]11;?\u{1B}\\", "\u{1B}]11;rgb:ffff/ffff\u{7}",
+    "\u{1B}]11;rgb:x/y/z\u{7}", "\u{1B}P1+r544e\u{1B}\\", "\u{1B}P11;rgb:0/0/0\u{1B}\\",
     "\u{1B}[I", "\u{1B}[O", "\u{1B}[2~", "\u{1B}[34~", "\u{1B}[E", "\u{1B}[>0;95;0c", "\u{1B}[999999999999999999999A;",
   ])
   func whatIsNoKeyTypesNothing(_ bytes: String) {

@@ -117,6 +117,76 @@ private let probe = Built.product("terminal-probe")
     }
   }
 
+  @Test func theTitleAndTheMarkAreTakenBackForTheShellAndComeAgain() throws {
+    let pty = try pty(environment: ["VTE_VERSION": "8000"])
+    pty.send("T")
+    #expect(pty.waitUntil { $0.text.contains("\u{1B}]9;4;1;40\u{1B}\\") })
+    var start = pty.output.count
+    pty.send("\u{1A}")
+    // Nobody can continue a process whose shell is not there, so that the stop is none; what is written tells.
+    #expect(pty.waitUntil { said($0, after: start).contains("\u{1B}[?1049h") })
+    let away = said(pty, after: start)
+    let left = try #require(away.range(of: "\u{1B}[?1049l"))
+    #expect(away[..<left.lowerBound].contains("\u{1B}]9;4;0;0"))
+    #expect(away.contains("\u{1B}[23;0;0t"))
+    #expect(pty.waitUntil { said($0, after: start).contains("\u{1B}]9;4;1;40\u{1B}\\") })
+    let back = said(pty, after: start)[left.upperBound...]
+    #expect(back.contains("\u{1B}[22;0;0t") && back.contains("\u{1B}]2;probe \u{1B}\\"))
+    start = pty.output.count
+    pty.send("Q")
+    #expect(pty.waitUntil { $0.ending == .exited(0) })
+    #expect(said(pty, after: start).contains("\u{1B}]9;4;0;0") && said(pty, after: start).contains("\u{1B}[23;0;0t"))
+  }
+
+  @Test func aNoticeIsWrittenAsItWasAskedFor() throws {
+    let pty = try pty()
+    let start = pty.output.count
+    pty.send("B")
+    #expect(pty.waitUntil { said($0, after: start).contains("told") })
+    #expect(said(pty, after: start).hasPrefix("\u{7}\u{1B}]9;probe 4,done\u{7}"))
+  }
+
+  // MARK: What the terminal draws on
+
+  private static let query = "\u{1B}]11;?\u{1B}\\\u{1B}[c"
+
+  @Test func theTerminalIsAskedOnceAndItsAnswerIsInput() throws {
+    let pty = try pty(environment: ["PROBE_ASK": "1"])
+    #expect(pty.text.components(separatedBy: Self.query).count == 2)
+    let start = pty.output.count
+    pty.send("\u{1B}]11;rgb:ffff/ffff/dddd\u{1B}\\\u{1B}[?64;1;2c")
+    #expect(pty.waitUntil { said($0, after: start).contains("light") })
+    #expect(!said(pty, after: start).contains("character"))
+  }
+
+  @Test(arguments: ["vt100", "linux", "screen"])
+  func whoWouldNotUnderstandIsNotAsked(_ term: String) throws {
+    #expect(try !pty(term: term, environment: ["PROBE_ASK": "1"]).text.contains("]11;"))
+  }
+
+  @Test func anAnswerThatComesWhileItLeavesIsNotLeftToTheShell() throws {
+    let pty = try pty(environment: ["PROBE_ASK": "1"])
+    pty.send("Q\u{1B}]11;rgb:0000/0000/0000\u{1B}\\\u{1B}[?64;1;2c")
+    #expect(pty.waitUntil { $0.ending == .exited(0) })
+    #expect(pty.waiting == 0)
+    #expect(!pty.text.contains("11;rgb"))
+  }
+
+  @Test func aTerminalThatNeverAnswersIsLeftAllTheSame() throws {
+    let pty = try pty(environment: ["PROBE_ASK": "1"])
+    pty.send("Q")
+    #expect(pty.waitUntil(within: 5) { $0.ending == .exited(0) })
+    #expect(pty.text.contains("\u{1B}[?1049l"))
+  }
+
+  @Test func aNameWithoutADescriptionFallsBackToXterms() throws {
+    let pty = try pty(term: "xterm-nonexistent")
+    #expect(pty.text.contains("\u{1B}[?1049h"))
+    pty.send("Q")
+    #expect(pty.waitUntil { $0.ending == .exited(0) })
+    #expect(pty.text.contains("\u{1B}[?1049l"))
+  }
+
   @Test func aPlainTerminalGetsNothingOfXterms() throws {
     for term in ["vt100", "linux"] {
       let pty = try pty(term: term)

@@ -98,6 +98,30 @@ import Testing
     #expect(ControlSequences.progress(percent, failed: failed) == expected)
   }
 
+  private func features(_ term: String, _ environment: [String: String] = [:]) -> TerminalFeatures {
+    TerminalFeatures(term: term, environment: environment)
+  }
+
+  @Test func aNoticeIsABellOrAMessageInTheTerminalsWay() {
+    let xterm = features("xterm-256color")
+    #expect(ControlSequences.notice(.none, "x", xterm) == "")
+    #expect(ControlSequences.notice(.bell, "x", xterm) == "\u{7}")
+    #expect(ControlSequences.notice(.message, "a: done 3/3", xterm) == "\u{1B}]9;a: done 3/3\u{7}")
+    #expect(ControlSequences.notice(.message, "x", features("linux")) == "\u{7}")
+    #expect(
+      ControlSequences.notice(.message, "x", features("screen-256color", ["TMUX": "/tmp/s"]))
+        == "\u{1B}Ptmux;\u{1B}\u{1B}]9;x\u{7}\u{1B}\\")
+    #expect(
+      ControlSequences.notice(.message, "x", features("screen")) == "\u{1B}P\u{1B}]9;x\u{7}\u{1B}\\")
+  }
+
+  @Test func aNoticeHoldsNothingThatEndsItOrMeansSomethingElse() {
+    let xterm = features("xterm-256color")
+    #expect(
+      ControlSequences.notice(.message, "4;1;50\u{1B}]0;evil\u{7}\u{9C}\nb", xterm) == "\u{1B}]9;4,1,50b\u{7}")
+    #expect(ControlSequences.notice(.message, String(repeating: "x", count: 999), xterm).utf8.count < 260)
+  }
+
   @Test func aCopyIsBase64() {
     #expect(ControlSequences.copy("hé\n", .direct) == "\u{1B}]52;c;aMOpCg==\u{1B}\\")
   }

@@ -62,6 +62,16 @@ package final class Pty {
     master = -1
   }
 
+  /// How many bytes wait for whoever reads the terminal next.
+  package var waiting: Int {
+    // A line that is not ended counts only for who reads as it is typed.
+    var own = modes
+    own.c_lflag &= ~tcflag_t(ICANON)
+    tcsetattr(slave, TCSANOW, &own)
+    var count: Int32 = 0
+    return ioctl(slave, UInt(FIONREAD), &count) == 0 ? Int(count) : -1
+  }
+
   package var modes: termios {
     var modes = termios()
     tcgetattr(slave, &modes)

@@ -12,6 +12,7 @@ package final class RecordingTerminal: Terminal {
   package private(set) var progress: [Progress] = []
   package private(set) var copied: [String] = []
   package private(set) var hasMouse = true
+  package private(set) var notices: [String] = []
   package private(set) var suspensions = 0
   package private(set) var closings = 0
   /// Thrown by `open`, when set.
@@ -54,6 +55,7 @@ package final class RecordingTerminal: Terminal {
   package func setProgress(_ percent: Int?, failed: Bool) { progress.append(Progress(percent, failed: failed)) }
   package func copy(_ text: String) { copied.append(text) }
   package func setMouse(_ enabled: Bool) { hasMouse = enabled }
+  package func notify(_ notice: EndNotice, _ text: String) { notices.append("\(notice.rawValue): \(text)") }
   package func suspend() { suspensions += 1 }
 
   package func close() {

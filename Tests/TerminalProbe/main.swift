@@ -14,7 +14,8 @@ final class Probe {
     let environment = ProcessInfo.processInfo.environment
     let palette = environment["PROBE_PALETTE"].flatMap { Int($0) }.flatMap { ScreenTraits.Palette(rawValue: $0) }
     terminal = NcursesTerminal(
-      traits: ScreenTraits(isASCII: environment["PROBE_ASCII"] != nil, palette: palette ?? .many))
+      traits: ScreenTraits(isASCII: environment["PROBE_ASCII"] != nil, palette: palette ?? .many),
+      asksBackground: environment["PROBE_ASK"] != nil)
   }
 
   func run() throws {
@@ -42,6 +43,10 @@ final class Probe {
       terminal.setTitle("probe \u{1B}]title\u{7}")
       terminal.setProgress(40, failed: false)
       say("titled")
+    case .key(.character("B")):
+      terminal.notify(.bell, "")
+      terminal.notify(.message, "probe \u{1B}]0;x\u{7}4;done")
+      say("told")
     case .key(.character("U")):
       showsChart.toggle()
       draw()
