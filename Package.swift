@@ -72,7 +72,9 @@ let package = Package(
     .executableTarget(
       name: "opdash",
       dependencies: [
-        "DemoServer", "JobEngine", "JobFiles", "JobModel", "Operations", "Processes", "Reports", "Scenarios", "Session",
+        "Dashboard", "DemoServer", "JobEngine", "JobFiles", "JobModel", "Operations", "Processes", "Reports",
+        "Scenarios",
+        "Screen", "Session",
       ],
       swiftSettings: settings),
 
@@ -105,8 +107,8 @@ let package = Package(
     tests("DemoServer", ["Checksums", "Support"]),
     tests("Scenarios", ["Support", "DemoServer", "JobEngine", "JobFiles", "JobModel", "OperationDashboard"]),
     tests("OperationDashboard", ["Support", "JobModel", "Operations", "Session", "Transfers"]),
-    tests("Session", ["Support", "JobModel", "Operations", "Reports", "Screen"]),
-    tests("opdash", ["Support", "JobModel", "Operations", "Reports", "Screen", "Session"]),
+    tests("Session", ["Support", "Dashboard", "JobModel", "NcursesTerminal", "Operations", "Reports", "Screen"]),
+    tests("opdash", ["Support", "Dashboard", "JobFiles", "JobModel", "Operations", "Reports", "Screen", "Session"]),
     // The built program in a real terminal, from the outside.
     .testTarget(
       name: "EndToEndTests", dependencies: ["DemoServer", "Support", "opdash"], exclude: ["Fixtures"],

@@ -56,5 +56,5 @@ struct Loop {
 
 extension Duration {
   /// The first whole multiple of `step` that is later.
-  fileprivate func next(_ step: Duration) -> Duration { step * (Int(self / step) + 1) }
+  func next(_ step: Duration) -> Duration { step * (Int(self / step) + 1) }
 }

@@ -35,6 +35,8 @@ public final class Dashboard: Sendable {
       case auto
       /// The dashboard; `run()` throws where that can't be.
       case terminal
+      /// Lines that scroll by above the operations at work; lines alone where standard output is no terminal.
+      case inline
       /// A line for each change of state and each line of a log.
       case plain
       /// A JSON object for each event.

@@ -18,16 +18,15 @@ final class Showing {
     let interface = try environment.interface(for: settings.interface)
     let output = Output(STDOUT_FILENO)
     let errors = Output(STDERR_FILENO)
+    let viewOptions = ViewOptions(source: feed.name, settings: settings, environment)
     let display = RunSession.Display(
       interface: interface,
       outputPaint: Paint(isColoured: environment.isColored(.auto, onTerminal: environment.outputIsTerminal)),
       errorPaint: Paint(isColoured: environment.isColored(.auto, onTerminal: environment.errorIsTerminal)),
-      output: output, errors: errors)
-    let view =
-      interface == .dashboard
-      ? TerminalView(feed, ViewOptions(source: feed.name, traits: environment.traits(settings), settings: settings))
-      : nil
-    hasScreen = view != nil
+      output: output, errors: errors,
+      stream: interface == .inline ? InlineStream(output, look: .init(viewOptions)) : nil)
+    let view = interface == .dashboard ? TerminalView(feed, viewOptions) : nil
+    hasScreen = view != nil || interface == .inline
     // Without a screen nobody can quit: then it is `stop()` that ends what is to stay open.
     let settling: ReportPump.Settling? = view == nil && options.keepOpen == .always ? .whenStopped : nil
     session = RunSession(feed, display: display, view: view, settling: settling) { [self] status in
@@ -66,6 +65,7 @@ extension Settings {
       switch options.interface {
       case .auto: .auto
       case .terminal: .tui
+      case .inline: .inline
       case .plain: .plain
       case .json: .json
       case .quiet: .quiet

@@ -15,7 +15,7 @@ package struct Paint: Sendable, Hashable {
 
   package init(isColoured: Bool) { self.isColoured = isColoured }
 
-  func callAsFunction(_ role: Role, _ text: String) -> String {
+  package func callAsFunction(_ role: Role, _ text: String) -> String {
     guard isColoured, !text.isEmpty else { return text }
     let code =
       switch role {

@@ -26,6 +26,8 @@ package struct Environment: Sendable {
   /// How a run is shown, once `auto` is decided.
   package enum Interface: Equatable {
     case dashboard
+    /// Plain lines above the jobs at work.
+    case inline
     case plain
     case json
     case quiet
@@ -47,10 +49,14 @@ package struct Environment: Sendable {
     return !term.isEmpty && term != "dumb"
   }
 
+  /// Whether the person reads by other means than by looking: what is drawn over itself can't be read aloud.
+  private var wantsStaticLines: Bool { isSet("ACCESSIBLE") && variables["ACCESSIBLE"] != "0" }
+
   /// Throws where the dashboard is asked for and can't be had.
   package func interface(for wish: Settings.Interface) throws(UsageError) -> Interface {
     switch wish {
-    case .auto: return canDraw && !isSet("CI") ? .dashboard : .plain
+    case .auto: return canDraw && !isSet("CI") && !wantsStaticLines ? .dashboard : .plain
+    case .inline: return outputIsTerminal && hasCapableTerminal && !wantsStaticLines ? .inline : .plain
     case .plain: return .plain
     case .json: return .json
     case .quiet: return .quiet
@@ -81,7 +87,26 @@ package struct Environment: Sendable {
   /// What may be drawn on the terminal.
   package func traits(_ settings: Settings) -> ScreenTraits {
     let isColored = isColored(settings.color, onTerminal: outputIsTerminal)
-    return ScreenTraits(isASCII: settings.isASCII || !isUTF8, palette: isColored ? palette : .none)
+    return ScreenTraits(
+      isASCII: settings.isASCII || !isUTF8, palette: isColored ? palette : .none, background: background(settings))
+  }
+
+  /// Whether the terminal is worth asking what it draws on: nobody has said, and the answer would change the colours.
+  package func asksBackground(_ settings: Settings) -> Bool {
+    (settings.background ?? .auto) == .auto && traits(settings).palette > .none
+  }
+
+  private func background(_ settings: Settings) -> ScreenTraits.Background {
+    switch settings.background ?? .auto {
+    case .dark: return .dark
+    case .light: return .light
+    case .auto:
+      // As rxvt and Konsole set it: the indices of text and background.
+      guard let last = variables["COLORFGBG"]?.split(separator: ";").last, let index = Int(last) else {
+        return .unknown
+      }
+      return (0...6).contains(index) || index == 8 ? .dark : (7...15).contains(index) ? .light : .unknown
+    }
   }
 
   /// Whether the locale's characters are UTF-8; the first variable that is set decides.
@@ -107,6 +132,13 @@ package struct Environment: Sendable {
     if let folder = settings.state { return absolute(folder) }
     if let folder = variables["XDG_STATE_HOME"], folder.hasPrefix("/") { return "\(folder)/opdash" }
     if let home = variables["HOME"], home.hasPrefix("/") { return "\(home)/.local/state/opdash" }
+    return nil
+  }
+
+  /// The person's settings file, there or not; nil where the environment doesn't say where it would be.
+  package var settingsFile: String? {
+    if let folder = variables["XDG_CONFIG_HOME"], folder.hasPrefix("/") { return "\(folder)/opdash/config.yaml" }
+    if let home = variables["HOME"], home.hasPrefix("/") { return "\(home)/.config/opdash/config.yaml" }
     return nil
   }
 

@@ -20,7 +20,8 @@ package final class ReportPump: Sendable {
     var subscription: JobSubscription?
     /// Where the run's clock began, on ours.
     var origin: Duration?
-    var isWakeDue = false
+    /// When the earliest wake that is on its way comes, on our clock.
+    var wakeDue: Duration?
     var hasSettled = false
     var whenSettled: (@Sendable () -> Void)?
     var whenOver: (@Sendable (Run) -> Void)?
@@ -96,20 +97,25 @@ package final class ReportPump: Sendable {
     return Ending(run: state.reports.run, whenOver: whenOver)
   }
 
-  /// At most one wake is on its way: one that comes too early, because news came in between, arms the next.
+  /// Has the reports asked anew when they want to be woken, for what is no fact of the run.
+  package func poke() { queue.async { [weak self] in self?.armWake() } }
+
+  /// One wake is on its way, or several where a later one wanted to be earlier: one that comes in vain arms the next.
   private func armWake() {
-    let wait = state.withLock { state -> Duration? in
-      guard !state.isWakeDue, let origin = state.origin, let time = state.reports.wakeTime else { return nil }
-      state.isWakeDue = true
-      return max(.zero, origin + time - clock.now())
+    let wake = state.withLock { state -> (due: Duration, wait: Duration)? in
+      guard let origin = state.origin, let time = state.reports.wakeTime else { return nil }
+      let due = origin + time
+      if let known = state.wakeDue, known <= due { return nil }
+      state.wakeDue = due
+      return (due, max(.zero, due - clock.now()))
     }
-    guard let wait else { return }
-    clock.wake(wait, queue) { [weak self] in self?.wake() }
+    guard let wake else { return }
+    clock.wake(wake.wait, queue) { [weak self] in self?.wake(due: wake.due) }
   }
 
-  private func wake() {
+  private func wake(due: Duration) {
     state.withLock { state in
-      state.isWakeDue = false
+      if state.wakeDue == due { state.wakeDue = nil }
       if let origin = state.origin { state.reports.wake(at: clock.now() - origin) }
     }
     armWake()

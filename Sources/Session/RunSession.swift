@@ -13,10 +13,12 @@ package final class RunSession {
     package var output: Output
     package var errors: Output
     package var trace: Output?
+    /// Where the lines of the inline interface go.
+    package var stream: InlineStream?
 
     package init(
       interface: Environment.Interface, outputPaint: Paint, errorPaint: Paint, output: Output, errors: Output,
-      trace: Output? = nil
+      trace: Output? = nil, stream: InlineStream? = nil
     ) {
       self.interface = interface
       self.outputPaint = outputPaint
@@ -24,6 +26,7 @@ package final class RunSession {
       self.output = output
       self.errors = errors
       self.trace = trace
+      self.stream = stream
     }
   }
 
@@ -50,6 +53,7 @@ package final class RunSession {
   private let closing: Closing
   private var stop = StopSequence()
   private var hasEnded = false
+  private var window: (any DispatchSourceSignal)?
 
   /// Makes a session that has not begun; `exit` is called once, with the status.
   ///
@@ -74,6 +78,7 @@ package final class RunSession {
     display.output.whenLost { failure in onMain { self.loseOutput(failure) } }
     pump.start(whenSettled: { onMain { self.finish() } }, whenOver: { run in onMain { self.end(run) } })
     try view?.open { [weak self] end in self?.viewHasLeft(end) }
+    openStream()
     start()
   }
 
@@ -87,14 +92,41 @@ package final class RunSession {
       case .announce(let level):
         // The dashboard shows a banner; who has closed our output wants to hear no more.
         guard view == nil, cause != .outputClosed else { continue }
-        display.errors.write(line: StopText.line(level, snapshot))
+        say(StopText.line(level, snapshot))
       case .leave(let status): leave(status)
       }
     }
   }
 
+  /// Whether something on the terminal is drawn anew, and has to be taken off it for another process.
+  package var holdsTerminal: Bool { view != nil || display.stream != nil }
+
   /// Has the terminal closed for another process, as Ctrl-Z asks; returns when this one goes on.
-  package func suspend() { view?.suspend() }
+  package func suspend() {
+    view?.suspend()
+    display.stream?.suspend()
+    pump.poke()
+  }
+
+  private func openStream() {
+    guard let stream = display.stream else { return }
+    stream.open()
+    let window = DispatchSource.makeSignalSource(signal: SIGWINCH, queue: .main)
+    window.setEventHandler { [pump] in
+      stream.invalidate()
+      pump.poke()
+    }
+    window.activate()
+    self.window = window
+  }
+
+  /// A line for the person that is none of the run's.
+  private func say(_ line: String) {
+    guard let stream = display.stream else { return display.errors.write(line: line) }
+    stream.append(Array("\(line)\n".utf8))
+    stream.invalidate()
+    pump.poke()
+  }
 
   /// Leaves now without a word, whatever still runs.
   package func detach(status: Int32) { leave(status) }
@@ -136,7 +168,7 @@ package final class RunSession {
     if view != nil {
       for line in SummaryReport.lines(of: run, paint: display.errorPaint) { display.errors.write(line: line) }
     }
-    let output = display.interface == .plain ? display.output : display.errors
+    let output = [.plain, .inline].contains(display.interface) ? display.output : display.errors
     for line in closing.lines(run) { output.write(line: line) }
   }
 
@@ -144,6 +176,8 @@ package final class RunSession {
     guard !hasEnded else { return }
     hasEnded = true
     view?.close()
+    window?.cancel()
+    display.stream?.close()
     closing.cleanUp()
     exit(status)
   }
@@ -153,6 +187,7 @@ package final class RunSession {
     var reports: [any Report] =
       switch display.interface {
       case .dashboard: []
+      case .inline: display.stream.map { [InlineReport($0, paint: display.outputPaint)] } ?? []
       case .plain: [PlainReport(paint: display.outputPaint) { output.write($0) }]
       case .json: [JSONReport { output.write($0) }]
       case .quiet: [QuietReport(paint: display.errorPaint) { errors.write($0) }]

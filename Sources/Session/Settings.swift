@@ -1,10 +1,12 @@
 import JobModel
+import Screen
 
-/// How a run is to be run and shown; nil where the command line leaves it open.
+/// How a run is to be run and shown; nil where neither the command line nor a settings file says.
 package struct Settings: Equatable {
   package enum Interface: String, CaseIterable {
     case auto
     case tui
+    case inline
     case plain
     case json
     case quiet
@@ -22,6 +24,12 @@ package struct Settings: Equatable {
     case never
   }
 
+  package enum Background: String, CaseIterable {
+    case auto
+    case dark
+    case light
+  }
+
   package var slots: Int?
   package var onFailure: JobGraph.Failure?
   package var interface = Interface.auto
@@ -31,6 +39,12 @@ package struct Settings: Equatable {
   package var isASCII = false
   package var color = Color.auto
   package var hasMouse = true
+  package var background: Background?
+  package var notice: EndNotice?
+  /// The keys of actions that have other ones than usual, by the actions' names.
+  package var keys: [String: [Key]] = [:]
+  /// The looks of elements that have other ones than usual, by the elements' names.
+  package var looks: [String: Style] = [:]
 
   package init() {}
 }

@@ -8,12 +8,11 @@ package final class TerminalView: LiveView {
   private let dashboard: Dashboard
 
   package init(_ feed: any JobFeed, _ options: ViewOptions) {
+    let terminal = NcursesTerminal(
+      traits: options.traits, asksBackground: options.asksBackground, environment: options.variables)
     dashboard = Dashboard(
-      feed: feed, terminal: NcursesTerminal(traits: options.traits), traits: options.traits,
-      clock: DispatchDashboardClock { feed.elapsed },
-      options: Options(
-        keepOpen: Options.KeepOpen(options.settings.keepOpen), source: options.source,
-        usesMouse: options.settings.hasMouse))
+      feed: feed, terminal: terminal, traits: options.traits, clock: DispatchDashboardClock { feed.elapsed },
+      options: Options(options))
   }
 
   package func open(whenDone: @escaping @MainActor (LiveViewEnd) -> Void) throws {
@@ -28,6 +27,17 @@ package final class TerminalView: LiveView {
 
   package func suspend() { dashboard.suspend() }
   package func close() { dashboard.close() }
+}
+
+extension Options {
+  init(_ view: ViewOptions) {
+    let settings = view.settings
+    self.init(
+      keepOpen: KeepOpen(settings.keepOpen), source: view.source, usesMouse: settings.hasMouse,
+      keys: KeyMap(changes: settings.keys))
+    looks = .named(settings.looks)
+    notice = settings.notice ?? .none
+  }
 }
 
 extension Options.KeepOpen {

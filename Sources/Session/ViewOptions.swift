@@ -6,10 +6,16 @@ package struct ViewOptions: Equatable {
   package var source: String
   package var traits: ScreenTraits
   package var settings: Settings
+  /// Whether the terminal is to be asked what it draws on.
+  package var asksBackground: Bool
+  /// What tells the terminals apart.
+  package var variables: [String: String]
 
-  package init(source: String, traits: ScreenTraits, settings: Settings) {
+  package init(source: String, settings: Settings, _ environment: Environment) {
     self.source = source
-    self.traits = traits
     self.settings = settings
+    traits = environment.traits(settings)
+    asksBackground = environment.asksBackground(settings)
+    variables = environment.variables
   }
 }

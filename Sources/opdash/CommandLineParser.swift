@@ -108,15 +108,18 @@ struct CommandLineParser {
       switch name {
       case .run, .get: Int.max
       case .check, .demo: 1
+      case .keys: 0
       }
     if operands.count > most {
+      let takes = name.operands.isEmpty ? "nothing" : name.operands
       throw UsageError(
-        "opdash \(name.rawValue) takes \(name.operands); '\(operands[operands.startIndex + most])' is one too many")
+        "opdash \(name.rawValue) takes \(takes); '\(operands[operands.startIndex + most])' is one too many")
     }
     switch name {
     case .run: return .run(file: try file(operands, name), jobs: Array(operands.dropFirst()))
     case .check: return .check(file: try file(operands, name))
     case .demo: return .demo(scenario: operands.first)
+    case .keys: return .keys
     case .get:
       guard !operands.isEmpty || values.list != nil else {
         throw UsageError("opdash get needs a URL, or --input LIST")

@@ -24,7 +24,7 @@ enum HelpText {
         """
     }
     return """
-      usage: opdash \(command.rawValue) \(command.operands) [OPTION...]
+      usage: opdash \(command.rawValue)\(command.operands.isEmpty ? "" : " " + command.operands) [OPTION...]
 
       \(notes(command))
 
@@ -53,6 +53,11 @@ enum HelpText {
       """
       Plays a scenario, or lists them. Each ends by itself and uses no network beyond
       loopback.
+      """
+    case .keys:
+      """
+      Prints which key does what, and what of it comes from the settings file,
+      $XDG_CONFIG_HOME/opdash/config.yaml or ~/.config/opdash/config.yaml.
       """
     }
   }

@@ -8,6 +8,8 @@ struct Invocation: Equatable {
     /// `list` is a file with a URL on each line, `-` standard input.
     case get(urls: [String], list: String?, folder: String?)
     case check(file: String)
+    /// Which key does what.
+    case keys
     /// Nil lists the scenarios.
     case demo(scenario: String?)
     case help(CommandName?)
@@ -24,6 +26,7 @@ enum CommandName: String, CaseIterable {
   case get
   case check
   case demo
+  case keys
 
   /// What follows the word.
   var operands: String {
@@ -32,6 +35,7 @@ enum CommandName: String, CaseIterable {
     case .get: "URL..."
     case .check: "FILE"
     case .demo: "[NAME]"
+    case .keys: ""
     }
   }
 
@@ -41,6 +45,7 @@ enum CommandName: String, CaseIterable {
     case .get: "download each URL as a job"
     case .check: "report every fault of a job file, each with its place"
     case .demo: "list the built-in scenarios, or play one"
+    case .keys: "print which key does what"
     }
   }
 }

@@ -1,4 +1,5 @@
 import JobModel
+import Screen
 import Session
 
 /// One option of the command line: how it is written, what it takes, and what it changes.
@@ -38,6 +39,7 @@ struct Option: Sendable {
   }
 
   private static let running: [CommandName] = [.run, .get, .demo]
+  private static let printing: [CommandName] = running + [.keys]
 
   /// All options, in the order of the help.
   static let all: [Option] = [
@@ -65,7 +67,7 @@ struct Option: Sendable {
         return !text.isEmpty
       }),
     Option(
-      name: "ui", letter: nil, summary: "auto (default), tui, plain, json or quiet", commands: running,
+      name: "ui", letter: nil, summary: "auto (default), tui, inline, plain, json or quiet", commands: running,
       effect: choice("MODE", \.interface)),
     Option(
       name: "keep-open", letter: nil, summary: "stay at the end: on-failure (default), always or never",
@@ -84,10 +86,16 @@ struct Option: Sendable {
         return !text.isEmpty
       }),
     Option(
-      name: "ascii", letter: nil, summary: "draw with ASCII only", commands: running,
+      name: "notify", letter: nil, summary: "at the end: none (default), bell or message", commands: running,
+      effect: choice("HOW", \.notice, of: EndNotice.self)),
+    Option(
+      name: "background", letter: nil, summary: "auto (default), dark or light", commands: running,
+      effect: choice("BG", \.background, of: Settings.Background.self)),
+    Option(
+      name: "ascii", letter: nil, summary: "draw with ASCII only", commands: printing,
       effect: .flag { $0.settings.isASCII = true }),
     Option(
-      name: "color", letter: nil, summary: "auto (default), always or never", commands: running,
+      name: "color", letter: nil, summary: "auto (default), always or never", commands: printing,
       effect: choice("WHEN", \.color)),
     Option(
       name: "no-mouse", letter: nil, summary: "leave the mouse to the terminal", commands: running,

@@ -1,4 +1,6 @@
+import Dashboard
 import Foundation
+import JobFiles
 import JobModel
 import Reports
 import Session
@@ -10,13 +12,15 @@ struct Program {
   struct Parts {
     /// Reads a job file; `-` is standard input.
     var load: @MainActor (_ path: String, Environment) -> Result<JobGraph, Faults>
+    /// Reads the settings file; nil where there is none.
+    var loadSettings: @MainActor (_ path: String) -> Result<SettingsFile?, Faults>
     /// Makes the run of a graph; it starts when its closure is called.
     var makeRun: @MainActor (JobGraph, RunOptions) throws -> (feed: any JobFeed, start: () -> Void)
     var makeView: @MainActor (any JobFeed, ViewOptions) throws -> any LiveView
     var openScenario: @MainActor (_ name: String, Environment) throws -> Play
     var readList: @MainActor (_ path: String) throws -> String
     /// Called as soon as there is a session to send signals to.
-    var watchSignals: @MainActor (RunSession, (any LiveView)?) -> Void
+    var watchSignals: @MainActor (RunSession) -> Void
   }
 
   struct RunOptions: Equatable {
@@ -54,16 +58,38 @@ struct Program {
       output.write(line: HelpText.version)
       exit(ExitStatus.success)
     case .check(let file): check(file)
+    case .keys: try printKeys(invocation.settings)
     case .run(let file, let jobs):
+      let settings = try settled(invocation.settings)
       let graph = try parts.load(file, environment).get()
       let chosen = try JobSelection.of(jobs, in: graph, file: file)
-      try start(Play(.graph(chosen), source: Self.lastComponent(file)), invocation.settings)
-    case .get(let urls, let list, let folder): try get(urls, list: list, folder: folder, invocation.settings)
+      try start(Play(.graph(chosen), source: Self.lastComponent(file)), settings)
+    case .get(let urls, let list, let folder):
+      try get(urls, list: list, folder: folder, settled(invocation.settings))
     case .demo(nil):
       for line in Play.list { output.write(line: line) }
       exit(ExitStatus.success)
-    case .demo(let name?): try start(try parts.openScenario(name, environment), invocation.settings)
+    case .demo(let name?):
+      let settings = try settled(invocation.settings)
+      try start(try parts.openScenario(name, environment), settings)
     }
+  }
+
+  /// The settings of the command line over those of the person's file.
+  private func settled(_ settings: Settings) throws -> Settings {
+    guard let path = environment.settingsFile, let file = try parts.loadSettings(path).get() else { return settings }
+    return settings.over(file)
+  }
+
+  private func printKeys(_ settings: Settings) throws {
+    let path = environment.settingsFile
+    let file = try path.flatMap { try parts.loadSettings($0).get() }
+    let settings = file.map { settings.over($0) } ?? settings
+    let text = KeyListText(
+      keys: KeyMap(changes: settings.keys), file: path, isThere: file != nil,
+      paint: paint(settings, environment.outputIsTerminal), isASCII: environment.traits(settings).isASCII)
+    for line in text.lines { output.write(line: line) }
+    exit(ExitStatus.success)
   }
 
   private func check(_ file: String) {
@@ -103,14 +129,15 @@ struct Program {
     let interface = try environment.interface(for: settings.interface)
     let trace = try settings.trace.map { path throws(UsageError) in try Output.file(environment.absolute(path)) }
     let (feed, start) = try makeFeed(play, settings)
-    let viewOptions = ViewOptions(source: play.source, traits: environment.traits(settings), settings: settings)
+    let viewOptions = ViewOptions(source: play.source, settings: settings, environment)
     let view = interface == .dashboard ? try parts.makeView(feed, viewOptions) : nil
     let display = RunSession.Display(
       interface: interface, outputPaint: paint(settings, environment.outputIsTerminal),
-      errorPaint: paint(settings, environment.errorIsTerminal), output: output, errors: errors, trace: trace)
+      errorPaint: paint(settings, environment.errorIsTerminal), output: output, errors: errors, trace: trace,
+      stream: interface == .inline ? InlineStream(output, look: .init(viewOptions)) : nil)
     let session = RunSession(
       feed, display: display, view: view, closing: .init(lines: play.closing, cleanUp: play.cleanUp), exit: exit)
-    parts.watchSignals(session, view)
+    parts.watchSignals(session)
     try session.begin(start)
   }
 

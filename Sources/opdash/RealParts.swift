@@ -16,6 +16,13 @@ extension Program.Parts {
         return .failure(Faults(error))
       }
     },
+    loadSettings: { path in
+      do throws(JobFileFaults) {
+        return .success(try SettingsFile.load(path: path, .dashboards))
+      } catch {
+        return .failure(Faults(error))
+      }
+    },
     makeRun: { graph, options in
       let queue = try JobQueue(
         graph, options: .init(slots: options.slots, onFailure: options.onFailure, stateFolder: options.stateFolder))
@@ -27,9 +34,9 @@ extension Program.Parts {
       if path == "-" { return String(decoding: FileHandle.standardInput.readDataToEndOfFile(), as: UTF8.self) }
       return try String(contentsOfFile: path, encoding: .utf8)
     },
-    watchSignals: { session, view in
+    watchSignals: { session in
       let signals = SignalSources { session.receive($0) }
-      if let view { signals.add(SIGTSTP) { view.suspend() } }
+      if session.holdsTerminal { signals.add(SIGTSTP) { session.suspend() } }
       RealParts.signals = signals
     })
 }

@@ -12,13 +12,20 @@ final class Workplace: Sendable {
   init(_ variables: [String: String] = [:]) throws {
     folder = try TemporaryFolder()
     let own = [
-      "HOME": folder.url.path, "XDG_STATE_HOME": folder.file("state").path, "LC_ALL": "C.UTF-8",
+      "HOME": folder.url.path, "XDG_STATE_HOME": folder.file("state").path,
+      "XDG_CONFIG_HOME": folder.file("config").path, "LC_ALL": "C.UTF-8",
       "PATH": "/usr/local/bin:/usr/bin:/bin",
     ]
     self.variables = own.merging(FaultHandling.environment) { $1 }.merging(variables) { $1 }
   }
 
   func write(_ text: String, to name: String) throws { try Data(text.utf8).write(to: folder.file(name)) }
+
+  /// Makes the person's settings file.
+  func write(settings text: String) throws {
+    try FileManager.default.createDirectory(at: folder.file("config/opdash"), withIntermediateDirectories: true)
+    try write(text, to: "config/opdash/config.yaml")
+  }
 
   func has(_ name: String) -> Bool { FileManager.default.fileExists(atPath: folder.file(name).path) }
 

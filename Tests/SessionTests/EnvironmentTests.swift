@@ -17,6 +17,9 @@ import Testing
     (Self.terminal, true, false, .plain), (["TERM": "dumb"], true, true, .plain), (["TERM": ""], true, true, .plain),
     ([:], true, true, .plain), (["TERM": "xterm", "CI": "true"], true, true, .plain),
     (["TERM": "xterm", "CI": "1"], true, true, .plain), (["TERM": "xterm", "CI": ""], true, true, .dashboard),
+    (["TERM": "xterm", "ACCESSIBLE": "1"], true, true, .plain),
+    (["TERM": "xterm", "ACCESSIBLE": "0"], true, true, .dashboard),
+    (["TERM": "xterm", "ACCESSIBLE": ""], true, true, .dashboard),
   ])
   func autoDrawsOnlyOnATerminalThatAPersonWatches(
     _ variables: [String: String], _ input: Bool, _ output: Bool, _ interface: Environment.Interface
@@ -30,6 +33,62 @@ import Testing
     #expect(try ci.interface(for: .plain) == .plain)
     #expect(try ci.interface(for: .json) == .json)
     #expect(try ci.interface(for: .quiet) == .quiet)
+  }
+
+  @Test(arguments: [
+    (Self.terminal, false, true, Environment.Interface.inline), (Self.terminal, true, false, .plain),
+    (["TERM": "dumb"], true, true, .plain), ([:], true, true, .plain),
+    (["TERM": "xterm", "CI": "1"], true, true, .inline),
+    (["TERM": "xterm", "ACCESSIBLE": "yes"], true, true, .plain),
+  ])
+  func inlineNeedsATerminalToWriteOnAndAPersonWhoLooks(
+    _ variables: [String: String], _ input: Bool, _ output: Bool, _ interface: Environment.Interface
+  ) throws {
+    #expect(try environment(variables, input: input, output: output).interface(for: .inline) == interface)
+  }
+
+  @Test func theDashboardThatIsAskedForIsDrawnForWhoReadsByEarToo() throws {
+    #expect(try environment(["TERM": "xterm", "ACCESSIBLE": "1"]).interface(for: .tui) == .dashboard)
+  }
+
+  @Test(
+    arguments: [
+      ([:], nil, ScreenTraits.Background.unknown), (["COLORFGBG": "15;0"], nil, .dark),
+      (["COLORFGBG": "0;15"], nil, .light),
+      (["COLORFGBG": "12;default;8"], nil, .dark), (["COLORFGBG": "0;7"], nil, .light),
+      (["COLORFGBG": "0;default"], nil, .unknown), (["COLORFGBG": "x"], nil, .unknown),
+      (["COLORFGBG": "0;99"], nil, .unknown),
+      (["COLORFGBG": "15;0"], .light, .light), (["COLORFGBG": "15;0"], .auto, .dark), ([:], .dark, .dark),
+    ] as [([String: String], Settings.Background?, ScreenTraits.Background)])
+  func theBackgroundIsWhatIsSaidElseWhatTheVariableSays(
+    _ variables: [String: String], _ wish: Settings.Background?, _ background: ScreenTraits.Background
+  ) {
+    var settings = Settings()
+    settings.background = wish
+    #expect(environment(variables).traits(settings).background == background)
+  }
+
+  @Test(
+    arguments: [
+      (["TERM": "xterm-256color"], nil, true), (["TERM": "xterm-256color"], .auto, true),
+      (["TERM": "xterm-256color"], .light, false), (["TERM": "xterm"], nil, true),
+      (["TERM": "xterm-256color", "NO_COLOR": "1"], nil, false),
+    ] as [([String: String], Settings.Background?, Bool)])
+  func theTerminalIsAskedOnlyWhereTheAnswerChangesSomething(
+    _ variables: [String: String], _ wish: Settings.Background?, _ asks: Bool
+  ) {
+    var settings = Settings()
+    settings.background = wish
+    #expect(environment(variables).asksBackground(settings) == asks)
+  }
+
+  @Test(arguments: [
+    (["XDG_CONFIG_HOME": "/x", "HOME": "/h"], "/x/opdash/config.yaml"),
+    (["XDG_CONFIG_HOME": "rel", "HOME": "/h"], "/h/.config/opdash/config.yaml"),
+    (["HOME": "/h"], "/h/.config/opdash/config.yaml"), ([:], nil),
+  ])
+  func settingsAreWhereTheEnvironmentSays(_ variables: [String: String], _ file: String?) {
+    #expect(environment(variables).settingsFile == file)
   }
 
   @Test func theDashboardCannotBeForcedWhereItCannotBeDrawn() {

@@ -16,6 +16,7 @@ import Testing
     ("-- run a.yml", .run(file: "a.yml", jobs: [])),
     ("check a.yml", .check(file: "a.yml")),
     ("demo", .demo(scenario: nil)),
+    ("keys", .keys), ("keys --ascii --color never", .keys), ("keys -h", .help(.keys)),
     ("demo collect", .demo(scenario: "collect")),
     ("get http://a/x http://b/y", .get(urls: ["http://a/x", "http://b/y"], list: nil, folder: nil)),
     ("get -i list -d out", .get(urls: [], list: "list", folder: "out")),
@@ -38,6 +39,7 @@ import Testing
     let settings = try parse(
       """
       run a.yml -j 3 -k stop-now --ui json --keep-open never --state st --trace tr --ascii --color always --no-mouse
+       --notify bell --background light
       """.replacing("\n", with: "")
     ).settings
     var expected = Settings()
@@ -50,6 +52,8 @@ import Testing
     expected.isASCII = true
     expected.color = .always
     expected.hasMouse = false
+    expected.notice = .bell
+    expected.background = .light
     #expect(settings == expected)
   }
 
@@ -73,12 +77,19 @@ import Testing
     ("run a.yml -j four", "--slots takes a whole number, 1 or more; this is 'four'"),
     ("run a.yml --slots=", "--slots takes a whole number, 1 or more; this is ''"),
     ("run a.yml --ascii=1", "--ascii takes no value"),
-    ("run a.yml --ui plian", "--ui takes auto, tui, plain, json or quiet; this is 'plian': did you mean 'plain'?"),
+    (
+      "run a.yml --ui plian",
+      "--ui takes auto, tui, inline, plain, json or quiet; this is 'plian': did you mean 'plain'?"
+    ),
     ("run a.yml -k x", "--on-failure takes keep-going, finish-running or stop-now; this is 'x'; see opdash --help"),
     ("run", "opdash run needs a job file, or - for standard input"),
     ("check", "opdash check needs a job file, or - for standard input"),
     ("check a b", "opdash check takes FILE; 'b' is one too many"),
     ("demo a b", "opdash demo takes [NAME]; 'b' is one too many"),
+    ("keys a", "opdash keys takes nothing; 'a' is one too many"),
+    ("keys -j4", "opdash keys has no option --slots; see opdash keys --help"),
+    ("run a.yml --notify sing", "--notify takes none, bell or message; this is 'sing'; see opdash --help"),
+    ("run a.yml --background drak", "--background takes auto, dark or light; this is 'drak': did you mean 'dark'?"),
     ("get", "opdash get needs a URL, or --input LIST"),
     ("check a.yml -j4", "opdash check has no option --slots; see opdash check --help"),
     ("run a.yml -d x", "opdash run has no option --dir; see opdash run --help"),

@@ -1,6 +1,8 @@
 import Foundation
+import JobFiles
 import JobModel
 import Operations
+import Screen
 import Session
 import Support
 import Testing
@@ -21,6 +23,8 @@ import Testing
     var cleanUps = 0
     var loaded: Result<JobGraph, Faults> = .success(
       JobGraph(name: "g", jobs: [Job(name: "job0", work: .simulate(SimulatedWork()))]))
+    var settings: Result<SettingsFile?, Faults> = .success(nil)
+    var viewOptions: ViewOptions?
     var view: FakeView?
     let output = TemporaryFile()
     let errors = TemporaryFile()
@@ -28,12 +32,13 @@ import Testing
 
     func perform(_ line: String) {
       let parts = Program.Parts(
-        load: { _, _ in self.loaded },
+        load: { _, _ in self.loaded }, loadSettings: { _ in self.settings },
         makeRun: { graph, options in
           (self.graph, self.options) = (graph, options)
           return (self.feed, { self.isStarted = true })
         },
-        makeView: { _, _ in
+        makeView: { _, options in
+          self.viewOptions = options
           let view = FakeView()
           self.view = view
           return view
@@ -44,7 +49,7 @@ import Testing
               .graph(JobGraph(name: name)), source: name, closing: { ["it showed \($0.counts.succeeded)"] },
               cleanUp: { self.cleanUps += 1 })
         },
-        readList: { _ in "http://h/listed\n" }, watchSignals: { session, _ in self.session = session })
+        readList: { _ in "http://h/listed\n" }, watchSignals: { session in self.session = session })
       Program(
         environment: environment, output: Output(output.descriptor), errors: Output(errors.descriptor), parts: parts,
         exit: { self.statuses.append($0) }
@@ -110,6 +115,61 @@ import Testing
     #expect(world.output.text == "")
     #expect(world.graph == nil)
     #expect(world.statuses == [2])
+  }
+
+  // MARK: Settings
+
+  private func own(_ change: (inout SettingsFile) -> Void) -> Result<SettingsFile?, Faults> {
+    var file = SettingsFile()
+    change(&file)
+    return .success(file)
+  }
+
+  @Test func faultySettingsStartNothing() {
+    world.settings = .failure(Faults(lines: ["c.yaml:1:2: one", "c.yaml:3:4: two"]))
+    for line in ["run a.yml", "get http://a/x", "demo diamond", "keys"] { world.perform(line) }
+    #expect(world.errors.text == String(repeating: "c.yaml:1:2: one\nc.yaml:3:4: two\n", count: 4))
+    #expect(world.output.text == "")
+    #expect(world.graph == nil)
+    #expect(world.statuses == [2, 2, 2, 2])
+  }
+
+  @Test func theCommandLineOutweighsTheSettings() {
+    world.settings = own { file in
+      file.keys = ["quit": [.character("Q")]]
+      file.colors = ["failed": Style(.indexed(208))]
+      file.background = .light
+      file.notify = .message
+      file.usesMouse = false
+      file.isASCII = true
+    }
+    world.environment = Environment(
+      variables: ["HOME": "/h", "TERM": "xterm-256color", "LANG": "C.UTF-8"], inputIsTerminal: true,
+      outputIsTerminal: true, currentDirectory: "/w")
+    world.perform("run a.yml")
+    #expect(world.viewOptions?.settings.keys == ["quit": [.character("Q")]])
+    #expect(world.viewOptions?.settings.looks == ["failed": Style(.indexed(208))])
+    #expect(world.viewOptions?.settings.notice == .message)
+    #expect(world.viewOptions?.settings.hasMouse == false)
+    #expect(world.viewOptions?.traits == ScreenTraits(isASCII: true, palette: .many, background: .light))
+    #expect(world.viewOptions?.asksBackground == false)
+    world.perform("run a.yml --notify none --background auto")
+    #expect(world.viewOptions?.settings.notice == EndNotice.none)
+    #expect(world.viewOptions?.traits.background == .unknown)
+    #expect(world.viewOptions?.asksBackground == true)
+  }
+
+  @Test func keysPrintsEveryActionAndMarksTheChanged() {
+    world.settings = own { $0.keys = ["kill": [.character("x"), .control("k")], "log": []] }
+    world.perform("keys")
+    let lines = world.output.text.split(separator: "\n").map(String.init)
+    #expect(lines.contains("* x ^K       kill              kill now, without grace"))
+    #expect(lines.contains("* F9         cancel            cancel"))
+    #expect(lines.contains("* none       log               log: half, full, off"))
+    #expect(lines.contains("  q F10      quit              quit; asks while jobs run"))
+    #expect(lines.last == "* changed by /h/.config/opdash/config.yaml")
+    #expect(lines.allSatisfy { $0.count <= 80 })
+    #expect(world.statuses == [0])
   }
 
   @Test func theCommandLineOutweighsTheFileAndTheFileTheMachine() {

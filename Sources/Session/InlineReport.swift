@@ -1,0 +1,64 @@
+import Dashboard
+import JobModel
+import Reports
+import Screen
+
+/// Plain lines that scroll by above the jobs at work.
+struct InlineReport: Report {
+  /// Draws are at least this far apart.
+  static let interval: Duration = .milliseconds(100)
+
+  private let stream: InlineStream
+  private var plain: PlainReport
+  private var block: InlineBlock
+  private var hasNews = false
+  private var lastDraw: Duration?
+  private var isOver = false
+  /// Whether the person was told of the end; a job that is retried makes another one.
+  private var hasTold = false
+
+  init(_ stream: InlineStream, paint: Paint) {
+    self.stream = stream
+    plain = PlainReport(paint: paint) { stream.append($0) }
+    block = InlineBlock(source: stream.look.source, traits: stream.look.traits, looks: .named(stream.look.looks))
+  }
+
+  mutating func receive(_ event: JobEvent, before: JobState?, in run: Run) {
+    plain.receive(event, before: before, in: run)
+    block.receive(event, in: run)
+    hasNews = true
+    if run.isComplete != hasTold, case .jobState = event.fact {
+      hasTold = run.isComplete
+      if hasTold { stream.notify(EndText.of(run, name: stream.look.source)) }
+    }
+    if case .runFinished = event.fact { isOver = true }
+  }
+
+  mutating func flush() {
+    plain.flush()
+    if isOver { stream.close() }
+  }
+
+  func wakeTime(in run: Run) -> Duration? {
+    guard !isOver, run.start != nil else { return nil }
+    guard let lastDraw else { return .zero }
+    if hasNews || stream.isStale { return lastDraw + Self.interval }
+    return block.nextChange(after: lastDraw, in: run).map { max($0, lastDraw + Self.interval) }
+  }
+
+  mutating func wake(at now: Duration, in run: Run) {
+    let frame = block.frame(run, size: stream.size, now: now)
+    stream.draw(frame.rows.indices.map { frame.line(row: $0, palette: stream.look.traits.palette) })
+    lastDraw = now
+    hasNews = false
+  }
+}
+
+extension [ThemeElement: Style] {
+  /// From the names that a settings file uses.
+  static func named(_ looks: [String: Style]) -> Self {
+    var styles: Self = [:]
+    for (name, style) in looks { if let element = ThemeElement(rawValue: name) { styles[element] = style } }
+    return styles
+  }
+}

@@ -1,0 +1,44 @@
+import Dashboard
+import Reports
+import Screen
+
+/// What `opdash keys` prints: every action with its keys, what it does, and whether the settings file has changed it.
+struct KeyListText {
+  let keys: KeyMap
+  /// Where the settings file is or would be; nil where nothing says.
+  let file: String?
+  let isThere: Bool
+  let paint: Paint
+  let isASCII: Bool
+
+  var lines: [String] {
+    let entries = keys.entries
+    let names = entries.map { $0.keys.map { $0.name(isASCII: isASCII) }.joined(separator: " ") }
+    let keyWidth = (names.map { TextWidth.of($0) }.max() ?? 0) + 2
+    let actionWidth = (entries.map(\.action.count).max() ?? 0) + 2
+    var lines: [String] = []
+    var section: String?
+    for (entry, name) in zip(entries, names) {
+      if entry.section != section {
+        if section != nil { lines.append("") }
+        lines.append(paint(.strong, entry.section))
+        section = entry.section
+      }
+      let mark = entry.isChanged ? paint(.warning, "* ") : "  "
+      let shown = entry.keys.isEmpty ? paint(.quiet, padded("none", keyWidth)) : paint(.active, padded(name, keyWidth))
+      lines.append(mark + shown + padded(entry.action, actionWidth) + entry.help)
+    }
+    return lines + ["", paint(.quiet, source)]
+  }
+
+  private var source: String {
+    guard let file else { return "There is no settings file: neither XDG_CONFIG_HOME nor HOME is set." }
+    guard isThere else { return "All as usual: there is no \(file)." }
+    let isChanged = keys.entries.contains(where: \.isChanged)
+    return isChanged ? "* changed by \(file)" : "All as usual: \(file) changes none."
+  }
+
+  private func padded(_ text: String, _ width: Int) -> String {
+    text + String(repeating: " ", count: max(0, width - TextWidth.of(text)))
+  }
+}

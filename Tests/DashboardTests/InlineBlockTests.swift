@@ -1,0 +1,78 @@
+import JobModel
+import Screen
+import Testing
+
+@testable import Dashboard
+
+/// What stands below the lines of a stream, at sizes of all kinds.
+struct InlineBlockTests {
+  private func block(_ traits: ScreenTraits = GoldenTests.utf8) -> (InlineBlock, Run) {
+    var builder = RichRun.builder()
+    var block = InlineBlock(source: "release.yml", traits: traits)
+    var run = Run()
+    for event in builder.take() {
+      run.apply(event)
+      block.receive(event, in: run)
+    }
+    return (block, run)
+  }
+
+  private func text(_ width: Int, _ height: Int, _ traits: ScreenTraits = GoldenTests.utf8) -> [String] {
+    let (block, run) = block(traits)
+    let frame = block.frame(run, size: Size(width: width, height: height), now: .milliseconds(221_300))
+    return frame.rows.indices.map { frame.text(row: $0) }
+  }
+
+  @Test func theJobsAtWorkTheOldestFirstThenTheRun() {
+    #expect(
+      text(80, 24) == [
+        " ▸ assets          ████████████████████████████▉·  96%           1.4M/s    3:41",
+        " ▸ fetch           ███████████████···············  50%           8.1M/s    1:01",
+        " ▸ unit-tests      ██████························  20%            1.3/s    0:44",
+        " ▸ migrate         ·····················▒▒▒······                          0:09",
+        " ▸ upload-symbols  ·····················▒▒▒······                2.0M/s    0:08",
+        " ‖ warm-cache      paused                                                  3:19",
+        " ↻ notify          retry 2 of 3 in 0:08 after HTTP 503                     3:33",
+        "  RUN   release.yml  03:41  done 8/25  FAIL 2  run 5  held 3  wait 9",
+      ])
+  }
+
+  @Test func inASmallWindowItTakesAThird() {
+    #expect(
+      text(40, 12, GoldenTests.ascii) == [
+        " > assets  [############>]  96%    3:41",
+        " > fetch   [######>......]  50%    1:01",
+        "   and 5 more",
+        "  RUN   release.yml  03:41  done 8/25",
+      ])
+  }
+
+  @Test(arguments: [(1, 1), (11, 24), (80, 2), (12, 3), (20, 6), (30, 5), (300, 100)])
+  func itFitsAnySizeWithoutFillingALine(_ width: Int, _ height: Int) {
+    let (block, run) = block()
+    let frame = block.frame(run, size: Size(width: width, height: height), now: .seconds(221))
+    #expect(frame.size.width < width && frame.rows.count <= max(2, height / 3))
+  }
+
+  @Test func itMovesOnlyWhileSomethingDoes() {
+    let (block, run) = block()
+    #expect(block.nextChange(after: .milliseconds(221_300), in: run) == .milliseconds(221_500))
+    var still = RunBuilder([.shell("a"), .shell("b")])
+    still.move("a", .executing)
+    still.move("a", .paused(started: true))
+    #expect(InlineBlock(source: nil, traits: GoldenTests.utf8).nextChange(after: .zero, in: still.run) == nil)
+  }
+}
+
+struct FrameTextTests {
+  @Test func aRowIsWrittenWithItsLooksAndEndsPlain() {
+    var frame = Frame(Size(width: 20, height: 1))
+    frame.put("a", x: 0, y: 0)
+    frame.put("bc", x: 1, y: 0, style: Style(.indexed(203), on: .indexed(12), [.bold, .reverse]))
+    frame.put("漢", x: 4, y: 0, style: Style(.indexed(1)))
+    #expect(
+      frame.line(row: 0, palette: .many)
+        == "a\u{1B}[0;1;7;38;5;203;104mbc\u{1B}[0m \u{1B}[0;31m漢\u{1B}[0m")
+    #expect(frame.line(row: 0, palette: .none) == "a\u{1B}[0;1;7mbc\u{1B}[0m 漢")
+  }
+}
