@@ -35,7 +35,8 @@ struct Theme {
     case .ready: look(element, .plain)
     case .waiting, .skipped: look(element, hues.quiet)
     case .allowedFailure: look(element, hues.bad)
-    case .cancelled: look(element, hues.held, .dim)
+    // Dimmed, a colour that was chosen for its contrast would lose it.
+    case .cancelled: look(element, hues.held, traits.palette == .many ? [] : .dim)
     case .succeeded, .upToDate: look(element, hues.good)
     }
   }

@@ -40,7 +40,7 @@ package final class NcursesTerminal: Terminal {
   /// `asksBackground` has the terminal asked once what it draws on, where it may know; the answer comes as input, or never.
   package init(
     traits: ScreenTraits, asksBackground: Bool = false,
-    environment: [String: String] = ProcessInfo.processInfo.environment,
+    environment: [String: String],
     input: Int32 = STDIN_FILENO, output: Int32 = STDOUT_FILENO
   ) {
     self.traits = traits

@@ -31,7 +31,8 @@ public final class Dashboard: Sendable {
 
     /// What is shown.
     public enum Interface: Sendable {
-      /// The dashboard if standard input and output are terminals that can draw and `CI` is not set, else plain lines.
+      /// The dashboard if standard input and output are terminals that can draw and neither `CI` nor `ACCESSIBLE` is set,
+      /// else plain lines.
       case auto
       /// The dashboard; `run()` throws where that can't be.
       case terminal

@@ -119,6 +119,27 @@ import Testing
 
   // MARK: The end
 
+  @Test func aMessageGoesThroughTmuxWhereThatIsAllowed() throws {
+    try place.write("", to: "go")
+    // The client's terminal is ours, so that what reaches it can be seen.
+    let pty = try Pty(
+      [
+        "sh", "-c",
+        """
+        cd "$0" && exec tmux -u -S "$0/tmux" -f /dev/null new-session \
+          'tmux -S tmux set -g allow-passthrough on; '"$1"' run jobs.yml --notify=message --keep-open=never; read x'
+        """, place.folder.url.path, Built.product("opdash"),
+      ],
+      environment: [
+        "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "PATH": "/usr/local/bin:/usr/bin:/bin",
+        "HOME": place.folder.url.path,
+      ])
+    let isSeen = pty.waitUntil(within: Workplace.patience) { $0.text.contains("\u{1B}]9;jobs.yml: FAIL 1 of 3\u{7}") }
+    #expect(isSeen, "\(pty.text)")
+    pty.send("\n")
+    #expect(pty.waitUntil(within: Workplace.patience) { $0.ending == .exited(0) })
+  }
+
   @Test(arguments: ["tui", "inline"])
   func theEndIsToldAsItWasAskedFor(_ interface: String) throws {
     try place.write("", to: "go")

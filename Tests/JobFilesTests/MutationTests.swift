@@ -2,7 +2,7 @@ import JobFiles
 import JobModel
 import Testing
 
-/// Good files with bytes changed at random: whatever comes in, the answer is a graph or a fault inside the file.
+/// Good files with bytes changed at random: whatever comes in, the answer is what the file says or a fault inside it.
 @Suite struct MutationTests {
   private static let seeds = [
     #"""
@@ -42,6 +42,40 @@ import Testing
     }
   }
 
+  private static let settings = Array(
+    """
+    keys: { cancel: [d, F9], kill: "^K", log: [], help: ["?", h] }
+    colors:
+      failed: "#ff8700 on 0 bold"
+      executing: bright-blue underline
+    background: light
+    notify: message
+    mouse: false
+    x-t: &t [a, b]
+    """.utf8)
+
+  @Test(arguments: 0..<4)
+  func aChangedSettingsFileGivesSettingsOrAFaultInsideIt(part: Int) {
+    let vocabulary = SettingsFile.Vocabulary(
+      actions: ["cancel", "kill", "log", "help"].map {
+        .init(name: $0, keys: [.character($0.first ?? "x")], isNeeded: $0 == "help")
+      }, elements: ["failed", "executing"])
+    var random = SplitMix(state: UInt64(part + 100))
+    for _ in 0..<1000 {
+      var bytes = Self.settings
+      for _ in 0...Int(random.next() % 4) { Self.change(&bytes, &random) }
+      do throws(JobFileFaults) {
+        let settings = try SettingsFile.decode(bytes, file: "f", vocabulary)
+        let keys = settings.keys.values.joined()
+        if Set(keys).count != keys.count || settings.keys["help"]?.isEmpty == true {
+          Issue.record("keys that can't be: \(Self.shown(bytes))")
+        }
+      } catch {
+        Self.check(error, of: bytes)
+      }
+    }
+  }
+
   private static func change(_ bytes: inout [UInt8], _ random: inout SplitMix) {
     func place(_ count: Int) -> Int { Int(random.next() % UInt64(max(1, count))) }
     let at = place(bytes.count + 1)
@@ -60,14 +94,18 @@ import Testing
       let graph = try JobFile.decode(bytes, file: "f", directory: "/d", environment: ["HOME": "/h"])
       if graph.cycle != nil || graph.jobs.isEmpty { Issue.record("a graph that can't run: \(shown(bytes))") }
     } catch {
-      let lines = lines(of: bytes)
-      for fault in error.faults {
-        let isInside =
-          (1...lines.count).contains(fault.line) && (1...(lines[fault.line - 1] + 1)).contains(fault.column)
-        if !isInside { Issue.record("\(fault) is outside of: \(shown(bytes))") }
-        if fault.message.contains("this is not YAML") {
-          Issue.record("\(fault) is not in plain words: \(shown(bytes))")
-        }
+      check(error, of: bytes)
+    }
+  }
+
+  private static func check(_ error: JobFileFaults, of bytes: [UInt8]) {
+    let lines = lines(of: bytes)
+    for fault in error.faults {
+      let isInside =
+        (1...lines.count).contains(fault.line) && (1...(lines[fault.line - 1] + 1)).contains(fault.column)
+      if !isInside { Issue.record("\(fault) is outside of: \(shown(bytes))") }
+      if fault.message.contains("this is not YAML") {
+        Issue.record("\(fault) is not in plain words: \(shown(bytes))")
       }
     }
   }

@@ -15,7 +15,7 @@ final class Probe {
     let palette = environment["PROBE_PALETTE"].flatMap { Int($0) }.flatMap { ScreenTraits.Palette(rawValue: $0) }
     terminal = NcursesTerminal(
       traits: ScreenTraits(isASCII: environment["PROBE_ASCII"] != nil, palette: palette ?? .many),
-      asksBackground: environment["PROBE_ASK"] != nil)
+      asksBackground: environment["PROBE_ASK"] != nil, environment: environment)
   }
 
   func run() throws {
