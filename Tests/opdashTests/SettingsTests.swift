@@ -1,0 +1,50 @@
+import Dashboard
+import Foundation
+import JobFiles
+import Screen
+import Session
+import Testing
+
+@testable import opdash
+
+/// The settings that the README shows, and how a file's stand to the command line's.
+@Suite struct SettingsTests {
+  private func readme() throws -> String {
+    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    return try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
+  }
+
+  private func settings(_ text: String) throws(JobFileFaults) -> SettingsFile {
+    try SettingsFile.decode(Array(text.utf8), file: "config.yaml", .dashboards)
+  }
+
+  @Test func theReadmesExampleIsWithoutFault() throws {
+    let section = try #require(readme().components(separatedBy: "### Settings\n").last)
+    let example = try #require(section.components(separatedBy: "```yaml\n").dropFirst().first)
+    let settings = try settings(#require(example.components(separatedBy: "```").first))
+    #expect(settings.keys == ["cancel": [.character("d"), .function(9)], "kill": [.control("k")]])
+    #expect(settings.colors["executing"] == Style(.indexed(39)))
+    #expect(settings.notify == .bell && settings.background == .light)
+  }
+
+  @Test func theReadmeNamesEveryElement() throws {
+    let section = try #require(
+      readme().components(separatedBy: "### Settings\n").last?.components(separatedBy: "\n### ").first)
+    for element in ThemeElement.allCases { #expect(section.contains("`\(element.rawValue)`"), "\(element.rawValue)") }
+  }
+
+  @Test func theUsualKeysCanBeWrittenDownAsTheyAre() throws {
+    let lines = KeyMap.standard.entries.map { entry in
+      "\(entry.action): [\(entry.keys.map { "\"\($0.name().replacing("\\", with: "\\\\"))\"" }.joined(separator: ", "))]"
+    }
+    let settings = try settings("keys:\n  " + lines.joined(separator: "\n  "))
+    #expect(!KeyMap(changes: settings.keys).entries.contains { $0.isChanged })
+  }
+
+  @Test func whatNeitherSaysIsLeftOpen() throws {
+    let settings = try Settings().over(settings("x-nothing: here"))
+    #expect(settings == Settings())
+    #expect(try Settings().over(self.settings("background: auto")).background == .auto)
+  }
+}
