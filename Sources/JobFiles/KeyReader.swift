@@ -40,8 +40,7 @@ struct KeyReader {
     of action: SettingsFile.Vocabulary.Action, _ entry: YAMLEntry, _ given: inout [Key: Given]
   ) -> [Key] {
     let name = "keys.\(action.name)"
-    let takes = "a key or a list of keys"
-    guard let items = values.list(entry.value, name, takes: takes, isSingleAllowed: true) else { return action.keys }
+    guard let items = items(entry.value, name) else { return action.keys }
     if items.isEmpty, action.isNeeded {
       faults.add(entry.place, "\(action.name) must have a key: there is no other way to it")
     }
@@ -59,11 +58,28 @@ struct KeyReader {
     }
   }
 
+  /// The keys as they are written; `none` is an empty list.
+  private func items(_ node: YAMLNode, _ name: String) -> [YAMLNode]? {
+    switch node.content {
+    case .list(let items): return items
+    case .scalar("none", _): return []
+    case .scalar where !node.isNull: return [node]
+    case .scalar, .map:
+      // Without quotes # begins a comment.
+      let advice = node.isNull ? ": write [] for none, and '#' or '~' in quotes" : ""
+      faults.add(node.place, "\(name) takes a key or a list of keys; this is \(node.words)\(advice)")
+      return nil
+    }
+  }
+
   private func key(_ node: YAMLNode, _ name: String) -> Key? {
-    // A name of one character may look like nothing to YAML.
     guard case .scalar(let text, _) = node.content, !node.isNull else {
-      let quotes = if case .scalar("~", _) = node.content { ": put '~' in quotes" } else { "" }
+      let quotes = node.isNull ? ": put '#' or '~' in quotes" : ""
       faults.add(node.place, "\(name) takes a key or a list of keys; this is \(node.words)\(quotes)")
+      return nil
+    }
+    guard !text.isEmpty else {
+      faults.add(node.place, "\(name) takes a key or a list of keys; this is empty: put '!', '|' or '>' in quotes")
       return nil
     }
     guard let key = Key(named: text) else {

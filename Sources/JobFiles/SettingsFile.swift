@@ -2,7 +2,7 @@ import Screen
 
 /// What a person's settings file asks for; what it leaves open is nil or missing.
 package struct SettingsFile: Sendable, Equatable {
-  /// The keys of each action that the file names; none where it takes them away.
+  /// The keys of each action that the file names; empty where it takes them away.
   package var keys: [String: [Key]] = [:]
   /// The look of each element that the file names.
   package var colors: [String: Style] = [:]
@@ -56,7 +56,9 @@ package struct SettingsFile: Sendable, Equatable {
     do throws(YAMLParser.Problem) {
       root = try YAMLReader.read(source, faults: faults)
     } catch {
-      faults.add(error.place, error.message)
+      // Most often because of a key that YAML takes for a mark of its own.
+      let advice = error.isSyntax ? " (keys such as ?, -, :, [ and % stand in quotes)" : ""
+      faults.add(error.place, error.message + advice)
       throw faults.all
     }
     let variables = Variables(environment: [:], source: source, faults: faults)

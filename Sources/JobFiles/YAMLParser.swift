@@ -19,6 +19,8 @@ struct YAMLParser: ~Copyable {
     var message: String
     /// Whether an escape in double quotes names no character.
     var isBadEscape = false
+    /// Whether the text is no YAML, rather than YAML that is not taken.
+    var isSyntax = false
   }
 
   // On the heap: libyaml keeps pointers into it.

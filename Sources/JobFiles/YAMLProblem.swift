@@ -12,7 +12,7 @@ enum YAMLProblem {
     }
     if let (place, message) = plain(problem, context, at: at, from: from, next: parser.buffer.pointer?.pointee) {
       let isBadEscape = problem == "found invalid Unicode character escape code"
-      return YAMLParser.Problem(place: place, message: message, isBadEscape: isBadEscape)
+      return YAMLParser.Problem(place: place, message: message, isBadEscape: isBadEscape, isSyntax: true)
     }
     let words = [problem, context].filter { !$0.isEmpty }.joined(separator: " ")
     return YAMLParser.Problem(place: at, message: "this is not YAML: \(words)")

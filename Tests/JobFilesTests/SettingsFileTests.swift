@@ -74,6 +74,10 @@ import Testing
     #expect(try settings("background: auto").background == .unknown)
   }
 
+  @Test func noneIsAnEmptyList() throws {
+    #expect(try settings("keys: { kill: none, log: [] }").keys == ["kill": [], "log": []])
+  }
+
   @Test func aKeyMayGoFromOneActionToAnother() throws {
     #expect(faults("keys: { kill: x, log: L }").isEmpty)
     #expect(faults("keys: { cancel: X, kill: x }").isEmpty)
@@ -97,7 +101,10 @@ import Testing
     ("keys: { frobnicate: d }", ["1:9: unknown action 'frobnicate'; opdash keys lists them"]),
     ("keys: { cancel: { a: b } }", ["1:17: keys.cancel takes a key or a list of keys; this is a map"]),
     ("keys: { cancel: [[d]] }", ["1:18: keys.cancel takes a key or a list of keys; this is a list"]),
-    ("keys: { cancel: [~] }", ["1:18: keys.cancel takes a key or a list of keys; this is empty: put '~' in quotes"]),
+    (
+      "keys: { cancel: [~] }",
+      ["1:18: keys.cancel takes a key or a list of keys; this is empty: put '#' or '~' in quotes"]
+    ),
     ("keys: { cancel: F13 }", ["1:17: 'F13' is no key: did you mean 'F1'?"]),
     ("keys: { cancel: dd }", ["1:17: 'dd' is no key: write x, X, ^U, F9, Space, Enter, PgUp or the like"]),
     ("keys: { cancel: Entr }", ["1:17: 'Entr' is no key: did you mean 'Enter'?"]),
@@ -118,7 +125,21 @@ import Testing
     ("keys: { cancel: l }", ["1:17: 'l' is the last key of log: give log another, or write 'log: []'"]),
     ("keys: { cancel: [q, F10] }", ["1:21: 'F10' is the last key of quit: give quit another"]),
     ("keys: { quit: [] }", ["1:9: quit must have a key: there is no other way to it"]),
-    ("keys: { help: }", ["1:9: help must have a key: there is no other way to it"]),
+    ("keys: { help: none }", ["1:9: help must have a key: there is no other way to it"]),
+    (
+      "keys:\n  kill: #\n",
+      ["2:8: keys.kill takes a key or a list of keys; this is empty: write [] for none, and '#' or '~' in quotes"]
+    ),
+    (
+      "keys:\n  kill: !\n",
+      ["2:9: keys.kill takes a key or a list of keys; this is empty: put '!', '|' or '>' in quotes"]
+    ),
+    (
+      "keys:\n  fewer-slots: -\n",
+      [
+        "2:16: a list item ('- ') is not expected here: begin the list on a line of its own (keys such as ?, -, :, [ and % stand in quotes)"
+      ]
+    ),
     ("colors: { faild: red }", ["1:11: unknown element 'faild': did you mean 'failed'?"]),
     ("colors: { sky: red }", ["1:11: unknown element 'sky': colors can have failed, executing or cursor"]),
     ("colors: { failed: redd }", ["1:19: colors.failed: 'redd' is no colour: did you mean 'red'?"]),
