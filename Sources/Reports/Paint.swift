@@ -19,7 +19,8 @@ package struct Paint: Sendable, Hashable {
     guard isColoured, !text.isEmpty else { return text }
     let code =
       switch role {
-      case .good: "32"
+      // Not green, which many can't tell from red; plain blue is too dark on black.
+      case .good: "94"
       case .bad: "1;31"
       case .warning: "35"
       case .active: "36"
