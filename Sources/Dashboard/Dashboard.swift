@@ -16,6 +16,8 @@ package final class Dashboard {
 
   private var model: Model
   private var loop = Loop()
+  /// Facts that have come and are not folded yet.
+  private var backlog: ArraySlice<JobEvent> = []
   private var subscription: JobSubscription?
   private var whenDone: (@MainActor (Departure) -> Void)?
   private var alarm: Duration?
@@ -53,7 +55,7 @@ package final class Dashboard {
     isRunning = true
     whileRunning = self
     let subscription = feed.subscribe(on: .main) { [weak self] events in
-      MainActor.assumeIsolated { self?.take(.facts(events)) }
+      MainActor.assumeIsolated { self?.receive(events) }
     }
     self.subscription = subscription
     model = Model(run: subscription.snapshot, size: terminal.size, options: options)
@@ -84,6 +86,7 @@ package final class Dashboard {
   package func interrupt() {
     guard isRunning else { return }
     perform(Update.interrupt(&model))
+    loop.wantAnswer(at: clock.now)
     schedule()
   }
 
@@ -116,13 +119,34 @@ package final class Dashboard {
     schedule()
   }
 
+  private func receive(_ events: [JobEvent]) {
+    let isUnderWay = !backlog.isEmpty
+    backlog += events
+    if !isUnderWay { takeFacts() }
+  }
+
+  /// Folds what has come; of very much a part, so that keys which have come meanwhile have their turn on the queue.
+  private func takeFacts() {
+    let began = clock.now
+    while isRunning, !backlog.isEmpty {
+      guard clock.now - began < Loop.turn else {
+        DispatchQueue.main.async { MainActor.assumeIsolated { self.takeFacts() } }
+        return
+      }
+      let portion = Array(backlog.prefix(Loop.portion))
+      backlog.removeFirst(portion.count)
+      take(.facts(portion))
+    }
+    backlog = []
+  }
+
   private func take(_ message: Message) {
     guard isRunning else { return }
     let effects = Update.apply(message, to: &model, now: clock.now)
     if case .facts = message {
-      loop.want(at: clock.now, after: Loop.factDelay)
+      loop.wantFacts(at: clock.now)
     } else {
-      loop.want(at: clock.now)
+      loop.wantAnswer(at: clock.now)
     }
     perform(effects)
     schedule()
@@ -183,7 +207,7 @@ package final class Dashboard {
       mark = newMark
       terminal.setProgress(percent, failed: failed)
     }
-    loop.drew(at: now)
+    loop.drew(at: now, until: clock.now)
     setAlarm()
   }
 

@@ -3,25 +3,44 @@ import Screen
 
 /// When the next frame is due: pure, so that what never ticks can be shown never to tick.
 struct Loop {
-  /// Frames are at least this far apart.
+  /// Frames that only tell what has happened are at least this far apart.
   static let frameInterval: Duration = .milliseconds(50)
+  /// Answers to a person are at least this far apart, from the end of one: a held key or a paste shares them, and a slow
+  /// terminal leaves time for the rest.
+  static let answerInterval: Duration = .milliseconds(8)
   /// Facts come in swarms: a frame waits this long for the rest of one.
   static let factDelay: Duration = .milliseconds(5)
+  /// Facts are folded so many at a time.
+  static let portion = 512
+  /// After so long the rest of them waits until what else has come is answered.
+  static let turn: Duration = .milliseconds(3)
   /// How long the mark of an indeterminate bar stays in one cell.
   static let animationStep: Duration = .milliseconds(250)
 
   private(set) var lastFrame: Duration?
   private var wanted: Duration?
+  /// When the last answer stood on the screen.
+  private var lastAnswer: Duration?
+  private var isAnswering = false
 
-  /// Something changed: a frame is due after `delay`, or as soon as the last one is old enough.
-  mutating func want(at now: Duration, after delay: Duration = .zero) {
-    let earliest = lastFrame.map { $0 + Self.frameInterval } ?? now
-    let due = max(now + delay, earliest)
-    wanted = wanted.map { min($0, due) } ?? due
+  /// Something has happened: a frame is due when the rest of it had time to come and the last frame is old enough.
+  mutating func wantFacts(at now: Duration) {
+    want(max(now + Self.factDelay, lastFrame.map { $0 + Self.frameInterval } ?? now))
   }
 
-  mutating func drew(at now: Duration) {
+  /// A person did something: a frame is due now, or a moment after the answer before.
+  mutating func wantAnswer(at now: Duration) {
+    isAnswering = true
+    want(max(now, lastAnswer.map { $0 + Self.answerInterval } ?? now))
+  }
+
+  private mutating func want(_ due: Duration) { wanted = wanted.map { min($0, due) } ?? due }
+
+  /// What the frame shows is of `now`; it stood on the screen at `end`.
+  mutating func drew(at now: Duration, until end: Duration) {
     lastFrame = now
+    if isAnswering { lastAnswer = end }
+    isAnswering = false
     wanted = nil
   }
 

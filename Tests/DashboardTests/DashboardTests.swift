@@ -68,17 +68,90 @@ struct DashboardTests {
     #expect(stage.clock.rings == 1)
   }
 
-  @Test func framesAreAtLeastTheIntervalApart() throws {
+  @Test func factsKeepTheirPace() throws {
     let stage = try Stage(RunBuilder((0..<300).map { .shell("job-\($0)") }))
     stage.clock.advance(by: .seconds(1))
     let shown = stage.terminal.frames.count
-    for _ in 0..<200 {
-      stage.terminal.send(.key(.down))
+    for number in 0..<200 {
+      stage.feed.play { $0.move("job-\(number)", .paused(started: false)) }
       stage.clock.advance(by: .milliseconds(5))
     }
-    // One second: the first at once, then one every 50 ms.
-    #expect(stage.terminal.frames.count - shown <= 21)
-    #expect(stage.terminal.frames.count - shown >= 19)
+    // One second of it, a frame every 50 ms.
+    #expect((19...21).contains(stage.terminal.frames.count - shown))
+  }
+
+  @Test func aHeldKeySharesItsAnswers() throws {
+    let stage = try Stage(RunBuilder((0..<1200).map { .shell("job-\($0)") }))
+    stage.clock.advance(by: .seconds(1))
+    let shown = stage.terminal.frames.count
+    for _ in 0..<1000 {
+      stage.terminal.send(.key(.down))
+      stage.clock.advance(by: .milliseconds(1))
+    }
+    // One second of it, an answer every 8 ms; what comes last is answered too.
+    stage.clock.advance(by: .milliseconds(10))
+    #expect((124...127).contains(stage.terminal.frames.count - shown))
+    #expect(stage.line(with: "log: job-1000") != nil)
+  }
+
+  @Test func aPasteOfKeysIsTwoAnswers() throws {
+    let stage = try Stage(RunBuilder((0..<1200).map { .shell("job-\($0)") }))
+    stage.clock.advance(by: .seconds(1))
+    let shown = stage.terminal.frames.count
+    for _ in 0..<1000 { stage.terminal.send(.key(.down)) }
+    stage.clock.advance(by: .milliseconds(20))
+    #expect(stage.terminal.frames.count - shown == 2)
+    #expect(stage.line(with: "log: job-1000") != nil)
+  }
+
+  @Test func aKeyIsAnsweredAtOnceWhileFactsStream() throws {
+    let stage = try Stage(RunBuilder((0..<300).map { .shell("job-\($0)") }))
+    stage.clock.advance(by: .seconds(1))
+    for number in 0..<100 {
+      stage.feed.play { $0.move("job-\(number)", .paused(started: false)) }
+      // So that keys meet every age of the last frame.
+      stage.clock.advance(by: .milliseconds(Int64(9 + number % 7)))
+      let shown = stage.terminal.frames.count
+      stage.terminal.send(.key(number % 2 == 0 ? .down : .up))
+      #expect(stage.terminal.frames.count == shown + 1)
+    }
+  }
+
+  @Test func aKeyIsAnsweredAmidAHundredThousandFacts() async throws {
+    let feed = RecordingFeed(RunBuilder((0..<1000).map { .shell("job-\($0)") }))
+    let terminal = RecordingTerminal()
+    // Each look at the clock takes a millisecond.
+    let clock = ManualClock(step: .milliseconds(1))
+    let dashboard = Dashboard(
+      feed: feed, terminal: terminal, traits: ScreenTraits(isASCII: true, palette: .none), clock: clock)
+    try dashboard.run { _ in }
+    feed.play { run in
+      for number in 0..<100_000 { run.log("job-\(number % 1000)", "line \(number)") }
+      run.move("job-999", .failed(JobFailure(.exit(1), "exit 1"), allowed: false))
+    }
+    terminal.type("?")
+    let answer = try #require(terminal.shown?.text)
+    #expect(answer.contains("Moving") && !answer.contains("FAIL"))
+    #expect(
+      await soon {
+        clock.advance(by: .milliseconds(100))
+        return terminal.shown?.text.contains("FAIL 1") == true
+      })
+    dashboard.close()
+  }
+
+  @Test func aResizeAndTheMouseAreAnsweredAtOnce() throws {
+    let stage = try Stage(RunBuilder((0..<300).map { .shell("job-\($0)") }))
+    stage.clock.advance(by: .seconds(1))
+    for input in [
+      TerminalInput.mouse(MouseEvent(.wheelDown, x: 10, y: 6)), .resized(Size(width: 90, height: 30)),
+      .mouse(MouseEvent(.click, x: 10, y: 5)),
+    ] {
+      stage.clock.advance(by: .milliseconds(9))
+      let shown = stage.terminal.frames.count
+      stage.terminal.send(input)
+      #expect(stage.terminal.frames.count == shown + 1)
+    }
   }
 
   @Test func aKeyIsAnsweredAtOnceAfterAPause() throws {

@@ -41,12 +41,22 @@ final class RecordingFeed: JobFeed, @unchecked Sendable {
 /// A clock that moves when the test says so.
 @MainActor
 final class ManualClock: DashboardClock {
-  private(set) var now: Duration
+  private(set) var time: Duration
   private(set) var alarm: Duration?
   private(set) var rings = 0
   private var fire: (@MainActor () -> Void)?
+  private let step: Duration
 
-  init(_ now: Duration = .zero) { self.now = now }
+  /// Each look at it takes `step`.
+  init(_ now: Duration = .zero, step: Duration = .zero) {
+    time = now
+    self.step = step
+  }
+
+  var now: Duration {
+    defer { time += step }
+    return time
+  }
 
   func setAlarm(at time: Duration?, _ fire: @escaping @MainActor () -> Void) {
     alarm = time
@@ -55,14 +65,14 @@ final class ManualClock: DashboardClock {
 
   /// Rings what is due on the way.
   func advance(by duration: Duration) {
-    let end = now + duration
+    let end = time + duration
     while let alarm, alarm <= end {
-      now = max(now, alarm)
+      time = max(time, alarm)
       self.alarm = nil
       rings += 1
       fire?()
     }
-    now = end
+    time = max(time, end)
   }
 }
 
