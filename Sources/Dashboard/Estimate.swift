@@ -6,6 +6,9 @@ struct Estimate: Equatable {
   /// Whether a part of it is the mean of jobs already done, rather than a rate that is seen now.
   var isRough: Bool
 
+  /// With more jobs at work it is not made for every frame.
+  static let atHand = 2000
+
   /// Nil when something that is still to come has neither a rate nor a done job of its kind to go by.
   init?(_ run: Run, _ index: JobIndex, now: Duration) {
     guard !run.isComplete, !run.isDraining, run.stopping == nil, run.slots > 0, run.counts.active > 0 else {
@@ -14,13 +17,13 @@ struct Estimate: Equatable {
     var work: Duration = .zero
     var longest: Duration = .zero
     var rough = false
-    for id in index.open where run.jobs[id.index].state == .executing {
-      let record = run.jobs[id.index]
+    // Without a copy of the record, of which there may be thousands.
+    for id in index.open where index.classes[id.index] == .executing {
       let left: Duration
-      if let seen = record.remaining(at: now) {
+      if let seen = run.jobs[id.index].remaining(at: now) {
         left = seen
-      } else if let mean = index.kinds[record.job.work.kind]?.mean, let elapsed = record.elapsed(at: now),
-        elapsed < mean
+      } else if let mean = index.kinds[run.jobs[id.index].job.work.kind]?.mean,
+        let elapsed = run.jobs[id.index].elapsed(at: now), elapsed < mean
       {
         left = mean - elapsed
         rough = true

@@ -6,6 +6,11 @@ struct JobIndex {
   /// Those with an attempt in progress, paused ones included, and those that back off.
   private(set) var open: Set<JobID> = []
   private(set) var longestName = 0
+  /// How many jobs are in each class, by its raw value.
+  private(set) var counts = [Int](repeating: 0, count: StateClass.allCases.count)
+  /// The open jobs' own shares, in whole parts so that millions of changes leave no error behind.
+  private var parts: [Int64] = []
+  private var sumOfParts: Int64 = 0
   private(set) var kinds: [String: Kind] = [:]
 
   /// What jobs of one kind have taken so far, and how many are still to come.
@@ -17,15 +22,29 @@ struct JobIndex {
     var mean: Duration? { ended == 0 ? nil : time / ended }
   }
 
+  /// What is done of the open jobs, as jobs.
+  var openShare: Double { Double(sumOfParts) / Self.whole }
+
+  private static let whole = 4_294_967_296.0
+
   init() {}
 
   init(_ run: Run) {
     for id in run.ids { add(id, run) }
   }
 
+  /// How many of these are in each class, by its raw value.
+  func counts(of ids: some Sequence<JobID>) -> [Int] {
+    var counts = [Int](repeating: 0, count: self.counts.count)
+    for id in ids { counts[Int(classes[id.index].rawValue)] += 1 }
+    return counts
+  }
+
   mutating func add(_ id: JobID, _ run: Run) {
     let state = StateClass(run.jobs[id.index].state)
     classes.append(state)
+    counts[Int(state.rawValue)] += 1
+    parts.append(0)
     longestName = max(longestName, run.jobs[id.index].job.name.utf8.count)
     let kind = run.jobs[id.index].job.work.kind
     if !state.isTerminal, state != .executing { kinds[kind, default: Kind()].pending += 1 }
@@ -37,6 +56,8 @@ struct JobIndex {
     let old = classes[id.index]
     let new = StateClass(run.jobs[id.index].state)
     classes[id.index] = new
+    counts[Int(old.rawValue)] -= 1
+    counts[Int(new.rawValue)] += 1
     enter(id, run)
     let kind = run.jobs[id.index].job.work.kind
     let change = (Self.isPending(new) ? 1 : 0) - (Self.isPending(old) ? 1 : 0)
@@ -47,12 +68,28 @@ struct JobIndex {
     }
   }
 
+  /// To be called after the fold has taken the job's progress.
+  mutating func report(_ id: JobID, _ run: Run) { weigh(id, run, isOpen: isOpen(id, run)) }
+
   private mutating func enter(_ id: JobID, _ run: Run) {
-    if run.jobs[id.index].state.isActive || classes[id.index] == .backingOff {
+    let isOpen = isOpen(id, run)
+    if isOpen {
       open.insert(id)
     } else {
       open.remove(id)
     }
+    weigh(id, run, isOpen: isOpen)
+  }
+
+  private func isOpen(_ id: JobID, _ run: Run) -> Bool {
+    run.jobs[id.index].state.isActive || classes[id.index] == .backingOff
+  }
+
+  private mutating func weigh(_ id: JobID, _ run: Run, isOpen: Bool) {
+    let share = isOpen ? run.jobs[id.index].progress?.fraction ?? 0 : 0
+    let new = Int64((share * Self.whole).rounded())
+    sumOfParts += new - parts[id.index]
+    parts[id.index] = new
   }
 
   private static func isPending(_ state: StateClass) -> Bool { !state.isTerminal && state != .executing }

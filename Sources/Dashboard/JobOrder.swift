@@ -37,7 +37,8 @@ enum SortColumn: CaseIterable {
 
 /// The jobs in the list's order, those that the filter shuts out left out.
 ///
-/// Facts only note what has changed; `settle` puts it right once a frame, in time linear in the jobs.
+/// Facts only note what has changed; `settle` puts it right once a frame, at the price of what has changed and of one
+/// copy of the order.
 struct JobOrder {
   /// What the list shows, first row first.
   private(set) var rows: [JobID] = []
@@ -49,15 +50,24 @@ struct JobOrder {
   /// Those whose skipped jobs are shown.
   private(set) var unfolded: Set<JobID> = []
 
-  private var sorted: [Int] = []
+  /// All jobs by their keys and, where these are equal, by themselves: no two are equal, so that each can be searched for.
+  private var sorted: [JobID] = []
   private var keys: [Double] = []
   private var passes: [Bool] = []
   private var haystacks: [[UInt8]] = []
   private var nameRanks: [Int] = []
   private var changed: [Int] = []
   private var isNoted: [Bool] = []
+  /// Those that stand under another, or were skipped without.
+  private var wasSkipped: [Bool] = []
+  private var isUnder: [Bool] = []
+  /// Whether `rows` have the order of `sorted`: nothing stands under its cause.
+  private var isPlain = true
+  /// How many of the rows are in each class; nil where that is so of all jobs.
+  private var rowCounts: [Int]?
   private var mustSort = true
   private var mustFilter = true
+  private var mustGroup = true
   private var mustRow = true
 
   init(_ sort: SortColumn = .attention) { self.sort = sort }
@@ -77,18 +87,21 @@ struct JobOrder {
   mutating func invalidate() {
     mustSort = true
     mustFilter = true
+    mustGroup = true
   }
 
   mutating func setSort(_ column: SortColumn, inverted: Bool) {
     sort = column
     isInverted = inverted
     mustSort = true
+    mustGroup = true
   }
 
   mutating func setFilter(_ filter: JobFilter) {
     guard filter != self.filter else { return }
     self.filter = filter
     mustFilter = true
+    mustGroup = true
   }
 
   /// Shows or hides what was skipped because of a job.
@@ -99,81 +112,149 @@ struct JobOrder {
 
   func admits(_ id: JobID) -> Bool { filter.isEmpty || passes[id.index] }
 
+  /// Where a job stands among the rows; nil where it does not.
+  func row(of id: JobID) -> Int? {
+    guard id.index < keys.count else { return nil }
+    guard isPlain else { return rows.firstIndex(of: id) }
+    let place = place(of: (keys[id.index], id), in: rows)
+    return place < rows.count && rows[place] == id ? place : nil
+  }
+
+  /// How many of the rows from `row` on are in each class.
+  func counts(_ index: JobIndex, from row: Int) -> [Int] {
+    guard row < rows.count / 2 else { return index.counts(of: rows[min(row, rows.count)...]) }
+    return zip(rowCounts ?? index.counts, index.counts(of: rows[..<max(0, row)])).map { $0 - $1 }
+  }
+
   mutating func settle(_ run: Run, _ index: JobIndex, now: Duration) {
     if run.jobs.count != keys.count { resize(run) }
     if sort.movesWithTime { for id in index.open { note(id) } }
     guard !isSettled else { return }
     // Past a quarter, sorting everything is the cheaper way.
     if mustSort || changed.count > keys.count / 4 {
-      for job in keys.indices { keys[job] = key(job, run, index, now: now) }
-      sorted = sorted.sorted { precedes($0, $1) }
+      sortAll(run, index, now: now)
     } else if !changed.isEmpty {
       merge(run, index, now: now)
     }
     if !filter.isEmpty { pass(run, index) }
-    for job in changed { isNoted[job] = false }
+    for job in changed {
+      isNoted[job] = false
+      if wasSkipped[job] || index.classes[job] == .skipped { mustGroup = true }
+    }
     changed.removeAll(keepingCapacity: true)
     mustSort = false
     mustFilter = false
     mustRow = false
-    select(run, index)
+    if mustGroup { group(run, index) }
+    select(index)
   }
 
-  private mutating func select(_ run: Run, _ index: JobIndex) {
+  private mutating func select(_ index: JobIndex) {
+    rowCounts = nil
+    isPlain = true
+    if !filter.isEmpty {
+      rows = sorted.filter { passes[$0.index] }
+    } else if skipped.isEmpty {
+      rows = sorted
+      return
+    } else {
+      isPlain = unfolded.isEmpty
+      rows = []
+      rows.reserveCapacity(sorted.count)
+      for id in sorted where !isUnder[id.index] {
+        rows.append(id)
+        if !isPlain, unfolded.contains(id) { rows += skipped[id] ?? [] }
+      }
+    }
+    rowCounts = index.counts(of: rows)
+  }
+
+  /// Looks for what stands under its cause.
+  private mutating func group(_ run: Run, _ index: JobIndex) {
+    for ids in skipped.values { for id in ids { isUnder[id.index] = false } }
     skipped = [:]
-    guard groups else {
-      rows = filter.isEmpty ? sorted.map { JobID($0) } : sorted.filter { passes[$0] }.map { JobID($0) }
-      return
-    }
-    for job in sorted { if let cause = cause(of: job, run, index) { skipped[cause, default: []].append(JobID(job)) } }
-    guard !skipped.isEmpty else {
-      rows = sorted.map { JobID($0) }
-      return
-    }
-    rows.removeAll(keepingCapacity: true)
-    for job in sorted where cause(of: job, run, index) == nil {
-      rows.append(JobID(job))
-      if unfolded.contains(JobID(job)) { rows += skipped[JobID(job)] ?? [] }
+    guard groups else { return }
+    mustGroup = false
+    for id in sorted {
+      let job = id.index
+      wasSkipped[job] = index.classes[job] == .skipped
+      guard wasSkipped[job], let cause = cause(of: job, run, index) else { continue }
+      isUnder[job] = true
+      skipped[cause, default: []].append(id)
     }
   }
 
   /// The job under which a skipped one stands; one whose cause was skipped in its turn stands for itself.
   private func cause(of job: Int, _ run: Run, _ index: JobIndex) -> JobID? {
-    guard index.classes[job] == .skipped, case .skipped(let cause) = run.jobs[job].state else { return nil }
+    guard case .skipped(let cause) = run.jobs[job].state else { return nil }
     return index.classes[cause.index] == .skipped ? nil : cause
   }
 
   private mutating func resize(_ run: Run) {
     let count = run.jobs.count
-    sorted = Array(0..<count)
+    sorted = (0..<count).map { JobID($0) }
     keys = Array(repeating: 0, count: count)
     passes = Array(repeating: true, count: count)
     isNoted = Array(repeating: false, count: count)
+    wasSkipped = isNoted
+    isUnder = isNoted
+    skipped = [:]
     changed = []
     haystacks = []
     nameRanks = []
     invalidate()
   }
 
-  private func precedes(_ left: Int, _ right: Int) -> Bool {
-    keys[left] == keys[right] ? left < right : keys[left] < keys[right]
+  private typealias Place = (key: Double, id: JobID)
+
+  private static func precedes(_ left: Place, _ right: Place) -> Bool {
+    left.key == right.key ? left.id < right.id : left.key < right.key
   }
 
-  /// Takes the changed jobs out, sorts them and puts them back in one pass.
-  private mutating func merge(_ run: Run, _ index: JobIndex, now: Duration) {
-    for job in changed { keys[job] = key(job, run, index, now: now) }
-    let moved = changed.sorted { precedes($0, $1) }
-    var merged: [Int] = []
-    merged.reserveCapacity(sorted.count)
-    var next = 0
-    for job in sorted where !isNoted[job] {
-      while next < moved.count, precedes(moved[next], job) {
-        merged.append(moved[next])
-        next += 1
-      }
-      merged.append(job)
+  /// The first place whose job does not come before; `ids` are sorted.
+  private func place(of wanted: Place, in ids: [JobID]) -> Int {
+    var (low, high) = (0, ids.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if Self.precedes((keys[ids[middle].index], ids[middle]), wanted) { low = middle + 1 } else { high = middle }
     }
-    merged += moved[next...]
+    return low
+  }
+
+  private mutating func sortAll(_ run: Run, _ index: JobIndex, now: Duration) {
+    for job in keys.indices { keys[job] = key(job, run, index, now: now) }
+    var places = sorted.map { Place(keys[$0.index], $0) }
+    places.sort(by: Self.precedes)
+    sorted = places.map(\.id)
+  }
+
+  /// Takes the changed jobs out and puts them back: what stands between them is copied as it is.
+  private mutating func merge(_ run: Run, _ index: JobIndex, now: Duration) {
+    let leaving = changed.map { place(of: (keys[$0], JobID($0)), in: sorted) }.sorted()
+    var moved: [Place] = []
+    moved.reserveCapacity(changed.count)
+    for job in changed { moved.append((key(job, run, index, now: now), JobID(job))) }
+    moved.sort(by: Self.precedes)
+    let entering = moved.map { place(of: $0, in: sorted) }
+    var merged: [JobID] = []
+    merged.reserveCapacity(sorted.count)
+    var (from, left, entered) = (0, 0, 0)
+    while left < leaving.count || entered < entering.count {
+      let next = min(
+        left < leaving.count ? leaving[left] : .max, entered < entering.count ? entering[entered] : .max)
+      merged += sorted[from..<next]
+      from = next
+      while entered < entering.count, entering[entered] == next {
+        merged.append(moved[entered].id)
+        entered += 1
+      }
+      if left < leaving.count, leaving[left] == next {
+        from += 1
+        left += 1
+      }
+    }
+    merged += sorted[from...]
+    for place in moved { keys[place.id.index] = place.key }
     sorted = merged
   }
 
@@ -202,7 +283,8 @@ struct JobOrder {
       case .eta: (run.jobs[job].remaining(at: now) ?? .seconds(1e9)) / .seconds(1)
       case .start: start(job, run, index)
       }
-    return isInverted ? -key : key
+    // What is no number could never be found again.
+    return key.isNaN ? .infinity : isInverted ? -key : key
   }
 
   private func attention(_ job: Int, _ run: Run, _ index: JobIndex) -> Double {

@@ -49,6 +49,9 @@ struct Model {
   /// Whether jobs have come to, or gone from, those whose lines are merged.
   private var mustMerge = false
   var window = TimeWindow()
+  /// When the run will end; nil while nothing can be said.
+  private(set) var estimate: Estimate?
+  private var estimatedAt: Duration?
 
   var size: Size
   var page = Page.list
@@ -114,12 +117,21 @@ struct Model {
     }
   }
 
+  /// How many of the rows from `row` on are in each class, by its raw value.
+  func counts(from row: Int) -> [Int] {
+    switch panel {
+    case .list: return order.counts(index, from: row)
+    case .tree: return index.counts(of: tree.rows[row...].lazy.map(\.job))
+    case .timeline, .critical, .events: return index.counts(of: (row..<rowCount).lazy.compactMap { job(row: $0) })
+    }
+  }
+
   /// Where the cursor is; nil while its job is not among the rows.
   var cursorRow: Int? {
     switch panel {
-    case .list: cursor.flatMap { order.rows.firstIndex(of: $0) }
+    case .list: cursor.flatMap { order.row(of: $0) }
     case .tree: tree.row(of: cursor)
-    case .timeline: cursor.flatMap { chronology.rows.firstIndex(of: $0) }
+    case .timeline: cursor.flatMap { chronology.row(of: $0) }
     case .critical: cursor.flatMap { id in path.rows.firstIndex { $0.job == id } }
     case .events: events.row
     }
@@ -193,6 +205,7 @@ struct Model {
       if !order.filter.isEmpty { tree.invalidate() }
       noteMerging(id)
     case .jobProgress(let id, _):
+      index.report(id, run)
       if order.sort.movesWithTime { order.note(id) }
     case .priorityChanged(let id, _):
       order.note(id)
@@ -226,6 +239,16 @@ struct Model {
     settleCursor()
     settleLog()
     settleTop()
+    settleEstimate(now: now)
+  }
+
+  /// It asks every job at work: of thousands once a second.
+  private mutating func settleEstimate(now: Duration) {
+    if let estimatedAt, index.open.count > Estimate.atHand, now >= estimatedAt, now - estimatedAt < .seconds(1) {
+      return
+    }
+    estimate = Estimate(run, index, now: now)
+    estimatedAt = now
   }
 
   // MARK: The merged log

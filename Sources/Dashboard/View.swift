@@ -75,8 +75,7 @@ extension Model {
   /// How much of the run is done, from 0 to 1: ended jobs whole, open ones by their own share.
   var share: Double {
     guard !run.jobs.isEmpty else { return 0 }
-    let parts = index.open.reduce(0.0) { $0 + (run.jobs[$1.index].progress?.fraction ?? 0) }
-    return min(1, (Double(run.counts.done) + parts) / Double(run.jobs.count))
+    return min(1, (Double(run.counts.done) + index.openShare) / Double(run.jobs.count))
   }
 }
 

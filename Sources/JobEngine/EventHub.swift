@@ -35,7 +35,8 @@ package final class EventHub: Sendable {
   package func subscribe(on queue: DispatchQueue, _ receive: @escaping @Sendable ([JobEvent]) -> Void)
     -> JobSubscription
   {
-    let mailbox = Mailbox(on: queue, receive)
+    // A call costs a thread its sleep: in a flood nobody is told more often than can be seen.
+    let mailbox = Mailbox(on: queue, pace: .frames, receive)
     let (run, subscriber) = state.withLock { state in
       let subscriber = state.nextSubscriber
       state.nextSubscriber += 1

@@ -42,7 +42,7 @@ struct Header {
     let word = Self.word(model)
     item(9, Span(" \(word) ", badge(word)))
     item(8, Span(Format.steadyTime(model.elapsed(at: now)), theme.bold))
-    if let estimate = Estimate(run, model.index, now: now) {
+    if let estimate = model.estimate {
       item(
         4, Span("ETA ", theme.dim), Span((estimate.isRough ? "~" : "") + Format.steadyTime(estimate.remaining)))
     } else if !model.isOver, model.isMoving {

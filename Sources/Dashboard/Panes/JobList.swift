@@ -258,10 +258,7 @@ struct JobList {
 
   /// `12 ok, 11 waiting`, the most frequent first.
   private func summary(from row: Int) -> String {
-    var counts = [Int](repeating: 0, count: StateClass.allCases.count)
-    for row in row..<model.rowCount {
-      if let id = model.job(row: row) { counts[Int(model.index.classes[id.index].rawValue)] += 1 }
-    }
+    let counts = model.counts(from: row)
     let present = StateClass.allCases.filter { counts[Int($0.rawValue)] > 0 }
       .sorted { counts[Int($0.rawValue)] > counts[Int($1.rawValue)] }
     return present.map { "\(counts[Int($0.rawValue)]) \($0.word)" }.joined(separator: ", ")
