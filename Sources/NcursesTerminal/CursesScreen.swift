@@ -58,6 +58,7 @@ final class CursesScreen {
       palette = .none
       hasDefaultColors = false
     }
+    nc_shorten_looks()
     pairs = ColorPairs(capacity: min(1024, Int(nc_color_pairs())))
     cbreak()
     noecho()
