@@ -97,6 +97,15 @@ let package = Package(
     .executableTarget(
       name: "operation-benchmarks", dependencies: ["Operations"], path: "Tests/Benchmarks/OperationBenchmarks",
       swiftSettings: settings),
+    // The dashboard on a run that the program makes up, frame by frame or under load.
+    .executableTarget(
+      name: "dashboard-probe",
+      dependencies: ["Dashboard", "JobEngine", "JobModel", "NcursesTerminal", "Operations", "Screen"],
+      path: "Tests/DashboardProbe", swiftSettings: settings),
+    // What Tests/Benchmarks/run measures of the screen, and its fuzzing.
+    .executableTarget(
+      name: "screen-benchmarks", dependencies: ["Support"], path: "Tests/Benchmarks/ScreenBenchmarks",
+      swiftSettings: settings),
     tests("JobModel", ["Support"]),
     tests("JobEngine", ["Support", "JobModel", "Operations"]),
     tests("JobFiles", ["Support", "JobModel", "Screen"]),
@@ -111,7 +120,9 @@ let package = Package(
     tests("opdash", ["Support", "Dashboard", "JobFiles", "JobModel", "Operations", "Reports", "Screen", "Session"]),
     // The built program in a real terminal, from the outside.
     .testTarget(
-      name: "EndToEndTests", dependencies: ["DemoServer", "Support", "opdash"], exclude: ["Fixtures"],
+      name: "EndToEndTests",
+      dependencies: ["Dashboard", "DemoServer", "Screen", "Support", "dashboard-probe", "opdash"],
+      exclude: ["Fixtures"],
       swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]

@@ -48,6 +48,24 @@ package final class Pty {
     }
   }
 
+  /// What has been written since the last `take`, for those that read too much to keep it.
+  package func take() -> [UInt8] {
+    pump()
+    defer { output = [] }
+    return output
+  }
+
+  /// Waits until something is to be read, or the program has gone; says whether it is.
+  package func waitForOutput(within bound: Double) -> Bool {
+    var ready = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
+    return poll(&ready, 1, Int32(bound * 1000)) > 0
+  }
+
+  /// Types what the terminal has room for, and returns how much that was.
+  package func offer(_ bytes: ArraySlice<UInt8>) -> Int {
+    bytes.withUnsafeBytes { max(0, write(master, $0.baseAddress, $0.count)) }
+  }
+
   /// Types.
   package func send(_ text: String) { send(Array(text.utf8)) }
 

@@ -1,0 +1,299 @@
+import Foundation
+
+/// Random keys, mouse reports, pasted text, halves of sequences and sizes, the same for the same seed.
+package struct FuzzInput {
+  package enum Item {
+    case bytes([UInt8])
+    case size(columns: Int, rows: Int)
+  }
+
+  private var state: UInt64
+
+  package init(seed: UInt64) { state = seed }
+
+  private static let keys: [[UInt8]] = {
+    var keys = Array("xXpPrRcUlLwfnNyYTvVEZmI?/<>[]-+=jkgG abc:!state123450eioqy").map { Array(String($0).utf8) }
+    for name in ["A", "B", "C", "D", "H", "F", "Z"] {
+      keys += ["\u{1B}[\(name)", "\u{1B}O\(name)"].map { Array($0.utf8) }
+    }
+    for number in [1, 2, 3, 4, 5, 6, 11, 12, 15, 17, 18, 19, 20, 21, 23, 24] {
+      keys.append(Array("\u{1B}[\(number)~".utf8))
+    }
+    for name in ["P", "Q", "R", "S", "M"] { keys.append(Array("\u{1B}O\(name)".utf8)) }
+    // All controls but those that are signals, and more Enters and escapes than others.
+    keys += (0..<32).filter { ![3, 26, 28].contains($0) }.map { [UInt8($0)] }
+    return keys + [[0x0D], [0x0D], [0x1B], [0x1B], [0x7F]]
+  }()
+
+  private static let halves = [
+    "\u{1B}", "\u{1B}[", "\u{1B}O", "\u{1B}[1;", "\u{1B}[<", "\u{1B}[<0;", "\u{1B}[M", "\u{1B}]0;", "\u{1B}P",
+    "\u{1B}[?", "\u{1B}[200",
+  ].map { Array($0.utf8) }
+
+  private static let texts = ["名", "é", "👍", "ß", "\u{202E}", "e\u{301}", "한", "\u{FFFD}", "\u{9B}", "✓"].map {
+    Array($0.utf8)
+  }
+
+  package mutating func number(_ bound: Int) -> Int {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var value = state
+    value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
+    value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
+    return Int((value ^ value >> 31) % UInt64(max(1, bound)))
+  }
+
+  private mutating func pick(_ choices: [[UInt8]]) -> [UInt8] { choices[number(choices.count)] }
+
+  /// `resizes` lets the window change too, once in two hundred.
+  package mutating func next(resizes: Bool) -> Item {
+    if resizes, number(200) == 0 { return size() }
+    switch number(100) {
+    case 0..<60: return .bytes(pick(Self.keys))
+    case 60..<78: return .bytes(mouse())
+    case 78..<82: return .bytes(brokenMouse())
+    case 82..<85: return .bytes(paste())
+    case 85..<89: return .bytes(pick(Self.halves))
+    case 89..<92: return .bytes((0..<number(6) + 1).map { _ in byte() })
+    default: return .bytes(pick(Self.texts))
+    }
+  }
+
+  package mutating func size() -> Item {
+    switch number(5) {
+    case 0: .size(columns: 1 + number(30), rows: 1 + number(6))
+    case 1: .size(columns: 1 + number(300), rows: 1 + number(100))
+    case 2: .size(columns: 120, rows: 40)
+    default: .size(columns: 30 + number(120), rows: 5 + number(50))
+    }
+  }
+
+  /// Any but the three that the terminal makes signals of.
+  private mutating func byte() -> UInt8 {
+    let byte = UInt8(number(256))
+    return [3, 26, 28].contains(byte) ? 0x20 : byte
+  }
+
+  private mutating func mouse() -> [UInt8] {
+    let buttons = [0, 0, 0, 1, 2, 32, 64, 64, 65, 65, 66, 4, 16]
+    let (x, y) = (1 + number(320), 1 + number(110))
+    return Array("\u{1B}[<\(buttons[number(buttons.count)]);\(x);\(y)\(number(3) == 0 ? "m" : "M")".utf8)
+  }
+
+  private mutating func brokenMouse() -> [UInt8] {
+    let reports = [
+      "\u{1B}[<0;0;0M", "\u{1B}[<0;99999999999999999999;1M", "\u{1B}[<-1;2;3M", "\u{1B}[<0;1M", "\u{1B}[<;;M",
+      "\u{1B}[<0;1;2;3;4M",
+      "\u{1B}[<a;1;2M", "\u{1B}[M !", "\u{1B}[<64;1;1", "\u{1B}[32;5;5M", "\u{1B}[M\u{FF}\u{FF}\u{FF}",
+      "\u{1B}[<0;65536;65536m",
+    ]
+    return Array(reports[number(reports.count)].utf8)
+  }
+
+  private mutating func paste() -> [UInt8] {
+    var text: [UInt8] = []
+    for _ in 0..<number(40) { text += number(4) == 0 ? pick(Self.texts) : [byte()] }
+    // Now and then the end never comes.
+    return Array("\u{1B}[200~".utf8) + text + (number(20) == 0 ? [] : Array("\u{1B}[201~".utf8))
+  }
+}
+
+/// A program on a terminal that is given random input; what its screen shows is held against a full repaint again and again.
+package final class TerminalFuzz {
+  package struct Outcome {
+    package var inputs = 0
+    package var repaints = 0
+    /// How often the program was started: it ends when the keys happen to quit it.
+    package var starts = 0
+    package var bytes = 0
+    package var faults: [String] = []
+  }
+
+  private let start: (_ columns: Int, _ rows: Int) throws -> Pty
+  /// Stands in the first row of every screen that is large enough.
+  private let header: String
+  private var input: FuzzInput
+  private var outcome = Outcome()
+  private var pty: Pty
+  private var terminal = VirtualTerminal(columns: 80, rows: 24)
+  private var shell: termios
+
+  package init(seed: UInt64, header: String, start: @escaping (_ columns: Int, _ rows: Int) throws -> Pty) throws {
+    self.start = start
+    self.header = header
+    input = FuzzInput(seed: seed)
+    pty = try start(80, 24)
+    shell = pty.modes
+    try begin()
+  }
+
+  /// Sends so many inputs, looks at the screen after each `stretch` of them, and quits; ends at the first fault.
+  package func run(inputs: Int, stretch: Int, told: (Outcome) -> Void = { _ in }) throws -> Outcome {
+    while outcome.inputs < inputs, outcome.faults.isEmpty {
+      // In every other stretch the window is left alone, so that each sequence can be held against its size.
+      let resizes = input.number(2) == 0
+      if resizes { resize(input.size()) }
+      if resizes, !isOver { settle() }
+      play(min(stretch, inputs - outcome.inputs), resizes: resizes)
+      if !isOver { settle() }
+      if !resizes, let fault = terminal.faults.first { fail("the screen was sent: \(fault)") }
+      terminal.forgive()
+      if isOver {
+        checkEnd()
+        if outcome.faults.isEmpty, outcome.inputs < inputs { try restart() }
+      }
+      told(outcome)
+    }
+    if outcome.faults.isEmpty, !isOver { quit() }
+    return outcome
+  }
+
+  private var isOver: Bool { pty.ending != nil }
+
+  private func restart() throws {
+    pty = try start(80, 24)
+    shell = pty.modes
+    terminal = VirtualTerminal(columns: 80, rows: 24)
+    try begin()
+  }
+
+  private func begin() throws {
+    outcome.starts += 1
+    guard eventually(within: 60, { pump() && terminal.modes.contains(1049) && terminal.line(0).contains(header) })
+    else {
+      throw ChildProcess.Failure(description: "no dashboard within a minute:\n\(terminal.text)")
+    }
+  }
+
+  @discardableResult
+  private func pump() -> Bool {
+    let bytes = pty.take()
+    outcome.bytes += bytes.count
+    terminal.feed(bytes)
+    return true
+  }
+
+  /// Types so many inputs as fast as they are taken.
+  private func play(_ count: Int, resizes: Bool) {
+    var bytes: [UInt8] = []
+    for _ in 0..<count {
+      outcome.inputs += 1
+      switch input.next(resizes: resizes) {
+      case .bytes(let more): bytes += more
+      case .size(let columns, let rows):
+        type(bytes)
+        bytes = []
+        resize(.size(columns: columns, rows: rows))
+      }
+      if bytes.count > 512 {
+        type(bytes)
+        bytes = []
+      }
+      if isOver { return }
+    }
+    type(bytes)
+  }
+
+  private func type(_ bytes: [UInt8]) {
+    var rest = bytes[...]
+    let end = Date(timeIntervalSinceNow: 60)
+    while !rest.isEmpty, !isOver, outcome.faults.isEmpty {
+      rest = rest.dropFirst(pty.offer(rest))
+      pump()
+      if !rest.isEmpty { _ = pty.waitForOutput(within: 0.002) }
+      if Date() > end { fail("it has taken no input for a minute") }
+    }
+  }
+
+  private func resize(_ item: FuzzInput.Item) {
+    guard case .size(let columns, let rows) = item else { return }
+    pump()
+    terminal.resize(columns: columns, rows: rows)
+    pty.resize(columns: columns, rows: rows)
+  }
+
+  /// Waits until nothing has been written for a moment.
+  private func calm(_ moment: Double = 0.012) {
+    let end = Date(timeIntervalSinceNow: 5)
+    repeat { pump() } while Date() < end && !isOver && pty.waitForOutput(within: moment)
+  }
+
+  /// Ends what is half typed and what is asked, has the display freeze, and holds it against one that is painted anew.
+  ///
+  /// The rows of the banner, which counts events, and of the newest answer, which goes by itself, are left out.
+  private func settle() {
+    type(Array("\u{1B}[201~".utf8))
+    calm(0.04)
+    let isLarge = terminal.columns >= 30 && terminal.rows >= 5
+    for _ in 0..<3 where !isOver && !(isLarge && isFrozen) {
+      type([0x1B])
+      calm(0.06)
+      guard isLarge, !isFrozen, !isOver else { continue }
+      type(Array("Z".utf8))
+      _ = eventually(within: 1) { pump() && (isFrozen || isOver) }
+    }
+    // A run that is being stopped moves on whatever is asked.
+    guard !isOver, isFrozen || !isLarge else { return }
+    calm()
+    let before = terminal
+    type([0x0C])
+    let isAnswered = eventually(within: 30) { pump() && (terminal.clearings > before.clearings || isOver) }
+    guard isAnswered else { return fail("no answer to a key within 30 s") }
+    calm()
+    if isOver { return }
+    outcome.repaints += 1
+    for row in terminal.screen.indices.dropLast() where terminal.screen[row] != before.screen[row] {
+      if [before, terminal].contains(where: { $0.line(row).contains(Self.frozen) }) { continue }
+      return fail(
+        """
+        row \(row) of \(terminal.columns)x\(terminal.rows) is another one when it is painted anew:
+        \(before.line(row))
+        \(terminal.line(row))
+        """)
+    }
+    check(terminal)
+    if isLarge { type(Array("Z".utf8)) }
+  }
+
+  private static let frozen = "FROZEN at"
+
+  private var isFrozen: Bool { (0..<min(4, terminal.rows)).contains { terminal.line($0).contains(Self.frozen) } }
+
+  private func check(_ terminal: VirtualTerminal) {
+    if terminal.columns < 30 || terminal.rows < 5 {
+      if !"too small".hasPrefix(terminal.line(0)) { fail("a small window shows:\n\(terminal.text)") }
+    } else if terminal.columns >= 60, terminal.rows >= 10 {
+      let isWhole = terminal.line(0).contains(header) && !terminal.line(terminal.rows - 1).isEmpty
+      if !isWhole { fail("a screen without header or bottom line:\n\(terminal.text)") }
+    }
+  }
+
+  private func quit() {
+    let ended = eventually(within: 60) {
+      type(Array("\u{1B}".utf8))
+      calm(0.06)
+      type(Array("qq".utf8))
+      calm(0.2)
+      return isOver
+    }
+    if ended { checkEnd() } else { fail("it can't be quit:\n\(terminal.text)") }
+  }
+
+  /// What a shell must find: the terminal as it was.
+  private func checkEnd() {
+    pump()
+    guard case .exited(let status) = pty.ending, [0, 1, 3].contains(status) else {
+      return fail("it ended with \(String(describing: pty.ending)):\n\(terminal.text)")
+    }
+    let modes = pty.modes
+    let isRestored =
+      modes.c_iflag == shell.c_iflag && modes.c_oflag == shell.c_oflag && modes.c_lflag == shell.c_lflag
+      && modes.c_cflag == shell.c_cflag
+    if !isRestored { fail("the terminal's modes are not the shell's") }
+    let left = terminal.modes.intersection([1, 1000, 1002, 1003, 1006, 1049, 2004])
+    if !left.isEmpty { fail("modes left on: \(left.sorted())") }
+    if !terminal.modes.contains(25) || terminal.hasKeypad { fail("the cursor or the keypad is not the shell's") }
+    if terminal.keptTitles != 0 { fail("titles kept: \(terminal.keptTitles)") }
+  }
+
+  private func fail(_ what: String) { outcome.faults.append("after \(outcome.inputs) inputs: \(what)") }
+}
