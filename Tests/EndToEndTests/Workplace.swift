@@ -55,9 +55,9 @@ final class Workplace: Sendable {
   }
 
   /// Opens the dashboard on a bare terminal.
-  func pty(_ words: String..., environment: [String: String] = [:]) throws -> Pty {
+  func pty(columns: Int = 80, rows: Int = 24, _ words: String..., environment: [String: String] = [:]) throws -> Pty {
     let term = ["TERM": "xterm-256color"].merging(environment) { $1 }
-    return try Pty(command(words), environment: variables.merging(term) { $1 })
+    return try Pty(command(words), environment: variables.merging(term) { $1 }, columns: columns, rows: rows)
   }
 
   /// Starts opdash off a terminal, its outputs going to files.

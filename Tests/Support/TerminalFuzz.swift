@@ -12,11 +12,11 @@ package struct FuzzInput {
   package init(seed: UInt64) { state = seed }
 
   private static let keys: [[UInt8]] = {
-    var keys = Array("xXpPrRcUlLwfnNyYTvVEZmI?/<>[]-+=jkgG abc:!state123450eioqy").map { Array(String($0).utf8) }
+    var keys = Array("xXpPrRcUlLwfnNyYTvVEZmI?/<>[]-+=jkgG abc:!state123450eioy").map { Array(String($0).utf8) }
     for name in ["A", "B", "C", "D", "H", "F", "Z"] {
       keys += ["\u{1B}[\(name)", "\u{1B}O\(name)"].map { Array($0.utf8) }
     }
-    for number in [1, 2, 3, 4, 5, 6, 11, 12, 15, 17, 18, 19, 20, 21, 23, 24] {
+    for number in [1, 2, 3, 4, 5, 6, 11, 12, 15, 17, 18, 19, 20, 23, 24] {
       keys.append(Array("\u{1B}[\(number)~".utf8))
     }
     for name in ["P", "Q", "R", "S", "M"] { keys.append(Array("\u{1B}O\(name)".utf8)) }
@@ -47,6 +47,8 @@ package struct FuzzInput {
   /// `resizes` lets the window change too, once in two hundred.
   package mutating func next(resizes: Bool) -> Item {
     if resizes, number(200) == 0 { return size() }
+    // Seldom: the question that follows is answered sooner or later.
+    if number(10_000) == 0 { return .bytes(Array("q".utf8)) }
     switch number(100) {
     case 0..<60: return .bytes(pick(Self.keys))
     case 60..<78: return .bytes(mouse())
@@ -67,10 +69,10 @@ package struct FuzzInput {
     }
   }
 
-  /// Any but the three that the terminal makes signals of.
+  /// Any but `q` and the three that the terminal makes signals of.
   private mutating func byte() -> UInt8 {
     let byte = UInt8(number(256))
-    return [3, 26, 28].contains(byte) ? 0x20 : byte
+    return [3, 26, 28, UInt8(ascii: "q")].contains(byte) ? 0x20 : byte
   }
 
   private mutating func mouse() -> [UInt8] {
@@ -212,7 +214,7 @@ package final class TerminalFuzz {
   }
 
   /// Waits until nothing has been written for a moment.
-  private func calm(_ moment: Double = 0.012) {
+  private func calm(_ moment: Double) {
     let end = Date(timeIntervalSinceNow: 5)
     repeat { pump() } while Date() < end && !isOver && pty.waitForOutput(within: moment)
   }
@@ -221,24 +223,15 @@ package final class TerminalFuzz {
   ///
   /// The rows of the banner, which counts events, and of the newest answer, which goes by itself, are left out.
   private func settle() {
-    type(Array("\u{1B}[201~".utf8))
-    calm(0.04)
+    guard isRead() else { return isOver ? () : fail("no answer to a key within 30 s:\n\(terminal.text)") }
     let isLarge = terminal.columns >= 30 && terminal.rows >= 5
-    for _ in 0..<3 where !isOver && !(isLarge && isFrozen) {
-      type([0x1B])
-      calm(0.06)
-      guard isLarge, !isFrozen, !isOver else { continue }
-      type(Array("Z".utf8))
-      _ = eventually(within: 1) { pump() && (isFrozen || isOver) }
-    }
     // A run that is being stopped moves on whatever is asked.
-    guard !isOver, isFrozen || !isLarge else { return }
-    calm()
+    guard !isLarge || freeze() else { return }
     let before = terminal
     type([0x0C])
     let isAnswered = eventually(within: 30) { pump() && (terminal.clearings > before.clearings || isOver) }
-    guard isAnswered else { return fail("no answer to a key within 30 s") }
-    calm()
+    guard isAnswered else { return fail("not painted anew within 30 s:\n\(terminal.text)") }
+    calm(0.05)
     if isOver { return }
     outcome.repaints += 1
     for row in terminal.screen.indices.dropLast() where terminal.screen[row] != before.screen[row] {
@@ -246,12 +239,40 @@ package final class TerminalFuzz {
       return fail(
         """
         row \(row) of \(terminal.columns)x\(terminal.rows) is another one when it is painted anew:
-        \(before.line(row))
-        \(terminal.line(row))
+        \(before.text)
+        painted anew:
+        \(terminal.text)
+        and it was sent: \(before.faults)
         """)
     }
     check(terminal)
     if isLarge { type(Array("Z".utf8)) }
+  }
+
+  /// Whether all that was typed has been read: the program has answered one more key.
+  ///
+  /// Whatever is asked or half typed takes that key for itself; then an escape may help.
+  private func isRead() -> Bool {
+    let before = terminal.copies
+    let end = Date(timeIntervalSinceNow: 30)
+    while Date() < end, !isOver {
+      type(Array("\u{1B}[201~\u{1B}".utf8))
+      calm(0.06)
+      type(Array("y".utf8))
+      if eventually(within: 0.5, { pump() && (terminal.copies > before || isOver) }) { return !isOver }
+    }
+    return false
+  }
+
+  private func freeze() -> Bool {
+    for _ in 0..<2 {
+      let before = isFrozen
+      type(Array("Z".utf8))
+      _ = eventually(within: 1) { pump() && (isFrozen != before || isOver) }
+      if isFrozen, !before { break }
+    }
+    calm(0.05)
+    return isFrozen && !isOver
   }
 
   private static let frozen = "FROZEN at"

@@ -35,6 +35,11 @@ package struct VirtualTerminal {
   /// How often the whole screen was emptied: a full repaint begins so.
   package private(set) var clearings = 0
 
+  /// How often something was put on the clipboard.
+  package private(set) var copies = 0
+
+  /// The rows that scroll.
+  private var region: Range<Int>
   private var look = Look()
   /// The last column was written, and the next grapheme goes to the next row.
   private var isPastEnd = false
@@ -54,6 +59,7 @@ package struct VirtualTerminal {
 
   package init(columns: Int = 80, rows: Int = 24) {
     (self.columns, self.rows) = (columns, rows)
+    region = 0..<rows
     screen = Array(repeating: Array(repeating: Place(), count: columns), count: rows)
   }
 
@@ -64,6 +70,7 @@ package struct VirtualTerminal {
     let row = Array(repeating: Place(), count: columns)
     screen = Array(screen.prefix(rows)) + Array(repeating: row, count: max(0, rows - self.rows))
     (self.columns, self.rows) = (columns, rows)
+    region = 0..<rows
     move(cursor.x, cursor.y)
   }
 
@@ -136,19 +143,29 @@ package struct VirtualTerminal {
     case "8": move(saved.x, saved.y)
     case "=": hasKeypad = true
     case ">": hasKeypad = false
-    case "M": if cursor.y == 0 { fault("scrolled back") } else { move(cursor.x, cursor.y - 1) }
+    case "M": if cursor.y == region.lowerBound { scroll(by: -1) } else { move(cursor.x, cursor.y - 1) }
     default: fault("ESC \(byte)")
     }
   }
 
   private mutating func lineFeed() {
-    if cursor.y == rows - 1 {
-      // The shell's screen scrolls; a screen of its own has no reason to.
-      if modes.contains(1049) { fault("scrolled") }
-      screen.removeFirst()
-      screen.append(Array(repeating: Place(), count: columns))
+    if cursor.y == region.upperBound - 1 {
+      scroll(by: 1)
+      move(cursor.x, cursor.y)
+    } else {
+      move(cursor.x, cursor.y + 1)
     }
-    move(cursor.x, cursor.y + 1)
+  }
+
+  /// Moves the rows of the region up, or down for a negative number.
+  private mutating func scroll(by count: Int) {
+    // The shell's screen scrolls as a whole; a screen of its own has no reason to.
+    if modes.contains(1049), region == 0..<rows { fault("scrolled") }
+    let blank = Array(repeating: Place(look: Look(background: look.background)), count: columns)
+    for _ in 0..<min(abs(count), region.count) {
+      screen.remove(at: count > 0 ? region.lowerBound : region.upperBound - 1)
+      screen.insert(blank, at: count > 0 ? region.upperBound - 1 : region.lowerBound)
+    }
   }
 
   private mutating func put(_ scalar: Unicode.Scalar) {
@@ -247,8 +264,14 @@ package struct VirtualTerminal {
     case "m": render(numbers.isEmpty ? [0] : numbers)
     case "t" where first == 22: keptTitles += 1
     case "t" where first == 23: keptTitles -= 1
-    // The whole screen as the region that scrolls, and no inserting: what curses begins and ends with.
-    case "r", "l": break
+    case "r":
+      let (top, bottom) = (max(1, first), numbers.count > 1 ? min(rows, max(1, numbers[1])) : rows)
+      region = top < bottom ? top - 1..<bottom : 0..<rows
+      move(0, 0)
+    case "S": scroll(by: count)
+    case "T": scroll(by: -count)
+    // No inserting: what curses begins with.
+    case "l": break
     default: fault("CSI \(text)\(final)")
     }
   }
@@ -280,7 +303,9 @@ package struct VirtualTerminal {
     let text = String(decoding: string.unicodeScalars.map { UInt8($0.value) }, as: UTF8.self)
     if text.hasPrefix("2;") {
       title = String(text.dropFirst(2))
-    } else if !["9;", "52;", "104"].contains(where: text.hasPrefix) {
+    } else if text.hasPrefix("52;") {
+      copies += 1
+    } else if !["9;", "104"].contains(where: text.hasPrefix) {
       fault("OSC \(text.prefix(40))")
     }
   }

@@ -1,0 +1,19 @@
+import Foundation
+import Support
+import Testing
+
+/// What a cat on the keyboard, a mouse that lies and a window that is pulled at do to the real program.
+@Suite struct TerminalFuzzTests {
+  @Test func randomInputBreaksNeitherTheScreenNorTheTerminal() throws {
+    let place = try Workplace()
+    let fixture = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Fixtures/fuzz.yml")
+    try FileManager.default.copyItem(at: fixture, to: place.folder.file("fuzz.yml"))
+    let fuzz = try TerminalFuzz(seed: 20_261_121, header: "fuzz") { columns, rows in
+      try place.pty(columns: columns, rows: rows, "run", "fuzz.yml", "--keep-open=always")
+    }
+    let outcome = try fuzz.run(inputs: 5000, stretch: 250)
+    #expect(outcome.faults == [])
+    #expect(outcome.inputs == 5000)
+    #expect(outcome.repaints >= 10)
+  }
+}
