@@ -174,6 +174,9 @@ struct Model {
   /// The run's own clock as the header shows it: still while nothing moves.
   func elapsed(at now: Duration) -> Duration { isMoving ? max(now, run.time) : run.length }
 
+  /// The instant that is shown: of a frozen display, that of its newest fact.
+  func shownTime(_ now: Duration) -> Duration { isFrozen ? run.time : now }
+
   /// Whether what is shown changes as time goes by.
   var isMoving: Bool { !isFrozen && run.summary == nil && (run.counts.executing > 0 || run.counts.backingOff > 0) }
 
@@ -234,6 +237,7 @@ struct Model {
 
   /// Puts order, cursor and scrolling right; `View` draws a settled model.
   mutating func settle(now: Duration) {
+    let now = shownTime(now)
     order.settle(run, index, now: now)
     settlePanel(now: now)
     settleCursor()

@@ -5,6 +5,7 @@ import Screen
 enum View {
   static func frame(_ model: Model, _ traits: ScreenTraits, now: Duration) -> Frame {
     var frame = Frame(model.size)
+    let now = model.shownTime(now)
     let theme = Theme(traits, looks: model.options.looks)
     let layout = Layout(model)
     guard !layout.isTooSmall else {

@@ -215,6 +215,11 @@ struct DashboardTests {
     stage.play(at: 2) { $0.move("a", .succeeded(upToDate: false)) }
     #expect(stage.text.contains("FROZEN") && stage.line(0).contains("done 0/2"))
     #expect(stage.clock.alarm == nil)
+    // Nor does a key that has it drawn move its times on.
+    let job = stage.line(with: "> a ")
+    stage.clock.advance(by: .seconds(10))
+    stage.press(.character("?"), .escape)
+    #expect(job != nil && stage.line(with: "> a ") == job)
     stage.press(.character("Z"))
     #expect(stage.line(0).contains("done 1/2"))
   }
