@@ -13,6 +13,13 @@ package struct VirtualTerminal {
     package init(foreground: UInt16? = nil, background: UInt16? = nil, attributes: Set<Int> = []) {
       (self.foreground, self.background, self.attributes) = (foreground, background, attributes)
     }
+
+    /// What of it can be seen of a blank.
+    var ofBlank: Look {
+      let isReverse = attributes.contains(7)
+      return Look(
+        foreground: isReverse ? foreground : nil, background: background, attributes: attributes.intersection([4, 7]))
+    }
   }
 
   package struct Place: Hashable {
@@ -190,7 +197,7 @@ package struct VirtualTerminal {
     }
     guard cursor.x >= 0, cursor.x + width <= columns else { return }
     last = text
-    set(Place(text: text, look: look), at: cursor.x)
+    set(Place(text: text, look: text == " " ? look.ofBlank : look), at: cursor.x)
     if width == 2 { set(Place(text: "", look: look), at: cursor.x + 1, isSecond: true) }
     if cursor.x + width == columns {
       cursor.x = columns - 1
