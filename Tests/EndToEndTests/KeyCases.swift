@@ -132,7 +132,14 @@ struct KeyCase: Sendable {
     .follow: KeyCase(
       before: ["g"], ready: { $0.text.contains("follow  9 lines") },
       seen: { !$1.text.contains("follow  9 lines") && $1.text.contains("9 lines") }, after: ["f"]),
-    .copy: KeyCase(before: ["g"], seen: { $1.keys.contains("copied: ") }),
+    .copy: KeyCase(before: ["g"], seen: { $1.keys.contains("copied") }),
+    .copyAll: KeyCase(before: ["g"], seen: { $1.keys.contains("copied") }),
+    .copyPath: KeyCase(before: ["g"], seen: { $1.keys.contains("copied") }),
+    .range: KeyCase(
+      before: ["g", "Tab"], ready: { $0.keys.contains("/ search") }, seen: { $1.keys.contains("end range") },
+      after: ["Escape", "Escape"]),
+    .firstError: KeyCase(before: ["g"], seen: { $1.keys.contains("no error here") || $1.keys.contains("first error") }),
+    .merged: KeyCase(before: ["g"], seen: { $1.keys.contains("the log of ") }),
     .times: KeyCase(
       before: ["g"], ready: { $0.time(of: "row 9") != nil }, seen: { $0.time(of: "row 9") != $1.time(of: "row 9") },
       after: ["T", "T"]),

@@ -9,7 +9,7 @@ import Testing
 @Suite struct TerminalKeyTests {
   @Test(arguments: Action.allCases) func everyKeyOfTheActionIsSeenToWork(_ action: Action) throws {
     let item = try #require(KeyCase.of(action), "no case in KeyCases.swift")
-    let keys = KeyMap.bindings.filter { $0.action == action }.flatMap(\.keys)
+    let keys = KeyMap.standard.bindings.filter { $0.action == action }.flatMap(\.keys)
     #expect(!keys.isEmpty)
     let place = try Workplace()
     let fixture = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Fixtures/keys.yml")

@@ -34,8 +34,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "\u{1B}[3;1H\n", "\u{1B}[3;10HXY", "\u{1}", "\u{1B}[4;1H", "\u{1B}[1;11H", "\u{1B}[5n", "\u{1B}]0;x\u{7}", "\u{9B}",
-    "\u{1B}c", "\u{1B}[1;1H\u{1B}M",
+    "\u{1B}[3;10HXY", "\u{1}", "\u{1B}[4;1H", "\u{1B}[1;11H", "\u{1B}[5n", "\u{1B}]0;x\u{7}", "\u{9B}",
+    "\u{1B}c",
   ])
   func whatAScreenHasNoReasonForIsAFault(_ bytes: String) {
     #expect(!terminal(bytes).faults.isEmpty)

@@ -3,7 +3,7 @@ import Screen
 /// A terminal as a value: what its screen shows after the bytes that a program has written.
 ///
 /// It knows what curses writes for `xterm-256color`, and no more: all else is a fault, and so is whatever a full-screen
-/// program has no reason for, such as scrolling.
+/// program has no reason for, such as writing past the end.
 package struct VirtualTerminal {
   package struct Look: Hashable {
     package var foreground: UInt16?
@@ -166,8 +166,6 @@ package struct VirtualTerminal {
 
   /// Moves the rows of the region up, or down for a negative number.
   private mutating func scroll(by count: Int) {
-    // The shell's screen scrolls as a whole; a screen of its own has no reason to.
-    if modes.contains(1049), region == 0..<rows { fault("scrolled") }
     let blank = Array(repeating: Place(look: Look(background: look.background)), count: columns)
     for _ in 0..<min(abs(count), region.count) {
       screen.remove(at: count > 0 ? region.lowerBound : region.upperBound - 1)
@@ -189,6 +187,8 @@ package struct VirtualTerminal {
   private mutating func put(_ text: String, width: Int) {
     if isPastEnd || cursor.x + width > columns {
       if modes.contains(7) {
+        // The shell's screen scrolls so; a screen of its own has no reason to.
+        if modes.contains(1049), cursor.y == rows - 1 { fault("written past the end") }
         move(0, cursor.y)
         lineFeed()
       } else {
