@@ -37,6 +37,7 @@ struct Model {
   private(set) var run: Run
   /// The run as it is, while the display is frozen.
   private(set) var behind: Run?
+  private var frozenAt: Duration = .zero
   private(set) var index: JobIndex
   var order = JobOrder()
   /// The timeline's order.
@@ -174,8 +175,8 @@ struct Model {
   /// The run's own clock as the header shows it: still while nothing moves.
   func elapsed(at now: Duration) -> Duration { isMoving ? max(now, run.time) : run.length }
 
-  /// The instant that is shown: of a frozen display, that of its newest fact.
-  func shownTime(_ now: Duration) -> Duration { isFrozen ? run.time : now }
+  /// The instant that is shown: of a frozen display, that of its freezing.
+  func shownTime(_ now: Duration) -> Duration { isFrozen ? frozenAt : now }
 
   /// Whether what is shown changes as time goes by.
   var isMoving: Bool { !isFrozen && run.summary == nil && (run.counts.executing > 0 || run.counts.backingOff > 0) }
@@ -218,8 +219,9 @@ struct Model {
   }
 
   /// Holds the display still, or brings it to the present.
-  mutating func setFrozen(_ frozen: Bool) {
+  mutating func setFrozen(_ frozen: Bool, at now: Duration = .zero) {
     if frozen {
+      if !isFrozen { frozenAt = max(now, run.time) }
       behind = behind ?? run
     } else if let present = behind {
       run = present

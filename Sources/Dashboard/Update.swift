@@ -206,7 +206,7 @@ enum Update {
     case .invert:
       model.order.setSort(model.order.sort, inverted: !model.order.isInverted)
     case .freeze:
-      model.setFrozen(!model.isFrozen)
+      model.setFrozen(!model.isFrozen, at: now)
     case .back:
       back(&model)
     default:
