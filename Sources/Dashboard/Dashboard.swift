@@ -115,7 +115,7 @@ package final class Dashboard {
   private func learn(_ background: ScreenTraits.Background) {
     guard isRunning, background != traits.background else { return }
     traits.background = background
-    loop.want(at: clock.now)
+    loop.wantAnswer(at: clock.now)
     schedule()
   }
 
