@@ -24,6 +24,7 @@ final class CountingTerminal: Terminal {
   func setProgress(_ percent: Int?, failed: Bool) { terminal.setProgress(percent, failed: failed) }
   func copy(_ text: String) { terminal.copy(text) }
   func setMouse(_ enabled: Bool) { terminal.setMouse(enabled) }
+  func notify(_ notice: EndNotice, _ text: String) { terminal.notify(notice, text) }
   func suspend() { terminal.suspend() }
   func close() { terminal.close() }
 }
@@ -50,7 +51,7 @@ final class Load {
   init(jobs: Int, rate: Int, seconds: Double, report: String) {
     (self.jobs, self.rate, self.seconds, self.report) = (jobs, rate, seconds, report)
     let traits = ScreenTraits(isASCII: false, palette: .many)
-    terminal = CountingTerminal(NcursesTerminal(traits: traits))
+    terminal = CountingTerminal(NcursesTerminal(traits: traits, environment: ProcessInfo.processInfo.environment))
     let feed = feed
     dashboard = Dashboard(
       feed: feed, terminal: terminal, traits: traits, clock: DispatchDashboardClock { feed.elapsed })

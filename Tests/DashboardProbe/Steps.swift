@@ -33,7 +33,7 @@ final class Steps {
 
   init(isASCII: Bool) {
     let traits = ScreenTraits(isASCII: isASCII, palette: .many)
-    let terminal = NcursesTerminal(traits: traits)
+    let terminal = NcursesTerminal(traits: traits, environment: ProcessInfo.processInfo.environment)
     size = terminal.size
     dashboard = Dashboard(feed: feed, terminal: terminal, traits: traits, clock: clock)
     let jobs = (0..<40).map { Job(name: "job-\($0)", work: .simulate(SimulatedWork(duration: .seconds(600)))) }
