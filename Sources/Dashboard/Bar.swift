@@ -7,6 +7,9 @@ struct Bar {
   /// `[######>.....]`, or eighths of a cell on a dotted track; `width` includes the brackets.
   func determinate(_ fraction: Double, width: Int, style: Style) -> [Span] {
     let share = min(1, max(0, fraction))
+    var style = style
+    // A coloured block is no heavier in bold, but each time it grows that is to be written.
+    if style.foreground != .standard { style.attributes.remove(.bold) }
     guard theme.traits.isASCII else { return eighths(share, cells: width, style) }
     let cells = width - 2
     guard cells > 0 else { return [] }

@@ -181,7 +181,8 @@ struct JobList {
       if isCritical { x += 1 + frame.put(theme.critical, x: x, y: area.y, style: theme.accent) }
       let reason = words.reason.isEmpty && isCritical ? "critical" : words.reason
       let end = area.x + why.x + why.width - (isCritical ? 0 : 1)
-      frame.put(theme.elision.end(reason, to: end - x), x: x, y: area.y, style: theme.dim)
+      // Plain as the numbers before it, which change with it.
+      frame.put(theme.elision.end(reason, to: end - x), x: x, y: area.y)
     }
   }
 
