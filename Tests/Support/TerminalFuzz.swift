@@ -117,6 +117,8 @@ package final class TerminalFuzz {
   private var outcome = Outcome()
   private var pty: Pty
   private var terminal = VirtualTerminal(columns: 80, rows: 24)
+  /// The clearing of the screen with which the newest size is answered.
+  private var sizeClearing = 0
   private var shell: termios
 
   package init(seed: UInt64, header: String, start: @escaping (_ columns: Int, _ rows: Int) throws -> Pty) throws {
@@ -155,6 +157,7 @@ package final class TerminalFuzz {
     pty = try start(80, 24)
     shell = pty.modes
     terminal = VirtualTerminal(columns: 80, rows: 24)
+    sizeClearing = 0
     try begin()
   }
 
@@ -209,6 +212,8 @@ package final class TerminalFuzz {
   private func resize(_ item: FuzzInput.Item) {
     guard case .size(let columns, let rows) = item else { return }
     pump()
+    guard columns != terminal.columns || rows != terminal.rows else { return }
+    sizeClearing = terminal.clearings + 1
     terminal.resize(columns: columns, rows: rows)
     pty.resize(columns: columns, rows: rows)
   }
@@ -224,6 +229,10 @@ package final class TerminalFuzz {
   /// The rows of the banner, which counts events, and of the newest answer, which goes by itself, are left out.
   private func settle() {
     guard isRead() else { return isOver ? () : fail("no answer to a key within 30 s:\n\(terminal.text)") }
+    // A signal tells of the size, and keys may overtake it.
+    let isSized = eventually(within: 30) { pump() && (terminal.clearings >= sizeClearing || isOver) }
+    guard isSized else { return fail("the new size is not drawn within 30 s:\n\(terminal.text)") }
+    if isOver { return }
     let isLarge = terminal.columns >= 30 && terminal.rows >= 5
     // A run that is being stopped moves on whatever is asked.
     guard !isLarge || freeze() else { return }
