@@ -6,8 +6,8 @@ import Testing
 @testable import Dashboard
 
 /// Every key of the dashboard, pressed in a real terminal.
-@Suite struct TerminalKeyTests {
-  @Test(arguments: Action.allCases) func everyKeyOfTheActionIsSeenToWork(_ action: Action) throws {
+@Suite(.serialized) struct TerminalKeyTests {
+  @Test(arguments: Action.allCases) func everyKeyOfTheActionIsSeenToWork(_ action: Action) async throws {
     let item = try #require(KeyCase.of(action), "no case in KeyCases.swift")
     let keys = KeyMap.standard.bindings.filter { $0.action == action }.flatMap(\.keys)
     #expect(!keys.isEmpty)
@@ -15,16 +15,16 @@ import Testing
     let fixture = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Fixtures/keys.yml")
     try FileManager.default.copyItem(at: fixture, to: place.folder.file("keys.yml"))
     let window = try place.window(columns: 110, rows: 30, "run", "keys.yml", "--keep-open=always")
-    try window.sees("the run at work") { $0.text.contains("FAIL 1") && $0.text.contains("slots 3/3") }
+    try await window.soonSees("the run at work") { $0.text.contains("FAIL 1") && $0.text.contains("slots 3/3") }
     for key in keys {
       for step in item.before { try window.press(step) }
       if item.isDefaced { try deface(window) }
-      try window.sees("what \(name(key)) is pressed on") { item.ready($0) && !item.seen($0, $0) }
+      try await window.soonSees("what \(name(key)) is pressed on") { item.ready($0) && !item.seen($0, $0) }
       let before = try window.screen()
       try window.press(name(key))
-      try window.sees("\(action) by \(name(key))") { item.seen(before, $0) }
+      try await window.soonSees("\(action) by \(name(key))") { item.seen(before, $0) }
       for step in item.after { try window.press(step) }
-      try window.sees("the screen after \(name(key))", item.home)
+      try await window.soonSees("the screen after \(name(key))", item.home)
     }
   }
 

@@ -24,6 +24,16 @@ final class Window {
     guard isSeen else { throw Unseen(description: "never seen: \(what)\n\(last)") }
   }
 
+  /// As `sees`, for a test that takes long: it leaves the thread to tasks between two looks.
+  func soonSees(_ what: String, _ condition: (ScreenText) -> Bool) async throws {
+    var last = ""
+    let isSeen = try await soon {
+      last = try session.screen()
+      return condition(ScreenText(text: last))
+    }
+    guard isSeen else { throw Unseen(description: "never seen: \(what)\n\(last)") }
+  }
+
   /// Waits for a text anywhere on the screen.
   func sees(_ text: String, at place: SourceLocation = #_sourceLocation) throws {
     try sees(text, at: place) { $0.text.contains(text) }

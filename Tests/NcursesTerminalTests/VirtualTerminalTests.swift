@@ -17,6 +17,8 @@ import Testing
     ("abc\u{1B}[2;1Hdef\u{1B}[H\u{1B}[Jx", "x"), ("0123456789X", "0123456789\nX"), ("a名b", "a名b"),
     ("a名\u{1B}[3GX", "a X"),
     ("a\r\nb\r\nc\u{1B}[2;3r\u{1B}[3;1H\nd\u{1B}[r", "a\nc\nd"), ("a\r\nb\r\nc\u{1B}[1;2r\u{1B}M\u{1B}[r", "\na\nc"),
+    ("a\r\nb\r\nc\u{1B}[2d\u{1B}[L", "a\n\nb"), ("a\r\nb\r\nc\u{1B}[1d\u{1B}[2M", "c"),
+    ("a\r\nb\r\nc\u{1B}[1;2r\u{1B}[L\u{1B}[r", "\na\nc"),
     ("e\u{301}x", "e\u{301}x"), ("\u{1B}]2;title\u{1B}\\ok", "ok"), ("012345678\u{1B}[?7l9X\u{1B}[?7h", "012345678X"),
   ])
   func theScreenIsWhatTheBytesSay(_ bytes: String, _ screen: String) {

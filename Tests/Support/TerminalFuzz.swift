@@ -117,8 +117,6 @@ package final class TerminalFuzz {
   private var outcome = Outcome()
   private var pty: Pty
   private var terminal = VirtualTerminal(columns: 80, rows: 24)
-  /// The clearing of the screen with which the newest size is answered.
-  private var sizeClearing = 0
   private var shell: termios
 
   package init(seed: UInt64, header: String, start: @escaping (_ columns: Int, _ rows: Int) throws -> Pty) throws {
@@ -136,9 +134,9 @@ package final class TerminalFuzz {
       // In every other stretch the window is left alone, so that each sequence can be held against its size.
       let resizes = input.number(2) == 0
       if resizes { resize(input.size()) }
-      if resizes, !isOver { settle() }
+      if resizes, !isOver { fit() }
       play(min(stretch, inputs - outcome.inputs), resizes: resizes)
-      if !isOver { settle() }
+      if !isOver { resizes ? fit() : settle() }
       if !resizes, let fault = terminal.faults.first { fail("the screen was sent: \(fault)") }
       terminal.forgive()
       if isOver {
@@ -157,7 +155,6 @@ package final class TerminalFuzz {
     pty = try start(80, 24)
     shell = pty.modes
     terminal = VirtualTerminal(columns: 80, rows: 24)
-    sizeClearing = 0
     try begin()
   }
 
@@ -212,8 +209,6 @@ package final class TerminalFuzz {
   private func resize(_ item: FuzzInput.Item) {
     guard case .size(let columns, let rows) = item else { return }
     pump()
-    guard columns != terminal.columns || rows != terminal.rows else { return }
-    sizeClearing = terminal.clearings + 1
     terminal.resize(columns: columns, rows: rows)
     pty.resize(columns: columns, rows: rows)
   }
@@ -224,15 +219,19 @@ package final class TerminalFuzz {
     repeat { pump() } while Date() < end && !isOver && pty.waitForOutput(within: moment)
   }
 
+  /// Waits until the screen is one of the newest size, of which a signal tells that keys may overtake.
+  private func fit() {
+    guard isRead() else { return isOver ? () : fail("no answer to a key within 30 s:\n\(terminal.text)") }
+    _ = eventually(within: 30) { pump() && (isOver || fault(of: terminal) == nil) }
+    calm(0.05)
+    if !isOver, let fault = fault(of: terminal) { fail(fault) }
+  }
+
   /// Ends what is half typed and what is asked, has the display freeze, and holds it against one that is painted anew.
   ///
   /// The rows of the banner, which counts events, and of the newest answer, which goes by itself, are left out.
   private func settle() {
     guard isRead() else { return isOver ? () : fail("no answer to a key within 30 s:\n\(terminal.text)") }
-    // A signal tells of the size, and keys may overtake it.
-    let isSized = eventually(within: 30) { pump() && (terminal.clearings >= sizeClearing || isOver) }
-    guard isSized else { return fail("the new size is not drawn within 30 s:\n\(terminal.text)") }
-    if isOver { return }
     let isLarge = terminal.columns >= 30 && terminal.rows >= 5
     // A run that is being stopped moves on whatever is asked.
     guard !isLarge || freeze() else { return }
@@ -254,7 +253,7 @@ package final class TerminalFuzz {
         and it was sent: \(before.faults)
         """)
     }
-    check(terminal)
+    if let fault = fault(of: terminal) { fail(fault) }
     if isLarge { type(Array("Z".utf8)) }
   }
 
@@ -288,13 +287,13 @@ package final class TerminalFuzz {
 
   private var isFrozen: Bool { (0..<min(4, terminal.rows)).contains { terminal.line($0).contains(Self.frozen) } }
 
-  private func check(_ terminal: VirtualTerminal) {
+  private func fault(of terminal: VirtualTerminal) -> String? {
     if terminal.columns < 30 || terminal.rows < 5 {
-      if !"too small".hasPrefix(terminal.line(0)) { fail("a small window shows:\n\(terminal.text)") }
-    } else if terminal.columns >= 60, terminal.rows >= 10 {
-      let isWhole = terminal.line(0).contains(header) && !terminal.line(terminal.rows - 1).isEmpty
-      if !isWhole { fail("a screen without header or bottom line:\n\(terminal.text)") }
+      return "too small".hasPrefix(terminal.line(0)) ? nil : "a small window shows:\n\(terminal.text)"
     }
+    guard terminal.columns >= 60, terminal.rows >= 10 else { return nil }
+    let isWhole = terminal.line(0).contains(header) && !terminal.line(terminal.rows - 1).isEmpty
+    return isWhole ? nil : "a screen without header or bottom line:\n\(terminal.text)"
   }
 
   private func quit() {

@@ -164,12 +164,13 @@ package struct VirtualTerminal {
     }
   }
 
-  /// Moves the rows of the region up, or down for a negative number.
-  private mutating func scroll(by count: Int) {
+  /// Moves the rows of the region, or those of it from `top` on, up, or down for a negative number.
+  private mutating func scroll(by count: Int, from top: Int? = nil) {
+    let moved = (top ?? region.lowerBound)..<region.upperBound
     let blank = Array(repeating: Place(look: Look(background: look.background)), count: columns)
-    for _ in 0..<min(abs(count), region.count) {
-      screen.remove(at: count > 0 ? region.lowerBound : region.upperBound - 1)
-      screen.insert(blank, at: count > 0 ? region.upperBound - 1 : region.lowerBound)
+    for _ in 0..<min(abs(count), moved.count) {
+      screen.remove(at: count > 0 ? moved.lowerBound : moved.upperBound - 1)
+      screen.insert(blank, at: count > 0 ? moved.upperBound - 1 : moved.lowerBound)
     }
   }
 
@@ -277,6 +278,9 @@ package struct VirtualTerminal {
       move(0, 0)
     case "S": scroll(by: count)
     case "T": scroll(by: -count)
+    // Lines inserted and deleted: how curses scrolls what ends at the last row.
+    case "L" where region.contains(cursor.y): scroll(by: -count, from: cursor.y)
+    case "M" where region.contains(cursor.y): scroll(by: count, from: cursor.y)
     // No inserting: what curses begins with.
     case "l": break
     default: fault("CSI \(text)\(final)")
