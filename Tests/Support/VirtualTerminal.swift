@@ -281,8 +281,8 @@ package struct VirtualTerminal {
     // Lines inserted and deleted: how curses scrolls what ends at the last row.
     case "L" where region.contains(cursor.y): scroll(by: -count, from: cursor.y)
     case "M" where region.contains(cursor.y): scroll(by: count, from: cursor.y)
-    // No inserting: what curses begins with.
-    case "l": break
+    // No inserting: what curses begins with; and the question after which no more answers come.
+    case "l", "c": break
     default: fault("CSI \(text)\(final)")
     }
   }
@@ -316,7 +316,7 @@ package struct VirtualTerminal {
       title = String(text.dropFirst(2))
     } else if text.hasPrefix("52;") {
       copies += 1
-    } else if !["9;", "104"].contains(where: text.hasPrefix) {
+    } else if !["9;", "104", "11;?"].contains(where: text.hasPrefix) {
       fault("OSC \(text.prefix(40))")
     }
   }
