@@ -321,5 +321,8 @@ package struct VirtualTerminal {
     }
   }
 
-  private mutating func fault(_ what: String) { if faults.count < 20 { faults.append(what) } }
+  /// Only on a screen of its own: on the shell's, the terminal echoes what is typed.
+  private mutating func fault(_ what: String) {
+    if faults.count < 20, modes.contains(1049) { faults.append(what) }
+  }
 }
