@@ -51,15 +51,15 @@ import Testing
     #expect(kept == nil)
   }
 
-  // MARK: Tasks
+  // MARK: Tasks: of a high priority, because all other tests stand in the same line
 
   @Test func aTasksValueIsTheResult() async throws {
-    let operation = TaskOperation { operation in
+    let operation = TaskOperation(priority: .high) { operation in
       await Task.yield()
       operation.report(completed: 2, total: 2)
       return 7
     }
-    let failing = TaskOperation<Int> {
+    let failing = TaskOperation<Int>(priority: .high) {
       await Task.yield()
       throw Fault()
     }
@@ -70,8 +70,8 @@ import Testing
   }
 
   @Test func cancelCancelsTheTask() async {
-    let operation = TaskOperation { try await Task.sleep(for: .seconds(3600)) }
-    let other = TaskOperation { try await Task.sleep(for: .seconds(3600)) }
+    let operation = TaskOperation(priority: .high) { try await Task.sleep(for: .seconds(3600)) }
+    let other = TaskOperation(priority: .high) { try await Task.sleep(for: .seconds(3600)) }
     queue.add([operation, other])
     #expect(await soon { operation.isExecuting && other.isExecuting })
     operation.cancel()
@@ -82,7 +82,7 @@ import Testing
 
   @Test func aTaskThatIgnoresCancellationKeepsTheOperationExecuting() async {
     let gate = Lock<CheckedContinuation<Void, Never>?>(nil)
-    let operation = TaskOperation {
+    let operation = TaskOperation(priority: .high) {
       await withCheckedContinuation { continuation in gate.withLock { $0 = continuation } }
     }
     queue.addOperation(operation)
@@ -95,14 +95,16 @@ import Testing
   }
 
   @Test func tasksThatWaitHoldNoThread() async {
-    let operations = (0..<200).map { _ in TaskOperation { try await Task.sleep(for: .milliseconds(20)) } }
+    let operations = (0..<200).map { _ in
+      TaskOperation(priority: .high) { try await Task.sleep(for: .milliseconds(20)) }
+    }
     queue.add(operations)
     #expect(await soon { operations.allSatisfy(\.isFinished) })
   }
 
   @Test func aCancelRacingATaskEndsItOnce() async {
     for round in 0..<500 {
-      let operation = TaskOperation {
+      let operation = TaskOperation(priority: .high) {
         try Task.checkCancellation()
         return round
       }
