@@ -43,20 +43,21 @@ let package = Package(
     .target(name: "CTerminal"),
 
     // What an operation is, and the operations that do real work.
-    module("Operations"),
+    module("Basics"),
+    module("Operations", ["Basics"]),
     module("Checksums", [.target(name: "CCrypto", condition: .when(platforms: [.linux]))]),
     module("Transfers", ["Operations", "Checksums", "CCurl"]),
     module("Processes", ["Operations", "CProcess"]),
 
     // What a run is, and what makes one happen.
-    module("JobModel"),
+    module("JobModel", ["Basics"]),
     module("JobEngine", ["JobModel", "Operations", "Processes", "Transfers"]),
     module("JobFiles", ["JobModel", "Screen", "CYAML"]),
     module("Reports", ["JobModel"]),
 
     // What a person sees.
     module("Screen"),
-    module("Dashboard", ["JobModel", "Screen"]),
+    module("Dashboard", ["Basics", "JobModel", "Screen"]),
     module("NcursesTerminal", ["Screen", "CNcurses", "CTerminal"]),
 
     // One run on what surrounds the program, and a program's own queue as a run.
@@ -84,6 +85,7 @@ let package = Package(
     .executableTarget(
       name: "terminal-probe", dependencies: ["NcursesTerminal", "Screen"], path: "Tests/TerminalProbe",
       swiftSettings: settings),
+    tests("Basics", ["Support"]),
     tests("Operations", ["Support"]),
     // The code of the articles and the README, and what is said of every public symbol.
     .testTarget(name: "DocumentationTests", dependencies: ["Operations", "Support"], swiftSettings: settings),

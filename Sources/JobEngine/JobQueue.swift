@@ -51,7 +51,7 @@ package final class JobQueue: JobFeed, @unchecked Sendable {
     }
 
     let mailbox: Mailbox<Entry>
-    let clock: any JobClock
+    let clock: any OperationClock
 
     func post(_ input: Input, isUrgent: Bool = false) {
       mailbox.post(Entry(input: input, time: clock.now), isUrgent: isUrgent)
@@ -68,7 +68,7 @@ package final class JobQueue: JobFeed, @unchecked Sendable {
   package let folder: RunFolder?
   private let engine = DispatchQueue(label: "opdash.engine", qos: .userInitiated)
   private let hub = EventHub()
-  private let clock: any JobClock
+  private let clock: any OperationClock
   private let queue = OperationQueue()
   /// Where attempts begin, one after another; they execute elsewhere, as many at once as the width allows.
   ///
@@ -87,7 +87,7 @@ package final class JobQueue: JobFeed, @unchecked Sendable {
   private var scheduler: Scheduler
   private var operations: [Int: AttemptOperation] = [:]
   private var attempts: [Int: Int] = [:]
-  private var gate: ProgressGate
+  private var gate = ProgressGate<JobID, JobProgress>()
   private var facts: [(fact: JobFact, time: Duration)] = []
   /// The instant of the newest input.
   private var now: Duration = .zero
@@ -96,7 +96,7 @@ package final class JobQueue: JobFeed, @unchecked Sendable {
   private var isOver = false
 
   /// Makes the run's folder; nothing starts before `start`.
-  package init(_ graph: JobGraph, options: Options = Options(), clock: any JobClock = SystemClock())
+  package init(_ graph: JobGraph, options: Options = Options(), clock: any OperationClock = .system)
     throws(RunFolderError)
   {
     var graph = graph
@@ -115,7 +115,6 @@ package final class JobQueue: JobFeed, @unchecked Sendable {
       id = UUID().uuidString.lowercased()
     }
     scheduler = Scheduler(graph, slots: slots, seed: options.seed)
-    gate = ProgressGate(jobs: graph.jobs.count)
     queue.name = "opdash.jobs"
     queue.underlyingQueue = starting
     queue.maxConcurrentOperationCount = slots
@@ -289,7 +288,7 @@ package final class JobQueue: JobFeed, @unchecked Sendable {
     if let alarm, alarm.time == time { return }
     alarm?.timer.cancel()
     let origin = beginning.withLock { $0 } ?? .zero
-    let timer = clock.schedule(at: origin + time, on: engine) { [weak self] in self?.wake() }
+    let timer = clock.schedule(after: origin + time - clock.now, on: engine) { [weak self] in self?.wake() }
     alarm = (time, timer)
   }
 

@@ -1,10 +1,11 @@
 import JobModel
+import Operations
 
 /// Makes the runner of an attempt by the kind of its job.
 package struct RunnerFactory: Sendable {
   package init() {}
 
-  func callAsFunction(_ job: Job, attempt: Int, logPath: String?, clock: any JobClock) -> any Runner {
+  func callAsFunction(_ job: Job, attempt: Int, logPath: String?, clock: any OperationClock) -> any Runner {
     switch job.work {
     case .shell(let work): ShellRunner(work, logPath: logPath)
     case .download(let work): TransferRunner(work, logPath: logPath)

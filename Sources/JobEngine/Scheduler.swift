@@ -1,3 +1,4 @@
+import Basics
 import JobModel
 
 /// Decides what runs next: facts and commands in, actions out; no thread, no clock, no operation.

@@ -18,12 +18,12 @@ final class SimulatedRunner: Runner, Sendable {
   private static let queue = DispatchQueue(label: "opdash.simulated", qos: .userInitiated)
 
   private let work: SimulatedWork
-  private let clock: any JobClock
+  private let clock: any OperationClock
   /// The step after which the attempt fails; nil if it succeeds.
   private let failingStep: Int?
   private let state = Lock(State())
 
-  init(_ work: SimulatedWork, attempt: Int, clock: any JobClock) {
+  init(_ work: SimulatedWork, attempt: Int, clock: any OperationClock) {
     self.work = work
     self.clock = clock
     var random = SplitMix(seed: work.seed &+ UInt64(attempt) &* 0x9E37_79B9)
@@ -82,7 +82,7 @@ final class SimulatedRunner: Runner, Sendable {
   }
 
   private func arm(_ state: inout State) {
-    state.timer = clock.schedule(at: state.nextStep, on: Self.queue) { [weak self] in self?.takeStep() }
+    state.timer = clock.schedule(after: state.nextStep - clock.now, on: Self.queue) { [weak self] in self?.takeStep() }
   }
 
   private func takeStep() {

@@ -14,7 +14,7 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
 
   package let queue: OperationQueue
   package let name: String
-  private let clock: any JobClock
+  private let clock: any OperationClock
   /// When the run's clock began.
   private let origin: Duration
   private let hub = EventHub()
@@ -31,7 +31,7 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
   private var unseen: Set<JobID> = []
   private var jobs: [Job] = []
   private var facts: [(fact: JobFact, time: Duration)] = []
-  private var gate = ProgressGate(jobs: 0)
+  private var gate = ProgressGate<JobID, JobProgress>()
   private var alarm: (time: Duration, timer: any OperationTimer)?
 
   private var isStarted = false
@@ -52,7 +52,7 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
   }
 
   /// Observes what is in the queue from now on, and what is added here.
-  package init(observing queue: OperationQueue, name: String? = nil, clock: any JobClock = SystemClock()) {
+  package init(observing queue: OperationQueue, name: String? = nil, clock: any OperationClock = .system) {
     self.queue = queue
     let ownName = queue.name.flatMap { $0.isEmpty || $0.hasPrefix("NSOperationQueue") ? nil : $0 }
     self.name = name ?? ownName ?? ProcessInfo.processInfo.processName
@@ -188,7 +188,6 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
   private func takeIn() {
     for arrival in registry.withLock({ $0.takeArrivals() }) {
       members.append(arrival.member)
-      gate.grow(to: members.count)
       if isStarted { state(.jobAdded(arrival.member.id, arrival.job)) } else { jobs.append(arrival.job) }
       if arrival.member.sight == .end {
         unseen.insert(arrival.member.id)
@@ -438,7 +437,7 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
     guard gate.nextWake != alarm?.time else { return }
     alarm?.timer.cancel()
     alarm = gate.nextWake.map { time in
-      (time, clock.schedule(at: origin + time, on: engine) { [weak self] in self?.wake() })
+      (time, clock.schedule(after: origin + time - clock.now, on: engine) { [weak self] in self?.wake() })
     }
   }
 

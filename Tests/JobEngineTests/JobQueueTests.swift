@@ -16,7 +16,7 @@ private func simulated(
 
 /// Runs the graph to its end on a clock that the test moves, and returns all events.
 private func events(of graph: JobGraph, slots: Int = 2) throws -> [JobEvent] {
-  let clock = ManualClock()
+  let clock = ManualOperationClock()
   let queue = try JobQueue(graph, options: .init(slots: slots, seed: 3), clock: clock)
   let events = Lock<[JobEvent]>([])
   let subscription = queue.subscribe(on: DispatchQueue(label: "test")) { batch in
@@ -27,7 +27,9 @@ private func events(of graph: JobGraph, slots: Int = 2) throws -> [JobEvent] {
   while !queue.run.isComplete, rounds < 10_000 {
     rounds += 1
     // Everything that can happen now has happened once what executes waits for the clock.
-    _ = eventually(within: 1) { queue.run.isComplete || (clock.armed > 0 && clock.armed >= queue.run.counts.executing) }
+    _ = eventually(within: 1) {
+      queue.run.isComplete || (clock.due.count > 0 && clock.due.count >= queue.run.counts.executing)
+    }
     queue.flush()
     clock.advance(by: .milliseconds(50))
     queue.flush()
@@ -53,30 +55,30 @@ private func events(of graph: JobGraph, slots: Int = 2) throws -> [JobEvent] {
   }
 
   @Test func aFactBearsTheInstantAtWhichItCame() throws {
-    let clock = ManualClock()
+    let clock = ManualOperationClock()
     let jobs = [simulated("a", .seconds(1)), simulated("b", .seconds(2))]
     let queue = try JobQueue(JobGraph(name: "test", jobs: jobs), options: .init(slots: 2), clock: clock)
     queue.start()
-    #expect(eventually { queue.run.counts.executing == 2 && clock.armed == 2 })
+    #expect(eventually { queue.run.counts.executing == 2 && clock.due.count == 2 })
     clock.advance(by: .seconds(60))
     #expect(eventually { queue.run.isComplete })
     #expect(queue.run.jobs.map { $0.attempt?.endedAt } == [.seconds(1), .seconds(2)])
   }
 
   @Test func aTimeLaterThanDispatchCanCountIsWaitedFor() {
-    let timer = SystemClock().schedule(at: .seconds(Int64.max / 2), on: .global()) {
+    let timer = SystemOperationClock().schedule(after: .seconds(Int64.max / 2), on: .global()) {
       Issue.record("it has not come")
     }
     timer.cancel()
   }
 
   @Test func everyEventIsDeliveredToASubscriberThatComesLateAfterItsSnapshot() throws {
-    let clock = ManualClock()
+    let clock = ManualOperationClock()
     let queue = try JobQueue(
       JobGraph(name: "test", jobs: [simulated("a", .seconds(1), steps: 10)]), options: .init(slots: 1), clock: clock)
     queue.start()
     // The attempt may be at work before its facts are told.
-    #expect(eventually { clock.armed > 0 && queue.run.nextSeq > 0 })
+    #expect(eventually { clock.due.count > 0 && queue.run.nextSeq > 0 })
     clock.advance(by: .milliseconds(450))
     let later = Lock<[JobEvent]>([])
     let subscription = queue.subscribe(on: DispatchQueue(label: "test")) { batch in later.withLock { $0 += batch } }
@@ -144,15 +146,15 @@ private func events(of graph: JobGraph, slots: Int = 2) throws -> [JobEvent] {
   }
 
   @Test func aPausedSimulationStandsStillAndGoesOn() throws {
-    let clock = ManualClock()
+    let clock = ManualOperationClock()
     let queue = try JobQueue(
       JobGraph(name: "test", jobs: [simulated("a", .seconds(1), steps: 10)]), options: .init(slots: 1), clock: clock)
     queue.start()
-    #expect(eventually { clock.armed > 0 })
+    #expect(eventually { clock.due.count > 0 })
     clock.advance(by: .milliseconds(250))
     queue.send(.pause([JobID(0)]))
     #expect(eventually { queue.run.jobs.first?.state == .paused(started: true) })
-    #expect(eventually { clock.armed <= 1 })
+    #expect(eventually { clock.due.count <= 1 })
     clock.advance(by: .seconds(60))
     #expect(queue.run.jobs.first?.progress?.done == 2)
     queue.send(.resume([JobID(0)]))
@@ -165,16 +167,16 @@ private func events(of graph: JobGraph, slots: Int = 2) throws -> [JobEvent] {
   }
 
   @Test func nothingIsArmedWhenNothingMoves() throws {
-    let clock = ManualClock()
+    let clock = ManualOperationClock()
     let queue = try JobQueue(
       JobGraph(name: "test", jobs: [simulated("a", .seconds(1), steps: 10)]), options: .init(slots: 1), clock: clock)
     queue.start()
-    #expect(eventually { clock.armed > 0 })
+    #expect(eventually { clock.due.count > 0 })
     clock.advance(by: .milliseconds(450))
     queue.send(.pause([JobID(0)]))
     #expect(eventually { queue.run.jobs.first?.state == .paused(started: true) })
     clock.advance(by: .seconds(1))
-    #expect(eventually { clock.armed == 0 })
+    #expect(eventually { clock.due.count == 0 })
   }
 
   @Test func anAttemptInASuspendedQueueIsCancelledAtOnce() throws {
@@ -192,14 +194,14 @@ private func events(of graph: JobGraph, slots: Int = 2) throws -> [JobEvent] {
   }
 
   @Test func theEndWaitsForWhatExecutes() throws {
-    let clock = ManualClock()
+    let clock = ManualOperationClock()
     let queue = try JobQueue(
       JobGraph(name: "test", jobs: [simulated("a", .seconds(1))]), options: .init(slots: 1), clock: clock)
     queue.start()
     queue.send(.finish(signal: nil))
     #expect(eventually { queue.run.counts.executing == 1 })
     #expect(queue.run.summary == nil)
-    #expect(eventually { clock.armed > 0 })
+    #expect(eventually { clock.due.count > 0 })
     clock.advance(by: .seconds(1))
     #expect(eventually { queue.run.summary?.succeeded == 1 })
   }

@@ -17,7 +17,7 @@ package final class Lock<Value>: Sendable {
 ///
 /// The system's mutex rather than `Synchronization.Mutex`: the thread sanitizer sees it; and rather than `NSLock`, which
 /// is the same one behind an object and a dynamic call.
-struct LockedPlace<Value>: ~Copyable, @unchecked Sendable {
+package struct LockedPlace<Value>: ~Copyable, @unchecked Sendable {
   // Safe: `value` is touched only between lock and unlock. Behind a pointer, because a mutex must not move, and because
   // the compiler guards a stored property of a class against overlapping accesses at run time, which costs as much as the
   // mutex and which the mutex rules out.
@@ -28,7 +28,7 @@ struct LockedPlace<Value>: ~Copyable, @unchecked Sendable {
     var value: Value
   }
 
-  init(_ value: sending Value) {
+  package init(_ value: sending Value) {
     contents = .allocate(capacity: 1)
     contents.initialize(to: Contents(value: value))
     pthread_mutex_init(&contents.pointee.mutex, nil)
@@ -40,7 +40,7 @@ struct LockedPlace<Value>: ~Copyable, @unchecked Sendable {
     contents.deallocate()
   }
 
-  borrowing func withLock<Result, Failure: Error>(
+  package borrowing func withLock<Result, Failure: Error>(
     _ body: (inout Value) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     pthread_mutex_lock(&contents.pointee.mutex)

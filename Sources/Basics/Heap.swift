@@ -1,11 +1,13 @@
 /// A binary heap: the least element first.
-struct Heap<Element: Comparable> {
+package struct Heap<Element: Comparable> {
   private var elements: [Element] = []
 
-  var first: Element? { elements.first }
-  var isEmpty: Bool { elements.isEmpty }
+  package init() {}
 
-  mutating func push(_ element: Element) {
+  package var first: Element? { elements.first }
+  package var isEmpty: Bool { elements.isEmpty }
+
+  package mutating func push(_ element: Element) {
     elements.append(element)
     var child = elements.count - 1
     while child > 0 {
@@ -16,7 +18,7 @@ struct Heap<Element: Comparable> {
     }
   }
 
-  mutating func pop() -> Element? {
+  package mutating func pop() -> Element? {
     guard let last = elements.popLast() else { return nil }
     guard let first = elements.first else { return last }
     elements[0] = last

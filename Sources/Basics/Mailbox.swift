@@ -83,7 +83,7 @@ package final class Mailbox<Element: Sendable>: Sendable {
   package func post(_ element: Element, isUrgent: Bool = false) { post(isUrgent: isUrgent) { element } }
 
   /// Posts what the closure returns, which is called under the lock: an element made there is not copied once more.
-  func post(isUrgent: Bool = false, making element: () -> Element) {
+  package func post(isUrgent: Bool = false, making element: () -> Element) {
     let order = state.withLock { state -> Order? in
       guard !state.isClosed else { return nil }
       state.elements.append(element())

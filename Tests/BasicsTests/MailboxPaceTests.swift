@@ -1,5 +1,5 @@
+import Basics
 import Dispatch
-import Operations
 import Support
 import Testing
 

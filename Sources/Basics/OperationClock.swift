@@ -1,0 +1,127 @@
+import Dispatch
+import Foundation
+
+/// The source of time of operations, engines and screens, so that a test can replace it.
+public protocol OperationClock: Sendable {
+  /// Monotonic, since an origin of the clock's own.
+  var now: Duration { get }
+
+  /// Calls `body` once when `duration` has passed, unless the timer is cancelled before.
+  ///
+  /// On `queue`; where that is nil, on a thread of the clock's choice.
+  func schedule(
+    after duration: Duration, on queue: DispatchQueue?, _ body: @escaping @Sendable () -> Void
+  ) -> any OperationTimer
+}
+
+extension OperationClock {
+  /// Calls `body` once when `duration` has passed, on a thread of the clock's choice, unless the timer is cancelled before.
+  public func schedule(after duration: Duration, _ body: @escaping @Sendable () -> Void) -> any OperationTimer {
+    schedule(after: duration, on: nil, body)
+  }
+}
+
+/// A call that a clock is going to make.
+public protocol OperationTimer: Sendable {
+  /// Keeps the call from being made, unless it has begun; from any thread, any number of times.
+  func cancel()
+}
+
+/// The machine's monotonic clock; it holds no thread while it waits, and a cancelled timer wakes nobody.
+public struct SystemOperationClock: OperationClock {
+  private static let origin = ContinuousClock.now
+
+  /// Makes a clock; all of them are the same.
+  public init() {}
+
+  /// Since the first use of such a clock in this process.
+  public var now: Duration { ContinuousClock.now - Self.origin }
+
+  /// Calls `body` on `queue`, or on a global dispatch queue, at most a millisecond late on an idle machine.
+  public func schedule(
+    after duration: Duration, on queue: DispatchQueue?, _ body: @escaping @Sendable () -> Void
+  ) -> any OperationTimer {
+    let source = DispatchSource.makeTimerSource(queue: queue ?? .global())
+    // Bounded by what dispatch can count to.
+    let seconds = min(max(0, duration / .seconds(1)), 1e9)
+    source.schedule(deadline: .now() + seconds, leeway: .milliseconds(1))
+    source.setEventHandler {
+      source.cancel()
+      body()
+    }
+    source.activate()
+    return Timer(source: source)
+  }
+
+  private struct Timer: OperationTimer, @unchecked Sendable {
+    // Safe: dispatch sources may be cancelled from any thread.
+    let source: any DispatchSourceTimer
+
+    func cancel() { source.cancel() }
+  }
+}
+
+extension OperationClock where Self == SystemOperationClock {
+  /// The machine's monotonic clock.
+  public static var system: SystemOperationClock { SystemOperationClock() }
+}
+
+/// A clock that stands until `advance(by:)` moves it, for tests.
+public final class ManualOperationClock: OperationClock {
+  private struct State {
+    var now = Duration.zero
+    var timers: [Int: (time: Duration, queue: DispatchQueue?, body: @Sendable () -> Void)] = [:]
+    var last = 0
+  }
+
+  private let state = Lock(State())
+
+  /// Makes a clock that stands at zero.
+  public init() {}
+
+  /// How far it has been moved.
+  public var now: Duration { state.withLock(\.now) }
+
+  /// When the timers that have not fired are due, earliest first.
+  public var due: [Duration] { state.withLock { $0.timers.values.map(\.time).sorted() } }
+
+  /// Calls `body` from within the `advance(by:)` that reaches its time, even if that is now.
+  public func schedule(
+    after duration: Duration, on queue: DispatchQueue?, _ body: @escaping @Sendable () -> Void
+  ) -> any OperationTimer {
+    state.withLock { state in
+      state.last += 1
+      state.timers[state.last] = (state.now + duration, queue, body)
+      return Timer(clock: self, number: state.last)
+    }
+  }
+
+  /// Moves on and makes the calls that come due, each at its own instant, equals in the order in which they were scheduled.
+  ///
+  /// A call without a queue is made on this thread; one with a queue is made there, and waited for.
+  public func advance(by duration: Duration) {
+    let end = now + duration
+    while let (queue, body) = takeNext(until: end) {
+      if let queue, !(queue === DispatchQueue.main && Thread.isMainThread) { queue.sync(execute: body) } else { body() }
+    }
+    state.withLock { $0.now = max($0.now, end) }
+  }
+
+  private func takeNext(until end: Duration) -> (queue: DispatchQueue?, body: @Sendable () -> Void)? {
+    state.withLock { state in
+      guard let next = state.timers.min(by: { ($0.value.time, $0.key) < ($1.value.time, $1.key) }),
+        next.value.time <= end
+      else { return nil }
+      state.timers[next.key] = nil
+      state.now = max(state.now, next.value.time)
+      return (next.value.queue, next.value.body)
+    }
+  }
+
+  private struct Timer: OperationTimer {
+    let clock: ManualOperationClock
+    let number: Int
+
+    func cancel() { clock.state.withLock { $0.timers[number] = nil } }
+  }
+}
