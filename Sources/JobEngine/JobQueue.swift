@@ -2,13 +2,14 @@ import Dispatch
 import Foundation
 import JobModel
 import Operations
+import Processes
 
 /// Runs a job graph in a real `OperationQueue` and states what happens.
 ///
-/// Everything that happens comes in through one inbox and is dealt with in order on one serial queue: the scheduler
-/// decides, the hub states the facts, then operations are admitted, cancelled or paused.
+/// Each attempt is one operation in the queue, which this observes on the queue of its fact stream. There the scheduler
+/// decides, facts are stated, and operations are admitted, cancelled or paused.
 package final class JobQueue: JobFeed, @unchecked Sendable {
-  // Safe: the fields below the line are touched only on `engine`.
+  // Safe: the fields below the line are touched only on the stream's queue.
   package struct Options: Sendable {
     /// Jobs at once; nil takes the graph's own number, or that of the processors.
     package var slots: Int?
@@ -17,83 +18,38 @@ package final class JobQueue: JobFeed, @unchecked Sendable {
     package var stateFolder: String?
     /// Decides the jitter of back-offs.
     package var seed: UInt64
-    package var makeRunner: RunnerFactory
 
     package init(
       slots: Int? = nil, onFailure: JobGraph.Failure? = nil, stateFolder: String? = nil,
-      seed: UInt64 = .random(in: .min ... .max), makeRunner: RunnerFactory = RunnerFactory()
+      seed: UInt64 = .random(in: .min ... .max)
     ) {
       self.slots = slots
       self.onFailure = onFailure
       self.stateFolder = stateFolder
       self.seed = seed
-      self.makeRunner = makeRunner
     }
   }
 
-  private enum Input: Sendable {
-    case begin
-    case command(JobCommand)
-    case started(ticket: Int, pid: Int32?)
-    case progress(ticket: Int, JobProgress)
-    case output(ticket: Int, [LogLine])
-    case ended(ticket: Int, AttemptOutcome)
-    /// Called once what came before it is stated.
-    case marker(@Sendable () -> Void)
-  }
-
-  /// Notes for each input when it came, for it may wait for others.
-  private struct Inbox: Sendable {
-    struct Entry: Sendable {
-      var input: Input
-      /// On the engine's clock, not since the run began.
-      var time: Duration
-    }
-
-    let mailbox: Mailbox<Entry>
-    let clock: any OperationClock
-
-    func post(_ input: Input, isUrgent: Bool = false) {
-      mailbox.post(Entry(input: input, time: clock.now), isUrgent: isUrgent)
-    }
-  }
-
-  /// How many events a reader may be behind before jobs are held back in writing more output.
+  /// How many events a subscriber may be behind before operations are held back in writing more output.
   private static let readersLimit = 20_000
-  private static let inboxLimit = 256
-  /// Thousands of short jobs a second are dealt with by the dozen; the window of admitted ones hides the wait.
-  private static let pace = Mailbox<Inbox.Entry>.Pace(interval: .milliseconds(20), burst: 4 * Scheduler.ahead)
+  /// Thousands of short jobs a second are handled by the dozen; the admitted attempts beyond the width hide the wait.
+  private static let interval = DispatchTimeInterval.milliseconds(20)
 
   package let id: String
   package let folder: RunFolder?
-  private let engine = DispatchQueue(label: "opdash.engine", qos: .userInitiated)
-  private let hub = EventHub()
-  private let clock: any OperationClock
-  private let queue = OperationQueue()
-  /// Where attempts begin, one after another; they execute elsewhere, as many at once as the width allows.
-  ///
-  /// Left to itself the operation queue would use dispatch's global pool, which wakes once a second for ever after to count
-  /// its threads. Kept here, because the operation queue does not.
-  private let starting = DispatchQueue(label: "opdash.attempts", qos: .userInitiated)
-  private let makeRunner: RunnerFactory
   private let graph: JobGraph
-  private let inbox: Inbox
-  private let backlog = Backlog()
-  private let owner = Owner()
-  /// When the run began; set once, on `engine`.
-  private let beginning = Lock<Duration?>(nil)
+  let stream: FactStream
+  private let queue = OperationQueue()
+  /// Where attempts start, one after another; they execute elsewhere, as many at once as the width allows.
+  ///
+  /// An operation queue without it would use dispatch's global pool, which wakes once a second for ever after to count its
+  /// threads. Kept here, because the operation queue does not keep it.
+  private let starting = DispatchQueue(label: "opdash.attempts", qos: .userInitiated)
 
-  // ---- touched only on `engine`
+  // ---- touched only on the stream's queue
   private var scheduler: Scheduler
-  private var operations: [Int: AttemptOperation] = [:]
-  private var attempts: [Int: Int] = [:]
-  private var gate = ProgressGate<JobID, JobProgress>()
-  private var facts: [(fact: JobFact, time: Duration)] = []
-  /// The instant of the newest input.
-  private var now: Duration = .zero
-  private var alarm: (time: Duration, timer: any OperationTimer)?
-  private var finishing: (signal: Int32?, isAsked: Bool) = (nil, false)
-  private var isOver = false
+  /// By ticket; an attempt that is not here any more has no effect.
+  private(set) var attempts: [Int: Attempt] = [:]
 
   /// Makes the run's folder; nothing starts before `start`.
   package init(_ graph: JobGraph, options: Options = Options(), clock: any OperationClock = .system)
@@ -104,8 +60,6 @@ package final class JobQueue: JobFeed, @unchecked Sendable {
     let slots = max(1, options.slots ?? graph.slots ?? ProcessInfo.processInfo.activeProcessorCount)
     graph.slots = slots
     self.graph = graph
-    self.clock = clock
-    makeRunner = options.makeRunner
     if let state = options.stateFolder {
       let folder = try RunFolder(in: state)
       self.folder = folder
@@ -114,192 +68,160 @@ package final class JobQueue: JobFeed, @unchecked Sendable {
       folder = nil
       id = UUID().uuidString.lowercased()
     }
-    scheduler = Scheduler(graph, slots: slots, seed: options.seed)
+    stream = FactStream(label: "opdash.engine", pace: .init(interval: Self.interval), clock: clock)
+    scheduler = Scheduler(graph, journal: stream.journal, seed: options.seed)
     queue.name = "opdash.jobs"
     queue.underlyingQueue = starting
     queue.maxConcurrentOperationCount = slots
-    let owner = owner
-    inbox = Inbox(
-      mailbox: Mailbox(on: engine, pace: Self.pace) { entries in owner.queue?.handle(entries) }, clock: clock)
-    owner.queue = self
-  }
-
-  /// Lets the inbox reach the queue without keeping it alive.
-  private final class Owner: @unchecked Sendable {
-    // Safe: set once, before anything can be posted.
-    weak var queue: JobQueue?
+    stream.source = self
   }
 
   /// States the run and its jobs, and starts what can start; subscribe before it to miss nothing.
-  package func start() { inbox.post(.begin, isUrgent: true) }
+  package func start() {
+    stream.queue.async { [self] in
+      stream.begin()
+      scheduler.start(
+        RunStart(
+          id: id, name: graph.name, slots: queue.maxConcurrentOperationCount, at: Date(), jobs: graph.jobs.count,
+          pools: graph.pools, folder: folder?.path))
+      perform()
+    }
+  }
 
   package func subscribe(
     on queue: DispatchQueue, _ receive: @escaping @Sendable ([JobEvent]) -> Void
   ) -> JobSubscription {
-    hub.subscribe(on: queue, receive)
+    stream.subscribe(on: queue, receive)
   }
 
-  package func send(_ command: JobCommand) { inbox.post(.command(command), isUrgent: true) }
-
-  package var elapsed: Duration { beginning.withLock { $0 }.map { clock.now - $0 } ?? .zero }
-
-  /// Returns once all that has come in before is dealt with and stated.
-  package func flush() {
-    let done = DispatchSemaphore(value: 0)
-    inbox.post(.marker { done.signal() }, isUrgent: true)
-    done.wait()
+  package func send(_ command: JobCommand) {
+    stream.queue.async { [self] in
+      guard !stream.isOver else { return }
+      stream.dateByClock()
+      if case .finish(let signal) = command { return stream.finish(signal: signal) }
+      scheduler.handle(command)
+      perform()
+    }
   }
+
+  package var elapsed: Duration { stream.elapsed }
+
+  /// Returns once every change that was observed before the call is stated.
+  package func flush() { _ = stream.settled() }
 
   /// The run as of its newest fact.
-  package var run: Run { hub.run }
+  package var run: Run { stream.run }
 
-  // MARK: On the engine
-
-  private func handle(_ entries: [Inbox.Entry]) {
-    if !isOver {
-      for entry in entries {
-        advance(to: entry.time)
-        handle(entry.input)
-        perform(scheduler.takeActions())
-      }
-      settle()
-    }
-    for case .marker(let body) in entries.lazy.map(\.input) { body() }
-  }
-
-  /// Inputs of different threads may come in the other order than they were noted: time does not go back.
-  private func advance(to time: Duration) {
-    now = max(now, beginning.withLock { $0 }.map { time - $0 } ?? .zero)
-  }
-
-  private func state(_ fact: JobFact) { facts.append((fact, now)) }
-
-  private func handle(_ input: Input) {
-    switch input {
-    case .begin:
-      begin()
-    case .command(.finish(let signal)):
-      finishing = (finishing.signal ?? signal, true)
-    case .command(let command):
-      scheduler.handle(command, now: now)
-    case .started(let ticket, let pid):
-      scheduler.attemptStarted(ticket: ticket, pid: pid, now: now)
-    case .progress(let ticket, let progress):
-      guard let job = scheduler.job(of: ticket) else { return }
-      if let due = gate.report(progress, of: job, now: now) { state(.jobProgress(job, due)) }
-    case .output(let ticket, let lines):
-      guard let job = scheduler.job(of: ticket), let attempt = attempts[ticket] else { return }
-      for line in lines { state(.jobLog(job, attempt: attempt, line)) }
-    case .ended(let ticket, let outcome):
-      if let job = scheduler.job(of: ticket), let last = gate.flush(job) { state(.jobProgress(job, last)) }
-      operations[ticket] = nil
-      scheduler.attemptEnded(ticket: ticket, outcome, now: now)
-      attempts[ticket] = nil
-    case .marker: break
-    }
-  }
-
-  private func begin() {
-    let start = clock.now
-    beginning.withLock { $0 = start }
-    let run = RunStart(
-      id: id, name: graph.name, slots: scheduler.slots, at: Date(), jobs: graph.jobs.count, pools: graph.pools,
-      folder: folder?.path)
-    state(.runStarted(run))
-    for (index, job) in graph.jobs.enumerated() { state(.jobAdded(JobID(index), job)) }
-    scheduler.start()
-  }
-
-  /// After each batch: the facts are stated, the next alarm is set, an end that was asked for comes about.
-  private func settle() {
-    hub.post(facts)
-    facts.removeAll(keepingCapacity: true)
-    setAlarm()
-    guard finishing.isAsked, scheduler.inQueue == 0, hub.run.counts.active == 0 else { return }
-    isOver = true
-    alarm?.timer.cancel()
-    alarm = nil
-    hub.post([(.runFinished(RunSummary(of: hub.run, signal: finishing.signal)), now)])
-    folder?.removeIfEmpty()
-  }
-
-  private func perform(_ actions: [Scheduler.Action]) {
-    for action in actions {
-      switch action {
-      case .fact(let fact):
-        state(fact)
-      case .admit(let admission):
-        // What makes an attempt possible is stated before the attempt can state anything.
-        admit(admission)
-      case .withdraw(let ticket):
-        if operations[ticket]?.withdraw() == true {
-          operations[ticket] = nil
-          attempts[ticket] = nil
-          scheduler.attemptWithdrawn(ticket: ticket)
-          perform(scheduler.takeActions())
-        }
-      case .cancel(let ticket): operations[ticket]?.cancel()
-      case .kill(let ticket):
-        operations[ticket]?.cancel()
-        operations[ticket]?.runner.kill()
-      case .pause(let ticket): operations[ticket]?.runner.pause()
-      case .resume(let ticket): operations[ticket]?.runner.resume()
-      case .prioritize(let ticket, let priority): operations[ticket]?.queuePriority = priority.queuePriority
-      case .setWidth(let width): queue.maxConcurrentOperationCount = width
-      case .setSuspended(let isSuspended): queue.isSuspended = isSuspended
-      }
-    }
-  }
+  // MARK: Attempts, on the stream's queue
 
   private func admit(_ admission: Scheduler.Admission) {
-    let job = graph[admission.job]
+    let (ticket, job) = (admission.ticket, graph[admission.job])
     let logPath = folder.map {
       LogPath.file(in: $0.path, job: job.name, id: admission.job, attempt: admission.attempt)
     }
-    let runner = makeRunner(job, attempt: admission.attempt, logPath: logPath, clock: clock)
-    let operation = AttemptOperation(runner, report: report(of: admission.ticket), backlog: backlog)
-    operation.name = job.name
+    var attempt = Attempt(admission.attempt, of: admission.job, job, logPath: logPath, clock: stream.clock)
+    let operation = attempt.operation
     if graph.schedule != .fifo { operation.queuePriority = admission.priority.queuePriority }
-    operations[admission.ticket] = operation
-    attempts[admission.ticket] = admission.attempt
+    attempt.observations = [
+      operation.observe(\.hasBegun, on: stream.queue) { [weak self] _, _ in
+        self?.observed { $0.started(ticket) }
+      },
+      operation.observe(\.progress, on: stream.queue) { [weak self] _, change in
+        self?.observed { $0.progressed(ticket, change.newValue) }
+      },
+      operation.observeLog(on: stream.queue) { [weak self] _, line in
+        self?.observed { $0.logged(ticket, line) }
+      },
+      operation.observe(\.state, on: stream.queue) { [weak self] _, change in
+        if change.newValue == .finished { self?.observed { $0.finished(ticket) } }
+      },
+    ]
+    attempts[ticket] = attempt
     queue.addOperation(operation)
   }
 
-  private func report(of ticket: Int) -> AttemptReport {
-    let (inbox, hub, backlog) = (inbox, hub, backlog)
-    return AttemptReport(
-      started: { inbox.post(.started(ticket: ticket, pid: $0)) },
-      progress: { inbox.post(.progress(ticket: ticket, $0)) },
-      output: { lines, consumed in
-        if !lines.isEmpty { inbox.post(.output(ticket: ticket, lines)) }
-        inbox.mailbox.whenBelow(Self.inboxLimit) { hub.whenBelow(Self.readersLimit, consumed) }
-      },
-      ended: { inbox.post(.ended(ticket: ticket, $0), isUrgent: backlog.isLow) })
+  private func observed(_ handle: (JobQueue) -> Void) {
+    guard !stream.isOver else { return }
+    stream.dateByDelivery()
+    handle(self)
   }
 
-  /// One timer for all that waits for time.
-  private func setAlarm() {
-    let times = [scheduler.nextWake, gate.nextWake].compactMap(\.self)
-    guard let time = times.min() else {
-      alarm?.timer.cancel()
-      alarm = nil
-      return
+  /// Called for whatever is observed first: output may come before `main` has returned.
+  private func started(_ ticket: Int) {
+    guard let attempt = attempts[ticket], !attempt.hasStarted else { return }
+    attempts[ticket]?.hasStarted = true
+    scheduler.attemptStarted(ticket: ticket, pid: (attempt.operation as? ShellOperation)?.processIdentifier)
+    perform()
+  }
+
+  private func progressed(_ ticket: Int, _ progress: OperationProgress) {
+    started(ticket)
+    guard let attempt = attempts[ticket] else { return }
+    stream.report(
+      JobProgress(done: progress.completed, total: progress.total, unit: attempt.unit), of: attempt.job)
+  }
+
+  private func logged(_ ticket: Int, _ line: OperationLogLine) {
+    started(ticket)
+    guard let attempt = attempts[ticket] else { return }
+    stream.state(.jobLog(attempt.job, attempt: attempt.number, LogLine(line)))
+    // Held until the subscribers have caught up: so long the operation reads no more output.
+    if let receipt = line.receipt { stream.hub.whenBelow(Self.readersLimit) { withExtendedLifetime(receipt) {} } }
+  }
+
+  private func finished(_ ticket: Int) {
+    started(ticket)
+    guard let attempt = attempts.removeValue(forKey: ticket) else { return }
+    stream.flushProgress(of: attempt.job)
+    scheduler.attemptEnded(ticket: ticket, AttemptOutcome(of: attempt.operation))
+    perform()
+  }
+
+  /// Carries out what the scheduler has decided.
+  private func perform() {
+    while true {
+      let actions = scheduler.takeActions()
+      if actions.isEmpty { break }
+      for action in actions { perform(action) }
     }
-    if let alarm, alarm.time == time { return }
-    alarm?.timer.cancel()
-    let origin = beginning.withLock { $0 } ?? .zero
-    let timer = clock.schedule(after: origin + time - clock.now, on: engine) { [weak self] in self?.wake() }
-    alarm = (time, timer)
+    // Each attempt that starts in place of another makes three deliveries. They must not wait so long that a slot is free.
+    let waiting = scheduler.inQueue - stream.journal.run.counts.active
+    stream.deliveries.setBurst(3 * (waiting - Scheduler.ahead / 4))
+    stream.setNeedsDelivery()
   }
 
-  private func wake() {
-    guard !isOver else { return }
-    alarm = nil
-    advance(to: clock.now)
-    for (job, progress) in gate.due(now: now) { state(.jobProgress(job, progress)) }
-    scheduler.wake(now: now)
-    perform(scheduler.takeActions())
-    settle()
+  private func perform(_ action: Scheduler.Action) {
+    switch action {
+    case .admit(let admission): admit(admission)
+    case .withdraw(let ticket):
+      if attempts[ticket]?.operation.withdraw() == true {
+        attempts[ticket] = nil
+        scheduler.attemptWithdrawn(ticket: ticket)
+      }
+    case .cancel(let ticket): attempts[ticket]?.operation.cancel()
+    case .kill(let ticket): attempts[ticket]?.kill()
+    case .pause(let ticket): attempts[ticket]?.pause()
+    case .resume(let ticket): attempts[ticket]?.resume()
+    case .prioritize(let ticket, let priority): attempts[ticket]?.operation.queuePriority = priority.queuePriority
+    case .setWidth(let width): queue.maxConcurrentOperationCount = width
+    case .setSuspended(let isSuspended): queue.isSuspended = isSuspended
+    }
+  }
+}
+
+extension JobQueue: FactStream.Source {
+  package var nextWake: Duration? { scheduler.nextWake }
+
+  package func wake() {
+    scheduler.wake()
+    perform()
+  }
+
+  package var isBusy: Bool { scheduler.inQueue > 0 || stream.journal.run.counts.active > 0 }
+
+  package func didEnd() {
+    attempts = [:]
+    folder?.removeIfEmpty()
   }
 }
 

@@ -1,12 +1,12 @@
 import JobModel
 
 extension Scheduler {
-  mutating func handle(_ command: JobCommand, now: Duration) {
+  mutating func handle(_ command: JobCommand) {
     switch command {
     case .cancel(let jobs, let canceller): for id in jobs where isKnown(id) { cancel(id, by: canceller, kill: false) }
     case .kill(let jobs): for id in jobs where isKnown(id) { cancel(id, by: .person, kill: true) }
-    case .pause(let jobs): for id in jobs where isKnown(id) { pause(id, now: now) }
-    case .resume(let jobs): for id in jobs where isKnown(id) { resume(id, now: now) }
+    case .pause(let jobs): for id in jobs where isKnown(id) { pause(id) }
+    case .resume(let jobs): for id in jobs where isKnown(id) { resume(id) }
     case .retry(let jobs, let withDependents): retry(jobs.filter(isKnown), withDependents: withDependents)
     case .setPriority(let jobs, let priority): for id in jobs where isKnown(id) { prioritize(id, priority) }
     case .setSlots(let slots): setSlots(slots)
@@ -21,56 +21,56 @@ extension Scheduler {
 
   private mutating func cancel(_ id: JobID, by canceller: JobState.Canceller, kill: Bool) {
     let node = nodes[id.index]
-    guard !node.state.isTerminal else { return }
+    guard !state(id).isTerminal else { return }
     guard let ticket = node.ticket else { return end(id, .cancelled(by: canceller)) }
     if node.canceller == nil { nodes[id.index].canceller = canceller }
     if kill { nodes[id.index].mustKill = true }
-    if node.state.isActive {
+    if state(id).isActive {
       nodes[id.index].deadline = nil
       guard kill ? !node.mustKill : node.canceller == nil else { return }
-      actions.append(.fact(.cancelRequested(id, by: canceller, kill: kill)))
+      journal.state(.cancelRequested(id, by: canceller, kill: kill))
       actions.append(kill ? .kill(ticket: ticket) : .cancel(ticket: ticket))
     } else {
       withdraw(id, ticket)
     }
   }
 
-  private mutating func pause(_ id: JobID, now: Duration) {
+  private mutating func pause(_ id: JobID) {
     let node = nodes[id.index]
-    guard !node.state.isTerminal, node.canceller == nil else { return }
-    if case .paused = node.state { return }
+    guard !state(id).isTerminal, node.canceller == nil else { return }
+    if case .paused = state(id) { return }
     guard let ticket = node.ticket else {
       nodes[id.index].stamp += 1
       return set(id, .paused(started: false))
     }
-    if node.state.isActive {
-      pauseStarted(id, ticket: ticket, now: now)
+    if state(id).isActive {
+      pauseStarted(id, ticket: ticket)
     } else {
       nodes[id.index].mustPause = true
       withdraw(id, ticket)
     }
   }
 
-  mutating func pauseStarted(_ id: JobID, ticket: Int, now: Duration) {
+  mutating func pauseStarted(_ id: JobID, ticket: Int) {
     nodes[id.index].mustPause = false
-    nodes[id.index].timeLeft = nodes[id.index].deadline.map { max(.zero, $0 - now) }
+    nodes[id.index].timeLeft = nodes[id.index].deadline.map { max(.zero, $0 - journal.now) }
     nodes[id.index].deadline = nil
     actions.append(.pause(ticket: ticket))
     set(id, .paused(started: true))
   }
 
-  private mutating func resume(_ id: JobID, now: Duration) {
+  private mutating func resume(_ id: JobID) {
     let node = nodes[id.index]
     nodes[id.index].mustPause = false
-    switch node.state {
+    switch state(id) {
     case .paused(started: true):
       guard let ticket = node.ticket else { return }
       actions.append(.resume(ticket: ticket))
       set(id, .executing)
-      if let left = node.timeLeft { arm(id, deadline: now + left) }
+      if let left = node.timeLeft { arm(id, deadline: journal.now + left) }
       nodes[id.index].timeLeft = nil
     case .paused(started: false):
-      if node.unmet == 0 { makeReady(id) } else { set(id, .waiting) }
+      if isMet(id) { makeReady(id) } else { set(id, .waiting) }
     case .backingOff:
       // Asked for by hand: the wait is over.
       makeReady(id)
@@ -79,16 +79,16 @@ extension Scheduler {
   }
 
   private mutating func retry(_ jobs: [JobID], withDependents: Bool) {
-    guard stopping == nil else { return }
+    guard run.stopping == nil else { return }
     var again = Set<JobID>()
-    var open = jobs.filter { canRetry(nodes[$0.index].state) }
+    var open = jobs.filter { canRetry(state($0)) }
     for id in jobs {
-      if case .backingOff = nodes[id.index].state { makeReady(id) }
+      if case .backingOff = state(id) { makeReady(id) }
     }
     while let id = open.popLast() {
       guard again.insert(id).inserted, withDependents else { continue }
-      open += dependents[id.index].map(\.job).filter { dependent in
-        switch nodes[dependent.index].state {
+      open += run.jobs[id.index].dependents.filter { dependent in
+        switch state(dependent) {
         case .skipped, .cancelled: true
         default: false
         }
@@ -104,10 +104,10 @@ extension Scheduler {
       nodes[id.index].hasTimedOut = false
       set(id, .waiting)
     }
-    for id in order where nodes[id.index].state == .waiting {
+    for id in order where state(id) == .waiting {
       if let cause = cause(of: id) {
         end(id, .skipped(because: cause))
-      } else if nodes[id.index].unmet == 0 {
+      } else if isMet(id) {
         makeReady(id)
       }
     }
@@ -123,7 +123,7 @@ extension Scheduler {
   /// The job because of which `id` can't start, if its needs can't be met as things stand.
   private func cause(of id: JobID) -> JobID? {
     for need in graph[id].needs {
-      let state = nodes[need.job.index].state
+      let state = self.state(need.job)
       guard need.when.isRuledOut(by: state) else { continue }
       if case .skipped(let root) = state { return root }
       return need.job
@@ -133,42 +133,38 @@ extension Scheduler {
 
   private mutating func prioritize(_ id: JobID, _ priority: JobPriority) {
     let node = nodes[id.index]
-    guard !node.state.isTerminal, node.priority != priority else { return }
-    nodes[id.index].priority = priority
-    actions.append(.fact(.priorityChanged(id, priority)))
+    guard !state(id).isTerminal, run.jobs[id.index].job.priority != priority else { return }
+    journal.state(.priorityChanged(id, priority))
     if let ticket = node.ticket {
       actions.append(.prioritize(ticket: ticket, priority))
-    } else if case .ready = node.state {
+    } else if case .ready = state(id) {
       enqueue(id)
     }
   }
 
   private mutating func setSlots(_ slots: Int) {
     let slots = max(1, slots)
-    guard slots != self.slots else { return }
-    self.slots = slots
+    guard slots != run.slots else { return }
     actions.append(.setWidth(slots))
-    actions.append(.fact(.slotsChanged(slots)))
+    journal.state(.slotsChanged(slots))
   }
 
   private mutating func setDraining(_ draining: Bool) {
-    guard draining != isDraining else { return }
-    isDraining = draining
+    guard draining != run.isDraining else { return }
     actions.append(.setSuspended(draining))
-    actions.append(.fact(.drainChanged(draining)))
+    journal.state(.drainChanged(draining))
   }
 
   private mutating func stop(_ level: StopLevel, by canceller: JobState.Canceller) {
-    if let stopping, stopping >= level { return }
-    stopping = level
-    actions.append(.fact(.stopRequested(level, by: canceller)))
+    if let stopping = run.stopping?.level, stopping >= level { return }
+    journal.state(.stopRequested(level, by: canceller))
     cancelAll(by: canceller, kill: level == .kill, active: true)
     // What was withdrawn leaves a suspended queue only once it runs again.
-    if isDraining { actions.append(.setSuspended(false)) }
+    if run.isDraining { actions.append(.setSuspended(false)) }
   }
 
   mutating func cancelAll(by canceller: JobState.Canceller, kill: Bool, active: Bool) {
-    for index in nodes.indices where active || !nodes[index].state.isActive {
+    for index in nodes.indices where active || !state(JobID(index)).isActive {
       cancel(JobID(index), by: canceller, kill: kill)
     }
   }

@@ -1,10 +1,11 @@
 import Basics
 import JobModel
 
-/// Decides what runs next: facts and commands in, actions out; no thread, no clock, no operation.
+/// Decides which job runs next: inputs and commands change the run's journal and leave actions for the operation queue.
 ///
-/// What waits, waits here. A job is admitted to the operation queue when its needs are met and its pools have room, at
-/// most a small window more than the width. Each admission has a ticket, so that late news of an old one is told apart.
+/// No thread, no clock, no operation. Jobs that cannot run yet wait here. A job is admitted to the operation queue when its
+/// needs are met and its pools have room, at most `ahead` more than the width. Each admission has a ticket, which tells
+/// late news of an earlier attempt apart.
 struct Scheduler {
   struct Admission: Equatable {
     var ticket: Int
@@ -14,9 +15,8 @@ struct Scheduler {
   }
 
   enum Action: Equatable {
-    case fact(JobFact)
     case admit(Admission)
-    /// Take it back if it has not begun, and say so with `withdrawn`; otherwise `started` is on its way.
+    /// Take it back if it has not begun, and call `attemptWithdrawn`; otherwise `attemptStarted` will be called.
     case withdraw(ticket: Int)
     case cancel(ticket: Int)
     case kill(ticket: Int)
@@ -48,21 +48,22 @@ struct Scheduler {
     static func < (left: Alarm, right: Alarm) -> Bool { left.time < right.time }
   }
 
+  /// What a pool has to give, and which jobs wait for it.
+  struct Pool {
+    let name: String
+    var free: Int
+    var parked = Heap<Entry>()
+  }
+
   let graph: JobGraph
-  let dependents: [[JobGraph.Dependent]]
+  let journal: RunJournal
   let ranks: [Duration]
-  let pools: [String]
   let uses: [[(pool: Int, amount: Int)]]
   var nodes: [Node]
-  var slots: Int
-  var isDraining = false
-  var stopping: StopLevel?
-  /// Why nothing that has not begun may begin any more, whatever its needs.
-  var isClosed: Bool { stopping != nil || hasGivenUp }
+  var pools: [Pool]
+  /// Whether a failure has ended the run, as the graph's policy says.
   var hasGivenUp = false
-  var free: [Int]
   var ready = Heap<Entry>()
-  var parked: [Heap<Entry>]
   var alarms = Heap<Alarm>()
   var admitted: [Int: JobID] = [:]
   var nextTicket = 0
@@ -70,22 +71,28 @@ struct Scheduler {
   var random: SplitMix
   var actions: [Action] = []
 
-  init(_ graph: JobGraph, slots: Int, seed: UInt64) {
+  /// A scheduler of `graph`, whose slots must be set, that states its decisions in `journal`.
+  init(_ graph: JobGraph, journal: RunJournal, seed: UInt64) {
     self.graph = graph
-    self.slots = slots
-    dependents = graph.dependents
+    self.journal = journal
     ranks = graph.schedule == .criticalPath ? CriticalPath.ranks(of: graph) : []
-    let pools = graph.pools.keys.sorted()
-    self.pools = pools
-    let index = Dictionary(uniqueKeysWithValues: pools.enumerated().map { ($1, $0) })
+    pools = graph.pools.sorted { $0.key < $1.key }.map { Pool(name: $0.key, free: $0.value) }
+    let index = Dictionary(uniqueKeysWithValues: pools.enumerated().map { ($1.name, $0) })
     uses = graph.jobs.map { job in
       job.uses.sorted { $0.key < $1.key }.compactMap { name, amount in index[name].map { ($0, amount) } }
     }
-    nodes = graph.jobs.map { Node(unmet: $0.needs.count, priority: $0.priority) }
-    free = pools.map { graph.pools[$0] ?? 0 }
-    parked = Array(repeating: Heap<Entry>(), count: pools.count)
+    nodes = Array(repeating: Node(), count: graph.jobs.count)
     random = SplitMix(seed: seed)
   }
+
+  var run: Run { _read { yield journal.run } }
+
+  func state(_ id: JobID) -> JobState { run.jobs[id.index].state }
+
+  func isMet(_ id: JobID) -> Bool { run.jobs[id.index].unmetNeeds == 0 }
+
+  /// Whether no attempt may begin any more, whatever its needs.
+  var isClosed: Bool { run.stopping != nil || hasGivenUp }
 
   /// Attempts admitted, begun or not.
   var inQueue: Int { admitted.count }
@@ -101,7 +108,7 @@ struct Scheduler {
   /// Whether the job still waits for this alarm.
   private func isDue(_ alarm: Alarm) -> Bool {
     let node = nodes[alarm.job.index]
-    if case .backingOff(alarm.time, _, _, _) = node.state { return true }
+    if case .backingOff(alarm.time, _, _, _) = state(alarm.job) { return true }
     return node.deadline == alarm.time && node.ticket != nil
   }
 
@@ -115,23 +122,25 @@ struct Scheduler {
 
   // MARK: Inputs
 
-  mutating func start() {
-    for index in nodes.indices where nodes[index].unmet == 0 { makeReady(JobID(index)) }
+  /// States the run and its jobs, and admits those that need nothing.
+  mutating func start(_ start: RunStart) {
+    journal.state(.runStarted(start))
+    for (index, job) in graph.jobs.enumerated() { journal.state(.jobAdded(JobID(index), job)) }
+    for index in nodes.indices where isMet(JobID(index)) { makeReady(JobID(index)) }
     admit()
   }
 
-  mutating func attemptStarted(ticket: Int, pid: Int32?, now: Duration) {
+  mutating func attemptStarted(ticket: Int, pid: Int32?) {
     guard let id = admitted[ticket] else { return }
-    nodes[id.index].attempts += 1
     nodes[id.index].isWithdrawing = false
-    set(id, .executing, pid: pid)
-    if let timeout = graph[id].timeout { arm(id, deadline: now + timeout) }
+    set(id, .executing, attempt: attempts(id) + 1, pid: pid)
+    if let timeout = graph[id].timeout { arm(id, deadline: journal.now + timeout) }
     let node = nodes[id.index]
     if let canceller = node.canceller {
-      actions.append(.fact(.cancelRequested(id, by: canceller, kill: node.mustKill)))
+      journal.state(.cancelRequested(id, by: canceller, kill: node.mustKill))
       actions.append(node.mustKill ? .kill(ticket: ticket) : .cancel(ticket: ticket))
     } else if node.mustPause {
-      pauseStarted(id, ticket: ticket, now: now)
+      pauseStarted(id, ticket: ticket)
     }
   }
 
@@ -150,7 +159,7 @@ struct Scheduler {
     admit()
   }
 
-  mutating func attemptEnded(ticket: Int, _ outcome: AttemptOutcome, now: Duration) {
+  mutating func attemptEnded(ticket: Int, _ outcome: AttemptOutcome) {
     guard let id = admitted.removeValue(forKey: ticket) else { return }
     release(id)
     let node = nodes[id.index]
@@ -161,13 +170,13 @@ struct Scheduler {
     case .succeeded:
       end(id, .succeeded(upToDate: false))
     case .failed(let failure):
-      if let canceller = node.canceller { end(id, .cancelled(by: canceller)) } else { fail(id, failure, now: now) }
+      if let canceller = node.canceller { end(id, .cancelled(by: canceller)) } else { fail(id, failure) }
     case .cancelled:
       if let canceller = node.canceller {
         end(id, .cancelled(by: canceller))
       } else if node.hasTimedOut {
         let limit = graph[id].timeout.map { " after \(DurationText.exact($0))" } ?? ""
-        fail(id, JobFailure(.timedOut, "timed out\(limit)"), now: now)
+        fail(id, JobFailure(.timedOut, "timed out\(limit)"))
       } else {
         end(id, .cancelled(by: .policy))
       }
@@ -175,12 +184,12 @@ struct Scheduler {
     admit()
   }
 
-  /// Time has come to `now`: back-offs end, deadlines pass.
-  mutating func wake(now: Duration) {
-    while let alarm = alarms.first, alarm.time <= now {
+  /// The journal's time has come to `nextWake`: back-offs end, deadlines pass.
+  mutating func wake() {
+    while let alarm = alarms.first, alarm.time <= journal.now {
       _ = alarms.pop()
       let node = nodes[alarm.job.index]
-      if case .backingOff(alarm.time, _, _, _) = node.state {
+      if case .backingOff(alarm.time, _, _, _) = state(alarm.job) {
         makeReady(alarm.job)
       } else if node.deadline == alarm.time, let ticket = node.ticket {
         nodes[alarm.job.index].deadline = nil
@@ -193,20 +202,15 @@ struct Scheduler {
 
   // MARK: Moves
 
-  mutating func set(_ id: JobID, _ state: JobState, pid: Int32? = nil) {
-    let old = nodes[id.index].state
-    guard old != state else { return }
-    nodes[id.index].state = state
-    actions.append(.fact(.jobState(id, state, attempt: nodes[id.index].attempts, pid: pid)))
-    let isSettledAlike =
-      old.isTerminal == state.isTerminal && old.isOK == state.isOK && old.isFailure == state.isFailure
-    guard !isSettledAlike else { return }
-    for edge in dependents[id.index] {
-      nodes[edge.job.index].unmet += (edge.when.isMet(by: old) ? 1 : 0) - (edge.when.isMet(by: state) ? 1 : 0)
-    }
+  /// Attempts that have begun, over the whole run.
+  func attempts(_ id: JobID) -> Int { run.jobs[id.index].attempts.last?.number ?? 0 }
+
+  mutating func set(_ id: JobID, _ state: JobState, attempt: Int? = nil, pid: Int32? = nil) {
+    guard self.state(id) != state else { return }
+    journal.state(.jobState(id, state, attempt: attempt ?? attempts(id), pid: pid))
   }
 
-  mutating func fail(_ id: JobID, _ failure: JobFailure, now: Duration) {
+  mutating func fail(_ id: JobID, _ failure: JobFailure) {
     let policy = graph[id].retry
     let number = nodes[id.index].retries + 1
     guard number <= policy.max, policy.allows(failure), !isClosed else {
@@ -215,7 +219,7 @@ struct Scheduler {
     nodes[id.index].retries = number
     nodes[id.index].hasTimedOut = false
     nodes[id.index].mustKill = false
-    let until = now + policy.delay(beforeRetry: number, random: random.unit())
+    let until = journal.now + policy.delay(beforeRetry: number, random: random.unit())
     alarms.push(Alarm(time: until, job: id))
     set(id, .backingOff(until: until, number: number, limit: policy.max, after: failure))
   }
@@ -226,12 +230,12 @@ struct Scheduler {
     set(id, state)
     var ended = [id]
     while let id = ended.popLast() {
-      let state = nodes[id.index].state
-      for edge in dependents[id.index] {
-        let node = nodes[edge.job.index]
-        guard !node.state.isTerminal, node.ticket == nil else { continue }
+      let state = self.state(id)
+      for edge in run.jobs[id.index].edges {
+        let dependent = self.state(edge.job)
+        guard !dependent.isTerminal, nodes[edge.job.index].ticket == nil else { continue }
         guard edge.when.isRuledOut(by: state) else {
-          if node.unmet == 0, node.state == .waiting, !isClosed { makeReady(edge.job) }
+          if dependent == .waiting, isMet(edge.job), !isClosed { makeReady(edge.job) }
           continue
         }
         var root = id
@@ -259,10 +263,10 @@ struct Scheduler {
   }
 
   func entry(_ id: JobID) -> Entry {
-    let node = nodes[id.index]
-    return Entry(
-      level: graph.schedule == .fifo ? 0 : node.priority.level,
-      rank: graph.schedule == .criticalPath ? ranks[id.index] : .zero, order: nextOrder, job: id, stamp: node.stamp)
+    Entry(
+      level: graph.schedule == .fifo ? 0 : run.jobs[id.index].job.priority.level,
+      rank: graph.schedule == .criticalPath ? ranks[id.index] : .zero, order: nextOrder, job: id,
+      stamp: nodes[id.index].stamp)
   }
 
   mutating func arm(_ id: JobID, deadline: Duration) {
@@ -281,42 +285,58 @@ struct Scheduler {
   /// How many attempts may stand in the operation queue beyond the width: enough that a slot never waits for the engine.
   static let ahead = 16
 
-  private var window: Int { slots + Self.ahead }
-
   mutating func admit() {
-    guard !isClosed, !isDraining else { return }
-    while admitted.count < window, let entry = ready.pop() {
-      let node = nodes[entry.job.index]
-      guard node.stamp == entry.stamp, case .ready = node.state else { continue }
-      if let pool = uses[entry.job.index].first(where: { free[$0.pool] < $0.amount })?.pool {
-        parked[pool].push(entry)
-        set(entry.job, .ready(for: .pool(pools[pool])))
+    guard !isClosed, !run.isDraining else { return }
+    while admitted.count < run.slots + Self.ahead, let entry = ready.pop() {
+      let id = entry.job
+      guard nodes[id.index].stamp == entry.stamp, case .ready(let room) = state(id) else { continue }
+      if let pool = uses[id.index].first(where: { pools[$0.pool].free < $0.amount })?.pool {
+        pools[pool].parked.push(entry)
+        set(id, .ready(for: .pool(pools[pool].name)))
         continue
       }
-      for use in uses[entry.job.index] { free[use.pool] -= use.amount }
-      if case .ready(for: .pool) = node.state { set(entry.job, .ready(for: .slot)) }
-      nodes[entry.job.index].ticket = nextTicket
-      admitted[nextTicket] = entry.job
+      for use in uses[id.index] { pools[use.pool].free -= use.amount }
+      if room != .slot { set(id, .ready(for: .slot)) }
+      nodes[id.index].ticket = nextTicket
+      admitted[nextTicket] = id
       actions.append(
-        .admit(Admission(ticket: nextTicket, job: entry.job, attempt: node.attempts + 1, priority: node.priority)))
+        .admit(
+          Admission(
+            ticket: nextTicket, job: id, attempt: attempts(id) + 1, priority: run.jobs[id.index].job.priority)))
       nextTicket += 1
     }
   }
 
-  /// Gives back what an attempt held, and lets those that waited for it try again, the first ones first.
+  /// Gives back what an attempt held, and makes the first of the jobs that wait for it try again.
   mutating func release(_ id: JobID) {
     nodes[id.index].ticket = nil
     nodes[id.index].isWithdrawing = false
     for use in uses[id.index] {
-      free[use.pool] += use.amount
-      var room = free[use.pool]
-      while room > 0, let entry = parked[use.pool].first {
-        _ = parked[use.pool].pop()
-        let node = nodes[entry.job.index]
-        guard node.stamp == entry.stamp, case .ready = node.state else { continue }
+      pools[use.pool].free += use.amount
+      var room = pools[use.pool].free
+      while room > 0, let entry = pools[use.pool].parked.pop() {
+        guard nodes[entry.job.index].stamp == entry.stamp, case .ready = state(entry.job) else { continue }
         ready.push(entry)
         room -= uses[entry.job.index].first { $0.pool == use.pool }?.amount ?? 0
       }
     }
+  }
+
+  /// One job's place in the schedule, beside what the run knows of it.
+  struct Node {
+    /// Retries since the job was first started, or a person last asked for one.
+    var retries = 0
+    var ticket: Int?
+    /// Who has asked for the end of an admitted attempt, known before it is known whether that has begun.
+    var canceller: JobState.Canceller?
+    var mustKill = false
+    var mustPause = false
+    var hasTimedOut = false
+    var deadline: Duration?
+    /// How much of the deadline was left when the attempt was paused.
+    var timeLeft: Duration?
+    /// Grows whenever the job enters or leaves the ready ones, so that its old heap entries are void.
+    var stamp = 0
+    var isWithdrawing = false
   }
 }

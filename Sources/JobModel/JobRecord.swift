@@ -22,7 +22,7 @@ package struct JobRecord: Sendable, Equatable {
   package var rates = RateHistory()
 
   /// Every need of this job, with its condition.
-  var edges: [JobGraph.Dependent] = []
+  package internal(set) var edges: [JobGraph.Dependent] = []
   var rateSample: (time: Duration, done: Int64)?
 
   package init(job: Job) {

@@ -3,64 +3,44 @@ import Foundation
 import JobEngine
 import JobModel
 import Operations
-import Transfers
 
 /// An `OperationQueue` of the program as a run: what happens to its operations as facts, commands as calls on them.
 ///
-/// Everything that happens comes to one serial queue, in order, and is stated from there. Nothing is asked for again and
-/// again: where Foundation tells nothing, the queue is looked at once, shortly after something else has happened.
+/// Operations are observed on the queue of the fact stream and stated from there. Nothing is polled: where Foundation tells
+/// nothing, the queue is looked at once, shortly after something else has happened.
 package final class QueueFeed: JobFeed, @unchecked Sendable {
-  // Safe: the registry is behind its lock; the fields below the line are touched only on `engine`.
+  // Safe: the registry is behind its lock; the fields below the line are touched only on the stream's queue.
 
   package let queue: OperationQueue
   package let name: String
-  private let clock: any OperationClock
-  /// When the run's clock began.
-  private let origin: Duration
-  private let hub = EventHub()
-  private let engine = DispatchQueue(label: "opdash.queue", qos: .userInitiated)
+  private let stream: FactStream
   /// Where the program's own code is called: a `cancel()` of its class may take its time.
   private let calling = DispatchQueue(label: "opdash.queue.commands", qos: .userInitiated)
   private let feeder: OperationFeeder
   private let places = WrappedOperation.Places()
   private let registry = Lock(QueueRegistry())
 
-  // ---- touched only on `engine`
+  // ---- touched only on the stream's queue
   private var members: [QueueMember?] = []
-  /// Those that only their end is told of.
+  /// Those of which only the end is observed.
   private var unseen: Set<JobID> = []
-  private var jobs: [Job] = []
-  private var facts: [(fact: JobFact, time: Duration)] = []
-  private var gate = ProgressGate<JobID, JobProgress>()
-  private var alarm: (time: Duration, timer: any OperationTimer)?
-
   private var isStarted = false
-  private var isOver = false
-  private var finishing: Finishing?
-  private var isSettling = false
+  /// The jobs and facts from before the start.
+  private var earlyJobs: [Job] = []
+  private var earlyFacts: [(fact: JobFact, time: Duration)] = []
   private var isLooking = false
   private var lookDelay = DispatchTimeInterval.milliseconds(20)
-  private var width: Int
-  private var isSuspended: Bool
   private var stopping: JobState.Canceller?
-
-  /// The run's end, which has been asked for.
-  private struct Finishing {
-    var signal: Int32?
-    /// Whether every call that was on its way to an operation has been made.
-    var isCalled = false
-  }
 
   /// Observes what is in the queue from now on, and what is added here.
   package init(observing queue: OperationQueue, name: String? = nil, clock: any OperationClock = .system) {
     self.queue = queue
     let ownName = queue.name.flatMap { $0.isEmpty || $0.hasPrefix("NSOperationQueue") ? nil : $0 }
     self.name = name ?? ownName ?? ProcessInfo.processInfo.processName
-    self.clock = clock
-    origin = clock.now
+    stream = FactStream(label: "opdash.queue", clock: clock)
     feeder = OperationFeeder(feeding: queue)
-    width = queue.maxConcurrentOperationCount
-    isSuspended = queue.isSuspended
+    stream.begin()
+    stream.source = self
     observeQueue()
   }
 
@@ -72,7 +52,7 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
 
   /// Adds operations, which enter the queue when they may run; from any thread.
   ///
-  /// Those that are known already are left out. Throws if some wait for each other in a circle; then none has been added.
+  /// Those that are known already are left out. Throws if some wait for each other in a cycle; then none has been added.
   package func add(_ operations: [Operation]) throws(DependencyCycle) {
     observeQueue()
     let added = try registry.withLock { registry throws(DependencyCycle) -> [QueueMember] in
@@ -88,49 +68,55 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
       return members
     }
     for member in added where member.observed == nil { watchEnd(of: member) }
-    engine.async { self.takeIn() }
-    // What has begun or finished without us is shown, and is nobody's to begin.
+    stream.queue.async { self.takeIn() }
+    // What has begun or finished without the feed is shown, and is nobody's to start.
     try feeder.add(added.compactMap(\.observed).filter { !$0.isExecuting && !$0.isFinished })
   }
 
   /// States what has happened so far, and from now on what happens; subscribe before it to miss nothing.
   package func start() {
-    engine.async {
-      guard !self.isStarted else { return }
-      self.takeIn()
-      self.isStarted = true
-      self.width = self.queue.maxConcurrentOperationCount
-      self.isSuspended = self.queue.isSuspended
+    stream.queue.async { [self] in
+      guard !isStarted else { return }
+      takeIn()
+      isStarted = true
       let start = RunStart(
-        id: UUID().uuidString.lowercased(), name: self.name, slots: Self.slots(self.width), at: Date(),
-        jobs: self.jobs.count)
-      var all: [(fact: JobFact, time: Duration)] = [(.runStarted(start), .zero)]
-      for (index, job) in self.jobs.enumerated() { all.append((.jobAdded(JobID(index), job), .zero)) }
-      if self.isSuspended { all.append((.drainChanged(true), .zero)) }
-      self.facts = all + self.facts
-      self.jobs = []
-      self.settle()
+        id: UUID().uuidString.lowercased(), name: name, slots: Self.slots(queue.maxConcurrentOperationCount),
+        at: Date(),
+        jobs: earlyJobs.count)
+      stream.state(.runStarted(start))
+      for (index, job) in earlyJobs.enumerated() { stream.state(.jobAdded(JobID(index), job)) }
+      if queue.isSuspended { stream.state(.drainChanged(true)) }
+      for (fact, time) in earlyFacts {
+        stream.journal.advance(to: time)
+        stream.state(fact)
+      }
+      (earlyJobs, earlyFacts) = ([], [])
+      for case let member? in members { report(member) }
     }
   }
 
   package func subscribe(
     on queue: DispatchQueue, _ receive: @escaping @Sendable ([JobEvent]) -> Void
   ) -> JobSubscription {
-    hub.subscribe(on: queue, receive)
+    stream.subscribe(on: queue, receive)
   }
 
-  package var elapsed: Duration { clock.now - origin }
+  package var elapsed: Duration { stream.elapsed }
 
-  package func send(_ command: JobCommand) { engine.async { self.obey(command) } }
+  package func send(_ command: JobCommand) {
+    stream.queue.async { [self] in
+      guard !stream.isOver else { return }
+      takeIn()
+      if isStarted { stream.dateByClock() }
+      obey(command)
+    }
+  }
 
   /// The run as of its newest fact.
-  package var run: Run { hub.run }
+  package var run: Run { stream.run }
 
-  /// The run once all that has happened until now is stated; waits for that.
-  package func settled() -> Run {
-    engine.sync { settle() }
-    return hub.run
-  }
+  /// The run once every change that was observed before the call is stated.
+  package func settled() -> Run { stream.settled() }
 
   /// The width as slots; a queue without a limit has a number that stands for that.
   static func slots(_ width: Int) -> Int { width < 0 ? Run.unlimited : width }
@@ -150,35 +136,43 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
       return members.filter { $0.observed == nil }
     }
     for member in foreign { watchEnd(of: member) }
-    if !foreign.isEmpty { engine.async { self.takeIn() } }
+    if !foreign.isEmpty { stream.queue.async { self.takeIn() } }
   }
 
-  /// Under the registry's lock, so that the engine knows of the member before it hears of it.
+  /// Under the registry's lock, so that the member is taken in before it is heard of.
   private func observe(_ member: QueueMember) {
     guard let operation = member.observed else { return }
     member.tokens = [
-      operation.observe(\.state, on: engine, options: .initial) { [weak self] _, change in
-        self?.stateChanged(member, change.newValue)
+      operation.observe(\.state, on: stream.queue, options: .initial) { [weak self] _, change in
+        self?.observed(member) { $0.stateChanged(member, change.newValue) }
       },
-      operation.observe(\.isCancelled, on: engine, options: .initial) { [weak self] _, change in
-        if change.newValue { self?.cancelled(member) }
+      operation.observe(\.isCancelled, on: stream.queue, options: .initial) { [weak self] _, change in
+        if change.newValue { self?.observed(member) { $0.cancelled(member) } }
       },
     ]
     guard member.sight == .whole else { return }
-    let unit: JobProgress.Unit = operation is DownloadOperation || operation is UploadOperation ? .bytes : .steps
     member.tokens += [
-      operation.observe(\.progress, on: engine, options: .initial) { [weak self] _, change in
-        self?.progressed(member, change.newValue, unit)
+      operation.observe(\.progress, on: stream.queue, options: .initial) { [weak self] _, _ in
+        self?.observed(member) { $0.report(member) }
       },
-      operation.observeLog(on: engine) { [weak self] _, line in self?.logged(member, line) },
+      operation.observeLog(on: stream.queue) { [weak self] _, line in
+        self?.observed(member) { $0.logged(member, line) }
+      },
     ]
+  }
+
+  private func observed(_ member: QueueMember, _ handle: (QueueFeed) -> Void) {
+    takeIn()
+    guard !stream.isOver, !member.isOver else { return }
+    if isStarted { stream.dateByDelivery() }
+    handle(self)
   }
 
   /// By an operation that depends on it: a `completionBlock` could be replaced by its owner.
   private func watchEnd(of member: QueueMember) {
     let end = BlockOperation { [weak self] in
       guard let self else { return }
-      engine.async { self.stateChanged(member, .finished) }
+      stream.queue.async { self.observedEnd(of: member) }
     }
     end.addDependency(member.operation)
     EndNotices.queue().addOperation(end)
@@ -188,7 +182,7 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
   private func takeIn() {
     for arrival in registry.withLock({ $0.takeArrivals() }) {
       members.append(arrival.member)
-      if isStarted { state(.jobAdded(arrival.member.id, arrival.job)) } else { jobs.append(arrival.job) }
+      if isStarted { stream.state(.jobAdded(arrival.member.id, arrival.job)) } else { earlyJobs.append(arrival.job) }
       if arrival.member.sight == .end {
         unseen.insert(arrival.member.id)
         lookAt(arrival.member)
@@ -199,9 +193,14 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
 
   // MARK: What happens to operations
 
-  private func stateChanged(_ member: QueueMember, _ new: AsyncOperation.State) {
+  private func observedEnd(of member: QueueMember) {
     takeIn()
-    guard !member.isOver else { return }
+    guard !stream.isOver, !member.isOver else { return }
+    if isStarted { stream.dateByClock() }
+    stateChanged(member, .finished)
+  }
+
+  private func stateChanged(_ member: QueueMember, _ new: AsyncOperation.State) {
     member.stands = new
     switch new {
     case .finished: finished(member)
@@ -220,7 +219,7 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
   }
 
   private func finished(_ member: QueueMember) {
-    if let last = gate.flush(member.id) { state(.jobProgress(member.id, last)) }
+    if isStarted { stream.flushProgress(of: member.id) } else { report(member) }
     if !member.hasBegun, let wrapper = member.observed as? WrappedOperation { calling.async { wrapper.endInner() } }
     tell(member, member.outcome)
     member.isOver = true
@@ -231,8 +230,6 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
   }
 
   private func cancelled(_ member: QueueMember) {
-    takeIn()
-    guard !member.isOver else { return }
     guard member.hasBegun else {
       // Cancelled with an error, which is a failure; its reason can be told once it has finished.
       if member.canceller == nil, (member.operation as? AsyncOperation)?.isCancelledWithError == true { return }
@@ -245,25 +242,33 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
     state(.cancelRequested(member.id, by: .program, kill: false))
   }
 
-  private func progressed(_ member: QueueMember, _ progress: OperationProgress, _ unit: JobProgress.Unit) {
-    takeIn()
-    guard progress != OperationProgress(), !member.isOver else { return }
-    let report = JobProgress(done: progress.completed, total: progress.total, unit: unit)
-    if let due = gate.report(report, of: member.id, now: elapsed) { state(.jobProgress(member.id, due)) }
-    settleSoon()
+  /// Before the start the last progress of those that have not ended is stated with it.
+  private func report(_ member: QueueMember) {
+    guard let operation = member.observed, member.sight == .whole else { return }
+    let progress = operation.progress
+    guard progress != OperationProgress() else { return }
+    let report = JobProgress(
+      done: progress.completed, total: progress.total, unit: JobProgress.Unit(of: operation))
+    if isStarted {
+      stream.report(report, of: member.id)
+    } else if member.stands == .finished {
+      state(.jobProgress(member.id, report))
+    }
   }
 
   private func logged(_ member: QueueMember, _ line: OperationLogLine) {
-    takeIn()
-    guard !isOver, isStarted || facts.count < Self.bufferLimit else { return }
+    guard isStarted || earlyFacts.count < Self.bufferLimit else { return }
     if line.lost > 0 {
       state(.jobLog(member.id, attempt: 1, LogLine(.note, "\(line.lost) lines were left out: too many at once")))
     }
     for text in line.text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
-      state(.jobLog(member.id, attempt: 1, LogLine(cutting: text)))
+      state(.jobLog(member.id, attempt: 1, LogLine(cutting: text, of: line)))
     }
+    if let receipt = line.receipt { stream.hub.whenBelow(Self.readersLimit) { withExtendedLifetime(receipt) {} } }
   }
 
+  /// How many events a subscriber may be behind before operations are held back in writing more output.
+  private static let readersLimit = 20_000
   /// How many facts are kept before the run is shown; lines beyond that are dropped.
   private static let bufferLimit = 100_000
 
@@ -274,14 +279,15 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
   /// That is the beginning of somebody else's operation, a new one, a change of the queue. These follow upon something
   /// else more often than not; and when nothing more happens, all is still.
   private func lookSoon() {
-    guard !isLooking, !isOver else { return }
+    guard !isLooking, !stream.isOver else { return }
     isLooking = true
-    engine.asyncAfter(deadline: .now() + lookDelay) { [weak self] in self?.look() }
+    stream.queue.asyncAfter(deadline: .now() + lookDelay) { [weak self] in self?.look() }
   }
 
   private func look() {
     isLooking = false
-    guard !isOver else { return }
+    guard !stream.isOver else { return }
+    if isStarted { stream.dateByClock() }
     let began = DispatchTime.now().uptimeNanoseconds
     defer {
       // To look at a long queue takes long, and holds it up: that may cost a twentieth of the time at most.
@@ -307,42 +313,32 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
   }
 
   private func lookAtQueue() {
-    if queue.maxConcurrentOperationCount != width {
-      width = queue.maxConcurrentOperationCount
-      state(.slotsChanged(Self.slots(width)))
-    }
-    if queue.isSuspended != isSuspended {
-      isSuspended = queue.isSuspended
-      state(.drainChanged(isSuspended))
-    }
+    guard isStarted else { return }
+    let slots = Self.slots(queue.maxConcurrentOperationCount)
+    if slots != stream.journal.run.slots { state(.slotsChanged(slots)) }
+    if queue.isSuspended != stream.journal.run.isDraining { state(.drainChanged(queue.isSuspended)) }
   }
 
   // MARK: Commands
 
   private func obey(_ command: JobCommand) {
-    takeIn()
-    guard !isOver else { return }
     switch command {
     case .cancel(let ids, let canceller): end(known(ids), by: canceller)
-    // An operation of this process can only be asked.
-    case .kill(let ids): end(known(ids), by: .person)
+    case .kill(let ids): for member in known(ids) { kill(member) }
     case .pause(let ids): for member in known(ids) { hold(member, true) }
     case .resume(let ids): for member in known(ids) { hold(member, false) }
     // An operation runs once.
     case .retry: break
     case .setPriority(let ids, let priority): for member in known(ids) { prioritize(member, priority) }
     case .setSlots(let slots):
-      width = max(1, slots)
-      feeder.maxConcurrentOperationCount = width
-      state(.slotsChanged(width))
+      feeder.maxConcurrentOperationCount = max(1, slots)
+      state(.slotsChanged(max(1, slots)))
     case .setDraining(let drains):
-      isSuspended = drains
       queue.isSuspended = drains
       state(.drainChanged(drains))
     case .stop(let level, let canceller): stop(level, canceller)
     case .finish(let signal): finish(signal)
     }
-    settleSoon()
   }
 
   private func known(_ ids: [JobID]) -> [QueueMember] {
@@ -364,8 +360,15 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
     if member.sight == .end, !member.hasBegun { tell(member, .cancelled(by: canceller)) }
   }
 
+  /// One that can't be killed is cancelled.
+  private func kill(_ member: QueueMember) {
+    end(member, by: .person)
+    guard let operation = member.operation as? any ControllableOperation else { return }
+    calling.async { operation.kill() }
+  }
+
   private func hold(_ member: QueueMember, _ isHeld: Bool) {
-    guard let operation = member.operation as? any PausableOperation, member.isHeld != isHeld else { return }
+    guard let operation = member.operation as? any ControllableOperation, member.isHeld != isHeld else { return }
     member.isHeld = isHeld
     calling.async { if isHeld { operation.pause() } else { operation.resume() } }
     tell(member, member.standing)
@@ -385,75 +388,37 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
     end(members.compactMap(\.self), by: canceller)
   }
 
-  /// What has been asked for goes first: whoever ends a run by cancelling it is to see it cancelled.
+  /// After every call on an operation that was asked for before: whoever ends a run by cancelling it sees it cancelled.
   private func finish(_ signal: Int32?) {
-    finishing = finishing ?? Finishing(signal: signal)
-    calling.async {
-      self.engine.async {
-        self.finishing?.isCalled = true
-        self.settle()
-      }
-    }
+    calling.async { self.stream.queue.async { self.stream.finish(signal: signal) } }
   }
-
-  /// Whether nothing executes, and all that has befallen those that wait has been heard of.
-  private var isStill: Bool { hub.run.counts.active == 0 && !members.contains { $0?.isBehind ?? false } }
-
-  private func end(_ signal: Int32?) {
-    finishing = nil
-    isOver = true
-    alarm?.timer.cancel()
-    alarm = nil
-    hub.post([(.runFinished(RunSummary(of: hub.run, signal: signal)), elapsed)])
-    for member in members { member?.tokens = [] }
-    members = []
-  }
-
-  // MARK: Stating
 
   private func state(_ fact: JobFact) {
-    facts.append((fact, elapsed))
-    settleSoon()
+    if isStarted { stream.state(fact) } else { earlyFacts.append((fact, stream.elapsed)) }
+  }
+}
+
+extension QueueFeed: FactStream.Source {
+  package var nextWake: Duration? { nil }
+  package func wake() {}
+
+  /// Before the start, and while an operation executes or has changed in a way that has not been delivered.
+  package var isBusy: Bool {
+    !isStarted || stream.journal.run.counts.active > 0 || members.contains { $0?.isBehind ?? false }
   }
 
-  /// What came in one delivery is stated in one go.
-  private func settleSoon() {
-    guard !isSettling else { return }
-    isSettling = true
-    engine.async { self.settle() }
-  }
-
-  private func settle() {
-    isSettling = false
-    guard isStarted, !isOver else { return }
-    hub.post(facts)
-    facts.removeAll(keepingCapacity: true)
-    if let finishing, finishing.isCalled, isStill { return end(finishing.signal) }
-    setAlarm()
-  }
-
-  /// For the progress that is held back, and nothing else.
-  private func setAlarm() {
-    guard gate.nextWake != alarm?.time else { return }
-    alarm?.timer.cancel()
-    alarm = gate.nextWake.map { time in
-      (time, clock.schedule(after: origin + time - clock.now, on: engine) { [weak self] in self?.wake() })
-    }
-  }
-
-  private func wake() {
-    alarm = nil
-    guard !isOver else { return }
-    for (job, progress) in gate.due(now: elapsed) { state(.jobProgress(job, progress)) }
-    settle()
+  package func didEnd() {
+    for member in members { member?.tokens = [] }
+    members = []
   }
 }
 
 extension LogLine {
   /// A line of a program in this process, cut where it is too long.
-  fileprivate init(cutting text: Substring) {
-    let isCut = text.utf8.count > LogLine.limit
-    self.init(
-      .stdout, isCut ? String(decoding: text.utf8.prefix(LogLine.limit), as: UTF8.self) : String(text), isCut: isCut)
+  fileprivate init(cutting text: Substring, of line: OperationLogLine) {
+    self.init(line)
+    let isTooLong = text.utf8.count > LogLine.limit
+    self.text = isTooLong ? String(decoding: text.utf8.prefix(LogLine.limit), as: UTF8.self) : String(text)
+    if isTooLong { isCut = true }
   }
 }

@@ -76,7 +76,7 @@ struct QueueRegistry {
     let operation = member.operation
     let className = "\(type(of: operation))"
     let work = OperationWork(
-      className: className, sight: member.sight, canPause: operation is any PausableOperation)
+      className: className, sight: member.sight, canPause: operation is any ControllableOperation)
     var needs: [JobNeed] = []
     for dependency in operation.dependencies {
       guard let id = ids[ObjectIdentifier(dependency)] else { continue }

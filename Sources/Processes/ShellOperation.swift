@@ -1,81 +1,154 @@
 import Foundation
 import Operations
 
-/// Runs a program in a session and process group of its own, and ends when all that it started has ended.
+/// Runs a program in a session and process group of its own, and finishes when every process of that job has ended.
 ///
-/// The result is how the program itself ended, also after a cancellation; a `ProcessError` if it could not be started. What
-/// the program leaves behind is asked to end, then killed: nothing outlives the operation. Cancelling sends the stop signal
-/// to the group, and SIGKILL when the grace is over.
-public final class ShellOperation: ResultOperation<ProcessExit>, @unchecked Sendable {
+/// The result is the exit of the program itself, also after a cancellation, or a `ProcessError` if it could not be started.
+/// Processes that the program leaves behind get the stop signal, then SIGKILL: none outlives the operation. Cancelling sends
+/// the stop signal to the group, and SIGKILL when the grace is over.
+public final class ShellOperation: ResultOperation<ProcessExit>, ControllableOperation, @unchecked Sendable {
   // Safe: the only mutable state is behind the lock.
 
+  /// A piece of output; the next piece of its stream is read only after `consumed` was called, from any thread.
+  public typealias OutputHandler =
+    @Sendable (
+      _ stream: ProcessStream, _ bytes: [UInt8], _ consumed: @escaping @Sendable () -> Void
+    ) -> Void
+
   private enum Phase {
-    /// Not started yet; what was asked for meanwhile.
-    case waiting([ProcessReactor.Command])
-    case launched(UInt64)
+    case waiting(isPaused: Bool)
+    /// Executing, but paused before the program was started; `resume()` starts it.
+    case held
+    case launching(asked: [ProcessReactor.Command])
+    case launched(number: UInt64)
+  }
+
+  private enum Output {
+    case log(ShellOutput)
+    case handler(OutputHandler)
+  }
+
+  private struct State {
+    var phase = Phase.waiting(isPaused: false)
+    var processIdentifier: Int32?
+    var mustKill = false
   }
 
   private let launch: ProcessLaunch
-  private let launched: @Sendable (Int32) -> Void
-  private let output: @Sendable (ProcessStream, [UInt8], @escaping @Sendable () -> Void) -> Void
-  private let phase = Lock(Phase.waiting([]))
+  private let output: Output
+  private let process = Lock(State())
 
-  /// An operation for `launch`.
+  /// Makes an operation whose output becomes lines of its log, in order, each line cut at 4 KiB.
   ///
-  /// `launched` is told the process's number before any output, on the operation's thread, also where it turns out
-  /// only after it that the program can't begin. `output` is given each piece of
-  /// output, in order, on the one thread of all processes, so it must not block; the next piece of this stream is read only
-  /// after `consumed` was called, from any thread. All output is given before the result.
-  public init(
-    _ launch: ProcessLaunch, launched: @escaping @Sendable (Int32) -> Void = { _ in },
-    output:
-      @escaping @Sendable (
-        _ stream: ProcessStream, _ bytes: [UInt8], _ consumed: @escaping @Sendable () -> Void
-      ) -> Void
-  ) {
+  /// A stream is read on only when every observer of the log has handled the lines before. All lines come before the end.
+  public convenience init(_ launch: ProcessLaunch) { self.init(launch, logPath: nil, progress: nil) }
+
+  /// Makes an operation whose output goes to `output`, which is called on the one thread of all processes and must not block.
+  ///
+  /// Every piece is given in order and before the result.
+  public init(_ launch: ProcessLaunch, output: @escaping OutputHandler) {
     self.launch = launch
-    self.launched = launched
-    self.output = output
+    self.output = .handler(output)
   }
 
-  /// Starts the program.
+  /// As with `init(_:)`; the bytes are kept in a file, made at the first one, and lines that match a regular expression with
+  /// one group (per cent) or two (done, total) report progress.
+  package init(_ launch: ProcessLaunch, logPath: String?, progress: String?) {
+    self.launch = launch
+    output = .log(ShellOutput(logPath: logPath, progress: progress))
+  }
+
+  /// The number of the program's process, which leads the group; nil before it was started, kept after its end.
+  public var processIdentifier: Int32? { process.withLock(\.processIdentifier) }
+
+  /// Starts the program; the queue calls it.
   public override func main() {
-    let result = ProcessSupervisor.shared.launch(launch, launched: launched, output: output) { exit in
-      self.finish(exit.mapError { $0 })
+    let isPaused = process.withLock { process in
+      guard case .waiting(let isPaused) = process.phase else { return false }
+      process.phase = isPaused ? .held : .launching(asked: [])
+      return isPaused
     }
+    if !isPaused { start(launch) }
+  }
+
+  private func start(_ launch: ProcessLaunch) {
+    let result = ProcessSupervisor.shared.launch(
+      launch,
+      launched: { pid in process.withLock { $0.processIdentifier = pid } },
+      output: { stream, bytes, consumed in
+        switch self.output {
+        case .log(let output): output.take(bytes, from: stream, for: self, consumed: consumed)
+        case .handler(let handler): handler(stream, bytes, consumed)
+        }
+      },
+      ended: { self.end($0) })
     switch result {
     case .failure(let error): finish(.failure(error))
     case .success(let number):
-      let commands = phase.withLock { phase in
-        guard case .waiting(let commands) = phase else { return [ProcessReactor.Command]() }
-        phase = .launched(number)
-        return commands
+      // Sent under the lock, as every later command is, so that none overtakes another.
+      process.withLock { process in
+        if case .launching(let commands) = process.phase {
+          for command in commands { ProcessSupervisor.shared.send(command, to: number) }
+        }
+        process.phase = .launched(number: number)
       }
-      for command in commands { ProcessSupervisor.shared.send(command, to: number) }
     }
   }
 
-  /// Sends the stop signal.
-  public override func didCancel() { send(.stop) }
+  private func end(_ exit: Result<ProcessExit, ProcessError>) {
+    let result = exit.mapError { $0 as any Error }
+    guard case .log(let output) = output else { return finish(result) }
+    output.finish(for: self) { self.finish(result) }
+  }
 
-  /// Kills all processes of the job now, those that left its group included.
-  public func kill() { send(.kill) }
-
-  /// Stops all processes of the job until `resume()`; of no effect once the operation is cancelled.
-  public func pause() { send(.pause) }
-
-  /// Lets the processes go on after `pause()`.
-  public func resume() { send(.resume) }
-
-  private func send(_ command: ProcessReactor.Command) {
-    let number: UInt64? = phase.withLock { phase in
-      switch phase {
-      case .launched(let number): return number
-      case .waiting(let commands):
-        phase = .waiting(commands + [command])
-        return nil
-      }
+  /// Sends the stop signal; the queue calls it.
+  public override func didCancel() {
+    let isHeld = process.withLock { process in
+      if case .held = process.phase { return true }
+      ask(process.mustKill ? .kill : .stop, &process)
+      return false
     }
-    if let number { ProcessSupervisor.shared.send(command, to: number) }
+    if isHeld { finish(.failure(CancellationError())) }
+  }
+
+  /// Cancels, and kills every process of the job at once, those that left its group included.
+  public func kill() {
+    process.withLock { $0.mustKill = true }
+    cancel()
+    process.withLock { ask(.kill, &$0) }
+  }
+
+  /// Stops every process of the job until `resume()`; before the start, keeps the program from being started.
+  ///
+  /// Without effect once the operation is cancelled.
+  public func pause() {
+    process.withLock { process in
+      if case .waiting = process.phase { process.phase = .waiting(isPaused: true) } else { ask(.pause, &process) }
+    }
+  }
+
+  /// Ends a pause.
+  public func resume() {
+    let mustLaunch = process.withLock { process in
+      switch process.phase {
+      case .waiting: process.phase = .waiting(isPaused: false)
+      case .held where !isCancelled:
+        process.phase = .launching(asked: [])
+        return true
+      case .held: break
+      case .launching, .launched: ask(.resume, &process)
+      }
+      return false
+    }
+    if mustLaunch { start(launch) }
+  }
+
+  /// Called under the lock.
+  private func ask(_ command: ProcessReactor.Command, _ process: inout State) {
+    switch process.phase {
+    case .waiting, .held: break
+    case .launching(let commands): process.phase = .launching(asked: commands + [command])
+    case .launched(let number): ProcessSupervisor.shared.send(command, to: number)
+    }
   }
 }

@@ -2,10 +2,12 @@ import Dispatch
 import Foundation
 import JobEngine
 import JobModel
+import Operations
 
-/// A run whose facts the probe states, by way of the engine's own hub.
+/// A run whose facts the probe states, by way of the engine's own journal and hub.
 final class Feed: JobFeed {
   private let hub = EventHub()
+  private let journal = Lock(RunJournal())
   private let began = DispatchTime.now()
 
   /// Since the probe began.
@@ -14,13 +16,19 @@ final class Feed: JobFeed {
   }
 
   func subscribe(on queue: DispatchQueue, _ receive: @escaping @Sendable ([JobEvent]) -> Void) -> JobSubscription {
-    hub.subscribe(on: queue, receive)
+    journal.withLock { hub.subscribe(to: $0.run, on: queue, receive) }
   }
 
-  /// Nobody obeys.
+  /// Commands have no effect.
   func send(_ command: JobCommand) {}
 
-  func post(_ facts: [JobFact], at time: Duration) { hub.post(facts.map { ($0, time) }) }
+  func post(_ facts: [JobFact], at time: Duration) {
+    journal.withLock { journal in
+      journal.advance(to: time)
+      for fact in facts { journal.state(fact) }
+      hub.post(journal.takeEvents())
+    }
+  }
 
   func begin(_ jobs: [Job], slots: Int, at time: Duration) {
     let start = RunStart(id: "1", name: "probe", slots: slots, at: Date(timeIntervalSince1970: 0), jobs: jobs.count)

@@ -1,3 +1,4 @@
+import Foundation
 import JobModel
 import Testing
 
@@ -5,39 +6,41 @@ import Testing
 
 /// Plays the part of the operation queue: starts what is admitted as far as the width goes.
 private struct Bench {
+  let journal = RunJournal()
   var scheduler: Scheduler
-  var now: Duration = .zero
   var queued: [Scheduler.Admission] = []
   var executing: [Scheduler.Admission] = []
   var facts: [JobFact] = []
   var asked: [Scheduler.Action] = []
   let graph: JobGraph
+  let slots: Int
 
   init(_ graph: JobGraph, slots: Int = 2) {
     self.graph = graph
-    scheduler = Scheduler(graph, slots: slots, seed: 1)
+    self.slots = slots
+    scheduler = Scheduler(graph, journal: journal, seed: 1)
   }
 
   mutating func start() {
-    scheduler.start()
+    scheduler.start(runStart(graph, slots: slots))
     settle()
   }
 
   mutating func send(_ command: JobCommand) {
-    scheduler.handle(command, now: now)
+    scheduler.handle(command)
     settle()
   }
 
   mutating func end(_ name: String, _ outcome: AttemptOutcome = .succeeded) throws {
     let index = try #require(executing.firstIndex { graph[$0.job].name == name }, "\(name) does not execute")
     let admission = executing.remove(at: index)
-    scheduler.attemptEnded(ticket: admission.ticket, outcome, now: now)
+    scheduler.attemptEnded(ticket: admission.ticket, outcome)
     settle()
   }
 
   mutating func advance(to time: Duration) {
-    now = time
-    scheduler.wake(now: now)
+    journal.advance(to: time)
+    scheduler.wake()
     settle()
   }
 
@@ -45,10 +48,10 @@ private struct Bench {
     var moved = true
     while moved {
       moved = false
+      for event in journal.takeEvents() { facts.append(event.fact) }
       for action in scheduler.takeActions() {
         moved = true
         switch action {
-        case .fact(let fact): facts.append(fact)
         case .admit(let admission): queued.append(admission)
         case .withdraw(let ticket):
           if queued.contains(where: { $0.ticket == ticket }) {
@@ -60,13 +63,13 @@ private struct Bench {
         default: asked.append(action)
         }
       }
-      while executing.count < scheduler.slots, !queued.isEmpty, !scheduler.isDraining {
+      while executing.count < journal.run.slots, !queued.isEmpty, !journal.run.isDraining {
         let best = queued.indices.max { left, right in
           (queued[left].priority.level, -queued[left].ticket) < (queued[right].priority.level, -queued[right].ticket)
         }
         let admission = queued.remove(at: best ?? 0)
         executing.append(admission)
-        scheduler.attemptStarted(ticket: admission.ticket, pid: nil, now: now)
+        scheduler.attemptStarted(ticket: admission.ticket, pid: nil)
         moved = true
       }
     }
@@ -75,10 +78,16 @@ private struct Bench {
   var names: [String] { executing.map { graph[$0.job].name } }
 
   func state(_ name: String) throws -> JobState {
-    scheduler.nodes[try #require(graph.id(named: name)).index].state
+    journal.run[try #require(graph.id(named: name))].state
   }
 
   func id(_ name: String) throws -> JobID { try #require(graph.id(named: name)) }
+}
+
+private func runStart(_ graph: JobGraph, slots: Int) -> RunStart {
+  RunStart(
+    id: "1", name: graph.name, slots: slots, at: Date(timeIntervalSince1970: 0), jobs: graph.jobs.count,
+    pools: graph.pools)
 }
 
 /// Jobs written as `name: [needs]`, in order.
@@ -167,7 +176,7 @@ private let broken = JobFailure(.exit(1), "exit 1")
   @Test func aRetryWaitsItsBackoffAndThenStartsANewAttempt() throws {
     var bench = Bench(graph(["a": []]) { $0.retry = RetryPolicy(max: 2, initial: .seconds(1)) })
     bench.start()
-    bench.now = .seconds(10)
+    bench.journal.advance(to: .seconds(10))
     try bench.end("a", .failed(broken))
     #expect(try bench.state("a") == .backingOff(until: .seconds(11), number: 1, limit: 2, after: broken))
     #expect(bench.scheduler.nextWake == .seconds(11))
@@ -237,16 +246,17 @@ private let broken = JobFailure(.exit(1), "exit 1")
   }
 
   @Test func aCancelThatCrossesTheStartReachesTheAttempt() throws {
-    var scheduler = Scheduler(graph(["a": []]), slots: 1, seed: 1)
-    scheduler.start()
+    let (graph, journal) = (graph(["a": []]), RunJournal())
+    var scheduler = Scheduler(graph, journal: journal, seed: 1)
+    scheduler.start(runStart(graph, slots: 1))
     _ = scheduler.takeActions()
-    scheduler.handle(.cancel([JobID(0)], by: .person), now: .zero)
+    scheduler.handle(.cancel([JobID(0)], by: .person))
     #expect(scheduler.takeActions() == [.withdraw(ticket: 0)])
     // It had begun already: instead of a withdrawal comes the news of the start.
-    scheduler.attemptStarted(ticket: 0, pid: nil, now: .zero)
+    scheduler.attemptStarted(ticket: 0, pid: nil)
     #expect(scheduler.takeActions().last == .cancel(ticket: 0))
-    scheduler.attemptEnded(ticket: 0, .cancelled, now: .zero)
-    #expect(scheduler.nodes[0].state == .cancelled(by: .person))
+    scheduler.attemptEnded(ticket: 0, .cancelled)
+    #expect(journal.run.jobs[0].state == .cancelled(by: .person))
   }
 
   @Test func aCancelledJobSkipsWhatNeedsIt() throws {
@@ -360,7 +370,7 @@ private let broken = JobFailure(.exit(1), "exit 1")
     bench.send(.stop(.kill, by: .signal))
     #expect(bench.asked.last == .kill(ticket: 0))
     try bench.end("a", .cancelled)
-    #expect(!bench.scheduler.nodes.contains { !$0.state.isTerminal })
+    #expect(!bench.journal.run.jobs.contains { !$0.state.isTerminal })
   }
 
   @Test func lateNewsOfAnOldAttemptIsNotTakenForTheNewOne() throws {
@@ -368,7 +378,7 @@ private let broken = JobFailure(.exit(1), "exit 1")
     bench.start()
     try bench.end("a", .failed(broken))
     bench.send(.retry([try bench.id("a")], withDependents: false))
-    bench.scheduler.attemptEnded(ticket: 0, .succeeded, now: .zero)
+    bench.scheduler.attemptEnded(ticket: 0, .succeeded)
     #expect(try bench.state("a") == .executing)
   }
 
@@ -383,15 +393,16 @@ private let broken = JobFailure(.exit(1), "exit 1")
       let jobs = (0..<count).map { index in
         Job(name: "\(index)", work: .simulate(SimulatedWork()), needs: needs(index).map { JobNeed(JobID($0)) })
       }
-      var scheduler = Scheduler(JobGraph(name: name, jobs: jobs), slots: slots, seed: 1)
-      scheduler.start()
+      let graph = JobGraph(name: name, jobs: jobs)
+      var scheduler = Scheduler(graph, journal: RunJournal(), seed: 1)
+      scheduler.start(runStart(graph, slots: slots))
       var open: [Int] = []
       var done = 0
       while true {
         for case .admit(let admission) in scheduler.takeActions() { open.append(admission.ticket) }
         guard let ticket = open.popLast() else { break }
-        scheduler.attemptStarted(ticket: ticket, pid: nil, now: .zero)
-        scheduler.attemptEnded(ticket: ticket, .succeeded, now: .zero)
+        scheduler.attemptStarted(ticket: ticket, pid: nil)
+        scheduler.attemptEnded(ticket: ticket, .succeeded)
         done += 1
       }
       #expect(done == count, "\(name)")

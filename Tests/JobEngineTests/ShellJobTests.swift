@@ -162,4 +162,33 @@ private func lines(_ record: JobRecord?) -> [String] {
     shellRun.queue.flush()
     #expect(try FileManager.default.contentsOfDirectory(atPath: shellRun.folder + "/runs").isEmpty)
   }
+
+  @Test func aPatternThatTakesTooLongIsSwitchedOffAndHoldsUpNothing() throws {
+    let slow = shell("slow", "printf '%040d\\n' 0 | tr 0 a; echo 7%; seq 100") { job in
+      if case .shell(var work) = job.work {
+        work.progress = "(?:(a+)+)+%"
+        job.work = .shell(work)
+      }
+    }
+    let run = try ShellRun([slow, shell("other", "echo here")]).ended()
+    #expect(run.counts.succeeded == 2)
+    #expect(lines(run.jobs[0]).filter { $0.hasPrefix("the progress pattern took more than") }.count == 1)
+    #expect(run.jobs[0].log.total == 103)
+  }
+
+  @Test func aLogFileThatIsNoFileHoldsUpNothing() throws {
+    let folder = try TemporaryFolder()
+    let jobs = [shell("blocked", "echo one; echo two"), shell("other", "echo here")]
+    let queue = try JobQueue(
+      JobGraph(name: "test", jobs: jobs), options: .init(slots: 2, stateFolder: folder.url.path()))
+    let path = LogPath.file(in: try #require(queue.folder?.path), job: "blocked", id: JobID(0), attempt: 1)
+    #expect(mkfifo(path, 0o600) == 0)
+    queue.start()
+    #expect(eventually(within: 30) { queue.run.isComplete })
+    #expect(queue.run.counts.succeeded == 2)
+    let said = lines(queue.run.jobs[0])
+    #expect(
+      said.filter { $0 != "one" && $0 != "two" } == ["the output is not kept from here on: \(path): not a regular file"]
+    )
+  }
 }

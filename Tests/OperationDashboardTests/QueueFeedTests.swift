@@ -376,7 +376,7 @@ private final class TutorialOperation: Operation, @unchecked Sendable {
   }
 }
 
-private final class Pausing: AsyncOperation, PausableOperation, @unchecked Sendable {
+private final class Pausing: AsyncOperation, ControllableOperation, @unchecked Sendable {
   // Safe: behind the lock.
   private let paused = Lock(false)
 

@@ -8,7 +8,6 @@ import Support
 final class Shell: Sendable {
   private struct Heard {
     var output: [ProcessStream: [UInt8]] = [:]
-    var pid: Int32 = 0
     var isOver = false
     var chunks = 0
     var held: [@Sendable () -> Void] = []
@@ -22,8 +21,7 @@ final class Shell: Sendable {
   init(_ launch: ProcessLaunch, holds: Bool = false) {
     let heard = Lock(Heard())
     self.heard = heard
-    let launched: @Sendable (Int32) -> Void = { pid in heard.withLock { $0.pid = pid } }
-    operation = ShellOperation(launch, launched: launched) { stream, bytes, consumed in
+    operation = ShellOperation(launch) { stream, bytes, consumed in
       let holds = heard.withLock { heard in
         heard.output[stream, default: []] += bytes
         heard.chunks += 1
@@ -59,7 +57,7 @@ final class Shell: Sendable {
 
   func isOver(within bound: Double = 20) -> Bool { eventually(within: bound) { operation.isFinished } }
 
-  var pid: Int32 { heard.withLock { $0.pid } }
+  var pid: Int32 { operation.processIdentifier ?? 0 }
   var chunks: Int { heard.withLock { $0.chunks } }
   var isLate: Bool { heard.withLock { $0.isLate } }
   func bytes(_ stream: ProcessStream) -> [UInt8] { heard.withLock { $0.output[stream] ?? [] } }

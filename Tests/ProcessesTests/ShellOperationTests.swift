@@ -143,4 +143,56 @@ import Testing
         return operation.isFinished
       })
   }
+
+  @Test func aPauseBeforeTheStartKeepsTheProgramFromStartingUntilItIsResumed() {
+    let shell = Shell("echo said")
+    shell.operation.pause()
+    _ = shell.start()
+    #expect(eventually { shell.operation.isExecuting })
+    #expect(shell.operation.processIdentifier == nil)
+    shell.operation.resume()
+    #expect(shell.isOver())
+    #expect(shell.text() == "said\n")
+  }
+
+  @Test func anOperationThatIsHeldBackIsEndedByACancel() {
+    let shell = Shell("echo said")
+    shell.operation.pause()
+    _ = shell.start()
+    #expect(eventually { shell.operation.isExecuting })
+    shell.operation.kill()
+    #expect(shell.isOver())
+    #expect(shell.operation.processIdentifier == nil)
+    shell.operation.resume()
+    #expect(shell.text().isEmpty)
+  }
+
+  @Test func noResumeOvertakesThePauseBeforeIt() {
+    // The two come while the program is being started.
+    let shells = (0..<100).map { _ in Shell("true").start() }
+    for shell in shells {
+      shell.operation.pause()
+      shell.operation.resume()
+    }
+    for shell in shells { #expect(shell.isOver()) }
+  }
+
+  @Test func theLogHasTheOutputAsLinesBeforeTheEnd() {
+    let operation = ShellOperation(ProcessLaunch(script: "echo one; echo two >&2; printf three"))
+    let heard = Lock<[OperationLogLine]>([])
+    let lines = Lock(0)
+    let queue = DispatchQueue(label: "test")
+    let tokens = [
+      operation.observeLog(on: queue) { _, line in heard.withLock { $0.append(line) } },
+      operation.observe(\.state, on: queue) { _, change in
+        if change.newValue == .finished { lines.withLock { $0 = heard.withLock(\.count) } }
+      },
+    ]
+    OperationQueue().addOperation(operation)
+    #expect(eventually { lines.withLock { $0 } == 3 })
+    let said = heard.withLock { $0 }
+    #expect(said.filter { $0.source == .standardOutput }.map(\.text) == ["one", "three"])
+    #expect(said.filter { $0.source == .standardError }.map(\.text) == ["two"])
+    withExtendedLifetime(tokens) {}
+  }
 }

@@ -1,16 +1,19 @@
-import JobModel
+import Operations
 
-/// Makes lines of the bytes of one stream, however they arrive.
+/// Splits the bytes of one stream into lines, however they arrive.
 struct LineSplitter {
-  private let stream: LogLine.Stream
+  /// Longer lines are cut, in bytes.
+  static let limit = 4096
+
+  private let source: OperationLogLine.Source
   private var partial: [UInt8] = []
   private var isCut = false
 
-  init(_ stream: LogLine.Stream) { self.stream = stream }
+  init(_ source: OperationLogLine.Source) { self.source = source }
 
   /// The lines that `bytes` complete.
-  mutating func feed(_ bytes: [UInt8]) -> [LogLine] {
-    var lines: [LogLine] = []
+  mutating func feed(_ bytes: [UInt8]) -> [OperationLogLine] {
+    var lines: [OperationLogLine] = []
     var rest = bytes[...]
     while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
       take(rest[..<end])
@@ -22,31 +25,31 @@ struct LineSplitter {
   }
 
   /// The last line, where the stream ended without a line feed.
-  mutating func finish() -> LogLine? {
+  mutating func finish() -> OperationLogLine? {
     partial.isEmpty && !isCut ? nil : flush()
   }
 
   private mutating func take(_ bytes: ArraySlice<UInt8>) {
     var bytes = bytes
-    // A progress line that returns to its start again and again shows its last state, and must not fill the line.
-    if partial.count + bytes.count > LogLine.limit, let last = bytes.dropLast().lastIndex(of: UInt8(ascii: "\r")) {
+    // A line that is redrawn after carriage returns shows its last state, and must not fill up.
+    if partial.count + bytes.count > Self.limit, let last = bytes.dropLast().lastIndex(of: UInt8(ascii: "\r")) {
       partial.removeAll(keepingCapacity: true)
       isCut = false
       bytes = bytes[(last + 1)...]
     }
-    let room = LogLine.limit - partial.count
+    let room = Self.limit - partial.count
     if bytes.count > room { isCut = true }
     partial.append(contentsOf: bytes.prefix(max(0, room)))
   }
 
-  private mutating func flush() -> LogLine {
+  private mutating func flush() -> OperationLogLine {
     if partial.last == UInt8(ascii: "\r") { partial.removeLast() }
     if isCut { dropBrokenScalar() }
     defer {
       partial.removeAll(keepingCapacity: true)
       isCut = false
     }
-    return LogLine(stream, String(decoding: partial, as: UTF8.self), isCut: isCut)
+    return OperationLogLine(text: String(decoding: partial, as: UTF8.self), source: source, isCut: isCut)
   }
 
   /// A cut may have gone through the middle of a scalar.

@@ -1,11 +1,11 @@
-import JobModel
+import Operations
 import Testing
 
-@testable import JobEngine
+@testable import Processes
 
 @Suite struct LineSplitterTests {
   private func lines(_ chunks: [String]) -> [String] {
-    var splitter = LineSplitter(.stdout)
+    var splitter = LineSplitter(.standardOutput)
     var lines = chunks.flatMap { splitter.feed(Array($0.utf8)) }
     if let last = splitter.finish() { lines.append(last) }
     return lines.map(\.text)
@@ -14,7 +14,7 @@ import Testing
   @Test func aLineIsTheSameHoweverItsBytesArrive() {
     let text = "one\ntwö\n\nthree"
     #expect(lines([text]) == ["one", "twö", "", "three"])
-    var splitter = LineSplitter(.stdout)
+    var splitter = LineSplitter(.standardOutput)
     var bytewise = text.utf8.flatMap { splitter.feed([$0]) }
     if let last = splitter.finish() { bytewise.append(last) }
     #expect(bytewise.map(\.text) == ["one", "twö", "", "three"])
@@ -25,21 +25,21 @@ import Testing
   }
 
   @Test func aLineIsCutAtFourKibibytesAndSaysSo() {
-    var splitter = LineSplitter(.stderr)
+    var splitter = LineSplitter(.standardError)
     let cut = splitter.feed(Array(repeating: UInt8(ascii: "x"), count: 10_000) + Array("\nnext\n".utf8))
     #expect(cut.map(\.text.utf8.count) == [4096, 4])
     #expect(cut.map(\.isCut) == [true, false])
   }
 
   @Test func aCutNeverLeavesHalfAScalar() {
-    var splitter = LineSplitter(.stdout)
+    var splitter = LineSplitter(.standardOutput)
     let line = splitter.feed(Array(("x" + String(repeating: "ö", count: 4000) + "\n").utf8))
     #expect(line.first?.text.unicodeScalars.contains("\u{FFFD}") == false)
     #expect(line.first?.text.utf8.count == 4095)
   }
 
   @Test func aProgressLineThatNeverEndsShowsItsLastState() {
-    var splitter = LineSplitter(.stdout)
+    var splitter = LineSplitter(.standardOutput)
     for percent in 0..<5000 { #expect(splitter.feed(Array("\rdone \(percent)".utf8)).isEmpty) }
     #expect(splitter.finish()?.text.hasSuffix("done 4999") == true)
   }

@@ -1,0 +1,147 @@
+import Dispatch
+import JobModel
+import Operations
+
+/// The facts of one source of a run (a job graph, or a program's queue), from what its operations report to the subscribers.
+///
+/// Observations are delivered on `queue`, where the source states facts; those of one batch are delivered together. Limits
+/// the rate of progress, keeps the one timer of the run, and states the run's end.
+package final class FactStream: @unchecked Sendable {
+  // Safe: `subscribe`, `elapsed`, `settled` and `hub` are for any thread; everything else is touched only on `queue`.
+
+  /// Decides what the facts are.
+  package protocol Source: AnyObject {
+    /// When the source must be woken though nothing happens, on the run's clock.
+    var nextWake: Duration? { get }
+    /// Called at `nextWake`.
+    func wake()
+    /// Whether an end of the run that was asked for must wait: an attempt executes, or a change is on its way.
+    var isBusy: Bool { get }
+    /// Called once, after the end was stated.
+    func didEnd()
+  }
+
+  package let queue: DispatchQueue
+  package let clock: any OperationClock
+  package let journal = RunJournal()
+  package let hub = EventHub()
+  package let deliveries: DeliveryQueue
+  package weak var source: (any Source)?
+  /// Whether the end was stated; no fact may follow.
+  package private(set) var isOver = false
+
+  private let beginning = Lock<Duration?>(nil)
+  private var gate = ProgressGate<JobID, JobProgress>()
+  private var alarm: (time: Duration, timer: any OperationTimer)?
+  private var isDeliveryDue = false
+  private var end: (signal: Int32?, isAsked: Bool) = (nil, false)
+
+  /// Observations on `queue` wait for `pace`, and are dated by `clock`.
+  package init(label: String, pace: MailboxPace = MailboxPace(interval: .seconds(0)), clock: any OperationClock) {
+    queue = DispatchQueue(label: label, qos: .userInitiated)
+    deliveries = DeliveryQueue(attachedTo: queue, pace: pace, clock: clock)
+    self.clock = clock
+  }
+
+  // MARK: From any thread
+
+  /// Since the run began; zero before.
+  package var elapsed: Duration { beginning.withLock { $0 }.map { clock.now - $0 } ?? .zero }
+
+  package func subscribe(
+    on queue: DispatchQueue, _ receive: @escaping @Sendable ([JobEvent]) -> Void
+  ) -> JobSubscription {
+    self.queue.sync {
+      deliver()
+      return hub.subscribe(to: journal.run, on: queue, receive)
+    }
+  }
+
+  /// The run as of its newest fact.
+  package var run: Run { queue.sync { journal.run } }
+
+  /// The run once every change that was observed before the call is stated; blocks until then.
+  package func settled() -> Run {
+    let done = DispatchSemaphore(value: 0)
+    deliveries.deliverNow { done.signal() }
+    done.wait()
+    return run
+  }
+
+  // MARK: On the queue
+
+  /// Begins the run's clock.
+  package func begin() {
+    let now = clock.now
+    beginning.withLock { $0 = now }
+  }
+
+  /// Dates the facts that follow by the change that is being delivered.
+  package func dateByDelivery() { date(deliveries.time) }
+
+  /// Dates the facts that follow by the clock.
+  package func dateByClock() { date(clock.now) }
+
+  private func date(_ time: Duration) {
+    if let beginning = beginning.withLock({ $0 }) { journal.advance(to: time - beginning) }
+  }
+
+  package func state(_ fact: JobFact) {
+    journal.state(fact)
+    setNeedsDelivery()
+  }
+
+  /// States the progress now or, where the last report is too fresh, later.
+  package func report(_ progress: JobProgress, of job: JobID) {
+    if let due = gate.report(progress, of: job, now: journal.now) { journal.state(.jobProgress(job, due)) }
+    setNeedsDelivery()
+  }
+
+  /// States the last progress of an attempt that ends.
+  package func flushProgress(of job: JobID) {
+    if let last = gate.flush(job) { state(.jobProgress(job, last)) }
+  }
+
+  /// States the end once the source is no longer busy; `signal` is the one that ended the run.
+  package func finish(signal: Int32?) {
+    end = (end.signal ?? signal, true)
+    setNeedsDelivery()
+  }
+
+  /// Facts of one batch of changes are delivered together.
+  package func setNeedsDelivery() {
+    guard !isDeliveryDue, !isOver else { return }
+    isDeliveryDue = true
+    queue.async { self.deliver() }
+  }
+
+  private func deliver() {
+    isDeliveryDue = false
+    if end.isAsked, !isOver, let source, !source.isBusy {
+      journal.state(.runFinished(RunSummary(of: journal.run, signal: end.signal)))
+      isOver = true
+      source.didEnd()
+    }
+    hub.post(journal.takeEvents())
+    setAlarm()
+  }
+
+  /// One timer for all that waits for time.
+  private func setAlarm() {
+    let time = isOver ? nil : [source?.nextWake, gate.nextWake].compactMap(\.self).min()
+    guard time != alarm?.time else { return }
+    alarm?.timer.cancel()
+    alarm = time.map { time in
+      (time, clock.schedule(after: time - elapsed, on: queue) { [weak self] in self?.wake() })
+    }
+  }
+
+  private func wake() {
+    alarm = nil
+    guard !isOver else { return }
+    dateByClock()
+    for (job, progress) in gate.due(now: journal.now) { journal.state(.jobProgress(job, progress)) }
+    source?.wake()
+    deliver()
+  }
+}
