@@ -8,31 +8,7 @@ import Dispatch
 /// A mailbox with a pace lets elements wait for company: each call costs a thread its sleep, and a dozen elements in one
 /// call cost hardly more than one.
 package final class Mailbox<Element: Sendable>: Sendable {
-  /// When a call may be made.
-  package struct Pace: Sendable {
-    /// No call comes within this time of the one before, with two exceptions.
-    var interval: DispatchTimeInterval
-    /// As many elements as these do not wait.
-    var burst: Int
-    /// No more than these in one such time do not wait, unless it is a flood.
-    var prompt: Int
-    /// How long it counts as a flood after there were more in one such time.
-    var flood: DispatchTimeInterval
-
-    package init(
-      interval: DispatchTimeInterval, burst: Int = .max, prompt: Int = 0, flood: DispatchTimeInterval = .seconds(0)
-    ) {
-      self.interval = interval
-      self.burst = burst
-      self.prompt = prompt
-      self.flood = flood
-    }
-
-    /// As often as anybody can see, except that what is little is told at once.
-    package static var frames: Pace {
-      Pace(interval: .microseconds(16_667), prompt: 16, flood: .milliseconds(500))
-    }
-  }
+  package typealias Pace = MailboxPace
 
   private struct State {
     var elements: [Element] = []
@@ -53,6 +29,8 @@ package final class Mailbox<Element: Sendable>: Sendable {
     var spare: [Element] = []
     var isClosed = false
     var waiting: [@Sendable () -> Void] = []
+    /// With fewer elements than these the pace is kept.
+    var burst: Int
   }
 
   private enum Call {
@@ -66,7 +44,7 @@ package final class Mailbox<Element: Sendable>: Sendable {
     case timer(DispatchTime)
   }
 
-  private let state = LockedPlace(State())
+  private let state: LockedPlace<State>
   private let queue: DispatchQueue
   private let pace: Pace?
   private let receive: @Sendable ([Element]) -> Void
@@ -76,6 +54,7 @@ package final class Mailbox<Element: Sendable>: Sendable {
   ) {
     self.queue = queue
     self.pace = pace
+    state = LockedPlace(State(burst: pace?.burst ?? 1))
     self.receive = receive
   }
 
@@ -118,20 +97,44 @@ package final class Mailbox<Element: Sendable>: Sendable {
 
   /// Nothing is delivered after a close on the receiver's queue; elsewhere, a call that has begun may still be under way.
   package func close() {
-    let waiting = state.withLock { state in
+    // Freed outside the lock: the end of an element may have consequences.
+    let (elements, waiting) = state.withLock { state in
       state.isClosed = true
-      state.elements = []
-      defer { state.waiting = [] }
-      return state.waiting
+      defer { (state.elements, state.waiting) = ([], []) }
+      return (state.elements, state.waiting)
     }
     for body in waiting { body() }
+    withExtendedLifetime(elements) {}
+  }
+
+  /// Changes the pace's burst.
+  package func setBurst(_ count: Int) {
+    let order = state.withLock { state in
+      state.burst = count
+      return nextOrder(&state)
+    }
+    if let order { give(order) }
+  }
+
+  /// Lets the elements that wait for the pace wait no longer; calls `body` on the queue after all that were posted before.
+  ///
+  /// On a concurrent queue the last of these may still be under way.
+  package func deliverNow(_ body: @escaping @Sendable () -> Void = {}) {
+    let (order, isEmpty) = state.withLock { state -> (Order?, Bool) in
+      guard !state.elements.isEmpty else { return (nil, true) }
+      state.hasUrgent = true
+      state.waiting.append(body)
+      return (nextOrder(&state), false)
+    }
+    if let order { give(order) }
+    if isEmpty { queue.async(execute: body) }
   }
 
   /// What has to be set going for the elements that is not on its way yet.
   private func nextOrder(_ state: inout State) -> Order? {
     guard case .none = state.call, !state.elements.isEmpty else { return nil }
     // The clock is looked at only where nothing else decides.
-    guard let pace, let began = state.began, !state.hasUrgent, state.elements.count < pace.burst else {
+    guard let pace, let began = state.began, !state.hasUrgent, state.elements.count < state.burst else {
       return call(&state)
     }
     if state.isTimerSet, state.isFlooded || state.handedOn + state.elements.count > pace.prompt { return nil }
@@ -202,4 +205,30 @@ package final class Mailbox<Element: Sendable>: Sendable {
   }
 
   private static var largestSpare: Int { 4096 }
+}
+
+/// When a mailbox may call its receiver.
+package struct MailboxPace: Sendable {
+  /// No call comes within this time of the one before, with two exceptions.
+  var interval: DispatchTimeInterval
+  /// As many elements as these do not wait.
+  var burst: Int
+  /// No more than these in one such time do not wait, unless it is a flood.
+  var prompt: Int
+  /// How long it counts as a flood after there were more in one such time.
+  var flood: DispatchTimeInterval
+
+  package init(
+    interval: DispatchTimeInterval, burst: Int = .max, prompt: Int = 0, flood: DispatchTimeInterval = .seconds(0)
+  ) {
+    self.interval = interval
+    self.burst = burst
+    self.prompt = prompt
+    self.flood = flood
+  }
+
+  /// As often as anybody can see, except that what is little is told at once.
+  package static var frames: MailboxPace {
+    MailboxPace(interval: .microseconds(16_667), prompt: 16, flood: .milliseconds(500))
+  }
 }

@@ -63,22 +63,40 @@ open class AsyncOperation: Operation, @unchecked Sendable {
   /// From any thread. Only the first call before the end has an effect.
   open override func cancel() {
     switch move({ $0.cancel() }) {
-    case .tellFoundation:
-      // Foundation reads isReady here.
-      Self.$isTellingReadiness.withValue(true) { super.cancel() }
-      // One whose start is put off is started by nobody else.
-      if let extras = existingExtras, DependencyGraph.abandonGate(of: self, extras) {
-        start()
-        return
-      }
-      // One that waits in a feeder has no queue to start it; starting it finishes it.
-      if let node = linkedNode, let feeder = DependencyGraph.feeder(of: node), feeder.withdraw(node), state == .ready {
-        start()
-      }
+    case .tellFoundation: tellCancelled()
     case .tellFoundationThenCallDidCancel:
       super.cancel()
       endEarly()
     case .ignore: break
+    }
+  }
+
+  /// Cancels the operation unless `main` has been called or the end has been asked for; true if it will not execute.
+  ///
+  /// From any thread. A withdrawn operation finishes, as any cancelled one, when its queue starts it. An override of
+  /// `cancel()` is not called.
+  package final func withdraw() -> Bool {
+    switch move({ $0.withdraw() }) {
+    case .tellFoundation:
+      tellCancelled()
+      return true
+    case .isCancelled: return true
+    case .refuse: return false
+    }
+  }
+
+  /// After a cancellation before the execution, or while `main` is on the stack.
+  private func tellCancelled() {
+    // Foundation reads isReady here.
+    Self.$isTellingReadiness.withValue(true) { super.cancel() }
+    // An operation whose start has been put off is started by no queue again.
+    if let extras = existingExtras, DependencyGraph.abandonGate(of: self, extras) {
+      start()
+      return
+    }
+    // An operation that waits in a feeder is in no queue that would start it; starting it finishes it.
+    if let node = linkedNode, let feeder = DependencyGraph.feeder(of: node), feeder.withdraw(node), state == .ready {
+      start()
     }
   }
 
@@ -336,7 +354,7 @@ extension AsyncOperation {
   }
 
   /// Does nothing where nobody observes.
-  final func tellLine(_ text: String, limit: Int) { board.load()?.log(text, self, limit: limit) }
+  final func post(_ lines: [OperationLogLine], limit: Int) { board.load()?.post(lines, self, limit: limit) }
 
   final func add(_ observation: OperationObservation, initial: Bool) {
     existingBoard.add(observation, to: self, initial: initial) {

@@ -3,14 +3,38 @@ import Foundation
 /// The one mailbox of a dispatch queue that observations are delivered on.
 ///
 /// Sharing it keeps the changes of many operations in one order, and makes one drain of many changes.
-final class DeliveryQueue: Sendable {
+package final class DeliveryQueue: @unchecked Sendable {
+  // Safe: `time` is touched only on the queue, one delivery after another; the rest is constant.
   let mailbox: Mailbox<OperationObservation.Delivery>
+  let clock: (any OperationClock)?
+  /// The instant of `clock` at which the change was posted that is being delivered.
+  ///
+  /// To be read within a handler; zero without a clock.
+  package internal(set) var time = Duration.zero
 
-  private init(_ queue: DispatchQueue) {
-    mailbox = Mailbox(on: queue, pace: UIQueue.isMain(queue) ? .frames : nil) { deliveries in
+  private init(_ queue: DispatchQueue, pace: MailboxPace? = nil, clock: (any OperationClock)? = nil) {
+    self.clock = clock
+    mailbox = Mailbox(on: queue, pace: pace) { deliveries in
       for index in deliveries.indices { deliveries[index].deliver() }
     }
   }
+
+  /// Makes the delivery of a serial queue on which nothing is observed yet: changes come at this pace and with their time.
+  ///
+  /// `observe` and its kin find it as long as the caller keeps it.
+  package convenience init(attachedTo queue: DispatchQueue, pace: MailboxPace, clock: any OperationClock) {
+    self.init(queue, pace: pace, clock: clock)
+    Self.lock.withLock {
+      precondition(queue.getSpecific(key: Self.key)?.delivery == nil, "\(queue.label) has a delivery queue")
+      queue.setSpecific(key: Self.key, value: WeakReference(delivery: self))
+    }
+  }
+
+  /// Changes at how many waiting deliveries the pace is not kept; with 1 none waits.
+  package func setBurst(_ count: Int) { mailbox.setBurst(count) }
+
+  /// Lets the deliveries that wait for the pace wait no longer; calls `body` on the queue after all that were posted.
+  package func deliverNow(_ body: @escaping @Sendable () -> Void = {}) { mailbox.deliverNow(body) }
 
   // The queue is known by what is stored with it, because on Linux one queue has many wrapper objects. The mailbox keeps
   // its queue, hence the queue keeps this weakly; and this apart from the mailbox, because what is kept weakly somewhere
@@ -18,7 +42,7 @@ final class DeliveryQueue: Sendable {
   private struct WeakReference: Sendable { weak var delivery: DeliveryQueue? }
 
   /// For good, as the queue is; and what is a flood is remembered though nobody observes for a moment.
-  private static let main = DeliveryQueue(.main)
+  private static let main = DeliveryQueue(.main, pace: .frames)
 
   private static let key = DispatchSpecificKey<WeakReference>()
   // Bare, because the thread sanitizer takes the place of an empty value for that of the lock beside it.

@@ -32,6 +32,7 @@ public struct ObservableProperties: Sendable {
   private static let isCancelledProperty = ObservableProperty(lifecycle: { $0.isCancelled })
   private static let isReadyProperty = ObservableProperty(lifecycle: { $0.isReady })
   private static let isExecutingProperty = ObservableProperty(lifecycle: { $0.isExecuting })
+  private static let hasBegunProperty = ObservableProperty(lifecycle: { $0.hasBegun })
   private static let isFinishedProperty = ObservableProperty(lifecycle: { $0.isFinished })
   private static let progressProperty = ObservableProperty(.progress) { $0.progress }
   private static let statusProperty = ObservableProperty(.everything) { OperationStatus($0) }
@@ -44,6 +45,8 @@ public struct ObservableProperties: Sendable {
   public var isReady: ObservableProperty<Bool> { Self.isReadyProperty }
   /// Whether it is between the call of `main` and `finish()`.
   public var isExecuting: ObservableProperty<Bool> { Self.isExecutingProperty }
+  /// Whether `main` has returned, so that all that it has set up can be read, or the operation has finished.
+  public var hasBegun: ObservableProperty<Bool> { Self.hasBegunProperty }
   /// Whether it is over.
   public var isFinished: ObservableProperty<Bool> { Self.isFinishedProperty }
   /// What it last reported.

@@ -41,11 +41,11 @@ final class ObservationBoard: Sendable {
     }
 
     /// Tells those who want lines; false if it was left out somewhere.
-    func post(_ operation: AsyncOperation, line: OperationNews, at value: Snapshot, below limit: Int) -> Bool {
+    func post(_ operation: AsyncOperation, lines: OperationNews, at value: Snapshot, below limit: Int) -> Bool {
       var isWhole = true
-      if let first, first.wantsLines { isWhole = first.post(operation, line, at: value, below: limit) }
+      if let first, first.wantsLines { isWhole = first.post(operation, lines, at: value, below: limit) }
       for observation in others where observation.wantsLines {
-        if !observation.post(operation, line, at: value, below: limit) { isWhole = false }
+        if !observation.post(operation, lines, at: value, below: limit) { isWhole = false }
       }
       return isWhole
     }
@@ -127,13 +127,15 @@ final class ObservationBoard: Sendable {
     }
   }
 
-  /// Posts a line of the operation's log, unless it has finished.
-  func log(_ text: String, _ operation: AsyncOperation, limit: Int) {
+  /// Posts lines of the operation's log, at least one, as one delivery, unless it has finished.
+  func post(_ lines: [OperationLogLine], _ operation: AsyncOperation, limit: Int) {
+    var lines = lines
     contents.withLock { contents in
       let value = Snapshot(lifecycle: operation.lifecycle, progress: contents.progress)
       guard !value.lifecycle.isFinished else { return }
-      let news = OperationNews.said(OperationLogLine(text: text, lost: contents.lost))
-      contents.lost = contents.post(operation, line: news, at: value, below: limit) ? 0 : contents.lost + 1
+      lines[0].lost += contents.lost
+      let isWhole = contents.post(operation, lines: .said(lines), at: value, below: limit)
+      contents.lost = isWhole ? 0 : contents.lost + lines.count
     }
   }
 

@@ -33,6 +33,12 @@ struct OperationLifecycle: Equatable, Sendable {
     case ignore
   }
 
+  enum WithdrawAction: Equatable {
+    case tellFoundation
+    case isCancelled
+    case refuse
+  }
+
   enum MainAction: Equatable {
     case callDidCancel
     case ignore
@@ -107,6 +113,17 @@ struct OperationLifecycle: Equatable, Sendable {
     case .finished:
       // What is over can't be cancelled any more; `isCancelled` stays as it was.
       return .ignore
+    }
+  }
+
+  /// As `cancel`, but only for an operation that will be started and would then execute.
+  mutating func withdraw() -> WithdrawAction {
+    switch state {
+    case .pending(let isBlocked, isCancelled: false, isFinishRequested: false):
+      state = .pending(isBlocked: isBlocked, isCancelled: true, isFinishRequested: false)
+      return .tellFoundation
+    case .pending(_, isCancelled: true, _): return .isCancelled
+    case .pending, .beginning, .executing, .cancelling, .cancelled, .finished: return .refuse
     }
   }
 
@@ -191,6 +208,14 @@ extension OperationLifecycle {
   var isReady: Bool { publicState != .pending }
 
   var isExecuting: Bool { publicState == .executing }
+
+  /// Whether `main` has returned, or the operation has finished.
+  var hasBegun: Bool {
+    switch state {
+    case .pending, .beginning: false
+    case .executing, .cancelling, .cancelled, .finished: true
+    }
+  }
 
   var isFinished: Bool {
     guard case .finished = state else { return false }

@@ -28,7 +28,16 @@ final class OperationObservation: Sendable {
 
     func deliver() {
       guard !observation.isEnded.load(ordering: .acquiring) else { return }
-      if let news { observation.newsHandler?(operation, news) } else { observation.handler?(operation, old, new) }
+      guard let news else {
+        observation.handler?(operation, old, new)
+        return
+      }
+      guard case .posted(let time, let inner) = news else {
+        observation.newsHandler?(operation, news)
+        return
+      }
+      observation.delivery?.time = time
+      if let inner { observation.newsHandler?(operation, inner) } else { observation.handler?(operation, old, new) }
     }
   }
 
@@ -43,6 +52,8 @@ final class OperationObservation: Sendable {
   private let delivery: DeliveryQueue?
   /// That of `delivery`, which keeps it: counting references costs at each change.
   private let mailbox: Unmanaged<Mailbox<Delivery>>?
+  /// That of `delivery`, if it has one.
+  private let clock: (any OperationClock)?
   private let buffer: (any ChangeReceiver)?
   /// Whether it is told of the lines of the log, by its handler for news.
   let wantsLines: Bool
@@ -58,6 +69,7 @@ final class OperationObservation: Sendable {
     self.newsHandler = newsHandler
     let delivery = DeliveryQueue.of(queue)
     self.delivery = delivery
+    clock = delivery.clock
     mailbox = .passUnretained(delivery.mailbox)
     buffer = nil
     self.wantsLines = wantsLines
@@ -72,6 +84,7 @@ final class OperationObservation: Sendable {
     newsHandler = nil
     wantsLines = false
     delivery = nil
+    clock = nil
     mailbox = nil
   }
 
@@ -85,6 +98,7 @@ final class OperationObservation: Sendable {
   /// Like `post`, for what changes no value.
   func post(_ operation: AsyncOperation, _ news: OperationNews, at value: Snapshot) {
     guard newsHandler != nil else { return }
+    let news = clock.map { OperationNews.posted(at: $0.now, news) } ?? news
     mailbox?._withUnsafeGuaranteedRef {
       $0.post { Delivery(observation: self, operation: operation, old: nil, new: value, news: news) }
     }
@@ -104,8 +118,9 @@ final class OperationObservation: Sendable {
 
   private func send(_ operation: AsyncOperation, _ old: Snapshot?, _ new: Snapshot) -> (any ChangeReceiver)? {
     if let mailbox {
+      let news = clock.map { OperationNews.posted(at: $0.now, nil) }
       mailbox._withUnsafeGuaranteedRef {
-        $0.post { Delivery(observation: self, operation: operation, old: old, new: new) }
+        $0.post { Delivery(observation: self, operation: operation, old: old, new: new, news: news) }
       }
       return nil
     }

@@ -24,7 +24,10 @@ indirect enum OperationNews: Sendable {
   // Indirect, so that a change, which has room for this, is no longer than it must be.
   case attached
   case produced(Operation)
-  case said(OperationLogLine)
+  /// Lines of the log, at least one.
+  case said([OperationLogLine])
+  /// A change or news, posted at an instant of the delivery queue's clock.
+  case posted(at: Duration, OperationNews?)
 }
 
 /// Somebody who is told what happens in the life of an operation.
@@ -90,7 +93,7 @@ extension AsyncOperation {
         switch news {
         case .attached: handler(operation, .didAttach)
         case .produced(let other): handler(operation, .didProduce(other))
-        case .said: break
+        case .said, .posted: break
         }
       },
       handler: { operation, old, new in

@@ -49,6 +49,81 @@ import Testing
     #expect(eventually { journal.entries == ["done"] })
   }
 
+  @Test func aWithdrawnOperationFinishesWhenItsQueueStartsItWithoutExecuting() {
+    let queue = OperationQueue()
+    queue.isSuspended = true
+    let operation = ManualOperation()
+    queue.addOperation(operation)
+    #expect(operation.withdraw() && operation.withdraw())
+    #expect(operation.isCancelled && !operation.isFinished)
+    queue.isSuspended = false
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(operation.isFinished && operation.mainCount == 0 && operation.cancelCount == 0)
+    #expect(!operation.withdraw())
+  }
+
+  @Test func anOperationWithdrawnFromAFeederFinishesAtOnce() throws {
+    let feeder = OperationFeeder(feeding: OperationQueue())
+    let first = ManualOperation()
+    let operation = ManualOperation()
+    operation.addDependency(first)
+    try feeder.add([first, operation])
+    #expect(operation.withdraw())
+    #expect(operation.isFinished && operation.mainCount == 0)
+    first.cancel()
+    feeder.waitUntilAllOperationsAreFinished()
+  }
+
+  @Test func anOperationThatHasBegunIsNotWithdrawn() {
+    let operation = ClosureOperation { #expect(!$0.withdraw()) }
+    operation.start()
+    #expect(!operation.withdraw())
+    #expect(operation.isExecuting && !operation.isCancelled)
+    operation.finish()
+    #expect(!operation.withdraw() && !operation.isCancelled)
+  }
+
+  @Test func anOperationIsEitherWithdrawnOrExecuted() {
+    for _ in 0..<2000 {
+      let operation = ManualOperation()
+      let isWithdrawn = Atomic(false)
+      race([
+        { operation.start() },
+        { isWithdrawn.store(operation.withdraw(), ordering: .sequentiallyConsistent) },
+      ])
+      #expect((operation.mainCount == 0) == isWithdrawn.load(ordering: .sequentiallyConsistent))
+      operation.finish()
+      #expect(operation.isFinished)
+    }
+  }
+
+  @Test func anObserverOfHasBegunReadsWhatMainHasSetUp() {
+    let number = Atomic(0)
+    let told = Journal<Int>()
+    let operation = ClosureOperation { _ in number.store(7, ordering: .sequentiallyConsistent) }
+    let token = operation.observe(\.hasBegun, on: DispatchQueue(label: "own")) { _, change in
+      #expect(change.oldValue == false && change.newValue)
+      told.add(number.load(ordering: .sequentiallyConsistent))
+    }
+    operation.start()
+    #expect(eventually { told.entries == [7] })
+    operation.finish()
+    withExtendedLifetime(token) {}
+  }
+
+  @Test func killingIsCancellingUnlessAClassSaysOtherwise() {
+    final class Controllable: AsyncOperation, ControllableOperation, @unchecked Sendable {
+      override func main() {}
+      override func didCancel() { finish() }
+      func pause() {}
+      func resume() {}
+    }
+    let operation = Controllable()
+    operation.start()
+    operation.kill()
+    #expect(operation.isCancelled && operation.isFinished)
+  }
+
   @Test func finishingTwiceIsHarmless() {
     let queue = OperationQueue()
     let operation = ManualOperation()

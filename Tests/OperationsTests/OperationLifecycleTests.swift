@@ -83,6 +83,32 @@ import Testing
     #expect(life.state == .finished(wasCancelled: true))
   }
 
+  @Test(arguments: all) func onlyAnOperationThatHasNotBegunIsWithdrawn(_ state: OperationLifecycle.State) {
+    var life = OperationLifecycle(state)
+    let action = life.withdraw()
+    switch state {
+    case .pending(let isBlocked, isCancelled: false, isFinishRequested: false):
+      #expect(action == .tellFoundation)
+      #expect(life.state == .pending(isBlocked: isBlocked, isCancelled: true, isFinishRequested: false))
+    case .pending(_, isCancelled: true, _):
+      #expect(action == .isCancelled)
+      #expect(life.state == state)
+    default:
+      #expect(action == .refuse)
+      #expect(life.state == state)
+    }
+  }
+
+  @Test func anOperationHasBegunOnceMainHasReturned() {
+    var life = OperationLifecycle()
+    _ = life.start()
+    #expect(!life.hasBegun)
+    _ = life.mainReturned()
+    #expect(life.hasBegun)
+    _ = life.finish()
+    #expect(life.hasBegun)
+  }
+
   @Test(arguments: all) func aSecondCancelChangesNothing(_ state: OperationLifecycle.State) {
     var life = OperationLifecycle(state)
     _ = life.cancel()

@@ -72,3 +72,108 @@ private final class Waiting: AsyncOperation, @unchecked Sendable {
     #expect(told.withLock { $0 } == 1)
   }
 }
+
+/// Lines of a process: many at once, with an answer when they have been handled.
+@Suite struct OperationLogBatchTests {
+  private let queue = DispatchQueue(label: "opdash.tests.log")
+  private let handled = Lock(0)
+  private let lines = [
+    OperationLogLine(text: "first", source: .standardOutput),
+    OperationLogLine(text: "second", source: .standardError, isCut: true),
+  ]
+
+  private func log(_ operation: AsyncOperation) {
+    operation.log(lines) { [handled] in handled.withLock { $0 += 1 } }
+  }
+
+  @Test func linesAreDeliveredInOrderWithTheStatesAroundThem() {
+    let operation = Waiting()
+    let told = Lock<[String]>([])
+    let tokens = [
+      operation.observe(\.state, on: queue) { _, change in told.withLock { $0.append("\(change.newValue)") } },
+      operation.observeLog(on: queue) { _, line in told.withLock { $0.append("\(line.source) \(line.isCut)") } },
+    ]
+    operation.start()
+    log(operation)
+    operation.finish()
+    #expect(eventually { told.withLock { $0.count } == 4 })
+    #expect(told.withLock { $0 } == ["executing", "standardOutput false", "standardError true", "finished"])
+    withExtendedLifetime(tokens) {}
+  }
+
+  @Test func linesAreHandledAtOnceWhereNobodyObserves() {
+    let operation = Waiting()
+    log(operation)
+    #expect(handled.withLock { $0 } == 1)
+    let token = operation.observe(\.state, on: queue) { _, _ in }
+    log(operation)
+    #expect(handled.withLock { $0 } == 2)
+    operation.start()
+    operation.finish()
+    log(operation)
+    #expect(handled.withLock { $0 } == 3)
+    withExtendedLifetime(token) {}
+  }
+
+  @Test func linesAreHandledOnceTheLastObserverHasThem() {
+    let operation = Waiting()
+    let other = DispatchQueue(label: "opdash.tests.log.other")
+    let count = Lock(0)
+    let tokens = [queue, other].map { operation.observeLog(on: $0) { _, _ in count.withLock { $0 += 1 } } }
+    queue.suspend()
+    log(operation)
+    #expect(eventually { count.withLock { $0 } == 2 })
+    other.sync {}
+    #expect(handled.withLock { $0 } == 0)
+    queue.resume()
+    #expect(eventually { handled.withLock { $0 } == 1 })
+    #expect(count.withLock { $0 } == 4)
+    withExtendedLifetime(tokens) {}
+  }
+
+  @Test func aHandlerThatKeepsTheReceiptIsNotDone() {
+    let operation = Waiting()
+    let kept = Lock<[(any AnyObject & Sendable)?]>([])
+    let token = operation.observeLog(on: queue) { _, line in kept.withLock { $0.append(line.receipt) } }
+    log(operation)
+    #expect(eventually { kept.withLock { $0.count } == 2 })
+    queue.sync {}
+    #expect(handled.withLock { $0 } == 0)
+    kept.withLock { _ = $0.removeLast() }
+    #expect(handled.withLock { $0 } == 0)
+    kept.withLock { $0 = [] }
+    #expect(handled.withLock { $0 } == 1)
+    withExtendedLifetime(token) {}
+  }
+
+  @Test func linesForACancelledTokenAreHandledWithoutACall() {
+    let operation = Waiting()
+    let told = Lock(0)
+    let token = operation.observeLog(on: queue) { _, _ in told.withLock { $0 += 1 } }
+    queue.suspend()
+    log(operation)
+    token.cancel()
+    queue.resume()
+    #expect(eventually { handled.withLock { $0 } == 1 })
+    #expect(told.withLock { $0 } == 0)
+  }
+
+  @Test func linesInOneDeliveryAreNeverLeftOut() {
+    let operation = Waiting()
+    let told = Lock<[OperationLogLine]>([])
+    let token = operation.observeLog(on: queue) { _, line in told.withLock { $0.append(line) } }
+    queue.suspend()
+    for _ in 0..<AsyncOperation.logLimit + 7 { operation.log("message") }
+    log(operation)
+    queue.resume()
+    #expect(eventually { told.withLock { $0.count } == AsyncOperation.logLimit + 2 })
+    // What has been told still has the receipts.
+    #expect(handled.withLock { $0 } == 0)
+    var first = lines[0]
+    first.lost = 7
+    #expect(told.withLock { Array($0.suffix(2)) } == [first, lines[1]])
+    told.withLock { $0 = [] }
+    #expect(eventually { handled.withLock { $0 } == 1 })
+    withExtendedLifetime(token) {}
+  }
+}

@@ -1,0 +1,80 @@
+import Dispatch
+import Foundation
+import Support
+import Testing
+
+@testable import Operations
+
+@Suite struct DeliveryQueueTests {
+  private let queue = DispatchQueue(label: "opdash.tests.delivery")
+  private let clock = ManualOperationClock()
+  /// So slow that in a test's time only the first delivery and those that overtake the pace come.
+  private let hourly = MailboxPace(interval: .seconds(3600), burst: 100)
+
+  @Test func aHandlerReadsTheInstantAtWhichItsChangeWasPosted() {
+    let delivery = DeliveryQueue(attachedTo: queue, pace: hourly, clock: clock)
+    let operation = ManualOperation()
+    let told = Journal<String>()
+    let note: @Sendable (String) -> Void = { told.add("\($0) \(delivery.time / .seconds(1))") }
+    let tokens = [
+      operation.observe(\.state, on: queue, options: .initial) { _, change in note("\(change.newValue)") },
+      operation.observeLog(on: queue) { _, line in note(line.text) },
+    ]
+    clock.advance(by: .seconds(1))
+    operation.start()
+    clock.advance(by: .seconds(1))
+    operation.log("line")
+    clock.advance(by: .seconds(1))
+    operation.finish()
+    clock.advance(by: .seconds(1))
+    delivery.deliverNow()
+    #expect(eventually { told.count == 4 })
+    #expect(told.entries == ["ready 0.0", "executing 1.0", "line 2.0", "finished 3.0"])
+    withExtendedLifetime(tokens) {}
+  }
+
+  @Test func deliveriesWaitForThePaceUntilTheyAreWanted() {
+    let delivery = DeliveryQueue(attachedTo: queue, pace: hourly, clock: clock)
+    let operation = ManualOperation()
+    let told = Journal<Int64>()
+    let token = operation.observe(\.progress, on: queue) { _, change in told.add(change.newValue.completed) }
+    operation.report(completed: 1)
+    #expect(eventually { told.count == 1 })
+    operation.report(completed: 2)
+    operation.report(completed: 3)
+    queue.sync {}
+    #expect(told.count == 1)
+    let done = DispatchSemaphore(value: 0)
+    delivery.deliverNow { done.signal() }
+    done.wait()
+    #expect(told.entries == [1, 2, 3])
+    // With nothing to deliver the body is called all the same.
+    delivery.deliverNow { done.signal() }
+    done.wait()
+    operation.report(completed: 4)
+    queue.sync {}
+    #expect(told.count == 3)
+    withExtendedLifetime(token) {}
+  }
+
+  @Test func withABurstOfOneNoDeliveryWaits() {
+    let delivery = DeliveryQueue(attachedTo: queue, pace: hourly, clock: clock)
+    let operation = ManualOperation()
+    let told = Journal<Int64>()
+    let token = operation.observe(\.progress, on: queue) { _, change in told.add(change.newValue.completed) }
+    operation.report(completed: 1)
+    #expect(eventually { told.count == 1 })
+    operation.report(completed: 2)
+    delivery.setBurst(1)
+    #expect(eventually { told.count == 2 })
+    for number in 3...10 {
+      operation.report(completed: Int64(number))
+      #expect(eventually { told.count == number })
+    }
+    delivery.setBurst(100)
+    operation.report(completed: 11)
+    queue.sync {}
+    #expect(told.count == 10)
+    withExtendedLifetime(token) {}
+  }
+}
