@@ -100,7 +100,7 @@ public class TransferOperation<Success: Sendable>: ResultOperation<Success>, @un
   }
 
   /// Adds a line to the operation's log.
-  final func note(_ text: String) { log(text) }
+  final func note(_ text: String) { log([OperationLogLine(text: text, source: .note)]) }
 
   /// Notes the first line of an error reply's body, if it has one.
   final func noteSample(of exchange: Exchange) {
@@ -140,3 +140,5 @@ public class TransferOperation<Success: Sendable>: ResultOperation<Success>, @un
     finish(result)
   }
 }
+
+extension TransferOperation: ControllableOperation {}

@@ -183,7 +183,9 @@ import Testing
         operation.observe(\.progress, on: queue) { _, change in
           heard.withLock { $0.append("\(change.newValue.completed)") }
         },
-        operation.observeLog(on: queue) { _, line in heard.withLock { $0.append(String(line.text.prefix(6))) } },
+        operation.observeLog(on: queue) { _, line in
+          heard.withLock { $0.append(line.source == .note ? String(line.text.prefix(6)) : "not a note") }
+        },
         operation.observe(\.state, on: queue) { _, change in
           if change.newValue == .finished { heard.withLock { $0.append("finished") } }
         },
