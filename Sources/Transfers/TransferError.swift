@@ -1,3 +1,4 @@
+import CCurl
 import Foundation
 
 /// Why a transfer failed: a code to act on and a short sentence to show.
@@ -6,28 +7,30 @@ public struct TransferError: Error, Sendable, Equatable, CustomStringConvertible
   public enum Code: Sendable, Equatable {
     /// The server answered with this status.
     case http(Int)
-    /// No connection, one that broke, or a reply that is not sound HTTP.
+    /// No connection, a broken connection, or a reply that is not valid HTTP.
     case network
     /// The connection could not be made in time.
     case timedOut
-    /// All bytes arrived and they are not the expected ones.
+    /// All bytes have arrived and their digest is not the expected one.
     case checksum
     /// A local file could not be read or written.
     case file
-    /// The URL, or one that the server redirects to, is not a whole http or https URL.
+    /// The URL, or the target of a redirect, is not an absolute http or https URL.
     case unsupportedURL
-    /// A header holds a line break, or is one that the transfer sets itself.
+    /// A header has a line break in it, or is one that the transfer sets itself.
     case invalidHeader
-    /// The server went on redirecting.
+    /// The server sent more than ten redirects.
     case tooManyRedirects
+    /// There is no memory for the transfer.
+    case outOfMemory
   }
 
   /// The kind of failure.
   public var code: Code
-  /// Fit for one column of a line, as in `HTTP 503`.
+  /// Short enough for a column of a line, as in `HTTP 503`.
   public var message: String
 
-  /// Makes one from its two parts.
+  /// Makes an error of its two parts.
   public init(_ code: Code, _ message: String) {
     self.code = code
     self.message = message
@@ -38,7 +41,7 @@ public struct TransferError: Error, Sendable, Equatable, CustomStringConvertible
 
   static func http(_ status: Int) -> TransferError { TransferError(.http(status), "HTTP \(status)") }
 
-  /// Reads `errno`: make it before anything else can change it.
+  /// Reads `errno`, so call it before anything else can change that.
   static func file(_ path: String, error: Int32 = errno) -> TransferError {
     TransferError(.file, "\(String(cString: strerror(error))): \(path)")
   }
@@ -53,4 +56,33 @@ public struct TransferError: Error, Sendable, Equatable, CustomStringConvertible
 extension TransferError: LocalizedError {
   /// The message.
   public var errorDescription: String? { message }
+}
+
+extension TransferError {
+  /// The failure that libcurl reports; `text` is the content of its error buffer, `systemError` an errno or 0.
+  static func curl(
+    _ result: CURLcode, text: String = "", systemError: Int32 = 0, afterHeader: Bool = false
+  ) -> TransferError {
+    let system = systemError == 0 ? nil : String(cString: strerror(systemError)).lowercasedFirst
+    func sentence(_ fallback: String) -> String { text.isEmpty ? fallback : text }
+    switch result {
+    case CURLE_OUT_OF_MEMORY: return TransferError(.outOfMemory, "out of memory")
+    case CURLE_OPERATION_TIMEDOUT: return TransferError(.timedOut, "connecting took too long")
+    case CURLE_COULDNT_RESOLVE_HOST: return TransferError(.network, sentence("host not found"))
+    case CURLE_COULDNT_RESOLVE_PROXY: return TransferError(.network, sentence("proxy not found"))
+    case CURLE_COULDNT_CONNECT: return TransferError(.network, system ?? sentence("could not connect"))
+    case CURLE_GOT_NOTHING: return TransferError(.network, "the server closed the connection without a reply")
+    case CURLE_SEND_ERROR, CURLE_RECV_ERROR:
+      let broke = "the connection broke"
+      return TransferError(.network, system ?? (afterHeader ? broke : sentence(broke)))
+    case CURLE_PARTIAL_FILE: return TransferError(.network, "the connection was cut")
+    case CURLE_URL_MALFORMAT: return TransferError(.unsupportedURL, sentence("not a valid URL"))
+    default: return TransferError(.network, sentence(String(cString: curl_easy_strerror(result))))
+    }
+  }
+}
+
+extension String {
+  /// As in `connection refused`.
+  fileprivate var lowercasedFirst: String { prefix(1).lowercased() + dropFirst() }
 }

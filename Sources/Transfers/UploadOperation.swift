@@ -1,40 +1,35 @@
 import Foundation
 import Operations
 
-/// An operation that sends a file to a URL.
+/// An operation that uploads a file to a URL.
 ///
-/// The file is read as the connection takes it, with its length told beforehand; a file that changes meanwhile is an
-/// error. Above 1 MiB the server is asked first whether it wants the body (`Expect: 100-continue`, for a second at most).
-/// Redirects are followed ten times, to http and https only, and get the file again; after a 303 only the answer is fetched.
-/// On another host, scheme or port only harmless headers go along.
+/// The file is read as the connection takes its bytes, and its length is sent first; a file that changes meanwhile is an
+/// error. Above 1 MiB the server is first asked whether it wants the body (`Expect: 100-continue`, for at most a second).
+/// At most ten redirects are followed, to http and https only, and the file is sent again; after a 303 only the answer is
+/// fetched. A redirect to another host, scheme or port drops all headers but `Accept`, `Accept-Language`, `Cache-Control`
+/// and `User-Agent`.
 ///
-/// Connecting may take 30 seconds. A server may then be as slow as it likes: bound the operation if it must not.
+/// Connecting may take 30 seconds; after that there is no time limit, so set one on the operation if it needs one.
 ///
-/// It ends with the status of a 2xx reply, a `TransferError`, or a `CancellationError`. All its work is on the one transfer
-/// thread, and so are the calls of what is set to be called at once.
-public final class UploadOperation: ResultOperation<Int>, InputReceiving, @unchecked Sendable {
-  // Safe: `onProgress` and `onNote` are set before the start and only read after it; `upload` is on its thread.
-  private let thread: TransferThread
-  private let upload: Upload
+/// The result is the status of a 2xx reply; it fails with a `TransferError` or, if cancelled, with a `CancellationError`.
+/// All work is done on one thread that all transfers share.
+public final class UploadOperation: TransferOperation<Int>, InputReceiving, @unchecked Sendable {
+  // Safe: used on the transfer thread only.
+  private var file: URL?
+  private let method: String
 
-  /// What the connection has taken; at most ten a second, the first and the last always, on the transfer thread; set it
-  /// before the start.
-  package var onProgress: (@Sendable (TransferProgress) -> Void)?
-  /// Something worth a line of a log, on the transfer thread; set it before the start.
-  package var onNote: (@Sendable (String) -> Void)?
-
-  /// Makes an upload that has not begun.
+  /// Makes an upload of a regular file.
   ///
   /// - Parameters:
   ///   - file: A regular file.
   ///   - url: http or https.
-  ///   - method: Any that has a body, PUT and POST as a rule.
-  ///   - headers: Added to the request; those that say how the body is sent are errors.
+  ///   - method: Any that has a body, usually PUT or POST.
+  ///   - headers: Added to the request; headers that frame the body are errors.
   public convenience init(_ file: URL, to url: URL, method: String = "PUT", headers: [String: String] = [:]) {
     self.init(file, to: url, method: method, headers: headers, thread: .shared)
   }
 
-  /// Makes an upload of a file that another operation makes: `upload.receives(from: download)`.
+  /// Makes an upload of a file that another operation produces: `upload.receives(from: download)`.
   public convenience init(to url: URL, method: String = "PUT", headers: [String: String] = [:]) {
     self.init(nil, to: url, method: method, headers: headers, thread: .shared)
   }
@@ -42,33 +37,84 @@ public final class UploadOperation: ResultOperation<Int>, InputReceiving, @unche
   package init(
     _ file: URL?, to url: URL, method: String = "PUT", headers: [String: String] = [:], thread: TransferThread
   ) {
-    self.thread = thread
-    upload = Upload(Upload.Order(file: file, url: url, method: method, headers: headers), on: thread)
+    self.file = file
+    self.method = method
+    super.init(
+      url, headers: headers, reserved: ["content-length", "transfer-encoding", "content-range"], thread: thread)
   }
 
-  /// Holds the transfer back: nothing more is read from the file, and what is on its way goes on.
-  ///
-  /// The connection stays open, and the server may close it if the pause is long: HTTP cannot go on with an upload, so
-  /// that is a failure. An upload that has not begun does not connect. Any thread may call it, at any time.
-  public func pause() { thread.async { [upload] in upload.pause() } }
+  /// Sets the file to upload in the place of any other; called before `main` if the upload receives it.
+  public func receive(_ file: URL) { thread.async { self.file = file } }
 
-  /// Goes on after `pause()`.
-  public func resume() { thread.async { [upload] in upload.resume() } }
-
-  /// Takes the file to send in place of any other; called before `main` where the upload receives it.
-  public func receive(_ file: URL) { thread.async { [upload] in upload.take(file) } }
-
-  /// Begins the transfer; the queue calls it.
-  public override func main() {
-    let listener = TransferListener<Int>(progress: tell, note: { self.onNote?($0) }, end: finish)
-    thread.async { [upload] in upload.start(listener) }
+  override func proceed() throws(TransferError) {
+    if let exchange {
+      exchange.body?.isPaused = false
+      exchange.resume()
+      return
+    }
+    let route = try firstRoute()
+    guard Route.isToken(method) else {
+      throw TransferError(.invalidHeader, "not a method: \(method.debugDescription)")
+    }
+    guard let file else { throw TransferError(.file, "no file was given to upload") }
+    let body = try UploadFile(file)
+    report(0, of: body.size)
+    try send(route, method, body)
   }
 
-  /// Ends the transfer, within a millisecond or so; the queue calls it.
-  public override func didCancel() { thread.async { [upload] in upload.cancel() } }
+  override func hold() { exchange?.body?.isPaused = true }
 
-  private func tell(_ progress: TransferProgress) {
-    report(completed: progress.done, total: progress.total)
-    onProgress?(progress)
+  private func send(
+    _ route: Route, _ method: String, _ body: UploadFile?, asksFirst: Bool = true
+  ) throws(TransferError) {
+    body?.isPaused = isPaused
+    body?.rewind(to: 0)
+    try send(Exchange(route, method: method, body: body, asksFirst: asksFirst, on: thread, delegate: self))
+  }
+}
+
+extension UploadOperation: ExchangeDelegate {
+  func exchange(_ exchange: Exchange, received reply: Reply) -> Exchange.BodyPolicy {
+    note(reply.note(method: exchange.method, url: exchange.route.url))
+    // A server may approve before it has read the whole file; the rest must still be sent, however long that takes.
+    return (200..<300).contains(reply.status) ? .deliver : .sample
+  }
+
+  func exchange(_ exchange: Exchange, sent count: Int64, of size: Int64) { report(count, of: size) }
+
+  func exchange(_ exchange: Exchange, endedWith error: TransferError?) {
+    do throws(TransferError) {
+      if let error { throw error }
+      guard let reply = exchange.reply else { throw TransferError(.network, "no reply") }
+      switch reply.status {
+      case 200..<300:
+        if let body = exchange.body {
+          guard body.offset == body.size else { throw .ended(after: body.offset, of: body.size) }
+          try body.checkUnchanged()
+        }
+        end(.success(reply.status))
+      case _ where reply.isRedirect: try follow(exchange, reply)
+      case 417 where exchange.asksFirst && exchange.body != nil:
+        try send(exchange.route, exchange.method, exchange.body, asksFirst: false)
+      default:
+        noteSample(of: exchange)
+        throw .http(reply.status)
+      }
+    } catch {
+      end(.failure(error))
+    }
+  }
+
+  /// Sends the file to the redirect's target or, where the server has taken the file, fetches the answer from there.
+  private func follow(_ exchange: Exchange, _ reply: Reply) throws(TransferError) {
+    guard let location = reply["location"] else { throw .http(reply.status) }
+    var route = exchange.route
+    note(try route.follow(location))
+    let isAnswer = reply.status == 303 || (exchange.method == "POST" && reply.status < 303)
+    if isAnswer || exchange.body == nil {
+      try send(route, "GET", nil)
+    } else {
+      try send(route, exchange.method, exchange.body)
+    }
   }
 }

@@ -165,9 +165,37 @@ import Testing
     let download = await download(server.url("/f")).run()
     let tenths = Int((clock.now - start) / .milliseconds(100))
     #expect(download.progress.count <= tenths + 3)
-    #expect(download.progress.first == TransferProgress(done: 0, total: 20_000_000))
-    #expect(download.progress.last == TransferProgress(done: 20_000_000, total: 20_000_000))
-    #expect(download.progress.map(\.done) == download.progress.map(\.done).sorted())
+    #expect(download.progress.first == OperationProgress(completed: 0, total: 20_000_000))
+    #expect(download.progress.last == OperationProgress(completed: 20_000_000, total: 20_000_000))
+    #expect(download.progress.map(\.completed) == download.progress.map(\.completed).sorted())
+  }
+
+  @Test func allNotesAndTheLastProgressAreDeliveredBeforeTheEnd() async throws {
+    let server = try serve(content)
+    defer { server.stop() }
+    let heard = Lock<[String]>([])
+    let queue = DispatchQueue(label: "observer")
+    for round in 0..<50 {
+      heard.withLock { $0 = [] }
+      let wrong = String(repeating: "0", count: 64)
+      let operation = DownloadOperation(from: server.url("/f"), to: folder.file("\(round)"), sha256: wrong)
+      let tokens = [
+        operation.observe(\.progress, on: queue) { _, change in
+          heard.withLock { $0.append("\(change.newValue.completed)") }
+        },
+        operation.observeLog(on: queue) { _, line in
+          heard.withLock { $0.append(line.source == .note ? String(line.text.prefix(6)) : "not a note") }
+        },
+        operation.observe(\.state, on: queue) { _, change in
+          if change.newValue == .finished { heard.withLock { $0.append("finished") } }
+        },
+      ]
+      operation.start()
+      #expect(eventually { heard.withLock { $0.last } == "finished" })
+      withExtendedLifetime(tokens) {}
+      let lines = heard.withLock { $0.filter { !["0", "finished"].contains($0) && Int($0) ?? 300_000 == 300_000 } }
+      #expect(lines == ["GET /f", "300000", "sha256"])
+    }
   }
 
   @Test func twoHundredDownloadsAtOnceAreEachWhole() async throws {

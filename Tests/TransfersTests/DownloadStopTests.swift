@@ -91,14 +91,14 @@ import Testing
     let download = download(server.url("/f"))
     download.operation.start()
     #expect(eventually { download.done == 5 })
-    download.download.pause()
+    download.operation.pause()
     #expect(eventually { server.openConnections == 0 })
     #expect(download.result == nil)
     await download.cancel()
     #expect(download.isCancelled)
     #expect(folder.names() == ["file.part", "file.part.meta"])
-    download.download.resume()
-    download.download.pause()
+    download.operation.resume()
+    download.operation.pause()
     #expect(server.requests.count == 1)
   }
 
@@ -122,8 +122,8 @@ import Testing
     let download = download(nginx.url("/files/f"), sha256: String(repeating: "0", count: 64))
     download.operation.start()
     #expect(eventually { download.done == 100_000_000 })
-    download.download.pause()
-    download.download.resume()
+    download.operation.pause()
+    download.operation.resume()
     await download.ended()
     #expect(download.error?.code == .checksum)
     #expect(download.notes.filter { $0.hasPrefix("GET") }.count == 1)
@@ -133,14 +133,32 @@ import Testing
     let server = try RawServer(RawServer.file([1, 2, 3]))
     defer { server.stop() }
     let download = download(server.url("/f"))
-    download.download.pause()
+    download.operation.pause()
     download.operation.start()
     // The thread does what it is told in order: what comes after the start has come after it.
     await withCheckedContinuation { continuation in TransferThread.shared.async { continuation.resume() } }
     #expect(folder.names().isEmpty)
-    download.download.resume()
+    download.operation.resume()
     await download.ended()
     #expect(try Data(contentsOf: folder.file("file")) == Data([1, 2, 3]))
+  }
+
+  @Test func theLastCallBeforeTheStartDecidesWhetherItIsPaused() async throws {
+    let server = try RawServer(RawServer.file([1, 2, 3]))
+    defer { server.stop() }
+    for calls in 1...6 {
+      let download = download(server.url("/f"), to: "\(calls)")
+      for call in 1...calls { if call % 2 == 1 { download.operation.pause() } else { download.operation.resume() } }
+      download.operation.start()
+      await withCheckedContinuation { continuation in TransferThread.shared.async { continuation.resume() } }
+      if calls % 2 == 1 {
+        #expect(folder.names() == (1..<calls).map { "\($0)" })
+        #expect(server.requests.count == calls - 1)
+        download.operation.resume()
+      }
+      await download.ended()
+      #expect(try Data(contentsOf: folder.file("\(calls)")) == Data([1, 2, 3]))
+    }
   }
 
   @Test func aDownloadThatMayNotResumeStartsAgainAfterAPause() async throws {
@@ -155,8 +173,8 @@ import Testing
     let download = download(server.url("/f"), resume: false)
     download.operation.start()
     #expect(eventually { download.done == 5 })
-    download.download.pause()
-    download.download.resume()
+    download.operation.pause()
+    download.operation.resume()
     await download.ended()
     #expect(try Data(contentsOf: folder.file("file")) == Data(content))
     #expect(server.requests.map(\.rangeStart) == [nil, nil])
@@ -172,8 +190,8 @@ import Testing
       let reached = download.progress.count
       let steps = Int.random(in: 0...1, using: &random)
       _ = eventually(within: 0.2) { download.result != nil || download.progress.count > reached + steps }
-      download.download.pause()
-      download.download.resume()
+      download.operation.pause()
+      download.operation.resume()
     }
     await download.ended()
     #expect(try download.result?.get() != nil)
@@ -194,7 +212,7 @@ import Testing
       download.operation.start()
       let spins = Int.random(in: 0...60, using: &random)
       for _ in 0..<spins { sched_yield() }
-      if round % 5 == 0 { download.download.pause() }
+      if round % 5 == 0 { download.operation.pause() }
       await download.cancel()
       switch download.result {
       case .success(let file):
@@ -219,8 +237,8 @@ import Testing
         group.addTask {
           download.operation.start()
           for _ in 0..<5 {
-            download.download.pause()
-            download.download.resume()
+            download.operation.pause()
+            download.operation.resume()
           }
           if number % 2 == 0 { download.operation.cancel() }
         }

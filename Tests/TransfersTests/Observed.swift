@@ -3,44 +3,43 @@ import Operations
 
 @testable import Transfers
 
-/// A transfer and all that it says.
+/// A transfer and everything that its observers are told.
 final class Observed<Success: Sendable>: Sendable {
-  let operation: ResultOperation<Success>
+  let operation: TransferOperation<Success>
   private let heard = Lock(Heard())
+  private let tokens: [ObservationToken]
 
   private struct Heard {
-    var progress: [TransferProgress] = []
+    var progress: [OperationProgress] = []
     var notes: [String] = []
     var result: Result<Success, any Error>?
     var waiting: [CheckedContinuation<Void, Never>] = []
   }
 
-  init(_ operation: ResultOperation<Success>) {
+  init(_ operation: TransferOperation<Success>) {
     self.operation = operation
-    let progress: @Sendable (TransferProgress) -> Void = { [heard] progress in
-      heard.withLock { $0.progress.append(progress) }
-    }
-    let note: @Sendable (String) -> Void = { [heard] note in heard.withLock { $0.notes.append(note) } }
-    if let download = operation as? DownloadOperation {
-      download.onProgress = progress
-      download.onNote = note
-    } else if let upload = operation as? UploadOperation {
-      upload.onProgress = progress
-      upload.onNote = note
-    }
-    operation.whenDone { [heard] result in
-      let waiting = heard.withLock { heard in
-        heard.result = result
-        return heard.waiting
-      }
-      for continuation in waiting { continuation.resume() }
-    }
+    let queue = DispatchQueue(label: "observed")
+    tokens = [
+      operation.observe(\.progress, on: queue) { [heard] _, change in
+        heard.withLock { $0.progress.append(change.newValue) }
+      },
+      operation.observeLog(on: queue) { [heard] _, line in heard.withLock { $0.notes.append(line.text) } },
+      operation.observe(\.isFinished, on: queue, options: .initial) { [heard] operation, change in
+        guard change.newValue else { return }
+        let waiting = heard.withLock { heard in
+          heard.result = operation.outcome
+          return heard.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+      },
+    ]
   }
 
-  var progress: [TransferProgress] { heard.withLock { $0.progress } }
+  /// The reported values in order, as delivered; complete once the result is there.
+  var progress: [OperationProgress] { heard.withLock { $0.progress } }
   var notes: [String] { heard.withLock { $0.notes } }
   var result: Result<Success, any Error>? { heard.withLock { $0.result } }
-  var done: Int64 { progress.last?.done ?? 0 }
+  var done: Int64 { operation.progress.completed }
 
   var error: TransferError? {
     if case .failure(let error as TransferError) = result { return error }
@@ -74,19 +73,5 @@ final class Observed<Success: Sendable>: Sendable {
       }
       if isDone { continuation.resume() }
     }
-  }
-}
-
-extension Observed where Success == URL {
-  var download: DownloadOperation {
-    guard let download = operation as? DownloadOperation else { fatalError("not a download") }
-    return download
-  }
-}
-
-extension Observed where Success == Int {
-  var upload: UploadOperation {
-    guard let upload = operation as? UploadOperation else { fatalError("not an upload") }
-    return upload
   }
 }

@@ -49,7 +49,7 @@ import Testing
       let upload = Observed(UploadOperation(folder.file("sent"), to: server.url("/f"), thread: thread))
       upload.operation.start()
       #expect(eventually { server.requests.count == 1 && upload.done > 0 })
-      upload.upload.pause()
+      upload.operation.pause()
       waiting = upload
     } else {
       let download = Observed(DownloadOperation(from: server.url("/f"), to: folder.file("waiting"), thread: thread))

@@ -27,8 +27,8 @@ import Testing
     let upload = await upload(try file(size), to: nginx.url("/up/a/b")).run()
     #expect(try upload.result?.get() == 201)
     #expect(try Data(contentsOf: nginx.uploads.appending(path: "a/b")) == Data(contentsOf: folder.file("sent")))
-    #expect(upload.progress.first == TransferProgress(done: 0, total: Int64(size)))
-    #expect(upload.progress.last == TransferProgress(done: Int64(size), total: Int64(size)))
+    #expect(upload.progress.first == OperationProgress(completed: 0, total: Int64(size)))
+    #expect(upload.progress.last == OperationProgress(completed: Int64(size), total: Int64(size)))
     #expect(upload.notes == ["PUT /up/a/b 201 (HTTP/1.1)"])
   }
 
@@ -202,14 +202,14 @@ import Testing
     let nginx = try Nginx()
     let file = try file(60_000_000)
     let upload = upload(file, to: nginx.url("/up/f"))
-    upload.upload.pause()
+    upload.operation.pause()
     upload.operation.start()
     await withCheckedContinuation { continuation in TransferThread.shared.async { continuation.resume() } }
     #expect(upload.progress.isEmpty)
-    upload.upload.resume()
+    upload.operation.resume()
     for _ in 0..<200 where upload.result == nil {
-      upload.upload.pause()
-      upload.upload.resume()
+      upload.operation.pause()
+      upload.operation.resume()
     }
     await upload.ended()
     #expect(try upload.result?.get() == 201)
@@ -221,13 +221,13 @@ import Testing
     defer { server.stop() }
     let upload = upload(try file(50_000_000), to: server.url("/x"))
     upload.operation.start()
-    upload.upload.pause()
+    upload.operation.pause()
     await withCheckedContinuation { continuation in TransferThread.shared.async { continuation.resume() } }
     let reached = upload.done
     await withCheckedContinuation { continuation in TransferThread.shared.async { continuation.resume() } }
     #expect(upload.done == reached)
     #expect(upload.result == nil)
-    upload.upload.resume()
+    upload.operation.resume()
     await upload.ended()
     #expect(try upload.result?.get() == 200)
   }
@@ -240,7 +240,7 @@ import Testing
       let upload = upload(file, to: server.url("/x"))
       upload.operation.start()
       for _ in 0..<Int.random(in: 0...50) { sched_yield() }
-      if round % 4 == 0 { upload.upload.pause() }
+      if round % 4 == 0 { upload.operation.pause() }
       await upload.cancel()
       if case .success = upload.result { continue }
       #expect(upload.isCancelled, "\(String(describing: upload.result))")

@@ -4,7 +4,7 @@ import CryptoKit
 import CCrypto
 #endif
 
-/// A SHA-256 taken piece by piece, by the system's own library; used from one thread at a time.
+/// A SHA-256 that is fed piece by piece, from one thread at a time; computed by the system's library.
 package final class SHA256Sum {
   #if canImport(CryptoKit)
   private var hash = SHA256()
@@ -24,7 +24,7 @@ package final class SHA256Sum {
   package func update(_ bytes: UnsafeRawBufferPointer) { EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) }
 
   private var value: [UInt8] {
-    // Of a copy, because the library's own context takes nothing more once it has been asked.
+    // On a copy, because a finalized context takes no more bytes.
     let copy = EVP_MD_CTX_new()
     defer { EVP_MD_CTX_free(copy) }
     var value = [UInt8](repeating: 0, count: 32)
@@ -34,7 +34,7 @@ package final class SHA256Sum {
   }
   #endif
 
-  /// The sum of what there was so far, in lower-case hexadecimal; more may follow.
+  /// The sum of the bytes so far, in lower-case hexadecimal.
   package var hex: String { value.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
 
   package static func hex(of bytes: [UInt8]) -> String {

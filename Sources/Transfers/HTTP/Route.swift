@@ -1,9 +1,9 @@
 import Foundation
 
-/// Where a request goes next, and which of the person's headers may go along.
+/// The next URL of a transfer, and which of the user's headers its request may have.
 struct Route {
   private static let limit = 10
-  /// What another host may see: headers that say what is wanted, not who asks.
+  /// The headers that another origin may see: they say what is requested, not who requests it.
   private static let harmless: Set<String> = ["accept", "accept-language", "cache-control", "user-agent"]
 
   private(set) var url: URL
@@ -28,7 +28,7 @@ struct Route {
     self.headers = headers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
   }
 
-  /// Moves to where `location` leads and returns what is worth saying about it.
+  /// Follows a redirect to `location`, which may be relative, and returns a note about it.
   mutating func follow(_ location: String) throws(TransferError) -> String {
     guard redirects < Self.limit else { throw TransferError(.tooManyRedirects, "more than \(Self.limit) redirects") }
     guard let next = URL(string: location, relativeTo: url)?.absoluteURL else {
@@ -58,13 +58,13 @@ struct Route {
 
   private static func isHarmless(_ name: String) -> Bool { harmless.contains(name.lowercased()) }
 
-  /// Scheme, host and port: what must not change for a secret to go along.
+  /// Scheme, host and port; where they change, headers with secrets are dropped.
   private static func origin(of url: URL) -> [String] {
     let scheme = url.scheme?.lowercased() ?? ""
     return [scheme, url.host()?.lowercased() ?? "", String(url.port ?? (scheme == "https" ? 443 : 80))]
   }
 
-  /// Without the name and password that a URL may hold.
+  /// The URL without a name and a password.
   static func shown(_ url: URL) -> String {
     guard url.user() != nil || url.password() != nil,
       var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
@@ -74,7 +74,7 @@ struct Route {
     return parts.string ?? ""
   }
 
-  /// Whether `text` can be a header's name or a method.
+  /// Whether `text` can be the name of a header, or a method.
   static func isToken(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.allSatisfy { tokenBytes.contains($0) }
   }

@@ -1,19 +1,18 @@
-import Checksums
 import Foundation
 import Synchronization
 
-/// The SHA-256 of a file, taken on a background queue; it can be given up.
+/// The SHA-256 of a file, computed on a background queue.
 final class FileDigest: Sendable {
   private static let chunk = 1 << 20
 
-  private let isGivenUp = Atomic(false)
+  private let isCancelled = Atomic(false)
 
-  /// Says the digest in lower-case hexadecimal, or why there is none, on some queue; nothing once given up.
+  /// Calls `answer` with the digest in lower-case hexadecimal on the background queue; once cancelled it may not be called.
   static func start(
     _ path: String, then answer: @escaping @Sendable (FileDigest, Result<String, TransferError>) -> Void
   ) -> FileDigest {
     let digest = FileDigest()
-    // A queue of its own: once dispatch's global pool has been used it wakes every second to count its threads.
+    // Not a global queue: once dispatch's global pool has been used it wakes every second to count its threads.
     DispatchQueue(label: "opdash.digest", qos: .utility).async {
       do throws(TransferError) {
         guard let value = try digest.read(path) else { return }
@@ -29,7 +28,7 @@ final class FileDigest: Sendable {
     text.utf8.count == 64 && text.allSatisfy { $0.isASCII && $0.isHexDigit }
   }
 
-  func giveUp() { isGivenUp.store(true, ordering: .relaxed) }
+  func cancel() { isCancelled.store(true, ordering: .relaxed) }
 
   private func read(_ path: String) throws(TransferError) -> String? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
@@ -38,7 +37,7 @@ final class FileDigest: Sendable {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.chunk, alignment: 64)
     defer { buffer.deallocate() }
     let sum = SHA256Sum()
-    while !isGivenUp.load(ordering: .relaxed) {
+    while !isCancelled.load(ordering: .relaxed) {
       let count = Foundation.read(descriptor, buffer.baseAddress, buffer.count)
       if count < 0, errno == EINTR { continue }
       guard count >= 0 else { throw .file(path) }

@@ -2,7 +2,7 @@ import Foundation
 
 /// The header of one HTTP reply.
 struct Reply: Equatable {
-  /// As the status line has it, without the line break.
+  /// Without the line break.
   var statusLine: String
   var status: Int
   private var fields: [(name: String, value: String)] = []
@@ -22,15 +22,17 @@ struct Reply: Equatable {
     fields.append((line[..<colon].lowercased(), String(value.trimming(while: { $0 == " " || $0 == "\t" }))))
   }
 
-  /// The first field of that lower-case name.
+  /// The first field of a lower-case name.
   subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
 
   var contentLength: Int64? {
-    // With a transfer coding the length is that of nothing in particular.
+    // RFC 9112: a Content-Length beside a transfer coding has no meaning.
     guard self["transfer-encoding"] == nil, let length = self["content-length"].flatMap({ Int64($0) }), length >= 0
     else { return nil }
     return length
   }
+
+  var isRedirect: Bool { [301, 302, 303, 307, 308].contains(status) }
 
   /// As in `GET /sdk.tar.zst 200, 2097152 bytes (HTTP/1.1)`; the query may hold secrets and is left out.
   func note(method: String, url: URL, size: String = "") -> String {

@@ -1,20 +1,21 @@
+import CCurl
 import Foundation
 
 /// The `.part` file of a download, open and locked against any other transfer, in this process or another.
 ///
-/// Beside it stands `.part.meta`, the `PartInfo` that lets a later transfer go on; it is there only while what the part
-/// holds belongs to it, also after a crash. Nothing is synced to disk: after a power failure only a digest tells.
+/// The file `.part.meta` holds the `PartInfo` that a later transfer needs to resume the part; also after a crash it exists only
+/// while the bytes of the part belong to it. Nothing is synced to disk: after a power failure only a digest finds wrong bytes.
 final class PartFile {
   let path: String
   private let target: String
   private var descriptor: Int32
-  /// Where the next byte goes.
+  /// The position of the next byte.
   private(set) var offset: Int64 = 0
   private(set) var info: PartInfo?
 
   private var infoPath: String { path + ".meta" }
 
-  /// Makes missing folders, then opens or makes the part.
+  /// Creates missing folders, then opens or creates the part.
   init(for target: URL) throws(TransferError) {
     guard target.isFileURL else { throw TransferError(.file, "not a file URL: \(target)") }
     self.target = target.path(percentEncoded: false)
@@ -36,19 +37,19 @@ final class PartFile {
 
   var size: Int64 { Self.length(descriptor) }
 
-  /// Drops what is there.
+  /// Removes all bytes.
   func startAgain() throws(TransferError) {
     info = nil
-    // The order matters: a part without its info is never taken for a beginning.
+    // Before the truncation: a part without info is never resumed.
     unlink(infoPath)
-    // ext4 takes a truncation for a file being replaced and then writes all of it to disk as it is closed.
+    // An empty part is not truncated: ext4 flushes a truncated file to disk when it is closed.
     guard size == 0 || ftruncate(descriptor, 0) == 0 else { throw .file(path) }
     offset = 0
   }
 
   func seek(to offset: Int64) { self.offset = offset }
 
-  /// Keeps what a later transfer must know, before the first byte that it speaks of.
+  /// Saves the info of the bytes that will be written; call it before the first of them.
   func save(_ info: PartInfo) throws(TransferError) {
     self.info = info
     do {
@@ -77,14 +78,14 @@ final class PartFile {
     }
   }
 
-  /// Gives the part its final name, replacing what has it.
+  /// Renames the part to its final name, replacing an existing file.
   func commit() throws(TransferError) {
     guard rename(path, target) == 0 else { throw .file(target) }
     unlink(infoPath)
     close()
   }
 
-  /// Lets go of the part; an empty one is never kept.
+  /// Closes and unlocks the part; an empty one is removed in any case.
   func close(keeping isKept: Bool) {
     if !isKept || size == 0 {
       unlink(infoPath)
@@ -95,13 +96,13 @@ final class PartFile {
 
   private func close() {
     guard descriptor >= 0 else { return }
-    // A process that is being started has a copy of the descriptor for a moment, which would keep the lock.
+    // A child process has a copy of the descriptor until its program begins, which would keep the lock.
     flock(descriptor, LOCK_UN)
     Foundation.close(descriptor)
     descriptor = -1
   }
 
-  /// Where the one who has the lock removes or renames the file just then, the file is another: hence the loop.
+  /// Opens and locks the file that has this name, again if the holder of the lock has removed or renamed it meanwhile.
   private static func open(_ path: String) throws(TransferError) -> Int32 {
     while true {
       let descriptor = Foundation.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
@@ -136,7 +137,7 @@ final class PartFile {
     return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 
-  /// `FileManager` hides which folder is at fault, and why.
+  /// The error of the folder at fault, which `FileManager` does not name.
   private static func folderError(_ path: String) -> TransferError {
     var folder = path
     var status = stat()
@@ -145,5 +146,36 @@ final class PartFile {
     }
     if status.st_mode & S_IFMT != S_IFDIR { return .file(folder, error: ENOTDIR) }
     return .file(path, error: access(folder, W_OK) == 0 ? EIO : errno)
+  }
+}
+
+/// The facts about a part that are needed to resume it.
+struct PartInfo: Codable, Equatable {
+  /// The requested URL, before any redirect.
+  var url: String
+  /// For `If-Range`: a strong entity tag, or the date of the last change.
+  var validator: String
+  var total: Int64?
+
+  /// Nil where the reply has nothing that distinguishes a changed file from the same one.
+  init?(url: String, reply: Reply) {
+    guard let validator = Self.validator(of: reply) else { return nil }
+    self.url = url
+    self.validator = validator
+    total = reply.contentLength
+  }
+
+  /// Whether nothing in the reply says that the file has changed.
+  func agrees(with reply: Reply) -> Bool {
+    let current = validator.hasPrefix("\"") ? reply["etag"] : reply["last-modified"]
+    return current == nil || current == validator
+  }
+
+  private static func validator(of reply: Reply) -> String? {
+    if let tag = reply["etag"], tag.count >= 2, tag.hasPrefix("\""), tag.hasSuffix("\"") { return tag }
+    // A date has seconds only: a file that changed in the second of the reply may change again under the same date.
+    guard let changed = reply["last-modified"], let sent = reply["date"] else { return nil }
+    let changedAt = curl_getdate(changed, nil)
+    return changedAt >= 0 && changedAt < curl_getdate(sent, nil) ? changed : nil
   }
 }

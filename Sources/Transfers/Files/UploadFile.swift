@@ -2,27 +2,18 @@ import Foundation
 
 /// The body of an upload, read from its file as the connection takes it.
 final class UploadFile {
-  enum Reading {
-    case bytes(Int)
-    case paused
-    case failed
-  }
-
   let size: Int64
   private let path: String
   private let descriptor: Int32
   private let changed: timespec
-  private let onRead: (Int64) -> Void
   private(set) var offset: Int64 = 0
-  private(set) var failure: TransferError?
-  /// While set, nothing more is given out; the exchange must be unpaused afterwards.
+  /// While set, `read` returns nil; the exchange must be resumed after it is cleared.
   var isPaused = false
 
-  /// Opens the file; `onRead` is told the offset after each read.
-  init(_ file: URL, onRead: @escaping (Int64) -> Void) throws(TransferError) {
+  init(_ file: URL) throws(TransferError) {
     guard file.isFileURL else { throw TransferError(.file, "not a file URL: \(file)") }
     path = file.path(percentEncoded: false)
-    // Without O_NONBLOCK a named pipe would hold up the thread of all transfers.
+    // Without O_NONBLOCK a named pipe would block the thread of all transfers.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw .file(path) }
     guard let status = Self.status(descriptor), status.st_mode & S_IFMT == S_IFREG else {
@@ -30,7 +21,6 @@ final class UploadFile {
       throw TransferError(.file, "not a regular file: \(path)")
     }
     self.descriptor = descriptor
-    self.onRead = onRead
     size = Int64(status.st_size)
     changed = Self.changeTime(status)
   }
@@ -39,21 +29,20 @@ final class UploadFile {
 
   func rewind(to offset: Int64) { self.offset = offset }
 
-  func read(into buffer: UnsafeMutableRawBufferPointer) -> Reading {
-    if isPaused { return .paused }
+  /// Returns how many bytes were read, 0 at the end; nil while paused.
+  func read(into buffer: UnsafeMutableRawBufferPointer) throws(TransferError) -> Int? {
+    if isPaused { return nil }
     let wanted = Int(min(Int64(buffer.count), size - offset))
-    guard wanted > 0 else { return .bytes(0) }
+    guard wanted > 0 else { return 0 }
     let count = pread(descriptor, buffer.baseAddress, wanted, off_t(offset))
     guard count > 0 else {
-      failure = count < 0 ? .file(path) : TransferError(.file, "\(path) shrank while it was sent")
-      return .failed
+      throw count < 0 ? .file(path) : TransferError(.file, "\(path) shrank while it was sent")
     }
     offset += Int64(count)
-    onRead(offset)
-    return .bytes(count)
+    return count
   }
 
-  /// Whether what was sent may be a mix of an old and a new content.
+  /// Throws if the file has changed since it was opened: the server may then have a mix of old and new content.
   func checkUnchanged() throws(TransferError) {
     guard let status = Self.status(descriptor) else { throw .file(path) }
     let now = Self.changeTime(status)

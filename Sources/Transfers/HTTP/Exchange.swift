@@ -1,0 +1,255 @@
+import CCurl
+import Foundation
+
+/// The owner of an exchange, called on the transfer thread.
+///
+/// An error that it throws ends the exchange, which keeps it as its `failure`.
+protocol ExchangeDelegate: AnyObject {
+  /// The header of the final reply is complete.
+  func exchange(_ exchange: Exchange, received reply: Reply) throws(TransferError) -> Exchange.BodyPolicy
+  /// A piece of the body has arrived; called only under `.deliver`.
+  func exchange(_ exchange: Exchange, received bytes: UnsafeRawBufferPointer) throws(TransferError)
+  /// The connection has taken the first `count` of the `size` bytes of the request's body.
+  func exchange(_ exchange: Exchange, sent count: Int64, of size: Int64)
+  /// Called once, last, unless the exchange was cancelled; under `.sample` the error is nil or the `failure`.
+  func exchange(_ exchange: Exchange, endedWith error: TransferError?)
+}
+
+extension ExchangeDelegate {
+  func exchange(_ exchange: Exchange, received bytes: UnsafeRawBufferPointer) {}
+  func exchange(_ exchange: Exchange, sent count: Int64, of size: Int64) {}
+}
+
+/// One request and its reply, used on the transfer thread only; redirects are left to the delegate.
+final class Exchange {
+  enum BodyPolicy {
+    case deliver
+    /// Keep the first bytes for a line of the log, and wait neither for a long rest nor for a slow one.
+    case sample
+  }
+
+  private static let bufferSize = 512 << 10
+  private static let sampleSize = 1 << 10
+  /// A shorter rest is read to its end, so that the connection can be reused.
+  private static let drainLimit = 64 << 10
+  private static let drainTime = Duration.seconds(2)
+  private static let connectTimeout = 30
+
+  let route: Route
+  let method: String
+  let body: UploadFile?
+  let asksFirst: Bool
+  let easy: UnsafeMutableRawPointer
+  private let thread: TransferThread
+  private var delegate: (any ExchangeDelegate)?
+  private var headerList: UnsafeMutablePointer<curl_slist>?
+  private let errorText = UnsafeMutableBufferPointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+  private let excess = UnsafeMutablePointer<Bool>.allocate(capacity: 1)
+
+  /// The reply so far; its header is complete once `policy` is set.
+  private(set) var reply: Reply?
+  private var policy: BodyPolicy?
+  /// The error that a method of the delegate has thrown, or a failure to read the request's body.
+  private(set) var failure: TransferError?
+  private var sample: [UInt8] = []
+  private var drained = 0
+
+  /// With `asksFirst` the server is asked whether it wants a body of more than 1 MiB (libcurl's limit).
+  init(
+    _ route: Route, method: String = "GET", headers: [(name: String, value: String)] = [], body: UploadFile? = nil,
+    asksFirst: Bool = true, on thread: TransferThread, delegate: any ExchangeDelegate
+  ) throws(TransferError) {
+    guard let easy = curl_easy_init() else { throw .curl(CURLE_OUT_OF_MEMORY) }
+    self.route = route
+    self.method = method
+    self.body = body
+    self.asksFirst = asksFirst
+    self.easy = easy
+    self.thread = thread
+    self.delegate = delegate
+    errorText.initialize(repeating: 0)
+    excess.initialize(to: false)
+    try setTransport()
+    try setHeaders(route.headers + headers)
+    setCallbacks()
+    if let body {
+      ccurl_set_long(easy, CURLOPT_UPLOAD, 1)
+      ccurl_set_offset(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(body.size))
+      ccurl_set_long(easy, CURLOPT_UPLOAD_BUFFERSIZE, Self.bufferSize)
+    }
+    if method != "GET" || body != nil { try set(CURLOPT_CUSTOMREQUEST, to: method) }
+  }
+
+  deinit {
+    curl_easy_cleanup(easy)
+    curl_slist_free_all(headerList)
+    errorText.deallocate()
+    excess.deallocate()
+  }
+
+  func start() throws(TransferError) { try thread.add(self) }
+
+  /// Ends the exchange without another call of the delegate.
+  func cancel() {
+    delegate = nil
+    thread.remove(self)
+  }
+
+  /// Resumes after the body's `isPaused` has been cleared.
+  func resume() { curl_easy_pause(easy, 0) }
+
+  /// The first line of the sample that is not blank; nil if there is none or it looks like markup.
+  var sampleText: String? {
+    let lines = String(decoding: sample, as: UTF8.self).split(whereSeparator: \.isNewline)
+    guard let line = lines.first(where: { $0.contains { !$0.isWhitespace } }), !line.contains("<") else { return nil }
+    return String(line.prefix(200))
+  }
+
+  private func set(_ option: CURLoption, to text: String) throws(TransferError) {
+    let result = ccurl_set_string(easy, option, text)
+    guard result == CURLE_OK else { throw .curl(result) }
+  }
+
+  private func setTransport() throws(TransferError) {
+    try set(CURLOPT_URL, to: route.url.absoluteString)
+    guard ccurl_allow_only_http(easy) == CURLE_OK else { throw .curl(CURLE_OUT_OF_MEMORY) }
+    ccurl_set_long(easy, CURLOPT_FOLLOWLOCATION, 0)
+    ccurl_set_long(easy, CURLOPT_NOSIGNAL, 1)
+    ccurl_set_long(easy, CURLOPT_CONNECTTIMEOUT, Self.connectTimeout)
+    // Detects a peer that is gone without a limit on how slow a living one may be.
+    ccurl_set_long(easy, CURLOPT_TCP_KEEPALIVE, 1)
+    ccurl_set_long(easy, CURLOPT_TCP_KEEPIDLE, 60)
+    ccurl_set_long(easy, CURLOPT_TCP_KEEPINTVL, 15)
+    ccurl_set_long(easy, CURLOPT_BUFFERSIZE, Self.bufferSize)
+    ccurl_set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+    ccurl_set_pointer(easy, CURLOPT_ERRORBUFFER, errorText.baseAddress)
+    ccurl_set_close_on_exec(easy)
+    ccurl_watch_for_excess(easy, excess)
+  }
+
+  private func setHeaders(_ headers: [(name: String, value: String)]) throws(TransferError) {
+    try set(CURLOPT_USERAGENT, to: "opdash")
+    // To libcurl a semicolon marks a header without a value, and a colon without one removes the header.
+    var lines = headers.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
+    if !asksFirst { lines.append("Expect:") }
+    for line in lines {
+      guard let list = curl_slist_append(headerList, line) else { throw .curl(CURLE_OUT_OF_MEMORY) }
+      headerList = list
+    }
+    ccurl_set_pointer(easy, CURLOPT_HTTPHEADER, headerList)
+  }
+
+  private func setCallbacks() {
+    // Valid during every callback: the thread retains an exchange while libcurl has its handle.
+    let context = Unmanaged.passUnretained(self).toOpaque()
+    ccurl_set_pointer(easy, CURLOPT_HEADERDATA, context)
+    ccurl_set_data_callback(easy, CURLOPT_HEADERFUNCTION) { data, size, count, context in
+      guard let data, let context else { return 0 }
+      return Exchange.of(context).take(headerLine: UnsafeRawBufferPointer(start: data, count: size * count))
+    }
+    ccurl_set_pointer(easy, CURLOPT_WRITEDATA, context)
+    ccurl_set_data_callback(easy, CURLOPT_WRITEFUNCTION) { data, size, count, context in
+      guard let data, let context else { return 0 }
+      return Exchange.of(context).take(body: UnsafeRawBufferPointer(start: data, count: size * count))
+    }
+    guard body != nil else { return }
+    ccurl_set_pointer(easy, CURLOPT_READDATA, context)
+    ccurl_set_data_callback(easy, CURLOPT_READFUNCTION) { data, size, count, context in
+      guard let data, let context else { return Int(CURL_READFUNC_ABORT) }
+      return Exchange.of(context).give(UnsafeMutableRawBufferPointer(start: data, count: size * count))
+    }
+    ccurl_set_pointer(easy, CURLOPT_SEEKDATA, context)
+    ccurl_set_seek_callback(easy) { context, offset, origin in
+      guard let context, origin == SEEK_SET else { return Int32(CURL_SEEKFUNC_CANTSEEK) }
+      Exchange.of(context).body?.rewind(to: Int64(offset))
+      return Int32(CURL_SEEKFUNC_OK)
+    }
+  }
+
+  private static func of(_ context: UnsafeMutableRawPointer) -> Exchange {
+    Unmanaged<Exchange>.fromOpaque(context).takeUnretainedValue()
+  }
+
+  /// Returns how many bytes were taken; fewer than there are end the exchange.
+  private func take(headerLine bytes: UnsafeRawBufferPointer) -> Int {
+    var line = String(decoding: bytes, as: UTF8.self)
+    while line.last?.isNewline == true { line.removeLast() }
+    if let next = Reply(statusLine: line) {
+      // libcurl may repeat a request by itself, as some versions do after a 417; the last reply counts.
+      reply = next
+      policy = nil
+      sample = []
+      drained = 0
+    } else if policy != nil {
+      // A trailer, which nothing needs.
+    } else if !line.isEmpty {
+      reply?.add(line: line)
+    } else if let reply, reply.status >= 200 {
+      do throws(TransferError) {
+        policy = try delegate?.exchange(self, received: reply) ?? .sample
+        if policy == .sample { limitDraining() }
+      } catch {
+        failure = error
+        return 0
+      }
+    }
+    return bytes.count
+  }
+
+  /// Returns how many bytes were taken; fewer than there are end the exchange.
+  private func take(body bytes: UnsafeRawBufferPointer) -> Int {
+    switch policy {
+    case .deliver:
+      do throws(TransferError) { try delegate?.exchange(self, received: bytes) } catch {
+        failure = error
+        return 0
+      }
+    case .sample:
+      sample += bytes.prefix(Self.sampleSize - sample.count)
+      drained += bytes.count
+      if drained > Self.drainLimit { return 0 }
+    case nil: return 0
+    }
+    return bytes.count
+  }
+
+  private func give(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+    guard let body else { return Int(CURL_READFUNC_ABORT) }
+    do throws(TransferError) {
+      guard let count = try body.read(into: buffer) else { return Int(CURL_READFUNC_PAUSE) }
+      if count > 0 { delegate?.exchange(self, sent: body.offset, of: body.size) }
+      return count
+    } catch {
+      failure = error
+      return Int(CURL_READFUNC_ABORT)
+    }
+  }
+
+  private func limitDraining() {
+    let reply = reply
+    thread.after(Self.drainTime) { [weak self] in
+      guard let self, let delegate = self.delegate, self.policy != nil, self.reply == reply else { return }
+      self.cancel()
+      delegate.exchange(self, endedWith: nil)
+    }
+  }
+
+  /// Called when libcurl has finished with the handle.
+  func end(_ result: CURLcode) {
+    guard let delegate else { return }
+    self.delegate = nil
+    delegate.exchange(self, endedWith: failure ?? error(result))
+  }
+
+  private func error(_ result: CURLcode) -> TransferError? {
+    if policy == .sample { return nil }
+    guard result == CURLE_OK else {
+      let text = errorText.baseAddress.map { String(cString: $0) } ?? ""
+      let systemError = Int32(ccurl_get_long(easy, CURLINFO_OS_ERRNO))
+      return .curl(result, text: text, systemError: systemError, afterHeader: policy != nil)
+    }
+    // libcurl reports success for a reply that ends in its header and for a body that is too long.
+    guard policy != nil else { return TransferError(.network, "the reply ended in its header") }
+    return excess.pointee ? .tooLong : nil
+  }
+}

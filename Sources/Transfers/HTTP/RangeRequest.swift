@@ -1,0 +1,117 @@
+/// The request of a download, for the whole file or for the rest of a part, and the meaning of its reply.
+struct RangeRequest {
+  enum Verdict: Equatable {
+    /// The body is the whole file.
+    case whole(total: Int64?, note: String?)
+    /// The body continues the part.
+    case rest(total: Int64?)
+    /// The part can't be resumed, for this reason: request the whole file.
+    case again(String)
+    case redirect(String)
+    case failure(TransferError)
+
+    /// The size of the file, where the server says it.
+    var total: Int64? {
+      switch self {
+      case .whole(let total, _), .rest(let total): total
+      case .again, .redirect, .failure: nil
+      }
+    }
+
+    /// For a note, as in `, from byte 1048576 of 2097152`.
+    func size(from start: Int64) -> String {
+      switch self {
+      case .whole(let total, _): total.map { ", \($0) bytes" } ?? ", of unknown size"
+      case .rest(let total): ", from byte \(start)" + (total.map { " of \($0)" } ?? "")
+      case .again, .redirect, .failure: ""
+      }
+    }
+  }
+
+  /// 0 for the whole file.
+  let start: Int64
+  private let info: PartInfo?
+
+  /// For the whole file.
+  init() { self.init(start: 0, info: nil) }
+
+  private init(start: Int64, info: PartInfo?) {
+    self.start = start
+    self.info = info
+  }
+
+  /// For the bytes that a part of `size` bytes lacks, or for the whole file if the part can't be resumed.
+  init(size: Int64, info: PartInfo?, url: String) {
+    guard size > 0, let info, info.url == url, info.total.map({ size <= $0 }) ?? true else {
+      self.init()
+      return
+    }
+    // Of a complete part the last byte is requested again: the reply proves that the file is still the same.
+    let start = info.total.map { min(size, $0 - 1) } ?? size
+    self.init(start: start, info: start > 0 ? info : nil)
+  }
+
+  var headers: [(name: String, value: String)] {
+    guard let info else { return [] }
+    return [("If-Range", info.validator), ("Range", "bytes=\(start)-")]
+  }
+
+  func judge(_ reply: Reply) -> Verdict {
+    switch reply.status {
+    case 206: judgePart(reply)
+    case 200..<300: .whole(total: reply.contentLength, note: restartNote(reply))
+    case _ where reply.isRedirect: reply["location"].map { .redirect($0) } ?? .failure(.http(reply.status))
+    case 416 where info != nil: .again("the server has nothing after byte \(start): starting again")
+    default: .failure(.http(reply.status))
+    }
+  }
+
+  private func judgePart(_ reply: Reply) -> Verdict {
+    guard let info else { return .failure(TransferError(.network, "HTTP 206 to a request for the whole file")) }
+    guard let range = reply["content-range"].flatMap({ ContentRange($0) }), range.start == start else {
+      return .again("the server sent another range than asked for: starting again")
+    }
+    if let total = range.total, let known = info.total, total != known { return .again(Self.changed) }
+    guard info.agrees(with: reply) else { return .again(Self.changed) }
+    return .rest(total: range.total ?? info.total)
+  }
+
+  private func restartNote(_ reply: Reply) -> String? {
+    guard let info else { return nil }
+    let isSame = info.agrees(with: reply) && (info.total == nil || info.total == reply.contentLength)
+    return isSame ? "the server ignored the range: starting again" : Self.changed
+  }
+
+  private static let changed = "the file changed on the server: starting again"
+}
+
+/// The part of a file that a 206 reply holds, as its `Content-Range` says.
+struct ContentRange: Equatable {
+  var start: Int64
+  /// The last byte, inclusive.
+  var end: Int64
+  /// Nil where the server writes `*`.
+  var total: Int64?
+
+  /// Reads a header value, as in `bytes 200-1023/146515`; nil where it is malformed or contradicts itself.
+  init?(_ value: String) {
+    guard value.lowercased().hasPrefix("bytes ") else { return nil }
+    let parts = value.dropFirst("bytes ".count).split(separator: "/", omittingEmptySubsequences: false)
+    guard parts.count == 2 else { return nil }
+    let bounds = parts[0].split(separator: "-", omittingEmptySubsequences: false)
+    guard bounds.count == 2, let start = Self.number(bounds[0]), let end = Self.number(bounds[1]), start <= end else {
+      return nil
+    }
+    self.start = start
+    self.end = end
+    guard parts[1] != "*" else { return }
+    guard let total = Self.number(parts[1]), end < total else { return nil }
+    self.total = total
+  }
+
+  private static func number(_ text: Substring) -> Int64? {
+    let digits = text.trimming { $0 == " " }
+    guard digits.allSatisfy({ $0.isASCII && $0.isNumber }) else { return nil }
+    return Int64(digits)
+  }
+}

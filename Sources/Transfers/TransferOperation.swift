@@ -1,0 +1,144 @@
+import Foundation
+import Operations
+
+/// An operation that transfers a file over HTTP, the common part of downloads and uploads.
+///
+/// Its progress counts bytes of the file and is reported at most ten times a second, the first and the last value always.
+/// Its log has a line for each reply, each redirect and each restart.
+public class TransferOperation<Success: Sendable>: ResultOperation<Success>, @unchecked Sendable {
+  // Safe: all variables, also those of subclasses, are used on the transfer thread only.
+  let thread: TransferThread
+  private let url: URL
+  private let headers: [String: String]
+  private let reservedHeaders: Set<String>
+  private(set) final var exchange: Exchange?
+  private(set) final var isPaused = false
+  private var hasBegun = false
+  private var hasEnded = false
+  private var progressGate = ProgressGate<Int, OperationProgress>()
+  private var hasProgressTimer = false
+
+  /// `reserved` are the lower-case names of headers that the transfer sets itself.
+  init(_ url: URL, headers: [String: String], reserved: Set<String>, thread: TransferThread) {
+    self.url = url
+    self.headers = headers
+    reservedHeaders = reserved
+    self.thread = thread
+  }
+
+  /// Pauses the transfer; one that has not begun does not connect before `resume()`.
+  ///
+  /// A download closes its connection and keeps its part. An upload keeps its connection and reads nothing more from its
+  /// file; a server that closes the connection meanwhile makes it fail, because HTTP cannot resume an upload.
+  ///
+  /// Any thread may call it at any time, also before the start; it returns at once. Calls take effect in their order.
+  public final func pause() {
+    thread.async { [self] in
+      isPaused = true
+      guard hasBegun, !hasEnded else { return }
+      hold()
+      flushProgress()
+    }
+  }
+
+  /// Resumes the transfer after `pause()`; a download from the byte where it stopped if the server has the same file.
+  public final func resume() {
+    thread.async { [self] in
+      isPaused = false
+      proceedUnlessPaused()
+    }
+  }
+
+  /// Begins the transfer; the queue calls it.
+  public final override func main() {
+    thread.async { [self] in
+      hasBegun = true
+      proceedUnlessPaused()
+    }
+  }
+
+  /// Ends the transfer within about a millisecond; the queue calls it.
+  public final override func didCancel() {
+    thread.async { [self] in
+      guard !hasEnded else { return }
+      abandon()
+      end(.failure(CancellationError()))
+    }
+  }
+
+  private func proceedUnlessPaused() {
+    guard hasBegun, !hasEnded, !isPaused else { return }
+    do throws(TransferError) { try proceed() } catch { end(.failure(error)) }
+  }
+
+  // For subclasses; all of it on the transfer thread.
+
+  /// Begins the work or resumes it after `hold()`; does nothing if it is under way.
+  func proceed() throws(TransferError) {}
+
+  /// Pauses the work that `proceed()` has begun.
+  func hold() {}
+
+  /// Releases files before a cancelled transfer ends.
+  func abandon() {}
+
+  /// The route to the URL that the transfer was made with.
+  final func firstRoute() throws(TransferError) -> Route {
+    try Route(to: url, headers: headers, reserved: reservedHeaders)
+  }
+
+  /// Starts a request in the place of the previous one.
+  final func send(_ exchange: Exchange) throws(TransferError) {
+    self.exchange = exchange
+    try exchange.start()
+  }
+
+  /// Drops the request under way; its delegate is not called any more.
+  final func cancelExchange() {
+    exchange?.cancel()
+    exchange = nil
+  }
+
+  /// Adds a line to the operation's log.
+  final func note(_ text: String) { log([OperationLogLine(text: text, source: .note)]) }
+
+  /// Notes the first line of an error reply's body, if it has one.
+  final func noteSample(of exchange: Exchange) {
+    if let text = exchange.sampleText { note("the server says: \(text)") }
+  }
+
+  /// Reports the progress now or, at most a tenth of a second later, the newest one by then.
+  final func report(_ completed: Int64, of total: Int64?) {
+    let progress = OperationProgress(completed: completed, total: total)
+    if let progress = progressGate.report(progress, of: 0, now: thread.now) {
+      report(completed: progress.completed, total: progress.total)
+    } else if !hasProgressTimer, let wake = progressGate.nextWake {
+      hasProgressTimer = true
+      thread.after(wake - thread.now) { [weak self] in self?.reportDueProgress() }
+    }
+  }
+
+  private func reportDueProgress() {
+    hasProgressTimer = false
+    for (_, progress) in progressGate.due(now: thread.now) {
+      report(completed: progress.completed, total: progress.total)
+    }
+  }
+
+  /// Reports the newest progress without waiting for its turn.
+  final func flushProgress() {
+    guard let progress = progressGate.flush(0) else { return }
+    report(completed: progress.completed, total: progress.total)
+  }
+
+  /// Finishes the operation, after its last progress.
+  final func end(_ result: Outcome) {
+    guard !hasEnded else { return }
+    hasEnded = true
+    cancelExchange()
+    flushProgress()
+    finish(result)
+  }
+}
+
+extension TransferOperation: ControllableOperation {}
