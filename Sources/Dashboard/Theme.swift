@@ -1,3 +1,4 @@
+import JobModel
 import Screen
 
 /// The signs and looks of the dashboard, for what the terminal can draw and as a person wants them.

@@ -1,3 +1,5 @@
+import JobModel
+
 /// What of the dashboard a settings file can give a look to, by its raw value: the states of jobs, and a few roles.
 package enum ThemeElement: String, Sendable, CaseIterable {
   case failed

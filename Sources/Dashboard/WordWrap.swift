@@ -14,7 +14,7 @@ enum WordWrap {
       }
       if !line.isEmpty { lines.append(line) }
       while TextWidth.of(word) > width {
-        let head = Elide.prefix(word, width)
+        let head = Elision.prefix(word, width)
         guard !head.isEmpty else { break }
         lines.append(head)
         word.removeFirst(head.count)

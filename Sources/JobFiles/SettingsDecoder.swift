@@ -6,12 +6,6 @@ struct SettingsDecoder {
   private static let keys = KnownKeys(
     owner: "a settings file", keys: ["keys", "colors", "background", "notify", "mouse", "ascii"])
 
-  private enum Background: String, CaseIterable {
-    case auto
-    case dark
-    case light
-  }
-
   let vocabulary: SettingsFile.Vocabulary
   let faults: FaultLog
   let values: ValueReader
@@ -29,13 +23,8 @@ struct SettingsDecoder {
     if let node = value("colors") {
       settings.colors = LookReader(elements: vocabulary.elements, faults: faults, values: values).read(node)
     }
-    if let node = value("background"), let word = values.choice(node, "background", as: Background.self) {
-      settings.background =
-        switch word {
-        case .auto: .unknown
-        case .dark: .dark
-        case .light: .light
-        }
+    settings.background = value("background").flatMap {
+      values.choice($0, "background", as: ScreenTraits.Background.self)
     }
     settings.notify = value("notify").flatMap { values.choice($0, "notify", as: EndNotice.self) }
     settings.usesMouse = value("mouse").flatMap { values.flag($0, "mouse") }

@@ -1,4 +1,5 @@
 import JobModel
+import Screen
 
 /// Takes values of the kinds that job files know; each answers nil after reporting what is wrong.
 struct ValueReader {
@@ -135,8 +136,7 @@ struct ValueReader {
   static func isUnprintable(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator, .surrogate: true
-    default:
-      [0x200E, 0x200F, 0x202A, 0x202B, 0x202C, 0x202D, 0x202E, 0x2066, 0x2067, 0x2068, 0x2069].contains(scalar.value)
+    default: TextWidth.isReordering(scalar)
     }
   }
 

@@ -55,11 +55,6 @@ package struct JobGraph: Sendable, Equatable {
     return dependents
   }
 
-  /// A cycle as its path, first and last the same, or nil where there is none; takes time linear in jobs and needs.
-  package var cycle: [JobID]? {
-    DependencyOrder(jobs.map { $0.needs.map(\.job.index) }).cycles.first?.map { JobID($0) }
-  }
-
   /// The named jobs and all that they need, directly or not, renumbered in their old order.
   package func restricted(to wanted: [JobID]) -> JobGraph {
     var keep = Set<JobID>()

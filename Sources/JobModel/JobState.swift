@@ -29,21 +29,6 @@ package enum JobState: Sendable, Equatable {
     case program
   }
 
-  /// The word in `job_state` events.
-  package var word: String {
-    switch self {
-    case .waiting: "waiting"
-    case .ready: "ready"
-    case .executing: "executing"
-    case .paused: "paused"
-    case .backingOff: "backing_off"
-    case .succeeded: "succeeded"
-    case .failed: "failed"
-    case .cancelled: "cancelled"
-    case .skipped: "skipped"
-    }
-  }
-
   /// Whether nothing more happens to the job unless a person retries it.
   package var isTerminal: Bool {
     switch self {

@@ -23,9 +23,6 @@ package struct Run: Sendable, Equatable {
   /// The slots of a program's own queue that has no limit.
   package static let unlimited = 1_000_000
 
-  /// A number of slots as it stands behind a slash or before a noun.
-  package static func slotsText(_ slots: Int) -> String { slots == unlimited ? "any" : "\(slots)" }
-
   package struct Stopping: Sendable, Equatable {
     package var level: StopLevel
     package var by: JobState.Canceller

@@ -23,7 +23,7 @@ package enum ControlSequences {
     case .message:
       guard features.speaksXterm else { return "\u{7}" }
       // ConEmu and its likes take a number and a semicolon for another command of theirs.
-      let plain = Elide.prefix(JobText(text).plain, 240).replacing(";", with: ",")
+      let plain = Elision.prefix(JobText(text).plain, 240).replacing(";", with: ",")
       switch (features.isTmux, features.passage) {
       // Within the wrapping every escape is doubled.
       case (true, _): return "\u{1B}Ptmux;\u{1B}\u{1B}]9;\(plain)\u{7}\u{1B}\\"
@@ -34,7 +34,7 @@ package enum ControlSequences {
   }
 
   package static func title(_ text: String) -> String {
-    "\u{1B}]2;\(Elide.prefix(JobText(text).plain, 240))\u{1B}\\"
+    "\u{1B}]2;\(Elision.prefix(JobText(text).plain, 240))\u{1B}\\"
   }
 
   package static func progress(_ percent: Int, failed: Bool) -> String {

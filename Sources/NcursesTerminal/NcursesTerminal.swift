@@ -156,11 +156,6 @@ package final class NcursesTerminal: Terminal {
     return bytes
   }
 
-  /// The terminal's modes before it was opened; nil unless open.
-  package var shellModes: termios? {
-    if case .open(let screen) = state { screen.shell } else { nil }
-  }
-
   // MARK: Entering and leaving
 
   /// Takes the screen over, and shows again what was on it.

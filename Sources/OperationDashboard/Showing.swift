@@ -63,8 +63,8 @@ extension Settings {
     self.init()
     interface =
       switch options.interface {
-      case .auto: .auto
-      case .terminal: .tui
+      case .auto: nil
+      case .terminal: .dashboard
       case .inline: .inline
       case .plain: .plain
       case .json: .json

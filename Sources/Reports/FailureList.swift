@@ -1,4 +1,5 @@
 import JobModel
+import Screen
 
 /// The failed jobs of a run, each with its reason, its last lines of output and where the whole output is.
 struct FailureList {
@@ -31,7 +32,7 @@ struct FailureList {
     }
     if inDetail {
       for line in record.log.tail(Self.tail, attempt: attempt) {
-        lines.append("    | \(OutputText.clean(line.text, keepingColour: paint.isColoured))")
+        lines.append("    | \(JobText.clean(line.text, keepingColor: paint.isColoured))")
       }
     }
     if let path = run.logPath(id, attempt: attempt) { lines.append("    log: \(path)") }
@@ -72,6 +73,6 @@ enum TallyText {
     add(left, "not run", .warning)
     if parts.isEmpty { parts = ["no jobs"] }
     let name = StateText.clean(run.start?.name ?? "run")
-    return "\(paint(.strong, name)): \(parts.joined(separator: ", ")) in \(TimeText.length(run.length))"
+    return "\(paint(.strong, name)): \(parts.joined(separator: ", ")) in \(Format.length(run.length))"
   }
 }

@@ -65,8 +65,3 @@ extension [UInt8] {
     }
   }
 }
-
-extension Duration {
-  /// Whole microseconds, the rest cut off.
-  var microseconds: Int64 { components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000 }
-}

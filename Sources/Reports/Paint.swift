@@ -32,22 +32,7 @@ package struct Paint: Sendable, Hashable {
 }
 
 extension JobState {
-  /// The letter that the dashboard and the reports put before the job's name.
-  var letter: String {
-    switch self {
-    case .waiting: "."
-    case .ready: "o"
-    case .executing: ">"
-    case .paused: "|"
-    case .backingOff: "z"
-    case .succeeded(upToDate: true): "="
-    case .succeeded: "+"
-    case .failed(_, allowed: true): "~"
-    case .failed(let failure, _): failure.cause == .timedOut ? "T" : "!"
-    case .cancelled: "c"
-    case .skipped: "x"
-    }
-  }
+  var letter: String { StateClass(self).letter(isASCII: true) }
 
   var role: Paint.Role {
     switch self {

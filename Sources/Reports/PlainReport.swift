@@ -1,4 +1,5 @@
 import JobModel
+import Screen
 
 /// One line for each change of state and each line of output, for logs and pipes.
 ///
@@ -42,7 +43,7 @@ package struct PlainReport: Report {
       guard canceller == .person else { return }
       let name = padded(StateText.name(id, in: run))
       news(event.time, "  \(name)  \(paint(.warning, isKill ? "being killed" : "being cancelled"))")
-    case .slotsChanged(let slots): news(event.time, "  \(Run.slotsText(slots)) slots")
+    case .slotsChanged(let slots): news(event.time, "  \(Format.slots(slots))")
     case .priorityChanged(let id, let priority):
       news(event.time, "  \(padded(StateText.name(id, in: run)))  priority \(priority.rawValue)")
     case .drainChanged(let isDraining):
@@ -71,15 +72,14 @@ package struct PlainReport: Report {
   }
 
   private mutating func begin(_ start: RunStart) {
-    let jobs = start.jobs == 1 ? "1 job" : "\(start.jobs) jobs"
-    let slots = start.slots == 1 ? "1 slot" : "\(Run.slotsText(start.slots)) slots"
+    let (jobs, slots) = (Format.count(start.jobs, "job"), Format.slots(start.slots))
     let logs = start.folder.map { ", logs in \($0)/logs" } ?? ""
     news(.zero, "  \(paint(.strong, StateText.clean(start.name))): \(jobs), \(slots)\(logs)")
   }
 
   private mutating func append(_ output: LogLine, of id: JobID, at time: Duration, in run: Run) {
     let mark = output.stream == .note ? ":" : "|"
-    let body = OutputText.clean(output.text, keepingColour: paint.isColoured) + (output.isCut ? " [cut]" : "")
+    let body = JobText.clean(output.text, keepingColor: paint.isColoured) + (output.isCut ? " [cut]" : "")
     news(time, "  \(paint(.quiet, padded(StateText.name(id, in: run)) + " " + mark)) \(body)")
   }
 
@@ -102,11 +102,11 @@ package struct PlainReport: Report {
         guard case .backingOff(let until, _, _, _) = record.state else { return nil }
         return until
       }.min()
-      return next.map { "nothing runs, next retry in \(TimeText.length($0 - now)); \(done)" } ?? "nothing runs; \(done)"
+      return next.map { "nothing runs, next retry in \(Format.length($0 - now)); \(done)" } ?? "nothing runs; \(done)"
     }
     var names = active.prefix(Self.named).map { id in
       let isPaused = run[id].state != .executing
-      let elapsed = run[id].elapsed(at: now).map { " \(TimeText.length($0))" } ?? ""
+      let elapsed = run[id].elapsed(at: now).map { " \(Format.length($0))" } ?? ""
       return "\(StateText.name(id, in: run))\(elapsed)\(isPaused ? " (paused)" : "")"
     }
     if active.count > names.count { names.append("\(active.count - names.count) more") }
@@ -120,7 +120,7 @@ package struct PlainReport: Report {
 
   private mutating func line(_ time: Duration, _ body: String) {
     lastLine = time
-    text.append("\(paint(.quiet, TimeText.stamp(time))) \(body)\n")
+    text.append("\(paint(.quiet, Format.stamp(time))) \(body)\n")
   }
 
   private func padded(_ name: String) -> String {

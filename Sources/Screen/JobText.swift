@@ -13,8 +13,6 @@ package struct JobText: Sendable, Hashable {
   /// Neighbours differ in style; none is empty.
   package let runs: [Run]
 
-  package init(runs: [Run]) { self.runs = runs }
-
   /// One line without its end, in bytes as the job wrote them.
   ///
   /// A carriage return within it starts the line again, as progress lines do, and tabs become blanks to the next
@@ -30,38 +28,20 @@ package struct JobText: Sendable, Hashable {
   package init(_ line: String) { self.init(line: line.utf8) }
 
   /// The line for the clipboard: its tabs stay tabs, so it has no width.
-  package init(written line: String) {
-    var parser = JobTextParser(keepsTabs: true)
+  package init(written line: String) { runs = Self.runs(line, .written) }
+
+  /// The line for a stream that may be a terminal: tabs stay, and SGR sequences stay as written where `keepingColor`.
+  package static func clean(_ line: String, keepingColor: Bool = false) -> String {
+    if TextWidth.isSimple(line) { return line }
+    return runs(line, .stream(keepsColor: keepingColor)).map(\.text).joined()
+  }
+
+  private static func runs(_ line: String, _ form: JobTextParser.Form) -> [Run] {
+    var parser = JobTextParser(form)
     for scalar in line.unicodeScalars { parser.take(scalar) }
-    runs = parser.finish()
+    return parser.finish()
   }
 
   package var plain: String { runs.map(\.text).joined() }
   package var width: Int { runs.reduce(0) { $0 + TextWidth.of($1.text) } }
-
-  /// The same text in lines of at most `width` cells; one empty line for an empty text.
-  package func wrapped(to width: Int) -> [JobText] {
-    guard width > 0, self.width > width else { return [self] }
-    var lines: [JobText] = []
-    var line: [Run] = []
-    var used = 0
-    for run in runs {
-      var piece = ""
-      for grapheme in run.text {
-        let cells = TextWidth.of(grapheme)
-        if used + cells > width, used > 0 {
-          if !piece.isEmpty { line.append(Run(piece, run.style)) }
-          lines.append(JobText(runs: line))
-          line = []
-          piece = ""
-          used = 0
-        }
-        piece.append(grapheme)
-        used += cells
-      }
-      if !piece.isEmpty { line.append(Run(piece, run.style)) }
-    }
-    lines.append(JobText(runs: line))
-    return lines
-  }
 }

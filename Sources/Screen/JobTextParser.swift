@@ -1,5 +1,14 @@
-/// Takes a line's scalars one by one and keeps what may be shown.
+/// A state machine over the scalars of a job's line that keeps those which a terminal may show.
 struct JobTextParser {
+  enum Form {
+    /// Styled text in cells: tabs are expanded, a backspace removes the grapheme before it.
+    case cells
+    /// As `cells`, but tabs stay.
+    case written
+    /// Text without styles: tabs stay, backspaces are dropped, SGR sequences stay where `keepsColor`.
+    case stream(keepsColor: Bool)
+  }
+
   private enum State {
     case ground
     case escape
@@ -17,9 +26,11 @@ struct JobTextParser {
   private var marks = 0
   /// A carriage return has come; what comes next writes over the line.
   private var returned = false
-  private let keepsTabs: Bool
+  /// Whether the last SGR sequence of a stream set something.
+  private var isColored = false
+  private let form: Form
 
-  init(keepsTabs: Bool = false) { self.keepsTabs = keepsTabs }
+  init(_ form: Form = .cells) { self.form = form }
 
   mutating func take(_ scalar: Unicode.Scalar) {
     switch state {
@@ -32,16 +43,17 @@ struct JobTextParser {
     }
   }
 
-  mutating func finish() -> [JobText.Run] { runs }
+  mutating func finish() -> [JobText.Run] {
+    if isColored { runs[0].text += "\u{1B}[0m" }
+    return runs
+  }
 
   private mutating func ground(_ scalar: Unicode.Scalar) {
     switch scalar.value {
     case 0x1B: state = .escape
     case 0x0D: returned = true
-    case 0x08: removeLast()
-    case 0x09 where keepsTabs: show(scalar)
-    case 0x09:
-      for _ in 0..<(8 - column % 8) { show(" ") }
+    case 0x08: backspace()
+    case 0x09: tab()
     case 0x80..<0xA0: escape(Unicode.Scalar(scalar.value - 0x40) ?? " ")
     default:
       if isShown(scalar) { show(scalar) }
@@ -68,7 +80,7 @@ struct JobTextParser {
     case " "..."/", "<"..."?": state = .control(parameters: parameters, isPlain: false)
     case "@"..."~":
       state = .ground
-      if scalar == "m", isPlain { style.apply(graphicRendition: parameters) }
+      if scalar == "m", isPlain { apply(graphicRendition: parameters) }
     case "\u{1B}": state = .escape
     case "\u{18}", "\u{1A}": state = .ground
     case "\u{0}"..."\u{1F}": break
@@ -88,13 +100,18 @@ struct JobTextParser {
     }
   }
 
+  private mutating func apply(graphicRendition parameters: String) {
+    guard case .stream(let keepsColor) = form else { return style.apply(graphicRendition: parameters) }
+    guard keepsColor else { return }
+    overwrite()
+    // A stream is one run, because its style never changes.
+    if runs.isEmpty { runs = [JobText.Run("")] }
+    runs[0].text += "\u{1B}[\(parameters)m"
+    isColored = !parameters.isEmpty && parameters != "0"
+  }
+
   private mutating func show(_ scalar: Unicode.Scalar) {
-    if returned {
-      returned = false
-      runs = []
-      column = 0
-      marks = 0
-    }
+    overwrite()
     let width = TextWidth.of(scalar)
     // Marks without end would pile up in one cell.
     marks = width == 0 ? marks + 1 : 0
@@ -107,8 +124,24 @@ struct JobTextParser {
     }
   }
 
-  /// A backspace: what an overstriking program writes twice is shown once.
-  private mutating func removeLast() {
+  /// Starts the line again if a carriage return has come.
+  private mutating func overwrite() {
+    guard returned else { return }
+    returned = false
+    runs = []
+    column = 0
+    marks = 0
+    isColored = false
+  }
+
+  private mutating func tab() {
+    guard case .cells = form else { return show("\t") }
+    for _ in 0..<(8 - column % 8) { show(" ") }
+  }
+
+  /// Text that an overstriking program writes twice is shown once.
+  private mutating func backspace() {
+    if case .stream = form { return }
     guard !returned, let last = runs.indices.last, let grapheme = runs[last].text.popLast() else { return }
     column = max(0, column - TextWidth.of(grapheme))
     if runs[last].text.isEmpty { runs.removeLast() }

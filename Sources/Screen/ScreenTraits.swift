@@ -9,9 +9,10 @@ package struct ScreenTraits: Sendable, Hashable {
     package static func < (left: Palette, right: Palette) -> Bool { left.rawValue < right.rawValue }
   }
 
-  /// What the terminal draws on.
+  /// The color behind the text; the raw values are those of `--background` and of the settings file.
   package enum Background: String, Sendable, CaseIterable {
-    case unknown
+    /// To be found out, or not known.
+    case unknown = "auto"
     case dark
     case light
 

@@ -67,8 +67,8 @@ package enum TextWidth {
 
   static func isRegionalIndicator(_ scalar: Unicode.Scalar) -> Bool { (0x1F1E6...0x1F1FF).contains(scalar.value) }
 
-  /// The bidirectional controls.
-  static func isReordering(_ scalar: Unicode.Scalar) -> Bool {
+  /// The bidirectional controls: they make a line read as another one.
+  package static func isReordering(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: true
     default: false

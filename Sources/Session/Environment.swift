@@ -23,16 +23,6 @@ package struct Environment: Sendable {
     self.processors = processors
   }
 
-  /// How a run is shown, once `auto` is decided.
-  package enum Interface: Equatable {
-    case dashboard
-    /// Plain lines above the jobs at work.
-    case inline
-    case plain
-    case json
-    case quiet
-  }
-
   /// The environment of this process.
   package static func current() -> Environment {
     Environment(
@@ -52,15 +42,17 @@ package struct Environment: Sendable {
   /// Whether the person reads by other means than by looking: what is drawn over itself can't be read aloud.
   private var wantsStaticLines: Bool { isSet("ACCESSIBLE") && variables["ACCESSIBLE"] != "0" }
 
-  /// Throws where the dashboard is asked for and can't be had.
-  package func interface(for wish: Settings.Interface) throws(UsageError) -> Interface {
+  /// Decides how the run is shown; nil asks for the dashboard where it can be drawn and somebody looks, else for plain lines.
+  ///
+  /// Throws where the dashboard is asked for and can't be drawn.
+  package func interface(for wish: Settings.Interface?) throws(UsageError) -> Settings.Interface {
     switch wish {
-    case .auto: return canDraw && !isSet("CI") && !wantsStaticLines ? .dashboard : .plain
+    case nil: return canDraw && !isSet("CI") && !wantsStaticLines ? .dashboard : .plain
     case .inline: return outputIsTerminal && hasCapableTerminal && !wantsStaticLines ? .inline : .plain
     case .plain: return .plain
     case .json: return .json
     case .quiet: return .quiet
-    case .tui:
+    case .dashboard:
       guard inputIsTerminal, outputIsTerminal else {
         throw UsageError("--ui tui needs a terminal as standard input and output; --ui plain does without")
       }
@@ -93,20 +85,14 @@ package struct Environment: Sendable {
 
   /// Whether the terminal is worth asking what it draws on: nobody has said, and the answer would change the colours.
   package func asksBackground(_ settings: Settings) -> Bool {
-    (settings.background ?? .auto) == .auto && traits(settings).palette > .none
+    (settings.background ?? .unknown) == .unknown && traits(settings).palette > .none
   }
 
   private func background(_ settings: Settings) -> ScreenTraits.Background {
-    switch settings.background ?? .auto {
-    case .dark: return .dark
-    case .light: return .light
-    case .auto:
-      // As rxvt and Konsole set it: the indices of text and background.
-      guard let last = variables["COLORFGBG"]?.split(separator: ";").last, let index = Int(last) else {
-        return .unknown
-      }
-      return (0...6).contains(index) || index == 8 ? .dark : (7...15).contains(index) ? .light : .unknown
-    }
+    if let known = settings.background, known != .unknown { return known }
+    // As rxvt and Konsole set it: the indices of text and background.
+    guard let last = variables["COLORFGBG"]?.split(separator: ";").last, let index = Int(last) else { return .unknown }
+    return (0...6).contains(index) || index == 8 ? .dark : (7...15).contains(index) ? .light : .unknown
   }
 
   /// Whether the locale's characters are UTF-8; the first variable that is set decides.

@@ -7,7 +7,7 @@ import Reports
 package final class RunSession {
   /// What a run is shown with.
   package struct Display {
-    package var interface: Environment.Interface
+    package var interface: Settings.Interface
     package var outputPaint: Paint
     package var errorPaint: Paint
     package var output: Output
@@ -17,7 +17,7 @@ package final class RunSession {
     package var stream: InlineStream?
 
     package init(
-      interface: Environment.Interface, outputPaint: Paint, errorPaint: Paint, output: Output, errors: Output,
+      interface: Settings.Interface, outputPaint: Paint, errorPaint: Paint, output: Output, errors: Output,
       trace: Output? = nil, stream: InlineStream? = nil
     ) {
       self.interface = interface

@@ -1,5 +1,5 @@
 import JobModel
-import Reports
+import Screen
 
 /// The line that answers a signal where there is no dashboard.
 package enum StopText {
@@ -8,7 +8,7 @@ package enum StopText {
   package static func line(_ level: StopLevel, _ run: Run) -> String {
     let running = run.ids.filter { run[$0].state.isActive }
     guard !running.isEmpty else { return "opdash: stopping" }
-    var names = running.prefix(named).map { OutputText.clean(run[$0].job.name, keepingColour: false) }
+    var names = running.prefix(named).map { JobText.clean(run[$0].job.name) }
     if running.count > names.count { names.append("\(running.count - names.count) more") }
     let list = names.joined(separator: ", ")
     switch level {

@@ -33,19 +33,9 @@ extension Options {
   init(_ view: ViewOptions) {
     let settings = view.settings
     self.init(
-      keepOpen: KeepOpen(settings.keepOpen), source: view.source, usesMouse: settings.hasMouse,
-      keys: KeyMap(changes: settings.keys))
+      keepOpen: .init(rawValue: settings.keepOpen.rawValue) ?? .onFailure, source: view.source,
+      usesMouse: settings.hasMouse, keys: KeyMap(changes: settings.keys))
     looks = .named(settings.looks)
     notice = settings.notice ?? .none
-  }
-}
-
-extension Options.KeepOpen {
-  package init(_ setting: Settings.KeepOpen) {
-    switch setting {
-    case .onFailure: self = .onFailure
-    case .always: self = .always
-    case .never: self = .never
-    }
   }
 }

@@ -68,7 +68,7 @@ struct Option: Sendable {
       }),
     Option(
       name: "ui", letter: nil, summary: "auto (default), tui, inline, plain, json or quiet", commands: running,
-      effect: choice("MODE", \.interface)),
+      effect: choice("MODE", \.interface, of: Settings.Interface.self, automatic: "auto")),
     Option(
       name: "keep-open", letter: nil, summary: "stay at the end: on-failure (default), always or never",
       commands: running, effect: choice("WHEN", \.keepOpen)),
@@ -90,7 +90,7 @@ struct Option: Sendable {
       effect: choice("HOW", \.notice, of: EndNotice.self)),
     Option(
       name: "background", letter: nil, summary: "auto (default), dark or light", commands: running,
-      effect: choice("BG", \.background, of: Settings.Background.self)),
+      effect: choice("BG", \.background, of: ScreenTraits.Background.self)),
     Option(
       name: "ascii", letter: nil, summary: "draw with ASCII only", commands: printing,
       effect: .flag { $0.settings.isASCII = true }),
@@ -118,11 +118,14 @@ struct Option: Sendable {
     }
   }
 
+  /// `automatic` is a word for nil.
   private static func choice<Choice: RawRepresentable & CaseIterable & SendableMetatype>(
-    _ name: String, _ path: any WritableKeyPath<Settings, Choice?> & Sendable, of type: Choice.Type
+    _ name: String, _ path: any WritableKeyPath<Settings, Choice?> & Sendable, of type: Choice.Type,
+    automatic: String? = nil
   ) -> Effect where Choice.RawValue == String {
-    .choice(name: name, words: Choice.allCases.map(\.rawValue)) { values, text in
-      guard let choice = Choice(rawValue: text) else { return false }
+    .choice(name: name, words: (automatic.map { [$0] } ?? []) + Choice.allCases.map(\.rawValue)) { values, text in
+      let choice = Choice(rawValue: text)
+      guard choice != nil || text == automatic else { return false }
       values.settings[keyPath: path] = choice
       return true
     }

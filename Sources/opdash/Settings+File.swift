@@ -8,15 +8,7 @@ extension Settings {
     var settings = self
     settings.keys = file.keys
     settings.looks = file.colors
-    settings.background =
-      background
-      ?? file.background.map { background in
-        switch background {
-        case .unknown: .auto
-        case .dark: .dark
-        case .light: .light
-        }
-      }
+    settings.background = background ?? file.background
     settings.notice = notice ?? file.notify
     settings.hasMouse = hasMouse && file.usesMouse != false
     settings.isASCII = isASCII || file.isASCII == true

@@ -51,36 +51,6 @@ struct WordingTests {
     }
   }
 
-  @Test(
-    arguments: [
-      (0, "0"), (999, "999"), (1000, "1.0K"), (1024, "1.0K"), (1_048_575, "1.0M"), (37_000_000, "35M"),
-      (2_147_483_648, "2.0G"), (-5, "0"), (Int64.max, "8.0E"),
-    ] as [(Int64, String)])
-  func bytesTakeFourCellsAtMost(_ count: Int64, _ text: String) {
-    #expect(Format.bytes(count) == text)
-    #expect(text.count <= 4)
-  }
-
-  @Test(arguments: [
-    (0.0, "0:00", "00:00"), (12, "0:12", "00:12"), (62.9, "1:02", "01:02"), (3723, "1:02:03", "1:02:03"),
-    (-3, "0:00", "00:00"), (360_000, "100:00:00", "100:00:00"),
-  ])
-  func timesAreWholeSeconds(_ seconds: Double, _ text: String, _ steady: String) {
-    #expect(Format.time(.seconds(seconds)) == text)
-    #expect(Format.steadyTime(.seconds(seconds)) == steady)
-  }
-
-  @Test func aCountdownEndsAtItsEnd() {
-    #expect(Format.countdown(.milliseconds(7_001)) == "0:08")
-    #expect(Format.countdown(.zero) == "0:00")
-    #expect(Format.countdown(.seconds(-1)) == "0:00")
-  }
-
-  @Test func onlyTheWholeIsAHundredPerCent() {
-    #expect(Format.percent(0.999) == "99%")
-    #expect(Format.percent(1) == "100%")
-  }
-
   @Test func noShareOfABarThatIsThereIsInvisible() {
     #expect(Header.cells([1, 0, 1, 9997], of: 10_000, width: 50) == [1, 0, 1, 47])
     #expect(Header.cells([5, 5], of: 10, width: 10) == [5, 5])

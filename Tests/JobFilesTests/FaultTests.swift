@@ -307,6 +307,7 @@ import Testing
     ("'a[b]'", "holds a bracket, which only instances of a matrix have: delete it"),
     ("\"a\\eb\"", "holds the control character \\u{1B}: delete it"),
     ("\"a\\u202Eb\"", "holds the control character \\u{202E}: delete it"),
+    ("\"a\\u061Cb\"", "holds the control character \\u{061C}: delete it"),
     ("'a${b}'", "holds '${': variables are not put into names, so write it out"),
   ])
   func aNameThatWouldMisleadIsRefused(name: String, fault: String) {

@@ -7,17 +7,6 @@ func job(_ name: String, _ needs: Int..., when: JobNeed.Condition = .ok) -> Job 
 }
 
 @Suite struct JobGraphTests {
-  @Test func theCycleIsNamedInJobs() {
-    let graph = JobGraph(name: "g", jobs: [job("a", 1), job("b", 2), job("c", 1)])
-    #expect(graph.cycle == [1, 2, 1].map { JobID($0) })
-    #expect(JobGraph(name: "g", jobs: [job("a", 1), job("b")]).cycle == nil)
-  }
-
-  @Test func aLongChainHasNoCycleAndNeedsNoRecursion() {
-    let jobs = (0..<100_000).map { $0 == 99_999 ? job("\($0)") : job("\($0)", $0 + 1) }
-    #expect(JobGraph(name: "g", jobs: jobs).cycle == nil)
-  }
-
   @Test func restrictedKeepsTheWantedAndAllThatTheyNeedInTheirOldOrder() {
     let graph = JobGraph(
       name: "g",

@@ -107,14 +107,6 @@ import Testing
     #expect(text.plain.unicodeScalars.count <= 10)
   }
 
-  @Test func aLongLineWrapsWithItsColours() {
-    let lines = JobText("ab\u{1B}[31mcd漢e").wrapped(to: 3)
-    #expect(lines.map(\.plain) == ["abc", "d漢", "e"])
-    #expect(lines[1].runs == [.init("d漢", Style(.indexed(1)))])
-    #expect(JobText("").wrapped(to: 3).map(\.plain) == [""])
-    #expect(JobText("漢").wrapped(to: 1).map(\.plain) == ["漢"])
-  }
-
   @Test(arguments: UInt64(1)...200)
   func noCellIsEverAControlCharacter(_ seed: UInt64) {
     var random = SplitMix(state: seed)

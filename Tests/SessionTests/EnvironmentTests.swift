@@ -13,7 +13,7 @@ import Testing
   }
 
   @Test(arguments: [
-    (Self.terminal, true, true, Environment.Interface.dashboard), (Self.terminal, false, true, .plain),
+    (Self.terminal, true, true, Settings.Interface.dashboard), (Self.terminal, false, true, .plain),
     (Self.terminal, true, false, .plain), (["TERM": "dumb"], true, true, .plain), (["TERM": ""], true, true, .plain),
     ([:], true, true, .plain), (["TERM": "xterm", "CI": "true"], true, true, .plain),
     (["TERM": "xterm", "CI": "1"], true, true, .plain), (["TERM": "xterm", "CI": ""], true, true, .dashboard),
@@ -22,33 +22,33 @@ import Testing
     (["TERM": "xterm", "ACCESSIBLE": ""], true, true, .dashboard),
   ])
   func autoDrawsOnlyOnATerminalThatAPersonWatches(
-    _ variables: [String: String], _ input: Bool, _ output: Bool, _ interface: Environment.Interface
+    _ variables: [String: String], _ input: Bool, _ output: Bool, _ interface: Settings.Interface
   ) throws {
-    #expect(try environment(variables, input: input, output: output).interface(for: .auto) == interface)
+    #expect(try environment(variables, input: input, output: output).interface(for: nil) == interface)
   }
 
   @Test func anExplicitInterfaceIsTaken() throws {
     let ci = environment(["TERM": "xterm", "CI": "true"])
-    #expect(try ci.interface(for: .tui) == .dashboard)
+    #expect(try ci.interface(for: .dashboard) == .dashboard)
     #expect(try ci.interface(for: .plain) == .plain)
     #expect(try ci.interface(for: .json) == .json)
     #expect(try ci.interface(for: .quiet) == .quiet)
   }
 
   @Test(arguments: [
-    (Self.terminal, false, true, Environment.Interface.inline), (Self.terminal, true, false, .plain),
+    (Self.terminal, false, true, Settings.Interface.inline), (Self.terminal, true, false, .plain),
     (["TERM": "dumb"], true, true, .plain), ([:], true, true, .plain),
     (["TERM": "xterm", "CI": "1"], true, true, .inline),
     (["TERM": "xterm", "ACCESSIBLE": "yes"], true, true, .plain),
   ])
   func inlineNeedsATerminalToWriteOnAndAPersonWhoLooks(
-    _ variables: [String: String], _ input: Bool, _ output: Bool, _ interface: Environment.Interface
+    _ variables: [String: String], _ input: Bool, _ output: Bool, _ interface: Settings.Interface
   ) throws {
     #expect(try environment(variables, input: input, output: output).interface(for: .inline) == interface)
   }
 
   @Test func theDashboardThatIsAskedForIsDrawnForWhoReadsByEarToo() throws {
-    #expect(try environment(["TERM": "xterm", "ACCESSIBLE": "1"]).interface(for: .tui) == .dashboard)
+    #expect(try environment(["TERM": "xterm", "ACCESSIBLE": "1"]).interface(for: .dashboard) == .dashboard)
   }
 
   @Test(
@@ -58,10 +58,10 @@ import Testing
       (["COLORFGBG": "12;default;8"], nil, .dark), (["COLORFGBG": "0;7"], nil, .light),
       (["COLORFGBG": "0;default"], nil, .unknown), (["COLORFGBG": "x"], nil, .unknown),
       (["COLORFGBG": "0;99"], nil, .unknown),
-      (["COLORFGBG": "15;0"], .light, .light), (["COLORFGBG": "15;0"], .auto, .dark), ([:], .dark, .dark),
-    ] as [([String: String], Settings.Background?, ScreenTraits.Background)])
+      (["COLORFGBG": "15;0"], .light, .light), (["COLORFGBG": "15;0"], .unknown, .dark), ([:], .dark, .dark),
+    ] as [([String: String], ScreenTraits.Background?, ScreenTraits.Background)])
   func theBackgroundIsWhatIsSaidElseWhatTheVariableSays(
-    _ variables: [String: String], _ wish: Settings.Background?, _ background: ScreenTraits.Background
+    _ variables: [String: String], _ wish: ScreenTraits.Background?, _ background: ScreenTraits.Background
   ) {
     var settings = Settings()
     settings.background = wish
@@ -70,12 +70,12 @@ import Testing
 
   @Test(
     arguments: [
-      (["TERM": "xterm-256color"], nil, true), (["TERM": "xterm-256color"], .auto, true),
+      (["TERM": "xterm-256color"], nil, true), (["TERM": "xterm-256color"], .unknown, true),
       (["TERM": "xterm-256color"], .light, false), (["TERM": "xterm"], nil, true),
       (["TERM": "xterm-256color", "NO_COLOR": "1"], nil, false),
-    ] as [([String: String], Settings.Background?, Bool)])
+    ] as [([String: String], ScreenTraits.Background?, Bool)])
   func theTerminalIsAskedOnlyWhereTheAnswerChangesSomething(
-    _ variables: [String: String], _ wish: Settings.Background?, _ asks: Bool
+    _ variables: [String: String], _ wish: ScreenTraits.Background?, _ asks: Bool
   ) {
     var settings = Settings()
     settings.background = wish
@@ -92,8 +92,8 @@ import Testing
   }
 
   @Test func theDashboardCannotBeForcedWhereItCannotBeDrawn() {
-    #expect(throws: UsageError.self) { try environment(Self.terminal, output: false).interface(for: .tui) }
-    #expect(throws: UsageError.self) { try environment(["TERM": "dumb"]).interface(for: .tui) }
+    #expect(throws: UsageError.self) { try environment(Self.terminal, output: false).interface(for: .dashboard) }
+    #expect(throws: UsageError.self) { try environment(["TERM": "dumb"]).interface(for: .dashboard) }
   }
 
   @Test(arguments: [

@@ -45,6 +45,6 @@ import Testing
   @Test func whatNeitherSaysIsLeftOpen() throws {
     let settings = try Settings().over(settings("x-nothing: here"))
     #expect(settings == Settings())
-    #expect(try Settings().over(self.settings("background: auto")).background == .auto)
+    #expect(try Settings().over(self.settings("background: auto")).background == .unknown)
   }
 }

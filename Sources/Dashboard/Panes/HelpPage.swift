@@ -1,3 +1,4 @@
+import JobModel
 import Screen
 
 /// Every key and what it does, out of the one table.

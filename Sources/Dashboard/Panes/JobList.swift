@@ -125,7 +125,7 @@ struct JobList {
     let nameStyle = name.isRepeat || !(state == .executing || state.attention == 0) ? secondary : theme.bold
     let room = columns.name.width - TextWidth.of(name.tail)
     // A name that can be read goes before lines that can be followed.
-    let lead = Elide.suffix(name.lead, max(0, room - min(TextWidth.of(record.job.name), room * 2 / 3)))
+    let lead = Elision.suffix(name.lead, max(0, room - min(TextWidth.of(record.job.name), room * 2 / 3)))
     let text = theme.elision.middle(record.job.name, to: max(1, room - TextWidth.of(lead)))
     frame.put(
       [Span(lead, theme.rule), Span(text, nameStyle), Span(name.tail, theme.accent)], x: x + columns.name.x, y: y,

@@ -1,3 +1,4 @@
+import JobModel
 import Screen
 
 /// The line below the rows of a panel: something about them at the left, filter, tags and place at the right.

@@ -1,8 +1,6 @@
-import JobModel
-
-/// What a notification says of a run that is over.
+/// The text of the notification that a run has ended.
 package enum EndText {
-  /// `release.yml: done 38/38`, or `release.yml: FAIL 2 of 38`.
+  /// `release.yml: done 38/38`, `release.yml: stopped 12/38` or `release.yml: FAIL 2 of 38`.
   package static func of(_ run: Run, name: String) -> String {
     let counts = run.counts
     let failed = counts.failed - counts.allowed

@@ -1,8 +1,7 @@
+import Screen
 import Testing
 
-@testable import Reports
-
-@Suite struct OutputTextTests {
+@Suite struct StreamTextTests {
   @Test(arguments: [
     ("plain ✓ text", "plain ✓ text", "plain ✓ text"),
     ("\u{1B}[1;31mred\u{1B}[0m", "red", "\u{1B}[1;31mred\u{1B}[0m"),
@@ -26,14 +25,17 @@ import Testing
     ),
     ("c1\u{85}\u{9F}x", "c1", "c1"),
     ("bidi \u{202E}txt\u{2066}\u{200F}\u{2028}.", "bidi txt.", "bidi txt."),
+    ("arabic letter mark \u{61C}.", "arabic letter mark .", "arabic letter mark ."),
+    ("hidden \u{200B}\u{FEFF}\u{E0041}.", "hidden .", "hidden ."),
+    ("\u{1B}[31m10%\r\u{1B}[32m20%", "20%", "\u{1B}[32m20%\u{1B}[0m"),
   ])
   func onlyColourPassesAndOnlyWhereItIsAllowed(_ text: String, _ plain: String, _ coloured: String) {
-    #expect(OutputText.clean(text, keepingColour: false) == plain)
-    #expect(OutputText.clean(text, keepingColour: true) == coloured)
+    #expect(JobText.clean(text) == plain)
+    #expect(JobText.clean(text, keepingColor: true) == coloured)
   }
 
   @Test func noMixOfBytesDrivesTheTerminal() {
-    var generator = SeededGenerator(state: 7)
+    var generator = SplitMix(state: 7)
     let parts = [
       "\u{1B}", "[", "]", "P", "m", "0", ";", "\\", "\u{07}", "\u{9B}", "\u{9D}", "\u{9C}", "x", "é", "\r", "\t", "?",
       "(",
@@ -42,9 +44,9 @@ import Testing
       let text = (0..<Int.random(in: 0...24, using: &generator)).map { _ in parts.randomElement(using: &generator) ?? ""
       }
       .joined()
-      let plain = OutputText.clean(text, keepingColour: false)
+      let plain = JobText.clean(text)
       #expect(!plain.unicodeScalars.contains { isControl($0) }, "\(text.debugDescription)")
-      let coloured = OutputText.clean(text, keepingColour: true)
+      let coloured = JobText.clean(text, keepingColor: true)
       let rest = coloured.replacing(/\u{1B}\[[0-9;:]*m/, with: "")
       #expect(!rest.unicodeScalars.contains { isControl($0) }, "\(text.debugDescription)")
     }
@@ -52,18 +54,5 @@ import Testing
 
   private func isControl(_ scalar: Unicode.Scalar) -> Bool {
     scalar != "\t" && (scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value))
-  }
-}
-
-/// The same numbers each time (SplitMix64).
-private struct SeededGenerator: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
   }
 }

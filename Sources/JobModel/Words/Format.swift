@@ -1,0 +1,101 @@
+import Foundation
+
+/// Durations, sizes, rates and counts as people read them.
+package enum Format {
+  // MARK: Durations
+
+  /// `0:12`, `1:02`, `1:02:03`; whole seconds, rounded down.
+  package static func time(_ duration: Duration) -> String {
+    let seconds = max(0, duration.components.seconds)
+    let tail = two(seconds % 60)
+    guard seconds >= 3600 else { return "\(seconds / 60):\(tail)" }
+    return "\(seconds / 3600):\(two(seconds / 60 % 60)):\(tail)"
+  }
+
+  /// As `time`, with at least two digits for the minutes, so that the width stays the same for an hour.
+  package static func steadyTime(_ duration: Duration) -> String {
+    duration < .seconds(600) ? "0" + time(duration) : time(duration)
+  }
+
+  /// The time until something happens: as `time`, rounded up, so that `0:00` means now.
+  package static func countdown(_ duration: Duration) -> String {
+    let (seconds, attoseconds) = max(.zero, duration).components
+    return time(.seconds(seconds + (attoseconds > 0 ? 1 : 0)))
+  }
+
+  /// `0.3s` below ten seconds, else as `time`; rounded down.
+  package static func stretch(_ duration: Duration) -> String {
+    guard duration < .seconds(10) else { return time(duration) }
+    let tenths = max(0, duration.microseconds / 100_000)
+    return "\(tenths / 10).\(tenths % 10)s"
+  }
+
+  /// How long something took, with units: `0.4s`, `12.3s`, `2m04s`, `1h05m`; rounded to tenths.
+  package static func length(_ duration: Duration) -> String {
+    let tenths = max(0, (duration.microseconds + 50_000) / 100_000)
+    guard tenths >= 600 else { return "\(tenths / 10).\(tenths % 10)s" }
+    let seconds = tenths / 10
+    guard seconds >= 3600 else { return "\(seconds / 60)m\(two(seconds % 60))s" }
+    return "\(seconds / 3600)h\(two(seconds / 60 % 60))m"
+  }
+
+  /// An instant on the run's clock: `00:03.1`, `1:02:03.4`; rounded down to tenths.
+  package static func stamp(_ time: Duration) -> String {
+    "\(steadyTime(time)).\(max(0, time.microseconds / 100_000) % 10)"
+  }
+
+  /// `14:03:12` on the wall clock of `zone`.
+  package static func clock(_ date: Date, in zone: TimeZone) -> String {
+    let shifted = date.timeIntervalSince1970 + Double(zone.secondsFromGMT(for: date))
+    let day = Int64(shifted.rounded(.down)) % 86_400
+    let seconds = day < 0 ? day + 86_400 : day
+    return "\(two(seconds / 3600)):\(two(seconds / 60 % 60)):\(two(seconds % 60))"
+  }
+
+  // MARK: Amounts
+
+  /// `999`, `1.2K`, `34M`, `1.2G`: powers of 1024, at most four characters.
+  package static func bytes(_ count: Int64) -> String { scaled(Double(max(0, count)), base: 1024) }
+
+  /// `8.1M/s` for bytes, `3.2/s` for steps.
+  package static func rate(_ rate: Double, _ unit: JobProgress.Unit) -> String {
+    switch unit {
+    case .bytes: scaled(rate, base: 1024) + "/s"
+    case .steps: (rate < 10 ? tenths(rate) : scaled(rate, base: 1000)) + "/s"
+    }
+  }
+
+  /// Rounded down: `100%` is the whole and nothing less.
+  package static func percent(_ fraction: Double) -> String { "\(Int(min(1, max(0, fraction)) * 100))%" }
+
+  /// `1 job`, `3 jobs`.
+  package static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
+
+  /// `1 slot`, `8 slots`, `any slots`.
+  package static func slots(_ slots: Int) -> String { "\(Run.slotsText(slots)) \(slots == 1 ? "slot" : "slots")" }
+
+  private static func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
+
+  private static func tenths(_ value: Double) -> String {
+    let tenths = Int64((value * 10).rounded())
+    return "\(tenths / 10).\(tenths % 10)"
+  }
+
+  private static func scaled(_ value: Double, base: Double) -> String {
+    guard value.isFinite else { return "?" }
+    var value = max(0, value)
+    var unit = 0
+    let units = ["", "K", "M", "G", "T", "P", "E", "Z"]
+    while value >= 999.5, unit < units.count - 1 {
+      value /= base
+      unit += 1
+    }
+    if unit == 0 { return "\(Int64(value.rounded()))" }
+    return (value < 9.95 ? tenths(value) : "\(Int64(value.rounded()))") + units[unit]
+  }
+}
+
+extension Duration {
+  /// Whole microseconds, rounded toward zero.
+  package var microseconds: Int64 { components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000 }
+}

@@ -1,0 +1,35 @@
+extension JobState.Canceller {
+  /// Follows `cancelled`, `killed` or `stopped`.
+  package var phrase: String {
+    switch self {
+    case .person: "by you"
+    case .signal: "by a signal"
+    case .policy: "by on_failure"
+    case .program: "by the program"
+    }
+  }
+}
+
+extension JobNeed.Condition {
+  /// Follows the name of the needed job, as in `deploy to fail`; nil for `ok`, the usual condition.
+  package var phrase: String? {
+    switch self {
+    case .ok: nil
+    case .finished: "to end"
+    case .failed: "to fail"
+    }
+  }
+}
+
+extension JobRecord {
+  /// ` (2 of 3)` for the second of at most three attempts; empty where the job has no retries or has not started.
+  package var tries: String {
+    guard let number = attempt?.number, job.retry.max > 0 else { return "" }
+    return " (\(number) of \(max(number, job.retry.max + 1)))"
+  }
+}
+
+extension Run {
+  /// A number of slots behind a slash, as in `slots 3/8`: `any` without a limit.
+  package static func slotsText(_ slots: Int) -> String { slots == unlimited ? "any" : "\(slots)" }
+}

@@ -1,0 +1,117 @@
+/// The twelve classes of job states that a reader tells apart, each with its letter, its words and its rank.
+package enum StateClass: UInt8, Sendable, CaseIterable {
+  case failed
+  case timedOut
+  case executing
+  case paused
+  case backingOff
+  case ready
+  case waiting
+  case allowedFailure
+  case cancelled
+  case skipped
+  case succeeded
+  case upToDate
+
+  package init(_ state: JobState) {
+    self =
+      switch state {
+      case .waiting: .waiting
+      case .ready: .ready
+      case .executing: .executing
+      case .paused: .paused
+      case .backingOff: .backingOff
+      case .succeeded(let upToDate): upToDate ? .upToDate : .succeeded
+      case .failed(_, allowed: true): .allowedFailure
+      case .failed(let failure, allowed: false): failure.cause == .timedOut ? .timedOut : .failed
+      case .cancelled: .cancelled
+      case .skipped: .skipped
+      }
+  }
+
+  /// The rank in a list sorted by attention, 0 first: failed, executing, held, ready, waiting, ended.
+  package var attention: Int {
+    switch self {
+    case .failed, .timedOut: 0
+    case .executing: 1
+    case .paused, .backingOff: 2
+    case .ready: 3
+    case .waiting: 4
+    case .allowedFailure, .cancelled, .skipped, .succeeded, .upToDate: 5
+    }
+  }
+
+  package var isTerminal: Bool { attention == 0 || attention == 5 }
+
+  /// The letter before a job's name; the ASCII form is that of plain lines.
+  package func letter(isASCII: Bool) -> String {
+    switch self {
+    case .failed: isASCII ? "!" : "✗"
+    case .timedOut: "T"
+    case .executing: isASCII ? ">" : "▸"
+    case .paused: isASCII ? "|" : "‖"
+    case .backingOff: isASCII ? "z" : "↻"
+    case .ready: isASCII ? "o" : "○"
+    case .waiting: isASCII ? "." : "·"
+    case .allowedFailure: "~"
+    case .cancelled: isASCII ? "c" : "⊘"
+    case .skipped: isASCII ? "x" : "»"
+    case .succeeded: isASCII ? "+" : "✓"
+    case .upToDate: "="
+    }
+  }
+
+  /// The word that a person reads, as in `12 ok, 11 waiting`.
+  package var word: String {
+    switch self {
+    case .failed: "failed"
+    case .timedOut: "timed out"
+    case .executing: "running"
+    case .paused: "paused"
+    case .backingOff: "backing off"
+    case .ready: "ready"
+    case .waiting: "waiting"
+    case .allowedFailure: "allowed"
+    case .cancelled: "cancelled"
+    case .skipped: "skipped"
+    case .succeeded: "ok"
+    case .upToDate: "up to date"
+    }
+  }
+
+  /// The word of `job_state` events, which has no finer classes.
+  package var eventWord: String {
+    switch self {
+    case .failed, .timedOut, .allowedFailure: "failed"
+    case .executing: "executing"
+    case .backingOff: "backing_off"
+    case .succeeded, .upToDate: "succeeded"
+    case .paused, .ready, .waiting, .cancelled, .skipped: word
+    }
+  }
+
+  /// The end of a sentence that begins with the job's name, as in `skipped because build timed out`.
+  package var ending: String {
+    switch self {
+    case .failed, .allowedFailure: "failed"
+    case .timedOut: "timed out"
+    case .cancelled: "was cancelled"
+    case .skipped: "was skipped"
+    case .succeeded, .upToDate: "succeeded"
+    case .executing, .paused, .backingOff, .ready, .waiting: "has not ended"
+    }
+  }
+
+  /// The words by which a filter's `state:` selects the class.
+  package var names: [String] { Self.names[Int(rawValue)] }
+
+  private static let names = allCases.map { state -> [String] in
+    let more = state == .backingOff ? ["retrying"] : state == .upToDate ? ["ok"] : []
+    return [state.eventWord, state.word.replacing(" ", with: "-"), state.word.replacing(" ", with: "_")] + more
+  }
+}
+
+extension JobState {
+  /// The word in `job_state` events.
+  package var word: String { StateClass(self).eventWord }
+}

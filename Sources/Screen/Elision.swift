@@ -1,0 +1,44 @@
+/// Shortens text to a number of cells and marks the place of the part left out.
+package struct Elision: Sendable {
+  package let mark: String
+
+  package init(mark: String) { self.mark = mark }
+
+  /// Marks with `..` where only ASCII can be drawn.
+  package init(isASCII: Bool) { mark = isASCII ? ".." : "…" }
+
+  /// Keeps the beginning: `checkout-the…`.
+  package func end(_ text: String, to width: Int) -> String {
+    guard TextWidth.of(text) > width else { return text }
+    let markWidth = TextWidth.of(mark)
+    guard width > markWidth else { return Self.prefix(text, width) }
+    return Self.prefix(text, width - markWidth) + mark
+  }
+
+  /// Keeps the beginning and the end, the end first where one cell is left over: `/var/…/job.log`.
+  package func middle(_ text: String, to width: Int) -> String {
+    guard TextWidth.of(text) > width else { return text }
+    let markWidth = TextWidth.of(mark)
+    guard width > markWidth + 1 else { return end(text, to: width) }
+    let room = width - markWidth
+    let head = Self.prefix(text, room / 2)
+    return head + mark + Self.suffix(text, room - TextWidth.of(head))
+  }
+
+  /// The longest beginning of at most `width` cells, without a mark.
+  package static func prefix(_ text: String, _ width: Int) -> String {
+    var left = width
+    return String(text.prefix { take(TextWidth.of($0), &left) })
+  }
+
+  /// The longest end of at most `width` cells, without a mark.
+  package static func suffix(_ text: String, _ width: Int) -> String {
+    var left = width
+    return String(text.reversed().prefix { take(TextWidth.of($0), &left) }.reversed())
+  }
+
+  private static func take(_ width: Int, _ left: inout Int) -> Bool {
+    left -= width
+    return left >= 0
+  }
+}

@@ -1,0 +1,16 @@
+/// When the dashboard stays open after the last job has ended; the raw values are those of `--keep-open`.
+package enum KeepOpen: String, Sendable, CaseIterable {
+  /// Stays if a job failed that was not allowed to.
+  case onFailure = "on-failure"
+  case always
+  case never
+}
+
+/// How the end of the run is announced; the raw values are those of `--notify` and of the settings file.
+package enum EndNotice: String, Sendable, CaseIterable {
+  case none
+  /// The terminal's bell.
+  case bell
+  /// A desktop notification (OSC 9), in terminals that have them.
+  case message
+}
