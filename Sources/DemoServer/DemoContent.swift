@@ -1,4 +1,4 @@
-import Checksums
+import Transfers
 
 /// Bytes that a size and a seed determine, so that both ends of a transfer can be checked without a file.
 package struct DemoContent: Sendable, Equatable {

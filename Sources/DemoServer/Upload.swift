@@ -1,4 +1,4 @@
-import Checksums
+import Transfers
 
 /// A body that a client sent: its size and sum, and its bytes as long as they are few.
 struct Upload {

@@ -25,13 +25,13 @@ struct Attempt {
         grace: work.stop.grace)
       operation = ShellOperation(launch, logPath: logPath, progress: work.progress)
     case .download(let work):
-      operation = Self.transfer(work.url) { url in
+      operation = Self.transfer(work.url, logPath) { url in
         DownloadOperation(
           from: url, to: URL(fileURLWithPath: work.file), headers: work.headers, sha256: work.sha256,
           resume: work.resume)
       }
     case .upload(let work):
-      operation = Self.transfer(work.url) { url in
+      operation = Self.transfer(work.url, logPath) { url in
         UploadOperation(URL(fileURLWithPath: work.file), to: url, method: work.method, headers: work.headers)
       }
     case .simulate(let work):
@@ -43,9 +43,15 @@ struct Attempt {
     unit = JobProgress.Unit(of: operation)
   }
 
-  private static func transfer(_ text: String, _ make: (URL) -> AsyncOperation) -> AsyncOperation {
-    if let url = URL(string: text) { return make(url) }
-    return ClosureOperation<Void> { throw TransferError(.unsupportedURL, "'\(text)' is no URL") }
+  private static func transfer<Success>(
+    _ text: String, _ logPath: String?, _ make: (URL) -> TransferOperation<Success>
+  ) -> AsyncOperation {
+    guard let url = URL(string: text) else {
+      return ClosureOperation<Void> { throw TransferError(.unsupportedURL, "'\(text)' is no URL") }
+    }
+    let operation = make(url)
+    if let logPath { operation.keepNotes(in: logPath) }
+    return operation
   }
 
   func pause() { (operation as? any ControllableOperation)?.pause() }

@@ -45,7 +45,7 @@ extension JobFailure {
   private static func cause(of code: TransferError.Code) -> Cause {
     switch code {
     case .http(let status): .http(status)
-    case .network, .tooManyRedirects, .invalidHeader: .network
+    case .network, .tooManyRedirects, .invalidHeader, .outOfMemory: .network
     case .timedOut: .timedOut
     case .checksum: .checksum
     case .file: .file

@@ -17,6 +17,8 @@ public class TransferOperation<Success: Sendable>: ResultOperation<Success>, @un
   private var hasEnded = false
   private var progressGate = ProgressGate<Int, OperationProgress>()
   private var hasProgressTimer = false
+  /// Set before the start.
+  private var noteFile: NoteFile?
 
   /// `reserved` are the lower-case names of headers that the transfer sets itself.
   init(_ url: URL, headers: [String: String], reserved: Set<String>, thread: TransferThread) {
@@ -71,6 +73,9 @@ public class TransferOperation<Success: Sendable>: ResultOperation<Success>, @un
     do throws(TransferError) { try proceed() } catch { end(.failure(error)) }
   }
 
+  /// Keeps the notes in a file as well, made at the first one; to be called before the operation is in a queue.
+  package final func keepNotes(in path: String) { noteFile = NoteFile(path: path) }
+
   // For subclasses; all of it on the transfer thread.
 
   /// Begins the work or resumes it after `hold()`; does nothing if it is under way.
@@ -99,8 +104,12 @@ public class TransferOperation<Success: Sendable>: ResultOperation<Success>, @un
     exchange = nil
   }
 
-  /// Adds a line to the operation's log.
-  final func note(_ text: String) { log([OperationLogLine(text: text, source: .note)]) }
+  /// Adds a line to the operation's log and its file.
+  final func note(_ text: String) {
+    let line = OperationLogLine(text: text, source: .note)
+    guard let noteFile else { return log([line]) }
+    noteFile.append(text) { self.log([line] + $0.map { OperationLogLine(text: $0, source: .note) }) }
+  }
 
   /// Notes the first line of an error reply's body, if it has one.
   final func noteSample(of exchange: Exchange) {
@@ -137,8 +146,31 @@ public class TransferOperation<Success: Sendable>: ResultOperation<Success>, @un
     hasEnded = true
     cancelExchange()
     flushProgress()
-    finish(result)
+    guard let noteFile else { return finish(result) }
+    noteFile.close { self.finish(result) }
   }
 }
 
 extension TransferOperation: ControllableOperation {}
+
+/// The log file of a transfer, written on a queue of its own: the transfer thread must not wait for it.
+private final class NoteFile: @unchecked Sendable {
+  // Safe: `file` is used on `queue` only.
+  private let queue = DispatchQueue(label: "opdash.notes", qos: .userInitiated)
+  private let file: LogFile
+
+  init(path: String) { file = LogFile(path: path) }
+
+  /// Calls `body` once the line is written, with the problem if there is a new one.
+  func append(_ text: String, _ body: @escaping @Sendable ([String]) -> Void) {
+    queue.async { body([self.file.append(Array("\(text)\n".utf8))].compactMap(\.self)) }
+  }
+
+  /// Calls `body` once every line is written.
+  func close(_ body: @escaping @Sendable () -> Void) {
+    queue.async {
+      self.file.close()
+      body()
+    }
+  }
+}
