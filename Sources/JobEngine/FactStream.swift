@@ -145,3 +145,74 @@ package final class FactStream: @unchecked Sendable {
     deliver()
   }
 }
+
+/// The recording of a run: numbers each fact, folds it at once, and keeps the event until it is taken for delivery.
+///
+/// Confined to the serial queue of the source that states the facts.
+package final class RunJournal {
+  /// The run as of the newest fact.
+  package private(set) var run = Run()
+  /// The instant of the facts that are stated now, since the run began; never decreases.
+  package private(set) var now = Duration.zero
+  private var events: [JobEvent] = []
+
+  package init() {}
+
+  /// Moves `now` to `time`, unless it is later already: inputs of different threads may arrive out of order.
+  package func advance(to time: Duration) { now = max(now, time) }
+
+  package func state(_ fact: JobFact) {
+    let event = JobEvent(seq: run.nextSeq, time: now, fact: fact)
+    run.apply(event)
+    events.append(event)
+  }
+
+  package func takeEvents() -> [JobEvent] {
+    defer { events.removeAll(keepingCapacity: true) }
+    return events
+  }
+}
+
+/// Hands the events of a run to its subscribers, each through a mailbox of its own; any thread may call it.
+package final class EventHub: Sendable {
+  private struct State {
+    var mailboxes: [Int: Mailbox<JobEvent>] = [:]
+    var nextSubscriber = 0
+  }
+
+  private let state = Lock(State())
+
+  package init() {}
+
+  /// Delivers the next events to each subscriber; calls must come in the order of the events.
+  package func post(_ events: [JobEvent]) {
+    guard !events.isEmpty else { return }
+    state.withLock { state in
+      for mailbox in state.mailboxes.values { mailbox.post(contentsOf: events) }
+    }
+  }
+
+  /// Adds a subscriber that has `snapshot`; no event may be posted between the snapshot and this call.
+  package func subscribe(
+    to snapshot: Run, on queue: DispatchQueue, _ receive: @escaping @Sendable ([JobEvent]) -> Void
+  ) -> JobSubscription {
+    // Each delivery wakes a thread: during a flood there is one for each frame of the screen.
+    let mailbox = Mailbox(on: queue, pace: .frames, receive)
+    let subscriber = state.withLock { state in
+      state.nextSubscriber += 1
+      state.mailboxes[state.nextSubscriber] = mailbox
+      return state.nextSubscriber
+    }
+    return JobSubscription(snapshot: snapshot) { [weak self] in
+      mailbox.close()
+      self?.state.withLock { $0.mailboxes[subscriber] = nil }
+    }
+  }
+
+  /// Calls `body` once every subscriber has fewer than `limit` events waiting.
+  package func whenBelow(_ limit: Int, _ body: @escaping @Sendable () -> Void) {
+    let mailboxes = state.withLock { Array($0.mailboxes.values) }
+    guard let slow = mailboxes.first(where: { $0.count >= limit }) else { return body() }
+    slow.whenBelow(limit) { self.whenBelow(limit, body) }
+  }
+}

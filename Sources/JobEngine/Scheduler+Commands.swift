@@ -72,7 +72,7 @@ extension Scheduler {
     case .paused(started: false):
       if isMet(id) { makeReady(id) } else { set(id, .waiting) }
     case .backingOff:
-      // Asked for by hand: the wait is over.
+      // A person ends the wait.
       makeReady(id)
     default: break
     }
@@ -94,7 +94,7 @@ extension Scheduler {
         }
       }
     }
-    // A policy that has closed the run opens it for what a person asks to have again.
+    // A run that the failure policy has closed is opened again by a person's retry.
     if !again.isEmpty { hasGivenUp = false }
     let order = again.sorted()
     for id in order {
@@ -120,7 +120,7 @@ extension Scheduler {
     }
   }
 
-  /// The job because of which `id` can't start, if its needs can't be met as things stand.
+  /// The job because of which the needs of `id` can't be met any more, if there is one.
   private func cause(of id: JobID) -> JobID? {
     for need in graph[id].needs {
       let state = self.state(need.job)
@@ -159,7 +159,7 @@ extension Scheduler {
     if let stopping = run.stopping?.level, stopping >= level { return }
     journal.state(.stopRequested(level, by: canceller))
     cancelAll(by: canceller, kill: level == .kill, active: true)
-    // What was withdrawn leaves a suspended queue only once it runs again.
+    // Withdrawn operations leave a suspended queue only after it is resumed.
     if run.isDraining { actions.append(.setSuspended(false)) }
   }
 

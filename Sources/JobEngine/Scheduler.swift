@@ -97,7 +97,7 @@ struct Scheduler {
   /// Attempts admitted, begun or not.
   var inQueue: Int { admitted.count }
 
-  /// When `wake` wants to be called; nil while nothing waits for time.
+  /// When `wake` must be called; nil if no job waits for an instant.
   var nextWake: Duration? {
     mutating get {
       while let alarm = alarms.first, !isDue(alarm) { _ = alarms.pop() }
@@ -224,7 +224,7 @@ struct Scheduler {
     set(id, .backingOff(until: until, number: number, limit: policy.max, after: failure))
   }
 
-  /// Ends a job, and what can't start because of it, and what the policy ends because of it.
+  /// Ends a job, skips the jobs that can't start because of it, and applies the failure policy.
   mutating func end(_ id: JobID, _ state: JobState) {
     nodes[id.index].stamp += 1
     set(id, state)
@@ -282,7 +282,7 @@ struct Scheduler {
 
   // MARK: Admission
 
-  /// How many attempts may stand in the operation queue beyond the width: enough that a slot never waits for the engine.
+  /// How many attempts beyond the width may be in the operation queue: enough that a slot never waits for the engine.
   static let ahead = 16
 
   mutating func admit() {
@@ -307,7 +307,7 @@ struct Scheduler {
     }
   }
 
-  /// Gives back what an attempt held, and makes the first of the jobs that wait for it try again.
+  /// Releases the pools of an attempt, and makes the first jobs that wait for them ready again.
   mutating func release(_ id: JobID) {
     nodes[id.index].ticket = nil
     nodes[id.index].isWithdrawing = false

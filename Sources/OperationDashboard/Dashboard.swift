@@ -10,16 +10,16 @@ import Session
 ///     dashboard.add([fetch, parse])
 ///     try await dashboard.run()
 ///
-/// An `AsyncOperation` is seen whole: what it waits for, its progress, its log, the error that it ended with. Of other
-/// operations that are added here the start and the end are seen, because each runs inside one of ours. Of those that
-/// were in the queue already, or came into it by another door, the end is sure; their kind in the list is `foreign`.
+/// Every state, the dependencies, the progress, the log and the error of an `AsyncOperation` are shown. Other operations that
+/// are added here are wrapped in one, so that their start and end are shown. Of an operation that was in the queue before,
+/// or was added to the queue itself, only the end is certain; its kind in the list is `foreign`.
 ///
-/// The keys act on the queue itself: they cancel operations, change their priority and the queue's width, suspend it and
-/// let it go on. It keeps what it observes until that has finished. Any thread may call anything but `run()`.
+/// The keys act on the queue: they cancel operations, change their priority and the queue's width, suspend and resume it.
+/// The dashboard keeps each observed operation until it has finished. Any thread may call anything but `run()`.
 public final class Dashboard: Sendable {
-  /// How a dashboard looks, and when it leaves.
+  /// The interface of a dashboard, and when it closes.
   public struct Options: Sendable {
-    /// When the dashboard stays though all is done.
+    /// When the dashboard stays open after the last operation has finished.
     public enum KeepOpen: Sendable {
       /// When an operation failed; without a terminal, never.
       case onFailure
@@ -29,53 +29,53 @@ public final class Dashboard: Sendable {
       case never
     }
 
-    /// What is shown.
+    /// How the queue is shown.
     public enum Interface: Sendable {
       /// The dashboard if standard input and output are terminals that can draw and neither `CI` nor `ACCESSIBLE` is set,
       /// else plain lines.
       case auto
-      /// The dashboard; `run()` throws where that can't be.
+      /// The dashboard; `run()` throws where the terminal can't show it.
       case terminal
-      /// Lines that scroll by above the operations at work; lines alone where standard output is no terminal.
+      /// Lines that scroll above the executing operations; lines alone where standard output is no terminal.
       case inline
       /// A line for each change of state and each line of a log.
       case plain
       /// A JSON object for each event.
       case json
-      /// Nothing but the failures, at the end.
+      /// The failures, at the end.
       case quiet
     }
 
-    /// What the header calls the queue; nil takes the queue's name, else the program's.
+    /// The name in the header; nil takes the queue's name, else the program's.
     public var name: String?
-    /// What is shown.
+    /// How the queue is shown.
     public var interface = Interface.auto
-    /// When the dashboard stays though all is done.
+    /// When the dashboard stays open after the last operation has finished.
     public var keepOpen = KeepOpen.onFailure
-    /// Whether Ctrl-C, Ctrl-Z, SIGTERM and SIGHUP are the dashboard's while it runs; they are given back at the end.
+    /// Whether the dashboard handles Ctrl-C, Ctrl-Z, SIGTERM and SIGHUP while it runs; the handlers before are restored.
     ///
-    /// Without it they are the program's: call `interrupt()` and `suspend()` where it wants what the dashboard would do.
+    /// Without it the program handles them, and calls `interrupt()` and `suspend()` for what the dashboard would do.
     public var handlesSignals = true
-    /// Whether to draw with ASCII only, though the locale has more.
+    /// Whether to draw with ASCII only, in a UTF-8 locale too.
     public var isASCII = false
-    /// Whether the mouse is the dashboard's.
+    /// Whether the dashboard asks the terminal for mouse reports.
     public var usesMouse = true
 
-    /// Makes the usual ones.
+    /// Makes the default options.
     public init() {}
   }
 
-  /// What the operations had come to when the dashboard left.
+  /// How many operations had ended in which way when the dashboard closed.
   public struct Summary: Sendable, Equatable {
-    /// Ended as they should.
+    /// Finished without an error.
     public let succeeded: Int
-    /// Ended with an error.
+    /// Finished with an error.
     public let failed: Int
-    /// Were cancelled, by whomever.
+    /// Cancelled, by the program, a person or a signal.
     public let cancelled: Int
-    /// Had not ended.
+    /// Not finished.
     public let left: Int
-    /// What a program may exit with: 0, 1 if some failed, 3 if some were cancelled or left, 130 and so on after a signal.
+    /// An exit status for the program: 0, 1 if some failed, 3 if some were cancelled or left, 130 and so on after a signal.
     public let exitStatus: Int32
   }
 
@@ -83,16 +83,16 @@ public final class Dashboard: Sendable {
   private let options: Options
   private let show: Lock<Show>
 
-  /// Whether it is shown, and where.
+  /// Whether the dashboard is shown.
   private enum Show: Sendable {
     case notYet
     /// `stop()` came before `run()`.
     case refused
-    case open(Showing)
+    case open(EmbeddedSession)
     case over
   }
 
-  /// Observes `queue` from now on; what is in it already is shown.
+  /// Observes `queue` from now on; operations that are in it already are shown.
   public init(observing queue: OperationQueue, options: Options = Options()) {
     feed = QueueFeed(observing: queue, name: options.name)
     self.options = options
@@ -104,18 +104,18 @@ public final class Dashboard: Sendable {
 
   /// Adds operations, of whatever class, to the queue: each enters it when all that it depends on has finished.
   ///
-  /// Make their dependencies before. An operation of another class than ours runs inside one of ours, which takes its place
-  /// in the queue. One that is known already is left out. Operations that wait for each other in a circle are a programmer
-  /// error that stops the program and says the path.
+  /// Add their dependencies before. An operation that is no `AsyncOperation` is wrapped in one, which takes its place in the
+  /// queue. One that was added before is ignored. A dependency cycle is a programmer error that stops the program with the
+  /// path.
   public func add(_ operations: [Operation]) {
     do { try feed.add(operations) } catch { preconditionFailure(error.description) }
   }
 
-  /// Shows the queue until all that is known of it is done or the person quits; to be called once.
+  /// Shows the queue until every observed operation has finished or the person quits; to be called once.
   ///
-  /// Who quits while operations run is asked, and cancels what has not ended. The terminal is as it was before when this
-  /// returns. Throws what keeps the screen from being had; then nothing is shown, and the operations go on.
-  /// When its task is cancelled it returns as after `stop()`.
+  /// A person who quits while operations execute is asked first, and cancels those that have not finished. The terminal is
+  /// restored when this returns. Throws if the terminal can't be used; the operations are not affected. When its task is
+  /// cancelled it returns as after `stop()`.
   @MainActor @discardableResult
   public func run() async throws -> Summary {
     try await withTaskCancellationHandler {
@@ -127,17 +127,17 @@ public final class Dashboard: Sendable {
     }
   }
 
-  /// Closes the dashboard and makes `run()` return; the operations are left alone.
+  /// Closes the dashboard and makes `run()` return; the operations are not affected.
   public func stop() { onScreen(else: { if case .notYet = $0 { $0 = .refused } }, { $0.stop() }) }
 
-  /// Does what Ctrl-C does: once, all operations are cancelled; a third time, the dashboard leaves at once.
+  /// Does what Ctrl-C does: the first call cancels all operations, the third closes the dashboard at once.
   ///
   /// Before `run()` it cancels as well.
   public func interrupt() {
     onScreen(else: { if case .notYet = $0 { self.feed.send(.stop(.terminate, by: .signal)) } }, { $0.interrupt() })
   }
 
-  /// Whether it is on a screen or writes lines now.
+  /// Whether it shows a screen or writes lines now.
   var isShown: Bool {
     show.withLock { show in
       if case .open = show { return true }
@@ -145,20 +145,20 @@ public final class Dashboard: Sendable {
     }
   }
 
-  /// Gives the terminal back and stops the process until it is continued, as Ctrl-Z does; nothing where only lines are shown.
+  /// Restores the terminal and stops the process until it is continued, as Ctrl-Z does; without effect in line interfaces.
   public func suspend() { onScreen { $0.suspend() } }
 
   @MainActor
   private func open(whenDone: @escaping @MainActor (Summary) -> Void) throws {
     let (feed, show) = (feed, show)
-    let showing = try Showing(feed, options) { status in
+    let session = try EmbeddedSession(feed, options) { status in
       show.withLock { $0 = .over }
       whenDone(Summary(feed.settled(), exitStatus: status))
     }
     let isRefused = show.withLock { show in
       switch show {
       case .notYet:
-        show = .open(showing)
+        show = .open(session)
         return false
       case .refused: return true
       case .open, .over: preconditionFailure("a dashboard runs once")
@@ -166,24 +166,24 @@ public final class Dashboard: Sendable {
     }
     guard !isRefused else {
       feed.start()
-      return showing.stop()
+      return session.stop()
     }
-    do { try showing.begin { feed.start() } } catch {
+    do { try session.begin { feed.start() } } catch {
       show.withLock { $0 = .over }
       throw error
     }
   }
 
   private func onScreen(
-    else otherwise: @Sendable (inout Show) -> Void = { _ in }, _ body: @escaping @MainActor @Sendable (Showing) -> Void
+    else otherwise: @Sendable (inout Show) -> Void = { _ in }, _ body: @escaping @MainActor @Sendable (EmbeddedSession) -> Void
   ) {
-    let showing = show.withLock { show -> Showing? in
-      if case .open(let showing) = show { return showing }
+    let session = show.withLock { show -> EmbeddedSession? in
+      if case .open(let session) = show { return session }
       otherwise(&show)
       return nil
     }
-    guard let showing else { return }
-    DispatchQueue.main.async { MainActor.assumeIsolated { body(showing) } }
+    guard let session else { return }
+    DispatchQueue.main.async { MainActor.assumeIsolated { body(session) } }
   }
 }
 

@@ -123,7 +123,7 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
 
   // MARK: Arrivals
 
-  /// Looks for operations that entered the queue by another door.
+  /// Finds operations that were added to the queue itself.
   private func observeQueue() {
     let found = queue.operations.filter { !$0.isFinished }
     guard !found.isEmpty else { return }
@@ -168,7 +168,7 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
     handle(self)
   }
 
-  /// By an operation that depends on it: a `completionBlock` could be replaced by its owner.
+  /// By an operation that depends on it: the program may replace a `completionBlock`.
   private func watchEnd(of member: QueueMember) {
     let end = BlockOperation { [weak self] in
       guard let self else { return }
@@ -178,7 +178,7 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
     EndNotices.queue().addOperation(end)
   }
 
-  /// States those that have come.
+  /// States the members that were added since the last call.
   private func takeIn() {
     for arrival in registry.withLock({ $0.takeArrivals() }) {
       members.append(arrival.member)
@@ -231,9 +231,9 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
 
   private func cancelled(_ member: QueueMember) {
     guard member.hasBegun else {
-      // Cancelled with an error, which is a failure; its reason can be told once it has finished.
+      // Cancelled with an error, which is a failure: its reason is known once it has finished.
       if member.canceller == nil, (member.operation as? AsyncOperation)?.isCancelledWithError == true { return }
-      // It will never execute, whenever its queue comes to ending it.
+      // It will never execute, however late its queue finishes it.
       tell(member, .cancelled(by: member.canceller ?? .program))
       return
     }
@@ -272,12 +272,12 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
   /// How many facts are kept before the run is shown; lines beyond that are dropped.
   private static let bufferLimit = 100_000
 
-  // MARK: What nobody tells
+  // MARK: Changes without a notification
 
-  /// Looks once, a moment after something has happened, for what nobody tells.
+  /// Looks once, a moment after an observed change, for changes that Foundation gives no notification of.
   ///
-  /// That is the beginning of somebody else's operation, a new one, a change of the queue. These follow upon something
-  /// else more often than not; and when nothing more happens, all is still.
+  /// These are the start of a foreign operation, a new operation, a change of the queue's width or suspension. They mostly
+  /// follow an observed change, and without one there is no timer.
   private func lookSoon() {
     guard !isLooking, !stream.isOver else { return }
     isLooking = true
@@ -290,7 +290,7 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
     if isStarted { stream.dateByClock() }
     let began = DispatchTime.now().uptimeNanoseconds
     defer {
-      // To look at a long queue takes long, and holds it up: that may cost a twentieth of the time at most.
+      // Reading a long queue holds its lock: that may take a twentieth of the time at most.
       let took = DispatchTime.now().uptimeNanoseconds - began
       lookDelay = .nanoseconds(max(20_000_000, Int(took) * 20))
     }
@@ -345,7 +345,7 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
     ids.compactMap { $0.index < members.count ? members[$0.index] : nil }
   }
 
-  /// Those that wait go first, so that the end of one that executes lets none of them begin.
+  /// The waiting ones first, so that the end of an executing one starts none of them.
   private func end(_ members: [QueueMember], by canceller: JobState.Canceller) {
     for member in members.filter({ !$0.hasBegun }) + members.filter(\.hasBegun) { end(member, by: canceller) }
   }
@@ -356,7 +356,7 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
     if member.hasBegun { state(.cancelRequested(member.id, by: canceller, kill: false)) }
     let operation = member.queued
     calling.async { operation.cancel() }
-    // Of somebody else's operation nobody tells that it has been cancelled, but here it is we who did it.
+    // The cancellation of a foreign operation gives no notification.
     if member.sight == .end, !member.hasBegun { tell(member, .cancelled(by: canceller)) }
   }
 
@@ -414,7 +414,7 @@ extension QueueFeed: FactStream.Source {
 }
 
 extension LogLine {
-  /// A line of a program in this process, cut where it is too long.
+  /// A line of the operation's message, cut where it is too long.
   fileprivate init(cutting text: Substring, of line: OperationLogLine) {
     self.init(line)
     let isTooLong = text.utf8.count > LogLine.limit

@@ -2,28 +2,28 @@ import Foundation
 import JobModel
 import Operations
 
-/// One operation of the observed queue, and what has been told of it so far.
+/// One operation of the observed queue, and what has been stated about it.
 final class QueueMember: @unchecked Sendable {
-  // Safe: the constants below are set before it is shared; the rest is touched only on the feed's engine.
+  // Safe: the constants and `tokens` are set before it is shared; the rest is touched only on the stream's queue.
 
   let id: JobID
-  /// What the program made.
+  /// The program's operation.
   let operation: Operation
-  /// What is observed: the program's own where it is one of ours, its wrapper where it is not; nil where neither.
+  /// The observed operation: the program's own or its wrapper; nil for a foreign one that was in the queue already.
   let observed: AsyncOperation?
   let sight: OperationWork.Sight
-  /// Set once, before the engine knows the member.
+  /// Set once, before the member is taken in.
   var tokens: [ObservationToken] = []
 
-  // ---- touched only on the engine
-  /// What was stated last.
+  // ---- touched only on the stream's queue
+  /// The state that was stated last.
   var state = JobState.waiting
-  /// Where the operation stands, whether or not it is held.
+  /// The state that was observed last.
   var stands = AsyncOperation.State.pending
   var hasBegun = false
   var isHeld = false
   var isOver = false
-  /// Who asked for its end first.
+  /// Who asked first for its end.
   var canceller: JobState.Canceller?
 
   init(id: JobID, operation: Operation, observed: AsyncOperation?, sight: OperationWork.Sight) {
@@ -33,17 +33,17 @@ final class QueueMember: @unchecked Sendable {
     self.sight = sight
   }
 
-  /// What is in the queue.
+  /// The operation that is in the queue.
   var queued: Operation { observed ?? operation }
 
-  /// Whether it has been cancelled, has begun or has finished, and nothing has been told of it yet.
+  /// Whether it was cancelled, has begun or has finished, and that has not been delivered yet.
   var isBehind: Bool {
     !hasBegun && !state.isTerminal && (queued.isCancelled || queued.isExecuting || queued.isFinished)
   }
 
   var attempt: Int { hasBegun ? 1 : 0 }
 
-  /// The state to show for where it stands.
+  /// The job's state for the observed state of the operation.
   var standing: JobState {
     if isHeld { return .paused(started: hasBegun) }
     switch stands {
@@ -53,10 +53,10 @@ final class QueueMember: @unchecked Sendable {
     }
   }
 
-  /// How it ended, asked for when it has finished.
+  /// The job's state once the operation has finished.
   var outcome: JobState {
     if let ours = operation as? AsyncOperation {
-      // One that gave a success has done its work, however late somebody cancelled it.
+      // A success stands, however late the operation was cancelled.
       guard let error = ours.failure else { return .succeeded(upToDate: false) }
       if !(error is CancellationError) { return .failed(JobFailure(of: error), allowed: false) }
       return .cancelled(by: canceller ?? .program)

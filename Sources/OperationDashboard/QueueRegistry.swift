@@ -3,14 +3,14 @@ import JobEngine
 import JobModel
 import Operations
 
-/// Who is in the observed queue, and by which name and number; under the feed's lock.
+/// The operations of the observed queue by identity, with their numbers and names; under the feed's lock.
 struct QueueRegistry {
   /// Unfinished operations of the program, by identity.
   private var ids: [ObjectIdentifier: JobID] = [:]
   private var wrappers: [ObjectIdentifier: WrappedOperation] = [:]
   private var names: [String: Int] = [:]
   private var nextID = 0
-  /// Known here and not yet stated.
+  /// Registered and not yet stated.
   private var arrivals: [Arrival] = []
 
   struct Arrival {
@@ -33,9 +33,9 @@ struct QueueRegistry {
     }
   }
 
-  /// Puts operations of other classes into operations of ours; what they depend on is taken over.
+  /// Wraps operations of other classes, whose dependencies the wrappers take over.
   ///
-  /// Throws if those wait for each other in a circle; nothing has changed then.
+  /// Throws if those form a cycle; then nothing has changed.
   mutating func wrap(
     _ operations: [Operation], places: WrappedOperation.Places
   ) throws(DependencyCycle) -> [ObjectIdentifier: WrappedOperation] {
@@ -55,7 +55,7 @@ struct QueueRegistry {
     return new
   }
 
-  /// Gives operations their numbers, all of them before any is described: one may depend on another further on.
+  /// Numbers operations, all of them before any is described: one may depend on another further on.
   mutating func enroll(
     _ operations: [Operation], sight: (Operation) -> (AsyncOperation?, OperationWork.Sight)
   ) -> [QueueMember] {
@@ -64,7 +64,7 @@ struct QueueRegistry {
       let member = QueueMember(id: JobID(nextID), operation: operation, observed: observed, sight: sight)
       nextID += 1
       ids[ObjectIdentifier(operation)] = member.id
-      // Found in the queue, a wrapper is nothing new.
+      // A wrapper that is found in the queue is no new operation.
       if let observed { ids[ObjectIdentifier(observed)] = member.id }
       return member
     }

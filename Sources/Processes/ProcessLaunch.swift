@@ -1,21 +1,19 @@
 import Foundation
 
-/// What to start, where, with what around it, and how to end it.
+/// A program to start: its arguments, directory and environment, and how it is ended.
 public struct ProcessLaunch: Sendable {
   /// The program and its arguments; a program without a slash is looked for in the PATH that it is given.
   public var arguments: [String]
-  /// The working directory; the one of this process if there is none.
-  ///
-  /// A relative program is relative to it.
+  /// The working directory, nil for that of this process; a relative program is relative to it.
   public var directory: String?
-  /// What is added to the environment of this process, or replaces what is there.
+  /// Variables that are added to the environment of this process, or replace those there.
   public var environment: [String: String]
-  /// What asks the process group to end.
+  /// The signal that asks the process group to end.
   public var stopSignal: Int32
-  /// How long the process group may take to end after the stop signal, before it is killed.
+  /// How long the process group may take to end after the stop signal before it is killed.
   public var grace: Duration
 
-  /// A program with its arguments, which no shell touches.
+  /// Starts a program with its arguments, without a shell.
   public init(
     _ arguments: [String], directory: String? = nil, environment: [String: String] = [:], stopSignal: Int32 = SIGTERM,
     grace: Duration = .seconds(5)
@@ -27,7 +25,7 @@ public struct ProcessLaunch: Sendable {
     self.grace = grace
   }
 
-  /// A text that `/bin/sh` runs.
+  /// Starts `/bin/sh` with a script.
   public init(
     script: String, directory: String? = nil, environment: [String: String] = [:], stopSignal: Int32 = SIGTERM,
     grace: Duration = .seconds(5)

@@ -3,9 +3,9 @@ import JobModel
 import Reports
 import Session
 
-/// A dashboard or its lines while they are shown: the session, and the signals if they are ours.
+/// The session of a program's own dashboard, and its signal handlers if the dashboard handles signals.
 @MainActor
-final class Showing {
+final class EmbeddedSession {
   private var session: RunSession?
   private var signals: SignalSources?
   private let handlesSignals: Bool
@@ -27,7 +27,7 @@ final class Showing {
       stream: interface == .inline ? InlineStream(output, look: .init(viewOptions)) : nil)
     let view = interface == .dashboard ? TerminalView(feed, viewOptions) : nil
     hasScreen = view != nil || interface == .inline
-    // Without a screen nobody can quit: then it is `stop()` that ends what is to stay open.
+    // Without a screen no person can quit: a dashboard that stays open is closed by `stop()`.
     let settling: ReportPump.Settling? = view == nil && options.keepOpen == .always ? .whenStopped : nil
     session = RunSession(feed, display: display, view: view, settling: settling) { [self] status in
       signals?.close()
@@ -37,7 +37,7 @@ final class Showing {
     }
   }
 
-  /// Throws where the screen can't be had; then `whenDone` is not called.
+  /// Throws if the terminal can't be used; then `whenDone` is not called.
   func begin(_ start: () -> Void) throws {
     if handlesSignals {
       let signals = SignalSources { [weak self] in self?.session?.receive($0) }
