@@ -1,13 +1,13 @@
 /// A binary heap: the least element first.
-package struct Heap<Element: Comparable> {
-  private var elements: [Element] = []
+@usableFromInline package struct Heap<Element: Comparable> {
+  @usableFromInline var elements: [Element] = []
 
-  package init() {}
+  @inlinable package init() {}
 
-  package var first: Element? { elements.first }
-  package var isEmpty: Bool { elements.isEmpty }
+  @inlinable package var first: Element? { elements.first }
+  @inlinable package var isEmpty: Bool { elements.isEmpty }
 
-  package mutating func push(_ element: Element) {
+  @inlinable package mutating func push(_ element: Element) {
     elements.append(element)
     var child = elements.count - 1
     while child > 0 {
@@ -18,7 +18,7 @@ package struct Heap<Element: Comparable> {
     }
   }
 
-  package mutating func pop() -> Element? {
+  @inlinable package mutating func pop() -> Element? {
     guard let last = elements.popLast() else { return nil }
     guard let first = elements.first else { return last }
     elements[0] = last

@@ -1,12 +1,12 @@
 import Foundation
 
 /// A value that only one thread at a time can reach; shared by reference.
-package final class Lock<Value>: Sendable {
-  private let place: LockedPlace<Value>
+@usableFromInline package final class Lock<Value>: Sendable {
+  @usableFromInline let place: LockedPlace<Value>
 
-  package init(_ value: sending Value) { place = LockedPlace(value) }
+  @inlinable package init(_ value: sending Value) { place = LockedPlace(value) }
 
-  package func withLock<Result, Failure: Error>(
+  @inlinable package func withLock<Result, Failure: Error>(
     _ body: (inout Value) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     try place.withLock(body)
@@ -17,30 +17,32 @@ package final class Lock<Value>: Sendable {
 ///
 /// The system's mutex rather than `Synchronization.Mutex`: the thread sanitizer sees it; and rather than `NSLock`, which
 /// is the same one behind an object and a dynamic call.
-package struct LockedPlace<Value>: ~Copyable, @unchecked Sendable {
+@usableFromInline package struct LockedPlace<Value>: ~Copyable, @unchecked Sendable {
   // Safe: `value` is touched only between lock and unlock. Behind a pointer, because a mutex must not move, and because
   // the compiler guards a stored property of a class against overlapping accesses at run time, which costs as much as the
   // mutex and which the mutex rules out.
-  private let contents: UnsafeMutablePointer<Contents>
+  @usableFromInline let contents: UnsafeMutablePointer<Contents>
 
-  private struct Contents {
-    var mutex = pthread_mutex_t()
-    var value: Value
+  @usableFromInline struct Contents {
+    @usableFromInline var mutex = pthread_mutex_t()
+    @usableFromInline var value: Value
+
+    @inlinable init(value: Value) { self.value = value }
   }
 
-  package init(_ value: sending Value) {
+  @inlinable package init(_ value: sending Value) {
     contents = .allocate(capacity: 1)
     contents.initialize(to: Contents(value: value))
     pthread_mutex_init(&contents.pointee.mutex, nil)
   }
 
-  deinit {
+  @inlinable deinit {
     pthread_mutex_destroy(&contents.pointee.mutex)
     contents.deinitialize(count: 1)
     contents.deallocate()
   }
 
-  package borrowing func withLock<Result, Failure: Error>(
+  @inlinable package borrowing func withLock<Result, Failure: Error>(
     _ body: (inout Value) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     pthread_mutex_lock(&contents.pointee.mutex)

@@ -7,49 +7,51 @@ import Dispatch
 ///
 /// A mailbox with a pace lets elements wait for company: each call costs a thread its sleep, and a dozen elements in one
 /// call cost hardly more than one.
-package final class Mailbox<Element: Sendable>: Sendable {
-  package typealias Pace = MailboxPace
+@usableFromInline package final class Mailbox<Element: Sendable>: Sendable {
+  @usableFromInline package typealias Pace = MailboxPace
 
-  private struct State {
-    var elements: [Element] = []
-    var hasUrgent = false
-    var call = Call.none
+  @usableFromInline struct State {
+    @usableFromInline var elements: [Element] = []
+    @usableFromInline var hasUrgent = false
+    @usableFromInline var call = Call.none
     /// Whether a timer is on its way.
     ///
     /// It stays when its call is overtaken, and serves what comes next: setting one costs more than a call.
-    var isTimerSet = false
+    @usableFromInline var isTimerSet = false
     /// When the time began within which only little is handed on; the newest call, where nothing is.
-    var began: DispatchTime?
+    @usableFromInline var began: DispatchTime?
     /// How much has been handed on since then.
-    var handedOn = 0
+    @usableFromInline var handedOn = 0
     /// Until when it counts as a flood.
-    var floodEnd: DispatchTime?
-    var isFlooded = false
+    @usableFromInline var floodEnd: DispatchTime?
+    @usableFromInline var isFlooded = false
     /// What the last call has emptied, to be filled again.
-    var spare: [Element] = []
-    var isClosed = false
-    var waiting: [@Sendable () -> Void] = []
+    @usableFromInline var spare: [Element] = []
+    @usableFromInline var isClosed = false
+    @usableFromInline var waiting: [@Sendable () -> Void] = []
     /// With fewer elements than these the pace is kept.
-    var burst: Int
+    @usableFromInline var burst: Int
+
+    @inlinable init(burst: Int) { self.burst = burst }
   }
 
-  private enum Call {
+  @usableFromInline enum Call {
     case none
     case due
     case underWay
   }
 
-  private enum Order {
+  @usableFromInline enum Order {
     case call
     case timer(DispatchTime)
   }
 
-  private let state: LockedPlace<State>
-  private let queue: DispatchQueue
-  private let pace: Pace?
-  private let receive: @Sendable ([Element]) -> Void
+  @usableFromInline let state: LockedPlace<State>
+  @usableFromInline let queue: DispatchQueue
+  @usableFromInline let pace: Pace?
+  @usableFromInline let receive: @Sendable ([Element]) -> Void
 
-  package init(
+  @inlinable package init(
     on queue: DispatchQueue, pace: Pace? = nil, _ receive: @escaping @Sendable ([Element]) -> Void
   ) {
     self.queue = queue
@@ -59,10 +61,10 @@ package final class Mailbox<Element: Sendable>: Sendable {
   }
 
   /// What is urgent waits for no pace, and takes along what came before it.
-  package func post(_ element: Element, isUrgent: Bool = false) { post(isUrgent: isUrgent) { element } }
+  @inlinable package func post(_ element: Element, isUrgent: Bool = false) { post(isUrgent: isUrgent) { element } }
 
   /// Posts what the closure returns, which is called under the lock: an element made there is not copied once more.
-  package func post(isUrgent: Bool = false, making element: () -> Element) {
+  @inlinable package func post(isUrgent: Bool = false, making element: () -> Element) {
     let order = state.withLock { state -> Order? in
       guard !state.isClosed else { return nil }
       state.elements.append(element())
@@ -72,7 +74,7 @@ package final class Mailbox<Element: Sendable>: Sendable {
     if let order { give(order) }
   }
 
-  package func post(contentsOf elements: some Sequence<Element>, isUrgent: Bool = false) {
+  @inlinable package func post(contentsOf elements: some Sequence<Element>, isUrgent: Bool = false) {
     let order = state.withLock { state -> Order? in
       guard !state.isClosed else { return nil }
       state.elements.append(contentsOf: elements)
@@ -83,10 +85,10 @@ package final class Mailbox<Element: Sendable>: Sendable {
   }
 
   /// How many elements wait for the receiver.
-  package var count: Int { state.withLock { $0.elements.count } }
+  @inlinable package var count: Int { state.withLock { $0.elements.count } }
 
   /// Calls `body` once fewer than `limit` elements wait: at once on this thread, or on the queue after a delivery.
-  package func whenBelow(_ limit: Int, _ body: @escaping @Sendable () -> Void) {
+  @inlinable package func whenBelow(_ limit: Int, _ body: @escaping @Sendable () -> Void) {
     let now = state.withLock { state in
       if state.isClosed || state.elements.count < limit { return true }
       state.waiting.append(body)
@@ -96,7 +98,7 @@ package final class Mailbox<Element: Sendable>: Sendable {
   }
 
   /// Nothing is delivered after a close on the receiver's queue; elsewhere, a call that has begun may still be under way.
-  package func close() {
+  @inlinable package func close() {
     // Freed outside the lock: the end of an element may have consequences.
     let (elements, waiting) = state.withLock { state in
       state.isClosed = true
@@ -108,7 +110,7 @@ package final class Mailbox<Element: Sendable>: Sendable {
   }
 
   /// Changes the pace's burst.
-  package func setBurst(_ count: Int) {
+  @inlinable package func setBurst(_ count: Int) {
     let order = state.withLock { state in
       state.burst = count
       return nextOrder(&state)
@@ -119,7 +121,7 @@ package final class Mailbox<Element: Sendable>: Sendable {
   /// Lets the elements that wait for the pace wait no longer; calls `body` on the queue after all that were posted before.
   ///
   /// On a concurrent queue the last of these may still be under way.
-  package func deliverNow(_ body: @escaping @Sendable () -> Void = {}) {
+  @inlinable package func deliverNow(_ body: @escaping @Sendable () -> Void = {}) {
     let (order, isEmpty) = state.withLock { state -> (Order?, Bool) in
       guard !state.elements.isEmpty else { return (nil, true) }
       state.hasUrgent = true
@@ -131,7 +133,7 @@ package final class Mailbox<Element: Sendable>: Sendable {
   }
 
   /// What has to be set going for the elements that is not on its way yet.
-  private func nextOrder(_ state: inout State) -> Order? {
+  @inlinable func nextOrder(_ state: inout State) -> Order? {
     guard case .none = state.call, !state.elements.isEmpty else { return nil }
     // The clock is looked at only where nothing else decides.
     guard let pace, let began = state.began, !state.hasUrgent, state.elements.count < state.burst else {
@@ -145,13 +147,13 @@ package final class Mailbox<Element: Sendable>: Sendable {
     return .timer(end)
   }
 
-  private func call(_ state: inout State) -> Order {
+  @inlinable func call(_ state: inout State) -> Order {
     state.call = .due
     return .call
   }
 
   /// Keeps account of what is handed on, under the lock.
-  private func count(_ state: inout State, _ pace: Pace) {
+  @inlinable func count(_ state: inout State, _ pace: Pace) {
     let now = DispatchTime.now()
     if let began = state.began, pace.prompt > 0, now < began + pace.interval {
       state.handedOn += state.elements.count
@@ -163,14 +165,14 @@ package final class Mailbox<Element: Sendable>: Sendable {
     state.handedOn = state.elements.count
   }
 
-  private func give(_ order: Order) {
+  @inlinable func give(_ order: Order) {
     switch order {
     case .call: queue.async { self.call() }
     case .timer(let time): queue.asyncAfter(deadline: time) { self.timeHasCome() }
     }
   }
 
-  private func timeHasCome() {
+  @inlinable func timeHasCome() {
     let isDue = state.withLock { state in
       state.isTimerSet = false
       guard case .none = state.call, !state.elements.isEmpty else { return false }
@@ -180,7 +182,7 @@ package final class Mailbox<Element: Sendable>: Sendable {
     if isDue { call() }
   }
 
-  private func call() {
+  @inlinable func call() {
     var taken = state.withLock { state in
       state.call = .underWay
       state.hasUrgent = false
@@ -204,19 +206,19 @@ package final class Mailbox<Element: Sendable>: Sendable {
     if let order { give(order) }
   }
 
-  private static var largestSpare: Int { 4096 }
+  @inlinable static var largestSpare: Int { 4096 }
 }
 
 /// When a mailbox may call its receiver.
-package struct MailboxPace: Sendable {
+@usableFromInline package struct MailboxPace: Sendable {
   /// No call comes within this time of the one before, with two exceptions.
-  var interval: DispatchTimeInterval
+  @usableFromInline var interval: DispatchTimeInterval
   /// As many elements as these do not wait.
-  var burst: Int
+  @usableFromInline var burst: Int
   /// No more than these in one such time do not wait, unless it is a flood.
-  var prompt: Int
+  @usableFromInline var prompt: Int
   /// How long it counts as a flood after there were more in one such time.
-  var flood: DispatchTimeInterval
+  @usableFromInline var flood: DispatchTimeInterval
 
   package init(
     interval: DispatchTimeInterval, burst: Int = .max, prompt: Int = 0, flood: DispatchTimeInterval = .seconds(0)

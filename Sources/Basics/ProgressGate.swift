@@ -1,15 +1,15 @@
 /// A rate limit for progress: at most one report per key and interval; the newest one held back follows when its time comes.
-package struct ProgressGate<Key: Hashable & Comparable, Report> {
-  private let interval: Duration
-  private var last: [Key: Duration] = [:]
-  private var held: [Key: Report] = [:]
+@usableFromInline package struct ProgressGate<Key: Hashable & Comparable, Report> {
+  @usableFromInline let interval: Duration
+  @usableFromInline var last: [Key: Duration] = [:]
+  @usableFromInline var held: [Key: Report] = [:]
   /// When the oldest report held back may go, nil if none is; later ones may go with it, at most one interval late.
-  package private(set) var nextWake: Duration?
+  @usableFromInline package internal(set) var nextWake: Duration?
 
-  package init(interval: Duration = .milliseconds(100)) { self.interval = interval }
+  @inlinable package init(interval: Duration = .milliseconds(100)) { self.interval = interval }
 
   /// The report, if it may go now.
-  package mutating func report(_ report: Report, of key: Key, now: Duration) -> Report? {
+  @inlinable package mutating func report(_ report: Report, of key: Key, now: Duration) -> Report? {
     guard let last = last[key], now - last < interval else {
       self.last[key] = now
       held[key] = nil
@@ -22,7 +22,7 @@ package struct ProgressGate<Key: Hashable & Comparable, Report> {
   }
 
   /// The report held back for a key whose work ends, which is forgotten.
-  package mutating func flush(_ key: Key) -> Report? {
+  @inlinable package mutating func flush(_ key: Key) -> Report? {
     defer {
       last[key] = nil
       if held.isEmpty { nextWake = nil }
@@ -31,7 +31,7 @@ package struct ProgressGate<Key: Hashable & Comparable, Report> {
   }
 
   /// The reports whose time has come, by key.
-  package mutating func due(now: Duration) -> [(Key, Report)] {
+  @inlinable package mutating func due(now: Duration) -> [(Key, Report)] {
     guard let wake = nextWake, wake <= now else { return [] }
     var due: [(Key, Report)] = []
     nextWake = nil
