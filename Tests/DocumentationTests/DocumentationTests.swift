@@ -2,7 +2,7 @@ import Foundation
 import Support
 import Testing
 
-/// What the articles and the README show is compiled, and every public symbol says what it is.
+/// The articles and the README name what exists, their code compiles, and every public symbol is documented.
 @Suite struct DocumentationTests {
   private static let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -11,18 +11,24 @@ import Testing
     try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
   }
 
+  private static func catalogue(of target: String) -> String { "Sources/\(target)/\(target).docc" }
+
+  /// The targets whose catalogues have no symbols, only articles.
+  private static let documented = ["Dashboard", "JobFiles", "OperationDashboard", "Reports"]
+
   private static var articles: [String] {
     get throws {
-      let folder = "Sources/Operations/Operations.docc"
-      return try FileManager.default.contentsOfDirectory(atPath: root.appendingPathComponent(folder).path)
-        .filter { $0.hasSuffix(".md") }.sorted().map { "\(folder)/\($0)" }
+      try (documented + ["Operations"]).flatMap { target in
+        try FileManager.default.contentsOfDirectory(atPath: root.appendingPathComponent(catalogue(of: target)).path)
+          .filter { $0.hasSuffix(".md") }.sorted().map { "\(catalogue(of: target))/\($0)" }
+      }
     }
   }
 
-  /// The README's table of features names a test for each.
+  /// The table of features names a test for each.
   @Test func everyTestThatTheComparisonNamesIsThere() throws {
-    let rows = try Self.text("README.md").split(separator: "\n").drop { !$0.hasPrefix("| | ProcedureKit |") }
-      .dropFirst(2).prefix { $0.hasPrefix("|") }
+    let rows = try Self.text("\(Self.catalogue(of: "Operations"))/BesideOtherLibraries.md").split(separator: "\n")
+      .drop { !$0.hasPrefix("| | ProcedureKit |") }.dropFirst(2).prefix { $0.hasPrefix("|") }
     #expect(rows.count > 25)
     var declared: Set<Substring> = []
     let folder = Self.root.appendingPathComponent("Tests")
@@ -35,6 +41,24 @@ import Testing
       let name = row.split(separator: "`").dropLast().last ?? ""
       #expect(declared.contains(name), "\(name)")
     }
+  }
+
+  @Test func theREADMEIsShortAndItsLinksLeadSomewhere() throws {
+    let text = try Self.text("README.md")
+    #expect(text.utf8.count <= 9000)
+    let links = text.matches(of: /\]\(([^)]+)\)/).map(\.1)
+    #expect(links.count > 10)
+    for link in links {
+      let path = Self.root.appendingPathComponent(String(link)).path
+      #expect(FileManager.default.fileExists(atPath: path), "\(link)")
+    }
+  }
+
+  /// `Tests/run` builds the README's example in a package of its own; the article shows the same code.
+  @Test func theArticleOnWatchingAQueueHasTheREADMEsExample() throws {
+    let article = try Self.text("\(Self.catalogue(of: "OperationDashboard"))/OperationDashboard.md")
+    let example = try #require(article.components(separatedBy: "```").dropFirst().first)
+    #expect(try Self.text("README.md").contains("```\(example)```"))
   }
 
   /// The lines of each block of Swift code, without the imports.
@@ -70,7 +94,7 @@ import Testing
         .joined(separator: "\n") + "\n"
     }
     let articles = try Self.articles
-    #expect(articles.count >= 7)
+    #expect(articles.count >= 15)
     for article in articles + ["README.md"] {
       for block in Self.blocks(of: try Self.text(article)) {
         let lines = Self.withoutIndentation(block)
@@ -90,21 +114,21 @@ import Testing
   }
 
   /// Of the built library, by the tools of the toolchain.
-  private static func extractSymbols(to folder: TemporaryFolder) throws {
+  private static func extractSymbols(to folder: URL) throws {
     // …/TRIPLE/debug
     let products = Bundle.main.bundleURL
     let extraction = try ChildProcess([
       "swift", "symbolgraph-extract", "-module-name", "Operations", "-I",
       products.appendingPathComponent("Modules").path, "-minimum-access-level", "public",
       "-target", products.deletingLastPathComponent().lastPathComponent, "-skip-synthesized-members", "-output-dir",
-      folder.url.path,
+      folder.path,
     ])
     #expect(extraction.ending(waiting: true) == .exited(0))
   }
 
   @Test func everyPublicSymbolSaysWhatItIs() throws {
     let folder = try TemporaryFolder()
-    try Self.extractSymbols(to: folder)
+    try Self.extractSymbols(to: folder.url)
     let data = try Data(contentsOf: folder.file("Operations.symbols.json"))
     let symbols = try JSONDecoder().decode(SymbolGraph.self, from: data).symbols
     #expect(symbols.count > 200)
@@ -113,13 +137,16 @@ import Testing
     }
   }
 
-  @Test func everyLinkOfTheArticlesLeadsSomewhere() throws {
+  @Test(arguments: documented + ["Operations"])
+  func everyLinkOfTheArticlesLeadsSomewhere(_ target: String) throws {
     let folder = try TemporaryFolder()
-    try Self.extractSymbols(to: folder)
+    let symbols = folder.file("symbols")
+    try FileManager.default.createDirectory(at: symbols, withIntermediateDirectories: false)
+    if target == "Operations" { try Self.extractSymbols(to: symbols) }
     let conversion = try ChildProcess([
-      "docc", "convert", Self.root.appendingPathComponent("Sources/Operations/Operations.docc").path,
-      "--additional-symbol-graph-dir", folder.url.path, "--fallback-display-name", "Operations",
-      "--fallback-bundle-identifier", "opdash.Operations", "--output-path", folder.file("archive").path,
+      "docc", "convert", Self.root.appendingPathComponent(Self.catalogue(of: target)).path,
+      "--additional-symbol-graph-dir", symbols.path, "--fallback-display-name", target,
+      "--fallback-bundle-identifier", "opdash.\(target)", "--output-path", folder.file("archive").path,
       "--warnings-as-errors",
     ])
     #expect(conversion.ending(waiting: true) == .exited(0))

@@ -7,31 +7,30 @@ import Testing
 
 @testable import opdash
 
-/// The settings that the README shows, and how a file's stand to the command line's.
+/// The settings that their reference shows, and how a file's stand to the command line's.
 @Suite struct SettingsTests {
-  private func readme() throws -> String {
+  private func reference() throws -> String {
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
-    return try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
+    let path = "Sources/JobFiles/JobFiles.docc/Settings.md"
+    return try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
   }
 
   private func settings(_ text: String) throws(JobFileFaults) -> SettingsFile {
     try SettingsFile.decode(Array(text.utf8), file: "config.yaml", .dashboards)
   }
 
-  @Test func theReadmesExampleIsWithoutFault() throws {
-    let section = try #require(readme().components(separatedBy: "### Settings\n").last)
-    let example = try #require(section.components(separatedBy: "```yaml\n").dropFirst().first)
+  @Test func theReferencesExampleIsWithoutFault() throws {
+    let example = try #require(reference().components(separatedBy: "```yaml\n").dropFirst().first)
     let settings = try settings(#require(example.components(separatedBy: "```").first))
     #expect(settings.keys == ["cancel": [.character("d"), .function(9)], "kill": [.control("k")]])
     #expect(settings.colors["executing"] == Style(.indexed(39)))
     #expect(settings.notify == .bell && settings.background == .light)
   }
 
-  @Test func theReadmeNamesEveryElement() throws {
-    let section = try #require(
-      readme().components(separatedBy: "### Settings\n").last?.components(separatedBy: "\n### ").first)
-    for element in ThemeElement.allCases { #expect(section.contains("`\(element.rawValue)`"), "\(element.rawValue)") }
+  @Test func theReferenceNamesEveryElement() throws {
+    let reference = try reference()
+    for element in ThemeElement.allCases { #expect(reference.contains("`\(element.rawValue)`"), "\(element.rawValue)") }
   }
 
   @Test func theUsualKeysCanBeWrittenDownAsTheyAre() throws {

@@ -4,8 +4,8 @@ import Operations
 import Support
 import Testing
 
-/// The README's examples of the library.
-@Suite struct ReadmeSnippetTests {
+/// The example of the article `GettingStarted`.
+@Suite struct GettingStartedTests {
   @Test func anOperationOfOnesOwnIsObserved() {
     let said = Said()
     @Sendable func print(_ state: AsyncOperation.State) { said.append(state) }
