@@ -4,20 +4,26 @@ import Operations
 import Processes
 import Transfers
 
-/// One attempt of a job in the operation queue, as the engine keeps it until its end is stated.
-struct Attempt {
+/// One attempt of a job in the operation queue, which the engine keeps until its end is stated.
+final class Attempt: @unchecked Sendable {
+  // Safe: the variables are touched only on the engine's queue.
+  let ticket: Int
   let operation: AsyncOperation
   let job: JobID
   let number: Int
   /// What the operation counts in its progress.
   let unit: JobProgress.Unit
   var hasStarted = false
+  /// Whether its end was stated, or it was withdrawn: what is observed after that has no effect.
+  private(set) var isOver = false
+  /// Each keeps its handler, and that the attempt, until `end()`.
   var observations: [ObservationToken] = []
 
   /// Makes the operation of an attempt; nothing starts before it is in a queue.
-  init(_ number: Int, of id: JobID, _ job: Job, logPath: String?, clock: any OperationClock) {
-    self.number = number
-    self.job = id
+  init(_ admission: Scheduler.Admission, _ job: Job, logPath: String?, clock: any OperationClock) {
+    ticket = admission.ticket
+    number = admission.attempt
+    self.job = admission.job
     switch job.work {
     case .shell(let work):
       let launch = ProcessLaunch(
@@ -52,6 +58,11 @@ struct Attempt {
     let operation = make(url)
     if let logPath { operation.keepNotes(in: logPath) }
     return operation
+  }
+
+  func end() {
+    isOver = true
+    observations = []
   }
 
   func pause() { (operation as? any ControllableOperation)?.pause() }

@@ -15,6 +15,8 @@ package final class FactStream: @unchecked Sendable {
     var nextWake: Duration? { get }
     /// Called at `nextWake`.
     func wake()
+    /// How many observed changes may wait for the pace of the deliveries, asked for after each batch.
+    var burst: Int { get }
     /// Whether an end of the run that was asked for must wait: an attempt executes, or a change is on its way.
     var isBusy: Bool { get }
     /// Called once, after the end was stated.
@@ -34,6 +36,10 @@ package final class FactStream: @unchecked Sendable {
   private var gate = ProgressGate<JobID, JobProgress>()
   private var alarm: (time: Duration, timer: any OperationTimer)?
   private var isDeliveryDue = false
+  /// The receipt of the lines that are being delivered.
+  private var heldBack: (any AnyObject & Sendable)?
+  /// How many events a subscriber may be behind before output is held back.
+  private static let readersLimit = 20_000
   private var end: (signal: Int32?, isAsked: Bool) = (nil, false)
 
   /// Observations on `queue` wait for `pace`, and are dated by `clock`.
@@ -102,6 +108,13 @@ package final class FactStream: @unchecked Sendable {
     if let last = gate.flush(job) { state(.jobProgress(job, last)) }
   }
 
+  /// Keeps a receipt of output until every subscriber has caught up: so long its operation reads no more.
+  package func holdBack(_ receipt: (any AnyObject & Sendable)?) {
+    guard let receipt, receipt !== heldBack else { return }
+    heldBack = receipt
+    hub.whenBelow(Self.readersLimit) { withExtendedLifetime(receipt) {} }
+  }
+
   /// States the end once the source is no longer busy; `signal` is the one that ended the run.
   package func finish(signal: Int32?) {
     end = (end.signal ?? signal, true)
@@ -117,12 +130,14 @@ package final class FactStream: @unchecked Sendable {
 
   private func deliver() {
     isDeliveryDue = false
+    heldBack = nil
     if end.isAsked, !isOver, let source, !source.isBusy {
       journal.state(.runFinished(RunSummary(of: journal.run, signal: end.signal)))
       isOver = true
       source.didEnd()
     }
     hub.post(journal.takeEvents())
+    if let source { deliveries.setBurst(source.burst) }
     setAlarm()
   }
 

@@ -30,8 +30,6 @@ package final class JobQueue: JobFeed, @unchecked Sendable {
     }
   }
 
-  /// How many events a subscriber may be behind before operations are held back in writing more output.
-  private static let readersLimit = 20_000
   /// Thousands of short jobs a second are handled by the dozen; the admitted attempts beyond the width hide the wait.
   private static let interval = DispatchTimeInterval.milliseconds(20)
 
@@ -115,66 +113,70 @@ package final class JobQueue: JobFeed, @unchecked Sendable {
   // MARK: Attempts, on the stream's queue
 
   private func admit(_ admission: Scheduler.Admission) {
-    let (ticket, job) = (admission.ticket, graph[admission.job])
+    let job = graph[admission.job]
     let logPath = folder.map {
       LogPath.file(in: $0.path, job: job.name, id: admission.job, attempt: admission.attempt)
     }
-    var attempt = Attempt(admission.attempt, of: admission.job, job, logPath: logPath, clock: stream.clock)
+    let attempt = Attempt(admission, job, logPath: logPath, clock: stream.clock)
     let operation = attempt.operation
     if graph.schedule != .fifo { operation.queuePriority = admission.priority.queuePriority }
     attempt.observations = [
       operation.observe(\.hasBegun, on: stream.queue) { [weak self] _, _ in
-        self?.observed { $0.started(ticket) }
+        self?.observed(attempt)?.started(attempt)
       },
       operation.observe(\.progress, on: stream.queue) { [weak self] _, change in
-        self?.observed { $0.progressed(ticket, change.newValue) }
+        self?.observed(attempt)?.progressed(attempt, change.newValue)
       },
       operation.observeLog(on: stream.queue) { [weak self] _, line in
-        self?.observed { $0.logged(ticket, line) }
+        self?.observed(attempt)?.logged(attempt, line)
       },
       operation.observe(\.state, on: stream.queue) { [weak self] _, change in
-        if change.newValue == .finished { self?.observed { $0.finished(ticket) } }
+        if change.newValue == .finished { self?.observed(attempt)?.finished(attempt) }
       },
     ]
-    attempts[ticket] = attempt
+    attempts[attempt.ticket] = attempt
     queue.addOperation(operation)
   }
 
-  private func observed(_ handle: (JobQueue) -> Void) {
-    guard !stream.isOver else { return }
+  /// Nil if what was observed has no effect any more.
+  private func observed(_ attempt: Attempt) -> JobQueue? {
+    guard !attempt.isOver, !stream.isOver else { return nil }
     stream.dateByDelivery()
-    handle(self)
+    return self
   }
 
   /// Called for whatever is observed first: output may come before `main` has returned.
-  private func started(_ ticket: Int) {
-    guard let attempt = attempts[ticket], !attempt.hasStarted else { return }
-    attempts[ticket]?.hasStarted = true
-    scheduler.attemptStarted(ticket: ticket, pid: (attempt.operation as? ShellOperation)?.processIdentifier)
+  private func started(_ attempt: Attempt) {
+    guard !attempt.hasStarted else { return }
+    attempt.hasStarted = true
+    scheduler.attemptStarted(
+      ticket: attempt.ticket, pid: (attempt.operation as? ShellOperation)?.processIdentifier)
     perform()
   }
 
-  private func progressed(_ ticket: Int, _ progress: OperationProgress) {
-    started(ticket)
-    guard let attempt = attempts[ticket] else { return }
+  private func progressed(_ attempt: Attempt, _ progress: OperationProgress) {
+    started(attempt)
     stream.report(
       JobProgress(done: progress.completed, total: progress.total, unit: attempt.unit), of: attempt.job)
   }
 
-  private func logged(_ ticket: Int, _ line: OperationLogLine) {
-    started(ticket)
-    guard let attempt = attempts[ticket] else { return }
+  private func logged(_ attempt: Attempt, _ line: OperationLogLine) {
+    started(attempt)
     stream.state(.jobLog(attempt.job, attempt: attempt.number, LogLine(line)))
-    // Held until the subscribers have caught up: so long the operation reads no more output.
-    if let receipt = line.receipt { stream.hub.whenBelow(Self.readersLimit) { withExtendedLifetime(receipt) {} } }
+    stream.holdBack(line.receipt)
   }
 
-  private func finished(_ ticket: Int) {
-    started(ticket)
-    guard let attempt = attempts.removeValue(forKey: ticket) else { return }
+  private func finished(_ attempt: Attempt) {
+    started(attempt)
+    end(attempt)
     stream.flushProgress(of: attempt.job)
-    scheduler.attemptEnded(ticket: ticket, AttemptOutcome(of: attempt.operation))
+    scheduler.attemptEnded(ticket: attempt.ticket, AttemptOutcome(of: attempt.operation))
     perform()
+  }
+
+  private func end(_ attempt: Attempt) {
+    attempt.end()
+    attempts[attempt.ticket] = nil
   }
 
   /// Carries out what the scheduler has decided.
@@ -184,9 +186,6 @@ package final class JobQueue: JobFeed, @unchecked Sendable {
       if actions.isEmpty { break }
       for action in actions { perform(action) }
     }
-    // Each attempt that starts in place of another makes three deliveries. They must not wait so long that a slot is free.
-    let waiting = scheduler.inQueue - stream.journal.run.counts.active
-    stream.deliveries.setBurst(3 * (waiting - Scheduler.ahead / 4))
     stream.setNeedsDelivery()
   }
 
@@ -194,8 +193,8 @@ package final class JobQueue: JobFeed, @unchecked Sendable {
     switch action {
     case .admit(let admission): admit(admission)
     case .withdraw(let ticket):
-      if attempts[ticket]?.operation.withdraw() == true {
-        attempts[ticket] = nil
+      if let attempt = attempts[ticket], attempt.operation.withdraw() {
+        end(attempt)
         scheduler.attemptWithdrawn(ticket: ticket)
       }
     case .cancel(let ticket): attempts[ticket]?.operation.cancel()
@@ -217,9 +216,15 @@ extension JobQueue: FactStream.Source {
     perform()
   }
 
+  /// Each attempt that starts in the place of another makes three deliveries; they must not wait until a slot is free.
+  package var burst: Int {
+    3 * (scheduler.inQueue - stream.journal.run.counts.active - Scheduler.ahead / 4)
+  }
+
   package var isBusy: Bool { scheduler.inQueue > 0 || stream.journal.run.counts.active > 0 }
 
   package func didEnd() {
+    for attempt in attempts.values { attempt.end() }
     attempts = [:]
     folder?.removeIfEmpty()
   }

@@ -264,11 +264,9 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
     for text in line.text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
       state(.jobLog(member.id, attempt: 1, LogLine(cutting: text, of: line)))
     }
-    if let receipt = line.receipt { stream.hub.whenBelow(Self.readersLimit) { withExtendedLifetime(receipt) {} } }
+    stream.holdBack(line.receipt)
   }
 
-  /// How many events a subscriber may be behind before operations are held back in writing more output.
-  private static let readersLimit = 20_000
   /// How many facts are kept before the run is shown; lines beyond that are dropped.
   private static let bufferLimit = 100_000
 
@@ -401,6 +399,7 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
 extension QueueFeed: FactStream.Source {
   package var nextWake: Duration? { nil }
   package func wake() {}
+  package var burst: Int { .max }
 
   /// Before the start, and while an operation executes or has changed in a way that has not been delivered.
   package var isBusy: Bool {
