@@ -277,7 +277,7 @@ import Testing
       ])
       #expect(await soon { operations.allSatisfy(\.isFinished) })
     }
-    let isForgotten = { DependencyGraph.ranks.withLock { !$0.exclusion.has("race of conditions") } }
+    let isForgotten = { DependencyGraph.contents.withLock { !$0.exclusion.has("race of conditions") } }
     #expect(await soon { isForgotten() })
   }
 

@@ -47,7 +47,7 @@ import Testing
 
   /// Nobody holds the category or waits for it.
   func isForgotten(_ category: String) -> Bool {
-    DependencyGraph.ranks.withLock { !$0.exclusion.has(ExclusionCategory(category)) }
+    DependencyGraph.contents.withLock { !$0.exclusion.has(ExclusionCategory(category)) }
   }
 
   func exclusive(_ name: String, _ category: ExclusionCategory) -> ManualOperation {

@@ -44,7 +44,7 @@ import Testing
     for operation in operations {
       #expect(eventually { operation.isExecuting })
       // As fast as this, it is a rush.
-      #expect(queue.operations.count <= 2 + Lead.largest)
+      #expect(queue.operations.count <= 2 + PrefetchWindow.largest)
       operation.finish()
     }
     feeder.waitUntilAllOperationsAreFinished()

@@ -1,0 +1,199 @@
+import Foundation
+
+/// Who has which category to itself, and who waits for it, in which order.
+///
+/// A value without a lock: the dependency graph's is around it. A category is taken by what starts, not before. Whose turn
+/// it is may start, and if it doesn't for a while (its queue may be suspended, or full), then so may others behind it,
+/// twice as many each time; whoever starts takes the turn from the rest.
+///
+/// Those who wait stand in the line of each of their categories, in one order everywhere, and take all of them at once:
+/// so the first of all those who wait never waits for anybody but those who execute.
+struct ExclusionTable {
+  final class Request {
+    enum State {
+      case waiting
+      case onTurn
+      case holding
+      case gone
+    }
+
+    let categories: Set<ExclusionCategory>
+    private(set) weak var operation: Operation?
+    fileprivate let id: ObjectIdentifier
+    /// The groups that it is in, whose categories it shares.
+    fileprivate let groups: Set<ObjectIdentifier>
+    fileprivate var state = State.waiting
+
+    init(_ operation: Operation, _ categories: Set<ExclusionCategory>, in groups: Set<ObjectIdentifier>) {
+      self.operation = operation
+      self.categories = categories
+      id = ObjectIdentifier(operation)
+      self.groups = groups
+    }
+  }
+
+  /// What the operations behind the requests have to be told.
+  struct Changes {
+    var allowed: [Request] = []
+    var revoked: [Request] = []
+    /// To be looked at after some patience.
+    var watches: [(ExclusionCategory, Int)] = []
+  }
+
+  private struct Line {
+    /// A group and, after it, what executes in it.
+    var holders: [Request] = []
+    private(set) var waiting: [Request] = []
+    /// How many of those who wait are in a group.
+    private var grouped = 0
+    /// How many have the turn at most.
+    var reach = 1
+    var turns = 0
+    var watch = 0
+    var isWatched = false
+
+    /// Those who may have the turn, as far as this line goes.
+    var inReach: [Request] {
+      guard let holder = holders.last else { return Array(waiting.prefix(reach)) }
+      return Array(inGroups.filter { $0.groups.contains(holder.id) }.prefix(reach))
+    }
+
+    /// Mostly nobody, and thousands may wait.
+    var inGroups: [Request] { grouped == 0 ? [] : waiting.filter { !$0.groups.isEmpty } }
+
+    mutating func add(_ request: Request, first: Bool = false) {
+      waiting.insert(request, at: first ? 0 : waiting.count)
+      if !request.groups.isEmpty { grouped += 1 }
+    }
+
+    mutating func remove(_ request: Request) {
+      guard let index = waiting.firstIndex(where: { $0 === request }) else { return }
+      waiting.remove(at: index)
+      if !request.groups.isEmpty { grouped -= 1 }
+    }
+  }
+
+  /// How long whose turn it is may leave it unused before others get it too.
+  static let patience = DispatchTimeInterval.milliseconds(10)
+
+  private var lines: [ExclusionCategory: Line] = [:]
+
+  /// Whether somebody holds the category or waits for it.
+  func has(_ category: ExclusionCategory) -> Bool { lines[category] != nil }
+
+  mutating func enter(_ request: Request) -> Changes {
+    for category in request.categories { lines[category, default: Line()].add(request) }
+    return refresh(request.categories)
+  }
+
+  /// Its start has been put off, so that it takes up a slot: it goes before those that don't.
+  mutating func hurry(_ request: Request) -> Changes {
+    guard request.state == .waiting else { return Changes() }
+    for category in request.categories {
+      lines[category]?.remove(request)
+      lines[category]?.add(request, first: true)
+    }
+    return refresh(request.categories)
+  }
+
+  /// It starts, being on turn.
+  mutating func take(_ request: Request) -> Changes {
+    precondition(request.state == .onTurn, "a category is taken by one whose turn it is")
+    request.state = .holding
+    var changes = Changes()
+    for category in request.categories {
+      guard var line = lines.removeValue(forKey: category) else { continue }
+      line.remove(request)
+      line.turns -= 1
+      line.holders.append(request)
+      line.reach = 1
+      line.isWatched = false
+      lines[category] = line
+    }
+    for category in request.categories {
+      guard let line = lines[category], line.turns > 0 else { continue }
+      for other in line.waiting.filter({ $0.state == .onTurn }) {
+        other.state = .waiting
+        for category in other.categories { lines[category]?.turns -= 1 }
+        changes.revoked.append(other)
+      }
+    }
+    return changes
+  }
+
+  /// It is over, or does not wait any more.
+  mutating func leave(_ request: Request) -> Changes {
+    guard request.state != .gone else { return Changes() }
+    for category in request.categories {
+      guard var line = lines.removeValue(forKey: category) else { continue }
+      switch request.state {
+      case .holding: line.holders.removeAll { $0 === request }
+      case .waiting: line.remove(request)
+      case .onTurn:
+        line.remove(request)
+        line.turns -= 1
+      case .gone: break
+      }
+      if !line.holders.isEmpty || !line.waiting.isEmpty { lines[category] = line }
+    }
+    request.state = .gone
+    return refresh(request.categories)
+  }
+
+  /// Some patience has passed since the watch was asked for.
+  mutating func look(at category: ExclusionCategory, _ watch: Int) -> Changes {
+    guard let line = lines[category], line.isWatched, line.watch == watch else { return Changes() }
+    lines[category]?.isWatched = false
+    lines[category]?.reach *= 2
+    return refresh([category])
+  }
+
+  /// Gives the turn to whoever may have it now.
+  private mutating func refresh(_ categories: Set<ExclusionCategory>) -> Changes {
+    var changes = Changes()
+    for category in categories {
+      guard let line = lines[category] else { continue }
+      for request in line.inReach + line.inGroups where request.state == .waiting && isFree(request) {
+        request.state = .onTurn
+        for category in request.categories { lines[category]?.turns += 1 }
+        changes.allowed.append(request)
+      }
+    }
+    for category in categories {
+      guard let line = lines[category], line.turns > 0, !line.isWatched, line.waiting.count > line.reach else {
+        continue
+      }
+      lines[category]?.isWatched = true
+      lines[category]?.watch += 1
+      changes.watches.append((category, line.watch + 1))
+    }
+    return changes
+  }
+
+  /// Whether it is its turn in the line of each of its categories.
+  ///
+  /// What is in a group that holds one of them goes before all who wait for the others: they may wait for the group.
+  private func isFree(_ request: Request) -> Bool {
+    let isInside = request.categories.contains { category in
+      lines[category]?.holders.last.map { request.groups.contains($0.id) } == true
+    }
+    return request.categories.allSatisfy { category in
+      guard let line = lines[category] else { return false }
+      return isInside && line.holders.isEmpty || line.inReach.contains { $0 === request }
+    }
+  }
+}
+
+/// A resource that only one operation at a time may use.
+///
+/// Made of text: `.mutuallyExclusive("alerts")`.
+public struct ExclusionCategory: Hashable, Sendable, ExpressibleByStringLiteral {
+  /// Equal names are the same category, in the whole program.
+  public let name: String
+
+  /// Makes a category of its name.
+  public init(_ name: String) { self.name = name }
+
+  /// Makes a category of its name.
+  public init(stringLiteral name: String) { self.init(name) }
+}

@@ -1,0 +1,39 @@
+import Foundation
+
+/// Consequences of a change of the dependency graph, to be carried out once its lock is free.
+struct DeferredEffects {
+  /// Operations whose readiness has changed: their queues read it again.
+  var changed: [AsyncOperation] = []
+  /// Operations of other classes that have become ready, whose priority may have changed since it was read.
+  var unread: [(operation: Operation, node: DependencyNode)] = []
+  var actions: [@Sendable () -> Void] = []
+  /// Only kept: a last reference may not go under the lock.
+  private var released: [Operation] = []
+
+  /// A holder with nodes that are ready, and others; mostly there is one.
+  private var holder: (any NodeHolder)?
+  private var holders: [any NodeHolder] = []
+  private var admission: Admission?
+
+  mutating func release(_ operations: [Operation]) {
+    if released.isEmpty { released = operations } else { released += operations }
+  }
+
+  mutating func feed(_ holder: any NodeHolder) {
+    guard self.holder !== holder, holders.last !== holder else { return }
+    if self.holder == nil { self.holder = holder } else { holders.append(holder) }
+  }
+
+  /// Called under the lock, as the last thing: the first holder needs no lock of its own then.
+  mutating func close() {
+    if unread.isEmpty { admission = holder?.takeAdmission() }
+  }
+
+  func carryOut() {
+    for operation in changed { operation.postReadiness() }
+    for (operation, node) in unread { DependencyGraph.readPriority(of: operation, node) }
+    if let admission { holder?.admit(admission) } else { holder?.nodesAreReady() }
+    for holder in holders { holder.nodesAreReady() }
+    for action in actions { action() }
+  }
+}

@@ -1,0 +1,71 @@
+import Foundation
+
+/// A dependency that would make operations wait for each other for ever; it was not added.
+public struct DependencyCycle: Error, Equatable, CustomStringConvertible {
+  /// The names of the operations, each depending on the next; the last is the first again.
+  public let path: [String]
+
+  init(_ operations: [Operation]) { path = operations.map(AsyncOperation.displayName) }
+
+  /// One sentence with the path, as in `a -> b -> a`.
+  public var description: String {
+    "the dependency would close a cycle in which nothing can start: \(path.joined(separator: " -> "))"
+  }
+}
+
+extension DependencyCycle {
+  /// Looks for a way from `start` along dependencies of whatever class to `goal`: the operations on it, both included.
+  static func path(from start: Operation, to goal: Operation) -> [Operation]? {
+    var reachedFrom: [ObjectIdentifier: Operation] = [:]
+    var pile = [start]
+    while let operation = pile.popLast() {
+      for dependency in operation.dependencies where reachedFrom[ObjectIdentifier(dependency)] == nil {
+        reachedFrom[ObjectIdentifier(dependency)] = operation
+        if dependency !== goal {
+          pile.append(dependency)
+          continue
+        }
+        var path = [goal]
+        var last = operation
+        while last !== start {
+          path.append(last)
+          guard let previous = reachedFrom[ObjectIdentifier(last)] else { break }
+          last = previous
+        }
+        return [start] + path.reversed()
+      }
+    }
+    return nil
+  }
+
+  /// Looks for a cycle that can be reached from `operations`.
+  ///
+  /// `descend` says whether to look further at what an operation depends on.
+  static func find(from operations: [Operation], descend: (Operation) -> Bool) -> DependencyCycle? {
+    var isOnPath: Set<ObjectIdentifier> = []
+    var isDone: Set<ObjectIdentifier> = []
+    for operation in operations where !isDone.contains(ObjectIdentifier(operation)) {
+      // Explicit, because a chain may be longer than the stack is deep.
+      var path = [(operation: operation, rest: operation.dependencies[...])]
+      isOnPath = [ObjectIdentifier(operation)]
+      while let top = path.last {
+        guard let next = top.rest.first else {
+          isDone.insert(ObjectIdentifier(top.operation))
+          isOnPath.remove(ObjectIdentifier(top.operation))
+          path.removeLast()
+          continue
+        }
+        path[path.count - 1].rest.removeFirst()
+        let id = ObjectIdentifier(next)
+        if isOnPath.contains(id) {
+          let cycle = path.map(\.operation).drop { $0 !== next }
+          return DependencyCycle(cycle + [next])
+        }
+        guard !isDone.contains(id), descend(next) else { continue }
+        path.append((next, next.dependencies[...]))
+        isOnPath.insert(id)
+      }
+    }
+    return nil
+  }
+}

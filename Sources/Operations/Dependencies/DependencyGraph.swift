@@ -1,0 +1,255 @@
+import Foundation
+
+/// All dependencies of asynchronous operations.
+///
+/// Foundation's own on Linux overflow the stack, hang or read freed memory when they are many or circular (a dependent
+/// freed early, a cycle, two threads that link both ways), so these replace them. One lock for all: a link is a matter of
+/// nanoseconds, and a cycle can be told only where no other link is made meanwhile. No code of a user runs under it:
+/// getters of foreign operations and overridable ones are read before, consequences are carried out after.
+enum DependencyGraph {
+  struct Contents {
+    var order = DependencyOrder()
+    /// How many of our operations wait for operations of other classes, whose own links are not known here.
+    var foreignLinks = 0
+    /// How many of these may lead back to ours, because what they lead to had dependencies of its own.
+    var throughForeign = 0
+    var exclusion = ExclusionTable()
+
+    mutating func countForeign(_ isThrough: Bool, _ amount: Int) {
+      foreignLinks += amount
+      if isThrough { throughForeign += amount }
+    }
+  }
+
+  static let contents = Lock(Contents())
+
+  /// Changes the graph under its lock, and carries out after it what follows from that.
+  @discardableResult
+  static func change<Answer, Failure: Error>(
+    _ body: (inout Contents, inout DeferredEffects) throws(Failure) -> Answer
+  ) throws(Failure) -> Answer {
+    var effects = DeferredEffects()
+    let answer = try contents.withLock { contents throws(Failure) in
+      let answer = try body(&contents, &effects)
+      effects.close()
+      return answer
+    }
+    effects.carryOut()
+    return answer
+  }
+
+  // MARK: Links
+
+  static func link(_ operation: AsyncOperation, to dependency: Operation) throws(DependencyCycle) {
+    guard operation !== dependency else { throw DependencyCycle([operation, operation]) }
+    let asynchronous = dependency as? AsyncOperation
+    let isFinished = asynchronous == nil && dependency.isFinished
+    let isThrough = asynchronous == nil && !dependency.dependencies.isEmpty
+    if isThrough || asynchronous != nil && contents.withLock({ $0.throughForeign > 0 }),
+      let path = DependencyCycle.path(from: dependency, to: operation)
+    {
+      throw DependencyCycle([operation] + path)
+    }
+    do throws(DependencyOrder.Cycle) {
+      try change { contents, effects throws(DependencyOrder.Cycle) in
+        let node = operation.parts.node
+        guard operation.state < .executing, !node.upstream.contains(dependency) else { return }
+        operation.parts.set(.isLinked)
+        if let asynchronous {
+          if !asynchronous.parts.set(.isLinked).isFinished {
+            // A cycle is refused before anything is changed.
+            try contents.order.link(operation, to: asynchronous)
+            asynchronous.parts.node.dependents.append(node)
+            addWait(node, operation, &effects)
+          }
+        } else if !isFinished {
+          contents.countForeign(isThrough, 1)
+          node.foreign[ObjectIdentifier(dependency)] = isThrough
+          effects.actions.append { dependency.whenFinished { foreignHasFinished(dependency, node) } }
+          addWait(node, operation, &effects)
+        }
+        node.upstream.append(dependency)
+      }
+    } catch {
+      throw DependencyCycle(error.operations)
+    }
+  }
+
+  static func unlink(_ operation: AsyncOperation, from dependency: Operation) {
+    change { contents, effects in
+      guard let node = operation.parts.existingNode, node.upstream.remove(dependency) else { return }
+      effects.release([dependency])
+      if let asynchronous = dependency as? AsyncOperation {
+        let other = asynchronous.parts.node
+        guard let index = other.dependents.firstIndex(where: { $0 === node }) else { return }
+        other.dependents.remove(at: index)
+      } else {
+        guard let isThrough = node.foreign.removeValue(forKey: ObjectIdentifier(dependency)) else { return }
+        contents.countForeign(isThrough, -1)
+      }
+      removeWait(node, &effects)
+    }
+  }
+
+  /// Counts one dependency of `node` more.
+  static func addWait(_ node: DependencyNode, _ operation: AsyncOperation, _ effects: inout DeferredEffects) {
+    node.link(to: operation)
+    node.unfinished += 1
+    guard node.unfinished == 1, !operation.isCancelled else { return }
+    if case .inLine = node.place { node.place = .waiting }
+    if operation.block() == .tellQueue, mayBeQueued(node) { effects.changed.append(operation) }
+  }
+
+  /// Counts one dependency of `node` less.
+  static func removeWait(_ node: DependencyNode, _ effects: inout DeferredEffects) {
+    node.unfinished -= 1
+    if node.isGated, node.unfinished == 1 { gateIsLast(node, &effects) }
+    guard node.unfinished == 0, let operation = node.operation else { return }
+    effects.release([operation])
+    if let holder = node.holder, node.place == .waiting {
+      holder.nodeIsReady(node)
+      effects.feed(holder)
+      // An operation of ours tells of a new priority.
+      if !node.isOurs { effects.unread.append((operation, node)) }
+    }
+    if let asynchronous = operation as? AsyncOperation, asynchronous.unblock() == .tellQueue, mayBeQueued(node) {
+      effects.changed.append(asynchronous)
+    }
+  }
+
+  /// Whether a queue may have to read the operation's readiness again: none holds a member of a feeder that has not entered.
+  private static func mayBeQueued(_ node: DependencyNode) -> Bool {
+    switch node.place {
+    case .waiting, .inLine: false
+    case .outside, .entered: true
+    }
+  }
+
+  // MARK: Ends
+
+  /// The operation behind `node` is over: its dependents wait for it no longer, and its own dependencies are released.
+  ///
+  /// Returns the holder that it was in, to be told when the queue knows too.
+  static func hasFinished(_ node: DependencyNode, _ operation: Operation) -> (any NodeHolder)? {
+    change { _, effects in
+      node.isFinished = true
+      if !node.dependents.isEmpty {
+        let dependents = node.dependents
+        node.dependents = []
+        for dependent in dependents { removeWait(dependent, &effects) }
+      }
+      effects.release(node.upstream.takeAll())
+      let holder = node.holder
+      if let holder {
+        holder.nodeHasFinished(node, operation)
+        effects.feed(holder)
+      }
+      node.held = nil
+      return holder
+    }
+  }
+
+  /// A dependency of another class than ours is over.
+  static func foreignHasFinished(_ dependency: Operation, _ node: DependencyNode) {
+    change { contents, effects in
+      guard let isThrough = node.foreign.removeValue(forKey: ObjectIdentifier(dependency)) else { return }
+      if node.isOurs { contents.countForeign(isThrough, -1) }
+      removeWait(node, &effects)
+    }
+  }
+
+  // MARK: Priority
+
+  /// Reads the priority of an operation; returns the holder if the operation has moved to another line there.
+  @discardableResult
+  static func readPriority(of operation: Operation, _ node: DependencyNode) -> (any NodeHolder)? {
+    var holder: (any NodeHolder)?
+    var level: PriorityLevel
+    // Again if another thread has set it meanwhile.
+    repeat {
+      level = PriorityLevel(operation.queuePriority)
+      contents.withLock { _ in
+        guard node.level != level else { return }
+        node.level = level
+        guard case .inLine = node.place else { return }
+        holder = node.holder
+        holder?.nodeIsReady(node)
+      }
+    } while PriorityLevel(operation.queuePriority) != level
+    return holder
+  }
+}
+
+// MARK: - The operation's side
+
+extension AsyncOperation {
+  /// Makes this operation wait until `operation` has finished, or throws if that would close a cycle.
+  public final func depend(on operation: Operation) throws(DependencyCycle) {
+    try DependencyGraph.link(self, to: operation)
+  }
+
+  final func unlink(from operation: Operation) { DependencyGraph.unlink(self, from: operation) }
+
+  final func linkedDependencies() -> [Operation] {
+    guard let node = parts.existingNode else { return [] }
+    return DependencyGraph.contents.withLock { _ in node.upstream.items }
+  }
+
+  final func block() -> OperationLifecycle.ReadinessAction { parts.move(self) { $0.block() } }
+  final func unblock() -> OperationLifecycle.ReadinessAction { parts.move(self) { $0.unblock() } }
+
+  /// Lets the operations that depend on this one run; returns the holder to be told when the queue knows of the end.
+  final func releaseDependents() -> (any NodeHolder)? {
+    parts.linkedNode.flatMap { DependencyGraph.hasFinished($0, self) }
+  }
+
+  /// After a cancellation: true if the operation was waiting in a feeder, and so no queue will start it.
+  final func leaveFeeder() -> Bool {
+    guard let node = parts.linkedNode else { return false }
+    let hasLeft = DependencyGraph.change { _, _ in
+      switch node.place {
+      case .waiting, .inLine:
+        node.place = .outside
+        return true
+      case .outside, .entered: return false
+      }
+    }
+    return hasLeft && state == .ready
+  }
+
+  final func priorityDidChange() {
+    if let node = parts.linkedNode { DependencyGraph.readPriority(of: self, node)?.nodesAreReady() }
+  }
+
+  /// Frees the dependencies of an operation that is being freed itself; its dependents kept it, so there are none left.
+  static func free(_ node: DependencyNode) {
+    // One by one, because the end of the head of a long chain would else free the chain by recursion.
+    var pile: [Operation] = []
+    let dependents = DependencyGraph.contents.withLock { contents in
+      for isThrough in node.foreign.values { contents.countForeign(isThrough, -1) }
+      node.foreign = [:]
+      pile = node.upstream.takeAll()
+      defer { node.dependents = [] }
+      return node.dependents
+    }
+    withExtendedLifetime(dependents) {}
+    while var operation = pile.popLast() {
+      guard isKnownUniquelyReferenced(&operation), let last = operation as? AsyncOperation,
+        let node = last.parts.existingNode
+      else { continue }
+      pile += DependencyGraph.contents.withLock { _ in node.upstream.takeAll() }
+    }
+  }
+}
+
+extension Operation {
+  /// Calls `body` once when this operation has finished, on some thread, by an operation that depends on it.
+  ///
+  /// A `completionBlock` could be replaced by the operation's owner. On a queue of its own by default: a queue looks at all
+  /// that waits in it whenever something happens.
+  func whenFinished(on queue: OperationQueue = OperationQueue(), _ body: @escaping @Sendable () -> Void) {
+    let end = BlockOperation(block: body)
+    end.addDependency(self)
+    queue.addOperation(end)
+  }
+}

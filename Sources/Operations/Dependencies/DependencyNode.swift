@@ -1,0 +1,128 @@
+import Foundation
+
+/// One operation's place in the dependency graph, and in the feeder that holds it.
+final class DependencyNode: @unchecked Sendable {
+  // Safe: everything that varies is touched only under the graph's lock.
+
+  /// Where a member of a feeder is.
+  enum Place: Equatable {
+    /// Not in a feeder, or out of it again.
+    case outside
+    /// Waits for what it depends on.
+    case waiting
+    /// In a ready queue; the ticket tells its valid entry there from those that it has left behind.
+    case inLine(ticket: Int)
+    /// In the operation queue, or on the way there, counted at this level.
+    case entered(PriorityLevel)
+  }
+
+  /// Whether the operation is an `AsyncOperation`.
+  let isOurs: Bool
+
+  // Weak, so that a dependency does not keep what depends on it: its queue, its feeder or its maker does that.
+  private weak var linked: Operation?
+  /// The operation, kept while its feeder holds it.
+  var held: Operation?
+  var operation: Operation? { held ?? linked }
+
+  var isFinished = false
+  /// How many of its dependencies are unfinished.
+  var unfinished = 0
+  /// Whether one of them is no operation but the gate: conditions that have to hold first.
+  var isGated = false
+  var upstream = OperationList()
+  /// The nodes that wait for it, in the order in which they were linked.
+  var dependents: [DependencyNode] = []
+  /// The unfinished dependencies of other classes, and whether they had dependencies when they were linked.
+  var foreign: [ObjectIdentifier: Bool] = [:]
+  /// Lower than the ranks of all that depend on it.
+  var rank: Int?
+
+  var holder: (any NodeHolder)?
+  var place = Place.outside
+  /// Read outside the lock: the getter of `queuePriority` may be anybody's.
+  var level = PriorityLevel.normal
+  var isEntered: Bool { if case .entered = place { true } else { false } }
+  var ticket = 0
+  /// Its position among the members of its feeder.
+  var index = 0
+
+  init(isOurs: Bool) { self.isOurs = isOurs }
+
+  /// Makes the operation known, for when its dependencies have finished.
+  func link(to operation: Operation) {
+    if linked == nil { linked = operation }
+  }
+}
+
+/// Holds the operations of nodes until they have finished, and lets them run when they are ready.
+protocol NodeHolder: AnyObject, Sendable {
+  /// Called under the graph's lock: the node may run; `nodesAreReady` follows.
+  func nodeIsReady(_ node: DependencyNode)
+  /// Called under the graph's lock: the operation is over.
+  func nodeHasFinished(_ node: DependencyNode, _ operation: Operation)
+  /// Called under the graph's lock, as the last thing: the operations to be given to `admit` after it.
+  func takeAdmission() -> Admission
+  func admit(_ admission: Admission)
+  /// Lets nodes that are ready run.
+  func nodesAreReady()
+  /// Called after `nodeHasFinished`, when the operation's queue has been told too.
+  func nodeHasLeft()
+}
+
+/// Operations that enter a queue together.
+struct Admission {
+  var operations: [Operation] = []
+  /// Those of other classes, in the same order.
+  var foreign: [Operation] = []
+}
+
+/// The levels of `Operation.QueuePriority`, the first to run first.
+enum PriorityLevel: Int, CaseIterable {
+  case veryHigh, high, normal, low, veryLow
+
+  init(_ priority: Operation.QueuePriority) {
+    switch priority {
+    case .veryHigh: self = .veryHigh
+    case .high: self = .high
+    case .low: self = .low
+    case .veryLow: self = .veryLow
+    default: self = .normal
+    }
+  }
+}
+
+/// Operations in the order in which they were added, each once.
+struct OperationList {
+  private(set) var items: [Operation] = []
+  // Below this a walk is cheaper than a set.
+  private static let smallest = 8
+  private var known: Set<ObjectIdentifier> = []
+
+  func contains(_ operation: Operation) -> Bool {
+    known.isEmpty ? items.contains { $0 === operation } : known.contains(ObjectIdentifier(operation))
+  }
+
+  /// Must not be there already.
+  mutating func append(_ operation: Operation) {
+    items.append(operation)
+    if !known.isEmpty {
+      known.insert(ObjectIdentifier(operation))
+    } else if items.count > Self.smallest {
+      known = Set(items.map(ObjectIdentifier.init))
+    }
+  }
+
+  /// False if it was not there.
+  mutating func remove(_ operation: Operation) -> Bool {
+    guard let index = items.firstIndex(where: { $0 === operation }) else { return false }
+    items.remove(at: index)
+    known = []
+    return true
+  }
+
+  mutating func takeAll() -> [Operation] {
+    defer { self = OperationList() }
+    return items
+  }
+}

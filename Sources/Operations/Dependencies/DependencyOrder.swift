@@ -1,0 +1,99 @@
+import Foundation
+
+/// A topological order of the nodes, mended at each link (Pearce and Kelly).
+///
+/// In a graph that is built from either end, nothing ever has to move; else only what lies between the two ranks is visited.
+struct DependencyOrder {
+  /// A cycle that a link would close: each operation depends on the next, the last is the first again.
+  struct Cycle: Error {
+    // Its names are read outside the lock.
+    let operations: [Operation]
+  }
+
+  private var lowest = 0
+  private var highest = 0
+
+  /// Ranks the node of `upper` below that of `lower`, which depends on it, moving others where need be.
+  mutating func link(_ lower: AsyncOperation, to upper: AsyncOperation) throws(Cycle) {
+    let (dependent, dependency) = (lower.parts.node, upper.parts.node)
+    guard let highRank = dependency.rank else {
+      dependency.rank = dependent.rank == nil ? above() : below()
+      if dependent.rank == nil { dependent.rank = above() }
+      return
+    }
+    if let rank = dependent.rank, rank > highRank { return }
+    guard let lowRank = dependent.rank, !dependent.dependents.isEmpty else {
+      dependent.rank = above()
+      return
+    }
+    guard dependency.unfinished > dependency.foreign.count else {
+      dependency.rank = below()
+      return
+    }
+    let after: [DependencyNode]
+    switch reach(from: dependent, upTo: highRank, goal: dependency) {
+    case .nodes(let nodes): after = nodes
+    case .path(let path): throw Cycle(operations: [lower, upper] + path + [lower])
+    }
+    let before = back(from: upper, downTo: lowRank)
+    let ranks = (before + after).compactMap(\.rank).sorted()
+    let order = before.sorted { $0.rank ?? 0 < $1.rank ?? 0 } + after.sorted { $0.rank ?? 0 < $1.rank ?? 0 }
+    for (node, rank) in zip(order, ranks) { node.rank = rank }
+  }
+
+  private mutating func above() -> Int {
+    highest += 1
+    return highest
+  }
+
+  private mutating func below() -> Int {
+    lowest -= 1
+    return lowest
+  }
+
+  private enum Reach {
+    case nodes([DependencyNode])
+    /// The operations between the goal and the start, each depending on the next.
+    case path([Operation])
+  }
+
+  /// Visits all that depends on `start`, as far as it is ranked up to `upper`.
+  private func reach(from start: DependencyNode, upTo upper: Int, goal: DependencyNode) -> Reach {
+    var reachedFrom: [ObjectIdentifier: DependencyNode] = [:]
+    var found = [start]
+    var next = 0
+    while next < found.count {
+      let node = found[next]
+      next += 1
+      for dependent in node.dependents where dependent.rank ?? 0 <= upper {
+        guard dependent !== start, reachedFrom[ObjectIdentifier(dependent)] == nil else { continue }
+        reachedFrom[ObjectIdentifier(dependent)] = node
+        found.append(dependent)
+        guard dependent === goal else { continue }
+        var path: [Operation] = []
+        var last = goal
+        while let previous = reachedFrom[ObjectIdentifier(last)], previous !== start {
+          if let operation = previous.operation { path.append(operation) }
+          last = previous
+        }
+        return .path(path)
+      }
+    }
+    return .nodes(found)
+  }
+
+  /// All that `start` depends on, itself included, as far as it is ranked down to `lower`.
+  private func back(from start: AsyncOperation, downTo lower: Int) -> [DependencyNode] {
+    var seen = [ObjectIdentifier(start): start.parts.node]
+    var pile = [start]
+    while let operation = pile.popLast() {
+      for case let dependency as AsyncOperation in operation.parts.node.upstream.items {
+        guard let node = dependency.parts.existingNode, !node.isFinished, let rank = node.rank, rank >= lower else {
+          continue
+        }
+        if seen.updateValue(node, forKey: ObjectIdentifier(dependency)) == nil { pile.append(dependency) }
+      }
+    }
+    return Array(seen.values)
+  }
+}

@@ -1,0 +1,285 @@
+import Foundation
+
+/// An operation made of others, which run in a queue of its own while it executes.
+///
+/// It begins them when it executes, takes more until it is over, and finishes after the last of them. Cancelling it
+/// cancels them; if it never executes, they end without executing too. Its progress is made of theirs, a hundredth of
+/// each child for a unit. The children share its mutual exclusions with it.
+open class GroupOperation: AsyncOperation, @unchecked Sendable {
+  // Safe: constants, and all state behind a lock.
+
+  /// What the failure of a child means to the group.
+  ///
+  /// To be cancelled without an error is no failure of a child.
+  public enum ChildFailurePolicy: Sendable {
+    /// Nothing.
+    case ignore
+    /// The others go on; the group fails in the end, with a `GroupFailure`.
+    case finishThenFail
+    /// The others are cancelled, and the group fails when they have ended.
+    case cancelOthers
+  }
+
+  private struct State {
+    var phase = Phase.collecting([])
+    /// Children that have not ended, and whoever is adding some.
+    var unfinished = 0
+    var isStopping = false
+    var failures: [GroupFailure.Child] = []
+    var shares: [ObjectIdentifier: Int64] = [:]
+    /// The children that have not ended, and what tells of their progress.
+    var children: [ObjectIdentifier: ObservationToken?] = [:]
+    /// What is done of those that have ended and are not kept in `shares` any more.
+    var done: Int64 = 0
+    var count: Int64 = 0
+  }
+
+  private enum Phase {
+    case collecting([Operation])
+    case executing
+    case over
+  }
+
+  /// One child's part of the progress.
+  private static let share: Int64 = 100
+  private static let progressQueue = DispatchQueue(label: "GroupOperation.progress")
+
+  private let groupState = Lock(State())
+  private let feeder: OperationFeeder
+  private let policy: ChildFailurePolicy
+
+  /// Makes a group that has not begun.
+  ///
+  /// - Parameters:
+  ///   - width: How many children execute at the same time at most.
+  ///   - policy: What the failure of a child means.
+  ///   - children: Any operations that are in no queue; their dependencies may be anywhere.
+  public init(
+    width: Int = ProcessInfo.processInfo.activeProcessorCount,
+    onChildFailure policy: ChildFailurePolicy = .finishThenFail,
+    _ children: [Operation] = []
+  ) {
+    let queue = OperationQueue()
+    queue.maxConcurrentOperationCount = width
+    feeder = OperationFeeder(feeding: queue)
+    self.policy = policy
+    super.init()
+    _ = adopt(children)
+  }
+
+  /// How many children execute at the same time at most; may be changed at any time.
+  public final var width: Int {
+    get { feeder.maxConcurrentOperationCount }
+    set { feeder.maxConcurrentOperationCount = newValue }
+  }
+
+  /// Called once for each child that has ended, on the thread that ended it, before the group can be over.
+  ///
+  /// The place to add what follows from it. The default does nothing.
+  open func childDidFinish(_ child: Operation, failure: (any Error)?) {}
+
+  // MARK: Children
+
+  /// Adds a child; once the group has been cancelled, one that is ended at once.
+  public final func add(_ child: Operation) throws(GroupAddError) { try add([child]) }
+
+  /// Adds children; throws, and adds none, if the group is over or they would wait for each other for ever.
+  ///
+  /// A child that waits for the group is such a cycle too, but not one that can be seen here.
+  public final func add(_ children: [Operation]) throws(GroupAddError) {
+    switch adopt(children) {
+    case .over: throw .groupHasFinished
+    case .collecting: break
+    case .executing:
+      defer { leave() }
+      do { try feed(children) } catch { throw .cycle(error) }
+    }
+  }
+
+  private enum Adoption {
+    case collecting
+    /// The group can't be over until `leave()` is called.
+    case executing
+    case over
+  }
+
+  private func adopt(_ children: [Operation]) -> Adoption {
+    let adoption = groupState.withLock { state -> Adoption in
+      switch state.phase {
+      case .over: return .over
+      case .collecting(let others):
+        state.phase = .collecting(others + children)
+        state.unfinished += children.count
+        state.count += Int64(children.count)
+        return .collecting
+      case .executing:
+        state.unfinished += children.count + 1
+        state.count += Int64(children.count)
+        return .executing
+      }
+    }
+    if case .over = adoption { return adoption }
+    for case let child as AsyncOperation in children { child.parts.sideState.group = self }
+    return adoption
+  }
+
+  private func feed(_ children: [Operation]) throws(DependencyCycle) {
+    for child in children { attend(child) }
+    do { try feeder.add(children) } catch {
+      disown(children)
+      throw error
+    }
+    reportProgress()
+    if isCancelled || groupState.withLock(\.isStopping) { feeder.cancelAllOperations() }
+  }
+
+  /// Sees to it that the end of a child and its progress are known; before it can begin.
+  private func attend(_ child: Operation) {
+    guard let child = child as? AsyncOperation else {
+      groupState.withLock { $0.children[ObjectIdentifier(child)] = .some(nil) }
+      child.whenFinished { self.childEnded(child, child.isCancelled ? CancellationError() : nil) }
+      return
+    }
+    let token = child.observe(\.progress, on: Self.progressQueue, options: .initial) { [weak self] child, change in
+      self?.childReported(child, change.newValue)
+    }
+    groupState.withLock { $0.children[ObjectIdentifier(child)] = token }
+    // One that has ended before is refused by the feeder.
+    child.parts.sideState.whenEnded { self.childEnded($0, $0.failure) }
+  }
+
+  private func disown(_ children: [Operation]) {
+    groupState.withLock { state in
+      for child in children { state.children[ObjectIdentifier(child)] = nil }
+      state.unfinished -= children.count
+      state.count -= Int64(children.count)
+    }
+  }
+
+  private func childEnded(_ child: Operation, _ failure: (any Error)?) {
+    let id = ObjectIdentifier(child)
+    // Of one that could not be added this is not for the group.
+    guard let token = groupState.withLock({ $0.children.removeValue(forKey: id) }) else { return }
+    token?.cancel()
+    let name = Self.displayName(of: child)
+    let mustStop = groupState.withLock { state in
+      state.shares[id] = nil
+      state.done += Self.share
+      guard let failure, !(failure is CancellationError) else { return false }
+      if policy != .ignore { state.failures.append(GroupFailure.Child(name: name, failure: failure)) }
+      guard policy == .cancelOthers, !state.isStopping else { return false }
+      state.isStopping = true
+      return true
+    }
+    reportProgress()
+    if mustStop { feeder.cancelAllOperations() }
+    childDidFinish(child, failure: failure)
+    leave()
+  }
+
+  private func leave() {
+    let failures = groupState.withLock { state -> [GroupFailure.Child]? in
+      state.unfinished -= 1
+      guard state.unfinished == 0, case .executing = state.phase else { return nil }
+      state.phase = .over
+      return state.failures
+    }
+    guard let failures else { return }
+    if failures.isEmpty || isCancelled { finish() } else { finish(with: GroupFailure(children: failures)) }
+  }
+
+  // MARK: Progress
+
+  private func childReported(_ child: AsyncOperation, _ progress: OperationProgress) {
+    guard let fraction = progress.fraction else { return }
+    groupState.withLock { state in
+      let id = ObjectIdentifier(child)
+      // Not of one that has ended.
+      guard state.children[id] != nil else { return }
+      state.shares[id] = Int64(fraction * Double(Self.share))
+    }
+    reportProgress()
+  }
+
+  private func reportProgress() {
+    // Under the lock, so that an older sum cannot go after a newer one.
+    groupState.withLock { state in
+      let completed = state.shares.values.reduce(state.done, +)
+      report(completed: completed, total: state.count * Self.share)
+    }
+  }
+
+  // MARK: Life
+
+  /// Begins the children; the queue calls it.
+  public final override func main() {
+    let children = groupState.withLock { state -> [Operation] in
+      guard case .collecting(let children) = state.phase else { return [] }
+      state.phase = .executing
+      state.unfinished += 1
+      return children
+    }
+    do { try feed(children) } catch {
+      groupState.withLock { $0.phase = .over }
+      end(children)
+      finish(with: error)
+      return
+    }
+    leave()
+  }
+
+  /// Cancels the children; the queue calls it, and an override calls `super`.
+  open override func didCancel() { feeder.cancelAllOperations() }
+
+  package final override func operationDidFinish() {
+    let children = groupState.withLock { state -> [Operation] in
+      defer { state.phase = .over }
+      guard case .collecting(let children) = state.phase else { return [] }
+      return children
+    }
+    end(children)
+  }
+
+  /// Ends children that have never been in a queue, so that whoever waits for them goes on.
+  private func end(_ children: [Operation]) {
+    // All of them first, because the end of one may let another begin.
+    for child in children { child.cancel() }
+    for child in children where !child.isFinished && !child.isExecuting { child.start() }
+  }
+}
+
+/// Children of a group failed.
+public struct GroupFailure: Error, CustomStringConvertible {
+  /// One child that failed.
+  public struct Child: Sendable {
+    /// Its name, or that of its class.
+    public let name: String
+    /// What it failed with.
+    public let failure: any Error
+  }
+
+  /// Those that failed, in the order of their ends; at least one.
+  public let children: [Child]
+
+  /// One sentence, which names the first.
+  public var description: String {
+    let others = children.count > 1 ? " (and \(children.count - 1) more)" : ""
+    return children.first.map { "\($0.name) failed: \($0.failure)\(others)" } ?? "no child failed"
+  }
+}
+
+/// Why children could not be added to a group.
+public enum GroupAddError: Error, CustomStringConvertible {
+  /// Nothing can be added to a group that is over.
+  case groupHasFinished
+  /// The children would wait for each other for ever.
+  case cycle(DependencyCycle)
+
+  /// One sentence.
+  public var description: String {
+    switch self {
+    case .groupHasFinished: "the group has finished, and takes no more children"
+    case .cycle(let cycle): cycle.description
+    }
+  }
+}

@@ -1,0 +1,226 @@
+import Foundation
+
+/// An operation whose work continues after `main` has returned, until `finish()` is called.
+///
+/// Override `main` to begin the work, and `didCancel` to end it early. Everything else is safe to call from any thread,
+/// at any time, any number of times.
+open class AsyncOperation: Operation, @unchecked Sendable {
+  // Safe: all state is in the parts, which are atomic or locked.
+  final let parts = OperationParts()
+
+  /// Begins the work and returns; some thread calls `finish()` when the work is over.
+  ///
+  /// Called once, on the thread that starts the operation, and never if it was cancelled before. Do not call `super`.
+  open override func main() {
+    preconditionFailure("\(type(of: self)) does not override main()")
+  }
+
+  /// Called once, after `main` has returned, if the operation is cancelled while it executes; end the work and call `finish()`.
+  ///
+  /// Called on the thread that cancels, or on the one that `main` returned on. The operation is not finished until this
+  /// method has returned; a `finish()` on another thread may have been called by then, and waits.
+  open func didCancel() {}
+
+  /// Begins the operation, or finishes it if it was cancelled; its queue calls it.
+  ///
+  /// Called by hand only for an operation that is in no queue and whose dependencies have finished. If its conditions have
+  /// not been asked yet, the operation begins when they hold.
+  public final override func start() {
+    if mustWaitForConditions() { return }
+    if state == .pending, OperationQueue.current == nil {
+      preconditionFailure("\(self) was started by hand before all that it depends on has finished")
+    }
+    switch move({ $0.start() }) {
+    case .callMain:
+      parts.existingSideState?.begin(self)
+      didChangeValue(forKey: "isExecuting")
+      main()
+      if move({ $0.mainReturned() }) == .callDidCancel { endEarly() }
+    case .finish: postFinish()
+    case .ignore: break
+    case .trap(let reason): preconditionFailure("\(self) \(reason)")
+    }
+  }
+
+  /// Asks for the end: a waiting operation never executes, an executing one is told by `didCancel()`; both still finish.
+  ///
+  /// From any thread. Only the first call before the end has an effect.
+  open override func cancel() {
+    switch move({ $0.cancel() }) {
+    case .tellFoundation: cancelBeforeExecution()
+    case .tellFoundationThenCallDidCancel:
+      super.cancel()
+      endEarly()
+    case .ignore: break
+    }
+  }
+
+  /// Says that the work is over; only the first call counts, from whatever thread.
+  ///
+  /// Before the operation has been started this makes it finish, without executing, when it is started.
+  public final func finish() {
+    if move({ $0.finish() }) == .finish { postFinish() }
+  }
+
+  /// Cancels the operation unless `main` has been called or the end has been asked for; true if it will not execute.
+  ///
+  /// From any thread. A withdrawn operation finishes, as any cancelled one, when its queue starts it. An override of
+  /// `cancel()` is not called.
+  package final func withdraw() -> Bool {
+    switch move({ $0.withdraw() }) {
+    case .tellFoundation:
+      cancelBeforeExecution()
+      return true
+    case .isCancelled: return true
+    case .refuse: return false
+    }
+  }
+
+  /// Called once, on the thread that finishes the operation, before its queue is told and starts another in its place.
+  package func operationDidFinish() {}
+
+  // MARK: After a move
+
+  private func move<Action>(_ step: (inout OperationLifecycle) -> Action) -> Action { parts.move(self, step) }
+
+  private func endEarly() {
+    didCancel()
+    if move({ $0.didCancelReturned() }) == .finish { postFinish() }
+  }
+
+  /// Tells Foundation of a cancellation before `main` has returned, and finishes an operation that no queue will start.
+  private func cancelBeforeExecution() {
+    postReadiness { super.cancel() }
+    if abandonConditions() || leaveFeeder() { start() }
+  }
+
+  private func postFinish() {
+    operationDidFinish()
+    if let sideState = parts.existingSideState {
+      Self.leaveExclusion(sideState)
+      sideState.end(self)
+    }
+    // Operations that may run now enter their queue first, so that the most urgent is there when this queue starts another.
+    let holder = releaseDependents()
+    // Linux has no observer of the end of isExecuting.
+    #if canImport(Darwin)
+    didChangeValue(forKey: "isExecuting")
+    #endif
+    didChangeValue(forKey: "isFinished")
+    holder?.nodeHasLeft()
+  }
+
+  // MARK: Errors
+
+  /// Cancels the operation with an error: from then on `failure` is `error`, unless the work still ends with a success.
+  ///
+  /// The first error counts; without effect on an operation that was cancelled or has finished before.
+  public final func cancel(with error: any Error) {
+    if !isFinished, !isCancelled { parts.sideState.setCancellation(error) }
+    cancel()
+  }
+
+  /// Says that the work is over and has failed; only the first call counts, from whatever thread.
+  public func finish(with error: any Error) {
+    if !isFinished { parts.sideState.setFailure(error) }
+    finish()
+  }
+
+  /// Why the operation did not do its work; nil if it did, or has not finished.
+  ///
+  /// The error that `cancel(with:)` or `finish(with:)` was called with, the condition that failed it, or a
+  /// `CancellationError`.
+  public final var failure: (any Error)? { isFinished ? cause : nil }
+
+  /// The failure of a finished operation.
+  var cause: (any Error)? {
+    let errors = parts.existingSideState?.errors
+    return isCancelled ? errors?.cancellation ?? errors?.failure ?? CancellationError() : errors?.failure
+  }
+
+  /// Whether `cancel(with:)` has given it an error, which `failure` tells once it has finished.
+  package final var isCancelledWithError: Bool {
+    isCancelled && parts.existingSideState?.errors.cancellation != nil
+  }
+
+  // MARK: State
+
+  /// Where the operation stands.
+  public final var state: State { parts.lifecycle.publicState }
+  /// True: the work may continue after `main` has returned.
+  public final override var isAsynchronous: Bool { true }
+  /// Whether its end was asked for before it had finished.
+  public final override var isCancelled: Bool { parts.lifecycle.isCancelled }
+  /// Whether `main` was called and `finish()` has not taken effect.
+  public final override var isExecuting: Bool { parts.lifecycle.isExecuting }
+  /// Whether it is over, for good.
+  public final override var isFinished: Bool { parts.lifecycle.isFinished }
+
+  /// Whether all that it depends on has finished, or it was cancelled.
+  ///
+  /// To hold an operation back, make it depend on something, or give it a condition. An `OperationQueue` reads this
+  /// property when the operation is added, and by that the operation knows that it is in one: read `state` instead.
+  public final override var isReady: Bool { answerReadiness() && super.isReady }
+
+  /// The operation's name, or that of its class.
+  final var displayName: String { Self.displayName(of: self) }
+
+  static func displayName(of operation: Operation) -> String {
+    guard let name = operation.name, !name.isEmpty else { return "\(type(of: operation))" }
+    return name
+  }
+
+  // MARK: Dependencies
+
+  /// The operation's rank among ready ones; in a feeder it may change until the operation has entered the queue.
+  open override var queuePriority: QueuePriority {
+    get { super.queuePriority }
+    set {
+      super.queuePriority = newValue
+      priorityDidChange()
+    }
+  }
+
+  /// Makes this operation wait until `operation`, of whatever class, has finished, whichever way it ended.
+  ///
+  /// From any thread. Without effect once this operation executes. A cycle is a programmer error that stops the program
+  /// and says its path; where dependencies come from data, use `depend(on:)`.
+  public final override func addDependency(_ operation: Operation) {
+    do { try depend(on: operation) } catch { preconditionFailure(error.description) }
+  }
+
+  /// Makes this operation wait for `operation` no longer, finished or not.
+  public final override func removeDependency(_ operation: Operation) { unlink(from: operation) }
+
+  /// The operations that were added as dependencies, finished or not; empty once this operation has finished.
+  public final override var dependencies: [Operation] { linkedDependencies() }
+
+  deinit {
+    if parts.has(.isObserved) { parts.existingObservers?.close() }
+    if let sideState = parts.existingSideState { Self.leaveExclusion(sideState) }
+    if let node = parts.existingNode { Self.free(node) }
+  }
+}
+
+extension AsyncOperation {
+  /// Where an operation stands, in the order in which it passes through; being cancelled is beside this.
+  public enum State: Int, Sendable, CaseIterable, Comparable {
+    /// Waits for an operation that it depends on.
+    case pending
+    /// May start as soon as its queue, or whoever holds it, starts it.
+    case ready
+    /// Between the call of `main` and `finish()`.
+    case executing
+    /// For good.
+    case finished
+
+    /// Whether an operation passes through `left` before `right`.
+    public static func < (left: State, right: State) -> Bool { left.rawValue < right.rawValue }
+  }
+}
+
+extension OperationLifecycle {
+  var publicState: AsyncOperation.State {
+    isFinished ? .finished : isExecuting ? .executing : isReady ? .ready : .pending
+  }
+}

@@ -1,0 +1,64 @@
+import Dispatch
+
+#if canImport(CDispatch)
+import CDispatch
+#endif
+#if compiler(>=6.2) && canImport(Runtime)
+import Runtime
+#endif
+
+/// Where the calling code was called from, as far as the program's debug information tells.
+public enum CallStack {
+  /// One call.
+  public struct Frame: Sendable, Equatable, CustomStringConvertible {
+    /// The function that made the next call.
+    public let function: String
+    /// The path of its file.
+    public let file: String
+    /// The line of that call, from 1.
+    public let line: Int
+
+    /// The function and, in brackets, its file without the folders, and its line.
+    public var description: String { "\(function) (\(file.split(separator: "/").last ?? ""):\(line))" }
+  }
+
+  /// The calls that lead here, the innermost first, without those of the library and those whose place is unknown.
+  ///
+  /// Takes milliseconds: it reads the debug information.
+  static func here() -> [Frame] {
+    #if compiler(>=6.2) && canImport(Runtime)
+    if #available(macOS 26, *) { return symbolicated() }
+    #endif
+    return []
+  }
+
+  #if compiler(>=6.2) && canImport(Runtime)
+  @available(macOS 26, *)
+  private static func symbolicated() -> [Frame] {
+    let symbols = try? Backtrace.capture(limit: 64).symbolicated()
+    return (symbols?.frames ?? []).compactMap { frame in
+      guard let symbol = frame.symbol, let place = symbol.sourceLocation, place.line > 0,
+        !place.path.hasPrefix("/<compiler"), !isOurs(place.path)
+      else { return nil }
+      return Frame(function: symbol.name, file: place.path, line: place.line)
+    }
+  }
+
+  /// Whether a file is one of those that look.
+  private static func isOurs(_ path: String) -> Bool {
+    ["CallStack.swift", "UIQueue.swift", "UIState.swift"].contains {
+      path.hasSuffix("Sources/Operations/MainQueue/\($0)")
+    }
+  }
+  #endif
+
+  /// The label of the queue that the calling code runs on, in quotes, or words that say that there is none.
+  static var queueLabel: String {
+    #if canImport(CDispatch)
+    let label = String(cString: dispatch_queue_get_label(nil))
+    #else
+    let label = String(cString: __dispatch_queue_get_label(nil))
+    #endif
+    return label.isEmpty ? "a thread without a queue" : "the queue '\(label)'"
+  }
+}

@@ -1,0 +1,88 @@
+/// The newest changes of one property that have not been read yet, and those that wait for one.
+final class ChangeBuffer<Value: Equatable & Sendable>: ChangeReceiver {
+  typealias Change = ObservedChange<Value>
+
+  private struct State {
+    /// A ring: the oldest stands at `head` once it is full.
+    var changes: [Change] = []
+    var head = 0
+    var isClosed = false
+    var readers: [(id: Int, continuation: CheckedContinuation<Change?, Never>)] = []
+    var lastID = 0
+
+    mutating func popFirst() -> Change? {
+      guard !changes.isEmpty else { return nil }
+      if head > 0 {
+        // Read from a full ring: in order again, once for each time that it was full.
+        changes = Array(changes[head...] + changes[..<head])
+        head = 0
+      }
+      return changes.removeFirst()
+    }
+  }
+
+  private let state = Lock(State())
+  private let limit: Int
+  private let read: @Sendable (OperationSnapshot) -> Value
+
+  init(keeping limit: Int, _ read: @escaping @Sendable (OperationSnapshot) -> Value) {
+    self.limit = max(1, limit)
+    self.read = read
+  }
+
+  func append(_ old: OperationSnapshot?, _ new: OperationSnapshot) {
+    let old = old.map(read)
+    let new = read(new)
+    state.withLock { state in
+      guard state.changes.count == limit else {
+        state.changes.append(Change(oldValue: old, newValue: new, missed: 0))
+        return
+      }
+      // The one that goes is told by the one that is the oldest now.
+      let missed = state.changes[state.head].missed + 1
+      state.changes[state.head] = Change(oldValue: old, newValue: new, missed: 0)
+      state.head = (state.head + 1) % limit
+      let oldest = state.changes[state.head]
+      state.changes[state.head] = Change(
+        oldValue: oldest.oldValue, newValue: oldest.newValue, missed: oldest.missed + missed)
+    }
+  }
+
+  func wake() {
+    while let (continuation, change) = state.withLock({ state -> (CheckedContinuation<Change?, Never>, Change?)? in
+      guard !state.readers.isEmpty, !state.changes.isEmpty || state.isClosed else { return nil }
+      return (state.readers.removeFirst().continuation, state.popFirst())
+    }) {
+      continuation.resume(returning: change)
+    }
+  }
+
+  func close() { state.withLock { $0.isClosed = true } }
+
+  func next(isolation actor: isolated (any Actor)?) async -> Change? {
+    guard !Task.isCancelled else { return nil }
+    let (id, change, isOver) = state.withLock { state -> (Int, Change?, Bool) in
+      let change = state.popFirst()
+      state.lastID += 1
+      return (state.lastID, change, change == nil && state.isClosed)
+    }
+    if change != nil || isOver { return change }
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation(isolation: actor) { continuation in
+        state.withLock { $0.readers.append((id, continuation)) }
+        // What came meanwhile found no reader; and a cancellation may have come before there was one to end.
+        wake()
+        if Task.isCancelled { giveUp(id) }
+      }
+    } onCancel: {
+      giveUp(id)
+    }
+  }
+
+  private func giveUp(_ id: Int) {
+    let reader = state.withLock { state in
+      state.readers.firstIndex { $0.id == id }.map { state.readers.remove(at: $0) }
+    }
+    reader?.continuation.resume(returning: nil)
+  }
+}

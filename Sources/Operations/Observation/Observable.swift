@@ -1,0 +1,143 @@
+import Dispatch
+
+/// A property of an operation that can be observed.
+public struct ObservableProperty<Value: Equatable & Sendable>: Sendable {
+  let read: @Sendable (OperationSnapshot) -> Value
+  /// Makes the change that leads from one snapshot to another, and hands it to the closure.
+  ///
+  /// Here rather than with the observer, because here the type is known: finding it out costs more than all else.
+  let give:
+    @Sendable (
+      OperationSnapshot?, OperationSnapshot, (ObservedChange<Value>) -> Void
+    ) -> Void
+  let interest: ChangeInterest
+
+  fileprivate init(_ interest: ChangeInterest, _ read: @escaping @Sendable (OperationSnapshot) -> Value) {
+    self.read = read
+    give = { old, new, body in body(ObservedChange(oldValue: old.map(read), newValue: read(new), missed: 0)) }
+    self.interest = interest
+  }
+
+  /// One that follows from the lifecycle alone.
+  fileprivate init(lifecycle read: @escaping @Sendable (OperationLifecycle) -> Value) {
+    self.init(.lifecycle(read)) { read($0.lifecycle) }
+  }
+}
+
+/// The properties of an operation that can be observed; named by key path, as in `observe(\.state)`.
+///
+/// A key path to anything else does not compile.
+public struct ObservableProperties: Sendable {
+  private static let stateProperty = ObservableProperty(lifecycle: { $0.publicState })
+  private static let isCancelledProperty = ObservableProperty(lifecycle: { $0.isCancelled })
+  private static let isReadyProperty = ObservableProperty(lifecycle: { $0.isReady })
+  private static let isExecutingProperty = ObservableProperty(lifecycle: { $0.isExecuting })
+  private static let hasBegunProperty = ObservableProperty(lifecycle: { $0.hasBegun })
+  private static let isFinishedProperty = ObservableProperty(lifecycle: { $0.isFinished })
+  private static let progressProperty = ObservableProperty(.progress) { $0.progress }
+  private static let statusProperty = ObservableProperty(.status) { OperationStatus($0) }
+
+  /// Where the operation stands.
+  public var state: ObservableProperty<AsyncOperation.State> { Self.stateProperty }
+  /// Whether it has been cancelled.
+  public var isCancelled: ObservableProperty<Bool> { Self.isCancelledProperty }
+  /// Whether its dependencies let it start; a barrier of the queue is not seen here.
+  public var isReady: ObservableProperty<Bool> { Self.isReadyProperty }
+  /// Whether it is between the call of `main` and `finish()`.
+  public var isExecuting: ObservableProperty<Bool> { Self.isExecutingProperty }
+  /// Whether `main` has returned, so that all that it has set up can be read, or the operation has finished.
+  public var hasBegun: ObservableProperty<Bool> { Self.hasBegunProperty }
+  /// Whether it is over.
+  public var isFinished: ObservableProperty<Bool> { Self.isFinishedProperty }
+  /// What it last reported.
+  public var progress: ObservableProperty<OperationProgress> { Self.progressProperty }
+  /// All of these in one.
+  public var status: ObservableProperty<OperationStatus> { Self.statusProperty }
+}
+
+/// Everything of an operation that can be observed, at one instant.
+public struct OperationStatus: Sendable, Equatable {
+  /// Where the operation stands.
+  public let state: AsyncOperation.State
+  /// Whether it has been cancelled.
+  public let isCancelled: Bool
+  /// What it last reported.
+  public let progress: OperationProgress
+
+  init(_ snapshot: OperationSnapshot) {
+    state = snapshot.lifecycle.publicState
+    isCancelled = snapshot.lifecycle.isCancelled
+    progress = snapshot.progress
+  }
+}
+
+/// What an observer is told: the value before and the value after.
+public struct ObservedChange<Value: Sendable>: Sendable {
+  /// Nil when this is the value at the beginning, asked for with `.initial`.
+  public let oldValue: Value?
+  /// The value after the change; the operation may have moved on since.
+  public let newValue: Value
+  /// How many changes right before this one were let go, because a reader of `changes(_:)` came too late for them.
+  ///
+  /// A handler misses none.
+  public let missed: Int
+}
+
+/// What else an observer wants to be told.
+public struct ObservingOptions: OptionSet, Sendable {
+  /// The bits.
+  public let rawValue: Int
+
+  /// Makes options of bits.
+  public init(rawValue: Int) { self.rawValue = rawValue }
+
+  /// The value at the beginning, delivered before every change.
+  public static let initial = ObservingOptions(rawValue: 1)
+}
+
+/// Gives `observe` the type of the operation that it is called on.
+public protocol ObservableOperation: AsyncOperation {}
+
+extension AsyncOperation: ObservableOperation {}
+
+extension AsyncOperation {
+  /// What was last reported; nothing of an unknown whole at first.
+  public final var progress: OperationProgress { parts.existingObservers?.progress ?? OperationProgress() }
+
+  /// Says how far the work has come, from any thread; ignored once the operation has finished.
+  public final func report(completed: Int64, total: Int64? = nil) {
+    let progress = OperationProgress(completed: completed, total: total)
+    parts.observers.report(progress, self) { parts.lifecycle }
+  }
+
+  /// Posts news to the observers, if there are any.
+  final func post(_ news: OperationNews, below limit: Int = .max) {
+    parts.existingObservers?.post(news, self, below: limit) { parts.lifecycle }
+  }
+
+  final func add(_ observation: OperationObservation, initial: Bool = false) {
+    parts.observers.add(observation, to: self, initial: initial) { parts.set(.isObserved) }
+  }
+}
+
+extension ObservableOperation {
+  /// Calls `handler` on `queue` after each change of a property, until the token goes away.
+  ///
+  /// Changes are delivered one at a time, in the order in which they happened, none left out; on one queue that holds
+  /// across operations. On the main queue a flood of changes is delivered in one go for each frame of a sixtieth of a
+  /// second; a few are delivered at once. A change that leaves the property as it was is not delivered. Any thread may call this, before
+  /// or after the operation has finished. When the operation has finished the observation ends by itself.
+  public func observe<Value>(
+    _ keyPath: KeyPath<ObservableProperties, ObservableProperty<Value>>, on queue: DispatchQueue = .main,
+    options: ObservingOptions = [], _ handler: @escaping @Sendable (Self, ObservedChange<Value>) -> Void
+  ) -> ObservationToken {
+    let property = ObservableProperties()[keyPath: keyPath]
+    let observation = OperationObservation(in: parts.observers, interest: property.interest, on: queue) {
+      operation, old, new in
+      // The operation is the one that this was called on.
+      property.give(old, new) { handler(unsafeDowncast(operation, to: Self.self), $0) }
+    }
+    add(observation, initial: options.contains(.initial))
+    return ObservationToken(observation)
+  }
+}

@@ -1,0 +1,61 @@
+import Dispatch
+
+/// The changes of one property of one operation, for `for await` on any actor.
+///
+/// It begins when it is made, not when it is first read, and ends after the operation's last change, when the operation
+/// is freed, or when the reading task is cancelled. What is not read yet is kept up to a bound; then the oldest go, and
+/// the next change says how many in `missed`. The state that an operation ended with is therefore always told. Nothing is
+/// kept any more once the sequence and its iterators are gone. Of several readers each change goes to one.
+public struct OperationChanges<Value: Equatable & Sendable>: AsyncSequence, Sendable {
+  /// A change, with the number of those that were let go right before it.
+  public typealias Element = ObservedChange<Value>
+  /// It does not fail.
+  public typealias Failure = Never
+
+  /// Reads changes one by one.
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    fileprivate let reader: Reader
+
+    /// The next change, once there is one; nil when no more will come or the task has been cancelled.
+    public func next(isolation actor: isolated (any Actor)?) async -> Element? {
+      await reader.buffer.next(isolation: actor)
+    }
+  }
+
+  /// Ends the observation when the last reader goes.
+  fileprivate final class Reader: Sendable {
+    let buffer: ChangeBuffer<Value>
+    let token: ObservationToken
+
+    init(_ buffer: ChangeBuffer<Value>, _ token: ObservationToken) {
+      self.buffer = buffer
+      self.token = token
+    }
+  }
+
+  private let reader: Reader
+
+  fileprivate init(_ reader: Reader) { self.reader = reader }
+
+  var buffer: ChangeBuffer<Value> { reader.buffer }
+
+  /// A reader of the changes that nobody has read yet.
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(reader: reader) }
+}
+
+extension AsyncOperation {
+  /// The changes of a property from now on, each once, in order: `for await change in operation.changes(\.state)`.
+  ///
+  /// Any thread may call this. Of changes that are not read yet the newest `limit` are kept, at least one. With `.initial`
+  /// the first is the value now.
+  public final func changes<Value>(
+    _ keyPath: KeyPath<ObservableProperties, ObservableProperty<Value>>, options: ObservingOptions = [],
+    keeping limit: Int = 64
+  ) -> OperationChanges<Value> {
+    let property = ObservableProperties()[keyPath: keyPath]
+    let buffer = ChangeBuffer(keeping: limit, property.read)
+    let observation = OperationObservation(in: parts.observers, interest: property.interest, to: buffer)
+    add(observation, initial: options.contains(.initial))
+    return OperationChanges(.init(buffer, ObservationToken(observation)))
+  }
+}

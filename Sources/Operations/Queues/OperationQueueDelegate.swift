@@ -1,0 +1,124 @@
+import Foundation
+
+/// Receives what enters and leaves a queue or a feeder.
+public protocol OperationQueueDelegate: AnyObject, Sendable {
+  /// An operation is about to be added; called on the thread that adds it, which waits.
+  ///
+  /// The place to give it a condition, an observer or a time limit.
+  func operationQueue(_ queue: OperationQueue, willAdd operation: Operation)
+  /// An operation has been added.
+  func operationQueue(_ queue: OperationQueue, didAdd operation: Operation)
+  /// An operation has finished; the last call for it.
+  ///
+  /// Of an operation of another class than `AsyncOperation` only a cancellation is known as a failure.
+  func operationQueue(_ queue: OperationQueue, didFinish operation: Operation, with failure: (any Error)?)
+}
+
+extension OperationQueueDelegate {
+  /// Does nothing.
+  public func operationQueue(_ queue: OperationQueue, willAdd operation: Operation) {}
+  /// Does nothing.
+  public func operationQueue(_ queue: OperationQueue, didAdd operation: Operation) {}
+  /// Does nothing.
+  public func operationQueue(_ queue: OperationQueue, didFinish operation: Operation, with failure: (any Error)?) {}
+}
+
+/// An `OperationQueue` with a delegate.
+///
+/// Operations in it know from the beginning which queue they are in. The delegate is not told of barriers.
+open class DelegatedOperationQueue: OperationQueue, @unchecked Sendable {
+  // Safe: constant.
+  private let notifier: DelegateNotifier
+
+  /// Makes a queue that tells `delegate`, which it does not keep, on `delegateQueue`.
+  public init(delegate: any OperationQueueDelegate, on delegateQueue: DispatchQueue = .main) {
+    notifier = DelegateNotifier(delegate, on: delegateQueue)
+    super.init()
+  }
+
+  /// Adds an operation; its block form comes here too.
+  open override func addOperation(_ operation: Operation) {
+    notifier.notify(of: [operation], addedTo: self) {
+      attach([operation])
+      super.addOperation(operation)
+    }
+  }
+
+  /// Adds operations, and waits for their end if asked to.
+  open override func addOperations(_ operations: [Operation], waitUntilFinished wait: Bool) {
+    notifier.notify(of: operations, addedTo: self) {
+      attach(operations)
+      super.addOperations(operations, waitUntilFinished: false)
+    }
+    if wait { for operation in operations { operation.waitUntilFinished() } }
+  }
+
+  private func attach(_ operations: [Operation]) {
+    for case let operation as AsyncOperation in operations {
+      _ = operation.parts.sideState
+      operation.didAttach(to: self)
+    }
+  }
+}
+
+/// Calls the delegate of a queue, in order.
+final class DelegateNotifier: Sendable {
+  private enum Message: Sendable {
+    case didAdd(Operation)
+    case didFinish(Operation, (any Error)?)
+  }
+
+  /// An operation that ends while it is being added: its `didFinish` must come after its `didAdd`.
+  private enum Adding: Sendable {
+    case underWay(ends: [Message])
+    case done
+  }
+
+  // Safe: a weak reference that is never set again.
+  private struct WeakDelegate: @unchecked Sendable { weak var delegate: (any OperationQueueDelegate)? }
+
+  private let delegate: WeakDelegate
+  private let mailbox: Mailbox<(OperationQueue, Message)>
+
+  init(_ delegate: any OperationQueueDelegate, on queue: DispatchQueue) {
+    let weak = WeakDelegate(delegate: delegate)
+    self.delegate = weak
+    mailbox = Mailbox(on: queue) { messages in
+      for (queue, message) in messages {
+        switch message {
+        case .didAdd(let operation): weak.delegate?.operationQueue(queue, didAdd: operation)
+        case .didFinish(let operation, let failure):
+          weak.delegate?.operationQueue(queue, didFinish: operation, with: failure)
+        }
+      }
+    }
+  }
+
+  func notify<Failure: Error>(
+    of operations: [Operation], addedTo queue: OperationQueue, _ add: () throws(Failure) -> Void
+  ) throws(Failure) {
+    for operation in operations { delegate.delegate?.operationQueue(queue, willAdd: operation) }
+    let adding = Lock(Adding.underWay(ends: []))
+    let end: @Sendable (Message) -> Void = { [mailbox] message in
+      adding.withLock { adding in
+        switch adding {
+        case .underWay(let ends): adding = .underWay(ends: ends + [message])
+        case .done: mailbox.post((queue, message))
+        }
+      }
+    }
+    for operation in operations {
+      if let operation = operation as? AsyncOperation {
+        operation.parts.sideState.whenEnded { end(.didFinish($0, $0.failure)) }
+      } else {
+        operation.whenFinished { end(.didFinish(operation, operation.isCancelled ? CancellationError() : nil)) }
+      }
+    }
+    try add()
+    adding.withLock { adding in
+      guard case .underWay(let ends) = adding else { return }
+      mailbox.post(contentsOf: operations.map { (queue, .didAdd($0)) } + ends.map { (queue, $0) })
+      adding = .done
+    }
+  }
+}

@@ -1,0 +1,35 @@
+/// How far ahead of its width a queue is filled.
+///
+/// By a few, so that waiting operations can still be cancelled and reordered; by more while operations come and go so fast
+/// that filling the queue for each of them costs as much as they do.
+struct PrefetchWindow {
+  static let smallest = 2
+  static let largest = 64
+
+  /// Fills that follow each other faster than this double the window; after twenty times this it is small again.
+  ///
+  /// In nanoseconds.
+  private static let rush: UInt64 = 500_000
+
+  private var length = smallest
+  private var last: UInt64?
+
+  /// The number below which the queue is filled again, and the number up to which.
+  func fill(width: Int) -> (low: Int, high: Int) {
+    // Without a limit all that is ready runs.
+    guard width >= 0 else { return (.max, .max) }
+    let high = width + max(length, width / 2)
+    return (high - max(0, length / 2 - 1), high)
+  }
+
+  /// Records that the queue has been filled, at a time in nanoseconds.
+  mutating func filled(at time: UInt64) {
+    defer { last = time }
+    guard let last, time > last else { return }
+    if time - last < Self.rush {
+      length = min(Self.largest, length * 2)
+    } else if time - last > 20 * Self.rush {
+      length = Self.smallest
+    }
+  }
+}

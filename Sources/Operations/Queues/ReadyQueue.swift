@@ -1,0 +1,27 @@
+/// Ready nodes of one priority, first in, first out; entries whose node has moved on are passed over.
+struct ReadyQueue {
+  private var entries: [(node: DependencyNode, ticket: Int)] = []
+  private var head = 0
+
+  /// Whether there are no entries, not even ones that are passed over.
+  var isEmpty: Bool { entries.isEmpty }
+
+  mutating func append(_ node: DependencyNode) { entries.append((node, node.ticket)) }
+
+  mutating func popFirst() -> DependencyNode? {
+    while head < entries.count {
+      let (node, ticket) = entries[head]
+      head += 1
+      // In bulk, so that each entry is moved once at most.
+      if head == entries.count {
+        entries.removeAll(keepingCapacity: true)
+        head = 0
+      } else if head >= 1024, head * 2 >= entries.count {
+        entries.removeFirst(head)
+        head = 0
+      }
+      if node.place == .inLine(ticket: ticket) { return node }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,178 @@
+import Foundation
+import Support
+import Testing
+
+@testable import Operations
+
+/// Getters of operations are anybody's code, which may use dependencies: none runs under the dependency graph's lock.
+///
+/// In processes of their own, because a deadlock there would hold every other test up.
+@Suite struct ForeignGetterTests {
+  /// Links and unlinks two operations of ours.
+  final class Link: Sendable {
+    private let (first, second) = (ManualOperation(), ManualOperation())
+
+    func touch() {
+      second.addDependency(first)
+      #expect(second.dependencies == [first])
+      second.removeDependency(first)
+    }
+  }
+
+  /// An operation of another class that uses ours in every getter.
+  final class Foreign: Operation, @unchecked Sendable {
+    // Safe: constant.
+    private let link = Link()
+
+    override var isFinished: Bool {
+      link.touch()
+      return super.isFinished
+    }
+    override var isExecuting: Bool {
+      link.touch()
+      return super.isExecuting
+    }
+    override var isCancelled: Bool {
+      link.touch()
+      return super.isCancelled
+    }
+    override var dependencies: [Operation] {
+      link.touch()
+      return super.dependencies
+    }
+    override var queuePriority: QueuePriority {
+      get {
+        link.touch()
+        return super.queuePriority
+      }
+      set { super.queuePriority = newValue }
+    }
+    override func main() {}
+  }
+
+  /// One of ours whose overridable getters do the same.
+  final class Ours: AsyncOperation, @unchecked Sendable {
+    // Safe: constant.
+    private let link = Link()
+
+    override var queuePriority: QueuePriority {
+      get {
+        link.touch()
+        return super.queuePriority
+      }
+      set { super.queuePriority = newValue }
+    }
+    override var name: String? {
+      get {
+        link.touch()
+        return super.name
+      }
+      set { super.name = newValue }
+    }
+    override func main() { finish() }
+  }
+
+  final class Queue: OperationQueue, @unchecked Sendable {
+    // Safe: constant.
+    private let link = Link()
+
+    override var maxConcurrentOperationCount: Int {
+      get {
+        link.touch()
+        return super.maxConcurrentOperationCount
+      }
+      set { super.maxConcurrentOperationCount = newValue }
+    }
+  }
+
+  private static let deadlocked: Int32 = 42
+
+  private static func giveUpLater() {
+    Thread.detachNewThread {
+      Thread.sleep(forTimeInterval: 20)
+      exit(deadlocked)
+    }
+  }
+
+  private static func wait(for feeder: OperationFeeder) { feeder.waitUntilAllOperationsAreFinished() }
+
+  @Test func ourOperationsMayDependOnAForeignOne() async {
+    await #expect(processExitsWith: .success) {
+      Self.giveUpLater()
+      let (foreign, ours, other) = (Foreign(), ManualOperation(), ManualOperation())
+      ours.addDependency(foreign)
+      other.addDependency(foreign)
+      other.removeDependency(foreign)
+      ours.addDependency(other)
+      foreign.start()
+      guard eventually({ ours.dependencies == [foreign, other] }) else { exit(EXIT_FAILURE) }
+    }
+  }
+
+  @Test func aFeederMayHoldForeignOperations() async {
+    await #expect(processExitsWith: .success) {
+      Self.giveUpLater()
+      let feeder = OperationFeeder(feeding: OperationQueue())
+      feeder.maxConcurrentOperationCount = 1
+      let (first, second, third, ours) = (Foreign(), Foreign(), Foreign(), ManualOperation())
+      second.addDependency(first)
+      third.addDependency(ours)
+      try feeder.add([third, second, ours, first])
+      guard eventually({ ours.isExecuting }) else { exit(EXIT_FAILURE) }
+      ours.finish()
+      try feeder.add((0..<100).map { _ in Foreign() })
+      feeder.cancelAllOperations()
+      Self.wait(for: feeder)
+    }
+  }
+
+  @Test func aSubclassMayOverrideThePriority() async {
+    await #expect(processExitsWith: .success) {
+      Self.giveUpLater()
+      let feeder = OperationFeeder(feeding: OperationQueue())
+      let (first, second) = (Ours(), Ours())
+      second.addDependency(first)
+      try feeder.add(second)
+      second.queuePriority = .high
+      try feeder.add([first, Ours()])
+      Self.wait(for: feeder)
+    }
+  }
+
+  @Test func aSubclassMayOverrideTheNameThatACycleSays() async {
+    await #expect(processExitsWith: .success) {
+      Self.giveUpLater()
+      let (a, b, c) = (Ours(), Ours(), Ours())
+      a.addDependency(b)
+      b.addDependency(c)
+      do { try c.depend(on: a) } catch { exit(EXIT_SUCCESS) }
+      exit(EXIT_FAILURE)
+    }
+  }
+
+  @Test func aQueueMayOverrideItsWidth() async {
+    await #expect(processExitsWith: .success) {
+      Self.giveUpLater()
+      let feeder = OperationFeeder(feeding: Queue())
+      try feeder.add((0..<10).map { _ in Ours() })
+      Self.wait(for: feeder)
+    }
+  }
+
+  @Test func aForeignOperationsPriorityMayChangeUntilItEnters() throws {
+    let queue = OperationQueue()
+    queue.maxConcurrentOperationCount = 1
+    let feeder = OperationFeeder(feeding: queue)
+    let journal = Journal<String>()
+    let gate = ManualOperation()
+    try feeder.add(gate)
+    let blocks = ["a", "b", "c", "d", "e", "f"].map { name in BlockOperation { journal.add(name) } }
+    for block in blocks { block.addDependency(gate) }
+    try feeder.add(blocks)
+    // Known when it becomes ready, though nothing tells of it.
+    blocks[5].queuePriority = .high
+    gate.finish()
+    feeder.waitUntilAllOperationsAreFinished()
+    #expect(journal.entries == ["f", "a", "b", "c", "d", "e"])
+  }
+}
