@@ -41,7 +41,7 @@ public final class ShellOperation: ResultOperation<ProcessExit>, @unchecked Send
   /// Starts the program.
   public override func main() {
     let result = ProcessSupervisor.shared.launch(launch, launched: launched, output: output) { exit in
-      self.finish(exit.mapError { $0 })
+      self.finish(.success(exit))
     }
     switch result {
     case .failure(let error): finish(.failure(error))
