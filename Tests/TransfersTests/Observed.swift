@@ -1,5 +1,6 @@
 import Foundation
 import Operations
+import Support
 
 @testable import Transfers
 
@@ -73,5 +74,12 @@ final class Observed<Success: Sendable>: Sendable {
       }
       if isDone { continuation.resume() }
     }
+  }
+}
+
+extension RawServer {
+  /// A script that sends five of ten bytes and keeps the connection open.
+  static func stalled(_: Request) -> [Step] {
+    [.send("HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: 10\r\n\r\n12345"), .hold]
   }
 }
