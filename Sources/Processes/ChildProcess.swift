@@ -20,6 +20,13 @@ final class ChildProcess: @unchecked Sendable {
     case over
   }
 
+  /// A leader that has just been started.
+  struct Spawned {
+    var process = cprocess_child()
+    var stdout = OutputPipe()
+    var stderr = OutputPipe()
+  }
+
   let number: UInt64
   let process: cprocess_child
   let launch: ProcessLaunch
@@ -42,17 +49,16 @@ final class ChildProcess: @unchecked Sendable {
   let launchedAt: UInt64
 
   init(
-    number: UInt64, process: cprocess_child, launch: ProcessLaunch, launchedAt: UInt64, stdout: OutputReader,
-    stderr: OutputReader,
+    number: UInt64, _ spawned: Spawned, launch: ProcessLaunch, launchedAt: UInt64,
     output: @escaping @Sendable (ProcessStream, [UInt8], @escaping @Sendable () -> Void) -> Void,
     ended: @escaping @Sendable (ProcessExit) -> Void
   ) {
     self.number = number
-    self.process = process
+    process = spawned.process
     self.launch = launch
     self.launchedAt = launchedAt
-    self.stdout = stdout
-    self.stderr = stderr
+    stdout = OutputReader(spawned.stdout)
+    stderr = OutputReader(spawned.stderr)
     self.output = output
     self.ended = ended
   }

@@ -74,10 +74,9 @@ public final class ProcessSupervisor: Sendable {
     do throws(ProcessError) {
       var spawned = try spawn(launch, number: number)
       let child = ChildProcess(
-        number: number, process: spawned.child, launch: launch, launchedAt: launchedAt,
-        stdout: OutputReader(spawned.stdout), stderr: OutputReader(spawned.stderr), output: output, ended: ended)
+        number: number, spawned, launch: launch, launchedAt: launchedAt, output: output, ended: ended)
       registry.register(child)
-      cprocess_launched(&spawned.child)
+      cprocess_launched(&spawned.process)
       launched(child.pid)
       reactor.watch(child)
       return .success(number)
@@ -89,13 +88,7 @@ public final class ProcessSupervisor: Sendable {
 
   func send(_ command: ProcessReactor.Command, to number: UInt64) { reactor.send(command, to: number) }
 
-  private struct Spawned {
-    var child = cprocess_child()
-    var stdout = OutputPipe()
-    var stderr = OutputPipe()
-  }
-
-  private func spawn(_ launch: ProcessLaunch, number: UInt64) throws(ProcessError) -> Spawned {
+  private func spawn(_ launch: ProcessLaunch, number: UInt64) throws(ProcessError) -> ChildProcess.Spawned {
     guard let name = launch.arguments.first, !name.isEmpty else {
       throw ProcessError(.invalidArguments, "there is no program to start: the list of arguments is empty")
     }
@@ -105,7 +98,7 @@ public final class ProcessSupervisor: Sendable {
     }
     let program = try environment.program(named: name, with: launch.environment)
 
-    var spawned = Spawned()
+    var spawned = ChildProcess.Spawned()
     var failure = cprocess_pipe(&spawned.stdout.reader, &spawned.stdout.writer)
     if failure == 0 { failure = cprocess_pipe(&spawned.stderr.reader, &spawned.stderr.writer) }
     var hasEnvironment = true
@@ -130,14 +123,14 @@ public final class ProcessSupervisor: Sendable {
   private static func spawn(
     _ program: String, _ arguments: UnsafePointer<UnsafeMutablePointer<CChar>?>?,
     _ environment: UnsafePointer<UnsafeMutablePointer<CChar>?>?, _ directory: String?, _ input: Int32,
-    _ spawned: inout Spawned
+    _ spawned: inout ChildProcess.Spawned
   ) -> Int32 {
     program.withCString { program in
       func spawn(in directory: UnsafePointer<CChar>?) -> Int32 {
         var launch = cprocess_launch(
           path: program, arguments: arguments, environment: environment, directory: directory, input: input,
           output: spawned.stdout.writer, error: spawned.stderr.writer)
-        return cprocess_spawn(&launch, &spawned.child)
+        return cprocess_spawn(&launch, &spawned.process)
       }
       return directory?.withCString { spawn(in: $0) } ?? spawn(in: nil)
     }

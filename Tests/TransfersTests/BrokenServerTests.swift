@@ -121,8 +121,7 @@ import Testing
     }
     defer { server.stop() }
     let download = download(server.url("/f"))
-    download.operation.start()
-    #expect(eventually { download.done == 10 })
+    download.start(until: 10)
     received.signal()
     await download.ended()
     #expect(download.error == TransferError(.network, "ended after 10 of 1000 bytes"))

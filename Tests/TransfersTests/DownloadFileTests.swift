@@ -128,8 +128,7 @@ import Testing
     let server = try RawServer(RawServer.stalled)
     defer { server.stop() }
     let first = download(server.url("/f"))
-    first.operation.start()
-    #expect(eventually { first.done == 5 })
+    first.start(until: 5)
     let second = await download(server.url("/f")).run()
     #expect(second.error == TransferError(.file, "another transfer is writing \(folder.file("file.part").path())"))
     await first.cancel()

@@ -22,8 +22,7 @@ import Testing
     try nginx.add("f", size: 1)
     truncate(nginx.files.appending(path: "f").path(), off_t(size))
     let download = download(nginx.url("/files/f"), sha256: String(repeating: "0", count: 64))
-    download.operation.start()
-    #expect(eventually { download.done == size })
+    download.start(until: size)
     return download
   }
 
@@ -82,8 +81,7 @@ import Testing
     let server = try RawServer(RawServer.stalled)
     defer { server.stop() }
     let download = download(server.url("/f"), resume: resume)
-    download.operation.start()
-    #expect(eventually { download.done == 5 })
+    download.start(until: 5)
     await download.cancel()
     #expect(download.isCancelled)
     #expect(folder.names() == (resume ? ["file.part", "file.part.meta"] : []))
@@ -95,8 +93,7 @@ import Testing
     let server = try RawServer(RawServer.stalled)
     defer { server.stop() }
     let download = download(server.url("/f"))
-    download.operation.start()
-    #expect(eventually { download.done == 5 })
+    download.start(until: 5)
     download.operation.pause()
     #expect(eventually { server.openConnections == 0 })
     #expect(download.result == nil)
@@ -169,8 +166,7 @@ import Testing
     }
     defer { server.stop() }
     let download = download(server.url("/f"), resume: false)
-    download.operation.start()
-    #expect(eventually { download.done == 5 })
+    download.start(until: 5)
     download.operation.pause()
     download.operation.resume()
     await download.ended()

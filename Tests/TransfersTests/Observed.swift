@@ -1,6 +1,7 @@
 import Foundation
 import Operations
 import Support
+import Testing
 
 @testable import Transfers
 
@@ -58,6 +59,12 @@ final class Observed<Success: Sendable>: Sendable {
     operation.start()
     await ended()
     return self
+  }
+
+  /// Starts it and waits until it has reported so many bytes.
+  func start(until count: Int64) {
+    operation.start()
+    #expect(eventually { done == count })
   }
 
   /// Cancels it and waits until it has ended.

@@ -34,8 +34,8 @@ void cprocess_launched(const struct cprocess_child *child);
 
 /// Whether a process is a child of `cprocess_spawn` without a `cprocess_launched` yet.
 ///
-/// A scan meets such children often, in the middle of an exec, when their environment can't be read. False is uncertain
-/// only for a child that has not left this process's session yet.
+/// For scans: the environment of a child can't be read in the middle of its exec, and a slow exec would make the scan
+/// doubtful. False is uncertain only for a child that has not left this process's session yet.
 bool cprocess_is_launching(pid_t pid);
 
 /// A pipe that no child inherits, with a non-blocking reader. Returns 0 or an errno.
