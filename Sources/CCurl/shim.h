@@ -40,10 +40,10 @@ static inline long ccurl_get_long(CURL *easy, CURLINFO info) {
   return value;
 }
 
-/// What a finished handle came to.
+/// The result of a finished handle.
 static inline CURLcode ccurl_result(const CURLMsg *message) { return message->data.result; }
 
-/// No scheme but these two, whatever this libcurl was built with.
+/// Allows http and https only, also for a libcurl with other protocols.
 static inline CURLcode ccurl_allow_only_http(CURL *easy) {
 #if LIBCURL_VERSION_NUM >= 0x075500
   return curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -59,7 +59,7 @@ static inline int ccurl_close_on_exec(void *context, curl_socket_t socket, curls
   return CURL_SOCKOPT_OK;
 }
 
-/// Keeps the handle's sockets out of the programs that this process starts.
+/// Sets O_CLOEXEC on the handle's sockets.
 static inline CURLcode ccurl_set_close_on_exec(CURL *easy) {
   return curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, ccurl_close_on_exec);
 }
@@ -72,8 +72,8 @@ static inline int ccurl_note_excess(CURL *easy, curl_infotype type, char *data, 
   return 0;
 }
 
-/// Sets `*excess` when the server sends more than its Content-Length: libcurl drops the bytes, calls the transfer a
-/// success and tells only its debug callback.
+/// Sets `*excess` when the server sends more than its Content-Length: libcurl drops these bytes, reports success and tells
+/// only its debug callback.
 static inline void ccurl_watch_for_excess(CURL *easy, bool *excess) {
   curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, ccurl_note_excess);
   curl_easy_setopt(easy, CURLOPT_DEBUGDATA, excess);

@@ -14,8 +14,8 @@
 #include <sys/prctl.h>
 #endif
 
-// The guardian is a fork without exec, so that it needs no program of its own and works in whatever links this library. It
-// must not touch anything that another thread may have held at the fork: no malloc, no stdio, no Swift.
+// The guardian is a fork without exec, so that it needs no program file and works in every program that links this library.
+// Another thread may have held any lock at the fork, so it uses no malloc, no stdio and no Swift.
 
 struct table {
   _Atomic pid_t guardian;
@@ -33,7 +33,7 @@ void cprocess_guardian_set(size_t slot, pid_t group) {
   atomic_store_explicit(&table->groups[slot], group, memory_order_release);
 }
 
-// Numbers of processes and sessions that are to end: open addressing, never removed from.
+// The pids and sessions to kill: a hash set with open addressing, from which nothing is removed.
 enum { set_capacity = 1 << 18 };
 static pid_t set[set_capacity];
 static size_t set_count = 0;
@@ -58,7 +58,7 @@ static void pause_for(long milliseconds) {
   nanosleep(&time, NULL);
 }
 
-/// Kills what belongs to the run. Returns whether anything was alive, or may have been.
+/// Kills the processes of the run. Returns whether one was alive, or may have been.
 static bool kill_all(const char *cookie, pid_t self) {
   static struct cprocess_info list[1 << 16];
   size_t count = cprocess_list(list, sizeof list / sizeof list[0]);
@@ -75,7 +75,7 @@ static bool kill_all(const char *cookie, pid_t self) {
       if (!ours && first) {
         int64_t number = cprocess_launch_number(info->pid, cookie);
         ours = number >= 0;
-        // No peace yet: whether it was ours, the next look tells.
+        // The next scan decides whether it is ours.
         if (number == cprocess_undecided) found = true;
       }
       if (!ours) continue;
@@ -97,7 +97,7 @@ static void end_run(const char *cookie) {
     kill(-group, SIGKILL);
     set_add(group);
   }
-  // A child between its fork and its program still has our environment, without the cookie: look again before leaving.
+  // A child before its exec has the environment of its parent, without the cookie, so one quiet scan is not enough.
   int quiet = 0;
   for (int round = 0; round < 1000 && quiet < 4; round++) {
     quiet = kill_all(cookie, self) ? 0 : quiet + 1;
@@ -105,7 +105,7 @@ static void end_run(const char *cookie) {
   }
 }
 
-/// Shows another name than the program's, so that `pkill` of it leaves the guardian to its work.
+/// Replaces the program's name and arguments, so that a `pkill` of the program does not kill the guardian.
 static void rename_process(void) {
 #ifdef __linux__
   prctl(PR_SET_NAME, "job-guardian");
@@ -118,7 +118,7 @@ static void rename_process(void) {
   text[count] = 0;
   const char *at = strrchr(text, ')');
   if (at == NULL) return;
-  // The name is the second word; the arguments begin and end at the addresses in the 48th and the 49th.
+  // The name is field 2; fields 48 and 49 are arg_start and arg_end.
   uintptr_t bounds[2] = {0, 0};
   for (int word = 2; *at != 0; at++) {
     if (*at == ' ') word++;
@@ -140,9 +140,9 @@ static _Noreturn void guard(int lifeline, const char *cookie) {
   sigprocmask(SIG_SETMASK, &all, NULL);
   setsid();
   if (chdir("/") != 0) {
-    // Then it stays where it is.
+    // It keeps the current directory busy, no more.
   }
-  // Keep the lifeline, as descriptor 3, and nothing else: not the terminal, not the pipe a reader of ours waits on.
+  // The lifeline becomes descriptor 3 and all others are closed: a reader of the program's output waits for the last writer.
   if (lifeline != 3) dup2(lifeline, 3);
   int null = open("/dev/null", O_RDWR);
   for (int standard = 0; standard < 3; standard++) dup2(null, standard);
@@ -185,7 +185,7 @@ pid_t cprocess_guardian_start(const char *cookie) {
   fcntl(lifeline[1], F_SETFD, FD_CLOEXEC);
 #endif
 
-  // Twice, so that it is not in our tree: who ends the whole tree of a job of theirs lets it do its work.
+  // Forks twice, so that a supervisor that kills the program's process tree does not kill the guardian.
   pid_t middle = fork();
   if (middle == 0) {
     if (fork() == 0) {
@@ -205,7 +205,7 @@ pid_t cprocess_guardian_start(const char *cookie) {
   int status;
   while (waitpid(middle, &status, 0) < 0 && errno == EINTR) {
   }
-  // Its first steps take well under a millisecond; without its number nothing is lost but the number.
+  // The guardian stores its pid within a millisecond; 0 is returned if it does not.
   for (int i = 0; i < 1000 && atomic_load(&table->guardian) == 0; i++) pause_for(1);
   return atomic_load(&table->guardian);
 }

@@ -21,7 +21,7 @@ static int watch(int poller, int descriptor, uint32_t events, uint64_t token) {
 }
 
 int cprocess_open(pid_t pid, int *descriptor) {
-  // A pidfd is closed on exec by birth.
+  // A pidfd always has O_CLOEXEC.
   *descriptor = (int)syscall(SYS_pidfd_open, pid, 0);
   return *descriptor < 0 ? errno : 0;
 }

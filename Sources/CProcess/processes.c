@@ -8,11 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
-// The guardian calls all this after a fork of a process with many threads: only async-signal-safe functions, no malloc, no stdio.
+// The guardian calls these functions after a fork of a process with many threads: they must be async-signal-safe.
 
 static const char variable[] = "OPDASH_RUN=";
 
-/// The number after the cookie and a slash, in one of the colon-separated words of `value`; -1 if there is none.
+/// The n of the first word `cookie/n` among the colon-separated words of `value`; -1 if there is none.
 static int64_t launch_in(const char *value, const char *end, const char *cookie, size_t length) {
   while (value < end) {
     const char *colon = memchr(value, ':', (size_t)(end - value));
@@ -66,7 +66,7 @@ static pid_t number(const char **text) {
   return value;
 }
 
-/// Reads /proc/PID/stat into `text`; returns the end of the process's name in it, or NULL.
+/// Reads /proc/PID/stat into `text`; returns the parenthesis after the process's name, or NULL.
 static const char *stat_after_name(pid_t pid, char *text, size_t size) {
   char path[40];
   path_of(path, pid, "/stat");
@@ -76,7 +76,7 @@ static const char *stat_after_name(pid_t pid, char *text, size_t size) {
   close(descriptor);
   if (count <= 0) return NULL;
   text[count] = 0;
-  // The name stands in parentheses and may hold anything, parentheses too.
+  // The name itself may contain parentheses.
   return strrchr(text, ')');
 }
 
@@ -97,7 +97,7 @@ bool cprocess_look(pid_t pid, struct cprocess_info *info) {
 enum environment {
   /// The process has ended; it may have started another just before.
   environment_gone,
-  /// It is on its way into another program: it has memory, but no environment to read yet.
+  /// In the middle of an exec: the process has memory, but no environment yet.
   environment_coming,
   environment_there,
 };
@@ -107,7 +107,7 @@ static enum environment environment_of(pid_t pid) {
   const char *at = stat_after_name(pid, text, sizeof text);
   if (at == NULL) return environment_gone;
   if (at[1] == ' ' && (at[2] == 'Z' || at[2] == 'X' || at[2] == 'x')) return environment_gone;
-  // The size of the memory is the 23rd word, the end of the environment the 51st.
+  // Field 23 is vsize, field 51 env_end.
   bool has_memory = false, has_environment = false;
   for (int word = 2; *at != 0; at++) {
     if (*at == ' ') word++;
@@ -115,7 +115,7 @@ static enum environment environment_of(pid_t pid) {
     if (word == 23) has_memory = true;
     if (word == 51) has_environment = true;
   }
-  // Without memory it is in the midst of its end, or the kernel's own.
+  // Without memory it is exiting, or a kernel thread.
   if (!has_memory) return environment_gone;
   return has_environment ? environment_there : environment_coming;
 }
@@ -134,7 +134,7 @@ size_t cprocess_list(struct cprocess_info *list, size_t capacity) {
   if (directory < 0) return 0;
   _Alignas(struct directory_entry) char entries[4096];
   for (;;) {
-    // Not opendir, which allocates.
+    // opendir would allocate.
     long count = syscall(SYS_getdents64, directory, entries, sizeof entries);
     if (count <= 0) break;
     for (long at = 0; at < count;) {
@@ -152,18 +152,18 @@ size_t cprocess_list(struct cprocess_info *list, size_t capacity) {
   return found;
 }
 
-/// As cprocess_launch_number, but undecided for an environment of no bytes, whatever the reason.
+/// As cprocess_launch_number, but undecided for every empty environment.
 static int64_t read_launch_number(pid_t pid, const char *cookie) {
   char path[40], text[8192];
   path_of(path, pid, "/environ");
   int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-  // Another user's is not ours.
+  // Another user's process is not ours.
   if (descriptor < 0) return errno == ENOENT || errno == ESRCH ? cprocess_undecided : -1;
   bool is_empty = true;
   size_t length = strlen(cookie), kept = 0;
   int64_t found = -1;
   bool skipping = false;
-  // An entry may lie across two reads; one that is longer than the buffer isn't ours, whose length is bounded.
+  // An entry may span two reads; one that is longer than the buffer is skipped, because ours is shorter.
   while (found < 0) {
     ssize_t count = read_some(descriptor, text + kept, sizeof text - kept);
     if (count <= 0 && kept == 0) break;
@@ -198,7 +198,7 @@ static int64_t read_launch_number(pid_t pid, const char *cookie) {
 }
 
 int64_t cprocess_launch_number(pid_t pid, const char *cookie) {
-  // An environment that is there and empty is so for good, or came between the reading and the asking.
+  // An environment that is set but reads as empty is empty, or was set between the two system calls.
   int empty = 0;
   for (int attempt = 0; attempt < 50; attempt++) {
     int64_t number = read_launch_number(pid, cookie);
@@ -233,7 +233,7 @@ pid_t cprocess_newest(void) {
   ssize_t count = pread(descriptor, text, sizeof text - 1, 0);
   if (count <= 0) return -1;
   text[count] = 0;
-  // The fifth word: 0.20 0.18 0.12 1/80 11206
+  // The last field: 0.20 0.18 0.12 1/80 11206
   const char *last = strrchr(text, ' ');
   return last != NULL ? number(&last) : -1;
 }
@@ -261,7 +261,7 @@ bool cprocess_look(pid_t pid, struct cprocess_info *info) {
 }
 
 size_t cprocess_list(struct cprocess_info *list, size_t capacity) {
-  // Static, for the guardian must not allocate; there, and on the event thread, is one caller at a time.
+  // Static because the guardian must not allocate; in each process one thread at a time scans.
   static struct kinfo_proc processes[8192];
   int name[] = {CTL_KERN, KERN_PROC, KERN_PROC_ALL, 0};
   size_t size = sizeof processes;
@@ -272,7 +272,7 @@ size_t cprocess_list(struct cprocess_info *list, size_t capacity) {
 }
 
 int64_t cprocess_launch_number(pid_t pid, const char *cookie) {
-  // The arguments and the environment, one after the other, each ended by a zero.
+  // The arguments and the environment, each string ended by a zero byte.
   static char text[256 * 1024];
   int name[] = {CTL_KERN, KERN_PROCARGS2, pid};
   size_t size = sizeof text;

@@ -8,32 +8,33 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #ifdef __linux__
+#include <sched.h>
+#include <stdatomic.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #else
 #include <spawn.h>
 #endif
 
-#include "launching.h"
-
-struct rlimit cprocess_original_limit;
-bool cprocess_limit_was_raised = false;
+// The limit that children get back.
+static struct rlimit original_limit;
+static bool limit_was_raised = false;
 
 void cprocess_raise_descriptor_limit(void) {
   struct rlimit limit;
-  if (cprocess_limit_was_raised || getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
-  cprocess_original_limit = limit;
+  if (limit_was_raised || getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
+  original_limit = limit;
   limit.rlim_cur = limit.rlim_max;
 #ifdef __APPLE__
-  // The kernel refuses more than this, whatever the hard limit says.
+  // The kernel's own limit, which may be below the hard one.
   if (limit.rlim_cur > 10240) limit.rlim_cur = 10240;
 #endif
-  cprocess_limit_was_raised = setrlimit(RLIMIT_NOFILE, &limit) == 0;
+  limit_was_raised = setrlimit(RLIMIT_NOFILE, &limit) == 0;
 }
 
-bool cprocess_drops_child_signals = false;
+static bool drops_child_signals = false;
 
-void cprocess_drop_child_signals(void) { cprocess_drops_child_signals = true; }
+void cprocess_drop_child_signals(void) { drops_child_signals = true; }
 
 bool cprocess_adopt_orphans(void) {
 #ifdef __linux__
@@ -43,7 +44,7 @@ bool cprocess_adopt_orphans(void) {
 #endif
 }
 
-/// The same descriptor with a number that doesn't stand for a standard stream, where it would be in its own way.
+/// The same descriptor with a number above 2, so that it isn't overwritten while the standard streams are set.
 static int above_standard(int descriptor) {
   if (descriptor < 0 || descriptor > 2) return descriptor;
   int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
@@ -69,7 +70,7 @@ int cprocess_pipe(int *reader, int *writer) {
     close(ends[1 - end]);
     return failure;
   }
-  // Only our end: the flag belongs to the open description, and programs expect a blocking standard output.
+  // Only the reader: the flag belongs to the open description, and programs expect a blocking standard output.
   fcntl(ends[0], F_SETFL, O_NONBLOCK);
   *reader = ends[0];
   *writer = ends[1];
@@ -78,11 +79,114 @@ int cprocess_pipe(int *reader, int *writer) {
 
 int cprocess_null(void) { return above_standard(open("/dev/null", O_RDONLY | O_CLOEXEC)); }
 
-#ifndef __linux__
+#ifdef __linux__
 
-int cprocess_spawn(const struct cprocess_launch *launch, struct cprocess_child *spawned) {
-  spawned->descriptor = -1;
-  spawned->nursery = NULL;
+// Not posix_spawn: it gives no pidfd before glibc 2.39, and each child gets and sets all signal handlers.
+//
+// The child shares this process's memory, and the thread that starts it is suspended until the child's program begins.
+// Until then the child makes system calls only: it changes the thread's errno and its own `struct start`, nothing else.
+
+enum { launching_capacity = 64 };
+/// The children that the callers of `cprocess_spawn` don't know yet; -1 before the child has its pid, 0 in a free slot.
+static _Atomic pid_t launching[launching_capacity];
+
+struct start {
+  const struct cprocess_launch *launch;
+  int slot;
+  /// The errno of the child; 0 if its program has begun.
+  int failure;
+};
+
+// The sanitizers' instrumentation would change this thread's state from the child; `no_sanitize` leaves part of it.
+#if defined(__has_attribute) && __has_attribute(disable_sanitizer_instrumentation)
+#define uninstrumented __attribute__((disable_sanitizer_instrumentation))
+#else
+#define uninstrumented
+#endif
+
+// `syscall` because the sanitizers intercept the named functions.
+static uninstrumented int begin(void *argument) {
+  struct start *start = argument;
+  const struct cprocess_launch *launch = start->launch;
+  if (start->slot >= 0) atomic_store_explicit(&launching[start->slot], (pid_t)syscall(SYS_getpid), memory_order_release);
+  syscall(SYS_setsid);
+  // All signals are blocked until their handlers are reset: a handler would run in this process's memory.
+  static const struct {
+    void *handler;
+    unsigned long flags, restorer, mask;
+  } action;
+  for (int signal = 1; signal <= 64; signal++) {
+    if (signal != SIGKILL && signal != SIGSTOP) syscall(SYS_rt_sigaction, signal, &action, NULL, 8);
+  }
+  long result = syscall(SYS_dup3, launch->input, 0, 0);
+  if (result >= 0) result = syscall(SYS_dup3, launch->output, 1, 0);
+  if (result >= 0) result = syscall(SYS_dup3, launch->error, 2, 0);
+  if (result >= 0 && launch->directory != NULL) result = syscall(SYS_chdir, launch->directory);
+  if (result >= 0) {
+    // A kernel without it leaves open what other code has opened without O_CLOEXEC.
+    syscall(SYS_close_range, 3, ~0U, 0);
+    if (limit_was_raised) syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, &original_limit, NULL);
+    uint64_t none = 0;
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, NULL, 8);
+    syscall(SYS_execve, launch->path, launch->arguments, launch->environment);
+  }
+  start->failure = errno;
+  syscall(SYS_exit_group, 127);
+  __builtin_unreachable();
+}
+
+#ifdef __GLIBC__
+// The thread sanitizer intercepts `clone` and takes it for a fork, which would give the child a memory of its own.
+extern int __clone(int (*body)(void *), void *stack, int flags, void *argument, ...);
+#else
+#define __clone clone
+#endif
+
+int cprocess_spawn(const struct cprocess_launch *launch, struct cprocess_child *child) {
+  struct start start = {.launch = launch, .slot = -1};
+  _Alignas(16) char stack[16 << 10];
+  for (int slot = 0; slot < launching_capacity && start.slot < 0; slot++) {
+    pid_t none = 0;
+    if (atomic_compare_exchange_strong(&launching[slot], &none, -1)) start.slot = slot;
+  }
+  *child = (struct cprocess_child){.descriptor = -1, .slot = start.slot};
+
+  uint64_t all = ~(uint64_t)0, before, child_signal = (uint64_t)1 << (SIGCHLD - 1);
+  // The kernel sends SIGCHLD to the thread that made the child. Where that thread blocks it, as dispatch's threads do, it
+  // wakes another thread for nothing; otherwise it is dropped at once, because its default action is to ignore it.
+  if (drops_child_signals) all &= ~child_signal;
+  // Not pthread_sigmask, which leaves two signals of the C library unblocked.
+  syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, 8);
+  if (drops_child_signals) before &= ~child_signal;
+  child->pid = __clone(
+      begin, stack + sizeof stack, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &start, &child->descriptor);
+  if (child->pid < 0) start.failure = errno;
+  syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, 8);
+  if (start.failure == 0) return 0;
+  if (child->pid > 0) {
+    while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR) {
+    }
+    if (child->descriptor >= 0) close(child->descriptor);
+  }
+  cprocess_launched(child);
+  return start.failure;
+}
+
+void cprocess_launched(const struct cprocess_child *child) {
+  if (child->slot >= 0) atomic_store_explicit(&launching[child->slot], 0, memory_order_release);
+}
+
+bool cprocess_is_launching(pid_t pid) {
+  for (int slot = 0; slot < launching_capacity; slot++) {
+    if (atomic_load_explicit(&launching[slot], memory_order_acquire) == pid) return true;
+  }
+  return false;
+}
+
+#else
+
+int cprocess_spawn(const struct cprocess_launch *launch, struct cprocess_child *child) {
+  child->descriptor = -1;
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   int failure = posix_spawn_file_actions_init(&actions);
@@ -107,34 +211,17 @@ int cprocess_spawn(const struct cprocess_launch *launch, struct cprocess_child *
     failure = posix_spawn_file_actions_addchdir_np(&actions, launch->directory);
   }
   if (failure == 0) {
-    failure =
-        posix_spawn(&spawned->pid, launch->path, &actions, &attributes, launch->arguments, launch->environment);
+    failure = posix_spawn(&child->pid, launch->path, &actions, &attributes, launch->arguments, launch->environment);
   }
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   return failure;
 }
 
-bool cprocess_is_launching(pid_t pid) {
-  (void)pid;
-  return false;
-}
-
 void cprocess_launched(const struct cprocess_child *child) { (void)child; }
-void cprocess_await_program(const struct cprocess_child *child) { (void)child; }
-
-int cprocess_failure(const struct cprocess_child *child) {
-  (void)child;
-  return 0;
-}
+bool cprocess_is_launching(pid_t pid) { return pid < 0; }
 
 #endif
-
-static enum cprocess_end end_of(const siginfo_t *info, int *code) {
-  if (info->si_pid == 0) return cprocess_alive;
-  *code = info->si_status;
-  return info->si_code == CLD_EXITED ? cprocess_exited : cprocess_signalled;
-}
 
 enum cprocess_end cprocess_peek(pid_t pid, int *code) {
   siginfo_t info = {0};
@@ -142,18 +229,14 @@ enum cprocess_end cprocess_peek(pid_t pid, int *code) {
   do {
     result = waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT);
   } while (result != 0 && errno == EINTR);
-  return result == 0 ? end_of(&info, code) : cprocess_unknown;
+  if (result != 0) return cprocess_unknown;
+  if (info.si_pid == 0) return cprocess_alive;
+  *code = info.si_status;
+  return info.si_code == CLD_EXITED ? cprocess_exited : cprocess_signalled;
 }
 
 void cprocess_reap(pid_t pid) {
-  int status;
-  while (waitpid(pid, &status, WNOHANG) < 0 && errno == EINTR) {
-  }
-}
-
-void cprocess_wait(pid_t pid) {
-  int status;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  while (waitpid(pid, NULL, WNOHANG) < 0 && errno == EINTR) {
   }
 }
 
@@ -167,7 +250,7 @@ bool cprocess_signal(pid_t pid, pid_t session, int signal) {
 #ifdef __linux__
   int descriptor = (int)syscall(SYS_pidfd_open, pid, 0);
   if (descriptor < 0) return false;
-  // The descriptor holds on to the process, so what is read after it was opened is true of what gets the signal.
+  // The signal goes to the process that the descriptor was opened for, so the session is read after the opening.
   struct cprocess_info info;
   bool sent = cprocess_look(pid, &info) && info.session == session &&
               syscall(SYS_pidfd_send_signal, descriptor, signal, NULL, 0) == 0;

@@ -1,9 +1,9 @@
-/// Strings as C takes them: an array of pointers to their bytes, ended by a null pointer.
+/// Strings for C: an array of pointers to zero-terminated strings, ended by a null pointer.
 struct CStrings {
   private var bytes: [CChar] = []
   private var starts: [Int] = []
 
-  /// False, and nothing is added, if the string holds a zero byte, where C would end it.
+  /// Appends one string of several parts; returns false, and appends nothing, if it contains a zero byte.
   mutating func append(_ parts: String...) -> Bool {
     let start = bytes.count
     for part in parts {
@@ -20,7 +20,7 @@ struct CStrings {
     return true
   }
 
-  /// Gives the pointers, after those of `before`, for the time of the call.
+  /// Calls `body` with the pointers, preceded by those of `before`; they are valid during the call.
   mutating func withPointers<Result>(
     after before: [UnsafeMutablePointer<CChar>] = [],
     _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>?) throws -> Result

@@ -1,74 +1,72 @@
 import CProcess
 import Foundation
 
-/// One job's processes, from the launch to the end of the last one.
-///
-/// Everything but the constants is touched on the reactor's thread alone.
+/// The processes of one launch: the leader, which was started, and its descendants.
 final class ChildProcess: @unchecked Sendable {
-  // Safe: `guardianSlot` is written once, under the registry's lock, before the reactor hears of the child; the other
-  // variables belong to the reactor's thread.
+  // Safe: `guardianSlot` is written once, under the registry's lock, before the reactor knows the child; the other
+  // variables are used on the reactor's thread only.
 
-  /// How far the end of the job has come.
   enum Phase: Equatable {
-    /// Nobody has asked for the end.
     case running
-    /// The leader has ended; what it left may still write its last words.
+    /// The leader has ended; its descendants may still write output.
     case draining
     /// The stop signal has been sent.
     case stopping
-    /// SIGKILL has been sent, this often.
+    /// SIGKILL has been sent so many times.
     case killing(times: Int)
-    /// Of the job nobody is left, but a stranger holds its output open.
-    case lettingGo
-    /// All is told.
+    /// All processes have ended, but a process of someone else holds the output open.
+    case closing
+    /// `ended` has been called.
     case over
+  }
+
+  /// A leader that has just been started.
+  struct Spawned {
+    var process = cprocess_child()
+    var stdout = OutputPipe()
+    var stderr = OutputPipe()
   }
 
   let number: UInt64
   let process: cprocess_child
   let launch: ProcessLaunch
-  /// The file that the program is in.
-  let program: String
   let output: @Sendable (ProcessStream, [UInt8], @escaping @Sendable () -> Void) -> Void
-  let ended: @Sendable (Result<ProcessExit, ProcessError>) -> Void
+  let ended: @Sendable (ProcessExit) -> Void
   var guardianSlot = -1
   var stdout: OutputReader
   var stderr: OutputReader
   var phase = Phase.running
-  /// How the leader ended, or why its program never began.
-  var exit: Result<ProcessExit, ProcessError>?
-  /// What tells of the ends of those that the leader left.
+  /// How the leader has ended.
+  var exit: ProcessExit?
+  /// The pidfds of descendants that have outlived the leader.
   var survivorDescriptors: [Int32] = []
-  /// The sessions that were there when the stop signal was sent: what is started in them since cleans up.
-  var askedSessions: Set<pid_t> = []
-  /// When those that got away are looked for next.
-  var lookInterval: UInt64 = 0
-  /// How often in a row nobody could say whether anything is left.
+  /// The sessions that have got the stop signal: processes started in them later are cleaning up.
+  var stoppedSessions: Set<pid_t> = []
+  /// The time until the next scan for processes that have left these sessions.
+  var scanInterval: UInt64 = 0
+  /// How many scans in a row were doubtful.
   var doubts = 0
   let launchedAt: UInt64
 
   init(
-    number: UInt64, process: cprocess_child, launch: ProcessLaunch, program: String, launchedAt: UInt64,
-    stdout: OutputReader, stderr: OutputReader,
+    number: UInt64, _ spawned: Spawned, launch: ProcessLaunch, launchedAt: UInt64,
     output: @escaping @Sendable (ProcessStream, [UInt8], @escaping @Sendable () -> Void) -> Void,
-    ended: @escaping @Sendable (Result<ProcessExit, ProcessError>) -> Void
+    ended: @escaping @Sendable (ProcessExit) -> Void
   ) {
     self.number = number
-    self.process = process
+    process = spawned.process
     self.launch = launch
-    self.program = program
     self.launchedAt = launchedAt
-    self.stdout = stdout
-    self.stderr = stderr
+    stdout = OutputReader(spawned.stdout)
+    stderr = OutputReader(spawned.stderr)
     self.output = output
     self.ended = ended
   }
 
   var pid: pid_t { process.pid }
-  /// What tells of the leader's end; -1 where the system needs none.
+  /// The leader's pidfd; -1 where the system has none.
   var leaderDescriptor: Int32 { process.descriptor }
 
-  /// The reader of a stream.
   subscript(stream: ProcessStream) -> OutputReader {
     get { stream == .stdout ? stdout : stderr }
     _modify { if stream == .stdout { yield &stdout } else { yield &stderr } }
@@ -76,18 +74,8 @@ final class ChildProcess: @unchecked Sendable {
 
   /// Signals the group.
   ///
-  /// Safe against a reused number: the leader is reaped last of all, so the number is the group's own.
-  func signalGroup(_ signal: Int32) {
-    // Before its program begins the leader may not have made the group yet.
-    withUnsafePointer(to: process) { cprocess_await_program($0) }
-    if kill(-pid, signal) != 0, exit == nil { _ = kill(pid, signal) }
-  }
-
-  /// Why the program never began, if it didn't; asked once, after the leader's end.
-  func launchFailure() -> ProcessError? {
-    let failure = withUnsafePointer(to: process) { cprocess_failure($0) }
-    return failure == 0 ? nil : .launching(program, launch, failedWith: failure)
-  }
+  /// The group's number is not reused meanwhile: the leader is reaped last.
+  func signalGroup(_ signal: Int32) { _ = kill(-pid, signal) }
 
   var isHeld: Bool { stdout.isHeld || stderr.isHeld }
   var hasOutput: Bool { stdout.isOpen || stderr.isOpen }

@@ -1,9 +1,9 @@
 import CProcess
 import Foundation
 
-/// The environment of this process as it was when it was first asked for, from which each child's is made.
+/// The environment of this process when the supervisor was made, and the environments of children, which are based on it.
 ///
-/// It carries the cookie by which what left its group and its session is found again.
+/// Each child's has a cookie, by which descendants are found that have left its group and its session.
 struct LaunchEnvironment: @unchecked Sendable {
   static let variable = "OPDASH_RUN"
 
@@ -12,10 +12,10 @@ struct LaunchEnvironment: @unchecked Sendable {
     let text: UnsafeMutablePointer<CChar>
   }
 
-  // Safe: neither the pointers nor what they point to, a copy that is never freed, changes after init.
+  // Safe: neither the pointers nor the copies that they point to, which are never freed, change after init.
   private let entries: [Entry]
   private let texts: [UnsafeMutablePointer<CChar>]
-  /// What stood in the variable before: a run within a run is found by both.
+  /// The variable's value in this process and a colon: a run within a run is found by both cookies.
   private let outer: String
   private let path: String?
   private let cookie: String
@@ -43,12 +43,23 @@ struct LaunchEnvironment: @unchecked Sendable {
     texts = entries.map(\.text)
   }
 
-  /// Where a child with these additions looks for programs.
-  func searchPath(with additions: [String: String]) -> String {
-    additions["PATH"] ?? path ?? "/usr/local/bin:/usr/bin:/bin"
+  /// The file to execute: the name itself if it has a slash, else the first executable of this name in the child's PATH.
+  func program(named name: String, with additions: [String: String]) throws(ProcessError) -> String {
+    if name.utf8.contains(UInt8(ascii: "/")) { return name }
+    var unusable: String?
+    let path = additions["PATH"] ?? path ?? "/usr/local/bin:/usr/bin:/bin"
+    for directory in path.split(separator: ":", omittingEmptySubsequences: false) {
+      let candidate = (directory.isEmpty ? "." : String(directory)) + "/" + name
+      var status = stat()
+      guard stat(candidate, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
+      if access(candidate, X_OK) == 0 { return candidate }
+      unusable = unusable ?? candidate
+    }
+    if let unusable { throw .notExecutable(unusable) }
+    throw ProcessError(.programNotFound, "\(name): no such program in PATH")
   }
 
-  /// Gives the child's environment for the time of the call; nil if an addition holds a zero byte, or has no name.
+  /// Calls `body` with the child's environment; returns nil if an addition contains a zero byte or has no name.
   func withPointers<Result>(
     launch number: UInt64, with additions: [String: String],
     _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>?) -> Result

@@ -1,18 +1,25 @@
 import Foundation
 
-/// The reading end of one stream of a child: one chunk at a time, the next when the last has been consumed.
+/// One output stream of a process.
+public enum ProcessStream: Sendable, Equatable, CaseIterable {
+  /// The standard output.
+  case stdout
+  /// The standard error.
+  case stderr
+}
+
+/// The reader of one stream of a child: it reads one chunk at a time, the next after the previous one has been consumed.
 struct OutputReader {
-  /// What a reading attempt came to.
   enum Attempt {
     case chunk([UInt8])
-    /// There is no more for now; the poller will tell.
+    /// There are no bytes now; the poller reports the next ones.
     case empty
-    /// The last one who could write is gone.
+    /// The last writer has closed the stream.
     case end
   }
 
   private var pipe: OutputPipe
-  /// How many chunks were handed out; the number of the one that is not yet consumed, if `isHeld`.
+  /// The number of chunks read; the last one is not consumed yet if `isHeld`.
   private(set) var chunks: UInt64 = 0
   private(set) var isHeld = false
 
@@ -36,14 +43,14 @@ struct OutputReader {
     }
   }
 
-  /// Returns whether this was the chunk that held the stream: a second call for it counts for nothing.
+  /// Marks a chunk as consumed; returns false if it was already.
   mutating func release(chunk: UInt64) -> Bool {
     guard isHeld, chunk == chunks else { return false }
     isHeld = false
     return true
   }
 
-  /// From now on the stream ends when the last one else who could write is gone.
+  /// From now on the stream ends with its last other writer.
   mutating func closeWriter() { OutputPipe.close(&pipe.writer) }
 
   mutating func close() { pipe.close() }
@@ -51,7 +58,7 @@ struct OutputReader {
 
 /// Both ends of a stream of a child.
 ///
-/// We keep the writing end until the leader has ended: so the end of a stream wakes nobody just before the leader's does.
+/// The writer is kept open until the leader has ended, so that the end of the stream is no wake-up of its own.
 struct OutputPipe {
   var reader: Int32 = -1
   var writer: Int32 = -1

@@ -1,28 +1,36 @@
 import Foundation
 
-/// Why a process could not be started, with a sentence for people.
+/// How a process ended.
+public enum ProcessExit: Sendable, Equatable {
+  /// By itself, with a status; 0 is success.
+  case exited(Int32)
+  /// By a signal.
+  case signalled(Int32)
+}
+
+/// Why a process could not be started, with a sentence to show.
 public struct ProcessError: Error, Sendable, Equatable, CustomStringConvertible, LocalizedError {
-  /// What kind of fault it is.
+  /// The kinds of fault that a program treats differently.
   public enum Code: Sendable, Equatable {
-    /// There are no arguments, or one holds a zero byte.
+    /// There are no arguments, or one contains a zero byte.
     case invalidArguments
-    /// No file of this name, or none in the PATH.
+    /// There is no file with this name, or none in the PATH.
     case programNotFound
-    /// The file is there, but may not or can not be executed.
+    /// The file exists, but may not or can not be executed.
     case notExecutable
     /// The working directory is missing, is not a directory or may not be entered.
     case directoryUnusable
-    /// The system has no descriptor, process or memory left.
+    /// The system has no descriptors, processes or memory left.
     case outOfResources
-    /// Everything was ended; nothing is started any more.
+    /// The supervisor has ended all processes and starts no more.
     case ended
-    /// Another fault of the system, by its errno.
+    /// Another fault, by its errno.
     case system(Int32)
   }
 
-  /// What kind of fault it is.
+  /// The kind of fault.
   public let code: Code
-  /// What was wrong, with what, and what to do.
+  /// One sentence: the file, the fault and, where there is one, a remedy.
   public let description: String
   /// The same as `description`.
   public var errorDescription: String? { description }
@@ -34,7 +42,11 @@ public struct ProcessError: Error, Sendable, Equatable, CustomStringConvertible,
 
   static func text(_ number: Int32) -> String { String(cString: strerror(number)) }
 
-  /// What posix_spawn's errno means: it says neither which of the program and the directory it means, nor what is missing.
+  static func notExecutable(_ file: String) -> ProcessError {
+    ProcessError(.notExecutable, "\(file): not executable: a file with the permission to execute it is needed")
+  }
+
+  /// Explains the errno of a launch, which may be the program's, its interpreter's or the directory's.
   static func launching(_ program: String, _ launch: ProcessLaunch, failedWith number: Int32) -> ProcessError {
     if let directory = launch.directory, let error = using(directory: directory) { return error }
     switch number {
@@ -44,8 +56,7 @@ public struct ProcessError: Error, Sendable, Equatable, CustomStringConvertible,
       return ProcessError(
         .notExecutable, "\(program): the interpreter that it names is missing: look at its first line")
     case EACCES, EISDIR, EPERM:
-      return ProcessError(
-        .notExecutable, "\(program): not executable: a file with the permission to execute it is needed")
+      return notExecutable(program)
     case ENOTDIR:
       return ProcessError(.programNotFound, "\(program): no such program: a part of its path is not a directory")
     case ENOEXEC:

@@ -3,22 +3,22 @@ import Foundation
 import Operations
 import Synchronization
 
-/// The one thread that learns of every end, reads all output and takes jobs down in order.
+/// The thread that waits for the ends of all processes, reads their output and ends them in order.
 final class ProcessReactor: @unchecked Sendable {
-  // Safe: what is `private var` is touched on the reactor's thread alone; commands come through a lock.
+  // Safe: every `private var` is used on the reactor's thread only; commands come through a lock.
 
-  /// What other threads ask for.
+  /// A request of another thread.
   enum Command: Sendable {
     case stop
     case kill
     case pause
     case resume
     case consumed(ProcessStream, chunk: UInt64)
-    /// The system could not promise to tell of the child's end.
+    /// The poller could not watch the child.
     case poll
   }
 
-  /// What the poller tells about a child; the low bits of its token.
+  /// The source of a poller event; the low bits of its token, below the child's number.
   private enum Source: UInt64 {
     case leader
     case stdout
@@ -26,41 +26,41 @@ final class ProcessReactor: @unchecked Sendable {
     case survivor
   }
 
-  /// How long what a leader left may go on writing before it is asked to end.
+  /// How long descendants may write after the leader's end before they get the stop signal.
   private static let drainTime: UInt64 = 200_000_000
-  /// How long it may take to end then.
+  /// The longest grace that they get then.
   private static let leftoverGrace: UInt64 = 1_000_000_000
   private static let killInterval: UInt64 = 250_000_000
   private static let pollInterval: UInt64 = 5_000_000
-  /// How often in a row a look may be in doubt: a stranger may hang between two programs for ever.
+  /// How many scans in a row may be doubtful: a process of someone else may hang in an exec.
   private static let maximumDoubts = 200
-  /// A younger job's processes are looked for among the numbers after its leader's: they can't have begun again since.
+  /// Until this age of a launch the process numbers can't have wrapped around since its leader's.
   private static let youth: UInt64 = 1_000_000_000
 
   private let registry: ProcessRegistry
-  private let census: ProcessCensus
+  private let processScan: ProcessScan
   private let poller: Int32
   private let waker: Int32
   private let commands = Lock<[(number: UInt64, command: Command)]>([])
   private let threadID = Atomic<UInt>(0)
 
   private var deadlines: [UInt64: UInt64] = [:]
-  /// Children whose leader has ended and of whom something may have changed.
-  private var unsettled: [ChildProcess] = []
-  /// Streams that have more to give than one turn takes from them.
+  /// Children to check: their leader has ended, and something has changed since the last check.
+  private var changed: [ChildProcess] = []
+  /// Streams that had more bytes than one turn reads.
   private var unread: [(child: ChildProcess, stream: ProcessStream)] = []
-  /// Children of whom nothing tells, and when each is looked at again.
+  /// Children that the poller does not watch, and the times of their next checks.
   private var polled: [(child: ChildProcess, at: UInt64)] = []
-  /// The stream whose chunk is being handed out.
+  /// The stream whose chunk is being delivered.
   private var reading: (number: UInt64, stream: ProcessStream)?
-  /// What a look at all processes gave in this turn.
-  private var everyone: ProcessCensus.Result?
-  private var sweptAt: UInt64 = 0
+  /// The scan of all processes that was made in this turn.
+  private var fullScan: ProcessScan.Result?
+  private var orphansReapedAt: UInt64 = 0
   private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
 
-  init(registry: ProcessRegistry, census: ProcessCensus) {
+  init(registry: ProcessRegistry, processScan: ProcessScan) {
     self.registry = registry
-    self.census = census
+    self.processScan = processScan
     poller = cprocess_poller_create()
     precondition(poller >= 0, "no poller: \(ProcessError.text(-poller))")
     waker = cprocess_poller_make_waker(poller, UInt64.max)
@@ -74,10 +74,10 @@ final class ProcessReactor: @unchecked Sendable {
 
   // From any thread
 
-  /// Begins to listen to a child that is registered.
+  /// Begins to watch a registered child.
   func watch(_ child: ChildProcess) {
     let token = child.number << 2
-    // The leader last: its end closes the streams' descriptors, whose numbers then may mean something else.
+    // The leader last: after its end the streams' descriptors are closed and their numbers reused.
     let watched =
       cprocess_poller_watch_reader(poller, child.stdout.descriptor, token | Source.stdout.rawValue) == 0
       && cprocess_poller_watch_reader(poller, child.stderr.descriptor, token | Source.stderr.rawValue) == 0
@@ -116,11 +116,11 @@ final class ProcessReactor: @unchecked Sendable {
         if let child = registry[number] { handle(command, for: child) }
       }
       if !deadlines.isEmpty { expire() }
-      readOn()
-      lookAgain()
-      while let child = unsettled.popLast() { settle(child) }
-      everyone = nil
-      sweep()
+      readUnread()
+      checkPolled()
+      while let child = changed.popLast() { checkEnd(of: child) }
+      fullScan = nil
+      reapOrphans()
     }
   }
 
@@ -131,9 +131,9 @@ final class ProcessReactor: @unchecked Sendable {
     }
   }
 
-  /// In milliseconds, rounded up; negative for ever.
+  /// In milliseconds, rounded up; negative without limit.
   private func timeout() -> Int64 {
-    if !unread.isEmpty || !unsettled.isEmpty { return 0 }
+    if !unread.isEmpty || !changed.isEmpty { return 0 }
     guard let next = [deadlines.values.min(), polled.lazy.map(\.at).min()].compactMap({ $0 }).min() else { return -1 }
     let now = Self.now
     return next <= now ? 0 : Int64((next - now + 999_999) / 1_000_000)
@@ -142,10 +142,10 @@ final class ProcessReactor: @unchecked Sendable {
   private func handle(_ token: UInt64) {
     guard let child = registry[token >> 2], let source = Source(rawValue: token & 3) else { return }
     switch source {
-    case .leader: lookAtLeader(of: child)
+    case .leader: checkLeader(of: child)
     case .stdout: read(.stdout, of: child)
     case .stderr: read(.stderr, of: child)
-    case .survivor: if child.exit != nil { unsettled.append(child) }
+    case .survivor: if child.exit != nil { changed.append(child) }
     }
   }
 
@@ -161,19 +161,18 @@ final class ProcessReactor: @unchecked Sendable {
     }
   }
 
-  private func lookAtLeader(of child: ChildProcess) {
+  private func checkLeader(of child: ChildProcess) {
     guard child.exit == nil else { return }
     var code: Int32 = 0
     switch cprocess_peek(child.pid, &code) {
-    case cprocess_exited: child.exit = .success(.exited(code))
-    case cprocess_signalled: child.exit = .success(.signalled(code))
-    // Other code of this program has reaped our child and knows its status; it is gone all the same.
-    case cprocess_unknown: child.exit = .success(.exited(-1))
+    case cprocess_exited: child.exit = .exited(code)
+    case cprocess_signalled: child.exit = .signalled(code)
+    // Other code of this program has reaped the leader and has its status.
+    case cprocess_unknown: child.exit = .exited(-1)
     default: return
     }
-    if let failure = child.launchFailure() { child.exit = .failure(failure) }
     child.closeWriters()
-    unsettled.append(child)
+    changed.append(child)
   }
 
   // Output
@@ -190,12 +189,12 @@ final class ProcessReactor: @unchecked Sendable {
         child.output(stream, bytes) { [self] in consumed(stream, chunk: chunk, of: number) }
         reading = nil
       case .empty: return
-      case .end: if child.exit != nil { unsettled.append(child) }
+      case .end: if child.exit != nil { changed.append(child) }
       }
     }
   }
 
-  private func readOn() {
+  private func readUnread() {
     let streams = unread
     unread.removeAll(keepingCapacity: true)
     for (child, stream) in streams { read(stream, of: child) }
@@ -203,40 +202,40 @@ final class ProcessReactor: @unchecked Sendable {
 
   // The end
 
-  /// Ends a job of which nobody is left; goes on with the end of the others.
-  private func settle(_ child: ChildProcess) {
+  /// Finishes a child whose leader has ended if no process is left, and proceeds with its end otherwise.
+  private func checkEnd(of child: ChildProcess) {
     guard child.phase != .over, let exit = child.exit else { return }
     read(.stdout, of: child)
     read(.stderr, of: child)
-    let look = lookForSurvivors(of: child)
-    let survivors = members(of: child, in: look)
+    let result = scanForSurvivors(of: child)
+    let survivors = members(of: child, in: result)
     child.closeSurvivorDescriptors()
     guard survivors.isEmpty else {
       child.doubts = 0
       switch child.phase {
-      case .running, .lettingGo: enter(.draining, child, for: Self.drainTime)
-      case .stopping: ask(survivors, of: child)
+      case .running, .closing: enter(.draining, child, for: Self.drainTime)
+      case .stopping: stop(survivors, of: child)
       case .killing: for survivor in survivors { survivor.signal(SIGKILL) }
       case .draining, .over: break
       }
       return watch(survivors, of: child)
     }
-    if look.isDoubtful, child.doubts < Self.maximumDoubts {
+    if result.isDoubtful, child.doubts < Self.maximumDoubts {
       child.doubts += 1
       return poll(child)
     }
     if !child.hasOutput { return finish(child, exit) }
-    if !child.isHeld, child.phase != .lettingGo { enter(.lettingGo, child, for: Self.drainTime) }
+    if !child.isHeld, child.phase != .closing { enter(.closing, child, for: Self.drainTime) }
   }
 
-  private func finish(_ child: ChildProcess, _ exit: Result<ProcessExit, ProcessError>) {
+  private func finish(_ child: ChildProcess, _ exit: ProcessExit) {
     child.phase = .over
     deadlines[child.number] = nil
     child.closeOutput()
     child.closeSurvivorDescriptors()
     if child.leaderDescriptor >= 0 { _ = close(child.leaderDescriptor) }
     registry.remove(child)
-    census.reapOrphans()
+    processScan.reapOrphans()
     child.ended(exit)
   }
 
@@ -252,77 +251,74 @@ final class ProcessReactor: @unchecked Sendable {
       guard let child = registry[number] else { continue }
       switch child.phase {
       case .running, .over: break
-      // Whoever reads the output is late, not the processes.
+      // The consumer of the output is late, not the processes.
       case .draining where child.isHeld: enter(.draining, child, for: Self.drainTime)
       case .draining: stop(child, grace: min(child.launch.grace.nanoseconds, Self.leftoverGrace))
       case .stopping: kill(child)
-      // It can't be killed: it belongs to another user, or hangs in the kernel. The leader's end we are told.
+      // A process of another user, or one that hangs in the kernel; the poller reports the leader's end.
       case .killing(times: 4...):
         if let exit = child.exit { finish(child, exit) }
       case .killing: kill(child)
-      case .lettingGo:
+      case .closing:
         child.closeOutput()
-        unsettled.append(child)
+        changed.append(child)
       }
     }
   }
 
   private func stop(_ child: ChildProcess, grace: UInt64) {
-    child.lookInterval = Self.pollInterval
-    child.askedSessions = [child.pid]
-    child.askedSessions.formUnion(members(of: child, in: lookAtEveryone()).map(\.session))
-    // What is stopped gets the signal only when it goes on.
+    child.scanInterval = Self.pollInterval
+    child.stoppedSessions = [child.pid]
+    child.stoppedSessions.formUnion(members(of: child, in: scanAll()).map(\.session))
+    // A paused process gets the signal only when it continues.
     signal(child, child.launch.stopSignal)
     signal(child, SIGCONT)
     enter(.stopping, child, for: grace)
   }
 
-  /// Sends the stop signal to those that got away while the others were sent it.
-  private func ask(_ survivors: [ProcessCensus.Member], of child: ChildProcess) {
-    for survivor in survivors where !child.askedSessions.contains(survivor.session) {
+  /// Sends the stop signal to survivors in sessions that have not got it.
+  private func stop(_ survivors: [ProcessScan.Member], of child: ChildProcess) {
+    for survivor in survivors where !child.stoppedSessions.contains(survivor.session) {
       survivor.signal(child.launch.stopSignal)
       survivor.signal(SIGCONT)
     }
-    child.askedSessions.formUnion(survivors.map(\.session))
-    // One that has yet to leave its session is taken for what cleans up; nothing tells when it leaves.
-    poll(child, after: child.lookInterval)
-    child.lookInterval = min(child.lookInterval * 2, 1_000_000_000)
+    child.stoppedSessions.formUnion(survivors.map(\.session))
+    // A process may yet leave its session, and nothing reports that.
+    poll(child, after: child.scanInterval)
+    child.scanInterval = min(child.scanInterval * 2, 1_000_000_000)
   }
 
   private func kill(_ child: ChildProcess) {
     signal(child, SIGKILL)
-    if case .killing(let times) = child.phase {
-      enter(.killing(times: times + 1), child, for: Self.killInterval)
-    } else {
-      enter(.killing(times: 1), child, for: Self.killInterval)
-    }
+    let times = if case .killing(let times) = child.phase { times + 1 } else { 1 }
+    enter(.killing(times: times), child, for: Self.killInterval)
   }
 
-  /// Signals the group, and the job's processes that have left it.
+  /// Signals the group, and the processes that have left it.
   private func signal(_ child: ChildProcess, _ signal: Int32) {
     child.signalGroup(signal)
-    for member in members(of: child, in: lookAtEveryone()) where member.group != child.pid { member.signal(signal) }
+    for member in members(of: child, in: scanAll()) where member.group != child.pid { member.signal(signal) }
   }
 
-  private func lookForSurvivors(of child: ChildProcess) -> ProcessCensus.Result {
+  private func scanForSurvivors(of child: ChildProcess) -> ProcessScan.Result {
     let isYoung = Self.now - child.launchedAt < Self.youth
-    return (isYoung ? census.takeStarted(after: child.pid) : nil) ?? lookAtEveryone()
+    return (isYoung ? processScan.scanStarted(after: child.pid) : nil) ?? scanAll()
   }
 
-  private func members(of child: ChildProcess, in result: ProcessCensus.Result) -> [ProcessCensus.Member] {
-    // An orphan without a mark may be of any job that was there before it: it ends with the last of them.
+  private func members(of child: ChildProcess, in result: ProcessScan.Result) -> [ProcessScan.Member] {
+    // An orphan without a mark may descend from any older leader: it is ended with the last of them.
     let orphans = result.orphans.filter { !registry.hasJob(besides: child, before: $0.pid) }
     return (result.members[child.number] ?? []) + orphans
   }
 
-  private func lookAtEveryone() -> ProcessCensus.Result {
-    if let everyone { return everyone }
-    let result = census.takeAll()
-    everyone = result
+  private func scanAll() -> ProcessScan.Result {
+    if let fullScan { return fullScan }
+    let result = processScan.scanAll()
+    fullScan = result
     return result
   }
 
-  private func watch(_ survivors: [ProcessCensus.Member], of child: ChildProcess) {
+  private func watch(_ survivors: [ProcessScan.Member], of child: ChildProcess) {
     for survivor in survivors.prefix(64) {
       var descriptor: Int32 = -1
       guard cprocess_open(survivor.pid, &descriptor) == 0 else { continue }
@@ -337,23 +333,23 @@ final class ProcessReactor: @unchecked Sendable {
     polled.append((child, Self.now + interval))
   }
 
-  private func lookAgain() {
+  private func checkPolled() {
     guard !polled.isEmpty else { return }
     let now = Self.now
     let due = polled.filter { $0.at <= now }
     polled.removeAll { $0.at <= now }
     for (child, _) in due where child.phase != .over {
-      lookAtLeader(of: child)
-      if child.exit == nil { poll(child) } else { unsettled.append(child) }
+      checkLeader(of: child)
+      if child.exit == nil { poll(child) } else { changed.append(child) }
     }
   }
 
-  /// Adopted orphans that have ended cost nothing but their numbers; they are let go when something moves anyway.
-  private func sweep() {
+  /// At most once a second and without a timer: adopted orphans that have ended cost nothing but their numbers.
+  private func reapOrphans() {
     let now = Self.now
-    guard now - sweptAt > 1_000_000_000 else { return }
-    sweptAt = now
-    census.reapOrphans()
+    guard now - orphansReapedAt > 1_000_000_000 else { return }
+    orphansReapedAt = now
+    processScan.reapOrphans()
   }
 }
 

@@ -2,7 +2,7 @@ import CProcess
 import Foundation
 import Operations
 
-/// Which processes are ours: those that lead a job's group, from their start until they are reaped.
+/// The leaders, from their launch until they are reaped.
 final class ProcessRegistry: Sendable {
   private struct State {
     var children: [UInt64: ChildProcess] = [:]
@@ -10,16 +10,14 @@ final class ProcessRegistry: Sendable {
     var freeSlots: [Int] = []
     var slotCount = 0
     var nextNumber: UInt64 = 1
-    /// Launches under way: between fork and registration a leader looks like an orphan that nobody knows.
+    /// Launches under way: before its registration a leader looks like an adopted orphan.
     var launching = 0
     var isClosed = false
   }
 
   private let state = Lock(State())
 
-  /// Announces a launch: its number, or nil when all has been ended.
-  ///
-  /// `register` or `abandonLaunch` follows.
+  /// Begins a launch and returns its number, nil after `close()`; `register` or `abandonLaunch` must follow.
   func beginLaunch() -> UInt64? {
     state.withLock { state in
       guard !state.isClosed else { return nil }
@@ -43,7 +41,7 @@ final class ProcessRegistry: Sendable {
     }
   }
 
-  /// Forgets a child that has ended, and reaps it after: nobody signals a number that may have gone to another.
+  /// Removes a child that has ended, then reaps its leader, so that no reused number is signalled.
   func remove(_ child: ChildProcess) {
     state.withLock { state in
       state.children[child.number] = nil
@@ -56,18 +54,18 @@ final class ProcessRegistry: Sendable {
 
   subscript(number: UInt64) -> ChildProcess? { state.withLock { $0.children[number] } }
 
-  /// The launch of the job whose leader has this number.
+  /// The number of the launch whose leader has this pid.
   func launch(ledBy pid: pid_t) -> UInt64? { state.withLock { $0.numbers[pid] } }
 
-  /// Whether this child of ours is neither a leader nor one that is about to be registered.
+  /// Whether a child of this process is neither a leader nor possibly one that is not registered yet.
   func isStranger(_ pid: pid_t) -> Bool { state.withLock { $0.launching == 0 && $0.numbers[pid] == nil } }
 
-  /// Whether a job other than this one might have started a process with this number: it was there before.
+  /// Whether another launch is old enough to have started the process with this pid.
   func hasJob(besides child: ChildProcess, before pid: pid_t) -> Bool {
     state.withLock { $0.numbers.keys.contains { $0 != child.pid && $0 < pid } }
   }
 
-  /// Nothing is started any more; returns how many launches are still under way.
+  /// Lets no launch begin any more; returns how many are under way.
   func close() -> Int {
     state.withLock { state in
       state.isClosed = true
@@ -75,13 +73,10 @@ final class ProcessRegistry: Sendable {
     }
   }
 
-  /// Signals every group.
-  ///
-  /// Under the lock, so that no leader is reaped meanwhile.
+  /// Signals every group, under the lock, so that no leader is reaped meanwhile.
   func signalAll(_ signal: Int32) {
     state.withLock { state in
-      // Before its program begins a leader may not have made its group yet.
-      for pid in state.numbers.keys where kill(-pid, signal) != 0 { _ = kill(pid, signal) }
+      for pid in state.numbers.keys { _ = kill(-pid, signal) }
     }
   }
 }

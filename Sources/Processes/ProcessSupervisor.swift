@@ -1,57 +1,57 @@
 import CProcess
 import Foundation
 
-/// Starts this program's jobs as processes and answers for their end.
+/// Starts processes and makes sure that they and their descendants end.
 public final class ProcessSupervisor: Sendable {
   /// The supervisor of this process.
   public static let shared = ProcessSupervisor()
 
   private let cookie: String
   private let registry: ProcessRegistry
-  private let census: ProcessCensus
+  private let processScan: ProcessScan
   private let reactor: ProcessReactor
   private let environment: LaunchEnvironment
-  /// The standard input of every job.
+  /// The standard input of every process.
   private let null: Int32
 
   private init() {
     cookie = String(UInt64.random(in: .min ... .max), radix: 16) + "-" + String(getpid())
     registry = ProcessRegistry()
-    census = ProcessCensus(registry: registry, cookie: cookie)
+    processScan = ProcessScan(registry: registry, cookie: cookie)
     environment = LaunchEnvironment(cookie: cookie)
     null = cprocess_null()
-    reactor = ProcessReactor(registry: registry, census: census)
+    reactor = ProcessReactor(registry: registry, processScan: processScan)
   }
 
-  /// Makes sure that no process of a job outlives this program, however it ends.
+  /// Makes sure that no process outlives this program, however it ends.
   ///
-  /// Starts the guardian, which ends them should this program die without a chance to; adopts orphaned descendants, so that
-  /// none is lost; and raises the limit of open descriptors to the hard one, which the jobs don't see. Call it early in
-  /// `main`, while there are few threads. What it can't have it does without: `ShellOperation` works as well before.
+  /// Starts the guardian, which kills the processes if this program is killed; adopts orphaned descendants; and raises the
+  /// limit of open descriptors to the hard one for this program, not for the processes. Call it early in `main`, while
+  /// there are few threads. A part that the system refuses is left out, and `ShellOperation` also works without this call.
   ///
-  /// Threads that start jobs no longer block SIGCHLD after it: a dispatch source for that signal hears of few children.
+  /// Threads that start processes no longer block SIGCHLD after it, so a dispatch source for that signal misses most ends.
   public func start() {
     cprocess_drop_child_signals()
     cprocess_raise_descriptor_limit()
     _ = cprocess_guardian_start(cookie)
-    census.adoptsOrphans.store(cprocess_adopt_orphans(), ordering: .relaxed)
+    processScan.adoptsOrphans.store(cprocess_adopt_orphans(), ordering: .relaxed)
   }
 
-  /// Kills all that any job has left, at once, and starts nothing more; returns whether all is gone.
+  /// Kills all processes and starts no more; returns whether all have ended.
   ///
-  /// For the way out of the program, from any thread. Blocks until the last process is gone, at most for `limit`.
+  /// For the exit of the program, from any thread. Blocks until the last process has ended, at most for `limit`.
   @discardableResult
   public func endAll(within limit: Duration = .seconds(1)) -> Bool {
     let end = ContinuousClock.now + limit
-    // Once more after the first look that finds none: what forks while it is looked for can be missed once.
+    // Two quiet scans in a row, because one can miss a process that forks meanwhile.
     var quiet = 0
     while true {
       let launching = registry.close()
       registry.signalAll(SIGKILL)
-      let everyone = census.takeAll()
-      let left = everyone.members.values.joined() + everyone.orphans
+      let result = processScan.scanAll()
+      let left = result.members.values.joined() + result.orphans
       for member in left { member.signal(SIGKILL) }
-      let isQuiet = launching == 0 && everyone.leaders == 0 && left.isEmpty && !everyone.isDoubtful
+      let isQuiet = launching == 0 && result.leaders == 0 && left.isEmpty && !result.isDoubtful
       quiet = isQuiet ? quiet + 1 : 0
       if quiet == 2 { return true }
       if ContinuousClock.now >= end { return false }
@@ -59,29 +59,28 @@ public final class ProcessSupervisor: Sendable {
     }
   }
 
-  /// Starts a process; does not wait for its program to begin, and tells with `ended` if it could not.
+  /// Starts a process and returns once its program has begun, with a number for `send`.
   ///
-  /// `launched` is called before this returns, the others on the supervisor's thread, `ended` last of all.
+  /// `launched` is called before this returns; `output` and, last, `ended` are called on the supervisor's thread.
   func launch(
     _ launch: ProcessLaunch, launched: (pid_t) -> Void,
     output: @escaping @Sendable (ProcessStream, [UInt8], @escaping @Sendable () -> Void) -> Void,
-    ended: @escaping @Sendable (Result<ProcessExit, ProcessError>) -> Void
+    ended: @escaping @Sendable (ProcessExit) -> Void
   ) -> Result<UInt64, ProcessError> {
     guard let number = registry.beginLaunch() else {
-      return .failure(ProcessError(.ended, "all jobs were ended: nothing is started any more"))
+      return .failure(ProcessError(.ended, "all processes were ended: no more are started"))
     }
     let launchedAt = ProcessReactor.now
-    switch Result(catching: { () throws(ProcessError) in try spawn(launch, number: number) }) {
-    case .success(var spawned):
+    do throws(ProcessError) {
+      var spawned = try spawn(launch, number: number)
       let child = ChildProcess(
-        number: number, process: spawned.child, launch: launch, program: spawned.program, launchedAt: launchedAt,
-        stdout: OutputReader(spawned.stdout), stderr: OutputReader(spawned.stderr), output: output, ended: ended)
+        number: number, spawned, launch: launch, launchedAt: launchedAt, output: output, ended: ended)
       registry.register(child)
-      cprocess_launched(&spawned.child)
+      cprocess_launched(&spawned.process)
       launched(child.pid)
       reactor.watch(child)
       return .success(number)
-    case .failure(let error):
+    } catch {
       registry.abandonLaunch()
       return .failure(error)
     }
@@ -89,14 +88,7 @@ public final class ProcessSupervisor: Sendable {
 
   func send(_ command: ProcessReactor.Command, to number: UInt64) { reactor.send(command, to: number) }
 
-  private struct Spawned {
-    let program: String
-    var child = cprocess_child()
-    var stdout = OutputPipe()
-    var stderr = OutputPipe()
-  }
-
-  private func spawn(_ launch: ProcessLaunch, number: UInt64) throws(ProcessError) -> Spawned {
+  private func spawn(_ launch: ProcessLaunch, number: UInt64) throws(ProcessError) -> ChildProcess.Spawned {
     guard let name = launch.arguments.first, !name.isEmpty else {
       throw ProcessError(.invalidArguments, "there is no program to start: the list of arguments is empty")
     }
@@ -104,9 +96,9 @@ public final class ProcessSupervisor: Sendable {
     for argument in launch.arguments where !arguments.append(argument) {
       throw ProcessError(.invalidArguments, "\(name): an argument holds a zero byte, which no program can be given")
     }
-    let program = try ProgramSearch.resolve(name, in: environment.searchPath(with: launch.environment)).get()
+    let program = try environment.program(named: name, with: launch.environment)
 
-    var spawned = Spawned(program: program)
+    var spawned = ChildProcess.Spawned()
     var failure = cprocess_pipe(&spawned.stdout.reader, &spawned.stdout.writer)
     if failure == 0 { failure = cprocess_pipe(&spawned.stderr.reader, &spawned.stderr.writer) }
     var hasEnvironment = true
@@ -131,14 +123,14 @@ public final class ProcessSupervisor: Sendable {
   private static func spawn(
     _ program: String, _ arguments: UnsafePointer<UnsafeMutablePointer<CChar>?>?,
     _ environment: UnsafePointer<UnsafeMutablePointer<CChar>?>?, _ directory: String?, _ input: Int32,
-    _ spawned: inout Spawned
+    _ spawned: inout ChildProcess.Spawned
   ) -> Int32 {
     program.withCString { program in
       func spawn(in directory: UnsafePointer<CChar>?) -> Int32 {
         var launch = cprocess_launch(
           path: program, arguments: arguments, environment: environment, directory: directory, input: input,
           output: spawned.stdout.writer, error: spawned.stderr.writer)
-        return cprocess_spawn(&launch, &spawned.child)
+        return cprocess_spawn(&launch, &spawned.process)
       }
       return directory?.withCString { spawn(in: $0) } ?? spawn(in: nil)
     }

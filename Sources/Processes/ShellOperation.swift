@@ -95,10 +95,9 @@ public final class ShellOperation: ResultOperation<ProcessExit>, ControllableOpe
     }
   }
 
-  private func end(_ exit: Result<ProcessExit, ProcessError>) {
-    let result = exit.mapError { $0 as any Error }
-    guard case .log(let output) = output else { return finish(result) }
-    output.finish(for: self) { self.finish(result) }
+  private func end(_ exit: ProcessExit) {
+    guard case .log(let output) = output else { return finish(.success(exit)) }
+    output.finish(for: self) { self.finish(.success(exit)) }
   }
 
   /// Sends the stop signal; the queue calls it.

@@ -30,14 +30,14 @@ public struct TransferError: Error, Sendable, Equatable, CustomStringConvertible
   /// Short enough for a column of a line, as in `HTTP 503`.
   public var message: String
 
+  /// The message.
+  public var description: String { message }
+
   /// Makes an error of its two parts.
   public init(_ code: Code, _ message: String) {
     self.code = code
     self.message = message
   }
-
-  /// The message.
-  public var description: String { message }
 
   static func http(_ status: Int) -> TransferError { TransferError(.http(status), "HTTP \(status)") }
 

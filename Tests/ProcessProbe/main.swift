@@ -2,15 +2,15 @@ import Foundation
 import Operations
 import Processes
 
-// A program that runs shell jobs, for the tests to kill and to look at from outside.
+// A program that runs shell jobs, for tests that kill it or examine it from outside.
 //
 //     ProcessProbe run SCRIPT...     runs them and prints how each ended
-//     ProcessProbe end SCRIPT        waits for its first output, then ends all and exits as a program should
-//     ProcessProbe many COUNT        runs as many programs; prints open descriptors before and after, and zombies
+//     ProcessProbe end SCRIPT        waits for its first output, then calls endAll() and exits
+//     ProcessProbe many COUNT        runs COUNT programs; prints open descriptors before and after, and zombies
 
 let arguments = Array(CommandLine.arguments.dropFirst())
 let queue = OperationQueue()
-// Who started us may have blocked what the tests send.
+// The parent may have blocked the signals that the tests send.
 var none = sigset_t()
 sigemptyset(&none)
 sigprocmask(SIG_SETMASK, &none, nil)
@@ -32,7 +32,7 @@ func run(_ launch: ProcessLaunch, said: @escaping @Sendable () -> Void = {}) -> 
   return done
 }
 
-/// How many pipes and processes are held; dispatch opens what it needs when it likes.
+/// The number of open pipes and pidfds; dispatch opens other descriptors at any time.
 func descriptors() -> Int {
   let numbers = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
   return numbers.count { number in

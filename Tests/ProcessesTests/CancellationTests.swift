@@ -6,7 +6,7 @@ import Testing
 @testable import Processes
 
 @Suite struct CancellationTests {
-  @Test func cancellingAsksTheWholeGroupToEnd() {
+  @Test func cancellingSendsTheStopSignalToTheWholeGroup() {
     let marker = System.marker()
     let shell = Shell("sleep \(marker) & sleep \(marker) & echo up; wait").start()
     #expect(shell.says("up"))
@@ -16,7 +16,7 @@ import Testing
     #expect(System.processes(with: marker).isEmpty)
   }
 
-  @Test func aStopSignalSentBeforeTheProgramHasBegunIsNotLost() {
+  @Test func aStopSignalRightAfterTheStartIsNotLost() {
     for _ in 0..<100 {
       let shell = Shell("exec sleep \(System.marker())", grace: .seconds(60)).start()
       #expect(eventually { shell.pid != 0 })
@@ -26,20 +26,28 @@ import Testing
     }
   }
 
-  @Test func whatIgnoresTheStopSignalIsKilledAfterTheGrace() {
+  /// Cancels a script that ignores SIGTERM, with its descendants, and expects that all of them are killed.
+  private func expectKill(_ descendant: String, grace: Duration, _ kill: (ShellOperation) -> Void = { _ in }) {
     let marker = System.marker()
-    let shell = Shell(
-      "trap '' TERM; sleep \(marker) & echo up; while :; do sleep \(marker); done", grace: .milliseconds(50)
-    )
-    .start()
+    let script = "trap '' TERM; \(descendant) \(marker) & echo up; while :; do sleep \(marker); done"
+    let shell = Shell(script, grace: grace).start()
     #expect(shell.says("up"))
     shell.operation.cancel()
+    kill(shell.operation)
     #expect(shell.isOver())
     #expect(shell.exit == .signalled(SIGKILL))
     #expect(System.processes(with: marker).isEmpty)
   }
 
-  @Test func theStopSignalCanBeAnother() {
+  @Test func processesThatIgnoreTheStopSignalAreKilledAfterTheGrace() {
+    expectKill("sleep", grace: .milliseconds(50))
+  }
+
+  @Test func killingDoesNotWaitForTheGrace() {
+    expectKill("setsid sleep", grace: .seconds(600)) { $0.kill() }
+  }
+
+  @Test func theStopSignalCanBeChosen() {
     let shell = Shell(
       ProcessLaunch(script: "trap 'exit 9' INT; echo up; while :; do sleep 0.01; done", stopSignal: SIGINT)
     )
@@ -50,7 +58,7 @@ import Testing
     #expect(shell.exit == .exited(9))
   }
 
-  @Test func whatEndsInItsOwnWayInTheGraceIsNotKilled() {
+  @Test func aProcessThatEndsWithinTheGraceIsNotKilled() {
     let shell = Shell("trap 'echo bye; exit 4' TERM; echo up; while :; do sleep 0.01; done").start()
     #expect(shell.says("up"))
     shell.operation.cancel()
@@ -59,7 +67,7 @@ import Testing
     #expect(shell.text().hasSuffix("bye\n"))
   }
 
-  @Test func cancelledBeforeItsStartItNeverLaunches() {
+  @Test func anOperationCancelledBeforeItsStartLaunchesNothing() {
     let shell = Shell("echo never")
     shell.operation.cancel()
     _ = shell.run()
@@ -68,21 +76,7 @@ import Testing
     #expect(shell.exit == nil)
   }
 
-  @Test func killingDoesNotWaitForTheGrace() {
-    let marker = System.marker()
-    let shell = Shell(
-      "trap '' TERM; setsid sleep \(marker) & echo up; while :; do sleep \(marker); done", grace: .seconds(600)
-    )
-    .start()
-    #expect(shell.says("up"))
-    shell.operation.cancel()
-    shell.operation.kill()
-    #expect(shell.isOver())
-    #expect(shell.exit == .signalled(SIGKILL))
-    #expect(System.processes(with: marker).isEmpty)
-  }
-
-  @Test func pausingStopsTheGroupAndResumingLetsItGoOn() {
+  @Test func pausingStopsTheGroupAndResumingContinuesIt() {
     let shell = Shell("echo up; sleep 600").start()
     #expect(shell.says("up"))
     shell.operation.pause()
@@ -118,7 +112,7 @@ import Testing
     let queue = OperationQueue()
     queue.maxConcurrentOperationCount = 4
     for round in 0..<1500 {
-      // Some end at once, some never do by themselves.
+      // Some end at once, some never by themselves.
       let script = round % 3 == 0 ? "sleep \(marker)" : round % 3 == 1 ? "exit 0" : "sleep \(marker) & exit 1"
       let operation = ShellOperation(ProcessLaunch(script: script, grace: .milliseconds(20))) { _, _, consumed in
         consumed()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Processes
 
-/// The probe runs outside of this process's care, so that its own is what ends its jobs.
+/// The probe is not started by the supervisor of this process, so that its own guardian ends its jobs.
 @Suite struct GuardianTests {
   private static let scripts = [
     "sleep %",
@@ -20,7 +20,7 @@ import Testing
     let process = Process()
     process.executableURL = URL(fileURLWithPath: System.probe)
     process.arguments = arguments
-    // Its own report of a crash takes longer than all the rest.
+    // Without the backtrace of a crash, which takes longer than the test.
     process.environment = ProcessInfo.processInfo.environment.merging(FaultHandling.environment) { $1 }
     let pipe = Pipe()
     process.standardOutput = pipe
@@ -29,22 +29,22 @@ import Testing
   }
 
   @Test(arguments: [SIGKILL, SIGTERM, SIGABRT, SIGSEGV])
-  func nothingOutlivesAProgramThatIsKilled(signal: Int32) throws {
+  func noProcessOutlivesAKilledProgram(signal: Int32) throws {
     let marker = System.marker()
     let scripts = Self.scripts.map { $0.replacingOccurrences(of: "%", with: marker) }
     let (process, _) = try probe(["run"] + scripts)
     #expect(eventually(within: 20) { System.processes(with: "sleep\0\(marker)").count == 8 })
     kill(process.processIdentifier, signal)
     process.waitUntilExit()
-    // The bound is the promise: a second.
+    // The documented bound.
     #expect(eventually(within: 1) { System.processes(with: marker).isEmpty })
   }
 
-  @Test func endingAllLeavesNothing() throws {
+  @Test func endAllLeavesNoProcess() throws {
     for script in Self.scripts {
       let marker = System.marker()
       let (process, output) = try probe(["end", "echo up; " + script.replacingOccurrences(of: "%", with: marker)])
-      // The end of the pipe comes only if the guardian doesn't hold it.
+      // The pipe ends only if the guardian has closed it.
       let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
       #expect(text == "all gone\n")
       #expect(System.processes(with: "sleep\0\(marker)").isEmpty)

@@ -5,8 +5,17 @@ import Testing
 
 @testable import Processes
 
-/// No child process outlives its job.
+/// No descendant process outlives its operation.
 @Suite struct LeftoverTests {
+  /// Starts a script, in which each % is a marker, and waits until it has written "up" and so many of it sleep.
+  private func start(_ script: String, sleepers: Int) -> (shell: Shell, marker: String) {
+    let marker = System.marker()
+    let shell = Shell(script.replacingOccurrences(of: "%", with: marker)).start()
+    #expect(shell.says("up"))
+    #expect(eventually { System.processes(with: "sleep\0\(marker)").count == sleepers })
+    return (shell, marker)
+  }
+
   @Test(arguments: [
     "sleep % & exit 3",  // holds the output
     "sleep % >/dev/null 2>&1 & exit 3",
@@ -17,44 +26,41 @@ import Testing
     "trap '' TERM; setsid sleep % & exit 3",  // ignores the stop signal
     "(trap '' TERM; while :; do sleep %; done) & exit 3",
   ])
-  func whatTheLeaderLeavesIsEnded(script: String) {
+  func descendantsThatOutliveTheLeaderAreEnded(script: String) {
     let marker = System.marker()
     let shell = Shell(script.replacingOccurrences(of: "%", with: marker), grace: .milliseconds(100)).run()
     #expect(shell.exit == .exited(3))
     #expect(System.processes(with: marker).isEmpty)
   }
 
-  @Test func whatHidInEveryWayIsEnded() {
+  @Test func anOrphanWithoutSessionAndCookieIsEnded() {
     let marker = System.marker()
     let script = "env -i setsid sleep \(marker) >/dev/null 2>&1 & sleep 0.02; exit 3"
-    // Only a program that adopts orphans can know; the tests' own would take in those of the others.
+    // In the probe, because only a program that adopts orphans can find it, and the tests' process must not adopt.
     let shell = Shell(ProcessLaunch([System.probe, "run", script])).start()
     #expect(shell.says("exited(3)\n"))
     #expect(System.processes(with: "sleep\0\(marker)").isEmpty)
   }
 
-  @Test func theLastWordsOfWhatTheLeaderLeftAreHeard() {
-    // It has little time to say them, and a loaded machine may give that to others.
-    let isHeard = (0..<10).contains { _ in
+  @Test func outputOfDescendantsAfterTheLeadersEndIsDelivered() {
+    // The time for it is short, and a loaded machine may give that to other processes.
+    let isDelivered = (0..<10).contains { _ in
       let shell = Shell("(sleep 0.05; echo last words) & exit 0").run()
       #expect(shell.exit == .exited(0))
       return shell.text() == "last words\n"
     }
-    #expect(isHeard)
+    #expect(isDelivered)
   }
 
-  @Test func cancellingEndsWhatLeftTheSession() {
-    let marker = System.marker()
-    let shell = Shell("setsid setsid sleep \(marker) >/dev/null 2>&1 & echo up; exec sleep \(marker)").start()
-    #expect(shell.says("up"))
-    #expect(eventually { System.processes(with: "sleep\0\(marker)").count == 2 })
+  @Test func cancellingEndsProcessesThatHaveLeftTheSession() {
+    let (shell, marker) = start("setsid setsid sleep % >/dev/null 2>&1 & echo up; exec sleep %", sleepers: 2)
     shell.operation.cancel()
     #expect(shell.isOver())
     #expect(System.processes(with: marker).isEmpty)
   }
 
-  @Test func nothingOfAChainThatForksAndExitsSlipsThroughALook() {
-    // Each link ends as soon as it has started the next, so that a look which counts the last one may miss its successor.
+  @Test func noScanMissesAChainOfProcessesThatForkAndExit() {
+    // Each link ends as soon as it has started the next, so that a scan which sees the last one may miss its successor.
     let link = "setsid sh -c 'setsid sh -c \"setsid setsid sleep $0 & exit\" $0 & exit' $0"
     for round in 0..<40 {
       let marker = System.marker()
@@ -62,18 +68,15 @@ import Testing
         link.replacingOccurrences(of: "$0", with: marker) + " >/dev/null 2>&1 & echo up; exec sleep \(marker)"
       let shell = Shell(script).start()
       #expect(shell.says("up"))
-      for _ in 0..<round % 8 { _ = poll(nil, 0, 1) }  // at another link each time
+      for _ in 0..<round % 8 { _ = poll(nil, 0, 1) }  // a different link each time
       shell.operation.cancel()
       #expect(shell.isOver())
       #expect(System.processes(with: marker).isEmpty, "round \(round)")
     }
   }
 
-  @Test func pausingStopsWhatLeftTheSession() {
-    let marker = System.marker()
-    let shell = Shell("setsid sleep \(marker) & echo up; wait").start()
-    #expect(shell.says("up"))
-    #expect(eventually { System.processes(with: "sleep\0\(marker)").count == 1 })
+  @Test func pausingStopsProcessesThatHaveLeftTheSession() {
+    let (shell, marker) = start("setsid sleep % & echo up; wait", sleepers: 1)
     shell.operation.pause()
     #expect(eventually { System.processes(with: marker).allSatisfy { System.isStopped($0) } })
     shell.operation.cancel()
@@ -81,11 +84,8 @@ import Testing
     #expect(System.processes(with: marker).isEmpty)
   }
 
-  @Test func aJobLeavesItsNeighboursAlone() {
-    let marker = System.marker()
-    let neighbour = Shell("setsid sleep \(marker) & echo up; wait").start()
-    #expect(neighbour.says("up"))
-    #expect(eventually { System.processes(with: "sleep\0\(marker)").count == 1 })
+  @Test func theEndOfALaunchDoesNotAffectAnother() {
+    let (neighbour, marker) = start("setsid sleep % & echo up; wait", sleepers: 1)
     let other = Shell("setsid sleep 1\(marker) & exit 0").run()
     #expect(other.exit == .exited(0))
     #expect(System.processes(with: "sleep\01\(marker)").isEmpty)
@@ -94,7 +94,7 @@ import Testing
     #expect(neighbour.isOver())
   }
 
-  @Test func afterManyProcessesNeitherDescriptorsNorZombiesAreLeft() {
+  @Test func manyProcessesLeaveNeitherDescriptorsNorZombies() {
     let shell = Shell(ProcessLaunch([System.probe, "many", "1000"])).start()
     #expect(shell.isOver(within: 120))
     let words = shell.text().split { " \n".contains($0) }

@@ -4,7 +4,7 @@ import Support
 
 @testable import Processes
 
-/// A shell operation in a queue, with what it said.
+/// A shell operation in a queue, with its output.
 final class Shell: Sendable {
   private struct Heard {
     var output: [ProcessStream: [UInt8]] = [:]
@@ -17,7 +17,7 @@ final class Shell: Sendable {
   let operation: ShellOperation
   private let heard: Lock<Heard>
 
-  /// Holds the output back until `consumeAll` if `holds`.
+  /// With `holds`, no chunk is consumed before `consumeAll`.
   init(_ launch: ProcessLaunch, holds: Bool = false) {
     let heard = Lock(Heard())
     self.heard = heard
@@ -70,7 +70,7 @@ final class Shell: Sendable {
     return error as? ProcessError
   }
 
-  /// Consumes what is held; returns whether there was anything.
+  /// Consumes the held chunks; returns whether there were any.
   @discardableResult
   func consumeAll() -> Bool {
     let held = heard.withLock { heard in

@@ -1,12 +1,12 @@
 import Foundation
 import Operations
 
-/// What the system says about processes, from outside.
+/// Facts about processes from /proc.
 enum System {
-  /// A number that no other process has in its command line: sleep for so many seconds to be found.
+  /// A unique number of seconds to sleep, by which a process is found in the list of command lines.
   static func marker() -> String { "9\(UInt32.random(in: 1_000_000...4_000_000_000))" }
 
-  /// The living processes with this word in their command line.
+  /// The living processes with a marker in their command line.
   static func processes(with marker: String) -> [Int32] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
     return names.compactMap { Int32($0) }.filter { pid in
@@ -21,7 +21,7 @@ enum System {
     return stat[end...].dropFirst(2).first ?? " "
   }
 
-  /// Whether it is stopped by a signal, or waits in the kernel (D) for a stopped child of its that is about to execute.
+  /// Whether a process is stopped by a signal, or suspended in vfork (D) by a stopped child.
   static func isStopped(_ pid: Int32) -> Bool { "TD".contains(state(of: pid)) }
 
   /// How many bytes a process has written.
@@ -29,8 +29,6 @@ enum System {
     let line = text("/proc/\(pid)/io").split(separator: "\n").first { $0.hasPrefix("wchar: ") }
     return line.flatMap { Int($0.dropFirst(7)) } ?? 0
   }
-
-  static func isGone(_ pid: Int32) -> Bool { kill(pid, 0) != 0 && errno == ESRCH }
 
   static func text(_ path: String) -> String {
     guard let data = FileManager.default.contents(atPath: path) else { return "" }

@@ -5,11 +5,11 @@ import Testing
 
 @testable import Transfers
 
-/// What a download does to files.
+/// The files that downloads read and write.
 @Suite struct DownloadFileTests {
   private let folder: TemporaryFolder
   private let content = randomBytes(300_000)
-  /// Of "hello\n".
+  /// The digest of "hello\n".
   private let digest = "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03"
 
   init() throws { folder = try TemporaryFolder() }
@@ -22,7 +22,7 @@ import Testing
     Observed(DownloadOperation(from: url, to: folder.file(name), sha256: sha256))
   }
 
-  @Test func theRightDigestLetsTheFilePass() async throws {
+  @Test func aFileWithTheExpectedDigestIsKept() async throws {
     let server = try serve(Array("hello\n".utf8))
     defer { server.stop() }
     for digest in [digest, digest.uppercased()] {
@@ -31,7 +31,7 @@ import Testing
     #expect(folder.names() == ["file"])
   }
 
-  @Test func theDigestIsOfTheWholeFileAlsoWhenItCameInParts() async throws {
+  @Test func theDigestOfAResumedDownloadIsThatOfTheWholeFile() async throws {
     let server = try serve(Array("hello\n".utf8), cuts: [3])
     defer { server.stop() }
     #expect(await download(server.url("/f"), sha256: digest).run().error?.code == .network)
@@ -39,7 +39,7 @@ import Testing
     #expect(server.requests.map(\.rangeStart) == [nil, 3])
   }
 
-  @Test func aWrongDigestIsAFailureAndNothingIsKept() async throws {
+  @Test func aWrongDigestIsAFailureAndThePartIsRemoved() async throws {
     let server = try serve(Array("hullo\n".utf8))
     defer { server.stop() }
     let download = await download(server.url("/f"), sha256: digest).run()
@@ -57,7 +57,7 @@ import Testing
     #expect(server.requests.isEmpty)
   }
 
-  @Test func aFileThatIsThereIsReplacedOnlyAtTheEnd() async throws {
+  @Test func anExistingFileIsReplacedOnlyAtTheEnd() async throws {
     let server = try serve(content, cuts: [1000])
     defer { server.stop() }
     try Data("old".utf8).write(to: folder.file("file"))
@@ -101,8 +101,8 @@ import Testing
     #expect(await download.run().error?.code == .file)
   }
 
-  /// The limit lies beyond any file of another test: it is the process's, and there is none for one thread.
-  @Test func aDiskThatTakesNoMoreIsAFailureThatSaysSoAndKeepsThePart() async throws {
+  /// The limit is the process's, so it lies beyond any file of another test.
+  @Test func aFullDiskIsAFailureThatKeepsThePart() async throws {
     let limit = 64 << 30
     let nginx = try Nginx()
     try sparseFile(nginx.files.appending(path: "huge"), size: limit + (1 << 20))
@@ -124,22 +124,19 @@ import Testing
     #expect(folder.names() == ["file.part", "file.part.meta"])
   }
 
-  @Test func twoTransfersNeverWriteOnePart() async throws {
-    let server = try RawServer { _ in
-      [.send("HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: 10\r\n\r\n12345"), .hold]
-    }
+  @Test func aPartIsLockedAgainstASecondTransfer() async throws {
+    let server = try RawServer(RawServer.stalled)
     defer { server.stop() }
     let first = download(server.url("/f"))
-    first.operation.start()
-    #expect(eventually { first.done == 5 })
+    first.start(until: 5)
     let second = await download(server.url("/f")).run()
     #expect(second.error == TransferError(.file, "another transfer is writing \(folder.file("file.part").path())"))
     await first.cancel()
     #expect(try Data(contentsOf: folder.file("file.part")) == Data("12345".utf8))
   }
 
-  /// A process that is being started has a copy of every descriptor until its program runs.
-  @Test func aPartThatIsLetGoOfIsFreeThoughACopyOfItsDescriptorIsOpen() throws {
+  /// A child process has a copy of every descriptor until its program begins.
+  @Test func aClosedPartIsUnlockedAlthoughACopyOfItsDescriptorIsOpen() throws {
     let part = try PartFile(for: folder.file("file"))
     try Array("12345".utf8).withUnsafeBytes { try part.write($0) }
     var named = stat()
@@ -157,7 +154,7 @@ import Testing
     next.close(keeping: false)
   }
 
-  @Test func theNextBytesAreSaidNowAndThenAndTheLastAlways() async throws {
+  @Test func progressIsReportedTenTimesASecondAndAtTheEnd() async throws {
     let server = try serve(randomBytes(20_000_000))
     defer { server.stop() }
     let clock = ContinuousClock()
@@ -219,7 +216,7 @@ import Testing
     #expect(truncate(file.path(), off_t(size)) == 0)
   }
 
-  /// As a transfer would keep it.
+  /// The validator that a transfer saves.
   private func tag(of url: URL) async throws -> String {
     let download = download(url, to: "probe")
     download.operation.start()

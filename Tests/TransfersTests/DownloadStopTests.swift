@@ -17,6 +17,15 @@ import Testing
     Observed(DownloadOperation(from: url, to: folder.file(name), sha256: sha256, resume: resume))
   }
 
+  /// A download that has all its bytes and is computing their digest, which is wrong.
+  private func verifyingDownload(from nginx: Nginx, size: Int64) throws -> Observed<URL> {
+    try nginx.add("f", size: 1)
+    truncate(nginx.files.appending(path: "f").path(), off_t(size))
+    let download = download(nginx.url("/files/f"), sha256: String(repeating: "0", count: 64))
+    download.start(until: size)
+    return download
+  }
+
   /// How many files of the test's folder the process has open.
   private var openFiles: Int {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
@@ -24,7 +33,7 @@ import Testing
     return targets.filter { $0.contains(folder.url.lastPathComponent) }.count
   }
 
-  @Test func cancelledBeforeItStartsItSendsNothing() async throws {
+  @Test func aDownloadCancelledBeforeItsStartSendsNothing() async throws {
     let server = try RawServer(RawServer.file([1]))
     defer { server.stop() }
     let queue = OperationQueue()
@@ -38,8 +47,8 @@ import Testing
     #expect(folder.names().isEmpty)
   }
 
-  @Test func cancelledWhileItConnectsItEnds() async throws {
-    // Nobody accepts, and the one place in the backlog is taken: the kernel answers no further SYN.
+  @Test func aDownloadCanBeCancelledWhileItConnects() async throws {
+    // The backlog is full and no connection is accepted, so the kernel answers no further SYN.
     let (listener, port) = try Loopback.listen(backlog: 0)
     let taken = try Loopback.connect(to: port)
     defer {
@@ -55,7 +64,7 @@ import Testing
     #expect(openFiles == 0)
   }
 
-  @Test func cancelledWhileItWaitsForTheHeaderItEnds() async throws {
+  @Test func aDownloadCanBeCancelledWhileItWaitsForTheHeader() async throws {
     let server = try RawServer { _ in [.send("HTTP/1.1 200 OK\r\nConten"), .hold] }
     defer { server.stop() }
     let download = download(server.url("/f"))
@@ -68,14 +77,11 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func cancelledInTheBodyItKeepsThePartIfItMayGoOn(resume: Bool) async throws {
-    let server = try RawServer { _ in
-      [.send("HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: 10\r\n\r\n12345"), .hold]
-    }
+  func cancelledInTheBodyItKeepsThePartIfItMayResume(resume: Bool) async throws {
+    let server = try RawServer(RawServer.stalled)
     defer { server.stop() }
     let download = download(server.url("/f"), resume: resume)
-    download.operation.start()
-    #expect(eventually { download.done == 5 })
+    download.start(until: 5)
     await download.cancel()
     #expect(download.isCancelled)
     #expect(folder.names() == (resume ? ["file.part", "file.part.meta"] : []))
@@ -83,14 +89,11 @@ import Testing
     #expect(eventually { server.openConnections == 0 })
   }
 
-  @Test func cancelledWhileItIsPausedItEnds() async throws {
-    let server = try RawServer { _ in
-      [.send("HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: 10\r\n\r\n12345"), .hold]
-    }
+  @Test func aDownloadCanBeCancelledWhilePaused() async throws {
+    let server = try RawServer(RawServer.stalled)
     defer { server.stop() }
     let download = download(server.url("/f"))
-    download.operation.start()
-    #expect(eventually { download.done == 5 })
+    download.start(until: 5)
     download.operation.pause()
     #expect(eventually { server.openConnections == 0 })
     #expect(download.result == nil)
@@ -102,26 +105,18 @@ import Testing
     #expect(server.requests.count == 1)
   }
 
-  @Test func cancelledWhileItsDigestIsTakenItEndsWithoutTheFile() async throws {
+  @Test func cancelledWhileItsDigestIsComputedItKeepsThePart() async throws {
     let nginx = try Nginx()
-    try nginx.add("f", size: 1)
-    truncate(nginx.files.appending(path: "f").path(), 300_000_000)
-    let download = download(nginx.url("/files/f"), sha256: String(repeating: "0", count: 64))
-    download.operation.start()
-    #expect(eventually { download.done == 300_000_000 })
+    let download = try verifyingDownload(from: nginx, size: 300_000_000)
     await download.cancel()
     #expect(download.isCancelled)
     #expect(folder.names() == ["file.part", "file.part.meta"])
     #expect(eventually { openFiles == 0 })
   }
 
-  @Test func pausedWhileItsDigestIsTakenItOnlyTakesTheDigestAgain() async throws {
+  @Test func pausedWhileItsDigestIsComputedItRepeatsOnlyTheDigest() async throws {
     let nginx = try Nginx()
-    try nginx.add("f", size: 1)
-    truncate(nginx.files.appending(path: "f").path(), 100_000_000)
-    let download = download(nginx.url("/files/f"), sha256: String(repeating: "0", count: 64))
-    download.operation.start()
-    #expect(eventually { download.done == 100_000_000 })
+    let download = try verifyingDownload(from: nginx, size: 100_000_000)
     download.operation.pause()
     download.operation.resume()
     await download.ended()
@@ -129,13 +124,13 @@ import Testing
     #expect(download.notes.filter { $0.hasPrefix("GET") }.count == 1)
   }
 
-  @Test func pausedBeforeItStartsItSendsNothingUntilItIsResumed() async throws {
+  @Test func pausedBeforeItsStartItSendsNothingBeforeResume() async throws {
     let server = try RawServer(RawServer.file([1, 2, 3]))
     defer { server.stop() }
     let download = download(server.url("/f"))
     download.operation.pause()
     download.operation.start()
-    // The thread does what it is told in order: what comes after the start has come after it.
+    // The thread runs bodies in order, so the start has taken effect after this one.
     await withCheckedContinuation { continuation in TransferThread.shared.async { continuation.resume() } }
     #expect(folder.names().isEmpty)
     download.operation.resume()
@@ -161,7 +156,7 @@ import Testing
     }
   }
 
-  @Test func aDownloadThatMayNotResumeStartsAgainAfterAPause() async throws {
+  @Test func aDownloadThatMayNotResumeRestartsAfterAPause() async throws {
     let content = randomBytes(1000)
     let server = try RawServer { request in
       guard request.number > 0 else {
@@ -171,8 +166,7 @@ import Testing
     }
     defer { server.stop() }
     let download = download(server.url("/f"), resume: false)
-    download.operation.start()
-    #expect(eventually { download.done == 5 })
+    download.start(until: 5)
     download.operation.pause()
     download.operation.resume()
     await download.ended()
@@ -180,7 +174,7 @@ import Testing
     #expect(server.requests.map(\.rangeStart) == [nil, nil])
   }
 
-  @Test func pausedAndResumedManyTimesTheFileIsByteIdentical() async throws {
+  @Test func afterManyPausesTheFileIsByteIdentical() async throws {
     let nginx = try Nginx()
     let data = try nginx.add("f", size: 4_000_000)
     let download = download(nginx.url("/rate/8m/f"))
@@ -201,7 +195,7 @@ import Testing
     #expect(openFiles == 0)
   }
 
-  @Test func cancelledAtAnyMomentItEitherHasTheWholeFileOrSaysThatItWasCancelled() async throws {
+  @Test func cancelledAtAnyMomentItHasTheWholeFileOrACancellationError() async throws {
     let content = randomBytes(100_000)
     let server = try RawServer(RawServer.file(content))
     defer { server.stop() }
@@ -227,7 +221,7 @@ import Testing
     #expect(!folder.names().contains { !$0.contains(".part") })
   }
 
-  @Test func commandsFromManyThreadsAtOnceLeaveNoTransferBehind() async throws {
+  @Test func callsFromManyThreadsLeaveNoTransferUnfinished() async throws {
     let content = randomBytes(50_000)
     let server = try RawServer(RawServer.file(content))
     defer { server.stop() }

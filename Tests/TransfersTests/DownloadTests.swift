@@ -16,7 +16,7 @@ import Testing
     Observed(DownloadOperation(from: url, to: folder.file(name), headers: headers, sha256: sha256, resume: resume))
   }
 
-  @Test func aDownloadedFileIsTheServersFile() async throws {
+  @Test func theFileIsTheServersFile() async throws {
     let nginx = try Nginx()
     let data = try nginx.add("a.bin", size: 3_000_001)
     let download = await download(nginx.url("/files/a.bin"), to: "deep/er/a.bin").run()
@@ -29,7 +29,7 @@ import Testing
     #expect(download.notes == ["GET /files/a.bin 200, 3000001 bytes (HTTP/1.1)"])
   }
 
-  @Test func anEmptyFileIsAFile() async throws {
+  @Test func anEmptyFileIsDownloaded() async throws {
     let nginx = try Nginx()
     try nginx.add("empty", size: 0)
     let download = await download(nginx.url("/files/empty")).run()
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(arguments: [403, 404, 429, 500, 503])
-  func aBadStatusIsAFailureThatSaysItAndItsBodyIsNotTheFile(status: Int) async throws {
+  func aBadStatusIsAFailureAndItsBodyIsNotTheFile(status: Int) async throws {
     let nginx = try Nginx()
     let download = await download(nginx.url("/status/\(status)")).run()
     #expect(download.error == TransferError(.http(status), "HTTP \(status)"))
@@ -55,7 +55,7 @@ import Testing
     #expect(try Data(contentsOf: folder.file("file")) == data)
   }
 
-  @Test func aPausedDownloadGoesOnFromItsByteAndIsByteIdentical() async throws {
+  @Test func aPausedDownloadIsResumedFromItsByteAndIsByteIdentical() async throws {
     let nginx = try Nginx()
     let data = try nginx.add("p", size: 2_000_000)
     let download = download(nginx.url("/rate/1m/p"))
@@ -71,7 +71,7 @@ import Testing
     #expect(resumed.count == 1, "\(download.notes)")
   }
 
-  @Test func aCutConnectionIsAFailureAndTheNextOperationGoesOn() async throws {
+  @Test func aCutConnectionIsAFailureAndTheNextOperationResumes() async throws {
     let content = randomBytes(500_000)
     let server = try RawServer(RawServer.file(content, cuts: [200_000]))
     defer { server.stop() }

@@ -1,5 +1,7 @@
 import Foundation
 import Operations
+import Support
+import Testing
 
 @testable import Transfers
 
@@ -59,6 +61,12 @@ final class Observed<Success: Sendable>: Sendable {
     return self
   }
 
+  /// Starts it and waits until it has reported so many bytes.
+  func start(until count: Int64) {
+    operation.start()
+    #expect(eventually { done == count })
+  }
+
   /// Cancels it and waits until it has ended.
   func cancel() async {
     operation.cancel()
@@ -73,5 +81,12 @@ final class Observed<Success: Sendable>: Sendable {
       }
       if isDone { continuation.resume() }
     }
+  }
+}
+
+extension RawServer {
+  /// A script that sends five of ten bytes and keeps the connection open.
+  static func stalled(_: Request) -> [Step] {
+    [.send("HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: 10\r\n\r\n12345"), .hold]
   }
 }

@@ -18,7 +18,7 @@ private func reply(_ status: Int, _ fields: [String: String] = [:]) -> Reply {
     #expect(Reply(statusLine: line)?.status == status)
   }
 
-  @Test func theNameOfAFieldHasNoCaseAndItsValueNoEdges() {
+  @Test func fieldNamesAreCaseInsensitiveAndValuesAreTrimmed() {
     var reply = reply(200)
     reply.add(line: "ETAG:\t \"a b\"  ")
     reply.add(line: "etag: second")
@@ -26,7 +26,7 @@ private func reply(_ status: Int, _ fields: [String: String] = [:]) -> Reply {
     #expect(reply["etag"] == "\"a b\"")
   }
 
-  @Test func aLengthUnderATransferCodingIsNone() {
+  @Test func aLengthBesideATransferCodingIsIgnored() {
     #expect(reply(200, ["Content-Length": "12"]).contentLength == 12)
     #expect(reply(200, ["Content-Length": "-12"]).contentLength == nil)
     #expect(reply(200, ["Content-Length": "12", "Transfer-Encoding": "chunked"]).contentLength == nil)
@@ -81,20 +81,20 @@ private func reply(_ status: Int, _ fields: [String: String] = [:]) -> Reply {
     RangeRequest(size: size, info: info, url: url)
   }
 
-  @Test func whatIsMissingIsAskedForUnderTheValidator() {
+  @Test func theMissingBytesAreRequestedWithTheValidator() {
     #expect(request(40).headers.map { "\($0.name): \($0.value)" } == ["If-Range: \"x\"", "Range: bytes=40-"])
   }
 
-  @Test func theLastByteOfACompletePartIsAskedForAgain() { #expect(request(100).start == 99) }
+  @Test func theLastByteOfACompletePartIsRequestedAgain() { #expect(request(100).start == 99) }
 
-  @Test func aPartThatCannotBeABeginningIsNotGoneOnWith() {
+  @Test func aPartThatCannotBeABeginningIsNotResumed() {
     #expect(request(0).start == 0)
     #expect(request(101).headers.isEmpty)
     #expect(request(40, url: "other").headers.isEmpty)
     #expect(RangeRequest(size: 40, info: nil, url: "u").headers.isEmpty)
   }
 
-  @Test func theRestIsTakenOnlyIfItIsTheRest() {
+  @Test func onlyTheRequestedRangeIsTheRest() {
     let ask = request(40)
     #expect(ask.judge(reply(206, ["Content-Range": "bytes 40-99/100", "ETag": "\"x\""])) == .rest(total: 100))
     #expect(ask.judge(reply(206, ["Content-Range": "bytes 40-99/*"])) == .rest(total: 100))
@@ -106,7 +106,7 @@ private func reply(_ status: Int, _ fields: [String: String] = [:]) -> Reply {
     #expect(ask.judge(reply(206, ["Content-Range": "bytes 40-99/100", "ETag": "\"y\""])) == .again(changed))
   }
 
-  @Test func theWholeInsteadOfTheRestSaysWhy() {
+  @Test func theWholeFileInsteadOfTheRestHasANote() {
     let ask = request(40)
     #expect(
       ask.judge(reply(200, ["Content-Length": "100", "ETag": "\"x\""]))
@@ -117,7 +117,7 @@ private func reply(_ status: Int, _ fields: [String: String] = [:]) -> Reply {
     #expect(RangeRequest().judge(reply(200, ["Content-Length": "7"])) == .whole(total: 7, note: nil))
   }
 
-  @Test func aRangeThatWasNotAskedForIsAFailure() {
+  @Test func aRangeThatWasNotRequestedIsAFailure() {
     guard case .failure(let error) = RangeRequest().judge(reply(206, ["Content-Range": "bytes 0-9/10"])) else {
       Issue.record("no failure")
       return
@@ -131,7 +131,7 @@ private func reply(_ status: Int, _ fields: [String: String] = [:]) -> Reply {
     #expect(RangeRequest().judge(reply(304, ["Location": "/x"])) == .failure(.http(304)))
   }
 
-  @Test func aRangeBeyondTheEndMeansStartingAgainButOnlyForARange() {
+  @Test func a416MeansARestartOnlyForARange() {
     #expect(request(40).judge(reply(416)) == .again("the server has nothing after byte 40: starting again"))
     #expect(RangeRequest().judge(reply(416)) == .failure(.http(416)))
   }

@@ -24,7 +24,7 @@ import Testing
     ("https://h/a", "http://g:81/", "http://g:81/"), ("http://h/a", "/with a space", "http://h/with%20a%20space"),
     ("http://h/a?b", "?c", "http://h/a?c"),
   ])
-  func aLocationIsRelativeToWhereItWasFound(from: String, location: String, to: String) throws {
+  func aLocationIsRelativeToTheRedirectingURL(from: String, location: String, to: String) throws {
     var route = try route(from)
     _ = try route.follow(location)
     #expect(route.url.absoluteString == to)
@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test(arguments: ["http://g/", "https://h/", "http://h:8080/", "http://h.evil/"])
-  func headersThatMayTellWhoAsksDoNotGoToAnotherOrigin(location: String) throws {
+  func secretHeadersAreNotSentToAnotherOrigin(location: String) throws {
     let headers = ["Authorization": "Bearer x", "Cookie": "c", "X-Api-Key": "k", "Accept": "*/*"]
     var route = try route("http://h/", headers: headers)
     let note = try route.follow(location)

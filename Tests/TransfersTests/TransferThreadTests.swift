@@ -29,7 +29,7 @@ import Testing
     #expect(seen.withLock { $0 } == [0, 100, 200, 300])
   }
 
-  /// The clock is another transfer: while a second's worth of bytes comes in on one thread, the other must not stir.
+  /// The time is taken from another transfer: while one thread transfers for a second, the other must not wake.
   @Test(arguments: ["header", "body", "paused upload"])
   func aWaitingTransferCostsNothing(phase: String) async throws {
     let server = try RawServer { _ in
@@ -62,7 +62,7 @@ import Testing
     let wakeUps = thread.wakeUps
     let before = try await processorTime(of: thread)
     _ = await clock().run()
-    // Reading the time wakes it once or twice.
+    // Reading its processor time wakes it once or twice.
     #expect(thread.wakeUps - wakeUps <= 2)
     #expect(try await processorTime(of: thread) - before < 0.01)
     await waiting.cancel()

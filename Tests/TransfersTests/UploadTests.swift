@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 100_000, 20_000_000])
-  func whatArrivesIsTheFile(size: Int) async throws {
+  func theServerReceivesTheFile(size: Int) async throws {
     let nginx = try Nginx()
     let upload = await upload(try file(size), to: nginx.url("/up/a/b")).run()
     #expect(try upload.result?.get() == 201)
@@ -47,7 +47,7 @@ import Testing
     #expect(orphan.failure as? TransferError == TransferError(.file, "no file was given to upload"))
   }
 
-  @Test func anUploadWhoseSourceFailsFailsWithItsErrorAndConnectsToNobody() async throws {
+  @Test func anUploadWhoseSourceFailsFailsWithItsErrorWithoutConnecting() async throws {
     let nginx = try Nginx()
     let server = try RawServer { _ in [.hold] }
     defer { server.stop() }
@@ -61,7 +61,7 @@ import Testing
     #expect(server.requests.isEmpty)
   }
 
-  @Test func methodAndHeadersGoAlong() async throws {
+  @Test func methodAndHeadersAreSent() async throws {
     let server = try RawServer { _ in [.readBody(), .send("HTTP/1.1 202 A\r\nContent-Length: 2\r\n\r\nok"), .next] }
     defer { server.stop() }
     let upload = upload(
@@ -76,14 +76,14 @@ import Testing
   }
 
   @Test(arguments: [403, 404, 503])
-  func aBadStatusIsAFailureThatSaysIt(status: Int) async throws {
+  func aBadStatusIsAFailure(status: Int) async throws {
     let nginx = try Nginx()
     let upload = await upload(try file(3_000_000), to: nginx.url("/status/\(status)")).run()
     #expect(upload.error == TransferError(.http(status), "HTTP \(status)"))
     #expect(upload.notes.last == "the server says: this is a \(status)")
   }
 
-  @Test func aServerThatDoesNotKnowExpectGetsTheFileAllTheSame() async throws {
+  @Test func aServerThatIgnoresExpectReceivesTheFile() async throws {
     let server = try RawServer { _ in [.readBody(), .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), .next] }
     defer { server.stop() }
     #expect(try await upload(try file(2_000_000), to: server.url("/x")).run().result?.get() == 200)
@@ -155,7 +155,7 @@ import Testing
     #expect(await upload(try file(10), to: nginx.url("/put?ftp://127.0.0.1/")).run().error?.code == .unsupportedURL)
   }
 
-  @Test func aFileThatShrinksIsAFailureThatSaysSo() async throws {
+  @Test func aFileThatShrinksIsAFailure() async throws {
     let size = 30_000_000
     let file = try file(size)
     let server = try RawServer { _ in
@@ -166,7 +166,7 @@ import Testing
     #expect(upload.error == TransferError(.file, "\(file.path()) shrank while it was sent"))
   }
 
-  @Test func aFileThatChangesIsAFailureThatSaysSo() async throws {
+  @Test func aFileThatChangesIsAFailure() async throws {
     let file = try file(100_000)
     let server = try RawServer { _ in
       [
@@ -179,7 +179,7 @@ import Testing
     #expect(upload.error == TransferError(.file, "\(file.path()) changed while it was sent"))
   }
 
-  @Test func whatCannotBeReadIsAFailureBeforeAnythingIsSent() async throws {
+  @Test func anUnreadableFileIsAFailureBeforeAnythingIsSent() async throws {
     let server = try RawServer { _ in [] }
     defer { server.stop() }
     let missing = folder.file("missing")
@@ -198,7 +198,7 @@ import Testing
     #expect(server.connections == 0)
   }
 
-  @Test func aPausedUploadGoesOnAndArrivesWhole() async throws {
+  @Test func aPausedUploadIsResumedAndArrivesWhole() async throws {
     let nginx = try Nginx()
     let file = try file(60_000_000)
     let upload = upload(file, to: nginx.url("/up/f"))
@@ -232,7 +232,7 @@ import Testing
     #expect(try upload.result?.get() == 200)
   }
 
-  @Test func cancelledAtAnyMomentItEndsAndClosesItsConnection() async throws {
+  @Test func anUploadCanBeCancelledAtAnyMoment() async throws {
     let server = try RawServer { _ in [.readBody(), .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), .next] }
     defer { server.stop() }
     let file = try file(3_000_000)
@@ -247,7 +247,7 @@ import Testing
     }
   }
 
-  @Test func cancelledWhileTheServerDoesNotReadItEnds() async throws {
+  @Test func anUploadCanBeCancelledWhileTheServerDoesNotRead() async throws {
     let server = try RawServer { _ in [.readBody(1), .hold] }
     defer { server.stop() }
     let upload = upload(try file(500_000), to: server.url("/x"))

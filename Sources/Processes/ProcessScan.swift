@@ -2,11 +2,11 @@ import CProcess
 import Foundation
 import Synchronization
 
-/// Tells which living processes belong to which job, leaders aside.
+/// Finds the living descendants of leaders, by launch.
 ///
-/// A job's processes are those of its leader's session, those whose environment carries its cookie, and their descendants.
-final class ProcessCensus: Sendable {
-  /// A process of a job.
+/// These are the processes of the leader's session, processes with the launch's cookie in their environment, and the
+/// descendants of both.
+final class ProcessScan: Sendable {
   struct Member: Equatable {
     let pid: pid_t
     let session: pid_t
@@ -15,7 +15,7 @@ final class ProcessCensus: Sendable {
     func signal(_ signal: Int32) { _ = cprocess_signal(pid, session, signal) }
   }
 
-  /// Whether orphans come to us, so that a child of ours that nobody knows must have come from a job.
+  /// Whether this process adopts orphans, so that an unknown child of it must descend from a leader.
   let adoptsOrphans = Atomic(false)
   private let registry: ProcessRegistry
   private let cookie: String
@@ -27,24 +27,20 @@ final class ProcessCensus: Sendable {
     self.cookie = cookie
   }
 
-  /// Who belongs to whom, at one moment.
   struct Result {
     fileprivate(set) var members: [UInt64: [Member]] = [:]
-    /// Adopted, without session or cookie that would tell the job.
+    /// Adopted processes without a session or a cookie that would tell their launch.
     fileprivate(set) var orphans: [Member] = []
-    /// Whether only another look can say that nobody is there.
-    ///
-    /// One ended while we looked, perhaps after it had started another, or was between two programs.
+    /// Whether a process may have been missed: one ended during the scan, perhaps after it had started another, or was in
+    /// the middle of an exec.
     fileprivate(set) var isDoubtful = false
-    /// Adopted and ended, not yet reaped.
-    fileprivate(set) var ended: [pid_t] = []
-    /// How many leaders are alive.
+    /// The number of living leaders.
     fileprivate(set) var leaders = 0
     fileprivate var owners: [pid_t: UInt64] = [:]
   }
 
-  /// Looks at every process of the system.
-  func takeAll() -> Result {
+  /// Scans all processes of the system.
+  func scanAll() -> Result {
     let newest = cprocess_newest()
     var count = 512
     var list: [cprocess_info] = []
@@ -54,49 +50,45 @@ final class ProcessCensus: Sendable {
         initialized = min(cprocess_list(buffer.baseAddress, count), count)
       }
     } while list.count == count
-    var result = take(list)
-    // The look goes from low numbers to high ones; where they began again meanwhile, a successor may stand behind it.
+    var result = scan(list)
+    // The scan goes from low numbers to high ones; if they have wrapped around, it may have missed a successor.
     if cprocess_newest() < newest { result.isDoubtful = true }
     return result
   }
 
-  /// Looks only at those that were started after a process, which took its number before theirs; nil when looking at all
-  /// is cheaper, or when the numbers may have begun again from the lowest.
-  func takeStarted(after pid: pid_t) -> Result? {
+  /// Scans the processes with numbers above `pid`; nil if scanning all is cheaper, or if the numbers may have wrapped
+  /// around since.
+  func scanStarted(after pid: pid_t) -> Result? {
     var list: [cprocess_info] = []
     var candidate = pid
-    // Asked again after each look: one that was seen to have ended may have started another just before.
+    // The newest number is read again each time: a process that has ended may have started another just before.
     while true {
       let newest = cprocess_newest()
       guard newest >= candidate, newest - pid <= 256 else { return nil }
       if candidate == newest { break }
       candidate += 1
-      // Asked in this order: who is no longer launching by then is registered.
+      // In this order: a child that is no longer launching is registered.
       guard !cprocess_is_launching(candidate), registry.launch(ledBy: candidate) == nil else { continue }
-      // What is ours, a thread or a child about to leave us, costs no look.
+      // A thread, or a child that has not left this session yet.
       let session = getsid(candidate)
       guard session >= 0, session != ownSession else { continue }
       var info = cprocess_info()
       if cprocess_look(candidate, &info) { list.append(info) }
     }
-    return take(list)
+    return scan(list)
   }
 
-  private func take(_ list: [cprocess_info]) -> Result {
+  private func scan(_ list: [cprocess_info]) -> Result {
     var result = Result()
     guard !list.isEmpty else { return result }
     var rest: [cprocess_info] = []
-    // Session 0 is the kernel's own.
-    for info in list where info.session != 0 && info.pid != ownPID {
-      if info.ended {
-        if info.parent == ownPID, info.session != ownSession, registry.launch(ledBy: info.pid) == nil {
-          result.ended.append(info.pid)
-        }
-      } else if registry.launch(ledBy: info.pid) != nil {
+    // Session 0 has the kernel threads.
+    for info in list where info.session != 0 && info.pid != ownPID && !info.ended {
+      if registry.launch(ledBy: info.pid) != nil {
         result.leaders += 1
       } else if info.session != ownSession {
         switch owner(of: info) {
-        case .job(let number): result.add(info, to: number)
+        case .launch(let number): result.add(info, to: number)
         case .none: rest.append(info)
         case .undecided:
           rest.append(info)
@@ -104,7 +96,7 @@ final class ProcessCensus: Sendable {
         }
       }
     }
-    // The descendants of members, however they hid themselves.
+    // Descendants of members without a mark of their own.
     while let at = rest.firstIndex(where: { result.owners[$0.parent] != nil }) {
       let info = rest.remove(at: at)
       if let owner = result.owners[info.parent] { result.add(info, to: owner) }
@@ -115,43 +107,43 @@ final class ProcessCensus: Sendable {
     return result
   }
 
-  /// Lets go the children of ours that ended and that nobody else will wait for.
+  /// Reaps adopted children that have ended.
   func reapOrphans() {
     guard adoptsOrphans.load(ordering: .relaxed) else { return }
     while true {
       let pid = cprocess_ended_child()
       var info = cprocess_info()
-      // A leader is reaped with its job, and one of our own session was started by other code of this program.
+      // A leader is reaped by the registry, a child in this session by the code that has started it.
       guard pid > 0, registry.isStranger(pid), cprocess_look(pid, &info), info.session != ownSession else { return }
       cprocess_reap(pid)
     }
   }
 
   private enum Owner {
-    case job(UInt64)
+    case launch(UInt64)
     case none
     case undecided
   }
 
   private func owner(of info: cprocess_info) -> Owner {
-    if let number = registry.launch(ledBy: info.session) { return .job(number) }
-    // One that still has its parent is told by it; the environment costs more to read.
-    if let number = registry.launch(ledBy: info.parent) { return .job(number) }
+    if let number = registry.launch(ledBy: info.session) { return .launch(number) }
+    // Before the environment, which costs more to read.
+    if let number = registry.launch(ledBy: info.parent) { return .launch(number) }
     let number = cprocess_launch_number(info.pid, cookie)
-    if number >= 0 { return .job(UInt64(number)) }
+    if number >= 0 { return .launch(UInt64(number)) }
     return number == cprocess_undecided ? .undecided : .none
   }
 }
 
-extension ProcessCensus.Member {
+extension ProcessScan.Member {
   fileprivate init(_ info: cprocess_info) {
     self.init(pid: info.pid, session: info.session, group: info.group)
   }
 }
 
-extension ProcessCensus.Result {
+extension ProcessScan.Result {
   fileprivate mutating func add(_ info: cprocess_info, to owner: UInt64) {
-    members[owner, default: []].append(ProcessCensus.Member(info))
+    members[owner, default: []].append(ProcessScan.Member(info))
     owners[info.pid] = owner
   }
 }
