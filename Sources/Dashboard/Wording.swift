@@ -53,7 +53,7 @@ struct Wording: Equatable {
 
   /// Somebody else's operation in a program's own queue is known only in part, and the list says so where it has room.
   private mutating func tellForeign(_ record: JobRecord) {
-    guard case .operation(let work) = record.job.work, work.sight != .whole, reason.isEmpty else { return }
+    guard case .operation(let work) = record.job.work, work.visibility != .whole, reason.isEmpty else { return }
     reason = "foreign"
     joint = ", "
   }

@@ -150,7 +150,7 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
         if change.newValue { self?.observed(member) { $0.cancelled(member) } }
       },
     ]
-    guard member.sight == .whole else { return }
+    guard member.visibility == .whole else { return }
     member.tokens += [
       operation.observe(\.progress, on: stream.queue, options: .initial) { [weak self] _, _ in
         self?.observed(member) { $0.report(member) }
@@ -183,7 +183,7 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
     for arrival in registry.withLock({ $0.takeArrivals() }) {
       members.append(arrival.member)
       if isStarted { stream.state(.jobAdded(arrival.member.id, arrival.job)) } else { earlyJobs.append(arrival.job) }
-      if arrival.member.sight == .end {
+      if arrival.member.visibility == .end {
         unseen.insert(arrival.member.id)
         lookAt(arrival.member)
       }
@@ -244,7 +244,7 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
 
   /// Before the start the last progress of those that have not ended is stated with it.
   private func report(_ member: QueueMember) {
-    guard let operation = member.observed, member.sight == .whole else { return }
+    guard let operation = member.observed, member.visibility == .whole else { return }
     let progress = operation.progress
     guard progress != OperationProgress() else { return }
     let report = JobProgress(
@@ -355,7 +355,7 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
     let operation = member.queued
     calling.async { operation.cancel() }
     // The cancellation of a foreign operation gives no notification.
-    if member.sight == .end, !member.hasBegun { tell(member, .cancelled(by: canceller)) }
+    if member.visibility == .end, !member.hasBegun { tell(member, .cancelled(by: canceller)) }
   }
 
   /// One that can't be killed is cancelled.

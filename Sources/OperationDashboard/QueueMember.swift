@@ -11,7 +11,7 @@ final class QueueMember: @unchecked Sendable {
   let operation: Operation
   /// The observed operation: the program's own or its wrapper; nil for a foreign one that was in the queue already.
   let observed: AsyncOperation?
-  let sight: OperationWork.Sight
+  let visibility: OperationWork.Visibility
   /// Set once, before the member is taken in.
   var tokens: [ObservationToken] = []
 
@@ -26,11 +26,11 @@ final class QueueMember: @unchecked Sendable {
   /// Who asked first for its end.
   var canceller: JobState.Canceller?
 
-  init(id: JobID, operation: Operation, observed: AsyncOperation?, sight: OperationWork.Sight) {
+  init(id: JobID, operation: Operation, observed: AsyncOperation?, visibility: OperationWork.Visibility) {
     self.id = id
     self.operation = operation
     self.observed = observed
-    self.sight = sight
+    self.visibility = visibility
   }
 
   /// The operation that is in the queue.
