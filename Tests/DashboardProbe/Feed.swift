@@ -2,22 +2,26 @@ import Dispatch
 import Foundation
 import JobEngine
 import JobModel
+import Operations
 
-/// A run whose facts the probe states, by way of the engine's own hub.
+/// A run whose events the probe states through the engine's hub.
 final class Feed: JobFeed {
   private let hub = EventHub()
-  private let began = DispatchTime.now()
+  private let clock: any OperationClock
+  private let began: Duration
 
-  /// Since the probe began.
-  var elapsed: Duration {
-    .nanoseconds(Int64(DispatchTime.now().uptimeNanoseconds - began.uptimeNanoseconds))
+  init(clock: any OperationClock = .system) {
+    self.clock = clock
+    began = clock.now
   }
+
+  var elapsed: Duration { clock.now - began }
 
   func subscribe(on queue: DispatchQueue, _ receive: @escaping @Sendable ([JobEvent]) -> Void) -> JobSubscription {
     hub.subscribe(on: queue, receive)
   }
 
-  /// Nobody obeys.
+  /// Ignored: the probe states every event itself.
   func send(_ command: JobCommand) {}
 
   func post(_ facts: [JobFact], at time: Duration) { hub.post(facts.map { ($0, time) }) }

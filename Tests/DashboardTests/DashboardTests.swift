@@ -1,3 +1,4 @@
+import Basics
 import JobModel
 import Screen
 import Support
@@ -13,8 +14,7 @@ struct DashboardTests {
   @Test func nothingIsArmedWhileNothingMoves() throws {
     let stage = try Stage(Self.pair())
     stage.clock.advance(by: .seconds(5))
-    #expect(stage.clock.alarm == nil)
-    #expect(stage.clock.rings == 0)
+    #expect(stage.feed.alarms.isEmpty)
     #expect(stage.terminal.frames.count == 1)
   }
 
@@ -22,7 +22,7 @@ struct DashboardTests {
     let stage = try Stage(Self.pair())
     stage.play(at: 1) { $0.move("a", .executing) }
     stage.play(at: 2) { $0.move("a", .paused(started: true)) }
-    #expect(stage.clock.alarm == nil)
+    #expect(stage.feed.alarms.isEmpty)
     let shown = stage.terminal.frames.count
     stage.clock.advance(by: .seconds(60))
     #expect(stage.terminal.frames.count == shown)
@@ -34,23 +34,23 @@ struct DashboardTests {
       $0.move("a", .executing)
       $0.progress("a", 1, of: 10, .steps)
     }
-    #expect(stage.clock.alarm == .seconds(2))
-    let rings = stage.clock.rings
+    #expect(stage.feed.alarms == [.seconds(2)])
+    let shown = stage.terminal.frames.count
     stage.clock.advance(by: .seconds(10))
-    #expect(stage.clock.rings == rings + 10)
+    #expect(stage.terminal.frames.count == shown + 10)
   }
 
   @Test func aBarWithoutAMeasureMovesFourTimesASecondWhileItIsSeen() throws {
     let stage = try Stage(Self.pair())
     stage.play(at: 1) { $0.move("a", .executing) }
-    let rings = stage.clock.rings
+    let shown = stage.terminal.frames.count
     stage.clock.advance(by: .seconds(5))
-    #expect(stage.clock.rings == rings + 20)
+    #expect(stage.terminal.frames.count == shown + 20)
     // The help page covers the bar.
     stage.press(.character("?"))
-    let covered = stage.clock.rings
+    let covered = stage.terminal.frames.count
     stage.clock.advance(by: .seconds(5))
-    #expect(stage.clock.rings == covered + 5)
+    #expect(stage.terminal.frames.count == covered + 5)
   }
 
   @Test func tenThousandFactsCostOneFrame() throws {
@@ -65,7 +65,6 @@ struct DashboardTests {
     stage.feed.play { $0.move("job-7", .paused(started: false)) }
     stage.clock.advance(by: .seconds(1))
     #expect(stage.terminal.frames.count == shown + 1)
-    #expect(stage.clock.rings == 1)
   }
 
   @Test func factsKeepTheirPace() throws {
@@ -118,12 +117,10 @@ struct DashboardTests {
   }
 
   @Test func aKeyIsAnsweredAmidAHundredThousandFacts() async throws {
-    let feed = RecordingFeed(RunBuilder((0..<1000).map { .shell("job-\($0)") }))
+    let feed = RecordingFeed(RunBuilder((0..<1000).map { .shell("job-\($0)") }), step: .milliseconds(1))
     let terminal = RecordingTerminal()
-    // Each look at the clock takes a millisecond.
-    let clock = ManualClock(step: .milliseconds(1))
-    let dashboard = Dashboard(
-      feed: feed, terminal: terminal, traits: ScreenTraits(isASCII: true, palette: .none), clock: clock)
+    let dashboard = TerminalDashboard(
+      feed: feed, terminal: terminal, traits: ScreenTraits(isASCII: true, palette: .none), clock: feed.clock)
     try dashboard.run { _ in }
     feed.play { run in
       for number in 0..<100_000 { run.log("job-\(number % 1000)", "line \(number)") }
@@ -134,7 +131,7 @@ struct DashboardTests {
     #expect(answer.contains("Moving") && !answer.contains("FAIL"))
     #expect(
       await soon {
-        clock.advance(by: .milliseconds(100))
+        feed.clock.advance(by: .milliseconds(100))
         return terminal.shown?.text.contains("FAIL 1") == true
       })
     dashboard.close()
@@ -168,7 +165,7 @@ struct DashboardTests {
     #expect(stage.text.contains("7 slots"))
     stage.clock.advance(by: .seconds(5))
     #expect(!stage.text.contains("7 slots"))
-    #expect(stage.clock.alarm == nil)
+    #expect(stage.feed.alarms.isEmpty)
   }
 
   @Test func theCursorStaysOnItsJobWhenTheOrderChanges() throws {
@@ -214,7 +211,7 @@ struct DashboardTests {
     #expect(stage.text.contains("FROZEN"))
     stage.play(at: 2) { $0.move("a", .succeeded(upToDate: false)) }
     #expect(stage.text.contains("FROZEN") && stage.line(0).contains("done 0/2"))
-    #expect(stage.clock.alarm == nil)
+    #expect(stage.feed.alarms.isEmpty)
     // Nor does a key that has it drawn move its times on.
     let job = stage.line(with: "> a ")
     stage.clock.advance(by: .seconds(10))
@@ -225,7 +222,7 @@ struct DashboardTests {
   }
 
   @Test func leavingClosesTheTerminalEndsTheSubscriptionAndSaysSoOnce() throws {
-    let stage = try Stage(Self.pair(), options: Options(keepOpen: .onFailure))
+    let stage = try Stage(Self.pair(), options: DashboardOptions(keepOpen: .onFailure))
     stage.play(at: 1) { $0.move("a", .executing) }
     stage.play(at: 2) {
       $0.move("a", .succeeded(upToDate: false))
@@ -235,7 +232,7 @@ struct DashboardTests {
     #expect(!stage.terminal.isOpen)
     #expect(stage.terminal.closings == 1)
     #expect(stage.feed.cancellations >= 1)
-    #expect(stage.clock.alarm == nil)
+    #expect(stage.feed.alarms.isEmpty)
     #expect(stage.line(0).contains("DONE"))
   }
 
@@ -243,30 +240,16 @@ struct DashboardTests {
     let stage = try Stage(RichRun.builder())
     stage.terminal.send(.closed)
     #expect(stage.departures == [.terminalClosed])
-    #expect(stage.clock.alarm == nil)
-  }
-
-  @Test func ctrlCStopsThenKillsThenLeaves() throws {
-    let stage = try Stage(RichRun.builder())
-    stage.dashboard.interrupt()
-    #expect(stage.feed.commands == [.stop(.terminate, by: .signal)])
-    stage.play(at: 222) { $0.state(.stopRequested(.terminate, by: .signal)) }
-    #expect(stage.text.contains("a second Ctrl-C kills"))
-    stage.dashboard.interrupt()
-    stage.play(at: 223) { $0.state(.stopRequested(.kill, by: .signal)) }
-    #expect(stage.text.contains("Killing 6 jobs"))
-    stage.dashboard.interrupt()
-    #expect(stage.feed.commands == [.stop(.terminate, by: .signal), .stop(.kill, by: .signal)])
-    #expect(stage.departures == [.abandoned])
+    #expect(stage.feed.alarms.isEmpty)
   }
 
   @Test func aRunningDashboardLivesUntilItHasLeft() throws {
     let terminal = RecordingTerminal()
-    let clock = ManualClock()
-    weak var dashboard: Dashboard?
+    let clock = ManualOperationClock()
+    weak var dashboard: TerminalDashboard?
     var departures: [Departure] = []
     do {
-      let running = Dashboard(
+      let running = TerminalDashboard(
         feed: RecordingFeed(Self.pair()), terminal: terminal, traits: ScreenTraits(isASCII: true, palette: .none),
         clock: clock)
       try running.run { departures.append($0) }
@@ -291,22 +274,9 @@ struct DashboardTests {
     struct NoTerminal: Error {}
     let terminal = RecordingTerminal()
     terminal.failure = NoTerminal()
-    let dashboard = Dashboard(
+    let dashboard = TerminalDashboard(
       feed: RecordingFeed(Self.pair()), terminal: terminal, traits: ScreenTraits(isASCII: true, palette: .none),
-      clock: ManualClock())
+      clock: ManualOperationClock())
     #expect(throws: NoTerminal.self) { try dashboard.run { _ in } }
-  }
-
-  @Test(.timeLimit(.minutes(1))) func theRealClockRingsItsLastAlarmOnce() async {
-    let clock = DispatchDashboardClock(now: { .zero })
-    var rings: [String] = []
-    await withCheckedContinuation { continuation in
-      clock.setAlarm(at: .zero) { rings.append("replaced") }
-      clock.setAlarm(at: .milliseconds(1)) {
-        rings.append("last")
-        continuation.resume()
-      }
-    }
-    #expect(rings == ["last"])
   }
 }

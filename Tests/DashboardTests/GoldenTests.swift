@@ -74,12 +74,12 @@ struct GoldenTests {
     var builder = builder
     var model = Model(
       run: Run(), size: Size(width: scene.width, height: scene.height),
-      options: Options(source: "release.yml", timeZone: .gmt))
+      options: DashboardOptions(source: "release.yml", timeZone: .gmt))
     model.apply(builder.take())
-    model.settle(now: now)
+    Update.prepareForDrawing(&model, now: now)
     for key in scene.keys {
       _ = Update.apply(.key(key), to: &model, now: now)
-      model.settle(now: now)
+      Update.prepareForDrawing(&model, now: now)
     }
     return View.frame(model, traits, now: now)
   }

@@ -8,7 +8,7 @@ import Testing
 /// Keys of a person's own: what they do, and that everything that names a key names them.
 struct KeyMapTests {
   private func bench(_ changes: [String: [Key]], size: Size = Size(width: 80, height: 24)) -> Bench {
-    var options = Options(timeZone: .gmt)
+    var options = DashboardOptions(timeZone: .gmt)
     options.keys = KeyMap(changes: changes)
     return Bench(RichRun.builder(), size: size, options: options)
   }
@@ -31,9 +31,9 @@ struct KeyMapTests {
 
   @Test func aKeyThatIsGivenAwayDoesWhatItWasGivenFor() {
     let keys = KeyMap(changes: ["kill": [.character("x")]])
-    #expect(keys.binding(for: .character("x"))?.action == .kill)
+    #expect(keys.action(for: .character("x")) == .kill)
     #expect(keys.keys(of: .cancel) == [.function(9)])
-    #expect(keys.binding(for: .character("X")) == nil)
+    #expect(keys.action(for: .character("X")) == nil)
   }
 
   @Test func whatTheScreenNamesIsTheKeyInForce() {

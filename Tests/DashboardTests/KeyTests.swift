@@ -217,7 +217,7 @@ struct KeyTests {
     builder.move("a", .succeeded(upToDate: false))
     builder.move("b", .executing)
     for notice in EndNotice.allCases {
-      var options = Options(keepOpen: .always, source: "g")
+      var options = DashboardOptions(keepOpen: .always, source: "g")
       options.notice = notice
       var bench = Bench(builder, options: options)
       bench.play {
@@ -230,15 +230,15 @@ struct KeyTests {
   }
 
   @Test(arguments: [
-    (Options.KeepOpen.onFailure, false, true), (.onFailure, true, false), (.always, false, false),
+    (KeepOpen.onFailure, false, true), (.onFailure, true, false), (.always, false, false),
     (.always, true, false), (.never, false, true), (.never, true, true),
   ])
-  func whetherItStaysOpenFollowsThePolicy(_ policy: Options.KeepOpen, _ fails: Bool, _ leaves: Bool) {
+  func whetherItStaysOpenFollowsThePolicy(_ policy: KeepOpen, _ fails: Bool, _ leaves: Bool) {
     var builder = RunBuilder([.shell("a"), .shell("b")])
     builder.move("a", .executing)
     builder.move("a", .failed(JobFailure(.exit(1), "exit 1"), allowed: true))
     builder.move("b", .executing)
-    var bench = Bench(builder, options: Options(keepOpen: policy))
+    var bench = Bench(builder, options: DashboardOptions(keepOpen: policy))
     bench.play {
       $0.move("b", fails ? .failed(JobFailure(.exit(1), "exit 1"), allowed: false) : .succeeded(upToDate: false))
     }

@@ -27,7 +27,7 @@ struct ListTests {
       }
       var anew = JobOrder()
       anew.setSort(sort, inverted: bench.model.order.isInverted)
-      anew.settle(bench.model.run, bench.model.index, now: bench.now)
+      anew.update(bench.model.run, bench.model.index, now: bench.now)
       #expect(bench.model.order.rows == anew.rows, "\(sort)")
     }
   }

@@ -190,7 +190,7 @@ struct LogTests {
     for round in 0..<30 {
       bench.play { run in for number in 0..<100 { run.log("talker", "round \(round) \(number)") } }
     }
-    var anew = LogView()
+    var anew = LogReader()
     anew.query = "7"
     anew.search(bench.model.lines)
     #expect(bench.model.log.matches == anew.matches)

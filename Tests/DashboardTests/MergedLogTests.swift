@@ -60,7 +60,7 @@ struct MergedLogTests {
     }
     var bench = Bench(builder)
     bench.press(.character("L"))
-    let gathering = bench.model.merged?.gathering
+    let gathering = bench.model.merged?.collection
     #expect(texts(bench).count == MergedLog.capacity && texts(bench).last == "hello 9999")
     for round in 0..<10 {
       bench.play { run in
@@ -70,7 +70,7 @@ struct MergedLogTests {
         }
       }
     }
-    #expect(bench.model.merged?.gathering == gathering)
+    #expect(bench.model.merged?.collection == gathering)
     #expect(bench.model.lines?.total == 20_000 && texts(bench).last == "again 999")
   }
 

@@ -12,7 +12,7 @@ import Testing
     builder.move("parse", .executing)
     if state != .executing { builder.move("parse", state) }
     var model = Model(run: builder.run, size: Size(width: 120, height: 40))
-    model.settle(now: .zero)
+    Update.prepareForDrawing(&model, now: .zero)
     return model
   }
 
@@ -23,7 +23,7 @@ import Testing
   }
 
   private func offers(_ key: Character, _ model: Model) -> Bool {
-    KeyMap.standard.binding(for: .character(key))?.isOn(model) ?? false
+    KeyMap.standard.action(for: .character(key))?.isEnabled(in: model) ?? false
   }
 
   @Test func anOperationThatHasFailedIsNotOfferedToRetryAndSaysWhy() {
