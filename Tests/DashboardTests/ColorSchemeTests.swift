@@ -5,7 +5,7 @@ import Testing
 
 @testable import Dashboard
 
-/// The colours hold on what they stand on, and stay apart for people who see fewer.
+/// The colours have contrast on their backgrounds and are distinct with colour vision deficiencies.
 struct ColorSchemeTests {
   typealias Background = ScreenTraits.Background
 
@@ -37,7 +37,7 @@ struct ColorSchemeTests {
   func theCursorsRowCanBeRead(_ background: Background) {
     let colors = colors(background)
     #expect(Light(colors.cursor.foreground).contrast(with: Light(colors.cursor.background)) >= 4.5)
-    // Where it has no text colour of its own the terminal's stands on it.
+    // Without a text colour of its own, the row has the terminal's.
     let text: Light =
       colors.restingCursor.foreground == .standard
       ? Light(hex: background == .light ? 0x000000 : 0xE5E5E5) : Light(colors.restingCursor.foreground)
@@ -45,7 +45,7 @@ struct ColorSchemeTests {
   }
 
   @Test(arguments: Background.allCases, ColorVision.allCases)
-  func statesThatMatterStayApart(_ background: Background, _ vision: ColorVision) {
+  func statesAreDistinctForEveryColourVision(_ background: Background, _ vision: ColorVision) {
     let colors = colors(background)
     let states = [
       ("failed", colors.bad), ("executing", colors.active), ("held", colors.held), ("succeeded", colors.good),
@@ -58,8 +58,8 @@ struct ColorSchemeTests {
     }
   }
 
-  @Test func theMeasureSeesWhatIsConfused() {
-    // Pure red and a dark yellow are far apart for most, and near for those who don't see red or green.
+  @Test func confusedColoursHaveASmallDistance() {
+    // Pure red and a dark yellow are distinct for most people, and alike without red or green cones.
     let (red, olive) = (Light(hex: 0xCC0000), Light(hex: 0x7A7A00))
     #expect(red.distance(to: olive, seenWith: .all) > 60)
     #expect(red.distance(to: olive, seenWith: .deuteranopia) < 30)
@@ -79,7 +79,7 @@ struct ColorSchemeTests {
     }
   }
 
-  @Test func aPersonsOwnLooksGoBeforeTheThemes() {
+  @Test func aPersonsStylesReplaceTheThemes() {
     let own = Style(.indexed(208), on: .indexed(17), [.italic])
     let many = ScreenTraits(isASCII: true, palette: .many, background: .dark)
     let theme = Theme(many, looks: [.failed: own, .cursor: own])
@@ -115,14 +115,14 @@ struct ColorSchemeTests {
   }
 }
 
-/// Which cones a person has.
+/// A person's colour vision, by the missing cones.
 enum ColorVision: CaseIterable {
   case all
   case protanopia
   case deuteranopia
   case tritanopia
 
-  /// Machado, Oliveira and Fernandes 2009, severity 1, over linear red, green and blue.
+  /// The matrix of Machado, Oliveira and Fernandes 2009, severity 1, for linear red, green and blue.
   var matrix: [[Double]] {
     switch self {
     case .all: [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
@@ -147,7 +147,7 @@ private struct Light {
     }
   }
 
-  /// One of the cube or the greys, as xterm shows it.
+  /// A colour of xterm's cube or greys.
   init(_ color: Style.Color) {
     guard case .indexed(let index) = color, index >= 16 else { preconditionFailure("no colour of the 256: \(color)") }
     let steps: [UInt32] = [0, 95, 135, 175, 215, 255]
@@ -160,13 +160,13 @@ private struct Light {
     }
   }
 
-  /// As WCAG defines it.
+  /// The contrast as WCAG defines it.
   func contrast(with other: Light) -> Double {
     let (high, low) = (max(luminance, other.luminance), min(luminance, other.luminance))
     return (high + 0.05) / (low + 0.05)
   }
 
-  /// In CIE L*a*b*; about 2 can just be seen.
+  /// The distance in CIE L*a*b*; about 2 is just visible.
   func distance(to other: Light, seenWith vision: ColorVision) -> Double {
     zip(lab(vision), other.lab(vision)).reduce(0) { $0 + ($1.0 - $1.1) * ($1.0 - $1.1) }.squareRoot()
   }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Dashboard
 
-/// The whole of it on a terminal that records, with a clock that stands still until told.
+/// The dashboard on a recording terminal, with a manual clock.
 @MainActor
 struct DashboardTests {
   private static func pair() -> RunBuilder { RunBuilder([.shell("a"), .shell("b", needs: [JobNeed(JobID(0))])]) }
@@ -15,7 +15,7 @@ struct DashboardTests {
     let stage = try Stage(Self.pair())
     stage.clock.advance(by: .seconds(5))
     #expect(stage.feed.alarms.isEmpty)
-    #expect(stage.terminal.frames.count == 1)
+    #expect(stage.frames == 1)
   }
 
   @Test func aPausedRunDoesNotTick() throws {
@@ -23,9 +23,9 @@ struct DashboardTests {
     stage.play(at: 1) { $0.move("a", .executing) }
     stage.play(at: 2) { $0.move("a", .paused(started: true)) }
     #expect(stage.feed.alarms.isEmpty)
-    let shown = stage.terminal.frames.count
+    let shown = stage.frames
     stage.clock.advance(by: .seconds(60))
-    #expect(stage.terminal.frames.count == shown)
+    #expect(stage.frames == shown)
   }
 
   @Test func aMeasuredJobTicksOnceASecondOnTheSecond() throws {
@@ -35,84 +35,82 @@ struct DashboardTests {
       $0.progress("a", 1, of: 10, .steps)
     }
     #expect(stage.feed.alarms == [.seconds(2)])
-    let shown = stage.terminal.frames.count
+    let shown = stage.frames
     stage.clock.advance(by: .seconds(10))
-    #expect(stage.terminal.frames.count == shown + 10)
+    #expect(stage.frames == shown + 10)
   }
 
   @Test func aBarWithoutAMeasureMovesFourTimesASecondWhileItIsSeen() throws {
     let stage = try Stage(Self.pair())
     stage.play(at: 1) { $0.move("a", .executing) }
-    let shown = stage.terminal.frames.count
+    let shown = stage.frames
     stage.clock.advance(by: .seconds(5))
-    #expect(stage.terminal.frames.count == shown + 20)
+    #expect(stage.frames == shown + 20)
     // The help page covers the bar.
     stage.press(.character("?"))
-    let covered = stage.terminal.frames.count
+    let covered = stage.frames
     stage.clock.advance(by: .seconds(5))
-    #expect(stage.terminal.frames.count == covered + 5)
+    #expect(stage.frames == covered + 5)
   }
 
   @Test func tenThousandFactsCostOneFrame() throws {
-    let stage = try Stage(RunBuilder((0..<100).map { .shell("job-\($0)") }))
-    stage.clock.advance(by: .seconds(1))
-    let shown = stage.terminal.frames.count
-    for round in 0..<100 {
-      stage.feed.play { run in
-        for _ in 0..<100 { run.log("job-\(round)", "a line") }
+    let stage = try Stage.idle(100)
+    let drawn = stage.frames {
+      for round in 0..<100 {
+        stage.feed.play { run in
+          for _ in 0..<100 { run.log("job-\(round)", "a line") }
+        }
       }
+      stage.feed.play { $0.move("job-7", .paused(started: false)) }
+      stage.clock.advance(by: .seconds(1))
     }
-    stage.feed.play { $0.move("job-7", .paused(started: false)) }
-    stage.clock.advance(by: .seconds(1))
-    #expect(stage.terminal.frames.count == shown + 1)
+    #expect(drawn == 1)
   }
 
   @Test func factsKeepTheirPace() throws {
-    let stage = try Stage(RunBuilder((0..<300).map { .shell("job-\($0)") }))
-    stage.clock.advance(by: .seconds(1))
-    let shown = stage.terminal.frames.count
-    for number in 0..<200 {
-      stage.feed.play { $0.move("job-\(number)", .paused(started: false)) }
-      stage.clock.advance(by: .milliseconds(5))
+    let stage = try Stage.idle(300)
+    let drawn = stage.frames {
+      for number in 0..<200 {
+        stage.feed.play { $0.move("job-\(number)", .paused(started: false)) }
+        stage.clock.advance(by: .milliseconds(5))
+      }
     }
-    // One second of it, a frame every 50 ms.
-    #expect((19...21).contains(stage.terminal.frames.count - shown))
+    // In one second, a frame every 50 ms.
+    #expect((19...21).contains(drawn))
   }
 
   @Test func aHeldKeySharesItsAnswers() throws {
-    let stage = try Stage(RunBuilder((0..<1200).map { .shell("job-\($0)") }))
-    stage.clock.advance(by: .seconds(1))
-    let shown = stage.terminal.frames.count
-    for _ in 0..<1000 {
-      stage.terminal.send(.key(.down))
-      stage.clock.advance(by: .milliseconds(1))
+    let stage = try Stage.idle(1200)
+    let drawn = stage.frames {
+      for _ in 0..<1000 {
+        stage.terminal.send(.key(.down))
+        stage.clock.advance(by: .milliseconds(1))
+      }
+      stage.clock.advance(by: .milliseconds(10))
     }
-    // One second of it, an answer every 8 ms; what comes last is answered too.
-    stage.clock.advance(by: .milliseconds(10))
-    #expect((124...127).contains(stage.terminal.frames.count - shown))
+    // In one second, an answer every 8 ms; the last key is answered too.
+    #expect((124...127).contains(drawn))
     #expect(stage.line(with: "log: job-1000") != nil)
   }
 
   @Test func aPasteOfKeysIsTwoAnswers() throws {
-    let stage = try Stage(RunBuilder((0..<1200).map { .shell("job-\($0)") }))
-    stage.clock.advance(by: .seconds(1))
-    let shown = stage.terminal.frames.count
+    let stage = try Stage.idle(1200)
+    let shown = stage.frames
     for _ in 0..<1000 { stage.terminal.send(.key(.down)) }
     stage.clock.advance(by: .milliseconds(20))
-    #expect(stage.terminal.frames.count - shown == 2)
+    #expect(stage.frames - shown == 2)
     #expect(stage.line(with: "log: job-1000") != nil)
   }
 
   @Test func aKeyIsAnsweredAtOnceWhileFactsStream() throws {
-    let stage = try Stage(RunBuilder((0..<300).map { .shell("job-\($0)") }))
-    stage.clock.advance(by: .seconds(1))
+    let stage = try Stage.idle(300)
     for number in 0..<100 {
       stage.feed.play { $0.move("job-\(number)", .paused(started: false)) }
-      // So that keys meet every age of the last frame.
+      // Keys are pressed at every age of the last frame.
       stage.clock.advance(by: .milliseconds(Int64(9 + number % 7)))
-      let shown = stage.terminal.frames.count
+      let shown = stage.frames
       stage.terminal.send(.key(number % 2 == 0 ? .down : .up))
-      #expect(stage.terminal.frames.count == shown + 1)
+      #expect(stage.frames == shown + 1)
     }
   }
 
@@ -138,25 +136,24 @@ struct DashboardTests {
   }
 
   @Test func aResizeAndTheMouseAreAnsweredAtOnce() throws {
-    let stage = try Stage(RunBuilder((0..<300).map { .shell("job-\($0)") }))
-    stage.clock.advance(by: .seconds(1))
+    let stage = try Stage.idle(300)
     for input in [
       TerminalInput.mouse(MouseEvent(.wheelDown, x: 10, y: 6)), .resized(Size(width: 90, height: 30)),
       .mouse(MouseEvent(.click, x: 10, y: 5)),
     ] {
       stage.clock.advance(by: .milliseconds(9))
-      let shown = stage.terminal.frames.count
+      let shown = stage.frames
       stage.terminal.send(input)
-      #expect(stage.terminal.frames.count == shown + 1)
+      #expect(stage.frames == shown + 1)
     }
   }
 
   @Test func aKeyIsAnsweredAtOnceAfterAPause() throws {
     let stage = try Stage(RichRun.builder())
     stage.clock.advance(by: .milliseconds(700))
-    let shown = stage.terminal.frames.count
+    let shown = stage.frames
     stage.terminal.send(.key(.down))
-    #expect(stage.terminal.frames.count == shown + 1)
+    #expect(stage.frames == shown + 1)
   }
 
   @Test func anAnswerGoesAwayByItselfOnce() throws {
@@ -181,7 +178,7 @@ struct DashboardTests {
     #expect(stage.feed.commands.isEmpty)
   }
 
-  @Test func aCursorThatNobodyTookGoesOnWhenItsJobHasEnded() throws {
+  @Test func aCursorThatNobodyMovedLeavesAnEndedJob() throws {
     let stage = try Stage(Self.pair())
     #expect(stage.line(with: "log: a") != nil)
     stage.play(at: 1) { $0.move("a", .executing) }
@@ -212,7 +209,7 @@ struct DashboardTests {
     stage.play(at: 2) { $0.move("a", .succeeded(upToDate: false)) }
     #expect(stage.text.contains("FROZEN") && stage.line(0).contains("done 0/2"))
     #expect(stage.feed.alarms.isEmpty)
-    // Nor does a key that has it drawn move its times on.
+    // Drawing for a key doesn't advance the times either.
     let job = stage.line(with: "> a ")
     stage.clock.advance(by: .seconds(10))
     stage.press(.character("?"), .escape)
@@ -270,7 +267,7 @@ struct DashboardTests {
     #expect(stage.terminal.invalidations == 1)
   }
 
-  @Test func whatKeepsTheTerminalFromOpeningIsThrown() {
+  @Test func anErrorOfTheTerminalIsThrown() {
     struct NoTerminal: Error {}
     let terminal = RecordingTerminal()
     terminal.failure = NoTerminal()

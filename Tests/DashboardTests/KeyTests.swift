@@ -4,9 +4,9 @@ import Testing
 
 @testable import Dashboard
 
-/// What each key asks of the run, and of the view.
+/// The command or the change of the view for each key.
 struct KeyTests {
-  /// A key on a job of the rich run and the command that it sends, as text.
+  /// A key on a job of the rich run and the command that it sends.
   struct Case: CustomTestStringConvertible, Sendable {
     var key: Key
     var job: String
@@ -121,7 +121,7 @@ struct KeyTests {
     #expect(bench.model.tags.isEmpty)
   }
 
-  @Test func tagWithDependentsTagsAllThatHangsOnIt() {
+  @Test func tagWithDependentsTagsAllTransitiveDependents() {
     var bench = Bench(RichRun.builder())
     bench.select("lint")
     bench.press(.character("c"))
@@ -201,7 +201,7 @@ struct KeyTests {
     #expect(bench.effects == [.leave(.quit)])
   }
 
-  @Test func theQuestionGoesWhenTheRunEndsUnderIt() {
+  @Test func theQuestionIsClosedWhenTheRunEnds() {
     var builder = RunBuilder([.shell("a")])
     builder.move("a", .executing)
     var bench = Bench(builder)
@@ -211,7 +211,7 @@ struct KeyTests {
   }
 
   @Test(arguments: [(false, "g: done 2/2"), (true, "g: FAIL 1 of 2")])
-  func theEndIsToldOnceWhereThatIsAskedFor(_ fails: Bool, _ text: String) {
+  func theEndIsNotifiedOnceIfConfigured(_ fails: Bool, _ text: String) {
     var builder = RunBuilder([.shell("a"), .shell("b")])
     builder.move("a", .executing)
     builder.move("a", .succeeded(upToDate: false))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Dashboard
 
-/// Jobs that are operations of a program's own queue: some keys can't work on them.
+/// Jobs that are operations of a program's queue, which don't support some actions.
 @MainActor struct OperationJobTests {
   private func model(_ state: JobState, canPause: Bool = false, sight: OperationWork.Sight = .whole) -> Model {
     let work = OperationWork(className: "Parse", sight: sight, canPause: canPause)
@@ -34,7 +34,7 @@ import Testing
     #expect(answer == "an operation runs once; the program has to add a new one")
   }
 
-  @Test func onlyOneThatCanPauseIsOfferedTo() {
+  @Test func onlyAPausableOperationIsOfferedToPause() {
     let plain = model(.executing)
     #expect(!offers("p", plain))
     #expect(press("p", plain).answer?.contains("Parse has no way to pause") == true)
@@ -49,7 +49,7 @@ import Testing
     #expect(press("X", executing).effects.isEmpty)
   }
 
-  @Test func aQueueWithoutALimitGetsOneBelowWhatRuns() {
+  @Test func aQueueWithoutALimitGetsOneBelowItsExecutingJobs() {
     var builder = RunBuilder(
       (0..<3).map { Job(name: "\($0)", work: .operation(OperationWork(className: "P", sight: .whole))) },
       slots: Run.unlimited)
@@ -59,7 +59,7 @@ import Testing
     #expect(press("-", model).effects == [.send(.setSlots(2))])
   }
 
-  @Test func theListSaysWhichIsForeign() {
+  @Test func theListMarksForeignOperations() {
     for (sight, isForeign) in [(OperationWork.Sight.whole, false), (.wrapped, true), (.end, true)] {
       let text = View.frame(
         model(.executing, sight: sight), ScreenTraits(isASCII: true, palette: .none), now: .zero
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test func theZoomedPageSaysWhichIsWhoseAndHowItIsSeen() {
+  @Test func theZoomedPageSaysHowAnOperationIsObserved() {
     for (sight, words) in [
       (OperationWork.Sight.whole, "an AsyncOperation, seen whole"), (.wrapped, "no AsyncOperation: its start"),
       (.end, "no AsyncOperation, and in the queue"),

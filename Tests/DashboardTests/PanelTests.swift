@@ -4,7 +4,7 @@ import Testing
 
 @testable import Dashboard
 
-/// The five panels: what each shows, and that the selected job is the same in all of them.
+/// The five panels, which share the selected job.
 struct PanelTests {
   private static let keys: [(Key, Panel)] = [
     (.character("1"), .list), (.character("2"), .tree), (.character("3"), .timeline), (.character("4"), .critical),
@@ -56,12 +56,12 @@ struct PanelTests {
     bench.press(.character("/"))
     bench.type("build")
     bench.press(.enter)
-    // The chain is not filtered: without its other jobs it would be none.
+    // The chain is not filtered: without its other jobs it would be no chain.
     #expect(panel == .critical ? bench.model.rowCount == all : bench.model.rowCount < all)
   }
 
   @Test(arguments: Panel.allCases)
-  func jobsMayComeOneByOneInEveryPanel(_ panel: Panel) {
+  func jobsMayBeAddedLateInEveryPanel(_ panel: Panel) {
     var bench = Bench(RunBuilder([]), size: Size(width: 100, height: 60))
     bench.model = Model(run: Run(), size: Size(width: 100, height: 60))
     bench.press(.character(Character("\(panel.rawValue + 1)")))
@@ -106,7 +106,7 @@ struct PanelTests {
     Size(width: 30 + (step * 67) % 271, height: 5 + (step * 37) % 96)
   }
 
-  /// Whatever a pane draws stays in its place: the lines between panes are whole, and no row is wider than the screen.
+  /// Every pane draws within its area: the lines between panes are whole, and no row is wider than the screen.
   @Test(arguments: Panel.allCases)
   func panesStayApartAtEverySize(_ panel: Panel) {
     for size in Self.sizes {
@@ -157,7 +157,7 @@ struct PanelTests {
 
   // MARK: What was skipped
 
-  @Test func aFailureStandsOverWhatItSkippedCollapsedAndCounted() {
+  @Test func aFailureCollapsesAndCountsTheJobsThatItSkipped() {
     var bench = bench()
     #expect(bench.rows.first == "lint")
     #expect(!bench.rows.contains("publish") && !bench.rows.contains("tag"))
@@ -177,7 +177,7 @@ struct PanelTests {
     #expect(bench.rows.count == 25)
   }
 
-  @Test func aSkippedJobThatRunsAgainStandsForItself() {
+  @Test func aSkippedJobThatRunsAgainHasItsOwnRow() {
     var bench = bench()
     bench.play { $0.move("publish", .executing) }
     #expect(bench.rows.contains("publish"))
@@ -235,7 +235,7 @@ struct PanelTests {
     #expect(bench.cursor == "base" && bench.model.cursorRow == 4)
   }
 
-  @Test func aFilteredTreeKeepsWhatTheMatchesHangOn() {
+  @Test func aFilteredTreeKeepsTheRowsAboveItsMatches() {
     var bench = bench(diamond)
     bench.press(.character("2"), .character("/"))
     bench.type("right")
@@ -367,7 +367,7 @@ struct PanelTests {
     #expect(rows.first { $0.contains(" > aside") }?.contains("* ") == false)
   }
 
-  @Test func jobsThatStandAloneHaveNoCriticalPath() {
+  @Test func independentJobsHaveNoCriticalPath() {
     var builder = RunBuilder([.shell("one"), .shell("two")], slots: 2)
     builder.at(1)
     builder.move("one", .executing)
@@ -439,7 +439,7 @@ struct PanelTests {
     #expect(bench.frame().text.contains("attempt 3"))
   }
 
-  @Test func eventsThatNobodySawAreCounted() {
+  @Test func eventsBeforeTheDashboardAreCounted() {
     var builder = RichRun.builder()
     _ = builder.take()
     var bench = Bench(builder)
@@ -449,7 +449,7 @@ struct PanelTests {
     #expect(bench.model.events.rows.count == 1)
   }
 
-  @Test func aJobThatComesLateIsAnEventAndThoseOfTheBeginningAreNot() {
+  @Test func onlyJobsAddedAfterTheStartAreEvents() {
     var bench = bench()
     bench.press(.character("5"))
     #expect(!bench.frame().text.contains("added"))
@@ -530,7 +530,7 @@ struct PanelTests {
     #expect(bench.commands.count == 2)
   }
 
-  @Test func theQuestionGoesWhenWhatItIsAboutHasEnded() {
+  @Test func theQuestionIsClosedWhenItsJobsHaveEnded() {
     var bench = bench()
     for name in ["fetch", "migrate"] {
       bench.select(name)
@@ -544,7 +544,7 @@ struct PanelTests {
 
   // MARK: The detail
 
-  @Test func theDetailSaysHowMuchRoomItsJobHas() {
+  @Test func theDetailShowsTheSlackOfItsJob() {
     var bench = bench(diamond, size: Size(width: 120, height: 40))
     bench.play { $0.move("base", .executing) }
     bench.select("base")
@@ -554,7 +554,7 @@ struct PanelTests {
     #expect(bench.model.path.schedule == nil)
   }
 
-  @Test func theDetailTellsWhatCancellingWouldSkip() {
+  @Test func theDetailListsTheJobsThatCancellingWouldSkip() {
     var bench = bench(size: Size(width: 120, height: 50))
     bench.select("fetch")
     let text = bench.frame().text

@@ -44,7 +44,7 @@ final class RecordingFeed: JobFeed, @unchecked Sendable {
 
   func send(_ command: JobCommand) { commands.append(command) }
 
-  /// States facts and delivers them in one call.
+  /// States facts and delivers their events in one call.
   func play(_ facts: (inout RunBuilder) -> Void) {
     facts(&builder)
     let events = builder.take()
@@ -72,7 +72,22 @@ final class Stage {
     try dashboard.run { [weak self] in self?.departures.append($0) }
   }
 
+  /// A stage with jobs that wait, one second after the first frame.
+  static func idle(_ jobs: Int) throws -> Stage {
+    let stage = try Stage(RunBuilder((0..<jobs).map { .shell("job-\($0)") }))
+    stage.clock.advance(by: .seconds(1))
+    return stage
+  }
+
   var clock: ManualOperationClock { feed.clock }
+  /// The number of frames presented.
+  var frames: Int { terminal.frames.count }
+
+  func frames(during body: () -> Void) -> Int {
+    let before = frames
+    body()
+    return frames - before
+  }
 
   /// States facts at an instant of the run, to which the clock is advanced.
   func play(at seconds: Double, _ facts: (inout RunBuilder) -> Void) {
@@ -96,7 +111,7 @@ final class Stage {
 
   func line(_ row: Int) -> String { terminal.shown?.text(row: row) ?? "" }
 
-  /// The first line of the screen that holds `text`.
+  /// The first line of the screen that contains `text`.
   func line(with text: String) -> String? {
     self.text.split(separator: "\n").first { $0.contains(text) }.map(String.init)
   }
@@ -135,7 +150,7 @@ struct Bench {
     send(.facts(builder.take()))
   }
 
-  /// Puts the cursor on a job as a click would.
+  /// Moves the cursor to a job as a click does.
   mutating func select(_ name: String) {
     model.isCursorTaken = true
     let id = builder.run.id(named: name)
@@ -145,6 +160,18 @@ struct Bench {
     model.moveCursor(to: id)
     Update.prepareForDrawing(&model, now: now)
   }
+
+  /// A job named `talker` that executes and has written these lines.
+  static func talker(_ lines: [String], size: Size = Size(width: 80, height: 24)) -> Bench {
+    var builder = RunBuilder([.shell("talker")])
+    builder.at(1)
+    builder.move("talker", .executing)
+    for line in lines { builder.log("talker", line) }
+    return Bench(builder, size: size)
+  }
+
+  /// The texts that have been copied to the clipboard.
+  var copies: [String] { effects.compactMap { if case .copy(let text) = $0 { text } else { nil } } }
 
   var commands: [JobCommand] {
     effects.compactMap { if case .send(let command) = $0 { command } else { nil } }

@@ -17,7 +17,7 @@ struct Estimate: Equatable {
     var work: Duration = .zero
     var longest: Duration = .zero
     var rough = false
-    // Subscripts `jobs` each time: a copy of the record would cost retain counts for each of thousands.
+    // Without a local copy of the record, which would retain all of its storage, for thousands of jobs.
     for id in index.open where index.classes[id.index] == .executing {
       let left: Duration
       if let seen = run.jobs[id.index].remaining(at: now) {

@@ -76,11 +76,8 @@ struct EventList {
   }
 
   private func admits(_ event: JobEvent, _ run: Run) -> Bool {
-    let wording = EventText(event.fact, run)
-    var state: StateClass?
-    if case .jobState(_, let new, _, _) = event.fact { state = StateClass(new) }
-    let job = wording.job.map { run.jobs[$0.index].job }
-    let text = "\(job?.name ?? "") \(wording.text)"
-    return filter.admits(name: Needle.haystack(text), state: state, kind: job?.work.kind ?? "")
+    let job = event.fact.job.map { run.jobs[$0.index].job }
+    let text = "\(job?.name ?? "") \(event.fact.text(in: run))"
+    return filter.admits(name: Needle.haystack(text), state: event.fact.state, kind: job?.work.kind ?? "")
   }
 }

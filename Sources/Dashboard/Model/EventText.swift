@@ -1,44 +1,36 @@
 import JobModel
 
-/// An event as a line of text.
-struct EventText: Equatable {
-  /// The job of the event; nil for an event of the run itself.
-  var job: JobID?
-  var text: String
-  /// The state whose letter and colour the line has; nil for an event that is not a change of state.
-  var state: StateClass?
+/// A fact as a line of the event list.
+extension JobFact {
+  /// The job of the fact; nil for a fact of the run itself.
+  var job: JobID? {
+    switch self {
+    case .jobAdded(let id, _), .jobState(let id, _, _, _), .jobProgress(let id, _), .jobLog(let id, _, _),
+      .cancelRequested(let id, _, _), .priorityChanged(let id, _):
+      id
+    case .runStarted, .slotsChanged, .drainChanged, .stopRequested, .runFinished: nil
+    }
+  }
 
-  init(_ fact: JobFact, _ run: Run) {
-    switch fact {
-    case .runStarted(let start):
-      text = "the run starts: \(Format.count(start.jobs, "job")), \(Format.slots(start.slots))"
-    case .jobAdded(let id, _):
-      job = id
-      text = "added to the run"
-    case .jobState(let id, let state, let attempt, let pid):
-      job = id
-      self.state = StateClass(state)
-      text = Self.text(state, attempt, pid, run)
-    case .jobProgress(let id, _):
-      job = id
-      text = "progress"
-    case .jobLog(let id, _, let line):
-      job = id
-      text = line.text
-    case .cancelRequested(let id, let canceller, let isKill):
-      job = id
-      text = (isKill ? "kill" : "cancel") + " asked for " + canceller.phrase
-    case .slotsChanged(let slots):
-      text = Format.slots(slots) + " from now on"
-    case .priorityChanged(let id, let priority):
-      job = id
-      text = "priority \(priority.rawValue)"
-    case .drainChanged(let isDraining):
-      text = isDraining ? "draining: nothing new starts" : "jobs start again"
+  /// The job's new state; nil for a fact that is not a change of state.
+  var state: StateClass? {
+    if case .jobState(_, let state, _, _) = self { StateClass(state) } else { nil }
+  }
+
+  func text(in run: Run) -> String {
+    switch self {
+    case .runStarted(let start): "the run starts: \(Format.count(start.jobs, "job")), \(Format.slots(start.slots))"
+    case .jobAdded: "added to the run"
+    case .jobState(_, let state, let attempt, let pid): Self.text(state, attempt, pid, run)
+    case .jobProgress: "progress"
+    case .jobLog(_, _, let line): line.text
+    case .cancelRequested(_, let canceller, let isKill): "\(isKill ? "kill" : "cancel") asked for \(canceller.phrase)"
+    case .slotsChanged(let slots): Format.slots(slots) + " from now on"
+    case .priorityChanged(_, let priority): "priority \(priority.rawValue)"
+    case .drainChanged(let isDraining): isDraining ? "draining: nothing new starts" : "jobs start again"
     case .stopRequested(let level, let canceller):
-      text = (level == .kill ? "everything is killed " : "the run is stopped ") + canceller.phrase
-    case .runFinished(let summary):
-      text = "the run is over: \(summary.succeeded) ok, \(summary.failed) failed"
+      (level == .kill ? "everything is killed " : "the run is stopped ") + canceller.phrase
+    case .runFinished(let summary): "the run is over: \(summary.succeeded) ok, \(summary.failed) failed"
     }
   }
 

@@ -2,6 +2,7 @@ import JobModel
 
 /// What the list needs to know of every job beyond the run's fold, updated with each event so that no frame walks the run.
 struct JobIndex {
+  /// The class of each job: a byte each, so that counting and sorting don't read the records.
   private(set) var classes: [StateClass] = []
   /// The jobs with an attempt in progress, paused ones included, and the jobs that back off.
   private(set) var open: Set<JobID> = []

@@ -6,14 +6,14 @@ import JobModel
 /// order is that of the graph, so rows don't move while the run progresses.
 struct JobTree {
   struct Row: Equatable {
-    var job: JobID
-    var depth: Int
+    let job: JobID
+    var depth = 0
     /// The row of the dependent; -1 at the left edge.
-    var parent: Int
-    var isLast: Bool
+    var parent = -1
+    var isLast = false
     /// Whether its needs are below an earlier row.
-    var isRepeat: Bool
-    var hasNeeds: Bool
+    var isRepeat = false
+    var hasNeeds = false
   }
 
   private(set) var rows: [Row] = []
@@ -95,9 +95,8 @@ struct JobTree {
   }
 
   private func row(_ id: JobID, depth: Int, parent: Int, isLast: Bool, _ run: Run) -> Row {
-    Row(
-      job: id, depth: depth, parent: parent, isLast: isLast, isRepeat: false,
-      hasNeeds: !run.jobs[id.index].job.needs.isEmpty)
+    let hasNeeds = !run.jobs[id.index].job.needs.isEmpty
+    return Row(job: id, depth: depth, parent: parent, isLast: isLast, hasNeeds: hasNeeds)
   }
 
   /// The needed jobs that have been added, each once even if it is needed on two conditions.

@@ -19,7 +19,7 @@ extension Model {
     case .tree: tree.rows[row].job
     case .timeline: chronology.rows[row]
     case .critical: path.rows[row].job
-    case .events: EventText(events[row].fact, run).job
+    case .events: events[row].fact.job
     }
   }
 

@@ -41,22 +41,22 @@ struct EventPane {
   }
 
   private func drawRow(_ event: JobEvent, _ frame: inout Frame, _ area: Rect, _ names: Int) {
-    let wording = EventText(event.fact, model.run)
     let (x, y) = (area.x, area.y)
-    let isSelected = wording.job != nil && wording.job == model.cursor
+    let (job, state) = (event.fact.job, event.fact.state)
+    let isSelected = job != nil && job == model.cursor
     frame.put(Format.stamp(event.time), endingAt: x + Self.nameAt - 3, y: y, style: theme.dim)
-    if let state = wording.state {
+    if let state {
       frame.put(theme.letter(state), x: x + Self.nameAt - 2, y: y, style: theme.style(state))
     } else {
       // An action of a person, a signal or a policy.
       frame.put(theme.pick("›", "*"), x: x + Self.nameAt - 2, y: y, style: theme.accent)
     }
-    let name = wording.job.map { model.run.jobs[$0.index].job.name } ?? ""
+    let name = job.map { model.run.jobs[$0.index].job.name } ?? ""
     frame.put(
       theme.elision.middle(name, to: names), x: x + Self.nameAt, y: y, style: isSelected ? theme.bold : .plain)
     let at = Self.nameAt + names + 1
-    let style = wording.state.map { $0.attention == 0 ? theme.style($0) : .plain } ?? theme.accent
-    frame.put(
-      theme.elision.end(JobText(wording.text).plain, to: max(0, area.width - at - 1)), x: x + at, y: y, style: style)
+    let style = state.map { $0.attention == 0 ? theme.style($0) : .plain } ?? theme.accent
+    let text = JobText(event.fact.text(in: model.run)).plain
+    frame.put(theme.elision.end(text, to: max(0, area.width - at - 1)), x: x + at, y: y, style: style)
   }
 }

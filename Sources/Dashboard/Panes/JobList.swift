@@ -176,7 +176,7 @@ struct JobList {
       frame.put(left ?? "?", endingAt: area.x + eta.end, y: area.y, style: left == nil ? theme.dim : .plain)
     }
     if let why = columns.why {
-      let words = Wording(id, model.run, model.index, now: now)
+      let words = StatusText(id, model.run, model.index, now: now)
       let isCritical = model.path.isCritical(id)
       var x = area.x + why.x
       if isCritical { x += 1 + frame.put(theme.critical, x: x, y: area.y, style: theme.accent) }
@@ -191,7 +191,7 @@ struct JobList {
   private func drawStanding(
     _ id: JobID, _ record: JobRecord, _ state: StateClass, _ frame: inout Frame, _ area: Rect
   ) {
-    var words = Wording(id, model.run, model.index, now: now, keys: model.live.summary == nil ? model.keys : nil)
+    var words = StatusText(id, model.run, model.index, now: now, keys: model.live.summary == nil ? model.keys : nil)
     if model.panel == .list, let skipped = model.order.skipped[id]?.count, skipped > 0 {
       let sign = model.order.unfolded.contains(id) ? theme.pick("▾", "-") : theme.pick("▸", "+")
       let room = (columns.why?.width ?? 12) - 1

@@ -90,7 +90,7 @@ extension Update {
   }
 
   /// Says where the older lines are when the cursor reaches the oldest one in memory.
-  static func sayWhatIsOlder(_ action: Action, _ model: inout Model, _ now: Duration) {
+  static func sayWhereOlderLinesAre(_ action: Action, _ model: inout Model, _ now: Duration) {
     guard action == .up || action == .pageUp || action == .halfUp || action == .first, !model.log.follows,
       let lines = model.lines, lines.dropped > 0, model.log.cursor == lines.first?.seq
     else { return }
@@ -111,7 +111,7 @@ extension Update {
     scrollRows(by: step, rows, &model, layout)
   }
 
-  static func read(_ action: Action, _ model: inout Model, _ now: Duration) {
+  static func performInLog(_ action: Action, _ model: inout Model, _ now: Duration) {
     let layout = Layout(model)
     switch action {
     case .wrap:
@@ -164,13 +164,13 @@ extension Update {
   private static func goToMatch(_ forward: Bool, _ model: inout Model, _ layout: Layout, _ now: Duration) {
     let from = model.log.follows ? Int.max : model.log.cursor
     guard let found = model.log.match(after: from, forward: forward) else { return }
-    go(to: found.line, &model, layout)
+    scroll(to: found.line, &model, layout)
     model.log.currentMatch = found.line
     if found.hasWrapped { say(forward ? "past the end: the first match" : "past the top: the last match", &model, now) }
   }
 
   /// Scrolls a line to the middle of the log, and to the match in it.
-  static func go(to line: Int, _ model: inout Model, _ layout: Layout) {
+  static func scroll(to line: Int, _ model: inout Model, _ layout: Layout) {
     guard let rows = beginReading(&model, layout), let found = rows.lines.line(line) else { return }
     let cells = LogText.cells(found.entry.line.text)
     let match = LogText.matches(of: model.log.query, in: cells).first
@@ -200,7 +200,7 @@ extension Update {
       }
     guard let found else { return say("no error here", &model, now) }
     model.focus = .log
-    go(to: found.seq, &model, layout)
+    scroll(to: found.seq, &model, layout)
     let older = lines.dropped > 0 ? "; older lines are in the file only" : ""
     say((named == nil ? "no line names an error: the first of stderr" : "the first error") + older, &model, now)
   }

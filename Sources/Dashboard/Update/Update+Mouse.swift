@@ -4,7 +4,7 @@ import Screen
 extension Update {
   private static let wheelRows = 3
 
-  static func point(_ event: MouseEvent, _ model: inout Model, _ now: Duration) -> [Effect] {
+  static func handle(_ event: MouseEvent, _ model: inout Model, _ now: Duration) -> [Effect] {
     guard model.hasMouse else { return [] }
     let layout = Layout(model)
     switch event.action {

@@ -99,7 +99,7 @@ extension Update {
       model.log.follows
       ? model.log.match(after: .max, forward: false) : model.log.match(after: model.log.top.line - 1, forward: true)
     guard let found else { return say("not found: \(model.log.query)", &model, now) }
-    go(to: found.line, &model, layout)
+    scroll(to: found.line, &model, layout)
     model.log.currentMatch = found.line
     if found.hasWrapped { say("past the end: the first match", &model, now) }
   }

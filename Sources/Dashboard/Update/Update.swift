@@ -21,7 +21,7 @@ enum Update {
       model.log.selection = nil
       return key == .escape && isSelected ? [] : press(key, &model, now)
     case .mouse(let event):
-      return point(event, &model, now)
+      return handle(event, &model, now)
     case .paste(let text):
       type(&model) { $0.insert(text) }
       return []
@@ -101,7 +101,7 @@ enum Update {
       return [.redraw]
     case .up, .down, .pageUp, .pageDown, .halfUp, .halfDown, .first, .last, .left, .right:
       move(action, &model)
-      if model.focus == .log, model.page != .help { sayWhatIsOlder(action, &model, now) }
+      if model.focus == .log, model.page != .help { sayWhereOlderLinesAre(action, &model, now) }
     case .tag, .tagDependents, .untag:
       tag(action, &model, now)
     case .list: model.setPanel(.list)
@@ -117,9 +117,9 @@ enum Update {
     case .palette:
       model.prompt = .palette(LineEditor(""), 0)
     case .zoom, .back, .nextPane, .filter, .log, .help, .sortNext, .sortPrevious, .invert, .freeze:
-      show(action, &model, now)
+      performInView(action, &model, now)
     case .next, .previous, .wrap, .follow, .times, .merged, .firstError, .range:
-      read(action, &model, now)
+      performInLog(action, &model, now)
     }
     return []
   }
@@ -131,7 +131,7 @@ enum Update {
     if model.panel == .tree { model.tree.toggle(id) } else { model.order.toggle(id) }
   }
 
-  private static func show(_ action: Action, _ model: inout Model, _ now: Duration) {
+  private static func performInView(_ action: Action, _ model: inout Model, _ now: Duration) {
     switch action {
     case .zoom:
       model.isCursorTaken = true

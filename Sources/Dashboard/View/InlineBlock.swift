@@ -71,7 +71,7 @@ package struct InlineBlock: Sendable {
       end -= 8
     }
     guard state == .executing else {
-      let words = Wording(id, run, index, now: now, keys: nil)
+      let words = StatusText(id, run, index, now: now, keys: nil)
       frame.put(theme.elision.end(words.whole, to: end - x), x: x, y: y, style: theme.style(state))
       return
     }

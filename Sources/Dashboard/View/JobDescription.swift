@@ -55,7 +55,7 @@ struct JobDescription {
   }
 
   private func status(_ width: Int) -> [[TextSpan]] {
-    let words = Wording(id, model.run, model.index, now: now, keys: nil)
+    let words = StatusText(id, model.run, model.index, now: now, keys: nil)
     var lines = [
       [
         TextSpan(theme.letter(state) + " ", theme.style(state)),

@@ -1,7 +1,7 @@
 import JobModel
 
 /// A job's status in the list, and the reason for it or a hint at a key.
-struct Wording: Equatable {
+struct StatusText: Equatable {
   var status: String
   var reason = ""
   /// The text between status and reason in one line.
@@ -57,38 +57,38 @@ struct Wording: Equatable {
     joint = ", "
   }
 
-  private static func waiting(_ record: JobRecord, _ run: Run) -> Wording {
+  private static func waiting(_ record: JobRecord, _ run: Run) -> StatusText {
     let needs = record.job.needs
     var names: [String] = []
     for need in needs where !need.when.isMet(by: run.jobs[need.job.index].state) {
       names.append(run.jobs[need.job.index].job.name + (need.when.phrase.map { " " + $0 } ?? ""))
       if names.count == 3 { break }
     }
-    if names.isEmpty { return Wording(needs.isEmpty ? "waiting" : "needs met") }
+    if names.isEmpty { return StatusText(needs.isEmpty ? "waiting" : "needs met") }
     let more = record.unmetNeeds - names.count
     let list = names.joined(separator: ", ") + (more > 0 ? " +\(more)" : "")
-    return Wording("needs \(record.unmetNeeds) of \(needs.count)", list, joint: ": ")
+    return StatusText("needs \(record.unmetNeeds) of \(needs.count)", list, joint: ": ")
   }
 
   private static func ready(
     _ record: JobRecord, _ room: JobState.Room, _ run: Run, _ index: JobIndex, _ keys: KeyMap?
-  ) -> Wording {
-    if run.stopping != nil { return Wording("ready", "the run is stopping", joint: ", but ") }
-    if run.isDraining { return Wording("ready: draining", keys?.hint(.drain, "goes on") ?? "", isHint: true) }
+  ) -> StatusText {
+    if run.stopping != nil { return StatusText("ready", "the run is stopping", joint: ", but ") }
+    if run.isDraining { return StatusText("ready: draining", keys?.hint(.drain, "goes on") ?? "", isHint: true) }
     switch room {
     case .slot:
-      return Wording("ready: slot \(run.counts.active)/\(Run.slotsText(run.slots))")
+      return StatusText("ready: slot \(run.counts.active)/\(Run.slotsText(run.slots))")
     case .pool(let name):
       let taken = index.open.reduce(0) {
         run.jobs[$1.index].state.isActive ? $0 + (run.jobs[$1.index].job.uses[name] ?? 0) : $0
       }
       let width = run.start?.pools[name].map { "/\($0)" } ?? ""
-      return Wording("ready: pool \(name) \(taken)\(width)")
+      return StatusText("ready: pool \(name) \(taken)\(width)")
     }
   }
 
   /// The list shows an executing job's progress as a bar, and only the reason of this text.
-  private static func executing(_ record: JobRecord) -> Wording {
+  private static func executing(_ record: JobRecord) -> StatusText {
     var parts: [String] = []
     if record.attempts.count > 1 {
       parts.append("attempt \(record.attempts.count)")
@@ -101,6 +101,6 @@ struct Wording: Equatable {
       case (.steps, nil): parts.append("step \(progress.done)")
       }
     }
-    return Wording("running", parts.joined(separator: ", "))
+    return StatusText("running", parts.joined(separator: ", "))
   }
 }

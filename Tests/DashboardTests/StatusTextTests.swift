@@ -4,7 +4,7 @@ import Testing
 
 @testable import Dashboard
 
-struct WordingTests {
+struct StatusTextTests {
   @Test(arguments: [
     ("lint", "failed: exit 1 (2 of 2)", "r retry"),
     ("sign", "timed out", "r retry"),
@@ -28,18 +28,18 @@ struct WordingTests {
   func everyStateSaysWhatItIsAndWhy(_ job: String, _ status: String, _ reason: String) throws {
     let run = RichRun.builder().run
     let id = try #require(run.id(named: job))
-    let words = Wording(id, run, JobIndex(run), now: .milliseconds(221_300))
+    let words = StatusText(id, run, JobIndex(run), now: .milliseconds(221_300))
     #expect(words.status == status)
     #expect(words.reason == reason)
   }
 
-  @Test func whatIsReadyInADrainedOrStoppedRunSaysSo() throws {
+  @Test func aReadyJobSaysThatTheRunIsDrainedOrStopped() throws {
     var builder = RichRun.builder()
     let id = try #require(builder.run.id(named: "index"))
     builder.state(.drainChanged(true))
-    #expect(Wording(id, builder.run, JobIndex(builder.run), now: .zero).status == "ready: draining")
+    #expect(StatusText(id, builder.run, JobIndex(builder.run), now: .zero).status == "ready: draining")
     builder.state(.stopRequested(.terminate, by: .signal))
-    #expect(Wording(id, builder.run, JobIndex(builder.run), now: .zero).whole == "ready, but the run is stopping")
+    #expect(StatusText(id, builder.run, JobIndex(builder.run), now: .zero).whole == "ready, but the run is stopping")
   }
 
   @Test func theRichRunShowsEveryStateAndEachHasItsOwnLetter() {
