@@ -27,9 +27,26 @@ struct ListTests {
       }
       var anew = JobOrder()
       anew.setSort(sort, inverted: bench.model.order.isInverted)
-      anew.update(bench.model.run, bench.model.index, now: bench.now)
+      anew.update(bench.model.run, bench.model.index, bench.model.filtered, now: bench.now)
       #expect(bench.model.order.rows == anew.rows, "\(sort)")
     }
+  }
+
+  @Test func jobsFilteredWithEachChangeAreTheJobsFilteredAnew() {
+    var random = SeededRandom(12)
+    var bench = Bench(RunBuilder((0..<200).map { Job.shell("job-\($0)") }))
+    bench.model.setFilter(JobFilter("state:running"))
+    for round in 0..<60 {
+      bench.play { run in
+        run.at(Double(round))
+        for _ in 0..<3 { randomFact(&run, &random) }
+      }
+    }
+    var anew = FilteredJobs()
+    anew.setFilter(bench.model.filter)
+    anew.update(bench.model.run, bench.model.index)
+    #expect(!bench.model.order.rows.isEmpty)
+    #expect(Set(bench.model.order.rows) == Set(bench.model.run.ids.filter(anew.admits)))
   }
 
   private func randomFact(_ run: inout RunBuilder, _ random: inout SeededRandom) {

@@ -71,7 +71,7 @@ extension Action {
       } else if page != .list {
         "back"
       } else {
-        !model.order.filter.isEmpty && focus == .list ? "clear filter" : nil
+        !model.filter.isEmpty && focus == .list ? "clear filter" : nil
       }
     case .zoom: page != .list ? nil : focus == .log && model.showsMerged ? "its job" : "zoom"
     case .fold: focus != .list ? nil : model.foldable.map { model.isFolded($0) ? "expand" : "fold" }

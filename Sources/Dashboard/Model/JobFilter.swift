@@ -56,6 +56,53 @@ struct JobFilter: Equatable {
   }
 }
 
+/// The filter of the list and the jobs that it admits, updated with each change of state.
+struct FilteredJobs {
+  private(set) var filter = JobFilter.everything
+  /// Changes whenever other jobs may be admitted.
+  private(set) var version = 0
+  private var admitted: [Bool] = []
+  private var haystacks: [[UInt8]] = []
+  private var changed: [JobID] = []
+  private var isStale = false
+
+  func admits(_ id: JobID) -> Bool { filter.isEmpty || admitted[id.index] }
+
+  mutating func setFilter(_ filter: JobFilter) {
+    guard filter != self.filter else { return }
+    self.filter = filter
+    isStale = true
+  }
+
+  /// Marks a job whose state has changed.
+  mutating func note(_ id: JobID) { if !filter.isEmpty { changed.append(id) } }
+
+  mutating func invalidate() { isStale = true }
+
+  /// Applies the filter to the changed jobs, or to all if the filter or their number has changed.
+  mutating func update(_ run: Run, _ index: JobIndex) {
+    defer { changed.removeAll(keepingCapacity: true) }
+    if filter.isEmpty ? isStale : isStale || admitted.count != run.jobs.count {
+      isStale = false
+      version += 1
+      guard !filter.isEmpty else { return }
+      if haystacks.count != run.jobs.count { haystacks = run.jobs.map { Needle.haystack($0.job.name) } }
+      admitted = run.ids.map { admits($0, run, index) }
+    } else {
+      for id in changed {
+        let isAdmitted = admits(id, run, index)
+        if isAdmitted != admitted[id.index] { version += 1 }
+        admitted[id.index] = isAdmitted
+      }
+    }
+  }
+
+  private func admits(_ id: JobID, _ run: Run, _ index: JobIndex) -> Bool {
+    let kind = run.jobs[id.index].job.work.kind
+    return filter.admits(name: haystacks[id.index], state: index.classes[id.index], kind: kind)
+  }
+}
+
 /// A text to search for, ignoring case.
 struct Needle: Equatable {
   private let bytes: [UInt8]

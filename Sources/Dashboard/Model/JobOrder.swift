@@ -44,7 +44,6 @@ struct JobOrder {
   private(set) var rows: [JobID] = []
   private(set) var sort = SortColumn.attention
   private(set) var isInverted = false
-  private(set) var filter = JobFilter.everything
   /// The skipped jobs by the job that caused the skip: in the order of attention they follow it.
   private(set) var skipped: [JobID: [JobID]] = [:]
   /// The causes whose skipped jobs are shown.
@@ -53,8 +52,6 @@ struct JobOrder {
   /// All jobs by key, then by identifier: a total order, so that a job is found by binary search.
   private var sorted: [JobID] = []
   private var keys: [Double] = []
-  private var passes: [Bool] = []
-  private var haystacks: [[UInt8]] = []
   private var nameRanks: [Int] = []
   private var changed: [Int] = []
   private var isNoted: [Bool] = []
@@ -66,16 +63,15 @@ struct JobOrder {
   /// The number of rows in each class; nil where the rows are all jobs.
   private var rowCounts: [Int]?
   private var mustSort = true
-  private var mustFilter = true
   private var mustGroup = true
   private var mustRow = true
+  /// The version of the filtered jobs that `rows` show.
+  private var filtered = 0
 
   init(_ sort: SortColumn = .attention) { self.sort = sort }
 
-  /// Whether skipped jobs follow their cause; with a filter they don't.
-  var groups: Bool { sort == .attention && !isInverted && filter.isEmpty }
-
-  private var isUpToDate: Bool { !mustSort && !mustFilter && !mustRow && changed.isEmpty }
+  /// Whether skipped jobs follow their cause, unless there is a filter.
+  var groups: Bool { sort == .attention && !isInverted }
 
   /// Marks a job whose sort key may have changed.
   mutating func note(_ id: JobID) {
@@ -87,7 +83,6 @@ struct JobOrder {
   /// Marks every job.
   mutating func invalidate() {
     mustSort = true
-    mustFilter = true
     mustGroup = true
   }
 
@@ -98,20 +93,11 @@ struct JobOrder {
     mustGroup = true
   }
 
-  mutating func setFilter(_ filter: JobFilter) {
-    guard filter != self.filter else { return }
-    self.filter = filter
-    mustFilter = true
-    mustGroup = true
-  }
-
   /// Shows or hides the jobs that were skipped because of a job.
   mutating func toggle(_ id: JobID) {
     if unfolded.remove(id) == nil { unfolded.insert(id) }
     mustRow = true
   }
-
-  func admits(_ id: JobID) -> Bool { filter.isEmpty || passes[id.index] }
 
   /// The row of a job; nil if it has none.
   func row(of id: JobID) -> Int? {
@@ -127,34 +113,37 @@ struct JobOrder {
     return zip(rowCounts ?? index.counts, index.counts(of: rows[..<max(0, row)])).map { $0 - $1 }
   }
 
-  mutating func update(_ run: Run, _ index: JobIndex, now: Duration) {
+  mutating func update(_ run: Run, _ index: JobIndex, _ jobs: FilteredJobs, now: Duration) {
     if run.jobs.count != keys.count { resize(run) }
     if sort.movesWithTime { for id in index.open { note(id) } }
-    guard !isUpToDate else { return }
+    if filtered != jobs.version {
+      filtered = jobs.version
+      mustRow = true
+      mustGroup = true
+    }
+    guard mustSort || mustRow || !changed.isEmpty else { return }
     // Sorting everything is cheaper than merging more than a quarter.
     if mustSort || changed.count > keys.count / 4 {
       sortAll(run, index, now: now)
     } else if !changed.isEmpty {
       merge(run, index, now: now)
     }
-    if !filter.isEmpty { pass(run, index) }
     for job in changed {
       isNoted[job] = false
       if wasSkipped[job] || index.classes[job] == .skipped { mustGroup = true }
     }
     changed.removeAll(keepingCapacity: true)
     mustSort = false
-    mustFilter = false
     mustRow = false
-    if mustGroup { group(run, index) }
-    select(index)
+    if mustGroup { group(run, index, isFiltered: !jobs.filter.isEmpty) }
+    select(index, jobs)
   }
 
-  private mutating func select(_ index: JobIndex) {
+  private mutating func select(_ index: JobIndex, _ jobs: FilteredJobs) {
     rowCounts = nil
     isPlain = true
-    if !filter.isEmpty {
-      rows = sorted.filter { passes[$0.index] }
+    if !jobs.filter.isEmpty {
+      rows = sorted.filter(jobs.admits)
     } else if skipped.isEmpty {
       rows = sorted
       return
@@ -171,10 +160,10 @@ struct JobOrder {
   }
 
   /// Finds the skipped jobs that follow their cause.
-  private mutating func group(_ run: Run, _ index: JobIndex) {
+  private mutating func group(_ run: Run, _ index: JobIndex, isFiltered: Bool) {
     for ids in skipped.values { for id in ids { isUnder[id.index] = false } }
     skipped = [:]
-    guard groups else { return }
+    guard groups, !isFiltered else { return }
     mustGroup = false
     for id in sorted {
       let job = id.index
@@ -195,13 +184,11 @@ struct JobOrder {
     let count = run.jobs.count
     sorted = (0..<count).map { JobID($0) }
     keys = Array(repeating: 0, count: count)
-    passes = Array(repeating: true, count: count)
     isNoted = Array(repeating: false, count: count)
     wasSkipped = isNoted
     isUnder = isNoted
     skipped = [:]
     changed = []
-    haystacks = []
     nameRanks = []
     invalidate()
   }
@@ -257,19 +244,6 @@ struct JobOrder {
     merged += sorted[from...]
     for place in moved { keys[place.id.index] = place.key }
     sorted = merged
-  }
-
-  private mutating func pass(_ run: Run, _ index: JobIndex) {
-    if haystacks.isEmpty { haystacks = run.jobs.map { Needle.haystack($0.job.name) } }
-    if mustFilter {
-      for job in passes.indices { passes[job] = admits(job, run, index) }
-    } else {
-      for job in changed { passes[job] = admits(job, run, index) }
-    }
-  }
-
-  private func admits(_ job: Int, _ run: Run, _ index: JobIndex) -> Bool {
-    filter.admits(name: haystacks[job], state: index.classes[job], kind: run.jobs[job].job.work.kind)
   }
 
   /// The sort key of a job; smaller keys come first.

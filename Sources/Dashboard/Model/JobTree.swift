@@ -58,12 +58,12 @@ struct JobTree {
   }
 
   /// Builds the rows anew if they have changed; takes time linear in jobs and needs, without recursion.
-  mutating func update(_ run: Run, _ order: JobOrder) {
+  mutating func update(_ run: Run, _ jobs: FilteredJobs) {
     guard isStale || count != run.jobs.count else { return }
     isStale = false
     count = run.jobs.count
     build(run)
-    if !order.filter.isEmpty { keep(order) }
+    if !jobs.filter.isEmpty { keep(jobs) }
     places = Array(repeating: -1, count: count)
     width = 0
     for (place, row) in rows.enumerated() {
@@ -107,8 +107,8 @@ struct JobTree {
   }
 
   /// Keeps the rows that the filter admits, and the rows above them.
-  private mutating func keep(_ order: JobOrder) {
-    var isKept = rows.map { order.admits($0.job) }
+  private mutating func keep(_ jobs: FilteredJobs) {
+    var isKept = rows.map { jobs.admits($0.job) }
     for place in rows.indices.reversed() where isKept[place] && rows[place].parent >= 0 {
       isKept[rows[place].parent] = true
     }

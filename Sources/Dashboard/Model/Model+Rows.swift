@@ -85,19 +85,21 @@ extension Model {
   }
 
   mutating func setFilter(_ filter: JobFilter) {
-    order.setFilter(filter)
-    chronology.setFilter(filter)
+    filtered.setFilter(filter)
     tree.invalidate()
   }
 
   // MARK: Folding
+
+  /// Whether skipped jobs follow their cause in the list.
+  var groupsSkipped: Bool { order.groups && filter.isEmpty }
 
   /// The job whose row can show or hide others: the cursor's, or the cause under which a skipped job stands.
   var foldable: JobID? {
     guard let cursor else { return nil }
     switch panel {
     case .list:
-      guard order.groups else { return nil }
+      guard groupsSkipped else { return nil }
       if order.skipped[cursor] != nil { return cursor }
       guard case .skipped(let cause) = run.jobs[cursor.index].state else { return nil }
       return order.skipped[cause] == nil ? nil : cause

@@ -58,6 +58,7 @@ struct Model {
   private(set) var behind: Run?
   private var frozenAt: Duration = .zero
   private(set) var index: JobIndex
+  var filtered = FilteredJobs()
   var order = JobOrder()
   /// The timeline's order.
   var chronology = JobOrder(.start)
@@ -106,6 +107,7 @@ struct Model {
   }
 
   var keys: KeyMap { options.keys }
+  var filter: JobFilter { filtered.filter }
   /// The name of the run in header and title.
   var name: String { options.source ?? run.start?.name ?? "opdash" }
   var record: JobRecord? { cursor.map { run.jobs[$0.index] } }
@@ -168,7 +170,8 @@ struct Model {
       index.move(id, run)
       order.note(id)
       chronology.note(id)
-      if !order.filter.isEmpty { tree.invalidate() }
+      filtered.note(id)
+      if !filter.isEmpty { tree.invalidate() }
       noteMerging(id)
     case .jobProgress(let id, _):
       index.report(id, run)
@@ -189,6 +192,7 @@ struct Model {
       run = present
       behind = nil
       index = JobIndex(run)
+      filtered.invalidate()
       order.invalidate()
       chronology.invalidate()
       tree.invalidate()
@@ -214,7 +218,7 @@ struct Model {
   /// The tagged jobs or, without tags, the jobs that the filter admits.
   private var mergedScope: MergedLog.Scope {
     if !tags.isEmpty { return .tags(tags) }
-    return order.filter.isEmpty ? .all : .filter(order.filter)
+    return filter.isEmpty ? .all : .filter(filter)
   }
 
   private mutating func collectMerged() {

@@ -20,7 +20,7 @@ struct EventPane {
     }
     if count == 0 {
       frame.put(
-        model.order.filter.isEmpty ? "nothing has happened yet" : "no event matches", x: area.x + 3, y: area.y,
+        model.filter.isEmpty ? "nothing has happened yet" : "no event matches", x: area.x + 3, y: area.y,
         style: theme.dim)
     }
     let lost = model.events.lost

@@ -62,8 +62,8 @@ struct JobList {
 
   private func drawNothing(_ frame: inout Frame, _ area: Rect) {
     let text =
-      model.run.start == nil || !model.order.filter.isEmpty
-      ? (model.order.filter.isEmpty ? "no run yet" : "no job matches \(model.order.filter.text)") : "no jobs"
+      model.run.start == nil || !model.filter.isEmpty
+      ? (model.filter.isEmpty ? "no run yet" : "no job matches \(model.filter.text)") : "no jobs"
     frame.put(theme.elision.end(text, to: area.width - 4), x: area.x + 3, y: area.y, style: theme.dim)
   }
 
@@ -79,7 +79,7 @@ struct JobList {
 
   private func name(_ id: JobID, row: Int) -> Name {
     guard model.panel == .tree else {
-      let isUnder = model.order.groups && model.index.classes[id.index] == .skipped && isGrouped(id)
+      let isUnder = model.groupsSkipped && model.index.classes[id.index] == .skipped && isGrouped(id)
       return Name(lead: isUnder ? theme.pick("└ ", "\\ ") : "")
     }
     let tree = model.tree
@@ -276,8 +276,8 @@ struct LastLine {
     let rows = model.rowCount
     let place = model.cursorRow.map { "\($0 + 1)/\(rows)" } ?? "\(rows)"
     var right = order.isEmpty ? place : "\(order)  \(place)"
-    if !model.order.filter.isEmpty {
-      right = "/\(theme.elision.end(model.order.filter.text, to: 24))  \(model.found)"
+    if !model.filter.isEmpty {
+      right = "/\(theme.elision.end(model.filter.text, to: 24))  \(model.found)"
     }
     if !model.tags.isEmpty { right = "\(model.tags.count) tagged  " + right }
     let room = area.width - 2 - TextWidth.of(right) - 2
@@ -285,7 +285,7 @@ struct LastLine {
     let start = max(area.x + 1, area.maxX - 1 - TextWidth.of(right))
     frame.put(
       right, x: start, y: area.y, limit: area.maxX - start,
-      style: model.order.filter.isEmpty ? theme.dim : theme.accent)
+      style: model.filter.isEmpty ? theme.dim : theme.accent)
   }
 
   private func draw(_ spans: [TextSpan], _ frame: inout Frame, _ area: Rect, room: Int) {

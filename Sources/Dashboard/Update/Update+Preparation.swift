@@ -5,7 +5,8 @@ extension Update {
   /// Brings rows, cursor, scrolling, log and estimate up to date with the events; `View` draws only such a model.
   static func prepareForDrawing(_ model: inout Model, now: Duration) {
     let now = model.shownTime(now)
-    model.order.update(model.run, model.index, now: now)
+    model.filtered.update(model.run, model.index)
+    model.order.update(model.run, model.index, model.filtered, now: now)
     updatePanel(&model, now)
     updateCursor(&model)
     model.updateLog()
@@ -15,14 +16,14 @@ extension Update {
 
   private static func updatePanel(_ model: inout Model, _ now: Duration) {
     let showsTimeline = model.panel == .timeline || !Layout(model).strip.isEmpty
-    if showsTimeline { model.chronology.update(model.run, model.index, now: now) }
+    if showsTimeline { model.chronology.update(model.run, model.index, model.filtered, now: now) }
     let isWhole = showsTimeline || model.panel == .critical
     // The header names the chain, the list marks it, and the detail pane shows the job's slack.
     if isWhole || model.run.jobs.count <= PathForecast.frequentLimit {
       model.path.update(model.run, model.index, now: model.elapsed(at: now), isWhole: isWhole)
     }
-    if model.panel == .tree { model.tree.update(model.run, model.order) }
-    if model.panel == .events { model.events.update(model.run, model.order.filter) }
+    if model.panel == .tree { model.tree.update(model.run, model.filtered) }
+    if model.panel == .events { model.events.update(model.run, model.filter) }
   }
 
   private static func updateCursor(_ model: inout Model) {
@@ -34,12 +35,14 @@ extension Update {
     }
     // A skipped job that is folded away gives the cursor to its cause.
     if let id = model.cursor, case .skipped(let cause) = model.run.jobs[id.index].state, model.panel == .list,
-      order.groups, order.skipped[cause]?.contains(id) == true, !order.unfolded.contains(cause)
+      model.groupsSkipped, order.skipped[cause]?.contains(id) == true, !order.unfolded.contains(cause)
     {
       model.moveCursor(to: cause)
     }
     // A job that the filter hides gives the cursor to the first that it shows.
-    if model.cursor == nil || model.cursor.map(order.admits) == false { model.moveCursor(to: order.rows.first) }
+    if model.cursor == nil || model.cursor.map(model.filtered.admits) == false {
+      model.moveCursor(to: order.rows.first)
+    }
   }
 
   private static func scrollToCursor(_ model: inout Model) {

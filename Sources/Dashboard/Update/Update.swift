@@ -152,7 +152,7 @@ enum Update {
     case .filter:
       model.prompt =
         model.focus == .log && model.page != .help && model.showsLog
-        ? .search(LineEditor(model.log.query)) : .filter(LineEditor(model.order.filter.text))
+        ? .search(LineEditor(model.log.query)) : .filter(LineEditor(model.filter.text))
       if model.page == .help || (model.page == .zoom && model.focus == .list) { model.page = .list }
     case .log:
       guard model.page == .list else { return }
@@ -197,7 +197,7 @@ enum Update {
         if model.log.extent == .full { model.log.extent = .half }
         model.focus = .list
       }
-    } else if !model.order.filter.isEmpty {
+    } else if !model.filter.isEmpty {
       model.setFilter(.everything)
     } else if !model.tags.isEmpty {
       model.tags = []
