@@ -80,12 +80,7 @@ enum Stories {
     }
   }
 
-  /// `a`, `a and b`, `a, b and c`.
-  static func list(_ names: [String]) -> String {
-    guard let last = names.last else { return "nothing" }
-    guard names.count > 1 else { return last }
-    return names.dropLast().joined(separator: ", ") + " and " + last
-  }
+  private static func list(_ names: [String]) -> String { names.isEmpty ? "nothing" : names.joined(last: "and") }
 
   private static func number(_ count: Int, _ one: String, _ many: String? = nil) -> String {
     "\(count) \(count == 1 ? one : many ?? one + "s")"

@@ -88,7 +88,7 @@ private func openRequest(
 ) -> UnsafeMutableRawPointer? {
   guard let cls, let address, let connection else { return nil }
   let site = Unmanaged<Site>.fromOpaque(cls).takeUnretainedValue()
-  let exchange = Exchange(String(cString: address), on: connection, of: site)
+  let exchange = DemoExchange(String(cString: address), on: connection, of: site)
   return Unmanaged.passRetained(exchange).toOpaque()
 }
 
@@ -98,7 +98,7 @@ private func closeRequest(
 ) {
   guard let exchange = context?.pointee else { return }
   context?.pointee = nil
-  Unmanaged<Exchange>.fromOpaque(exchange).release()
+  Unmanaged<DemoExchange>.fromOpaque(exchange).release()
 }
 
 private func handleRequest(
@@ -107,7 +107,7 @@ private func handleRequest(
   _ size: UnsafeMutablePointer<Int>?, _ context: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
 ) -> MHD_Result {
   guard let method, let size, let pointer = context?.pointee else { return .NO }
-  let exchange = Unmanaged<Exchange>.fromOpaque(pointer).takeUnretainedValue()
+  let exchange = Unmanaged<DemoExchange>.fromOpaque(pointer).takeUnretainedValue()
   let site = exchange.site
   site.countTurn()
   switch exchange.phase {
@@ -147,7 +147,7 @@ private func handleRequest(
   }
 }
 
-private func answer(_ exchange: Exchange) -> MHD_Result {
+private func answer(_ exchange: DemoExchange) -> MHD_Result {
   exchange.reply = exchange.site.reply(to: exchange)
   exchange.phase = .answered
   // A body that was received at its rate is answered at once.
@@ -156,7 +156,7 @@ private func answer(_ exchange: Exchange) -> MHD_Result {
     UInt64(exchange.reply.length), 64 << 10, readContent, Unmanaged.passRetained(exchange).toOpaque()
   ) { context in
     guard let context else { return }
-    Unmanaged<Exchange>.fromOpaque(context).release()
+    Unmanaged<DemoExchange>.fromOpaque(context).release()
   }
   guard let response else {
     Unmanaged.passUnretained(exchange).release()
@@ -172,7 +172,7 @@ private func readContent(
   _ context: UnsafeMutableRawPointer?, _ offset: UInt64, _ buffer: UnsafeMutablePointer<CChar>?, _ count: Int
 ) -> Int {
   guard let context else { return opdash_mhd_end_with_error() }
-  let exchange = Unmanaged<Exchange>.fromOpaque(context).takeUnretainedValue()
+  let exchange = Unmanaged<DemoExchange>.fromOpaque(context).takeUnretainedValue()
   exchange.site.countTurn()
   return exchange.send(at: Int(offset), into: UnsafeMutableRawBufferPointer(start: buffer, count: count))
 }

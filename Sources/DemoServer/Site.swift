@@ -9,7 +9,7 @@ final class Site: Sendable {
     var requests: [String: Int] = [:]
     /// By path.
     var seen: [String: Int] = [:]
-    var uploads: [String: Upload] = [:]
+    var uploads: [String: ReceivedBody] = [:]
     var catalogue = Catalogue()
   }
 
@@ -35,7 +35,7 @@ final class Site: Sendable {
     }
   }
 
-  func reply(to exchange: Exchange) -> Reply {
+  func reply(to exchange: DemoExchange) -> ServerReply {
     let request: Request
     switch exchange.request {
     case .failure(let problem): return .text(400, problem.message)
@@ -83,7 +83,7 @@ final class Site: Sendable {
     return try result.get()
   }
 
-  private func file(named name: String, _ options: Request.Options, _ exchange: Exchange) -> Reply {
+  private func file(named name: String, _ options: Request.Options, _ exchange: DemoExchange) -> ServerReply {
     let content = DemoContent(size: options.size, seed: options.seed)
     let tag = "\"\(name)-\(options.size)-\(options.seed)\""
     let date = "Thu, 01 Jan 2026 00:00:00 GMT"
@@ -96,12 +96,12 @@ final class Site: Sendable {
     }
     switch range {
     case .whole:
-      return Reply(status: 200, headers: headers, body: .content(content, 0..<options.size))
+      return ServerReply(status: 200, headers: headers, body: .content(content, 0..<options.size))
     case .part(let part):
       headers.append(("Content-Range", "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(options.size)"))
-      return Reply(status: 206, headers: headers, body: .content(content, part))
+      return ServerReply(status: 206, headers: headers, body: .content(content, part))
     case .unsatisfiable:
-      return Reply(status: 416, headers: headers + [("Content-Range", "bytes */\(options.size)")])
+      return ServerReply(status: 416, headers: headers + [("Content-Range", "bytes */\(options.size)")])
     }
   }
 
@@ -111,24 +111,24 @@ final class Site: Sendable {
     var sha256: String
   }
 
-  private func store(_ upload: Upload, as name: String) -> Reply {
+  private func store(_ upload: ReceivedBody, as name: String) -> ServerReply {
     state.withLock { $0.uploads[name] = upload }
     return .json(201, Receipt(name: name, size: upload.size, sha256: upload.sha256))
   }
 
-  private func stored(_ name: String) -> Reply {
+  private func stored(_ name: String) -> ServerReply {
     guard let upload = state.withLock({ $0.uploads[name] }) else { return .text(404, "'\(name)' was not uploaded") }
     guard let bytes = upload.bytes else {
-      return .text(410, "'\(name)' had more than \(Upload.kept) bytes, which are not kept")
+      return .text(410, "'\(name)' had more than \(ReceivedBody.kept) bytes, which are not kept")
     }
-    return Reply(status: 200, headers: [("ETag", "\"\(upload.sha256)\"")], body: .bytes(bytes))
+    return ServerReply(status: 200, headers: [("ETag", "\"\(upload.sha256)\"")], body: .bytes(bytes))
   }
 
   private struct Draft: Decodable {
     var title: String
   }
 
-  private func title(in body: Upload) throws(Catalogue.Refusal) -> String {
+  private func title(in body: ReceivedBody) throws(Catalogue.Refusal) -> String {
     guard let bytes = body.bytes, let draft = try? JSONDecoder().decode(Draft.self, from: Data(bytes)) else {
       throw Catalogue.Refusal(status: 400, message: "the body must be a JSON object with a title")
     }

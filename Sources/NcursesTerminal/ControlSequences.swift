@@ -11,6 +11,16 @@ package enum ControlSequences {
   package static let titlePush = "\u{1B}[22;0t"
   package static let titlePop = "\u{1B}[23;0t"
   package static let progressOff = "\u{1B}]9;4;0;0\u{1B}\\"
+  package static let eraseBelow = "\u{1B}[J"
+  /// Erases the rest of the row.
+  package static let eraseRest = "\u{1B}[K"
+  package static let cursorOff = "\u{1B}[?25l"
+  package static let cursorOn = "\u{1B}[?25h"
+  /// Synchronized output: a terminal that knows it shows nothing before the end.
+  package static let updateBegin = "\u{1B}[?2026h"
+  package static let updateEnd = "\u{1B}[?2026l"
+
+  package static func up(_ rows: Int) -> String { "\u{1B}[\(rows)A" }
 
   /// What it draws on; then what it is, because that is answered by all, after what was asked before.
   package static let backgroundQuery = "\u{1B}]11;?\u{1B}\\\u{1B}[c"

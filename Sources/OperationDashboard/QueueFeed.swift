@@ -164,7 +164,7 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
         if change.newValue { self?.cancelled(member) }
       },
     ]
-    guard member.sight == .whole else { return }
+    guard member.visibility == .whole else { return }
     let unit: JobProgress.Unit = operation is DownloadOperation || operation is UploadOperation ? .bytes : .steps
     member.tokens += [
       operation.observe(\.progress, on: engine, options: .initial) { [weak self] _, change in
@@ -189,7 +189,7 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
     for arrival in registry.withLock({ $0.takeArrivals() }) {
       members.append(arrival.member)
       if isStarted { state(.jobAdded(arrival.member.id, arrival.job)) } else { jobs.append(arrival.job) }
-      if arrival.member.sight == .end {
+      if arrival.member.visibility == .end {
         unseen.insert(arrival.member.id)
         lookAt(arrival.member)
       }
@@ -361,7 +361,7 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
     let operation = member.queued
     calling.async { operation.cancel() }
     // Of somebody else's operation nobody tells that it has been cancelled, but here it is we who did it.
-    if member.sight == .end, !member.hasBegun { tell(member, .cancelled(by: canceller)) }
+    if member.visibility == .end, !member.hasBegun { tell(member, .cancelled(by: canceller)) }
   }
 
   private func hold(_ member: QueueMember, _ isHeld: Bool) {

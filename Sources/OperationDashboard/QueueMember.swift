@@ -11,7 +11,7 @@ final class QueueMember: @unchecked Sendable {
   let operation: Operation
   /// What is observed: the program's own where it is one of ours, its wrapper where it is not; nil where neither.
   let observed: AsyncOperation?
-  let sight: OperationWork.Sight
+  let visibility: OperationWork.Visibility
   /// Set once, before the engine knows the member.
   var tokens: [ObservationToken] = []
 
@@ -26,11 +26,11 @@ final class QueueMember: @unchecked Sendable {
   /// Who asked for its end first.
   var canceller: JobState.Canceller?
 
-  init(id: JobID, operation: Operation, observed: AsyncOperation?, sight: OperationWork.Sight) {
+  init(id: JobID, operation: Operation, observed: AsyncOperation?, visibility: OperationWork.Visibility) {
     self.id = id
     self.operation = operation
     self.observed = observed
-    self.sight = sight
+    self.visibility = visibility
   }
 
   /// What is in the queue.

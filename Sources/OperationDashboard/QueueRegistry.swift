@@ -57,11 +57,11 @@ struct QueueRegistry {
 
   /// Gives operations their numbers, all of them before any is described: one may depend on another further on.
   mutating func enroll(
-    _ operations: [Operation], sight: (Operation) -> (AsyncOperation?, OperationWork.Sight)
+    _ operations: [Operation], visibility: (Operation) -> (AsyncOperation?, OperationWork.Visibility)
   ) -> [QueueMember] {
     let members = operations.map { operation in
-      let (observed, sight) = sight(operation)
-      let member = QueueMember(id: JobID(nextID), operation: operation, observed: observed, sight: sight)
+      let (observed, visibility) = visibility(operation)
+      let member = QueueMember(id: JobID(nextID), operation: operation, observed: observed, visibility: visibility)
       nextID += 1
       ids[ObjectIdentifier(operation)] = member.id
       // Found in the queue, a wrapper is nothing new.
@@ -76,7 +76,7 @@ struct QueueRegistry {
     let operation = member.operation
     let className = "\(type(of: operation))"
     let work = OperationWork(
-      className: className, sight: member.sight, canPause: operation is any PausableOperation)
+      className: className, visibility: member.visibility, canPause: operation is any PausableOperation)
     var needs: [JobNeed] = []
     for dependency in operation.dependencies {
       guard let id = ids[ObjectIdentifier(dependency)] else { continue }

@@ -24,12 +24,12 @@ final class Showing {
       outputPaint: Paint(isColoured: environment.isColored(.auto, onTerminal: environment.outputIsTerminal)),
       errorPaint: Paint(isColoured: environment.isColored(.auto, onTerminal: environment.errorIsTerminal)),
       output: output, errors: errors,
-      stream: interface == .inline ? InlineStream(output, look: .init(viewOptions)) : nil)
+      stream: interface == .inline ? InlineStream(output, options: viewOptions) : nil)
     let view = interface == .dashboard ? TerminalView(feed, viewOptions) : nil
     hasScreen = view != nil || interface == .inline
     // Without a screen nobody can quit: then it is `stop()` that ends what is to stay open.
-    let settling: ReportPump.Settling? = view == nil && options.keepOpen == .always ? .whenStopped : nil
-    session = RunSession(feed, display: display, view: view, settling: settling) { [self] status in
+    let end: ReportPump.EndCondition? = view == nil && options.keepOpen == .always ? .stopped : nil
+    session = RunSession(feed, display: display, view: view, end: end) { [self] status in
       signals?.close()
       signals = nil
       session = nil

@@ -145,7 +145,7 @@ package struct JSONReport: Report {
       field("steps", work.steps)
     case .operation(let work):
       field("class", work.className)
-      field("seen", work.sight.rawValue)
+      field("seen", work.visibility.rawValue)
     }
   }
 
@@ -270,5 +270,17 @@ extension JobFailure.Cause {
     case .simulated: "simulated"
     case .error: "error"
     }
+  }
+}
+
+/// A URL as it may be shown.
+private enum URLText {
+  /// The URL with the password before its host replaced: `http://me:***@host/`.
+  static func withoutPassword(_ url: String) -> String {
+    guard let scheme = url.firstRange(of: "://") else { return url }
+    let rest = url[scheme.upperBound...]
+    let authority = rest.prefix { !"/?#".contains($0) }
+    guard let at = authority.lastIndex(of: "@"), let colon = authority[..<at].firstIndex(of: ":") else { return url }
+    return url[...colon] + "***" + url[at...]
   }
 }

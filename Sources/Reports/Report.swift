@@ -20,15 +20,21 @@ extension Report {
   package mutating func wake(at now: Duration, in run: Run) {}
 }
 
-/// Several reports of one run, and the run that they share.
+/// The reports of one run and the fold that they share.
 package struct ReportSet: Sendable {
-  package private(set) var run = Run()
+  /// The run of the events received so far, with the last lines of each log; nil without reports, which need no fold.
+  package private(set) var run: Run?
   private var reports: [any Report]
 
-  package init(_ reports: [any Report]) { self.reports = reports }
+  package init(_ reports: [any Report]) {
+    self.reports = reports
+    run = reports.isEmpty ? nil : Run(logCapacity: FailureList.tail)
+  }
 
-  /// Takes the next facts and writes what they came to.
+  /// Passes the next events to the reports and has them write.
   package mutating func receive(_ events: some Sequence<JobEvent>) {
+    // Taken out, so that folding never copies.
+    guard var run = self.run.take() else { return }
     for event in events {
       var before: JobState?
       if case .jobState(let id, _, _, _) = event.fact { before = run[id].state }
@@ -36,13 +42,15 @@ package struct ReportSet: Sendable {
       for index in reports.indices { reports[index].receive(event, before: before, in: run) }
     }
     for index in reports.indices { reports[index].flush() }
+    self.run = run
   }
 
-  /// The first instant at which a report wants to be woken.
-  package var wakeTime: Duration? { reports.lazy.compactMap { $0.wakeTime(in: run) }.min() }
+  /// The first instant on the run's clock at which a report asks to be woken.
+  package var wakeTime: Duration? { run.flatMap { run in reports.lazy.compactMap { $0.wakeTime(in: run) }.min() } }
 
   /// Wakes the reports whose time has come.
   package mutating func wake(at now: Duration) {
+    guard let run else { return }
     for index in reports.indices {
       guard let time = reports[index].wakeTime(in: run), time <= now else { continue }
       reports[index].wake(at: now, in: run)

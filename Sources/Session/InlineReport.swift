@@ -20,7 +20,8 @@ struct InlineReport: Report {
   init(_ stream: InlineStream, paint: Paint) {
     self.stream = stream
     plain = PlainReport(paint: paint) { stream.append($0) }
-    block = InlineBlock(source: stream.look.source, traits: stream.look.traits, looks: .named(stream.look.looks))
+    let options = stream.options
+    block = InlineBlock(source: options.source, traits: options.traits, looks: .named(options.settings.looks))
   }
 
   mutating func receive(_ event: JobEvent, before: JobState?, in run: Run) {
@@ -29,7 +30,7 @@ struct InlineReport: Report {
     hasNews = true
     if run.isComplete != hasTold, case .jobState = event.fact {
       hasTold = run.isComplete
-      if hasTold { stream.notify(EndText.of(run, name: stream.look.source)) }
+      if hasTold { stream.notify(EndText.of(run, name: stream.options.source)) }
     }
     if case .runFinished = event.fact { isOver = true }
   }
@@ -48,7 +49,7 @@ struct InlineReport: Report {
 
   mutating func wake(at now: Duration, in run: Run) {
     let frame = block.frame(run, size: stream.size, now: now)
-    stream.draw(frame.rows.indices.map { frame.line(row: $0, palette: stream.look.traits.palette) })
+    stream.draw(frame.rows.indices.map { frame.line(row: $0, palette: stream.options.traits.palette) })
     lastDraw = now
     hasNews = false
   }

@@ -1,9 +1,9 @@
+import Basics
 import CTerminal
 import Dispatch
 import Foundation
 import JobModel
 import NcursesTerminal
-import Operations
 import Screen
 
 /// The lower end of a terminal: lines that scroll by, and below them a block that is drawn anew in its place.
@@ -11,26 +11,6 @@ import Screen
 /// Between two writes the cursor stands hidden on the block's first cell. So whatever happens to the window, erasing from
 /// the cursor on removes the block and nothing else. Any thread may call it, but what is marked as the main actor's.
 package final class InlineStream: Sendable {
-  /// How it is drawn.
-  package struct Look: Sendable {
-    package var source: String
-    package var traits: ScreenTraits
-    package var looks: [String: Style]
-    package var notice: EndNotice
-    package var features: TerminalFeatures
-
-    package init(
-      source: String, traits: ScreenTraits, looks: [String: Style] = [:], notice: EndNotice = .none,
-      features: TerminalFeatures
-    ) {
-      self.source = source
-      self.traits = traits
-      self.looks = looks
-      self.notice = notice
-      self.features = features
-    }
-  }
-
   private struct State {
     var isOpen = false
     /// The shell has the terminal.
@@ -43,15 +23,17 @@ package final class InlineStream: Sendable {
     var modes: termios?
   }
 
-  package let look: Look
+  package let options: ViewOptions
+  private let features: TerminalFeatures
   private let output: Output
   private let descriptor: Int32
   private let state = Lock(State())
 
-  package init(_ output: Output, descriptor: Int32 = STDOUT_FILENO, look: Look) {
+  package init(_ output: Output, descriptor: Int32 = STDOUT_FILENO, options: ViewOptions) {
     self.output = output
     self.descriptor = descriptor
-    self.look = look
+    self.options = options
+    features = TerminalFeatures(term: options.variables["TERM"] ?? "", environment: options.variables)
   }
 
   /// The terminal's; another after each change of its window.
@@ -79,11 +61,11 @@ package final class InlineStream: Sendable {
     state.withLock { state in
       guard state.isOpen, !state.isSuspended, !state.pending.isEmpty || state.shown != rows else { return }
       var text = "\r"
-      if !state.pending.isEmpty || state.shown == nil || state.shown?.count != rows.count { text += Self.eraseBelow }
+      if !state.pending.isEmpty || state.shown?.count != rows.count { text += ControlSequences.eraseBelow }
       text += String(decoding: state.pending, as: UTF8.self)
-      text += rows.joined(separator: "\(Self.eraseRest)\r\n") + (rows.isEmpty ? "" : Self.eraseRest)
-      text += "\r" + (rows.count > 1 ? "\u{1B}[\(rows.count - 1)A" : "")
-      write(look.features.speaksXterm ? Self.begin + text + Self.end : text)
+      text += rows.map { $0 + ControlSequences.eraseRest }.joined(separator: "\r\n")
+      text += "\r" + (rows.count > 1 ? ControlSequences.up(rows.count - 1) : "")
+      write(features.speaksXterm ? ControlSequences.updateBegin + text + ControlSequences.updateEnd : text)
       state.pending = []
       state.shown = rows
     }
@@ -99,7 +81,7 @@ package final class InlineStream: Sendable {
 
   /// Tells the person that the run is over, as they want to be told.
   package func notify(_ text: String) {
-    let bytes = ControlSequences.notice(look.notice, text, look.features)
+    let bytes = ControlSequences.notice(options.settings.notice ?? .none, text, features)
     if !bytes.isEmpty { state.withLock { if $0.isOpen { write(bytes) } } }
   }
 
@@ -141,15 +123,15 @@ package final class InlineStream: Sendable {
       // What is typed would stand in the block.
       modes.c_lflag &= ~tcflag_t(ECHO | ECHONL)
       tcsetattr(descriptor, TCSANOW, &modes)
-      let undo = Array((Self.eraseBelow + Self.showCursor).utf8)
+      let undo = Array((ControlSequences.eraseBelow + ControlSequences.cursorOn).utf8)
       _ = terminal_guard_arm(descriptor, &shell, undo, undo.count)
     }
-    write(Self.hideCursor)
+    write(ControlSequences.cursorOff)
   }
 
   private func leave(_ state: inout State) {
     guard state.isOpen, !state.isSuspended else { return }
-    write("\r" + Self.eraseBelow + Self.showCursor)
+    write("\r" + ControlSequences.eraseBelow + ControlSequences.cursorOn)
     state.shown = nil
     if var modes = state.modes, isForeground { tcsetattr(descriptor, TCSANOW, &modes) }
     state.modes = nil
@@ -160,20 +142,4 @@ package final class InlineStream: Sendable {
   private var isForeground: Bool { tcgetpgrp(descriptor) == getpgrp() }
 
   private func write(_ text: String) { output.write(Array(text.utf8)) }
-
-  private static let eraseBelow = "\u{1B}[J"
-  private static let eraseRest = "\u{1B}[K"
-  private static let hideCursor = "\u{1B}[?25l"
-  private static let showCursor = "\u{1B}[?25h"
-  /// Synchronised output: a terminal that knows it shows nothing in between.
-  private static let begin = "\u{1B}[?2026h"
-  private static let end = "\u{1B}[?2026l"
-}
-
-extension InlineStream.Look {
-  package init(_ view: ViewOptions) {
-    self.init(
-      source: view.source, traits: view.traits, looks: view.settings.looks, notice: view.settings.notice ?? .none,
-      features: TerminalFeatures(term: view.variables["TERM"] ?? "", environment: view.variables))
-  }
 }

@@ -1,5 +1,5 @@
+import Basics
 import Foundation
-import Operations
 
 /// A file descriptor to write to, whole, until it can't be written any more.
 package final class Output: Sendable {

@@ -1,60 +1,62 @@
+import Basics
 import Dispatch
 import JobModel
-import Operations
 import Reports
 
-/// Carries a feed's facts to the reports on a queue of its own, wakes those that ask for it, and says when the run is over.
+/// Delivers a feed's events to the reports on a queue of its own, wakes reports at their time, and notices the run's end.
 ///
-/// A slow reader of the output holds up only this queue.
+/// A slow reader of the output delays only this queue.
 package final class ReportPump: Sendable {
-  /// When a run is settled: nothing is left but to state its end.
-  package enum Settling: Sendable {
-    /// Once no job can change any more.
-    case whenComplete
-    /// Once a signal has ended it and nothing executes; otherwise a person decides, who may still retry.
-    case whenStopped
+  /// When nothing is left to do in a run but to state its end.
+  package enum EndCondition: Sendable {
+    /// No job can change any more.
+    case complete
+    /// A signal has stopped the run and nothing executes; without a signal the end is up to a person, who may still retry.
+    case stopped
+
+    func isMet(by run: Run) -> Bool {
+      guard run.summary == nil else { return false }
+      let isStopped = self == .stopped ? run.stopping?.by == .signal : run.stopping != nil
+      return (isStopped && run.counts.active == 0) || (self == .complete && run.isComplete)
+    }
   }
 
   private struct State {
     var reports: ReportSet
     var subscription: JobSubscription?
-    /// Where the run's clock began, on ours.
-    var origin: Duration?
-    /// When the earliest wake that is on its way comes, on our clock.
-    var wakeDue: Duration?
-    var hasSettled = false
-    var whenSettled: (@Sendable () -> Void)?
-    var whenOver: (@Sendable (Run) -> Void)?
-  }
-
-  private struct Ending {
-    var run: Run
-    var whenOver: @Sendable (Run) -> Void
+    /// The next wake, on the run's clock; it may come earlier than a report asks for, not later.
+    var alarm: (time: Duration, timer: any OperationTimer)?
+    /// Whether the end may be near.
+    var isStopping = false
+    /// Each nil once it has been called.
+    var whenEnding: (@Sendable () -> Void)?
+    var whenFinished: (@Sendable (Run) -> Void)?
   }
 
   private let feed: any JobFeed
-  private let settling: Settling
-  private let clock: WakeClock
+  private let end: EndCondition
+  private let clock: any OperationClock
   private let queue = DispatchQueue(label: "opdash.reports")
-  // Touched on the queue only, but for the start.
+  // Used on the queue only, except by `start`.
   private let state: Lock<State>
 
-  package init(_ feed: any JobFeed, reports: [any Report], settling: Settling = .whenComplete, clock: WakeClock = .real)
-  {
+  package init(
+    _ feed: any JobFeed, reports: [any Report], end: EndCondition = .complete, clock: any OperationClock = .system
+  ) {
     self.feed = feed
-    self.settling = settling
+    self.end = end
     self.clock = clock
     state = Lock(State(reports: ReportSet(reports)))
   }
 
-  /// Must be called before the feed states its first fact.
+  /// Must be called before the feed states its first fact; both closures are called on the queue of the reports.
   ///
-  /// `whenSettled` comes once at most; whoever gets it sends `finish`. `whenOver` comes once, after the fact of the end, when
-  /// the reports have written all.
-  package func start(whenSettled: @escaping @Sendable () -> Void, whenOver: @escaping @Sendable (Run) -> Void) {
+  /// `whenEnding` is called at most once, when the end condition is met; the caller then sends `finish`. `whenFinished` is
+  /// called once, after the last event, when the reports have written everything.
+  package func start(whenEnding: @escaping @Sendable () -> Void, whenFinished: @escaping @Sendable (Run) -> Void) {
     state.withLock { state in
-      state.whenSettled = whenSettled
-      state.whenOver = whenOver
+      state.whenEnding = whenEnding
+      state.whenFinished = whenFinished
     }
     let subscription = feed.subscribe(on: queue) { [weak self] events in self?.receive(events) }
     precondition(subscription.snapshot.nextSeq == 0, "the reports were started after the run")
@@ -62,77 +64,57 @@ package final class ReportPump: Sendable {
   }
 
   private func receive(_ events: [JobEvent]) {
-    guard let last = events.last else { return }
-    let now = clock.now()
-    let (isSettled, ending) = state.withLock { state -> (Bool, Ending?) in
-      let origin = now - last.time
-      state.origin = min(state.origin ?? origin, origin)
+    let (folded, isStopping) = state.withLock { state in
       state.reports.receive(events)
-      return (self.isSettled(&state), Self.ending(&state))
+      state.isStopping = state.isStopping || events.contains { $0.fact.isEnd }
+      return (state.reports.run, state.isStopping)
     }
-    if let ending {
-      ending.whenOver(ending.run)
-      return
-    }
-    if isSettled { state.withLock { $0.whenSettled }?() }
-    armWake()
+    // Without a fold of its own it looks at the feed's, and only where the end may be near: a snapshot costs the feed a copy.
+    if let run = folded ?? (isStopping || end == .complete ? feed.snapshot : nil) { checkEnd(of: run) }
+    setAlarm()
   }
 
-  private func isSettled(_ state: inout State) -> Bool {
-    let run = state.reports.run
-    guard !state.hasSettled, run.summary == nil else { return false }
-    let isDue =
-      switch settling {
-      case .whenComplete: run.isComplete || (run.stopping != nil && run.counts.active == 0)
-      case .whenStopped: run.stopping?.by == .signal && run.counts.active == 0
+  private func checkEnd(of run: Run) {
+    if run.summary != nil {
+      let whenFinished = state.withLock { state in
+        state.subscription = nil
+        return state.whenFinished.take()
       }
-    if isDue { state.hasSettled = true }
-    return isDue
-  }
-
-  private static func ending(_ state: inout State) -> Ending? {
-    guard state.reports.run.summary != nil, let whenOver = state.whenOver else { return nil }
-    state.whenOver = nil
-    state.subscription = nil
-    return Ending(run: state.reports.run, whenOver: whenOver)
-  }
-
-  /// Has the reports asked anew when they want to be woken, for what is no fact of the run.
-  package func poke() { queue.async { [weak self] in self?.armWake() } }
-
-  /// One wake is on its way, or several where a later one wanted to be earlier: one that comes in vain arms the next.
-  private func armWake() {
-    let wake = state.withLock { state -> (due: Duration, wait: Duration)? in
-      guard let origin = state.origin, let time = state.reports.wakeTime else { return nil }
-      let due = origin + time
-      if let known = state.wakeDue, known <= due { return nil }
-      state.wakeDue = due
-      return (due, max(.zero, due - clock.now()))
+      whenFinished?(run)
+    } else if end.isMet(by: run) {
+      state.withLock { $0.whenEnding.take() }?()
     }
-    guard let wake else { return }
-    clock.wake(wake.wait, queue) { [weak self] in self?.wake(due: wake.due) }
   }
 
-  private func wake(due: Duration) {
+  /// Asks the reports again when they want to be woken, after a change that is no event of the run.
+  package func poke() { queue.async { [weak self] in self?.setAlarm() } }
+
+  private func setAlarm() {
     state.withLock { state in
-      if state.wakeDue == due { state.wakeDue = nil }
-      if let origin = state.origin { state.reports.wake(at: clock.now() - origin) }
+      // An alarm that turns out to be too early sets the next one.
+      guard let time = state.reports.wakeTime, state.alarm.map({ $0.time > time }) ?? true else { return }
+      state.alarm?.timer.cancel()
+      let timer = clock.schedule(after: max(.zero, time - feed.elapsed), on: queue) { [weak self] in self?.wake() }
+      state.alarm = (time, timer)
     }
-    armWake()
+  }
+
+  private func wake() {
+    let now = feed.elapsed
+    state.withLock { state in
+      state.alarm = nil
+      state.reports.wake(at: now)
+    }
+    setAlarm()
   }
 }
 
-/// A monotonic clock that can call back; tests have one that they move by hand.
-package struct WakeClock: Sendable {
-  package var now: @Sendable () -> Duration
-  /// Calls the closure on the queue after the wait.
-  package var wake:
-    @Sendable (_ after: Duration, _ queue: DispatchQueue, _ body: @escaping @Sendable () -> Void) -> Void
-
-  package static let real = WakeClock(
-    now: { .nanoseconds(Int64(DispatchTime.now().uptimeNanoseconds)) },
-    wake: { wait, queue, body in
-      let nanoseconds = wait.components.seconds * 1_000_000_000 + wait.components.attoseconds / 1_000_000_000
-      queue.asyncAfter(deadline: .now() + .nanoseconds(Int(nanoseconds)), execute: body)
-    })
+extension JobFact {
+  /// Whether the run may end soon after it.
+  fileprivate var isEnd: Bool {
+    switch self {
+    case .stopRequested, .runFinished: true
+    default: false
+    }
+  }
 }

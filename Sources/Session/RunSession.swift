@@ -57,26 +57,24 @@ package final class RunSession {
 
   /// Makes a session that has not begun; `exit` is called once, with the status.
   ///
-  /// `view` is there when the interface is the dashboard. Without `settling` the run ends when the person leaves the view,
-  /// or where there is none when no job can change any more.
+  /// `view` is there when the interface is the dashboard. By default the run ends when the person leaves the view, or
+  /// without a view when no job can change any more.
   package init(
     _ feed: any JobFeed, display: Display, view: (any LiveView)? = nil, closing: Closing = Closing(),
-    settling: ReportPump.Settling? = nil,
-    exit: @escaping @MainActor (Int32) -> Void
+    end: ReportPump.EndCondition? = nil, exit: @escaping @MainActor (Int32) -> Void
   ) {
     self.feed = feed
     self.display = display
     self.view = view
     self.closing = closing
     self.exit = exit
-    pump = ReportPump(
-      feed, reports: Self.reports(display), settling: settling ?? (view == nil ? .whenComplete : .whenStopped))
+    pump = ReportPump(feed, reports: Self.reports(display), end: end ?? (view == nil ? .complete : .stopped))
   }
 
   /// Watches the run, then has it started; throws where the screen can't be had, with nothing started.
   package func begin(_ start: () -> Void) throws {
     display.output.whenLost { failure in onMain { self.loseOutput(failure) } }
-    pump.start(whenSettled: { onMain { self.finish() } }, whenOver: { run in onMain { self.end(run) } })
+    pump.start(whenEnding: { onMain { self.finish() } }, whenFinished: { run in onMain { self.end(run) } })
     try view?.open { [weak self] end in self?.viewHasLeft(end) }
     openStream()
     start()
@@ -85,14 +83,14 @@ package final class RunSession {
   /// Takes a signal or what stands for one.
   package func receive(_ cause: StopSequence.Cause) {
     // Ctrl-C at a dashboard that shows a run which is over means that the person has seen enough.
-    if view != nil, cause == .interrupt, stop.signal == nil, snapshot.isComplete { return finish() }
+    if view != nil, cause == .interrupt, stop.signal == nil, feed.snapshot.isComplete { return finish() }
     for action in stop.receive(cause) {
       switch action {
       case .send(let command): feed.send(command)
       case .announce(let level):
         // The dashboard shows a banner; who has closed our output wants to hear no more.
         guard view == nil, cause != .outputClosed else { continue }
-        say(StopText.line(level, snapshot))
+        say(StopText.line(level, feed.snapshot))
       case .leave(let status): leave(status)
       }
     }
@@ -138,15 +136,9 @@ package final class RunSession {
     case .over: finish()
     case .terminalLost: receive(.hangup)
     case .abandoned:
-      tell(snapshot)
+      tell(feed.snapshot)
       leave(stop.signal.map(ExitStatus.signal) ?? ExitStatus.workLeft)
     }
-  }
-
-  private var snapshot: Run {
-    let subscription = feed.subscribe(on: .main) { _ in }
-    defer { subscription.cancel() }
-    return subscription.snapshot
   }
 
   /// Somebody who reads a few lines and goes (`| head`) ends the run as SIGPIPE ends other programs.

@@ -73,7 +73,7 @@ struct CommandLineParser {
       let text = try value(of: option, attached: attached, takes: takes)
       guard change(&values, text) else { throw UsageError("\(option.spelled) takes \(takes); this is '\(text)'") }
     case .choice(_, let words, let change):
-      let list = Self.list(words)
+      let list = words.joined(last: "or")
       let text = try value(of: option, attached: attached, takes: list)
       guard change(&values, text) else {
         let near = NearestName.of(text, in: words)
@@ -142,9 +142,4 @@ struct CommandLineParser {
   }
 
   private func hint(_ near: String?) -> String { near.map { ": did you mean '\($0)'?" } ?? "; see opdash --help" }
-
-  private static func list(_ words: [String]) -> String {
-    guard let last = words.last, words.count > 1 else { return words.joined() }
-    return words.dropLast().joined(separator: ", ") + " or " + last
-  }
 }

@@ -17,7 +17,7 @@ struct Program {
     /// Makes the run of a graph; it starts when its closure is called.
     var makeRun: @MainActor (JobGraph, RunOptions) throws -> (feed: any JobFeed, start: () -> Void)
     var makeView: @MainActor (any JobFeed, ViewOptions) throws -> any LiveView
-    var openScenario: @MainActor (_ name: String, Environment) throws -> Play
+    var openScenario: @MainActor (_ name: String, Environment) throws -> RunPlan
     var readList: @MainActor (_ path: String) throws -> String
     /// Called as soon as there is a session to send signals to.
     var watchSignals: @MainActor (RunSession) -> Void
@@ -60,23 +60,23 @@ struct Program {
     case .check(let file): check(file)
     case .keys: try printKeys(invocation.settings)
     case .run(let file, let jobs):
-      let settings = try settled(invocation.settings)
+      let settings = try withFile(invocation.settings)
       let graph = try parts.load(file, environment).get()
       let chosen = try JobSelection.of(jobs, in: graph, file: file)
-      try start(Play(.graph(chosen), source: Self.lastComponent(file)), settings)
+      try start(RunPlan(.graph(chosen), source: Self.lastComponent(file)), settings)
     case .get(let urls, let list, let folder):
-      try get(urls, list: list, folder: folder, settled(invocation.settings))
+      try get(urls, list: list, folder: folder, withFile(invocation.settings))
     case .demo(nil):
-      for line in Play.list { output.write(line: line) }
+      for line in RunPlan.list { output.write(line: line) }
       exit(ExitStatus.success)
     case .demo(let name?):
-      let settings = try settled(invocation.settings)
+      let settings = try withFile(invocation.settings)
       try start(try parts.openScenario(name, environment), settings)
     }
   }
 
   /// The settings of the command line over those of the person's file.
-  private func settled(_ settings: Settings) throws -> Settings {
+  private func withFile(_ settings: Settings) throws -> Settings {
     guard let path = environment.settingsFile, let file = try parts.loadSettings(path).get() else { return settings }
     return settings.over(file)
   }
@@ -114,38 +114,38 @@ struct Program {
     let target = environment.absolute(folder ?? environment.currentDirectory)
     let graph = try DownloadList.graph(entries, folder: target).get()
     try FileManager.default.createDirectory(atPath: target, withIntermediateDirectories: true)
-    try start(Play(.graph(graph), source: "get"), settings)
+    try start(RunPlan(.graph(graph), source: "get"), settings)
   }
 
   /// Starts a run and returns; nothing has been started where it throws.
-  private func start(_ play: Play, _ settings: Settings) throws {
-    do { try begin(play, settings) } catch {
-      play.cleanUp()
+  private func start(_ plan: RunPlan, _ settings: Settings) throws {
+    do { try begin(plan, settings) } catch {
+      plan.cleanUp()
       throw error
     }
   }
 
-  private func begin(_ play: Play, _ settings: Settings) throws {
+  private func begin(_ plan: RunPlan, _ settings: Settings) throws {
     let interface = try environment.interface(for: settings.interface)
     let trace = try settings.trace.map { path throws(UsageError) in try Output.file(environment.absolute(path)) }
-    let (feed, start) = try makeFeed(play, settings)
-    let viewOptions = ViewOptions(source: play.source, settings: settings, environment)
+    let (feed, start) = try makeFeed(plan, settings)
+    let viewOptions = ViewOptions(source: plan.source, settings: settings, environment)
     let view = interface == .dashboard ? try parts.makeView(feed, viewOptions) : nil
     let display = RunSession.Display(
       interface: interface, outputPaint: paint(settings, environment.outputIsTerminal),
       errorPaint: paint(settings, environment.errorIsTerminal), output: output, errors: errors, trace: trace,
-      stream: interface == .inline ? InlineStream(output, look: .init(viewOptions)) : nil)
+      stream: interface == .inline ? InlineStream(output, options: viewOptions) : nil)
     let session = RunSession(
-      feed, display: display, view: view, closing: .init(lines: play.closing, cleanUp: play.cleanUp), exit: exit)
+      feed, display: display, view: view, closing: .init(lines: plan.closing, cleanUp: plan.cleanUp), exit: exit)
     parts.watchSignals(session)
     try session.begin(start)
   }
 
-  private func makeFeed(_ play: Play, _ settings: Settings) throws -> (feed: any JobFeed, start: () -> Void) {
-    switch play.subject {
+  private func makeFeed(_ plan: RunPlan, _ settings: Settings) throws -> (feed: any JobFeed, start: () -> Void) {
+    switch plan.subject {
     case .live(let feed, let start):
       if settings.slots != nil || settings.onFailure != nil {
-        throw UsageError("\(play.source) has a queue of its own: it takes neither --slots nor --on-failure")
+        throw UsageError("\(plan.source) has a queue of its own: it takes neither --slots nor --on-failure")
       }
       return (feed, start)
     case .graph(let graph):

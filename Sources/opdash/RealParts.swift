@@ -29,7 +29,7 @@ extension Program.Parts {
       return (queue, { queue.start() })
     },
     makeView: { feed, options in TerminalView(feed, options) },
-    openScenario: { name, environment in try Play.scenario(name, environment) },
+    openScenario: { name, environment in try RunPlan.scenario(name, environment) },
     readList: { path in
       if path == "-" { return String(decoding: FileHandle.standardInput.readDataToEndOfFile(), as: UTF8.self) }
       return try String(contentsOfFile: path, encoding: .utf8)

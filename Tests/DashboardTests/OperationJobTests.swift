@@ -6,8 +6,10 @@ import Testing
 
 /// Jobs that are operations of a program's queue, which don't support some actions.
 @MainActor struct OperationJobTests {
-  private func model(_ state: JobState, canPause: Bool = false, sight: OperationWork.Sight = .whole) -> Model {
-    let work = OperationWork(className: "Parse", sight: sight, canPause: canPause)
+  private func model(
+    _ state: JobState, canPause: Bool = false, visibility: OperationWork.Visibility = .whole
+  ) -> Model {
+    let work = OperationWork(className: "Parse", visibility: visibility, canPause: canPause)
     var builder = RunBuilder([Job(name: "parse", work: .operation(work))])
     builder.move("parse", .executing)
     if state != .executing { builder.move("parse", state) }
@@ -51,7 +53,7 @@ import Testing
 
   @Test func aQueueWithoutALimitGetsOneBelowItsExecutingJobs() {
     var builder = RunBuilder(
-      (0..<3).map { Job(name: "\($0)", work: .operation(OperationWork(className: "P", sight: .whole))) },
+      (0..<3).map { Job(name: "\($0)", work: .operation(OperationWork(className: "P", visibility: .whole))) },
       slots: Run.unlimited)
     for number in 0..<3 { builder.move("\(number)", .executing) }
     let model = Model(run: builder.run, size: Size(width: 80, height: 24))
@@ -60,20 +62,20 @@ import Testing
   }
 
   @Test func theListMarksForeignOperations() {
-    for (sight, isForeign) in [(OperationWork.Sight.whole, false), (.wrapped, true), (.end, true)] {
+    for (visibility, isForeign) in [(OperationWork.Visibility.whole, false), (.wrapped, true), (.end, true)] {
       let text = View.frame(
-        model(.executing, sight: sight), ScreenTraits(isASCII: true, palette: .none), now: .zero
+        model(.executing, visibility: visibility), ScreenTraits(isASCII: true, palette: .none), now: .zero
       ).text
       #expect(text.split(separator: "\n").contains { $0.contains(" > parse ") && $0.contains("foreign") } == isForeign)
     }
   }
 
   @Test func theZoomedPageSaysHowAnOperationIsObserved() {
-    for (sight, words) in [
-      (OperationWork.Sight.whole, "an AsyncOperation, seen whole"), (.wrapped, "no AsyncOperation: its start"),
+    for (visibility, words) in [
+      (OperationWork.Visibility.whole, "an AsyncOperation, seen whole"), (.wrapped, "no AsyncOperation: its start"),
       (.end, "no AsyncOperation, and in the queue"),
     ] {
-      var zoomed = model(.executing, sight: sight)
+      var zoomed = model(.executing, visibility: visibility)
       zoomed.page = .zoom
       let text = View.frame(zoomed, ScreenTraits(isASCII: true, palette: .none), now: .zero).text
       #expect(text.contains(words))

@@ -1,5 +1,6 @@
 import JobFiles
 import JobModel
+import Support
 import Testing
 
 /// Good files with bytes changed at random: whatever comes in, the answer is what the file says or a fault inside it.
@@ -118,17 +119,4 @@ import Testing
   }
 
   private static func shown(_ bytes: [UInt8]) -> String { String(reflecting: String(decoding: bytes, as: UTF8.self)) }
-}
-
-/// The same numbers for the same seed.
-private struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
 }

@@ -1,4 +1,5 @@
 import JobModel
+import Support
 import Testing
 
 @Suite struct DependencyOrderTests {
@@ -39,7 +40,7 @@ import Testing
 
   @Test(arguments: 1...200)
   func itAgreesWithASearchFromEveryNode(seed: Int) {
-    var random = Numbers(seed: UInt64(seed))
+    var random = SplitMix(state: UInt64(seed))
     let count = Int.random(in: 1...8, using: &random)
     let needs = (0..<count).map { _ in
       (0..<Int.random(in: 0...2, using: &random)).map { _ in Int.random(in: 0..<count, using: &random) }
@@ -70,20 +71,5 @@ import Testing
         }
       }
     }
-  }
-}
-
-/// The same numbers for the same seed.
-struct Numbers: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
   }
 }

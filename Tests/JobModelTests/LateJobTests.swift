@@ -4,7 +4,7 @@ import Testing
 @Suite struct LateJobTests {
   private func job(_ name: String, needs: [Int] = []) -> Job {
     Job(
-      name: name, work: .operation(OperationWork(className: "Op", sight: .whole)),
+      name: name, work: .operation(OperationWork(className: "Op", visibility: .whole)),
       needs: needs.map { JobNeed(JobID($0), when: .finished) })
   }
 

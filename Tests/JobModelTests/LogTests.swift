@@ -1,5 +1,7 @@
-import JobModel
+import Foundation
 import Testing
+
+@testable import JobModel
 
 @Suite struct LogTests {
   @Test func theRingKeepsTheNewestAndCountsThemAll() {
@@ -15,6 +17,40 @@ import Testing
     #expect(lines.map(\.number) == Array(5..<(LogRing.capacity + 5)))
     #expect(lines.first?.line.text == "line 5")
     #expect(lines.last?.time == .seconds(LogRing.capacity + 4))
+  }
+
+  @Test func trimmingReleasesMemory() {
+    var ring = LogRing()
+    for number in 0..<3000 { ring.append(LogLine(.stdout, "line \(number)"), seq: number, at: .zero, attempt: 1) }
+    ring.trim(to: 20)
+    #expect(ring.count == 20)
+    #expect(ring[0].line.text == "line 2980")
+    #expect(ring.dropped == 2980)
+    #expect(ring.storage.capacity < 100)
+  }
+
+  @Test func aSmallRingTakesLittleMemory() {
+    var ring = LogRing(capacity: 10)
+    for number in 0..<3000 { ring.append(LogLine(.stdout, "line \(number)"), seq: number, at: .zero, attempt: 1) }
+    #expect(ring.count == 10)
+    #expect(ring[9].number == 2999)
+    #expect(ring.storage.capacity < 100)
+  }
+
+  @Test func theLogsOfEndedJobsTakeBoundedMemory() {
+    var run = Run()
+    func apply(_ fact: JobFact) { run.apply(JobEvent(seq: run.nextSeq, time: .zero, fact: fact)) }
+    let count = 450
+    apply(.runStarted(RunStart(id: "1", name: "g", slots: 1, at: Date(timeIntervalSince1970: 0), jobs: count)))
+    for id in 0..<count { apply(.jobAdded(JobID(id), job("\(id)"))) }
+    for id in 0..<count {
+      apply(.jobState(JobID(id), .executing, attempt: 1, pid: nil))
+      for number in 0..<2000 { apply(.jobLog(JobID(id), attempt: 1, LogLine(.stdout, "\(number)"))) }
+      apply(.jobState(JobID(id), .succeeded(upToDate: false), attempt: 1, pid: nil))
+    }
+    #expect(run.jobs.reduce(0) { $0 + $1.log.memory } < 70 << 20)
+    #expect(run.jobs[0].log.count == 20)
+    #expect(run.jobs[count - 1].log.count == 2000)
   }
 
   @Test func equalHistoriesMakeEqualRings() {

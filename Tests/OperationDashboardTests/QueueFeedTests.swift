@@ -31,7 +31,7 @@ import Testing
     #expect(watch.eventually(\.isComplete))
     #expect(watch.path("fetch") == ["ready", "executing", "succeeded"])
     #expect(watch.path("parse") == ["ready", "executing", "succeeded"])
-    #expect(watch.record("parse")?.job.work == .operation(OperationWork(className: "Manual", sight: .whole)))
+    #expect(watch.record("parse")?.job.work == .operation(OperationWork(className: "Manual", visibility: .whole)))
     #expect(watch.record("parse")?.job.work.kind == "operation")
   }
 
@@ -132,7 +132,7 @@ import Testing
     #expect(watch.eventually(\.isComplete))
     #expect(watch.record("foreign")?.job.work.kind == "foreign")
     #expect(
-      watch.record("foreign")?.job.work == .operation(OperationWork(className: "BlockOperation", sight: .wrapped)))
+      watch.record("foreign")?.job.work == .operation(OperationWork(className: "BlockOperation", visibility: .wrapped)))
   }
 
   @Test func anybodysWaitsForWhatItDependsOn() throws {

@@ -17,6 +17,12 @@ struct Facts {
   private(set) var events: [JobEvent] = []
   var now: Duration = .zero
 
+  var run: Run {
+    var run = Run()
+    for event in events { run.apply(event) }
+    return run
+  }
+
   mutating func state(_ fact: JobFact, after wait: Duration = .zero) {
     now += wait
     events.append(JobEvent(seq: events.count, time: now, fact: fact))

@@ -1,4 +1,5 @@
 import Screen
+import Support
 import Testing
 
 @Suite struct JobTextTests {
@@ -137,17 +138,5 @@ import Testing
 
   private func isJoiner(_ cell: Cell) -> Bool {
     cell.text.unicodeScalars.contains { $0.value == 0x200C || $0.value == 0x200D }
-  }
-}
-
-struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
   }
 }

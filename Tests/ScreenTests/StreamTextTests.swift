@@ -1,4 +1,5 @@
 import Screen
+import Support
 import Testing
 
 @Suite struct StreamTextTests {

@@ -1,7 +1,5 @@
 import Foundation
 import JobModel
-import NcursesTerminal
-import Operations
 import Reports
 import Screen
 import Testing
@@ -13,11 +11,12 @@ import Testing
   private let pipe = Pipe()
 
   private func stream(_ term: String = "xterm-256color") -> InlineStream {
-    InlineStream(
+    var settings = Settings()
+    settings.notice = .bell
+    settings.isASCII = true
+    return InlineStream(
       Output(pipe.fileHandleForWriting.fileDescriptor), descriptor: -1,
-      look: .init(
-        source: "g.yml", traits: ScreenTraits(isASCII: true, palette: .none), notice: .bell,
-        features: TerminalFeatures(term: term, environment: [:])))
+      options: ViewOptions(source: "g.yml", settings: settings, Environment(variables: ["TERM": term])))
   }
 
   /// What has been written since the last look.

@@ -14,11 +14,13 @@ package final class FakeFeed: JobFeed {
   }
 
   private let state = Lock(State())
+  private let clock: ManualOperationClock
 
-  package init() {}
+  /// The run's clock is `clock`, unless facts are stated at a later instant.
+  package init(clock: ManualOperationClock = ManualOperationClock()) { self.clock = clock }
 
   package var run: Run { state.withLock { $0.run } }
-  package var elapsed: Duration { run.time }
+  package var elapsed: Duration { max(run.time, clock.now) }
   package var commands: [JobCommand] { state.withLock { $0.commands } }
   /// How many subscriptions there are.
   package var readers: Int { state.withLock { $0.mailboxes.count } }

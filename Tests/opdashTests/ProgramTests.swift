@@ -17,7 +17,7 @@ import Testing
     var statuses: [Int32] = []
     var options: Program.RunOptions?
     var graph: JobGraph?
-    var play: Play?
+    var plan: RunPlan?
     var session: RunSession?
     var isStarted = false
     var cleanUps = 0
@@ -44,8 +44,8 @@ import Testing
           return view
         },
         openScenario: { name, _ in
-          self.play
-            ?? Play(
+          self.plan
+            ?? RunPlan(
               .graph(JobGraph(name: name)), source: name, closing: { ["it showed \($0.counts.succeeded)"] },
               cleanUp: { self.cleanUps += 1 })
         },
@@ -343,20 +343,20 @@ import Testing
 
   @Test(arguments: ["collect", "diamond", "flaky-network", "stress"])
   func everyScenarioGivesAGraphInAFolderOfItsOwn(_ name: String) throws {
-    let play = try Play.scenario(name, Environment(variables: ["HOME": "/h"]))
-    defer { play.cleanUp() }
-    guard case .graph(let graph) = play.subject else {
+    let plan = try RunPlan.scenario(name, Environment(variables: ["HOME": "/h"]))
+    defer { plan.cleanUp() }
+    guard case .graph(let graph) = plan.subject else {
       Issue.record("\(name) has no graph")
       return
     }
     #expect(!graph.jobs.isEmpty)
-    #expect(play.source == name)
+    #expect(plan.source == name)
   }
 
   @Test func aScenarioWithAQueueOfItsOwnTakesNoSlots() throws {
-    let play = try Play.scenario("priorities", Environment(variables: ["HOME": "/h"]))
-    defer { play.cleanUp() }
-    world.play = play
+    let plan = try RunPlan.scenario("priorities", Environment(variables: ["HOME": "/h"]))
+    defer { plan.cleanUp() }
+    world.plan = plan
     world.perform("demo priorities -j 3")
     #expect(world.statuses == [2])
     #expect(world.errors.text.contains("priorities has a queue of its own: it takes neither --slots nor --on-failure"))
@@ -364,7 +364,7 @@ import Testing
 
   @Test func anUnknownScenarioIsNamedWithTheNearest() {
     #expect(throws: UsageError("there is no scenario 'colect': did you mean 'collect'?")) {
-      try Play.scenario("colect", Environment(variables: [:]))
+      try RunPlan.scenario("colect", Environment(variables: [:]))
     }
   }
 

@@ -52,7 +52,7 @@ struct StatusText: Equatable {
 
   /// Marks an operation of a program's queue that is no `AsyncOperation`, and so only partly observed, if there is room.
   private mutating func markForeign(_ record: JobRecord) {
-    guard case .operation(let work) = record.job.work, work.sight != .whole, reason.isEmpty else { return }
+    guard case .operation(let work) = record.job.work, work.visibility != .whole, reason.isEmpty else { return }
     reason = "foreign"
     joint = ", "
   }

@@ -1,15 +1,15 @@
 /// Durations as job files and options write them: `500ms`, `8s`, `10m`, `1h30m`, `0.5s`.
 package enum DurationText {
-  /// For messages: what to write instead of something that is no duration.
+  /// For messages about malformed durations.
   package static let examples = "500ms, 8s, 10m or 1h30m"
-  /// Eleven years: far more than a run lasts, far less than a clock can count.
+  /// Eleven years: longer than any run, shorter than a clock can count.
   package static let limit = Duration.seconds(100_000 * 3600)
 
   private static let units: [(name: String, length: Duration)] = [
     ("h", .seconds(3600)), ("m", .seconds(60)), ("s", .seconds(1)), ("ms", .milliseconds(1)),
   ]
 
-  /// Nil for anything else: each number has a unit (h, m, s, ms; a lone 0 needs none), the largest first, none twice.
+  /// Numbers with units (h, m, s, ms), the largest unit first and none twice, or a lone 0; nil for anything else.
   package static func parse(_ text: String) -> Duration? {
     if text == "0" { return .zero }
     var rest = text.utf8[...]
@@ -53,7 +53,7 @@ package enum DurationText {
     return Double(String(Substring(digits)))
   }
 
-  /// Whole milliseconds, so that 0.1 s is what it says.
+  /// Rounded to milliseconds, so that 0.1 s is exact.
   private static func rounded(_ number: Double, of unit: Duration) -> Duration {
     .milliseconds(Int64((number * (unit / .milliseconds(1))).rounded()))
   }

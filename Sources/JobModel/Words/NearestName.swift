@@ -1,9 +1,9 @@
-/// Finds what a person most likely meant to type.
+/// Finds the name that a misspelt word most likely stands for.
 package enum NearestName {
-  /// The candidate that `word` is a likely slip of, the first of equals; nil where none is near.
+  /// The candidate nearest to `word`, the first of equals; nil if none is near.
   ///
-  /// One slip is allowed in a short word and one for every three characters in a longer one; case does not count.
-  /// Where no candidate is that near, the only one that begins with `word` is meant.
+  /// Every three characters of the word allow one edit, a shorter word allows one too; case does not count. If no
+  /// candidate is that near, the only one that begins with `word` is returned.
   package static func of(_ word: String, in candidates: some Sequence<String>) -> String? {
     let typed = Array(word.lowercased().unicodeScalars)
     guard !typed.isEmpty, typed.count <= 100 else { return nil }
@@ -33,11 +33,11 @@ package enum NearestName {
     return found
   }
 
-  /// How many characters are left out, added, changed or swapped with a neighbour; nil if more than `limit`.
+  /// The number of characters removed, added, changed or swapped with a neighbour; nil if more than `limit`.
   private static func slips(from left: [Unicode.Scalar], to right: [Unicode.Scalar], limit: Int) -> Int? {
     guard limit >= 0, abs(left.count - right.count) <= limit else { return nil }
     if left.isEmpty || right.isEmpty { return max(left.count, right.count) }
-    // A word that shares nothing with the other is no slip of it.
+    // With this many edits any word would become the other.
     guard limit < max(left.count, right.count) else { return nil }
     var before: [Int] = []
     var above = Array(0...right.count)

@@ -1,3 +1,11 @@
+extension [String] {
+  /// `a, b or c` with `or` as the last separator.
+  package func joined(last: String) -> String {
+    guard let final = self.last, count > 1 else { return joined() }
+    return dropLast().joined(separator: ", ") + " \(last) " + final
+  }
+}
+
 extension JobState.Canceller {
   /// Follows `cancelled`, `killed` or `stopped`.
   package var phrase: String {

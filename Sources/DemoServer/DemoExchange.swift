@@ -1,0 +1,83 @@
+import CMicrohttpd
+import Foundation
+
+/// One request on its way through the server; lives on the library's thread.
+final class DemoExchange {
+  enum Phase {
+    case receiving
+    /// The body is here, and the answer waits until then.
+    case waiting(until: Duration)
+    case answered
+  }
+
+  let connection: Suspensions.Connection
+  let request: Result<Request, BadRequest>
+  var phase: Phase?
+  var method = ""
+  var body = ReceivedBody()
+  var pace: Pace
+  var fault: Fault?
+  var reply = ServerReply(status: 500)
+  let site: Site
+  private let began = ContinuousClock.now
+
+  /// Since the request came.
+  var now: Duration { began.duration(to: .now) }
+
+  init(_ address: String, on connection: OpaquePointer, of site: Site) {
+    self.connection = Suspensions.Connection(pointer: connection)
+    self.site = site
+    request = Request.parse(address)
+    pace = Pace(rate: (try? request.get())?.options.rate)
+  }
+
+  func header(_ name: String) -> String? {
+    MHD_lookup_connection_value(connection.pointer, .HEADER_KIND, name).map { String(cString: $0) }
+  }
+
+  /// Takes what the rate allows of a piece of the body and returns how much that was; nil ends the connection.
+  func receive(_ piece: UnsafeRawBufferPointer) -> Int? {
+    var limit = piece.count
+    if case .cut(let offset)? = fault { limit = min(limit, offset - body.size) }
+    if case .reset(let offset)? = fault { limit = min(limit, offset - body.size) }
+    guard limit > 0 || piece.isEmpty else {
+      if case .reset? = fault { opdash_mhd_reset(connection.pointer) }
+      return nil
+    }
+    switch pace.step(wanted: limit, at: now) {
+    case .pass(let count):
+      body.append(UnsafeRawBufferPointer(rebasing: piece[..<count]))
+      // What is left over waits, or the library would ask again at once.
+      if count < piece.count, count < limit { _ = site.suspensions.suspend(connection, for: .milliseconds(40)) }
+      return count
+    case .wait(let delay):
+      return site.suspensions.suspend(connection, for: delay) ? 0 : nil
+    }
+  }
+
+  /// Puts the next bytes of the answer into `buffer`, as the library's content reader.
+  func send(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+    let left = reply.length - offset
+    var limit = min(buffer.count, left)
+    switch fault {
+    case .cut(let end)?:
+      limit = min(limit, end - offset)
+    case .reset(let end)?:
+      limit = min(limit, end - offset)
+      if limit <= 0 { opdash_mhd_reset(connection.pointer) }
+    default: break
+    }
+    guard limit > 0 else { return left > 0 ? opdash_mhd_end_with_error() : opdash_mhd_end_of_stream() }
+    switch pace.step(wanted: limit, at: now) {
+    case .wait(let delay):
+      return site.suspensions.suspend(connection, for: delay) ? 0 : opdash_mhd_end_with_error()
+    case .pass(let count):
+      let sent = reply.read(at: offset, into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]))
+      if offset + sent == reply.length {
+        reply.onSent?()
+        reply.onSent = nil
+      }
+      return sent
+    }
+  }
+}

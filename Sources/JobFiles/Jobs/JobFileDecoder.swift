@@ -1,0 +1,265 @@
+import JobModel
+
+/// Turns the YAML of a job file into a graph, and reports everything that keeps it from being one.
+struct JobFileDecoder {
+  private static let keys = KnownKeys(
+    owner: "a job file",
+    keys: [
+      "version", "name", "slots", "on_failure", "schedule", "vars", "env", "pools", "defaults", "jobs",
+    ],
+    later: ["dotenv"])
+  private static let defaultKeys = KnownKeys(owner: "defaults", keys: JobPolicy.keys)
+  private static let jobKeys = KnownKeys(
+    owner: "a job", keys: ["needs"] + WorkReader.keys + JobPolicy.keys,
+    later: ["matrix", "service", "if", "creates"])
+  static let slotsLimit = 100_000
+
+  /// A job as far as it could be read.
+  private struct Draft {
+    var name: String
+    var place: Place
+    var needs: [(name: String, when: JobNeed.Condition, place: Place)] = []
+    /// Nil after a fault.
+    var work: JobWork?
+    /// Where a download names its file.
+    var target: Place?
+    var policy: JobPolicy
+  }
+
+  let faults: FaultLog
+  let values: ValueReader
+  let variables: Variables
+  /// The folder that relative paths are relative to.
+  let directory: String
+  /// The run's name where the file gives none.
+  let standardName: String
+
+  /// What it answers is of use only if no fault was reported.
+  func decode(_ root: YAMLNode, overrides: [String: String]) -> JobGraph? {
+    guard !root.isNull else {
+      faults.add(root.place, "the file is empty: a job file has at least 'jobs:' with one job")
+      return nil
+    }
+    guard let file = Self.keys.read(root, faults: faults) else { return nil }
+    func value(_ key: String) -> YAMLNode? { file[key]?.value }
+
+    let vars = value("vars").flatMap { values.map($0, "vars", takes: "a map of names to values") } ?? []
+    variables.declare(vars, overrides: overrides)
+    if let node = value("version") { check(version: node) }
+    var graph = JobGraph(name: value("name").flatMap { name($0) } ?? standardName)
+    graph.slots = value("slots").flatMap { slots($0) }
+    graph.onFailure =
+      value("on_failure").flatMap { values.choice($0, "on_failure", as: JobGraph.Failure.self) } ?? .keepGoing
+    graph.schedule =
+      value("schedule").flatMap { values.choice($0, "schedule", as: JobGraph.Schedule.self) } ?? .criticalPath
+    let environment = value("env").map { JobPolicy.environment($0, "env", values) } ?? [:]
+    let pools = value("pools").map { self.pools($0) } ?? [:]
+    let defaults = value("defaults").flatMap { self.defaults($0) }
+
+    guard let jobs = value("jobs") else {
+      if !file.hasUnknown { faults.add(root.place, "there are no jobs: add 'jobs:', a map of names to jobs") }
+      return nil
+    }
+    guard let entries = values.map(jobs, "jobs", takes: "a map of names to jobs") else { return nil }
+    guard !entries.isEmpty else {
+      faults.add(file["jobs"]?.place ?? jobs.place, "jobs is empty: a job file has at least one job")
+      return nil
+    }
+    let reader = WorkReader(values: values, directory: directory, environment: environment)
+    var drafts: [Draft] = []
+    var index: [String: Int] = [:]
+    drafts.reserveCapacity(entries.count)
+    for entry in entries {
+      let draft = self.draft(entry, reader, defaults: defaults ?? JobPolicy.none)
+      if index[entry.key] == nil {
+        index[entry.key] = drafts.count
+        drafts.append(draft)
+      }
+    }
+    let needs = resolve(drafts, index)
+    checkCycles(drafts, needs)
+    checkTargets(drafts)
+    checkUses(drafts, pools)
+
+    graph.pools = pools.compactMapValues { $0 }
+    graph.jobs = zip(drafts, needs).compactMap { draft, needs in job(draft, needs) }
+    return graph
+  }
+
+  // MARK: The file's own keys
+
+  private func check(version node: YAMLNode) {
+    guard let version = values.whole(node, "version", in: 1 ... .max), version != 1 else { return }
+    faults.add(node.place, "version \(version) is not known: this opdash reads version 1")
+  }
+
+  private func name(_ node: YAMLNode) -> String? { values.line(node, "name", takes: "text") }
+
+  private func slots(_ node: YAMLNode) -> Int? {
+    guard let slots = values.whole(node, "slots", in: 1 ... .max) else { return nil }
+    if slots > Self.slotsLimit { faults.add(node.place, "slots takes at most \(Self.slotsLimit)") }
+    return slots
+  }
+
+  /// A pool whose size has a fault is there, with no size.
+  private func pools(_ node: YAMLNode) -> [String: Int?] {
+    var pools: [String: Int?] = [:]
+    let takes = "a map of names to sizes, as in 'pools: { net: 4 }'"
+    for entry in values.map(node, "pools", takes: takes) ?? [] where pools[entry.key] == nil {
+      if let fault = JobName.fault(in: entry.key) { faults.add(entry.place, "a pool's name \(fault)") }
+      pools[entry.key] = .some(values.whole(entry.value, "pools.\(Quoted.bare(entry.key))", in: 1 ... .max))
+    }
+    return pools
+  }
+
+  private func defaults(_ node: YAMLNode) -> JobPolicy? {
+    if node.isNull { return nil }
+    return Self.defaultKeys.read(node, faults: faults).map { JobPolicy($0, values, directory: directory) }
+  }
+
+  // MARK: One job
+
+  private func draft(_ entry: YAMLEntry, _ reader: WorkReader, defaults: JobPolicy) -> Draft {
+    if let fault = JobName.fault(in: entry.key) { faults.add(entry.place, "a job's name \(fault)") }
+    var draft = Draft(name: entry.key, place: entry.place, policy: JobPolicy.none)
+    if entry.value.isNull {
+      faults.add(entry.place, "job \(Quoted.text(entry.key)) has nothing to do: \(Self.workAdvice)")
+      return draft
+    }
+    guard let job = Self.jobKeys.read(entry.value, faults: faults) else { return draft }
+    if let node = job["needs"]?.value { draft.needs = needs(node) }
+    draft.policy = JobPolicy(job, values, directory: directory).over(defaults)
+
+    let works = WorkReader.keys.compactMap { job[$0] }.sorted { $0.place < $1.place }
+    let read = works.map { reader.read($0, draft.policy) }
+    guard let work = works.first else {
+      if !job.hasUnknown {
+        faults.add(entry.place, "job \(Quoted.text(entry.key)) has nothing to do: \(Self.workAdvice)")
+      }
+      return draft
+    }
+    for other in works.dropFirst() {
+      faults.add(other.place, "a job has one of \(WorkReader.keys.joined(last: "or")); this has '\(work.key)' already")
+    }
+    if work.key != "run", works.count == 1 {
+      for key in JobPolicy.shellKeys {
+        if let entry = job[key] {
+          faults.add(entry.place, "'\(key)' is for run jobs; this is \(Self.article(work.key)): delete it")
+        }
+      }
+    }
+    draft.work = read[0]?.work
+    draft.target = read[0]?.target
+    return draft
+  }
+
+  private static let workAdvice = "give it one of \(WorkReader.keys.joined(last: "or"))"
+
+  private static func article(_ key: String) -> String { key == "upload" ? "an upload" : "a \(key)" }
+
+  private func needs(_ node: YAMLNode) -> [(name: String, when: JobNeed.Condition, place: Place)] {
+    if case .map(let entries) = node.content {
+      return entries.compactMap { entry in
+        if case .scalar("ready", _) = entry.value.content {
+          faults.add(
+            entry.value.place, "the condition 'ready' is not supported by this version of opdash yet: write ok")
+          return nil
+        }
+        return values.choice(entry.value, "needs.\(Quoted.bare(entry.key))", as: JobNeed.Condition.self)
+          .map { (entry.key, $0, entry.place) }
+      }
+    }
+    let takes = "a list of jobs, or a map of jobs to ok, finished or failed"
+    var seen: Set<String> = []
+    return (values.list(node, "needs", takes: takes, isSingleAllowed: true) ?? []).compactMap { item in
+      guard case .scalar(let name, _) = item.content, !item.isNull else {
+        faults.add(item.place, "needs takes \(takes); this item is \(item.words)")
+        return nil
+      }
+      guard seen.insert(name).inserted else {
+        faults.add(item.place, "needs names \(Quoted.text(name)) twice: delete one")
+        return nil
+      }
+      return (name, .ok, item.place)
+    }
+  }
+
+  private func job(_ draft: Draft, _ needs: [Need]) -> Job? {
+    let retry = draft.policy.retry.map { $0.policy(faults) }
+    guard let work = draft.work else { return nil }
+    return Job(
+      name: draft.name, work: work, needs: needs.map { JobNeed(JobID($0.job), when: $0.when) },
+      priority: draft.policy.priority ?? .normal,
+      uses: draft.policy.uses.mapValues(\.amount).filter { $0.value > 0 }, timeout: draft.policy.timeout,
+      retry: retry ?? .never, allowFailure: draft.policy.allowFailure ?? false)
+  }
+
+  // MARK: All jobs together
+
+  private struct Need {
+    var job: Int
+    var when: JobNeed.Condition
+    var place: Place
+  }
+
+  private func resolve(_ drafts: [Draft], _ index: [String: Int]) -> [[Need]] {
+    // Looking for the nearest of very many names for very many unknown ones would take for ever.
+    var comparisons = 2_000_000
+    return drafts.map { draft in
+      draft.needs.compactMap { need in
+        if let job = index[need.name] { return Need(job: job, when: need.when, place: need.place) }
+        comparisons -= drafts.count
+        let hint = comparisons > 0 ? NearestName.hint(for: need.name, in: drafts.lazy.map(\.name)) : ""
+        let advice = hint.isEmpty ? ": add the job, or delete the need" : hint
+        faults.add(need.place, "unknown job \(Quoted.text(need.name)) in needs\(advice)")
+        return nil
+      }
+    }
+  }
+
+  private func checkCycles(_ drafts: [Draft], _ needs: [[Need]]) {
+    for cycle in DependencyOrder(needs.map { $0.map(\.job) }).cycles {
+      let place = needs[cycle[0]].first { $0.job == cycle[1] }?.place ?? drafts[cycle[0]].place
+      let path = Quoted.cycle(cycle.map { drafts[$0].name })
+      faults.add(place, "jobs need each other: \(path): delete one of these needs")
+    }
+  }
+
+  private func checkTargets(_ drafts: [Draft]) {
+    var writers: [String: Int] = [:]
+    for (index, draft) in drafts.enumerated() {
+      guard case .download(let work) = draft.work, let place = draft.target else { continue }
+      guard let first = writers[work.file] else {
+        writers[work.file] = index
+        continue
+      }
+      faults.add(
+        place,
+        "\(Quoted.text(work.file)) is already the file of job \(Quoted.text(drafts[first].name)), "
+          + "\((drafts[first].target ?? drafts[first].place).words): give one another 'to'")
+    }
+  }
+
+  private func checkUses(_ drafts: [Draft], _ pools: [String: Int?]) {
+    for draft in drafts {
+      for (pool, use) in draft.policy.uses {
+        guard let known = pools[pool] else {
+          let hint = NearestName.hint(for: pool, in: pools.keys.sorted())
+          let advice = hint.isEmpty ? ": declare it under pools, as in 'pools: { \(Quoted.bare(pool)): 1 }'" : hint
+          faults.add(use.place, "unknown pool \(Quoted.text(pool))\(advice)")
+          continue
+        }
+        guard let size = known, use.amount > size else { continue }
+        faults.add(
+          use.place,
+          "takes \(use.amount) of pool \(Quoted.text(pool)), which has \(size), so it would never start: "
+            + "enlarge the pool or take less")
+      }
+    }
+  }
+}
+
+extension JobPolicy {
+  /// Says nothing.
+  static let none = JobPolicy()
+}

@@ -1,0 +1,228 @@
+import Foundation
+import JobModel
+
+/// What can be said of a job besides its work; `defaults` says it for all.
+struct JobPolicy {
+  static let keys = [
+    "timeout", "retry", "priority", "allow_failure", "uses", "env", "dir", "stop", "progress",
+  ]
+  /// Those that only a `run` job can have.
+  static let shellKeys = ["env", "dir", "stop", "progress"]
+
+  /// A number of units of a pool, and where it is asked for.
+  struct Use {
+    var amount: Int
+    var place: Place
+  }
+
+  struct Retry {
+    var place: Place
+    var max: Int?
+    var backoff: RetryPolicy.Backoff?
+    var initial: Duration?
+    var cap: Duration?
+    var jitter: Bool?
+    var only: Set<RetryPolicy.Cause>?
+  }
+
+  struct Stop {
+    var signal: Int32?
+    var grace: Duration?
+  }
+
+  var timeout: Duration?
+  var retry: Retry?
+  var priority: JobPriority?
+  var allowFailure: Bool?
+  var uses: [String: Use] = [:]
+  var environment: [String: String] = [:]
+  var directory: String?
+  var stop = Stop()
+  var progress: String?
+
+  /// This policy where it says something, else `other`; maps are merged key by key.
+  func over(_ other: JobPolicy) -> JobPolicy {
+    var policy = self
+    policy.timeout = timeout ?? other.timeout
+    policy.retry = retry.map { $0.over(other.retry) } ?? other.retry
+    policy.priority = priority ?? other.priority
+    policy.allowFailure = allowFailure ?? other.allowFailure
+    policy.uses.merge(other.uses) { own, _ in own }
+    policy.environment.merge(other.environment) { own, _ in own }
+    policy.directory = directory ?? other.directory
+    policy.stop = Stop(signal: stop.signal ?? other.stop.signal, grace: stop.grace ?? other.stop.grace)
+    policy.progress = progress ?? other.progress
+    return policy
+  }
+}
+
+extension JobPolicy.Retry {
+  func over(_ other: JobPolicy.Retry?) -> JobPolicy.Retry {
+    guard let other else { return self }
+    return JobPolicy.Retry(
+      place: place, max: max ?? other.max, backoff: backoff ?? other.backoff, initial: initial ?? other.initial,
+      cap: cap ?? other.cap, jitter: jitter ?? other.jitter, only: only ?? other.only)
+  }
+
+  /// What the engine follows.
+  ///
+  /// A cap that nobody gave never cuts the first wait.
+  func policy(_ faults: FaultLog) -> RetryPolicy {
+    guard let max else {
+      faults.add(place, "retry has no max: say how many retries may follow the first attempt, as in 'max: 2'")
+      return .never
+    }
+    let standard = RetryPolicy(max: max)
+    let initial = initial ?? cap.map { Swift.min($0, standard.initial) } ?? standard.initial
+    if let cap, initial > cap {
+      faults.add(
+        place,
+        "retry.initial (\(DurationText.exact(initial))) is longer than retry.cap (\(DurationText.exact(cap))): "
+          + "raise cap or lower initial")
+    }
+    return RetryPolicy(
+      max: max, backoff: backoff ?? standard.backoff, initial: initial, cap: cap ?? Swift.max(initial, standard.cap),
+      jitter: jitter ?? standard.jitter, only: only)
+  }
+}
+
+extension JobPolicy {
+  /// Reads what the map has of the policy's keys.
+  init(_ entries: KnownKeys.Entries, _ values: ValueReader, directory: String) {
+    func value(_ key: String) -> YAMLNode? { entries[key]?.value }
+
+    timeout = value("timeout").flatMap { values.duration($0, "timeout", canBeZero: false) }
+    retry = value("retry").flatMap { Self.retry($0, values) }
+    priority = value("priority").flatMap { values.choice($0, "priority", as: JobPriority.self) }
+    allowFailure = value("allow_failure").flatMap { values.flag($0, "allow_failure") }
+    uses = value("uses").map { Self.uses($0, values) } ?? [:]
+    environment = value("env").map { Self.environment($0, "env", values) } ?? [:]
+    self.directory = value("dir").flatMap { node in
+      values.path(node, "dir", takes: "a folder").map { FilePath.absolute($0, in: directory) }
+    }
+    stop = value("stop").map { Self.stop($0, values) } ?? Stop()
+    progress = value("progress").flatMap { Self.progress($0, values) }
+  }
+
+  private static func retry(_ node: YAMLNode, _ values: ValueReader) -> Retry? {
+    let mostRetries = 1_000_000
+    if case .scalar = node.content {
+      return values.whole(node, "retry", in: 0...mostRetries).map { Retry(place: node.place, max: $0) }
+    }
+    let known = KnownKeys(owner: "retry", keys: ["max", "backoff", "initial", "cap", "jitter", "only"])
+    guard let entries = known.read(node, faults: values.faults) else { return nil }
+    func value(_ key: String) -> YAMLNode? { entries[key]?.value }
+    var retry = Retry(place: node.place)
+    retry.max = value("max").flatMap { values.whole($0, "retry.max", in: 0...mostRetries) }
+    retry.backoff = value("backoff").flatMap { values.choice($0, "retry.backoff", as: RetryPolicy.Backoff.self) }
+    retry.initial = value("initial").flatMap { values.duration($0, "retry.initial", canBeZero: true) }
+    retry.cap = value("cap").flatMap { values.duration($0, "retry.cap", canBeZero: true) }
+    retry.jitter = value("jitter").flatMap { values.flag($0, "retry.jitter") }
+    retry.only = value("only").flatMap { causes($0, values) }
+    // A max that is there and wrong, or misspelt, was reported.
+    if retry.max == nil, entries["max"] != nil || entries.hasUnknown { retry.max = 0 }
+    return retry
+  }
+
+  private static func causes(_ node: YAMLNode, _ values: ValueReader) -> Set<RetryPolicy.Cause>? {
+    let names = RetryPolicy.Cause.allCases.map(\.rawValue)
+    let takes = "a list of \(names.joined(last: "or"))"
+    guard let items = values.list(node, "retry.only", takes: takes, isSingleAllowed: true) else { return nil }
+    if items.isEmpty {
+      values.faults.add(node.place, "retry.only is empty, so nothing would be retried: it takes \(takes)")
+    }
+    return Set(items.compactMap { values.choice($0, "retry.only", as: RetryPolicy.Cause.self) })
+  }
+
+  private static func uses(_ node: YAMLNode, _ values: ValueReader) -> [String: Use] {
+    let takes = "a map of pools to how many units the job takes of each, as in 'uses: { net: 1 }'"
+    var uses: [String: Use] = [:]
+    for entry in values.map(node, "uses", takes: takes) ?? [] where uses[entry.key] == nil {
+      guard let amount = values.whole(entry.value, "uses.\(Quoted.bare(entry.key))", in: 0 ... .max) else { continue }
+      uses[entry.key] = Use(amount: amount, place: entry.place)
+    }
+    return uses
+  }
+
+  /// The environment that a map gives to `run` jobs; every value is text.
+  static func environment(_ node: YAMLNode, _ name: String, _ values: ValueReader) -> [String: String] {
+    var environment: [String: String] = [:]
+    let takes = "a map of names to values"
+    for entry in values.map(node, name, takes: takes) ?? [] where environment[entry.key] == nil {
+      let isName =
+        !entry.key.isEmpty && !entry.key.contains("=")
+        && !entry.key.unicodeScalars.contains { $0.properties.isWhitespace || ValueReader.isUnprintable($0) }
+      guard isName else {
+        values.faults.add(
+          entry.place,
+          "\(Quoted.text(entry.key)) can't name an environment variable: it may hold no '=', blank or control character"
+        )
+        continue
+      }
+      guard !entry.value.isNull else {
+        values.faults.add(
+          entry.value.place, "\(name).\(Quoted.bare(entry.key)) is empty: write \"\" for an empty value")
+        continue
+      }
+      environment[entry.key] = values.text(entry.value, "\(name).\(Quoted.bare(entry.key))", takes: "text")
+    }
+    return environment
+  }
+
+  private static let signals: [(name: String, number: Int32)] = [
+    ("TERM", SIGTERM), ("INT", SIGINT), ("HUP", SIGHUP), ("QUIT", SIGQUIT), ("KILL", SIGKILL), ("USR1", SIGUSR1),
+    ("USR2", SIGUSR2), ("ABRT", SIGABRT), ("ALRM", SIGALRM),
+  ]
+
+  private static func stop(_ node: YAMLNode, _ values: ValueReader) -> Stop {
+    let known = KnownKeys(owner: "stop", keys: ["signal", "grace"])
+    guard let entries = known.read(node, faults: values.faults) else { return Stop() }
+    var stop = Stop()
+    let names = signals.map(\.name)
+    let takes = "\(names.joined(last: "or"))"
+    if let node = entries["signal"]?.value, let text = values.text(node, "stop.signal", takes: takes) {
+      let upper = text.uppercased()
+      let name = upper.hasPrefix("SIG") ? String(upper.dropFirst(3)) : upper
+      stop.signal = signals.first { $0.name == name }?.number
+      if stop.signal == nil {
+        let hint = NearestName.hint(for: name, in: names)
+        values.faults.add(node.place, "stop.signal takes \(takes); this is \(Quoted.text(text))\(hint)")
+      }
+    }
+    stop.grace = entries["grace"].flatMap { values.duration($0.value, "stop.grace", canBeZero: true) }
+    return stop
+  }
+
+  /// A regular expression as the engine uses it; `${…}` has no meaning in it.
+  private static func progress(_ node: YAMLNode, _ values: ValueReader) -> String? {
+    let takes = "a regular expression with one group (per cent) or two (done, total)"
+    guard case .scalar(let pattern, _) = node.content, !node.isNull else {
+      values.faults.add(node.place, "progress takes \(takes); this is \(node.words)")
+      return nil
+    }
+    guard let expression = try? NSRegularExpression(pattern: pattern) else {
+      values.faults.add(
+        node.place, "\(Quoted.text(pattern)) is no regular expression: check its brackets, or put it in single quotes")
+      return nil
+    }
+    guard (1...2).contains(expression.numberOfCaptureGroups) else {
+      values.faults.add(
+        node.place, "progress takes \(takes); this one has \(expression.numberOfCaptureGroups): write (?:…) for others")
+      return nil
+    }
+    return pattern
+  }
+}
+
+extension ValueReader {
+  /// The path of a file or folder as written, checked for what would surprise.
+  func path(_ node: YAMLNode, _ name: String, takes: String) -> String? {
+    guard let path = line(node, name, takes: takes) else { return nil }
+    guard path != "~", !path.hasPrefix("~/") else {
+      faults.add(
+        node.place, "\(name): '~' is not expanded here: write ${env.HOME}\(Quoted.bare(String(path.dropFirst())))")
+      return nil
+    }
+    return path
+  }
+}

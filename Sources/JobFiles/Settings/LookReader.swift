@@ -1,0 +1,73 @@
+import JobModel
+import Screen
+
+/// Reads how elements of the screen look: `[COLOUR] [on COLOUR] [bold] [dim] [underline] [reverse] [italic]`.
+struct LookReader {
+  let elements: [String]
+  let faults: FaultLog
+  let values: ValueReader
+
+  private static let takes = "a colour with words such as bold, as in 'bright-red bold'"
+
+  func read(_ node: YAMLNode) -> [String: Style] {
+    let example = "a map of elements to colours, as in 'colors: { failed: bright-red bold }'"
+    var looks: [String: Style] = [:]
+    for entry in values.map(node, "colors", takes: example) ?? [] where looks[entry.key] == nil {
+      guard elements.contains(entry.key) else {
+        guard !entry.key.hasPrefix("x-") else { continue }
+        let hint = NearestName.hint(for: entry.key, in: elements)
+        let advice = hint.isEmpty ? ": colors can have \(elements.joined(last: "or"))" : hint
+        faults.add(entry.place, "unknown element \(Quoted.text(entry.key))\(advice)")
+        continue
+      }
+      looks[entry.key] = style(entry)
+    }
+    return looks
+  }
+
+  private func style(_ entry: YAMLEntry) -> Style? {
+    let name = "colors.\(entry.key)"
+    guard case .scalar(let text, _) = entry.value.content, !entry.value.isNull else {
+      // YAML takes an unquoted #rrggbb for a comment.
+      let quotes = entry.value.isNull ? ": put '#rrggbb' in quotes" : ""
+      faults.add(entry.value.place, "\(name) takes \(Self.takes); this is \(entry.value.words)\(quotes)")
+      return nil
+    }
+    var style = Style.plain
+    var has: (foreground: Bool, background: Bool) = (false, false)
+    var words = text.split(separator: " ").map(String.init)[...]
+    if words.isEmpty { faults.add(entry.value.place, "\(name) is empty: it takes \(Self.takes)") }
+    while let word = words.popFirst() {
+      if let attribute = Style.Attributes.named.first(where: { $0.name == word.lowercased() })?.attribute {
+        style.attributes.insert(attribute)
+      } else if word.lowercased() == "on" {
+        guard let next = words.popFirst() else {
+          faults.add(entry.value.place, "\(name): a colour is missing after 'on'")
+          return nil
+        }
+        guard let color = color(next, name, entry.value.place) else { return nil }
+        if has.background { faults.add(entry.value.place, "\(name) has two colours to stand on: delete one") }
+        style.background = color
+        has.background = true
+      } else {
+        guard let color = color(word, name, entry.value.place) else { return nil }
+        if has.foreground {
+          faults.add(entry.value.place, "\(name) has two colours: delete one, or put 'on' between them")
+        }
+        style.foreground = color
+        has.foreground = true
+      }
+    }
+    return style
+  }
+
+  private func color(_ word: String, _ name: String, _ place: Place) -> Style.Color? {
+    if let color = Style.Color(named: word) { return color }
+    let names = Style.Color.names + Style.Attributes.named.map(\.name)
+    let hint = NearestName.hint(for: word, in: names)
+    let advice =
+      hint.isEmpty ? ": write a name, 0 to 255 or '#rrggbb', and bold, dim, underline, reverse or italic" : hint
+    faults.add(place, "\(name): \(Quoted.text(word)) is no colour\(advice)")
+    return nil
+  }
+}

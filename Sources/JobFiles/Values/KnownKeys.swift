@@ -1,0 +1,45 @@
+import JobModel
+
+/// A map whose keys have meanings: which keys it may have, and those of the format that this version can't do yet.
+struct KnownKeys {
+  /// How a message names the map: `a job`, `retry`.
+  let owner: String
+  let keys: [String]
+  var later: [String] = []
+
+  /// The entries of such a map by their keys.
+  struct Entries {
+    var place: Place
+    var known: [String: YAMLEntry] = [:]
+    /// Whether some key was not understood, so that what seems to be missing may be there misspelt.
+    var hasUnknown = false
+
+    subscript(key: String) -> YAMLEntry? { known[key] }
+  }
+
+  /// Nil for what is no map.
+  func read(_ node: YAMLNode, faults: FaultLog) -> Entries? {
+    guard case .map(let entries) = node.content else {
+      let all = (keys + later).joined(separator: ", ")
+      faults.add(node.place, "\(owner) is a map with the keys \(all); this is \(node.words)")
+      return nil
+    }
+    var result = Entries(place: node.place)
+    for entry in entries {
+      if keys.contains(entry.key) {
+        // The first counts; a second was reported when it was read.
+        if result.known[entry.key] == nil { result.known[entry.key] = entry }
+      } else if later.contains(entry.key) {
+        result.hasUnknown = true
+        faults.add(entry.place, "'\(entry.key)' is not supported by this version of opdash yet: delete it")
+      } else if !entry.key.hasPrefix("x-") {
+        result.hasUnknown = true
+        let hint = NearestName.hint(for: entry.key, in: keys + later)
+        let advice =
+          hint.isEmpty ? ": \(owner) can have \(keys.joined(last: "or")), or x-… for what opdash ignores" : hint
+        faults.add(entry.place, "unknown key \(Quoted.text(entry.key))\(advice)")
+      }
+    }
+    return result
+  }
+}

@@ -1,0 +1,24 @@
+/// Text of a job file inside a message: one line, no longer than a message bears, nothing that a terminal obeys.
+enum Quoted {
+  static func text(_ text: String) -> String { "'\(bare(text))'" }
+
+  static func bare(_ text: String) -> String {
+    var shown = ""
+    for scalar in text.unicodeScalars.prefix(61) {
+      if shown.unicodeScalars.count >= 60 { return shown + "…" }
+      switch scalar.properties.generalCategory {
+      case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned, .privateUse:
+        shown += scalar.escaped(asASCII: true)
+      default: shown.unicodeScalars.append(scalar)
+      }
+    }
+    return shown
+  }
+
+  /// A cycle as `a -> b -> c -> a`; the middle of a very long one is left out.
+  static func cycle(_ names: [String]) -> String {
+    guard names.count > 24 else { return names.map(bare).joined(separator: " -> ") }
+    let shown = names.prefix(12).map(bare) + ["(\(names.count - 18) more)"] + names.suffix(6).map(bare)
+    return shown.joined(separator: " -> ")
+  }
+}

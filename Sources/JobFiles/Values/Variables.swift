@@ -1,0 +1,195 @@
+import JobModel
+
+/// Puts the values of `${name}` and `${env.NAME}` into the texts of a job file.
+///
+/// `$${` stands for `${`; any other `$` is itself.
+final class Variables {
+  /// What happens to a `${…}` that names neither a var nor `env.`.
+  enum Unknown {
+    /// It is a fault.
+    case isFault
+    /// It is left to the shell, which knows the variables named here.
+    case isForShell(knowing: Set<String>)
+  }
+
+  /// The longest text that variables may make; a program's arguments can't be longer either.
+  static let lengthLimit = 1 << 20
+  /// How many bytes all texts made by variables may have together.
+  static let totalLimit = 256 << 20
+
+  private let environment: [String: String]
+  private let source: SourceText
+  private let faults: FaultLog
+  /// Nil for a var that is declared and has a fault.
+  private var values: [String: String?] = [:]
+  private var total = 0
+
+  init(environment: [String: String], source: SourceText, faults: FaultLog) {
+    self.environment = environment
+    self.source = source
+    self.faults = faults
+  }
+
+  // MARK: Declaring
+
+  /// Reads the map of vars; `overrides` take the place of what the file gives.
+  func declare(_ entries: [YAMLEntry], overrides: [String: String]) {
+    var index: [String: Int] = [:]
+    var nodes: [(name: String, place: Place, value: YAMLNode)] = []
+    for entry in entries where index[entry.key] == nil {
+      guard Self.isName(entry.key, andHyphens: true) else {
+        faults.add(
+          entry.place, "\(Quoted.text(entry.key)) can't name a var: use letters, digits, '_' and '-', no digit first")
+        continue
+      }
+      values[entry.key] = .some(nil)
+      if let value = overrides[entry.key] {
+        values[entry.key] = value
+        continue
+      }
+      guard case .scalar(let text, _) = entry.value.content, !entry.value.isNull else {
+        faults.add(entry.value.place, "vars.\(entry.key) takes text or a number; this is \(entry.value.words)")
+        continue
+      }
+      guard !text.unicodeScalars.contains("\0") else {
+        faults.add(entry.value.place, "vars.\(entry.key) holds a NUL character, which no command or file name can")
+        continue
+      }
+      index[entry.key] = nodes.count
+      nodes.append((entry.key, entry.place, entry.value))
+    }
+    let needs = nodes.map { node in Self.references(in: node.value).compactMap { index[$0] } }
+    let order = DependencyOrder(needs)
+    for cycle in order.cycles {
+      faults.add(
+        nodes[cycle[0]].place, "vars need each other: \(Quoted.cycle(cycle.map { nodes[$0].name })): give one a value"
+      )
+    }
+    for node in order.order.lazy.map({ nodes[$0] }) {
+      guard case .scalar(let text, _) = node.value.content else { continue }
+      values[node.name] = .some(expand(text, in: node.value, unknown: .isFault))
+    }
+  }
+
+  private static func references(in node: YAMLNode) -> [String] {
+    guard case .scalar(let text, _) = node.content else { return [] }
+    var names: [String] = []
+    Template.scan(text) { piece in
+      if case .reference(let name, _) = piece { names.append(name) }
+      return true
+    }
+    return names
+  }
+
+  static func isName(_ text: String, andHyphens: Bool = false) -> Bool {
+    for (position, byte) in text.utf8.enumerated() {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"): continue
+      case UInt8(ascii: "0")...UInt8(ascii: "9") where position > 0: continue
+      case UInt8(ascii: "-") where position > 0 && andHyphens: continue
+      default: return false
+      }
+    }
+    return !text.isEmpty
+  }
+
+  // MARK: Expanding
+
+  /// The text with its variables put in; nil where that has a fault, which is reported here or was at the var.
+  func expand(_ text: String, in node: YAMLNode, unknown: Unknown) -> String? {
+    guard text.utf8.contains(UInt8(ascii: "$")), text.contains("${") else { return text }
+    var output = ""
+    var isWhole = true
+    func add(_ part: String) {
+      guard isWhole else { return }
+      output += part
+      guard output.utf8.count > Self.lengthLimit else { return }
+      faults.add(node.place, "with its variables put in, this is longer than \(Self.lengthLimit >> 20) MiB: shorten it")
+      isWhole = false
+    }
+    Template.scan(text) { piece in
+      switch piece {
+      case .text(let part): add(part)
+      case .unclosed:
+        if case .isForShell = unknown {
+          add("${")
+        } else {
+          report("'${' has no closing '}': add it, or write '$${' for a plain '${'", "${", 0, in: node)
+          isWhole = false
+        }
+      case .reference(let name, let count):
+        switch value(of: name, unknown: unknown, { report($0, "${\(name)}", count, in: node) }) {
+        case .value(let value): add(value)
+        case .forShell: return false
+        case .fault: isWhole = false
+        }
+      }
+      return true
+    }
+    guard isWhole else { return nil }
+    total += output.utf8.count
+    guard total <= Self.totalLimit else {
+      faults.add(node.place, "up to here, variables made \(Self.totalLimit >> 20) MiB of text: shorten their values")
+      return nil
+    }
+    return output
+  }
+
+  private enum Lookup {
+    case value(String)
+    case forShell
+    case fault
+  }
+
+  private func value(of name: String, unknown: Unknown, _ report: (String) -> Void) -> Lookup {
+    if let known = values[name] { return known.map { .value($0) } ?? .fault }
+    if name.hasPrefix("env.") { return environmentValue(String(name.dropFirst(4)), report) }
+    if name.hasPrefix("matrix.") {
+      report("\(Quoted.text("${\(name)}")): this version of opdash has no matrix yet: write the jobs out")
+      return .fault
+    }
+    switch unknown {
+    case .isForShell(let known):
+      let word = Self.shellName(name)
+      guard values[word] != nil, !known.contains(word), environment[word] == nil else { return .forShell }
+      report(
+        "\(Quoted.text("${\(name)}")) asks the shell for '\(word)', which is a var of this file that it doesn't know: "
+          + "write ${\(word)}, or give it to the job in env")
+      return .fault
+    case .isFault:
+      var hint = NearestName.hint(for: name, in: values.keys.sorted())
+      if hint.isEmpty, environment[name] != nil { hint = ": did you mean '${env.\(name)}'?" }
+      let advice = hint.isEmpty ? ": declare it under vars, or write '$${' for a plain '${'" : hint
+      report("unknown variable \(Quoted.text("${\(name)}"))\(advice)")
+      return .fault
+    }
+  }
+
+  /// `NAME` or `NAME:-default`; as in the shell, the default also takes the place of an empty value.
+  private func environmentValue(_ text: String, _ report: (String) -> Void) -> Lookup {
+    let name = String(text.prefix { $0 != ":" })
+    let rest = text.dropFirst(name.count)
+    let fallback = rest.hasPrefix(":-") ? String(rest.dropFirst(2)) : nil
+    guard Self.isName(name), rest.isEmpty || fallback != nil, fallback?.contains("${") != true else {
+      report("\(Quoted.text("${env.\(text)}")) is not understood: write ${env.NAME} or ${env.NAME:-default}")
+      return .fault
+    }
+    if let value = environment[name], !value.isEmpty || fallback == nil { return .value(value) }
+    if let fallback { return .value(fallback) }
+    let hint = NearestName.hint(for: name, in: environment.keys.sorted())
+    report(
+      "\(name) is not set in the environment"
+        + (hint.isEmpty ? ": set it, or write ${env.\(name):-default}" : hint))
+    return .fault
+  }
+
+  /// The variable that `${#name}`, `${name%.*}` and the like are about.
+  private static func shellName(_ text: String) -> String {
+    let start = text.first == "#" || text.first == "!" ? text.dropFirst() : text[...]
+    return String(start.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") })
+  }
+
+  private func report(_ message: String, _ written: String, _ count: Int, in node: YAMLNode) {
+    faults.add(source.place(of: written, count: count, from: node.place, to: node.end) ?? node.place, message)
+  }
+}

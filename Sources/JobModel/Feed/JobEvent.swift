@@ -1,0 +1,95 @@
+import Foundation
+
+/// A fact of a run with its number and instant.
+package struct JobEvent: Sendable, Equatable {
+  /// 0, 1, 2 … without a gap.
+  package var seq: Int
+  /// Since the run began, on a monotonic clock.
+  package var time: Duration
+  package var fact: JobFact
+
+  package init(seq: Int, time: Duration, fact: JobFact) {
+    self.seq = seq
+    self.time = time
+    self.fact = fact
+  }
+}
+
+/// Something that has happened in a run.
+package enum JobFact: Sendable, Equatable {
+  indirect case runStarted(RunStart)
+  /// One for each job, in the order of identifiers: right after `runStarted` for the jobs that it counts, later for
+  /// operations that are added to an observed queue.
+  indirect case jobAdded(JobID, Job)
+  /// `attempt` is 0 before the first; `pid` is the leader of the process group of an executing shell job.
+  case jobState(JobID, JobState, attempt: Int, pid: Int32?)
+  /// At most ten a second for each job.
+  case jobProgress(JobID, JobProgress)
+  case jobLog(JobID, attempt: Int, LogLine)
+  /// An attempt is to be ended; a `jobState` follows when it has ended.
+  case cancelRequested(JobID, by: JobState.Canceller, kill: Bool)
+  case slotsChanged(Int)
+  case priorityChanged(JobID, JobPriority)
+  /// While draining, nothing new starts.
+  case drainChanged(Bool)
+  case stopRequested(StopLevel, by: JobState.Canceller)
+  case runFinished(RunSummary)
+}
+
+/// The properties of a run that are known at its start.
+package struct RunStart: Sendable, Equatable {
+  package var id: String
+  package var name: String
+  package var slots: Int
+  package var at: Date
+  package var jobs: Int
+  package var pools: [String: Int]
+  /// The folder of the log files; nil for a run without log files.
+  package var folder: String?
+
+  package init(
+    id: String, name: String, slots: Int, at: Date, jobs: Int, pools: [String: Int] = [:], folder: String? = nil
+  ) {
+    self.id = id
+    self.name = name
+    self.slots = slots
+    self.at = at
+    self.jobs = jobs
+    self.pools = pools
+    self.folder = folder
+  }
+}
+
+/// How a run that is being stopped ends its executing jobs.
+package enum StopLevel: String, Sendable, Comparable {
+  /// By each job's stop policy, SIGTERM by default; nothing new starts.
+  case terminate
+  /// With SIGKILL.
+  case kill
+
+  package static func < (left: StopLevel, right: StopLevel) -> Bool { left == .terminate && right == .kill }
+}
+
+/// One line of a job's output, cut at 4 KiB; the log file has it whole.
+package struct LogLine: Sendable, Equatable {
+  package enum Stream: String, Sendable {
+    case stdout
+    case stderr
+    /// Written by opdash about the job: a redirect, a resumed transfer.
+    case note
+  }
+
+  package static let limit = 4096
+
+  package var stream: Stream
+  /// As the job wrote it, escape sequences included, without the line feed; invalid UTF-8 is replaced.
+  package var text: String
+  /// Whether the line was longer than `limit`.
+  package var isCut: Bool
+
+  package init(_ stream: Stream, _ text: String, isCut: Bool = false) {
+    self.stream = stream
+    self.text = text
+    self.isCut = isCut
+  }
+}

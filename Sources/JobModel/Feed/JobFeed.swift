@@ -1,0 +1,42 @@
+import Dispatch
+
+/// A live run: a snapshot, then every later event, and a way to send commands.
+///
+/// The dashboard depends on nothing else, so the run may be in another process, or a recording.
+package protocol JobFeed: AnyObject, Sendable {
+  /// Returns the run as it stands; then `receive` is called on `queue` with every later event, in order.
+  ///
+  /// Events that occur while a call is pending are delivered in that call. Nothing is delivered after the subscription
+  /// is cancelled or released.
+  func subscribe(on queue: DispatchQueue, _ receive: @escaping @Sendable ([JobEvent]) -> Void) -> JobSubscription
+
+  /// The time since the run began, on the clock of its events; zero before.
+  var elapsed: Duration { get }
+
+  /// From any thread; commands take effect in the order of the calls.
+  func send(_ command: JobCommand)
+}
+
+extension JobFeed {
+  /// The run as it stands now.
+  package var snapshot: Run {
+    let subscription = subscribe(on: .main) { _ in }
+    defer { subscription.cancel() }
+    return subscription.snapshot
+  }
+}
+
+/// Delivers events until it is cancelled or released.
+package final class JobSubscription: Sendable {
+  package let snapshot: Run
+  private let onCancel: @Sendable () -> Void
+
+  package init(snapshot: Run, onCancel: @escaping @Sendable () -> Void) {
+    self.snapshot = snapshot
+    self.onCancel = onCancel
+  }
+
+  package func cancel() { onCancel() }
+
+  deinit { onCancel() }
+}

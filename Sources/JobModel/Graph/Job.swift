@@ -1,0 +1,82 @@
+/// The index of a job in its graph, the same for the whole run.
+package struct JobID: Hashable, Comparable, Sendable {
+  package let index: Int
+
+  package init(_ index: Int) { self.index = index }
+
+  package static func < (left: JobID, right: JobID) -> Bool { left.index < right.index }
+}
+
+/// A job as declared; its state and history are in `JobRecord`.
+package struct Job: Sendable, Equatable {
+  package var name: String
+  package var work: JobWork
+  package var needs: [JobNeed]
+  package var priority: JobPriority
+  /// The units of each named pool that it uses while it executes.
+  package var uses: [String: Int]
+  /// The limit of one attempt; paused time does not count.
+  package var timeout: Duration?
+  package var retry: RetryPolicy
+  /// Whether the run can succeed although this job fails.
+  package var allowFailure: Bool
+
+  package init(
+    name: String, work: JobWork, needs: [JobNeed] = [], priority: JobPriority = .normal, uses: [String: Int] = [:],
+    timeout: Duration? = nil, retry: RetryPolicy = .never, allowFailure: Bool = false
+  ) {
+    self.name = name
+    self.work = work
+    self.needs = needs
+    self.priority = priority
+    self.uses = uses
+    self.timeout = timeout
+    self.retry = retry
+    self.allowFailure = allowFailure
+  }
+}
+
+/// An edge of the graph: another job, and how it must end before this one can start.
+package struct JobNeed: Sendable, Hashable {
+  package enum Condition: String, Sendable, Hashable, CaseIterable {
+    /// It succeeded, or failed and was allowed to.
+    case ok
+    /// It ended in any way, skipped included.
+    case finished
+    /// It failed.
+    case failed
+  }
+
+  package var job: JobID
+  package var when: Condition
+
+  package init(_ job: JobID, when: Condition = .ok) {
+    self.job = job
+    self.when = when
+  }
+}
+
+/// The five levels of `Operation.QueuePriority`, by the names of the job file.
+package enum JobPriority: String, Sendable, CaseIterable, Comparable {
+  case veryLow = "very-low"
+  case low
+  case normal
+  case high
+  case veryHigh = "very-high"
+
+  /// From -2 to 2, with 0 for normal.
+  package var level: Int {
+    switch self {
+    case .veryLow: -2
+    case .low: -1
+    case .normal: 0
+    case .high: 1
+    case .veryHigh: 2
+    }
+  }
+
+  package var raised: JobPriority { JobPriority.allCases.first { $0.level == level + 1 } ?? self }
+  package var lowered: JobPriority { JobPriority.allCases.first { $0.level == level - 1 } ?? self }
+
+  package static func < (left: JobPriority, right: JobPriority) -> Bool { left.level < right.level }
+}

@@ -1,0 +1,75 @@
+/// The jobs of a run and their dependencies, as declared.
+package struct JobGraph: Sendable, Equatable {
+  package enum Failure: String, Sendable, CaseIterable {
+    /// Jobs that don't depend on the failed job still start.
+    case keepGoing = "keep-going"
+    /// Nothing new starts; executing jobs may finish.
+    case finishRunning = "finish-running"
+    /// Nothing new starts; executing jobs are cancelled.
+    case stopNow = "stop-now"
+  }
+
+  package enum Schedule: String, Sendable, CaseIterable {
+    case criticalPath = "critical-path"
+    case priority
+    case fifo
+  }
+
+  package var name: String
+  package var jobs: [Job]
+  package var slots: Int?
+  package var onFailure: Failure
+  package var schedule: Schedule
+  package var pools: [String: Int]
+
+  package init(
+    name: String, jobs: [Job] = [], slots: Int? = nil, onFailure: Failure = .keepGoing,
+    schedule: Schedule = .criticalPath, pools: [String: Int] = [:]
+  ) {
+    self.name = name
+    self.jobs = jobs
+    self.slots = slots
+    self.onFailure = onFailure
+    self.schedule = schedule
+    self.pools = pools
+  }
+
+  package subscript(id: JobID) -> Job { jobs[id.index] }
+
+  package func id(named name: String) -> JobID? {
+    jobs.firstIndex { $0.name == name }.map(JobID.init)
+  }
+
+  /// A job that needs another, and on which condition.
+  package struct Dependent: Sendable, Equatable {
+    package var job: JobID
+    package var when: JobNeed.Condition
+  }
+
+  /// The dependents of each job, in the order of identifiers.
+  package var dependents: [[Dependent]] {
+    var dependents = [[Dependent]](repeating: [], count: jobs.count)
+    for (index, job) in jobs.enumerated() {
+      for need in job.needs { dependents[need.job.index].append(Dependent(job: JobID(index), when: need.when)) }
+    }
+    return dependents
+  }
+
+  /// The named jobs and all that they need, directly or not, renumbered in their old order.
+  package func restricted(to wanted: [JobID]) -> JobGraph {
+    var keep = Set<JobID>()
+    var open = wanted
+    while let id = open.popLast() {
+      if keep.insert(id).inserted { open += self[id].needs.map(\.job) }
+    }
+    let order = keep.sorted()
+    let renumbered = Dictionary(uniqueKeysWithValues: order.enumerated().map { ($1, JobID($0)) })
+    var graph = self
+    graph.jobs = order.map { id in
+      var job = self[id]
+      job.needs = job.needs.compactMap { need in renumbered[need.job].map { JobNeed($0, when: need.when) } }
+      return job
+    }
+    return graph
+  }
+}

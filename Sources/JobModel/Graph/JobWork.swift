@@ -1,0 +1,115 @@
+/// The work of one attempt; paths are absolute.
+package enum JobWork: Sendable, Equatable {
+  case shell(ShellWork)
+  case download(DownloadWork)
+  case upload(UploadWork)
+  case simulate(SimulatedWork)
+  /// An operation of the program's own queue.
+  case operation(OperationWork)
+
+  /// The name of the kind in events and job files.
+  package var kind: String {
+    switch self {
+    case .shell: "shell"
+    case .download: "download"
+    case .upload: "upload"
+    case .simulate: "simulate"
+    case .operation(let work): work.kind
+    }
+  }
+}
+
+package struct ShellWork: Sendable, Equatable {
+  package enum Command: Sendable, Equatable {
+    /// Given to `/bin/sh -c`.
+    case script(String)
+    /// A program, found through PATH, and its arguments.
+    case argv([String])
+  }
+
+  /// The signal that ends the process group, and the time until SIGKILL.
+  package struct Stop: Sendable, Equatable {
+    package var signal: Int32
+    package var grace: Duration
+
+    package init(signal: Int32 = 15, grace: Duration = .seconds(5)) {
+      self.signal = signal
+      self.grace = grace
+    }
+  }
+
+  package var command: Command
+  package var directory: String?
+  /// Added to opdash's own environment.
+  package var environment: [String: String]
+  package var stop: Stop
+  /// A regular expression over each line of output, with one group (per cent) or two (done, total).
+  package var progress: String?
+
+  package init(
+    _ command: Command, directory: String? = nil, environment: [String: String] = [:], stop: Stop = Stop(),
+    progress: String? = nil
+  ) {
+    self.command = command
+    self.directory = directory
+    self.environment = environment
+    self.stop = stop
+    self.progress = progress
+  }
+
+  /// The command as text.
+  package var summary: String {
+    switch command {
+    case .script(let text): text
+    case .argv(let words): words.joined(separator: " ")
+    }
+  }
+}
+
+package struct DownloadWork: Sendable, Equatable {
+  package var url: String
+  package var file: String
+  /// Lower-case hexadecimal.
+  package var sha256: String?
+  /// Whether an interrupted transfer resumes at the byte where it broke.
+  package var resume: Bool
+  package var headers: [String: String]
+
+  package init(url: String, file: String, sha256: String? = nil, resume: Bool = true, headers: [String: String] = [:]) {
+    self.url = url
+    self.file = file
+    self.sha256 = sha256
+    self.resume = resume
+    self.headers = headers
+  }
+}
+
+package struct UploadWork: Sendable, Equatable {
+  package var file: String
+  package var url: String
+  package var method: String
+  package var headers: [String: String]
+
+  package init(file: String, url: String, method: String = "PUT", headers: [String: String] = [:]) {
+    self.file = file
+    self.url = url
+    self.method = method
+    self.headers = headers
+  }
+}
+
+/// Work that only takes time; the same seed gives the same events.
+package struct SimulatedWork: Sendable, Equatable {
+  package var duration: Duration
+  package var steps: Int
+  /// The probability that an attempt fails, from 0 to 1.
+  package var failRate: Double
+  package var seed: UInt64
+
+  package init(duration: Duration = .zero, steps: Int = 1, failRate: Double = 0, seed: UInt64 = 0) {
+    self.duration = duration
+    self.steps = steps
+    self.failRate = failRate
+    self.seed = seed
+  }
+}

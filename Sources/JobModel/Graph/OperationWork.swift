@@ -1,0 +1,53 @@
+/// An operation of the program's own queue.
+package struct OperationWork: Sendable, Equatable {
+  /// Which changes of an operation can be observed.
+  package enum Visibility: String, Sendable {
+    /// An `AsyncOperation`: states, progress, log and error.
+    case whole
+    /// Another class, executed inside a wrapper: start and end; a cancellation shows at the end.
+    case wrapped
+    /// Another class, in the queue before the dashboard: the end; its start is noticed when another operation ends.
+    case end
+  }
+
+  package var className: String
+  package var visibility: Visibility
+  /// Whether it can be paused and resumed.
+  package var canPause: Bool
+
+  package init(className: String, visibility: Visibility, canPause: Bool = false) {
+    self.className = className
+    self.visibility = visibility
+    self.canPause = canPause
+  }
+
+  package var kind: String { visibility == .whole ? "operation" : "foreign" }
+
+  /// The visibility as a sentence.
+  package var note: String {
+    switch visibility {
+    case .whole: "an AsyncOperation, seen whole"
+    case .wrapped: "no AsyncOperation: its start and its end are seen"
+    case .end: "no AsyncOperation, and in the queue before the dashboard: only its end is sure"
+    }
+  }
+}
+
+/// An action that not every job supports.
+package enum JobAbility: Sendable {
+  case pause
+  case retry
+  case kill
+}
+
+extension JobWork {
+  /// Why the job doesn't support an action; nil if it does.
+  package func refusal(of ability: JobAbility) -> String? {
+    guard case .operation(let work) = self else { return nil }
+    switch ability {
+    case .pause: return work.canPause ? nil : "\(work.className) has no way to pause; P holds back what has not started"
+    case .retry: return "an operation runs once; the program has to add a new one"
+    case .kill: return "an operation of this program can only be asked to end: x cancels"
+    }
+  }
+}

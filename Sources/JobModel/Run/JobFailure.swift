@@ -1,0 +1,51 @@
+/// Why an attempt failed: a cause for the retry policy and a reason to read.
+package struct JobFailure: Error, Sendable, Equatable {
+  package enum Cause: Sendable, Equatable {
+    /// The process ended with a status other than 0.
+    case exit(Int32)
+    /// The process was ended by a signal that opdash did not send.
+    case signal(Int32)
+    /// The command could not be started.
+    case launch
+    /// The server answered with this status.
+    case http(Int)
+    /// No connection, or one that broke.
+    case network
+    case timedOut
+    /// The bytes arrived and are not the expected ones.
+    case checksum
+    /// A local file could not be read or written.
+    case file
+    case simulated
+    /// An operation of the program's own queue ended with an error.
+    case error
+  }
+
+  package var cause: Cause
+  /// Short enough for one column: `exit 1`, `HTTP 503`.
+  package var reason: String
+
+  package init(_ cause: Cause, _ reason: String) {
+    self.cause = cause
+    self.reason = reason
+  }
+
+  /// The exit status, where a process gave one.
+  package var exit: Int32? {
+    if case .exit(let code) = cause { return code }
+    return nil
+  }
+
+  package var retryCauses: Set<RetryPolicy.Cause> {
+    switch cause {
+    case .exit: [.exit]
+    case .signal: [.signal]
+    case .http(429): [.tooManyRequests, .clientError]
+    case .http(let status): status >= 500 ? [.serverError] : [.clientError]
+    case .network: [.network]
+    case .timedOut: [.timeout]
+    case .checksum: [.checksum]
+    case .launch, .file, .simulated, .error: []
+    }
+  }
+}

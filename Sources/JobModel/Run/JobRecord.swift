@@ -1,0 +1,141 @@
+/// The state and history of a job.
+package struct JobRecord: Sendable, Equatable {
+  package var job: Job
+  package var state: JobState = .waiting
+  /// When `state` began.
+  package var since: Duration = .zero
+  package var progress: JobProgress?
+  /// Units of progress per second over the last few seconds; nil until the second report.
+  package var rate: Double?
+  package var attempts: [Attempt] = []
+  package var log: LogRing
+  /// The number of needs whose condition is not met.
+  package var unmetNeeds: Int
+  package var dependents: [JobID] = []
+  /// The requested cancellation of the attempt in progress.
+  package var cancelling: Cancelling?
+  /// The time spent in each kind of state, without the current one.
+  package var spent = Spent()
+  /// Empty until the job leaves its first state.
+  package var phases = Phases()
+  /// The rates of the newest attempt.
+  package var rates = RateHistory()
+
+  /// Edges to the dependents; one with two conditions has two.
+  var edges: [JobGraph.Dependent] = []
+  var rateSample: (time: Duration, done: Int64)?
+
+  package init(job: Job, logCapacity: Int = LogRing.capacity) {
+    self.job = job
+    log = LogRing(capacity: logCapacity)
+    unmetNeeds = job.needs.count
+  }
+
+  /// One attempt at the job's work.
+  package struct Attempt: Sendable, Equatable {
+    package var number: Int
+    package var startedAt: Duration
+    package var endedAt: Duration?
+    package var pid: Int32?
+    /// Nil while the attempt executes, and if it succeeded or was cancelled.
+    package var failure: JobFailure?
+    package var pausedFor: Duration = .zero
+  }
+
+  package struct Cancelling: Sendable, Equatable {
+    package var by: JobState.Canceller
+    package var isKill: Bool
+    package var at: Duration
+  }
+
+  package struct Spent: Sendable, Equatable {
+    package var waiting: Duration = .zero
+    package var forSlot: Duration = .zero
+    package var forPool: Duration = .zero
+    package var backingOff: Duration = .zero
+    package var executing: Duration = .zero
+    package var paused: Duration = .zero
+  }
+
+  package var attempt: Attempt? { attempts.last }
+
+  /// The execution time of the newest attempt, without pauses; nil before the first.
+  package func elapsed(at now: Duration) -> Duration? {
+    guard let attempt else { return nil }
+    if let end = attempt.endedAt { return end - attempt.startedAt - attempt.pausedFor }
+    var paused = attempt.pausedFor
+    if case .paused(started: true) = state { paused += now - since }
+    return max(.zero, now - attempt.startedAt - paused)
+  }
+
+  /// The time left at the current rate; nil while the rate or the total is unknown.
+  package func remaining(at now: Duration) -> Duration? {
+    guard state == .executing, let progress, let total = progress.total else { return nil }
+    let left = Double(max(0, total - progress.done))
+    if let rate, rate > 0 { return .seconds(left / rate) }
+    return nil
+  }
+
+  package static func == (left: JobRecord, right: JobRecord) -> Bool {
+    left.job == right.job && left.state == right.state && left.since == right.since && left.progress == right.progress
+      && left.rate == right.rate && left.attempts == right.attempts && left.log == right.log
+      && left.unmetNeeds == right.unmetNeeds && left.dependents == right.dependents
+      && left.cancelling == right.cancelling && left.spent == right.spent && left.phases == right.phases
+      && left.rates == right.rates
+  }
+}
+
+extension JobRecord {
+  mutating func move(to state: JobState, attempt number: Int, pid: Int32?, at time: Duration) {
+    let lasted = time - since
+    switch self.state {
+    case .waiting: spent.waiting += lasted
+    case .ready(.slot): spent.forSlot += lasted
+    case .ready(.pool): spent.forPool += lasted
+    case .backingOff: spent.backingOff += lasted
+    case .executing: spent.executing += lasted
+    case .paused(let started):
+      spent.paused += lasted
+      if started, !attempts.isEmpty { attempts[attempts.count - 1].pausedFor += lasted }
+    case .succeeded, .failed, .cancelled, .skipped: break
+    }
+    if case .executing = state, attempts.last?.number != number {
+      attempts.append(Attempt(number: number, startedAt: time, pid: pid))
+      progress = nil
+      rate = nil
+      rateSample = nil
+      rates.clear()
+    } else if !attempts.isEmpty, self.state.isActive, !state.isActive {
+      attempts[attempts.count - 1].endedAt = time
+      switch state {
+      case .failed(let failure, _), .backingOff(_, _, _, let failure): attempts[attempts.count - 1].failure = failure
+      default: break
+      }
+    }
+    if let pid, !attempts.isEmpty { attempts[attempts.count - 1].pid = pid }
+    // The time in which it did not execute is no sample of the rate.
+    if case .executing = self.state {} else { rateSample = nil }
+    if !state.isActive { cancelling = nil }
+    // The first phase is recorded when it ends, so that the many waiting jobs of a large run allocate nothing.
+    if phases.count == 0 { phases.begin(Phase.Kind(self.state), at: since) }
+    if phases.last?.kind != Phase.Kind(state) || state.isTerminal { phases.begin(Phase.Kind(state), at: time) }
+    self.state = state
+    since = time
+  }
+
+  mutating func report(_ progress: JobProgress, at time: Duration) {
+    self.progress = progress
+    rates.report(progress.done, at: time)
+    guard let sample = rateSample else {
+      rateSample = (time, progress.done)
+      return
+    }
+    let seconds = (time - sample.time) / .seconds(1)
+    guard seconds >= 0.05 else { return }
+    let now = Double(max(0, progress.done - sample.done)) / seconds
+    // Old samples fade with a half-life of about two seconds, at any frequency of reports.
+    let weight = 1 - 1 / (1 + seconds / 2)
+    rate = rate.map { $0 + (now - $0) * weight } ?? now
+    rateSample = (time, progress.done)
+  }
+}

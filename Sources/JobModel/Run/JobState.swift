@@ -1,0 +1,75 @@
+/// The state of a job, with the data that only this state has.
+package enum JobState: Sendable, Equatable {
+  /// Some needs are not met; `JobRecord.unmetNeeds` counts them.
+  case waiting
+  /// All needs are met; a slot or a pool is missing.
+  case ready(for: Room)
+  case executing
+  /// Paused by a person; `started` if an attempt is in progress.
+  case paused(started: Bool)
+  /// Retry `number` of `limit` starts at `until` on the run's clock.
+  case backingOff(until: Duration, number: Int, limit: Int, after: JobFailure)
+  case succeeded(upToDate: Bool)
+  /// The last attempt failed and no retry follows; `allowed` if the run can succeed nevertheless.
+  case failed(JobFailure, allowed: Bool)
+  case cancelled(by: Canceller)
+  /// A need can no longer be met; `because` is the job at the root of the chain of skips.
+  case skipped(because: JobID)
+
+  package enum Room: Sendable, Equatable {
+    case slot
+    case pool(String)
+  }
+
+  package enum Canceller: String, Sendable {
+    case person
+    case signal
+    case policy
+    /// The program whose operation it is.
+    case program
+  }
+
+  /// Whether the job has ended; only a retry changes the state again.
+  package var isTerminal: Bool {
+    switch self {
+    case .waiting, .ready, .executing, .paused, .backingOff: false
+    case .succeeded, .failed, .cancelled, .skipped: true
+    }
+  }
+
+  /// Whether an attempt is in progress, paused or not.
+  package var isActive: Bool {
+    switch self {
+    case .executing, .paused(started: true): true
+    default: false
+    }
+  }
+
+  /// Whether it meets the condition `ok`.
+  package var isOK: Bool {
+    switch self {
+    case .succeeded, .failed(_, allowed: true): true
+    default: false
+    }
+  }
+
+  /// Whether it ended by failing, allowed or not.
+  package var isFailure: Bool {
+    if case .failed = self { return true }
+    return false
+  }
+}
+
+extension JobNeed.Condition {
+  /// Whether a job in `state` satisfies the condition.
+  package func isMet(by state: JobState) -> Bool {
+    switch self {
+    case .ok: state.isOK
+    case .finished: state.isTerminal
+    case .failed: state.isFailure
+    }
+  }
+
+  /// Whether a job that ended in `state` can no longer satisfy it.
+  package func isRuledOut(by state: JobState) -> Bool { state.isTerminal && !isMet(by: state) }
+}

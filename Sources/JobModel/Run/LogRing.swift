@@ -1,0 +1,71 @@
+/// The newest lines of a job's output; the oldest are dropped first.
+///
+/// It holds at most `capacity` lines and `byteCapacity` bytes of text; the log file has the whole.
+package struct LogRing: Sendable, Equatable {
+  /// Lines that a log view can scroll through.
+  package static let capacity = 2000
+  package static let byteCapacity = 256 * 1024
+
+  package struct Entry: Sendable, Equatable {
+    /// 0 for the job's first line, in any attempt; grows by one.
+    package var number: Int
+    /// The number of its event, which orders lines of several jobs.
+    package var seq: Int
+    package var time: Duration
+    package var attempt: Int
+    package var line: LogLine
+  }
+
+  private let capacity: Int
+  /// Entries before `head` are empty; they are removed in bulk, so that appending a line takes constant time.
+  private(set) var storage: [Entry] = []
+  private var head = 0
+  /// How many bytes of text are held.
+  private var bytes = 0
+  /// How many lines there ever were.
+  package private(set) var total = 0
+
+  package init(capacity: Int = LogRing.capacity) { self.capacity = capacity }
+
+  package var count: Int { storage.count - head }
+  package var isEmpty: Bool { count == 0 }
+  /// How many lines have been dropped.
+  package var dropped: Int { total - count }
+
+  /// The bytes of its text and entries; the same for equal histories.
+  package var memory: Int { bytes + storage.count * MemoryLayout<Entry>.stride }
+
+  /// 0 is the oldest line held.
+  package subscript(position: Int) -> Entry { storage[head + position] }
+
+  /// The newest line.
+  package var last: Entry? { storage.last }
+
+  package mutating func append(_ line: LogLine, seq: Int, at time: Duration, attempt: Int) {
+    storage.append(Entry(number: total, seq: seq, time: time, attempt: attempt, line: line))
+    total += 1
+    bytes += line.text.utf8.count
+    while count > capacity || (bytes > Self.byteCapacity && count > 1) { dropFirst() }
+  }
+
+  /// Drops all but the newest `lines` and releases their memory.
+  package mutating func trim(to lines: Int) {
+    // A copy of a slice has no room to spare; removing elements would keep the old buffer.
+    storage = Array(storage[head...].suffix(lines))
+    head = 0
+    bytes = storage.reduce(0) { $0 + $1.line.text.utf8.count }
+  }
+
+  private mutating func dropFirst() {
+    bytes -= storage[head].line.text.utf8.count
+    storage[head].line.text = ""
+    head += 1
+    guard head > 16, head > storage.count / 2 else { return }
+    storage.removeFirst(head)
+    head = 0
+  }
+
+  package static func == (left: LogRing, right: LogRing) -> Bool {
+    left.total == right.total && left.storage[left.head...] == right.storage[right.head...]
+  }
+}

@@ -1,0 +1,222 @@
+/// The state of a run: the fold of its events and nothing else.
+package struct Run: Sendable, Equatable {
+  package private(set) var start: RunStart?
+  package private(set) var slots = 0
+  package private(set) var isDraining = false
+  package private(set) var stopping: Stopping?
+  package private(set) var jobs: [JobRecord] = []
+  package private(set) var counts = Counts()
+  package private(set) var summary: RunSummary?
+  /// The instant of the newest event.
+  package private(set) var time: Duration = .zero
+  /// The newest end of a job.
+  private var lastEnd: Duration = .zero
+  private var endedLogs = EndedLogs()
+  private let logCapacity: Int
+  /// Edges from jobs that are not added yet to jobs that need them.
+  private var early: [JobID: [JobGraph.Dependent]] = [:]
+  /// The number that the next event must have.
+  package private(set) var nextSeq = 0
+
+  /// A run without events; `logCapacity` is how many lines of each job's output are kept.
+  package init(logCapacity: Int = LogRing.capacity) { self.logCapacity = logCapacity }
+
+  /// The number of slots of an operation queue without a limit.
+  package static let unlimited = 1_000_000
+
+  package struct Stopping: Sendable, Equatable {
+    package var level: StopLevel
+    package var by: JobState.Canceller
+    package var at: Duration
+  }
+
+  /// How many jobs are in each state.
+  package struct Counts: Sendable, Equatable {
+    package var waiting = 0
+    package var ready = 0
+    package var executing = 0
+    /// Paused, before the start or during an attempt.
+    package var paused = 0
+    package var backingOff = 0
+    package var succeeded = 0
+    package var failed = 0
+    /// The part of `failed` that was allowed to fail.
+    package var allowed = 0
+    package var cancelled = 0
+    /// The part of `cancelled` that the program itself cancelled.
+    package var cancelledByProgram = 0
+    package var skipped = 0
+    /// Attempts in progress, paused or not: the slots in use.
+    package var active = 0
+
+    package var done: Int { succeeded + failed + cancelled + skipped }
+    package var all: Int { done + waiting + ready + executing + paused + backingOff }
+
+    mutating func add(_ state: JobState, _ amount: Int) {
+      if state.isActive { active += amount }
+      switch state {
+      case .waiting: waiting += amount
+      case .ready: ready += amount
+      case .executing: executing += amount
+      case .paused: paused += amount
+      case .backingOff: backingOff += amount
+      case .succeeded: succeeded += amount
+      case .failed(_, let isAllowed):
+        failed += amount
+        if isAllowed { allowed += amount }
+      case .cancelled(let canceller):
+        cancelled += amount
+        if canceller == .program { cancelledByProgram += amount }
+      case .skipped: skipped += amount
+      }
+    }
+  }
+
+  package subscript(id: JobID) -> JobRecord { jobs[id.index] }
+
+  package var ids: some RandomAccessCollection<JobID> { jobs.indices.lazy.map { JobID($0) } }
+
+  package func id(named name: String) -> JobID? {
+    jobs.firstIndex { $0.job.name == name }.map { JobID($0) }
+  }
+
+  /// Whether every job has ended.
+  package var isComplete: Bool { start != nil && jobs.count >= (start?.jobs ?? 0) && counts.done == jobs.count }
+
+  /// The time until the last job ended; until the newest event while some have not.
+  package var length: Duration { isComplete ? lastEnd : time }
+
+  /// The file with the whole output of an attempt, which exists from the first byte on; nil for a run without log files.
+  package func logPath(_ id: JobID, attempt: Int) -> String? {
+    start?.folder.map { LogPath.file(in: $0, job: self[id].job.name, id: id, attempt: attempt) }
+  }
+
+  /// The jobs that would be skipped if `id` were cancelled now, in the order of their identifiers.
+  ///
+  /// Takes time linear in its direct and indirect dependents and their needs.
+  package func skipped(byCancelling id: JobID) -> [JobID] {
+    guard !self[id].state.isTerminal else { return [] }
+    var isReached = [Bool](repeating: false, count: jobs.count)
+    isReached[id.index] = true
+    var open = [id]
+    var skipped: [JobID] = []
+    while let next = open.popLast() {
+      // A job that is cancelled or skipped has ended and has not failed.
+      for edge in jobs[next.index].edges where edge.when != .finished && !isReached[edge.job.index] {
+        let state = jobs[edge.job.index].state
+        guard !state.isTerminal, !state.isActive else { continue }
+        isReached[edge.job.index] = true
+        skipped.append(edge.job)
+        open.append(edge.job)
+      }
+    }
+    return skipped.sorted()
+  }
+
+  package mutating func apply(_ event: JobEvent) {
+    precondition(event.seq == nextSeq, "event \(event.seq) does not follow \(nextSeq - 1)")
+    nextSeq += 1
+    time = event.time
+    switch event.fact {
+    case .runStarted(let start):
+      self.start = start
+      slots = start.slots
+      jobs.reserveCapacity(start.jobs)
+    case .jobAdded(let id, let job):
+      precondition(id.index == jobs.count, "jobs are added in the order of their identifiers")
+      jobs.append(JobRecord(job: job, logCapacity: logCapacity))
+      jobs[id.index].since = event.time
+      counts.add(.waiting, 1)
+      guard let declared = start?.jobs, jobs.count >= declared else { break }
+      if jobs.count == declared { link() } else { link(late: id) }
+    case .jobState(let id, let state, let attempt, let pid):
+      move(id, to: state, attempt: attempt, pid: pid, at: event.time)
+    case .jobProgress(let id, let progress):
+      jobs[id.index].report(progress, at: event.time)
+    case .jobLog(let id, let attempt, let line):
+      jobs[id.index].log.append(line, seq: event.seq, at: event.time, attempt: attempt)
+    case .cancelRequested(let id, let canceller, let isKill):
+      jobs[id.index].cancelling = .init(by: canceller, isKill: isKill, at: event.time)
+    case .slotsChanged(let slots):
+      self.slots = slots
+    case .priorityChanged(let id, let priority):
+      jobs[id.index].job.priority = priority
+    case .drainChanged(let draining):
+      isDraining = draining
+    case .stopRequested(let level, let canceller):
+      stopping = Stopping(level: level, by: canceller, at: event.time)
+    case .runFinished(let summary):
+      self.summary = summary
+    }
+  }
+
+  /// Trims the logs of the first jobs to end when those of all ended jobs take too much memory; log files have the rest.
+  private mutating func boundLogs(_ id: JobID) {
+    endedLogs.jobs.append(id)
+    endedLogs.memory += jobs[id.index].log.memory
+    while endedLogs.memory > EndedLogs.limit, let oldest = endedLogs.popFirst() {
+      let before = jobs[oldest.index].log.memory
+      // A retried job is counted again when it ends.
+      if jobs[oldest.index].state.isTerminal { jobs[oldest.index].log.trim(to: EndedLogs.kept) }
+      let after = jobs[oldest.index].state.isTerminal ? jobs[oldest.index].log.memory : 0
+      endedLogs.memory -= min(endedLogs.memory, before - after)
+    }
+  }
+
+  /// The jobs that have ended with output, in the order of their ends, and the memory of their logs.
+  private struct EndedLogs: Equatable {
+    /// Bytes, of text and entries.
+    static let limit = 64 << 20
+    /// Lines.
+    static let kept = 20
+
+    var jobs: [JobID] = []
+    var first = 0
+    var memory = 0
+
+    mutating func popFirst() -> JobID? {
+      guard first < jobs.count else { return nil }
+      defer { first += 1 }
+      return jobs[first]
+    }
+  }
+
+  /// Links all jobs to their dependents once the last declared job is added: a need may name a later job.
+  private mutating func link() {
+    for index in jobs.indices {
+      for need in jobs[index].job.needs { link(JobID(index), need) }
+    }
+  }
+
+  /// Links a job that was added after the start, as happens in an observed queue.
+  private mutating func link(late id: JobID) {
+    for need in jobs[id.index].job.needs { link(id, need) }
+    for edge in early.removeValue(forKey: id) ?? [] { link(edge.job, JobNeed(id, when: edge.when)) }
+  }
+
+  private mutating func link(_ id: JobID, _ need: JobNeed) {
+    guard need.job.index < jobs.count else {
+      early[need.job, default: []].append(JobGraph.Dependent(job: id, when: need.when))
+      return
+    }
+    jobs[need.job.index].edges.append(JobGraph.Dependent(job: id, when: need.when))
+    // A job that needs another on two conditions is one dependent of it.
+    if jobs[need.job.index].dependents.last != id { jobs[need.job.index].dependents.append(id) }
+    if need.when.isMet(by: jobs[need.job.index].state) { jobs[id.index].unmetNeeds -= 1 }
+  }
+
+  private mutating func move(_ id: JobID, to state: JobState, attempt: Int, pid: Int32?, at time: Duration) {
+    let old = jobs[id.index].state
+    counts.add(old, -1)
+    counts.add(state, 1)
+    jobs[id.index].move(to: state, attempt: attempt, pid: pid, at: time)
+    if state.isTerminal { lastEnd = time }
+    if state.isTerminal, !jobs[id.index].log.isEmpty { boundLogs(id) }
+    let meetsTheSame =
+      old.isTerminal == state.isTerminal && old.isOK == state.isOK && old.isFailure == state.isFailure
+    guard !meetsTheSame else { return }
+    for edge in jobs[id.index].edges {
+      jobs[edge.job.index].unmetNeeds += (edge.when.isMet(by: old) ? 1 : 0) - (edge.when.isMet(by: state) ? 1 : 0)
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import DemoServer
+import Foundation
+import JobFiles
+import JobModel
+import Scenarios
+import Session
+
+/// Something to run: a graph, what the header calls it, and what is to be done when it is over.
+@MainActor
+struct RunPlan {
+  enum Subject {
+    /// Jobs for the engine.
+    case graph(JobGraph)
+    /// A run that makes itself, with slots and policy of its own.
+    case live(any JobFeed, start: @MainActor () -> Void)
+  }
+
+  var subject: Subject
+  var source: String
+  /// What is printed at the end, told from the run.
+  var closing: @MainActor (Run) -> [String] = { _ in [] }
+  /// Gives back what was taken for the run; called once, before the program ends.
+  var cleanUp: @MainActor () -> Void = {}
+
+  init(
+    _ subject: Subject, source: String, closing: @escaping @MainActor (Run) -> [String] = { _ in [] },
+    cleanUp: @escaping @MainActor () -> Void = {}
+  ) {
+    self.subject = subject
+    self.source = source
+    self.closing = closing
+    self.cleanUp = cleanUp
+  }
+
+  /// The plan of a built-in scenario; one of real work gets a folder of its own and, if it talks to one, a server.
+  static func scenario(_ name: String, _ environment: Environment) throws -> RunPlan {
+    guard let scenario = Scenario.named(name) else {
+      let names = Scenario.all.map(\.name)
+      let near = NearestName.of(name, in: names).map { ": did you mean '\($0)'?" } ?? "; opdash demo lists them"
+      throw UsageError("there is no scenario '\(name)'\(near)")
+    }
+    let server = scenario.needsServer ? try DemoServer() : nil
+    let folder = FileManager.default.temporaryDirectory.appending(path: "opdash-\(name)-\(UUID().uuidString)")
+    let cleanUp: @MainActor () -> Void = {
+      server?.stop()
+      try? FileManager.default.removeItem(at: folder)
+    }
+    do {
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      switch scenario.source {
+      case .graph(let make):
+        return RunPlan(.graph(make()), source: name, closing: { scenario.closing($0) }, cleanUp: cleanUp)
+      case .jobFile(let text):
+        let graph = try JobFile.decode(
+          Array(text.utf8), file: "\(name).yml", directory: folder.path, environment: environment.variables,
+          vars: server.map { ["base": $0.address] } ?? [:])
+        return RunPlan(.graph(graph), source: name, closing: { scenario.closing($0) }, cleanUp: cleanUp)
+      case .operations(let perform):
+        let performance = try perform(server?.address ?? "", folder)
+        return RunPlan(
+          .live(performance.feed, start: { performance.start() }), source: name,
+          closing: { scenario.closing($0, of: performance) }, cleanUp: cleanUp)
+      }
+    } catch {
+      cleanUp()
+      throw (error as? JobFileFaults).map { Faults($0) } ?? error
+    }
+  }
+
+  /// The scenarios, a line for each.
+  static var list: [String] {
+    let width = Scenario.all.map(\.name.count).max() ?? 0
+    return Scenario.all.map { scenario in
+      scenario.name + String(repeating: " ", count: width - scenario.name.count) + "  " + scenario.summary
+    }
+  }
+}
+
+extension Faults {
+  init(_ faults: JobFileFaults) { lines = faults.faults.map(\.description) }
+}
