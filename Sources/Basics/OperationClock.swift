@@ -1,5 +1,4 @@
 import Dispatch
-import Foundation
 
 /// The source of time of operations, engines and screens, so that a test can replace it.
 public protocol OperationClock: Sendable {
@@ -98,13 +97,21 @@ public final class ManualOperationClock: OperationClock {
 
   /// Moves on and makes the calls that come due, each at its own instant, equals in the order in which they were scheduled.
   ///
-  /// A call without a queue is made on this thread; one with a queue is made there, and waited for.
+  /// A call without a queue is made on this thread; one with a queue is made there and waited for, or at once from there.
   public func advance(by duration: Duration) {
     let end = now + duration
     while let (queue, body) = takeNext(until: end) {
-      if let queue, !(queue === DispatchQueue.main && Thread.isMainThread) { queue.sync(execute: body) } else { body() }
+      if let queue, !Self.isCurrent(queue) { queue.sync(execute: body) } else { body() }
     }
     state.withLock { $0.now = max($0.now, end) }
+  }
+
+  /// Asks the queue itself: dispatch may drain the main queue on another thread than the main one.
+  private static func isCurrent(_ queue: DispatchQueue) -> Bool {
+    let key = DispatchSpecificKey<Bool>()
+    queue.setSpecific(key: key, value: true)
+    defer { queue.setSpecific(key: key, value: nil) }
+    return DispatchQueue.getSpecific(key: key) == true
   }
 
   private func takeNext(until end: Duration) -> (queue: DispatchQueue?, body: @Sendable () -> Void)? {

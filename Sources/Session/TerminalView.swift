@@ -5,14 +5,13 @@ import NcursesTerminal
 /// The dashboard on the terminal that opdash was started on.
 @MainActor
 package final class TerminalView: LiveView {
-  private let dashboard: Dashboard
+  private let dashboard: TerminalDashboard
 
   package init(_ feed: any JobFeed, _ options: ViewOptions) {
     let terminal = NcursesTerminal(
       traits: options.traits, asksBackground: options.asksBackground, environment: options.variables)
-    dashboard = Dashboard(
-      feed: feed, terminal: terminal, traits: options.traits, clock: DispatchDashboardClock { feed.elapsed },
-      options: Options(options))
+    dashboard = TerminalDashboard(
+      feed: feed, terminal: terminal, traits: options.traits, options: DashboardOptions(options))
   }
 
   package func open(whenDone: @escaping @MainActor (LiveViewEnd) -> Void) throws {
@@ -29,12 +28,12 @@ package final class TerminalView: LiveView {
   package func close() { dashboard.close() }
 }
 
-extension Options {
+extension DashboardOptions {
   init(_ view: ViewOptions) {
     let settings = view.settings
     self.init(
-      keepOpen: .init(rawValue: settings.keepOpen.rawValue) ?? .onFailure, source: view.source,
-      usesMouse: settings.hasMouse, keys: KeyMap(changes: settings.keys))
+      keepOpen: settings.keepOpen, source: view.source, usesMouse: settings.hasMouse,
+      keys: KeyMap(changes: settings.keys))
     looks = .named(settings.looks)
     notice = settings.notice ?? .none
   }

@@ -29,8 +29,8 @@ final class CountingTerminal: Terminal {
   func close() { terminal.close() }
 }
 
-/// So many jobs, and so many changes of them a second, stated by a thread of their own: what is left of the process's time
-/// is the dashboard's.
+/// A number of jobs with a number of changes a second, which are stated by a thread of their own: the rest of the process's
+/// CPU time is the dashboard's.
 @MainActor
 final class Load {
   private struct Produced {
@@ -41,7 +41,7 @@ final class Load {
 
   private let feed = Feed()
   private let terminal: CountingTerminal
-  private let dashboard: Dashboard
+  private let dashboard: TerminalDashboard
   private let jobs: Int
   private let rate: Int
   private let seconds: Double
@@ -52,9 +52,7 @@ final class Load {
     (self.jobs, self.rate, self.seconds, self.report) = (jobs, rate, seconds, report)
     let traits = ScreenTraits(isASCII: false, palette: .many)
     terminal = CountingTerminal(NcursesTerminal(traits: traits, environment: ProcessInfo.processInfo.environment))
-    let feed = feed
-    dashboard = Dashboard(
-      feed: feed, terminal: terminal, traits: traits, clock: DispatchDashboardClock { feed.elapsed })
+    dashboard = TerminalDashboard(feed: feed, terminal: terminal, traits: traits)
     feed.begin(
       (0..<jobs).map { Job(name: "job-\($0)", work: .simulate(SimulatedWork(duration: .milliseconds(500)))) },
       slots: 1000, at: .zero)
@@ -83,7 +81,7 @@ final class Load {
     DispatchQueue.main.asyncAfter(deadline: .now() + Self.warmUp) { MainActor.assumeIsolated { self.measure() } }
   }
 
-  /// Until the first jobs have ended, there is less to draw.
+  /// Seconds until the first jobs have ended; before, there is less to draw.
   private nonisolated static let warmUp = 2.0
 
   private func measure() {
@@ -104,7 +102,7 @@ final class Load {
     }
   }
 
-  /// The facts that have been stated, and the CPU time of all but the thread that states them.
+  /// The number of events stated, and the CPU time of all threads but the one that states them.
   private func read() -> (facts: Int, cpu: Double) {
     let produced = produced.withLock { $0 }
     return (produced.facts, Self.seconds(CLOCK_PROCESS_CPUTIME_ID) - produced.cpu)
@@ -117,9 +115,9 @@ final class Load {
   }
 }
 
-/// The lives of jobs, a thousand at a time, fact by fact: ready, executing, two reports, an end.
+/// The events of jobs, a thousand jobs at a time: ready, executing, two progress reports, an end.
 ///
-/// One in a hundred fails, and the one after it is skipped.
+/// One job in a hundred fails, and the one after it is skipped.
 struct Life {
   private let jobs: Int
   private var open: [(job: Int, step: Int)] = []

@@ -1,3 +1,4 @@
+import Basics
 import JobModel
 import Screen
 import Support
@@ -5,7 +6,7 @@ import Testing
 
 @testable import Dashboard
 
-/// The whole of it on a terminal that records, with a clock that stands still until told.
+/// The dashboard on a recording terminal, with a manual clock.
 @MainActor
 struct DashboardTests {
   private static func pair() -> RunBuilder { RunBuilder([.shell("a"), .shell("b", needs: [JobNeed(JobID(0))])]) }
@@ -13,19 +14,18 @@ struct DashboardTests {
   @Test func nothingIsArmedWhileNothingMoves() throws {
     let stage = try Stage(Self.pair())
     stage.clock.advance(by: .seconds(5))
-    #expect(stage.clock.alarm == nil)
-    #expect(stage.clock.rings == 0)
-    #expect(stage.terminal.frames.count == 1)
+    #expect(stage.feed.alarms.isEmpty)
+    #expect(stage.frames == 1)
   }
 
   @Test func aPausedRunDoesNotTick() throws {
     let stage = try Stage(Self.pair())
     stage.play(at: 1) { $0.move("a", .executing) }
     stage.play(at: 2) { $0.move("a", .paused(started: true)) }
-    #expect(stage.clock.alarm == nil)
-    let shown = stage.terminal.frames.count
+    #expect(stage.feed.alarms.isEmpty)
+    let shown = stage.frames
     stage.clock.advance(by: .seconds(60))
-    #expect(stage.terminal.frames.count == shown)
+    #expect(stage.frames == shown)
   }
 
   @Test func aMeasuredJobTicksOnceASecondOnTheSecond() throws {
@@ -34,96 +34,91 @@ struct DashboardTests {
       $0.move("a", .executing)
       $0.progress("a", 1, of: 10, .steps)
     }
-    #expect(stage.clock.alarm == .seconds(2))
-    let rings = stage.clock.rings
+    #expect(stage.feed.alarms == [.seconds(2)])
+    let shown = stage.frames
     stage.clock.advance(by: .seconds(10))
-    #expect(stage.clock.rings == rings + 10)
+    #expect(stage.frames == shown + 10)
   }
 
   @Test func aBarWithoutAMeasureMovesFourTimesASecondWhileItIsSeen() throws {
     let stage = try Stage(Self.pair())
     stage.play(at: 1) { $0.move("a", .executing) }
-    let rings = stage.clock.rings
+    let shown = stage.frames
     stage.clock.advance(by: .seconds(5))
-    #expect(stage.clock.rings == rings + 20)
+    #expect(stage.frames == shown + 20)
     // The help page covers the bar.
     stage.press(.character("?"))
-    let covered = stage.clock.rings
+    let covered = stage.frames
     stage.clock.advance(by: .seconds(5))
-    #expect(stage.clock.rings == covered + 5)
+    #expect(stage.frames == covered + 5)
   }
 
   @Test func tenThousandFactsCostOneFrame() throws {
-    let stage = try Stage(RunBuilder((0..<100).map { .shell("job-\($0)") }))
-    stage.clock.advance(by: .seconds(1))
-    let shown = stage.terminal.frames.count
-    for round in 0..<100 {
-      stage.feed.play { run in
-        for _ in 0..<100 { run.log("job-\(round)", "a line") }
+    let stage = try Stage.idle(100)
+    let drawn = stage.frames {
+      for round in 0..<100 {
+        stage.feed.play { run in
+          for _ in 0..<100 { run.log("job-\(round)", "a line") }
+        }
       }
+      stage.feed.play { $0.move("job-7", .paused(started: false)) }
+      stage.clock.advance(by: .seconds(1))
     }
-    stage.feed.play { $0.move("job-7", .paused(started: false)) }
-    stage.clock.advance(by: .seconds(1))
-    #expect(stage.terminal.frames.count == shown + 1)
-    #expect(stage.clock.rings == 1)
+    #expect(drawn == 1)
   }
 
   @Test func factsKeepTheirPace() throws {
-    let stage = try Stage(RunBuilder((0..<300).map { .shell("job-\($0)") }))
-    stage.clock.advance(by: .seconds(1))
-    let shown = stage.terminal.frames.count
-    for number in 0..<200 {
-      stage.feed.play { $0.move("job-\(number)", .paused(started: false)) }
-      stage.clock.advance(by: .milliseconds(5))
+    let stage = try Stage.idle(300)
+    let drawn = stage.frames {
+      for number in 0..<200 {
+        stage.feed.play { $0.move("job-\(number)", .paused(started: false)) }
+        stage.clock.advance(by: .milliseconds(5))
+      }
     }
-    // One second of it, a frame every 50 ms.
-    #expect((19...21).contains(stage.terminal.frames.count - shown))
+    // In one second, a frame every 50 ms.
+    #expect((19...21).contains(drawn))
   }
 
   @Test func aHeldKeySharesItsAnswers() throws {
-    let stage = try Stage(RunBuilder((0..<1200).map { .shell("job-\($0)") }))
-    stage.clock.advance(by: .seconds(1))
-    let shown = stage.terminal.frames.count
-    for _ in 0..<1000 {
-      stage.terminal.send(.key(.down))
-      stage.clock.advance(by: .milliseconds(1))
+    let stage = try Stage.idle(1200)
+    let drawn = stage.frames {
+      for _ in 0..<1000 {
+        stage.terminal.send(.key(.down))
+        stage.clock.advance(by: .milliseconds(1))
+      }
+      stage.clock.advance(by: .milliseconds(10))
     }
-    // One second of it, an answer every 8 ms; what comes last is answered too.
-    stage.clock.advance(by: .milliseconds(10))
-    #expect((124...127).contains(stage.terminal.frames.count - shown))
+    // In one second, an answer every 8 ms; the last key is answered too.
+    #expect((124...127).contains(drawn))
     #expect(stage.line(with: "log: job-1000") != nil)
   }
 
   @Test func aPasteOfKeysIsTwoAnswers() throws {
-    let stage = try Stage(RunBuilder((0..<1200).map { .shell("job-\($0)") }))
-    stage.clock.advance(by: .seconds(1))
-    let shown = stage.terminal.frames.count
+    let stage = try Stage.idle(1200)
+    let shown = stage.frames
     for _ in 0..<1000 { stage.terminal.send(.key(.down)) }
     stage.clock.advance(by: .milliseconds(20))
-    #expect(stage.terminal.frames.count - shown == 2)
+    #expect(stage.frames - shown == 2)
     #expect(stage.line(with: "log: job-1000") != nil)
   }
 
   @Test func aKeyIsAnsweredAtOnceWhileFactsStream() throws {
-    let stage = try Stage(RunBuilder((0..<300).map { .shell("job-\($0)") }))
-    stage.clock.advance(by: .seconds(1))
+    let stage = try Stage.idle(300)
     for number in 0..<100 {
       stage.feed.play { $0.move("job-\(number)", .paused(started: false)) }
-      // So that keys meet every age of the last frame.
+      // Keys are pressed at every age of the last frame.
       stage.clock.advance(by: .milliseconds(Int64(9 + number % 7)))
-      let shown = stage.terminal.frames.count
+      let shown = stage.frames
       stage.terminal.send(.key(number % 2 == 0 ? .down : .up))
-      #expect(stage.terminal.frames.count == shown + 1)
+      #expect(stage.frames == shown + 1)
     }
   }
 
   @Test func aKeyIsAnsweredAmidAHundredThousandFacts() async throws {
-    let feed = RecordingFeed(RunBuilder((0..<1000).map { .shell("job-\($0)") }))
+    let feed = RecordingFeed(RunBuilder((0..<1000).map { .shell("job-\($0)") }), step: .milliseconds(1))
     let terminal = RecordingTerminal()
-    // Each look at the clock takes a millisecond.
-    let clock = ManualClock(step: .milliseconds(1))
-    let dashboard = Dashboard(
-      feed: feed, terminal: terminal, traits: ScreenTraits(isASCII: true, palette: .none), clock: clock)
+    let dashboard = TerminalDashboard(
+      feed: feed, terminal: terminal, traits: ScreenTraits(isASCII: true, palette: .none), clock: feed.clock)
     try dashboard.run { _ in }
     feed.play { run in
       for number in 0..<100_000 { run.log("job-\(number % 1000)", "line \(number)") }
@@ -134,32 +129,31 @@ struct DashboardTests {
     #expect(answer.contains("Moving") && !answer.contains("FAIL"))
     #expect(
       await soon {
-        clock.advance(by: .milliseconds(100))
+        feed.clock.advance(by: .milliseconds(100))
         return terminal.shown?.text.contains("FAIL 1") == true
       })
     dashboard.close()
   }
 
   @Test func aResizeAndTheMouseAreAnsweredAtOnce() throws {
-    let stage = try Stage(RunBuilder((0..<300).map { .shell("job-\($0)") }))
-    stage.clock.advance(by: .seconds(1))
+    let stage = try Stage.idle(300)
     for input in [
       TerminalInput.mouse(MouseEvent(.wheelDown, x: 10, y: 6)), .resized(Size(width: 90, height: 30)),
       .mouse(MouseEvent(.click, x: 10, y: 5)),
     ] {
       stage.clock.advance(by: .milliseconds(9))
-      let shown = stage.terminal.frames.count
+      let shown = stage.frames
       stage.terminal.send(input)
-      #expect(stage.terminal.frames.count == shown + 1)
+      #expect(stage.frames == shown + 1)
     }
   }
 
   @Test func aKeyIsAnsweredAtOnceAfterAPause() throws {
     let stage = try Stage(RichRun.builder())
     stage.clock.advance(by: .milliseconds(700))
-    let shown = stage.terminal.frames.count
+    let shown = stage.frames
     stage.terminal.send(.key(.down))
-    #expect(stage.terminal.frames.count == shown + 1)
+    #expect(stage.frames == shown + 1)
   }
 
   @Test func anAnswerGoesAwayByItselfOnce() throws {
@@ -168,7 +162,7 @@ struct DashboardTests {
     #expect(stage.text.contains("7 slots"))
     stage.clock.advance(by: .seconds(5))
     #expect(!stage.text.contains("7 slots"))
-    #expect(stage.clock.alarm == nil)
+    #expect(stage.feed.alarms.isEmpty)
   }
 
   @Test func theCursorStaysOnItsJobWhenTheOrderChanges() throws {
@@ -184,7 +178,7 @@ struct DashboardTests {
     #expect(stage.feed.commands.isEmpty)
   }
 
-  @Test func aCursorThatNobodyTookGoesOnWhenItsJobHasEnded() throws {
+  @Test func aCursorThatNobodyMovedLeavesAnEndedJob() throws {
     let stage = try Stage(Self.pair())
     #expect(stage.line(with: "log: a") != nil)
     stage.play(at: 1) { $0.move("a", .executing) }
@@ -214,8 +208,8 @@ struct DashboardTests {
     #expect(stage.text.contains("FROZEN"))
     stage.play(at: 2) { $0.move("a", .succeeded(upToDate: false)) }
     #expect(stage.text.contains("FROZEN") && stage.line(0).contains("done 0/2"))
-    #expect(stage.clock.alarm == nil)
-    // Nor does a key that has it drawn move its times on.
+    #expect(stage.feed.alarms.isEmpty)
+    // Drawing for a key doesn't advance the times either.
     let job = stage.line(with: "> a ")
     stage.clock.advance(by: .seconds(10))
     stage.press(.character("?"), .escape)
@@ -225,7 +219,7 @@ struct DashboardTests {
   }
 
   @Test func leavingClosesTheTerminalEndsTheSubscriptionAndSaysSoOnce() throws {
-    let stage = try Stage(Self.pair(), options: Options(keepOpen: .onFailure))
+    let stage = try Stage(Self.pair(), options: DashboardOptions(keepOpen: .onFailure))
     stage.play(at: 1) { $0.move("a", .executing) }
     stage.play(at: 2) {
       $0.move("a", .succeeded(upToDate: false))
@@ -235,7 +229,7 @@ struct DashboardTests {
     #expect(!stage.terminal.isOpen)
     #expect(stage.terminal.closings == 1)
     #expect(stage.feed.cancellations >= 1)
-    #expect(stage.clock.alarm == nil)
+    #expect(stage.feed.alarms.isEmpty)
     #expect(stage.line(0).contains("DONE"))
   }
 
@@ -243,30 +237,16 @@ struct DashboardTests {
     let stage = try Stage(RichRun.builder())
     stage.terminal.send(.closed)
     #expect(stage.departures == [.terminalClosed])
-    #expect(stage.clock.alarm == nil)
-  }
-
-  @Test func ctrlCStopsThenKillsThenLeaves() throws {
-    let stage = try Stage(RichRun.builder())
-    stage.dashboard.interrupt()
-    #expect(stage.feed.commands == [.stop(.terminate, by: .signal)])
-    stage.play(at: 222) { $0.state(.stopRequested(.terminate, by: .signal)) }
-    #expect(stage.text.contains("a second Ctrl-C kills"))
-    stage.dashboard.interrupt()
-    stage.play(at: 223) { $0.state(.stopRequested(.kill, by: .signal)) }
-    #expect(stage.text.contains("Killing 6 jobs"))
-    stage.dashboard.interrupt()
-    #expect(stage.feed.commands == [.stop(.terminate, by: .signal), .stop(.kill, by: .signal)])
-    #expect(stage.departures == [.abandoned])
+    #expect(stage.feed.alarms.isEmpty)
   }
 
   @Test func aRunningDashboardLivesUntilItHasLeft() throws {
     let terminal = RecordingTerminal()
-    let clock = ManualClock()
-    weak var dashboard: Dashboard?
+    let clock = ManualOperationClock()
+    weak var dashboard: TerminalDashboard?
     var departures: [Departure] = []
     do {
-      let running = Dashboard(
+      let running = TerminalDashboard(
         feed: RecordingFeed(Self.pair()), terminal: terminal, traits: ScreenTraits(isASCII: true, palette: .none),
         clock: clock)
       try running.run { departures.append($0) }
@@ -287,26 +267,13 @@ struct DashboardTests {
     #expect(stage.terminal.invalidations == 1)
   }
 
-  @Test func whatKeepsTheTerminalFromOpeningIsThrown() {
+  @Test func anErrorOfTheTerminalIsThrown() {
     struct NoTerminal: Error {}
     let terminal = RecordingTerminal()
     terminal.failure = NoTerminal()
-    let dashboard = Dashboard(
+    let dashboard = TerminalDashboard(
       feed: RecordingFeed(Self.pair()), terminal: terminal, traits: ScreenTraits(isASCII: true, palette: .none),
-      clock: ManualClock())
+      clock: ManualOperationClock())
     #expect(throws: NoTerminal.self) { try dashboard.run { _ in } }
-  }
-
-  @Test(.timeLimit(.minutes(1))) func theRealClockRingsItsLastAlarmOnce() async {
-    let clock = DispatchDashboardClock(now: { .zero })
-    var rings: [String] = []
-    await withCheckedContinuation { continuation in
-      clock.setAlarm(at: .zero) { rings.append("replaced") }
-      clock.setAlarm(at: .milliseconds(1)) {
-        rings.append("last")
-        continuation.resume()
-      }
-    }
-    #expect(rings == ["last"])
   }
 }

@@ -17,7 +17,7 @@ struct ErrorWordsTests {
     "Uncaught ReferenceError: y is not defined", "Assertion failed: (a == b)", "Killed: out of memory",
     "Test Case 'T.x' failed (0.1 seconds)", "curl: (7) Connection refused",
   ])
-  func aLineThatSaysSoIsAnError(_ line: String) {
+  func aLineThatReportsAnErrorIsMatched(_ line: String) {
     #expect(ErrorWords.areIn(line))
   }
 
@@ -29,7 +29,7 @@ struct ErrorWordsTests {
     "terror and errors_total", "failover done", "Exception-safe", "12 tests, 0 failures", "Compiling MyError.swift",
     "0 tests failed", "exit code E", "https://x.test/error", "erroré",
   ])
-  func aLineThatDoesNotIsNone(_ line: String) {
+  func aLineWithoutAnErrorIsNotMatched(_ line: String) {
     #expect(!ErrorWords.areIn(line))
   }
 
@@ -42,7 +42,7 @@ struct ErrorWordsTests {
     return Bench(builder)
   }
 
-  @Test func theFirstLineThatNamesAnErrorIsGoneTo() {
+  @Test func theKeyGoesToTheFirstLineWithAnError() {
     var bench = bench { run in
       for number in 0..<40 { run.log("a", "line \(number)") }
       run.log("a", "warning: odd", .stderr)
@@ -55,7 +55,7 @@ struct ErrorWordsTests {
     #expect(bench.model.notice?.text == "the first error")
   }
 
-  @Test func withoutOneItIsTheFirstLineOfStderr() {
+  @Test func withoutAnErrorTheFirstLineOfStderrIsShown() {
     var bench = bench { run in
       run.log("a", "line")
       run.log("a", "it went wrong", .stderr)
@@ -66,14 +66,14 @@ struct ErrorWordsTests {
     #expect(bench.model.notice?.text.contains("first of stderr") == true)
   }
 
-  @Test func withoutAnyTheLogStaysAsItIs() {
+  @Test func withoutAnErrorTheLogDoesNotMove() {
     var bench = bench { $0.log("a", "0 errors") }
     bench.press(.character("E"))
     #expect(bench.model.log.follows && bench.model.focus == .list)
     #expect(bench.model.notice?.text == "no error here")
   }
 
-  @Test func itIsTheErrorOfTheAttemptThatIsShown() {
+  @Test func theFirstErrorIsOfTheShownAttempt() {
     var bench = bench { run in
       run.log("a", "error: old")
       run.move("a", .backingOff(until: .seconds(2), number: 1, limit: 1, after: JobFailure(.exit(1), "exit 1")))
@@ -87,7 +87,7 @@ struct ErrorWordsTests {
     #expect(bench.model.currentLine?.entry.line.text == "error: old")
   }
 
-  @Test func inTheMergedLogItIsTheFirstOfAnyJob() {
+  @Test func inTheMergedLogTheFirstErrorIsOfAnyJob() {
     var bench = bench { run in
       run.log("a", "fine")
       run.log("b", "fatal: b")

@@ -73,7 +73,7 @@ struct FuzzTests {
     }
   }
 
-  @Test func nothingThatComesInBreaksTheScreen() {
+  @Test func noMessageBreaksTheScreen() {
     var random = SeededRandom(20_261_120)
     var bench = Bench(RunBuilder(Self.jobs, slots: 4, pools: ["net": 3]))
     var drawn = 0
@@ -82,11 +82,11 @@ struct FuzzTests {
       let message = message(&bench.builder, &random)
       bench.now = max(bench.now, bench.builder.time)
       bench.effects = []
-      // Settled at times only, as frames do: messages between two frames meet an unsettled model.
+      // Not after every message: messages between two frames meet a model that is not prepared.
       bench.effects += Update.apply(message, to: &bench.model, now: bench.now)
       if bench.effects.contains(where: { if case .send(.stop) = $0 { true } else { false } }) { stopped += 1 }
       guard round % 100 == 0 else { continue }
-      bench.model.settle(now: bench.now)
+      Update.prepareForDrawing(&bench.model, now: bench.now)
       check(bench, ScreenTraits(isASCII: round % 200 == 0, palette: .sixteen))
       drawn += 1
     }

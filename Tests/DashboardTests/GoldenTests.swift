@@ -6,7 +6,7 @@ import Testing
 
 @testable import Dashboard
 
-/// Frames as text, beside this file; `OPDASH_RECORD=1` writes them, and the run that does fails.
+/// Compares frames with the texts in Goldens; `OPDASH_RECORD=1` records them and fails.
 struct GoldenTests {
   static let utf8 = ScreenTraits(isASCII: false, palette: .sixteen)
   static let ascii = ScreenTraits(isASCII: true, palette: .none)
@@ -70,16 +70,16 @@ struct GoldenTests {
     ]
 
   static func frame(_ scene: Scene, _ traits: ScreenTraits, builder: RunBuilder = RichRun.builder()) -> Frame {
-    // Fact by fact, as a run comes: the events are kept only by who has seen them.
+    // The events are applied one by one, because the event list starts with the first event after its run.
     var builder = builder
     var model = Model(
       run: Run(), size: Size(width: scene.width, height: scene.height),
-      options: Options(source: "release.yml", timeZone: .gmt))
+      options: DashboardOptions(source: "release.yml", timeZone: .gmt))
     model.apply(builder.take())
-    model.settle(now: now)
+    Update.prepareForDrawing(&model, now: now)
     for key in scene.keys {
       _ = Update.apply(.key(key), to: &model, now: now)
-      model.settle(now: now)
+      Update.prepareForDrawing(&model, now: now)
     }
     return View.frame(model, traits, now: now)
   }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Dashboard
 
-/// What stands below the lines of a stream, at sizes of all kinds.
+/// The block below the lines of a stream, at several sizes.
 struct InlineBlockTests {
   private func block(_ traits: ScreenTraits = GoldenTests.utf8) -> (InlineBlock, Run) {
     var builder = RichRun.builder()
@@ -23,7 +23,7 @@ struct InlineBlockTests {
     return frame.rows.indices.map { frame.text(row: $0) }
   }
 
-  @Test func theJobsAtWorkTheOldestFirstThenTheRun() {
+  @Test func theBlockShowsOpenJobsOldestFirstThenTheRun() {
     #expect(
       text(80, 24) == [
         " ▸ assets          ████████████████████████████▉·  96%           1.4M/s    3:41",
@@ -37,7 +37,7 @@ struct InlineBlockTests {
       ])
   }
 
-  @Test func inASmallWindowItTakesAThird() {
+  @Test func inASmallWindowTheBlockTakesAThird() {
     #expect(
       text(40, 12, GoldenTests.ascii) == [
         " > assets  [############>]  96%    3:41",
@@ -48,13 +48,13 @@ struct InlineBlockTests {
   }
 
   @Test(arguments: [(1, 1), (11, 24), (80, 2), (12, 3), (20, 6), (30, 5), (300, 100)])
-  func itFitsAnySizeWithoutFillingALine(_ width: Int, _ height: Int) {
+  func theBlockFitsAnySizeWithoutFillingALine(_ width: Int, _ height: Int) {
     let (block, run) = block()
     let frame = block.frame(run, size: Size(width: width, height: height), now: .seconds(221))
     #expect(frame.size.width < width && frame.rows.count <= max(2, height / 3))
   }
 
-  @Test func itMovesOnlyWhileSomethingDoes() {
+  @Test func theBlockChangesOnlyWhileAJobExecutes() {
     let (block, run) = block()
     #expect(block.nextChange(after: .milliseconds(221_300), in: run) == .milliseconds(221_500))
     var still = RunBuilder([.shell("a"), .shell("b")])
@@ -65,7 +65,7 @@ struct InlineBlockTests {
 }
 
 struct FrameTextTests {
-  @Test func aRowIsWrittenWithItsLooksAndEndsPlain() {
+  @Test func aRowIsWrittenWithItsStylesAndEndsPlain() {
     var frame = Frame(Size(width: 20, height: 1))
     frame.put("a", x: 0, y: 0)
     frame.put("bc", x: 1, y: 0, style: Style(.indexed(203), on: .indexed(12), [.bold, .reverse]))

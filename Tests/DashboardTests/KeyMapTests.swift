@@ -5,10 +5,10 @@ import Testing
 
 @testable import Dashboard
 
-/// Keys of a person's own: what they do, and that everything that names a key names them.
+/// Keys that a person has changed, and the hints that name them.
 struct KeyMapTests {
   private func bench(_ changes: [String: [Key]], size: Size = Size(width: 80, height: 24)) -> Bench {
-    var options = Options(timeZone: .gmt)
+    var options = DashboardOptions(timeZone: .gmt)
     options.keys = KeyMap(changes: changes)
     return Bench(RichRun.builder(), size: size, options: options)
   }
@@ -29,14 +29,14 @@ struct KeyMapTests {
     #expect(bench.commands == [.cancel([fetch], by: .person)])
   }
 
-  @Test func aKeyThatIsGivenAwayDoesWhatItWasGivenFor() {
+  @Test func aKeyGivenToAnotherActionPerformsThatAction() {
     let keys = KeyMap(changes: ["kill": [.character("x")]])
-    #expect(keys.binding(for: .character("x"))?.action == .kill)
+    #expect(keys.action(for: .character("x")) == .kill)
     #expect(keys.keys(of: .cancel) == [.function(9)])
-    #expect(keys.binding(for: .character("X")) == nil)
+    #expect(keys.action(for: .character("X")) == nil)
   }
 
-  @Test func whatTheScreenNamesIsTheKeyInForce() {
+  @Test func hintsNameTheChangedKeys() {
     var bench = bench(
       [
         "retry": [.character("a")], "pause": [.control("p")], "quit": [.character("Q")], "freeze": [.function(2)],
@@ -59,7 +59,7 @@ struct KeyMapTests {
     #expect(bench.frame().text.contains("Stopping; Q again kills"))
   }
 
-  @Test func whereNoKeyHelpsNoneIsNamed() {
+  @Test func anActionWithoutAKeyHasNoHint() {
     var bench = bench(["retry": [], "pause": [], "timeline": [], "zoom": []], size: Size(width: 120, height: 40))
     bench.select("lint")
     let text = bench.frame().text
@@ -87,7 +87,7 @@ struct KeyMapTests {
     #expect(Set(columns).count == 1 && columns.count == 2)
   }
 
-  @Test func theQuestionOfQuitTakesItsOwnKeyAndNeverANo() {
+  @Test func theQuitQuestionAcceptsItsOwnKeyUnlessItMeansNo() {
     var bench = bench(["quit": [.character("n"), .character("N")]])
     bench.press(.character("n"))
     #expect(bench.frame().text(row: 23).contains("y cancels and quits"))

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Dashboard
 
-/// What each key asks of the run, and of the view.
+/// The command or the change of the view for each key.
 struct KeyTests {
-  /// A key on a job of the rich run and the command that it sends, as text.
+  /// A key on a job of the rich run and the command that it sends.
   struct Case: CustomTestStringConvertible, Sendable {
     var key: Key
     var job: String
@@ -121,7 +121,7 @@ struct KeyTests {
     #expect(bench.model.tags.isEmpty)
   }
 
-  @Test func tagWithDependentsTagsAllThatHangsOnIt() {
+  @Test func tagWithDependentsTagsAllTransitiveDependents() {
     var bench = Bench(RichRun.builder())
     bench.select("lint")
     bench.press(.character("c"))
@@ -201,7 +201,7 @@ struct KeyTests {
     #expect(bench.effects == [.leave(.quit)])
   }
 
-  @Test func theQuestionGoesWhenTheRunEndsUnderIt() {
+  @Test func theQuestionIsClosedWhenTheRunEnds() {
     var builder = RunBuilder([.shell("a")])
     builder.move("a", .executing)
     var bench = Bench(builder)
@@ -211,13 +211,13 @@ struct KeyTests {
   }
 
   @Test(arguments: [(false, "g: done 2/2"), (true, "g: FAIL 1 of 2")])
-  func theEndIsToldOnceWhereThatIsAskedFor(_ fails: Bool, _ text: String) {
+  func theEndIsNotifiedOnceIfConfigured(_ fails: Bool, _ text: String) {
     var builder = RunBuilder([.shell("a"), .shell("b")])
     builder.move("a", .executing)
     builder.move("a", .succeeded(upToDate: false))
     builder.move("b", .executing)
     for notice in EndNotice.allCases {
-      var options = Options(keepOpen: .always, source: "g")
+      var options = DashboardOptions(keepOpen: .always, source: "g")
       options.notice = notice
       var bench = Bench(builder, options: options)
       bench.play {
@@ -230,15 +230,15 @@ struct KeyTests {
   }
 
   @Test(arguments: [
-    (Options.KeepOpen.onFailure, false, true), (.onFailure, true, false), (.always, false, false),
+    (KeepOpen.onFailure, false, true), (.onFailure, true, false), (.always, false, false),
     (.always, true, false), (.never, false, true), (.never, true, true),
   ])
-  func whetherItStaysOpenFollowsThePolicy(_ policy: Options.KeepOpen, _ fails: Bool, _ leaves: Bool) {
+  func whetherItStaysOpenFollowsThePolicy(_ policy: KeepOpen, _ fails: Bool, _ leaves: Bool) {
     var builder = RunBuilder([.shell("a"), .shell("b")])
     builder.move("a", .executing)
     builder.move("a", .failed(JobFailure(.exit(1), "exit 1"), allowed: true))
     builder.move("b", .executing)
-    var bench = Bench(builder, options: Options(keepOpen: policy))
+    var bench = Bench(builder, options: DashboardOptions(keepOpen: policy))
     bench.play {
       $0.move("b", fails ? .failed(JobFailure(.exit(1), "exit 1"), allowed: false) : .succeeded(upToDate: false))
     }

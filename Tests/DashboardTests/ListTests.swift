@@ -5,7 +5,7 @@ import Testing
 @testable import Dashboard
 
 struct ListTests {
-  @Test func attentionPutsTroubleFirstAndWhatIsDoneLast() {
+  @Test func attentionSortsFailuresFirstAndEndedJobsLast() {
     let bench = Bench(RichRun.builder())
     let ranks = bench.model.order.rows.map { bench.model.index.classes[$0.index].attention }
     #expect(ranks == ranks.sorted())
@@ -27,9 +27,26 @@ struct ListTests {
       }
       var anew = JobOrder()
       anew.setSort(sort, inverted: bench.model.order.isInverted)
-      anew.settle(bench.model.run, bench.model.index, now: bench.now)
+      anew.update(bench.model.run, bench.model.index, bench.model.filtered, now: bench.now)
       #expect(bench.model.order.rows == anew.rows, "\(sort)")
     }
+  }
+
+  @Test func jobsFilteredWithEachChangeAreTheJobsFilteredAnew() {
+    var random = SeededRandom(12)
+    var bench = Bench(RunBuilder((0..<200).map { Job.shell("job-\($0)") }))
+    bench.model.setFilter(JobFilter("state:running"))
+    for round in 0..<60 {
+      bench.play { run in
+        run.at(Double(round))
+        for _ in 0..<3 { randomFact(&run, &random) }
+      }
+    }
+    var anew = FilteredJobs()
+    anew.setFilter(bench.model.filter)
+    anew.update(bench.model.run, bench.model.index)
+    #expect(!bench.model.order.rows.isEmpty)
+    #expect(Set(bench.model.order.rows) == Set(bench.model.run.ids.filter(anew.admits)))
   }
 
   private func randomFact(_ run: inout RunBuilder, _ random: inout SeededRandom) {
@@ -110,7 +127,7 @@ struct ListTests {
     #expect(bench.rows == ["lint"])
   }
 
-  @Test func untilSomebodyTakesItTheCursorGoesFromWhatWaitsToWhatWorks() {
+  @Test func aCursorThatNobodyMovedGoesToAnExecutingJob() {
     var bench = Bench(RunBuilder([.shell("first"), .shell("second"), .shell("third")], slots: 1))
     bench.play { $0.move("first", .ready(for: .slot)) }
     #expect(bench.cursor == "first")
@@ -125,7 +142,7 @@ struct ListTests {
     #expect(bench.cursor == "third")
   }
 
-  @Test func aCursorThatSomebodyTookStaysOnWhatWaits() {
+  @Test func aCursorThatAPersonMovedStaysOnAWaitingJob() {
     var bench = Bench(RunBuilder([.shell("first"), .shell("second")], slots: 1))
     bench.select("first")
     bench.play { $0.move("second", .executing) }
@@ -219,13 +236,13 @@ struct ListTests {
     }
   }
 
-  @Test func theLastLineSaysWhatIsBelow() {
+  @Test func theLastLineSummarizesTheRowsBelow() {
     let bench = Bench(RichRun.builder())
     #expect(bench.frame().text(row: 14).contains("v 12 more: 7 waiting, 1 ready"))
   }
 }
 
-/// Small, fast and the same everywhere.
+/// A small generator with the same numbers on every platform.
 struct SeededRandom: RandomNumberGenerator {
   private var state: UInt64
   init(_ seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 | 1 }

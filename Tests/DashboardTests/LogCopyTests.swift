@@ -5,25 +5,13 @@ import Testing
 @testable import Dashboard
 
 struct LogCopyTests {
-  private func bench(_ lines: [String], size: Size = Size(width: 80, height: 24)) -> Bench {
-    var builder = RunBuilder([.shell("talker")])
-    builder.at(1)
-    builder.move("talker", .executing)
-    for line in lines { builder.log("talker", line) }
-    return Bench(builder, size: size)
-  }
-
   private func numbered(_ count: Int) -> [String] { (0..<count).map { "line \($0)" } }
-
-  private func copied(_ bench: Bench) -> [String] {
-    bench.effects.compactMap { if case .copy(let text) = $0 { text } else { nil } }
-  }
 
   // MARK: The cursor
 
   @Test(arguments: [ScreenTraits.Palette.none, .eight, .sixteen, .many])
   func theCursorsLineStandsOutInEveryPaletteAndWithoutColour(_ palette: ScreenTraits.Palette) {
-    var bench = bench(numbered(30))
+    var bench = Bench.talker(numbered(30))
     bench.press(.tab, .up, .up)
     let frame = bench.frame(ScreenTraits(isASCII: true, palette: palette))
     let log = Layout(bench.model).log
@@ -37,7 +25,7 @@ struct LogCopyTests {
   }
 
   @Test func theCursorMovesAndThePageOnlyAtItsEdges() {
-    var bench = bench(numbered(50))
+    var bench = Bench.talker(numbered(50))
     let height = Layout(bench.model).log.height
     bench.press(.tab)
     for _ in 0..<(height - 1) { bench.press(.up) }
@@ -52,7 +40,7 @@ struct LogCopyTests {
   }
 
   @Test func thePageAndTheWheelTakeTheCursorAlong() {
-    var bench = bench(numbered(100))
+    var bench = Bench.talker(numbered(100))
     bench.press(.tab, .pageUp)
     let log = Layout(bench.model).log
     func isSeen() -> Bool { (log.y..<log.maxY).contains { bench.frame()[log.x, $0].text == ">" } }
@@ -68,77 +56,77 @@ struct LogCopyTests {
   // MARK: Lines
 
   @Test func aLineIsCopiedAsItsJobWroteItWithoutEscapes() {
-    var bench = bench(["\u{1B}[31mred\u{1B}[0m\tand\ttabs \u{1B}]8;;http://x\u{7}link\u{1B}]8;;\u{7}"])
+    var bench = Bench.talker(["\u{1B}[31mred\u{1B}[0m\tand\ttabs \u{1B}]8;;http://x\u{7}link\u{1B}]8;;\u{7}"])
     bench.press(.tab, .character("y"))
-    #expect(copied(bench) == ["red\tand\ttabs link"])
+    #expect(bench.copies == ["red\tand\ttabs link"])
     #expect(bench.model.notice?.text == "copied 1 line, 17 bytes")
   }
 
-  @Test func whileTheLogFollowsItIsTheNewestLineElseTheCursors() {
-    var bench = bench(numbered(50))
+  @Test func aLogThatFollowsCopiesItsNewestLineAndElseTheCursors() {
+    var bench = Bench.talker(numbered(50))
     bench.press(.character("y"), .tab, .character("y"), .up, .character("y"))
-    #expect(copied(bench) == ["true", "line 49", "line 48"])
+    #expect(bench.copies == ["true", "line 49", "line 48"])
   }
 
   @Test func aWrappedLineIsCopiedAsOne() {
     let long = String(repeating: "0123456789", count: 30)
-    var bench = bench([long, "last"])
+    var bench = Bench.talker([long, "last"])
     bench.press(.character("w"), .character("L"), .character("T"), .tab, .up, .character("y"))
-    #expect(copied(bench) == [long])
+    #expect(bench.copies == [long])
   }
 
   @Test func aRangeReachesBeyondTheScreenAndItsLengthIsSaid() {
-    var bench = bench(numbered(100))
+    var bench = Bench.talker(numbered(100))
     bench.press(.tab, .up, .character("v"), .pageUp, .pageUp)
     let first = bench.model.currentLine?.entry.number ?? 0
     #expect(bench.frame().text(row: 23).contains("y copy \(98 - first + 1) lines"))
     bench.press(.character("y"))
-    #expect(copied(bench) == [(first...98).map { "line \($0)" }.joined(separator: "\n")])
+    #expect(bench.copies == [(first...98).map { "line \($0)" }.joined(separator: "\n")])
     #expect(bench.model.log.mark == nil)
     #expect(!bench.model.log.follows)
   }
 
   @Test func escapeEndsTheRangeAndNothingElse() {
-    var bench = bench(numbered(50))
+    var bench = Bench.talker(numbered(50))
     bench.press(.character("v"), .up, .up)
     #expect(bench.model.focus == .log && bench.model.log.mark != nil)
     #expect(bench.frame().text(row: 23).contains("Esc end range"))
     bench.press(.escape)
     #expect(bench.model.log.mark == nil && bench.model.focus == .log)
     bench.press(.character("y"))
-    #expect(copied(bench) == ["line 47"])
+    #expect(bench.copies == ["line 47"])
   }
 
   @Test func aRangeGoesToTheEndWithoutFollowing() {
-    var bench = bench(numbered(50))
+    var bench = Bench.talker(numbered(50))
     bench.press(.tab, .character("g"), .character("v"), .character("G"), .character("y"))
-    #expect(copied(bench) == [numbered(50).joined(separator: "\n")])
+    #expect(bench.copies == [numbered(50).joined(separator: "\n")])
   }
 
   @Test func linesOfARangeStayWhileOthersLeaveMemory() {
-    var bench = bench(numbered(50))
+    var bench = Bench.talker(numbered(50))
     bench.press(.tab, .character("g"), .character("v"), .down)
     bench.play { run in for number in 0..<LogRing.capacity { run.log("talker", "new \(number)") } }
     bench.press(.down, .character("y"))
-    #expect(copied(bench) == ["line 0\nline 1\nline 2"])
+    #expect(bench.copies == ["line 0\nline 1\nline 2"])
   }
 
   // MARK: All
 
   @Test func theWholeLogIsWhatIsInMemoryAndTheRestIsNamed() {
-    var bench = bench(numbered(LogRing.capacity + 7))
+    var bench = Bench.talker(numbered(LogRing.capacity + 7))
     bench.press(.character("Y"))
-    let lines = copied(bench).first?.split(separator: "\n")
+    let lines = bench.copies.first?.split(separator: "\n")
     #expect(lines?.count == LogRing.capacity)
     #expect(lines?.first == "line 7")
     #expect(bench.model.notice?.text.hasPrefix("copied 2000 lines, ") == true)
     #expect(bench.model.notice?.text.hasSuffix("; 7 older are in /state/r1/logs/talker.0.1.log") == true)
   }
 
-  @Test func whatIsTooLongForTerminalsIsNotCutButNamed() {
-    var bench = bench((0..<50).map { _ in String(repeating: "x", count: 2000) })
+  @Test func aTextTooLongForTerminalsIsNotCopiedAndItsFileIsNamed() {
+    var bench = Bench.talker((0..<50).map { _ in String(repeating: "x", count: 2000) })
     bench.press(.character("Y"))
-    #expect(copied(bench).isEmpty)
+    #expect(bench.copies.isEmpty)
     let notice = "too long for terminals, 98K of 73K: it is in /state/r1/logs/talker.0.1.log"
     #expect(bench.model.notice?.text == notice)
     #expect(bench.frame().text(row: 23).hasSuffix(notice))
@@ -152,13 +140,13 @@ struct LogCopyTests {
     }
     var bench = Bench(builder)
     bench.press(.character("L"), .character("Y"))
-    #expect(copied(bench) == ["of a\nof b"])
+    #expect(bench.copies == ["of a\nof b"])
   }
 
   // MARK: The file
 
   @Test func aCutLineNamesTheFileThatHasItWholeAndItsPathIsCopied() {
-    var bench = bench([], size: Size(width: 110, height: 24))
+    var bench = Bench.talker([], size: Size(width: 110, height: 24))
     bench.play { run in
       run.log("talker", String(repeating: "x", count: 300), isCut: true)
       run.log("talker", "after")
@@ -169,7 +157,7 @@ struct LogCopyTests {
     bench.press(.character("y"))
     #expect(bench.model.notice?.text.contains("cut at 4 KiB") == true)
     bench.press(.character("F"))
-    #expect(copied(bench).last == "/state/r1/logs/talker.0.1.log")
+    #expect(bench.copies.last == "/state/r1/logs/talker.0.1.log")
     bench.press(.character("w"))
     #expect(bench.frame().text.contains(".. whole in /state/r1/logs/talker.0.1.log"))
   }
@@ -185,13 +173,13 @@ struct LogCopyTests {
   }
 
   @Test func thePathIsOfTheAttemptThatWroteTheLine() {
-    var bench = bench(["old"])
+    var bench = Bench.talker(["old"])
     bench.play { run in
       run.move("talker", .backingOff(until: .seconds(2), number: 1, limit: 1, after: JobFailure(.exit(1), "exit 1")))
       run.move("talker", .executing)
       run.log("talker", "new")
     }
     bench.press(.tab, .character("F"), .up, .character("F"))
-    #expect(copied(bench) == ["/state/r1/logs/talker.0.2.log", "/state/r1/logs/talker.0.1.log"])
+    #expect(bench.copies == ["/state/r1/logs/talker.0.2.log", "/state/r1/logs/talker.0.1.log"])
   }
 }

@@ -6,22 +6,10 @@ import Testing
 
 /// Selecting in the log with the mouse.
 struct LogSelectionTests {
-  /// The log's text begins at this column, behind time and mark.
+  /// The column of the log's text, after time and mark.
   private static let start = 10
 
-  private func bench(_ lines: [String], size: Size = Size(width: 80, height: 24)) -> Bench {
-    var builder = RunBuilder([.shell("talker")])
-    builder.at(1)
-    builder.move("talker", .executing)
-    for line in lines { builder.log("talker", line) }
-    return Bench(builder, size: size)
-  }
-
-  private func copied(_ bench: Bench) -> [String] {
-    bench.effects.compactMap { if case .copy(let text) = $0 { text } else { nil } }
-  }
-
-  /// A report at a cell of the log's text, `row` from the log's first.
+  /// Sends a mouse event at a cell of the log's text, on a row counted from the log's first.
   private func send(_ action: MouseEvent.Action, _ cell: Int, _ row: Int, _ bench: inout Bench) {
     bench.send(.mouse(MouseEvent(action, x: Self.start + cell, y: Layout(bench.model).log.y + row)))
   }
@@ -41,100 +29,100 @@ struct LogSelectionTests {
   }
 
   @Test func aDragSelectsFromCellToCellAndCopiesOnRelease() {
-    var bench = bench(["first line", "second line", "third line"])
+    var bench = Bench.talker(["first line", "second line", "third line"])
     send(.click, 6, 0, &bench)
     #expect(selected(bench) == "")
     send(.drag, 4, 2, &bench)
     #expect(selected(bench) == "line|second line|third")
-    #expect(copied(bench).isEmpty)
+    #expect(bench.copies.isEmpty)
     send(.release, 4, 2, &bench)
-    #expect(copied(bench) == ["line\nsecond line\nthird"])
+    #expect(bench.copies == ["line\nsecond line\nthird"])
     #expect(bench.model.notice?.text == "copied 3 lines, 22 bytes")
     bench.press(.escape)
     #expect(selected(bench) == "" && bench.model.focus == .log)
   }
 
   @Test func backwardsIsTheSame() {
-    var bench = bench(["first line", "second line"])
+    var bench = Bench.talker(["first line", "second line"])
     drag(from: (2, 1), to: (6, 0), &bench)
-    #expect(copied(bench) == ["line\nsec"])
+    #expect(bench.copies == ["line\nsec"])
   }
 
-  @Test func timesNamesAndWhatStandsBesideAreNeverSelected() {
-    var bench = bench(["one", "two"], size: Size(width: 120, height: 40))
+  @Test func timesNamesAndOtherPanesAreNeverSelected() {
+    var bench = Bench.talker(["one", "two"], size: Size(width: 120, height: 40))
     let log = Layout(bench.model).log
     bench.send(.mouse(MouseEvent(.click, x: 1, y: log.y)))
     bench.send(.mouse(MouseEvent(.drag, x: 119, y: log.y + 1)))
     bench.send(.mouse(MouseEvent(.release, x: 119, y: log.y + 1)))
-    #expect(copied(bench) == ["one\ntwo"])
+    #expect(bench.copies == ["one\ntwo"])
   }
 
   @Test func aClickPutsTheCursorAndSelectsNothing() {
-    var bench = bench((0..<50).map { "line \($0)" })
+    var bench = Bench.talker((0..<50).map { "line \($0)" })
     send(.click, 3, 2, &bench)
     send(.release, 3, 2, &bench)
-    #expect(copied(bench).isEmpty)
+    #expect(bench.copies.isEmpty)
     #expect(bench.model.focus == .log && !bench.model.log.follows)
     bench.press(.character("y"))
-    #expect(copied(bench) == ["line \(50 - Layout(bench.model).log.height + 2)"])
+    #expect(bench.copies == ["line \(50 - Layout(bench.model).log.height + 2)"])
   }
 
   @Test func aDoubleClickCopiesTheWord() {
-    var bench = bench(["see (src/main.swift:3:1), or not."])
+    var bench = Bench.talker(["see (src/main.swift:3:1), or not."])
     for cell in [5, 1, 29, 3] { send(.doubleClick, cell, 0, &bench) }
-    #expect(copied(bench) == ["src/main.swift:3:1", "see", "not"])
+    #expect(bench.copies == ["src/main.swift:3:1", "see", "not"])
   }
 
   @Test func draggingBeyondTheEdgesScrolls() {
-    var bench = bench((0..<100).map { "line \($0)" })
+    var bench = Bench.talker((0..<100).map { "line \($0)" })
     let height = Layout(bench.model).log.height
     send(.click, 0, 0, &bench)
     for _ in 0..<5 { send(.drag, 0, -2, &bench) }
     #expect(bench.model.log.top.line < 100 - height)
     send(.release, 0, -2, &bench)
     let first = 100 - height - 10
-    #expect(copied(bench).last?.split(separator: "\n").first == "line \(first)")
-    #expect(copied(bench).last?.split(separator: "\n").last == "l")
+    #expect(bench.copies.last?.split(separator: "\n").first == "line \(first)")
+    #expect(bench.copies.last?.split(separator: "\n").last == "l")
     send(.click, 0, 1, &bench)
     for _ in 0..<5 { send(.drag, 3, height, &bench) }
     send(.release, 3, height, &bench)
-    #expect(copied(bench).last?.split(separator: "\n").last == "line")
-    #expect(copied(bench).last?.split(separator: "\n").count == height + 4)
+    #expect(bench.copies.last?.split(separator: "\n").last == "line")
+    #expect(bench.copies.last?.split(separator: "\n").count == height + 4)
   }
 
   @Test func aWrappedLineIsSelectedAsOne() {
     let text = String(repeating: "0123456789", count: 10)
-    var bench = bench([text])
+    var bench = Bench.talker([text])
     bench.press(.character("w"))
     drag(from: (65, 0), to: (5, 1), &bench)
-    #expect(copied(bench) == [String(text.dropFirst(65).prefix(10))])
+    #expect(bench.copies == [String(text.dropFirst(65).prefix(10))])
   }
 
   @Test func wideGraphemesAndMarksAreTakenWhole() {
-    var bench = bench(["漢字 e\u{301}tude 👩‍👩‍👧!"])
+    var bench = Bench.talker(["漢字 e\u{301}tude 👩‍👩‍👧!"])
     // The right half of 字 to the accented letter.
     drag(from: (3, 0), to: (5, 0), &bench)
-    #expect(copied(bench) == ["字 e\u{301}"])
+    #expect(bench.copies == ["字 e\u{301}"])
     #expect(selected(bench) == "字 e\u{301}")
     drag(from: (12, 0), to: (13, 0), &bench)
-    #expect(copied(bench).last == "👩‍👩‍👧!")
+    #expect(bench.copies.last == "👩‍👩‍👧!")
   }
 
   @Test func newLinesDoNotMoveWhatIsBeingSelected() {
-    var bench = bench((0..<50).map { "line \($0)" })
+    var bench = Bench.talker((0..<50).map { "line \($0)" })
     send(.click, 0, 0, &bench)
     let text = bench.model.currentLine?.entry.line.text
     bench.play { run in for number in 0..<LogRing.capacity + 50 { run.log("talker", "new \(number)") } }
     send(.drag, 99, 0, &bench)
     send(.release, 99, 0, &bench)
-    #expect(copied(bench) == [text])
+    #expect(bench.copies == [text])
   }
 
   @Test func aDragThatBeganElsewhereSelectsNothing() {
-    var bench = bench(["one", "two"])
+    var bench = Bench.talker(["one", "two"])
     bench.send(.mouse(MouseEvent(.click, x: 10, y: Layout(bench.model).list.y)))
     send(.drag, 2, 1, &bench)
     send(.release, 2, 1, &bench)
-    #expect(copied(bench).isEmpty && bench.model.focus == .list)
+    #expect(bench.copies.isEmpty && bench.model.focus == .list)
   }
 }

@@ -8,11 +8,7 @@ import Testing
 struct LogTests {
   /// One job that executes and has written `count` lines.
   private func bench(lines count: Int, size: Size = Size(width: 80, height: 24)) -> Bench {
-    var builder = RunBuilder([.shell("talker")])
-    builder.at(1)
-    builder.move("talker", .executing)
-    for number in 0..<count { builder.log("talker", "line \(number)") }
-    return Bench(builder, size: size)
+    .talker((0..<count).map { "line \($0)" }, size: size)
   }
 
   private func logRows(_ bench: Bench) -> [String] {
@@ -105,7 +101,7 @@ struct LogTests {
     #expect(bench.model.log.shift == 0)
   }
 
-  @Test func aLineTallerThanThePageIsPassedRowByRow() {
+  @Test func aLineTallerThanThePageIsScrolledRowByRow() {
     var bench = bench(lines: 1)
     bench.play { $0.log("talker", String(repeating: "x", count: 69 * 20) + "end") }
     bench.play { $0.log("talker", "after") }
@@ -136,7 +132,7 @@ struct LogTests {
     #expect(bench.model.currentLine?.entry.line.text == "an ERROR here")
     let frame = bench.frame()
     let row = frame.rows.first { $0.map(\.text).joined().contains("an ERROR here") } ?? []
-    // The cursor's line is reversed as a whole.
+    // All of the cursor's line is reversed.
     let marked = row.filter { $0.style.attributes == [.bold, .underline] }.map(\.text).joined()
     #expect(marked == "ERROR")
     bench.press(.character("/"), .control("u"))
@@ -175,7 +171,7 @@ struct LogTests {
     for row in rows where row.count > 1 { #expect(row.reduce(0) { $0 + TextWidth.of($1.text) } <= width) }
   }
 
-  @Test func whoComesToTheOldestLineIsToldWhereTheOlderOnesAre() {
+  @Test func theOldestLineSaysWhereOlderLinesAre() {
     var bench = bench(lines: LogRing.capacity + 500, size: Size(width: 40, height: 12))
     bench.press(.character("l"), .character("g"))
     #expect(bench.frame().text.contains("500 older: F copies"))
@@ -190,7 +186,7 @@ struct LogTests {
     for round in 0..<30 {
       bench.play { run in for number in 0..<100 { run.log("talker", "round \(round) \(number)") } }
     }
-    var anew = LogView()
+    var anew = LogReader()
     anew.query = "7"
     anew.search(bench.model.lines)
     #expect(bench.model.log.matches == anew.matches)
@@ -207,7 +203,7 @@ struct LogTests {
     #expect(bench.model.log.follows)
   }
 
-  @Test func outputReachesTheScreenWithoutWhatATerminalObeys() {
+  @Test func outputIsDrawnWithoutControlSequences() {
     var bench = bench(lines: 0)
     let nasty = "a\u{1B}[2Jb\u{1B}]0;title\u{07}c\u{9B}31md\u{1B}P1;2\u{1B}\\e\u{202E}f\tg\u{8}h\u{1B}[31mred\u{1B}[0m"
     bench.play { $0.log("talker", nasty) }

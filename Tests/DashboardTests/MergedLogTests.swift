@@ -21,7 +21,7 @@ struct MergedLogTests {
     bench.play { run in for (name, text) in lines { run.log(name, text) } }
   }
 
-  @Test func linesStandInTheOrderInWhichTheyCameWithTheirJobs() {
+  @Test func linesAreInTheOrderOfTheirEventsWithTheirJobs() {
     var bench = bench()
     play(&bench, [("b", "one"), ("a", "two"), ("b", "three")])
     bench.press(.character("L"))
@@ -34,7 +34,7 @@ struct MergedLogTests {
     #expect(texts(bench) == ["two", "five"])
   }
 
-  @Test func whatIsGatheredLaterIsWhatWasGatheredAsItCame() {
+  @Test func aLogCollectedLaterEqualsOneAppendedLineByLine() {
     var early = bench()
     early.press(.character("L"))
     var late = bench()
@@ -51,7 +51,7 @@ struct MergedLogTests {
     #expect(late.model.lines?.total == 6000)
   }
 
-  @Test func ofTenThousandJobsItIsGatheredOnceAndKeptLineByLine() {
+  @Test func theLinesOfTenThousandJobsAreCollectedOnce() {
     let names = (0..<10_000).map { "job-\($0)" }
     var builder = RunBuilder(names.map { .shell($0) })
     for id in 0..<10_000 {
@@ -60,7 +60,7 @@ struct MergedLogTests {
     }
     var bench = Bench(builder)
     bench.press(.character("L"))
-    let gathering = bench.model.merged?.gathering
+    let gathering = bench.model.merged?.collection
     #expect(texts(bench).count == MergedLog.capacity && texts(bench).last == "hello 9999")
     for round in 0..<10 {
       bench.play { run in
@@ -70,11 +70,11 @@ struct MergedLogTests {
         }
       }
     }
-    #expect(bench.model.merged?.gathering == gathering)
+    #expect(bench.model.merged?.collection == gathering)
     #expect(bench.model.lines?.total == 20_000 && texts(bench).last == "again 999")
   }
 
-  @Test func itsMemoryIsBoundedInBytesToo() {
+  @Test func theMergedLogIsBoundedInBytes() {
     var bench = bench()
     bench.press(.character("L"))
     let long = String(repeating: "x", count: 4000)
@@ -83,7 +83,7 @@ struct MergedLogTests {
     #expect(texts(bench).count > 200)
   }
 
-  @Test func theTaggedJobsAreMergedElseThoseThatTheFilterAdmits() {
+  @Test func theTaggedOrElseTheFilteredJobsAreMerged() {
     var bench = bench()
     play(&bench, [("a", "1"), ("b", "2"), ("c", "3")])
     bench.press(.character("L"))
@@ -100,7 +100,7 @@ struct MergedLogTests {
     #expect(texts(bench) == ["1", "3"])
   }
 
-  @Test func aJobThatComesToTheFilterBringsItsLines() {
+  @Test func aJobThatEntersTheFilterAddsItsLines() {
     var bench = bench()
     play(&bench, [("a", "1"), ("b", "2")])
     bench.press(.character("/"))
@@ -158,7 +158,7 @@ struct MergedLogTests {
     #expect(texts(bench) == ["1", "2"])
   }
 
-  @Test func searchGoesThroughTheLinesOfAllAndSaysWhenItBeginsAgain() {
+  @Test func searchCoversTheLinesOfAllJobsAndSaysWhenItWraps() {
     var bench = bench()
     for number in 0..<30 { play(&bench, [("a", "x\(number)"), ("b", "match \(number)")]) }
     bench.press(.character("L"), .tab, .character("/"))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Dashboard
 
-/// Jobs that are operations of a program's own queue: some keys can't work on them.
+/// Jobs that are operations of a program's queue, which don't support some actions.
 @MainActor struct OperationJobTests {
   private func model(
     _ state: JobState, canPause: Bool = false, visibility: OperationWork.Visibility = .whole
@@ -14,7 +14,7 @@ import Testing
     builder.move("parse", .executing)
     if state != .executing { builder.move("parse", state) }
     var model = Model(run: builder.run, size: Size(width: 120, height: 40))
-    model.settle(now: .zero)
+    Update.prepareForDrawing(&model, now: .zero)
     return model
   }
 
@@ -25,7 +25,7 @@ import Testing
   }
 
   private func offers(_ key: Character, _ model: Model) -> Bool {
-    KeyMap.standard.binding(for: .character(key))?.isOn(model) ?? false
+    KeyMap.standard.action(for: .character(key))?.isEnabled(in: model) ?? false
   }
 
   @Test func anOperationThatHasFailedIsNotOfferedToRetryAndSaysWhy() {
@@ -36,7 +36,7 @@ import Testing
     #expect(answer == "an operation runs once; the program has to add a new one")
   }
 
-  @Test func onlyOneThatCanPauseIsOfferedTo() {
+  @Test func onlyAPausableOperationIsOfferedToPause() {
     let plain = model(.executing)
     #expect(!offers("p", plain))
     #expect(press("p", plain).answer?.contains("Parse has no way to pause") == true)
@@ -51,7 +51,7 @@ import Testing
     #expect(press("X", executing).effects.isEmpty)
   }
 
-  @Test func aQueueWithoutALimitGetsOneBelowWhatRuns() {
+  @Test func aQueueWithoutALimitGetsOneBelowItsExecutingJobs() {
     var builder = RunBuilder(
       (0..<3).map { Job(name: "\($0)", work: .operation(OperationWork(className: "P", visibility: .whole))) },
       slots: Run.unlimited)
@@ -61,7 +61,7 @@ import Testing
     #expect(press("-", model).effects == [.send(.setSlots(2))])
   }
 
-  @Test func theListSaysWhichIsForeign() {
+  @Test func theListMarksForeignOperations() {
     for (visibility, isForeign) in [(OperationWork.Visibility.whole, false), (.wrapped, true), (.end, true)] {
       let text = View.frame(
         model(.executing, visibility: visibility), ScreenTraits(isASCII: true, palette: .none), now: .zero
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test func theZoomedPageSaysWhichIsWhoseAndHowItIsSeen() {
+  @Test func theZoomedPageSaysHowAnOperationIsObserved() {
     for (visibility, words) in [
       (OperationWork.Visibility.whole, "an AsyncOperation, seen whole"), (.wrapped, "no AsyncOperation: its start"),
       (.end, "no AsyncOperation, and in the queue"),

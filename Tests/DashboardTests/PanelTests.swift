@@ -4,7 +4,7 @@ import Testing
 
 @testable import Dashboard
 
-/// The five panels: what each shows, and that the selected job is the same in all of them.
+/// The five panels, which share the selected job.
 struct PanelTests {
   private static let keys: [(Key, Panel)] = [
     (.character("1"), .list), (.character("2"), .tree), (.character("3"), .timeline), (.character("4"), .critical),
@@ -15,7 +15,7 @@ struct PanelTests {
     var builder = builder
     let events = builder.take()
     var bench = Bench(RunBuilder([]), size: size)
-    bench.model = Model(run: Run(), size: size, options: Options(timeZone: .gmt))
+    bench.model = Model(run: Run(), size: size, options: DashboardOptions(timeZone: .gmt))
     bench.builder = builder
     bench.now = builder.time
     bench.send(.facts(events))
@@ -56,12 +56,12 @@ struct PanelTests {
     bench.press(.character("/"))
     bench.type("build")
     bench.press(.enter)
-    // The chain is not filtered: without its other jobs it would be none.
+    // The chain is not filtered: without its other jobs it would be no chain.
     #expect(panel == .critical ? bench.model.rowCount == all : bench.model.rowCount < all)
   }
 
   @Test(arguments: Panel.allCases)
-  func jobsMayComeOneByOneInEveryPanel(_ panel: Panel) {
+  func jobsMayBeAddedLateInEveryPanel(_ panel: Panel) {
     var bench = Bench(RunBuilder([]), size: Size(width: 100, height: 60))
     bench.model = Model(run: Run(), size: Size(width: 100, height: 60))
     bench.press(.character(Character("\(panel.rawValue + 1)")))
@@ -106,7 +106,7 @@ struct PanelTests {
     Size(width: 30 + (step * 67) % 271, height: 5 + (step * 37) % 96)
   }
 
-  /// Whatever a pane draws stays in its place: the lines between panes are whole, and no row is wider than the screen.
+  /// Every pane draws within its area: the lines between panes are whole, and no row is wider than the screen.
   @Test(arguments: Panel.allCases)
   func panesStayApartAtEverySize(_ panel: Panel) {
     for size in Self.sizes {
@@ -133,7 +133,11 @@ struct PanelTests {
   @Test(arguments: 30...300)
   func theColumnsOfTheCriticalPathNeverOverlap(_ width: Int) {
     for longest in [1, 8, 20, 60] {
-      let spans = CriticalColumns(width: width, longestName: longest).inOrder
+      let columns = CriticalColumns(width: width, longestName: longest)
+      let all = [
+        columns.name, columns.share, columns.took, columns.waited, columns.ends, columns.slack, columns.saving,
+      ]
+      let spans = all.compactMap(\.self)
       for (left, right) in zip(spans, spans.dropFirst()) { #expect(left.end < right.x) }
       #expect((spans.last?.end ?? 0) < width)
       #expect(spans[0].width >= 4)
@@ -153,7 +157,7 @@ struct PanelTests {
 
   // MARK: What was skipped
 
-  @Test func aFailureStandsOverWhatItSkippedCollapsedAndCounted() {
+  @Test func aFailureCollapsesAndCountsTheJobsThatItSkipped() {
     var bench = bench()
     #expect(bench.rows.first == "lint")
     #expect(!bench.rows.contains("publish") && !bench.rows.contains("tag"))
@@ -173,7 +177,7 @@ struct PanelTests {
     #expect(bench.rows.count == 25)
   }
 
-  @Test func aSkippedJobThatRunsAgainStandsForItself() {
+  @Test func aSkippedJobThatRunsAgainHasItsOwnRow() {
     var bench = bench()
     bench.play { $0.move("publish", .executing) }
     #expect(bench.rows.contains("publish"))
@@ -231,7 +235,7 @@ struct PanelTests {
     #expect(bench.cursor == "base" && bench.model.cursorRow == 4)
   }
 
-  @Test func aFilteredTreeKeepsWhatTheMatchesHangOn() {
+  @Test func aFilteredTreeKeepsTheRowsAboveItsMatches() {
     var bench = bench(diamond)
     bench.press(.character("2"), .character("/"))
     bench.type("right")
@@ -363,7 +367,7 @@ struct PanelTests {
     #expect(rows.first { $0.contains(" > aside") }?.contains("* ") == false)
   }
 
-  @Test func jobsThatStandAloneHaveNoCriticalPath() {
+  @Test func independentJobsHaveNoCriticalPath() {
     var builder = RunBuilder([.shell("one"), .shell("two")], slots: 2)
     builder.at(1)
     builder.move("one", .executing)
@@ -435,7 +439,7 @@ struct PanelTests {
     #expect(bench.frame().text.contains("attempt 3"))
   }
 
-  @Test func eventsThatNobodySawAreCounted() {
+  @Test func eventsBeforeTheDashboardAreCounted() {
     var builder = RichRun.builder()
     _ = builder.take()
     var bench = Bench(builder)
@@ -445,7 +449,7 @@ struct PanelTests {
     #expect(bench.model.events.rows.count == 1)
   }
 
-  @Test func aJobThatComesLateIsAnEventAndThoseOfTheBeginningAreNot() {
+  @Test func onlyJobsAddedAfterTheStartAreEvents() {
     var bench = bench()
     bench.press(.character("5"))
     #expect(!bench.frame().text.contains("added"))
@@ -463,7 +467,7 @@ struct PanelTests {
     var list = EventList(after: Run())
     let run = RunBuilder([.shell("a")]).run
     for seq in 0..<30_000 { list.add(JobEvent(seq: 0, time: .zero, fact: .slotsChanged(seq))) }
-    list.settle(run, .everything)
+    list.update(run, .everything)
     #expect(list.rows.count + list.lost == 30_000)
     #expect(list.rows.count <= EventList.capacity * 2)
     #expect(list[list.rows.count - 1].fact == .slotsChanged(29_999))
@@ -483,7 +487,7 @@ struct PanelTests {
   // MARK: Palette and questions
 
   @Test func thePaletteListsEveryActionWithItsKeyAndDoesWhatIsChosen() {
-    #expect(Palette.matches("", in: .standard).count == KeyMap.standard.bindings.count - 1)
+    #expect(CommandPalette.matches("", in: .standard).count == KeyMap.standard.bindings.count - 1)
     var bench = bench()
     bench.press(.character(":"))
     bench.type("drain")
@@ -526,7 +530,7 @@ struct PanelTests {
     #expect(bench.commands.count == 2)
   }
 
-  @Test func theQuestionGoesWhenWhatItIsAboutHasEnded() {
+  @Test func theQuestionIsClosedWhenItsJobsHaveEnded() {
     var bench = bench()
     for name in ["fetch", "migrate"] {
       bench.select(name)
@@ -540,7 +544,7 @@ struct PanelTests {
 
   // MARK: The detail
 
-  @Test func theDetailSaysHowMuchRoomItsJobHas() {
+  @Test func theDetailShowsTheSlackOfItsJob() {
     var bench = bench(diamond, size: Size(width: 120, height: 40))
     bench.play { $0.move("base", .executing) }
     bench.select("base")
@@ -550,7 +554,7 @@ struct PanelTests {
     #expect(bench.model.path.schedule == nil)
   }
 
-  @Test func theDetailTellsWhatCancellingWouldSkip() {
+  @Test func theDetailListsTheJobsThatCancellingWouldSkip() {
     var bench = bench(size: Size(width: 120, height: 50))
     bench.select("fetch")
     let text = bench.frame().text

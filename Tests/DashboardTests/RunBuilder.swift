@@ -1,7 +1,7 @@
 import Foundation
 import JobModel
 
-/// Makes runs by stating facts at fixed instants.
+/// Builds runs from facts at fixed instants.
 struct RunBuilder {
   private(set) var run = Run()
   private(set) var events: [JobEvent] = []
@@ -61,7 +61,7 @@ extension Job {
   }
 }
 
-/// A run in which every state that a job can be in is there at once.
+/// A run with a job in every state.
 enum RichRun {
   private static let names = [
     "checkout", "lint", "fetch", "unit-tests", "migrate", "warm-cache", "build[linux]", "build[mac]", "notify",

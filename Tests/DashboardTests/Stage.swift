@@ -1,3 +1,4 @@
+import Basics
 import Dispatch
 import JobModel
 import Screen
@@ -5,16 +6,23 @@ import Support
 
 @testable import Dashboard
 
-/// A feed that is played by the test and keeps the commands it gets.
+/// A feed whose events and time the test states, and which records the commands it receives.
 final class RecordingFeed: JobFeed, @unchecked Sendable {
   // Safe: the dashboard and the tests use it on the main actor only.
   private(set) var commands: [JobCommand] = []
   private(set) var cancellations = 0
   private var receive: (@Sendable ([JobEvent]) -> Void)?
   var builder: RunBuilder
+  let clock = ManualOperationClock()
+  /// The run's time at the clock's origin.
+  private var origin: Duration
+  private let step: Duration
 
-  init(_ builder: RunBuilder) {
+  /// Each look at `elapsed` takes `step`.
+  init(_ builder: RunBuilder, now: Duration = .zero, step: Duration = .zero) {
     self.builder = builder
+    origin = now
+    self.step = step
     _ = self.builder.take()
   }
 
@@ -26,11 +34,17 @@ final class RecordingFeed: JobFeed, @unchecked Sendable {
     }
   }
 
-  var elapsed: Duration { builder.run.time }
+  var elapsed: Duration {
+    defer { origin += step }
+    return origin + clock.now
+  }
+
+  /// The run's times at which the clock's timers fire.
+  var alarms: [Duration] { clock.due.map { origin + $0 } }
 
   func send(_ command: JobCommand) { commands.append(command) }
 
-  /// States facts and delivers them in one call.
+  /// States facts and delivers their events in one call.
   func play(_ facts: (inout RunBuilder) -> Void) {
     facts(&builder)
     let events = builder.take()
@@ -38,69 +52,47 @@ final class RecordingFeed: JobFeed, @unchecked Sendable {
   }
 }
 
-/// A clock that moves when the test says so.
-@MainActor
-final class ManualClock: DashboardClock {
-  private(set) var time: Duration
-  private(set) var alarm: Duration?
-  private(set) var rings = 0
-  private var fire: (@MainActor () -> Void)?
-  private let step: Duration
-
-  /// Each look at it takes `step`.
-  init(_ now: Duration = .zero, step: Duration = .zero) {
-    time = now
-    self.step = step
-  }
-
-  var now: Duration {
-    defer { time += step }
-    return time
-  }
-
-  func setAlarm(at time: Duration?, _ fire: @escaping @MainActor () -> Void) {
-    alarm = time
-    self.fire = time == nil ? nil : fire
-  }
-
-  /// Rings what is due on the way.
-  func advance(by duration: Duration) {
-    let end = time + duration
-    while let alarm, alarm <= end {
-      time = max(time, alarm)
-      self.alarm = nil
-      rings += 1
-      fire?()
-    }
-    time = max(time, end)
-  }
-}
-
-/// A dashboard on a terminal and a feed that record.
+/// A dashboard with a recording terminal and feed.
 @MainActor
 final class Stage {
   let feed: RecordingFeed
   let terminal: RecordingTerminal
-  let clock: ManualClock
-  let dashboard: Dashboard
+  let dashboard: TerminalDashboard
   private(set) var departures: [Departure] = []
 
   init(
-    _ builder: RunBuilder, size: Size = Size(width: 80, height: 24), options: Options = Options(timeZone: .gmt),
+    _ builder: RunBuilder, size: Size = Size(width: 80, height: 24),
+    options: DashboardOptions = DashboardOptions(timeZone: .gmt),
     now: Duration? = nil, traits: ScreenTraits = ScreenTraits(isASCII: true, palette: .none)
   ) throws {
-    feed = RecordingFeed(builder)
+    feed = RecordingFeed(builder, now: now ?? builder.run.time)
     terminal = RecordingTerminal(size)
-    clock = ManualClock(now ?? builder.run.time)
-    dashboard = Dashboard(
-      feed: feed, terminal: terminal, traits: traits, clock: clock, options: options)
+    dashboard = TerminalDashboard(
+      feed: feed, terminal: terminal, traits: traits, clock: feed.clock, options: options)
     try dashboard.run { [weak self] in self?.departures.append($0) }
   }
 
-  /// Facts at an instant of the run, which the clock goes to.
+  /// A stage with jobs that wait, one second after the first frame.
+  static func idle(_ jobs: Int) throws -> Stage {
+    let stage = try Stage(RunBuilder((0..<jobs).map { .shell("job-\($0)") }))
+    stage.clock.advance(by: .seconds(1))
+    return stage
+  }
+
+  var clock: ManualOperationClock { feed.clock }
+  /// The number of frames presented.
+  var frames: Int { terminal.frames.count }
+
+  func frames(during body: () -> Void) -> Int {
+    let before = frames
+    body()
+    return frames - before
+  }
+
+  /// States facts at an instant of the run, to which the clock is advanced.
   func play(at seconds: Double, _ facts: (inout RunBuilder) -> Void) {
     let time = Duration.milliseconds(Int64(seconds * 1000))
-    if time > clock.now { clock.advance(by: time - clock.now) }
+    if time > feed.elapsed { clock.advance(by: time - feed.elapsed) }
     feed.builder.at(seconds)
     feed.play(facts)
     clock.advance(by: .milliseconds(60))
@@ -119,7 +111,7 @@ final class Stage {
 
   func line(_ row: Int) -> String { terminal.shown?.text(row: row) ?? "" }
 
-  /// The first line of the screen that holds `text`.
+  /// The first line of the screen that contains `text`.
   func line(with text: String) -> String? {
     self.text.split(separator: "\n").first { $0.contains(text) }.map(String.init)
   }
@@ -132,17 +124,20 @@ struct Bench {
   var effects: [Effect] = []
   var now: Duration
 
-  init(_ builder: RunBuilder, size: Size = Size(width: 80, height: 24), options: Options = Options(timeZone: .gmt)) {
+  init(
+    _ builder: RunBuilder, size: Size = Size(width: 80, height: 24),
+    options: DashboardOptions = DashboardOptions(timeZone: .gmt)
+  ) {
     self.builder = builder
     _ = self.builder.take()
     now = builder.run.time
     model = Model(run: builder.run, size: size, options: options)
-    model.settle(now: now)
+    Update.prepareForDrawing(&model, now: now)
   }
 
   mutating func send(_ message: Message) {
     effects += Update.apply(message, to: &model, now: now)
-    model.settle(now: now)
+    Update.prepareForDrawing(&model, now: now)
   }
 
   mutating func press(_ keys: Key...) { for key in keys { send(.key(key)) } }
@@ -155,7 +150,7 @@ struct Bench {
     send(.facts(builder.take()))
   }
 
-  /// Puts the cursor on a job as a click would.
+  /// Moves the cursor to a job as a click does.
   mutating func select(_ name: String) {
     model.isCursorTaken = true
     let id = builder.run.id(named: name)
@@ -163,8 +158,20 @@ struct Bench {
       model.order.toggle(cause)
     }
     model.moveCursor(to: id)
-    model.settle(now: now)
+    Update.prepareForDrawing(&model, now: now)
   }
+
+  /// A job named `talker` that executes and has written these lines.
+  static func talker(_ lines: [String], size: Size = Size(width: 80, height: 24)) -> Bench {
+    var builder = RunBuilder([.shell("talker")])
+    builder.at(1)
+    builder.move("talker", .executing)
+    for line in lines { builder.log("talker", line) }
+    return Bench(builder, size: size)
+  }
+
+  /// The texts that have been copied to the clipboard.
+  var copies: [String] { effects.compactMap { if case .copy(let text) = $0 { text } else { nil } } }
 
   var commands: [JobCommand] {
     effects.compactMap { if case .send(let command) = $0 { command } else { nil } }

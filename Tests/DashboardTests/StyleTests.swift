@@ -36,7 +36,7 @@ struct StyleTests {
     #expect(row("fetch", unfocused).allSatisfy { $0.style.background == .indexed(8) })
   }
 
-  @Test func aFailureIsRedAndBoldAndWhatIsDoneStandsBack() {
+  @Test func aFailureIsRedAndBoldAndASuccessIsDimmed() {
     var bench = Bench(RichRun.builder(), size: Size(width: 80, height: 60))
     bench.select("fetch")
     let frame = bench.frame(ScreenTraits(isASCII: true, palette: .sixteen))
@@ -45,7 +45,7 @@ struct StyleTests {
     #expect(row("checkout", frame).dropFirst(3).first?.style.attributes == .dim)
   }
 
-  @Test func aTerminalOfSixteenColoursGetsNoOthersForOurOwnWords() {
+  @Test func aTerminalOfSixteenColoursGetsNoOthers() {
     let bench = Bench(RichRun.builder(), size: Size(width: 160, height: 60))
     for cell in bench.frame(ScreenTraits(isASCII: false, palette: .sixteen)).rows.joined() {
       if case .indexed(let index) = cell.style.foreground { #expect(index < 16) }

@@ -1,7 +1,7 @@
 import JobModel
 import Screen
 
-/// A line across the screen for what the person must know now; there is none most of the time.
+/// A line across the screen for urgent information; most of the time there is none.
 struct Banner {
   private enum Tone {
     case danger
@@ -12,7 +12,9 @@ struct Banner {
   let text: String
   private let tone: Tone
 
-  init?(_ model: Model) {
+  static func isShown(_ model: Model) -> Bool { model.isFrozen || model.isOver || model.live.stopping != nil }
+
+  init(_ model: Model) {
     let run = model.live
     let quit = model.keys.label(.quit) ?? "Ctrl-C"
     if run.summary == nil, !run.isComplete, let stopping = run.stopping {
@@ -34,11 +36,9 @@ struct Banner {
       let hint = model.keys.hint(.freeze, "shows it")
       text =
         "FROZEN at \(Format.steadyTime(model.run.time)); the run goes on (\(Format.count(news, "event"))). \(hint)"
-    } else if model.isOver {
+    } else {
       tone = run.counts.failed > run.counts.allowed ? .danger : .calm
       text = Self.ending(run, model.keys)
-    } else {
-      return nil
     }
   }
 
@@ -56,7 +56,7 @@ struct Banner {
   /// `3 jobs: fetch, build, api`.
   private static func running(_ run: Run, _ model: Model) -> String {
     var names: [String] = []
-    // The index follows the run as shown; a stop ends the freeze, so the two are the same here but for a moment.
+    // The index is of the run as shown; a stop ends the freeze, so that this is the live run.
     for id in model.index.open.sorted() where run.jobs[id.index].state.isActive {
       names.append(run.jobs[id.index].job.name)
       if names.count == 8 { break }

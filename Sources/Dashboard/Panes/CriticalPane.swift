@@ -1,7 +1,7 @@
 import JobModel
 import Screen
 
-/// What decides the end of the run: the chain of needs, then the jobs that could come to decide it.
+/// The chain of needs that decides the end of the run, then the jobs with the least slack.
 struct CriticalPane {
   let model: Model
   let theme: Theme
@@ -29,7 +29,7 @@ struct CriticalPane {
     frame.put("S", x: area.x + 1, y: area.y, style: style)
     frame.put("JOB", x: area.x + fields.name.x, y: area.y, style: style)
     if let share = fields.share { frame.put("SHARE", x: area.x + share.x, y: area.y, style: style) }
-    let titles: [(String, Columns.Span?)] = [
+    let titles: [(String, ColumnSpan?)] = [
       ("TIME", fields.took), ("WAITED", fields.waited), ("ENDS", fields.ends), ("SLACK", fields.slack),
       ("2x SAVES", fields.saving),
     ]
@@ -38,7 +38,7 @@ struct CriticalPane {
     }
   }
 
-  private func drawRow(_ row: PathView.Row, _ frame: inout Frame, _ area: Rect, _ fields: CriticalColumns) {
+  private func drawRow(_ row: PathForecast.Row, _ frame: inout Frame, _ area: Rect, _ fields: CriticalColumns) {
     let state = model.index.classes[row.job.index]
     let (x, y) = (area.x, area.y)
     if model.tags.contains(row.job) { frame.put(theme.pick("•", "*"), x: x, y: y, style: theme.bold) }
@@ -46,9 +46,9 @@ struct CriticalPane {
     if row.link != nil { frame.put(theme.critical, x: x + 3, y: y, style: theme.key) }
     let name = theme.elision.middle(model.run.jobs[row.job.index].job.name, to: fields.name.width)
     frame.put(name, x: x + fields.name.x, y: y, style: row.link == nil ? .plain : theme.bold)
-    // What has ended is known; the rest is reckoned.
+    // Times of jobs that have not ended are estimates.
     let guess = state.isTerminal ? "" : "~"
-    func put(_ text: String, _ span: Columns.Span?, _ style: Style = .plain) {
+    func put(_ text: String, _ span: ColumnSpan?, _ style: Style = .plain) {
       if let span { frame.put(text, endingAt: x + span.end, y: y, style: style) }
     }
     if let link = row.link {
@@ -75,19 +75,19 @@ struct CriticalPane {
     frame.put(Format.percent(share), endingAt: area.x + span.end, y: area.y)
   }
 
-  /// When it will be over, and what one slot more would do.
-  private var summary: [Span] {
+  /// The run's expected end, and the effect of one more slot.
+  private var summary: [TextSpan] {
     guard let forecast = model.path.forecast, !forecast.chain.isEmpty else { return [] }
     let count = Format.count(forecast.chain.count, "job")
     guard !model.isOver, let schedule = model.path.schedule else {
-      return [Span("the chain: \(count), \(Format.time(forecast.end))", theme.dim)]
+      return [TextSpan("the chain: \(count), \(Format.time(forecast.end))", theme.dim)]
     }
     let slot =
       model.path.slotSaving >= .milliseconds(500)
       ? "one slot more: ~\(Format.time(model.path.slotSaving)) sooner" : "one slot more saves nothing"
     return [
-      Span("~ends at \(Format.time(schedule.end))", theme.bold), Span("  \(slot)", theme.accent),
-      Span("  ~ is estimated", theme.dim),
+      TextSpan("~ends at \(Format.time(schedule.end))", theme.bold), TextSpan("  \(slot)", theme.accent),
+      TextSpan("  ~ is estimated", theme.dim),
     ]
   }
 }

@@ -1,7 +1,7 @@
 import JobModel
 import Screen
 
-/// The facts of the run as they come, the newest at the bottom.
+/// The events of the run, the newest at the bottom.
 struct EventPane {
   let model: Model
   let theme: Theme
@@ -11,7 +11,7 @@ struct EventPane {
     let names = min(max(8, model.index.longestName), area.width * 35 / 100)
     if !layout.titles.isEmpty { drawTitles(&frame, layout.titles, names) }
     let count = model.events.rows.count
-    // While it follows, no row is chosen: the selected job stays as it is.
+    // While the list follows, it has no cursor of its own.
     let cursorRow = model.events.follows ? nil : model.cursorRow
     for row in min(model.top, count)..<min(model.top + area.height, count) {
       let place = Rect(x: area.x, y: area.y + row - model.top, width: area.width, height: 1)
@@ -20,14 +20,14 @@ struct EventPane {
     }
     if count == 0 {
       frame.put(
-        model.order.filter.isEmpty ? "nothing has happened yet" : "no event matches", x: area.x + 3, y: area.y,
+        model.filter.isEmpty ? "nothing has happened yet" : "no event matches", x: area.x + 3, y: area.y,
         style: theme.dim)
     }
     let lost = model.events.lost
     let left = model.top > 0 ? "\(theme.pick("▴", "^")) \(model.top) above" : ""
     let older = lost > 0 && model.top == 0 ? "\(lost) older ones are not kept" : left
     LastLine(model: model, theme: theme).draw(
-      [Span(older, theme.dim)], &frame, layout.more, order: model.events.follows ? "follow" : "")
+      [TextSpan(older, theme.dim)], &frame, layout.more, order: model.events.follows ? "follow" : "")
   }
 
   private static let nameAt = 11
@@ -41,22 +41,22 @@ struct EventPane {
   }
 
   private func drawRow(_ event: JobEvent, _ frame: inout Frame, _ area: Rect, _ names: Int) {
-    let wording = EventWording(event.fact, model.run)
     let (x, y) = (area.x, area.y)
-    let isSelected = wording.job != nil && wording.job == model.cursor
+    let (job, state) = (event.fact.job, event.fact.state)
+    let isSelected = job != nil && job == model.cursor
     frame.put(Format.stamp(event.time), endingAt: x + Self.nameAt - 3, y: y, style: theme.dim)
-    if let state = wording.state {
+    if let state {
       frame.put(theme.letter(state), x: x + Self.nameAt - 2, y: y, style: theme.style(state))
     } else {
-      // What a person, a signal or a policy did.
+      // An action of a person, a signal or a policy.
       frame.put(theme.pick("›", "*"), x: x + Self.nameAt - 2, y: y, style: theme.accent)
     }
-    let name = wording.job.map { model.run.jobs[$0.index].job.name } ?? ""
+    let name = job.map { model.run.jobs[$0.index].job.name } ?? ""
     frame.put(
       theme.elision.middle(name, to: names), x: x + Self.nameAt, y: y, style: isSelected ? theme.bold : .plain)
     let at = Self.nameAt + names + 1
-    let style = wording.state.map { $0.attention == 0 ? theme.style($0) : .plain } ?? theme.accent
-    frame.put(
-      theme.elision.end(JobText(wording.text).plain, to: max(0, area.width - at - 1)), x: x + at, y: y, style: style)
+    let style = state.map { $0.attention == 0 ? theme.style($0) : .plain } ?? theme.accent
+    let text = JobText(event.fact.text(in: model.run)).plain
+    frame.put(theme.elision.end(text, to: max(0, area.width - at - 1)), x: x + at, y: y, style: style)
   }
 }

@@ -1,7 +1,7 @@
 import JobModel
 import Screen
 
-/// The bottom line: a question, a line being typed, or the keys that do something now with the newest answer.
+/// The bottom line: a question, a line being typed, or the keys of enabled actions and the newest notice.
 struct Footer {
   let model: Model
   let theme: Theme
@@ -24,20 +24,24 @@ struct Footer {
   private func drawQuestion(_ frame: inout Frame, _ area: Rect) {
     let count = model.live.counts.active
     let what = count > 0 ? "\(count == 1 ? "1 job is" : "\(count) jobs are") running." : "Jobs are waiting."
-    frame.fill(area, style: theme.warning)
-    // The key that asked also answers, unless it is one that means no.
+    // The key that asked also confirms, unless it means no.
     let key = model.keys.keys(of: .quit).first { ![.character("n"), .character("N"), .escape].contains($0) }
-    let yes = key.map { theme.name($0) } ?? "y"
+    let yes = key.map { theme.names([$0]) } ?? "y"
     let text = area.width < 60 ? "\(what) \(yes) quits, Esc stays" : "\(what)  \(yes) cancels and quits   Esc goes on"
-    frame.put(theme.elision.end(text, to: area.width - 2), x: area.x + 1, y: area.y, style: theme.warning)
+    drawWarning(text, &frame, area)
   }
 
   private func drawConfirmation(_ action: Action, _ frame: inout Frame, _ area: Rect) {
     let active = model.targets.count { model.run.jobs[$0.index].state.isActive }
     let word = action == .kill ? "Kill" : "Cancel"
-    let count = Format.count(action == .kill ? active : model.cancellable.count, "job")
+    let open = model.targets.count { !model.index.classes[$0.index].isTerminal }
+    let count = Format.count(action == .kill ? active : open, "job")
     let running = action == .kill ? "" : ", \(active) running"
     let text = "\(word) \(count)\(running)?" + (area.width < 60 ? " y, Esc" : "  y does it   Esc goes back")
+    drawWarning(text, &frame, area)
+  }
+
+  private func drawWarning(_ text: String, _ frame: inout Frame, _ area: Rect) {
     frame.fill(area, style: theme.warning)
     frame.put(theme.elision.end(text, to: area.width - 2), x: area.x + 1, y: area.y, style: theme.warning)
   }
@@ -59,7 +63,7 @@ struct Footer {
   private func drawKeys(_ frame: inout Frame, _ area: Rect) {
     var end = area.maxX - 1
     if let notice = model.notice {
-      // A long one has the line to itself while it is there: it may end in a path.
+      // A long notice gets the whole line: it may end in a path.
       let isLong = TextWidth.of(notice.text) > area.width * 2 / 3
       let text = isLong ? theme.elision.middle(notice.text, to: area.width - 2) : notice.text
       frame.put(text, endingAt: end, y: area.y, style: theme.bold)
@@ -72,11 +76,13 @@ struct Footer {
     }
   }
 
-  /// As many as there is room for, in the table's order; help and quit always have theirs.
+  /// The keys that fit, in the order of the key map; help and quit always do.
   func keys(room: Int) -> [(key: String, word: String)] {
     let all = model.keys.bindings.compactMap { binding -> (action: Action, key: String, word: String)? in
-      guard !binding.keys.isEmpty, let word = binding.word(model), binding.isOn(model) else { return nil }
-      return (binding.action, binding.label(theme), word)
+      guard let key = binding.keys.first, let word = binding.action.word(in: model),
+        binding.action.isEnabled(in: model)
+      else { return nil }
+      return (binding.action, theme.names([key]), word)
     }
     func width(_ item: (action: Action, key: String, word: String)) -> Int {
       TextWidth.of(item.key) + 1 + TextWidth.of(item.word) + 2

@@ -1,13 +1,13 @@
 import JobModel
 import Screen
 
-/// The two lines at the top: how the run stands, and how much of it is done.
+/// The two lines at the top: the run's state and counts, and its progress.
 struct Header {
   let model: Model
   let theme: Theme
   let now: Duration
 
-  /// The run's standing in one word.
+  /// The run's state in one word.
   static func word(_ model: Model) -> String {
     let run = model.run
     let counts = run.counts
@@ -22,41 +22,41 @@ struct Header {
   }
 
   private struct Item {
-    var spans: [Span]
-    /// The least goes first when there is no room.
+    var spans: [TextSpan]
+    /// The item with the least worth is left out first.
     var worth: Int
   }
 
   func draw(_ frame: inout Frame, _ area: Rect) {
-    drawStanding(&frame, area)
+    drawCounts(&frame, area)
     drawShares(&frame, Rect(x: area.x, y: area.y + 1, width: area.width, height: 1))
   }
 
-  private func drawStanding(_ frame: inout Frame, _ area: Rect) {
+  private func drawCounts(_ frame: inout Frame, _ area: Rect) {
     let run = model.run
     let counts = run.counts
     let slots = "slots \(counts.active)/\(Run.slotsText(run.slots))"
     let room = area.width - 2 - slots.count - 2
     var items: [Item] = []
-    func item(_ worth: Int, _ spans: Span...) { items.append(Item(spans: spans, worth: worth)) }
+    func item(_ worth: Int, _ spans: TextSpan...) { items.append(Item(spans: spans, worth: worth)) }
     let word = Self.word(model)
-    item(9, Span(" \(word) ", badge(word)))
-    item(8, Span(Format.steadyTime(model.elapsed(at: now)), theme.bold))
+    item(9, TextSpan(" \(word) ", badge(word)))
+    item(8, TextSpan(Format.steadyTime(model.elapsed(at: now)), theme.bold))
     if let estimate = model.estimate {
       item(
-        4, Span("ETA ", theme.dim), Span((estimate.isRough ? "~" : "") + Format.steadyTime(estimate.remaining)))
+        4, TextSpan("ETA ", theme.dim), TextSpan((estimate.isRough ? "~" : "") + Format.steadyTime(estimate.remaining)))
     } else if !model.isOver, model.isMoving {
-      item(4, Span("ETA ", theme.dim), Span("?"))
+      item(4, TextSpan("ETA ", theme.dim), TextSpan("?"))
     }
-    item(7, Span("done ", theme.dim), Span("\(counts.done)", theme.bold), Span("/\(run.jobs.count)"))
-    if !model.isOver { item(5, Span("run ", theme.dim), Span("\(counts.executing)", theme.style(.executing))) }
+    item(7, TextSpan("done ", theme.dim), TextSpan("\(counts.done)", theme.bold), TextSpan("/\(run.jobs.count)"))
+    if !model.isOver { item(5, TextSpan("run ", theme.dim), TextSpan("\(counts.executing)", theme.style(.executing))) }
     let waits = counts.waiting + counts.ready
-    if waits > 0 { item(3, Span("wait ", theme.dim), Span("\(waits)")) }
+    if waits > 0 { item(3, TextSpan("wait ", theme.dim), TextSpan("\(waits)")) }
     let held = counts.paused + counts.backingOff
-    if held > 0 { item(2, Span("held ", theme.dim), Span("\(held)", theme.held)) }
-    if counts.failed > counts.allowed { item(6, Span("FAIL \(counts.failed - counts.allowed)", theme.bad)) }
+    if held > 0 { item(2, TextSpan("held ", theme.dim), TextSpan("\(held)", theme.held)) }
+    if counts.failed > counts.allowed { item(6, TextSpan("FAIL \(counts.failed - counts.allowed)", theme.bad)) }
     let left = counts.skipped + counts.cancelled
-    if left > 0 { item(1, Span("left out ", theme.dim), Span("\(left)")) }
+    if left > 0 { item(1, TextSpan("left out ", theme.dim), TextSpan("\(left)")) }
 
     func width() -> Int { items.reduce(0) { $0 + $1.spans.width + 2 } - 2 }
     while width() + 2 + min(TextWidth.of(model.name), 12) > room,
@@ -72,7 +72,10 @@ struct Header {
     }
     guard x + slots.count < area.width else { return }
     frame.put(
-      [Span("slots ", theme.dim), Span("\(counts.active)"), Span("/\(Run.slotsText(run.slots))", theme.dim)],
+      [
+        TextSpan("slots ", theme.dim), TextSpan("\(counts.active)"),
+        TextSpan("/\(Run.slotsText(run.slots))", theme.dim),
+      ],
       x: area.width - 1 - slots.count, y: area.y)
   }
 
@@ -85,11 +88,11 @@ struct Header {
     }
   }
 
-  /// One bar, a share for each fate.
+  /// Draws one bar with a share for each group of states.
   private func drawShares(_ frame: inout Frame, _ area: Rect) {
     let total = model.run.jobs.count
     let percent = total == 0 ? "" : Format.percent(model.share)
-    // The bar keeps its width while the chain gets shorter.
+    // The bar keeps its width when the chain gets shorter.
     let room = (area.width - 2 - 6) * 2 / 5
     let chain = criticalChain(room: room)
     let width = area.width - 2 - 6 - (chain.isEmpty ? 0 : room + 2)
@@ -106,22 +109,22 @@ struct Header {
       (left, theme.letter(.skipped), theme.dim),
     ]
     let cells = Self.cells(parts.map(\.count), of: total, width: width)
-    var spans: [Span] = []
+    var spans: [TextSpan] = []
     for (part, cells) in zip(parts, cells) {
-      spans.append(Span(String(repeating: part.sign, count: cells), part.style))
+      spans.append(TextSpan(String(repeating: part.sign, count: cells), part.style))
     }
     let rest = width - cells.reduce(0, +)
-    spans.append(Span(String(repeating: theme.letter(.waiting), count: rest), theme.dim))
+    spans.append(TextSpan(String(repeating: theme.letter(.waiting), count: rest), theme.dim))
     frame.put(spans, x: 1, y: area.y)
     frame.put(percent, endingAt: area.x + 1 + width + 6, y: area.y, style: theme.bold)
     guard !chain.isEmpty else { return }
     frame.put(
-      [Span(Self.chainLabel, theme.dim), Span(chain, theme.accent)], x: area.x + 1 + width + 6 + 2, y: area.y)
+      [TextSpan(Self.chainLabel, theme.dim), TextSpan(chain, theme.accent)], x: area.x + 1 + width + 6 + 2, y: area.y)
   }
 
   private static let chainLabel = "critical "
 
-  /// The jobs left of the chain of needs that decides when the run ends, no wider than `room` with its label.
+  /// The jobs of the critical path that have not ended; at most `room` cells with the label.
   private func criticalChain(room: Int) -> String {
     guard room >= 24, !model.isOver, let links = model.path.forecast?.chain, links.count > 1 else { return "" }
     let names = links.map(\.job).filter { !model.index.classes[$0.index].isTerminal }
@@ -129,7 +132,7 @@ struct Header {
     return theme.elision.end(names.joined(separator: theme.pick("›", ">")), to: room - Self.chainLabel.count)
   }
 
-  /// Shares of a bar in whole cells: none that is there is invisible, and all together are never longer than the bar.
+  /// Shares of a bar in whole cells: each count above zero gets a cell if there is one, and the sum fits into the bar.
   static func cells(_ counts: [Int], of total: Int, width: Int) -> [Int] {
     var cells: [Int] = []
     var counted = 0

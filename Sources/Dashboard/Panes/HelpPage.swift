@@ -1,7 +1,7 @@
 import JobModel
 import Screen
 
-/// Every key and what it does, out of the one table.
+/// Every action with its keys, and the signs of the screen.
 struct HelpPage {
   let model: Model
   let theme: Theme
@@ -17,25 +17,25 @@ struct HelpPage {
     }
   }
 
-  /// How many lines it has on the model's screen.
+  /// The number of lines at the width of the model's screen.
   static func height(_ model: Model) -> Int {
     lines(Theme(ScreenTraits(isASCII: true, palette: .none)), model.keys, width: model.size.width).count
   }
 
-  private static func lines(_ theme: Theme, _ keys: KeyMap, width: Int) -> [[Span]] {
-    // Names of keys differ in width between ASCII and more; the ASCII ones count, so that the height is one.
+  private static func lines(_ theme: Theme, _ keys: KeyMap, width: Int) -> [[TextSpan]] {
+    // Key names differ in width between ASCII and Unicode; the ASCII ones are measured, so that both have one height.
     let namesWidth = keys.bindings.map { binding in binding.keys.map { $0.name() }.joined(separator: " ").count }
     let indent = min(20, max(10, (namesWidth.max() ?? 0) + 1))
     var blocks = Binding.Section.allCases.map { block($0, theme, keys, indent: indent) }
     blocks.append(words(theme, indent: indent))
     blocks.append(letters(theme, indent: indent))
     blocks.append(marks(theme, indent: indent))
-    // Two columns where they fit: the first half of the table stands at the left.
+    // Two columns where they fit, with half of the blocks each.
     let columnWidth = blocks.joined().map(\.width).max() ?? 0
     guard width >= columnWidth * 2 + 3 else { return Array(blocks.joined(separator: [[]])) }
     let total = blocks.reduce(0) { $0 + $1.count + 1 }
-    var left: [[Span]] = []
-    var right: [[Span]] = []
+    var left: [[TextSpan]] = []
+    var right: [[TextSpan]] = []
     for block in blocks {
       if right.isEmpty, left.count + block.count / 2 <= total / 2 {
         left += (left.isEmpty ? [] : [[]]) + block
@@ -45,47 +45,48 @@ struct HelpPage {
     }
     return (0..<max(left.count, right.count)).map { row in
       let first = row < left.count ? left[row] : []
-      let pad = Span(String(repeating: " ", count: columnWidth + 2 - first.width))
+      let pad = TextSpan(String(repeating: " ", count: columnWidth + 2 - first.width))
       return row < right.count ? first + [pad] + right[row] : first
     }
   }
 
   private static func block(
     _ section: Binding.Section, _ theme: Theme, _ keys: KeyMap, indent: Int
-  ) -> [[Span]] {
+  ) -> [[TextSpan]] {
     let rows = keys.bindings.filter { $0.section == section }.map { binding in
-      let names = theme.elision.end(binding.names(theme), to: indent - 1)
-      return [Span(names.padding(to: indent), theme.key), Span(binding.help)]
+      let names = theme.elision.end(theme.names(binding.keys), to: indent - 1)
+      return [TextSpan(names.padding(to: indent), theme.key), TextSpan(binding.help)]
     }
-    return [[Span(section.rawValue, theme.bold)]] + rows
+    return [[TextSpan(section.rawValue, theme.bold)]] + rows
   }
 
-  /// What a filter may hold.
-  private static func words(_ theme: Theme, indent: Int) -> [[Span]] {
+  /// The terms of a filter.
+  private static func words(_ theme: Theme, indent: Int) -> [[TextSpan]] {
     let rows = [
       ("text", "name holds it"), ("state:", "failed, ready, ok ..."), ("kind:", "shell, download ..."),
       ("!word", "not that"),
     ]
-    return [[Span("Words of a filter", theme.bold)]]
-      + rows.map { [Span($0.0.padding(to: indent), theme.key), Span($0.1)] }
+    return [[TextSpan("Words of a filter", theme.bold)]]
+      + rows.map { [TextSpan($0.0.padding(to: indent), theme.key), TextSpan($0.1)] }
   }
 
-  /// What stands before a line of the log.
-  private static func marks(_ theme: Theme, indent: Int) -> [[Span]] {
+  /// The marks of lines of the log.
+  private static func marks(_ theme: Theme, indent: Int) -> [[TextSpan]] {
     let rows = [
-      (Span(theme.stderrMark, theme.held), "a line of stderr"), (Span(theme.noteMark, theme.accent), "said by opdash"),
+      (TextSpan(theme.stderrMark, theme.held), "a line of stderr"),
+      (TextSpan(theme.noteMark, theme.accent), "said by opdash"),
     ]
-    return [[Span("Marks of the log", theme.bold)]]
-      + rows.map { [$0.0, Span(String(repeating: " ", count: indent - 1)), Span($0.1)] }
+    return [[TextSpan("Marks of the log", theme.bold)]]
+      + rows.map { [$0.0, TextSpan(String(repeating: " ", count: indent - 1)), TextSpan($0.1)] }
   }
 
-  private static func letters(_ theme: Theme, indent: Int) -> [[Span]] {
+  private static func letters(_ theme: Theme, indent: Int) -> [[TextSpan]] {
     let rows = StateClass.allCases.map { state in
       [
-        Span(theme.letter(state), theme.style(state)), Span(String(repeating: " ", count: indent - 1)),
-        Span(state.word),
+        TextSpan(theme.letter(state), theme.style(state)), TextSpan(String(repeating: " ", count: indent - 1)),
+        TextSpan(state.word),
       ]
     }
-    return [[Span("Letters", theme.bold)]] + rows
+    return [[TextSpan("Letters", theme.bold)]] + rows
   }
 }

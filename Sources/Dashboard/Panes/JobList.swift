@@ -1,7 +1,7 @@
 import JobModel
 import Screen
 
-/// The list of jobs, or their tree: a row each, and a line that says what is below.
+/// The list or the tree of jobs: a row for each, and a summary of the rows below.
 struct JobList {
   let model: Model
   let theme: Theme
@@ -38,7 +38,7 @@ struct JobList {
   private func drawTitles(_ frame: inout Frame, _ area: Rect) {
     let style = theme.bold.with(.underline)
     frame.fill(area, style: style)
-    func title(_ word: String, _ sort: SortColumn, _ span: Columns.Span?, right: Bool) {
+    func title(_ word: String, _ sort: SortColumn, _ span: ColumnSpan?, right: Bool) {
       guard let span else { return }
       var text = word
       let isSorted = model.panel == .list && model.order.sort == sort
@@ -62,24 +62,24 @@ struct JobList {
 
   private func drawNothing(_ frame: inout Frame, _ area: Rect) {
     let text =
-      model.run.start == nil || !model.order.filter.isEmpty
-      ? (model.order.filter.isEmpty ? "no run yet" : "no job matches \(model.order.filter.text)") : "no jobs"
+      model.run.start == nil || !model.filter.isEmpty
+      ? (model.filter.isEmpty ? "no run yet" : "no job matches \(model.filter.text)") : "no jobs"
     frame.put(theme.elision.end(text, to: area.width - 4), x: area.x + 3, y: area.y, style: theme.dim)
   }
 
   // MARK: A row
 
-  /// What stands left and right of a job's name: where it hangs, and what is not shown of it.
+  /// The signs at the left and right of a job's name.
   private struct Name {
     var lead = ""
     var tail = ""
-    /// Whether it only refers to a row above.
+    /// Whether the row only refers to a row above.
     var isRepeat = false
   }
 
   private func name(_ id: JobID, row: Int) -> Name {
     guard model.panel == .tree else {
-      let isUnder = model.order.groups && model.index.classes[id.index] == .skipped && isGrouped(id)
+      let isUnder = model.groupsSkipped && model.index.classes[id.index] == .skipped && isGrouped(id)
       return Name(lead: isUnder ? theme.pick("└ ", "\\ ") : "")
     }
     let tree = model.tree
@@ -100,7 +100,7 @@ struct JobList {
     return model.order.unfolded.contains(cause)
   }
 
-  /// The lines from a job to what needs it; of a deep one, the nearest.
+  /// The lines from a job to its dependent; below `JobTree.deepest`, only the nearest.
   private func guides(_ tree: JobTree, _ row: Int) -> String {
     let place = tree.rows[row]
     guard place.parent >= 0 else { return "" }
@@ -124,13 +124,14 @@ struct JobList {
     frame.put(theme.letter(state), x: x + Columns.state, y: y, style: style)
     let nameStyle = name.isRepeat || !(state == .executing || state.attention == 0) ? secondary : theme.bold
     let room = columns.name.width - TextWidth.of(name.tail)
-    // A name that can be read goes before lines that can be followed.
+    // A legible name has precedence over the lines.
     let lead = Elision.suffix(name.lead, max(0, room - min(TextWidth.of(record.job.name), room * 2 / 3)))
     let text = theme.elision.middle(record.job.name, to: max(1, room - TextWidth.of(lead)))
     frame.put(
-      [Span(lead, theme.rule), Span(text, nameStyle), Span(name.tail, theme.accent)], x: x + columns.name.x, y: y,
+      [TextSpan(lead, theme.rule), TextSpan(text, nameStyle), TextSpan(name.tail, theme.accent)], x: x + columns.name.x,
+      y: y,
       limit: columns.name.width)
-    // What it needs stands under the row that it refers to, and so does how it is.
+    // The row that it refers to shows the state.
     if name.isRepeat { return }
     if state == .executing {
       drawProgress(id, record, &frame, area)
@@ -145,7 +146,7 @@ struct JobList {
     frame.put(Format.time(elapsed), endingAt: area.x + time.end, y: area.y, style: style)
   }
 
-  /// The time of the attempt that executes or of one that ended the job; what waits shows none.
+  /// The time of the executing or last attempt; nil for a job that waits.
   private func shownTime(_ record: JobRecord) -> Duration? {
     switch record.state {
     case .waiting, .ready, .backingOff, .skipped, .paused(started: false): nil
@@ -164,7 +165,7 @@ struct JobList {
       }
       frame.put(Format.percent(share), endingAt: x + progress.width, y: area.y)
     } else {
-      let step = Int(now / Loop.animationStep)
+      let step = Int(now / Bar.animationStep)
       frame.put(bar.indeterminate(step: step, width: progress.width - 5, style: style), x: x, y: area.y)
     }
     if let column = columns.rate, let rate = record.rate, let unit = record.progress?.unit {
@@ -175,22 +176,22 @@ struct JobList {
       frame.put(left ?? "?", endingAt: area.x + eta.end, y: area.y, style: left == nil ? theme.dim : .plain)
     }
     if let why = columns.why {
-      let words = Wording(id, model.run, model.index, now: now)
+      let words = StatusText(id, model.run, model.index, now: now)
       let isCritical = model.path.isCritical(id)
       var x = area.x + why.x
       if isCritical { x += 1 + frame.put(theme.critical, x: x, y: area.y, style: theme.accent) }
       let reason = words.reason.isEmpty && isCritical ? "critical" : words.reason
       let end = area.x + why.x + why.width - (isCritical ? 0 : 1)
-      // Plain as the numbers before it, which change with it.
+      // In the style of the numbers before it, which change with it.
       frame.put(theme.elision.end(reason, to: end - x), x: x, y: area.y)
     }
   }
 
-  /// Status over the columns that the state leaves empty, the reason beside it or, where that is too narrow, after it.
+  /// Draws the status over the columns that the state leaves empty; the reason in its column or, if too long, after it.
   private func drawStanding(
     _ id: JobID, _ record: JobRecord, _ state: StateClass, _ frame: inout Frame, _ area: Rect
   ) {
-    var words = Wording(id, model.run, model.index, now: now, keys: model.live.summary == nil ? model.keys : nil)
+    var words = StatusText(id, model.run, model.index, now: now, keys: model.live.summary == nil ? model.keys : nil)
     if model.panel == .list, let skipped = model.order.skipped[id]?.count, skipped > 0 {
       let sign = model.order.unfolded.contains(id) ? theme.pick("▾", "-") : theme.pick("▸", "+")
       let room = (columns.why?.width ?? 12) - 1
@@ -219,7 +220,7 @@ struct JobList {
       let reasonStyle = words.isHint ? theme.accent : theme.dim
       frame.put(theme.elision.end(words.reason, to: why.width - 1), x: area.x + why.x, y: area.y, style: reasonStyle)
     } else if TextWidth.of(words.whole) <= room || !hasTime {
-      // Nothing stands between the two, so the line may run on to the edge.
+      // No column is between the two, so that the text may extend to the edge.
       let text = theme.elision.end(words.whole, to: hasTime ? room : area.width - 1 - x)
       frame.put(text, x: area.x + x, y: area.y, style: style)
     } else {
@@ -228,14 +229,14 @@ struct JobList {
     }
   }
 
-  /// Both in one column, the second whole.
+  /// Both texts in one column, the second whole.
   private func short(_ status: String, beside reason: String) -> String {
     let room = columns.progress.width - TextWidth.of(reason) - 1
     return room < 4 ? reason : theme.elision.end(status, to: room) + " " + reason
   }
 
-  /// The cursor's row loses its colours, so that one contrast holds for all of it; its bold words too where it has a
-  /// colour of its own, because many terminals show bold black as grey.
+  /// Draws the cursor's row in one style, so that all of it has one contrast; without bold on a background colour, because
+  /// many terminals show bold black as grey.
   private func highlight(_ frame: inout Frame, _ area: Rect) {
     let cursor = theme.cursor(focused: model.focus == .list)
     frame.restyle(area) { style in
@@ -254,14 +255,44 @@ struct JobList {
     } else if model.top > 0 {
       left = "\(theme.pick("▴", "^")) \(model.top) above"
     }
-    line.draw([Span(left, theme.dim)], &frame, area, order: model.panel == .list ? sort : "tree by needs")
+    line.draw([TextSpan(left, theme.dim)], &frame, area, order: model.panel == .list ? sort : "tree by needs")
   }
 
-  /// `12 ok, 11 waiting`, the most frequent first.
+  /// The states of the rows from `row` on, the most frequent first: `12 ok, 11 waiting`.
   private func summary(from row: Int) -> String {
     let counts = model.counts(from: row)
     let present = StateClass.allCases.filter { counts[Int($0.rawValue)] > 0 }
       .sorted { counts[Int($0.rawValue)] > counts[Int($1.rawValue)] }
     return present.map { "\(counts[Int($0.rawValue)]) \($0.word)" }.joined(separator: ", ")
+  }
+}
+
+/// The line below the rows of a panel: a summary at the left; order, filter, tags and place at the right.
+struct LastLine {
+  let model: Model
+  let theme: Theme
+
+  func draw(_ left: [TextSpan], _ frame: inout Frame, _ area: Rect, order: String) {
+    let rows = model.rowCount
+    let place = model.cursorRow.map { "\($0 + 1)/\(rows)" } ?? "\(rows)"
+    var right = order.isEmpty ? place : "\(order)  \(place)"
+    if !model.filter.isEmpty {
+      right = "/\(theme.elision.end(model.filter.text, to: 24))  \(model.found)"
+    }
+    if !model.tags.isEmpty { right = "\(model.tags.count) tagged  " + right }
+    let room = area.width - 2 - TextWidth.of(right) - 2
+    if room > 12 { draw(left, &frame, area, room: room) }
+    let start = max(area.x + 1, area.maxX - 1 - TextWidth.of(right))
+    frame.put(
+      right, x: start, y: area.y, limit: area.maxX - start,
+      style: model.filter.isEmpty ? theme.dim : theme.accent)
+  }
+
+  private func draw(_ spans: [TextSpan], _ frame: inout Frame, _ area: Rect, room: Int) {
+    var used = 0
+    for span in spans where used < room {
+      let text = theme.elision.end(span.text, to: room - used)
+      used += frame.put(text, x: area.x + 1 + used, y: area.y, style: span.style)
+    }
   }
 }

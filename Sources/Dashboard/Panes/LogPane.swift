@@ -2,7 +2,7 @@ import Foundation
 import JobModel
 import Screen
 
-/// The log of the cursor's job or of many, with the bar above it.
+/// The log of the cursor's job or of many jobs, with the bar above it.
 struct LogPane {
   let model: Model
   let theme: Theme
@@ -17,38 +17,6 @@ struct LogPane {
       return
     }
     drawLines(lines, &frame, layout)
-  }
-
-  // MARK: Columns
-
-  /// The cells that a line's time takes, with a blank before and behind it.
-  private static func timeWidth(_ model: Model) -> Int {
-    switch model.log.times {
-    case .relative: 9
-    case .clock: 10
-    case .off: 1
-    }
-  }
-
-  /// The cells of the column of names, with a blank behind it: the same for every line, whoever writes.
-  private static func nameWidth(_ model: Model, _ layout: Layout) -> Int {
-    guard model.showsMerged else { return 0 }
-    return min(max(8, min(24, layout.log.width / 5)), max(4, model.index.longestName)) + 1
-  }
-
-  private static func prefixWidth(_ model: Model, _ layout: Layout) -> Int {
-    timeWidth(model) + nameWidth(model, layout) + 1
-  }
-
-  /// How wide a row of a log's text is.
-  static func textWidth(_ model: Model, _ layout: Layout) -> Int {
-    max(1, layout.log.width - prefixWidth(model, layout) - 1)
-  }
-
-  /// Whether a job's name stands in a column of the screen.
-  static func isName(_ x: Int, _ model: Model, _ layout: Layout) -> Bool {
-    let start = layout.log.x + timeWidth(model)
-    return (start..<(start + nameWidth(model, layout))).contains(x)
   }
 
   // MARK: Lines
@@ -73,7 +41,7 @@ struct LogPane {
 
   private var showsCursor: Bool { model.focus == .log && !model.log.follows }
 
-  /// Whether a line stands out as a whole: the cursor's, or one of those that `y` would copy.
+  /// Whether a line is highlighted: the cursor's, or a line of the marked range.
   private func isBarred(_ line: JobLine) -> Bool {
     guard showsCursor, model.log.selection?.isMade != true else { return false }
     return model.log.marked?.contains(line.seq) ?? (line.seq == model.log.cursor)
@@ -94,25 +62,25 @@ struct LogPane {
       time = Format.clock(date, in: model.options.timeZone)
     case .off: time = ""
     }
-    let timeWidth = Self.timeWidth(model)
+    let columns = LogColumns(model, layout)
+    let (timeWidth, nameWidth) = (columns.timeWidth, columns.nameWidth)
     frame.put(time, x: x + 1, y: y, limit: timeWidth - 1, style: bar ?? theme.dim)
-    let nameWidth = Self.nameWidth(model, layout)
     if nameWidth > 0 {
       let name = theme.elision.middle(model.run.jobs[row.line.job.index].job.name, to: nameWidth - 1)
       frame.put(
         name, x: x + timeWidth, y: y, limit: nameWidth - 1,
         style: bar ?? (row.line.job == model.cursor ? theme.bold : theme.dim))
     }
-    let mark: Span? =
+    let mark: TextSpan? =
       switch entry.line.stream {
       case .stdout: nil
-      case .stderr: Span(theme.stderrMark, bar ?? theme.held.with(.bold))
-      case .note: Span(theme.noteMark, bar ?? theme.accent)
+      case .stderr: TextSpan(theme.stderrMark, bar ?? theme.held.with(.bold))
+      case .note: TextSpan(theme.noteMark, bar ?? theme.accent)
       }
     if let mark { frame.put([mark], x: x + timeWidth + nameWidth, y: y) }
   }
 
-  /// Returns the cells of the screen that were used; nil when the row goes on beyond its width.
+  /// Returns the number of cells used; nil if the row continues beyond its width.
   private func drawCells(
     _ row: LogRows.Row, _ matches: [Range<Int>], _ bar: Style?, _ frame: inout Frame, x: Int, y: Int, width: Int
   ) -> Int? {
@@ -131,7 +99,7 @@ struct LogPane {
       let isPlain = style == .plain
       if isPlain { style = bar ?? base }
       if matches.contains(where: { $0.contains(place) }) {
-        // On a bar that is reversed itself, what is found is the part that is not.
+        // On a reversed bar, a match is not reversed.
         style = bar?.attributes.contains(.reverse) == true ? Style(attributes: [.bold, .underline]) : match
       }
       if selected.contains(place) { style = theme.match }
@@ -141,13 +109,13 @@ struct LogPane {
     return used
   }
 
-  /// Older attempts and opdash's own words stand back.
+  /// Lines of older attempts and notes of opdash are dimmed.
   private func base(_ line: JobLine) -> Style {
     let isOld = line.entry.attempt != model.run.jobs[line.job.index].attempt?.number
     return isOld || line.entry.line.stream == .note ? theme.dim : .plain
   }
 
-  /// Where a line was cut, and where the whole is.
+  /// Draws the mark of a cut line, and the file that contains all of it.
   private func drawCut(_ line: JobLine, _ frame: inout Frame, x: Int, y: Int, width: Int) {
     guard width > 0 else { return }
     let used = frame.put(theme.elision.mark, x: x, y: y, limit: width, style: theme.key)
@@ -156,9 +124,74 @@ struct LogPane {
   }
 }
 
-extension Theme {
-  /// What stands before a line that the job wrote to stderr.
-  var stderrMark: String { pick("▎", "|") }
-  /// What stands before a line that opdash says about the job.
-  var noteMark: String { pick("»", "*") }
+/// The line above the log: its job, the search, its length, and the file with the rest.
+struct LogBar {
+  let model: Model
+  let theme: Theme
+
+  func draw(_ frame: inout Frame, _ area: Rect) {
+    let style = model.focus == .log ? theme.accent : theme.rule
+    frame.fill(area, theme.horizontal, style: style)
+    guard let lines = model.lines else {
+      frame.put(" log ", x: area.x + 2, y: area.y, style: theme.dim)
+      return
+    }
+    let right = facts(lines)
+    let rest = rest(lines)
+    var x = area.x + 2
+    let room = area.width - right.count - 20 - (rest == nil ? 0 : Self.restWidth)
+    x += frame.put(title(room: room), x: x, y: area.y, limit: area.width - 4)
+    let end = area.maxX - 2
+    guard x + right.count + 4 <= end else { return }
+    frame.put(" \(right) ", endingAt: end, y: area.y, style: model.log.follows ? theme.dim : theme.bold)
+    if let rest { draw(rest, &frame, x: x + 2, end: end - right.count - 4, y: area.y) }
+  }
+
+  /// The least width for the place of older lines beside a long name.
+  private static let restWidth = 28
+
+  private func title(room: Int) -> [TextSpan] {
+    if model.showsMerged, let merged = model.merged {
+      let kind =
+        switch merged.scope {
+        case .all: ""
+        case .tags: "tagged "
+        case .filter: "found "
+        }
+      return [TextSpan(" log: ", theme.dim), TextSpan(Format.count(merged.jobs, "\(kind)job") + " ", theme.bold)]
+    }
+    guard let record = model.record else { return [] }
+    let attempt = record.attempt.map { " #\($0.number)" } ?? ""
+    let name = theme.elision.middle(record.job.name, to: max(6, room))
+    return [TextSpan(" log: ", theme.dim), TextSpan(name, theme.bold), TextSpan(attempt + " ", theme.dim)]
+  }
+
+  private func facts(_ lines: LogLines) -> String {
+    var facts: [String] = []
+    if !model.log.query.isEmpty {
+      let place = model.log.matchNumber.map { "\($0) of " } ?? ""
+      facts.append("/\(theme.elision.end(model.log.query, to: 16)) \(place)\(model.log.matches.count)")
+    }
+    if model.log.wraps { facts.append("wrap") }
+    if model.log.follows { facts.append("follow") }
+    if model.newer > 0 { facts.append("\(model.newer) newer") }
+    facts.append(Format.count(lines.total, "line"))
+    return facts.joined(separator: "  ")
+  }
+
+  /// The place of the rest of a cut cursor line or, otherwise, of the lines that have left memory.
+  private func rest(_ lines: LogLines) -> (what: String, path: String?)? {
+    if model.focus == .log, !model.log.follows, let line = model.currentLine, line.entry.line.isCut {
+      return ("cut at 4 KiB", model.logPath(of: line))
+    }
+    return lines.dropped > 0 ? ("\(lines.dropped) older", model.olderPath) : nil
+  }
+
+  private func draw(_ rest: (what: String, path: String?), _ frame: inout Frame, x: Int, end: Int, y: Int) {
+    let room = end - x - 2
+    guard room >= rest.what.count else { return }
+    let left = room - rest.what.count - 4
+    let place = rest.path.flatMap { left >= 8 ? " in \(theme.elision.middle($0, to: left))" : nil } ?? ""
+    frame.put(" \(rest.what)\(place) ", x: x, y: y, style: theme.held)
+  }
 }

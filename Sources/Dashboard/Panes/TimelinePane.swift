@@ -1,7 +1,7 @@
 import JobModel
 import Screen
 
-/// The run along time: a row for each job, a bar for each attempt, what it waited for before, what is expected after.
+/// The run over time: a row for each job with its attempts, the waits before and the expected execution after them.
 struct TimelinePane {
   let model: Model
   let theme: Theme
@@ -17,7 +17,7 @@ struct TimelinePane {
     names = Self.nameWidth(model, Layout(model))
   }
 
-  /// Letter, mark and name take so much; the rest is time.
+  /// The width of the names; letter and mark precede them, the rest is time.
   private static func nameWidth(_ model: Model, _ layout: Layout) -> Int {
     let width = max(layout.list.width, layout.strip.width)
     return min(max(8, model.index.longestName), width * 30 / 100)
@@ -25,7 +25,7 @@ struct TimelinePane {
 
   private static let nameAt = 5
 
-  /// The cells of time, the present and the end that keys move in.
+  /// The cells of time, the present and the end, for moving the window.
   static func extent(_ model: Model) -> (width: Int, now: Duration, end: Duration) {
     let layout = Layout(model)
     let now = model.elapsed(at: model.run.time)
@@ -39,7 +39,7 @@ struct TimelinePane {
   }
 
   private func scale(_ area: Rect) -> TimeWindow.Scale {
-    // The strip below the list shows the whole, wherever the panel was left.
+    // The strip below the list shows the whole run.
     let window = model.panel == .timeline ? model.window : TimeWindow()
     return window.scale(
       width: area.width - Self.nameAt - names - 2, now: elapsed, end: Self.end(model, elapsed))
@@ -59,7 +59,7 @@ struct TimelinePane {
       legend, &frame, layout.more, order: "\(theme.pick("▏", "|"))\(Format.step(scale.step))")
   }
 
-  /// Below the list: the rows around the cursor.
+  /// Draws the rows around the cursor below the list.
   func drawStrip(_ frame: inout Frame, _ area: Rect) {
     let scale = scale(area)
     let axis = Rect(x: area.x, y: area.y, width: area.width, height: 1)
@@ -86,7 +86,7 @@ struct TimelinePane {
     } else {
       frame.put(" timeline ", x: area.x + 2, y: area.y, style: theme.dim)
     }
-    // Room for the longest label of this scale and a blank.
+    // The longest label of this scale and a blank fit between two marks.
     let last = Format.axis(scale.time(scale.width))
     let every = last.count < 9 ? 10 : 15
     var cell = (every - scale.first % every) % every
@@ -104,14 +104,14 @@ struct TimelinePane {
     if showsPresent { frame.put(word, x: start + present, y: area.y, style: theme.key) }
   }
 
-  /// What the signs mean, as far as there is room.
-  private var legend: [Span] {
+  /// The meaning of the signs.
+  private var legend: [TextSpan] {
     let parts: [(Mark, String)] = [
       (.executing, "executing"), (.expected, "expected"), (.needs, "for needs"), (.slot, "slot"), (.pool, "pool"),
       (.backOff, "back-off"), (.paused, "paused"),
     ]
-    return [Span(theme.critical, theme.key), Span(" critical  ", theme.dim)]
-      + parts.flatMap { [Span(sign($0.0), style($0.0)), Span(" \($0.1)  ", theme.dim)] }
+    return [TextSpan(theme.critical, theme.key), TextSpan(" critical  ", theme.dim)]
+      + parts.flatMap { [TextSpan(sign($0.0), style($0.0)), TextSpan(" \($0.1)  ", theme.dim)] }
   }
 
   // MARK: A row
@@ -202,12 +202,12 @@ struct TimelinePane {
     return runs
   }
 
-  /// How the attempt ended that a phase belongs to; nil while it goes on.
+  /// The end of the attempt that a phase belongs to; nil while it executes.
   private func outcome(_ record: JobRecord, of place: Int) -> Phase.Kind? {
     for later in (place + 1)..<max(place + 1, record.phases.count) {
       switch record.phases[later].kind {
       case .paused: continue
-      // Behind a pause it is the same attempt; right behind, the next one, without a wait between the two.
+      // After a pause the same attempt executes; without one, the next attempt.
       case .executing: if later == place + 1 { return .backingOff }
       case .waiting, .forSlot, .forPool, .backingOff, .succeeded, .failed, .cancelled, .skipped:
         return record.phases[later].kind
@@ -220,12 +220,12 @@ struct TimelinePane {
     place + 1 < record.phases.count && record.phases[place + 1].kind == .paused
   }
 
-  /// A mark for each cell; where two meet in one, the greater shows.
+  /// The mark of each cell: the greatest of its marks.
   private func marks(_ id: JobID, _ scale: TimeWindow.Scale) -> [Mark] {
     var marks = [Mark](repeating: .nothing, count: scale.width)
     func put(_ mark: Mark, _ from: Duration, _ to: Duration) {
       let first = scale.cell(from)
-      // What ends in a cell's beginning has no part in it; what executed is always seen.
+      // A phase that ends at the start of a cell is not in it; an execution always has a cell.
       let last = max(scale.cell(to - .nanoseconds(1)), mark >= .paused ? first : first - 1)
       guard last >= 0, first < scale.width, first <= last else { return }
       for cell in max(0, first)...min(last, scale.width - 1) { marks[cell] = max(marks[cell], mark) }
@@ -243,7 +243,7 @@ struct TimelinePane {
       case .paused: put(.paused, phase.start, end)
       case .executing:
         let last = end - .nanoseconds(1)
-        // The last cell of an attempt says how it ended.
+        // The last cell of an attempt shows its end.
         switch outcome(record, of: place) {
         case nil: put(.executing, phase.start, end)
         case .failed, .backingOff:
@@ -265,7 +265,7 @@ struct TimelinePane {
 }
 
 extension Format {
-  /// How much a cell is: `50ms`, `5s`, `10m`, `2h`.
+  /// The time of a cell: `50ms`, `5s`, `10m`, `2h`.
   static func step(_ step: Duration) -> String {
     let milliseconds = Int(step / .milliseconds(1))
     if milliseconds < 1000 { return "\(milliseconds)ms" }
@@ -274,7 +274,7 @@ extension Format {
     return seconds < 3600 ? "\(seconds / 60)m" : "\(seconds / 3600)h"
   }
 
-  /// A place on the axis: `0:05`, with tenths where cells are that small.
+  /// A label of the axis: `0:05`, with tenths where it is not a whole second.
   static func axis(_ time: Duration) -> String {
     let tenths = Int64(time / .milliseconds(100))
     return tenths % 10 == 0 ? Format.time(time) : Format.time(time) + ".\(tenths % 10)"

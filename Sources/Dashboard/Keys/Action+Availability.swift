@@ -1,0 +1,136 @@
+import JobModel
+
+/// When an action does something, and what the screen says about it.
+extension Action {
+  func isEnabled(in model: Model) -> Bool {
+    guard model.page != .help || worksOnHelpPage else { return false }
+    return switch self {
+    case .copy, .zoom, .tag, .tagDependents: model.cursor != nil
+    case .copyPath: model.cursor != nil && model.run.start?.folder != nil
+    case .copyAll: model.lines?.isEmpty == false
+    case .range, .follow, .firstError, .wrap, .nextPane: model.showsLog
+    case .merged: model.page == .list && model.showsLog
+    case .next, .previous: !model.log.matches.isEmpty
+    case .left, .right: model.panel == .tree || model.panel == .timeline || model.showsLog
+    case .cancel: model.someTarget { !$0.isTerminal }
+    case .kill: model.targets.contains { model.run.jobs[$0.index].state.isActive && model.isAble($0, .kill) }
+    case .pause: model.someTarget(able: .pause) { $0.isPausable || $0 == .paused }
+    case .retry: model.live.summary == nil && model.someTarget(able: .retry, \.isRetryable)
+    case .retryDependents:
+      Action.retry.isEnabled(in: model) && model.targets.contains { !model.run.jobs[$0.index].dependents.isEmpty }
+    case .raise, .lower: model.someTarget(\.hasPriority)
+    case .untag: !model.tags.isEmpty
+    case .fold: model.page == .list && model.foldable != nil
+    case .zoomIn, .zoomOut, .zoomAll: model.page == .list && model.panel == .timeline
+    case .sortNext, .sortPrevious, .invert: model.panel == .list
+    case .drain: !model.isOver && model.live.stopping == nil
+    case .moreSlots: !model.isOver && model.live.slots < Run.unlimited
+    case .fewerSlots: !model.isOver && model.live.slots > 1
+    case .up, .down, .pageUp, .pageDown, .halfUp, .halfDown, .first, .last, .back, .filter, .list, .tree, .timeline,
+      .critical, .events, .treeOrList, .palette, .log, .times, .freeze, .mouse, .help, .quit, .redraw:
+      true
+    }
+  }
+
+  private var worksOnHelpPage: Bool {
+    switch self {
+    case .up, .down, .pageUp, .pageDown, .halfUp, .halfDown, .first, .last, .back, .help, .quit, .redraw, .mouse,
+      .list, .tree, .timeline, .critical, .events:
+      true
+    default: false
+    }
+  }
+
+  /// The bottom line's word for the action; nil keeps it out.
+  func word(in model: Model) -> String? {
+    let (focus, page, panel) = (model.focus, model.page, model.panel)
+    func panelWord(_ other: Panel) -> String? { page == .list && panel != other ? other.word : nil }
+    return switch self {
+    case .copy:
+      focus != .log || model.lines?.isEmpty != false
+        ? nil : "copy " + (model.markedCount.map { Format.count($0, "line") } ?? "line")
+    case .range: model.readsLog ? "range" : nil
+    case .follow: focus == .log && !model.log.follows ? "follow" : nil
+    case .copyPath: focus == .log && model.isLogClipped ? "path" : nil
+    case .firstError: model.readsLog ? "error" : nil
+    case .merged: !model.readsLog || page == .zoom ? nil : model.log.isMerged ? "one job" : "merged"
+    case .copyAll: model.readsLog ? "copy all" : nil
+    case .wrap: focus == .log ? "wrap" : nil
+    case .next: model.log.matches.isEmpty ? nil : "next"
+    case .filter: focus == .log ? "search" : "filter"
+    case .cancel: "cancel"
+    case .pause: model.someTarget { $0 == .paused } && !model.someTarget(\.isPausable) ? "resume" : "pause"
+    case .retry: "retry"
+    case .retryDependents: "retry all"
+    case .kill: "kill"
+    case .tag: page == .list ? "tag" : nil
+    case .untag: "untag"
+    case .back:
+      if focus == .log, model.log.mark != nil {
+        "end range"
+      } else if page != .list {
+        "back"
+      } else {
+        !model.filter.isEmpty && focus == .list ? "clear filter" : nil
+      }
+    case .zoom: page != .list ? nil : focus == .log && model.showsMerged ? "its job" : "zoom"
+    case .fold: focus != .list ? nil : model.foldable.map { model.isFolded($0) ? "expand" : "fold" }
+    case .zoomIn: panel == .timeline ? "in" : nil
+    case .zoomOut: panel == .timeline ? "out" : nil
+    case .zoomAll: panel == .timeline && model.window != TimeWindow() ? "all" : nil
+    case .treeOrList: page != .list ? nil : panel == .tree ? "list" : "tree"
+    case .list: panel == .tree ? nil : panelWord(.list)
+    case .timeline: panelWord(.timeline)
+    case .critical: panelWord(.critical)
+    case .events: panelWord(.events)
+    case .log: page == .list ? "log" : nil
+    case .nextPane: model.showsLog ? "pane" : nil
+    case .palette: "actions"
+    case .help: "help"
+    case .quit: "quit"
+    case .drain: model.live.isDraining ? "go on" : "drain"
+    case .moreSlots: "slots"
+    default: nil
+    }
+  }
+
+  /// The answer to the key of an action that is not enabled, as specific as possible.
+  func refusal(in model: Model) -> String {
+    if let ability, let why = model.record?.job.work.refusal(of: ability) { return why }
+    if self == .retry || self == .retryDependents, let record = model.record, case .skipped(let cause) = record.state {
+      let name = model.run.jobs[cause.index].job.name
+      let way = model.keys.label(.retryDependents).map { ": \($0) on \(name) brings both back" } ?? ""
+      return "\(record.job.name) was skipped because of \(name)\(way)"
+    }
+    return switch self {
+    case .copy, .copyPath, .copyAll: "nothing to copy"
+    case .range, .follow, .firstError, .merged, .wrap, .left, .right: "no log is shown"
+    case .cancel: "nothing to cancel"
+    case .pause: "nothing to pause"
+    case .retry, .retryDependents: "nothing to retry"
+    case .kill: "nothing executes there"
+    case .zoom, .tag, .tagDependents: "no job here"
+    case .untag: "nothing is tagged"
+    case .fold: "nothing is under it"
+    case .zoomIn, .zoomOut, .zoomAll: "that is for the timeline" + (model.keys.label(.timeline).map { ", \($0)" } ?? "")
+    case .next, .previous: "nothing is found"
+    case .nextPane: "there is one pane"
+    case .drain: "the run is over"
+    case .moreSlots: "no slot to add"
+    case .fewerSlots: "one slot is the least"
+    case .raise, .lower: "only what has not started has a priority"
+    case .sortNext, .sortPrevious, .invert: "only the list is sorted"
+    default: ""
+    }
+  }
+
+  /// The ability that a job's kind of work needs for the action.
+  private var ability: JobAbility? {
+    switch self {
+    case .pause: .pause
+    case .retry, .retryDependents: .retry
+    case .kill: .kill
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,146 @@
+import Screen
+
+/// An action with its keys and its line of the help page.
+struct Binding: Sendable {
+  enum Section: String, CaseIterable {
+    case moving = "Moving"
+    case showing = "Showing"
+    case acting = "The tagged jobs, or the cursor's"
+    case running = "The run"
+    case logging = "The log"
+  }
+
+  let action: Action
+  var keys: [Key]
+  let section: Section
+  let help: String
+
+  init(_ action: Action, _ keys: [Key], _ section: Section, _ help: String) {
+    self.action = action
+    self.keys = keys
+    self.section = section
+    self.help = help
+  }
+}
+
+/// The keys of every action: the defaults with a person's changes.
+///
+/// Dispatch, the bottom line, the hints on the screen, the help page, the palette and `opdash keys` all read this one value.
+package struct KeyMap: Sendable {
+  /// In the order in which the bottom line gives room.
+  let bindings: [Binding]
+  private let actions: [Key: Action]
+
+  package static let standard = KeyMap()
+
+  /// Replaces the keys of actions, which are given by their raw values.
+  ///
+  /// A key that is given to one action is taken from the others.
+  package init(changes: [String: [Key]] = [:]) {
+    let given = Set(changes.values.joined())
+    bindings = Self.defaults.map { binding in
+      var binding = binding
+      binding.keys = changes[binding.action.rawValue] ?? binding.keys.filter { !given.contains($0) }
+      return binding
+    }
+    var actions: [Key: Action] = [:]
+    for binding in bindings { for key in binding.keys { actions[key] = binding.action } }
+    self.actions = actions
+  }
+
+  func action(for key: Key) -> Action? { actions[key] }
+
+  func keys(of action: Action) -> [Key] { bindings.first { $0.action == action }?.keys ?? [] }
+
+  /// The name of the action's first key; nil if it has none.
+  func label(_ action: Action) -> String? { keys(of: action).first.map { $0.name() } }
+
+  /// A key with its effect, as in `r retry`; empty if the action has no key.
+  func hint(_ action: Action, _ words: String) -> String { label(action).map { "\($0) \(words)" } ?? "" }
+
+  /// An action and its keys, as `opdash keys` prints them and a settings file may change them.
+  package struct Entry: Sendable, Equatable {
+    /// The heading of the help page under which the action is listed.
+    package var section: String
+    /// The name of the action in a settings file.
+    package var action: String
+    package var keys: [Key]
+    package var help: String
+    /// Whether a settings file has changed the keys.
+    package var isChanged: Bool
+    /// Whether a settings file must leave the action a key; the palette offers every other one.
+    package var isNeeded: Bool
+  }
+
+  /// Every action, in the order of the help page.
+  package var entries: [Entry] {
+    Binding.Section.allCases.flatMap { section in
+      zip(bindings, Self.defaults).filter { $0.0.section == section }.map { binding, before in
+        Entry(
+          section: section.rawValue, action: binding.action.rawValue, keys: binding.keys, help: binding.help,
+          isChanged: binding.keys != before.keys, isNeeded: [.quit, .help].contains(binding.action))
+      }
+    }
+  }
+
+  private static let defaults: [Binding] = [
+    Binding(.copy, [.character("y")], .logging, "copy line, range or command"),
+    Binding(.range, [.character("v")], .logging, "mark a range of lines"),
+    Binding(.follow, [.character("f")], .logging, "follow the newest line"),
+    Binding(.copyPath, [.character("F")], .logging, "copy the path of its file"),
+    Binding(.firstError, [.character("E")], .logging, "to the first error"),
+    Binding(.merged, [.character("L")], .logging, "the log of many, or of one"),
+    Binding(.cancel, [.character("x"), .function(9)], .acting, "cancel"),
+    Binding(.pause, [.character("p"), .function(7)], .acting, "pause, or go on"),
+    Binding(.retry, [.character("r"), .function(8)], .acting, "retry"),
+    Binding(.retryDependents, [.character("R")], .acting, "retry with its dependents"),
+    Binding(.back, [.escape], .moving, "back one level"),
+    Binding(.zoom, [.enter], .showing, "one job on the whole screen"),
+    Binding(.fold, [.character("e")], .showing, "show or hide what is under a row"),
+    Binding(.zoomIn, [.character("i")], .showing, "timeline: zoom in"),
+    Binding(.zoomOut, [.character("o")], .showing, "timeline: zoom out"),
+    Binding(.zoomAll, [.character("0")], .showing, "timeline: the whole run"),
+    Binding(.filter, [.character("/"), .function(3), .function(4)], .showing, "filter, or search the log"),
+    Binding(.next, [.character("n")], .logging, "next match"),
+    Binding(.previous, [.character("N")], .logging, "match before"),
+    Binding(.help, [.character("?"), .function(1)], .showing, "this page"),
+    Binding(.quit, [.character("q"), .function(10)], .running, "quit; asks while jobs run"),
+    Binding(.treeOrList, [.character("t"), .function(5)], .showing, "tree or list"),
+    Binding(.timeline, [.character("3")], .showing, "the timeline"),
+    Binding(.log, [.character("l")], .showing, "log: half, full, off"),
+    Binding(.nextPane, [.tab, .backTab], .moving, "the other pane"),
+    Binding(.tag, [.character(" ")], .acting, "tag, and on to the next"),
+    Binding(.untag, [.character("U")], .acting, "untag all"),
+    Binding(.kill, [.character("X")], .acting, "kill now, without grace"),
+    Binding(.wrap, [.character("w")], .logging, "wrap long lines"),
+    Binding(.list, [.character("1")], .showing, "the list"),
+    Binding(.critical, [.character("4")], .showing, "the critical path"),
+    Binding(.events, [.character("5")], .showing, "the events"),
+    Binding(.tree, [.character("2")], .showing, "the tree"),
+    Binding(.palette, [.character(":")], .showing, "every action by its name"),
+    Binding(.drain, [.character("P")], .running, "drain: start nothing new"),
+    Binding(.moreSlots, [.character("+"), .character("=")], .running, "one slot more"),
+    Binding(.fewerSlots, [.character("-")], .running, "one slot fewer"),
+    Binding(.raise, [.character("]")], .acting, "priority up"),
+    Binding(.lower, [.character("[")], .acting, "priority down"),
+    Binding(.tagDependents, [.character("c")], .acting, "tag with its dependents"),
+    Binding(.up, [.up, .character("k")], .moving, "up"),
+    Binding(.down, [.down, .character("j")], .moving, "down"),
+    Binding(.pageUp, [.pageUp], .moving, "a page up"),
+    Binding(.pageDown, [.pageDown], .moving, "a page down"),
+    Binding(.halfUp, [.control("u")], .moving, "half a page up"),
+    Binding(.halfDown, [.control("d")], .moving, "half a page down"),
+    Binding(.first, [.character("g"), .home], .moving, "to the first"),
+    Binding(.last, [.character("G"), .end], .moving, "to the last, or follow"),
+    Binding(.left, [.left], .moving, "left: long lines, time, a branch"),
+    Binding(.right, [.right], .moving, "right"),
+    Binding(.sortNext, [.character(">"), .function(6)], .showing, "sort by the next column"),
+    Binding(.sortPrevious, [.character("<")], .showing, "sort by the column before"),
+    Binding(.invert, [.character("I")], .showing, "turn the order round"),
+    Binding(.copyAll, [.character("Y")], .logging, "copy the whole log"),
+    Binding(.times, [.character("T")], .logging, "times: relative, clock, off"),
+    Binding(.freeze, [.character("Z")], .showing, "freeze the display"),
+    Binding(.mouse, [.character("m")], .showing, "give or take the mouse"),
+    Binding(.redraw, [.control("l")], .showing, "draw the screen anew"),
+  ]
+}

@@ -1,0 +1,125 @@
+import JobModel
+
+/// The reader's place in the log, the marked lines, and the search.
+///
+/// Lines are identified by the number of their event.
+struct LogReader {
+  enum Extent: CaseIterable {
+    case off
+    case half
+    case full
+  }
+
+  /// The form of a line's time.
+  enum Times: CaseIterable {
+    case relative
+    case clock
+    case off
+  }
+
+  /// A row of the log: a line, and the row within a wrapped line.
+  struct Place: Equatable, Comparable {
+    var line: Int
+    var row: Int
+
+    static func < (left: Place, right: Place) -> Bool { (left.line, left.row) < (right.line, right.row) }
+  }
+
+  var extent = Extent.half
+  var wraps = false
+  var times = Times.relative
+  /// Whether the lines of many jobs are shown rather than those of the cursor's job.
+  var isMerged = false
+  private(set) var follows = true
+  /// The number of cells hidden at the left of each line, while lines are not wrapped.
+  var shift = 0
+  /// The first row shown, while the log does not follow.
+  var top = Place(line: 0, row: 0)
+  /// The line that keys act on, while the log does not follow.
+  var cursor = 0
+  /// The first line of a marked range, which ends at the cursor.
+  var mark: Int?
+  var selection: LogSelection?
+  /// The lines that are being read; lines that leave memory meanwhile are kept here, so that the page doesn't move.
+  private(set) var held: LogLines?
+
+  var query = ""
+  /// The line that `n` and `N` have reached.
+  var currentMatch: Int?
+  private(set) var matches: [Int] = []
+  private var searched: (source: LogLines.Source, query: String, last: Int)?
+
+  mutating func follow() {
+    follows = true
+    mark = nil
+    selection = nil
+    held = nil
+  }
+
+  /// Stops following, with the cursor on the last line.
+  mutating func read(_ lines: LogLines, top: Place) {
+    guard follows, let last = lines.last else { return }
+    follows = false
+    held = lines
+    self.top = top
+    cursor = last.seq
+  }
+
+  mutating func releaseHeld() { held = nil }
+
+  /// Resets the place for another log and keeps the search.
+  mutating func leave() {
+    follow()
+    shift = 0
+    currentMatch = nil
+  }
+
+  /// Updates the held lines to `live`, unless the oldest line being read has left memory.
+  mutating func hold(_ live: LogLines) {
+    guard !follows else {
+      held = nil
+      return
+    }
+    let oldest = min(top.line, cursor, mark ?? .max, selection?.range.lowerBound.line ?? .max)
+    if let held, held.source == live.source, held.line(oldest) != nil, live.line(oldest) == nil { return }
+    held = live
+  }
+
+  /// The lines from the mark to the cursor.
+  var marked: ClosedRange<Int>? { mark.map { min($0, cursor)...max($0, cursor) } }
+
+  // MARK: Searching
+
+  /// Updates `matches`, searching only new lines.
+  mutating func search(_ lines: LogLines?) {
+    guard let lines, !query.isEmpty else {
+      matches = []
+      searched = nil
+      return
+    }
+    var from = 0
+    if let searched, searched.source == lines.source, searched.query == query {
+      from = lines.position(of: searched.last + 1)
+      if let first = lines.first?.seq, let oldest = matches.first, oldest < first { matches.removeAll { $0 < first } }
+    } else {
+      matches = []
+    }
+    guard from < lines.count else { return }
+    let needle = Needle(query)
+    for position in from..<lines.count {
+      let line = lines[position]
+      if needle.isFound(in: Needle.haystack(LogText.plain(line.entry.line.text))) { matches.append(line.seq) }
+    }
+    searched = (lines.source, query, lines[lines.count - 1].seq)
+  }
+
+  /// The match after (or before) a line, and whether the search has wrapped around.
+  func match(after line: Int, forward: Bool) -> (line: Int, hasWrapped: Bool)? {
+    let found = forward ? matches.first { $0 > line } : matches.last { $0 < line }
+    if let found { return (found, false) }
+    return (forward ? matches.first : matches.last).map { ($0, true) }
+  }
+
+  /// The number of the current match, from 1.
+  var matchNumber: Int? { currentMatch.flatMap { matches.firstIndex(of: $0) }.map { $0 + 1 } }
+}

@@ -1,0 +1,213 @@
+import Basics
+import Dispatch
+import JobModel
+import Screen
+
+/// A run on a terminal: takes events and keys, presents frames and sends commands.
+///
+/// Everything happens on the main actor. The dashboard never ends the process: `whenDone` is called once it has closed
+/// the terminal.
+@MainActor
+package final class TerminalDashboard {
+  private let feed: any JobFeed
+  private let terminal: any Terminal
+  private var traits: ScreenTraits
+  private let clock: any OperationClock
+  private let options: DashboardOptions
+
+  private var model: Model
+  private var frames = FrameSchedule()
+  /// Events that have been delivered and are not folded yet.
+  private var backlog: ArraySlice<JobEvent> = []
+  private var subscription: JobSubscription?
+  private var whenDone: (@MainActor (Departure) -> Void)?
+  /// The timer of the next frame and the run's time at which it fires.
+  private var alarm: (time: Duration, timer: any OperationTimer)?
+  private var title: String?
+  private var mark: View.Mark?
+  private var isRunning = false
+  /// Keeps the dashboard alive while it runs; terminal, feed and clock refer to it weakly.
+  private var whileRunning: TerminalDashboard?
+
+  /// The run's time is the feed's; `clock` only times the next frame.
+  package init(
+    feed: any JobFeed, terminal: any Terminal, traits: ScreenTraits, clock: any OperationClock = .system,
+    options: DashboardOptions = DashboardOptions()
+  ) {
+    self.feed = feed
+    self.terminal = terminal
+    self.traits = traits
+    self.clock = clock
+    self.options = options
+    model = Model(run: Run(), size: terminal.size, options: options)
+  }
+
+  /// Opens the terminal and shows the run; `whenDone` is called once, after the terminal is closed.
+  ///
+  /// Throws the terminal's error if it cannot be opened; nothing has started then.
+  package func run(whenDone: @escaping @MainActor (Departure) -> Void) throws {
+    precondition(!isRunning && self.whenDone == nil, "a dashboard runs once")
+    terminal.setMouse(options.usesMouse)
+    try terminal.open { [weak self] input in self?.receive(input) }
+    self.whenDone = whenDone
+    isRunning = true
+    whileRunning = self
+    let subscription = feed.subscribe(on: .main) { [weak self] events in
+      MainActor.assumeIsolated { self?.receive(events) }
+    }
+    self.subscription = subscription
+    model = Model(run: subscription.snapshot, size: terminal.size, options: options)
+    draw()
+    perform(Update.departure(model))
+  }
+
+  /// Closes the terminal until the process is continued: for Ctrl-Z.
+  package func suspend() {
+    guard isRunning else { return }
+    terminal.suspend()
+    terminal.invalidate()
+    take(.resized(terminal.size))
+  }
+
+  /// Closes the terminal without calling `whenDone`.
+  package func close() {
+    guard isRunning else { return }
+    isRunning = false
+    whenDone = nil
+    end()
+  }
+
+  // MARK: Messages
+
+  private func receive(_ input: TerminalInput) {
+    switch input {
+    case .key(let key): take(.key(key))
+    case .mouse(let event): take(.mouse(event))
+    case .paste(let text): take(.paste(text))
+    case .resized(let size): take(.resized(size))
+    case .background(let background): setBackground(background)
+    case .closed: take(.closed)
+    }
+  }
+
+  /// Draws again with the colours for the terminal's background.
+  private func setBackground(_ background: ScreenTraits.Background) {
+    guard isRunning, background != traits.background else { return }
+    traits.background = background
+    frames.wantAnswer(at: feed.elapsed)
+    drawOrSchedule()
+  }
+
+  private func receive(_ events: [JobEvent]) {
+    let isUnderWay = !backlog.isEmpty
+    backlog += events
+    if !isUnderWay { takeEvents() }
+  }
+
+  /// Folds the backlog for at most `FrameSchedule.turn`, then yields the queue to keys that arrived meanwhile.
+  private func takeEvents() {
+    let began = feed.elapsed
+    while isRunning, !backlog.isEmpty {
+      guard feed.elapsed - began < FrameSchedule.turn else {
+        DispatchQueue.main.async { MainActor.assumeIsolated { self.takeEvents() } }
+        return
+      }
+      let portion = Array(backlog.prefix(FrameSchedule.portion))
+      backlog.removeFirst(portion.count)
+      take(.facts(portion))
+    }
+    backlog = []
+  }
+
+  private func take(_ message: Message) {
+    guard isRunning else { return }
+    let effects = Update.apply(message, to: &model, now: feed.elapsed)
+    if case .facts = message {
+      frames.wantFacts(at: feed.elapsed)
+    } else {
+      frames.wantAnswer(at: feed.elapsed)
+    }
+    perform(effects)
+    drawOrSchedule()
+  }
+
+  private func perform(_ effects: [Effect]) {
+    for effect in effects where isRunning {
+      switch effect {
+      case .send(let command): feed.send(command)
+      case .copy(let text): terminal.copy(text)
+      case .setMouse(let enabled): terminal.setMouse(enabled)
+      case .notify(let text): terminal.notify(options.notice, text)
+      case .redraw: terminal.invalidate()
+      case .leave(let departure): leave(departure)
+      }
+    }
+  }
+
+  // MARK: Frames
+
+  private func drawOrSchedule() {
+    guard isRunning else { return }
+    if frames.isDue(model, at: feed.elapsed) { draw() } else { setAlarm() }
+  }
+
+  private func setAlarm() {
+    let deadline = frames.deadline(model)
+    guard deadline != alarm?.time else { return }
+    alarm?.timer.cancel()
+    alarm = deadline.map { time in
+      let timer = clock.schedule(after: max(.zero, time - feed.elapsed), on: .main) { [weak self] in
+        MainActor.assumeIsolated { self?.alarmFired() }
+      }
+      return (time, timer)
+    }
+  }
+
+  private func alarmFired() {
+    alarm = nil
+    guard isRunning else { return }
+    // A tick has no effects.
+    _ = Update.apply(.tick, to: &model, now: feed.elapsed)
+    draw()
+  }
+
+  private func draw() {
+    let now = feed.elapsed
+    Update.prepareForDrawing(&model, now: now)
+    terminal.present(View.frame(model, traits, now: now))
+    let newTitle = View.title(model)
+    if newTitle != title {
+      title = newTitle
+      terminal.setTitle(newTitle)
+    }
+    let newMark = View.mark(model)
+    if newMark != mark {
+      mark = newMark
+      terminal.setProgress(newMark.percent, failed: newMark.failed)
+    }
+    frames.drew(at: now, until: feed.elapsed)
+    setAlarm()
+  }
+
+  // MARK: The end
+
+  private func leave(_ departure: Departure) {
+    guard isRunning else { return }
+    isRunning = false
+    let done = whenDone
+    whenDone = nil
+    // The last frame shows the result, on terminals that keep it.
+    if departure != .terminalClosed { draw() }
+    end()
+    done?(departure)
+  }
+
+  private func end() {
+    subscription?.cancel()
+    subscription = nil
+    alarm?.timer.cancel()
+    alarm = nil
+    terminal.close()
+    whileRunning = nil
+  }
+}

@@ -1,0 +1,83 @@
+import JobModel
+
+/// The newest events of the run, and the cursor among them.
+///
+/// Progress and output are left out, because list and log show them; so are the jobs that the run started with.
+struct EventList {
+  static let capacity = 5000
+
+  /// The numbers of the kept events that the filter admits, oldest first.
+  private(set) var rows: [Int] = []
+  /// The number of events before the kept ones.
+  private(set) var lost: Int
+
+  private var kept: [JobEvent] = []
+  /// The number of the first kept event.
+  private var first = 0
+  /// The number of the first event that the filter has not been asked about.
+  private var known = 0
+  private var filter = JobFilter.everything
+  /// The sequence number from which events are not shown.
+  private var limit = 0
+  /// The number of the cursor's event; nil follows the newest.
+  private var cursor: Int?
+  /// The number of jobs that the run started with.
+  private var declared: Int
+
+  /// A list of the events that follow `run`.
+  init(after run: Run) {
+    lost = run.nextSeq
+    declared = run.start?.jobs ?? 0
+  }
+
+  subscript(row: Int) -> JobEvent { kept[rows[row] - first] }
+
+  var follows: Bool { cursor == nil }
+
+  mutating func add(_ event: JobEvent) {
+    switch event.fact {
+    case .jobAdded(let id, _) where id.index < declared: return
+    case .jobProgress, .jobLog: return
+    case .runStarted(let start): declared = start.jobs
+    default: break
+    }
+    kept.append(event)
+    // Removed in bulk, so that the cost of an event is constant.
+    guard kept.count > Self.capacity * 2 else { return }
+    let surplus = kept.count - Self.capacity
+    kept.removeFirst(surplus)
+    first += surplus
+    lost += surplus
+    rows.removeAll { $0 < first }
+    known = max(known, first)
+  }
+
+  /// The row of the cursor.
+  var row: Int? {
+    guard let cursor else { return rows.isEmpty ? nil : rows.count - 1 }
+    return rows.lastIndex { $0 <= cursor } ?? (rows.isEmpty ? nil : 0)
+  }
+
+  /// Choosing the last row follows the newest event.
+  mutating func choose(row: Int) { cursor = row >= rows.count - 1 ? nil : rows[max(0, row)] }
+
+  /// Adds the new events that the filter admits, or filters all again if it has changed; shows no event after `run`.
+  mutating func update(_ run: Run, _ filter: JobFilter) {
+    if filter != self.filter || run.nextSeq < limit {
+      self.filter = filter
+      rows = []
+      known = first
+    }
+    limit = run.nextSeq
+    while known - first < kept.count, kept[known - first].seq < limit {
+      if filter.isEmpty || admits(kept[known - first], run) { rows.append(known) }
+      known += 1
+    }
+  }
+
+  private func admits(_ event: JobEvent, _ run: Run) -> Bool {
+    let job = event.fact.job.map { run.jobs[$0.index].job }
+    let text = "\(job?.name ?? "") \(event.fact.text(in: run))"
+    return filter.admits(name: Needle.haystack(text), state: event.fact.state, kind: job?.work.kind ?? "")
+  }
+}

@@ -1,0 +1,53 @@
+import JobModel
+
+/// A fact as a line of the event list.
+extension JobFact {
+  /// The job of the fact; nil for a fact of the run itself.
+  var job: JobID? {
+    switch self {
+    case .jobAdded(let id, _), .jobState(let id, _, _, _), .jobProgress(let id, _), .jobLog(let id, _, _),
+      .cancelRequested(let id, _, _), .priorityChanged(let id, _):
+      id
+    case .runStarted, .slotsChanged, .drainChanged, .stopRequested, .runFinished: nil
+    }
+  }
+
+  /// The job's new state; nil for a fact that is not a change of state.
+  var state: StateClass? {
+    if case .jobState(_, let state, _, _) = self { StateClass(state) } else { nil }
+  }
+
+  func text(in run: Run) -> String {
+    switch self {
+    case .runStarted(let start): "the run starts: \(Format.count(start.jobs, "job")), \(Format.slots(start.slots))"
+    case .jobAdded: "added to the run"
+    case .jobState(_, let state, let attempt, let pid): Self.text(state, attempt, pid, run)
+    case .jobProgress: "progress"
+    case .jobLog(_, _, let line): line.text
+    case .cancelRequested(_, let canceller, let isKill): "\(isKill ? "kill" : "cancel") asked for \(canceller.phrase)"
+    case .slotsChanged(let slots): Format.slots(slots) + " from now on"
+    case .priorityChanged(_, let priority): "priority \(priority.rawValue)"
+    case .drainChanged(let isDraining): isDraining ? "draining: nothing new starts" : "jobs start again"
+    case .stopRequested(let level, let canceller):
+      (level == .kill ? "everything is killed " : "the run is stopped ") + canceller.phrase
+    case .runFinished(let summary): "the run is over: \(summary.succeeded) ok, \(summary.failed) failed"
+    }
+  }
+
+  private static func text(_ state: JobState, _ attempt: Int, _ pid: Int32?, _ run: Run) -> String {
+    switch state {
+    case .waiting: return "waits for its needs"
+    case .ready(.slot): return "ready, waits for a slot"
+    case .ready(.pool(let name)): return "ready, waits for pool \(name)"
+    case .executing:
+      return "executes" + (attempt > 1 ? ", attempt \(attempt)" : "") + (pid.map { ", pid \($0)" } ?? "")
+    case .paused(let started): return started ? "paused" : "held before its start"
+    case .backingOff(_, let number, let limit, let failure):
+      return "\(failure.reason), retry \(number) of \(limit)"
+    case .succeeded(let upToDate): return upToDate ? "up to date" : "ok" + (attempt > 1 ? " at attempt \(attempt)" : "")
+    case .failed(let failure, let allowed): return "failed: \(failure.reason)" + (allowed ? ", allowed to fail" : "")
+    case .cancelled(let canceller): return "cancelled \(canceller.phrase)"
+    case .skipped(let cause): return "skipped because of \(run.jobs[cause.index].job.name)"
+    }
+  }
+}

@@ -1,0 +1,131 @@
+import JobModel
+
+/// The jobs that the list shows: terms that must all match, as in `fetch state:failed !kind:shell`.
+struct JobFilter: Equatable {
+  private enum Test: Equatable {
+    case name(Needle)
+    case state(String)
+    case kind(String)
+  }
+
+  private struct Term: Equatable {
+    var test: Test
+    var isInverted: Bool
+  }
+
+  let text: String
+  private let terms: [Term]
+
+  static let everything = JobFilter("")
+
+  init(_ text: String) {
+    self.text = text
+    terms = text.split(separator: " ").compactMap { word in
+      let isInverted = word.hasPrefix("!")
+      let rest = isInverted ? word.dropFirst() : word
+      let test: Test =
+        if rest.hasPrefix("state:") {
+          .state(rest.dropFirst(6).lowercased())
+        } else if rest.hasPrefix("kind:") {
+          .kind(rest.dropFirst(5).lowercased())
+        } else {
+          .name(Needle(String(rest)))
+        }
+      // An incomplete term excludes nothing.
+      switch test {
+      case .name(let needle) where needle.isEmpty: return nil
+      case .state(""), .kind(""): return nil
+      default: return Term(test: test, isInverted: isInverted)
+      }
+    }
+  }
+
+  var isEmpty: Bool { terms.isEmpty }
+
+  /// `name` is the job's name as a haystack; an event of the run itself has no state and no kind.
+  func admits(name: [UInt8], state: StateClass?, kind: String) -> Bool {
+    terms.allSatisfy { term in
+      let holds =
+        switch term.test {
+        case .name(let needle): needle.isFound(in: name)
+        case .state(let word): state.map { $0.names.contains { $0.hasPrefix(word) } } ?? false
+        case .kind(let word): kind.hasPrefix(word)
+        }
+      return holds != term.isInverted
+    }
+  }
+}
+
+/// The filter of the list and the jobs that it admits, updated with each change of state.
+struct FilteredJobs {
+  private(set) var filter = JobFilter.everything
+  /// Changes whenever other jobs may be admitted.
+  private(set) var version = 0
+  private var admitted: [Bool] = []
+  private var haystacks: [[UInt8]] = []
+  private var changed: [JobID] = []
+  private var isStale = false
+
+  func admits(_ id: JobID) -> Bool { filter.isEmpty || admitted[id.index] }
+
+  mutating func setFilter(_ filter: JobFilter) {
+    guard filter != self.filter else { return }
+    self.filter = filter
+    isStale = true
+  }
+
+  /// Marks a job whose state has changed.
+  mutating func note(_ id: JobID) { if !filter.isEmpty { changed.append(id) } }
+
+  mutating func invalidate() { isStale = true }
+
+  /// Applies the filter to the changed jobs, or to all if the filter or their number has changed.
+  mutating func update(_ run: Run, _ index: JobIndex) {
+    defer { changed.removeAll(keepingCapacity: true) }
+    if filter.isEmpty ? isStale : isStale || admitted.count != run.jobs.count {
+      isStale = false
+      version += 1
+      guard !filter.isEmpty else { return }
+      if haystacks.count != run.jobs.count { haystacks = run.jobs.map { Needle.haystack($0.job.name) } }
+      admitted = run.ids.map { admits($0, run, index) }
+    } else {
+      for id in changed {
+        let isAdmitted = admits(id, run, index)
+        if isAdmitted != admitted[id.index] { version += 1 }
+        admitted[id.index] = isAdmitted
+      }
+    }
+  }
+
+  private func admits(_ id: JobID, _ run: Run, _ index: JobIndex) -> Bool {
+    let kind = run.jobs[id.index].job.work.kind
+    return filter.admits(name: haystacks[id.index], state: index.classes[id.index], kind: kind)
+  }
+}
+
+/// A text to search for, ignoring case.
+struct Needle: Equatable {
+  private let bytes: [UInt8]
+
+  init(_ text: String) { bytes = Array(text.lowercased().utf8) }
+
+  var isEmpty: Bool { bytes.isEmpty }
+
+  /// A text in the form in which `isFound(in:)` searches.
+  static func haystack(_ text: String) -> [UInt8] { Array(text.lowercased().utf8) }
+
+  func isFound(in haystack: [UInt8]) -> Bool {
+    guard let first = bytes.first else { return true }
+    guard haystack.count >= bytes.count else { return false }
+    return haystack.withUnsafeBufferPointer { hay in
+      bytes.withUnsafeBufferPointer { needle in
+        for start in 0...(hay.count - needle.count) where hay[start] == first {
+          var length = 1
+          while length < needle.count, hay[start + length] == needle[length] { length += 1 }
+          if length == needle.count { return true }
+        }
+        return false
+      }
+    }
+  }
+}

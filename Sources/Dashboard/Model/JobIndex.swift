@@ -1,0 +1,97 @@
+import JobModel
+
+/// What the list needs to know of every job beyond the run's fold, updated with each event so that no frame walks the run.
+struct JobIndex {
+  /// The class of each job: a byte each, so that counting and sorting don't read the records.
+  private(set) var classes: [StateClass] = []
+  /// The jobs with an attempt in progress, paused ones included, and the jobs that back off.
+  private(set) var open: Set<JobID> = []
+  private(set) var longestName = 0
+  /// The number of jobs in each class, by its raw value.
+  private(set) var counts = [Int](repeating: 0, count: StateClass.allCases.count)
+  /// The open jobs' progress in integer parts of a job, so that no rounding error accumulates.
+  private var parts: [Int64] = []
+  private var sumOfParts: Int64 = 0
+  private(set) var kinds: [String: Kind] = [:]
+
+  /// How long succeeded jobs of one kind took, and how many have not started.
+  struct Kind {
+    var pending = 0
+    var ended = 0
+    var time: Duration = .zero
+
+    var mean: Duration? { ended == 0 ? nil : time / ended }
+  }
+
+  /// The progress of the open jobs, in jobs.
+  var openShare: Double { Double(sumOfParts) / Self.whole }
+
+  private static let whole = 4_294_967_296.0
+
+  init() {}
+
+  init(_ run: Run) {
+    for id in run.ids { add(id, run) }
+  }
+
+  /// The number of these jobs in each class, by its raw value.
+  func counts(of ids: some Sequence<JobID>) -> [Int] {
+    var counts = [Int](repeating: 0, count: self.counts.count)
+    for id in ids { counts[Int(classes[id.index].rawValue)] += 1 }
+    return counts
+  }
+
+  mutating func add(_ id: JobID, _ run: Run) {
+    let state = StateClass(run.jobs[id.index].state)
+    classes.append(state)
+    counts[Int(state.rawValue)] += 1
+    parts.append(0)
+    longestName = max(longestName, run.jobs[id.index].job.name.utf8.count)
+    let kind = run.jobs[id.index].job.work.kind
+    if Self.isPending(state) { kinds[kind, default: Kind()].pending += 1 }
+    enter(id, run)
+  }
+
+  /// Call after the run has applied the job's new state.
+  mutating func move(_ id: JobID, _ run: Run) {
+    let old = classes[id.index]
+    let new = StateClass(run.jobs[id.index].state)
+    classes[id.index] = new
+    counts[Int(old.rawValue)] -= 1
+    counts[Int(new.rawValue)] += 1
+    enter(id, run)
+    let kind = run.jobs[id.index].job.work.kind
+    let change = (Self.isPending(new) ? 1 : 0) - (Self.isPending(old) ? 1 : 0)
+    if change != 0 { kinds[kind, default: Kind()].pending += change }
+    if new == .succeeded, let took = run.jobs[id.index].elapsed(at: run.time) {
+      kinds[kind, default: Kind()].ended += 1
+      kinds[kind, default: Kind()].time += took
+    }
+  }
+
+  /// Call after the run has applied the job's progress.
+  mutating func report(_ id: JobID, _ run: Run) { weigh(id, run, isOpen: isOpen(id, run)) }
+
+  private mutating func enter(_ id: JobID, _ run: Run) {
+    let isOpen = isOpen(id, run)
+    if isOpen {
+      open.insert(id)
+    } else {
+      open.remove(id)
+    }
+    weigh(id, run, isOpen: isOpen)
+  }
+
+  private func isOpen(_ id: JobID, _ run: Run) -> Bool {
+    run.jobs[id.index].state.isActive || classes[id.index] == .backingOff
+  }
+
+  private mutating func weigh(_ id: JobID, _ run: Run, isOpen: Bool) {
+    let share = isOpen ? run.jobs[id.index].progress?.fraction ?? 0 : 0
+    let new = Int64((share * Self.whole).rounded())
+    sumOfParts += new - parts[id.index]
+    parts[id.index] = new
+  }
+
+  private static func isPending(_ state: StateClass) -> Bool { !state.isTerminal && state != .executing }
+}

@@ -1,0 +1,162 @@
+import JobModel
+
+/// The rows of the panel that is shown, and the jobs that an action is for.
+extension Model {
+  var rowCount: Int {
+    switch panel {
+    case .list: order.rows.count
+    case .tree: tree.rows.count
+    case .timeline: chronology.rows.count
+    case .critical: path.rows.count
+    case .events: events.rows.count
+    }
+  }
+
+  /// The job of a row; nil for an event of the run itself.
+  func job(row: Int) -> JobID? {
+    switch panel {
+    case .list: order.rows[row]
+    case .tree: tree.rows[row].job
+    case .timeline: chronology.rows[row]
+    case .critical: path.rows[row].job
+    case .events: events[row].fact.job
+    }
+  }
+
+  /// The number of rows from `row` on in each state class, by its raw value.
+  func counts(from row: Int) -> [Int] {
+    switch panel {
+    case .list: return order.counts(index, from: row)
+    case .tree: return index.counts(of: tree.rows[row...].lazy.map(\.job))
+    case .timeline, .critical, .events: return index.counts(of: (row..<rowCount).lazy.compactMap { job(row: $0) })
+    }
+  }
+
+  /// The rows that the filter admits, as text: of all jobs, or of the events.
+  var found: String {
+    panel == .events ? Format.count(events.rows.count, "event") : "\(order.rows.count)/\(run.jobs.count)"
+  }
+
+  /// The row of the cursor; nil while its job is not among the rows.
+  var cursorRow: Int? {
+    switch panel {
+    case .list: cursor.flatMap { order.row(of: $0) }
+    case .tree: tree.row(of: cursor)
+    case .timeline: cursor.flatMap { chronology.row(of: $0) }
+    case .critical: cursor.flatMap { id in path.rows.firstIndex { $0.job == id } }
+    case .events: events.row
+    }
+  }
+
+  /// Moves the cursor to a row; a row without a job keeps the selected job.
+  mutating func choose(row: Int) {
+    takeCursor()
+    switch panel {
+    case .tree: tree.choose(row: row)
+    case .events: events.choose(row: row)
+    case .list, .timeline, .critical: break
+    }
+    if let id = job(row: row) { moveCursor(to: id) }
+  }
+
+  /// Keeps the cursor where a person has put it, and on the screen.
+  mutating func takeCursor() {
+    isCursorTaken = true
+    showsCursor = true
+  }
+
+  /// `keepsPlace` for another log that contains the reader's line too.
+  mutating func moveCursor(to id: JobID?, keepsPlace: Bool = false) {
+    guard id != cursor else { return }
+    cursor = id
+    if !showsMerged, !keepsPlace { log.leave() }
+    if page == .zoom { pageTop = 0 }
+  }
+
+  mutating func setPanel(_ panel: Panel) {
+    if page != .list { page = .list }
+    focus = .list
+    guard panel != self.panel else { return }
+    self.panel = panel
+    showsCursor = true
+    top = 0
+    if panel == .tree, let cursor { tree.reveal(cursor, run) }
+    if log.extent == .full { log.extent = .half }
+  }
+
+  mutating func setFilter(_ filter: JobFilter) {
+    filtered.setFilter(filter)
+    tree.invalidate()
+  }
+
+  // MARK: Folding
+
+  /// Whether skipped jobs follow their cause in the list.
+  var groupsSkipped: Bool { order.groups && filter.isEmpty }
+
+  /// The job whose row can show or hide others: the cursor's, or the cause under which a skipped job stands.
+  var foldable: JobID? {
+    guard let cursor else { return nil }
+    switch panel {
+    case .list:
+      guard groupsSkipped else { return nil }
+      if order.skipped[cursor] != nil { return cursor }
+      guard case .skipped(let cause) = run.jobs[cursor.index].state else { return nil }
+      return order.skipped[cause] == nil ? nil : cause
+    case .tree:
+      guard let row = cursorRow, tree.rows.indices.contains(row) else { return nil }
+      return tree.rows[row].hasNeeds && !tree.rows[row].isRepeat ? cursor : nil
+    case .timeline, .critical, .events: return nil
+    }
+  }
+
+  func isFolded(_ id: JobID) -> Bool { panel == .tree ? tree.folded.contains(id) : !order.unfolded.contains(id) }
+
+  // MARK: Targets
+
+  /// The jobs that an action is for: the tagged ones in their order in the graph, or the cursor's.
+  var targets: [JobID] { tags.isEmpty ? cursor.map { [$0] } ?? [] : tags.sorted() }
+
+  func someTarget(_ test: (StateClass) -> Bool) -> Bool { anyTarget { _, state in test(state) } }
+
+  func someTarget(able ability: JobAbility, _ test: (StateClass) -> Bool) -> Bool {
+    anyTarget { id, state in test(state) && isAble(id, ability) }
+  }
+
+  private func anyTarget(_ test: (JobID, StateClass) -> Bool) -> Bool {
+    if tags.isEmpty { return cursor.map { test($0, index.classes[$0.index]) } ?? false }
+    return tags.contains { test($0, index.classes[$0.index]) }
+  }
+
+  /// Whether jobs of this kind of work support it.
+  func isAble(_ id: JobID, _ ability: JobAbility) -> Bool {
+    run.jobs[id.index].job.work.refusal(of: ability) == nil
+  }
+
+  /// Whether ending the targets would lose the work of an attempt in progress.
+  var someTargetWorks: Bool { targets.contains { run.jobs[$0.index].state.isActive } }
+}
+
+extension StateClass {
+  var isPausable: Bool {
+    switch self {
+    case .executing, .backingOff, .ready, .waiting: true
+    default: false
+    }
+  }
+
+  /// A skipped job is retried by retrying its cause with dependents.
+  var isRetryable: Bool {
+    switch self {
+    case .failed, .timedOut, .allowedFailure, .cancelled: true
+    default: false
+    }
+  }
+
+  var hasPriority: Bool {
+    switch self {
+    case .waiting, .ready, .backingOff: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,244 @@
+import JobModel
+import Screen
+
+/// The views of the run that the main pane can show; they share one selected job.
+enum Panel: Int, CaseIterable {
+  case list
+  case tree
+  case timeline
+  case critical
+  case events
+
+  var word: String {
+    switch self {
+    case .list: "list"
+    case .tree: "tree"
+    case .timeline: "timeline"
+    case .critical: "critical"
+    case .events: "events"
+    }
+  }
+}
+
+/// The state of the dashboard: everything that a frame depends on but the time and the terminal.
+struct Model {
+  enum Page: Equatable {
+    case list
+    /// One job on the whole screen.
+    case zoom
+    case help
+  }
+
+  enum Focus: Equatable {
+    case list
+    case log
+  }
+
+  enum Prompt: Equatable {
+    case filter(LineEditor)
+    case search(LineEditor)
+    /// Every action by its name; the number is the index of the chosen one among the matches.
+    case palette(LineEditor, Int)
+    /// Whether to quit while jobs run.
+    case quit
+    /// Whether to end several jobs that have started.
+    case confirm(Action)
+  }
+
+  /// A short answer to a key, shown until an instant.
+  struct Notice: Equatable {
+    var text: String
+    var until: Duration
+  }
+
+  var options: DashboardOptions
+  /// The run as it is shown.
+  private(set) var run: Run
+  /// The live run while the display is frozen.
+  private(set) var behind: Run?
+  private var frozenAt: Duration = .zero
+  private(set) var index: JobIndex
+  var filtered = FilteredJobs()
+  var order = JobOrder()
+  /// The timeline's order.
+  var chronology = JobOrder(.start)
+  var tree = JobTree()
+  var path = PathForecast()
+  var events: EventList
+  /// The lines of many jobs, while they are shown.
+  private(set) var merged: MergedLog?
+  /// Whether a job has entered or left the scope of the merged log since it was collected.
+  private var isMergedStale = false
+  var window = TimeWindow()
+  /// When the run will end; nil while that cannot be estimated.
+  private(set) var estimate: Estimate?
+  private var estimatedAt: Duration?
+
+  var size: Size
+  var page = Page.list
+  var panel = Panel.list
+  var focus = Focus.list
+  var prompt: Prompt?
+  var notice: Notice?
+  var log = LogReader()
+  var tags: Set<JobID> = []
+  var hasMouse: Bool
+  /// How often a person has asked to leave a run that is being stopped.
+  var quits = 0
+
+  /// The job that keys act on.
+  var cursor: JobID?
+  /// Whether a person has moved the cursor; until then it moves from an ended job to one that executes.
+  var isCursorTaken = false
+  /// The first row of the list on the screen.
+  var top = 0
+  /// Whether the list scrolls with its cursor; the mouse wheel scrolls without it.
+  var showsCursor = true
+  /// The first line of the help page or of a zoomed job's description.
+  var pageTop = 0
+
+  init(run: Run, size: Size, options: DashboardOptions = DashboardOptions()) {
+    self.run = run
+    self.size = size
+    self.options = options
+    index = JobIndex(run)
+    events = EventList(after: run)
+    hasMouse = options.usesMouse
+  }
+
+  var keys: KeyMap { options.keys }
+  var filter: JobFilter { filtered.filter }
+  /// The name of the run in header and title.
+  var name: String { options.source ?? run.start?.name ?? "opdash" }
+  var record: JobRecord? { cursor.map { run.jobs[$0.index] } }
+
+  // MARK: Time
+
+  /// The live run, frozen or not.
+  var live: Run { behind ?? run }
+  var isFrozen: Bool { behind != nil }
+
+  /// Whether the run changes no more unless a person retries a job.
+  var isOver: Bool { live.summary != nil || live.isComplete }
+
+  /// The run's time in the header: it stops while nothing moves.
+  func elapsed(at now: Duration) -> Duration { isMoving ? max(now, run.time) : run.length }
+
+  /// The instant that is shown: of a frozen display, that of its freezing.
+  func shownTime(_ now: Duration) -> Duration { isFrozen ? frozenAt : now }
+
+  /// Whether the display changes as time passes.
+  var isMoving: Bool { !isFrozen && run.summary == nil && (run.counts.executing > 0 || run.counts.backingOff > 0) }
+
+  /// The completed share of the run, from 0 to 1: ended jobs whole, open ones by their progress.
+  var share: Double {
+    guard !run.jobs.isEmpty else { return 0 }
+    return min(1, (Double(run.counts.done) + index.openShare) / Double(run.jobs.count))
+  }
+
+  /// Asks every executing job; with more than `Estimate.frequentLimit` of them, once a second.
+  mutating func updateEstimate(now: Duration) {
+    if let estimatedAt, index.open.count > Estimate.frequentLimit, now >= estimatedAt, now - estimatedAt < .seconds(1) {
+      return
+    }
+    estimate = Estimate(run, index, now: now)
+    estimatedAt = now
+  }
+
+  // MARK: Events
+
+  mutating func apply(_ events: [JobEvent]) {
+    for event in events { self.events.add(event) }
+    guard behind == nil else {
+      for event in events { behind?.apply(event) }
+      return
+    }
+    for event in events { apply(event) }
+  }
+
+  private mutating func apply(_ event: JobEvent) {
+    run.apply(event)
+    switch event.fact {
+    case .jobAdded(let id, _):
+      index.add(id, run)
+      noteMerging(id)
+    case .jobLog(let id, _, _):
+      if merged?.holds(id) == true, let entry = run.jobs[id.index].log.last {
+        merged?.append(JobLine(job: id, entry: entry))
+      }
+    case .jobState(let id, _, _, _):
+      index.move(id, run)
+      order.note(id)
+      chronology.note(id)
+      filtered.note(id)
+      if !filter.isEmpty { tree.invalidate() }
+      noteMerging(id)
+    case .jobProgress(let id, _):
+      index.report(id, run)
+      if order.sort.movesWithTime { order.note(id) }
+    case .priorityChanged(let id, _):
+      order.note(id)
+    case .runStarted, .cancelRequested, .slotsChanged, .drainChanged, .stopRequested, .runFinished:
+      break
+    }
+  }
+
+  /// Freezes the display, or shows the live run again.
+  mutating func setFrozen(_ frozen: Bool, at now: Duration = .zero) {
+    if frozen {
+      if !isFrozen { frozenAt = max(now, run.time) }
+      behind = behind ?? run
+    } else if let present = behind {
+      run = present
+      behind = nil
+      index = JobIndex(run)
+      filtered.invalidate()
+      order.invalidate()
+      chronology.invalidate()
+      tree.invalidate()
+      path.invalidate()
+      if merged != nil { collectMerged() }
+    }
+  }
+
+  // MARK: The merged log
+
+  /// Shows the lines of many jobs, or only those of the cursor's job.
+  mutating func setMerged(_ isMerged: Bool) {
+    log.isMerged = isMerged
+    if isMerged { collectMerged() } else { merged = nil }
+  }
+
+  mutating func updateLog() {
+    if let merged, isMergedStale || merged.scope != mergedScope { collectMerged() }
+    if let live = liveLines { log.hold(live) }
+    log.search(lines)
+  }
+
+  /// The tagged jobs or, without tags, the jobs that the filter admits.
+  private var mergedScope: MergedLog.Scope {
+    if !tags.isEmpty { return .tags(tags) }
+    return filter.isEmpty ? .all : .filter(filter)
+  }
+
+  private mutating func collectMerged() {
+    let scope = mergedScope
+    isMergedStale = false
+    merged = MergedLog(scope, collection: (merged?.collection ?? 0) + 1, run) { isMerged($0, scope) }
+  }
+
+  private func isMerged(_ id: JobID, _ scope: MergedLog.Scope) -> Bool {
+    switch scope {
+    case .all: return true
+    case .tags(let tags): return tags.contains(id)
+    case .filter(let filter):
+      let job = run.jobs[id.index].job
+      return filter.admits(name: Needle.haystack(job.name), state: index.classes[id.index], kind: job.work.kind)
+    }
+  }
+
+  /// Called for a job that was added or changed its state.
+  private mutating func noteMerging(_ id: JobID) {
+    if let merged, merged.holds(id) != isMerged(id, merged.scope) { isMergedStale = true }
+  }
+}

@@ -1,0 +1,89 @@
+import JobModel
+
+/// The forecast for timeline and critical path, kept for about a second: computing it walks the whole graph.
+struct PathForecast {
+  /// A row of the critical path.
+  struct Row: Equatable {
+    var job: JobID
+    /// Nil for a job that is not on the chain.
+    var link: Forecast.Link?
+    var slack: Duration?
+    /// How much sooner the run would end if the rest of the job took half the time.
+    var saving: Duration?
+  }
+
+  private(set) var rows: [Row] = []
+  private(set) var forecast: Forecast?
+  /// The schedule with the present number of slots.
+  private(set) var schedule: Forecast.Schedule?
+  /// How much sooner the run would end with one more slot.
+  private(set) var slotSaving: Duration = .zero
+  private(set) var onChain: Set<JobID> = []
+  private var madeAt: Duration?
+  private var isWhole = false
+  private var madeFor = (seq: 0, jobs: 0)
+
+  /// In a larger graph the forecast is computed only for panels that show it.
+  static let frequentLimit = 20_000
+
+  /// The number of jobs with the least slack that are listed below the chain.
+  private static let others = 200
+  /// The number of jobs, those with most work left, whose saving is computed with a pass over the graph each.
+  private static let savings = 12
+
+  mutating func invalidate() { madeAt = nil }
+
+  /// Whether a job decides when the run ends; none does where all jobs are independent.
+  func isCritical(_ id: JobID) -> Bool { onChain.count > 1 && onChain.contains(id) }
+
+  /// Computes the forecast again after events, once it is old enough for the size of the graph; without `isWhole`, only
+  /// chain and slack.
+  mutating func update(_ run: Run, _ index: JobIndex, now: Duration, isWhole: Bool) {
+    if let madeAt, madeFor.jobs == run.jobs.count, self.isWhole || !isWhole {
+      let age = Duration.milliseconds(max(900, run.jobs.count / 2))
+      guard now < madeAt || now - madeAt >= age || (madeFor.seq != run.nextSeq && run.isComplete) else { return }
+      guard madeFor.seq != run.nextSeq || run.counts.executing > 0 || run.counts.backingOff > 0 else { return }
+    }
+    madeAt = now
+    self.isWhole = isWhole
+    madeFor = (run.nextSeq, run.jobs.count)
+    let means = index.kinds.compactMapValues(\.mean)
+    let forecast = Forecast(run, now: now) { Self.expected(run.jobs[$0.index].job.work, means) }
+    self.forecast = forecast
+    onChain = Set(forecast.chain.map(\.job))
+    guard isWhole else { return }
+    guard !run.isComplete else {
+      schedule = nil
+      slotSaving = .zero
+      rows = forecast.chain.map { Row(job: $0.job, link: $0) }
+      return
+    }
+    let schedule = forecast.schedule(slots: run.slots)
+    self.schedule = schedule
+    slotSaving = max(.zero, schedule.end - forecast.schedule(slots: run.slots + 1).end)
+    rows = Self.rows(forecast, run)
+  }
+
+  private static func rows(_ forecast: Forecast, _ run: Run) -> [Row] {
+    let chain = forecast.chain
+    let longest = chain.filter { !run.jobs[$0.job.index].state.isTerminal }
+      .sorted { $0.executing > $1.executing }.prefix(savings).map(\.job)
+    let isOnChain = Set(chain.map(\.job))
+    var beside: [(id: JobID, slack: Duration)] = []
+    for id in run.ids where !isOnChain.contains(id) {
+      if let slack = forecast.slack(id) { beside.append((id, slack)) }
+    }
+    beside.sort { $0.slack == $1.slack ? $0.id < $1.id : $0.slack < $1.slack }
+    var rows = chain.map { link in
+      let saving = longest.contains(link.job) ? forecast.saving(byHalving: link.job) : nil
+      return Row(job: link.job, link: link, slack: forecast.slack(link.job), saving: saving)
+    }
+    for other in beside.prefix(others) { rows.append(Row(job: other.id, slack: other.slack)) }
+    return rows
+  }
+
+  private static func expected(_ work: JobWork, _ means: [String: Duration]) -> Duration? {
+    if case .simulate(let work) = work { return work.duration }
+    return means[work.kind]
+  }
+}

@@ -1,0 +1,64 @@
+import Screen
+
+/// A list of all actions with their keys above the other panes, narrowed by typing.
+struct CommandPalette {
+  let model: Model
+  let theme: Theme
+  let query: String
+  let place: Int
+
+  /// The actions whose section or description contains every typed word; descriptions that start with the first word precede.
+  static func matches(_ query: String, in keys: KeyMap) -> [Binding] {
+    let words = query.lowercased().split(separator: " ")
+    let found = keys.bindings.filter { binding in
+      let text = "\(binding.section.rawValue) \(binding.help)".lowercased()
+      return binding.action != .palette && words.allSatisfy { text.contains($0) }
+    }
+    guard let first = words.first else { return found }
+    let begins = found.filter { $0.help.lowercased().hasPrefix(first) }
+    return begins + found.filter { !$0.help.lowercased().hasPrefix(first) }
+  }
+
+  func draw(_ frame: inout Frame, _ body: Rect) {
+    let found = Self.matches(query, in: model.keys)
+    let width = min(body.width - 2, 64)
+    let height = min(body.height, max(3, min(found.count, 14)) + 2)
+    guard width >= 20, height >= 1 else { return }
+    let box = Rect(
+      x: body.x + (body.width - width) / 2, y: body.maxY - height, width: width, height: height)
+    frame.fill(box)
+    let rows = drawBorder(&frame, box)
+    let top = max(0, min(place - rows.height + 1, found.count - rows.height))
+    for (offset, binding) in found.dropFirst(top).prefix(rows.height).enumerated() {
+      let row = Rect(x: rows.x, y: rows.y + offset, width: rows.width, height: 1)
+      drawRow(binding, &frame, row)
+      if top + offset == place { frame.restyle(row) { $0 = theme.cursor(focused: true) } }
+    }
+    if found.isEmpty { frame.put("no such action", x: rows.x + 1, y: rows.y, style: theme.dim) }
+  }
+
+  /// Draws a border if there is room; returns the area inside.
+  private func drawBorder(_ frame: inout Frame, _ box: Rect) -> Rect {
+    guard box.height >= 5 else { return box }
+    let line = String(repeating: theme.horizontal, count: box.width - 2)
+    frame.put(theme.pick("┌", "+") + line + theme.pick("┐", "+"), x: box.x, y: box.y, style: theme.accent)
+    frame.put(
+      theme.pick("└", "+") + line + theme.pick("┘", "+"), x: box.x, y: box.maxY - 1, style: theme.accent)
+    for y in (box.y + 1)..<(box.maxY - 1) {
+      frame.put(theme.vertical, x: box.x, y: y, style: theme.accent)
+      frame.put(theme.vertical, x: box.maxX - 1, y: y, style: theme.accent)
+    }
+    frame.put(" actions ", x: box.x + 2, y: box.y, style: theme.bold)
+    return Rect(x: box.x + 1, y: box.y + 1, width: box.width - 2, height: box.height - 2)
+  }
+
+  /// Draws a row; an action that is not enabled is dimmed.
+  private func drawRow(_ binding: Binding, _ frame: inout Frame, _ row: Rect) {
+    let isOn = binding.action.isEnabled(in: model)
+    let keys = theme.names(binding.keys)
+    let room = row.width - TextWidth.of(keys) - 4
+    frame.put(
+      theme.elision.end(binding.help, to: max(4, room)), x: row.x + 1, y: row.y, style: isOn ? .plain : theme.dim)
+    frame.put(keys, endingAt: row.maxX - 1, y: row.y, style: isOn ? theme.key : theme.dim)
+  }
+}

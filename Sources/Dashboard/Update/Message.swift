@@ -1,0 +1,40 @@
+import JobModel
+import Screen
+
+/// The inputs of `Update`.
+enum Message {
+  case facts([JobEvent])
+  case key(Key)
+  case mouse(MouseEvent)
+  case paste(String)
+  case resized(Size)
+  /// The terminal was closed from outside.
+  case closed
+  /// The alarm of the next frame has fired.
+  case tick
+}
+
+/// An action outside the model that `Update` asks for.
+enum Effect: Equatable {
+  case send(JobCommand)
+  case copy(String)
+  case setMouse(Bool)
+  /// Notifies the person that the run is over.
+  case notify(String)
+  case redraw
+  case leave(Departure)
+}
+
+/// Why the dashboard ended.
+package enum Departure: Sendable, Equatable {
+  /// Every job has ended and the dashboard need not stay open.
+  case complete
+  /// The run was stopped and none of its jobs executes any more.
+  case stopped
+  /// A person quit a run that had ended.
+  case quit
+  /// A person quit without waiting for executing jobs.
+  case abandoned
+  /// The terminal was closed from outside.
+  case terminalClosed
+}

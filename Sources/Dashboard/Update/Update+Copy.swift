@@ -1,0 +1,86 @@
+import JobModel
+import Screen
+
+/// Copying to the clipboard of the terminal.
+extension Update {
+  /// In bytes: many terminals accept sequences of at most 100,000 bytes, which is the size of this many in base64.
+  private static let clipboardLimit = 74_900
+
+  static func copy(_ action: Action, _ model: inout Model, _ now: Duration) -> [Effect] {
+    guard let record = model.record else { return [] }
+    switch action {
+    case .copyAll:
+      guard let lines = model.lines else { return [] }
+      return copy(lines, 0..<lines.count, isAll: true, &model, now)
+    case .copyPath:
+      return copyPath(&model, now)
+    default:
+      guard model.focus == .log, let lines = model.lines, let current = model.currentLine else {
+        let subject = JobDescription.subject(record.job.work)
+        return copy(subject, as: "copied: \(subject)", &model, now)
+      }
+      let marked = model.log.marked ?? current.seq...current.seq
+      model.log.mark = nil
+      let end = min(lines.count, lines.position(of: marked.upperBound) + 1)
+      return copy(lines, lines.position(of: marked.lowerBound)..<end, isAll: false, &model, now)
+    }
+  }
+
+  /// Copies whole lines as their jobs wrote them, without escape sequences.
+  private static func copy(
+    _ lines: LogLines, _ positions: Range<Int>, isAll: Bool, _ model: inout Model, _ now: Duration
+  ) -> [Effect] {
+    let chosen = positions.map { lines[$0] }
+    let text = chosen.map { LogText.written($0.entry.line.text) }.joined(separator: "\n")
+    var rest = ""
+    if isAll, lines.dropped > 0 {
+      rest = "; \(lines.dropped) older are in \(model.olderPath ?? "no file")"
+    } else if chosen.contains(where: \.entry.line.isCut) {
+      rest = "; cut at 4 KiB" + (model.keys.label(.copyPath).map { ", \($0) copies the path of the whole" } ?? "")
+    }
+    return copy(text, as: "copied \(measure(chosen.count, text))\(rest)", &model, now)
+  }
+
+  /// Copies the selection of the mouse.
+  static func copySelection(_ model: inout Model, _ now: Duration) -> [Effect] {
+    guard let lines = model.lines, let selection = model.log.selection, selection.isMade else { return [] }
+    let range = selection.range
+    let end = min(lines.count, lines.position(of: range.upperBound.line) + 1)
+    let texts = (lines.position(of: range.lowerBound.line)..<end).map { position in
+      let cells = LogText.cells(lines[position].entry.line.text)
+      return cells[selection.cells(of: lines[position].seq, count: cells.count)].map(\.text).joined()
+    }
+    let text = texts.joined(separator: "\n")
+    return copy(text, as: "copied \(measure(texts.count, text))", &model, now)
+  }
+
+  private static func measure(_ lines: Int, _ text: String) -> String {
+    "\(Format.count(lines, "line")), \(Format.count(text.utf8.count, "byte"))"
+  }
+
+  private static func copyPath(_ model: inout Model, _ now: Duration) -> [Effect] {
+    var path: String?
+    if model.focus == .log, let line = model.currentLine {
+      let isOldest = !model.log.follows && line.seq == model.lines?.first?.seq && (model.lines?.dropped ?? 0) > 0
+      path = isOldest ? model.olderPath : model.logPath(of: line)
+    } else if let id = model.cursor, let last = model.run.jobs[id.index].log.last {
+      path = model.logPath(of: JobLine(job: id, entry: last))
+    }
+    guard let path else { return copy("", as: "", &model, now) }
+    return copy(path, as: "copied: \(path)", &model, now)
+  }
+
+  private static func copy(_ text: String, as notice: String, _ model: inout Model, _ now: Duration) -> [Effect] {
+    guard !text.isEmpty else {
+      say("nothing to copy", &model, now)
+      return []
+    }
+    guard text.utf8.count <= clipboardLimit else {
+      let size = "\(Format.bytes(Int64(text.utf8.count))) of \(Format.bytes(Int64(clipboardLimit)))"
+      say("too long for terminals, \(size): it is in \(model.olderPath ?? "no file")", &model, now)
+      return []
+    }
+    say(notice, &model, now)
+    return [.copy(text)]
+  }
+}

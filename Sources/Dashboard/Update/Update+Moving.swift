@@ -1,0 +1,86 @@
+import JobModel
+import Screen
+
+extension Update {
+  static func move(_ action: Action, _ model: inout Model) {
+    let layout = Layout(model)
+    if model.page == .help || (model.page == .zoom && model.focus == .list) {
+      movePage(action, &model, height: layout.page.height)
+    } else if model.focus == .log {
+      moveLog(action, &model, layout)
+    } else if action == .left || action == .right {
+      switch model.panel {
+      case .tree: branch(action, &model)
+      case .timeline: moveWindow(action, &model)
+      case .list, .critical, .events: shift(action, &model)
+      }
+    } else {
+      moveCursor(action, &model, height: layout.list.height)
+    }
+  }
+
+  /// The number of rows that an action moves by, on a pane of `height` rows.
+  static func step(_ action: Action, height: Int) -> Int {
+    switch action {
+    case .up: -1
+    case .down: 1
+    case .pageUp: -max(1, height - 1)
+    case .pageDown: max(1, height - 1)
+    case .halfUp: -max(1, height / 2)
+    case .halfDown: max(1, height / 2)
+    case .first: -1_000_000_000
+    case .last: 1_000_000_000
+    default: 0
+    }
+  }
+
+  private static func movePage(_ action: Action, _ model: inout Model, height: Int) {
+    scrollPage(by: step(action, height: height), &model, height: height)
+  }
+
+  /// Scrolls the help page or a zoomed job's description.
+  static func scrollPage(by rows: Int, _ model: inout Model, height: Int) {
+    let lines = model.page == .help ? HelpPage.height(model) : DetailPane.height(model)
+    model.pageTop = min(max(0, lines - height), max(0, model.pageTop + rows))
+  }
+
+  private static func moveCursor(_ action: Action, _ model: inout Model, height: Int) {
+    guard model.rowCount > 0 else { return }
+    let from = model.cursorRow
+    // Without a row of the cursor, the first step goes to the first row.
+    let row = from.map { $0 + step(action, height: height) } ?? (action == .last ? model.rowCount : 0)
+    model.choose(row: min(model.rowCount - 1, max(0, row)))
+  }
+
+  /// Folds a branch of the tree or goes to its dependent; unfolds it or goes to its first need.
+  private static func branch(_ action: Action, _ model: inout Model) {
+    guard let row = model.cursorRow, model.tree.rows.indices.contains(row) else { return }
+    let place = model.tree.rows[row]
+    let isFolded = model.tree.folded.contains(place.job)
+    let isOpen = place.hasNeeds && !place.isRepeat && !isFolded
+    model.isCursorTaken = true
+    switch action {
+    case .left where isOpen: model.tree.toggle(place.job)
+    case .left: if place.parent >= 0 { model.choose(row: place.parent) }
+    case .right where isFolded && !place.isRepeat: model.tree.toggle(place.job)
+    default: if isOpen, row + 1 < model.rowCount { model.choose(row: row + 1) }
+    }
+  }
+
+  /// Moves or zooms the timeline.
+  static func moveWindow(_ action: Action, _ model: inout Model) {
+    let (width, now, end) = TimelinePane.extent(model)
+    switch action {
+    case .left: model.window.pan(by: -1, width: width, now: now, end: end)
+    case .right: model.window.pan(by: 1, width: width, now: now, end: end)
+    case .zoomIn: model.window.zoom(by: -1, width: width, now: now, end: end)
+    case .zoomOut: model.window.zoom(by: 1, width: width, now: now, end: end)
+    default: model.window.showAll()
+    }
+  }
+
+  static func shift(_ action: Action, _ model: inout Model) {
+    guard !model.log.wraps else { return }
+    model.log.shift = min(LogLine.limit, max(0, model.log.shift + (action == .left ? -8 : 8)))
+  }
+}

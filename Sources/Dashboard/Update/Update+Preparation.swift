@@ -1,0 +1,60 @@
+import JobModel
+
+/// The work between a change of the model and a frame.
+extension Update {
+  /// Brings rows, cursor, scrolling, log and estimate up to date with the events; `View` draws only such a model.
+  static func prepareForDrawing(_ model: inout Model, now: Duration) {
+    let now = model.shownTime(now)
+    model.filtered.update(model.run, model.index)
+    model.order.update(model.run, model.index, model.filtered, now: now)
+    updatePanel(&model, now)
+    updateCursor(&model)
+    model.updateLog()
+    scrollToCursor(&model)
+    model.updateEstimate(now: now)
+  }
+
+  private static func updatePanel(_ model: inout Model, _ now: Duration) {
+    let showsTimeline = model.panel == .timeline || !Layout(model).strip.isEmpty
+    if showsTimeline { model.chronology.update(model.run, model.index, model.filtered, now: now) }
+    let isWhole = showsTimeline || model.panel == .critical
+    // The header names the chain, the list marks it, and the detail pane shows the job's slack.
+    if isWhole || model.run.jobs.count <= PathForecast.frequentLimit {
+      model.path.update(model.run, model.index, now: model.elapsed(at: now), isWhole: isWhole)
+    }
+    if model.panel == .tree { model.tree.update(model.run, model.filtered) }
+    if model.panel == .events { model.events.update(model.run, model.filter) }
+  }
+
+  private static func updateCursor(_ model: inout Model) {
+    let (order, classes) = (model.order, model.index.classes)
+    // Until a person moves it, the cursor leaves a waiting or ended job for one that executes, fails or is held.
+    if !model.isCursorTaken, let id = model.cursor, let first = order.rows.first {
+      let attention = classes[id.index].attention
+      if attention >= 3, classes[first.index].attention < attention { model.moveCursor(to: first) }
+    }
+    // A skipped job that is folded away gives the cursor to its cause.
+    if let id = model.cursor, case .skipped(let cause) = model.run.jobs[id.index].state, model.panel == .list,
+      model.groupsSkipped, order.skipped[cause]?.contains(id) == true, !order.unfolded.contains(cause)
+    {
+      model.moveCursor(to: cause)
+    }
+    // A job that the filter hides gives the cursor to the first that it shows.
+    if model.cursor == nil || model.cursor.map(model.filtered.admits) == false {
+      model.moveCursor(to: order.rows.first)
+    }
+  }
+
+  private static func scrollToCursor(_ model: inout Model) {
+    let height = Layout(model).list.height
+    let last = max(0, model.rowCount - height)
+    if model.panel == .critical, !model.isCursorTaken {
+      model.top = 0
+    } else if model.showsCursor, height > 0, let row = model.cursorRow {
+      // In the timeline, rows after the cursor's show what comes next, unless a person has chosen the row.
+      let margin = model.panel == .timeline && !model.isCursorTaken ? (height - 1) / 3 : 0
+      model.top = min(max(model.top, row - height + 1 + margin), max(0, row - margin))
+    }
+    model.top = min(max(0, model.top), last)
+  }
+}

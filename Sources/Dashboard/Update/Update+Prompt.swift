@@ -1,0 +1,106 @@
+import JobModel
+import Screen
+
+extension Update {
+  /// Takes a key while a prompt is shown.
+  static func answer(_ key: Key, _ model: inout Model, _ now: Duration) -> [Effect] {
+    switch model.prompt {
+    case .quit:
+      switch key {
+      case .character("n"), .character("N"), .escape: model.prompt = nil
+      case .character("y"), .character("Y"): return stop(&model)
+      default: if isQuit(key, model) { return stop(&model) }
+      }
+    case .confirm(let action):
+      switch key {
+      case .character("y"), .character("Y"), .enter:
+        model.prompt = nil
+        return commandJobs(action, &model, now)
+      case .character("n"), .character("N"), .escape: model.prompt = nil
+      default: if isQuit(key, model) { model.prompt = nil }
+      }
+    case .palette(let editor, let place):
+      return choose(key, editor, place, &model, now)
+    case .filter(let editor), .search(let editor):
+      answerLine(key, editor, &model, now)
+    case nil:
+      break
+    }
+    return []
+  }
+
+  private static func isQuit(_ key: Key, _ model: Model) -> Bool { model.keys.action(for: key) == .quit }
+
+  /// Takes a key in the palette: typing narrows the list, Enter requests the chosen action.
+  private static func choose(
+    _ key: Key, _ editor: LineEditor, _ place: Int, _ model: inout Model, _ now: Duration
+  ) -> [Effect] {
+    let found = CommandPalette.matches(editor.text, in: model.keys)
+    switch key {
+    case .enter:
+      model.prompt = nil
+      guard found.indices.contains(place) else { return [] }
+      return request(found[place].action, &model, now)
+    case .escape: model.prompt = nil
+    case .up: model.prompt = .palette(editor, max(0, place - 1))
+    case .down: model.prompt = .palette(editor, max(0, min(found.count - 1, place + 1)))
+    case .backspace where editor.text.isEmpty: model.prompt = nil
+    default: type(&model) { $0.take(key) }
+    }
+    return []
+  }
+
+  private static func answerLine(_ key: Key, _ editor: LineEditor, _ model: inout Model, _ now: Duration) {
+    switch key {
+    case .enter:
+      finish(&model, now)
+    case .escape:
+      type(&model) { $0 = LineEditor("") }
+      model.prompt = nil
+    case .up, .down, .pageUp, .pageDown:
+      let moves: [Key: Action] = [.up: .up, .down: .down, .pageUp: .pageUp, .pageDown: .pageDown]
+      if let action = moves[key] { move(action, &model) }
+    case .backspace where editor.text.isEmpty:
+      model.prompt = nil
+    default:
+      type(&model) { $0.take(key) }
+    }
+  }
+
+  /// Changes the line being typed and applies it at once.
+  static func type(_ model: inout Model, _ change: (inout LineEditor) -> Void) {
+    switch model.prompt {
+    case .filter(var editor):
+      change(&editor)
+      model.prompt = .filter(editor)
+      model.setFilter(JobFilter(editor.text))
+      model.showsCursor = true
+    case .search(var editor):
+      change(&editor)
+      model.prompt = .search(editor)
+      model.log.query = editor.text
+      model.log.currentMatch = nil
+    case .palette(var editor, _):
+      change(&editor)
+      model.prompt = .palette(editor, 0)
+    case .quit, .confirm, nil:
+      break
+    }
+  }
+
+  private static func finish(_ model: inout Model, _ now: Duration) {
+    let prompt = model.prompt
+    model.prompt = nil
+    guard case .search = prompt, !model.log.query.isEmpty else { return }
+    let layout = Layout(model)
+    model.log.search(model.lines)
+    // The next match from the top of the page, as in a pager; in a log that follows, the newest.
+    let found =
+      model.log.follows
+      ? model.log.match(after: .max, forward: false) : model.log.match(after: model.log.top.line - 1, forward: true)
+    guard let found else { return say("not found: \(model.log.query)", &model, now) }
+    scroll(to: found.line, &model, layout)
+    model.log.currentMatch = found.line
+    if found.hasWrapped { say("past the end: the first match", &model, now) }
+  }
+}

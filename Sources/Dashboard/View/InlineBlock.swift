@@ -1,0 +1,120 @@
+import JobModel
+import Screen
+
+/// The lines below a stream of plain output: the open jobs with their bars, and a summary of the run.
+///
+/// It receives every event of a run in order, each after the run has applied it.
+package struct InlineBlock: Sendable {
+  /// The most jobs that are shown; they take at most a third of the screen.
+  static let mostJobs = 8
+
+  private let source: String?
+  private let theme: Theme
+  private var index = JobIndex()
+
+  package init(source: String?, traits: ScreenTraits, looks: [ThemeElement: Style] = [:]) {
+    self.source = source
+    theme = Theme(traits, looks: looks)
+  }
+
+  package mutating func receive(_ event: JobEvent, in run: Run) {
+    switch event.fact {
+    case .jobAdded(let id, _): index.add(id, run)
+    case .jobState(let id, _, _, _): index.move(id, run)
+    default: break
+    }
+  }
+
+  /// When the block that was drawn at `last` changes without an event; nil for never.
+  package func nextChange(after last: Duration, in run: Run) -> Duration? {
+    guard run.summary == nil, run.counts.executing + run.counts.backingOff > 0 else { return nil }
+    let isUnmeasured = index.open.contains {
+      run.jobs[$0.index].state == .executing && run.jobs[$0.index].progress?.fraction == nil
+    }
+    return last.next(isUnmeasured ? Bar.animationStep : .seconds(1))
+  }
+
+  /// The block for a screen of `size`: one column narrower, and only as high as its lines.
+  package func frame(_ run: Run, size: Size, now: Duration) -> Frame {
+    guard run.start != nil, size.width >= 12, size.height >= 3 else { return Frame(Size(width: 0, height: 0)) }
+    let working = index.open.sorted { place($0, run) < place($1, run) }
+    let room = max(1, min(Self.mostJobs, size.height / 3 - 1))
+    let isCut = working.count > room
+    let shown = isCut && room > 1 ? Array(working.prefix(room - 1)) : Array(working.prefix(room))
+    let rest = working.count - shown.count
+    let hasMore = rest > 0 && room > 1
+    var frame = Frame(Size(width: size.width - 1, height: shown.count + (hasMore ? 1 : 0) + 1))
+    let names = shown.map { TextWidth.of(run.jobs[$0.index].job.name) }.max() ?? 0
+    let nameWidth = min(names, max(6, frame.size.width / 3))
+    for (y, id) in shown.enumerated() { draw(id, run, &frame, y: y, nameWidth: nameWidth, now: now) }
+    if hasMore { frame.put("and \(rest) more", x: 3, y: shown.count, style: theme.dim) }
+    drawSummary(run, &frame, y: frame.size.height - 1, now: now)
+    if theme.traits.isASCII { frame.replaceNonASCII() }
+    return frame
+  }
+
+  /// The sort key of a job: executing before held jobs, then the oldest first.
+  private func place(_ id: JobID, _ run: Run) -> (Int, Duration, JobID) {
+    (index.classes[id.index].attention, run.jobs[id.index].attempt?.startedAt ?? .zero, id)
+  }
+
+  /// Draws `▸ fetch   ██████▎······ 54%  8.1M/s   1:02`.
+  private func draw(_ id: JobID, _ run: Run, _ frame: inout Frame, y: Int, nameWidth: Int, now: Duration) {
+    let record = run.jobs[id.index]
+    let state = index.classes[id.index]
+    frame.put(theme.letter(state), x: 1, y: y, style: theme.style(state))
+    frame.put(theme.elision.middle(record.job.name, to: nameWidth), x: 3, y: y)
+    let x = 3 + nameWidth + 2
+    var end = frame.size.width
+    if let elapsed = record.elapsed(at: now), end - x >= 16 {
+      frame.put(Format.time(elapsed), endingAt: end, y: y)
+      end -= 8
+    }
+    guard state == .executing else {
+      let words = StatusText(id, run, index, now: now, keys: nil)
+      frame.put(theme.elision.end(words.whole, to: end - x), x: x, y: y, style: theme.style(state))
+      return
+    }
+    if end - x >= 28 {
+      if let rate = record.rate, let unit = record.progress?.unit {
+        frame.put(Format.rate(rate, unit), endingAt: end, y: y, style: theme.dim)
+      }
+      end -= 9
+    }
+    let bar = Bar(theme: theme)
+    let style = theme.style(.executing)
+    let width = min(30, end - x - 5)
+    guard width >= 4 else { return }
+    if let share = record.progress?.fraction {
+      frame.put(bar.determinate(share, width: width, style: style), x: x, y: y)
+      frame.put(Format.percent(share), endingAt: x + width + 5, y: y)
+    } else {
+      frame.put(bar.indeterminate(step: Int(now / Bar.animationStep), width: width, style: style), x: x, y: y)
+    }
+  }
+
+  /// Draws the summary of the run as far as there is room, the most important first.
+  private func drawSummary(_ run: Run, _ frame: inout Frame, y: Int, now: Duration) {
+    let counts = run.counts
+    let isMoving = counts.executing + counts.backingOff > 0
+    let failed = counts.failed - counts.allowed
+    var items: [[TextSpan]] = [[TextSpan(Format.steadyTime(isMoving ? max(now, run.time) : run.length), theme.bold)]]
+    items.append([TextSpan("done ", theme.dim), TextSpan("\(counts.done)", theme.bold), TextSpan("/\(run.jobs.count)")])
+    if failed > 0 { items.append([TextSpan("FAIL \(failed)", theme.bad)]) }
+    items.append([TextSpan("run ", theme.dim), TextSpan("\(counts.executing)", theme.style(.executing))])
+    let held = counts.paused + counts.backingOff
+    if held > 0 { items.append([TextSpan("held ", theme.dim), TextSpan("\(held)", theme.held)]) }
+    if counts.waiting + counts.ready > 0 {
+      items.append([TextSpan("wait ", theme.dim), TextSpan("\(counts.waiting + counts.ready)")])
+    }
+    if let estimate = Estimate(run, index, now: now) {
+      let time = (estimate.isRough ? "~" : "") + Format.steadyTime(estimate.remaining)
+      items.append([TextSpan("ETA ", theme.dim), TextSpan(time)])
+    }
+    let word = run.stopping != nil ? " STOP " : run.isDraining ? " DRAIN " : " RUN "
+    var x = 1 + frame.put(word, x: 1, y: y, style: run.stopping == nil ? theme.calm : theme.warning) + 2
+    let name = theme.elision.middle(source ?? run.start?.name ?? "", to: min(24, frame.size.width / 3))
+    items.insert([TextSpan(name, theme.bold)], at: 0)
+    for item in items where x + item.width <= frame.size.width { x += frame.put(item, x: x, y: y) + 2 }
+  }
+}

@@ -1,0 +1,263 @@
+import JobModel
+import Screen
+
+/// The description of one job as lines, for the detail pane and the zoomed page.
+struct JobDescription {
+  let id: JobID
+  let model: Model
+  let theme: Theme
+  let now: Duration
+
+  private var state: StateClass { model.index.classes[id.index] }
+  private var record: JobRecord { model.run.jobs[id.index] }
+
+  /// A job's command or address in one line.
+  static func subject(_ work: JobWork) -> String {
+    switch work {
+    case .shell(let shell): shell.summary
+    case .download(let download): download.url
+    case .upload(let upload): upload.url
+    case .simulate(let work): "\(Format.stretch(work.duration)) in \(Format.count(work.steps, "step"))"
+    case .operation(let work): work.className
+    }
+  }
+
+  func lines(width: Int) -> [[TextSpan]] {
+    guard width >= Self.sideBySideFrom else { return status(width) + work(width) + history(width) + links(width) }
+    // Work and history at the left, needs and dependents at the right.
+    let half = (width - 3) / 2
+    return status(width) + Self.join(work(half) + history(half), links(width - half - 3), width: half + 3)
+  }
+
+  private static let sideBySideFrom = 76
+
+  private static func join(_ left: [[TextSpan]], _ right: [[TextSpan]], width: Int) -> [[TextSpan]] {
+    (0..<max(left.count, right.count)).map { row in
+      let line = row < left.count ? left[row] : []
+      guard row < right.count else { return line }
+      return line + [TextSpan(String(repeating: " ", count: max(0, width - line.width)))] + right[row]
+    }
+  }
+
+  private func history(_ width: Int) -> [[TextSpan]] { attempts(width) + log(width) + times(width) }
+
+  private func links(_ width: Int) -> [[TextSpan]] {
+    links("needs", needs, width)
+      + links("needed by", record.dependents.map { ($0, nil) }, width) + losses(width)
+  }
+
+  /// The needed jobs; of many, the unmet needs come first.
+  private var needs: [(JobID, String?)] {
+    let needs = record.job.needs
+    func isMet(_ need: JobNeed) -> Bool { need.when.isMet(by: model.run.jobs[need.job.index].state) }
+    let ordered = needs.count > 12 ? needs.filter { !isMet($0) } + needs.filter(isMet) : needs
+    return ordered.map { ($0.job, $0.when.phrase) }
+  }
+
+  private func status(_ width: Int) -> [[TextSpan]] {
+    let words = StatusText(id, model.run, model.index, now: now, keys: nil)
+    var lines = [
+      [
+        TextSpan(theme.letter(state) + " ", theme.style(state)),
+        TextSpan(theme.elision.middle(record.job.name, to: width - 2), theme.bold),
+      ]
+    ]
+    var text = state == .executing && !words.reason.isEmpty ? "running, \(words.reason)" : words.whole
+    if let elapsed = record.elapsed(at: now), state == .executing || state.isTerminal {
+      text += state == .executing ? " for \(Format.time(elapsed))" : " after \(Format.stretch(elapsed))"
+    }
+    lines += wrapped(text, width, theme.style(state), indent: 2)
+    if state == .executing, let share = record.progress?.fraction, width > 20 {
+      let bar = Bar(theme: theme).determinate(share, width: min(48, width - 8), style: theme.style(state))
+      lines.append([TextSpan("  ")] + bar + [TextSpan(" " + Format.percent(share))])
+    }
+    return lines + speed(width) + slack()
+  }
+
+  /// The rate, its history and the time left; of the last attempt if none executes.
+  private func speed(_ width: Int) -> [[TextSpan]] {
+    guard let rate = record.rate, let unit = record.progress?.unit,
+      record.state.isActive || !record.rates.samples.isEmpty
+    else { return [] }
+    var spans = [TextSpan("  ")]
+    if record.state == .executing {
+      spans.append(TextSpan(Format.rate(rate, unit) + " ", theme.bold))
+    } else if let top = record.rates.samples.max() {
+      spans.append(TextSpan("at most \(Format.rate(Double(top), unit)) ", theme.dim))
+    }
+    let left = record.remaining(at: now).map { " \(Format.countdown($0)) left" } ?? ""
+    let room = min(RateHistory.capacity, width - spans.width - left.count)
+    let picture = Sparkline.text(record.rates.samples, width: room, isASCII: theme.traits.isASCII)
+    return [spans + [TextSpan(picture, theme.style(.executing)), TextSpan(left, theme.dim)]]
+  }
+
+  /// The slack: how much later the job could end without delaying the run.
+  private func slack() -> [[TextSpan]] {
+    guard !state.isTerminal, let forecast = model.path.forecast, let slack = forecast.slack(id) else { return [] }
+    guard !model.path.onChain.contains(id) else {
+      return [[TextSpan("  " + theme.critical + " critical: the run waits for it", theme.key)]]
+    }
+    return [[TextSpan("  ~\(Format.time(slack)) of slack", theme.dim)]]
+  }
+
+  private func work(_ width: Int) -> [[TextSpan]] {
+    let job = record.job
+    var lines: [[TextSpan]] = []
+    switch job.work {
+    case .shell(let shell):
+      lines += titled("run", shell.summary, width)
+      if let directory = shell.directory { lines += titled("in", directory, width) }
+    case .download(let download):
+      lines += titled("get", download.url, width)
+      lines += titled("to", download.file, width)
+    case .upload(let upload):
+      lines += titled(upload.method.lowercased(), upload.file, width)
+      lines += titled("to", upload.url, width)
+    case .simulate:
+      lines += titled("simulate", Self.subject(job.work), width)
+    case .operation(let work):
+      lines += titled("class", work.className, width)
+      lines += titled(work.kind == "foreign" ? "foreign" : "ours", work.note, width)
+    }
+    var terms: [String] = []
+    if job.priority != .normal { terms.append("priority \(job.priority.rawValue)") }
+    for (pool, units) in job.uses.sorted(by: { $0.key < $1.key }) { terms.append("\(pool) \(units)") }
+    if let timeout = job.timeout { terms.append("timeout \(Format.time(timeout))") }
+    if job.retry.max > 0 { terms.append("up to \(job.retry.max + 1) attempts") }
+    if job.allowFailure { terms.append("may fail") }
+    if let pid = record.attempt?.pid, record.state.isActive { terms.append("pid \(pid)") }
+    if !terms.isEmpty { lines += titled("with", terms.joined(separator: ", "), width) }
+    return [[]] + lines
+  }
+
+  /// The log file of the newest output; an attempt without output has no file.
+  private func log(_ width: Int) -> [[TextSpan]] {
+    let log = record.log
+    // Notes of opdash are not written to the file.
+    guard let place = (0..<log.count).last(where: { log[$0].line.stream != .note }),
+      let path = model.run.logPath(id, attempt: log[place].attempt)
+    else { return [] }
+    return [[TextSpan("  log ", theme.dim), TextSpan(theme.elision.middle(path, to: max(4, width - 6)))]]
+  }
+
+  /// The jobs that would be skipped if this one were cancelled.
+  private func losses(_ width: Int) -> [[TextSpan]] {
+    let skipped = model.run.skipped(byCancelling: id)
+    guard !skipped.isEmpty else { return [] }
+    var lines = [[], [TextSpan("cancelling it skips", theme.accent), TextSpan(" \(skipped.count)", theme.dim)]]
+    let names = skipped.prefix(8).map { model.run.jobs[$0.index].job.name }.joined(separator: ", ")
+    let more = skipped.count > 8 ? " and \(skipped.count - 8) more" : ""
+    lines += wrapped(names + more, width, .plain, indent: 2)
+    return lines
+  }
+
+  private func attempts(_ width: Int) -> [[TextSpan]] {
+    guard !record.attempts.isEmpty else { return [] }
+    // A job that was retried all night has hundreds.
+    let shown = record.attempts.suffix(6)
+    var lines = [[], heading("attempts", record.attempts.count > 1 ? "\(record.attempts.count)" : nil)]
+    for attempt in shown {
+      var what: TextSpan
+      if let failure = attempt.failure {
+        what = TextSpan(failure.reason, theme.bad)
+      } else if attempt.endedAt == nil {
+        what = TextSpan(model.index.classes[id.index] == .paused ? "paused" : "running", theme.style(.executing))
+      } else if case .cancelled = record.state, attempt.number == record.attempt?.number {
+        what = TextSpan("cancelled", theme.held)
+      } else {
+        what = TextSpan("ok", theme.style(.succeeded))
+      }
+      let end = attempt.endedAt ?? max(now, attempt.startedAt)
+      let took = Format.stretch(end - attempt.startedAt)
+      what.text = theme.elision.end(what.text, to: max(4, width - 22))
+      lines.append([
+        TextSpan("  #\(attempt.number) ", theme.dim),
+        TextSpan("at \(Format.steadyTime(attempt.startedAt)) ", theme.dim),
+        TextSpan(pad(took, 7)), TextSpan(" "), what,
+      ])
+    }
+    return lines
+  }
+
+  /// The time that the job has spent in each kind of state.
+  private func times(_ width: Int) -> [[TextSpan]] {
+    var spent = record.spent
+    let current = record.state.isTerminal ? Duration.zero : max(.zero, now - record.since)
+    switch record.state {
+    case .waiting: spent.waiting += current
+    case .ready(.slot): spent.forSlot += current
+    case .ready(.pool): spent.forPool += current
+    case .executing: spent.executing += current
+    case .paused: spent.paused += current
+    case .backingOff: spent.backingOff += current
+    case .succeeded, .failed, .cancelled, .skipped: break
+    }
+    let all: [(name: String, time: Duration, style: Style)] = [
+      ("for needs", spent.waiting, theme.dim), ("for a slot", spent.forSlot, .plain),
+      ("for a pool", spent.forPool, .plain), ("backing off", spent.backingOff, theme.held),
+      ("paused", spent.paused, theme.held), ("executing", spent.executing, theme.style(.executing)),
+    ]
+    let shown = all.filter { $0.time >= .milliseconds(50) }
+    guard !shown.isEmpty else { return [] }
+    let longest = shown.map(\.time).max() ?? .zero
+    let room = max(0, min(24, width - 24))
+    return [[], heading("time", nil)]
+      + shown.map { part in
+        let cells = Int(part.time / longest * Double(room))
+        let bar = String(repeating: theme.pick("▬", "="), count: max(room > 0 ? 1 : 0, cells))
+        return [
+          TextSpan("  "), TextSpan(part.name.padding(to: 12), theme.dim), TextSpan(pad(Format.stretch(part.time), 8)),
+          TextSpan(" "),
+          TextSpan(bar, part.style),
+        ]
+      }
+  }
+
+  private func links(_ title: String, _ jobs: [(JobID, String?)], _ width: Int) -> [[TextSpan]] {
+    guard !jobs.isEmpty else { return [] }
+    var lines = [[], heading(title, jobs.count > 1 ? "\(jobs.count)" : nil)]
+    for (job, condition) in jobs.prefix(12) {
+      let state = model.index.classes[job.index]
+      let note = [condition, state.word].compactMap(\.self).joined(separator: ", ")
+      let name = theme.elision.middle(model.run.jobs[job.index].job.name, to: max(6, width - 6 - note.count))
+      lines.append([
+        TextSpan("  \(theme.letter(state)) ", theme.style(state)), TextSpan(name), TextSpan("  \(note)", theme.dim),
+      ])
+    }
+    if jobs.count > 12 { lines.append([TextSpan("    and \(jobs.count - 12) more", theme.dim)]) }
+    return lines
+  }
+
+  private func heading(_ text: String, _ count: String?) -> [TextSpan] {
+    [TextSpan(text, theme.accent)] + (count.map { [TextSpan(" " + $0, theme.dim)] } ?? [])
+  }
+
+  private func titled(_ title: String, _ text: String, _ width: Int) -> [[TextSpan]] {
+    var lines = wrapped(text, width, .plain, indent: 9)
+    if !lines.isEmpty {
+      lines[0].removeFirst()
+      lines[0].insert(TextSpan(title.padding(to: 9), theme.dim), at: 0)
+    }
+    return lines
+  }
+
+  /// At most four rows: a script may have many lines, which are in the job file.
+  private func wrapped(_ text: String, _ width: Int, _ style: Style, indent: Int) -> [[TextSpan]] {
+    let flat = JobText(text.split(whereSeparator: \.isNewline).joined(separator: " ; ")).plain
+    let room = max(4, width - indent)
+    let rows = WordWrap.lines(flat, width: room)
+    return rows.prefix(4).enumerated().map { number, row in
+      let isClipped = number == 3 && rows.count > 4
+      let line = isClipped ? theme.elision.end(row + "   ", to: min(room, TextWidth.of(row) + 1)) : row
+      return [TextSpan(String(repeating: " ", count: indent)), TextSpan(line, style)]
+    }
+  }
+
+  private func pad(_ text: String, _ width: Int) -> String {
+    String(repeating: " ", count: max(0, width - text.count)) + text
+  }
+}
+
+extension String {
+  func padding(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - TextWidth.of(self))) }
+}

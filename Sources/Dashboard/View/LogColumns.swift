@@ -1,0 +1,43 @@
+import JobModel
+import Screen
+
+/// The columns of the log pane: time, name, mark and text.
+struct LogColumns {
+  private let log: Rect
+  /// The cells of a line's time, with a blank before and after it.
+  let timeWidth: Int
+  /// The cells of the job's name with a blank after it, equal for all lines; 0 in the log of one job.
+  let nameWidth: Int
+
+  init(_ model: Model, _ layout: Layout) {
+    log = layout.log
+    timeWidth =
+      switch model.log.times {
+      case .relative: 9
+      case .clock: 10
+      case .off: 1
+      }
+    nameWidth = model.showsMerged ? min(max(8, min(24, log.width / 5)), max(4, model.index.longestName)) + 1 : 0
+  }
+
+  var textWidth: Int { max(1, log.width - timeWidth - nameWidth - 2) }
+
+  /// Whether a column of the screen is in the column of names.
+  func isName(_ x: Int) -> Bool {
+    let start = log.x + timeWidth
+    return (start..<(start + nameWidth)).contains(x)
+  }
+}
+
+extension Model {
+  /// The rows of the lines at the width of their column.
+  func rows(_ lines: LogLines, _ layout: Layout) -> LogRows {
+    LogRows(
+      lines: lines, width: LogColumns(self, layout).textWidth, wraps: log.wraps, shift: log.wraps ? 0 : log.shift)
+  }
+
+  /// The first row of the log on the screen.
+  func logTop(_ rows: LogRows, _ layout: Layout) -> LogReader.Place {
+    log.follows ? rows.lastTop(height: layout.log.height) : rows.clamp(log.top)
+  }
+}
