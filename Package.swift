@@ -1,4 +1,4 @@
-// swift-tools-version: 6.0
+// swift-tools-version: 6.2
 
 import PackageDescription
 
@@ -45,15 +45,14 @@ let package = Package(
     // What an operation is, and the operations that do real work.
     module("Basics"),
     module("Operations", ["Basics"]),
-    module("Checksums", [.target(name: "CCrypto", condition: .when(platforms: [.linux]))]),
-    module("Transfers", ["Operations", "Checksums", "CCurl"]),
+    module("Transfers", ["Operations", "CCurl", .target(name: "CCrypto", condition: .when(platforms: [.linux]))]),
     module("Processes", ["Operations", "CProcess"]),
 
     // What a run is, and what makes one happen.
     module("JobModel", ["Basics"]),
     module("JobEngine", ["JobModel", "Operations", "Processes", "Transfers"]),
     module("JobFiles", ["JobModel", "Screen", "CYAML"]),
-    module("Reports", ["JobModel"]),
+    module("Reports", ["JobModel", "Screen"]),
 
     // What a person sees.
     module("Screen"),
@@ -61,11 +60,10 @@ let package = Package(
     module("NcursesTerminal", ["Screen", "CNcurses", "CTerminal"]),
 
     // One run on what surrounds the program, and a program's own queue as a run.
-    module(
-      "Session", ["CTerminal", "Dashboard", "JobModel", "NcursesTerminal", "Operations", "Reports", "Screen"]),
+    module("Session", ["Basics", "CTerminal", "Dashboard", "JobModel", "NcursesTerminal", "Reports", "Screen"]),
     module("OperationDashboard", ["JobEngine", "JobModel", "Operations", "Session", "Transfers"]),
 
-    module("DemoServer", ["Checksums", "CMicrohttpd", "Operations"]),
+    module("DemoServer", ["CMicrohttpd", "Operations", "Transfers"]),
     .target(
       name: "Scenarios", dependencies: ["JobModel", "OperationDashboard", "Operations", "Transfers"],
       path: "Demo/Scenarios",
@@ -89,7 +87,7 @@ let package = Package(
     tests("Operations", ["Support"]),
     // The code of the articles and the README, and what is said of every public symbol.
     .testTarget(name: "DocumentationTests", dependencies: ["Operations", "Support"], swiftSettings: settings),
-    tests("Transfers", ["Support", "Operations"]),
+    tests("Transfers", ["CCurl", "Operations", "Support"]),
     tests("Processes", ["Support", "Operations", "ProcessProbe"]),
     // A program for the process tests to kill.
     .executableTarget(
@@ -99,6 +97,9 @@ let package = Package(
     .executableTarget(
       name: "operation-benchmarks", dependencies: ["Operations"], path: "Tests/Benchmarks/OperationBenchmarks",
       swiftSettings: settings),
+    .executableTarget(
+      name: "process-benchmarks", dependencies: ["Operations", "Processes"],
+      path: "Tests/Benchmarks/ProcessBenchmarks", swiftSettings: settings),
     // The dashboard on a run that the program makes up, frame by frame or under load.
     .executableTarget(
       name: "dashboard-probe",
@@ -115,10 +116,11 @@ let package = Package(
     tests("Screen", ["Support"]),
     tests("Dashboard", ["Support", "JobModel", "Screen"], exclude: ["Goldens"]),
     tests("NcursesTerminal", ["Support", "Screen", "terminal-probe"]),
-    tests("DemoServer", ["Checksums", "Support"]),
+    tests("DemoServer", ["Support", "Transfers"]),
     tests("Scenarios", ["Support", "DemoServer", "JobEngine", "JobFiles", "JobModel", "OperationDashboard"]),
     tests("OperationDashboard", ["Support", "JobModel", "Operations", "Session", "Transfers"]),
-    tests("Session", ["Support", "Dashboard", "JobModel", "NcursesTerminal", "Operations", "Reports", "Screen"]),
+    tests(
+      "Session", ["Basics", "Support", "Dashboard", "JobModel", "NcursesTerminal", "Operations", "Reports", "Screen"]),
     tests("opdash", ["Support", "Dashboard", "JobFiles", "JobModel", "Operations", "Reports", "Screen", "Session"]),
     // The built program in a real terminal, from the outside.
     .testTarget(

@@ -4,22 +4,25 @@ import JobEngine
 import JobModel
 import Operations
 
-/// A run whose facts the probe states, by way of the engine's own journal and hub.
+/// A run whose facts the probe states through the engine's journal and hub.
 final class Feed: JobFeed {
   private let hub = EventHub()
   private let journal = Lock(RunJournal())
-  private let began = DispatchTime.now()
+  private let clock: any OperationClock
+  private let began: Duration
 
-  /// Since the probe began.
-  var elapsed: Duration {
-    .nanoseconds(Int64(DispatchTime.now().uptimeNanoseconds - began.uptimeNanoseconds))
+  init(clock: any OperationClock = .system) {
+    self.clock = clock
+    began = clock.now
   }
+
+  var elapsed: Duration { clock.now - began }
 
   func subscribe(on queue: DispatchQueue, _ receive: @escaping @Sendable ([JobEvent]) -> Void) -> JobSubscription {
     journal.withLock { hub.subscribe(to: $0.run, on: queue, receive) }
   }
 
-  /// Commands have no effect.
+  /// Ignored: the probe states every event itself.
   func send(_ command: JobCommand) {}
 
   func post(_ facts: [JobFact], at time: Duration) {
