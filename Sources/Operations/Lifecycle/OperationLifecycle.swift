@@ -1,4 +1,4 @@
-/// The legal moves of one operation's life: what may happen next, and what its owner must do about it.
+/// The state of one operation and its legal moves, each with the action that the operation has to take after it.
 ///
 /// A pure machine. Each method is an input, from whatever thread; the action that it returns is carried out after the move
 /// has been made, outside any lock.
@@ -9,7 +9,7 @@ struct OperationLifecycle: Equatable, Sendable {
     case pending(isBlocked: Bool, isCancelled: Bool, isFinishRequested: Bool)
     /// `main` is on the stack of the thread that started the operation.
     case beginning(isCancelled: Bool)
-    /// `main` has returned; the work goes on elsewhere.
+    /// `main` has returned; the work continues elsewhere.
     case executing
     /// `didCancel` is on the stack of some thread; a finish waits for it to return.
     case cancelling(isFinishRequested: Bool)

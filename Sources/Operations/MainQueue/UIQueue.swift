@@ -29,11 +29,8 @@ public enum UIQueue {
     get { current.withLock { $0 } }
     set {
       current.withLock { $0 = newValue }
-      if case .ignore = newValue {
-        isChecking.store(false, ordering: .relaxed)
-      } else {
-        isChecking.store(true, ordering: .relaxed)
-      }
+      let isIgnored = if case .ignore = newValue { true } else { false }
+      isChecking.store(!isIgnored, ordering: .relaxed)
     }
   }
 
