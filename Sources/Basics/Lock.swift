@@ -19,7 +19,7 @@ import Foundation
 /// is the same one behind an object and a dynamic call.
 @usableFromInline package struct LockedPlace<Value>: ~Copyable, @unchecked Sendable {
   // Safe: `value` is touched only between lock and unlock. Behind a pointer, because a mutex must not move, and because
-  // the compiler guards a stored property of a class against overlapping accesses at run time, which costs as much as the
+  // the compiler would check a stored property of a class for overlapping accesses at run time, which costs as much as the
   // mutex and which the mutex rules out.
   @usableFromInline let contents: UnsafeMutablePointer<Contents>
 

@@ -1,12 +1,12 @@
 import Dispatch
 
-/// Hands elements to one receiver on its queue, in order, with at most one call on its way or under way.
+/// Delivers elements to one receiver on its queue, in order, with at most one call enqueued or executing.
 ///
-/// Any thread may post. However many elements come while a call is on its way, it has them all; what comes while one is
-/// under way goes into the next. So the order holds on a concurrent queue too.
+/// Any thread may post. An enqueued call delivers all elements that are posted until it executes; elements that are posted
+/// while it executes go into the next one. So the order holds on a concurrent queue too.
 ///
-/// A mailbox with a pace lets elements wait for company: each call costs a thread its sleep, and a dozen elements in one
-/// call cost hardly more than one.
+/// A mailbox with a pace collects elements: each call wakes a thread, and a dozen elements in one call cost hardly more
+/// than one.
 @usableFromInline package final class Mailbox<Element: Sendable>: Sendable {
   @usableFromInline package typealias Pace = MailboxPace
 
@@ -14,22 +14,19 @@ import Dispatch
     @usableFromInline var elements: [Element] = []
     @usableFromInline var hasUrgent = false
     @usableFromInline var call = Call.none
-    /// Whether a timer is on its way.
-    ///
-    /// It stays when its call is overtaken, and serves what comes next: setting one costs more than a call.
+    /// It stays when its call is overtaken, and serves the next elements: setting a timer costs more than a call.
     @usableFromInline var isTimerSet = false
-    /// When the time began within which only little is handed on; the newest call, where nothing is.
+    /// The beginning of the current interval; the time of the newest call, where the pace has no prompt elements.
     @usableFromInline var began: DispatchTime?
-    /// How much has been handed on since then.
-    @usableFromInline var handedOn = 0
-    /// Until when it counts as a flood.
+    /// How many elements have been delivered in the interval.
+    @usableFromInline var delivered = 0
     @usableFromInline var floodEnd: DispatchTime?
     @usableFromInline var isFlooded = false
-    /// What the last call has emptied, to be filled again.
+    /// The storage that the last call has emptied, to be filled again.
     @usableFromInline var spare: [Element] = []
     @usableFromInline var isClosed = false
     @usableFromInline var waiting: [@Sendable () -> Void] = []
-    /// With fewer elements than these the pace is kept.
+    /// That of the pace, unless it was changed.
     @usableFromInline var burst: Int
 
     @inlinable init(burst: Int) { self.burst = burst }
@@ -37,8 +34,8 @@ import Dispatch
 
   @usableFromInline enum Call {
     case none
-    case due
-    case underWay
+    case enqueued
+    case executing
   }
 
   @usableFromInline enum Order {
@@ -60,7 +57,7 @@ import Dispatch
     self.receive = receive
   }
 
-  /// What is urgent waits for no pace, and takes along what came before it.
+  /// An urgent element does not wait for the pace, and neither do the elements before it.
   @inlinable package func post(_ element: Element, isUrgent: Bool = false) { post(isUrgent: isUrgent) { element } }
 
   /// Posts what the closure returns, which is called under the lock: an element made there is not copied once more.
@@ -97,7 +94,7 @@ import Dispatch
     if now { body() }
   }
 
-  /// Nothing is delivered after a close on the receiver's queue; elsewhere, a call that has begun may still be under way.
+  /// Nothing is delivered after a close on the receiver's queue; elsewhere, a call that has begun may still be executing.
   @inlinable package func close() {
     // Freed outside the lock: the end of an element may have consequences.
     let (elements, waiting) = state.withLock { state in
@@ -120,7 +117,7 @@ import Dispatch
 
   /// Lets the elements that wait for the pace wait no longer; calls `body` on the queue after all that were posted before.
   ///
-  /// On a concurrent queue the last of these may still be under way.
+  /// On a concurrent queue a call with the last of these may still be executing.
   @inlinable package func deliverNow(_ body: @escaping @Sendable () -> Void = {}) {
     let (order, isEmpty) = state.withLock { state -> (Order?, Bool) in
       guard !state.elements.isEmpty else { return (nil, true) }
@@ -132,51 +129,51 @@ import Dispatch
     if isEmpty { queue.async(execute: body) }
   }
 
-  /// What has to be set going for the elements that is not on its way yet.
+  /// The call or timer that the elements need and that is not enqueued yet.
   @inlinable func nextOrder(_ state: inout State) -> Order? {
     guard case .none = state.call, !state.elements.isEmpty else { return nil }
-    // The clock is looked at only where nothing else decides.
+    // The clock is read only where nothing else decides.
     guard let pace, let began = state.began, !state.hasUrgent, state.elements.count < state.burst else {
       return call(&state)
     }
-    if state.isTimerSet, state.isFlooded || state.handedOn + state.elements.count > pace.prompt { return nil }
+    let isPrompt = !state.isFlooded && state.delivered + state.elements.count <= pace.prompt
     let end = began + pace.interval
-    if end <= .now() || !state.isFlooded && state.handedOn + state.elements.count <= pace.prompt { return call(&state) }
+    if isPrompt || !state.isTimerSet && end <= .now() { return call(&state) }
     guard !state.isTimerSet else { return nil }
     state.isTimerSet = true
     return .timer(end)
   }
 
   @inlinable func call(_ state: inout State) -> Order {
-    state.call = .due
+    state.call = .enqueued
     return .call
   }
 
-  /// Keeps account of what is handed on, under the lock.
+  /// Counts the elements that are being delivered, under the lock.
   @inlinable func count(_ state: inout State, _ pace: Pace) {
     let now = DispatchTime.now()
     if let began = state.began, pace.prompt > 0, now < began + pace.interval {
-      state.handedOn += state.elements.count
+      state.delivered += state.elements.count
       return
     }
-    if state.handedOn > pace.prompt { state.floodEnd = now + pace.flood }
+    if state.delivered > pace.prompt { state.floodEnd = now + pace.flood }
     state.isFlooded = state.floodEnd.map { now < $0 } ?? false
     state.began = now
-    state.handedOn = state.elements.count
+    state.delivered = state.elements.count
   }
 
   @inlinable func give(_ order: Order) {
     switch order {
     case .call: queue.async { self.call() }
-    case .timer(let time): queue.asyncAfter(deadline: time) { self.timeHasCome() }
+    case .timer(let time): queue.asyncAfter(deadline: time) { self.timerFired() }
     }
   }
 
-  @inlinable func timeHasCome() {
+  @inlinable func timerFired() {
     let isDue = state.withLock { state in
       state.isTimerSet = false
       guard case .none = state.call, !state.elements.isEmpty else { return false }
-      state.call = .due
+      state.call = .enqueued
       return true
     }
     if isDue { call() }
@@ -184,7 +181,7 @@ import Dispatch
 
   @inlinable func call() {
     var taken = state.withLock { state in
-      state.call = .underWay
+      state.call = .executing
       state.hasUrgent = false
       if let pace { count(&state, pace) }
       var elements: [Element] = []
@@ -197,7 +194,7 @@ import Dispatch
     for body in taken.waiting { body() }
     let isWorthKeeping = taken.elements.capacity <= Self.largestSpare
     taken.elements.removeAll(keepingCapacity: isWorthKeeping)
-    // Through the queue again rather than at once, so that a busy mailbox does not keep the queue to itself.
+    // Enqueued again rather than called, so that a busy mailbox does not keep the queue to itself.
     let order = state.withLock { state in
       state.call = .none
       if isWorthKeeping { swap(&state.spare, &taken.elements) }
@@ -211,13 +208,13 @@ import Dispatch
 
 /// When a mailbox may call its receiver.
 @usableFromInline package struct MailboxPace: Sendable {
-  /// No call comes within this time of the one before, with two exceptions.
+  /// The least time between two calls, with two exceptions.
   @usableFromInline var interval: DispatchTimeInterval
-  /// As many elements as these do not wait.
+  /// Elements do not wait once there are so many.
   @usableFromInline var burst: Int
-  /// No more than these in one such time do not wait, unless it is a flood.
+  /// At most `prompt` elements per interval are delivered at once, unless there is a flood; the rest wait for its end.
   @usableFromInline var prompt: Int
-  /// How long it counts as a flood after there were more in one such time.
+  /// How long a flood lasts after an interval with more elements than `prompt`.
   @usableFromInline var flood: DispatchTimeInterval
 
   package init(
@@ -229,7 +226,7 @@ import Dispatch
     self.flood = flood
   }
 
-  /// As often as anybody can see, except that what is little is told at once.
+  /// Sixty calls a second; a few elements are delivered at once.
   package static var frames: MailboxPace {
     MailboxPace(interval: .microseconds(16_667), prompt: 16, flood: .milliseconds(500))
   }

@@ -22,7 +22,7 @@ extension OperationClock {
 
 /// A call that a clock is going to make.
 public protocol OperationTimer: Sendable {
-  /// Keeps the call from being made, unless it has begun; from any thread, any number of times.
+  /// Prevents the call, unless it has begun; from any thread, any number of times.
   func cancel()
 }
 
@@ -41,7 +41,7 @@ public struct SystemOperationClock: OperationClock {
     after duration: Duration, on queue: DispatchQueue?, _ body: @escaping @Sendable () -> Void
   ) -> any OperationTimer {
     let source = DispatchSource.makeTimerSource(queue: queue ?? .global())
-    // Bounded by what dispatch can count to.
+    // Within the range of dispatch's times.
     let seconds = min(max(0, duration / .seconds(1)), 1e9)
     source.schedule(deadline: .now() + seconds, leeway: .milliseconds(1))
     source.setEventHandler {
@@ -65,7 +65,7 @@ extension OperationClock where Self == SystemOperationClock {
   public static var system: SystemOperationClock { SystemOperationClock() }
 }
 
-/// A clock that stands until `advance(by:)` moves it, for tests.
+/// A clock that only `advance(by:)` moves, for tests.
 public final class ManualOperationClock: OperationClock {
   private struct State {
     var now = Duration.zero
@@ -75,10 +75,10 @@ public final class ManualOperationClock: OperationClock {
 
   private let state = Lock(State())
 
-  /// Makes a clock that stands at zero.
+  /// Makes a clock at zero.
   public init() {}
 
-  /// How far it has been moved.
+  /// The sum of all advances.
   public var now: Duration { state.withLock(\.now) }
 
   /// When the timers that have not fired are due, earliest first.
@@ -95,7 +95,7 @@ public final class ManualOperationClock: OperationClock {
     }
   }
 
-  /// Moves on and makes the calls that come due, each at its own instant, equals in the order in which they were scheduled.
+  /// Advances and makes the calls that come due, each at its own instant, equals in the order in which they were scheduled.
   ///
   /// A call without a queue is made on this thread; one with a queue is made there and waited for, or at once from there.
   public func advance(by duration: Duration) {

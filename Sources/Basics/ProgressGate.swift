@@ -1,14 +1,14 @@
-/// A rate limit for progress: at most one report per key and interval; the newest one held back follows when its time comes.
+/// A rate limit for progress: at most one report per key and interval; the newest one held back follows at its end.
 @usableFromInline package struct ProgressGate<Key: Hashable & Comparable, Report> {
   @usableFromInline let interval: Duration
   @usableFromInline var last: [Key: Duration] = [:]
   @usableFromInline var held: [Key: Report] = [:]
-  /// When the oldest report held back may go, nil if none is; later ones may go with it, at most one interval late.
+  /// The instant at which the oldest report held back is due, nil without one; later ones are at most one interval late.
   @usableFromInline package internal(set) var nextWake: Duration?
 
   @inlinable package init(interval: Duration = .milliseconds(100)) { self.interval = interval }
 
-  /// The report, if it may go now.
+  /// Returns the report if it may be made now, else nil and holds it back.
   @inlinable package mutating func report(_ report: Report, of key: Key, now: Duration) -> Report? {
     guard let last = last[key], now - last < interval else {
       self.last[key] = now
@@ -21,7 +21,7 @@
     return nil
   }
 
-  /// The report held back for a key whose work ends, which is forgotten.
+  /// Forgets a key whose work ends; returns the report held back for it.
   @inlinable package mutating func flush(_ key: Key) -> Report? {
     defer {
       last[key] = nil
@@ -30,7 +30,7 @@
     return held.removeValue(forKey: key)
   }
 
-  /// The reports whose time has come, by key.
+  /// Takes the reports that are due, by key.
   @inlinable package mutating func due(now: Duration) -> [(Key, Report)] {
     guard let wake = nextWake, wake <= now else { return [] }
     var due: [(Key, Report)] = []

@@ -33,13 +33,19 @@ import Testing
     withExtendedLifetime(tokens) {}
   }
 
-  @Test func deliveriesWaitForThePaceUntilTheyAreWanted() {
-    let delivery = DeliveryQueue(attachedTo: queue, pace: hourly, clock: clock)
+  /// An operation that has reported 1, which has been delivered.
+  private func reporting() -> (ManualOperation, Journal<Int64>, ObservationToken) {
     let operation = ManualOperation()
     let told = Journal<Int64>()
     let token = operation.observe(\.progress, on: queue) { _, change in told.add(change.newValue.completed) }
     operation.report(completed: 1)
     #expect(eventually { told.count == 1 })
+    return (operation, told, token)
+  }
+
+  @Test func deliveriesWaitForThePaceUntilTheyAreWanted() {
+    let delivery = DeliveryQueue(attachedTo: queue, pace: hourly, clock: clock)
+    let (operation, told, token) = reporting()
     operation.report(completed: 2)
     operation.report(completed: 3)
     queue.sync {}
@@ -59,11 +65,7 @@ import Testing
 
   @Test func withABurstOfOneNoDeliveryWaits() {
     let delivery = DeliveryQueue(attachedTo: queue, pace: hourly, clock: clock)
-    let operation = ManualOperation()
-    let told = Journal<Int64>()
-    let token = operation.observe(\.progress, on: queue) { _, change in told.add(change.newValue.completed) }
-    operation.report(completed: 1)
-    #expect(eventually { told.count == 1 })
+    let (operation, told, token) = reporting()
     operation.report(completed: 2)
     delivery.setBurst(1)
     #expect(eventually { told.count == 2 })

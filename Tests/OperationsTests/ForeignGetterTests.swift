@@ -12,10 +12,12 @@ import Testing
   final class Link: Sendable {
     private let (first, second) = (ManualOperation(), ManualOperation())
 
-    func touch() {
+    /// Returns the value, after that.
+    func touched<Value>(_ value: Value) -> Value {
       second.addDependency(first)
       #expect(second.dependencies == [first])
       second.removeDependency(first)
+      return value
     }
   }
 
@@ -24,27 +26,12 @@ import Testing
     // Safe: constant.
     private let link = Link()
 
-    override var isFinished: Bool {
-      link.touch()
-      return super.isFinished
-    }
-    override var isExecuting: Bool {
-      link.touch()
-      return super.isExecuting
-    }
-    override var isCancelled: Bool {
-      link.touch()
-      return super.isCancelled
-    }
-    override var dependencies: [Operation] {
-      link.touch()
-      return super.dependencies
-    }
+    override var isFinished: Bool { link.touched(super.isFinished) }
+    override var isExecuting: Bool { link.touched(super.isExecuting) }
+    override var isCancelled: Bool { link.touched(super.isCancelled) }
+    override var dependencies: [Operation] { link.touched(super.dependencies) }
     override var queuePriority: QueuePriority {
-      get {
-        link.touch()
-        return super.queuePriority
-      }
+      get { link.touched(super.queuePriority) }
       set { super.queuePriority = newValue }
     }
     override func main() {}
@@ -56,17 +43,11 @@ import Testing
     private let link = Link()
 
     override var queuePriority: QueuePriority {
-      get {
-        link.touch()
-        return super.queuePriority
-      }
+      get { link.touched(super.queuePriority) }
       set { super.queuePriority = newValue }
     }
     override var name: String? {
-      get {
-        link.touch()
-        return super.name
-      }
+      get { link.touched(super.name) }
       set { super.name = newValue }
     }
     override func main() { finish() }
@@ -77,10 +58,7 @@ import Testing
     private let link = Link()
 
     override var maxConcurrentOperationCount: Int {
-      get {
-        link.touch()
-        return super.maxConcurrentOperationCount
-      }
+      get { link.touched(super.maxConcurrentOperationCount) }
       set { super.maxConcurrentOperationCount = newValue }
     }
   }

@@ -11,7 +11,19 @@ extension AsyncOperation {
   public final func addCondition(_ condition: OperationCondition) {
     let sideState = parts.sideState
     sideState.add(condition)
-    DependencyGraph.closeGate(of: self, sideState)
+    DependencyGraph.change { _, effects in
+      if sideState.gate.phase == .closed { return }
+      precondition(
+        sideState.gate.phase == .none && state < .executing,
+        "a condition was added to \(self) after its conditions had been asked")
+      parts.set(.isLinked)
+      let node = parts.node
+      sideState.gate.phase = .closed
+      sideState.gate.isAttached = sideState.gate.isAttached || node.holder != nil
+      node.isGated = true
+      DependencyGraph.addWait(node, self, &effects)
+      DependencyGraph.askIfDue(self, sideState, &effects)
+    }
   }
 
   /// The conditions, in the order in which they are asked; empty once the operation has finished.
@@ -30,13 +42,44 @@ extension AsyncOperation {
   /// Called at the start: true if the conditions have not been asked; the operation is started again when they hold.
   final func mustWaitForConditions() -> Bool {
     guard let sideState = parts.existingSideState, !isCancelled else { return false }
-    return DependencyGraph.defersStart(of: self, sideState)
+    // By hand, it is for the caller to see that the dependencies have finished.
+    let isByHand = OperationQueue.current == nil
+    return DependencyGraph.change { contents, effects in
+      switch sideState.gate.phase {
+      case .none, .open: return false
+      case .onTurn:
+        guard let request = sideState.request else { preconditionFailure("an operation on turn has a request") }
+        sideState.gate.phase = .open
+        DependencyGraph.apply(contents.exclusion.take(request), &effects)
+        return false
+      case .closed, .asking, .failing, .inLine:
+        if isByHand, parts.node.unfinished > 1 { return false }
+        sideState.gate.isStartDeferred = true
+        sideState.gate.isAttached = true
+        if let request = sideState.request { DependencyGraph.apply(contents.exclusion.hurry(request), &effects) }
+        DependencyGraph.askIfDue(self, sideState, &effects)
+        return true
+      }
+    }
   }
 
   /// Called after a cancellation: true if the start was deferred, so that no queue will start the operation again.
   final func abandonConditions() -> Bool {
     guard let sideState = parts.existingSideState else { return false }
-    return DependencyGraph.abandonGate(of: self, sideState)
+    let wasDeferred = DependencyGraph.change { contents, effects -> Bool? in
+      switch sideState.gate.phase {
+      case .none, .open: return nil
+      case .closed, .asking, .failing, .inLine, .onTurn:
+        // It stays counted as a dependency: a cancelled operation waits for none.
+        sideState.gate.phase = .open
+        parts.node.isGated = false
+        if let request = sideState.request { DependencyGraph.apply(contents.exclusion.leave(request), &effects) }
+        defer { sideState.gate.isStartDeferred = false }
+        return sideState.gate.isStartDeferred
+      }
+    }
+    if wasDeferred != nil { sideState.setEvaluation(nil) }
+    return wasDeferred == true
   }
 
   /// Called when the operation is over, or is being freed.
@@ -73,22 +116,6 @@ extension AsyncOperation {
 }
 
 extension DependencyGraph {
-  fileprivate static func closeGate(of operation: AsyncOperation, _ sideState: SideState) {
-    change { _, effects in
-      if sideState.gate.phase == .closed { return }
-      precondition(
-        sideState.gate.phase == .none && operation.state < .executing,
-        "a condition was added to \(operation) after its conditions had been asked")
-      operation.parts.set(.isLinked)
-      let node = operation.parts.node
-      sideState.gate.phase = .closed
-      sideState.gate.isAttached = sideState.gate.isAttached || node.holder != nil
-      node.isGated = true
-      addWait(node, operation, &effects)
-      askIfDue(operation, sideState, &effects)
-    }
-  }
-
   /// Only the gate is left of the dependencies of `node`.
   static func gateIsLast(_ node: DependencyNode, _ effects: inout DeferredEffects) {
     guard let operation = node.operation as? AsyncOperation, let sideState = operation.parts.existingSideState else {
@@ -160,45 +187,6 @@ extension DependencyGraph {
     guard sideState.gate.isStartDeferred else { return }
     sideState.gate.isStartDeferred = false
     effects.actions.append { operation.start() }
-  }
-
-  fileprivate static func defersStart(of operation: AsyncOperation, _ sideState: SideState) -> Bool {
-    // By hand, it is for the caller to see that the dependencies have finished.
-    let isByHand = OperationQueue.current == nil
-    return change { contents, effects in
-      switch sideState.gate.phase {
-      case .none, .open: return false
-      case .onTurn:
-        guard let request = sideState.request else { preconditionFailure("an operation on turn has a request") }
-        sideState.gate.phase = .open
-        apply(contents.exclusion.take(request), &effects)
-        return false
-      case .closed, .asking, .failing, .inLine:
-        if isByHand, operation.parts.node.unfinished > 1 { return false }
-        sideState.gate.isStartDeferred = true
-        sideState.gate.isAttached = true
-        if let request = sideState.request { apply(contents.exclusion.hurry(request), &effects) }
-        askIfDue(operation, sideState, &effects)
-        return true
-      }
-    }
-  }
-
-  fileprivate static func abandonGate(of operation: AsyncOperation, _ sideState: SideState) -> Bool {
-    let wasDeferred = change { contents, effects -> Bool? in
-      switch sideState.gate.phase {
-      case .none, .open: return nil
-      case .closed, .asking, .failing, .inLine, .onTurn:
-        // It stays counted as a dependency: a cancelled operation waits for none.
-        sideState.gate.phase = .open
-        operation.parts.node.isGated = false
-        if let request = sideState.request { apply(contents.exclusion.leave(request), &effects) }
-        defer { sideState.gate.isStartDeferred = false }
-        return sideState.gate.isStartDeferred
-      }
-    }
-    if wasDeferred != nil { sideState.setEvaluation(nil) }
-    return wasDeferred == true
   }
 
   // MARK: Mutual exclusion

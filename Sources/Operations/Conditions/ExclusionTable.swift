@@ -1,13 +1,13 @@
 import Foundation
 
-/// Who has which category to itself, and who waits for it, in which order.
+/// The operations that hold a category, and those that wait for it, in order.
 ///
-/// A value without a lock: the dependency graph's is around it. A category is taken by what starts, not before. Whose turn
-/// it is may start, and if it doesn't for a while (its queue may be suspended, or full), then so may others behind it,
-/// twice as many each time; whoever starts takes the turn from the rest.
+/// A value, protected by the dependency graph's lock. An operation takes its categories when it starts, not before. An
+/// operation on turn may start; if it doesn't for a while (its queue may be suspended, or full), then those behind it get
+/// the turn too, twice as many each time; the one that starts takes the turn from the rest.
 ///
-/// Those who wait stand in the line of each of their categories, in one order everywhere, and take all of them at once:
-/// so the first of all those who wait never waits for anybody but those who execute.
+/// A waiting operation stands in the line of each of its categories, in one order everywhere, and takes all of them at
+/// once: so the first of all that wait never waits for any but executing ones.
 struct ExclusionTable {
   final class Request {
     enum State {
@@ -32,11 +32,11 @@ struct ExclusionTable {
     }
   }
 
-  /// What the operations behind the requests have to be told.
+  /// Requests whose operations have to be told, and categories to be watched.
   struct Changes {
     var allowed: [Request] = []
     var revoked: [Request] = []
-    /// To be looked at after some patience.
+    /// To be looked at again after `patience`.
     var watches: [(ExclusionCategory, Int)] = []
   }
 
@@ -44,21 +44,21 @@ struct ExclusionTable {
     /// A group and, after it, what executes in it.
     var holders: [Request] = []
     private(set) var waiting: [Request] = []
-    /// How many of those who wait are in a group.
+    /// How many of the waiting requests are in a group.
     private var grouped = 0
-    /// How many have the turn at most.
+    /// How many may be on turn at most.
     var reach = 1
     var turns = 0
     var watch = 0
     var isWatched = false
 
-    /// Those who may have the turn, as far as this line goes.
+    /// The requests that may be on turn, as far as this line goes.
     var inReach: [Request] {
       guard let holder = holders.last else { return Array(waiting.prefix(reach)) }
       return Array(inGroups.filter { $0.groups.contains(holder.id) }.prefix(reach))
     }
 
-    /// Mostly nobody, and thousands may wait.
+    /// Mostly none, while thousands may wait.
     var inGroups: [Request] { grouped == 0 ? [] : waiting.filter { !$0.groups.isEmpty } }
 
     mutating func add(_ request: Request, first: Bool = false) {
@@ -73,12 +73,12 @@ struct ExclusionTable {
     }
   }
 
-  /// How long whose turn it is may leave it unused before others get it too.
+  /// How long an operation may leave its turn unused before others get it too.
   static let patience = DispatchTimeInterval.milliseconds(10)
 
   private var lines: [ExclusionCategory: Line] = [:]
 
-  /// Whether somebody holds the category or waits for it.
+  /// Whether an operation holds the category or waits for it.
   func has(_ category: ExclusionCategory) -> Bool { lines[category] != nil }
 
   mutating func enter(_ request: Request) -> Changes {
@@ -86,7 +86,7 @@ struct ExclusionTable {
     return refresh(request.categories)
   }
 
-  /// Its start has been put off, so that it takes up a slot: it goes before those that don't.
+  /// Moves a request to the front: its operation's start was deferred, so it occupies a slot of its queue.
   mutating func hurry(_ request: Request) -> Changes {
     guard request.state == .waiting else { return Changes() }
     for category in request.categories {
@@ -96,9 +96,9 @@ struct ExclusionTable {
     return refresh(request.categories)
   }
 
-  /// It starts, being on turn.
+  /// Makes an operation on turn hold its categories: it starts.
   mutating func take(_ request: Request) -> Changes {
-    precondition(request.state == .onTurn, "a category is taken by one whose turn it is")
+    precondition(request.state == .onTurn, "a category is taken by an operation on turn")
     request.state = .holding
     var changes = Changes()
     for category in request.categories {
@@ -121,7 +121,7 @@ struct ExclusionTable {
     return changes
   }
 
-  /// It is over, or does not wait any more.
+  /// Removes a request: its operation is over, or does not wait any more.
   mutating func leave(_ request: Request) -> Changes {
     guard request.state != .gone else { return Changes() }
     for category in request.categories {
@@ -140,7 +140,7 @@ struct ExclusionTable {
     return refresh(request.categories)
   }
 
-  /// Some patience has passed since the watch was asked for.
+  /// Extends the turn to more requests, `patience` after the watch was asked for.
   mutating func look(at category: ExclusionCategory, _ watch: Int) -> Changes {
     guard let line = lines[category], line.isWatched, line.watch == watch else { return Changes() }
     lines[category]?.isWatched = false
@@ -148,7 +148,7 @@ struct ExclusionTable {
     return refresh([category])
   }
 
-  /// Gives the turn to whoever may have it now.
+  /// Gives the turn to all requests that may have it now.
   private mutating func refresh(_ categories: Set<ExclusionCategory>) -> Changes {
     var changes = Changes()
     for category in categories {
@@ -170,9 +170,9 @@ struct ExclusionTable {
     return changes
   }
 
-  /// Whether it is its turn in the line of each of its categories.
+  /// Whether a request is in reach in the line of each of its categories.
   ///
-  /// What is in a group that holds one of them goes before all who wait for the others: they may wait for the group.
+  /// Children of a group that holds one of them go before all that wait for the others: these may wait for the group.
   private func isFree(_ request: Request) -> Bool {
     let isInside = request.categories.contains { category in
       lines[category]?.holders.last.map { request.groups.contains($0.id) } == true

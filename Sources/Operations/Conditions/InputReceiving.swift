@@ -1,8 +1,8 @@
-/// An operation that works on what another one has made.
+/// An operation that works on the value of another.
 ///
 ///     upload.receives(from: download)
 public protocol InputReceiving: AsyncOperation {
-  /// What it works on.
+  /// The type of the value.
   associatedtype Input: Sendable
 
   /// Called once, before `main`, on some thread; keep the value for `main`.
@@ -19,7 +19,7 @@ extension InputReceiving {
     receives(from: source) { $0 }
   }
 
-  /// As `receives(from:)`, with the value changed on the way; what `transform` throws fails this operation.
+  /// As `receives(from:)`, with the value changed by `transform`; an error that it throws fails this operation.
   public func receives<Value: Sendable>(
     from source: ResultOperation<Value>, _ transform: @escaping @Sendable (Value) throws -> Input
   ) {

@@ -13,10 +13,10 @@ public struct OperationCondition: Sendable {
     case any([OperationCondition])
   }
 
-  /// What it is called when it fails.
+  /// Its name in a `ConditionFailure`.
   public let name: String
   private let question: Question
-  /// What its operation shares with no other while it executes.
+  /// The categories that the operation has to itself while it executes.
   let categories: Set<ExclusionCategory>
 
   init(_ name: String, _ question: Question, categories: Set<ExclusionCategory> = []) {
@@ -59,9 +59,9 @@ public struct OperationCondition: Sendable {
 
   private static let notCombined = "a mutual exclusion can be neither negated nor one of several to choose from"
 
-  /// Holds if each operation that this one depends on did what it was made for.
+  /// Holds if no operation that this one depends on has failed.
   ///
-  /// One of another class than ours has failed only if it was cancelled, because nothing else can be known of it.
+  /// An operation of another class than `AsyncOperation` has failed if it was cancelled; more is not known of it.
   public static var noFailedDependencies: OperationCondition {
     OperationCondition(
       "no failed dependencies",
@@ -80,11 +80,11 @@ public struct OperationCondition: Sendable {
 
   /// Keeps operations of the same category from executing at the same time, in whatever queues they are.
   ///
-  /// The others wait for their turn in the order in which they came to be ready otherwise, and take no slot meanwhile.
-  /// Several categories, of one condition or of several, are taken all at once. Only what executes has a category to
-  /// itself, so that an operation in a suspended queue is in nobody's way. The children of a group share the group's
-  /// categories with it, but not with each other, and go before others in the lines for theirs. What a group's children
-  /// need belongs to the group too: of two groups, each with what a child of the other waits for, neither can end.
+  /// The others wait for their turn in the order in which they became ready otherwise, and take no slot meanwhile. Several
+  /// categories, of one condition or of several, are taken all at once. Only an executing operation holds a category, so
+  /// one in a suspended queue blocks no other. The children of a group share the group's categories with it, but not with
+  /// each other, and go before others in the lines for theirs. Give a group the categories of its children too: of two
+  /// groups, each holding what a child of the other waits for, neither can end.
   public static func mutuallyExclusive(_ category: ExclusionCategory) -> OperationCondition {
     OperationCondition("mutually exclusive: \(category.name)", .all([]), categories: [category])
   }
@@ -139,7 +139,7 @@ public struct OperationCondition: Sendable {
 
   private func failure(of operation: AsyncOperation, _ error: any Error) -> any Error {
     switch error {
-    // One of all has been named, and so has a source without a value.
+    // A condition within `.all` has been named, and so has a source without a value.
     case is ConditionFailure, is SourceFailure: error
     default: ConditionFailure(operation: operation.displayName, condition: name, reason: error)
     }

@@ -8,9 +8,9 @@ final class DependencyNode: @unchecked Sendable {
   enum Place: Equatable {
     /// Not in a feeder, or out of it again.
     case outside
-    /// Waits for what it depends on.
+    /// Waits for its dependencies.
     case waiting
-    /// In a ready queue; the ticket tells its valid entry there from those that it has left behind.
+    /// In a ready queue; the ticket tells its valid entry there from entries that it has left behind.
     case inLine(ticket: Int)
     /// In the operation queue, or on the way there, counted at this level.
     case entered(PriorityLevel)
@@ -73,7 +73,7 @@ protocol NodeHolder: AnyObject, Sendable {
 /// Operations that enter a queue together.
 struct Admission {
   var operations: [Operation] = []
-  /// Those of other classes, in the same order.
+  /// The operations of other classes among them, in the same order.
   var foreign: [Operation] = []
 }
 

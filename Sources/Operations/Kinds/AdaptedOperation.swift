@@ -1,17 +1,17 @@
 import Foundation
 import Synchronization
 
-/// An operation of ours around one of any other class, so that its start, its end and its cancellation can be seen.
+/// An asynchronous operation around one of any other class, so that its start, its end and its cancellation can be observed.
 ///
-/// Give this one to the queue, not the one inside: what it depends on is taken over when the adapter is made, and to make
-/// others wait for it, let them depend on the adapter. It may be asynchronous, if it keeps Foundation's rules. Cancelling
-/// the adapter cancels it; that it was cancelled by itself is seen when it ends, and then the adapter is cancelled too.
+/// Give the adapter to the queue, not the operation inside. It takes over the dependencies that the operation has when the
+/// adapter is made; to make others wait for the operation, let them depend on the adapter. The operation inside may be
+/// asynchronous, if it keeps Foundation's rules. Cancelling the adapter cancels it; if it is cancelled by itself, so is the
+/// adapter when it ends.
 public final class AdaptedOperation: AsyncOperation, @unchecked Sendable {
   // Safe: constants, and an atomic.
 
-  // Without a limit of its own: what is in it is ready, and bounded by the queues that the adapters are in. By hand it
-  // could not be started: Foundation may still count a dependency that has finished for the adapter.
-  private static let queue = OperationQueue()
+  // Without a limit of its own: the queues that the adapters are in bound what is in it.
+  private static let aside = OperationQueue()
   private static let ends = OperationQueue()
 
   private let hasBegun = Atomic(false)
@@ -20,34 +20,45 @@ public final class AdaptedOperation: AsyncOperation, @unchecked Sendable {
   public let operation: Operation
 
   /// Makes an adapter with the name, the priority and the dependencies of an operation that has not been started.
-  public init(_ operation: Operation) {
+  public convenience init(_ operation: Operation) {
+    self.init(operation, takesDependencies: true)
+  }
+
+  /// As `init(_:)`; without `takesDependencies` the caller sees to them.
+  package init(_ operation: Operation, takesDependencies: Bool) {
     precondition(
       !operation.isExecuting && !operation.isFinished, "\(operation) has been started before; an operation runs once")
     self.operation = operation
     super.init()
     name = Self.displayName(of: operation)
     queuePriority = operation.queuePriority
-    for dependency in operation.dependencies { addDependency(dependency) }
+    qualityOfService = operation.qualityOfService
+    if takesDependencies { for dependency in operation.dependencies { addDependency(dependency) } }
   }
 
   /// Starts the operation inside; the queue calls it.
   public override func main() {
     hasBegun.store(true, ordering: .releasing)
-    operation.whenFinished(on: Self.ends) { [self] in
-      // Told as this one's own, so that those who look at this one alone know.
-      if operation.isCancelled { cancel() }
-      finish()
-    }
-    Self.queue.addOperation(operation)
+    // Foundation may still count a dependency that has just finished; a queue waits until it does not.
+    if operation.isReady { operation.start() } else { Self.aside.addOperation(operation) }
+    if operation.isFinished { end() } else { operation.whenFinished(on: Self.ends) { self.end() } }
   }
 
-  /// Cancels the operation inside; the queue calls it.
-  public override func didCancel() { operation.cancel() }
+  private func end() {
+    if operation.isCancelled { super.cancel() }
+    finish()
+  }
+
+  /// Cancels this operation and the one inside.
+  public override func cancel() {
+    super.cancel()
+    operation.cancel()
+  }
 
   /// Ends the operation inside with this one, if it was never started.
   package override func operationDidFinish() {
     guard !operation.isFinished, !operation.isExecuting, !hasBegun.load(ordering: .acquiring) else { return }
     operation.cancel()
-    Self.queue.addOperation(operation)
+    Self.aside.addOperation(operation)
   }
 }

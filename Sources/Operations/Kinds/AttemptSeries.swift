@@ -1,6 +1,6 @@
 import Foundation
 
-/// Operations made one after another, with waits between, until one says that it was the last.
+/// Operations made one after another, with waits between, until one is the last.
 ///
 /// Each has a queue to itself, so that it may have dependencies and conditions of its own.
 final class AttemptSeries<Success: Sendable>: Sendable {
@@ -13,8 +13,8 @@ final class AttemptSeries<Success: Sendable>: Sendable {
 
   private enum Phase {
     case idle
-    case executing(Attempt, Int)
-    case waiting((any OperationTimer)?, Int)
+    case executing(Attempt)
+    case waiting((any OperationTimer)?, after: Int)
     case ended
   }
 
@@ -23,7 +23,7 @@ final class AttemptSeries<Success: Sendable>: Sendable {
   private let make: @Sendable (Int) -> Attempt
   private let judge: @Sendable (Attempt.Outcome, Int) -> Verdict
   private let queue = OperationQueue()
-  // Of the newest attempt.
+  /// Observes the newest attempt.
   private let progress = Lock<ObservationToken?>(nil)
 
   init(
@@ -36,18 +36,18 @@ final class AttemptSeries<Success: Sendable>: Sendable {
     queue.maxConcurrentOperationCount = 1
   }
 
-  /// Makes the attempts of `owner`, which finishes with what the last of them ends with.
+  /// Begins an attempt of `owner`, which finishes with the outcome of the last one.
   func begin(_ number: Int, of owner: ResultOperation<Success>) {
     let attempt = make(number)
     precondition(attempt.state < .executing, "an operation runs once: make a new one for each attempt")
-    let isOn = phase.withLock { phase in
+    let isCurrent = phase.withLock { phase in
       if case .ended = phase { return false }
-      phase = .executing(attempt, number)
+      phase = .executing(attempt)
       return true
     }
-    guard isOn else { return }
+    guard isCurrent else { return }
     owner.post(.produced(attempt))
-    // A child of the owner as for a group: it shares what the owner has to itself.
+    // As a group's child it shares the owner's mutual exclusions.
     attempt.parts.sideState.group = owner
     let token = attempt.observe(\.progress, on: .global()) { [weak owner] _, change in
       owner?.report(completed: change.newValue.completed, total: change.newValue.total)
@@ -60,18 +60,17 @@ final class AttemptSeries<Success: Sendable>: Sendable {
   }
 
   private func attemptEnded(_ outcome: Attempt.Outcome, _ number: Int, _ owner: ResultOperation<Success>) {
-    let verdict = owner.isCancelled ? .end(outcome) : judge(outcome, number)
-    switch verdict {
+    switch owner.isCancelled ? .end(outcome) : judge(outcome, number) {
     case .end(let outcome):
       phase.withLock { $0 = .ended }
       owner.finish(outcome)
     case .again(let delay):
-      phase.withLock { $0 = .waiting(nil, number) }
-      guard delay > .zero else { return go(on: number, owner) }
-      let timer = clock.schedule(after: delay) { self.go(on: number, owner) }
+      phase.withLock { $0 = .waiting(nil, after: number) }
+      guard delay > .zero else { return waitEnded(after: number, owner) }
+      let timer = clock.schedule(after: delay) { self.waitEnded(after: number, owner) }
       let isWaiting = phase.withLock { phase in
         guard case .waiting(_, number) = phase else { return false }
-        phase = .waiting(timer, number)
+        phase = .waiting(timer, after: number)
         return true
       }
       if !isWaiting { timer.cancel() }
@@ -80,29 +79,27 @@ final class AttemptSeries<Success: Sendable>: Sendable {
     }
   }
 
-  /// The wait after attempt `number` is over.
-  private func go(on number: Int, _ owner: ResultOperation<Success>) {
-    let isOn = phase.withLock { phase in
+  private func waitEnded(after number: Int, _ owner: ResultOperation<Success>) {
+    let isCurrent = phase.withLock { phase in
       guard case .waiting(_, number) = phase else { return false }
       phase = .idle
       return true
     }
-    if isOn { begin(number + 1, of: owner) }
+    if isCurrent { begin(number + 1, of: owner) }
   }
 
-  /// Ends a wait at once and an attempt as soon as it obeys.
+  /// Ends a wait at once; an attempt ends as soon as it obeys.
   func cancel(_ owner: ResultOperation<Success>) {
-    let (attempt, timer, isOver) = phase.withLock { phase -> (Attempt?, (any OperationTimer)?, Bool) in
-      switch phase {
-      case .executing(let attempt, _): return (attempt, nil, false)
-      case .waiting(let timer, _):
-        phase = .ended
-        return (nil, timer, true)
-      case .idle, .ended: return (nil, nil, false)
-      }
+    let old = phase.withLock { phase in
+      defer { if case .waiting = phase { phase = .ended } }
+      return phase
     }
-    timer?.cancel()
-    attempt?.cancel()
-    if isOver { owner.finish(.failure(CancellationError())) }
+    switch old {
+    case .executing(let attempt): attempt.cancel()
+    case .waiting(let timer, _):
+      timer?.cancel()
+      owner.finish(.failure(CancellationError()))
+    case .idle, .ended: break
+    }
   }
 }

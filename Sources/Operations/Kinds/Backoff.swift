@@ -1,10 +1,12 @@
-/// How long to wait before each of a series of attempts.
+import Foundation
+
+/// The waits between the attempts of a series.
 public struct Backoff: Sendable, Equatable {
   /// How the waits grow.
   public enum Growth: Sendable, Equatable {
     /// All are the same.
     case constant(Duration)
-    /// Each is longer than the last by the same.
+    /// Each is longer than the last by the same duration.
     case incrementing(first: Duration, by: Duration)
     /// Each is a multiple of the last.
     case exponential(first: Duration, factor: Double)
@@ -12,9 +14,9 @@ public struct Backoff: Sendable, Equatable {
     case fibonacci(unit: Duration)
   }
 
-  /// A part of each wait that is left to chance, so that many who failed together don't try again together.
+  /// The random part of each wait, so that many operations that failed together don't retry together.
   public struct Jitter: Sendable, Equatable {
-    /// From 0, nothing, to 1, the whole of it.
+    /// From 0 (none of the wait) to 1 (all of it).
     public var share: Double
     /// The same seed gives the same waits.
     public var seed: UInt64
@@ -22,7 +24,7 @@ public struct Backoff: Sendable, Equatable {
 
   /// How the waits grow.
   public var growth: Growth
-  /// The longest wait; nil for no bound but a thousand million seconds.
+  /// The longest wait; nil for a billion seconds.
   public var cap: Duration?
   /// Nil for none.
   public var jitter: Jitter?
@@ -53,9 +55,9 @@ public struct Backoff: Sendable, Equatable {
     return backoff
   }
 
-  /// The same with each wait drawn evenly from what `share` leaves of it to the whole.
+  /// The same with each wait drawn evenly between `1 - share` of it and the whole.
   public func jittered(_ share: Double = 0.5, seed: UInt64 = .random(in: .min ... .max)) -> Backoff {
-    precondition((0...1).contains(share), "the share of chance is between 0 and 1")
+    precondition((0...1).contains(share), "the share of jitter is between 0 and 1")
     var backoff = self
     backoff.jitter = Jitter(share: share, seed: seed)
     return backoff
@@ -63,7 +65,7 @@ public struct Backoff: Sendable, Equatable {
 
   /// The wait before a retry; 1 is the first.
   ///
-  /// Never negative. The same for the same number, however often it is asked for.
+  /// Never negative; always the same for the same number.
   public func delay(beforeRetry number: Int) -> Duration {
     precondition(number > 0, "retries are counted from 1")
     let longest = min(1e9, max(0, (cap ?? .seconds(1e9)) / .seconds(1)))
@@ -79,17 +81,11 @@ public struct Backoff: Sendable, Equatable {
     case .exponential(let first, let factor):
       let first = first / .seconds(1)
       guard first > 0 else { return 0 }
-      // Multiplied one by one it would be slow for large numbers; too large a power is infinite, and capped.
-      var (power, base, exponent) = (1.0, factor, number - 1)
-      while exponent > 0 {
-        if exponent & 1 == 1 { power *= base }
-        base *= base
-        exponent >>= 1
-      }
-      return first * power
+      // Too large a power is infinite, and capped.
+      return first * pow(factor, Double(number - 1))
     case .fibonacci(let unit):
       var (last, next) = (0.0, 1.0)
-      // Beyond this all are longer than any cap.
+      // Beyond 1,000 all are longer than any cap.
       for _ in 1..<min(number, 1000) { (last, next) = (next, last + next) }
       return unit > .zero ? unit / .seconds(1) * next : 0
     }

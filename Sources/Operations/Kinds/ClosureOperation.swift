@@ -1,7 +1,7 @@
-/// An operation that is a closure, which runs on the thread that the queue gives it and returns a value or throws.
+/// An operation around a closure, which runs on the thread that the queue gives it and returns a value or throws.
 ///
-/// What takes long looks at `isCancelled` now and then and throws a `CancellationError`. What waits belongs in a
-/// `TaskOperation`: here it would hold a thread.
+/// A long computation looks at `isCancelled` now and then and throws a `CancellationError`. A closure that waits belongs in
+/// a `TaskOperation`: here it would hold a thread.
 public final class ClosureOperation<Success: Sendable>: ResultOperation<Success>, @unchecked Sendable {
   // Safe: behind a lock.
   private let body: Lock<(@Sendable (AsyncOperation) throws -> Success)?>
@@ -14,7 +14,7 @@ public final class ClosureOperation<Success: Sendable>: ResultOperation<Success>
 
   /// Runs the closure; the queue calls it.
   public override func main() {
-    // Let go of once it has run, because it may keep much.
+    // Freed once it has run, because it may keep much.
     guard let body = body.withLock({ $0.take() }) else { return }
     finish(Result { try body(self) })
   }

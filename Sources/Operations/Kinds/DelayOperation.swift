@@ -1,4 +1,4 @@
-/// An operation that finishes some time after it began; it holds a slot of its queue meanwhile, but no thread.
+/// An operation that finishes a while after it began; it holds a slot of its queue meanwhile, but no thread.
 public final class DelayOperation: AsyncOperation, @unchecked Sendable {
   // Safe: constants, and a timer behind a lock.
   private let duration: Duration

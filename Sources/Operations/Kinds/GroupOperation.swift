@@ -1,20 +1,20 @@
 import Foundation
 
-/// An operation made of others, which run in a queue of its own while it executes.
+/// An operation that consists of others, its children, which run in a queue of its own while it executes.
 ///
 /// It begins them when it executes, takes more until it is over, and finishes after the last of them. Cancelling it
-/// cancels them; if it never executes, they end without executing too. Its progress is made of theirs, a hundredth of
-/// each child for a unit. The children share its mutual exclusions with it.
+/// cancels them; if it never executes, they finish without executing too. Its progress is the sum of theirs, a hundred
+/// units for each child. The children share its mutual exclusions.
 open class GroupOperation: AsyncOperation, @unchecked Sendable {
   // Safe: constants, and all state behind a lock.
 
-  /// What the failure of a child means to the group.
+  /// The effect of a child's failure on the group.
   ///
-  /// To be cancelled without an error is no failure of a child.
+  /// A child that is cancelled without an error has not failed.
   public enum ChildFailurePolicy: Sendable {
-    /// Nothing.
+    /// None.
     case ignore
-    /// The others go on; the group fails in the end, with a `GroupFailure`.
+    /// The others run; then the group fails with a `GroupFailure`.
     case finishThenFail
     /// The others are cancelled, and the group fails when they have ended.
     case cancelOthers
@@ -22,14 +22,14 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
 
   private struct State {
     var phase = Phase.collecting([])
-    /// Children that have not ended, and whoever is adding some.
+    /// The number of children that have not ended, and of threads that are adding some.
     var unfinished = 0
     var isStopping = false
     var failures: [GroupFailure.Child] = []
     var shares: [ObjectIdentifier: Int64] = [:]
-    /// The children that have not ended, and what tells of their progress.
+    /// The children that have not ended, with the observations of their progress.
     var children: [ObjectIdentifier: ObservationToken?] = [:]
-    /// What is done of those that have ended and are not kept in `shares` any more.
+    /// The sum of the shares of children that have ended.
     var done: Int64 = 0
     var count: Int64 = 0
   }
@@ -40,7 +40,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     case over
   }
 
-  /// One child's part of the progress.
+  /// The units of one child in the progress.
   private static let share: Int64 = 100
   private static let progressQueue = DispatchQueue(label: "GroupOperation.progress")
 
@@ -52,7 +52,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - width: How many children execute at the same time at most.
-  ///   - policy: What the failure of a child means.
+  ///   - policy: The effect of a child's failure.
   ///   - children: Any operations that are in no queue; their dependencies may be anywhere.
   public init(
     width: Int = ProcessInfo.processInfo.activeProcessorCount,
@@ -75,12 +75,12 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
 
   /// Called once for each child that has ended, on the thread that ended it, before the group can be over.
   ///
-  /// The place to add what follows from it. The default does nothing.
+  /// The place to add further children. The default does nothing.
   open func childDidFinish(_ child: Operation, failure: (any Error)?) {}
 
   // MARK: Children
 
-  /// Adds a child; once the group has been cancelled, one that is ended at once.
+  /// Adds a child; once the group has been cancelled, the child is cancelled at once.
   public final func add(_ child: Operation) throws(GroupAddError) { try add([child]) }
 
   /// Adds children; throws, and adds none, if the group is over or they would wait for each other for ever.
@@ -124,7 +124,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
   }
 
   private func feed(_ children: [Operation]) throws(DependencyCycle) {
-    for child in children { attend(child) }
+    for child in children { observe(child) }
     do { try feeder.add(children) } catch {
       disown(children)
       throw error
@@ -133,8 +133,8 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     if isCancelled || groupState.withLock(\.isStopping) { feeder.cancelAllOperations() }
   }
 
-  /// Sees to it that the end of a child and its progress are known; before it can begin.
-  private func attend(_ child: Operation) {
+  /// Observes the end of a child and its progress; before it can begin.
+  private func observe(_ child: Operation) {
     guard let child = child as? AsyncOperation else {
       groupState.withLock { $0.children[ObjectIdentifier(child)] = .some(nil) }
       child.whenFinished { self.childEnded(child, child.isCancelled ? CancellationError() : nil) }
@@ -144,7 +144,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
       self?.childReported(child, change.newValue)
     }
     groupState.withLock { $0.children[ObjectIdentifier(child)] = token }
-    // One that has ended before is refused by the feeder.
+    // The feeder refuses a child that has ended before.
     child.parts.sideState.whenEnded { self.childEnded($0, $0.failure) }
   }
 
@@ -158,7 +158,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
 
   private func childEnded(_ child: Operation, _ failure: (any Error)?) {
     let id = ObjectIdentifier(child)
-    // Of one that could not be added this is not for the group.
+    // Not of a child that could not be added.
     guard let token = groupState.withLock({ $0.children.removeValue(forKey: id) }) else { return }
     token?.cancel()
     let name = Self.displayName(of: child)
@@ -194,7 +194,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     guard let fraction = progress.fraction else { return }
     groupState.withLock { state in
       let id = ObjectIdentifier(child)
-      // Not of one that has ended.
+      // Not of a child that has ended.
       guard state.children[id] != nil else { return }
       state.shares[id] = Int64(fraction * Double(Self.share))
     }
@@ -240,7 +240,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     end(children)
   }
 
-  /// Ends children that have never been in a queue, so that whoever waits for them goes on.
+  /// Ends children that have never been in a queue, so that their dependents can run.
   private func end(_ children: [Operation]) {
     // All of them first, because the end of one may let another begin.
     for child in children { child.cancel() }
@@ -258,7 +258,7 @@ public struct GroupFailure: Error, CustomStringConvertible {
     public let failure: any Error
   }
 
-  /// Those that failed, in the order of their ends; at least one.
+  /// The children that failed, in the order of their ends; at least one.
   public let children: [Child]
 
   /// One sentence, which names the first.

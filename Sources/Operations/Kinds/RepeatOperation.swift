@@ -1,7 +1,7 @@
-/// An operation that does something again and again: each time is a new operation.
+/// An operation that is repeated: each time is a new operation.
 ///
-/// It ends with the value of the last time, or with the first error. Otherwise it is as a `RetryOperation`: it keeps its
-/// slot through all times and the waits between them, and cancelled it ends whichever of these it is in.
+/// It ends with the value of the last time, or with the first error. Like a `RetryOperation` it keeps its slot through all
+/// times and the waits between them; cancelled, it ends the one that it is in.
 public final class RepeatOperation<Success: Sendable>: ResultOperation<Success>, @unchecked Sendable {
   // Safe: constant.
   private let attempts: AttemptSeries<Success>
@@ -11,16 +11,16 @@ public final class RepeatOperation<Success: Sendable>: ResultOperation<Success>,
   /// - Parameters:
   ///   - count: How often at most, at least once; nil for as often as `isEnough` wants.
   ///   - interval: The waits between the end of one and the start of the next.
-  ///   - clock: What the waits are measured by.
-  ///   - isEnough: Whether to stop after the value of time number so-and-so, from 1; on the thread that the operation
-  ///     ended on. Never, unless told otherwise.
-  ///   - make: Makes the operation of a number, from 1.
+  ///   - clock: Measures the waits.
+  ///   - isEnough: Whether to stop after the value of the time with this number, from 1; on the thread that the operation
+  ///     ended on. Never by default.
+  ///   - make: Makes the operation with this number, from 1.
   public init(
     times count: Int? = nil, every interval: Backoff = .constant(.zero), clock: any OperationClock = .system,
     until isEnough: @escaping @Sendable (Success, Int) -> Bool = { _, _ in false },
     _ make: @escaping @Sendable (Int) -> ResultOperation<Success>
   ) {
-    precondition(count ?? 1 > 0, "what is repeated is done at least once")
+    precondition(count ?? 1 > 0, "an operation is repeated at least once")
     attempts = AttemptSeries(clock: clock, make: make) { outcome, number in
       guard case .success(let value) = outcome, count.map({ number < $0 }) ?? true, !isEnough(value, number) else {
         return .end(outcome)

@@ -2,16 +2,15 @@ import Foundation
 
 /// An asynchronous operation that ends with a value or an error.
 ///
-/// Every such operation has a result once it has finished, and each handler is called once with it. One that was
-/// cancelled and gave none fails with `CancellationError`, or with the error that it was cancelled with; one that only
-/// called `finish()` with `MissingResult`.
+/// It has a result once it has finished, and each handler is called once with it. If it was cancelled and gave none, the
+/// result is a `CancellationError`, or the error that it was cancelled with; if it only called `finish()`, `MissingResult`.
 open class ResultOperation<Success: Sendable>: AsyncOperation, @unchecked Sendable {
   /// What a handler is called with.
   public typealias Outcome = Result<Success, any Error>
 
   private enum State {
     case open(given: Outcome?, handlers: [@Sendable (Outcome) -> Void])
-    case settled(Outcome)
+    case final(Outcome)
   }
 
   // Safe: the only mutable state is behind the lock.
@@ -33,11 +32,11 @@ open class ResultOperation<Success: Sendable>: AsyncOperation, @unchecked Sendab
   public final var outcome: Outcome? {
     outcomeState.withLock { state in
       switch state {
-      case .settled(let outcome): return outcome
+      case .final(let outcome): return outcome
       case .open(let given, let handlers):
         guard isFinished else { return nil }
-        // The thread that finishes it has not come to its handlers yet. What is told here is what they will be told.
-        let outcome = settled(given)
+        // The thread that finishes it has not come to its handlers yet; they get the same outcome.
+        let outcome = finalOutcome(given)
         state = .open(given: outcome, handlers: handlers)
         return outcome
       }
@@ -50,7 +49,7 @@ open class ResultOperation<Success: Sendable>: AsyncOperation, @unchecked Sendab
   package final func whenDone(_ handler: @escaping @Sendable (Outcome) -> Void) {
     let outcome = outcomeState.withLock { state -> Outcome? in
       switch state {
-      case .settled(let outcome): return outcome
+      case .final(let outcome): return outcome
       case .open(let given, let handlers):
         state = .open(given: given, handlers: handlers + [handler])
         return nil
@@ -67,17 +66,17 @@ open class ResultOperation<Success: Sendable>: AsyncOperation, @unchecked Sendab
   package final override func operationDidFinish() {
     let (outcome, handlers) = outcomeState.withLock { state in
       guard case .open(let given, let handlers) = state else {
-        preconditionFailure("an operation finishes once, and only this settles its result")
+        preconditionFailure("an operation finishes once, and its result is final then")
       }
-      let outcome = settled(given)
-      state = .settled(outcome)
+      let outcome = finalOutcome(given)
+      state = .final(outcome)
       return (outcome, handlers)
     }
     for handler in handlers { handler(outcome) }
   }
 
-  /// What the result is for one that gave `given`; a success stands, however late the cancellation was.
-  private func settled(_ given: Outcome?) -> Outcome {
+  /// The result of an operation that gave `given`; a success stands, however late the cancellation was.
+  private func finalOutcome(_ given: Outcome?) -> Outcome {
     if let given, case .success = given { return given }
     if isCancelled, let error = parts.existingSideState?.errors.cancellation { return .failure(error) }
     return given ?? .failure(isCancelled ? CancellationError() : MissingResult(operation: displayName))
@@ -89,7 +88,7 @@ open class ResultOperation<Success: Sendable>: AsyncOperation, @unchecked Sendab
   }
 }
 
-/// An operation finished without the result that it owes: a fault of the class, which called `finish()` alone.
+/// An operation finished without a result: a fault of its class, which called `finish()` alone.
 public struct MissingResult: Error, CustomStringConvertible {
   /// The operation's name, or that of its class.
   public let operation: String

@@ -1,4 +1,4 @@
-/// An operation that tries until it works: each attempt is a new operation.
+/// An operation that is attempted until it succeeds: each attempt is a new operation.
 ///
 /// It executes, and keeps its slot, through all attempts and the waits between them; attempts run in a queue of their own.
 /// Each is announced to observers as produced. It ends with the first success, or with the error of the last attempt.
@@ -12,10 +12,10 @@ public final class RetryOperation<Success: Sendable>: ResultOperation<Success>, 
   /// - Parameters:
   ///   - retries: How many attempts at most follow the first.
   ///   - backoff: The waits before them.
-  ///   - clock: What the waits are measured by.
-  ///   - isWorthRetrying: Whether to go on after an error of attempt number so-and-so, from 1; on the thread that the
-  ///     attempt ended on. Unless told otherwise, all but a cancellation are.
-  ///   - make: Makes the attempt of a number, from 1.
+  ///   - clock: Measures the waits.
+  ///   - isWorthRetrying: Whether another attempt follows an error of the attempt with this number, from 1; on the thread
+  ///     that the attempt ended on. By default after every error but a cancellation.
+  ///   - make: Makes the attempt with this number, from 1.
   public init(
     retries: Int, backoff: Backoff = .exponential(.seconds(1)).capped(at: .seconds(30)).jittered(),
     clock: any OperationClock = .system,

@@ -1,7 +1,7 @@
-/// An operation that is an asynchronous closure; cancelled, it cancels the task that the closure runs in.
+/// An operation around an asynchronous closure; cancelled, it cancels the task that the closure runs in.
 ///
-/// It finishes when the closure has returned or thrown, with the value or the error. A closure that does not look after
-/// cancellation goes on to its end; the error with which the operation was cancelled goes before the one that it throws.
+/// It finishes when the closure has returned or thrown, with the value or the error. A closure that ignores the
+/// cancellation runs to its end; the error that the operation was cancelled with takes precedence over the one it throws.
 public final class TaskOperation<Success: Sendable>: ResultOperation<Success>, @unchecked Sendable {
   // Safe: behind locks.
   private let body: Lock<(@Sendable (AsyncOperation) async throws -> Success)?>

@@ -8,12 +8,12 @@ import FoundationNetworking
 ///
 ///     let fetch = URLSessionTaskOperation { session.dataTask(with: url, completionHandler: $0) }
 ///
-/// It ends with the value and the response, or with the session's error, a `URLError` as a rule. As everywhere with
-/// `URLSession`, an answer of 404 or 500 is a value and no failure: look at the response. The file of a download task is
-/// gone when the handler has returned, so move it within `convert`.
+/// It ends with the value and the response, or with the session's error, a `URLError` as a rule. As always with
+/// `URLSession`, a status of 404 or 500 is a value and no failure: look at the response. The file of a download task is
+/// deleted when the handler has returned, so move it within `convert`.
 ///
-/// On Linux a waiting `URLSession` takes much of a processor, a server that closes amid its header can end the program,
-/// and suspending starts again from the first byte. Where that matters use `DownloadOperation` and `UploadOperation`.
+/// On Linux a waiting `URLSession` uses much of a processor, a server that closes within its header can end the program,
+/// and a suspended task starts again from the first byte. `DownloadOperation` and `UploadOperation` do none of these.
 public final class URLSessionTaskOperation<Value: Sendable>: ResultOperation<(Value, URLResponse)>, @unchecked Sendable
 {
   // Safe: constant, and a task behind a lock.

@@ -116,13 +116,13 @@ open class AsyncOperation: Operation, @unchecked Sendable {
   ///
   /// The first error counts; without effect on an operation that was cancelled or has finished before.
   public final func cancel(with error: any Error) {
-    if !isFinished, !isCancelled { parts.sideState.setCancellation(error) }
+    if !isFinished, !isCancelled { parts.sideState.set(\.cancellation, error) }
     cancel()
   }
 
   /// Says that the work is over and has failed; only the first call counts, from whatever thread.
   public func finish(with error: any Error) {
-    if !isFinished { parts.sideState.setFailure(error) }
+    if !isFinished { parts.sideState.set(\.failure, error) }
     finish()
   }
 

@@ -1,7 +1,7 @@
-/// The legal moves of one operation's life: what may happen next, and what its owner must do about it.
+/// The state of one operation and its legal moves, each with the action that the operation has to take after it.
 ///
-/// A pure machine. Each method is something that happened, on whatever thread; what it returns is to be done after the
-/// move has been made, outside any lock.
+/// A pure machine. Each method is an input, from whatever thread; the action that it returns is carried out after the move
+/// has been made, outside any lock.
 struct OperationLifecycle: Equatable, Sendable {
   enum State: Equatable, Sendable {
     /// Not started. An operation that is finished or cancelled here finishes when it is started, not before: a queue
@@ -9,7 +9,7 @@ struct OperationLifecycle: Equatable, Sendable {
     case pending(isBlocked: Bool, isCancelled: Bool, isFinishRequested: Bool)
     /// `main` is on the stack of the thread that started the operation.
     case beginning(isCancelled: Bool)
-    /// `main` has returned; the work goes on elsewhere.
+    /// `main` has returned; the work continues elsewhere.
     case executing
     /// `didCancel` is on the stack of some thread; a finish waits for it to return.
     case cancelling(isFinishRequested: Bool)
@@ -20,14 +20,14 @@ struct OperationLifecycle: Equatable, Sendable {
 
   enum StartAction: Equatable {
     case callMain
-    /// It was cancelled, or finished, before it began: it ends without having executed.
+    /// It was cancelled, or finished, before it began: it ends without executing.
     case finish
     case ignore
     case trap(String)
   }
 
   enum CancelAction: Equatable {
-    /// Tell Foundation, and nobody else: the work has not begun, or `main` is still at it and `mainReturned` will tell.
+    /// Tell only Foundation: the work has not begun, or `main` has not returned and `mainReturned` will tell.
     case tellFoundation
     case tellFoundationThenCallDidCancel
     case ignore
@@ -88,7 +88,7 @@ struct OperationLifecycle: Equatable, Sendable {
       state = .cancelling(isFinishRequested: false)
       return .callDidCancel
     case .finished:
-      // It finished inside `main`, or on another thread before `main` came back.
+      // It finished inside `main`, or on another thread before `main` returned.
       return .ignore
     case .pending:
       preconditionFailure("main cannot return before start, which alone calls it")
@@ -111,7 +111,7 @@ struct OperationLifecycle: Equatable, Sendable {
     case .pending(_, isCancelled: true, _), .beginning(isCancelled: true), .cancelling, .cancelled:
       return .ignore
     case .finished:
-      // What is over can't be cancelled any more; `isCancelled` stays as it was.
+      // A finished operation can't be cancelled; `isCancelled` stays as it was.
       return .ignore
     }
   }
@@ -165,17 +165,17 @@ struct OperationLifecycle: Equatable, Sendable {
     }
   }
 
-  /// An unfinished dependency is there, the first one.
+  /// The first unfinished dependency was added.
   mutating func block() -> ReadinessAction {
     guard case .pending(isBlocked: false, let isCancelled, let isFinishRequested) = state else {
-      // Once it has begun, a dependency holds nothing up.
+      // Once it has begun, a dependency does not hold it up.
       return .ignore
     }
     state = .pending(isBlocked: true, isCancelled: isCancelled, isFinishRequested: isFinishRequested)
     return isCancelled ? .ignore : .tellQueue
   }
 
-  /// The last unfinished dependency is gone.
+  /// The last unfinished dependency has finished or was removed.
   mutating func unblock() -> ReadinessAction {
     guard case .pending(isBlocked: true, let isCancelled, let isFinishRequested) = state else {
       // Started early by hand, or cancelled and over.

@@ -60,15 +60,10 @@ final class SideState: @unchecked Sendable {
 
   var errors: Errors { contents.withLock(\.errors) }
 
-  func setCancellation(_ error: any Error) {
+  /// Stores an error unless there is one; only before the end.
+  func set(_ kind: WritableKeyPath<Errors, (any Error)?>, _ error: any Error) {
     contents.withLock { contents in
-      if contents.errors.cancellation == nil, !contents.hasEnded { contents.errors.cancellation = error }
-    }
-  }
-
-  func setFailure(_ error: any Error) {
-    contents.withLock { contents in
-      if contents.errors.failure == nil, !contents.hasEnded { contents.errors.failure = error }
+      if contents.errors[keyPath: kind] == nil, !contents.hasEnded { contents.errors[keyPath: kind] = error }
     }
   }
 

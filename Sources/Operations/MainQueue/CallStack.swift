@@ -7,11 +7,11 @@ import CDispatch
 import Runtime
 #endif
 
-/// Where the calling code was called from, as far as the program's debug information tells.
+/// The calls that lead to the calling code, as far as the program's debug information tells.
 public enum CallStack {
   /// One call.
   public struct Frame: Sendable, Equatable, CustomStringConvertible {
-    /// The function that made the next call.
+    /// The calling function.
     public let function: String
     /// The path of its file.
     public let file: String
@@ -44,7 +44,7 @@ public enum CallStack {
     }
   }
 
-  /// Whether a file is one of those that look.
+  /// Whether a file is part of the check.
   private static func isOurs(_ path: String) -> Bool {
     ["CallStack.swift", "UIQueue.swift", "UIState.swift"].contains {
       path.hasSuffix("Sources/Operations/MainQueue/\($0)")

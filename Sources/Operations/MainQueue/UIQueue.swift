@@ -4,42 +4,39 @@ import Synchronization
 
 /// The queue of the user interface, which is the main queue, and a check for code that must run there.
 ///
-/// The compiler refuses such calls where types say `@MainActor`. What comes through a plain closure, an old delegate or
-/// an `@unchecked Sendable` class it cannot see; there `check()` at the door of UI state finds the call when it is made:
+/// The compiler refuses such calls where types say `@MainActor`. It cannot see calls through a plain closure, an old
+/// delegate or an `@unchecked Sendable` class; there `check()` at the entry to UI state finds the call when it is made:
 ///
 ///     func show(_ line: String) {
 ///       UIQueue.check()
 ///       lines.append(line)
 ///     }
 public enum UIQueue {
-  /// What follows when UI state is touched elsewhere.
+  /// The response to a use of UI state on another queue.
   public enum Response: Sendable {
-    /// Nothing, at the cost of reading one flag: the default of a release build.
+    /// None, at the cost of reading one flag: the default of a release build.
     case ignore
     /// A line on standard error for each call.
     case report
-    /// A line on standard error, and the program stops where it stands: the default of a debug build.
+    /// A line on standard error, and the program stops there: the default of a debug build.
     case stop
-    /// A call of the closure, on the thread that touched the state and before `check()` returns.
+    /// A call of the closure, on the thread that used the state and before `check()` returns.
     case call(@Sendable (UIQueueViolation) -> Void)
   }
 
-  /// What follows from now on, in the whole process; from any thread.
+  /// The response from now on, in the whole process; from any thread.
   public static var response: Response {
     get { current.withLock { $0 } }
     set {
       current.withLock { $0 = newValue }
-      if case .ignore = newValue {
-        isChecking.store(false, ordering: .relaxed)
-      } else {
-        isChecking.store(true, ordering: .relaxed)
-      }
+      let isIgnored = if case .ignore = newValue { true } else { false }
+      isChecking.store(!isIgnored, ordering: .relaxed)
     }
   }
 
   /// Whether the calling code runs on the main queue, on a queue that targets it, or on the main thread.
   public static var isCurrent: Bool {
-    // By what is stored with the queue: without a run loop on Linux the main queue runs on any thread.
+    // By the queue's specific value: without a run loop on Linux the main queue runs on any thread.
     DispatchQueue.getSpecific(key: mark) != nil || Thread.isMainThread
   }
 
@@ -48,7 +45,7 @@ public enum UIQueue {
 
   /// Checks that this is the UI queue, from any thread, and responds if it is not.
   ///
-  /// Leave the arguments alone, or pass on your own caller's: they say which function is the door.
+  /// Leave the arguments out, or pass on those of your own caller: they say which function was entered.
   public static func check(function: String = #function, file: String = #fileID, line: UInt = #line) {
     guard isChecking.load(ordering: .relaxed), !isCurrent else { return }
     let violation = UIQueueViolation(function: function, file: file, line: line, callers: CallStack.here())
@@ -75,7 +72,7 @@ public enum UIQueue {
   }()
 }
 
-/// One access to UI state that was not on the UI queue.
+/// One use of UI state that was not on the UI queue.
 public struct UIQueueViolation: Sendable, CustomStringConvertible {
   /// The function that checked.
   public let function: String
@@ -87,7 +84,7 @@ public struct UIQueueViolation: Sendable, CustomStringConvertible {
   public let queue: String
   /// The name of the `OperationQueue` behind that queue, if it was an operation and has one.
   public let operationQueue: String?
-  /// What led to it, the innermost first and with the function itself; empty where the program has no debug information.
+  /// The calls that led to it, the innermost first and with the function itself; empty without debug information.
   public let callers: [CallStack.Frame]
 
   init(function: String, file: String, line: UInt, callers: [CallStack.Frame]) {
@@ -102,7 +99,7 @@ public struct UIQueueViolation: Sendable, CustomStringConvertible {
   /// The call that was at fault, if it is known: the first that is not the function itself.
   public var caller: CallStack.Frame? { callers.dropFirst().first }
 
-  /// One line: what was touched, on which queue, by which call, and what to do.
+  /// One line: the state, the queue, the call, and what to do.
   public var description: String {
     var text = "UI state touched off the UI queue: \(function) (\(file):\(line)) ran on \(queue)"
     if let operationQueue { text += " of the operation queue '\(operationQueue)'" }

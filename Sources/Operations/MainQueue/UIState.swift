@@ -1,6 +1,7 @@
 /// A stored property that belongs to the UI queue: each access, to read or to write, is a `UIQueue.check()`.
 ///
-/// It checks and protects nothing; a type that is `@MainActor` needs it not.
+/// Checks only where `UIQueue.response` says so: by default in debug builds. `@MainActor` types don't need it, because the
+/// compiler checks them.
 @propertyWrapper public struct UIState<Value> {
   private var value: Value
   private let name: String

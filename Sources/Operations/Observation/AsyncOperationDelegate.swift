@@ -1,6 +1,6 @@
 import Dispatch
 
-/// Told of what becomes of an operation, one call at a time and in order, on the queue that it asked for.
+/// Receives the changes of an operation, one call at a time and in order, on the queue that it asked for.
 ///
 /// Implement what matters; each method does nothing by default. A `@MainActor` type implements them `nonisolated` and
 /// begins with `MainActor.assumeIsolated`, which holds when it asked for `.main`.
@@ -12,7 +12,7 @@ public protocol AsyncOperationDelegate: AnyObject, Sendable {
   func operation(_ operation: AsyncOperation, didReport progress: OperationProgress)
   /// The operation has been cancelled; one that executes has yet to finish.
   func operationDidCancel(_ operation: AsyncOperation)
-  /// The operation is over; nothing more will be told.
+  /// The operation is over; the last call.
   func operationDidFinish(_ operation: AsyncOperation)
 }
 
@@ -30,9 +30,9 @@ extension AsyncOperationDelegate {
 }
 
 extension AsyncOperation {
-  /// Makes `delegate` the one that is told of this operation on `queue`, in the place of the one before; nil for none.
+  /// Makes `delegate` receive the changes of this operation on `queue`, instead of the delegate before; nil for none.
   ///
-  /// From any thread. The delegate is not kept. It hears of what happens from now on, until the operation has finished.
+  /// From any thread. The delegate is not kept. It receives the changes from now on, until the operation has finished.
   public final func setDelegate(_ delegate: (any AsyncOperationDelegate)?, on queue: DispatchQueue = .main) {
     guard let delegate else {
       parts.existingSideState?.setDelegate(nil)

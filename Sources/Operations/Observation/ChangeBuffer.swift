@@ -1,4 +1,4 @@
-/// The newest changes of one property that have not been read yet, and those that wait for one.
+/// The newest unread changes of one property, and the readers that wait for one.
 final class ChangeBuffer<Value: Equatable & Sendable>: ChangeReceiver {
   typealias Change = ObservedChange<Value>
 
@@ -38,7 +38,7 @@ final class ChangeBuffer<Value: Equatable & Sendable>: ChangeReceiver {
         state.changes.append(Change(oldValue: old, newValue: new, missed: 0))
         return
       }
-      // The one that goes is told by the one that is the oldest now.
+      // The change that is the oldest now counts the dropped one.
       let missed = state.changes[state.head].missed + 1
       state.changes[state.head] = Change(oldValue: old, newValue: new, missed: 0)
       state.head = (state.head + 1) % limit
@@ -70,7 +70,7 @@ final class ChangeBuffer<Value: Equatable & Sendable>: ChangeReceiver {
     return await withTaskCancellationHandler {
       await withCheckedContinuation(isolation: actor) { continuation in
         state.withLock { $0.readers.append((id, continuation)) }
-        // What came meanwhile found no reader; and a cancellation may have come before there was one to end.
+        // A change that came meanwhile found no reader, and a cancellation no reader to end.
         wake()
         if Task.isCancelled { giveUp(id) }
       }

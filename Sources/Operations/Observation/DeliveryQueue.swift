@@ -1,8 +1,8 @@
 import Foundation
 
-/// The one mailbox of a dispatch queue that observations are delivered on.
+/// The mailbox of a dispatch queue through which all observations on it are delivered.
 ///
-/// Sharing it keeps the changes of many operations in one order, and makes one drain of many changes.
+/// Sharing it keeps the changes of many operations in one order, and makes one call of many changes.
 package final class DeliveryQueue: @unchecked Sendable {
   // Safe: `time` is touched only on the queue, one delivery after another; the rest is constant.
   let mailbox: Mailbox<OperationObservation.Delivery>
@@ -30,22 +30,21 @@ package final class DeliveryQueue: @unchecked Sendable {
     }
   }
 
-  /// Changes at how many waiting deliveries the pace is not kept; with 1 none waits.
+  /// Sets the number of waiting deliveries that do not wait for the pace; with 1 none waits.
   package func setBurst(_ count: Int) { mailbox.setBurst(count) }
 
   /// Lets the deliveries that wait for the pace wait no longer; calls `body` on the queue after all that were posted.
   package func deliverNow(_ body: @escaping @Sendable () -> Void = {}) { mailbox.deliverNow(body) }
 
-  // The queue is known by what is stored with it, because on Linux one queue has many wrapper objects. The mailbox keeps
-  // its queue, hence the queue keeps this weakly; and this apart from the mailbox, because what is kept weakly somewhere
-  // costs much more to hold.
+  // Found by the queue's specific value, because on Linux one queue has many wrapper objects. Weakly, because the mailbox
+  // keeps its queue; and this object apart from the mailbox, because a weakly referenced object costs more to retain.
   private struct WeakReference: Sendable { weak var delivery: DeliveryQueue? }
 
-  /// For good, as the queue is; and what is a flood is remembered though nobody observes for a moment.
+  /// Kept for good, so that a flood is remembered while there is no observer for a moment.
   private static let main = DeliveryQueue(.main, pace: .frames)
 
   private static let key = DispatchSpecificKey<WeakReference>()
-  // Bare, because the thread sanitizer takes the place of an empty value for that of the lock beside it.
+  // No `Lock`, because the thread sanitizer confuses the address of an empty value with that of the lock beside it.
   private static let lock = NSLock()
 
   static func of(_ queue: DispatchQueue) -> DeliveryQueue {

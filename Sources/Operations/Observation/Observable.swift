@@ -3,9 +3,9 @@ import Dispatch
 /// A property of an operation that can be observed.
 public struct ObservableProperty<Value: Equatable & Sendable>: Sendable {
   let read: @Sendable (OperationSnapshot) -> Value
-  /// Makes the change that leads from one snapshot to another, and hands it to the closure.
+  /// Makes the change from one snapshot to another and calls the closure with it.
   ///
-  /// Here rather than with the observer, because here the type is known: finding it out costs more than all else.
+  /// Here rather than with the observer, because the type is known here: a dynamic cast costs more than all the rest.
   let give:
     @Sendable (
       OperationSnapshot?, OperationSnapshot, (ObservedChange<Value>) -> Void
@@ -18,7 +18,7 @@ public struct ObservableProperty<Value: Equatable & Sendable>: Sendable {
     self.interest = interest
   }
 
-  /// One that follows from the lifecycle alone.
+  /// Makes a property that follows from the lifecycle alone.
   fileprivate init(lifecycle read: @escaping @Sendable (OperationLifecycle) -> Value) {
     self.init(.lifecycle(read)) { read($0.lifecycle) }
   }
@@ -71,19 +71,19 @@ public struct OperationStatus: Sendable, Equatable {
   }
 }
 
-/// What an observer is told: the value before and the value after.
+/// A change of an observed property: the value before and the value after.
 public struct ObservedChange<Value: Sendable>: Sendable {
   /// Nil when this is the value at the beginning, asked for with `.initial`.
   public let oldValue: Value?
-  /// The value after the change; the operation may have moved on since.
+  /// The value after the change; the operation may have changed again since.
   public let newValue: Value
-  /// How many changes right before this one were let go, because a reader of `changes(_:)` came too late for them.
+  /// How many changes right before this one were dropped, because a reader of `changes(_:)` was too late for them.
   ///
   /// A handler misses none.
   public let missed: Int
 }
 
-/// What else an observer wants to be told.
+/// Options of an observation.
 public struct ObservingOptions: OptionSet, Sendable {
   /// The bits.
   public let rawValue: Int
@@ -101,7 +101,7 @@ public protocol ObservableOperation: AsyncOperation {}
 extension AsyncOperation: ObservableOperation {}
 
 extension AsyncOperation {
-  /// What was last reported; nothing of an unknown whole at first.
+  /// The progress that was last reported; at first nothing of an unknown whole.
   public final var progress: OperationProgress { parts.existingObservers?.progress ?? OperationProgress() }
 
   /// Says how far the work has come, from any thread; ignored once the operation has finished.
@@ -124,9 +124,9 @@ extension ObservableOperation {
   /// Calls `handler` on `queue` after each change of a property, until the token goes away.
   ///
   /// Changes are delivered one at a time, in the order in which they happened, none left out; on one queue that holds
-  /// across operations. On the main queue a flood of changes is delivered in one go for each frame of a sixtieth of a
-  /// second; a few are delivered at once. A change that leaves the property as it was is not delivered. Any thread may call this, before
-  /// or after the operation has finished. When the operation has finished the observation ends by itself.
+  /// across operations. On the main queue many changes are delivered together, once for each frame of a sixtieth of a
+  /// second; a few are delivered at once. A change that leaves the property as it was is not delivered. Any thread may
+  /// call this, before or after the finish. The observation ends by itself when the operation has finished.
   public func observe<Value>(
     _ keyPath: KeyPath<ObservableProperties, ObservableProperty<Value>>, on queue: DispatchQueue = .main,
     options: ObservingOptions = [], _ handler: @escaping @Sendable (Self, ObservedChange<Value>) -> Void

@@ -2,12 +2,12 @@ import Dispatch
 
 /// The changes of one property of one operation, for `for await` on any actor.
 ///
-/// It begins when it is made, not when it is first read, and ends after the operation's last change, when the operation
-/// is freed, or when the reading task is cancelled. What is not read yet is kept up to a bound; then the oldest go, and
-/// the next change says how many in `missed`. The state that an operation ended with is therefore always told. Nothing is
-/// kept any more once the sequence and its iterators are gone. Of several readers each change goes to one.
+/// The sequence begins when it is made, not when it is first read, and ends after the operation's last change, when the
+/// operation is freed, or when the reading task is cancelled. Unread changes are kept up to a limit; then the oldest are
+/// dropped, and the next change says how many in `missed`. So the final state is always delivered. Nothing is kept once
+/// the sequence and its iterators are freed. Of several readers each change goes to one.
 public struct OperationChanges<Value: Equatable & Sendable>: AsyncSequence, Sendable {
-  /// A change, with the number of those that were let go right before it.
+  /// A change, with the number of changes that were dropped right before it.
   public typealias Element = ObservedChange<Value>
   /// It does not fail.
   public typealias Failure = Never
@@ -39,15 +39,15 @@ public struct OperationChanges<Value: Equatable & Sendable>: AsyncSequence, Send
 
   var buffer: ChangeBuffer<Value> { reader.buffer }
 
-  /// A reader of the changes that nobody has read yet.
+  /// A reader of the unread changes.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(reader: reader) }
 }
 
 extension AsyncOperation {
   /// The changes of a property from now on, each once, in order: `for await change in operation.changes(\.state)`.
   ///
-  /// Any thread may call this. Of changes that are not read yet the newest `limit` are kept, at least one. With `.initial`
-  /// the first is the value now.
+  /// Any thread may call this. The newest `limit` unread changes are kept, at least one. With `.initial` the first is the
+  /// value now.
   public final func changes<Value>(
     _ keyPath: KeyPath<ObservableProperties, ObservableProperty<Value>>, options: ObservingOptions = [],
     keeping limit: Int = 64

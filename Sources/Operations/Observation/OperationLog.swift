@@ -6,9 +6,9 @@ extension AsyncOperation {
 
   /// Says something about the work to whoever observes the log; from any thread, between the making and the finish.
   ///
-  /// Nothing is kept for an observer that comes later. A line is delivered in order with the operation's changes. It
-  /// costs a lock and no more where nobody observes; where an observer is ten thousand deliveries behind, lines are left
-  /// out, and the next one says how many.
+  /// Nothing is kept for an observer that comes later. A line is delivered in order with the operation's changes. Without
+  /// an observer it costs no more than a lock; where one is ten thousand deliveries behind, lines are left out, and the
+  /// next one says how many.
   public final func log(_ text: String) { post(.lines([OperationLogLine(text: text)]), below: Self.logLimit) }
 
   /// Posts lines as one delivery to each observer of the log, whose handler is called line by line.

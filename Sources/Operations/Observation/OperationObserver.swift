@@ -1,11 +1,11 @@
 import Foundation
 
-/// What happens in the life of an operation.
+/// An event in the life of an operation.
 ///
-/// Those that come at all come in this order, except that an operation may be cancelled, and may produce others, at any
-/// time before it has executed.
+/// Events come in this order, as far as they come, except that an operation may be cancelled, and may produce others, at
+/// any time before it has executed.
 public enum OperationEvent: Sendable {
-  /// It entered an `OperationFeeder` or a queue; of Foundation's own queue it is known by its reading `isReady`.
+  /// It entered an `OperationFeeder` or a queue; Foundation's own queue is noticed when it reads `isReady`.
   case didAttach
   /// `main` is about to be called.
   case willExecute
@@ -19,13 +19,11 @@ public enum OperationEvent: Sendable {
   case didFinish((any Error)?)
 }
 
-/// Somebody who is told what happens in the life of an operation.
-///
-/// Each method does nothing unless it is implemented.
+/// Receives the events of an operation; each method does nothing by default.
 public protocol OperationObserver: Sendable {
   /// It entered a queue or a feeder.
   func operationDidAttach(_ operation: AsyncOperation)
-  /// `main` is about to be called, or has been by now: nobody waits for an observer.
+  /// `main` is about to be called, or has been by now: the operation does not wait for observers.
   func operationWillExecute(_ operation: AsyncOperation)
   /// It gave another operation to its queue.
   func operation(_ operation: AsyncOperation, didProduce other: Operation)
@@ -64,10 +62,10 @@ extension OperationObserver {
 }
 
 extension AsyncOperation {
-  /// Tells `observer`, on `queue`, what happens from now on until the operation has finished, which keeps it that long.
+  /// Delivers the events from now on to `observer` on `queue`; the observer is kept until the operation has finished.
   ///
-  /// Calls come one at a time, in the order in which things happened, none left out; on one queue that holds across
-  /// observers and operations. Any thread may call this. To see it attach, add the observer before the operation enters.
+  /// Calls come one at a time, in the order of the events, none left out; on one queue that holds across observers and
+  /// operations. Any thread may call this. Add the observer before the operation enters a queue to see it attach.
   public final func addObserver(_ observer: any OperationObserver, on queue: DispatchQueue = .main) {
     addEvents(on: queue) { operation, event in observer.tell(operation, event) }
   }
@@ -99,9 +97,9 @@ extension AsyncOperation {
 }
 
 extension ObservableOperation {
-  /// Calls `handler` on `queue` for what happens from now on, until the token goes away or the operation has finished.
+  /// Calls `handler` on `queue` with each event from now on, until the token goes away or the operation has finished.
   ///
-  /// As with `addObserver(_:on:)`: in order, none left out.
+  /// In order and none left out, as with `addObserver(_:on:)`.
   public func observeEvents(
     on queue: DispatchQueue = .main, _ handler: @escaping @Sendable (Self, OperationEvent) -> Void
   ) -> ObservationToken {

@@ -3,13 +3,13 @@ import Synchronization
 
 /// Hands operations to an `OperationQueue` when they are ready, a few more than it runs at once.
 ///
-/// Foundation's queue on Linux walks past all that waits in it whenever something happens. Here what waits, waits in our
-/// own graph, and the queue holds only what may run: a hundred thousand operations are no harder on it than ten. Width,
-/// suspension and `queuePriority` are the queue's and the operations' own. Any thread may call anything.
+/// Foundation's queue on Linux visits all that waits in it at every event. Here waiting operations stay in our own graph,
+/// and the queue holds only what may run: a hundred thousand operations are no harder on it than ten. Width, suspension
+/// and `queuePriority` are the queue's and the operations' own. Any thread may call anything.
 ///
 /// An `AsyncOperation` that is cancelled before it has entered the queue finishes at once, without executing, even if
 /// the queue is suspended. Of an operation of another class the feeder knows the dependencies that it has when it is
-/// added and sees its end; that it was cancelled is seen once it runs.
+/// added, and its end; a cancellation takes effect when it would run.
 ///
 /// The feeder keeps each operation until it has finished, and itself as long as there is one.
 public final class OperationFeeder: NodeHolder, @unchecked Sendable {
@@ -293,8 +293,7 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
 
   /// The width of the queue, its `maxConcurrentOperationCount`.
   ///
-  /// Set here, a greater width takes effect at once; set on the queue, only
-  /// when the next operation finishes.
+  /// Set here, a greater width takes effect at once; set on the queue, when the next operation finishes.
   public var maxConcurrentOperationCount: Int {
     get { queue.maxConcurrentOperationCount }
     set {

@@ -4,7 +4,7 @@ import Foundation
 public protocol OperationQueueDelegate: AnyObject, Sendable {
   /// An operation is about to be added; called on the thread that adds it, which waits.
   ///
-  /// The place to give it a condition, an observer or a time limit.
+  /// The place to give the operation a condition, an observer or a time limit.
   func operationQueue(_ queue: OperationQueue, willAdd operation: Operation)
   /// An operation has been added.
   func operationQueue(_ queue: OperationQueue, didAdd operation: Operation)

@@ -1,12 +1,12 @@
 import Foundation
 
 extension AsyncOperation {
-  /// Gives another operation to whatever this one is in: its group, its feeder or its queue.
+  /// Gives another operation to the group, the feeder or the queue that this one is in.
   ///
-  /// From `main`, or later. Foundation tells no operation which queue it is in, so that of one in a plain `OperationQueue`
-  /// the queue is known while `main` is running, and after it only if the operation had an observer, a condition or a
-  /// time limit when it began; elsewhere this is a programmer error. So is an operation that has been started or added
-  /// before, a finished group, and a cycle of dependencies. Observers are told before it is added.
+  /// From `main`, or later. Foundation tells no operation which queue it is in: a plain `OperationQueue` is known while
+  /// `main` is running, and after it only if the operation had an observer, a condition or a time limit when it began;
+  /// else this is a programmer error. So is an operation that has been started or added before, a finished group, and a
+  /// cycle of dependencies. Observers are told before it is added.
   public final func produce(_ operation: Operation) {
     if let group = parts.existingSideState?.group as? GroupOperation {
       post(.produced(operation))
@@ -25,7 +25,7 @@ extension AsyncOperation {
     }
   }
 
-  /// The queue of the thread, if `main` may be what it is running.
+  /// The queue of the thread, if that may be running `main`.
   private var currentQueue: OperationQueue? {
     guard case .beginning = parts.lifecycle.state else { return nil }
     return OperationQueue.current
