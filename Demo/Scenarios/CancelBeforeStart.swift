@@ -2,7 +2,7 @@ import Foundation
 import JobModel
 import OperationDashboard
 
-/// Cancelled while it waits: it never executes, it finishes all the same, and what depends on it goes on.
+/// Operations that are cancelled while they wait: they never execute but finish, and their dependents start.
 enum CancelBeforeStart {
   static func perform() throws -> Performance {
     let queue = Performance.queue("cancel-before-start", width: 1)

@@ -1,24 +1,23 @@
 import Foundation
 import Operations
 
-/// When what happened, in seconds since the first look at it; from any thread.
+/// The times of events since `begin`; from any thread.
 final class Diary: Sendable {
   private let origin = Lock<ContinuousClock.Instant?>(nil)
   private let entries = Lock<[String: Duration]>([:])
 
-  /// Time runs from here.
   func begin() { origin.withLock { $0 = .now } }
 
-  /// Only the first note of an event counts.
+  /// Records an event; only its first note counts.
   func note(_ event: String) {
     let now = origin.withLock { $0 }.map { ContinuousClock.now - $0 } ?? .zero
     entries.withLock { if $0[event] == nil { $0[event] = now } }
   }
 
-  /// Nil for what has not happened.
+  /// The time of an event; nil if it has not happened.
   subscript(event: String) -> Duration? { entries.withLock { $0[event] } }
 
-  /// As a person reads it; `never` for what has not happened.
+  /// The time as text; `never` if it has not happened.
   func text(_ event: String) -> String { self[event].map(Self.seconds) ?? "never" }
 
   static func seconds(_ time: Duration) -> String {

@@ -2,9 +2,7 @@ import Foundation
 import OperationDashboard
 import Operations
 
-/// An asynchronous operation as it is often written first: `main` sets the work going and returns.
-///
-/// `Operation` takes the return of `main` for the end.
+/// A naive asynchronous operation: `main` starts the work and returns, and `Operation` takes that for the end.
 private final class Forgetful: Operation, @unchecked Sendable {
   // Safe: all is constant.
   private let length: Duration
@@ -27,7 +25,7 @@ private final class Forgetful: Operation, @unchecked Sendable {
   }
 }
 
-/// What is finished before it has worked, and what is not.
+/// An operation that finishes before its work is done, beside one that doesn't.
 enum EarlyFinish {
   static func perform() throws -> Performance {
     let queue = Performance.queue("early-finish", width: 2)

@@ -21,7 +21,7 @@ enum OneOrThree {
     let feed = QueueFeed(observing: queue)
     try feed.add(alone + [widen] + together)
     return Performance(feed) { run in
-      let (one, three) = (Span(run, "alone"), Span(run, "together"))
+      let (one, three) = (Batch(run, "alone"), Batch(run, "together"))
       let times = Int((one.length / max(three.length, .milliseconds(1)) * 10).rounded())
       return [
         "one-or-three: the same three downloads of \(Tally.bytes(Int64(size))), from a server that gives each \(Tally.bytes(Int64(rate))) a second.",
@@ -42,8 +42,8 @@ enum OneOrThree {
     }
   }
 
-  /// What the downloads of one name took, from the first start to the last end.
-  private struct Span {
+  /// The downloads of one name, from the first start to the last end.
+  private struct Batch {
     let length: Duration
     let widest: Int
     let bytes: Int64

@@ -2,7 +2,7 @@ import Foundation
 import JobModel
 import OperationDashboard
 
-/// A scenario on its way, played with real operations in a real queue.
+/// A scenario with real operations in a real queue.
 package struct Performance: Sendable {
   package let feed: QueueFeed
   private let whenStarted: @Sendable () -> Void
@@ -16,14 +16,14 @@ package struct Performance: Sendable {
     self.story = story
   }
 
-  /// Lets the operations begin, once somebody watches.
+  /// Starts the operations; subscribe before.
   package func start() {
     whenStarted()
     feed.queue.isSuspended = false
     feed.start()
   }
 
-  /// What it showed, with what was measured in this very run.
+  /// The closing lines, with the times of this run.
   func closing(_ run: Run) -> [String] { story(run) }
 
   /// A queue whose operations wait for `start`.

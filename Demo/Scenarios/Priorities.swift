@@ -2,7 +2,7 @@ import Foundation
 import JobModel
 import OperationDashboard
 
-/// Who of the ready goes first.
+/// Operations of different priority that become ready at the same time.
 enum Priorities {
   static func perform() throws -> Performance {
     let queue = Performance.queue("priorities", width: 1)
@@ -23,7 +23,7 @@ enum Priorities {
     let promoted = JobID(waiting.count)
     let begin: @Sendable () -> Void = {
       DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(450)) {
-        // By the door that the keys use.
+        // The command that the key sends.
         feed.send(.setPriority([promoted], .high))
       }
     }

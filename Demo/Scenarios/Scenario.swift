@@ -1,14 +1,13 @@
 import Foundation
 import JobModel
 
-/// A run that comes with the program, to be watched or learned from.
+/// A built-in run for demonstration.
 package struct Scenario: Sendable {
   package enum Source: Sendable {
-    /// YAML; its paths are relative to a folder of the caller's. Where a server is needed, the variable `base` is to be
-    /// set to its address.
+    /// YAML with paths relative to a folder of the caller; the variable `base` is the address of the server, if needed.
     case jobFile(String)
     case graph(@Sendable () -> JobGraph)
-    /// Real operations in a real queue; `base` is the server's address where one is needed, and files go to the folder.
+    /// Real operations in a real queue; `base` is the address of the server, if needed, `folder` the place for files.
     case operations(@Sendable (_ base: String, _ folder: URL) throws -> Performance)
   }
 
@@ -16,7 +15,7 @@ package struct Scenario: Sendable {
   /// One line for the list of scenarios.
   package let summary: String
   package let source: Source
-  /// Whether it talks to the demo server.
+  /// Whether it needs the demo server.
   package let needsServer: Bool
   private let story: @Sendable (Run) -> [String]
 
@@ -31,7 +30,7 @@ package struct Scenario: Sendable {
     self.story = story
   }
 
-  /// What it showed, as lines without an end of line; told from what happened, also where that is less than planned.
+  /// The closing lines, without line feeds, about what happened, even if the run was left early.
   package func closing(_ run: Run, of performance: Performance? = nil) -> [String] {
     let wasDisturbed = run.jobs.contains { $0.state == .cancelled(by: .person) || $0.state == .cancelled(by: .signal) }
     guard run.isComplete, !wasDisturbed, run.stopping == nil else {

@@ -1,7 +1,7 @@
 import Foundation
 import Operations
 
-/// Works for a while in steps: an operation that says itself when it has finished.
+/// An asynchronous operation that works for a while in steps.
 final class Stint: AsyncOperation, @unchecked Sendable {
   // Safe: all is constant.
   private let length: Duration
@@ -9,7 +9,7 @@ final class Stint: AsyncOperation, @unchecked Sendable {
   private let diary: Diary
   private let atStart: @Sendable (Stint) -> Void
 
-  /// `atStart` is called where the operation starts; the diary gets `NAME began` and `NAME worked`.
+  /// `atStart` is called at the start; the diary gets `NAME began`, `NAME worked` and `NAME finished`.
   init(
     _ name: String, lasts length: Duration, steps: Int = 8, diary: Diary,
     atStart: @escaping @Sendable (Stint) -> Void = { _ in }

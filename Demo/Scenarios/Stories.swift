@@ -1,6 +1,6 @@
 import JobModel
 
-/// What each scenario showed, once it has come to its end.
+/// The closing lines of the scenarios.
 enum Stories {
   static func collect(_ run: Run) -> [String] {
     let tally = Tally(run)
@@ -72,7 +72,7 @@ enum Stories {
     ] + failed(run)
   }
 
-  /// Failures that no scenario plans for.
+  /// Unplanned failures.
   private static func failed(_ run: Run) -> [String] {
     run.jobs.compactMap { record in
       guard case .failed(let failure, allowed: false) = record.state else { return nil }

@@ -1,8 +1,8 @@
 import JobModel
 
-/// Ten thousand simulated jobs that take no time: all of the run's cost is the scheduler's and the screen's.
+/// Ten thousand simulated jobs without duration, so that only the scheduler and the screen take time.
 enum StressGraph {
-  /// Waves of `width` jobs; each needs two of the wave before.
+  /// Waves of `width` jobs; each job needs two of the previous wave.
   static func make(waves: Int = 100, width: Int = 100) -> JobGraph {
     var jobs: [Job] = []
     jobs.reserveCapacity(waves * width)

@@ -1,6 +1,6 @@
 import JobModel
 
-/// The numbers of a run that the closings speak of.
+/// The numbers of a run for the closing lines.
 struct Tally {
   /// From the first event to the last.
   private let time: Duration
@@ -13,17 +13,17 @@ struct Tally {
 
   var lasted: String { Self.seconds(time) }
 
-  /// What the jobs would have taken one after another.
+  /// The sum of all execution times.
   var oneByOne: String { Self.seconds(records.reduce(.zero) { $0 + $1.spent.executing }) }
 
-  /// The most attempts that were in progress at one moment.
+  /// The largest number of simultaneous attempts.
   var widest: Int {
     var edges: [(at: Duration, change: Int)] = []
     for attempt in records.flatMap(\.attempts) {
       edges.append((attempt.startedAt, 1))
       edges.append((attempt.endedAt ?? time, -1))
     }
-    // An end makes room for a start at the same instant.
+    // At the same instant an end precedes a start.
     edges.sort { ($0.at, $0.change) < ($1.at, $1.change) }
     var now = 0
     return edges.reduce(0) { most, edge in
@@ -38,7 +38,7 @@ struct Tally {
   /// Attempts that failed and were followed by another.
   var retries: Int { records.reduce(0) { $0 + $1.retries } }
 
-  /// What attempts failed of, as `the network (3), HTTP 503 (2)`, the most frequent first.
+  /// The causes of failed attempts, most frequent first: `the network (3), HTTP 503 (2)`.
   var failures: String {
     var counts: [String: Int] = [:]
     for failure in records.flatMap(\.attempts).compactMap(\.failure) { counts[failure.cause.words, default: 0] += 1 }
@@ -48,7 +48,7 @@ struct Tally {
 
   func bytes(_ kind: String) -> String { Self.bytes(moved(kind)) }
 
-  /// Files whose checksum was asked for and was right.
+  /// The number of downloads with a verified checksum.
   var proven: Int {
     records.count { record in
       guard case .download(let download) = record.job.work else { return false }
@@ -56,7 +56,7 @@ struct Tally {
     }
   }
 
-  /// Jobs of a kind that ended well.
+  /// The number of jobs of a kind that succeeded.
   func succeeded(_ kind: String) -> Int {
     records.count { $0.job.work.kind == kind && $0.state == .succeeded(upToDate: false) }
   }

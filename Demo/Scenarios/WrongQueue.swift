@@ -2,9 +2,9 @@ import Foundation
 import OperationDashboard
 import Operations
 
-/// Something of the screen, which belongs to the UI queue.
+/// A part of the screen, which must be used on the UI queue.
 private final class Scoreboard: @unchecked Sendable {
-  // Safe: behind a lock, so that the scenario itself is sound; what it shows is the check at the door.
+  // Safe: behind a lock, so that the scenario has no data race; `UIQueue.check` reports the wrong queue.
   private let lines = Lock<[String]>([])
 
   func show(_ line: String) {
@@ -15,7 +15,7 @@ private final class Scoreboard: @unchecked Sendable {
   var count: Int { lines.withLock { $0.count } }
 }
 
-/// Works, and ends with a line for the scoreboard.
+/// An operation whose result is a line for the scoreboard.
 private final class Game: ResultOperation<String>, @unchecked Sendable {
   // Safe: constant.
   private let stint: Stint
@@ -35,7 +35,7 @@ private final class Game: ResultOperation<String>, @unchecked Sendable {
   override func didCancel() { finish(.failure(CancellationError())) }
 }
 
-/// Waits for the answers of the others: a completion handler is called when its operation has finished already.
+/// Waits for the completion handlers of the others, which are called after their operations have finished.
 private final class Answers: AsyncOperation, @unchecked Sendable {
   // Safe: behind the lock.
   private let missing: Lock<Int>

@@ -10,7 +10,7 @@
 // Declared by wchar.h only for programs that ask for X/Open.
 extern int wcwidth(wchar_t);
 
-// What Swift cannot import of curses: macros, variadic functions, and globals that the library writes.
+// Wrappers of what Swift cannot import: macros, variadic functions, and globals that the library writes.
 
 static inline WINDOW *nc_screen(void) { return stdscr; }
 static inline void nc_clear_on_refresh(void) { clearok(curscr, TRUE); }
@@ -18,7 +18,7 @@ static inline TERMINAL *nc_current_term(void) { return cur_term; }
 static inline int nc_colors(void) { return COLORS; }
 static inline int nc_color_pairs(void) { return COLOR_PAIRS; }
 
-/// The cells that curses will count for a scalar; -1 for one that the locale does not know.
+/// The width of a scalar in cells as curses counts it; -1 for one unknown to the locale.
 static inline int nc_width(uint32_t scalar) { return wcwidth((wchar_t)scalar); }
 
 enum { nc_cell_scalars = CCHARW_MAX };
@@ -62,12 +62,12 @@ static inline void nc_remove(char *text, const char *part, size_t from) {
   memmove(place + from, rest, strlen(rest) + 1);
 }
 
-/// Has looks changed in fewer bytes: to be called once, before anything is drawn.
+/// Shortens the sequences for attributes: to be called once, before anything is drawn.
 ///
-/// The description of xterm and its kin names the ASCII set with every change, in case line drawing was on, and a zero for
-/// what an empty number says too. Nothing here is drawn in another set, and of a small frame it was a fifth.
+/// The descriptions of xterm and its relatives select the ASCII set with every change, which is needed only after line
+/// drawing, and write a redundant zero. That was a fifth of a small frame.
 static inline void nc_shorten_looks(void) {
-  // The strings that curses itself uses: those behind the macros of term.h are a copy.
+  // tigetstr returns the strings that curses uses; the macros of term.h refer to a copy.
   nc_remove((char *)nc_capability("sgr0"), "\033(B", 0);
   nc_remove((char *)nc_capability("sgr"), "%?%p9%t\033(0%e\033(B%;", 0);
   nc_remove((char *)nc_capability("sgr"), "\033[0", 2);

@@ -10,7 +10,7 @@ static int ends[2] = {-1, -1};
 static void note(int number) {
   int saved = errno;
   unsigned char byte = (unsigned char)number;
-  // A full pipe holds more signals than anybody meant.
+  // A full pipe drops the signal: it holds enough of them.
   if (write(ends[1], &byte, 1) < 0) errno = saved;
   errno = saved;
 }
@@ -40,6 +40,6 @@ int signal_pipe_watch(int number) {
 void signal_pipe_unwatch(int number) {
   struct sigaction now;
   if (number <= 0 || number >= signals || sigaction(number, NULL, &now) != 0) return;
-  // What somebody has put there since is theirs.
+  // A handler installed since is kept.
   if (now.sa_handler == note) sigaction(number, &before[number], NULL);
 }

@@ -11,7 +11,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-// Everything here but arming runs in signal handlers: only async-signal-safe calls, no locks, no allocation.
+// Everything except arming executes in signal handlers: async-signal-safe calls only, no locks, no allocation.
 
 enum { capacity = 2048 };
 
@@ -23,7 +23,7 @@ struct restoration {
   char bytes[capacity];
 };
 
-// Arming writes the one that is not in force, then puts it in force: a handler never sees half of one.
+// Arming fills the inactive one, then activates it, so that a handler never sees a partial one.
 static struct restoration kept[2];
 static _Atomic(struct restoration *) armed = NULL;
 
@@ -48,10 +48,10 @@ static void write_all(int fd, const char *bytes, size_t length) {
 
 void terminal_guard_restore(void) {
   struct restoration *now = atomic_exchange(&armed, NULL);
-  // A fork that has not called exec has a copy of all this, but not the screen.
+  // A fork before exec has a copy of this state but doesn't own the screen.
   if (now == NULL || now->owner != getpid()) return;
   int saved = errno;
-  // In the background the terminal is the shell's, and is already as the shell wants it.
+  // In the background the shell has restored the terminal already.
   pid_t foreground = tcgetpgrp(now->fd);
   if (foreground <= 0 || foreground == getpgrp()) {
     sigset_t output, old;
@@ -59,7 +59,7 @@ void terminal_guard_restore(void) {
     sigaddset(&output, SIGTTOU);
     pthread_sigmask(SIG_BLOCK, &output, &old);
     write_all(now->fd, now->bytes, now->length);
-    // TCSANOW: draining could wait for ever on a terminal that nobody reads.
+    // TCSANOW: draining could block forever on a terminal that nobody reads.
     tcsetattr(now->fd, TCSANOW, &now->shell);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
   }
@@ -72,13 +72,13 @@ static void on_signal(int number, siginfo_t *info, void *context) {
   for (int i = 0; i < guarded_count; i++) {
     if (guarded[i] == number) next = before[i];
   }
-  // A crash reporter that was there first gets the fault with its context, as if we were not here.
+  // An earlier handler, of a crash reporter, gets the fault with its context.
   if (next.sa_flags & SA_SIGINFO) {
     next.sa_sigaction(number, info, context);
   } else if (next.sa_handler != SIG_DFL && next.sa_handler != SIG_IGN) {
     next.sa_handler(number);
   }
-  // Then the signal's own end, so that the exit status tells the truth.
+  // Then the default action, so that the exit status names the signal.
   struct sigaction plain = {.sa_handler = SIG_DFL};
   sigaction(number, &plain, NULL);
   sigset_t own;
@@ -90,7 +90,7 @@ static void on_signal(int number, siginfo_t *info, void *context) {
 
 void terminal_guard_thread(void) {
   static _Thread_local bool has_one = false;
-  // One for all who ask: of the threads that serve the UI only one runs at a time.
+  // One stack is enough: only one thread serves the UI at a time.
   static char stack[64 * 1024];
   if (has_one) return;
   has_one = true;
@@ -111,7 +111,7 @@ static void install(void) {
     if (sigaction(guarded[i], NULL, &before[i]) != 0) continue;
     bool plain = !(before[i].sa_flags & SA_SIGINFO) && before[i].sa_handler == SIG_DFL;
     bool ignored = !(before[i].sa_flags & SA_SIGINFO) && before[i].sa_handler == SIG_IGN;
-    // What is ignored stays so, and what the program handles itself is its own to end.
+    // Ignored signals stay ignored, and the program's own handlers stay installed.
     if (ignored || (!plain && !is_fault(guarded[i]) && guarded[i] != SIGQUIT)) continue;
     struct sigaction ours = {.sa_flags = SA_SIGINFO | SA_ONSTACK};
     ours.sa_sigaction = on_signal;
@@ -140,8 +140,8 @@ void terminal_stop_group(void) {
   sigset_t stop, mask;
   sigemptyset(&stop);
   sigaddset(&stop, SIGTSTP);
-  // The others of the group first, ourselves deaf; a ^Z still pending for us goes with it. Then this thread,
-  // so that the stop has happened when raise returns.
+  // First the others of the group while this process ignores the signal, which also discards a pending ^Z. Then this
+  // thread, so that the process has stopped and continued when raise returns.
   sigaction(SIGTSTP, &ignore, &program);
   pthread_sigmask(SIG_UNBLOCK, &stop, &mask);
   kill(0, SIGTSTP);

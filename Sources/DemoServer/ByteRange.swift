@@ -1,11 +1,11 @@
-/// What a `Range` header asks of a content of known size.
+/// The `Range` header of a request for content of known size.
 enum ByteRange: Equatable {
-  /// No range, or one that may be ignored: the whole is sent.
+  /// No range, or one that may be ignored.
   case whole
   case part(Range<Int>)
   case unsatisfiable
 
-  /// Reads `bytes=a-b`, `bytes=a-` and `bytes=-n`; several ranges at once get the whole, as RFC 9110 allows.
+  /// Reads `bytes=a-b`, `bytes=a-` and `bytes=-n`; several ranges are ignored, as RFC 9110 allows.
   init(_ header: String?, size: Int) {
     guard let header, header.hasPrefix("bytes=") else {
       self = .whole

@@ -1,4 +1,4 @@
-/// What the `collect` scenario's server knows: each item goes one way, and a step out of order is refused.
+/// The items of the `collect` scenario; each passes its stages in order, and a step out of order is refused.
 struct Catalogue {
   enum Stage: String, Encodable, Comparable, CaseIterable {
     case created
@@ -22,7 +22,7 @@ struct Catalogue {
 
   private(set) var items: [Item] = []
 
-  /// A step that may not happen now, as a status and a sentence.
+  /// A step out of order, as an HTTP status and a sentence.
   struct Refusal: Error {
     var status: Int
     var message: String
@@ -75,7 +75,7 @@ struct Catalogue {
     return items[index]
   }
 
-  /// Three words that the asset's bytes decide.
+  /// Three words derived from the asset's checksum.
   private static func tags(for sum: String) -> [String] {
     let words = [
       ["calm", "bright", "grainy", "sharp", "soft", "deep", "pale", "wide"],

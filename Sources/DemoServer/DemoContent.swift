@@ -1,6 +1,6 @@
 import Checksums
 
-/// Bytes that a size and a seed determine, so that both ends of a transfer can be checked without a file.
+/// Content determined by a size and a seed, so that both ends of a transfer can be checked without a file.
 package struct DemoContent: Sendable, Equatable {
   package var size: Int
   package var seed: UInt64
@@ -10,7 +10,7 @@ package struct DemoContent: Sendable, Equatable {
     self.seed = seed
   }
 
-  /// Writes the bytes from `offset` on, as many as fit or are left, and returns how many those are.
+  /// Writes the bytes from `offset` on, as many as fit, and returns their number.
   package func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) -> Int {
     let count = min(buffer.count, size - offset)
     guard count > 0 else { return 0 }
@@ -50,7 +50,7 @@ package struct DemoContent: Sendable, Equatable {
     return sum.hex
   }
 
-  /// A mix of the seed and the word's place; any word can be had without those before it.
+  /// A hash of the seed and the index, so that any word can be computed alone.
   private func word(_ index: Int) -> UInt64 {
     var word = seed &* 0xd134_2543_de82_ef95 &+ UInt64(truncatingIfNeeded: index) &* 0x9e37_79b9_7f4a_7c15
     word = (word ^ (word >> 30)) &* 0xbf58_476d_1ce4_e5b9

@@ -1,11 +1,11 @@
 import CMicrohttpd
 import Foundation
 
-/// One request on its way through the server; lives on the library's thread.
+/// A request and its answer; used on the library's thread.
 final class DemoExchange {
   enum Phase {
     case receiving
-    /// The body is here, and the answer waits until then.
+    /// The body is complete; the answer is delayed until then.
     case waiting(until: Duration)
     case answered
   }
@@ -21,7 +21,7 @@ final class DemoExchange {
   let site: Site
   private let began = ContinuousClock.now
 
-  /// Since the request came.
+  /// The time since the request arrived.
   var now: Duration { began.duration(to: .now) }
 
   init(_ address: String, on connection: OpaquePointer, of site: Site) {
@@ -35,7 +35,7 @@ final class DemoExchange {
     MHD_lookup_connection_value(connection.pointer, .HEADER_KIND, name).map { String(cString: $0) }
   }
 
-  /// Takes what the rate allows of a piece of the body and returns how much that was; nil ends the connection.
+  /// Takes as much of a piece of the body as the rate allows and returns the count; nil closes the connection.
   func receive(_ piece: UnsafeRawBufferPointer) -> Int? {
     var limit = piece.count
     if case .cut(let offset)? = fault { limit = min(limit, offset - body.size) }
@@ -47,7 +47,7 @@ final class DemoExchange {
     switch pace.step(wanted: limit, at: now) {
     case .pass(let count):
       body.append(UnsafeRawBufferPointer(rebasing: piece[..<count]))
-      // What is left over waits, or the library would ask again at once.
+      // Otherwise the library would offer the rest at once.
       if count < piece.count, count < limit { _ = site.suspensions.suspend(connection, for: .milliseconds(40)) }
       return count
     case .wait(let delay):
@@ -55,7 +55,7 @@ final class DemoExchange {
     }
   }
 
-  /// Puts the next bytes of the answer into `buffer`, as the library's content reader.
+  /// Writes the next bytes of the answer to `buffer`; returns the result of the library's content reader.
   func send(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) -> Int {
     let left = reply.length - offset
     var limit = min(buffer.count, left)

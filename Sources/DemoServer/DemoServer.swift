@@ -2,7 +2,7 @@ import CMicrohttpd
 import Foundation
 import Operations
 
-/// A loopback HTTP server that is slow, broken or refusing on order, for the scenarios and for tests.
+/// A loopback HTTP server that is slow, broken or refusing on request, for scenarios and tests.
 ///
 ///     GET  /file/NAME      `size` bytes that `size` and `seed` determine (`DemoContent`), with ETag, Last-Modified and
 ///                          Range; `ranges=0` takes no ranges
@@ -24,10 +24,10 @@ import Operations
 ///     reset=N              the same by a reset
 ///     stall=N              this many milliseconds before the header
 ///     hangup               the connection ends without a word
-///     times=K              each of the last five, in their order, holds for K requests of that very address; after
-///                          these the answer is right. Without it the first holds for ever
+///     times=K              each of the last five, in their order, applies to K requests of the same address; later
+///                          answers are right. Without it the first applies to all requests
 ///
-/// One thread serves all connections. A slow one waits on a timer, so a server at rest costs nothing.
+/// One thread serves all connections. A slow one waits on a timer, so an idle server uses no CPU.
 package final class DemoServer: Sendable {
   /// The server could not listen.
   package struct StartFailure: Error, CustomStringConvertible {
@@ -37,18 +37,17 @@ package final class DemoServer: Sendable {
     package var description: String { "the demo server can't listen on 127.0.0.1:\(port): \(reason)" }
   }
 
-  /// The one that was chosen, where 0 was asked for.
+  /// The actual port, also if 0 was requested.
   package let port: UInt16
 
   private let site = Site()
   private let daemon: Lock<Handle?>
 
-  /// Safe: the pointer is only ever handed to the library, whose functions lock.
+  /// Safe: the pointer is passed only to the library, whose functions lock.
   private struct Handle: @unchecked Sendable {
     let pointer: OpaquePointer
   }
 
-  /// Listens from here on.
   package init(port: UInt16 = 0) throws(StartFailure) {
     let context = Unmanaged.passUnretained(site).toOpaque()
     guard let pointer = opdash_mhd_start(port, handleRequest, context, openRequest, closeRequest) else {
@@ -58,16 +57,16 @@ package final class DemoServer: Sendable {
     daemon = Lock(Handle(pointer: pointer))
   }
 
-  /// As it stands in a job file: `http://127.0.0.1:8080`.
+  /// The base URL: `http://127.0.0.1:8080`.
   package var address: String { "http://127.0.0.1:\(port)" }
 
-  /// How many requests there were for a path, whatever their options; HEAD does not count.
+  /// The number of requests for a path with any options, without HEAD.
   package func requestCount(_ path: String) -> Int { site.requestCount(path) }
 
-  /// How often the server's thread was asked to do something for a connection.
+  /// The number of calls on the server's thread.
   package var turnCount: Int { site.turnCount }
 
-  /// Ends every connection and returns once the thread is gone; the second call does nothing.
+  /// Closes every connection and returns when the thread has ended; further calls do nothing.
   package func stop() {
     let handle = daemon.withLock { daemon in
       defer { daemon = nil }
@@ -81,7 +80,7 @@ package final class DemoServer: Sendable {
   deinit { stop() }
 }
 
-// What the library calls, on its own thread. `cls` is the site, the context of a connection its exchange.
+// Callbacks of the library, on its thread. `cls` is the site, the context of a connection its exchange.
 
 private func openRequest(
   _ cls: UnsafeMutableRawPointer?, _ address: UnsafePointer<CChar>?, _ connection: OpaquePointer?
@@ -122,7 +121,7 @@ private func handleRequest(
       let start = Array("HTTP/1.1 200 OK\r\nContent-Le".utf8)
       opdash_mhd_send_raw(exchange.connection.pointer, start, start.count)
       return .NO
-    // Whoever asks before sending a body can be told at once.
+    // A client that waits for 100 Continue is answered before it sends the body.
     case .status?: return exchange.header("Expect") == nil ? .YES : answer(exchange)
     default: return .YES
     }
@@ -150,7 +149,7 @@ private func handleRequest(
 private func answer(_ exchange: DemoExchange) -> MHD_Result {
   exchange.reply = exchange.site.reply(to: exchange)
   exchange.phase = .answered
-  // A body that was received at its rate is answered at once.
+  // The rate has already delayed a received body.
   if exchange.body.size > 0 { exchange.pace = Pace(rate: nil) }
   let response = MHD_create_response_from_callback(
     UInt64(exchange.reply.length), 64 << 10, readContent, Unmanaged.passRetained(exchange).toOpaque()

@@ -1,27 +1,27 @@
-/// How many bytes may pass now, for a stream held to a number of bytes a second.
+/// Limits a stream to a number of bytes per second.
 struct Pace {
-  /// Bytes a second; nil is unlimited.
+  /// Bytes per second; nil is unlimited.
   let rate: Int?
   private var credit = 0.0
   private var last: Duration?
 
-  /// Bytes pass in portions of this long: short enough to look even, long enough to cost little.
+  /// The time between two portions: short enough to look even, long enough to cost little.
   private static let portion = Duration.milliseconds(40)
 
   init(rate: Int?) { self.rate = rate }
 
   enum Step: Equatable {
     case pass(Int)
-    /// Nothing may pass before this long from now.
+    /// No byte may pass for this time.
     case wait(Duration)
   }
 
-  /// What to do with `wanted` bytes at instant `now`.
+  /// How many of `wanted` bytes may pass at `now`.
   mutating func step(wanted: Int, at now: Duration) -> Step {
     guard let rate else { return .pass(wanted) }
     let portion = max(1, Double(rate) * (Self.portion / .seconds(1)))
     if let last { credit += Double(rate) * ((now - last) / .seconds(1)) }
-    // A reader that was away may catch up on one portion, not on all that it missed; a late timer is no such reader.
+    // Late timers are made up for; a reader that pauses longer gets no more than four portions at once.
     credit = min(credit, portion * 4)
     last = now
     let needed = min(Double(wanted), portion)

@@ -1,12 +1,12 @@
 import Checksums
 
-/// A body that a client sent: its size and sum, and its bytes as long as they are few.
+/// The body of a request: its size and checksum, and its bytes if they are few.
 struct ReceivedBody {
-  /// More than this is counted and summed, not kept.
+  /// The most bytes that are kept.
   static let kept = 32 << 20
 
   private(set) var size = 0
-  /// Nil once there were too many.
+  /// Nil for a larger body.
   private(set) var bytes: [UInt8]? = []
   private let sum = SHA256Sum()
 

@@ -1,14 +1,14 @@
 import Foundation
 
-/// The address of a request, taken apart.
+/// The parsed address of a request.
 struct Request: Equatable {
-  /// As the client wrote it; counters of faults go by this.
+  /// As the client sent it; faults are counted by it.
   var address: String
   /// Percent-decoded.
   var path: [String]
   var options = Options()
 
-  /// What a URL's query asks of the server; `DemoServer` says what each does.
+  /// The options in the query; see `DemoServer`.
   struct Options: Equatable {
     var size = 0
     var seed: UInt64 = 0
@@ -19,7 +19,7 @@ struct Request: Equatable {
     var times = Int.max
   }
 
-  /// Nil with a sentence for the client if the query has a fault.
+  /// Fails with a sentence for the client.
   static func parse(_ address: String) -> Result<Request, BadRequest> {
     guard let parts = URLComponents(string: address) else { return .failure(BadRequest("this is no address")) }
     var request = Request(address: address, path: parts.path.split(separator: "/").map(String.init))
@@ -30,7 +30,7 @@ struct Request: Equatable {
   }
 }
 
-/// What is wrong with a request, as one sentence.
+/// The fault of a request as a sentence.
 struct BadRequest: Error, Equatable {
   var message: String
 
@@ -38,7 +38,7 @@ struct BadRequest: Error, Equatable {
 }
 
 extension Request.Options {
-  /// Returns what is wrong, if anything is.
+  /// Returns the fault; nil for a valid option.
   mutating func set(_ name: String, _ value: String) -> String? {
     if name == "hangup" {
       faults.append(.hangUp)
@@ -69,13 +69,13 @@ extension Request.Options {
     return nil
   }
 
-  /// How long the header waits.
+  /// The delay of the header.
   func delay(with fault: Fault?) -> Duration {
     if case .stall(let time)? = fault { return max(time, delay) }
     return delay
   }
 
-  /// What befalls request number `count` of an address, 0 the first: each fault in turn, `times` times.
+  /// The fault of request number `count` of an address, from 0: each fault in turn, `times` times.
   func fault(ofRequest count: Int) -> Fault? {
     guard !faults.isEmpty, times > 0 else { return nil }
     let index = count / times
@@ -83,7 +83,7 @@ extension Request.Options {
   }
 }
 
-/// A way to answer badly.
+/// A deliberate fault of an answer.
 enum Fault: Equatable {
   /// This status in place of the answer.
   case status(Int)
@@ -93,8 +93,8 @@ enum Fault: Equatable {
   case reset(Int)
   /// The connection ends within the header.
   case cutHeader
-  /// The header comes this late.
+  /// The header is delayed by this time.
   case stall(Duration)
-  /// The connection ends without a word.
+  /// The connection is closed without an answer.
   case hangUp
 }

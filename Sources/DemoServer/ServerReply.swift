@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the server answers, as a value.
+/// An answer of the server.
 struct ServerReply {
   enum Body {
     case bytes([UInt8])
@@ -10,7 +10,7 @@ struct ServerReply {
   var status: Int
   var headers: [(name: String, value: String)] = []
   var body: Body = .bytes([])
-  /// Called once the last byte of the body is on its way.
+  /// Called when the last byte of the body is passed to the library.
   var onSent: (() -> Void)?
 
   static func text(_ status: Int, _ text: String) -> ServerReply {

@@ -2,10 +2,10 @@ import Foundation
 import Operations
 import Synchronization
 
-/// What the server serves, apart from how bytes travel.
+/// The content of the server.
 final class Site: Sendable {
   private struct State {
-    /// By address, for the faults that hold for a number of requests.
+    /// By method and address, for faults that apply to a number of requests.
     var requests: [String: Int] = [:]
     /// By path.
     var seen: [String: Int] = [:]
@@ -19,12 +19,12 @@ final class Site: Sendable {
 
   func requestCount(_ path: String) -> Int { state.withLock { $0.seen[path, default: 0] } }
 
-  /// How often the library has asked for something.
+  /// The number of calls by the library.
   var turnCount: Int { turns.load(ordering: .relaxed) }
 
   func countTurn() { turns.add(1, ordering: .relaxed) }
 
-  /// Counts the request and says what is to befall it.
+  /// Counts the request and returns its fault.
   func admit(_ request: Request, method: String) -> Fault? {
     guard method != "HEAD" else { return nil }
     return state.withLock { state in
@@ -90,7 +90,7 @@ final class Site: Sendable {
     var headers = [("ETag", tag), ("Last-Modified", date), ("Content-Type", "application/octet-stream")]
     headers.append(("Accept-Ranges", options.ranges ? "bytes" : "none"))
     var range = ByteRange.whole
-    // A range of something else than what the client has a part of would spoil the part.
+    // A range of changed content would spoil the client's part.
     if options.ranges, exchange.header("If-Range").map({ $0 == tag || $0 == date }) ?? true {
       range = ByteRange(exchange.header("Range"), size: options.size)
     }

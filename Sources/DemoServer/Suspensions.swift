@@ -2,9 +2,9 @@ import CMicrohttpd
 import Dispatch
 import Operations
 
-/// The connections that wait for their time; no thread waits with them.
+/// Connections that are suspended for a time, without a thread.
 final class Suspensions: Sendable {
-  /// Safe: the library's own functions lock, and a suspended connection lives until it is resumed.
+  /// Safe: the library's functions lock, and a suspended connection exists until it is resumed.
   struct Connection: Hashable, @unchecked Sendable {
     let pointer: OpaquePointer
   }
@@ -17,7 +17,7 @@ final class Suspensions: Sendable {
   private let state = Lock(State())
   private let queue = DispatchQueue(label: "opdash.demo-server.timers")
 
-  /// Returns whether the connection now waits; once closed, nothing does.
+  /// Returns whether the connection was suspended; after `close` none is.
   func suspend(_ connection: Connection, for delay: Duration) -> Bool {
     let suspended = state.withLock { state in
       guard !state.isClosed else { return false }
@@ -29,14 +29,14 @@ final class Suspensions: Sendable {
     let nanoseconds = Int(min(delay / .nanoseconds(1), 1e18))
     queue.asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) { [self] in
       state.withLock { state in
-        // Resumed already if it is not there: the library must not hear of it twice.
+        // `close` may have resumed it; the library must not be told twice.
         if state.waiting.remove(connection) != nil { MHD_resume_connection(connection.pointer) }
       }
     }
     return true
   }
 
-  /// Resumes all; the library can't stop while one waits.
+  /// Resumes all connections; the library can't stop while one is suspended.
   func close() {
     state.withLock { state in
       state.isClosed = true

@@ -1,12 +1,12 @@
 import Foundation
 import JobModel
 
-/// Reads job files: a graph, or everything that is wrong with one.
+/// Reads job files into graphs, or reports all their faults.
 package enum JobFile {
   /// Reads the file at `path`, or standard input for `-`.
   ///
-  /// Relative paths in the file are relative to its folder, those from standard input or a pipe to `currentDirectory`,
-  /// which is absolute. `environment` is what `${env.NAME}` asks; `vars` take the place of values that the file gives.
+  /// Relative paths in the file are relative to its folder; in standard input or a pipe, to `currentDirectory`, which is
+  /// absolute. `environment` is for `${env.NAME}`; `vars` replace values of the file.
   package static func load(
     path: String, environment: [String: String], currentDirectory: String, vars: [String: String] = [:]
   ) throws(JobFileFaults) -> JobGraph {
@@ -17,7 +17,7 @@ package enum JobFile {
     return try decode(input.bytes, file: input.shown, directory: directory, environment: environment, vars: vars)
   }
 
-  /// Reads the text of a job file; `file` is how faults name it, `directory` the absolute folder of its relative paths.
+  /// Decodes the text of a job file, which faults call `file`; `directory` is the absolute folder of relative paths.
   package static func decode(
     _ bytes: [UInt8], file: String, directory: String, environment: [String: String] = [:], vars: [String: String] = [:]
   ) throws(JobFileFaults) -> JobGraph {
@@ -27,7 +27,7 @@ package enum JobFile {
     do throws(YAMLParser.Problem) {
       root = try read(&source, faults)
     } catch {
-      // What follows can't be read; what came before is reported with it.
+      // The rest can't be read; earlier faults are reported too.
       faults.add(error.place, error.message)
       throw faults.all
     }

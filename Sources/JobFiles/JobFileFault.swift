@@ -1,10 +1,10 @@
-/// One thing that is wrong with a job or settings file: where it is, and a sentence that says what it is and what to do.
+/// A fault of a job or settings file: its place, and a sentence that says what is wrong and what to do.
 package struct JobFileFault: Error, Sendable, Hashable, CustomStringConvertible {
-  /// As the person named it; `<stdin>` for standard input.
+  /// The path as given; `<stdin>` for standard input.
   package var file: String
-  /// From 1; a file that can't be read has its faults at 1:1.
+  /// From 1; the fault of an unreadable file is at 1:1.
   package var line: Int
-  /// From 1, in characters (Unicode scalars).
+  /// From 1, in Unicode scalars.
   package var column: Int
   package var message: String
 
@@ -18,7 +18,7 @@ package struct JobFileFault: Error, Sendable, Hashable, CustomStringConvertible 
   package var description: String { "\(file):\(line):\(column): \(message)" }
 }
 
-/// Everything that is wrong with a file, in the order of the places; never empty.
+/// All faults of a file in the order of their places; never empty.
 package struct JobFileFaults: Error, Sendable, Equatable, CustomStringConvertible {
   package let faults: [JobFileFault]
 
@@ -27,6 +27,6 @@ package struct JobFileFaults: Error, Sendable, Equatable, CustomStringConvertibl
     self.faults = faults
   }
 
-  /// A line for each.
+  /// One line per fault.
   package var description: String { faults.map(\.description).joined(separator: "\n") }
 }

@@ -1,14 +1,14 @@
 import Screen
 
-/// Tells a double click from two clicks.
+/// Recognizes double clicks.
 package struct ClickCounter: Sendable {
   private var last: (x: Int, y: Int, at: Duration)?
 
   package init() {}
 
-  /// A button went down at `now` on any steady clock.
+  /// Handles a button press at `now` on any monotonic clock.
   ///
-  /// The first of a double click is a click as well: nobody waits.
+  /// The first press of a double click is reported as a click at once.
   package mutating func press(x: Int, y: Int, at now: Duration) -> MouseEvent {
     if let last, last.x == x, last.y == y, now - last.at < Self.longest {
       self.last = nil

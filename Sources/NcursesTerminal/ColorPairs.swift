@@ -1,6 +1,6 @@
 import Screen
 
-/// Numbers for pairs of colours: curses wants every pair named before it is used, and has only so many names.
+/// Allocates the color pair numbers of curses, of which there are few.
 package struct ColorPairs: Sendable {
   package struct Pair: Sendable, Hashable {
     package var foreground: Style.Color
@@ -16,12 +16,12 @@ package struct ColorPairs: Sendable {
   private var numbers: [Pair: Int] = [:]
   private var released: [Int] = []
 
-  /// `capacity` counts the terminal's own pair 0.
+  /// `capacity` includes pair 0, the standard colors.
   package init(capacity: Int) { self.capacity = max(1, capacity) }
 
   package var isFull: Bool { released.isEmpty && numbers.count + 1 >= capacity }
 
-  /// The number for a pair, `define` called when it is new; 0, the terminal's own colours, when there is no room.
+  /// The number of a pair, 0 if all are in use; calls `define` for a new one.
   package mutating func number(_ pair: Pair, define: (Int, Pair) -> Void) -> Int {
     if pair == Pair(.plain) { return 0 }
     if let number = numbers[pair] { return number }
@@ -32,7 +32,7 @@ package struct ColorPairs: Sendable {
     return number
   }
 
-  /// Makes room: only what is on the screen keeps its number.
+  /// Releases the numbers of all pairs that are not in `used`.
   package mutating func keep(_ used: Set<Pair>) {
     for (pair, number) in numbers where !used.contains(pair) {
       numbers[pair] = nil

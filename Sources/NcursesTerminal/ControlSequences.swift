@@ -1,11 +1,11 @@
 import Foundation
 import Screen
 
-/// The bytes that tell a terminal what curses has no call for.
+/// Escape sequences for which curses has no function.
 package enum ControlSequences {
   package static let pasteOn = "\u{1B}[?2004h"
   package static let pasteOff = "\u{1B}[?2004l"
-  /// Buttons, wheel, and the pointer's way while a button is down, in the form that has no limit of columns.
+  /// Buttons, wheel and drags, in the encoding without a limit of columns.
   package static let mouseOn = "\u{1B}[?1002h\u{1B}[?1006h"
   package static let mouseOff = "\u{1B}[?1006l\u{1B}[?1002l"
   package static let titlePush = "\u{1B}[22;0t"
@@ -22,20 +22,20 @@ package enum ControlSequences {
 
   package static func up(_ rows: Int) -> String { "\u{1B}[\(rows)A" }
 
-  /// What it draws on; then what it is, because that is answered by all, after what was asked before.
+  /// Asks for the background, then for the attributes, which every terminal answers, after earlier queries.
   package static let backgroundQuery = "\u{1B}]11;?\u{1B}\\\u{1B}[c"
 
-  /// What tells a person that a run is over: nothing, the bell, or a notification where the terminal knows them.
+  /// The announcement of the run's end; the bell in terminals without notifications.
   package static func notice(_ notice: EndNotice, _ text: String, _ features: TerminalFeatures) -> String {
     switch notice {
     case .none: return ""
     case .bell: return "\u{7}"
     case .message:
       guard features.speaksXterm else { return "\u{7}" }
-      // ConEmu and its likes take a number and a semicolon for another command of theirs.
+      // In ConEmu a number and a semicolon are another command.
       let plain = Elision.prefix(JobText(text).plain, 240).replacing(";", with: ",")
       switch (features.isTmux, features.passage) {
-      // Within the wrapping every escape is doubled.
+      // tmux wants each escape doubled inside the wrapper.
       case (true, _): return "\u{1B}Ptmux;\u{1B}\u{1B}]9;\(plain)\u{7}\u{1B}\\"
       case (false, .screen): return "\u{1B}P\u{1B}]9;\(plain)\u{7}\u{1B}\\"
       case (false, .direct): return "\u{1B}]9;\(plain)\u{7}"
@@ -56,7 +56,7 @@ package enum ControlSequences {
     switch passage {
     case .direct: return sequence
     case .screen:
-      // Within the wrapping an escape is doubled by ending and beginning it anew, and a piece has at most 768 bytes.
+      // A wrapper for screen holds at most 768 bytes, so the sequence is split.
       let bytes = Array("\u{1B}]52;c;\(Data(text.utf8).base64EncodedString())\u{7}".utf8)
       return stride(from: 0, to: bytes.count, by: 700).map { start in
         "\u{1B}P" + String(decoding: bytes[start..<min(start + 700, bytes.count)], as: UTF8.self) + "\u{1B}\\"

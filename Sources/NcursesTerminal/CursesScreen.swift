@@ -2,10 +2,10 @@ import CNcurses
 import Foundation
 import Screen
 
-/// Curses itself: opened, drawn on, left and closed.
+/// The curses library, open on a terminal.
 @MainActor
 final class CursesScreen {
-  /// The terminal's modes as the shell had them.
+  /// The terminal's modes before it was opened.
   let shell: termios
   private let handle: OpaquePointer
   private let files: [UnsafeMutablePointer<FILE>]
@@ -21,7 +21,7 @@ final class CursesScreen {
   private struct Look {
     let attributes: attr_t
     let pair: Int32
-    /// A blank that looks so; any ASCII character does once it stands in it.
+    /// A blank in this style, in which any ASCII character can be put.
     let blank: cchar_t
   }
 
@@ -70,7 +70,7 @@ final class CursesScreen {
     curs_set(0)
   }
 
-  /// The strings of the terminal's description for keys that it has.
+  /// The key sequences of the terminal's description.
   func describedKeys() -> [[UInt8]: Key] {
     var keys: [[UInt8]: Key] = [:]
     var names: [String: Key] = [
@@ -84,12 +84,12 @@ final class CursesScreen {
     return keys
   }
 
-  /// What the description says to write, without the delays that no terminal needs.
+  /// A string of the terminal's description, without padding delays.
   static func capability(_ name: String) -> [UInt8]? {
     nc_capability(name).map { withoutDelays(Array(String(cString: $0).utf8)) }.flatMap { $0.isEmpty ? nil : $0 }
   }
 
-  /// What moves the cursor to the first column of a row.
+  /// The sequence that moves the cursor to the first column of a row.
   static func cursorToRow(_ row: Int) -> [UInt8] {
     nc_cursor_address(Int32(row), 0).map { withoutDelays(Array(String(cString: $0).utf8)) } ?? []
   }
@@ -102,7 +102,7 @@ final class CursesScreen {
     nc_clear_on_refresh()
   }
 
-  /// Puts the given rows of a frame into the window; `refresh` shows them.
+  /// Draws rows of a frame into the window; `refresh` shows them.
   func draw(_ rows: some Sequence<Int>, of frame: Frame) {
     if pairs.isFull {
       pairs.keep(Set(frame.rows.joined().map { ColorPairs.Pair($0.style.reduced(to: palette)) }))
@@ -116,7 +116,7 @@ final class CursesScreen {
       let cells = frame.rows[y]
       row.removeAll(keepingCapacity: true)
       for x in cells.indices.prefix(limit) where !cells[x].isContinuation {
-        // Neighbours mostly look alike.
+        // Adjacent cells mostly have the same style.
         if cells[x].style != style {
           style = cells[x].style
           look = self.look(of: style)
@@ -135,10 +135,10 @@ final class CursesScreen {
     doupdate()
   }
 
-  /// Leaves the screen to the shell; the next `refresh` takes it again.
+  /// Returns the screen to the shell; the next `refresh` takes it again.
   func leave() { endwin() }
 
-  /// For a screen that has been left, or whose terminal is gone.
+  /// Must be called after `leave`.
   func close() {
     delscreen(handle)
     for file in files { fclose(file) }
@@ -191,24 +191,24 @@ final class CursesScreen {
     }
   }
 
-  /// ^S and ^Q become keys like others; ^C, ^Z and ^\ stay signals.
+  /// Makes ^S and ^Q keys; ^C, ^Z and ^\ stay signals.
   private func setModes() {
     var modes = termios()
     guard tcgetattr(output, &modes) == 0 else { return }
     modes.c_iflag &= ~tcflag_t(IXON)
-    // Else ^C throws away what is on its way to the screen, half a sequence perhaps, and the keys typed before it.
+    // Otherwise ^C discards pending output, perhaps half a sequence, and pending input.
     modes.c_lflag |= tcflag_t(NOFLSH)
     tcsetattr(output, TCSANOW, &modes)
     def_prog_mode()
   }
 
-  /// The name of the terminal's description, found before anything is written or changed.
+  /// The name of a description for the terminal, found before anything is written or changed.
   ///
-  /// Many a terminal is described only on its own machine; nearly all of them speak xterm.
+  /// A terminal without a description on this machine is taken for an xterm.
   private static func description(_ wanted: String, _ output: Int32) throws -> String {
     for term in [wanted, "xterm-256color", "xterm", "vt100"] {
       var found: Int32 = 0
-      // 1 is found, and 0 with ERR is found but too plain for curses: a generic name, a printer.
+      // ERR with `found` 0 is a description that curses can't use: a generic name, a printer.
       let result = setupterm(term, output, &found)
       defer { if result == OK { del_curterm(nc_current_term()) } }
       if result == OK, nc_capability("cup") != nil, nc_capability("clear") != nil { return term }
@@ -226,10 +226,10 @@ final class CursesScreen {
     }
   }
 
-  /// Characters only: numbers and times keep the form that the rest of the program expects.
+  /// Sets the locale of characters only, so that numbers keep the format of the program.
   private static func setLocale(isASCII: Bool) {
     setlocale(LC_CTYPE, "")
-    // A locale that is named but not installed leaves curses with ASCII; any UTF-8 one will do.
+    // If the named locale is not installed, any UTF-8 locale serves.
     guard !isASCII, nc_width(0x2588) != 1 else { return }
     for locale in ["C.UTF-8", "en_US.UTF-8", "UTF-8"] where setlocale(LC_CTYPE, locale) != nil { return }
   }
@@ -248,7 +248,7 @@ final class CursesScreen {
   }
 }
 
-/// Why there is no screen.
+/// Why the screen can't be used.
 package enum TerminalError: Error, Sendable, Hashable, CustomStringConvertible {
   case notATerminal(String)
   case noTerm

@@ -1,17 +1,15 @@
 import CNcurses
 import Screen
 
-/// A grapheme in the pieces that curses can hold: one spacing scalar each, with what combines with it.
+/// A grapheme as curses cells: one spacing scalar each, with its combining scalars.
 ///
-/// Curses counts with the C library's `wcwidth`. Where that differs from what the frame counted, the grapheme is
-/// drawn as the nearest thing that both count alike, so that nothing after it on the row moves.
+/// Curses uses the C library's `wcwidth`. If that differs from the frame's width, the grapheme is replaced by one of equal
+/// width in both, so that the rest of the row doesn't move.
 struct Glyph {
-  /// In order; together as wide as the grapheme.
+  /// The scalars of each cell; together as wide as the grapheme.
   let pieces: [[UInt32]]
 
-  /// For a grapheme to which the frame gave `width` cells.
-  ///
-  /// `wcwidth` returns what curses will believe, -1 for what it does not know.
+  /// `width` is the width in the frame; `wcwidth` returns that of curses, -1 if unknown.
   init(_ grapheme: String, width: Int, isASCII: Bool, wcwidth: (UInt32) -> Int) {
     if isASCII, !grapheme.utf8.allSatisfy({ $0 < 0x80 }) {
       pieces = Self.padded([[0x3F]], 1, to: width)
@@ -20,11 +18,11 @@ struct Glyph {
     var pieces: [[UInt32]] = []
     var used = 0
     for scalar in grapheme.unicodeScalars.map(\.value) {
-      // Flags as their two letters: few terminals agree on how wide the pair is.
+      // A flag becomes its two letters, because terminals disagree about its width.
       let scalar = (0x1F1E6...0x1F1FF).contains(scalar) ? scalar - 0x1F1E6 + 0x41 : scalar
       let cells = wcwidth(scalar)
       switch cells {
-      // Selectors and joiners change the width in some terminals and not in others.
+      // Selectors and joiners change the width in some terminals only.
       case 0:
         if let last = pieces.indices.last, !Self.isFickle(scalar), pieces[last].count < Int(nc_cell_scalars) {
           pieces[last].append(scalar)

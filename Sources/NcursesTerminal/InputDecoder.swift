@@ -1,33 +1,32 @@
 import Screen
 
-/// What a terminal sent, as far as bytes alone say it.
+/// Input of a terminal, before clicks are counted.
 package enum DecodedInput: Sendable, Hashable {
   case key(Key)
   /// The left button went down; cells from 0.
   case press(x: Int, y: Int)
   /// The pointer moved with the left button down.
   case drag(x: Int, y: Int)
-  /// The left button, or in the old form any, was let go.
+  /// The left button was released; in the old encoding, any button.
   case release(x: Int, y: Int)
   case wheelUp(x: Int, y: Int)
   case wheelDown(x: Int, y: Int)
   case paste(String)
-  /// The answer to what it draws on (OSC 11).
+  /// The answer to the query of the background (OSC 11).
   case background(ScreenTraits.Background)
-  /// The answer to what it is (DA1), which every terminal gives and gives in its turn.
+  /// The answer to the query of attributes (DA1), which every terminal sends, after earlier answers.
   case attributes
 }
 
-/// Takes the bytes that a terminal sends and tells keys, mouse and pasted text apart.
+/// Decodes the bytes of a terminal into keys, mouse actions and pasted text.
 ///
-/// Pure: it knows no clock. A sequence that has begun and not ended is held until more bytes come or `flush` says
-/// that none will.
+/// It has no clock: an incomplete sequence is kept until more bytes come or `flush` is called.
 package struct InputDecoder: Sendable {
-  /// How long whoever feeds it should wait before `flush`.
+  /// How long the caller waits before `flush`.
   package enum Patience: Sendable {
-    /// An escape has come that may be a key by itself.
+    /// After an escape byte that may be a key.
     case short
-    /// Pasted text has begun and its end is missing.
+    /// Inside pasted text or an answer.
     case long
   }
 
@@ -39,16 +38,16 @@ package struct InputDecoder: Sendable {
     case control([UInt8])
     /// The three bytes after CSI M.
     case oldMouse([UInt8])
-    /// A terminal's answer to a question, up to the string terminator; most are dropped.
+    /// A terminal's answer, up to the string terminator; most are dropped.
     case answer(introducer: UInt8, length: Int, escaped: Bool)
     case paste
     case terminfo([UInt8])
   }
 
   private var state = State.ground
-  // Not in its state: there every byte of a long paste would copy what came before it.
+  // Not a payload of the state, where every byte of a long paste would copy the array.
   private var pasted: [UInt8] = []
-  /// What an answer says, as far as it matters.
+  /// The first bytes of an answer.
   private var answered: [UInt8] = []
   private var scalars = ScalarDecoder()
   private var typed = ""
@@ -61,7 +60,7 @@ package struct InputDecoder: Sendable {
     switch state {
     case .ground: scalars.isWaiting ? .short : nil
     case .paste: .long
-    // The rest of it must not become keys, however slow the line is.
+    // The rest of the answer must not become keys, even on a slow line.
     case .answer where answered.starts(with: Self.backgroundAnswer): .long
     default: .short
     }
@@ -72,7 +71,7 @@ package struct InputDecoder: Sendable {
     return drain()
   }
 
-  /// Nothing more comes: what is held is what was meant.
+  /// Ends an incomplete sequence: its bytes become keys where they can be.
   package mutating func flush() -> [DecodedInput] {
     let held = state
     state = .ground
@@ -130,12 +129,12 @@ package struct InputDecoder: Sendable {
     switch byte {
     case UInt8(ascii: "["): state = .control([])
     case UInt8(ascii: "O"): state = .single
-    // Alt with the key when nothing follows, else an answer, whose text must not become keys.
+    // Alt with this key if nothing follows, else an answer, whose text must not become keys.
     case UInt8(ascii: "]"), UInt8(ascii: "P"), UInt8(ascii: "_"), UInt8(ascii: "^"), UInt8(ascii: "X"):
       state = .answer(introducer: byte, length: 0, escaped: false)
       answered = []
     case 0x1B: emit(.escape)
-    // Alt and a key is sent as, and taken for, escape and the key.
+    // Alt with a key is sent as escape and the key, and decoded as such.
     default:
       state = .ground
       emit(.escape)
@@ -246,7 +245,7 @@ package struct InputDecoder: Sendable {
     }
   }
 
-  /// The form in which letting go is a button of its own, whichever it was.
+  /// The old encoding, in which a release is button 3.
   private mutating func oldMouse(_ button: Int, x: Int, y: Int) {
     let isRelease = button & ~Self.modifiers == 3
     mouse(isRelease ? 0 : button, x: x, y: y, released: isRelease)
@@ -268,7 +267,7 @@ package struct InputDecoder: Sendable {
     decoded.append(.paste(String(String.UnicodeScalarView(kept))))
   }
 
-  /// Scalars typed one after the other are graphemes together, as an accent that comes after its letter.
+  /// Emits typed scalars as graphemes: an accent may follow its letter.
   private mutating func typedEnds() {
     for character in typed { decoded.append(.key(.character(character))) }
     typed = ""

@@ -1,7 +1,7 @@
 import Screen
 
-/// Which bytes are which key: what xterm, its many likenesses, rxvt, the Linux console and VT220s send, in both cursor
-/// modes, and what a terminal's own description adds.
+/// The key sequences of xterm and its relatives, rxvt, the Linux console and the VT220, in both cursor modes, and those of
+/// a terminal's description.
 package struct KeySequences: Sendable {
   private var keys: [[UInt8]: Key] = [:]
   private var beginnings: Set<[UInt8]> = []
@@ -29,7 +29,7 @@ package struct KeySequences: Sendable {
     }
   }
 
-  /// The end of CSI ..., modifiers ignored.
+  /// The key of CSI … with this final byte; modifiers are ignored.
   static func final(_ byte: UInt8) -> Key? {
     switch byte {
     case UInt8(ascii: "A"): .up
@@ -47,7 +47,7 @@ package struct KeySequences: Sendable {
     }
   }
 
-  /// The end of ESC O: keys in application mode, those of the numeric pad among them.
+  /// The key of ESC O with this byte: application mode and numeric keypad.
   static func single(_ byte: UInt8) -> Key? {
     switch byte {
     case UInt8(ascii: "M"): .enter
@@ -63,7 +63,7 @@ package struct KeySequences: Sendable {
     }
   }
 
-  /// The number of CSI number ~.
+  /// The key of CSI number ~.
   static func numbered(_ number: Int) -> Key? {
     switch number {
     case 1, 7: .home

@@ -3,9 +3,9 @@ import Dispatch
 import Foundation
 import Screen
 
-/// The person's terminal.
+/// A terminal by ncurses; only one can be open.
 ///
-/// Only one can be open. SIGINT and SIGTSTP stay the program's to handle: ^C and ^Z reach it as signals.
+/// ^C and ^Z stay signals, which the program handles.
 @MainActor
 package final class NcursesTerminal: Terminal {
   package private(set) var size: Size
@@ -22,9 +22,9 @@ package final class NcursesTerminal: Terminal {
   private var decoder = InputDecoder()
   private var clicks = ClickCounter()
   private var flushes = 0
-  /// Whether an answer of the terminal is on its way.
+  /// Whether the terminal has not answered a query yet.
   private var awaitsAnswer = false
-  /// What the window holds; nil when nothing is known of it.
+  /// The frame on the screen; nil if unknown.
   private var shown: Frame?
   private var hasMouse = true
   private var title: String?
@@ -33,11 +33,11 @@ package final class NcursesTerminal: Terminal {
   private enum State {
     case closed
     case open(CursesScreen)
-    /// Gone: there is nobody to restore anything for.
+    /// The terminal is gone; nothing is restored.
     case lost(CursesScreen)
   }
 
-  /// `asksBackground` has the terminal asked once what it draws on, where it may know; the answer comes as input, or never.
+  /// `asksBackground` queries the background of a terminal that may know it; the answer, if any, is input.
   package init(
     traits: ScreenTraits, asksBackground: Bool = false,
     environment: [String: String],
@@ -147,7 +147,7 @@ package final class NcursesTerminal: Terminal {
     shown = nil
   }
 
-  /// What puts the terminal back when it is written to it, for a process that outlives this one; empty unless open.
+  /// The bytes that restore the terminal, for the guard of crashes; empty unless open.
   package var restoreBytes: [UInt8] {
     guard case .open = state else { return [] }
     var bytes = Array(undo.utf8)
@@ -158,12 +158,12 @@ package final class NcursesTerminal: Terminal {
 
   // MARK: Entering and leaving
 
-  /// Takes the screen over, and shows again what was on it.
+  /// Takes over the screen and shows the last frame.
   private func enter(_ screen: CursesScreen) {
     arm(screen)
     screen.clear()
     if let shown { screen.draw(shown.rows.indices, of: shown) }
-    // Curses sets the terminal's modes here, before it or anything below writes to it.
+    // Curses sets the terminal's modes here, before anything is written.
     screen.refresh(cursor: shown?.cursor)
     var bytes = String(decoding: CursesScreen.capability("smkx") ?? [], as: UTF8.self)
     if features.speaksXterm {
@@ -182,9 +182,7 @@ package final class NcursesTerminal: Terminal {
     terminal_guard_disarm()
   }
 
-  /// Takes in an answer that is still on its way, lest the shell take it for something typed.
-  ///
-  /// That is over at once, but for who leaves within the first moment of a slow line, or of a terminal that never answers.
+  /// Reads a pending answer, so that the shell doesn't take it for typed text; waits at most 0.3 s.
   private func takeAnswer() {
     let end = DispatchTime.now().uptimeNanoseconds + 300_000_000
     while awaitsAnswer {
@@ -199,7 +197,7 @@ package final class NcursesTerminal: Terminal {
     awaitsAnswer = false
   }
 
-  /// What undoes the writing of `enter` that is not curses's own.
+  /// The sequences that undo those of `enter`, without those of curses.
   private var undo: String {
     var bytes = ""
     if features.hasProgress { bytes += ControlSequences.progressOff }
@@ -209,7 +207,7 @@ package final class NcursesTerminal: Terminal {
     return bytes + String(decoding: CursesScreen.capability("rmkx") ?? [], as: UTF8.self)
   }
 
-  /// Whether entering and leaving the screen saves and restores the title already, as xterm's description says.
+  /// Whether the terminal's description saves and restores the title with the screen, as xterm's does.
   private var keepsTitle: Bool {
     String(decoding: CursesScreen.capability("smcup") ?? [], as: UTF8.self).contains("\u{1B}[22;")
   }
@@ -227,7 +225,7 @@ package final class NcursesTerminal: Terminal {
     keyboard.setEventHandler { [weak self] in MainActor.assumeIsolated { self?.read() } }
     let window = DispatchSource.makeSignalSource(signal: SIGWINCH, queue: .main)
     window.setEventHandler { [weak self] in MainActor.assumeIsolated { self?.checkSize() } }
-    // A change between the first look and the moment the source listens would never be told.
+    // Detects a change before the source was active.
     window.setRegistrationHandler { [weak self] in MainActor.assumeIsolated { self?.checkSize() } }
     sources = [keyboard, window]
     keyboard.activate()
@@ -266,7 +264,7 @@ package final class NcursesTerminal: Terminal {
     }
   }
 
-  /// An escape by itself is a key once nothing has followed it for a moment.
+  /// Flushes the decoder when no byte follows in time: a single escape byte is a key.
   private func waitForRest() {
     flushes += 1
     guard let patience = decoder.patience else { return }
@@ -291,7 +289,7 @@ package final class NcursesTerminal: Terminal {
     screen.resize(to: now)
     arm(screen)
     invalidate()
-    // Later, so that whoever asked for a suspension is back from it before it is told something.
+    // Later, so that `suspend` has returned before the input arrives.
     DispatchQueue.main.async { [weak self] in
       MainActor.assumeIsolated {
         guard let self, case .open = self.state, self.size == now else { return }

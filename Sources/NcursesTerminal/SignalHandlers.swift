@@ -1,9 +1,9 @@
 import Foundation
 
-/// Gives back to the program the signals that curses takes for itself when it opens.
+/// Removes the signal handlers that curses installs when it opens.
 ///
-/// Curses takes only what nobody else has. The rest is left alone here too: the program's own handlers may be on their
-/// way, and come between the look and the restoring.
+/// Curses replaces only default actions. Other signals are not restored, because the program may install handlers of its
+/// own at the same time.
 package struct SignalHandlers {
   private let free: [Int32]
 

@@ -1,17 +1,17 @@
-/// What a terminal understands beyond what terminfo can say, judged by its name and its environment.
+/// The features of a terminal that terminfo doesn't describe, judged by TERM and the environment.
 package struct TerminalFeatures: Sendable, Hashable {
   package enum Passage: Sendable, Hashable {
     case direct
-    /// GNU screen hands on only what is wrapped for it.
+    /// GNU screen passes on only sequences that are wrapped for it.
     case screen
   }
 
-  /// Mouse reports, bracketed paste, window titles, the clipboard: all that speak xterm's language have them or skip them.
+  /// Whether it supports or skips xterm's mouse reports, bracketed paste, titles and clipboard.
   package var speaksXterm: Bool
-  /// The progress mark (OSC 9;4), only where it is known: to others OSC 9 is a notification that pops up.
+  /// Whether it has the progress mark (OSC 9;4); others show OSC 9 as a notification.
   package var hasProgress: Bool
   package var passage: Passage
-  /// Whether tmux stands between us and the terminal.
+  /// Whether it is tmux in another terminal.
   package var isTmux: Bool
 
   package init(term: String, environment: [String: String]) {
@@ -32,7 +32,7 @@ package struct TerminalFeatures: Sendable, Hashable {
       return !version.lexicographicallyPrecedes([3, 6, 6])
     default: break
     }
-    // Of the terminals built on VTE those since 0.80.
+    // VTE has it since 0.80.
     return (environment["VTE_VERSION"].flatMap { Int($0) } ?? 0) >= 8000
   }
 }

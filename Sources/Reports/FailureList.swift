@@ -1,17 +1,17 @@
 import JobModel
 import Screen
 
-/// The failed jobs of a run, each with its reason, its last lines of output and where the whole output is.
+/// The failed jobs of a run, each with its reason, its last lines of output and its log file.
 struct FailureList {
-  /// How many lines of a failed job's output are told again.
+  /// Lines of output for each failed job.
   static let tail = 10
-  /// How many failures are told with their output; the others take one line each.
+  /// Failures with output; the others take one line each.
   static let detailed = 20
 
   let run: Run
   let paint: Paint
 
-  /// The lines, those of jobs that were allowed to fail last; empty without failures.
+  /// Allowed failures come last; empty without failures.
   var lines: [String] {
     var plain: [JobID] = []
     var allowed: [JobID] = []
@@ -55,7 +55,7 @@ extension LogRing {
   }
 }
 
-/// What the jobs of a run came to, in one line.
+/// The outcome of a run in one line.
 enum TallyText {
   /// As in `release: 36 ok, 1 failed, 1 skipped in 1m10s`.
   static func line(_ run: Run, paint: Paint) -> String {
@@ -77,9 +77,9 @@ enum TallyText {
   }
 }
 
-/// What is left on the normal screen when the dashboard has closed, so that leaving it loses nothing.
+/// The lines printed when the dashboard has closed, so that its result stays visible.
 package enum SummaryReport {
-  /// The failures, then one line with what the jobs came to; each line without its line feed.
+  /// The failures and the outcome, without line feeds.
   package static func lines(of run: Run, paint: Paint) -> [String] {
     FailureList(run: run, paint: paint).lines + [TallyText.line(run, paint: paint)]
   }

@@ -1,12 +1,12 @@
 import JobModel
 
-/// JSON as bytes: the reports write thousands of lines a second, and each is appended to one buffer.
+/// JSON appended to one buffer: reports write thousands of lines a second.
 extension [UInt8] {
   mutating func append(_ text: String) { append(contentsOf: text.utf8) }
 
   mutating func append(number: some BinaryInteger) { append(String(number)) }
 
-  /// Seconds to the microsecond, without zeros that say nothing: `0`, `2.113`, `70.2`.
+  /// Seconds with at most six decimals: `0`, `2.113`, `70.2`.
   mutating func append(seconds duration: Duration) {
     let microseconds = duration.microseconds
     if microseconds < 0 { append(UInt8(ascii: "-")) }
@@ -23,10 +23,7 @@ extension [UInt8] {
     }
   }
 
-  /// A string in quotes.
-  ///
-  /// All control characters are escaped, those of the second range (U+007F to U+009F) too, so that a terminal that shows
-  /// the line obeys nothing in it.
+  /// A quoted string, with all control characters escaped, U+007F to U+009F too, so that a terminal obeys none.
   mutating func append(quoted text: String) {
     append(UInt8(ascii: "\""))
     var text = text

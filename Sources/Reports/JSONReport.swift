@@ -1,15 +1,15 @@
 import Foundation
 import JobModel
 
-/// The run as NDJSON: one object a line for each fact, in the vocabulary of the reference, version 1.
+/// Writes one JSON object per event and line, as the events reference describes, version 1.
 ///
-/// The order of the fields is fixed. A field that says nothing is left out where the reference marks it as optional.
+/// The order of the fields is fixed; optional fields without a value are left out.
 package struct JSONReport: Report {
   private let write: ReportWriter
   private var line: [UInt8] = []
-  /// The names of the jobs, quoted.
+  /// The quoted names of the jobs.
   private var names: [[UInt8]] = []
-  /// A need may name a job that comes later, so the lines of the jobs wait until all names are known.
+  /// The jobs added before all names are known, because a need may name a later job.
   private var held: [JobEvent] = []
 
   package init(write: @escaping ReportWriter) { self.write = write }
@@ -118,7 +118,7 @@ package struct JSONReport: Report {
     if job.allowFailure { field("allow_failure", true) }
   }
 
-  /// What the job does; headers, environment and a URL's password stay out, for they hold secrets.
+  /// Headers, environment and passwords in URLs are left out, because they are secrets.
   private mutating func append(_ work: JobWork) {
     switch work {
     case .shell(let shell):
@@ -199,7 +199,7 @@ package struct JSONReport: Report {
   }
 }
 
-// The fields of an object that is open and has one before.
+// Fields of an open object that has one already.
 extension JSONReport {
   private mutating func key(_ name: String) {
     line.append(",\"")
@@ -250,13 +250,13 @@ extension JSONReport {
   }
 
   private mutating func append(nameOf id: JobID) {
-    // A recording that breaks off between its jobs may name one that it never states.
+    // A truncated recording may name a job that it doesn't add.
     if id.index < names.count { line += names[id.index] } else { line.append("null") }
   }
 }
 
 extension JobFailure.Cause {
-  /// The word in events.
+  /// The word in `job_state` events.
   var word: String {
     switch self {
     case .exit: "exit"
@@ -273,7 +273,6 @@ extension JobFailure.Cause {
   }
 }
 
-/// A URL as it may be shown.
 private enum URLText {
   /// The URL with the password before its host replaced: `http://me:***@host/`.
   static func withoutPassword(_ url: String) -> String {

@@ -1,6 +1,6 @@
 import JobModel
 
-/// Puts colour on words, or leaves them as they are; colour is never the only sign of anything.
+/// Colors words, or leaves them as they are; color is never the only sign of a state.
 package struct Paint: Sendable, Hashable {
   package enum Role: Sendable {
     case good
@@ -19,7 +19,7 @@ package struct Paint: Sendable, Hashable {
     guard isColoured, !text.isEmpty else { return text }
     let code =
       switch role {
-      // Not green, which many can't tell from red; plain blue is too dark on black.
+      // Bright blue: green is hard to tell from red for many, and plain blue too dark on black.
       case .good: "94"
       case .bad: "1;31"
       case .warning: "35"

@@ -1,23 +1,20 @@
 import JobModel
 import Screen
 
-/// One line for each change of state and each line of output, for logs and pipes.
-///
-/// A job that waits or becomes ready changes nothing that a reader could use, so only its start, its end and what holds it
-/// up make lines.
+/// Writes one line for each start, pause, retry, end and line of output of a job, for logs and pipes.
 package struct PlainReport: Report {
-  /// After how long without a line the report says that the run is alive; each time without news it waits longer.
+  /// The silences after which a heartbeat is written; the last one repeats until an event makes a line.
   static let silences: [Duration] = [.seconds(10), .seconds(20), .seconds(40), .seconds(60)]
-  /// How many running jobs a heartbeat names.
+  /// Executing jobs named in a heartbeat.
   static let named = 4
-  /// Longer names move their line's text to the right.
+  /// The column of names grows up to this width.
   static let widestName = 28
 
   private let paint: Paint
   private let write: ReportWriter
   private var text: [UInt8] = []
   private var nameWidth = 0
-  /// When the newest line was written, and how many heartbeats since the run's last news.
+  /// When the newest line was written, and the number of heartbeats since the last line about an event.
   private var lastLine: Duration = .zero
   private var heartbeats = 0
 
@@ -39,7 +36,7 @@ package struct PlainReport: Report {
     case .jobLog(let id, _, let line): append(line, of: id, at: event.time, in: run)
     case .jobProgress: break
     case .cancelRequested(let id, let canceller, let isKill):
-      // A stop has its own line, and what a policy does follows a failure that has one.
+      // A stop has its own line; cancellation by policy follows a failure with its own line.
       guard canceller == .person else { return }
       let name = padded(StateText.name(id, in: run))
       news(event.time, "  \(name)  \(paint(.warning, isKill ? "being killed" : "being cancelled"))")
@@ -92,7 +89,7 @@ package struct PlainReport: Report {
     text.append("\n\(TallyText.line(run, paint: paint))\n")
   }
 
-  /// What runs and for how long, oldest first, or what is being waited for.
+  /// The executing jobs with their times, oldest first, or the next retry.
   private func heartbeat(at now: Duration, _ run: Run) -> String {
     let active = run.ids.filter { run[$0].state.isActive }
       .sorted { (run[$0].attempt?.startedAt ?? .zero, $0) < (run[$1].attempt?.startedAt ?? .zero, $1) }

@@ -1,6 +1,6 @@
 import JobModel
 
-/// Nothing but the failures, when all is over.
+/// Writes the failures at the end of the run, and nothing without failures.
 package struct QuietReport: Report {
   private let paint: Paint
   private let write: ReportWriter

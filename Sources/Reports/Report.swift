@@ -1,17 +1,17 @@
 import JobModel
 
-/// One way of telling a run: it takes the facts in their order and writes what somebody or some program wants to read.
+/// Writes the events of a run in one format.
 package protocol Report: Sendable {
-  /// Takes one fact; `run` has it folded in, and `before` is the state in which it found the job that it changed.
+  /// Receives the next event; `run` includes it, and `before` is the previous state of the job whose state it changes.
   mutating func receive(_ event: JobEvent, before: JobState?, in run: Run)
 
-  /// Writes what the facts since the last call came to.
+  /// Writes the output for the events since the last call.
   mutating func flush()
 
-  /// When the report has something to say though nothing happens, on the run's clock; nil for never.
+  /// When the report wants to write without an event, on the run's clock; nil for never.
   func wakeTime(in run: Run) -> Duration?
 
-  /// Says it; called when the wake time has come.
+  /// Called when the wake time has come.
   mutating func wake(at now: Duration, in run: Run)
 }
 
@@ -59,5 +59,4 @@ package struct ReportSet: Sendable {
   }
 }
 
-/// Takes bytes for a file descriptor or a test.
 package typealias ReportWriter = @Sendable ([UInt8]) -> Void

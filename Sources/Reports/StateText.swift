@@ -1,9 +1,9 @@
 import JobModel
 import Screen
 
-/// What became of a job, in words.
+/// The state of a job in plain lines.
 enum StateText {
-  /// A phrase that follows the job's name: `ok in 3.1s`, `failed: exit 1 (2 of 2) in 0.2s`; empty for waits of its own accord.
+  /// Follows the job's name: `ok in 3.1s`, `failed: exit 1 (2 of 2) in 0.2s`; empty while it waits or is ready.
   static func phrase(_ id: JobID, before: JobState?, at now: Duration, in run: Run) -> String {
     let record = run[id]
     let took = record.elapsed(at: now).map { " in \(Format.length($0))" } ?? ""
@@ -26,12 +26,11 @@ enum StateText {
     }
   }
 
-  /// The job's name, safe for a terminal.
   static func name(_ id: JobID, in run: Run) -> String { clean(run[id].job.name) }
 
   static func clean(_ text: String) -> String { JobText.clean(text) }
 
-  /// Plain lines don't tell a timeout from another failure here: the line of the job itself does.
+  /// A timeout is named in the line of the job itself.
   private static func ending(_ state: JobState) -> String {
     (state.isFailure ? .failed : StateClass(state)).ending
   }

@@ -1,9 +1,9 @@
 import JobModel
 
-/// The run as a Chrome trace-event file, which Perfetto and chrome://tracing open.
+/// Writes a Chrome trace-event file, for Perfetto and chrome://tracing.
 ///
-/// Each slot is a track, each attempt a slice on it, each need an arrow from one slice to the next. The file is a JSON array
-/// that grows event by event: the format lets its end be missing, so that the file of a run that was killed opens too.
+/// Each slot is a track, each attempt a slice on it, each need an arrow between slices. The file is a JSON array that
+/// grows event by event; the format allows its end to be missing, so that the file of a killed run can be opened.
 package struct TraceReport: Report {
   private struct Open {
     var track: Int
@@ -21,7 +21,7 @@ package struct TraceReport: Report {
   private let write: ReportWriter
   private var text: [UInt8] = []
   private var isFirst = true
-  /// Which attempt is on each track; nil where the slot is free.
+  /// The job on each track; nil for a free slot.
   private var tracks: [JobID?] = []
   private var open: [JobID: Open] = [:]
   private var ends: [JobID: End] = [:]
@@ -92,7 +92,7 @@ package struct TraceReport: Report {
     open[id] = Open(track: track, startedAt: now, number: attempt)
     for need in run[id].job.needs {
       guard attempt <= 1, let end = ends[need.job] else { continue }
-      // An arrow belongs to the slice that is open at its instant, and a slice has ended at its end.
+      // An arrow belongs to the slice that is open at its instant, so it starts just before the slice's end.
       arrow("s", track: end.track, at: max(end.startedAt, end.endedAt - .microseconds(1)))
       arrow("f", track: track, at: now)
       arrows += 1
@@ -135,7 +135,7 @@ package struct TraceReport: Report {
     text.append(phase == "f" ? ",\"bp\":\"e\"}" : "}")
   }
 
-  /// Opens an object; the caller closes it.
+  /// Begins an object; the caller ends it.
   private mutating func begin(_ phase: String, _ name: String, track: Int?, at time: Duration?) {
     text.append(isFirst ? "[\n" : ",\n")
     isFirst = false

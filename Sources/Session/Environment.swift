@@ -2,7 +2,7 @@ import Foundation
 import JobModel
 import Screen
 
-/// What surrounds the program, read once when it starts; nothing else reads variables or asks what is a terminal.
+/// The variables, terminals and folder of the process, read once at its start; no other code reads them.
 package struct Environment: Sendable {
   package var variables: [String: String]
   package var inputIsTerminal = false
@@ -31,7 +31,7 @@ package struct Environment: Sendable {
       processors: ProcessInfo.processInfo.activeProcessorCount)
   }
 
-  /// Standard input and output are terminals that can be drawn on.
+  /// Whether standard input and output are terminals with a movable cursor.
   private var canDraw: Bool { inputIsTerminal && outputIsTerminal && hasCapableTerminal }
 
   private var hasCapableTerminal: Bool {
@@ -39,10 +39,10 @@ package struct Environment: Sendable {
     return !term.isEmpty && term != "dumb"
   }
 
-  /// Whether the person reads by other means than by looking: what is drawn over itself can't be read aloud.
+  /// Whether lines must not be redrawn, because a screen reader reads them aloud.
   private var wantsStaticLines: Bool { isSet("ACCESSIBLE") && variables["ACCESSIBLE"] != "0" }
 
-  /// Decides how the run is shown; nil asks for the dashboard where it can be drawn and somebody looks, else for plain lines.
+  /// Decides how the run is shown; nil chooses the dashboard on a capable terminal outside CI, else plain lines.
   ///
   /// Throws where the dashboard is asked for and can't be drawn.
   package func interface(for wish: Settings.Interface?) throws(UsageError) -> Settings.Interface {
@@ -64,7 +64,7 @@ package struct Environment: Sendable {
     }
   }
 
-  /// An explicit wish beats NO_COLOR, NO_COLOR beats CLICOLOR_FORCE, and that beats what the terminal is.
+  /// An explicit setting beats NO_COLOR, which beats CLICOLOR_FORCE, which beats the kind of terminal.
   package func isColored(_ wish: Settings.Color, onTerminal isTerminal: Bool) -> Bool {
     switch wish {
     case .always: return true
@@ -76,26 +76,26 @@ package struct Environment: Sendable {
     }
   }
 
-  /// What may be drawn on the terminal.
+  /// The traits of the screen by settings, locale and terminal.
   package func traits(_ settings: Settings) -> ScreenTraits {
     let isColored = isColored(settings.color, onTerminal: outputIsTerminal)
     return ScreenTraits(
       isASCII: settings.isASCII || !isUTF8, palette: isColored ? palette : .none, background: background(settings))
   }
 
-  /// Whether the terminal is worth asking what it draws on: nobody has said, and the answer would change the colours.
+  /// Whether to ask the terminal for its background: it is not set, and the answer would change colors.
   package func asksBackground(_ settings: Settings) -> Bool {
     (settings.background ?? .unknown) == .unknown && traits(settings).palette > .none
   }
 
   private func background(_ settings: Settings) -> ScreenTraits.Background {
     if let known = settings.background, known != .unknown { return known }
-    // As rxvt and Konsole set it: the indices of text and background.
+    // Set by rxvt and Konsole: the color indices of text and background.
     guard let last = variables["COLORFGBG"]?.split(separator: ";").last, let index = Int(last) else { return .unknown }
     return (0...6).contains(index) || index == 8 ? .dark : (7...15).contains(index) ? .light : .unknown
   }
 
-  /// Whether the locale's characters are UTF-8; the first variable that is set decides.
+  /// Whether the locale is UTF-8; the first variable that is set decides.
   package var isUTF8: Bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { variables[$0] }.first { !$0.isEmpty } ?? ""
     let name = locale.lowercased()
@@ -113,7 +113,7 @@ package struct Environment: Sendable {
     return term.contains("16color") ? .sixteen : .eight
   }
 
-  /// Where runs are recorded; nil where neither an option nor the environment says.
+  /// The folder for recorded runs; nil if neither an option nor the environment gives one.
   package func stateFolder(_ settings: Settings) -> String? {
     if let folder = settings.state { return absolute(folder) }
     if let folder = variables["XDG_STATE_HOME"], folder.hasPrefix("/") { return "\(folder)/opdash" }
@@ -121,19 +121,19 @@ package struct Environment: Sendable {
     return nil
   }
 
-  /// The person's settings file, there or not; nil where the environment doesn't say where it would be.
+  /// The path of the settings file, whether or not it exists; nil if the environment doesn't give one.
   package var settingsFile: String? {
     if let folder = variables["XDG_CONFIG_HOME"], folder.hasPrefix("/") { return "\(folder)/opdash/config.yaml" }
     if let home = variables["HOME"], home.hasPrefix("/") { return "\(home)/.config/opdash/config.yaml" }
     return nil
   }
 
-  /// A path as seen from the folder in which the program was started.
+  /// Resolves a path against the current directory.
   package func absolute(_ path: String) -> String {
     if path.hasPrefix("/") { return path }
     return currentDirectory.hasSuffix("/") ? currentDirectory + path : "\(currentDirectory)/\(path)"
   }
 
-  /// Set to something: an empty variable says nothing.
+  /// Whether a variable is set and not empty.
   private func isSet(_ name: String) -> Bool { !(variables[name] ?? "").isEmpty }
 }

@@ -3,9 +3,9 @@ import JobModel
 import Reports
 import Screen
 
-/// Plain lines that scroll by above the jobs at work.
+/// Plain lines above a block that shows the executing jobs.
 struct InlineReport: Report {
-  /// Draws are at least this far apart.
+  /// The minimum time between two draws.
   static let interval: Duration = .milliseconds(100)
 
   private let stream: InlineStream
@@ -14,7 +14,7 @@ struct InlineReport: Report {
   private var hasNews = false
   private var lastDraw: Duration?
   private var isOver = false
-  /// Whether the person was told of the end; a job that is retried makes another one.
+  /// Whether the end was announced; a retry leads to another end.
   private var hasTold = false
 
   init(_ stream: InlineStream, paint: Paint) {
@@ -56,7 +56,7 @@ struct InlineReport: Report {
 }
 
 extension [ThemeElement: Style] {
-  /// From the names that a settings file uses.
+  /// Resolves the element names of a settings file.
   static func named(_ looks: [String: Style]) -> Self {
     var styles: Self = [:]
     for (name, style) in looks { if let element = ThemeElement(rawValue: name) { styles[element] = style } }

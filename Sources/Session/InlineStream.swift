@@ -6,18 +6,18 @@ import JobModel
 import NcursesTerminal
 import Screen
 
-/// The lower end of a terminal: lines that scroll by, and below them a block that is drawn anew in its place.
+/// A terminal that shows scrolling lines and, below them, a block of rows that is redrawn in place.
 ///
-/// Between two writes the cursor stands hidden on the block's first cell. So whatever happens to the window, erasing from
-/// the cursor on removes the block and nothing else. Any thread may call it, but what is marked as the main actor's.
+/// Between two writes the hidden cursor is on the first cell of the block, so that erasing from the cursor removes the
+/// block and nothing else, even after a resize. Any thread may call everything but `suspend`.
 package final class InlineStream: Sendable {
   private struct State {
     var isOpen = false
-    /// The shell has the terminal.
+    /// Whether the shell has the terminal.
     var isSuspended = false
-    /// Lines that wait for the next write.
+    /// Lines for the next write.
     var pending: [UInt8] = []
-    /// The block as it stands; nil where nothing is known of it.
+    /// The rows of the block on the screen; nil if unknown.
     var shown: [String]?
     var size: Size?
     var modes: termios?
@@ -36,7 +36,7 @@ package final class InlineStream: Sendable {
     features = TerminalFeatures(term: options.variables["TERM"] ?? "", environment: options.variables)
   }
 
-  /// The terminal's; another after each change of its window.
+  /// The size of the terminal, or 80 x 24 if it is unknown.
   package var size: Size {
     state.withLock { state in
       if let size = state.size { return size }
@@ -48,15 +48,15 @@ package final class InlineStream: Sendable {
     }
   }
 
-  /// Whether it has to be drawn though nothing else has changed: the window was resized, or the program continued.
+  /// Whether the block must be redrawn even if unchanged, after a resize or a suspension.
   package var isStale: Bool { state.withLock { $0.isOpen && !$0.isSuspended && $0.shown == nil } }
 
   package func open() { state.withLock { enter(&$0) } }
 
-  /// Takes lines, each with its line feed, for the next write.
+  /// Adds lines, each with its line feed, to the next write.
   package func append(_ bytes: [UInt8]) { state.withLock { $0.pending += bytes } }
 
-  /// Writes what waits, and the block below it where that looks different.
+  /// Writes the pending lines, and the block below them if it has changed.
   package func draw(_ rows: [String]) {
     state.withLock { state in
       guard state.isOpen, !state.isSuspended, !state.pending.isEmpty || state.shown != rows else { return }
@@ -71,7 +71,7 @@ package final class InlineStream: Sendable {
     }
   }
 
-  /// Has the block drawn anew, in a window that may have another size.
+  /// Has the block redrawn, in a window that may have another size.
   package func invalidate() {
     state.withLock { state in
       state.size = nil
@@ -79,7 +79,7 @@ package final class InlineStream: Sendable {
     }
   }
 
-  /// Tells the person that the run is over, as they want to be told.
+  /// Announces the end of the run as the settings say.
   package func notify(_ text: String) {
     let bytes = ControlSequences.notice(options.settings.notice ?? .none, text, features)
     if !bytes.isEmpty { state.withLock { if $0.isOpen { write(bytes) } } }
@@ -95,7 +95,7 @@ package final class InlineStream: Sendable {
     }
   }
 
-  /// Gives the terminal to the shell until the process is continued.
+  /// Returns the terminal to the shell and stops the process; redraws when the process continues.
   @MainActor
   package func suspend() {
     let isOpen = state.withLock { state in
@@ -120,7 +120,7 @@ package final class InlineStream: Sendable {
     if isForeground, tcgetattr(descriptor, &shell) == 0 {
       state.modes = shell
       var modes = shell
-      // What is typed would stand in the block.
+      // Typed characters would appear in the block.
       modes.c_lflag &= ~tcflag_t(ECHO | ECHONL)
       tcsetattr(descriptor, TCSANOW, &modes)
       let undo = Array((ControlSequences.eraseBelow + ControlSequences.cursorOn).utf8)
@@ -138,7 +138,7 @@ package final class InlineStream: Sendable {
     terminal_guard_disarm()
   }
 
-  /// In the background the terminal's modes are the shell's, and changing them would stop us.
+  /// A background process would be stopped for changing the terminal's modes.
   private var isForeground: Bool { tcgetpgrp(descriptor) == getpgrp() }
 
   private func write(_ text: String) { output.write(Array(text.utf8)) }

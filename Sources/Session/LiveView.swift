@@ -1,19 +1,19 @@
-/// The dashboard, as the program sees it: opened once, closed once, suspended by Ctrl-Z.
+/// A dashboard that is opened once and closed once.
 @MainActor
 package protocol LiveView: AnyObject {
-  /// Takes the screen; `whenDone` comes once, with the screen given back. Throws what keeps it from being had.
+  /// Takes over the screen; `whenDone` is called once, after the screen is restored. Throws if the screen can't be used.
   func open(whenDone: @escaping @MainActor (LiveViewEnd) -> Void) throws
   func suspend()
-  /// Gives the screen back without a word; further calls do nothing.
+  /// Restores the screen without calling `whenDone`; further calls do nothing.
   func close()
 }
 
-/// Why a dashboard has left.
+/// Why a dashboard has closed.
 package enum LiveViewEnd: Equatable {
-  /// Nothing executes any more, and nobody wants to stay.
+  /// Nothing executes any more.
   case over
-  /// A person would not wait for what still executes.
+  /// A person left while jobs were executing.
   case abandoned
-  /// The terminal went away.
+  /// The terminal is gone.
   case terminalLost
 }

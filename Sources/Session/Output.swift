@@ -1,7 +1,7 @@
 import Basics
 import Foundation
 
-/// A file descriptor to write to, whole, until it can't be written any more.
+/// A file descriptor that is written to completely, until a write fails.
 package final class Output: Sendable {
   private let descriptor: Int32
   private let state: Lock<State>
@@ -19,17 +19,17 @@ package final class Output: Sendable {
   package static let standardOutput = Output(1)
   package static let standardError = Output(2)
 
-  /// A new file; throws the line to print where it can't be made.
+  /// Creates or truncates a file.
   package static func file(_ path: String) throws(UsageError) -> Output {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
     guard descriptor >= 0 else { throw UsageError("can't write \(path): \(String(cString: strerror(errno)))") }
     return Output(descriptor)
   }
 
-  /// Has `body` called once, with the error's number, when a write fails; what comes after is dropped.
+  /// Has `body` called once, with errno, when a write fails; later writes are dropped.
   package func whenLost(_ body: @escaping @Sendable (Int32) -> Void) { state.withLock { $0.whenLost = body } }
 
-  /// Returns when all is written or can't be; waits while a reader is slow.
+  /// Returns when all bytes are written or a write has failed; blocks while the reader is slow.
   package func write(_ bytes: [UInt8]) {
     guard !state.withLock({ $0.isLost }) else { return }
     let failure = bytes.withUnsafeBytes { writeAll($0) }
@@ -59,7 +59,7 @@ package final class Output: Sendable {
       switch errno {
       case EINTR: continue
       case EAGAIN:
-        // Somebody shares the descriptor and made it non-blocking.
+        // A process that shares the descriptor has made it non-blocking.
         var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         _ = poll(&wait, 1, -1)
       case let failure: return failure

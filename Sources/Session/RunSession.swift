@@ -2,10 +2,10 @@ import Foundation
 import JobModel
 import Reports
 
-/// One run from its start to the exit status: its facts to the reports and the dashboard, signals to its commands.
+/// One run from its start to its exit status: connects the feed with reports, dashboard and signals.
 @MainActor
 package final class RunSession {
-  /// What a run is shown with.
+  /// The outputs of a run.
   package struct Display {
     package var interface: Settings.Interface
     package var outputPaint: Paint
@@ -13,7 +13,7 @@ package final class RunSession {
     package var output: Output
     package var errors: Output
     package var trace: Output?
-    /// Where the lines of the inline interface go.
+    /// The output of the inline interface.
     package var stream: InlineStream?
 
     package init(
@@ -30,11 +30,11 @@ package final class RunSession {
     }
   }
 
-  /// What there is to do when the run is over.
+  /// The actions at the end of a run.
   package struct Closing {
-    /// What is printed beside the plain lines, told from the run.
+    /// Lines to print after those of the reports.
     package var lines: @MainActor (Run) -> [String]
-    /// Gives back what was taken for the run; called once, before `exit`.
+    /// Releases the resources of the run; called once, before `exit`.
     package var cleanUp: @MainActor () -> Void
 
     package init(
@@ -55,7 +55,7 @@ package final class RunSession {
   private var hasEnded = false
   private var window: (any DispatchSourceSignal)?
 
-  /// Makes a session that has not begun; `exit` is called once, with the status.
+  /// Creates a session; `exit` is called once, with the exit status.
   ///
   /// `view` is there when the interface is the dashboard. By default the run ends when the person leaves the view, or
   /// without a view when no job can change any more.
@@ -71,7 +71,7 @@ package final class RunSession {
     pump = ReportPump(feed, reports: Self.reports(display), end: end ?? (view == nil ? .complete : .stopped))
   }
 
-  /// Watches the run, then has it started; throws where the screen can't be had, with nothing started.
+  /// Subscribes to the run, opens the view, then calls `start`; if the screen can't be used it throws and starts nothing.
   package func begin(_ start: () -> Void) throws {
     display.output.whenLost { failure in onMain { self.loseOutput(failure) } }
     pump.start(whenEnding: { onMain { self.finish() } }, whenFinished: { run in onMain { self.end(run) } })
@@ -80,15 +80,15 @@ package final class RunSession {
     start()
   }
 
-  /// Takes a signal or what stands for one.
+  /// Handles a signal, or an event with the same effect.
   package func receive(_ cause: StopSequence.Cause) {
-    // Ctrl-C at a dashboard that shows a run which is over means that the person has seen enough.
+    // Ctrl-C closes a dashboard whose run is complete.
     if view != nil, cause == .interrupt, stop.signal == nil, feed.snapshot.isComplete { return finish() }
     for action in stop.receive(cause) {
       switch action {
       case .send(let command): feed.send(command)
       case .announce(let level):
-        // The dashboard shows a banner; who has closed our output wants to hear no more.
+        // The dashboard has a banner for it, and a closed output has no reader.
         guard view == nil, cause != .outputClosed else { continue }
         say(StopText.line(level, feed.snapshot))
       case .leave(let status): leave(status)
@@ -96,10 +96,10 @@ package final class RunSession {
     }
   }
 
-  /// Whether something on the terminal is drawn anew, and has to be taken off it for another process.
+  /// Whether the terminal must be restored before another process uses it.
   package var holdsTerminal: Bool { view != nil || display.stream != nil }
 
-  /// Has the terminal closed for another process, as Ctrl-Z asks; returns when this one goes on.
+  /// Handles Ctrl-Z: restores the terminal and stops the process; returns when it continues.
   package func suspend() {
     view?.suspend()
     display.stream?.suspend()
@@ -118,7 +118,7 @@ package final class RunSession {
     self.window = window
   }
 
-  /// A line for the person that is none of the run's.
+  /// Shows a line about the program itself.
   private func say(_ line: String) {
     guard let stream = display.stream else { return display.errors.write(line: line) }
     stream.append(Array("\(line)\n".utf8))
@@ -126,7 +126,7 @@ package final class RunSession {
     pump.poke()
   }
 
-  /// Leaves now without a word, whatever still runs.
+  /// Ends the session at once, even if jobs execute.
   package func detach(status: Int32) { leave(status) }
 
   private func finish() { feed.send(.finish(signal: stop.signal)) }
@@ -141,7 +141,7 @@ package final class RunSession {
     }
   }
 
-  /// Somebody who reads a few lines and goes (`| head`) ends the run as SIGPIPE ends other programs.
+  /// A closed pipe, as in `| head`, ends the run as SIGPIPE ends other programs.
   private func loseOutput(_ failure: Int32) {
     if failure != EPIPE {
       display.errors.write(line: "opdash: can't write standard output: \(String(cString: strerror(failure)))")
@@ -155,7 +155,7 @@ package final class RunSession {
     leave((run.summary ?? RunSummary(of: run, signal: stop.signal)).exit)
   }
 
-  /// What is said when all is over: after a dashboard the summary, and what the run has shown beside the plain lines.
+  /// Prints the summary after a dashboard, and the closing lines.
   private func tell(_ run: Run) {
     if view != nil {
       for line in SummaryReport.lines(of: run, paint: display.errorPaint) { display.errors.write(line: line) }
@@ -189,7 +189,7 @@ package final class RunSession {
   }
 }
 
-/// Has `body` called on the main queue.
+/// Calls `body` on the main queue.
 private func onMain(_ body: @escaping @MainActor @Sendable () -> Void) {
   DispatchQueue.main.async { MainActor.assumeIsolated(body) }
 }

@@ -1,7 +1,7 @@
 import JobModel
 import Screen
 
-/// How a run is to be run and shown; nil where neither the command line nor a settings file says.
+/// The options of a run; nil where neither the command line nor a settings file gives one.
 package struct Settings: Equatable {
   /// How a run is shown.
   package enum Interface: String, CaseIterable {
@@ -31,15 +31,15 @@ package struct Settings: Equatable {
   package var hasMouse = true
   package var background: ScreenTraits.Background?
   package var notice: EndNotice?
-  /// The keys of actions that have other ones than usual, by the actions' names.
+  /// The keys of rebound actions, by action name.
   package var keys: [String: [Key]] = [:]
-  /// The looks of elements that have other ones than usual, by the elements' names.
+  /// The styles of restyled elements, by element name.
   package var looks: [String: Style] = [:]
 
   package init() {}
 }
 
-/// A command line that can't be obeyed, in one line that names what is wrong and what to do.
+/// An invalid command line, with one line that says what is wrong and what to do.
 package struct UsageError: Error, Equatable {
   package var message: String
 

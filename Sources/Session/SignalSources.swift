@@ -2,21 +2,21 @@ import CTerminal
 import Dispatch
 import Foundation
 
-/// Signals as calls on the main queue, none lost from the moment that one is watched.
+/// Delivers signals on the main queue; from `add` on, none is lost.
 @MainActor
 package final class SignalSources {
   private var receivers: [Int32: @MainActor () -> Void] = [:]
   private let pipe: Int32
-  /// What the broken pipe's signal did before.
+  /// The previous action of SIGPIPE.
   private let brokenPipe: (@convention(c) (Int32) -> Void)?
   private let source: (any DispatchSourceRead)?
 
-  /// Takes over the signals that end a program; one that was ignored when the program started stays ignored (nohup).
+  /// Handles SIGINT, SIGTERM and SIGHUP; a signal that was ignored at the start, as by nohup, stays ignored.
   package init(_ receive: @escaping @MainActor (StopSequence.Cause) -> Void) {
-    // Writing to a pipe that nobody reads must fail, not end the program in the middle of its jobs.
+    // A write to a closed pipe must fail instead of ending the program while jobs execute.
     brokenPipe = signal(SIGPIPE, SIG_IGN)
     pipe = signal_pipe_open()
-    // Without a descriptor to spare the signals do what they do by themselves.
+    // Without a free descriptor the signals keep their default actions.
     source = pipe < 0 ? nil : DispatchSource.makeReadSource(fileDescriptor: pipe, queue: .main)
     source?.setEventHandler { [weak self] in MainActor.assumeIsolated { self?.read() } }
     source?.activate()
@@ -26,14 +26,14 @@ package final class SignalSources {
     }
   }
 
-  /// Calls `receive` at each `number` instead of what the signal does by itself.
+  /// Replaces the action of signal `number` by a call of `receive`.
   package func add(_ number: Int32, _ receive: @escaping @MainActor () -> Void) {
     guard source != nil else { return }
     receivers[number] = receive
     _ = signal_pipe_watch(number)
   }
 
-  /// Lets every signal do again what it did before.
+  /// Restores the previous action of every signal.
   package func close() {
     for number in receivers.keys { signal_pipe_unwatch(number) }
     receivers = [:]

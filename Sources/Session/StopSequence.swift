@@ -1,17 +1,17 @@
 import JobModel
 
-/// What follows when signals ask the program to end: the first ends the run in order, Ctrl-C again kills, and a third leaves.
+/// The reaction to signals: the first stops the run, a second Ctrl-C kills the jobs, a third exits.
 ///
-/// SIGTERM and SIGHUP never kill by coming twice: a supervisor may send both, or the same to each process of a group.
+/// Repeated SIGTERM and SIGHUP don't kill: a supervisor may send both, or one to each process of a group.
 package struct StopSequence: Equatable {
   package enum Cause: Equatable {
     case interrupt
     case terminate
     case hangup
-    /// Whoever read our standard output has gone.
+    /// The reader of standard output is gone.
     case outputClosed
 
-    /// The signal that the exit status tells of.
+    /// The signal of the exit status.
     var signal: Int32 {
       switch self {
       case .interrupt: 2
@@ -24,17 +24,16 @@ package struct StopSequence: Equatable {
 
   package enum Action: Equatable {
     case send(JobCommand)
-    /// Tell the person what still runs and what the next Ctrl-C does.
+    /// Print which jobs still execute and what the next Ctrl-C does.
     case announce(StopLevel)
-    /// End the program now, whatever still runs.
+    /// Exit at once.
     case leave(status: Int32)
   }
 
-  /// What began the end, if it has begun.
+  /// The first cause; nil before it.
   package private(set) var cause: Cause?
   private var level: StopLevel?
 
-  /// The signal that ends the program, once one does.
   package var signal: Int32? { cause?.signal }
 
   package mutating func receive(_ cause: Cause) -> [Action] {

@@ -1,7 +1,7 @@
 import JobModel
 import Screen
 
-/// The line that answers a signal where there is no dashboard.
+/// The line that answers a signal without a dashboard.
 package enum StopText {
   package static let named = 5
 

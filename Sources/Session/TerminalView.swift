@@ -2,7 +2,7 @@ import Dashboard
 import JobModel
 import NcursesTerminal
 
-/// The dashboard on the terminal that opdash was started on.
+/// The dashboard on the terminal of the process.
 @MainActor
 package final class TerminalView: LiveView {
   private let dashboard: TerminalDashboard

@@ -1,14 +1,14 @@
 import Screen
 
-/// What a dashboard is to look like.
+/// The appearance of a view of the run.
 package struct ViewOptions: Equatable {
-  /// What the header calls the run.
+  /// The name of the run in the header.
   package var source: String
   package var traits: ScreenTraits
   package var settings: Settings
-  /// Whether the terminal is to be asked what it draws on.
+  /// Whether to ask the terminal for its background.
   package var asksBackground: Bool
-  /// What tells the terminals apart.
+  /// The environment, which identifies the terminal.
   package var variables: [String: String]
 
   package init(source: String, settings: Settings, _ environment: Environment) {

@@ -1,17 +1,17 @@
 import JobModel
 import Session
 
-/// Turns the words of a command line into what they ask for.
+/// Parses a command line.
 ///
-/// Options may stand before and after the command and its operands; `--` ends them. An option's value follows as the next
-/// word or after `=`, and may follow its letter at once: `--slots 4`, `--slots=4`, `-j 4`, `-j4`.
+/// Options may precede and follow the command and its operands; `--` ends them. A value is the next word, or follows `=`
+/// or the option's letter: `--slots 4`, `--slots=4`, `-j 4`, `-j4`.
 struct CommandLineParser {
   private var rest: ArraySlice<String>
   private var operands: [String] = []
   private var used: [Option] = []
   private var values = Option.Values()
 
-  /// Reads the words that follow the program's name.
+  /// `words` are those after the program's name.
   static func parse(_ words: [String]) throws(UsageError) -> Invocation {
     var parser = CommandLineParser(rest: words[...])
     try parser.readWords()
@@ -49,7 +49,7 @@ struct CommandLineParser {
     var letters = word.dropFirst()
     while let letter = letters.popFirst() {
       guard let option = Option.all.first(where: { $0.letter == letter }) else {
-        // `-slots` for `--slots` is a usual slip.
+        // `-slots` for `--slots` is a frequent mistake.
         let names = Option.all.map(\.name)
         let near = word.count > 2 ? NearestName.of(String(word.dropFirst()), in: names) : nil
         let same = names.first { $0 == word.dropFirst() }

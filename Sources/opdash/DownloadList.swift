@@ -4,13 +4,13 @@ import Session
 
 /// The jobs of `opdash get`: one download for each URL.
 struct DownloadList {
-  /// A URL and where it was written: nil on the command line, else a file and its line.
+  /// A URL and its place, `FILE:LINE`; nil for the command line.
   struct Entry: Equatable {
     var url: String
     var place: String?
   }
 
-  /// The URLs of a list: one on each line; empty lines and those that begin with # are left out.
+  /// The URLs of a list, one on each line; empty lines and lines with # at the start are skipped.
   static func entries(in text: String, file: String) -> [Entry] {
     text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated().compactMap { index, line in
       let url = line.trimmingCharacters(in: .whitespaces)
@@ -18,7 +18,7 @@ struct DownloadList {
     }
   }
 
-  /// The graph, or a line for each entry that is no URL.
+  /// The graph, or one fault for each entry that is no URL.
   static func graph(_ entries: [Entry], folder: String) -> Result<JobGraph, Faults> {
     var faults: [String] = []
     var taken: [String: Int] = [:]
@@ -45,7 +45,7 @@ struct DownloadList {
     return ["http", "https"].contains(url.scheme?.lowercased()) ? url : nil
   }
 
-  /// The last path component, made into a name that stays in its folder.
+  /// The last path component as a safe file name.
   private static func fileName(_ url: URL) -> String {
     let encoded = url.path(percentEncoded: true).split(separator: "/").last.map(String.init) ?? ""
     let decoded = encoded.removingPercentEncoding ?? encoded
@@ -62,7 +62,7 @@ struct DownloadList {
     }
   }
 
-  /// `a.txt`, then `a-2.txt`, `a-3.txt`; upper and lower case count as the same, as on some file systems.
+  /// `a.txt`, then `a-2.txt`, `a-3.txt`; case does not count, as on some file systems.
   private static func unique(_ name: String, _ taken: inout [String: Int]) -> String {
     let key = name.lowercased()
     guard var number = taken[key] else {
@@ -81,7 +81,7 @@ struct DownloadList {
   }
 }
 
-/// What keeps a run from being started, a line for each fault.
+/// The faults of a command's input, one line each.
 struct Faults: Error, Equatable {
   var lines: [String]
 }

@@ -1,4 +1,4 @@
-/// What `--help` and `--version` print.
+/// The output of `--help` and `--version`.
 enum HelpText {
   static let version = "opdash 0.1.0"
 

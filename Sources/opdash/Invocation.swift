@@ -1,6 +1,6 @@
 import Session
 
-/// What a command line asks for.
+/// A parsed command line.
 struct Invocation: Equatable {
   enum Command: Equatable {
     /// `-` is standard input; no job names means all jobs.
@@ -8,7 +8,6 @@ struct Invocation: Equatable {
     /// `list` is a file with a URL on each line, `-` standard input.
     case get(urls: [String], list: String?, folder: String?)
     case check(file: String)
-    /// Which key does what.
     case keys
     /// Nil lists the scenarios.
     case demo(scenario: String?)
@@ -20,7 +19,7 @@ struct Invocation: Equatable {
   var settings = Settings()
 }
 
-/// The commands, by the words that call them.
+/// The commands by name.
 enum CommandName: String, CaseIterable {
   case run
   case get
@@ -28,7 +27,7 @@ enum CommandName: String, CaseIterable {
   case demo
   case keys
 
-  /// What follows the word.
+  /// The operands in help and messages.
   var operands: String {
     switch self {
     case .run: "FILE [JOB...]"

@@ -1,11 +1,11 @@
 import JobModel
 import Session
 
-/// The part of a graph that the names of a command line ask for.
+/// Selects jobs by the names of a command line.
 enum JobSelection {
-  /// The named jobs and what they need; all jobs where no name is given.
+  /// The named jobs and all that they need; all jobs without names.
   ///
-  /// `name` without brackets means each `name[…]`.
+  /// `name` without brackets selects each `name[…]`.
   static func of(_ names: [String], in graph: JobGraph, file: String) throws(UsageError) -> JobGraph {
     guard !names.isEmpty else { return graph }
     var byName: [String: [JobID]] = [:]

@@ -2,10 +2,10 @@ import Dashboard
 import Reports
 import Screen
 
-/// What `opdash keys` prints: every action with its keys, what it does, and whether the settings file has changed it.
+/// The output of `opdash keys`: every action with its keys and its help, marked if the settings file changes it.
 struct KeyListText {
   let keys: KeyMap
-  /// Where the settings file is or would be; nil where nothing says.
+  /// The path of the settings file, whether or not it exists; nil if unknown.
   let file: String?
   let isThere: Bool
   let paint: Paint

@@ -2,9 +2,9 @@ import JobModel
 import Screen
 import Session
 
-/// One option of the command line: how it is written, what it takes, and what it changes.
+/// An option of the command line: its name, its value, and its effect.
 struct Option: Sendable {
-  /// What the options of a command line add up to.
+  /// The result of all options of a command line.
   struct Values: Equatable {
     var settings = Settings()
     var list: String?
@@ -15,20 +15,19 @@ struct Option: Sendable {
 
   enum Effect: Sendable {
     case flag(@Sendable (inout Values) -> Void)
-    /// `takes` says what the value may be; the closure answers whether it is.
+    /// `takes` describes valid values; the closure returns whether the value is one.
     case value(name: String, takes: String, @Sendable (inout Values, String) -> Bool)
-    /// One of some words.
+    /// One of a list of words.
     case choice(name: String, words: [String], @Sendable (inout Values, String) -> Bool)
   }
 
   var name: String
   var letter: Character?
   var summary: String
-  /// The commands that know it; empty means that it stands alone too, without a command.
+  /// The commands that have it; empty for an option of the program itself.
   var commands: [CommandName]
   var effect: Effect
 
-  /// The option as a person writes it.
   var spelled: String { "--\(name)" }
 
   var valueName: String? {

@@ -5,21 +5,21 @@ import JobModel
 import Reports
 import Session
 
-/// The commands, given the parts of the house that they need.
+/// The commands of opdash.
 @MainActor
 struct Program {
-  /// What makes runs happen; tests give their own.
+  /// The parts that tests replace.
   struct Parts {
     /// Reads a job file; `-` is standard input.
-    var load: @MainActor (_ path: String, Environment) -> Result<JobGraph, Faults>
-    /// Reads the settings file; nil where there is none.
-    var loadSettings: @MainActor (_ path: String) -> Result<SettingsFile?, Faults>
-    /// Makes the run of a graph; it starts when its closure is called.
+    var load: @MainActor (_ path: String, Environment) throws -> JobGraph
+    /// Reads the settings file; nil if there is none.
+    var loadSettings: @MainActor (_ path: String) throws -> SettingsFile?
+    /// Creates the run of a graph; the closure starts it.
     var makeRun: @MainActor (JobGraph, RunOptions) throws -> (feed: any JobFeed, start: () -> Void)
     var makeView: @MainActor (any JobFeed, ViewOptions) throws -> any LiveView
     var openScenario: @MainActor (_ name: String, Environment) throws -> RunPlan
     var readList: @MainActor (_ path: String) throws -> String
-    /// Called as soon as there is a session to send signals to.
+    /// Sends signals to the session from now on.
     var watchSignals: @MainActor (RunSession) -> Void
   }
 
@@ -35,18 +35,9 @@ struct Program {
   var parts: Parts
   var exit: @MainActor (Int32) -> Void
 
-  /// Does what the command line asks for; `exit` is called now or when the run is over.
+  /// Executes a command line; `exit` is called now or at the end of the run.
   func perform(_ words: [String]) {
-    do {
-      let invocation = try CommandLineParser.parse(words)
-      try perform(invocation)
-    } catch let error as UsageError {
-      fail(["opdash: \(error.message)"])
-    } catch let faults as Faults {
-      fail(faults.lines)
-    } catch {
-      fail(["opdash: \(error)"])
-    }
+    do { try perform(CommandLineParser.parse(words)) } catch { fail(error, errors) }
   }
 
   private func perform(_ invocation: Invocation) throws {
@@ -61,7 +52,7 @@ struct Program {
     case .keys: try printKeys(invocation.settings)
     case .run(let file, let jobs):
       let settings = try withFile(invocation.settings)
-      let graph = try parts.load(file, environment).get()
+      let graph = try parts.load(file, environment)
       let chosen = try JobSelection.of(jobs, in: graph, file: file)
       try start(RunPlan(.graph(chosen), source: Self.lastComponent(file)), settings)
     case .get(let urls, let list, let folder):
@@ -75,15 +66,15 @@ struct Program {
     }
   }
 
-  /// The settings of the command line over those of the person's file.
+  /// The settings of the command line, completed by those of the settings file.
   private func withFile(_ settings: Settings) throws -> Settings {
-    guard let path = environment.settingsFile, let file = try parts.loadSettings(path).get() else { return settings }
+    guard let path = environment.settingsFile, let file = try parts.loadSettings(path) else { return settings }
     return settings.over(file)
   }
 
   private func printKeys(_ settings: Settings) throws {
     let path = environment.settingsFile
-    let file = try path.flatMap { try parts.loadSettings($0).get() }
+    let file = try path.flatMap { try parts.loadSettings($0) }
     let settings = file.map { settings.over($0) } ?? settings
     let text = KeyListText(
       keys: KeyMap(changes: settings.keys), file: path, isThere: file != nil,
@@ -93,14 +84,12 @@ struct Program {
   }
 
   private func check(_ file: String) {
-    switch parts.load(file, environment) {
-    case .success(let graph):
-      let jobs = graph.jobs.count == 1 ? "1 job" : "\(graph.jobs.count) jobs"
+    do {
+      let jobs = Format.count(try parts.load(file, environment).jobs.count, "job")
       output.write(line: "\(Self.lastComponent(file)): \(jobs), no faults")
       exit(ExitStatus.success)
-    case .failure(let faults):
-      for line in faults.lines { output.write(line: line) }
-      exit(ExitStatus.usage)
+    } catch {
+      fail(error, output)
     }
   }
 
@@ -117,7 +106,7 @@ struct Program {
     try start(RunPlan(.graph(graph), source: "get"), settings)
   }
 
-  /// Starts a run and returns; nothing has been started where it throws.
+  /// Starts a run and returns; nothing has started if it throws.
   private func start(_ plan: RunPlan, _ settings: Settings) throws {
     do { try begin(plan, settings) } catch {
       plan.cleanUp()
@@ -164,8 +153,15 @@ struct Program {
     Paint(isColoured: environment.isColored(settings.color, onTerminal: isTerminal))
   }
 
-  private func fail(_ lines: [String]) {
-    for line in lines { errors.write(line: line) }
+  private func fail(_ error: any Error, _ output: Output) {
+    let lines =
+      switch error {
+      case let error as UsageError: ["opdash: \(error.message)"]
+      case let faults as Faults: faults.lines
+      case let faults as JobFileFaults: faults.faults.map(\.description)
+      default: ["opdash: \(error)"]
+      }
+    for line in lines { output.write(line: line) }
     exit(ExitStatus.usage)
   }
 

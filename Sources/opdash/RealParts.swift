@@ -5,24 +5,12 @@ import JobModel
 import Session
 
 extension Program.Parts {
-  /// The parts that opdash is built from.
+  /// The parts of the real program.
   static let real = Program.Parts(
     load: { path, environment in
-      do throws(JobFileFaults) {
-        return .success(
-          try JobFile.load(
-            path: path, environment: environment.variables, currentDirectory: environment.currentDirectory))
-      } catch {
-        return .failure(Faults(error))
-      }
+      try JobFile.load(path: path, environment: environment.variables, currentDirectory: environment.currentDirectory)
     },
-    loadSettings: { path in
-      do throws(JobFileFaults) {
-        return .success(try SettingsFile.load(path: path, .dashboards))
-      } catch {
-        return .failure(Faults(error))
-      }
-    },
+    loadSettings: { path in try SettingsFile.load(path: path, .dashboards) },
     makeRun: { graph, options in
       let queue = try JobQueue(
         graph, options: .init(slots: options.slots, onFailure: options.onFailure, stateFolder: options.stateFolder))
@@ -41,7 +29,7 @@ extension Program.Parts {
     })
 }
 
-/// Keeps the signal sources for as long as the program lives.
+/// Retains the signal sources.
 @MainActor
 private enum RealParts {
   static var signals: SignalSources?

@@ -5,21 +5,21 @@ import JobModel
 import Scenarios
 import Session
 
-/// Something to run: a graph, what the header calls it, and what is to be done when it is over.
+/// A run that can be started: its jobs, its name in the header, and the actions at its end.
 @MainActor
 struct RunPlan {
   enum Subject {
     /// Jobs for the engine.
     case graph(JobGraph)
-    /// A run that makes itself, with slots and policy of its own.
+    /// A run with its own slots and failure policy.
     case live(any JobFeed, start: @MainActor () -> Void)
   }
 
   var subject: Subject
   var source: String
-  /// What is printed at the end, told from the run.
+  /// The lines to print at the end.
   var closing: @MainActor (Run) -> [String] = { _ in [] }
-  /// Gives back what was taken for the run; called once, before the program ends.
+  /// Releases the resources of the run; called once, before the program ends.
   var cleanUp: @MainActor () -> Void = {}
 
   init(
@@ -32,7 +32,7 @@ struct RunPlan {
     self.cleanUp = cleanUp
   }
 
-  /// The plan of a built-in scenario; one of real work gets a folder of its own and, if it talks to one, a server.
+  /// The plan of a built-in scenario, with a folder of its own and a server if it needs one.
   static func scenario(_ name: String, _ environment: Environment) throws -> RunPlan {
     guard let scenario = Scenario.named(name) else {
       let names = Scenario.all.map(\.name)
@@ -63,19 +63,15 @@ struct RunPlan {
       }
     } catch {
       cleanUp()
-      throw (error as? JobFileFaults).map { Faults($0) } ?? error
+      throw error
     }
   }
 
-  /// The scenarios, a line for each.
+  /// One line for each scenario.
   static var list: [String] {
     let width = Scenario.all.map(\.name.count).max() ?? 0
     return Scenario.all.map { scenario in
       scenario.name + String(repeating: " ", count: width - scenario.name.count) + "  " + scenario.summary
     }
   }
-}
-
-extension Faults {
-  init(_ faults: JobFileFaults) { lines = faults.faults.map(\.description) }
 }

@@ -3,7 +3,7 @@ import JobFiles
 import Session
 
 extension Settings {
-  /// These where they say something, the file's where they don't.
+  /// These settings, completed by those of the file.
   func over(_ file: SettingsFile) -> Settings {
     var settings = self
     settings.keys = file.keys
@@ -17,7 +17,7 @@ extension Settings {
 }
 
 extension SettingsFile.Vocabulary {
-  /// What the dashboard has for a settings file to speak of.
+  /// The actions and elements of the dashboard.
   static let dashboards = SettingsFile.Vocabulary(
     actions: KeyMap.standard.entries.map { .init(name: $0.action, keys: $0.keys, isNeeded: $0.isNeeded) },
     elements: ThemeElement.allCases.map(\.rawValue))

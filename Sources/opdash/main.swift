@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import Processes
 
-// Before anything else: what dies with a signal from here on takes its jobs along.
+// First, so that a signal from here on ends the jobs too.
 ProcessSupervisor.shared.start()
 
 let program = Program(

@@ -87,7 +87,7 @@ import Testing
     #expect(answer.head == "HTTP/1.1 200 OK\r\nContent-Le")
   }
 
-  @Test func aHangUpSaysNothing() {
+  @Test func aHangUpSendsNothing() {
     let answer = client.get("/file/a.bin?size=10&hangup")
     #expect(answer.head.isEmpty && answer.body.isEmpty)
   }
@@ -140,7 +140,7 @@ import Testing
     #expect(client.get("/upload/a.bin").body == bytes)
   }
 
-  @Test func whoAsksFirstIsRefusedBeforeTheBody() {
+  @Test func aClientThatExpectsContinueIsRefusedBeforeTheBody() {
     let socket = client.connect()
     defer { close(socket) }
     let headers = ["Content-Length: 1000000", "Expect: 100-continue"]
@@ -155,7 +155,7 @@ import Testing
     #expect(client.ask("PUT", "/upload/a.bin?cut=5000&times=1", body: bytes).status == 201)
   }
 
-  @Test func anItemGoesItsWayAndNoOther() {
+  @Test func anItemPassesItsStagesInOrder() {
     let draft = Array(#"{"title":"Aurora over Inari"}"#.utf8)
     #expect(client.get("/content/aurora?size=100").status == 404)
     #expect(client.ask("POST", "/content/aurora", body: Array("no JSON".utf8)).status == 400)
@@ -178,7 +178,7 @@ import Testing
     #expect(client.ask("PUT", "/assets/aurora", body: [1]).status == 409)
   }
 
-  @Test func whatItDoesNotKnowItSays() {
+  @Test func anUnknownAddressIsNamed() {
     #expect(client.get("/nothing").status == 404)
     let answer = client.get("/file/a.bin?sise=4")
     #expect(answer.status == 400)

@@ -125,7 +125,7 @@ import Testing
     ),
     ("run: 'echo ${matrix.os}'", "2:19: '${matrix.os}': this version of opdash has no matrix yet: write the jobs out"),
   ])
-  func whatComesLaterIsKnownAndRefused(body: String, fault: String) {
+  func keysOfLaterVersionsAreRefused(body: String, fault: String) {
     #expect(faults(job: body) == [fault])
   }
 
@@ -253,7 +253,7 @@ import Testing
     ("simulate: { fail_rate: nan }", "2:31: simulate.fail_rate takes a number from 0 to 1; this is 'nan'"),
     ("simulate: { seed: -1 }", "2:26: simulate.seed takes a whole number, 0 to 18446744073709551615; this is '-1'"),
   ])
-  func aBodyThatCannotBeMeantIsRefused(body: String, fault: String) {
+  func anInvalidBodyIsRefused(body: String, fault: String) {
     let others = "  b: { run: ls }\n  c: { run: ls }\n"
     #expect(faults("jobs:\n  a: { \(body) }\n\(others)") == [fault])
   }
@@ -281,7 +281,7 @@ import Testing
       "1:11: defaults is a map with the keys timeout, retry, priority, allow_failure, uses, env, dir, stop, progress; this is '3'"
     ),
   ])
-  func aSettingThatCannotBeMeantIsRefused(head: String, fault: String) {
+  func anInvalidSettingIsRefused(head: String, fault: String) {
     #expect(faults(head + "\njobs: { a: { run: ls } }\n") == [fault])
   }
 

@@ -34,7 +34,7 @@ import Testing
     #expect(graph.jobs.map(\.work) == [.shell(ShellWork(.script("ls"), directory: folder + "/sub"))])
   }
 
-  @Test func whatCannotBeReadIsSaidWithTheNameThatWasGiven() throws {
+  @Test func anUnreadableFileIsNamedAsGiven() throws {
     #expect(message(folder + "/none.yml") == folder + "/none.yml:1:1: there is no such file: check the path")
     #expect(message(folder) == folder + ":1:1: this is a folder: name a file in it")
     #expect(message("") == "'':1:1: no file is named: give the path of a job file")

@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test(arguments: ["", "# nothing\n", "---\n", "{}", "keys:\ncolors:\n"])
-  func aFileThatSaysNothingChangesNothing(_ text: String) throws {
+  func anEmptyFileChangesNothing(_ text: String) throws {
     #expect(try settings(text) == SettingsFile())
   }
 
@@ -163,11 +163,11 @@ import Testing
     ("ascii: 'true'", ["1:8: ascii takes true or false; this is the text 'true'"]),
     ("a: 1\n---\nb: 2", ["2:1: a second document begins here: a settings file holds one, so move it to its own file"]),
   ])
-  func aFaultIsToldWithItsPlaceAndWhatToDo(_ text: String, _ expected: [String]) {
+  func aFaultHasItsPlaceAndAdvice(_ text: String, _ expected: [String]) {
     #expect(faults(text).filter { !$0.hasPrefix("1:1: unknown key 'a'") } == expected)
   }
 
-  @Test func allFaultsAreToldAtOnceInTheOrderOfPlaces() {
+  @Test func allFaultsAreReportedInTheOrderOfPlaces() {
     #expect(
       faults("keys:\n  cancle: d\n  kill: dd\ncolors: { failed: redd }\nmouse: 3\n").map { $0.prefix(4) } == [
         "2:3:", "3:9:", "4:19", "5:8:",

@@ -68,7 +68,7 @@ import Testing
     ("{}", "1:1: there are no jobs: add 'jobs:', a map of names to jobs"),
     ("jobs:\n", "1:1: jobs is empty: a job file has at least one job"),
   ])
-  func whatIsNoYAMLIsSaidInPlainWords(text: String, fault: String) {
+  func invalidYAMLIsExplained(text: String, fault: String) {
     #expect(faults(text) == [fault])
   }
 

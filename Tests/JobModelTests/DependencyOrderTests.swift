@@ -3,7 +3,7 @@ import Support
 import Testing
 
 @Suite struct DependencyOrderTests {
-  @Test func eachComesAfterWhatItNeeds() {
+  @Test func everyNodeComesAfterItsNeeds() {
     let order = DependencyOrder([[1, 2], [3], [3], []])
     #expect(order.order == [3, 1, 2, 0])
     #expect(order.cycles.isEmpty)
@@ -27,7 +27,7 @@ import Testing
     #expect(DependencyOrder([[1, 1], []]).cycles.isEmpty)
   }
 
-  @Test func nothingHasAnEmptyOrder() {
+  @Test func anEmptyGraphHasAnEmptyOrder() {
     #expect(DependencyOrder([]).order.isEmpty)
   }
 

@@ -15,7 +15,7 @@ import Testing
     "1.2.3s", "1e3s",
     "100000h1ms", "99999999999999999999h", "0x8s", "８s", "1d", "nan", "infs",
   ])
-  func anythingElseIsNone(text: String) {
+  func anythingElseGivesNil(text: String) {
     #expect(DurationText.parse(text) == nil)
   }
 

@@ -22,7 +22,7 @@ import Testing
     #expect(forecast.chain.map(\.share) == [.seconds(10), .seconds(6)])
   }
 
-  @Test func slackIsWhatAJobMayLoseWithoutTheRunLosing() {
+  @Test func slackIsTheDelayThatDoesNotDelayTheRun() {
     let forecast = forecast(Recorder(jobs()))
     #expect(forecast.slack(JobID(0)) == .seconds(6))
     #expect(forecast.slack(JobID(1)) == .zero)
@@ -37,7 +37,7 @@ import Testing
     #expect(forecast.saving(byHalving: JobID(0)) == .zero)
   }
 
-  @Test func whatHasEndedCountsAsItWasWithItsWaits() {
+  @Test func endedJobsCountWithTheirWaits() {
     var recorder = Recorder(jobs())
     recorder.move(1, to: .executing, after: .seconds(2))
     recorder.move(1, to: .succeeded(upToDate: false), after: .seconds(5))

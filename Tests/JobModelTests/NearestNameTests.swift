@@ -6,12 +6,12 @@ import Testing
     ("neds", "needs"), ("need", "needs"), ("nedes", "needs"), ("NEEDS", "needs"), ("timout", "timeout"),
     ("alow_failure", "allow_failure"), ("allow-failure", "allow_failure"), ("rnu", "run"),
   ])
-  func aSlipFindsItsWord(typed: String, meant: String) {
+  func aMisspeltWordFindsItsName(typed: String, meant: String) {
     #expect(NearestName.of(typed, in: ["run", "needs", "timeout", "allow_failure"]) == meant)
   }
 
   @Test(arguments: ["", "xyz", "download", "n", String(repeating: "n", count: 500)])
-  func aWordThatIsNoSlipFindsNone(typed: String) {
+  func aDistantWordFindsNone(typed: String) {
     #expect(NearestName.of(typed, in: ["run", "needs", "timeout"]) == nil)
   }
 
@@ -20,7 +20,7 @@ import Testing
     #expect(NearestName.of("buidl", in: ["bundle", "build"]) == "build")
   }
 
-  @Test func theOnlyWordWithThisBeginningIsMeant() {
+  @Test func theOnlyNameWithThisPrefixIsFound() {
     #expect(NearestName.of("dur", in: ["steps", "duration"]) == "duration")
     #expect(NearestName.of("dur", in: ["durable", "duration"]) == nil)
   }

@@ -71,7 +71,7 @@ struct Recorder {
     #expect(recorder.run.length == .seconds(3))
   }
 
-  @Test func unmetNeedsFollowWhatBecomesOfThem() {
+  @Test func unmetNeedsFollowTheStatesOfTheNeededJobs() {
     var recorder = Recorder([
       job("a"), job("ok", 0), job("finished", 0, when: .finished), job("failed", 0, when: .failed),
     ])
@@ -93,7 +93,7 @@ struct Recorder {
     #expect(unmet(recorder) == [1, 0, 1])
   }
 
-  @Test func aMoveFromOneEndToAnotherStillSettlesTheNeeds() {
+  @Test func aChangeBetweenTerminalStatesUpdatesTheNeeds() {
     var recorder = Recorder([job("a"), job("failed", 0, when: .failed)])
     recorder.move(0, to: .failed(failure, allowed: false))
     #expect(recorder[1].unmetNeeds == 0)
@@ -142,7 +142,7 @@ struct Recorder {
     #expect(spent.paused == .seconds(3))
   }
 
-  @Test func aWaitForASlotIsToldFromAWaitForAPool() {
+  @Test func waitsForSlotAndPoolAreKeptApart() {
     var recorder = Recorder([job("a")])
     recorder.move(0, to: .ready(for: .pool("net")), attempt: 0, after: .seconds(1))
     recorder.move(0, to: .ready(for: .slot), attempt: 0, after: .seconds(2))
@@ -213,7 +213,7 @@ struct Recorder {
     #expect(recorder[0].progress == nil && recorder[0].rate == nil)
   }
 
-  @Test func otherFactsChangeWhatTheyName() {
+  @Test func otherFactsChangeTheRun() {
     var recorder = Recorder([job("a/b"), job("c")], slots: 2, folder: "/state/r")
     recorder.state(.slotsChanged(5))
     recorder.state(.priorityChanged(JobID(1), .high))
@@ -247,7 +247,7 @@ struct Recorder {
     #expect(play() == play())
   }
 
-  @Test func tenThousandDependentsOfOneJobAreSettledInOneMoveEach() {
+  @Test func tenThousandDependentsAreUpdatedByOneChangeEach() {
     var jobs = [job("base")]
     for number in 1...10_000 { jobs.append(job("\(number)", 0)) }
     var recorder = Recorder(jobs)
@@ -274,7 +274,7 @@ struct Recorder {
     #expect(recorder[0].phases.end(of: 5) == nil)
   }
 
-  @Test func aPhaseThatLastedNoTimeLeavesNoTraceButAnAttemptDoes() {
+  @Test func aPhaseWithoutDurationIsDroppedUnlessItIsAnAttempt() {
     var recorder = Recorder([job("a")])
     recorder.move(0, to: .ready(for: .slot), attempt: 0)
     recorder.move(0, to: .executing)

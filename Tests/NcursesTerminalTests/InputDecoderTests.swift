@@ -124,7 +124,7 @@ import Testing
     ("\u{1B}]11;rgb:28/2c/34\u{7}", .background(.dark)), ("\u{1B}]11;rgb:fdfd/f6f6/e3e3\u{1B}\\", .background(.light)),
     ("\u{1B}]11;rgba:0000/2b2b/3636/ffff\u{7}", .background(.dark)), ("\u{1B}[?64;1;2c", .attributes),
   ])
-  func whatTheTerminalAnswersIsHandedOn(_ bytes: String, _ answer: DecodedInput) {
+  func answersOfTheTerminalAreDelivered(_ bytes: String, _ answer: DecodedInput) {
     #expect(decode("a" + bytes + "z") == [.key(.character("a")), answer, .key(.character("z"))])
   }
 
@@ -160,14 +160,14 @@ import Testing
     "\u{1B}]11;rgb:x/y/z\u{7}", "\u{1B}P1+r544e\u{1B}\\", "\u{1B}P11;rgb:0/0/0\u{1B}\\",
     "\u{1B}[I", "\u{1B}[O", "\u{1B}[2~", "\u{1B}[34~", "\u{1B}[E", "\u{1B}[>0;95;0c", "\u{1B}[999999999999999999999A;",
   ])
-  func whatIsNoKeyTypesNothing(_ bytes: String) {
+  func unknownSequencesAreIgnored(_ bytes: String) {
     #expect(
       !decode(bytes + "z").contains { $0 != .key(.character("z")) && $0 != .key(.up) && $0 != .key(.character(";")) })
     #expect(decode(bytes + "z").contains(.key(.character("z"))))
   }
 
   @Test(arguments: [[0xC3], [0xFF], [0xE2, 0x96], [0xC3, 0x28], [0x9B, 0x41], [0xC2, 0x9B]] as [[UInt8]])
-  func brokenTextTypesNothingThatIsObeyed(_ bytes: [UInt8]) {
+  func invalidTextTypesNoControls(_ bytes: [UInt8]) {
     var decoder = InputDecoder()
     for item in decoder.feed(bytes) + decoder.flush() {
       #expect([.key(.character("(")), .key(.character("A"))].contains(item))

@@ -75,7 +75,7 @@ private let probe = Built.product("terminal-probe")
     #expect(try ticks(pty.child.pid) - before <= 1)
   }
 
-  @Test func aTerminalThatGoesIsToldOnceAndEndsIt() throws {
+  @Test func aLostTerminalIsReportedOnce() throws {
     let note = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     defer { try? FileManager.default.removeItem(at: note) }
     let pty = try pty(environment: ["PROBE_NOTE": note.path])
@@ -87,7 +87,7 @@ private let probe = Built.product("terminal-probe")
   @Test(arguments: [
     ("Q", ChildProcess.Ending.exited(0)), ("E", .exited(3)), ("A", .signalled(SIGABRT)), ("V", .signalled(SIGSEGV)),
   ])
-  func whatWasTurnedOnIsTurnedOff(_ key: String, _ ending: ChildProcess.Ending) throws {
+  func everyModeThatIsTurnedOnIsTurnedOff(_ key: String, _ ending: ChildProcess.Ending) throws {
     let pty = try pty(environment: ["VTE_VERSION": "8000"])
     pty.send("T")
     #expect(pty.waitUntil { $0.text.contains("\u{1B}]9;4;1;40\u{1B}\\") })
@@ -117,7 +117,7 @@ private let probe = Built.product("terminal-probe")
     }
   }
 
-  @Test func theTitleAndTheMarkAreTakenBackForTheShellAndComeAgain() throws {
+  @Test func titleAndProgressAreRemovedForTheShellAndRestored() throws {
     let pty = try pty(environment: ["VTE_VERSION": "8000"])
     pty.send("T")
     #expect(pty.waitUntil { $0.text.contains("\u{1B}]9;4;1;40\u{1B}\\") })
@@ -160,11 +160,11 @@ private let probe = Built.product("terminal-probe")
   }
 
   @Test(arguments: ["vt100", "linux", "screen"])
-  func whoWouldNotUnderstandIsNotAsked(_ term: String) throws {
+  func onlyXtermsAreQueried(_ term: String) throws {
     #expect(try !pty(term: term, environment: ["PROBE_ASK": "1"]).text.contains("]11;"))
   }
 
-  @Test func anAnswerThatComesWhileItLeavesIsNotLeftToTheShell() throws {
+  @Test func anAnswerDuringCloseIsReadBeforeTheShell() throws {
     let pty = try pty(environment: ["PROBE_ASK": "1"])
     pty.send("Q\u{1B}]11;rgb:0000/0000/0000\u{1B}\\\u{1B}[?64;1;2c")
     #expect(pty.waitUntil { $0.ending == .exited(0) })
@@ -172,7 +172,7 @@ private let probe = Built.product("terminal-probe")
     #expect(!pty.text.contains("11;rgb"))
   }
 
-  @Test func aTerminalThatNeverAnswersIsLeftAllTheSame() throws {
+  @Test func aTerminalThatNeverAnswersDoesNotBlockClose() throws {
     let pty = try pty(environment: ["PROBE_ASK": "1"])
     pty.send("Q")
     #expect(pty.waitUntil(within: 5) { $0.ending == .exited(0) })
@@ -218,7 +218,7 @@ private let probe = Built.product("terminal-probe")
   }
 
   @Test(arguments: [("\u{3}", SIGINT), ("\u{1C}", SIGQUIT)])
-  func aSignalThatNobodyHandlesEndsItTruly(_ key: String, _ signal: Int32) throws {
+  func anUnhandledSignalIsTheExitStatus(_ key: String, _ signal: Int32) throws {
     let pty = try pty()
     pty.send(key)
     #expect(pty.waitUntil { $0.ending == .signalled(signal) })

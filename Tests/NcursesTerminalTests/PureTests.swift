@@ -35,7 +35,7 @@ import Testing
     #expect(pairs.number(ColorPairs.Pair(.plain)) { _, _ in Issue.record("defined") } == 0)
   }
 
-  @Test func whatIsOnTheScreenKeepsItsNumberWhenThereIsNoRoom() {
+  @Test func visiblePairsKeepTheirNumbers() {
     var pairs = ColorPairs(capacity: 4)
     let all = (1...4).map { ColorPairs.Pair(Style(.indexed(UInt8($0)))) }
     let first = all.map { pairs.number($0) { _, _ in } }
@@ -60,7 +60,7 @@ import Testing
     ("alacritty", true), ("foot", true), ("linux", false), ("linux-16color", false), ("vt100", false), ("vt220", false),
     ("dumb", false), ("", false), ("ansi", false),
   ])
-  func titlesAndMouseGoToThoseThatSpeakXterm(_ term: String, _ expected: Bool) {
+  func titlesAndMouseAreSentToXtermsOnly(_ term: String, _ expected: Bool) {
     #expect(TerminalFeatures(term: term, environment: [:]).speaksXterm == expected)
   }
 

@@ -12,7 +12,7 @@ import Testing
     return unsafeBitCast(before, to: Int.self) == unsafeBitCast(Self.handler, to: Int.self)
   }
 
-  @Test func aHandlerThatComesWhileCursesOpensStays() {
+  @Test func aHandlerInstalledWhileCursesOpensIsKept() {
     // Dispatch takes a signal over on a thread of its own, some time after it was asked to.
     signal(SIGTSTP, SIG_IGN)
     let handlers = SignalHandlers()
@@ -21,7 +21,7 @@ import Testing
     #expect(isHandled())
   }
 
-  @Test func whatCursesTakesFromNobodyIsNobodysAgain() {
+  @Test func signalsThatCursesTakesAreRestored() {
     signal(SIGTSTP, SIG_DFL)
     let handlers = SignalHandlers()
     signal(SIGTSTP, Self.handler)

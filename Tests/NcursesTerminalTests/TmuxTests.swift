@@ -146,7 +146,7 @@ private let probe = Built.product("terminal-probe")
     ("Q", "status 0"), ("E", "status 3"), ("!", "status 132"), ("A", "status 134"), ("V", "status 139"),
     ("O", "status 139"), (#"C-\"#, "status 131"),
   ])
-  func howeverItEndsTheTerminalIsPutBack(_ key: String, _ status: String) throws {
+  func theTerminalIsRestoredAtEveryKindOfEnd(_ key: String, _ status: String) throws {
     let (seen, session) = try leaving(key)
     #expect(seen == status)
     #expect(try session.value("alternate_on") == "0")

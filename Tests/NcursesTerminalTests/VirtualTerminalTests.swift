@@ -28,7 +28,7 @@ import Testing
     #expect(terminal(bytes).faults == [])
   }
 
-  @Test func looksStandWithTheirPlaces() {
+  @Test func looksBelongToTheirCells() {
     let screen = terminal("\u{1B}[1;38;5;208ma\u{1B}[44m\u{1B}[K\u{1B}(B\u{1B}[mb").screen[0]
     #expect(screen[0].look == VirtualTerminal.Look(foreground: 208, attributes: [1]))
     #expect(screen[1].look == VirtualTerminal.Look())
@@ -39,11 +39,11 @@ import Testing
     "\u{1B}[3;10HXY", "\u{1}", "\u{1B}[4;1H", "\u{1B}[1;11H", "\u{1B}[5n", "\u{1B}]0;x\u{7}", "\u{9B}",
     "\u{1B}c",
   ])
-  func whatAScreenHasNoReasonForIsAFault(_ bytes: String) {
+  func unexpectedSequencesAreFaults(_ bytes: String) {
     #expect(!terminal(bytes).faults.isEmpty)
   }
 
-  @Test func modesAndTitlesAreKeptCountOf() {
+  @Test func modesAndTitlesAreTracked() {
     let open = terminal("\u{1B}[22;0;0t\u{1B}[?1000h\u{1B}[?25l\u{1B}=")
     #expect(open.modes == [7, 1000, 1049] && open.keptTitles == 1 && open.hasKeypad)
     var closed = open

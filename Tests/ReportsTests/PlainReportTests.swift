@@ -35,7 +35,7 @@ import Testing
     #expect(plain(facts).lines.dropLast().last == "00:00.0 . a  to be run again")
   }
 
-  @Test func onlyTheLastLinesOfAFailureAreToldAgainAndOnlyOfItsLastAttempt() {
+  @Test func aFailureRepeatsTheLastLinesOfItsLastAttempt() {
     var facts = Facts()
     facts.begin([Job(name: "a", work: .shell(ShellWork(.script("x"))), retry: RetryPolicy(max: 1))])
     facts.job(0, .executing)
@@ -72,7 +72,7 @@ import Testing
     #expect(!plain(facts).text.unicodeScalars.contains("\u{1B}"))
   }
 
-  @Test func manyFailuresAreAllNamedButOnlySomeToldWithTheirOutput() {
+  @Test func onlyTheFirstFailuresAreShownWithOutput() {
     var facts = Facts()
     facts.begin((0..<50).map { Job(name: "job\($0)", work: .shell(ShellWork(.script("x")))) })
     for id in 0..<50 {
@@ -99,7 +99,7 @@ import Testing
       return (set, facts)
     }
 
-    @Test func afterTenSecondsOfSilenceItSaysWhatRuns() {
+    @Test func aHeartbeatFollowsTenSecondsOfSilence() {
       var (set, _) = running()
       #expect(set.wakeTime == .seconds(16))
       set.wake(at: .seconds(16))
@@ -108,14 +108,14 @@ import Testing
           == "00:16.0   6 running: job0 15.0s, job1 14.0s, job2 13.0s, job3 12.0s, 2 more; 0 of 6 done")
     }
 
-    @Test func wokenEarlyItSaysNothing() {
+    @Test func anEarlyWakeWritesNothing() {
       var (set, _) = running()
       let before = written.text
       set.wake(at: .seconds(15))
       #expect(written.text == before)
     }
 
-    @Test func theLongerNothingChangesTheLessOftenItSpeaks() {
+    @Test func heartbeatsBecomeRarer() {
       var (set, _) = running()
       var times: [Duration] = []
       for _ in 0..<5 {
@@ -126,7 +126,7 @@ import Testing
       #expect(times == [16, 36, 76, 136, 196].map { Duration.seconds($0) })
     }
 
-    @Test func newsStartsTheSilenceAnew() {
+    @Test func anEventRestartsTheSilence() {
       var (set, facts) = running()
       set.wake(at: .seconds(16))
       let seen = facts.events.count
@@ -136,7 +136,7 @@ import Testing
       #expect(set.wakeTime == .seconds(30))
     }
 
-    @Test func whenOnlyARetryIsWaitedForItSaysWhen() {
+    @Test func aHeartbeatNamesTheNextRetry() {
       var facts = Facts()
       facts.begin([Job(name: "a", work: .simulate(SimulatedWork()))])
       facts.job(0, .executing)
@@ -148,7 +148,7 @@ import Testing
       #expect(written.lines.dropLast().last == "00:10.0   nothing runs, next retry in 15.0s; 0 of 1 done")
     }
 
-    @Test func beforeAndAfterTheRunNothingIsToBeSaid() {
+    @Test func noHeartbeatBeforeOrAfterTheRun() {
       var set = ReportSet([PlainReport(paint: Paint(isColoured: false), write: written.writer)])
       #expect(set.wakeTime == nil)
       set.receive(Facts.everything.events)

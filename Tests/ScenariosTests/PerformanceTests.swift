@@ -38,7 +38,7 @@ import Testing
     #expect(run.jobs.map(\.job.work.kind) == ["foreign", "operation", "operation", "operation"])
   }
 
-  @Test func cancelBeforeStartShowsThatNobodyWaitsForEver() throws {
+  @Test func cancelBeforeStartEmptiesTheQueue() throws {
     let (run, closing) = try play(.cancelBeforeStart)
     #expect(run.counts.cancelled == 2 && run.counts.succeeded == 3)
     #expect(run.jobs.allSatisfy { $0.state.isOK || $0.attempts.isEmpty })
@@ -67,7 +67,7 @@ import Testing
     #expect(closing[3].contains("every time;"))
   }
 
-  @Test func oneThatAPersonCancelledSaysThatItWasLeft() throws {
+  @Test func aScenarioCancelledByAPersonSaysThatItWasLeft() throws {
     guard case .operations(let perform) = Scenario.priorities.source else { return }
     let performance = try perform("", URL(filePath: "/tmp"))
     performance.start()

@@ -57,7 +57,7 @@ private struct Play {
     #expect(Scenario.collect.closing(play.run).first?.hasPrefix("collect: 5 pictures created") == true)
   }
 
-  @Test func diamondSkipsWhatLintStoodBefore() async throws {
+  @Test func diamondSkipsTheDependentsOfLint() async throws {
     let play = try await Play(.diamond)
     #expect(play.run.summary?.exit == 1)
     let lint = try #require(play.run.id(named: "lint"))

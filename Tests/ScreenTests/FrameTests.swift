@@ -74,7 +74,7 @@ import Testing
     #expect(frame.text == "a\u{FFFD}[\u{FFFD}\u{FFFD}")
   }
 
-  @Test func aPileOfMarksIsNotACell() {
+  @Test func aVeryLongGraphemeIsReplaced() {
     var frame = frame(6, 1)
     frame.put("a" + String(repeating: "\u{301}", count: 500) + "b", x: 0, y: 0)
     #expect(frame.text == "\u{FFFD}b")
@@ -116,7 +116,7 @@ import Testing
     #expect(frame[3, 0].style == Style(.indexed(1), on: .indexed(4)))
   }
 
-  @Test func aSizeBelowNothingIsNothing() {
+  @Test func aNegativeSizeIsZero() {
     let frame = Frame(Size(width: -3, height: -1))
     #expect(frame.size == Size(width: 0, height: 0))
     #expect(frame.text == "")

@@ -26,7 +26,7 @@ import Testing
     ("a\u{0}\u{7}\u{B}\u{C}\u{E}\u{7F}b", "ab"), ("a\u{202E}b\u{202C}", "ab"), ("a\u{2066}b\u{2069}\u{200F}", "ab"),
     ("a\u{200B}\u{FEFF}\u{AD}b", "ab"), ("a\u{2028}b", "ab"), ("👨‍👩‍👧", "👨‍👩‍👧"), ("❤️", "❤️"),
   ])
-  func onlyWhatIsMeantToBeReadIsKept(_ line: String, _ expected: String) {
+  func onlyReadableTextIsKept(_ line: String, _ expected: String) {
     #expect(JobText(line).plain == expected)
   }
 
@@ -47,7 +47,7 @@ import Testing
     ("\u{1B}[" + String(repeating: "1;", count: 5000) + "31mred", "red"),
     ("\u{1B}[" + String(repeating: "9", count: 5000) + "mplain", "plain"),
   ])
-  func nothingThatATerminalObeysIsKept(_ line: String, _ expected: String) {
+  func controlSequencesAreRemoved(_ line: String, _ expected: String) {
     #expect(JobText(line).plain == expected)
     #expect(JobText(written: line).plain == expected)
   }
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test func whatIsCopiedKeepsItsTabs() {
+  @Test func copiedTextKeepsItsTabs() {
     #expect(JobText(written: "\ta\tb\u{1B}[31m\tc").plain == "\ta\tb\tc")
     #expect(JobText(written: "10%\rdone\t!").plain == "done\t!")
   }
@@ -103,7 +103,7 @@ import Testing
     #expect(JobText("e").runs == [.init("e")])
   }
 
-  @Test func aMarkWithoutEndDoesNotPileUp() {
+  @Test func combiningMarksOfOneCellAreLimited() {
     let text = JobText("a" + String(repeating: "\u{301}", count: 1000))
     #expect(text.plain.unicodeScalars.count <= 10)
   }

@@ -15,7 +15,7 @@ struct KeyNameTests {
   }
 
   @Test(arguments: ["", "xx", "F0", "F13", "F1x", "^ä", "C-", "C-F1", "Hyper", "\u{1B}", "\u{200B}", "M-x"])
-  func whatIsNoKeyIsNone(_ name: String) {
+  func anUnknownKeyNameGivesNil(_ name: String) {
     #expect(Key(named: name) == nil)
   }
 
@@ -33,7 +33,7 @@ struct KeyNameTests {
     for name in Key.names { #expect(Key(named: name)?.name() == name) }
   }
 
-  @Test func whatTheTerminalMakesASignalOfIsKnown() {
+  @Test func keysThatTheTerminalTurnsIntoSignalsAreKnown() {
     for name in ["^C", "^Z", "^\\"] { #expect(Key(named: name)?.isSignal == true) }
     #expect(Key(named: "^L")?.isSignal == false)
   }
@@ -47,7 +47,7 @@ struct KeyNameTests {
   }
 
   @Test(arguments: ["", "reddish", "256", "-1", "#ff", "#gg0000", "ff0000", "bright-", "bright-grey"])
-  func whatIsNoColourIsNone(_ text: String) {
+  func anUnknownColourGivesNil(_ text: String) {
     #expect(Style.Color(named: text) == nil)
   }
 }

@@ -35,7 +35,7 @@ import Testing
     #expect(JobText.clean(text, keepingColor: true) == coloured)
   }
 
-  @Test func noMixOfBytesDrivesTheTerminal() {
+  @Test func noMixOfBytesLeavesAControlCharacter() {
     var generator = SplitMix(state: 7)
     let parts = [
       "\u{1B}", "[", "]", "P", "m", "0", ";", "\\", "\u{07}", "\u{9B}", "\u{9D}", "\u{9C}", "x", "é", "\r", "\t", "?",

@@ -18,12 +18,12 @@ import Testing
   }
 
   @Test(arguments: ["\u{1B}", "\u{7}", "\u{9B}", "\r\n", "\u{2028}", "\u{202E}", "\u{2066}", "\u{200F}", "\u{61C}"])
-  func whatATerminalObeysIsNotPrintable(_ text: String) {
+  func controlsAreNotPrintable(_ text: String) {
     #expect(text.allSatisfy { !TextWidth.isPrintable($0) })
   }
 
   @Test(arguments: ["a", " ", "é", "漢", "👨‍👩‍👧‍👦", "\u{E0B0}", "e\u{301}"])
-  func whatIsDrawnIsPrintable(_ text: String) {
+  func drawnCharactersArePrintable(_ text: String) {
     #expect(text.allSatisfy { TextWidth.isPrintable($0) })
   }
 }

@@ -21,7 +21,7 @@ import Testing
     (["TERM": "xterm", "ACCESSIBLE": "0"], true, true, .dashboard),
     (["TERM": "xterm", "ACCESSIBLE": ""], true, true, .dashboard),
   ])
-  func autoDrawsOnlyOnATerminalThatAPersonWatches(
+  func autoChoosesTheDashboardOnlyOnAWatchedTerminal(
     _ variables: [String: String], _ input: Bool, _ output: Bool, _ interface: Settings.Interface
   ) throws {
     #expect(try environment(variables, input: input, output: output).interface(for: nil) == interface)
@@ -41,13 +41,13 @@ import Testing
     (["TERM": "xterm", "CI": "1"], true, true, .inline),
     (["TERM": "xterm", "ACCESSIBLE": "yes"], true, true, .plain),
   ])
-  func inlineNeedsATerminalToWriteOnAndAPersonWhoLooks(
+  func inlineNeedsACapableTerminalAndNoScreenReader(
     _ variables: [String: String], _ input: Bool, _ output: Bool, _ interface: Settings.Interface
   ) throws {
     #expect(try environment(variables, input: input, output: output).interface(for: .inline) == interface)
   }
 
-  @Test func theDashboardThatIsAskedForIsDrawnForWhoReadsByEarToo() throws {
+  @Test func anExplicitDashboardIsDrawnDespiteAScreenReader() throws {
     #expect(try environment(["TERM": "xterm", "ACCESSIBLE": "1"]).interface(for: .dashboard) == .dashboard)
   }
 
@@ -60,7 +60,7 @@ import Testing
       (["COLORFGBG": "0;99"], nil, .unknown),
       (["COLORFGBG": "15;0"], .light, .light), (["COLORFGBG": "15;0"], .unknown, .dark), ([:], .dark, .dark),
     ] as [([String: String], ScreenTraits.Background?, ScreenTraits.Background)])
-  func theBackgroundIsWhatIsSaidElseWhatTheVariableSays(
+  func aSetBackgroundBeatsTheVariable(
     _ variables: [String: String], _ wish: ScreenTraits.Background?, _ background: ScreenTraits.Background
   ) {
     var settings = Settings()
@@ -74,7 +74,7 @@ import Testing
       (["TERM": "xterm-256color"], .light, false), (["TERM": "xterm"], nil, true),
       (["TERM": "xterm-256color", "NO_COLOR": "1"], nil, false),
     ] as [([String: String], ScreenTraits.Background?, Bool)])
-  func theTerminalIsAskedOnlyWhereTheAnswerChangesSomething(
+  func theTerminalIsAskedOnlyIfTheAnswerChangesColours(
     _ variables: [String: String], _ wish: ScreenTraits.Background?, _ asks: Bool
   ) {
     var settings = Settings()

@@ -111,7 +111,7 @@ import Testing
     #expect(set.wakeTime == .milliseconds(1250))
   }
 
-  @Test func whereNothingMovesNobodyIsWoken() {
+  @Test func aStillBlockSetsNoWakeTime() {
     let stream = stream()
     stream.open()
     var set = report(stream)
@@ -122,7 +122,7 @@ import Testing
     #expect(set.wakeTime == .milliseconds(2100))
   }
 
-  @Test func theEndTakesTheBlockAwayAndTellsWhatItCameTo() {
+  @Test func theEndRemovesTheBlockAndPrintsTheOutcome() {
     let stream = stream()
     stream.open()
     var set = report(stream)

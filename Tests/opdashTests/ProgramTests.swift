@@ -32,7 +32,7 @@ import Testing
 
     func perform(_ line: String) {
       let parts = Program.Parts(
-        load: { _, _ in self.loaded }, loadSettings: { _ in self.settings },
+        load: { _, _ in try self.loaded.get() }, loadSettings: { _ in try self.settings.get() },
         makeRun: { graph, options in
           (self.graph, self.options) = (graph, options)
           return (self.feed, { self.isStarted = true })

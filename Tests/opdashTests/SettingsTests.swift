@@ -42,7 +42,7 @@ import Testing
     #expect(!KeyMap(changes: settings.keys).entries.contains { $0.isChanged })
   }
 
-  @Test func whatNeitherSaysIsLeftOpen() throws {
+  @Test func unsetSettingsStayNil() throws {
     let settings = try Settings().over(settings("x-nothing: here"))
     #expect(settings == Settings())
     #expect(try Settings().over(self.settings("background: auto")).background == .unknown)

@@ -1,4 +1,4 @@
-/// Paths as text: nothing here looks at the disk.
+/// Operations on paths as text, without access to the file system.
 enum FilePath {
   /// `path`, relative to `directory` unless it is absolute, without `.`, `..` and doubled slashes.
   static func absolute(_ path: String, in directory: String) -> String {
@@ -10,7 +10,7 @@ enum FilePath {
     return "/" + parts.joined(separator: "/")
   }
 
-  /// Whether a relative path leads out of the folder that it is relative to, be it only for a while.
+  /// Whether a relative path leaves its folder, even if it returns.
   static func leaves(_ path: String) -> Bool {
     var depth = 0
     for part in path.split(separator: "/") where part != "." {
@@ -20,13 +20,12 @@ enum FilePath {
     return false
   }
 
-  /// What stands before the last component.
+  /// The path without its last component.
   static func folder(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return "" }
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  /// The last component.
   static func name(of path: String) -> String {
     path.split(separator: "/").last.map(String.init) ?? ""
   }

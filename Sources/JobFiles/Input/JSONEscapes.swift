@@ -1,7 +1,6 @@
-/// JSON writes a character beyond U+FFFF as two escapes, `\ud83d\ude00`; YAML has one for it, `\U0001F600`, and
-/// refuses the halves.
+/// Translates JSON's escaped surrogate pairs, `\ud83d\ude00`, to the form of YAML, `\U0001F600`.
 enum JSONEscapes {
-  /// The text with such pairs written as YAML does; nil for what has none or isn't JSON.
+  /// The translated text; nil for text without pairs and for anything but JSON.
   static func joined(_ bytes: [UInt8]) -> [UInt8]? {
     let blanks: [UInt8] = [0x20, 0x09, 0x0A, 0x0D]
     guard bytes.first(where: { !blanks.contains($0) }) == UInt8(ascii: "{") else { return nil }
@@ -23,7 +22,7 @@ enum JSONEscapes {
         index += 12
         found = true
       } else {
-        // An escaped backslash begins no other escape.
+        // Skips an escape, which may be an escaped backslash.
         output += bytes[index...(index + 1)]
         index += 2
       }

@@ -1,16 +1,16 @@
 import Foundation
 
-/// The bytes of a job file and what they came from.
+/// The bytes of a job file and their source.
 struct JobFileInput {
-  /// How faults name standard input.
+  /// The name of standard input in faults.
   static let standardInput = "<stdin>"
 
   var bytes: [UInt8] = []
   var shown: String
-  /// Whether it is a file with a folder of its own, not a pipe or a device.
+  /// Whether it is a regular file, not a pipe or a device.
   var isRegular = false
 
-  /// False where there is no file at `path`, true where it can't be told.
+  /// Whether there is a file at `path`; true if that can't be determined.
   static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR) }
 
   init(path: String) throws(JobFileFaults) {
@@ -27,7 +27,7 @@ struct JobFileInput {
     isRegular = status.st_mode & S_IFMT == S_IFREG && !isStandardInput
 
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
-    // One byte more than is allowed tells that there are too many.
+    // Reads at most one buffer beyond the limit.
     while bytes.count <= SourceText.limit {
       let count = read(descriptor, &buffer, buffer.count)
       if count < 0, errno == EINTR { continue }

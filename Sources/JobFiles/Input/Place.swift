@@ -13,7 +13,7 @@ struct Place: Hashable, Comparable, Sendable {
   var line: Int { Int(storedLine) }
   var column: Int { Int(storedColumn) }
 
-  /// For messages about a place that point at another one.
+  /// For a message that refers to another place.
   var words: String { "line \(line), column \(column)" }
 
   static func < (left: Place, right: Place) -> Bool {

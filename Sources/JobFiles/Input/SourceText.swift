@@ -1,11 +1,11 @@
-/// The bytes of a job file, known to be text that YAML allows.
+/// The bytes of a job file, validated as UTF-8 with the characters that YAML allows.
 struct SourceText {
   /// Without a byte order mark.
   let bytes: [UInt8]
 
   static let limit = 64 << 20
 
-  /// Throws the first fault of the encoding: what comes after it can't be trusted.
+  /// Throws the first fault of the encoding.
   init(_ bytes: [UInt8], file: String) throws(JobFileFaults) {
     func fault(_ place: Place, _ message: String) -> JobFileFaults {
       JobFileFaults([JobFileFault(file: file, line: place.line, column: place.column, message: message)])
@@ -22,7 +22,7 @@ struct SourceText {
 
   init(checked bytes: [UInt8]) { self.bytes = bytes }
 
-  /// The first byte that is no part of UTF-8, or begins a character that YAML forbids.
+  /// The first byte that is not UTF-8 or begins a character that YAML forbids.
   private static func firstFault(_ bytes: [UInt8]) -> (offset: Int, message: String)? {
     var offset = 0
     while offset < bytes.count {
@@ -52,29 +52,15 @@ struct SourceText {
     return String(repeating: "0", count: max(0, digits - text.count)) + text
   }
 
-  /// The scalar that begins at `offset`; nil for bytes that are no UTF-8: cut off, overlong, a surrogate, too large.
+  /// The scalar at `offset`; nil if its bytes are not UTF-8.
   private static func scalar(in bytes: [UInt8], at offset: Int) -> (value: UInt32, length: Int)? {
-    let first = bytes[offset]
-    let length: Int
-    let least: UInt32
-    var value: UInt32
-    switch first {
-    case 0x00...0x7F: return (UInt32(first), 1)
-    case 0xC2...0xDF: (length, least, value) = (2, 0x80, UInt32(first & 0x1F))
-    case 0xE0...0xEF: (length, least, value) = (3, 0x800, UInt32(first & 0x0F))
-    case 0xF0...0xF4: (length, least, value) = (4, 0x10000, UInt32(first & 0x07))
-    default: return nil
-    }
-    guard offset + length <= bytes.count else { return nil }
-    for next in bytes[(offset + 1)..<(offset + length)] {
-      guard next & 0xC0 == 0x80 else { return nil }
-      value = value << 6 | UInt32(next & 0x3F)
-    }
-    guard value >= least, value <= 0x10FFFF, !(0xD800...0xDFFF).contains(value) else { return nil }
-    return (value, length)
+    var rest = bytes[offset...].makeIterator()
+    var parser = Unicode.UTF8.ForwardParser()
+    guard case .valid(let encoded) = parser.parseScalar(from: &rest) else { return nil }
+    return (Unicode.UTF8.decode(encoded).value, encoded.count)
   }
 
-  /// Where a byte stands; counts a carriage return with its line feed as one line break.
+  /// The place of a byte; CR LF is one line break.
   func place(ofByte offset: Int) -> Place {
     var line = 1
     var start = 0
@@ -87,16 +73,15 @@ struct SourceText {
       }
       index = next ?? index + 1
     }
-    // A break of two bytes is never looked into.
+    // The offset may be inside a line break.
     let before = bytes[min(start, offset)..<min(offset, bytes.count)]
     return Place(line: line, column: 1 + before.count { $0 & 0xC0 != 0x80 })
   }
 
-  /// Behind the last character.
+  /// The place after the last character.
   var end: Place { place(ofByte: bytes.count) }
 
-  /// Where `needle` stands for the time `count` (0 is the first) in the part that begins at `from`; nil if it isn't
-  /// written out there.
+  /// The place of occurrence `count` (0 is the first) of `needle` between two places; nil if it isn't written there.
   func place(of needle: String, count: Int, from: Place, to: Place) -> Place? {
     guard let start = offset(of: from), let end = offset(of: to), start < end, !needle.isEmpty else { return nil }
     let wanted = Array(needle.utf8)
@@ -132,7 +117,7 @@ struct SourceText {
   private var lineStarts: [Int] { starts.value(of: bytes) }
   private let starts = LineStarts()
 
-  /// Worked out when the first fault asks.
+  /// Computed for the first fault.
   private final class LineStarts {
     private var known: [Int]?
 
@@ -153,7 +138,7 @@ struct SourceText {
     }
   }
 
-  /// Where the next line begins if a line break stands at `index`: the breaks that libyaml counts.
+  /// The start of the next line if a line break is at `index`; libyaml counts the same breaks.
   private static func endOfBreak(_ bytes: [UInt8], at index: Int) -> Int? {
     func follows(_ distance: Int, _ byte: UInt8) -> Bool {
       index + distance < bytes.count && bytes[index + distance] == byte

@@ -1,6 +1,6 @@
 import JobModel
 
-/// Turns the YAML of a job file into a graph, and reports everything that keeps it from being one.
+/// Decodes the YAML of a job file into a graph and reports all faults.
 struct JobFileDecoder {
   private static let keys = KnownKeys(
     owner: "a job file",
@@ -14,14 +14,14 @@ struct JobFileDecoder {
     later: ["matrix", "service", "if", "creates"])
   static let slotsLimit = 100_000
 
-  /// A job as far as it could be read.
+  /// A job with the parts that could be read.
   private struct Draft {
     var name: String
     var place: Place
     var needs: [(name: String, when: JobNeed.Condition, place: Place)] = []
     /// Nil after a fault.
     var work: JobWork?
-    /// Where a download names its file.
+    /// The place of a download's file name.
     var target: Place?
     var policy: JobPolicy
   }
@@ -29,12 +29,12 @@ struct JobFileDecoder {
   let faults: FaultLog
   let values: ValueReader
   let variables: Variables
-  /// The folder that relative paths are relative to.
+  /// The folder of relative paths.
   let directory: String
-  /// The run's name where the file gives none.
+  /// The run's name if the file has none.
   let standardName: String
 
-  /// What it answers is of use only if no fault was reported.
+  /// The result is valid only if no fault was reported.
   func decode(_ root: YAMLNode, overrides: [String: String]) -> JobGraph? {
     guard !root.isNull else {
       faults.add(root.place, "the file is empty: a job file has at least 'jobs:' with one job")
@@ -101,7 +101,7 @@ struct JobFileDecoder {
     return slots
   }
 
-  /// A pool whose size has a fault is there, with no size.
+  /// The pools; nil for a size with a fault.
   private func pools(_ node: YAMLNode) -> [String: Int?] {
     var pools: [String: Int?] = [:]
     let takes = "a map of names to sizes, as in 'pools: { net: 4 }'"
@@ -203,7 +203,7 @@ struct JobFileDecoder {
   }
 
   private func resolve(_ drafts: [Draft], _ index: [String: Int]) -> [[Need]] {
-    // Looking for the nearest of very many names for very many unknown ones would take for ever.
+    // Bounds the search for near names in a file with very many unknown ones.
     var comparisons = 2_000_000
     return drafts.map { draft in
       draft.needs.compactMap { need in
@@ -260,6 +260,5 @@ struct JobFileDecoder {
 }
 
 extension JobPolicy {
-  /// Says nothing.
   static let none = JobPolicy()
 }

@@ -1,10 +1,10 @@
-/// What a job or pool can be called.
+/// The rules for names of jobs and pools.
 enum JobName {
   static let limit = 200
 
-  /// What is wrong with a name, as the end of a sentence; nil for one that is fine.
+  /// The fault of a name, as the end of a sentence; nil for a valid name.
   ///
-  /// Names stand on command lines, in output lines and beside `[instance]`, so that must stay unambiguous.
+  /// A name must be unambiguous on command lines, in output lines and before `[instance]`.
   static func fault(in name: String) -> String? {
     if name.isEmpty { return "is empty: give it one" }
     if name.unicodeScalars.count > limit { return "is longer than \(limit) characters: shorten it" }

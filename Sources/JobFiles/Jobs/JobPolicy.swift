@@ -1,15 +1,15 @@
 import Foundation
 import JobModel
 
-/// What can be said of a job besides its work; `defaults` says it for all.
+/// The settings of a job besides its work; `defaults` gives those of all jobs.
 struct JobPolicy {
   static let keys = [
     "timeout", "retry", "priority", "allow_failure", "uses", "env", "dir", "stop", "progress",
   ]
-  /// Those that only a `run` job can have.
+  /// Keys for `run` jobs only.
   static let shellKeys = ["env", "dir", "stop", "progress"]
 
-  /// A number of units of a pool, and where it is asked for.
+  /// A number of units of a pool, and its place in the file.
   struct Use {
     var amount: Int
     var place: Place
@@ -40,7 +40,7 @@ struct JobPolicy {
   var stop = Stop()
   var progress: String?
 
-  /// This policy where it says something, else `other`; maps are merged key by key.
+  /// This policy, completed by `other`; maps are merged key by key.
   func over(_ other: JobPolicy) -> JobPolicy {
     var policy = self
     policy.timeout = timeout ?? other.timeout
@@ -64,9 +64,7 @@ extension JobPolicy.Retry {
       cap: cap ?? other.cap, jitter: jitter ?? other.jitter, only: only ?? other.only)
   }
 
-  /// What the engine follows.
-  ///
-  /// A cap that nobody gave never cuts the first wait.
+  /// The policy for the engine; a default cap never cuts the initial delay.
   func policy(_ faults: FaultLog) -> RetryPolicy {
     guard let max else {
       faults.add(place, "retry has no max: say how many retries may follow the first attempt, as in 'max: 2'")
@@ -87,7 +85,7 @@ extension JobPolicy.Retry {
 }
 
 extension JobPolicy {
-  /// Reads what the map has of the policy's keys.
+  /// Reads the policy's keys from a map.
   init(_ entries: KnownKeys.Entries, _ values: ValueReader, directory: String) {
     func value(_ key: String) -> YAMLNode? { entries[key]?.value }
 
@@ -119,7 +117,7 @@ extension JobPolicy {
     retry.cap = value("cap").flatMap { values.duration($0, "retry.cap", canBeZero: true) }
     retry.jitter = value("jitter").flatMap { values.flag($0, "retry.jitter") }
     retry.only = value("only").flatMap { causes($0, values) }
-    // A max that is there and wrong, or misspelt, was reported.
+    // A wrong or misspelt max has been reported.
     if retry.max == nil, entries["max"] != nil || entries.hasUnknown { retry.max = 0 }
     return retry
   }
@@ -144,7 +142,7 @@ extension JobPolicy {
     return uses
   }
 
-  /// The environment that a map gives to `run` jobs; every value is text.
+  /// Reads environment variables for `run` jobs.
   static func environment(_ node: YAMLNode, _ name: String, _ values: ValueReader) -> [String: String] {
     var environment: [String: String] = [:]
     let takes = "a map of names to values"
@@ -193,7 +191,7 @@ extension JobPolicy {
     return stop
   }
 
-  /// A regular expression as the engine uses it; `${…}` has no meaning in it.
+  /// Reads a regular expression; `${…}` is not expanded in it.
   private static func progress(_ node: YAMLNode, _ values: ValueReader) -> String? {
     let takes = "a regular expression with one group (per cent) or two (done, total)"
     guard case .scalar(let pattern, _) = node.content, !node.isNull else {
@@ -215,7 +213,7 @@ extension JobPolicy {
 }
 
 extension ValueReader {
-  /// The path of a file or folder as written, checked for what would surprise.
+  /// A path as written; `~`, which is not expanded, is a fault.
   func path(_ node: YAMLNode, _ name: String, takes: String) -> String? {
     guard let path = line(node, name, takes: takes) else { return nil }
     guard path != "~", !path.hasPrefix("~/") else {

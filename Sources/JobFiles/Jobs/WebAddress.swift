@@ -1,6 +1,6 @@
-/// What a job file must know of a URL, as text; the transfer itself reads the whole of it.
+/// Checks URLs as text; the transfer parses them completely.
 enum WebAddress {
-  /// What is wrong with it, or nil for one that can be tried.
+  /// The fault of a URL as a sentence; nil for a plausible one.
   static func fault(in url: String) -> String? {
     let shown = Quoted.text(url)
     guard let colon = url.firstRange(of: "://") else {
@@ -15,7 +15,7 @@ enum WebAddress {
     }
     let authority = url[colon.upperBound...].prefix { !"/?#".contains($0) }
     let address = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
-    // An IPv6 address has colons of its own, inside brackets.
+    // An IPv6 address has colons inside brackets.
     let end =
       address.hasPrefix("[") ? address.lastIndex(of: "]").map(address.index(after:)) : address.firstIndex(of: ":")
     let host = address[..<(end ?? address.endIndex)]
@@ -27,11 +27,11 @@ enum WebAddress {
 
   private static func isPort(_ text: Substring) -> Bool {
     guard text.first == ":", text.dropFirst().allSatisfy({ $0.isASCII && $0.isNumber }) else { return false }
-    // `http://host:/` is allowed and means the scheme's own port.
+    // `http://host:/` is valid and means the default port.
     return text.count == 1 || Int(text.dropFirst()).map { (1...65535).contains($0) } ?? false
   }
 
-  /// The last component of the path, percent-decoded; nil where that is no file name.
+  /// The last component of the path, percent-decoded; nil if that is no file name.
   static func fileName(of url: String) -> String? {
     guard let start = url.firstRange(of: "://")?.upperBound else { return nil }
     let path = url[start...].prefix { $0 != "?" && $0 != "#" }

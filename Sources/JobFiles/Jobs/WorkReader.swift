@@ -1,18 +1,18 @@
 import JobModel
 
-/// Reads what a job does: the value of its `run`, `download`, `upload` or `simulate`.
+/// Reads a job's work: the value of `run`, `download`, `upload` or `simulate`.
 struct WorkReader {
   static let keys = ["run", "download", "upload", "simulate"]
 
   let values: ValueReader
-  /// The job file's folder.
+  /// The absolute folder of the job file.
   let directory: String
-  /// What `run` jobs get beside opdash's own environment, before what their policy says.
+  /// The file's `env`, which a job's own `env` overrides.
   let environment: [String: String]
 
   private var faults: FaultLog { values.faults }
 
-  /// The work and, for a download, where its file is named; nil after a fault.
+  /// The work and the place of a download's file name; nil after a fault.
   func read(_ entry: YAMLEntry, _ policy: JobPolicy) -> (work: JobWork, target: Place?)? {
     switch entry.key {
     case "run": shell(entry.value, policy).map { (.shell($0), nil) }
@@ -139,7 +139,9 @@ struct WorkReader {
     if let entry = entries["fail_rate"], let value = values.fraction(entry.value, "simulate.fail_rate") {
       work.failRate = value
     }
-    if let entry = entries["seed"], let value = values.seed(entry.value, "simulate.seed") { work.seed = value }
+    if let entry = entries["seed"], let value = values.whole(entry.value, "simulate.seed", in: 0...UInt64.max) {
+      work.seed = value
+    }
     return work
   }
 
@@ -176,7 +178,7 @@ struct WorkReader {
         faults.add(entry.place, "\(Quoted.text(entry.key)) can't name a header: use letters, digits and '-'")
         continue
       }
-      // The same spelling twice was reported when the file was read.
+      // The same spelling twice has been reported by the YAML reader.
       if let first = seen[entry.key.lowercased()], headers[entry.key] == nil {
         faults.add(
           entry.place, "header '\(entry.key)' is given at \(first.words) already: case does not count, so delete one")

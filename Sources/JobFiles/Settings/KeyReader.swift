@@ -1,13 +1,13 @@
 import JobModel
 import Screen
 
-/// Reads which actions have which keys, and sees to it that no key has two and that what must be reached can be.
+/// Reads key bindings; a key must have one action, and an indispensable action must have a key.
 struct KeyReader {
   let actions: [SettingsFile.Vocabulary.Action]
   let faults: FaultLog
   let values: ValueReader
 
-  /// A key as the file gives it.
+  /// A key in the file.
   private struct Given {
     var key: Key
     var action: String
@@ -58,14 +58,14 @@ struct KeyReader {
     }
   }
 
-  /// The keys as they are written; `none` is an empty list.
+  /// The nodes of the keys; `none` is an empty list.
   private func items(_ node: YAMLNode, _ name: String) -> [YAMLNode]? {
     switch node.content {
     case .list(let items): return items
     case .scalar("none", _): return []
     case .scalar where !node.isNull: return [node]
     case .scalar, .map:
-      // Without quotes # begins a comment.
+      // An unquoted # begins a comment.
       let advice = node.isNull ? ": write [] for none, and '#' or '~' in quotes" : ""
       faults.add(node.place, "\(name) takes a key or a list of keys; this is \(node.words)\(advice)")
       return nil
@@ -96,7 +96,7 @@ struct KeyReader {
     return key
   }
 
-  /// Taking an action's last key in passing is more likely a slip than a wish.
+  /// Reports an action that loses its last key to others without being named, which is most likely a mistake.
   private func checkLosses(_ changes: [String: [Key]], _ given: [Key: Given]) {
     for action in actions where changes[action.name] == nil && !action.keys.isEmpty {
       let takers = action.keys.compactMap { given[$0] }

@@ -1,7 +1,7 @@
 import JobModel
 import Screen
 
-/// Reads how elements of the screen look: `[COLOUR] [on COLOUR] [bold] [dim] [underline] [reverse] [italic]`.
+/// Reads styles: `[COLOUR] [on COLOUR] [bold] [dim] [underline] [reverse] [italic]`.
 struct LookReader {
   let elements: [String]
   let faults: FaultLog
@@ -28,7 +28,7 @@ struct LookReader {
   private func style(_ entry: YAMLEntry) -> Style? {
     let name = "colors.\(entry.key)"
     guard case .scalar(let text, _) = entry.value.content, !entry.value.isNull else {
-      // YAML takes an unquoted #rrggbb for a comment.
+      // An unquoted #rrggbb is a YAML comment.
       let quotes = entry.value.isNull ? ": put '#rrggbb' in quotes" : ""
       faults.add(entry.value.place, "\(name) takes \(Self.takes); this is \(entry.value.words)\(quotes)")
       return nil

@@ -1,7 +1,7 @@
 import JobModel
 import Screen
 
-/// Turns the YAML of a settings file into settings, and reports everything that can't be one.
+/// Decodes the YAML of a settings file and reports all faults.
 struct SettingsDecoder {
   private static let keys = KnownKeys(
     owner: "a settings file", keys: ["keys", "colors", "background", "notify", "mouse", "ascii"])
@@ -10,10 +10,10 @@ struct SettingsDecoder {
   let faults: FaultLog
   let values: ValueReader
 
-  /// What it answers is of use only if no fault was reported.
+  /// The result is valid only if no fault was reported.
   func decode(_ root: YAMLNode) -> SettingsFile {
     var settings = SettingsFile()
-    // All of a file may be comments.
+    // A file may contain nothing but comments.
     guard !root.isNull, let file = Self.keys.read(root, faults: faults) else { return settings }
     func value(_ key: String) -> YAMLNode? { file[key]?.value }
 

@@ -1,12 +1,11 @@
 import Screen
 
-/// What a person's settings file asks for; what it leaves open is nil or missing.
+/// The content of a settings file; what it doesn't set is nil or missing.
 package struct SettingsFile: Sendable, Equatable {
-  /// The keys of each action that the file names; empty where it takes them away.
+  /// The keys of each action in the file; empty for an action without keys.
   package var keys: [String: [Key]] = [:]
-  /// The look of each element that the file names.
+  /// The style of each element in the file.
   package var colors: [String: Style] = [:]
-  /// What the terminal draws on; unknown where the file says `auto`.
   package var background: ScreenTraits.Background?
   package var notify: EndNotice?
   package var usesMouse: Bool?
@@ -14,13 +13,13 @@ package struct SettingsFile: Sendable, Equatable {
 
   package init() {}
 
-  /// What such a file may speak of: it depends on the dashboard that it is for.
+  /// The names that the dashboard lets a file use.
   package struct Vocabulary: Sendable {
-    /// An action, with the keys that it has where the file says nothing.
+    /// An action with its default keys.
     package struct Action: Sendable {
       package var name: String
       package var keys: [Key]
-      /// Whether it must keep a key, because there is no other way to what it does.
+      /// Whether it must keep a key, because it can't be reached in another way.
       package var isNeeded: Bool
 
       package init(name: String, keys: [Key], isNeeded: Bool) {
@@ -31,7 +30,7 @@ package struct SettingsFile: Sendable, Equatable {
     }
 
     package var actions: [Action]
-    /// What `colors` can give a look to.
+    /// The elements that `colors` can style.
     package var elements: [String]
 
     package init(actions: [Action], elements: [String]) {
@@ -40,13 +39,13 @@ package struct SettingsFile: Sendable, Equatable {
     }
   }
 
-  /// Reads the file at `path`; nil where there is none.
+  /// Reads the file at `path`; nil if there is none.
   package static func load(path: String, _ vocabulary: Vocabulary) throws(JobFileFaults) -> SettingsFile? {
     guard JobFileInput.exists(path) else { return nil }
     return try decode(JobFileInput(path: path).bytes, file: path, vocabulary)
   }
 
-  /// Reads the text of a settings file; `file` is how faults name it.
+  /// Decodes the text of a settings file, which faults call `file`.
   package static func decode(
     _ bytes: [UInt8], file: String, _ vocabulary: Vocabulary
   ) throws(JobFileFaults) -> SettingsFile {
@@ -56,7 +55,7 @@ package struct SettingsFile: Sendable, Equatable {
     do throws(YAMLParser.Problem) {
       root = try YAMLReader.read(source, faults: faults)
     } catch {
-      // Most often because of a key that YAML takes for a mark of its own.
+      // The most frequent cause is an unquoted key that is YAML syntax.
       let advice = error.isSyntax ? " (keys such as ?, -, :, [ and % stand in quotes)" : ""
       faults.add(error.place, error.message + advice)
       throw faults.all

@@ -1,14 +1,12 @@
-/// Collects the faults of one file.
-///
-/// What is reached twice, through an alias or a default, is reported once.
+/// Collects the faults of one file, each once, even if an alias or a default leads to it again.
 final class FaultLog {
   private let file: String
-  /// How a message names a file of its kind.
+  /// The kind of file in messages.
   let kind: String
   private let source: SourceText
   private var faults: Set<JobFileFault> = []
 
-  /// libyaml sees a line break after the last line even where there is none.
+  /// Faults are not placed after it: libyaml assumes a line break at the end.
   private lazy var end = source.end
 
   init(file: String, source: SourceText, kind: String = "a job file") {
@@ -24,7 +22,7 @@ final class FaultLog {
     faults.insert(JobFileFault(file: file, line: place.line, column: place.column, message: message))
   }
 
-  /// What was collected; call it only if something was.
+  /// The faults in order; there must be at least one.
   var all: JobFileFaults {
     JobFileFaults(faults.sorted { ($0.line, $0.column, $0.message) < ($1.line, $1.column, $1.message) })
   }

@@ -1,23 +1,23 @@
 import JobModel
 
-/// A map whose keys have meanings: which keys it may have, and those of the format that this version can't do yet.
+/// The keys that a map may have, and `later` keys of the format, which this version doesn't support.
 struct KnownKeys {
-  /// How a message names the map: `a job`, `retry`.
+  /// The name of the map in messages: `a job`, `retry`.
   let owner: String
   let keys: [String]
   var later: [String] = []
 
-  /// The entries of such a map by their keys.
+  /// The entries of a map by key.
   struct Entries {
     var place: Place
     var known: [String: YAMLEntry] = [:]
-    /// Whether some key was not understood, so that what seems to be missing may be there misspelt.
+    /// Whether a key is unknown, so that a missing one may be misspelt.
     var hasUnknown = false
 
     subscript(key: String) -> YAMLEntry? { known[key] }
   }
 
-  /// Nil for what is no map.
+  /// Reports unknown keys; nil for anything but a map.
   func read(_ node: YAMLNode, faults: FaultLog) -> Entries? {
     guard case .map(let entries) = node.content else {
       let all = (keys + later).joined(separator: ", ")
@@ -27,7 +27,7 @@ struct KnownKeys {
     var result = Entries(place: node.place)
     for entry in entries {
       if keys.contains(entry.key) {
-        // The first counts; a second was reported when it was read.
+        // The first counts; the YAML reader has reported a second.
         if result.known[entry.key] == nil { result.known[entry.key] = entry }
       } else if later.contains(entry.key) {
         result.hasUnknown = true

@@ -1,4 +1,4 @@
-/// Text of a job file inside a message: one line, no longer than a message bears, nothing that a terminal obeys.
+/// Text of a job file for a message: on one line, shortened, with unprintable characters escaped.
 enum Quoted {
   static func text(_ text: String) -> String { "'\(bare(text))'" }
 

@@ -1,24 +1,24 @@
-/// Text with `${…}` in it, taken apart.
+/// Splits text at `${…}`.
 enum Template {
   enum Piece {
     case text(String)
-    /// What stands between `${` and the next `}`, and how often the same stood before it.
+    /// The text between `${` and the next `}`, and the number of earlier references with the same text.
     case reference(String, count: Int)
-    /// A `${` with no `}` after it.
+    /// A `${` without a `}` after it.
     case unclosed
   }
 
   private static let nameLimit = 1024
 
-  /// Calls `take` with each piece in order; where it answers false for a reference, the `${` is text and what follows
-  /// is looked at again, so that a reference inside another is found.
+  /// Calls `take` with each piece in order; if it returns false for a reference, the `${` is text and scanning continues
+  /// after it, so that a nested reference is found.
   static func scan(_ text: String, _ take: (Piece) -> Bool) {
     let bytes = Array(text.utf8)
     var counts: [String: Int] = [:]
     var start = 0
     var index = 0
-    /// The name that begins at `position` and where its brace closes, not looked for too far: a long text full of
-    /// open braces would take quadratic time.
+    /// The name at `position` and the place of its closing brace; the limit keeps many open braces from taking
+    /// quadratic time.
     func name(at position: Int) -> (text: String, close: Int)? {
       let near = bytes[position..<min(bytes.count, position + nameLimit)]
       return near.firstIndex(of: UInt8(ascii: "}")).map { (String(decoding: bytes[position..<$0], as: UTF8.self), $0) }

@@ -1,12 +1,12 @@
 import JobModel
 import Screen
 
-/// Takes values of the kinds that job files know; each answers nil after reporting what is wrong.
+/// Reads typed values; each method reports a fault and returns nil for a value that it can't read.
 struct ValueReader {
   let faults: FaultLog
   let variables: Variables
 
-  /// The text of a scalar with its variables put in, numbers and the like as they are written.
+  /// The text of any scalar with its variables expanded.
   func text(_ node: YAMLNode, _ name: String, takes: String, unknown: Variables.Unknown = .isFault) -> String? {
     guard let (text, _) = scalar(node, name, takes: takes, unknown: unknown) else { return nil }
     guard !text.unicodeScalars.contains("\0") else {
@@ -16,7 +16,7 @@ struct ValueReader {
     return text
   }
 
-  /// Text that is not empty, and stays on one line of a terminal.
+  /// Printable text of one line that is not blank.
   func line(_ node: YAMLNode, _ name: String, takes: String) -> String? {
     guard let text = text(node, name, takes: takes) else { return nil }
     if text.allSatisfy(\.isWhitespace) {
@@ -30,24 +30,14 @@ struct ValueReader {
     return text
   }
 
-  func whole(_ node: YAMLNode, _ name: String, in range: ClosedRange<Int>) -> Int? {
-    let takes =
-      "a whole number, \(range.lowerBound) " + (range.upperBound < .max ? "to \(range.upperBound)" : "or more")
+  func whole<Number: FixedWidthInteger>(_ node: YAMLNode, _ name: String, in range: ClosedRange<Number>) -> Number? {
+    let isOpen = Number.self == Int.self && range.upperBound == .max
+    let takes = "a whole number, \(range.lowerBound) " + (isOpen ? "or more" : "to \(range.upperBound)")
     guard let (text, isText) = scalar(node, name, takes: takes) else { return nil }
-    guard !isText, let number = Self.integer(text), range.contains(number) else {
-      let quotes = isText && Self.integer(text) != nil ? ": write it without quotes" : ""
+    let number = Self.integer(text, as: Number.self)
+    guard !isText, let number, range.contains(number) else {
+      let quotes = isText && number != nil ? ": write it without quotes" : ""
       faults.add(node.place, "\(name) takes \(takes); this is \(words(isText, text))\(quotes)")
-      return nil
-    }
-    return number
-  }
-
-  /// Any unsigned 64-bit number.
-  func seed(_ node: YAMLNode, _ name: String) -> UInt64? {
-    let takes = "a whole number, 0 to \(UInt64.max)"
-    guard let (text, isText) = scalar(node, name, takes: takes) else { return nil }
-    guard !isText, let number = Self.integer(text).flatMap(UInt64.init(exactly:)) ?? UInt64(text) else {
-      faults.add(node.place, "\(name) takes \(takes); this is \(words(isText, text))")
       return nil
     }
     return number
@@ -56,7 +46,7 @@ struct ValueReader {
   func fraction(_ node: YAMLNode, _ name: String) -> Double? {
     let takes = "a number from 0 to 1"
     guard let (text, isText) = scalar(node, name, takes: takes) else { return nil }
-    // The only characters of a plain decimal number: `Double` would read nan, inf and hexadecimal too.
+    // `Double` would read nan, inf and hexadecimal too.
     let isDecimal = text.utf8.allSatisfy { "0123456789.eE+-".utf8.contains($0) }
     guard !isText, isDecimal, let number = Double(text), (0...1).contains(number) else {
       faults.add(node.place, "\(name) takes \(takes); this is \(words(isText, text))")
@@ -102,9 +92,7 @@ struct ValueReader {
     return choice
   }
 
-  /// The items of a list; one scalar counts as a list of itself where `isSingleAllowed`.
-  ///
-  /// Empty means none.
+  /// The items of a list, empty for a null; with `isSingleAllowed` a scalar is a list of one.
   func list(_ node: YAMLNode, _ name: String, takes: String, isSingleAllowed: Bool = false) -> [YAMLNode]? {
     switch node.content {
     case .list(let items): return items
@@ -116,9 +104,7 @@ struct ValueReader {
     }
   }
 
-  /// The entries of a map with names of the author's own.
-  ///
-  /// Empty means none.
+  /// The entries of a map with arbitrary keys, empty for a null.
   func map(_ node: YAMLNode, _ name: String, takes: String) -> [YAMLEntry]? {
     if case .map(let entries) = node.content { return entries }
     if node.isNull { return [] }
@@ -126,7 +112,7 @@ struct ValueReader {
     return nil
   }
 
-  /// Whether a terminal might obey it, or show the text in another order.
+  /// Whether it is a control character, or one that reorders text.
   static func isUnprintable(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator, .surrogate: true
@@ -134,7 +120,7 @@ struct ValueReader {
     }
   }
 
-  /// A scalar's text, and whether YAML says that it is text whatever it looks like; a variable's value is what it looks like.
+  /// A scalar's expanded text, and whether it is quoted text without variables, which can't be a number or a flag.
   private func scalar(
     _ node: YAMLNode, _ name: String, takes: String, unknown: Variables.Unknown = .isFault
   ) -> (text: String, isText: Bool)? {
@@ -149,13 +135,11 @@ struct ValueReader {
   private func words(_ isText: Bool, _ text: String) -> String { (isText ? "the text " : "") + Quoted.text(text) }
 
   /// The integers of YAML's core schema.
-  private static func integer(_ text: String) -> Int? {
-    if text.hasPrefix("0x") {
-      return text.dropFirst(2).first?.isHexDigit == true ? Int(text.dropFirst(2), radix: 16) : nil
+  private static func integer<Number: FixedWidthInteger>(_ text: String, as type: Number.Type) -> Number? {
+    for (prefix, radix) in [("0x", 16), ("0o", 8)] where text.hasPrefix(prefix) {
+      // No sign may follow the prefix.
+      return text.dropFirst(2).first?.isHexDigit == true ? Number(text.dropFirst(2), radix: radix) : nil
     }
-    if text.hasPrefix("0o") {
-      return text.dropFirst(2).first?.isNumber == true ? Int(text.dropFirst(2), radix: 8) : nil
-    }
-    return Int(text)
+    return Number(text)
   }
 }

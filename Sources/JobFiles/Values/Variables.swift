@@ -1,26 +1,25 @@
 import JobModel
 
-/// Puts the values of `${name}` and `${env.NAME}` into the texts of a job file.
+/// Expands `${name}` and `${env.NAME}` in the texts of a job file.
 ///
 /// `$${` stands for `${`; any other `$` is itself.
 final class Variables {
-  /// What happens to a `${…}` that names neither a var nor `env.`.
+  /// The treatment of a `${…}` that names neither a var nor `env.`.
   enum Unknown {
-    /// It is a fault.
     case isFault
-    /// It is left to the shell, which knows the variables named here.
+    /// It is left to the shell, which has these variables.
     case isForShell(knowing: Set<String>)
   }
 
-  /// The longest text that variables may make; a program's arguments can't be longer either.
+  /// The limit of one expanded text in bytes; program arguments have a similar one.
   static let lengthLimit = 1 << 20
-  /// How many bytes all texts made by variables may have together.
+  /// The limit of all expanded texts together, in bytes.
   static let totalLimit = 256 << 20
 
   private let environment: [String: String]
   private let source: SourceText
   private let faults: FaultLog
-  /// Nil for a var that is declared and has a fault.
+  /// Nil for a declared var with a fault.
   private var values: [String: String?] = [:]
   private var total = 0
 
@@ -32,7 +31,7 @@ final class Variables {
 
   // MARK: Declaring
 
-  /// Reads the map of vars; `overrides` take the place of what the file gives.
+  /// Reads the map of vars; `overrides` replace the values of the file.
   func declare(_ entries: [YAMLEntry], overrides: [String: String]) {
     var index: [String: Int] = [:]
     var nodes: [(name: String, place: Place, value: YAMLNode)] = []
@@ -95,7 +94,7 @@ final class Variables {
 
   // MARK: Expanding
 
-  /// The text with its variables put in; nil where that has a fault, which is reported here or was at the var.
+  /// The expanded text; nil after a fault, which is reported here or was reported at the var.
   func expand(_ text: String, in node: YAMLNode, unknown: Unknown) -> String? {
     guard text.utf8.contains(UInt8(ascii: "$")), text.contains("${") else { return text }
     var output = ""
@@ -165,7 +164,7 @@ final class Variables {
     }
   }
 
-  /// `NAME` or `NAME:-default`; as in the shell, the default also takes the place of an empty value.
+  /// Looks up `NAME` or `NAME:-default`; as in the shell, the default also replaces an empty value.
   private func environmentValue(_ text: String, _ report: (String) -> Void) -> Lookup {
     let name = String(text.prefix { $0 != ":" })
     let rest = text.dropFirst(name.count)
@@ -183,7 +182,7 @@ final class Variables {
     return .fault
   }
 
-  /// The variable that `${#name}`, `${name%.*}` and the like are about.
+  /// The variable in `${#name}`, `${name%.*}` and the like.
   private static func shellName(_ text: String) -> String {
     let start = text.first == "#" || text.first == "!" ? text.dropFirst() : text[...]
     return String(start.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") })

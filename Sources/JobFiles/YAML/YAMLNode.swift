@@ -1,4 +1,4 @@
-/// A value of a YAML document and where it stands; aliases are replaced by what they name.
+/// A value of a YAML document with its place; aliases are resolved.
 struct YAMLNode {
   enum Content {
     case scalar(String, isPlain: Bool)
@@ -9,16 +9,16 @@ struct YAMLNode {
   var content: Content
   var place: Place
   var end: Place
-  /// How many values it holds, itself included, each alias counted as what it names.
+  /// The number of values in it, itself included, with aliases resolved.
   var weight: Int
 
-  /// Whether it is nothing at all: `~`, `null`, or a key with no value.
+  /// Whether it is `~`, `null`, or the missing value of a key.
   var isNull: Bool {
     guard case .scalar(let text, isPlain: true) = content else { return false }
     return ["", "~", "null", "Null", "NULL"].contains(text)
   }
 
-  /// How a message names it after "this is".
+  /// Follows "this is" in a message.
   var words: String {
     switch content {
     case .list: return "a list"

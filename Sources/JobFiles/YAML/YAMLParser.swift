@@ -1,12 +1,12 @@
 import CYAML
 
-/// libyaml's stream of events over bytes that stay where they are.
+/// The events of libyaml.
 struct YAMLParser: ~Copyable {
   enum Event {
     case scalar(String, isPlain: Bool, tag: String?, anchor: String?, Place, end: Place)
     case listStart(tag: String?, anchor: String?, Place)
     case mapStart(tag: String?, anchor: String?, Place)
-    /// Of a list or a map.
+    /// The end of a list or a map.
     case end(Place)
     case alias(String, Place, end: Place)
     case documentStart(Place)
@@ -17,16 +17,16 @@ struct YAMLParser: ~Copyable {
   struct Problem: Error {
     var place: Place
     var message: String
-    /// Whether an escape in double quotes names no character.
+    /// Whether an escape in double quotes is invalid.
     var isBadEscape = false
-    /// Whether the text is no YAML, rather than YAML that is not taken.
+    /// Whether the text is invalid YAML, rather than unsupported YAML.
     var isSyntax = false
   }
 
   // On the heap: libyaml keeps pointers into it.
   private let parser: UnsafeMutablePointer<yaml_parser_t>
 
-  /// `bytes` must outlive the parser; nil when there is no memory for it.
+  /// `bytes` must outlive the parser; nil if memory can't be allocated.
   init?(_ bytes: UnsafeBufferPointer<UInt8>) {
     parser = .allocate(capacity: 1)
     guard yaml_parser_initialize(parser) == 1 else {

@@ -1,6 +1,6 @@
 import CYAML
 
-/// Says in plain words what libyaml could not read.
+/// Messages for the errors of libyaml.
 enum YAMLProblem {
   static func describe(_ parser: yaml_parser_t) -> YAMLParser.Problem {
     let problem = parser.problem.map { String(cString: $0) } ?? ""
@@ -22,13 +22,13 @@ enum YAMLProblem {
   private static let afterBlockMark =
     "after | or > only a line break or a comment may follow: begin the text on the next line"
 
-  /// The place is where the person has to look, which for something left open is its beginning.
+  /// The place of something left open is its beginning.
   private static func plain(
     _ problem: String, _ context: String, at: Place, from: Place, next: UInt8?
   ) -> (Place, String)? {
     switch (problem, context) {
     case ("found character that cannot start any token", _):
-      // The scanner stands on it.
+      // The scanner is at this character.
       next == UInt8(ascii: "\t")
         ? (at, "a tab can't indent YAML: use spaces")
         : (at, "no value can begin with this character: put the text in quotes")

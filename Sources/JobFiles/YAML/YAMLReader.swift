@@ -1,13 +1,13 @@
 import JobModel
 
-/// Reads one YAML document into a value: aliases and merge keys resolved, duplicate keys reported.
+/// Reads one YAML document, resolves aliases and merge keys, and reports duplicate keys.
 struct YAMLReader {
-  /// Deep enough for any job file, shallow enough for any stack.
+  /// The deepest nesting, which no job file needs and every stack can hold.
   static let depthLimit = 64
-  /// How many values aliases may add to those that are written out, beside twenty times their number.
+  /// Values that aliases may add, besides twenty times the number of values in the text.
   static let aliasAllowance = 1_000_000
 
-  /// A list or map whose end has not come yet.
+  /// A list or map that is not complete.
   private struct Frame {
     var place: Place
     var anchor: String?
@@ -16,7 +16,7 @@ struct YAMLReader {
     var items: [YAMLNode] = []
     var entries: [YAMLEntry] = []
     var seen: [String: Place] = [:]
-    /// The key whose value comes next; nil text for a key that is unusable.
+    /// The key of the next value; its text is nil if it is unusable.
     var key: (text: String?, place: Place)?
     var merged: [YAMLNode] = []
   }
@@ -31,9 +31,9 @@ struct YAMLReader {
 
   /// Nil for a stream without a document.
   ///
-  /// Throws what can't be read past; faults that can are in `faults`.
+  /// Throws if the rest can't be read; other faults are added to `faults`.
   static func read(_ source: SourceText, faults: FaultLog) throws(YAMLParser.Problem) -> YAMLNode? {
-    // A typed throw can't cross the closure.
+    // A typed error can't be thrown through the closure.
     let result = source.bytes.withUnsafeBufferPointer { bytes -> Result<YAMLNode?, YAMLParser.Problem> in
       guard var parser = YAMLParser(bytes) else {
         return .failure(.init(place: .start, message: "there is not enough memory to read the file"))
@@ -125,12 +125,12 @@ struct YAMLReader {
         place: place, message: "the aliases up to here stand for more than \(aliased - node.weight) values: write fewer"
       )
     }
-    // A fault of the value is one of the place where it is written; an alias where a scalar should be is one of its own.
+    // Faults in the value are reported where it is written; only for a list or map the place is that of the alias.
     if case .scalar = node.content { (node.place, node.end) = (place, end) }
     add(node, anchor: nil)
   }
 
-  /// Puts a finished value where it belongs: a key, a value, an item, or the whole document.
+  /// Adds a complete value as a key, a value, an item, or the whole document.
   private mutating func add(_ node: YAMLNode, anchor: String?) {
     written += 1
     if let anchor { anchors[anchor] = node }
@@ -181,7 +181,7 @@ struct YAMLReader {
     }
   }
 
-  /// A key of the map itself goes before a merged one, an earlier merged map before a later.
+  /// A key of the map itself precedes a merged one, an earlier merged map a later one.
   private func merge(into frame: inout Frame) {
     for source in frame.merged {
       guard case .map(let entries) = source.content else { continue }

@@ -23,7 +23,8 @@ package struct JobRecord: Sendable, Equatable {
 
   /// Edges to the dependents; one with two conditions has two.
   var edges: [JobGraph.Dependent] = []
-  var rateSample: (time: Duration, done: Int64)?
+  /// The last report that `rate` includes.
+  var rateSample: RateSample?
 
   package init(job: Job, logCapacity: Int = LogRing.capacity) {
     self.job = job
@@ -76,12 +77,9 @@ package struct JobRecord: Sendable, Equatable {
     return nil
   }
 
-  package static func == (left: JobRecord, right: JobRecord) -> Bool {
-    left.job == right.job && left.state == right.state && left.since == right.since && left.progress == right.progress
-      && left.rate == right.rate && left.attempts == right.attempts && left.log == right.log
-      && left.unmetNeeds == right.unmetNeeds && left.dependents == right.dependents
-      && left.cancelling == right.cancelling && left.spent == right.spent && left.phases == right.phases
-      && left.rates == right.rates
+  struct RateSample: Equatable {
+    var time: Duration
+    var done: Int64
   }
 }
 
@@ -127,7 +125,7 @@ extension JobRecord {
     self.progress = progress
     rates.report(progress.done, at: time)
     guard let sample = rateSample else {
-      rateSample = (time, progress.done)
+      rateSample = RateSample(time: time, done: progress.done)
       return
     }
     let seconds = (time - sample.time) / .seconds(1)
@@ -136,6 +134,6 @@ extension JobRecord {
     // Old samples fade with a half-life of about two seconds, at any frequency of reports.
     let weight = 1 - 1 / (1 + seconds / 2)
     rate = rate.map { $0 + (now - $0) * weight } ?? now
-    rateSample = (time, progress.done)
+    rateSample = RateSample(time: time, done: progress.done)
   }
 }

@@ -1,6 +1,6 @@
-/// One place of the screen: a grapheme and its style.
+/// One cell of the screen: a grapheme and its style.
 package struct Cell: Sendable, Hashable {
-  /// A single grapheme, free of control characters; empty in the second place of a wide one.
+  /// One grapheme without control characters; empty in the second cell of a wide one.
   package var text: String
   package var style: Style
 
@@ -9,7 +9,7 @@ package struct Cell: Sendable, Hashable {
     self.style = style
   }
 
-  /// A grapheme from anywhere: what a terminal would obey, or cannot hold in a cell, becomes U+FFFD.
+  /// An unprintable or very long grapheme becomes U+FFFD.
   init(_ grapheme: Character, _ style: Style) {
     let printable = TextWidth.isPrintable(grapheme) && grapheme.utf8.count <= Self.longest
     self.init(printable ? String(grapheme) : "\u{FFFD}", style)

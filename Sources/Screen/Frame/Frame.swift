@@ -1,8 +1,8 @@
-/// A whole screen as a value: what a view returns and a terminal shows.
+/// The content of a whole screen: what a view returns and a terminal shows.
 package struct Frame: Sendable, Hashable {
   package let size: Size
   package private(set) var rows: [[Cell]]
-  /// Where the terminal's cursor is shown, as in a line being typed; nil hides it.
+  /// The cell of the terminal's cursor; nil hides it.
   package var cursor: (x: Int, y: Int)? {
     get { cursorCell.map { ($0.x, $0.y) } }
     set { cursorCell = newValue.map { Rect(x: $0.x, y: $0.y, width: 1, height: 1) } }
@@ -16,9 +16,9 @@ package struct Frame: Sendable, Hashable {
 
   package subscript(x: Int, y: Int) -> Cell { rows[y][x] }
 
-  /// Writes one line of text from `x` on, no further than `limit` cells and the edge of the frame; returns the cells used.
+  /// Writes a line of text from `x` on, at most `limit` cells and up to the edge; returns the number of cells used.
   ///
-  /// A wide grapheme that would be cut at the end is replaced by a blank, and one that is half overwritten becomes blank.
+  /// A wide grapheme that would be cut or is half overwritten becomes a blank.
   @discardableResult
   package mutating func put(_ text: String, x: Int, y: Int, limit: Int = .max, style: Style = .plain) -> Int {
     guard y >= 0, y < size.height, limit > 0 else { return 0 }
@@ -50,7 +50,7 @@ package struct Frame: Sendable, Hashable {
     return column - x
   }
 
-  /// Writes a job's line with its own colours laid over `style`; returns the cells used.
+  /// Writes a job's line with its own styles laid over `style`; returns the number of cells used.
   @discardableResult
   package mutating func put(_ text: JobText, x: Int, y: Int, limit: Int = .max, style: Style = .plain) -> Int {
     var used = 0
@@ -62,7 +62,7 @@ package struct Frame: Sendable, Hashable {
     return used
   }
 
-  /// Fills with a text of one cell.
+  /// Fills with one grapheme of one cell.
   package mutating func fill(_ rect: Rect, _ text: String = " ", style: Style = .plain) {
     let cell = Cell(text, style)
     for y in rows(of: rect) {
@@ -70,24 +70,23 @@ package struct Frame: Sendable, Hashable {
     }
   }
 
-  /// Changes the look of what is there.
+  /// Changes the styles of a part of the frame.
   package mutating func restyle(_ rect: Rect, _ change: (inout Style) -> Void) {
     for y in rows(of: rect) {
       for x in columns(of: rect) { change(&rows[y][x].style) }
     }
   }
 
-  /// A row as text, trailing blanks left out: what a golden holds.
+  /// A row as text without trailing blanks.
   package func text(row: Int) -> String {
     var line = rows[row].map(\.text).joined()
     while line.last == " " { line.removeLast() }
     return line
   }
 
-  /// All rows as text.
   package var text: String { rows.indices.map { text(row: $0) }.joined(separator: "\n") }
 
-  /// The rows that a screen showing `shown` must draw again; all of them when the size differs.
+  /// The rows that differ from those of `shown`; all rows if the size differs.
   package func rowsChanged(since shown: Frame) -> [Int] {
     guard shown.size == size else { return Array(rows.indices) }
     return rows.indices.filter { rows[$0] != shown.rows[$0] }
@@ -113,7 +112,7 @@ package struct Frame: Sendable, Hashable {
     rows[y][x] = Cell("", style)
   }
 
-  /// Whatever wide grapheme stands across `x` loses its other half.
+  /// Blanks the other half of a wide grapheme at `x`.
   private mutating func clearHalves(x: Int, y: Int) {
     if x > 0, rows[y][x].isContinuation { rows[y][x - 1] = Cell(" ", rows[y][x - 1].style) }
     if x + 1 < size.width, rows[y][x + 1].isContinuation { rows[y][x + 1] = Cell(" ", rows[y][x + 1].style) }
@@ -121,7 +120,7 @@ package struct Frame: Sendable, Hashable {
 }
 
 extension Frame {
-  /// A row with its looks as CSI … m, reduced to what `palette` has; trailing blanks left out, and plain at its end.
+  /// A row with SGR sequences for `palette`, without trailing blanks; the style is reset at the end.
   package func line(row: Int, palette: ScreenTraits.Palette) -> String {
     var cells = rows[row][...]
     while let last = cells.last, last == .blank { cells.removeLast() }

@@ -1,4 +1,4 @@
-/// A part of the screen in cells; the origin is the top left corner.
+/// A rectangle of cells; the origin is the top left corner.
 package struct Rect: Sendable, Hashable {
   package var x: Int
   package var y: Int

@@ -1,12 +1,11 @@
-/// Colours by the names that a settings file writes.
 extension Style.Color {
-  /// The names, those of the eight before their bright forms.
+  /// The names of a settings file: the basic eight, then their bright forms.
   package static let names: [String] =
     ["default"] + basic + basic.map { "bright-\($0)" } + ["grey", "gray"]
 
   private static let basic = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"]
 
-  /// Reads a name, an index from 0 to 255, or `#rrggbb`, of which the nearest of the 256 is taken; nil for anything else.
+  /// Reads a name, an index from 0 to 255, or `#rrggbb`, which becomes the nearest indexed color; nil for anything else.
   package init?(named text: String) {
     let lowered = text.lowercased()
     if let index = Self.basic.firstIndex(of: lowered) {
@@ -33,7 +32,7 @@ extension Style.Color {
 }
 
 extension Style.Attributes {
-  /// The attributes by their names, in the order in which a message lists them.
+  /// The attributes by name, in the order of messages.
   package static let named: [(name: String, attribute: Style.Attributes)] = [
     ("bold", .bold), ("dim", .dim), ("underline", .underline), ("reverse", .reverse), ("italic", .italic),
   ]

@@ -1,6 +1,5 @@
-/// The colours that programs write: CSI ... m.
 extension Style {
-  /// Changes what `parameters`, as in `1;38;5;208`, say to change; what is unknown changes nothing.
+  /// Applies the parameters of an SGR sequence, as in `1;38;5;208`; unknown ones are ignored.
   mutating func apply(graphicRendition parameters: String) {
     var fields = parameters.split(separator: ";", omittingEmptySubsequences: false)[...]
     if fields.isEmpty { fields = [""] }
@@ -44,7 +43,7 @@ extension Style {
   private static func color(_ parts: ArraySlice<Int>) -> Color? {
     switch parts.first {
     case 5: parts.dropFirst().first.flatMap { indexed($0) }
-    // With or without the colour space before the three.
+    // With or without the color space before the components.
     case 2 where parts.count >= 4: rgb(parts.count >= 5 ? parts.dropFirst(2) : parts.dropFirst())
     default: nil
     }
@@ -70,7 +69,7 @@ extension Style {
 }
 
 extension Style {
-  /// What sets this look, whatever was set before.
+  /// The SGR sequence that sets this style, whatever was set before.
   package var graphicRendition: String {
     var codes = ["0"]
     for (attribute, code) in [(Attributes.bold, "1"), (.dim, "2"), (.italic, "3"), (.underline, "4"), (.reverse, "7")]

@@ -1,6 +1,5 @@
-/// Colours in fewer colours.
 extension Style {
-  /// The nearest look that a terminal with `palette` can show.
+  /// The nearest style that a terminal with `palette` can show.
   package func reduced(to palette: ScreenTraits.Palette) -> Style {
     var style = self
     switch palette {
@@ -10,7 +9,7 @@ extension Style {
       style.background = background.reduced(to: 16)
     case .eight:
       style.background = background.reduced(to: 8)
-      // The bright form of a text colour is its bold one, and bright black is what fades: dim text, not black on black.
+      // A bright color is shown as bold, bright black as dim text, for black on black can't be read.
       switch foreground.reduced(to: 16) {
       case .indexed(8):
         style.foreground = .standard
@@ -29,7 +28,7 @@ extension Style {
 }
 
 extension Style.Color {
-  /// Of the 256 the one nearest to a colour given as red, green and blue: a grey of the ramp or a corner of the cube.
+  /// The nearest of the 256 indexed colors: a grey of the ramp or a corner of the cube.
   package static func nearest(red: UInt8, green: UInt8, blue: UInt8) -> Style.Color {
     let wanted = RGB(Int(red), Int(green), Int(blue))
     let candidates = [wanted.cubeIndex, wanted.greyIndex]
@@ -58,7 +57,7 @@ private struct RGB {
     self.blue = blue
   }
 
-  /// What xterm shows for it.
+  /// As xterm shows the indexed color.
   init(index: UInt8) {
     let index = Int(index)
     switch index {

@@ -1,8 +1,8 @@
-/// How a cell looks besides its character; colours are names of meaning that a terminal maps to what it has.
+/// The colors and attributes of a cell.
 package struct Style: Sendable, Hashable {
   package enum Color: Sendable, Hashable {
     case standard
-    /// 0 ... 7 the eight of every colour terminal, 8 ... 15 their bright forms, 16 ... 255 the cube and greys.
+    /// 0 ... 7 are the basic colors, 8 ... 15 their bright forms, 16 ... 255 the cube and the greys.
     case indexed(UInt8)
   }
 
@@ -35,7 +35,7 @@ package struct Style: Sendable, Hashable {
     return style
   }
 
-  /// This style where it says something, `base` where it does not.
+  /// This style, with the colors of `base` where it has the standard ones, and the attributes of both.
   package func over(_ base: Style) -> Style {
     Style(
       foreground == .standard ? base.foreground : foreground,

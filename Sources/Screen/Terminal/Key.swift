@@ -1,6 +1,6 @@
-/// What a person did at the keyboard.
+/// A key press.
 package enum Key: Sendable, Hashable {
-  /// A printable grapheme, as typed: `a`, `G`, `/`, `é`.
+  /// A printable grapheme: `a`, `G`, `/`, `é`.
   case character(Character)
   /// Ctrl with a lower-case letter: `control("d")`.
   case control(Character)
@@ -22,9 +22,8 @@ package enum Key: Sendable, Hashable {
   case delete
 }
 
-/// Keys by the names that the bottom line, the help and a settings file write.
 extension Key {
-  /// `x`, `X`, `^U`, `F9`, `Space`, `Enter`, `PgUp`; arrows as arrows where more than ASCII may be drawn.
+  /// The name in footer, help and settings file: `x`, `X`, `^U`, `F9`, `Space`, `PgUp`; arrows beyond ASCII.
   package func name(isASCII: Bool = true) -> String {
     switch self {
     case .character(" "): "Space"
@@ -49,15 +48,15 @@ extension Key {
     }
   }
 
-  /// The names that stand for more than the character they are, as `name` writes them.
+  /// All names longer than the character that they stand for, as `name` writes them.
   package static let names: [String] =
     ["Space", "Enter", "Esc", "Tab", "S-Tab", "Backspace", "Del", "Up", "Down", "Left", "Right", "PgUp", "PgDn"]
     + ["Home", "End"] + (1...12).map { "F\($0)" }
 
   /// Reads a name as `name` writes it, or as tmux and Emacs do: `C-u`, `PageUp`, `Return`, `Escape`.
   ///
-  /// The case of a letter counts, that of a longer name does not. Of keys that a terminal can't tell apart, such as Tab
-  /// and Ctrl-I, the one that it is taken for. Nil for what is no key.
+  /// The case of a letter counts, that of a longer name does not. A key that a terminal can't tell from another, such as
+  /// Ctrl-I from Tab, becomes the other. Nil for an unknown name.
   package init?(named text: String) {
     if text.count == 1, let character = text.first {
       guard TextWidth.isPrintable(character), TextWidth.of(character) > 0 else { return nil }
@@ -76,7 +75,7 @@ extension Key {
     }
   }
 
-  /// Whether the terminal makes a signal of it, so that it never arrives.
+  /// Whether the terminal turns it into a signal, so that it never arrives as a key.
   package var isSignal: Bool { [.control("c"), .control("z"), .control("\\")].contains(self) }
 
   private static func withControl(_ text: String) -> Key? {

@@ -1,11 +1,11 @@
-/// What a person did with the mouse; `x` and `y` are cells from 0.
+/// A mouse action; `x` and `y` are cells from 0.
 package struct MouseEvent: Sendable, Hashable {
   package enum Action: Sendable, Hashable, CaseIterable {
     /// The left button went down.
     case click
-    /// It went down for the second time in one place.
+    /// The left button went down for the second time in the same cell.
     case doubleClick
-    /// The pointer is in another cell, the button still down.
+    /// The pointer moved to another cell with the button down.
     case drag
     case release
     case wheelUp

@@ -1,4 +1,4 @@
-/// What the terminal can draw and how.
+/// The characters and colors that the terminal can draw.
 package struct ScreenTraits: Sendable, Hashable {
   package enum Palette: Int, Sendable, Comparable {
     case none = 0
@@ -16,11 +16,11 @@ package struct ScreenTraits: Sendable, Hashable {
     case dark
     case light
 
-    /// Dark where white text has the better contrast; each part from 0 to 1.
+    /// Dark where white text has the better contrast; components from 0 to 1.
     package init(red: Double, green: Double, blue: Double) {
-      // Squares are near enough to sRGB's curve to tell dark from light.
+      // Squares approximate sRGB's curve well enough here.
       let luminance = 0.2126 * red * red + 0.7152 * green * green + 0.0722 * blue * blue
-      // Where black and white have the same contrast by WCAG's measure.
+      // At this luminance black and white have the same WCAG contrast.
       self = luminance < 0.179 ? .dark : .light
     }
   }

@@ -1,33 +1,32 @@
-/// A screen with a keyboard; everything of it happens on the main actor.
+/// A screen with a keyboard.
 @MainActor
 package protocol Terminal: AnyObject {
   var size: Size { get }
 
-  /// Takes the screen over; input arrives at `receive` until `close`. Throws what keeps the screen from being had.
+  /// Takes over the screen; `receive` gets the input until `close`. Throws if the screen can't be used.
   func open(_ receive: @escaping @MainActor (TerminalInput) -> Void) throws
 
-  /// Shows a frame of exactly `size`, writing only what differs from the one before.
+  /// Shows a frame of exactly `size`, writing only the difference to the one before.
   func present(_ frame: Frame)
 
-  /// Forgets what is on the screen, so that the next frame is written whole.
+  /// Has the next frame written whole.
   func invalidate()
 
-  /// The window's title.
   func setTitle(_ title: String)
 
-  /// The mark on the window or its tab (OSC 9;4): 0 ... 100, nil for none; `failed` colours it.
+  /// Sets the progress mark of the window or tab (OSC 9;4): 0 ... 100, nil for none; `failed` colors it.
   func setProgress(_ percent: Int?, failed: Bool)
 
-  /// Puts text on the clipboard of the person's terminal (OSC 52).
+  /// Copies text to the clipboard of the terminal (OSC 52).
   func copy(_ text: String)
 
-  /// Takes the mouse or leaves it to the terminal; before `open` it says what `open` does.
+  /// Turns mouse reports on or off; before `open`, for when it opens.
   func setMouse(_ enabled: Bool)
 
-  /// Tells the person that something is over, as they want to be told.
+  /// Announces the end of the run by `notice`.
   func notify(_ notice: EndNotice, _ text: String)
 
-  /// Gives the terminal back to the shell and stops the process; returns when it goes on, with the screen taken over again.
+  /// Returns the terminal to the shell and stops the process; takes over the screen again when the process continues.
   func suspend()
 
   /// Restores the terminal. Further calls do nothing.
@@ -37,11 +36,11 @@ package protocol Terminal: AnyObject {
 package enum TerminalInput: Sendable, Hashable {
   case key(Key)
   case mouse(MouseEvent)
-  /// Text pasted as one, in terminals that tell.
+  /// Pasted text, in terminals with bracketed paste.
   case paste(String)
   case resized(Size)
-  /// The terminal has said what it draws on.
+  /// The terminal's answer about its background.
   case background(ScreenTraits.Background)
-  /// The terminal has gone: nobody can see or type any more.
+  /// The terminal is gone.
   case closed
 }

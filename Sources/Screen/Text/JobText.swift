@@ -1,4 +1,4 @@
-/// A line that a job wrote, as it may be shown: its colours kept, all else that a terminal would obey left out.
+/// A line of a job's output that is safe to show: its colors are kept, everything else that a terminal obeys is removed.
 package struct JobText: Sendable, Hashable {
   package struct Run: Sendable, Hashable {
     package var text: String
@@ -10,13 +10,12 @@ package struct JobText: Sendable, Hashable {
     }
   }
 
-  /// Neighbours differ in style; none is empty.
+  /// Adjacent runs differ in style; none is empty.
   package let runs: [Run]
 
-  /// One line without its end, in bytes as the job wrote them.
+  /// Parses one line without its line feed, in the job's bytes.
   ///
-  /// A carriage return within it starts the line again, as progress lines do, and tabs become blanks to the next
-  /// eighth column.
+  /// A carriage return starts the line again, as progress lines do; tabs become blanks up to the next multiple of eight.
   package init(line: some Sequence<UInt8>) {
     var parser = JobTextParser()
     var decoder = ScalarDecoder()

@@ -15,7 +15,7 @@ struct JobTextParser {
     /// After ESC and one of its intermediates: one more scalar ends it.
     case escapeIntermediate
     case control(parameters: String, isPlain: Bool)
-    /// OSC, DCS, SOS, PM, APC: all up to the string terminator.
+    /// OSC, DCS, SOS, PM or APC, up to the string terminator.
     case string(isOSC: Bool, escaped: Bool)
   }
 
@@ -24,7 +24,7 @@ struct JobTextParser {
   private var runs: [JobText.Run] = []
   private var column = 0
   private var marks = 0
-  /// A carriage return has come; what comes next writes over the line.
+  /// Whether a carriage return has come, so that the next text overwrites the line.
   private var returned = false
   /// Whether the last SGR sequence of a stream set something.
   private var isColored = false
@@ -113,7 +113,7 @@ struct JobTextParser {
   private mutating func show(_ scalar: Unicode.Scalar) {
     overwrite()
     let width = TextWidth.of(scalar)
-    // Marks without end would pile up in one cell.
+    // Limits the combining marks of one cell.
     marks = width == 0 ? marks + 1 : 0
     if marks > 8 { return }
     column += width
@@ -149,7 +149,7 @@ struct JobTextParser {
 
   private func isShown(_ scalar: Unicode.Scalar) -> Bool {
     if scalar.value < 0x7F { return scalar.value >= 0x20 }
-    // Kept: the joiners that emoji and some scripts are written with.
+    // The joiners of emoji and some scripts are kept.
     if scalar.properties.generalCategory == .format { return scalar.value == 0x200C || scalar.value == 0x200D }
     return TextWidth.isPrintable(scalar)
   }

@@ -1,7 +1,7 @@
-/// UTF-8 in, scalars out, one byte at a time.
+/// Decodes UTF-8 one byte at a time.
 ///
-/// A byte that begins nothing becomes the C1 control of its value where it has one, so that the controls of
-/// 8-bit terminals are met as what they are; any other fault becomes U+FFFD.
+/// A stray byte from 0x80 to 0x9F becomes the C1 control of that value, as 8-bit terminals take it; any other fault
+/// becomes U+FFFD.
 package struct ScalarDecoder: Sendable {
   private var value: UInt32 = 0
   private var missing = 0
@@ -9,7 +9,7 @@ package struct ScalarDecoder: Sendable {
 
   package init() {}
 
-  /// Whether a scalar has begun and not ended.
+  /// Whether a scalar is incomplete.
   package var isWaiting: Bool { missing > 0 }
 
   package mutating func feed(_ byte: UInt8, _ take: (Unicode.Scalar) -> Void) {
@@ -34,7 +34,7 @@ package struct ScalarDecoder: Sendable {
     }
   }
 
-  /// The end of the input, within a scalar perhaps.
+  /// Ends the input; an incomplete scalar becomes U+FFFD.
   package mutating func finish(_ take: (Unicode.Scalar) -> Void) {
     if missing > 0 { take("\u{FFFD}") }
     missing = 0

@@ -1,8 +1,8 @@
-/// How many cells a text takes on a terminal.
+/// The number of cells that text takes on a terminal.
 package enum TextWidth {
-  /// 0, 1 or 2; a control character counts 1, as the mark that is shown in its place.
+  /// 0, 1 or 2; a control character counts 1, the width of its replacement.
   ///
-  /// Ambiguous widths count 1. A sequence that emoji fonts draw as one picture counts 2.
+  /// Ambiguous widths count 1, emoji sequences 2.
   package static func of(_ grapheme: Character) -> Int {
     if let ascii = grapheme.asciiValue { return ascii == 0 ? 0 : 1 }
     let scalars = grapheme.unicodeScalars
@@ -24,7 +24,7 @@ package enum TextWidth {
     return text.reduce(0) { $0 + of($1) }
   }
 
-  /// 0, 1 or 2 for a scalar that stands alone.
+  /// 0, 1 or 2 for a single scalar.
   package static func of(_ scalar: Unicode.Scalar) -> Int {
     let value = scalar.value
     if value == 0 { return 0 }
@@ -40,12 +40,11 @@ package enum TextWidth {
     return scalar.properties.isEmojiPresentation && !isRegionalIndicator(scalar) ? 2 : 1
   }
 
-  /// Whether a terminal shows it rather than obeys it.
   package static func isPrintable(_ grapheme: Character) -> Bool {
     grapheme.unicodeScalars.allSatisfy(isPrintable)
   }
 
-  /// False too for what reorders the text around it: the marks that make a line read as another one.
+  /// Whether a terminal shows the scalar and nothing else: false for controls and for what reorders the text around it.
   package static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
     if (0x20..<0x7F).contains(scalar.value) { return true }
     switch scalar.properties.generalCategory {
@@ -55,7 +54,7 @@ package enum TextWidth {
     }
   }
 
-  /// Whether every scalar of it is one grapheme of one cell, so that nothing need be looked up.
+  /// Whether every scalar is a printable grapheme of one cell, by its range alone.
   static func isSimple(_ text: String) -> Bool { text.unicodeScalars.allSatisfy(isSimple) }
 
   static func isSimple(_ scalar: Unicode.Scalar) -> Bool {
@@ -67,7 +66,7 @@ package enum TextWidth {
 
   static func isRegionalIndicator(_ scalar: Unicode.Scalar) -> Bool { (0x1F1E6...0x1F1FF).contains(scalar.value) }
 
-  /// The bidirectional controls: they make a line read as another one.
+  /// Whether it is one of the bidirectional controls, which make a line read as another one.
   package static func isReordering(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: true
@@ -75,7 +74,7 @@ package enum TextWidth {
     }
   }
 
-  /// Format characters that are drawn, before the digits they belong to.
+  /// Format characters that are drawn before the digits to which they belong.
   private static func isPrepended(_ value: UInt32) -> Bool {
     switch value {
     case 0x0600...0x0605, 0x06DD, 0x070F, 0x0890...0x0891, 0x08E2, 0x110BD, 0x110CD: true
