@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 
-/// The dashboard on a run that the probe makes up, for what must be measured to the byte and the millisecond:
+/// Shows the dashboard on an invented run, to measure the bytes of frames and the CPU time:
 /// `steps [--ascii]`, or `load JOBS RATE SECONDS REPORT`.
 let words = Array(CommandLine.arguments.dropFirst())
 var running: AnyObject?

@@ -1,5 +1,6 @@
 import JobModel
 import Screen
+import Support
 import Testing
 
 @testable import Dashboard
@@ -27,7 +28,7 @@ struct FuzzTests {
     String(repeating: "long ", count: 100), "a\rb\rc", "\u{202E}reversed", "\u{9B}2J",
   ]
 
-  private func fact(_ run: inout RunBuilder, _ random: inout SeededRandom) {
+  private func fact(_ run: inout RunBuilder, _ random: inout SplitMix) {
     run.time += .milliseconds(Int64(random.next() % 400))
     let id = JobID(Int(random.next() % UInt64(Self.jobs.count)))
     let attempt = run.run[id].attempt?.number ?? 0
@@ -57,7 +58,7 @@ struct FuzzTests {
     }
   }
 
-  private func message(_ run: inout RunBuilder, _ random: inout SeededRandom) -> Message {
+  private func message(_ run: inout RunBuilder, _ random: inout SplitMix) -> Message {
     switch random.next() % 20 {
     case 0..<9: return .key(Self.keys[Int(random.next() % UInt64(Self.keys.count))])
     case 9, 10:
@@ -74,7 +75,7 @@ struct FuzzTests {
   }
 
   @Test func noMessageBreaksTheScreen() {
-    var random = SeededRandom(20_261_120)
+    var random = SplitMix(state: 20_261_120)
     var bench = Bench(RunBuilder(Self.jobs, slots: 4, pools: ["net": 3]))
     var drawn = 0
     var stopped = 0

@@ -27,8 +27,8 @@ struct GoldenTests {
   ].flatMap { size in
     Panel.allCases.dropFirst().map { panel in
       Scene(
-        name: "\(size.width)x\(size.height)-\(panel.word)", width: size.width, height: size.height,
-        keys: [.character(Character("\(panel.rawValue + 1)"))])
+        name: "\(size.width)x\(size.height)-\(panel.rawValue)", width: size.width, height: size.height,
+        keys: [panel.key])
     }
   }
 

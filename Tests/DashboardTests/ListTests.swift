@@ -1,5 +1,6 @@
 import JobModel
 import Screen
+import Support
 import Testing
 
 @testable import Dashboard
@@ -14,7 +15,7 @@ struct ListTests {
   }
 
   @Test func theOrderKeptFactByFactIsTheOrderSortedAnew() {
-    var random = SeededRandom(11)
+    var random = SplitMix(state: 11)
     let jobs = (0..<200).map { Job.shell("job-\($0)") }
     for sort in SortColumn.allCases {
       var bench = Bench(RunBuilder(jobs))
@@ -33,7 +34,7 @@ struct ListTests {
   }
 
   @Test func jobsFilteredWithEachChangeAreTheJobsFilteredAnew() {
-    var random = SeededRandom(12)
+    var random = SplitMix(state: 12)
     var bench = Bench(RunBuilder((0..<200).map { Job.shell("job-\($0)") }))
     bench.model.setFilter(JobFilter("state:running"))
     for round in 0..<60 {
@@ -49,7 +50,7 @@ struct ListTests {
     #expect(Set(bench.model.order.rows) == Set(bench.model.run.ids.filter(anew.admits)))
   }
 
-  private func randomFact(_ run: inout RunBuilder, _ random: inout SeededRandom) {
+  private func randomFact(_ run: inout RunBuilder, _ random: inout SplitMix) {
     let name = "job-\(random.next() % 200)"
     guard let id = run.run.id(named: name) else { return }
     switch random.next() % 6 {
@@ -239,18 +240,5 @@ struct ListTests {
   @Test func theLastLineSummarizesTheRowsBelow() {
     let bench = Bench(RichRun.builder())
     #expect(bench.frame().text(row: 14).contains("v 12 more: 7 waiting, 1 ready"))
-  }
-}
-
-/// A small generator with the same numbers on every platform.
-struct SeededRandom: RandomNumberGenerator {
-  private var state: UInt64
-  init(_ seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 | 1 }
-
-  mutating func next() -> UInt64 {
-    state ^= state << 13
-    state ^= state >> 7
-    state ^= state << 17
-    return state &* 0x2545_F491_4F6C_DD1D >> 11
   }
 }

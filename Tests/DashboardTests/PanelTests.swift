@@ -46,7 +46,7 @@ struct PanelTests {
   @Test(arguments: Panel.allCases)
   func movingAndAFilterWorkInEveryPanel(_ panel: Panel) {
     var bench = bench()
-    bench.press(.character(Character("\(panel.rawValue + 1)")), .home, .down, .down)
+    bench.press(panel.key, .home, .down, .down)
     #expect(bench.model.cursorRow == 2)
     bench.press(.character("g"))
     #expect(bench.model.cursorRow == 0)
@@ -64,7 +64,7 @@ struct PanelTests {
   func jobsMayBeAddedLateInEveryPanel(_ panel: Panel) {
     var bench = Bench(RunBuilder([]), size: Size(width: 100, height: 60))
     bench.model = Model(run: Run(), size: Size(width: 100, height: 60))
-    bench.press(.character(Character("\(panel.rawValue + 1)")))
+    bench.press(panel.key)
     var builder = diamond
     builder.move("base", .executing)
     for event in builder.take() {
@@ -76,7 +76,7 @@ struct PanelTests {
   @Test(arguments: Panel.allCases)
   func aClickSelectsTheJobOfItsRowAndTheWheelScrolls(_ panel: Panel) {
     var bench = bench(size: Size(width: 80, height: 16))
-    bench.press(.character(Character("\(panel.rawValue + 1)")), .home)
+    bench.press(panel.key, .home)
     let list = Layout(bench.model).list
     bench.send(.mouse(MouseEvent(.click, x: 10, y: list.y + 2)))
     #expect(bench.model.cursorRow == 2)
@@ -111,7 +111,7 @@ struct PanelTests {
   func panesStayApartAtEverySize(_ panel: Panel) {
     for size in Self.sizes {
       var bench = bench(Self.odd, size: size)
-      bench.press(.character(Character("\(panel.rawValue + 1)")), .down, .character("e"))
+      bench.press(panel.key, .down, .character("e"))
       let frame = bench.frame()
       let layout = Layout(bench.model)
       for y in 0..<size.height {

@@ -117,6 +117,19 @@ final class Stage {
   }
 }
 
+extension Panel {
+  /// The default key that shows the panel.
+  var key: Key {
+    switch self {
+    case .list: .character("1")
+    case .tree: .character("2")
+    case .timeline: .character("3")
+    case .critical: .character("4")
+    case .events: .character("5")
+    }
+  }
+}
+
 /// A model that a test drives by messages.
 struct Bench {
   var model: Model

@@ -44,7 +44,7 @@ extension Action {
   /// The bottom line's word for the action; nil keeps it out.
   func word(in model: Model) -> String? {
     let (focus, page, panel) = (model.focus, model.page, model.panel)
-    func panelWord(_ other: Panel) -> String? { page == .list && panel != other ? other.word : nil }
+    func panelWord(_ other: Panel) -> String? { page == .list && panel != other ? other.rawValue : nil }
     return switch self {
     case .copy:
       focus != .log || model.lines?.isEmpty != false

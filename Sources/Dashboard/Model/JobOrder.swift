@@ -1,7 +1,7 @@
 import JobModel
 
-/// The sort keys of the list and of the timeline.
-enum SortColumn: CaseIterable {
+/// The sort keys of the list and of the timeline; the raw value is the key's name.
+enum SortColumn: String, CaseIterable {
   case attention
   case name
   case progress
@@ -13,18 +13,6 @@ enum SortColumn: CaseIterable {
 
   /// The columns of the list.
   static let allCases: [SortColumn] = [.attention, .name, .progress, .rate, .time, .eta]
-
-  var word: String {
-    switch self {
-    case .attention: "attention"
-    case .name: "name"
-    case .progress: "progress"
-    case .rate: "rate"
-    case .time: "time"
-    case .eta: "eta"
-    case .start: "start"
-    }
-  }
 
   /// Whether a job's place changes with its progress or as time passes.
   var movesWithTime: Bool {

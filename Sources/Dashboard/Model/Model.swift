@@ -2,22 +2,14 @@ import JobModel
 import Screen
 
 /// The views of the run that the main pane can show; they share one selected job.
-enum Panel: Int, CaseIterable {
+///
+/// The raw value is the name on the screen.
+enum Panel: String, CaseIterable {
   case list
   case tree
   case timeline
   case critical
   case events
-
-  var word: String {
-    switch self {
-    case .list: "list"
-    case .tree: "tree"
-    case .timeline: "timeline"
-    case .critical: "critical"
-    case .events: "events"
-    }
-  }
 }
 
 /// The state of the dashboard: everything that a frame depends on but the time and the terminal.

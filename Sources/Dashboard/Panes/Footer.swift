@@ -70,34 +70,36 @@ struct Footer {
       end -= TextWidth.of(text) + 3
     }
     var x = area.x + 1
-    for (key, word) in keys(room: end - x) {
-      x += frame.put(key, x: x, y: area.y, style: theme.key) + 1
-      x += frame.put(word, x: x, y: area.y, style: theme.dim) + 2
+    for hint in hints(room: end - x) {
+      x += frame.put(hint.key, x: x, y: area.y, style: theme.key) + 1
+      x += frame.put(hint.word, x: x, y: area.y, style: theme.dim) + 2
     }
   }
 
+  private struct Hint {
+    let action: Action
+    let key: String
+    let word: String
+
+    var width: Int { TextWidth.of(key) + 1 + TextWidth.of(word) + 2 }
+    var isAlwaysShown: Bool { action == .help || action == .quit }
+  }
+
   /// The keys that fit, in the order of the key map; help and quit always do.
-  func keys(room: Int) -> [(key: String, word: String)] {
-    let all = model.keys.bindings.compactMap { binding -> (action: Action, key: String, word: String)? in
-      guard let key = binding.keys.first, let word = binding.action.word(in: model),
-        binding.action.isEnabled(in: model)
-      else { return nil }
-      return (binding.action, theme.names([key]), word)
-    }
-    func width(_ item: (action: Action, key: String, word: String)) -> Int {
-      TextWidth.of(item.key) + 1 + TextWidth.of(item.word) + 2
-    }
-    let anchors = all.filter { $0.action == .help || $0.action == .quit }
-    var left = room + 2 - anchors.reduce(0) { $0 + width($1) }
-    var chosen: [(key: String, word: String)] = []
-    for item in all {
-      if item.action == .help || item.action == .quit {
-        if room + 2 >= width(item) { chosen.append((item.key, item.word)) }
-      } else if width(item) <= left {
-        left -= width(item)
-        chosen.append((item.key, item.word))
+  private func hints(room: Int) -> [Hint] {
+    let all = model.keys.bindings.compactMap { binding -> Hint? in
+      let action = binding.action
+      guard let key = binding.keys.first, let word = action.word(in: model), action.isEnabled(in: model) else {
+        return nil
       }
+      return Hint(action: action, key: theme.names([key]), word: word)
     }
-    return chosen
+    var left = room + 2 - all.filter(\.isAlwaysShown).reduce(0) { $0 + $1.width }
+    return all.filter { hint in
+      if hint.isAlwaysShown { return hint.width <= room + 2 }
+      guard hint.width <= left else { return false }
+      left -= hint.width
+      return true
+    }
   }
 }

@@ -247,7 +247,7 @@ struct JobList {
   // MARK: The last line
 
   private func drawMore(_ frame: inout Frame, _ area: Rect, below: Int) {
-    let sort = "sort \(model.order.sort.word)\(model.order.isInverted ? " inverted" : "")"
+    let sort = "sort \(model.order.sort.rawValue)\(model.order.isInverted ? " inverted" : "")"
     let line = LastLine(model: model, theme: theme)
     var left = ""
     if below < model.rowCount {

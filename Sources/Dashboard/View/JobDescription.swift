@@ -181,22 +181,18 @@ struct JobDescription {
 
   /// The time that the job has spent in each kind of state.
   private func times(_ width: Int) -> [[TextSpan]] {
-    var spent = record.spent
-    let current = record.state.isTerminal ? Duration.zero : max(.zero, now - record.since)
-    switch record.state {
-    case .waiting: spent.waiting += current
-    case .ready(.slot): spent.forSlot += current
-    case .ready(.pool): spent.forPool += current
-    case .executing: spent.executing += current
-    case .paused: spent.paused += current
-    case .backingOff: spent.backingOff += current
-    case .succeeded, .failed, .cancelled, .skipped: break
-    }
-    let all: [(name: String, time: Duration, style: Style)] = [
-      ("for needs", spent.waiting, theme.dim), ("for a slot", spent.forSlot, .plain),
-      ("for a pool", spent.forPool, .plain), ("backing off", spent.backingOff, theme.held),
-      ("paused", spent.paused, theme.held), ("executing", spent.executing, theme.style(.executing)),
+    let spent = record.spent
+    let ended: [(kind: Phase.Kind, name: String, time: Duration, style: Style)] = [
+      (.waiting, "for needs", spent.waiting, theme.dim), (.forSlot, "for a slot", spent.forSlot, .plain),
+      (.forPool, "for a pool", spent.forPool, .plain), (.backingOff, "backing off", spent.backingOff, theme.held),
+      (.paused, "paused", spent.paused, theme.held),
+      (.executing, "executing", spent.executing, theme.style(.executing)),
     ]
+    let present = Phase.Kind(record.state)
+    let all = ended.map { part in
+      let time = part.kind == present ? part.time + max(.zero, now - record.since) : part.time
+      return (name: part.name, time: time, style: part.style)
+    }
     let shown = all.filter { $0.time >= .milliseconds(50) }
     guard !shown.isEmpty else { return [] }
     let longest = shown.map(\.time).max() ?? .zero
@@ -206,9 +202,8 @@ struct JobDescription {
         let cells = Int(part.time / longest * Double(room))
         let bar = String(repeating: theme.pick("▬", "="), count: max(room > 0 ? 1 : 0, cells))
         return [
-          TextSpan("  "), TextSpan(part.name.padding(to: 12), theme.dim), TextSpan(pad(Format.stretch(part.time), 8)),
-          TextSpan(" "),
-          TextSpan(bar, part.style),
+          TextSpan("  "), TextSpan(part.name.padding(to: 12), theme.dim),
+          TextSpan(pad(Format.stretch(part.time), 8) + " "), TextSpan(bar, part.style),
         ]
       }
   }
