@@ -7,7 +7,7 @@ import Testing
 
 @testable import opdash
 
-/// The settings that the README shows, and how a file's stand to the command line's.
+/// The settings of the README, and the precedence of command line and file.
 @Suite struct SettingsTests {
   private func readme() throws -> String {
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
