@@ -114,7 +114,7 @@ let package = Package(
     tests("JobFiles", ["Support", "JobModel", "Screen"]),
     tests("Reports", ["Support", "JobModel", "Operations"], exclude: ["Goldens"]),
     tests("Screen", ["Support"]),
-    tests("Dashboard", ["Support", "JobModel", "Screen"], exclude: ["Goldens"]),
+    tests("Dashboard", ["Basics", "Support", "JobModel", "Screen"], exclude: ["Goldens"]),
     tests("NcursesTerminal", ["Support", "Screen", "terminal-probe"]),
     tests("DemoServer", ["Support", "Transfers"]),
     tests("Scenarios", ["Support", "DemoServer", "JobEngine", "JobFiles", "JobModel", "OperationDashboard"]),

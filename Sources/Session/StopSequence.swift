@@ -1,4 +1,5 @@
 import JobModel
+import Screen
 
 /// The reaction to signals: the first stops the run, a second Ctrl-C kills the jobs, a third exits.
 ///
@@ -48,6 +49,23 @@ package struct StopSequence: Equatable {
       self.level = .kill
       return [.send(.stop(.kill, by: .signal)), .announce(.kill)]
     case .kill: return [.leave(status: ExitStatus.signal(first.signal))]
+    }
+  }
+}
+
+/// The line that answers a signal without a dashboard.
+package enum StopText {
+  package static let named = 5
+
+  package static func line(_ level: StopLevel, _ run: Run) -> String {
+    let running = run.ids.filter { run[$0].state.isActive }
+    guard !running.isEmpty else { return "opdash: stopping" }
+    var names = running.prefix(named).map { JobText.clean(run[$0].job.name) }
+    if running.count > names.count { names.append("\(running.count - names.count) more") }
+    let list = names.joined(separator: ", ")
+    switch level {
+    case .terminate: return "opdash: stopping; still running: \(list). Ctrl-C again kills."
+    case .kill: return "opdash: killing \(list). Ctrl-C again leaves at once."
     }
   }
 }

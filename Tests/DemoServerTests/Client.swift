@@ -11,7 +11,7 @@ private let stream = SOCK_STREAM
 private let quiet: Int32 = 0
 #endif
 
-/// A client so plain that every byte and every kind of end is seen: one request on one socket, read to its end.
+/// A plain client that shows every byte and every kind of end: one request per socket.
 struct Client {
   let server: DemoServer
 

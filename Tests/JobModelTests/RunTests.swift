@@ -20,6 +20,11 @@ struct Recorder {
     run.apply(JobEvent(seq: run.nextSeq, time: time, fact: fact))
   }
 
+  /// Progress of job 0, in bytes of an unknown total.
+  mutating func report(_ done: Int64, after wait: Duration) {
+    state(.jobProgress(JobID(0), JobProgress(done: done, total: nil, unit: .bytes)), after: wait)
+  }
+
   mutating func move(_ job: Int, to state: JobState, attempt: Int = 1, pid: Int32? = nil, after wait: Duration = .zero)
   {
     self.state(.jobState(JobID(job), state, attempt: attempt, pid: pid), after: wait)
@@ -191,15 +196,12 @@ struct Recorder {
   @Test func aPauseIsNoPartOfTheRate() {
     var recorder = Recorder([job("a")])
     recorder.move(0, to: .executing)
-    func report(_ done: Int64, after wait: Duration) {
-      recorder.state(.jobProgress(JobID(0), JobProgress(done: done, total: nil, unit: .bytes)), after: wait)
-    }
-    report(0, after: .zero)
-    report(100, after: .seconds(1))
+    recorder.report(0, after: .zero)
+    recorder.report(100, after: .seconds(1))
     recorder.move(0, to: .paused(started: true), after: .zero)
     recorder.move(0, to: .executing, after: .seconds(100))
-    report(110, after: .milliseconds(100))
-    report(210, after: .seconds(1))
+    recorder.report(110, after: .milliseconds(100))
+    recorder.report(210, after: .seconds(1))
     #expect(recorder[0].rate == 100)
   }
 
@@ -285,15 +287,12 @@ struct Recorder {
   @Test func theRatesOfTheNewestAttemptAreKeptSecondBySecond() {
     var recorder = Recorder([job("a")])
     recorder.move(0, to: .executing)
-    func report(_ done: Int64, after wait: Duration) {
-      recorder.state(.jobProgress(JobID(0), JobProgress(done: done, total: nil, unit: .bytes)), after: wait)
-    }
-    report(0, after: .zero)
-    report(50, after: .milliseconds(500))
-    report(100, after: .milliseconds(500))
-    report(700, after: .seconds(3))
+    recorder.report(0, after: .zero)
+    recorder.report(50, after: .milliseconds(500))
+    recorder.report(100, after: .milliseconds(500))
+    recorder.report(700, after: .seconds(3))
     #expect(recorder[0].rates.samples == [100, 200, 200, 200])
-    report(1_000_000, after: .seconds(200))
+    recorder.report(1_000_000, after: .seconds(200))
     #expect(recorder[0].rates.samples.count == RateHistory.capacity)
     recorder.move(0, to: .backingOff(until: .seconds(1), number: 1, limit: 1, after: failure))
     recorder.move(0, to: .executing, attempt: 2)

@@ -4,7 +4,7 @@ import Testing
 
 private let probe = Built.product("terminal-probe")
 
-/// NcursesTerminal on a bare terminal: its bytes, and what happens when the terminal goes.
+/// NcursesTerminal on a pseudo terminal: its bytes, and the loss of the terminal.
 @Suite(.serialized) struct PtyTests {
   private func pty(
     _ arguments: [String] = [], term: String = "xterm-256color", environment: [String: String] = [:]
@@ -146,7 +146,7 @@ private let probe = Built.product("terminal-probe")
     #expect(said(pty, after: start).hasPrefix("\u{7}\u{1B}]9;probe 4,done\u{7}"))
   }
 
-  // MARK: What the terminal draws on
+  // MARK: The terminal's background
 
   private static let query = "\u{1B}]11;?\u{1B}\\\u{1B}[c"
 

@@ -4,7 +4,7 @@ import Testing
 
 private let probe = Built.product("terminal-probe")
 
-/// NcursesTerminal in a terminal emulator, as a person has it.
+/// NcursesTerminal in a terminal emulator.
 @Suite(.serialized) struct TmuxTests {
   /// The probe on its screen, ready for keys.
   private func session(
@@ -124,7 +124,7 @@ private let probe = Built.product("terminal-probe")
     #expect(screen.hasPrefix("probe: ") && screen.contains(message), "\(screen)")
   }
 
-  /// What a program leaves behind; the modes of the terminal are compared as `stty -a` shows them.
+  /// The terminal after the program; its modes are compared as `stty -a` shows them.
   private func leaving(_ keys: String, environment: [String: String] = [:]) throws -> (
     status: String, session: TmuxSession
   ) {

@@ -1,7 +1,7 @@
 import Support
 import Testing
 
-/// The terminal that screens are held against: what it takes for granted, and what it must complain of.
+/// The emulator with which screens are compared: what it accepts and what it reports.
 @Suite struct VirtualTerminalTests {
   private func terminal(_ text: String, columns: Int = 10, rows: Int = 3) -> VirtualTerminal {
     var terminal = VirtualTerminal(columns: columns, rows: rows)

@@ -2,7 +2,7 @@ import JobModel
 import Reports
 import Testing
 
-/// What is told when all is over: quiet mode and the summary.
+/// The output at the end of a run: quiet mode and the summary.
 @Suite struct ClosingReportTests {
   @Test func quietSaysNothingWhileTheRunGoesOn() {
     var facts = Facts()

@@ -3,7 +3,7 @@ import JobModel
 import Operations
 import Reports
 
-/// Keeps what a report writes.
+/// Records the output of a report.
 final class Written: Sendable {
   private let bytes = Lock<[UInt8]>([])
 
@@ -50,7 +50,7 @@ struct Facts {
 }
 
 extension Facts {
-  /// A run in which everything happens that can happen.
+  /// A run with every kind of fact.
   static var everything: Facts {
     var facts = Facts()
     facts.begin([
@@ -117,7 +117,7 @@ extension Facts {
   }
 }
 
-/// What a report writes of some facts, given one by one, as a slow run would give them.
+/// The output of a report that receives the facts one by one.
 func report(_ facts: Facts, _ make: (@escaping ReportWriter) -> any Report) -> Written {
   let written = Written()
   var set = ReportSet([make(written.writer)])

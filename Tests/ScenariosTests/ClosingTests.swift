@@ -4,7 +4,7 @@ import Testing
 
 @testable import Scenarios
 
-/// A run made fact by fact.
+/// Builds a run from facts.
 struct Script {
   var run = Run()
   private var names: [String: JobID] = [:]

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Scenarios
 
-/// A scenario on its way through the true engine, over true HTTP.
+/// A scenario executed by the real engine over real HTTP.
 private struct Play {
   let folder: TemporaryFolder
   let run: Run

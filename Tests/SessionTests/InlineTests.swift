@@ -6,7 +6,7 @@ import Testing
 
 @testable import Session
 
-/// The block below the lines: what is written for it, and when.
+/// The output of the inline interface, and its times.
 @Suite struct InlineTests {
   private let pipe = Pipe()
 
@@ -136,7 +136,7 @@ import Testing
     set.wake(at: .seconds(1))
     #expect(written().contains(" RUN "))
     set.receive(all[3...3])
-    // The end of the last job is told at once, once.
+    // The end of the last job is announced at once, and once.
     #expect(written() == "\u{7}")
     set.receive(all.dropFirst(4))
     let last = written()

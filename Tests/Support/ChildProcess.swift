@@ -1,6 +1,6 @@
 import Foundation
 
-/// A program started by a test, with only what the test gives it.
+/// A child process with the environment and descriptors that a test gives it.
 package struct ChildProcess: Sendable {
   /// How a process ended.
   package enum Ending: Sendable, Equatable {
@@ -16,9 +16,9 @@ package struct ChildProcess: Sendable {
 
   package let pid: pid_t
 
-  /// Starts `arguments[0]`, found along PATH, with `descriptors` as its 0, 1, 2.
+  /// Starts `arguments[0]`, found by PATH, with `descriptors` as its descriptors 0, 1 and 2.
   ///
-  /// With `terminal` it leads a session of its own, that terminal being its controlling one and its 0, 1 and 2.
+  /// With `terminal` it leads a new session with that controlling terminal, which is also its descriptors 0, 1 and 2.
   package init(
     _ arguments: [String], environment: [String: String] = ProcessInfo.processInfo.environment,
     descriptors: [Int32] = [], terminal: String? = nil
@@ -58,7 +58,7 @@ package struct ChildProcess: Sendable {
     self.pid = pid
   }
 
-  /// Nil while it runs; ask no more once it has been told.
+  /// How it ended, nil while it executes; must not be called again after that.
   package func ending(waiting: Bool = false) -> Ending? {
     var status: Int32 = 0
     var result: pid_t
@@ -68,7 +68,7 @@ package struct ChildProcess: Sendable {
     return signal == 0 ? .exited(status >> 8 & 0xFF) : .signalled(signal)
   }
 
-  /// Runs a program to its end; its standard output, and how it ended.
+  /// Runs a program to its end; returns its standard output and how it ended.
   package static func run(
     _ arguments: [String], environment: [String: String] = ProcessInfo.processInfo.environment
   ) throws -> (output: String, ending: Ending?) {
@@ -98,7 +98,7 @@ package struct ChildProcess: Sendable {
   #endif
 }
 
-/// What the build made, beside the tests.
+/// The products of the build.
 package enum Built {
   /// The path of an executable product.
   package static func product(_ name: String) -> String {

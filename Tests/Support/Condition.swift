@@ -1,6 +1,6 @@
 import Foundation
 
-/// Waits until `condition` holds, asking often, and gives up after `bound` seconds: for what happens on other threads.
+/// Polls until `condition` holds, at most `bound` seconds: for effects of other threads.
 package func eventually(within bound: Double = 30, _ condition: () throws -> Bool) rethrows -> Bool {
   let end = Date(timeIntervalSinceNow: bound)
   while Date() < end {

@@ -3,7 +3,7 @@ import Foundation
 import JobModel
 import Operations
 
-/// A run whose facts the test states; it keeps the commands that it is sent and obeys only as the test says.
+/// A feed whose facts the test states; it records commands and answers them only as the test says.
 package final class FakeFeed: JobFeed {
   private struct State {
     var run = Run()
@@ -16,13 +16,13 @@ package final class FakeFeed: JobFeed {
   private let state = Lock(State())
   private let clock: ManualOperationClock
 
-  /// The run's clock is `clock`, unless facts are stated at a later instant.
+  /// The run's clock is `clock`, or the time of the newest fact if that is later.
   package init(clock: ManualOperationClock = ManualOperationClock()) { self.clock = clock }
 
   package var run: Run { state.withLock { $0.run } }
   package var elapsed: Duration { max(run.time, clock.now) }
   package var commands: [JobCommand] { state.withLock { $0.commands } }
-  /// How many subscriptions there are.
+  /// The number of subscriptions.
   package var readers: Int { state.withLock { $0.mailboxes.count } }
 
   /// Calls `answer` for each command, on the thread that sends it.
@@ -30,7 +30,7 @@ package final class FakeFeed: JobFeed {
     state.withLock { $0.answer = answer }
   }
 
-  /// States the facts, all at the same instant: at `time`, or at that of the fact before.
+  /// States the facts at the same instant: `time`, or that of the last fact.
   package func post(_ facts: JobFact..., at time: Duration? = nil) {
     state.withLock { state in
       for fact in facts {
@@ -65,7 +65,7 @@ package final class FakeFeed: JobFeed {
 }
 
 extension FakeFeed {
-  /// Begins a run of simulated jobs named job0, job1 and so on.
+  /// Starts a run of simulated jobs named job0, job1 and so on.
   package func begin(_ jobs: Int) {
     post(.runStarted(RunStart(id: "1", name: "test", slots: 2, at: Date(timeIntervalSince1970: 0), jobs: jobs)))
     for id in 0..<jobs { post(.jobAdded(JobID(id), Job(name: "job\(id)", work: .simulate(SimulatedWork())))) }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// How a program that a test makes fail is to take it: as it would outside of tests.
+/// The environment in which a program fails as it would outside of tests.
 package enum FaultHandling {
-  /// Neither a crash reporter nor a sanitizer catches what is raised on purpose.
+  /// Keeps crash reporters and sanitizers from handling deliberate signals.
   package static let environment = [
     "SWIFT_BACKTRACE": "enable=no", "TSAN_OPTIONS": sanitizer, "ASAN_OPTIONS": sanitizer + ":detect_leaks=0",
   ]
@@ -14,9 +14,9 @@ package enum FaultHandling {
 }
 
 extension FaultHandling {
-  /// Whether this is a sanitizer's build, in which a crash reporter does not get to speak.
+  /// Whether this is a sanitizer's build, which replaces the crash reporter.
   package static let isSanitized = isThreadSanitized || dlsym(nil, "__asan_init") != nil
 
-  /// Whether it is the thread sanitizer's, which has a thread of its own in each program that wakes ten times a second.
+  /// Whether it is the thread sanitizer's build, whose own thread wakes ten times a second.
   package static let isThreadSanitized = dlsym(nil, "__tsan_init") != nil
 }

@@ -1,9 +1,8 @@
 import Foundation
 
-/// A program on a terminal of its own, seen as bare bytes.
+/// A program on a pseudo terminal, whose bytes the test reads and writes.
 ///
-/// For what a screen cannot tell: which bytes are written, and what happens when the terminal goes. Not for use from
-/// two threads at once.
+/// For tests of the bytes written, and of the loss of the terminal. To be used on one thread at a time.
 package final class Pty {
   package let child: ChildProcess
   /// Everything written so far, as of the last `pump`.
@@ -37,7 +36,7 @@ package final class Pty {
 
   package var text: String { String(decoding: output, as: UTF8.self) }
 
-  /// Takes in what has been written since, and whether the program has ended.
+  /// Reads new output, and whether the program has ended.
   package func pump() {
     if ending == nil { ending = child.ending() }
     var buffer = [UInt8](repeating: 0, count: 65536)
@@ -48,39 +47,38 @@ package final class Pty {
     }
   }
 
-  /// What has been written since the last `take`, for those that read too much to keep it.
+  /// The output since the last `take`.
   package func take() -> [UInt8] {
     pump()
     defer { output = [] }
     return output
   }
 
-  /// Waits until something is to be read, or the program has gone; says whether it is.
+  /// Waits for output or the end of the program; returns whether there is output.
   package func waitForOutput(within bound: Double) -> Bool {
     var ready = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
     return poll(&ready, 1, Int32(bound * 1000)) > 0
   }
 
-  /// Types what the terminal has room for, and returns how much that was.
+  /// Types as many bytes as the terminal accepts and returns their number.
   package func offer(_ bytes: ArraySlice<UInt8>) -> Int {
     bytes.withUnsafeBytes { max(0, write(master, $0.baseAddress, $0.count)) }
   }
 
-  /// Types.
   package func send(_ text: String) { send(Array(text.utf8)) }
 
   package func send(_ bytes: [UInt8]) { _ = bytes.withUnsafeBytes { write(master, $0.baseAddress, $0.count) } }
 
   package func resize(columns: Int, rows: Int) { Self.setSize(master, columns, rows) }
 
-  /// The person closes the window.
+  /// Closes the terminal.
   package func hangUp() {
     guard master >= 0 else { return }
     close(master)
     master = -1
   }
 
-  /// How many bytes wait for whoever reads the terminal next.
+  /// The number of typed bytes that have not been read.
   package var waiting: Int {
     // A line that is not ended counts only for who reads as it is typed.
     var own = modes

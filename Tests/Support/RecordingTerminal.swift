@@ -1,6 +1,6 @@
 import Screen
 
-/// A terminal without a screen: keeps what it was told, and types what a test wants typed.
+/// A terminal without a screen that records its calls and delivers input from the test.
 @MainActor
 package final class RecordingTerminal: Terminal {
   package private(set) var size: Size
@@ -33,7 +33,7 @@ package final class RecordingTerminal: Terminal {
 
   package var shown: Frame? { frames.last }
 
-  /// What a person does; nothing arrives before `open` or after `close`.
+  /// Delivers input; nothing arrives before `open` or after `close`.
   package func send(_ input: TerminalInput) {
     if case .resized(let size) = input { self.size = size }
     if isOpen { receive?(input) }

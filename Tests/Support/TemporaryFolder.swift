@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder of its own for one test, removed with what is in it when the value goes.
+/// A folder for one test, removed with its content when the value is released.
 package final class TemporaryFolder: Sendable {
   package let url: URL
 

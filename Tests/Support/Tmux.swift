@@ -1,6 +1,6 @@
 import Foundation
 
-/// A program in a real terminal emulator, a tmux server of its own: for tests that act as a person does.
+/// A program in a real terminal emulator: a tmux server for each test.
 ///
 /// When the program ends its last screen stays, moved up a row by tmux's line "Pane is dead".
 package final class TmuxSession: Sendable {
@@ -41,16 +41,16 @@ package final class TmuxSession: Sendable {
   /// Types text as it is.
   package func type(_ text: String) throws { try tmux("send-keys", "-l", "--", text) }
 
-  /// Pastes as a person does, with the brackets that the program has asked for.
+  /// Pastes text, bracketed if the program has asked for it.
   package func paste(_ text: String) throws {
     try tmux("set-buffer", "--", text)
     try tmux("paste-buffer", "-p")
   }
 
-  /// What the screen shows, a line for each row, trailing blanks left out.
+  /// The rows of the screen, without trailing blanks.
   package func screen() throws -> String { try tmux("capture-pane", "-p") }
 
-  /// The same with the escape sequences of its colours.
+  /// The rows with the escape sequences of their colours.
   package func styledScreen() throws -> String { try tmux("capture-pane", "-p", "-e") }
 
   /// Writes every byte that the program writes from now on to a file too.
@@ -68,7 +68,7 @@ package final class TmuxSession: Sendable {
   /// The exit status once the command has ended.
   package func exitStatus() throws -> Int? {
     if let status = try Int(value("pane_dead_status")) { return status }
-    // Now and then tmux misses that its child has ended: it knows that the terminal is closed, but leaves a zombie.
+    // tmux sometimes misses the end of its child: it sees the closed terminal but leaves a zombie.
     if try value("pane_dead") == "1", try value("pane_dead_signal").isEmpty, let server = try pid_t(value("pid")) {
       kill(server, SIGCHLD)
     }
@@ -80,7 +80,7 @@ package final class TmuxSession: Sendable {
     try eventually(within: bound) { try condition(screen()) }
   }
 
-  /// Ends the session and what runs in it.
+  /// Ends the session and its program.
   package func close() {
     _ = try? tmux("kill-server")
     try? FileManager.default.removeItem(at: folder)

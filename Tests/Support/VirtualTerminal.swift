@@ -1,9 +1,9 @@
 import Screen
 
-/// A terminal as a value: what its screen shows after the bytes that a program has written.
+/// A terminal emulator as a value.
 ///
-/// It knows what curses writes for `xterm-256color`, and no more: all else is a fault, and so is whatever a full-screen
-/// program has no reason for, such as writing past the end.
+/// It supports the sequences that curses writes for `xterm-256color`; any other is a fault, and so is what a full-screen
+/// program never does, such as writing past the end.
 package struct VirtualTerminal {
   package struct Look: Hashable {
     package var foreground: UInt16?
@@ -14,7 +14,7 @@ package struct VirtualTerminal {
       (self.foreground, self.background, self.attributes) = (foreground, background, attributes)
     }
 
-    /// What of it can be seen of a blank.
+    /// The visible part of a blank's look.
     var ofBlank: Look {
       let isReverse = attributes.contains(7)
       return Look(
@@ -39,10 +39,10 @@ package struct VirtualTerminal {
   package private(set) var keptTitles = 0
   package private(set) var hasKeypad = false
   package private(set) var faults: [String] = []
-  /// How often the whole screen was emptied: a full repaint begins so.
+  /// The number of times the screen was cleared, which starts a full repaint.
   package private(set) var clearings = 0
 
-  /// How often something was put on the clipboard.
+  /// The number of copies to the clipboard.
   package private(set) var copies = 0
 
   /// The rows that scroll.
@@ -208,7 +208,7 @@ package struct VirtualTerminal {
     }
   }
 
-  /// What stood across the place loses its other half.
+  /// Blanks the other half of a wide grapheme at this place.
   private mutating func set(_ place: Place, at x: Int, isSecond: Bool = false) {
     let y = cursor.y
     if !isSecond, screen[y][x].text.isEmpty, x > 0 { screen[y][x - 1].text = " " }

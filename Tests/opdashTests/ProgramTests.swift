@@ -9,7 +9,7 @@ import Testing
 
 @testable import opdash
 
-/// The whole program in this process, with a feed that the test plays and pipes for its outputs.
+/// The whole program in this process, with a fake feed and pipes as outputs.
 @Suite @MainActor struct ProgramTests {
   @MainActor
   private final class World {
@@ -214,11 +214,15 @@ import Testing
     }
   }
 
-  @Test func interruptsEndKillAndLeave() async {
+  private func runOneJob() {
     obey()
     world.perform("run a.yml")
     world.feed.begin(1)
     state(.executing)
+  }
+
+  @Test func interruptsEndKillAndLeave() async {
+    runOneJob()
     world.session?.receive(.interrupt)
     #expect(world.errors.text == "opdash: stopping; still running: job0. Ctrl-C again kills.\n")
     world.session?.receive(.interrupt)
@@ -230,10 +234,7 @@ import Testing
   }
 
   @Test func aTermEndsWithItsStatusOnceTheJobsAreGone() async {
-    obey()
-    world.perform("run a.yml")
-    world.feed.begin(1)
-    state(.executing)
+    runOneJob()
     world.session?.receive(.terminate)
     #expect(world.statuses.isEmpty)
     state(.cancelled(by: .signal))
@@ -391,7 +392,7 @@ import Testing
   }
 }
 
-/// Waits while the main queue goes on.
+/// Waits while the main queue executes.
 @MainActor
 func eventuallyOnMain(within bound: Double = 30, _ condition: () -> Bool) async -> Bool {
   let end = Date(timeIntervalSinceNow: bound)
@@ -399,7 +400,7 @@ func eventuallyOnMain(within bound: Double = 30, _ condition: () -> Bool) async 
   return condition()
 }
 
-/// An unnamed file that stands for an output.
+/// An unnamed file in place of an output.
 final class TemporaryFile {
   private(set) var descriptor: Int32
 

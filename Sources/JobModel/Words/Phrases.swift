@@ -41,3 +41,15 @@ extension Run {
   /// A number of slots behind a slash, as in `slots 3/8`: `any` without a limit.
   package static func slotsText(_ slots: Int) -> String { slots == unlimited ? "any" : "\(slots)" }
 }
+
+/// The text of the notification that a run has ended.
+package enum EndText {
+  /// `release.yml: done 38/38`, `release.yml: stopped 12/38` or `release.yml: FAIL 2 of 38`.
+  package static func of(_ run: Run, name: String) -> String {
+    let counts = run.counts
+    let failed = counts.failed - counts.allowed
+    if failed > 0 { return "\(name): FAIL \(failed) of \(run.jobs.count)" }
+    let word = run.stopping == nil && counts.cancelled == 0 ? "done" : "stopped"
+    return "\(name): \(word) \(counts.done)/\(run.jobs.count)"
+  }
+}
