@@ -2,7 +2,7 @@ import Foundation
 import Support
 import Testing
 
-/// What the articles and the README show is compiled, and every public symbol says what it is.
+/// The examples of the articles and the README are compiled, and every public symbol has a comment.
 @Suite struct DocumentationTests {
   private static let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
