@@ -222,7 +222,7 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  /// ProcedureKit #665: an operation shares one category with another that it depends on, and the order of their categories differs.
+  /// ProcedureKit #665: two operations share one category, and their dependencies another, in the other order.
   @Test func twoOperationsAndWhatTheyNeedInTwoCategoriesComeThrough() {
     for _ in 0..<200 {
       let queue = OperationQueue()
