@@ -4,7 +4,7 @@ import Support
 import Testing
 
 @Suite struct MailboxPaceTests {
-  /// A mailbox with a pace so slow that only what overtakes it is delivered in a test's time.
+  /// A mailbox with a pace so slow that within a test only elements that don't wait for it are delivered.
   private func mailbox(burst: Int = 100) -> (Mailbox<Int>, Lock<[[Int]]>) {
     let calls = Lock<[[Int]]>([])
     let pace = Mailbox<Int>.Pace(interval: .seconds(3600), burst: burst)

@@ -65,7 +65,7 @@ final class Screen: @unchecked Sendable {
   }
 }
 
-/// Does what the articles say, and checks what they claim.
+/// Runs the examples of the articles, and checks their claims.
 @Suite struct SnippetTests {
   private let queue = OperationQueue()
 
@@ -237,7 +237,7 @@ final class Screen: @unchecked Sendable {
   }
 }
 
-/// What an example prints.
+/// The output of an example.
 final class Said: Sendable {
   private let lines = Lock<[String]>([])
   func append(_ value: Any) { lines.withLock { $0.append("\(value)") } }
@@ -246,6 +246,6 @@ final class Said: Sendable {
 }
 
 extension ResultOperation {
-  /// What it ended with, if it ended well.
+  /// The value of a success.
   var value: Success? { outcome.flatMap { try? $0.get() } }
 }

@@ -5,15 +5,15 @@ import Testing
 
 @testable import Operations
 
-/// What Foundation does on Linux, run for real, and beside it what ours does in the same place.
+/// The behaviour of Foundation's operations on Linux, run for real, beside that of ours in the same situation.
 ///
-/// What grows too fast there (a queue that looks at all that waits, whenever something happens) is measured beside ours in
+/// Its quadratic costs (a queue visits all waiting operations at every event) are measured beside ours in
 /// Tests/Benchmarks.
 #if os(Linux)
 @Suite(
   .enabled(if: !FaultHandling.isSanitized, "a sanitizer reports the faults of others that these tests bring about"))
 struct BesideFoundationTests {
-  /// How a process says that what it began has not come back.
+  /// The exit status of a process in which a call has not returned.
   static let hung: Int32 = 42
 
   /// Ends this process after a while.
@@ -150,7 +150,7 @@ struct BesideFoundationTests {
   }
 
   @Test func linkingBothWaysFromTwoThreadsDeadlocksOrClosesACycleInFoundation() async {
-    // Either is a way to end: what does not happen is that one of the two is refused.
+    // Either may happen, but never that one of the two is refused.
     await #expect(processExitsWith: .exitCode(Self.hung)) {
       Self.giveUp(after: 20)
       for _ in 0..<1000 {
@@ -196,7 +196,7 @@ struct BesideFoundationTests {
 
   // MARK: The form of the tutorials
 
-  /// An asynchronous operation as it is taught; keeps what is seen of it.
+  /// An asynchronous operation as the tutorials have it; counts the calls.
   final class TutorialOperation: Operation, @unchecked Sendable {
     // Safe: the state is behind the lock, the count atomic.
     enum State: String {
@@ -207,7 +207,7 @@ struct BesideFoundationTests {
 
     private let stored = Lock(State.ready)
     let mains = Atomic(0)
-    /// How often the queue was told of the end.
+    /// How often the end was announced.
     let ends = Atomic(0)
 
     private(set) var state: State {

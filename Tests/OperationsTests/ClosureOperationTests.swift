@@ -4,7 +4,7 @@ import Testing
 
 @testable import Operations
 
-/// Operations that are closures, and what is passed from one to another.
+/// Operations around closures, and values passed between operations.
 @Suite struct ClosureOperationTests {
   struct Fault: Error {}
 

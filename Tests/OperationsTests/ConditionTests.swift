@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  /// Finishes at once; a value, unless it is told to fail.
+  /// Finishes at once, with a value or an error.
   final class Step: ResultOperation<Int>, @unchecked Sendable {
     // Safe: constant.
     let error: (any Error)?
@@ -91,7 +91,7 @@ import Testing
     asking.addCondition(answer.condition())
     let other = Step()
     queue.add([asking, other])
-    // The queue is one wide, and runs what came later.
+    // The queue's width is one, and it runs the later operation.
     #expect(await soon { other.isFinished && answer.asked == 1 })
     #expect(!asking.isFinished && asking.state == .pending)
     answer.give(true)
@@ -281,7 +281,7 @@ import Testing
     #expect(await soon { isForgotten() })
   }
 
-  /// What Foundation's queue asks when it is given an operation may have become wrong before it writes it down.
+  /// Readiness may change between a queue's reading it, as an operation is added, and its storing the answer.
   @Test func whatBecomesReadyWhileItIsBeingAddedIsStarted() async {
     let queue = OperationQueue()
     for _ in 0..<3000 {

@@ -8,7 +8,7 @@ import Testing
 @Suite struct DeliveryQueueTests {
   private let queue = DispatchQueue(label: "opdash.tests.delivery")
   private let clock = ManualOperationClock()
-  /// So slow that in a test's time only the first delivery and those that overtake the pace come.
+  /// So slow that within a test only the first delivery and urgent ones are made.
   private let hourly = MailboxPace(interval: .seconds(3600), burst: 100)
 
   @Test func aHandlerReadsTheInstantAtWhichItsChangeWasPosted() {

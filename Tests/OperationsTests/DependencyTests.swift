@@ -22,7 +22,7 @@ import Testing
     #expect(last.state == .pending)
     second.finish()
     #expect(eventually { last.isExecuting })
-    // Its main may still read what they made.
+    // Its main may still read their results.
     #expect(last.dependencies == [first, second])
     last.finish()
     queue.waitUntilAllOperationsAreFinished()

@@ -37,7 +37,7 @@ import Testing
     override func main() {}
   }
 
-  /// One of ours whose overridable getters do the same.
+  /// An AsyncOperation whose overridable getters do the same.
   final class Ours: AsyncOperation, @unchecked Sendable {
     // Safe: constant.
     private let link = Link()

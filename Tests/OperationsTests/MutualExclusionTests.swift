@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  /// Nobody holds the category or waits for it.
+  /// Whether no operation holds the category or waits for it.
   func isForgotten(_ category: String) -> Bool {
     DependencyGraph.contents.withLock { !$0.exclusion.has(ExclusionCategory(category)) }
   }
@@ -181,7 +181,7 @@ import Testing
     }
   }
 
-  /// ProcedureKit #47 and #486: the group waits for its child, and the child for what the group has.
+  /// ProcedureKit #47 and #486: the group waits for its child, and the child for the group's category.
   @Test func aGroupAndItsChildrenInOneCategoryDoNotWaitForEachOther() {
     let queue = OperationQueue()
     let room = Room()
@@ -222,7 +222,7 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  /// ProcedureKit #665: an operation excludes itself by one category, and what it needs by another, in another order.
+  /// ProcedureKit #665: two operations share one category, and their dependencies another, in the other order.
   @Test func twoOperationsAndWhatTheyNeedInTwoCategoriesComeThrough() {
     for _ in 0..<200 {
       let queue = OperationQueue()

@@ -33,7 +33,7 @@ import Testing
 
   func steps(_ count: Int, _ journal: Journal<Int>) -> [Step] { (0..<count).map { Step($0, journal) } }
 
-  // MARK: What enters
+  // MARK: Entering
 
   @Test func onlyAFewMoreThanTheWidthAreInTheQueue() throws {
     let operations = (0..<100).map { _ in ManualOperation() }
@@ -127,7 +127,7 @@ import Testing
     let operations = steps(10, journal)
     try feeder.add([holder] + operations)
     #expect(eventually { holder.isExecuting })
-    // 0 and 1 have entered behind the holder. What is more urgent enters at once, what is not stays in line.
+    // 0 and 1 have entered behind the holder. A more urgent operation enters at once, others stay in line.
     operations[9].queuePriority = .high
     operations[8].queuePriority = .veryHigh
     operations[2].queuePriority = .low
@@ -172,7 +172,7 @@ import Testing
     #expect(holder.isFinished)
   }
 
-  /// The end of one that is cancelled lets go what waits for it, which must not begin before it is cancelled too.
+  /// The end of a cancelled operation makes its dependents ready; they must be cancelled before they begin.
   @Test func whenAllAreCancelledNothingThatWaitsForAnotherBegins() throws {
     for _ in 0..<1000 {
       let first = ManualOperation()

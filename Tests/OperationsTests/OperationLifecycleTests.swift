@@ -154,7 +154,7 @@ import Testing
     #expect(executing.isReady)
   }
 
-  /// Whatever comes, the public state only goes forward and a cancel is never taken back.
+  /// After every input the public state has only moved forward, and a cancellation is never undone.
   @Test func noInputLeadsBack() {
     let order = AsyncOperation.State.allCases
     let inputs: [(inout OperationLifecycle) -> Void] = [

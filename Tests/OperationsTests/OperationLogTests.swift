@@ -5,7 +5,7 @@ import Testing
 
 @testable import Operations
 
-/// Ends when it is told to.
+/// Finishes when the test calls `finish()`.
 private final class Waiting: AsyncOperation, @unchecked Sendable {
   override func main() {}
 }
@@ -167,7 +167,7 @@ private final class Waiting: AsyncOperation, @unchecked Sendable {
     log(operation)
     queue.resume()
     #expect(eventually { told.withLock { $0.count } == AsyncOperation.logLimit + 2 })
-    // What has been told still has the receipts.
+    // The stored lines have the receipts.
     #expect(handled.withLock { $0 } == 0)
     var first = lines[0]
     first.lost = 7

@@ -7,7 +7,7 @@ import Testing
 @Suite struct OperationObserverTests {
   struct Fault: Error {}
 
-  /// Writes down what it is told.
+  /// Records its calls.
   final class Scribe: OperationObserver {
     let journal = Journal<String>()
     func operationDidAttach(_ operation: AsyncOperation) { journal.add("attach") }
@@ -93,7 +93,7 @@ import Testing
     operation.start()
     operation.finish(with: Fault())
     let late = ManualOperation()
-    // Held here: a token ends what it stands for.
+    // Held here: the observation ends with its token.
     let token = Lock<ObservationToken?>(nil)
     let failure = await withCheckedContinuation { continuation in
       let new = late.observeEvents { _, event in

@@ -6,7 +6,7 @@ import Testing
 @testable import Operations
 
 @Suite struct OperationRaceTests {
-  /// Finishes from didCancel, or from the outside; keeps what must never be seen.
+  /// Finishes from didCancel, or from the outside; counts violations of the contract.
   final class Probe: AsyncOperation, @unchecked Sendable {
     // Safe: all state is atomic.
     let mains = Atomic(0)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Operations
 
-/// What enters and leaves queues, and operations of other makes.
+/// Delegates of queues, and adapters of operations of other classes.
 @Suite struct QueueDelegateTests {
   final class Scribe: OperationQueueDelegate {
     let journal = Journal<String>()

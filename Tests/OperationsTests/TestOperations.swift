@@ -3,7 +3,7 @@ import Synchronization
 
 @testable import Operations
 
-/// Begins and waits to be finished by the test; counts what is called.
+/// Executes until the test finishes it; counts its calls.
 final class ManualOperation: AsyncOperation, @unchecked Sendable {
   // Safe: all state is atomic.
   let mains = Atomic(0)
@@ -44,7 +44,7 @@ final class ClosureOperation: AsyncOperation, @unchecked Sendable {
 
 final class ForgetfulOperation: AsyncOperation, @unchecked Sendable {}
 
-/// What happened, in order, from whatever thread.
+/// A list of events, in order, that any thread may add to.
 final class Journal<Entry: Sendable>: Sendable {
   private let list = Lock<[Entry]>([])
   func add(_ entry: Entry) { list.withLock { $0.append(entry) } }
@@ -52,7 +52,7 @@ final class Journal<Entry: Sendable>: Sendable {
   var count: Int { list.withLock { $0.count } }
 }
 
-/// Runs each body on a thread of its own, all let go at once, and waits for them.
+/// Runs the bodies concurrently, and waits for them.
 func race(_ bodies: [@Sendable () -> Void]) {
   DispatchQueue.concurrentPerform(iterations: bodies.count) { bodies[$0]() }
 }

@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  /// What is told while the body runs elsewhere than on the main queue.
+  /// The violations found while the body runs on another queue than the main one.
   func violations(_ body: @escaping @Sendable (Table) -> Void, on queue: DispatchQueue) async -> [UIQueueViolation] {
     let journal = Journal<UIQueueViolation>()
     let before = UIQueue.response

@@ -7,11 +7,7 @@ import Testing
 
 @testable import opdash
 
-<<<<<<< HEAD
-/// The settings that their reference shows, and how a file's stand to the command line's.
-=======
-/// The settings of the README, and the precedence of command line and file.
->>>>>>> h/words
+/// The examples of the settings reference, and the precedence of command line and file.
 @Suite struct SettingsTests {
   private func reference() throws -> String {
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

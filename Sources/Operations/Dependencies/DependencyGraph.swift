@@ -247,9 +247,20 @@ extension Operation {
   ///
   /// A `completionBlock` could be replaced by the operation's owner. On a queue of its own by default: a queue looks at all
   /// that waits in it whenever something happens.
-  func whenFinished(on queue: OperationQueue = OperationQueue(), _ body: @escaping @Sendable () -> Void) {
+  package func whenFinished(on queue: OperationQueue = OperationQueue(), _ body: @escaping @Sendable () -> Void) {
     let end = BlockOperation(block: body)
     end.addDependency(self)
     queue.addOperation(end)
+  }
+
+  /// Calls `body` once with this operation and its failure when it ends: at once on that thread, if it is one of ours.
+  ///
+  /// Of another class only a cancellation is known as a failure. Until the end our operation keeps `body`.
+  func whenEnded(_ body: @escaping @Sendable (Operation, (any Error)?) -> Void) {
+    if let operation = self as? AsyncOperation {
+      operation.parts.sideState.whenEnded { body($0, $0.failure) }
+    } else {
+      whenFinished { body(self, self.isCancelled ? CancellationError() : nil) }
+    }
   }
 }

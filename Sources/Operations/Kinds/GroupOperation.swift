@@ -135,17 +135,13 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
 
   /// Observes the end of a child and its progress; before it can begin.
   private func observe(_ child: Operation) {
-    guard let child = child as? AsyncOperation else {
-      groupState.withLock { $0.children[ObjectIdentifier(child)] = .some(nil) }
-      child.whenFinished { self.childEnded(child, child.isCancelled ? CancellationError() : nil) }
-      return
-    }
-    let token = child.observe(\.progress, on: Self.progressQueue, options: .initial) { [weak self] child, change in
+    let token = (child as? AsyncOperation)?.observe(\.progress, on: Self.progressQueue, options: .initial) {
+      [weak self] child, change in
       self?.childReported(child, change.newValue)
     }
-    groupState.withLock { $0.children[ObjectIdentifier(child)] = token }
+    groupState.withLock { $0.children[ObjectIdentifier(child)] = .some(token) }
     // The feeder refuses a child that has ended before.
-    child.parts.sideState.whenEnded { self.childEnded($0, $0.failure) }
+    child.whenEnded { self.childEnded($0, $1) }
   }
 
   private func disown(_ children: [Operation]) {

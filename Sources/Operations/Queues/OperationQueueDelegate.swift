@@ -63,62 +63,37 @@ open class DelegatedOperationQueue: OperationQueue, @unchecked Sendable {
 
 /// Calls the delegate of a queue, in order.
 final class DelegateNotifier: Sendable {
-  private enum Message: Sendable {
-    case didAdd(Operation)
-    case didFinish(Operation, (any Error)?)
-  }
-
-  /// An operation that ends while it is being added: its `didFinish` must come after its `didAdd`.
-  private enum Adding: Sendable {
-    case underWay(ends: [Message])
-    case done
-  }
+  private typealias Call = @Sendable (any OperationQueueDelegate) -> Void
 
   // Safe: a weak reference that is never set again.
   private struct WeakDelegate: @unchecked Sendable { weak var delegate: (any OperationQueueDelegate)? }
 
-  private let delegate: WeakDelegate
-  private let mailbox: Mailbox<(OperationQueue, Message)>
+  private let weak: WeakDelegate
+  private let mailbox: Mailbox<Call>
 
   init(_ delegate: any OperationQueueDelegate, on queue: DispatchQueue) {
     let weak = WeakDelegate(delegate: delegate)
-    self.delegate = weak
-    mailbox = Mailbox(on: queue) { messages in
-      for (queue, message) in messages {
-        switch message {
-        case .didAdd(let operation): weak.delegate?.operationQueue(queue, didAdd: operation)
-        case .didFinish(let operation, let failure):
-          weak.delegate?.operationQueue(queue, didFinish: operation, with: failure)
-        }
-      }
-    }
+    self.weak = weak
+    mailbox = Mailbox(on: queue) { calls in for call in calls { weak.delegate.map(call) } }
   }
 
   func notify<Failure: Error>(
     of operations: [Operation], addedTo queue: OperationQueue, _ add: () throws(Failure) -> Void
   ) throws(Failure) {
-    for operation in operations { delegate.delegate?.operationQueue(queue, willAdd: operation) }
-    let adding = Lock(Adding.underWay(ends: []))
-    let end: @Sendable (Message) -> Void = { [mailbox] message in
-      adding.withLock { adding in
-        switch adding {
-        case .underWay(let ends): adding = .underWay(ends: ends + [message])
-        case .done: mailbox.post((queue, message))
-        }
-      }
-    }
+    for operation in operations { weak.delegate?.operationQueue(queue, willAdd: operation) }
+    // The ends of operations while they are being added, whose `didAdd` comes first; nil after that.
+    let early = Lock<[Call]?>([])
     for operation in operations {
-      if let operation = operation as? AsyncOperation {
-        operation.parts.sideState.whenEnded { end(.didFinish($0, $0.failure)) }
-      } else {
-        operation.whenFinished { end(.didFinish(operation, operation.isCancelled ? CancellationError() : nil)) }
+      operation.whenEnded { [mailbox] operation, failure in
+        let call: Call = { $0.operationQueue(queue, didFinish: operation, with: failure) }
+        early.withLock { if $0?.append(call) == nil { mailbox.post(call) } }
       }
     }
     try add()
-    adding.withLock { adding in
-      guard case .underWay(let ends) = adding else { return }
-      mailbox.post(contentsOf: operations.map { (queue, .didAdd($0)) } + ends.map { (queue, $0) })
-      adding = .done
+    early.withLock { ends in
+      let additions = operations.map { operation -> Call in { $0.operationQueue(queue, didAdd: operation) } }
+      mailbox.post(contentsOf: additions + (ends ?? []))
+      ends = nil
     }
   }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import Operations
 
-/// One of ours, with nothing to do.
+/// An `AsyncOperation` with nothing to do.
 final class EmptyOperation: AsyncOperation, @unchecked Sendable {
   // Safe: it has no state of its own.
   override func main() { finish() }
@@ -42,7 +42,7 @@ func measureLives(_ rounds: Int) throws {
   }
 }
 
-/// What the states of a life cost alone: made, started and finished by hand, freed.
+/// The cost of the states of a life alone: made, started and finished by hand, freed.
 func measureStates(_ rounds: Int) {
   let count = 100_000
   for round in 0...rounds {

@@ -7,7 +7,7 @@ func seconds(_ body: () throws -> Void) rethrows -> Double {
   return Double(DispatchTime.now().uptimeNanoseconds - began) / 1e9
 }
 
-/// Seconds of this thread's processor time that `body` takes: what others do on the machine matters less.
+/// Seconds of this thread's processor time that `body` takes: other load on the machine matters less.
 func processorSeconds(_ body: () throws -> Void) rethrows -> Double {
   let began = threadTime()
   try body()

@@ -1,14 +1,14 @@
 import Foundation
 import Operations
 
-/// What one change of state costs whoever makes it, with an observer that has not been served yet, beside one without.
+/// The cost of one change of state on the thread that makes it, with an observer whose delivery waits, and without.
 ///
 /// In small portions, because operations are observed while they run and not long after.
 func measureChanges(_ rounds: Int) {
   let portions = 100
   let count = 500
   let queue = DispatchQueue(label: "nobody-draws")
-  // As in a program that runs for a while, somebody observes all the time.
+  // As in a program that runs for a while, there is an observer all the time.
   let lasting = EmptyOperation()
   let token = lasting.observe(\.state, on: queue) { _, _ in }
   defer { token.cancel() }
@@ -59,7 +59,7 @@ func measureChanges(_ rounds: Int) {
   dispatchMain()
 }
 
-/// Keeps an observation until it has been told of the last change.
+/// Keeps an observation until its last change has been delivered.
 private final class Keeper: @unchecked Sendable {
   // Safe: set before the operation starts, and later on the main queue alone.
   var token: ObservationToken?
@@ -81,7 +81,7 @@ private final class Keeper: @unchecked Sendable {
     guard !isInDrain else { return }
     isInDrain = true
     drains += 1
-    // What is put behind the drain comes when it is over.
+    // Executed after the drain.
     DispatchQueue.main.async { self.isInDrain = false }
   }
 }
