@@ -78,7 +78,7 @@ let package = Package(
       swiftSettings: settings),
 
     .target(
-      name: "Support", dependencies: ["JobModel", "Operations", "Screen"], path: "Tests/Support",
+      name: "Support", dependencies: ["Basics", "JobModel", "Operations", "Screen"], path: "Tests/Support",
       swiftSettings: settings),
     .executableTarget(
       name: "terminal-probe", dependencies: ["NcursesTerminal", "Screen"], path: "Tests/TerminalProbe",

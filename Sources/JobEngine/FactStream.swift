@@ -108,9 +108,11 @@ package final class FactStream: @unchecked Sendable {
     if let last = gate.flush(job) { state(.jobProgress(job, last)) }
   }
 
-  /// Keeps a receipt of output until every subscriber has caught up: so long its operation reads no more.
-  package func holdBack(_ receipt: (any AnyObject & Sendable)?) {
-    guard let receipt, receipt !== heldBack else { return }
+  /// Keeps the receipt of the lines that are being delivered until every subscriber has caught up.
+  ///
+  /// So long their operation reads no more output.
+  package func holdOutput() {
+    guard let receipt = deliveries.receipt, receipt !== heldBack else { return }
     heldBack = receipt
     hub.whenBelow(Self.readersLimit) { withExtendedLifetime(receipt) {} }
   }

@@ -163,7 +163,7 @@ package final class JobQueue: JobFeed, @unchecked Sendable {
   private func logged(_ attempt: Attempt, _ line: OperationLogLine) {
     started(attempt)
     stream.state(.jobLog(attempt.job, attempt: attempt.number, LogLine(line)))
-    stream.holdBack(line.receipt)
+    stream.holdOutput()
   }
 
   private func finished(_ attempt: Attempt) {

@@ -17,7 +17,6 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
   /// Where the program's own code is called: a `cancel()` of its class may take its time.
   private let calling = DispatchQueue(label: "opdash.queue.commands", qos: .userInitiated)
   private let feeder: OperationFeeder
-  private let places = WrappedOperation.Places()
   private let registry = Lock(QueueRegistry())
 
   // ---- touched only on the stream's queue
@@ -58,7 +57,7 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
     let added = try registry.withLock { registry throws(DependencyCycle) -> [QueueMember] in
       var seen: Set<ObjectIdentifier> = []
       let new = operations.filter { seen.insert(ObjectIdentifier($0)).inserted && !registry.isKnown($0) }
-      let wrappers = try registry.wrap(new.filter { !$0.isFinished && !$0.isExecuting }, places: places)
+      let wrappers = try registry.wrap(new.filter { !$0.isFinished && !$0.isExecuting })
       let members = registry.enroll(new) { operation in
         if let ours = operation as? AsyncOperation { return (ours, .whole) }
         let wrapper = wrappers[ObjectIdentifier(operation)]
@@ -168,15 +167,19 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
     handle(self)
   }
 
-  /// By an operation that depends on it: the program may replace a `completionBlock`.
   private func watchEnd(of member: QueueMember) {
-    let end = BlockOperation { [weak self] in
+    // A queue of its own, which examines all that waits in it at every change; not on dispatch's global pool, which wakes
+    // once a second for ever after its first use.
+    let queue = OperationQueue()
+    queue.underlyingQueue = Self.ends
+    member.operation.whenFinished(on: queue) { [weak self] in
       guard let self else { return }
       stream.queue.async { self.observedEnd(of: member) }
     }
-    end.addDependency(member.operation)
-    EndNotices.queue().addOperation(end)
   }
+
+  // Kept here, because an operation queue does not keep it.
+  private static let ends = DispatchQueue(label: "opdash.ends")
 
   /// States the members that were added since the last call.
   private func takeIn() {
@@ -220,7 +223,6 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
 
   private func finished(_ member: QueueMember) {
     if isStarted { stream.flushProgress(of: member.id) } else { report(member) }
-    if !member.hasBegun, let wrapper = member.observed as? WrappedOperation { calling.async { wrapper.endInner() } }
     tell(member, member.outcome)
     member.isOver = true
     member.tokens = []
@@ -264,7 +266,7 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
     for text in line.text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
       state(.jobLog(member.id, attempt: 1, LogLine(cutting: text, of: line)))
     }
-    stream.holdBack(line.receipt)
+    stream.holdOutput()
   }
 
   /// How many facts are kept before the run is shown; lines beyond that are dropped.

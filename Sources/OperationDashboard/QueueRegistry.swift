@@ -7,7 +7,7 @@ import Operations
 struct QueueRegistry {
   /// Unfinished operations of the program, by identity.
   private var ids: [ObjectIdentifier: JobID] = [:]
-  private var wrappers: [ObjectIdentifier: WrappedOperation] = [:]
+  private var wrappers: [ObjectIdentifier: AdaptedOperation] = [:]
   private var names: [String: Int] = [:]
   private var nextID = 0
   /// Registered and not yet stated.
@@ -27,22 +27,20 @@ struct QueueRegistry {
 
   mutating func forget(_ member: QueueMember) {
     ids[ObjectIdentifier(member.operation)] = nil
-    if let wrapper = member.observed as? WrappedOperation {
+    if let wrapper = member.observed as? AdaptedOperation, wrapper !== member.operation {
       ids[ObjectIdentifier(wrapper)] = nil
-      wrappers[ObjectIdentifier(wrapper.inner)] = nil
+      wrappers[ObjectIdentifier(wrapper.operation)] = nil
     }
   }
 
   /// Wraps operations of other classes, whose dependencies the wrappers take over.
   ///
   /// Throws if those form a cycle; then nothing has changed.
-  mutating func wrap(
-    _ operations: [Operation], places: WrappedOperation.Places
-  ) throws(DependencyCycle) -> [ObjectIdentifier: WrappedOperation] {
+  mutating func wrap(_ operations: [Operation]) throws(DependencyCycle) -> [ObjectIdentifier: AdaptedOperation] {
     let foreign = operations.filter { !($0 is AsyncOperation) }
     guard !foreign.isEmpty else { return [:] }
     let new = Dictionary(
-      foreign.map { (ObjectIdentifier($0), WrappedOperation($0, places: places)) },
+      foreign.map { (ObjectIdentifier($0), AdaptedOperation($0, takesDependencies: false)) },
       uniquingKeysWith: { first, _ in first })
     for operation in foreign {
       guard let wrapper = new[ObjectIdentifier(operation)] else { continue }

@@ -75,7 +75,7 @@ struct FuzzTests {
   }
 
   @Test func noMessageBreaksTheScreen() {
-    var random = SplitMix(state: 20_261_120)
+    var random = SplitMix(seed: 20_261_120)
     var bench = Bench(RunBuilder(Self.jobs, slots: 4, pools: ["net": 3]))
     var drawn = 0
     var stopped = 0

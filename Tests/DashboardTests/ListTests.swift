@@ -15,7 +15,7 @@ struct ListTests {
   }
 
   @Test func theOrderKeptFactByFactIsTheOrderSortedAnew() {
-    var random = SplitMix(state: 11)
+    var random = SplitMix(seed: 11)
     let jobs = (0..<200).map { Job.shell("job-\($0)") }
     for sort in SortColumn.allCases {
       var bench = Bench(RunBuilder(jobs))
@@ -34,7 +34,7 @@ struct ListTests {
   }
 
   @Test func jobsFilteredWithEachChangeAreTheJobsFilteredAnew() {
-    var random = SplitMix(state: 12)
+    var random = SplitMix(seed: 12)
     var bench = Bench(RunBuilder((0..<200).map { Job.shell("job-\($0)") }))
     bench.model.setFilter(JobFilter("state:running"))
     for round in 0..<60 {

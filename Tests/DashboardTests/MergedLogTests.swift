@@ -39,7 +39,7 @@ struct MergedLogTests {
     var early = bench()
     early.press(.character("L"))
     var late = bench()
-    var random = SplitMix(state: 7)
+    var random = SplitMix(seed: 7)
     for _ in 0..<60 {
       let lines = (0..<100).map { (["a", "b", "c"][Int(random.next() % 3)], "line \($0) \(random.next() % 100)") }
       play(&early, lines)

@@ -35,7 +35,7 @@ import Testing
 
   @Test(arguments: 0..<8)
   func aChangedFileGivesAGraphOrAFaultInsideIt(part: Int) {
-    var random = SplitMix(state: UInt64(part + 1))
+    var random = SplitMix(seed: UInt64(part + 1))
     for _ in 0..<1000 {
       var bytes = Self.seeds[Int(random.next() % 4 == 0 ? 1 : 0)]
       for _ in 0...Int(random.next() % 4) { Self.change(&bytes, &random) }
@@ -61,7 +61,7 @@ import Testing
       actions: ["cancel", "kill", "log", "help"].map {
         .init(name: $0, keys: [.character($0.first ?? "x")], isNeeded: $0 == "help")
       }, elements: ["failed", "executing"])
-    var random = SplitMix(state: UInt64(part + 100))
+    var random = SplitMix(seed: UInt64(part + 100))
     for _ in 0..<1000 {
       var bytes = Self.settings
       for _ in 0...Int(random.next() % 4) { Self.change(&bytes, &random) }

@@ -40,7 +40,7 @@ import Testing
 
   @Test(arguments: 1...200)
   func itAgreesWithASearchFromEveryNode(seed: Int) {
-    var random = SplitMix(state: UInt64(seed))
+    var random = SplitMix(seed: UInt64(seed))
     let count = Int.random(in: 1...8, using: &random)
     let needs = (0..<count).map { _ in
       (0..<Int.random(in: 0...2, using: &random)).map { _ in Int.random(in: 0..<count, using: &random) }

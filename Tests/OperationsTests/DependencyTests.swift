@@ -197,7 +197,7 @@ import Testing
 
   /// Against a walk over the whole graph at each step, on graphs wired in every order.
   @Test(arguments: 0..<40) func everyCycleIsFoundAndNothingElse(_ seed: UInt64) {
-    var random = SplitMix(state: seed)
+    var random = SplitMix(seed: seed)
     let count = 12
     let operations = (0..<count).map { ManualOperation("\($0)") }
     var links = Set<[Int]>()
@@ -286,16 +286,5 @@ import Testing
     }
     #expect(throws: DependencyCycle.self) { try first.depend(on: last) }
     #expect(first.isReady)
-  }
-}
-
-struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var word = state
-    word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-    return word ^ (word >> 31)
   }
 }

@@ -134,7 +134,8 @@ private final class Waiting: AsyncOperation, @unchecked Sendable {
   @Test func aHandlerThatKeepsTheReceiptIsNotDone() {
     let operation = Waiting()
     let kept = Lock<[(any AnyObject & Sendable)?]>([])
-    let token = operation.observeLog(on: queue) { _, line in kept.withLock { $0.append(line.receipt) } }
+    let delivery = DeliveryQueue.of(queue)
+    let token = operation.observeLog(on: queue) { _, _ in kept.withLock { $0.append(delivery.receipt) } }
     log(operation)
     #expect(eventually { kept.withLock { $0.count } == 2 })
     queue.sync {}
@@ -167,13 +168,11 @@ private final class Waiting: AsyncOperation, @unchecked Sendable {
     log(operation)
     queue.resume()
     #expect(eventually { told.withLock { $0.count } == AsyncOperation.logLimit + 2 })
-    // The stored lines have the receipts.
-    #expect(handled.withLock { $0 } == 0)
+    // A handler may store the lines.
+    #expect(eventually { handled.withLock { $0 } == 1 })
     var first = lines[0]
     first.lost = 7
     #expect(told.withLock { Array($0.suffix(2)) } == [first, lines[1]])
-    told.withLock { $0 = [] }
-    #expect(eventually { handled.withLock { $0 } == 1 })
     withExtendedLifetime(token) {}
   }
 }

@@ -110,7 +110,7 @@ import Testing
 
   @Test(arguments: UInt64(1)...200)
   func noCellIsEverAControlCharacter(_ seed: UInt64) {
-    var random = SplitMix(state: seed)
+    var random = SplitMix(seed: seed)
     let pieces: [[UInt8]] = [
       [0x1B], [0x1B, 0x5B], [0x1B, 0x5D], [0x9B], [0xC2, 0x9B], [0x1B, 0x50], [0x07], [0x1B, 0x5C], Array("31;1".utf8),
       [0x6D],

@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test func noMixOfBytesLeavesAControlCharacter() {
-    var generator = SplitMix(state: 7)
+    var generator = SplitMix(seed: 7)
     let parts = [
       "\u{1B}", "[", "]", "P", "m", "0", ";", "\\", "\u{07}", "\u{9B}", "\u{9D}", "\u{9C}", "x", "é", "\r", "\t", "?",
       "(",

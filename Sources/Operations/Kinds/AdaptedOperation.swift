@@ -12,7 +12,14 @@ public final class AdaptedOperation: AsyncOperation, @unchecked Sendable {
 
   // Without a limit of its own: the queues that the adapters are in bound what is in it.
   private static let aside = OperationQueue()
-  private static let ends = OperationQueue()
+  /// On a serial queue: dispatch's global pool wakes once a second for ever after its first use.
+  private static let ends = {
+    let queue = OperationQueue()
+    queue.underlyingQueue = endsQueue
+    return queue
+  }()
+  // Kept here, because an operation queue does not keep it.
+  private static let endsQueue = DispatchQueue(label: "AdaptedOperation.ends")
 
   private let hasBegun = Atomic(false)
 

@@ -91,11 +91,9 @@ public struct Backoff: Sendable, Equatable {
     }
   }
 
-  /// From 0 up to, but not including, 1, by a mix of the bits as SplitMix64 does it.
+  /// From 0 up to, but not including, 1.
   private static func random(_ seed: UInt64, _ number: UInt64) -> Double {
-    var mixed = seed &+ number &* 0x9E37_79B9_7F4A_7C15
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return Double((mixed ^ (mixed >> 31)) >> 11) / Double(1 << 53)
+    var random = SplitMix(seed: seed &+ (number &- 1) &* 0x9E37_79B9_7F4A_7C15)
+    return random.unit()
   }
 }

@@ -4,13 +4,17 @@ import Foundation
 ///
 /// Sharing it keeps the changes of many operations in one order, and makes one call of many changes.
 package final class DeliveryQueue: @unchecked Sendable {
-  // Safe: `time` is touched only on the queue, one delivery after another; the rest is constant.
+  // Safe: the variables are touched only on the queue, one delivery after another; the rest is constant.
   let mailbox: Mailbox<OperationObservation.Delivery>
   let clock: (any OperationClock)?
   /// The instant of `clock` at which the change was posted that is being delivered.
   ///
   /// To be read within a handler; zero without a clock.
   package internal(set) var time = Duration.zero
+  /// The receipt of the lines that are being delivered, if their producer waits until they are handled.
+  ///
+  /// To be read within a handler; a handler that keeps it makes the producer wait longer. See `log(_:whenHandled:)`.
+  package internal(set) var receipt: (any AnyObject & Sendable)?
 
   private init(_ queue: DispatchQueue, pace: MailboxPace? = nil, clock: (any OperationClock)? = nil) {
     self.clock = clock

@@ -75,16 +75,16 @@ final class ObserverList: Sendable {
       let value = OperationSnapshot(lifecycle(), contents.progress)
       guard !value.lifecycle.isFinished else { return }
       var news = news
-      if case .lines(var lines) = news, contents.lost > 0 {
+      if case .lines(var lines, let receipt) = news, contents.lost > 0 {
         lines[0].lost += contents.lost
-        news = .lines(lines)
+        news = .lines(lines, receipt: receipt)
       }
       var isWhole = true
       for observation in contents.observations {
         let isPosted = observation._withUnsafeGuaranteedRef { $0.post(operation, news, at: value, below: limit) }
         if !isPosted { isWhole = false }
       }
-      if case .lines(let lines) = news { contents.lost = isWhole ? 0 : contents.lost + lines.count }
+      if case .lines(let lines, _) = news { contents.lost = isWhole ? 0 : contents.lost + lines.count }
     }
   }
 

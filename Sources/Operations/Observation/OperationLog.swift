@@ -14,14 +14,11 @@ extension AsyncOperation {
   /// Posts lines as one delivery to each observer of the log, whose handler is called line by line.
   ///
   /// From any thread; after the finish nothing is posted. Lines are in order with the operation's changes and never left
-  /// out: the caller limits itself by `whenHandled`, which is called once, on any thread, when no observer holds the lines
-  /// any more: at once if there is no observer. Whoever keeps a line, or its `receipt`, holds it.
+  /// out: the caller limits itself by `whenHandled`, which is called once, on any thread, when every observer has handled
+  /// the lines and none keeps their receipt (`DeliveryQueue.receipt`); at once if there is no observer.
   package final func log(_ lines: [OperationLogLine], whenHandled: @escaping @Sendable () -> Void = {}) {
     let receipt = LogReceipt(whenHandled)
-    guard !lines.isEmpty else { return }
-    var lines = lines
-    for index in lines.indices { lines[index].receipt = receipt }
-    post(.lines(lines))
+    if !lines.isEmpty { post(.lines(lines, receipt: receipt)) }
   }
 }
 
@@ -36,7 +33,7 @@ extension ObservableOperation {
     let observation = OperationObservation(
       in: parts.observers, interest: .nothing, on: queue, wantsLines: true,
       news: { operation, news in
-        guard case .lines(let lines) = news else { return }
+        guard case .lines(let lines, _) = news else { return }
         for line in lines { handler(unsafeDowncast(operation, to: Self.self), line) }
       })
     add(observation)

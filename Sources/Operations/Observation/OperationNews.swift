@@ -5,8 +5,8 @@ indirect enum OperationNews: Sendable {
   // Indirect, so that a delivery, which has room for one, is no longer than it must be.
   case attached
   case produced(Operation)
-  /// Lines of the log, at least one.
-  case lines([OperationLogLine])
+  /// Lines of the log, at least one, and what is referenced until they have been handled.
+  case lines([OperationLogLine], receipt: (any AnyObject & Sendable)? = nil)
   /// News, or a change where that is nil, with the instant of the delivery queue's clock at which it was posted.
   case timed(Duration, OperationNews?)
 }
@@ -33,8 +33,6 @@ public struct OperationLogLine: Sendable, Equatable {
   public let isCut: Bool
   /// How many lines before this one were left out, because an observer was too far behind.
   public internal(set) var lost: Int
-  /// Referenced until the line has been handled; see `log(_:whenHandled:)`.
-  package var receipt: (any AnyObject & Sendable)?
 
   /// Makes a line, a whole message unless told otherwise.
   public init(text: String, source: Source = .message, isCut: Bool = false, lost: Int = 0) {
@@ -42,10 +40,5 @@ public struct OperationLogLine: Sendable, Equatable {
     self.source = source
     self.isCut = isCut
     self.lost = lost
-  }
-
-  /// Whether two lines say the same; receipts are not compared.
-  public static func == (left: OperationLogLine, right: OperationLogLine) -> Bool {
-    (left.text, left.source, left.isCut, left.lost) == (right.text, right.source, right.isCut, right.lost)
   }
 }

@@ -15,16 +15,18 @@ final class OperationObservation: Sendable {
 
     func deliver() {
       guard !observation.isEnded.load(ordering: .acquiring) else { return }
+      var news = news
+      if case .timed(let time, let inner)? = news {
+        observation.delivery?.time = time
+        news = inner
+      }
       guard let news else {
         observation.handler?(operation, old, new)
         return
       }
-      guard case .timed(let time, let inner) = news else {
-        observation.newsHandler?(operation, news)
-        return
-      }
-      observation.delivery?.time = time
-      if let inner { observation.newsHandler?(operation, inner) } else { observation.handler?(operation, old, new) }
+      if case .lines(_, let receipt?) = news { observation.delivery?.receipt = receipt }
+      observation.newsHandler?(operation, news)
+      observation.delivery?.receipt = nil
     }
   }
 
