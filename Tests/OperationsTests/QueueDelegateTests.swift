@@ -88,7 +88,8 @@ import Testing
 
   @Test func aDelegateIsNotKept() {
     var scribe: Scribe? = Scribe()
-    weak let kept = scribe
+    weak var kept: Scribe?
+    kept = scribe
     let queue = DelegatedOperationQueue(delegate: Silent(), on: own)
     let other = scribe.map { DelegatedOperationQueue(delegate: $0, on: own) }
     scribe = nil

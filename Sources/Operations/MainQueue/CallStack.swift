@@ -3,7 +3,7 @@ import Dispatch
 #if canImport(CDispatch)
 import CDispatch
 #endif
-#if compiler(>=6.2) && canImport(Runtime)
+#if canImport(Runtime)
 import Runtime
 #endif
 
@@ -26,13 +26,13 @@ public enum CallStack {
   ///
   /// Takes milliseconds: it reads the debug information.
   static func here() -> [Frame] {
-    #if compiler(>=6.2) && canImport(Runtime)
+    #if canImport(Runtime)
     if #available(macOS 26, *) { return symbolicated() }
     #endif
     return []
   }
 
-  #if compiler(>=6.2) && canImport(Runtime)
+  #if canImport(Runtime)
   @available(macOS 26, *)
   private static func symbolicated() -> [Frame] {
     let symbols = try? Backtrace.capture(limit: 64).symbolicated()
