@@ -7,10 +7,11 @@ import Operations
 /// Observations are delivered on `queue`, where the source states facts; those of one batch are delivered together. Limits
 /// the rate of progress, keeps the one timer of the run, and states the run's end.
 package final class FactStream: @unchecked Sendable {
-  // Safe: `subscribe`, `elapsed`, `settled` and `hub` are for any thread; everything else is touched only on `queue`.
+  // Safe: `elapsed` and `hub` are for any thread; every other variable is touched only on `queue`.
 
-  /// Decides what the facts are.
-  package protocol Source: AnyObject {
+  /// The feed of a run, which decides what its facts are and is called on the stream's queue.
+  package protocol Source: JobFeed {
+    var stream: FactStream { get }
     /// When the source must be woken though nothing happens, on the run's clock.
     var nextWake: Duration? { get }
     /// Called at `nextWake`.
@@ -49,30 +50,8 @@ package final class FactStream: @unchecked Sendable {
     self.clock = clock
   }
 
-  // MARK: From any thread
-
   /// Since the run began; zero before.
-  package var elapsed: Duration { beginning.withLock { $0 }.map { clock.now - $0 } ?? .zero }
-
-  package func subscribe(
-    on queue: DispatchQueue, _ receive: @escaping @Sendable ([JobEvent]) -> Void
-  ) -> JobSubscription {
-    self.queue.sync {
-      deliver()
-      return hub.subscribe(to: journal.run, on: queue, receive)
-    }
-  }
-
-  /// The run as of its newest fact.
-  package var run: Run { queue.sync { journal.run } }
-
-  /// The run once every change that was observed before the call is stated; blocks until then.
-  package func settled() -> Run {
-    let done = DispatchSemaphore(value: 0)
-    deliveries.deliverNow { done.signal() }
-    done.wait()
-    return run
-  }
+  fileprivate var elapsed: Duration { beginning.withLock { $0 }.map { clock.now - $0 } ?? .zero }
 
   // MARK: On the queue
 
@@ -130,7 +109,7 @@ package final class FactStream: @unchecked Sendable {
     queue.async { self.deliver() }
   }
 
-  private func deliver() {
+  fileprivate func deliver() {
     isDeliveryDue = false
     heldBack = nil
     if end.isAsked, !isOver, let source, !source.isBusy {
@@ -161,6 +140,35 @@ package final class FactStream: @unchecked Sendable {
     source?.wake()
     deliver()
   }
+}
+
+extension FactStream.Source {
+  package func subscribe(
+    on queue: DispatchQueue, _ receive: @escaping @Sendable ([JobEvent]) -> Void
+  ) -> JobSubscription {
+    stream.queue.sync {
+      stream.deliver()
+      return stream.hub.subscribe(to: stream.journal.run, on: queue, receive)
+    }
+  }
+
+  package var elapsed: Duration { stream.elapsed }
+
+  /// The run as of its newest fact.
+  package var run: Run { stream.queue.sync { stream.journal.run } }
+
+  /// The run once every change that was observed before the call is stated; blocks until then.
+  @discardableResult
+  package func settled() -> Run {
+    let done = DispatchSemaphore(value: 0)
+    stream.deliveries.deliverNow { done.signal() }
+    done.wait()
+    return run
+  }
+
+  package var nextWake: Duration? { nil }
+  package func wake() {}
+  package var burst: Int { .max }
 }
 
 /// The recording of a run: numbers each fact, folds it at once, and keeps the event until it is taken for delivery.

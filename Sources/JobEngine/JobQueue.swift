@@ -8,7 +8,7 @@ import Processes
 ///
 /// Each attempt is one operation in the queue, which this observes on the queue of its fact stream. There the scheduler
 /// decides, facts are stated, and operations are admitted, cancelled or paused.
-package final class JobQueue: JobFeed, @unchecked Sendable {
+package final class JobQueue: FactStream.Source, @unchecked Sendable {
   // Safe: the fields below the line are touched only on the stream's queue.
   package struct Options: Sendable {
     /// Jobs at once; nil takes the graph's own number, or that of the processors.
@@ -36,7 +36,7 @@ package final class JobQueue: JobFeed, @unchecked Sendable {
   package let id: String
   package let folder: RunFolder?
   private let graph: JobGraph
-  let stream: FactStream
+  package let stream: FactStream
   private let queue = OperationQueue()
   /// Where attempts start, one after another; they execute elsewhere, as many at once as the width allows.
   ///
@@ -86,12 +86,6 @@ package final class JobQueue: JobFeed, @unchecked Sendable {
     }
   }
 
-  package func subscribe(
-    on queue: DispatchQueue, _ receive: @escaping @Sendable ([JobEvent]) -> Void
-  ) -> JobSubscription {
-    stream.subscribe(on: queue, receive)
-  }
-
   package func send(_ command: JobCommand) {
     stream.queue.async { [self] in
       guard !stream.isOver else { return }
@@ -101,14 +95,6 @@ package final class JobQueue: JobFeed, @unchecked Sendable {
       perform()
     }
   }
-
-  package var elapsed: Duration { stream.elapsed }
-
-  /// Returns once every change that was observed before the call is stated.
-  package func flush() { _ = stream.settled() }
-
-  /// The run as of its newest fact.
-  package var run: Run { stream.run }
 
   // MARK: Attempts, on the stream's queue
 
@@ -208,7 +194,7 @@ package final class JobQueue: JobFeed, @unchecked Sendable {
   }
 }
 
-extension JobQueue: FactStream.Source {
+extension JobQueue {
   package var nextWake: Duration? { scheduler.nextWake }
 
   package func wake() {

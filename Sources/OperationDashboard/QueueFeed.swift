@@ -8,12 +8,12 @@ import Operations
 ///
 /// Operations are observed on the queue of the fact stream and stated from there. Nothing is polled: where Foundation tells
 /// nothing, the queue is looked at once, shortly after something else has happened.
-package final class QueueFeed: JobFeed, @unchecked Sendable {
+package final class QueueFeed: FactStream.Source, @unchecked Sendable {
   // Safe: the registry is behind its lock; the fields below the line are touched only on the stream's queue.
 
   package let queue: OperationQueue
   package let name: String
-  private let stream: FactStream
+  package let stream: FactStream
   /// Where the program's own code is called: a `cancel()` of its class may take its time.
   private let calling = DispatchQueue(label: "opdash.queue.commands", qos: .userInitiated)
   private let feeder: OperationFeeder
@@ -94,14 +94,6 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
     }
   }
 
-  package func subscribe(
-    on queue: DispatchQueue, _ receive: @escaping @Sendable ([JobEvent]) -> Void
-  ) -> JobSubscription {
-    stream.subscribe(on: queue, receive)
-  }
-
-  package var elapsed: Duration { stream.elapsed }
-
   package func send(_ command: JobCommand) {
     stream.queue.async { [self] in
       guard !stream.isOver else { return }
@@ -110,12 +102,6 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
       obey(command)
     }
   }
-
-  /// The run as of its newest fact.
-  package var run: Run { stream.run }
-
-  /// The run once every change that was observed before the call is stated.
-  package func settled() -> Run { stream.settled() }
 
   /// The width as slots; a queue without a limit has a number that stands for that.
   static func slots(_ width: Int) -> Int { width < 0 ? Run.unlimited : width }
@@ -394,15 +380,11 @@ package final class QueueFeed: JobFeed, @unchecked Sendable {
   }
 
   private func state(_ fact: JobFact) {
-    if isStarted { stream.state(fact) } else { earlyFacts.append((fact, stream.elapsed)) }
+    if isStarted { stream.state(fact) } else { earlyFacts.append((fact, elapsed)) }
   }
 }
 
-extension QueueFeed: FactStream.Source {
-  package var nextWake: Duration? { nil }
-  package func wake() {}
-  package var burst: Int { .max }
-
+extension QueueFeed {
   /// Before the start, and while an operation executes or has changed in a way that has not been delivered.
   package var isBusy: Bool {
     !isStarted || stream.journal.run.counts.active > 0 || members.contains { $0?.isBehind ?? false }

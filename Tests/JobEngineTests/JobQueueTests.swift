@@ -30,9 +30,9 @@ private func events(of graph: JobGraph, slots: Int = 2) throws -> [JobEvent] {
     _ = eventually(within: 1) {
       queue.run.isComplete || (clock.due.count > 0 && clock.due.count >= queue.run.counts.executing)
     }
-    queue.flush()
+    queue.settled()
     clock.advance(by: .milliseconds(50))
-    queue.flush()
+    queue.settled()
   }
   queue.send(.finish(signal: nil))
   #expect(
@@ -85,7 +85,7 @@ private func events(of graph: JobGraph, slots: Int = 2) throws -> [JobEvent] {
     #expect(subscription.snapshot.nextSeq > 0)
     while !queue.run.isComplete {
       clock.advance(by: .milliseconds(50))
-      queue.flush()
+      queue.settled()
     }
     #expect(eventually { later.withLock { ($0.last?.seq ?? 0) + 1 == queue.run.nextSeq } })
     var run = subscription.snapshot
@@ -161,7 +161,7 @@ private func events(of graph: JobGraph, slots: Int = 2) throws -> [JobEvent] {
     #expect(eventually { queue.run.jobs.first?.state == .executing })
     while !queue.run.isComplete {
       clock.advance(by: .milliseconds(50))
-      queue.flush()
+      queue.settled()
     }
     #expect(queue.run.jobs.first?.elapsed(at: clock.now) ?? .zero < .seconds(2))
   }

@@ -159,7 +159,7 @@ private func lines(_ record: JobRecord?) -> [String] {
     _ = shellRun.ended()
     shellRun.queue.send(.finish(signal: nil))
     #expect(eventually { shellRun.queue.run.summary != nil })
-    shellRun.queue.flush()
+    shellRun.queue.settled()
     #expect(try FileManager.default.contentsOfDirectory(atPath: shellRun.folder + "/runs").isEmpty)
   }
 
