@@ -26,9 +26,7 @@ extension Action {
     case .drain: !model.isOver && model.live.stopping == nil
     case .moreSlots: !model.isOver && model.live.slots < Run.unlimited
     case .fewerSlots: !model.isOver && model.live.slots > 1
-    case .up, .down, .pageUp, .pageDown, .halfUp, .halfDown, .first, .last, .back, .filter, .list, .tree, .timeline,
-      .critical, .events, .treeOrList, .palette, .log, .times, .freeze, .mouse, .help, .quit, .redraw:
-      true
+    default: true
     }
   }
 

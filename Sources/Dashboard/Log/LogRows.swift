@@ -45,36 +45,18 @@ struct LogRows {
   func move(_ place: LogReader.Place, by rows: Int) -> LogReader.Place {
     guard !lines.isEmpty else { return first }
     var (position, row) = locate(place)
-    var left = abs(rows)
-    while left > 0 {
-      if rows < 0 {
-        if row > 0 {
-          let step = min(left, row)
-          row -= step
-          left -= step
-        } else if position > 0 {
-          position -= 1
-          row = height(at: position) - 1
-          left -= 1
-        } else {
-          break
-        }
-      } else {
-        let last = height(at: position) - 1
-        if row < last {
-          let step = min(left, last - row)
-          row += step
-          left -= step
-        } else if position + 1 < lines.count {
-          position += 1
-          row = 0
-          left -= 1
-        } else {
-          break
-        }
-      }
+    row += rows
+    while row < 0, position > 0 {
+      position -= 1
+      row += height(at: position)
     }
-    return LogReader.Place(line: lines[position].seq, row: row)
+    var height = height(at: position)
+    while row >= height, position + 1 < lines.count {
+      row -= height
+      position += 1
+      height = self.height(at: position)
+    }
+    return LogReader.Place(line: lines[position].seq, row: min(max(0, row), height - 1))
   }
 
   /// The first row of the last page of `height` rows.

@@ -15,12 +15,7 @@ enum SortColumn: String, CaseIterable {
   static let allCases: [SortColumn] = [.attention, .name, .progress, .rate, .time, .eta]
 
   /// Whether a job's place changes with its progress or as time passes.
-  var movesWithTime: Bool {
-    switch self {
-    case .attention, .name, .start: false
-    case .progress, .rate, .time, .eta: true
-    }
-  }
+  var movesWithTime: Bool { [.progress, .rate, .time, .eta].contains(self) }
 }
 
 /// The jobs that the filter admits, in the order of the list.
@@ -77,8 +72,7 @@ struct JobOrder {
   mutating func setSort(_ column: SortColumn, inverted: Bool) {
     sort = column
     isInverted = inverted
-    mustSort = true
-    mustGroup = true
+    invalidate()
   }
 
   /// Shows or hides the jobs that were skipped because of a job.

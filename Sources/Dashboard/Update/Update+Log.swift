@@ -122,9 +122,7 @@ extension Update {
     case .follow:
       if model.log.follows { beginReading(&model, layout) } else { model.log.follow() }
     case .times:
-      let all = LogReader.Times.allCases
-      let place = all.firstIndex(of: model.log.times) ?? 0
-      model.log.times = all[(place + 1) % all.count]
+      model.log.times = model.log.times.moved(by: 1)
     case .merged:
       merge(&model, now)
     case .range:

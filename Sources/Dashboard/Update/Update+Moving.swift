@@ -5,7 +5,7 @@ extension Update {
   static func move(_ action: Action, _ model: inout Model) {
     let layout = Layout(model)
     if model.page == .help || (model.page == .zoom && model.focus == .list) {
-      movePage(action, &model, height: layout.page.height)
+      scrollPage(by: step(action, height: layout.page.height), &model, height: layout.page.height)
     } else if model.focus == .log {
       moveLog(action, &model, layout)
     } else if action == .left || action == .right {
@@ -32,10 +32,6 @@ extension Update {
     case .last: 1_000_000_000
     default: 0
     }
-  }
-
-  private static func movePage(_ action: Action, _ model: inout Model, height: Int) {
-    scrollPage(by: step(action, height: height), &model, height: height)
   }
 
   /// Scrolls the help page or a zoomed job's description.
@@ -82,5 +78,13 @@ extension Update {
   static func shift(_ action: Action, _ model: inout Model) {
     guard !model.log.wraps else { return }
     model.log.shift = min(LogLine.limit, max(0, model.log.shift + (action == .left ? -8 : 8)))
+  }
+}
+
+extension CaseIterable where Self: Equatable, AllCases == [Self] {
+  /// The case `step` places after this one; after the last comes the first.
+  func moved(by step: Int) -> Self {
+    let all = Self.allCases
+    return all[((all.firstIndex(of: self) ?? 0) + step + all.count) % all.count]
   }
 }

@@ -81,16 +81,9 @@ package struct InlineBlock: Sendable {
       }
       end -= 9
     }
-    let bar = Bar(theme: theme)
-    let style = theme.style(.executing)
     let width = min(30, end - x - 5)
     guard width >= 4 else { return }
-    if let share = record.progress?.fraction {
-      frame.put(bar.determinate(share, width: width, style: style), x: x, y: y)
-      frame.put(Format.percent(share), endingAt: x + width + 5, y: y)
-    } else {
-      frame.put(bar.indeterminate(step: Int(now / Bar.animationStep), width: width, style: style), x: x, y: y)
-    }
+    Bar(theme: theme).draw(record.progress?.fraction, now: now, &frame, x: x, y: y, width: width)
   }
 
   /// Draws the summary of the run as far as there is room, the most important first.
