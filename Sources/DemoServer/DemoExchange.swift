@@ -10,7 +10,7 @@ final class DemoExchange {
     case answered
   }
 
-  let connection: Suspensions.Connection
+  let connection: LibraryPointer
   let request: Result<Request, Refusal>
   var phase: Phase?
   var method = ""
@@ -25,7 +25,7 @@ final class DemoExchange {
   var now: Duration { began.duration(to: .now) }
 
   init(_ address: String, on connection: OpaquePointer, of site: Site) {
-    self.connection = Suspensions.Connection(pointer: connection)
+    self.connection = LibraryPointer(pointer: connection)
     self.site = site
     request = Result { () throws(Refusal) in try Request(address) }
     pace = Pace(rate: (try? request.get())?.options.rate)

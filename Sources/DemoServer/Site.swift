@@ -14,15 +14,11 @@ final class Site: Sendable {
   }
 
   private let state = Lock(State())
-  private let turns = Atomic(0)
+  /// The number of calls by the library.
+  let turns = Atomic(0)
   let suspensions = Suspensions()
 
   func requestCount(_ path: String) -> Int { state.withLock { $0.seen[path, default: 0] } }
-
-  /// The number of calls by the library.
-  var turnCount: Int { turns.load(ordering: .relaxed) }
-
-  func countTurn() { turns.add(1, ordering: .relaxed) }
 
   /// Counts the request and returns its fault.
   func admit(_ request: Request, method: String) -> Fault? {

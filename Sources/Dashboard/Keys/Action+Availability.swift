@@ -31,12 +31,10 @@ extension Action {
   }
 
   private var worksOnHelpPage: Bool {
-    switch self {
-    case .up, .down, .pageUp, .pageDown, .halfUp, .halfDown, .first, .last, .back, .help, .quit, .redraw, .mouse,
-      .list, .tree, .timeline, .critical, .events:
-      true
-    default: false
-    }
+    [
+      .up, .down, .pageUp, .pageDown, .halfUp, .halfDown, .first, .last, .back, .help, .quit, .redraw, .mouse, .list,
+      .tree, .timeline, .critical, .events,
+    ].contains(self)
   }
 
   /// The bottom line's word for the action; nil keeps it out.

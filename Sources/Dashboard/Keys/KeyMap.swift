@@ -55,11 +55,9 @@ package struct KeyMap: Sendable {
   package struct Entry: Sendable, Equatable {
     /// The heading of the help page under which the action is listed.
     package var section: String
-    /// The name of the action in a settings file.
     package var action: String
     package var keys: [Key]
     package var help: String
-    /// Whether a settings file has changed the keys.
     package var isChanged: Bool
     /// Whether a settings file must leave the action a key; the palette offers every other one.
     package var isNeeded: Bool

@@ -11,9 +11,7 @@ struct LogRows {
   /// A row on the screen: a line or a part of it.
   struct Row {
     var line: JobLine
-    /// The cells of the whole line.
     var cells: [Cell]
-    /// The cells in this row.
     var range: Range<Int>
     /// 0 for the line's first row.
     var number: Int
@@ -41,7 +39,6 @@ struct LogRows {
     return rows.lastIndex { $0.startIndex <= cell } ?? 0
   }
 
-  /// Moves by `rows` within the log.
   func move(_ place: LogReader.Place, by rows: Int) -> LogReader.Place {
     guard !lines.isEmpty else { return first }
     var (position, row) = locate(place)
@@ -81,7 +78,6 @@ struct LogRows {
     return max(top, min(lowest, start))
   }
 
-  /// The rows of the page that begins at `top`.
   func page(from top: LogReader.Place, height: Int) -> [Row] {
     guard !lines.isEmpty, height > 0 else { return [] }
     var (position, skip) = locate(top)

@@ -1,7 +1,6 @@
 import Basics
 import JobModel
 
-/// A line of output and the job that wrote it.
 struct JobLine {
   var job: JobID
   var entry: LogRing.Entry

@@ -145,13 +145,13 @@ package final class TerminalDashboard {
     alarm?.timer.cancel()
     alarm = deadline.map { time in
       let timer = clock.schedule(after: max(.zero, time - feed.elapsed), on: .main) { [weak self] in
-        MainActor.assumeIsolated { self?.alarmFired() }
+        MainActor.assumeIsolated { self?.tick() }
       }
       return (time, timer)
     }
   }
 
-  private func alarmFired() {
+  private func tick() {
     alarm = nil
     guard isRunning else { return }
     // A tick has no effects.

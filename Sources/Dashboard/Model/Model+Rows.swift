@@ -25,11 +25,8 @@ extension Model {
 
   /// The number of rows from `row` on in each state class, by its raw value.
   func counts(from row: Int) -> [Int] {
-    switch panel {
-    case .list: return order.counts(index, from: row)
-    case .tree: return index.counts(of: tree.rows[row...].lazy.map(\.job))
-    case .timeline, .critical, .events: return index.counts(of: (row..<rowCount).lazy.compactMap { job(row: $0) })
-    }
+    panel == .list
+      ? order.counts(index, from: row) : index.counts(of: (row..<rowCount).lazy.compactMap { job(row: $0) })
   }
 
   /// The rows that the filter admits, as text: of all jobs, or of the events.

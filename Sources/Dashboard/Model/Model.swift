@@ -82,7 +82,6 @@ struct Model {
   var cursor: JobID?
   /// Whether a person has moved the cursor; until then it moves from an ended job to one that executes.
   var isCursorTaken = false
-  /// The first row of the list on the screen.
   var top = 0
   /// Whether the list scrolls with its cursor; the mouse wheel scrolls without it.
   var showsCursor = true

@@ -78,8 +78,10 @@ struct JobList {
 
   private func name(_ id: JobID, row: Int) -> Name {
     guard model.panel == .tree else {
-      let isUnder = model.groupsSkipped && model.index.classes[id.index] == .skipped && isGrouped(id)
-      return Name(lead: isUnder ? theme.pick("└ ", "\\ ") : "")
+      guard model.groupsSkipped, case .skipped(let cause) = model.run.jobs[id.index].state,
+        model.order.unfolded.contains(cause)
+      else { return Name() }
+      return Name(lead: theme.pick("└ ", "\\ "))
     }
     let tree = model.tree
     let place = tree.rows[row]
@@ -92,11 +94,6 @@ struct JobList {
       if uses > 1 { name.tail += theme.pick(" ×", " x") + "\(uses)" }
     }
     return name
-  }
-
-  private func isGrouped(_ id: JobID) -> Bool {
-    guard case .skipped(let cause) = model.run.jobs[id.index].state else { return false }
-    return model.order.unfolded.contains(cause)
   }
 
   /// The lines from a job to its dependent; below `JobTree.deepest`, only the nearest.
@@ -256,18 +253,14 @@ struct LastLine {
     }
     if !model.tags.isEmpty { right = "\(model.tags.count) tagged  " + right }
     let room = area.width - 2 - TextWidth.of(right) - 2
-    if room > 12 { draw(left, &frame, area, room: room) }
+    var used = 0
+    for span in left where room > 12 && used < room {
+      let text = theme.elision.end(span.text, to: room - used)
+      used += frame.put(text, x: area.x + 1 + used, y: area.y, style: span.style)
+    }
     let start = max(area.x + 1, area.maxX - 1 - TextWidth.of(right))
     frame.put(
       right, x: start, y: area.y, limit: area.maxX - start,
       style: model.filter.isEmpty ? theme.dim : theme.accent)
-  }
-
-  private func draw(_ spans: [TextSpan], _ frame: inout Frame, _ area: Rect, room: Int) {
-    var used = 0
-    for span in spans where used < room {
-      let text = theme.elision.end(span.text, to: room - used)
-      used += frame.put(text, x: area.x + 1 + used, y: area.y, style: span.style)
-    }
   }
 }

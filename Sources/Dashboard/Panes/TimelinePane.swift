@@ -104,7 +104,6 @@ struct TimelinePane {
     if showsPresent { frame.put(word, x: start + present, y: area.y, style: theme.key) }
   }
 
-  /// The meaning of the signs.
   private var legend: [TextSpan] {
     let parts: [(Mark, String)] = [
       (.executing, "executing"), (.expected, "expected"), (.needs, "for needs"), (.slot, "slot"), (.pool, "pool"),

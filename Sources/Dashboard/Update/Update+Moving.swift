@@ -34,7 +34,6 @@ extension Update {
     }
   }
 
-  /// Scrolls the help page or a zoomed job's description.
   static func scrollPage(by rows: Int, _ model: inout Model, height: Int) {
     let lines = model.page == .help ? HelpPage.height(model) : DetailPane.height(model)
     model.pageTop = min(max(0, lines - height), max(0, model.pageTop + rows))
@@ -63,7 +62,6 @@ extension Update {
     }
   }
 
-  /// Moves or zooms the timeline.
   static func moveWindow(_ action: Action, _ model: inout Model) {
     let (width, now, end) = TimelinePane.extent(model)
     switch action {

@@ -63,7 +63,6 @@ enum Update {
     }
   }
 
-  /// Shows a short answer for a while.
   static func say(_ text: String, _ model: inout Model, _ now: Duration) {
     guard !text.isEmpty else { return }
     model.notice = Model.Notice(text: text, until: now + noticeTime)

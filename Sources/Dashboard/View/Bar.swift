@@ -35,7 +35,7 @@ struct Bar {
   }
 
   /// A mark that moves back and forth, one cell a step.
-  private func indeterminate(step: Int, width: Int, style: Style) -> [TextSpan] {
+  func indeterminate(step: Int, width: Int, style: Style) -> [TextSpan] {
     let cells = theme.traits.isASCII ? width - 2 : width
     guard cells > 3 else { return [] }
     let places = cells - 3

@@ -230,11 +230,34 @@ struct JobDescription {
   private func wrapped(_ text: String, _ width: Int, _ style: Style, indent: Int) -> [[TextSpan]] {
     let flat = JobText(text.split(whereSeparator: \.isNewline).joined(separator: " ; ")).plain
     let room = max(4, width - indent)
-    let rows = WordWrap.lines(flat, width: room)
+    let rows = Self.wordWrapped(flat, width: room)
     return rows.prefix(4).enumerated().map { number, row in
       let isClipped = number == 3 && rows.count > 4
       let line = isClipped ? theme.elision.end(row + "   ", to: min(room, TextWidth.of(row) + 1)) : row
       return [.blanks(indent), TextSpan(line, style)]
     }
+  }
+
+  /// Breaks text between words, and within words that are longer than a line.
+  private static func wordWrapped(_ text: String, width: Int) -> [String] {
+    var lines: [String] = []
+    var line = ""
+    for word in text.split(separator: " ", omittingEmptySubsequences: false) {
+      var word = String(word)
+      let joined = line.isEmpty ? word : line + " " + word
+      if TextWidth.of(joined) <= width {
+        line = joined
+        continue
+      }
+      if !line.isEmpty { lines.append(line) }
+      while TextWidth.of(word) > width {
+        let head = Elision.prefix(word, width)
+        guard !head.isEmpty else { break }
+        lines.append(head)
+        word.removeFirst(head.count)
+      }
+      line = word
+    }
+    return lines + [line]
   }
 }
