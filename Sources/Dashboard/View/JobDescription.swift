@@ -89,7 +89,7 @@ struct JobDescription {
     guard !model.path.onChain.contains(id) else {
       return [[TextSpan("  " + theme.critical + " critical: the run waits for it", theme.key)]]
     }
-    return [[TextSpan("  ~\(Format.time(slack)) of slack", theme.dim)]]
+    return [[TextSpan("  \(PathForecast.text(slack: slack)) of slack", theme.dim)]]
   }
 
   private func work(_ width: Int) -> [[TextSpan]] {
