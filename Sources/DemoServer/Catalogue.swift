@@ -1,14 +1,11 @@
 /// The items of the `collect` scenario; each passes its stages in order, and a step out of order is refused.
 struct Catalogue {
-  enum Stage: String, Encodable, Comparable, CaseIterable {
+  /// The stages in their order.
+  enum Stage: String, Encodable, CaseIterable {
     case created
     case received
     case uploaded
     case enriched
-
-    static func < (left: Stage, right: Stage) -> Bool {
-      (allCases.firstIndex(of: left) ?? 0) < (allCases.firstIndex(of: right) ?? 0)
-    }
   }
 
   struct Item: Encodable {
@@ -22,36 +19,29 @@ struct Catalogue {
 
   private(set) var items: [Item] = []
 
-  /// A step out of order, as an HTTP status and a sentence.
-  struct Refusal: Error {
-    var status: Int
-    var message: String
-  }
-
-  func item(_ id: String) throws(Refusal) -> Item {
-    guard let item = items.first(where: { $0.id == id }) else {
+  func index(of id: String) throws(Refusal) -> Int {
+    guard let index = items.firstIndex(where: { $0.id == id }) else {
       throw Refusal(status: 404, message: "'\(id)' was not created")
     }
-    return item
+    return index
   }
 
   mutating func create(_ id: String, title: String) throws(Refusal) -> Item {
     guard !items.contains(where: { $0.id == id }) else {
       throw Refusal(status: 409, message: "'\(id)' is there already")
     }
-    let item = Item(id: id, title: title)
-    items.append(item)
-    return item
+    items.append(Item(id: id, title: title))
+    return items[items.count - 1]
   }
 
   mutating func markReceived(_ id: String) {
-    guard let index = items.firstIndex(where: { $0.id == id }), items[index].stage == .created else { return }
+    guard let index = try? index(of: id), items[index].stage == .created else { return }
     items[index].stage = .received
   }
 
   mutating func store(_ id: String, size: Int, sha256: String) throws(Refusal) -> Item {
     try change(id, from: .received, "receive it first") { item in
-      item.stage = max(item.stage, .uploaded)
+      if item.stage == .received { item.stage = .uploaded }
       item.bytes = size
       item.sha256 = sha256
     }
@@ -67,9 +57,9 @@ struct Catalogue {
   private mutating func change(_ id: String, from stage: Stage, _ advice: String, _ body: (inout Item) -> Void)
     throws(Refusal) -> Item
   {
-    let item = try item(id)
-    guard item.stage >= stage, let index = items.firstIndex(where: { $0.id == id }) else {
-      throw Refusal(status: 409, message: "'\(id)' is only \(item.stage.rawValue): \(advice)")
+    let index = try index(of: id)
+    guard Stage.allCases.drop(while: { $0 != stage }).contains(items[index].stage) else {
+      throw Refusal(status: 409, message: "'\(id)' is only \(items[index].stage.rawValue): \(advice)")
     }
     body(&items[index])
     return items[index]

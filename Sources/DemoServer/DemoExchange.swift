@@ -10,8 +10,8 @@ final class DemoExchange {
     case answered
   }
 
-  let connection: Suspensions.Connection
-  let request: Result<Request, BadRequest>
+  let connection: LibraryPointer
+  let request: Result<Request, Refusal>
   var phase: Phase?
   var method = ""
   var body = ReceivedBody()
@@ -25,9 +25,9 @@ final class DemoExchange {
   var now: Duration { began.duration(to: .now) }
 
   init(_ address: String, on connection: OpaquePointer, of site: Site) {
-    self.connection = Suspensions.Connection(pointer: connection)
+    self.connection = LibraryPointer(pointer: connection)
     self.site = site
-    request = Request.parse(address)
+    request = Result { () throws(Refusal) in try Request(address) }
     pace = Pace(rate: (try? request.get())?.options.rate)
   }
 
@@ -37,13 +37,8 @@ final class DemoExchange {
 
   /// Takes as much of a piece of the body as the rate allows and returns the count; nil closes the connection.
   func receive(_ piece: UnsafeRawBufferPointer) -> Int? {
-    var limit = piece.count
-    if case .cut(let offset)? = fault { limit = min(limit, offset - body.size) }
-    if case .reset(let offset)? = fault { limit = min(limit, offset - body.size) }
-    guard limit > 0 || piece.isEmpty else {
-      if case .reset? = fault { opdash_mhd_reset(connection.pointer) }
-      return nil
-    }
+    let limit = allowed(piece.count, after: body.size)
+    guard limit > 0 || piece.isEmpty else { return nil }
     switch pace.step(wanted: limit, at: now) {
     case .pass(let count):
       body.append(UnsafeRawBufferPointer(rebasing: piece[..<count]))
@@ -55,18 +50,17 @@ final class DemoExchange {
     }
   }
 
+  /// How many of `count` bytes of a body may follow the first `sent` ones; resets the connection where the fault asks for it.
+  private func allowed(_ count: Int, after sent: Int) -> Int {
+    guard case .cut(let end, let byReset)? = fault else { return count }
+    if byReset, count > 0, sent >= end { opdash_mhd_reset(connection.pointer) }
+    return min(count, end - sent)
+  }
+
   /// Writes the next bytes of the answer to `buffer`; returns the result of the library's content reader.
   func send(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) -> Int {
     let left = reply.length - offset
-    var limit = min(buffer.count, left)
-    switch fault {
-    case .cut(let end)?:
-      limit = min(limit, end - offset)
-    case .reset(let end)?:
-      limit = min(limit, end - offset)
-      if limit <= 0 { opdash_mhd_reset(connection.pointer) }
-    default: break
-    }
+    let limit = allowed(min(buffer.count, left), after: offset)
     guard limit > 0 else { return left > 0 ? opdash_mhd_end_with_error() : opdash_mhd_end_of_stream() }
     switch pace.step(wanted: limit, at: now) {
     case .wait(let delay):

@@ -1,6 +1,7 @@
 import CMicrohttpd
 import Foundation
 import Operations
+import Synchronization
 
 /// A loopback HTTP server that is slow, broken or refusing on request, for scenarios and tests.
 ///
@@ -41,12 +42,7 @@ package final class DemoServer: Sendable {
   package let port: UInt16
 
   private let site = Site()
-  private let daemon: Lock<Handle?>
-
-  /// Safe: the pointer is passed only to the library, whose functions lock.
-  private struct Handle: @unchecked Sendable {
-    let pointer: OpaquePointer
-  }
+  private let daemon: Lock<LibraryPointer?>
 
   package init(port: UInt16 = 0) throws(StartFailure) {
     let context = Unmanaged.passUnretained(site).toOpaque()
@@ -54,7 +50,7 @@ package final class DemoServer: Sendable {
       throw StartFailure(port: port, reason: String(cString: strerror(errno)))
     }
     self.port = opdash_mhd_port(pointer)
-    daemon = Lock(Handle(pointer: pointer))
+    daemon = Lock(LibraryPointer(pointer: pointer))
   }
 
   /// The base URL: `http://127.0.0.1:8080`.
@@ -64,15 +60,11 @@ package final class DemoServer: Sendable {
   package func requestCount(_ path: String) -> Int { site.requestCount(path) }
 
   /// The number of calls on the server's thread.
-  package var turnCount: Int { site.turnCount }
+  package var turnCount: Int { site.turns.load(ordering: .relaxed) }
 
   /// Closes every connection and returns when the thread has ended; further calls do nothing.
   package func stop() {
-    let handle = daemon.withLock { daemon in
-      defer { daemon = nil }
-      return daemon
-    }
-    guard let handle else { return }
+    guard let handle = daemon.withLock({ $0.take() }) else { return }
     site.suspensions.close()
     MHD_stop_daemon(handle.pointer)
   }
@@ -108,7 +100,7 @@ private func handleRequest(
   guard let method, let size, let pointer = context?.pointee else { return .NO }
   let exchange = Unmanaged<DemoExchange>.fromOpaque(pointer).takeUnretainedValue()
   let site = exchange.site
-  site.countTurn()
+  site.turns.add(1, ordering: .relaxed)
   switch exchange.phase {
   case nil:
     exchange.method = String(cString: method)
@@ -172,6 +164,6 @@ private func readContent(
 ) -> Int {
   guard let context else { return opdash_mhd_end_with_error() }
   let exchange = Unmanaged<DemoExchange>.fromOpaque(context).takeUnretainedValue()
-  exchange.site.countTurn()
+  exchange.site.turns.add(1, ordering: .relaxed)
   return exchange.send(at: Int(offset), into: UnsafeMutableRawBufferPointer(start: buffer, count: count))
 }

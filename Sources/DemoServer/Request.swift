@@ -1,4 +1,5 @@
 import Foundation
+import Transfers
 
 /// The parsed address of a request.
 struct Request: Equatable {
@@ -19,37 +20,34 @@ struct Request: Equatable {
     var times = Int.max
   }
 
-  /// Fails with a sentence for the client.
-  static func parse(_ address: String) -> Result<Request, BadRequest> {
-    guard let parts = URLComponents(string: address) else { return .failure(BadRequest("this is no address")) }
-    var request = Request(address: address, path: parts.path.split(separator: "/").map(String.init))
-    for item in parts.queryItems ?? [] {
-      if let problem = request.options.set(item.name, item.value ?? "") { return .failure(BadRequest(problem)) }
+  init(_ address: String) throws(Refusal) {
+    guard let parts = URLComponents(string: address) else {
+      throw Refusal(status: 400, message: "this is no address")
     }
-    return .success(request)
+    self.address = address
+    path = parts.path.split(separator: "/").map(String.init)
+    for item in parts.queryItems ?? [] {
+      if let problem = options.set(item.name, item.value ?? "") { throw Refusal(status: 400, message: problem) }
+    }
   }
 }
 
-/// The fault of a request as a sentence.
-struct BadRequest: Error, Equatable {
+/// A request that is not served, as an HTTP status and a sentence.
+struct Refusal: Error {
+  var status: Int
   var message: String
-
-  init(_ message: String) { self.message = message }
 }
 
 extension Request.Options {
-  /// Returns the fault; nil for a valid option.
-  mutating func set(_ name: String, _ value: String) -> String? {
-    if name == "hangup" {
-      faults.append(.hangUp)
-      return nil
+  /// Returns the problem; nil for a valid option.
+  fileprivate mutating func set(_ name: String, _ value: String) -> String? {
+    let number = Int(value) ?? -1
+    guard number >= 0 || name == "hangup" || (name, value) == ("cut", "header") else {
+      return "\(name) takes a number, 0 or more; this is '\(value)'"
     }
-    if name == "cut", value == "header" {
-      faults.append(.cutHeader)
-      return nil
-    }
-    guard let number = Int(value), number >= 0 else { return "\(name) takes a number, 0 or more; this is '\(value)'" }
     switch name {
+    case "hangup": faults.append(.hangUp)
+    case "cut" where value == "header": faults.append(.cutHeader)
     case "size": size = number
     case "seed": seed = UInt64(number)
     case "rate":
@@ -58,9 +56,8 @@ extension Request.Options {
     case "delay": delay = .milliseconds(number)
     case "ranges": ranges = number != 0
     case "times": times = number
-    case "cut": faults.append(.cut(number))
+    case "cut", "reset": faults.append(.cut(number, byReset: name == "reset"))
     case "stall": faults.append(.stall(.milliseconds(number)))
-    case "reset": faults.append(.reset(number))
     case "status":
       guard (200...599).contains(number) else { return "status takes a number from 200 to 599" }
       faults.append(.status(number))
@@ -77,9 +74,7 @@ extension Request.Options {
 
   /// The fault of request number `count` of an address, from 0: each fault in turn, `times` times.
   func fault(ofRequest count: Int) -> Fault? {
-    guard !faults.isEmpty, times > 0 else { return nil }
-    let index = count / times
-    return index < faults.count ? faults[index] : nil
+    times > 0 ? faults.dropFirst(count / times).first : nil
   }
 }
 
@@ -87,14 +82,32 @@ extension Request.Options {
 enum Fault: Equatable {
   /// This status in place of the answer.
   case status(Int)
-  /// An orderly end of the connection after so many bytes of the body.
-  case cut(Int)
-  /// A reset of the connection after so many bytes of the body.
-  case reset(Int)
+  /// The end of the connection after so many bytes of the body, orderly or by a reset.
+  case cut(Int, byReset: Bool)
   /// The connection ends within the header.
   case cutHeader
   /// The header is delayed by this time.
   case stall(Duration)
   /// The connection is closed without an answer.
   case hangUp
+}
+
+/// The body of a request: its size and checksum, and its bytes if they are few.
+struct ReceivedBody {
+  /// The most bytes that are kept.
+  static let kept = 32 << 20
+
+  private(set) var size = 0
+  /// Nil for a larger body.
+  private(set) var bytes: [UInt8]? = []
+  private let sum = SHA256Sum()
+
+  mutating func append(_ piece: UnsafeRawBufferPointer) {
+    size += piece.count
+    sum.update(piece)
+    if size <= Self.kept { bytes?.append(contentsOf: piece) } else { bytes = nil }
+  }
+
+  /// Lower-case hexadecimal.
+  var sha256: String { sum.hex }
 }

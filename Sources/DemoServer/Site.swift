@@ -14,15 +14,11 @@ final class Site: Sendable {
   }
 
   private let state = Lock(State())
-  private let turns = Atomic(0)
+  /// The number of calls by the library.
+  let turns = Atomic(0)
   let suspensions = Suspensions()
 
   func requestCount(_ path: String) -> Int { state.withLock { $0.seen[path, default: 0] } }
-
-  /// The number of calls by the library.
-  var turnCount: Int { turns.load(ordering: .relaxed) }
-
-  func countTurn() { turns.add(1, ordering: .relaxed) }
 
   /// Counts the request and returns its fault.
   func admit(_ request: Request, method: String) -> Fault? {
@@ -36,13 +32,9 @@ final class Site: Sendable {
   }
 
   func reply(to exchange: DemoExchange) -> ServerReply {
-    let request: Request
-    switch exchange.request {
-    case .failure(let problem): return .text(400, problem.message)
-    case .success(let parsed): request = parsed
-    }
     if case .status(let status)? = exchange.fault { return .text(status, "as ordered: \(status)") }
-    do throws(Catalogue.Refusal) {
+    do throws(Refusal) {
+      let request = try exchange.request.get()
       switch (exchange.method, request.path.first, request.path.dropFirst().first) {
       case ("GET", "file", let name?), ("HEAD", "file", let name?):
         return file(named: name, request.options, exchange)
@@ -54,18 +46,17 @@ final class Site: Sendable {
         return .json(200, state.withLock { $0.catalogue.items })
       case ("POST", "content", let id?):
         let title = try title(in: exchange.body)
-        return .json(201, try change { catalogue throws(Catalogue.Refusal) in try catalogue.create(id, title: title) })
+        return .json(201, try change { catalogue throws(Refusal) in try catalogue.create(id, title: title) })
       case ("GET", "content", let id?):
-        _ = try change { catalogue throws(Catalogue.Refusal) in try catalogue.item(id) }
+        _ = try change { catalogue throws(Refusal) in try catalogue.index(of: id) }
         var reply = file(named: id, request.options, exchange)
         reply.onSent = { [weak self] in self?.state.withLock { $0.catalogue.markReceived(id) } }
         return reply
       case ("PUT", "assets", let id?):
         let (size, sum) = (exchange.body.size, exchange.body.sha256)
-        return .json(
-          201, try change { catalogue throws(Catalogue.Refusal) in try catalogue.store(id, size: size, sha256: sum) })
+        return .json(201, try change { catalogue throws(Refusal) in try catalogue.store(id, size: size, sha256: sum) })
       case ("POST", "enrich", let id?):
-        return .json(200, try change { catalogue throws(Catalogue.Refusal) in try catalogue.enrich(id) })
+        return .json(200, try change { catalogue throws(Refusal) in try catalogue.enrich(id) })
       default:
         return .text(404, "\(exchange.method) \(request.address) is nothing that this server knows")
       }
@@ -74,13 +65,8 @@ final class Site: Sendable {
     }
   }
 
-  private func change(_ body: (inout Catalogue) throws(Catalogue.Refusal) -> Catalogue.Item) throws(Catalogue.Refusal)
-    -> Catalogue.Item
-  {
-    let result: Result<Catalogue.Item, Catalogue.Refusal> = state.withLock { state in
-      do throws(Catalogue.Refusal) { return .success(try body(&state.catalogue)) } catch { return .failure(error) }
-    }
-    return try result.get()
+  private func change<Value>(_ body: (inout Catalogue) throws(Refusal) -> Value) throws(Refusal) -> Value {
+    try state.withLock { state throws(Refusal) in try body(&state.catalogue) }
   }
 
   private func file(named name: String, _ options: Request.Options, _ exchange: DemoExchange) -> ServerReply {
@@ -128,9 +114,9 @@ final class Site: Sendable {
     var title: String
   }
 
-  private func title(in body: ReceivedBody) throws(Catalogue.Refusal) -> String {
+  private func title(in body: ReceivedBody) throws(Refusal) -> String {
     guard let bytes = body.bytes, let draft = try? JSONDecoder().decode(Draft.self, from: Data(bytes)) else {
-      throw Catalogue.Refusal(status: 400, message: "the body must be a JSON object with a title")
+      throw Refusal(status: 400, message: "the body must be a JSON object with a title")
     }
     return draft.title
   }

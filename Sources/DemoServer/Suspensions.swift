@@ -2,15 +2,17 @@ import CMicrohttpd
 import Dispatch
 import Operations
 
+/// A connection or the server itself.
+///
+/// Safe: it is passed only to the library, whose functions lock, and a suspended connection exists until it is resumed.
+struct LibraryPointer: Hashable, @unchecked Sendable {
+  let pointer: OpaquePointer
+}
+
 /// Connections that are suspended for a time, without a thread.
 final class Suspensions: Sendable {
-  /// Safe: the library's functions lock, and a suspended connection exists until it is resumed.
-  struct Connection: Hashable, @unchecked Sendable {
-    let pointer: OpaquePointer
-  }
-
   private struct State {
-    var waiting: Set<Connection> = []
+    var waiting: Set<LibraryPointer> = []
     var isClosed = false
   }
 
@@ -18,7 +20,7 @@ final class Suspensions: Sendable {
   private let queue = DispatchQueue(label: "opdash.demo-server.timers")
 
   /// Returns whether the connection was suspended; after `close` none is.
-  func suspend(_ connection: Connection, for delay: Duration) -> Bool {
+  func suspend(_ connection: LibraryPointer, for delay: Duration) -> Bool {
     let suspended = state.withLock { state in
       guard !state.isClosed else { return false }
       MHD_suspend_connection(connection.pointer)

@@ -60,14 +60,14 @@ struct FuzzTests {
 
   private func message(_ run: inout RunBuilder, _ random: inout SplitMix) -> Message {
     switch random.next() % 20 {
-    case 0..<9: return .key(Self.keys[Int(random.next() % UInt64(Self.keys.count))])
+    case 0..<9: return .input(.key(Self.keys[Int(random.next() % UInt64(Self.keys.count))]))
     case 9, 10:
       let actions = MouseEvent.Action.allCases
       let (x, y) = (Int(random.next() % 220), Int(random.next() % 70))
-      return .mouse(MouseEvent(actions[Int(random.next() % UInt64(actions.count))], x: x, y: y))
+      return .input(.mouse(MouseEvent(actions[Int(random.next() % UInt64(actions.count))], x: x, y: y)))
     case 11 where random.next() % 20 == 0:
-      return .resized(Size(width: Int(random.next() % 210), height: Int(random.next() % 64)))
-    case 12: return random.next() % 8 == 0 ? .paste("pa\u{1B}[2Jste\n") : .tick
+      return .input(.resized(Size(width: Int(random.next() % 210), height: Int(random.next() % 64))))
+    case 12: return random.next() % 8 == 0 ? .input(.paste("pa\u{1B}[2Jste\n")) : .tick
     default:
       for _ in 0..<(random.next() % 4) { fact(&run, &random) }
       return .facts(run.take())

@@ -78,7 +78,7 @@ struct GoldenTests {
     model.apply(builder.take())
     Update.prepareForDrawing(&model, now: now)
     for key in scene.keys {
-      _ = Update.apply(.key(key), to: &model, now: now)
+      _ = Update.apply(.input(.key(key)), to: &model, now: now)
       Update.prepareForDrawing(&model, now: now)
     }
     return View.frame(model, traits, now: now)

@@ -20,7 +20,7 @@ import Testing
 
   private func press(_ key: Character, _ model: Model) -> (effects: [Effect], answer: String?) {
     var model = model
-    let effects = Update.apply(.key(.character(key)), to: &model, now: .zero)
+    let effects = Update.apply(.input(.key(.character(key))), to: &model, now: .zero)
     return (effects, model.notice?.text)
   }
 

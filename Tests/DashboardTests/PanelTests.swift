@@ -554,6 +554,15 @@ struct PanelTests {
     #expect(bench.model.path.schedule == nil)
   }
 
+  @Test func theTextOfASlackStaysTheSameAsTimePasses() {
+    let run = RunBuilder([.shell("long"), .shell("short")]).run
+    let texts = (0..<1000).compactMap { step in
+      let forecast = Forecast(run, now: .milliseconds(70_300 + step * 5)) { .seconds([600, 270][$0.index]) }
+      return forecast.slack(JobID(1)).map { PathForecast.text(slack: $0) }
+    }
+    #expect(Set(texts) == ["~5:30"])
+  }
+
   @Test func theDetailListsTheJobsThatCancellingWouldSkip() {
     var bench = bench(size: Size(width: 120, height: 50))
     bench.select("fetch")

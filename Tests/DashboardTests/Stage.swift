@@ -153,6 +153,8 @@ struct Bench {
     Update.prepareForDrawing(&model, now: now)
   }
 
+  mutating func send(_ input: TerminalInput) { send(.input(input)) }
+
   mutating func press(_ keys: Key...) { for key in keys { send(.key(key)) } }
 
   mutating func type(_ text: String) { for character in text { send(.key(.character(character))) } }

@@ -86,22 +86,21 @@ import Transfers
   }
 
   @Test func faultsHoldInTheirOrderAndThenTheAnswerIsRight() throws {
-    let request = try Request.parse("/file/a?size=9&status=503&cut=100&times=2").get()
+    let request = try Request("/file/a?size=9&status=503&cut=100&times=2")
     #expect(
-      (0..<5).map { request.options.fault(ofRequest: $0) } == [.status(503), .status(503), .cut(100), .cut(100), nil])
+      (0..<5).map { request.options.fault(ofRequest: $0) } == [
+        .status(503), .status(503), .cut(100, byReset: false), .cut(100, byReset: false), nil,
+      ])
   }
 
   @Test func aFaultWithoutANumberOfTimesHoldsForEver() throws {
-    let request = try Request.parse("/file/a?hangup").get()
+    let request = try Request("/file/a?hangup")
     #expect(request.options.fault(ofRequest: 1_000_000) == .hangUp)
   }
 
   @Test(arguments: ["?size=x", "?sise=4", "?rate=0", "?status=99", "?cut=-1", "?delay="])
   func aFaultyQueryIsRefusedWithAReason(query: String) {
-    guard case .failure(let problem) = Request.parse("/file/a" + query) else {
-      Issue.record("\(query) was taken")
-      return
-    }
-    #expect(!problem.message.isEmpty)
+    let refusal = #expect(throws: Refusal.self) { try Request("/file/a" + query) }
+    #expect(refusal?.status == 400 && refusal?.message.isEmpty == false)
   }
 }

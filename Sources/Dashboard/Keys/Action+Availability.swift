@@ -26,19 +26,15 @@ extension Action {
     case .drain: !model.isOver && model.live.stopping == nil
     case .moreSlots: !model.isOver && model.live.slots < Run.unlimited
     case .fewerSlots: !model.isOver && model.live.slots > 1
-    case .up, .down, .pageUp, .pageDown, .halfUp, .halfDown, .first, .last, .back, .filter, .list, .tree, .timeline,
-      .critical, .events, .treeOrList, .palette, .log, .times, .freeze, .mouse, .help, .quit, .redraw:
-      true
+    default: true
     }
   }
 
   private var worksOnHelpPage: Bool {
-    switch self {
-    case .up, .down, .pageUp, .pageDown, .halfUp, .halfDown, .first, .last, .back, .help, .quit, .redraw, .mouse,
-      .list, .tree, .timeline, .critical, .events:
-      true
-    default: false
-    }
+    [
+      .up, .down, .pageUp, .pageDown, .halfUp, .halfDown, .first, .last, .back, .help, .quit, .redraw, .mouse, .list,
+      .tree, .timeline, .critical, .events,
+    ].contains(self)
   }
 
   /// The bottom line's word for the action; nil keeps it out.

@@ -14,13 +14,6 @@ struct Binding: Sendable {
   var keys: [Key]
   let section: Section
   let help: String
-
-  init(_ action: Action, _ keys: [Key], _ section: Section, _ help: String) {
-    self.action = action
-    self.keys = keys
-    self.section = section
-    self.help = help
-  }
 }
 
 /// The keys of every action: the defaults with a person's changes.
@@ -62,11 +55,9 @@ package struct KeyMap: Sendable {
   package struct Entry: Sendable, Equatable {
     /// The heading of the help page under which the action is listed.
     package var section: String
-    /// The name of the action in a settings file.
     package var action: String
     package var keys: [Key]
     package var help: String
-    /// Whether a settings file has changed the keys.
     package var isChanged: Bool
     /// Whether a settings file must leave the action a key; the palette offers every other one.
     package var isNeeded: Bool
@@ -83,64 +74,66 @@ package struct KeyMap: Sendable {
     }
   }
 
-  private static let defaults: [Binding] = [
-    Binding(.copy, [.character("y")], .logging, "copy line, range or command"),
-    Binding(.range, [.character("v")], .logging, "mark a range of lines"),
-    Binding(.follow, [.character("f")], .logging, "follow the newest line"),
-    Binding(.copyPath, [.character("F")], .logging, "copy the path of its file"),
-    Binding(.firstError, [.character("E")], .logging, "to the first error"),
-    Binding(.merged, [.character("L")], .logging, "the log of many, or of one"),
-    Binding(.cancel, [.character("x"), .function(9)], .acting, "cancel"),
-    Binding(.pause, [.character("p"), .function(7)], .acting, "pause, or go on"),
-    Binding(.retry, [.character("r"), .function(8)], .acting, "retry"),
-    Binding(.retryDependents, [.character("R")], .acting, "retry with its dependents"),
-    Binding(.back, [.escape], .moving, "back one level"),
-    Binding(.zoom, [.enter], .showing, "one job on the whole screen"),
-    Binding(.fold, [.character("e")], .showing, "show or hide what is under a row"),
-    Binding(.zoomIn, [.character("i")], .showing, "timeline: zoom in"),
-    Binding(.zoomOut, [.character("o")], .showing, "timeline: zoom out"),
-    Binding(.zoomAll, [.character("0")], .showing, "timeline: the whole run"),
-    Binding(.filter, [.character("/"), .function(3), .function(4)], .showing, "filter, or search the log"),
-    Binding(.next, [.character("n")], .logging, "next match"),
-    Binding(.previous, [.character("N")], .logging, "match before"),
-    Binding(.help, [.character("?"), .function(1)], .showing, "this page"),
-    Binding(.quit, [.character("q"), .function(10)], .running, "quit; asks while jobs run"),
-    Binding(.treeOrList, [.character("t"), .function(5)], .showing, "tree or list"),
-    Binding(.timeline, [.character("3")], .showing, "the timeline"),
-    Binding(.log, [.character("l")], .showing, "log: half, full, off"),
-    Binding(.nextPane, [.tab, .backTab], .moving, "the other pane"),
-    Binding(.tag, [.character(" ")], .acting, "tag, and on to the next"),
-    Binding(.untag, [.character("U")], .acting, "untag all"),
-    Binding(.kill, [.character("X")], .acting, "kill now, without grace"),
-    Binding(.wrap, [.character("w")], .logging, "wrap long lines"),
-    Binding(.list, [.character("1")], .showing, "the list"),
-    Binding(.critical, [.character("4")], .showing, "the critical path"),
-    Binding(.events, [.character("5")], .showing, "the events"),
-    Binding(.tree, [.character("2")], .showing, "the tree"),
-    Binding(.palette, [.character(":")], .showing, "every action by its name"),
-    Binding(.drain, [.character("P")], .running, "drain: start nothing new"),
-    Binding(.moreSlots, [.character("+"), .character("=")], .running, "one slot more"),
-    Binding(.fewerSlots, [.character("-")], .running, "one slot fewer"),
-    Binding(.raise, [.character("]")], .acting, "priority up"),
-    Binding(.lower, [.character("[")], .acting, "priority down"),
-    Binding(.tagDependents, [.character("c")], .acting, "tag with its dependents"),
-    Binding(.up, [.up, .character("k")], .moving, "up"),
-    Binding(.down, [.down, .character("j")], .moving, "down"),
-    Binding(.pageUp, [.pageUp], .moving, "a page up"),
-    Binding(.pageDown, [.pageDown], .moving, "a page down"),
-    Binding(.halfUp, [.control("u")], .moving, "half a page up"),
-    Binding(.halfDown, [.control("d")], .moving, "half a page down"),
-    Binding(.first, [.character("g"), .home], .moving, "to the first"),
-    Binding(.last, [.character("G"), .end], .moving, "to the last, or follow"),
-    Binding(.left, [.left], .moving, "left: long lines, time, a branch"),
-    Binding(.right, [.right], .moving, "right"),
-    Binding(.sortNext, [.character(">"), .function(6)], .showing, "sort by the next column"),
-    Binding(.sortPrevious, [.character("<")], .showing, "sort by the column before"),
-    Binding(.invert, [.character("I")], .showing, "turn the order round"),
-    Binding(.copyAll, [.character("Y")], .logging, "copy the whole log"),
-    Binding(.times, [.character("T")], .logging, "times: relative, clock, off"),
-    Binding(.freeze, [.character("Z")], .showing, "freeze the display"),
-    Binding(.mouse, [.character("m")], .showing, "give or take the mouse"),
-    Binding(.redraw, [.control("l")], .showing, "draw the screen anew"),
+  private static let defaults = table.map { Binding(action: $0, keys: $1, section: $2, help: $3) }
+
+  private static let table: [(Action, [Key], Binding.Section, String)] = [
+    (.copy, [.character("y")], .logging, "copy line, range or command"),
+    (.range, [.character("v")], .logging, "mark a range of lines"),
+    (.follow, [.character("f")], .logging, "follow the newest line"),
+    (.copyPath, [.character("F")], .logging, "copy the path of its file"),
+    (.firstError, [.character("E")], .logging, "to the first error"),
+    (.merged, [.character("L")], .logging, "the log of many, or of one"),
+    (.cancel, [.character("x"), .function(9)], .acting, "cancel"),
+    (.pause, [.character("p"), .function(7)], .acting, "pause, or go on"),
+    (.retry, [.character("r"), .function(8)], .acting, "retry"),
+    (.retryDependents, [.character("R")], .acting, "retry with its dependents"),
+    (.back, [.escape], .moving, "back one level"),
+    (.zoom, [.enter], .showing, "one job on the whole screen"),
+    (.fold, [.character("e")], .showing, "show or hide what is under a row"),
+    (.zoomIn, [.character("i")], .showing, "timeline: zoom in"),
+    (.zoomOut, [.character("o")], .showing, "timeline: zoom out"),
+    (.zoomAll, [.character("0")], .showing, "timeline: the whole run"),
+    (.filter, [.character("/"), .function(3), .function(4)], .showing, "filter, or search the log"),
+    (.next, [.character("n")], .logging, "next match"),
+    (.previous, [.character("N")], .logging, "match before"),
+    (.help, [.character("?"), .function(1)], .showing, "this page"),
+    (.quit, [.character("q"), .function(10)], .running, "quit; asks while jobs run"),
+    (.treeOrList, [.character("t"), .function(5)], .showing, "tree or list"),
+    (.timeline, [.character("3")], .showing, "the timeline"),
+    (.log, [.character("l")], .showing, "log: half, full, off"),
+    (.nextPane, [.tab, .backTab], .moving, "the other pane"),
+    (.tag, [.character(" ")], .acting, "tag, and on to the next"),
+    (.untag, [.character("U")], .acting, "untag all"),
+    (.kill, [.character("X")], .acting, "kill now, without grace"),
+    (.wrap, [.character("w")], .logging, "wrap long lines"),
+    (.list, [.character("1")], .showing, "the list"),
+    (.critical, [.character("4")], .showing, "the critical path"),
+    (.events, [.character("5")], .showing, "the events"),
+    (.tree, [.character("2")], .showing, "the tree"),
+    (.palette, [.character(":")], .showing, "every action by its name"),
+    (.drain, [.character("P")], .running, "drain: start nothing new"),
+    (.moreSlots, [.character("+"), .character("=")], .running, "one slot more"),
+    (.fewerSlots, [.character("-")], .running, "one slot fewer"),
+    (.raise, [.character("]")], .acting, "priority up"),
+    (.lower, [.character("[")], .acting, "priority down"),
+    (.tagDependents, [.character("c")], .acting, "tag with its dependents"),
+    (.up, [.up, .character("k")], .moving, "up"),
+    (.down, [.down, .character("j")], .moving, "down"),
+    (.pageUp, [.pageUp], .moving, "a page up"),
+    (.pageDown, [.pageDown], .moving, "a page down"),
+    (.halfUp, [.control("u")], .moving, "half a page up"),
+    (.halfDown, [.control("d")], .moving, "half a page down"),
+    (.first, [.character("g"), .home], .moving, "to the first"),
+    (.last, [.character("G"), .end], .moving, "to the last, or follow"),
+    (.left, [.left], .moving, "left: long lines, time, a branch"),
+    (.right, [.right], .moving, "right"),
+    (.sortNext, [.character(">"), .function(6)], .showing, "sort by the next column"),
+    (.sortPrevious, [.character("<")], .showing, "sort by the column before"),
+    (.invert, [.character("I")], .showing, "turn the order round"),
+    (.copyAll, [.character("Y")], .logging, "copy the whole log"),
+    (.times, [.character("T")], .logging, "times: relative, clock, off"),
+    (.freeze, [.character("Z")], .showing, "freeze the display"),
+    (.mouse, [.character("m")], .showing, "give or take the mouse"),
+    (.redraw, [.control("l")], .showing, "draw the screen anew"),
   ]
 }

@@ -6,7 +6,7 @@ enum ErrorWords {
   static func areIn(_ line: String) -> Bool {
     let bytes = Array(line.utf8)
     let text = bytes.map { (0x41...0x5A).contains($0) ? $0 + 0x20 : $0 }
-    if text.starts(with: "not ok ".utf8) || phrases.contains(where: { text.holds($0) }) { return true }
+    if text.starts(with: "not ok ".utf8) || phrases.contains(where: { $0.isFound(in: text) }) { return true }
     var start = 0
     while start < text.count {
       guard text[start].isLetter else {
@@ -31,22 +31,20 @@ enum ErrorWords {
   private static let phrases = [
     "segmentation fault", "core dumped", "command not found", "no such file or directory", "permission denied",
     "undefined reference", "out of memory", "assertion failed", "cannot open", "connection refused",
-  ].map { Array($0.utf8) }
+  ].map { Needle($0) }
 
   /// Also accepts `E:` of apt, `ERR!` of npm, and names of error classes: `TypeError`, `java.io.IOException`.
   private static func isBad(_ word: Range<Int>, _ text: [UInt8], _ bytes: [UInt8]) -> Bool {
     let (lower, exact) = (Array(text[word]), bytes[word])
     // JavaScript prints missing values as `undefined`; only `undefined symbol` is an error.
-    if lower == undefined { return text[word.upperBound...].starts(with: Array(" symbol".utf8)) }
+    if lower == Array("undefined".utf8) { return text[word.upperBound...].starts(with: Array(" symbol".utf8)) }
     if words.contains(lower) { return true }
     let next = word.upperBound < text.count ? text[word.upperBound] : 0
     if lower.count == 1, exact.first == UInt8(ascii: "E"), next == UInt8(ascii: ":") { return word.lowerBound == 0 }
     if lower == Array("err".utf8) { return next == UInt8(ascii: "!") || next == UInt8(ascii: "]") }
     let isCapital = (0x41...0x5A).contains(bytes[word.lowerBound])
-    return isCapital && (exact.ends(with: "Error") || exact.ends(with: "Exception"))
+    return isCapital && ["Error", "Exception"].contains { exact.suffix($0.utf8.count).elementsEqual($0.utf8) }
   }
-
-  private static let undefined = Array("undefined".utf8)
 
   /// Whether the word is not part of a path, an option or a longer name.
   private static func stands(alone word: Range<Int>, _ text: [UInt8]) -> Bool {
@@ -95,22 +93,5 @@ extension UInt8 {
   /// Bytes of other scripts count as word characters, so that no part of a longer word matches.
   fileprivate var isOfWord: Bool {
     isLetter || (0x30...0x39).contains(self) || self == UInt8(ascii: "_") || self >= 0x80
-  }
-}
-
-extension [UInt8] {
-  fileprivate func holds(_ other: [UInt8]) -> Bool {
-    guard let first = other.first, count >= other.count else { return false }
-    for start in 0...(count - other.count) where self[start] == first {
-      if self[start..<(start + other.count)].elementsEqual(other) { return true }
-    }
-    return false
-  }
-}
-
-extension ArraySlice<UInt8> {
-  fileprivate func ends(with text: StaticString) -> Bool {
-    let end = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
-    return count >= end.count && suffix(end.count).elementsEqual(end)
   }
 }

@@ -1,53 +1,37 @@
 import JobModel
 
 /// The lines that the log pane shows, oldest first: of one job, or of many jobs in the order of their events.
-enum LogLines {
-  case job(JobID, LogRing)
-  case merged(MergedLog)
-
+struct LogLines {
   enum Source: Equatable {
     case job(JobID)
     /// The number tells one collection of the lines from the next.
     case merged(Int)
   }
 
-  var source: Source {
-    switch self {
-    case .job(let id, _): .job(id)
-    case .merged(let log): .merged(log.collection)
-    }
-  }
-
-  var isMerged: Bool { if case .merged = self { true } else { false } }
-
-  /// The number of lines in memory.
-  var count: Int {
-    switch self {
-    case .job(_, let ring): ring.count
-    case .merged(let log): log.count
-    }
-  }
-
-  var isEmpty: Bool { count == 0 }
-
+  let source: Source
+  let count: Int
   /// The number of lines that were ever written.
-  var total: Int {
-    switch self {
-    case .job(_, let ring): ring.total
-    case .merged(let log): log.total
-    }
+  let total: Int
+  private let line: (Int) -> JobLine
+
+  init(_ job: JobID, _ ring: LogRing) {
+    (source, count, total) = (.job(job), ring.count, ring.total)
+    line = { JobLine(job: job, entry: ring[$0]) }
   }
+
+  init(_ log: MergedLog) {
+    (source, count, total) = (.merged(log.collection), log.count, log.total)
+    line = { log[$0] }
+  }
+
+  var isMerged: Bool { if case .merged = source { true } else { false } }
+  var isEmpty: Bool { count == 0 }
 
   /// The number of lines that have left memory.
   var dropped: Int { total - count }
 
   /// 0 is the oldest in memory.
-  subscript(position: Int) -> JobLine {
-    switch self {
-    case .job(let id, let ring): JobLine(job: id, entry: ring[position])
-    case .merged(let log): log[position]
-    }
-  }
+  subscript(position: Int) -> JobLine { line(position) }
 
   var first: JobLine? { isEmpty ? nil : self[0] }
   var last: JobLine? { isEmpty ? nil : self[count - 1] }

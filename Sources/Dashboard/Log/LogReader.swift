@@ -1,4 +1,5 @@
 import JobModel
+import Screen
 
 /// The reader's place in the log, the marked lines, and the search.
 ///
@@ -41,7 +42,7 @@ struct LogReader {
   var mark: Int?
   var selection: LogSelection?
   /// The lines that are being read; lines that leave memory meanwhile are kept here, so that the page doesn't move.
-  private(set) var held: LogLines?
+  var held: LogLines?
 
   var query = ""
   /// The line that `n` and `N` have reached.
@@ -65,8 +66,6 @@ struct LogReader {
     cursor = last.seq
   }
 
-  mutating func releaseHeld() { held = nil }
-
   /// Resets the place for another log and keeps the search.
   mutating func leave() {
     follow()
@@ -85,7 +84,6 @@ struct LogReader {
     held = live
   }
 
-  /// The lines from the mark to the cursor.
   var marked: ClosedRange<Int>? { mark.map { min($0, cursor)...max($0, cursor) } }
 
   // MARK: Searching
@@ -108,7 +106,7 @@ struct LogReader {
     let needle = Needle(query)
     for position in from..<lines.count {
       let line = lines[position]
-      if needle.isFound(in: Needle.haystack(LogText.plain(line.entry.line.text))) { matches.append(line.seq) }
+      if needle.isFound(in: Needle.haystack(JobText(line.entry.line.text).plain)) { matches.append(line.seq) }
     }
     searched = (lines.source, query, lines[lines.count - 1].seq)
   }
@@ -120,6 +118,5 @@ struct LogReader {
     return (forward ? matches.first : matches.last).map { ($0, true) }
   }
 
-  /// The number of the current match, from 1.
   var matchNumber: Int? { currentMatch.flatMap { matches.firstIndex(of: $0) }.map { $0 + 1 } }
 }

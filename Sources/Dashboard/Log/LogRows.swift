@@ -11,9 +11,7 @@ struct LogRows {
   /// A row on the screen: a line or a part of it.
   struct Row {
     var line: JobLine
-    /// The cells of the whole line.
     var cells: [Cell]
-    /// The cells in this row.
     var range: Range<Int>
     /// 0 for the line's first row.
     var number: Int
@@ -41,40 +39,21 @@ struct LogRows {
     return rows.lastIndex { $0.startIndex <= cell } ?? 0
   }
 
-  /// Moves by `rows` within the log.
   func move(_ place: LogReader.Place, by rows: Int) -> LogReader.Place {
     guard !lines.isEmpty else { return first }
     var (position, row) = locate(place)
-    var left = abs(rows)
-    while left > 0 {
-      if rows < 0 {
-        if row > 0 {
-          let step = min(left, row)
-          row -= step
-          left -= step
-        } else if position > 0 {
-          position -= 1
-          row = height(at: position) - 1
-          left -= 1
-        } else {
-          break
-        }
-      } else {
-        let last = height(at: position) - 1
-        if row < last {
-          let step = min(left, last - row)
-          row += step
-          left -= step
-        } else if position + 1 < lines.count {
-          position += 1
-          row = 0
-          left -= 1
-        } else {
-          break
-        }
-      }
+    row += rows
+    while row < 0, position > 0 {
+      position -= 1
+      row += height(at: position)
     }
-    return LogReader.Place(line: lines[position].seq, row: row)
+    var height = height(at: position)
+    while row >= height, position + 1 < lines.count {
+      row -= height
+      position += 1
+      height = self.height(at: position)
+    }
+    return LogReader.Place(line: lines[position].seq, row: min(max(0, row), height - 1))
   }
 
   /// The first row of the last page of `height` rows.
@@ -99,7 +78,6 @@ struct LogRows {
     return max(top, min(lowest, start))
   }
 
-  /// The rows of the page that begins at `top`.
   func page(from top: LogReader.Place, height: Int) -> [Row] {
     guard !lines.isEmpty, height > 0 else { return [] }
     var (position, skip) = locate(top)

@@ -10,7 +10,6 @@ struct LogSelection: Equatable {
 
   var anchor: Spot
   var head: Spot
-  /// Whether the mouse button is still pressed.
   var isOpen = true
   /// Whether any cell is selected: a click alone selects none.
   var isMade = false

@@ -9,12 +9,6 @@ enum LogText {
     }
   }
 
-  /// The line as plain text, for searching.
-  static func plain(_ line: String) -> String { JobText(line).plain }
-
-  /// The line as the job wrote it without escape sequences, for copying.
-  static func written(_ line: String) -> String { JobText(written: line).plain }
-
   /// The word that a cell is part of, delimited by blanks, quotes and brackets so that paths and URLs are whole.
   static func word(at cell: Int, in cells: [Cell]) -> Range<Int>? {
     func isPart(_ place: Int) -> Bool {

@@ -1,7 +1,6 @@
 import Basics
 import JobModel
 
-/// A line of output and the job that wrote it.
 struct JobLine {
   var job: JobID
   var entry: LogRing.Entry
@@ -17,11 +16,10 @@ struct MergedLog {
   static let capacity = 4000
   static let byteCapacity = 1 << 20
 
-  /// The jobs whose lines are merged.
-  enum Scope: Equatable {
-    case all
-    case filter(JobFilter)
-    case tags(Set<JobID>)
+  /// The jobs whose lines are merged: the tagged ones or, without tags, those that the filter admits.
+  struct Scope: Equatable {
+    let tags: Set<JobID>
+    let filter: JobFilter
   }
 
   let scope: Scope
@@ -42,16 +40,19 @@ struct MergedLog {
     self.scope = scope
     self.collection = collection
     isMember = run.ids.map(admits)
-    var newest = NewestLines()
+    var newest = Heap<LineSource>()
     // Later jobs usually have newer lines: added first, they keep the heap's order.
     for id in run.ids.reversed() where isMember[id.index] {
+      let ring = run.jobs[id.index].log
       jobs += 1
-      total += run.jobs[id.index].log.total
-      newest.add(id, run.jobs[id.index].log)
+      total += ring.total
+      if ring.count > 0 { newest.push(LineSource(job: id, ring: ring, position: ring.count - 1)) }
     }
-    while lines.count < Self.capacity, bytes < Self.byteCapacity, let line = newest.next() {
-      lines.append(line)
-      bytes += line.entry.line.text.utf8.count
+    while lines.count < Self.capacity, bytes < Self.byteCapacity, var source = newest.pop() {
+      lines.append(source.line)
+      bytes += source.line.entry.line.text.utf8.count
+      source.position -= 1
+      if source.position >= 0 { newest.push(source) }
     }
     lines.reverse()
   }
@@ -78,33 +79,13 @@ struct MergedLog {
   }
 }
 
-/// The lines of several rings, newest first.
-private struct NewestLines {
-  /// A ring and the position of its next line; rings with newer lines come first.
-  private struct Source: Comparable {
-    var job: JobID
-    var ring: LogRing
-    var position: Int
-    var seq: Int
+/// A ring and the position of its next line; rings with newer lines come first.
+private struct LineSource: Comparable {
+  let job: JobID
+  let ring: LogRing
+  var position: Int
+  var line: JobLine { JobLine(job: job, entry: ring[position]) }
 
-    init?(_ job: JobID, _ ring: LogRing, position: Int) {
-      guard position >= 0 else { return nil }
-      (self.job, self.ring, self.position, seq) = (job, ring, position, ring[position].seq)
-    }
-
-    static func < (left: Source, right: Source) -> Bool { left.seq > right.seq }
-    static func == (left: Source, right: Source) -> Bool { left.seq == right.seq }
-  }
-
-  private var sources = Heap<Source>()
-
-  mutating func add(_ job: JobID, _ ring: LogRing) {
-    if let source = Source(job, ring, position: ring.count - 1) { sources.push(source) }
-  }
-
-  mutating func next() -> JobLine? {
-    guard let source = sources.pop() else { return nil }
-    if let rest = Source(source.job, source.ring, position: source.position - 1) { sources.push(rest) }
-    return JobLine(job: source.job, entry: source.ring[source.position])
-  }
+  static func < (left: LineSource, right: LineSource) -> Bool { left.line.seq > right.line.seq }
+  static func == (left: LineSource, right: LineSource) -> Bool { left.line.seq == right.line.seq }
 }

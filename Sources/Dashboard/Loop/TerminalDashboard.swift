@@ -20,12 +20,13 @@ package final class TerminalDashboard {
   /// Events that have been delivered and are not folded yet.
   private var backlog: ArraySlice<JobEvent> = []
   private var subscription: JobSubscription?
+  /// Nil before the dashboard runs and after its end.
   private var whenDone: (@MainActor (Departure) -> Void)?
+  private var isRunning: Bool { whenDone != nil }
   /// The timer of the next frame and the run's time at which it fires.
   private var alarm: (time: Duration, timer: any OperationTimer)?
   private var title: String?
   private var mark: View.Mark?
-  private var isRunning = false
   /// Keeps the dashboard alive while it runs; terminal, feed and clock refer to it weakly.
   private var whileRunning: TerminalDashboard?
 
@@ -46,11 +47,10 @@ package final class TerminalDashboard {
   ///
   /// Throws the terminal's error if it cannot be opened; nothing has started then.
   package func run(whenDone: @escaping @MainActor (Departure) -> Void) throws {
-    precondition(!isRunning && self.whenDone == nil, "a dashboard runs once")
+    precondition(!isRunning, "a dashboard runs once")
     terminal.setMouse(options.usesMouse)
     try terminal.open { [weak self] input in self?.receive(input) }
     self.whenDone = whenDone
-    isRunning = true
     whileRunning = self
     let subscription = feed.subscribe(on: .main) { [weak self] events in
       MainActor.assumeIsolated { self?.receive(events) }
@@ -66,13 +66,12 @@ package final class TerminalDashboard {
     guard isRunning else { return }
     terminal.suspend()
     terminal.invalidate()
-    take(.resized(terminal.size))
+    take(.input(.resized(terminal.size)))
   }
 
   /// Closes the terminal without calling `whenDone`.
   package func close() {
     guard isRunning else { return }
-    isRunning = false
     whenDone = nil
     end()
   }
@@ -80,22 +79,11 @@ package final class TerminalDashboard {
   // MARK: Messages
 
   private func receive(_ input: TerminalInput) {
-    switch input {
-    case .key(let key): take(.key(key))
-    case .mouse(let event): take(.mouse(event))
-    case .paste(let text): take(.paste(text))
-    case .resized(let size): take(.resized(size))
-    case .background(let background): setBackground(background)
-    case .closed: take(.closed)
+    if case .background(let background) = input {
+      guard background != traits.background else { return }
+      traits.background = background
     }
-  }
-
-  /// Draws again with the colours for the terminal's background.
-  private func setBackground(_ background: ScreenTraits.Background) {
-    guard isRunning, background != traits.background else { return }
-    traits.background = background
-    frames.wantAnswer(at: feed.elapsed)
-    drawOrSchedule()
+    take(.input(input))
   }
 
   private func receive(_ events: [JobEvent]) {
@@ -157,13 +145,13 @@ package final class TerminalDashboard {
     alarm?.timer.cancel()
     alarm = deadline.map { time in
       let timer = clock.schedule(after: max(.zero, time - feed.elapsed), on: .main) { [weak self] in
-        MainActor.assumeIsolated { self?.alarmFired() }
+        MainActor.assumeIsolated { self?.tick() }
       }
       return (time, timer)
     }
   }
 
-  private func alarmFired() {
+  private func tick() {
     alarm = nil
     guard isRunning else { return }
     // A tick has no effects.
@@ -192,8 +180,6 @@ package final class TerminalDashboard {
   // MARK: The end
 
   private func leave(_ departure: Departure) {
-    guard isRunning else { return }
-    isRunning = false
     let done = whenDone
     whenDone = nil
     // The last frame shows the result, on terminals that keep it.

@@ -7,7 +7,6 @@ package struct DashboardOptions: Sendable {
   /// The name of the run in the header, such as the job file's; nil for the run's own name.
   package var source: String?
   package var usesMouse: Bool
-  /// The time zone of wall clock times.
   package var timeZone: TimeZone
   package var keys: KeyMap
   /// Styles that replace those of the theme.

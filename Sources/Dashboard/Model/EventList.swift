@@ -24,7 +24,6 @@ struct EventList {
   /// The number of jobs that the run started with.
   private var declared: Int
 
-  /// A list of the events that follow `run`.
   init(after run: Run) {
     lost = run.nextSeq
     declared = run.start?.jobs ?? 0
@@ -52,7 +51,6 @@ struct EventList {
     known = max(known, first)
   }
 
-  /// The row of the cursor.
   var row: Int? {
     guard let cursor else { return rows.isEmpty ? nil : rows.count - 1 }
     return rows.lastIndex { $0 <= cursor } ?? (rows.isEmpty ? nil : 0)

@@ -1,6 +1,5 @@
 import JobModel
 
-/// A fact as a line of the event list.
 extension JobFact {
   /// The job of the fact; nil for a fact of the run itself.
   var job: JobID? {

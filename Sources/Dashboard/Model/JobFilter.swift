@@ -2,14 +2,17 @@ import JobModel
 
 /// The jobs that the list shows: terms that must all match, as in `fetch state:failed !kind:shell`.
 struct JobFilter: Equatable {
-  private enum Test: Equatable {
-    case name(Needle)
-    case state(String)
-    case kind(String)
+  /// What a term is compared with; the raw value is its prefix.
+  private enum Field: String, CaseIterable {
+    case state = "state:"
+    case kind = "kind:"
+    case name = ""
   }
 
   private struct Term: Equatable {
-    var test: Test
+    var field: Field
+    var word: String
+    var needle: Needle
     var isInverted: Bool
   }
 
@@ -20,23 +23,13 @@ struct JobFilter: Equatable {
 
   init(_ text: String) {
     self.text = text
-    terms = text.split(separator: " ").compactMap { word in
-      let isInverted = word.hasPrefix("!")
-      let rest = isInverted ? word.dropFirst() : word
-      let test: Test =
-        if rest.hasPrefix("state:") {
-          .state(rest.dropFirst(6).lowercased())
-        } else if rest.hasPrefix("kind:") {
-          .kind(rest.dropFirst(5).lowercased())
-        } else {
-          .name(Needle(String(rest)))
-        }
+    terms = text.split(separator: " ").compactMap { part in
+      let isInverted = part.hasPrefix("!")
+      let rest = part.dropFirst(isInverted ? 1 : 0)
+      let field = Field.allCases.first { rest.hasPrefix($0.rawValue) } ?? .name
+      let word = rest.dropFirst(field.rawValue.count).lowercased()
       // An incomplete term excludes nothing.
-      switch test {
-      case .name(let needle) where needle.isEmpty: return nil
-      case .state(""), .kind(""): return nil
-      default: return Term(test: test, isInverted: isInverted)
-      }
+      return word.isEmpty ? nil : Term(field: field, word: word, needle: Needle(word), isInverted: isInverted)
     }
   }
 
@@ -46,10 +39,10 @@ struct JobFilter: Equatable {
   func admits(name: [UInt8], state: StateClass?, kind: String) -> Bool {
     terms.allSatisfy { term in
       let holds =
-        switch term.test {
-        case .name(let needle): needle.isFound(in: name)
-        case .state(let word): state.map { $0.names.contains { $0.hasPrefix(word) } } ?? false
-        case .kind(let word): kind.hasPrefix(word)
+        switch term.field {
+        case .name: term.needle.isFound(in: name)
+        case .state: state?.names.contains { $0.hasPrefix(term.word) } == true
+        case .kind: kind.hasPrefix(term.word)
         }
       return holds != term.isInverted
     }
@@ -107,9 +100,7 @@ struct FilteredJobs {
 struct Needle: Equatable {
   private let bytes: [UInt8]
 
-  init(_ text: String) { bytes = Array(text.lowercased().utf8) }
-
-  var isEmpty: Bool { bytes.isEmpty }
+  init(_ text: String) { bytes = Self.haystack(text) }
 
   /// A text in the form in which `isFound(in:)` searches.
   static func haystack(_ text: String) -> [UInt8] { Array(text.lowercased().utf8) }

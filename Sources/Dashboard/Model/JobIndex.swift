@@ -70,27 +70,20 @@ struct JobIndex {
   }
 
   /// Call after the run has applied the job's progress.
-  mutating func report(_ id: JobID, _ run: Run) { weigh(id, run, isOpen: isOpen(id, run)) }
+  mutating func report(_ id: JobID, _ run: Run) {
+    let share = isOpen(id, run) ? run.jobs[id.index].progress?.fraction ?? 0 : 0
+    let new = Int64((share * Self.whole).rounded())
+    sumOfParts += new - parts[id.index]
+    parts[id.index] = new
+  }
 
   private mutating func enter(_ id: JobID, _ run: Run) {
-    let isOpen = isOpen(id, run)
-    if isOpen {
-      open.insert(id)
-    } else {
-      open.remove(id)
-    }
-    weigh(id, run, isOpen: isOpen)
+    if isOpen(id, run) { open.insert(id) } else { open.remove(id) }
+    report(id, run)
   }
 
   private func isOpen(_ id: JobID, _ run: Run) -> Bool {
     run.jobs[id.index].state.isActive || classes[id.index] == .backingOff
-  }
-
-  private mutating func weigh(_ id: JobID, _ run: Run, isOpen: Bool) {
-    let share = isOpen ? run.jobs[id.index].progress?.fraction ?? 0 : 0
-    let new = Int64((share * Self.whole).rounded())
-    sumOfParts += new - parts[id.index]
-    parts[id.index] = new
   }
 
   private static func isPending(_ state: StateClass) -> Bool { !state.isTerminal && state != .executing }

@@ -11,16 +11,10 @@ enum SortColumn: String, CaseIterable {
   /// The timeline's: by the first attempt; jobs without attempts follow.
   case start
 
-  /// The columns of the list.
   static let allCases: [SortColumn] = [.attention, .name, .progress, .rate, .time, .eta]
 
   /// Whether a job's place changes with its progress or as time passes.
-  var movesWithTime: Bool {
-    switch self {
-    case .attention, .name, .start: false
-    case .progress, .rate, .time, .eta: true
-    }
-  }
+  var movesWithTime: Bool { [.progress, .rate, .time, .eta].contains(self) }
 }
 
 /// The jobs that the filter admits, in the order of the list.
@@ -68,7 +62,6 @@ struct JobOrder {
     changed.append(id.index)
   }
 
-  /// Marks every job.
   mutating func invalidate() {
     mustSort = true
     mustGroup = true
@@ -77,11 +70,9 @@ struct JobOrder {
   mutating func setSort(_ column: SortColumn, inverted: Bool) {
     sort = column
     isInverted = inverted
-    mustSort = true
-    mustGroup = true
+    invalidate()
   }
 
-  /// Shows or hides the jobs that were skipped because of a job.
   mutating func toggle(_ id: JobID) {
     if unfolded.remove(id) == nil { unfolded.insert(id) }
     mustRow = true
@@ -95,7 +86,6 @@ struct JobOrder {
     return place < rows.count && rows[place] == id ? place : nil
   }
 
-  /// The number of rows from `row` on in each class.
   func counts(_ index: JobIndex, from row: Int) -> [Int] {
     guard row < rows.count / 2 else { return index.counts(of: rows[min(row, rows.count)...]) }
     return zip(rowCounts ?? index.counts, index.counts(of: rows[..<max(0, row)])).map { $0 - $1 }
@@ -147,7 +137,6 @@ struct JobOrder {
     rowCounts = index.counts(of: rows)
   }
 
-  /// Finds the skipped jobs that follow their cause.
   private mutating func group(_ run: Run, _ index: JobIndex, isFiltered: Bool) {
     for ids in skipped.values { for id in ids { isUnder[id.index] = false } }
     skipped = [:]
@@ -156,16 +145,11 @@ struct JobOrder {
     for id in sorted {
       let job = id.index
       wasSkipped[job] = index.classes[job] == .skipped
-      guard wasSkipped[job], let cause = cause(of: job, run, index) else { continue }
+      // A job follows its cause unless that was itself skipped.
+      guard case .skipped(let cause) = run.jobs[job].state, index.classes[cause.index] != .skipped else { continue }
       isUnder[job] = true
       skipped[cause, default: []].append(id)
     }
-  }
-
-  /// The job that a skipped one follows; nil if that was itself skipped.
-  private func cause(of job: Int, _ run: Run, _ index: JobIndex) -> JobID? {
-    guard case .skipped(let cause) = run.jobs[job].state else { return nil }
-    return index.classes[cause.index] == .skipped ? nil : cause
   }
 
   private mutating func resize(_ run: Run) {
@@ -234,7 +218,6 @@ struct JobOrder {
     sorted = merged
   }
 
-  /// The sort key of a job; smaller keys come first.
   private mutating func key(_ job: Int, _ run: Run, _ index: JobIndex, now: Duration) -> Double {
     let key =
       switch sort {

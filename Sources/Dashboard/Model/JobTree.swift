@@ -32,7 +32,6 @@ struct JobTree {
 
   mutating func invalidate() { isStale = true }
 
-  /// Hides or shows a job's needs.
   mutating func toggle(_ id: JobID) {
     if folded.remove(id) == nil { folded.insert(id) }
     isStale = true

@@ -1,6 +1,5 @@
 import JobModel
 
-/// The log that the pane shows.
 extension Model {
   /// Whether the pane shows the lines of many jobs; a zoomed job has its own log.
   var showsMerged: Bool { log.isMerged && page != .zoom }
@@ -10,8 +9,8 @@ extension Model {
 
   /// The same log as it is in memory now, whatever the reader holds.
   var liveLines: LogLines? {
-    if showsMerged, let merged { return .merged(merged) }
-    return cursor.map { .job($0, run.jobs[$0.index].log) }
+    if showsMerged, let merged { return LogLines(merged) }
+    return cursor.map { LogLines($0, run.jobs[$0.index].log) }
   }
 
   /// The line that keys act on: the cursor's, or the newest while the log follows.
@@ -42,7 +41,6 @@ extension Model {
     return run.logPath(line.job, attempt: attempt ?? line.entry.attempt)
   }
 
-  /// Whether keys act on lines of the log and no range is being marked.
   var readsLog: Bool { focus == .log && log.mark == nil && lines?.isEmpty == false }
 
   /// Whether a file has more than the pane can show.

@@ -25,11 +25,8 @@ extension Model {
 
   /// The number of rows from `row` on in each state class, by its raw value.
   func counts(from row: Int) -> [Int] {
-    switch panel {
-    case .list: return order.counts(index, from: row)
-    case .tree: return index.counts(of: tree.rows[row...].lazy.map(\.job))
-    case .timeline, .critical, .events: return index.counts(of: (row..<rowCount).lazy.compactMap { job(row: $0) })
-    }
+    panel == .list
+      ? order.counts(index, from: row) : index.counts(of: (row..<rowCount).lazy.compactMap { job(row: $0) })
   }
 
   /// The rows that the filter admits, as text: of all jobs, or of the events.
@@ -117,15 +114,9 @@ extension Model {
   /// The jobs that an action is for: the tagged ones in their order in the graph, or the cursor's.
   var targets: [JobID] { tags.isEmpty ? cursor.map { [$0] } ?? [] : tags.sorted() }
 
-  func someTarget(_ test: (StateClass) -> Bool) -> Bool { anyTarget { _, state in test(state) } }
-
-  func someTarget(able ability: JobAbility, _ test: (StateClass) -> Bool) -> Bool {
-    anyTarget { id, state in test(state) && isAble(id, ability) }
-  }
-
-  private func anyTarget(_ test: (JobID, StateClass) -> Bool) -> Bool {
-    if tags.isEmpty { return cursor.map { test($0, index.classes[$0.index]) } ?? false }
-    return tags.contains { test($0, index.classes[$0.index]) }
+  func someTarget(able ability: JobAbility? = nil, _ test: (StateClass) -> Bool) -> Bool {
+    func isMet(_ id: JobID) -> Bool { test(index.classes[id.index]) && ability.map { isAble(id, $0) } != false }
+    return tags.isEmpty ? cursor.map(isMet) ?? false : tags.contains(where: isMet)
   }
 
   /// Whether jobs of this kind of work support it.
@@ -138,25 +129,10 @@ extension Model {
 }
 
 extension StateClass {
-  var isPausable: Bool {
-    switch self {
-    case .executing, .backingOff, .ready, .waiting: true
-    default: false
-    }
-  }
+  var isPausable: Bool { [.executing, .backingOff, .ready, .waiting].contains(self) }
 
   /// A skipped job is retried by retrying its cause with dependents.
-  var isRetryable: Bool {
-    switch self {
-    case .failed, .timedOut, .allowedFailure, .cancelled: true
-    default: false
-    }
-  }
+  var isRetryable: Bool { [.failed, .timedOut, .allowedFailure, .cancelled].contains(self) }
 
-  var hasPriority: Bool {
-    switch self {
-    case .waiting, .ready, .backingOff: true
-    default: false
-    }
-  }
+  var hasPriority: Bool { [.waiting, .ready, .backingOff].contains(self) }
 }

@@ -82,7 +82,6 @@ struct Model {
   var cursor: JobID?
   /// Whether a person has moved the cursor; until then it moves from an ended job to one that executes.
   var isCursorTaken = false
-  /// The first row of the list on the screen.
   var top = 0
   /// Whether the list scrolls with its cursor; the mouse wheel scrolls without it.
   var showsCursor = true
@@ -207,10 +206,8 @@ struct Model {
     log.search(lines)
   }
 
-  /// The tagged jobs or, without tags, the jobs that the filter admits.
   private var mergedScope: MergedLog.Scope {
-    if !tags.isEmpty { return .tags(tags) }
-    return filter.isEmpty ? .all : .filter(filter)
+    MergedLog.Scope(tags: tags, filter: tags.isEmpty ? filter : .everything)
   }
 
   private mutating func collectMerged() {
@@ -220,13 +217,10 @@ struct Model {
   }
 
   private func isMerged(_ id: JobID, _ scope: MergedLog.Scope) -> Bool {
-    switch scope {
-    case .all: return true
-    case .tags(let tags): return tags.contains(id)
-    case .filter(let filter):
-      let job = run.jobs[id.index].job
-      return filter.admits(name: Needle.haystack(job.name), state: index.classes[id.index], kind: job.work.kind)
-    }
+    guard scope.tags.isEmpty else { return scope.tags.contains(id) }
+    let job = run.jobs[id.index].job
+    return scope.filter.isEmpty
+      || scope.filter.admits(name: Needle.haystack(job.name), state: index.classes[id.index], kind: job.work.kind)
   }
 
   /// Called for a job that was added or changed its state.

@@ -36,6 +36,11 @@ struct PathForecast {
   /// Whether a job decides when the run ends; none does where all jobs are independent.
   func isCritical(_ id: JobID) -> Bool { onChain.count > 1 && onChain.contains(id) }
 
+  /// Slack as text, rounded to milliseconds first: rounding errors would change a steady slack as time passes.
+  static func text(slack: Duration) -> String {
+    "~" + Format.time(.milliseconds(Int64((slack / .milliseconds(1)).rounded())))
+  }
+
   /// Computes the forecast again after events, once it is old enough for the size of the graph; without `isWhole`, only
   /// chain and slack.
   mutating func update(_ run: Run, _ index: JobIndex, now: Duration, isWhole: Bool) {

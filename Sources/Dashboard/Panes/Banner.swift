@@ -3,14 +3,8 @@ import Screen
 
 /// A line across the screen for urgent information; most of the time there is none.
 struct Banner {
-  private enum Tone {
-    case danger
-    case warning
-    case calm
-  }
-
   let text: String
-  private let tone: Tone
+  private let style: KeyPath<Theme, Style>
 
   static func isShown(_ model: Model) -> Bool { model.isFrozen || model.isOver || model.live.stopping != nil }
 
@@ -18,7 +12,7 @@ struct Banner {
     let run = model.live
     let quit = model.keys.label(.quit) ?? "Ctrl-C"
     if run.summary == nil, !run.isComplete, let stopping = run.stopping {
-      tone = .danger
+      style = \.danger
       let who = Self.running(run, model)
       if stopping.level == .kill {
         text = "Killing \(who)."
@@ -31,24 +25,19 @@ struct Banner {
         }
       }
     } else if model.isFrozen {
-      tone = .warning
+      style = \.warning
       let news = (model.behind?.nextSeq ?? 0) - model.run.nextSeq
       let hint = model.keys.hint(.freeze, "shows it")
       text =
         "FROZEN at \(Format.steadyTime(model.run.time)); the run goes on (\(Format.count(news, "event"))). \(hint)"
     } else {
-      tone = run.counts.failed > run.counts.allowed ? .danger : .calm
+      style = run.counts.failed > run.counts.allowed ? \.danger : \.good
       text = Self.ending(run, model.keys)
     }
   }
 
   func draw(_ frame: inout Frame, _ area: Rect, _ theme: Theme) {
-    let style =
-      switch tone {
-      case .danger: theme.danger
-      case .warning: theme.warning
-      case .calm: theme.good
-      }
+    let style = theme[keyPath: style]
     frame.fill(area, style: style)
     frame.put(theme.elision.end(text, to: area.width - 2), x: area.x + 1, y: area.y, style: style)
   }

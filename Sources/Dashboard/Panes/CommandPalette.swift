@@ -52,7 +52,6 @@ struct CommandPalette {
     return Rect(x: box.x + 1, y: box.y + 1, width: box.width - 2, height: box.height - 2)
   }
 
-  /// Draws a row; an action that is not enabled is dimmed.
   private func drawRow(_ binding: Binding, _ frame: inout Frame, _ row: Rect) {
     let isOn = binding.action.isEnabled(in: model)
     let keys = theme.names(binding.keys)

@@ -59,7 +59,8 @@ struct CriticalPane {
     }
     if let finish = model.path.forecast?.finish(row.job) { put(guess + Format.time(finish), fields.ends, theme.dim) }
     if let slack = row.slack {
-      put(row.link == nil ? "~" + Format.time(slack) : "none", fields.slack, row.link == nil ? .plain : theme.dim)
+      put(
+        row.link == nil ? PathForecast.text(slack: slack) : "none", fields.slack, row.link == nil ? .plain : theme.dim)
     }
     if let saving = row.saving, saving >= .milliseconds(500) {
       put("~" + Format.time(saving), fields.saving, theme.accent)

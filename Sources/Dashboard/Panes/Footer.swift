@@ -12,13 +12,11 @@ struct Footer {
     case .filter(let editor): drawLine(editor, &frame, area, hint: model.found)
     case .palette(let editor, _): drawLine(editor, &frame, area, hint: "", sign: ":")
     case .confirm(let action): drawConfirmation(action, &frame, area)
-    case .search(let editor): drawLine(editor, &frame, area, hint: found)
+    case .search(let editor):
+      let found = model.log.query.isEmpty ? "" : Format.count(model.log.matches.count, "line")
+      drawLine(editor, &frame, area, hint: found)
     case nil: drawKeys(&frame, area)
     }
-  }
-
-  private var found: String {
-    model.log.query.isEmpty ? "" : Format.count(model.log.matches.count, "line")
   }
 
   private func drawQuestion(_ frame: inout Frame, _ area: Rect) {

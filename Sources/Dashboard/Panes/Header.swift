@@ -21,12 +21,6 @@ struct Header {
     return "RUN"
   }
 
-  private struct Item {
-    var spans: [TextSpan]
-    /// The item with the least worth is left out first.
-    var worth: Int
-  }
-
   func draw(_ frame: inout Frame, _ area: Rect) {
     drawCounts(&frame, area)
     drawShares(&frame, Rect(x: area.x, y: area.y + 1, width: area.width, height: 1))
@@ -37,8 +31,9 @@ struct Header {
     let counts = run.counts
     let slots = "slots \(counts.active)/\(Run.slotsText(run.slots))"
     let room = area.width - 2 - slots.count - 2
-    var items: [Item] = []
-    func item(_ worth: Int, _ spans: TextSpan...) { items.append(Item(spans: spans, worth: worth)) }
+    // The item with the least worth is left out first.
+    var items: [(worth: Int, spans: [TextSpan])] = []
+    func item(_ worth: Int, _ spans: TextSpan...) { items.append((worth, spans)) }
     let word = Self.word(model)
     item(9, TextSpan(" \(word) ", badge(word)))
     item(8, TextSpan(Format.steadyTime(model.elapsed(at: now)), theme.bold))
@@ -67,9 +62,7 @@ struct Header {
     }
     let name = theme.elision.middle(model.name, to: max(8, min(30, room - width() - 2)))
     var x = 1 + frame.put(name, x: 1, y: area.y, style: theme.bold) + 2
-    for item in items {
-      x += frame.put(item.spans, x: x, y: area.y, limit: area.width - x) + 2
-    }
+    for item in items { x += frame.put(item.spans, x: x, y: area.y, limit: area.width - x) + 2 }
     guard x + slots.count < area.width else { return }
     frame.put(
       [
@@ -109,13 +102,10 @@ struct Header {
       (left, theme.letter(.skipped), theme.dim),
     ]
     let cells = Self.cells(parts.map(\.count), of: total, width: width)
-    var spans: [TextSpan] = []
-    for (part, cells) in zip(parts, cells) {
-      spans.append(TextSpan(String(repeating: part.sign, count: cells), part.style))
-    }
     let rest = width - cells.reduce(0, +)
-    spans.append(TextSpan(String(repeating: theme.letter(.waiting), count: rest), theme.dim))
-    frame.put(spans, x: 1, y: area.y)
+    let spans = zip(parts, cells).map { TextSpan(String(repeating: $0.sign, count: $1), $0.style) }
+    frame.put(
+      spans + [TextSpan(String(repeating: theme.letter(.waiting), count: rest), theme.dim)], x: 1, y: area.y)
     frame.put(percent, endingAt: area.x + 1 + width + 6, y: area.y, style: theme.bold)
     guard !chain.isEmpty else { return }
     frame.put(

@@ -26,10 +26,31 @@ struct HelpPage {
     // Key names differ in width between ASCII and Unicode; the ASCII ones are measured, so that both have one height.
     let namesWidth = keys.bindings.map { binding in binding.keys.map { $0.name() }.joined(separator: " ").count }
     let indent = min(20, max(10, (namesWidth.max() ?? 0) + 1))
-    var blocks = Binding.Section.allCases.map { block($0, theme, keys, indent: indent) }
-    blocks.append(words(theme, indent: indent))
-    blocks.append(letters(theme, indent: indent))
-    blocks.append(marks(theme, indent: indent))
+    func block(_ title: String, _ rows: [(sign: TextSpan, text: String)]) -> [[TextSpan]] {
+      [[TextSpan(title, theme.bold)]] + rows.map { [$0.sign, .blanks(indent - $0.sign.width), TextSpan($0.text)] }
+    }
+    func key(_ text: String) -> TextSpan { TextSpan(text.padding(to: indent), theme.key) }
+    let blocks =
+      Binding.Section.allCases.map { section in
+        let bindings = keys.bindings.filter { $0.section == section }
+        return block(
+          section.rawValue,
+          bindings.map { (key(theme.elision.end(theme.names($0.keys), to: indent - 1)), $0.help) })
+      } + [
+        block(
+          "Words of a filter",
+          [
+            (key("text"), "name holds it"), (key("state:"), "failed, ready, ok ..."),
+            (key("kind:"), "shell, download ..."), (key("!word"), "not that"),
+          ]),
+        block("Letters", StateClass.allCases.map { (TextSpan(theme.letter($0), theme.style($0)), $0.word) }),
+        block(
+          "Marks of the log",
+          [
+            (TextSpan(theme.stderrMark, theme.held), "a line of stderr"),
+            (TextSpan(theme.noteMark, theme.accent), "said by opdash"),
+          ]),
+      ]
     // Two columns where they fit, with half of the blocks each.
     let columnWidth = blocks.joined().map(\.width).max() ?? 0
     guard width >= columnWidth * 2 + 3 else { return Array(blocks.joined(separator: [[]])) }
@@ -43,50 +64,6 @@ struct HelpPage {
         right += (right.isEmpty ? [] : [[]]) + block
       }
     }
-    return (0..<max(left.count, right.count)).map { row in
-      let first = row < left.count ? left[row] : []
-      let pad = TextSpan(String(repeating: " ", count: columnWidth + 2 - first.width))
-      return row < right.count ? first + [pad] + right[row] : first
-    }
-  }
-
-  private static func block(
-    _ section: Binding.Section, _ theme: Theme, _ keys: KeyMap, indent: Int
-  ) -> [[TextSpan]] {
-    let rows = keys.bindings.filter { $0.section == section }.map { binding in
-      let names = theme.elision.end(theme.names(binding.keys), to: indent - 1)
-      return [TextSpan(names.padding(to: indent), theme.key), TextSpan(binding.help)]
-    }
-    return [[TextSpan(section.rawValue, theme.bold)]] + rows
-  }
-
-  /// The terms of a filter.
-  private static func words(_ theme: Theme, indent: Int) -> [[TextSpan]] {
-    let rows = [
-      ("text", "name holds it"), ("state:", "failed, ready, ok ..."), ("kind:", "shell, download ..."),
-      ("!word", "not that"),
-    ]
-    return [[TextSpan("Words of a filter", theme.bold)]]
-      + rows.map { [TextSpan($0.0.padding(to: indent), theme.key), TextSpan($0.1)] }
-  }
-
-  /// The marks of lines of the log.
-  private static func marks(_ theme: Theme, indent: Int) -> [[TextSpan]] {
-    let rows = [
-      (TextSpan(theme.stderrMark, theme.held), "a line of stderr"),
-      (TextSpan(theme.noteMark, theme.accent), "said by opdash"),
-    ]
-    return [[TextSpan("Marks of the log", theme.bold)]]
-      + rows.map { [$0.0, TextSpan(String(repeating: " ", count: indent - 1)), TextSpan($0.1)] }
-  }
-
-  private static func letters(_ theme: Theme, indent: Int) -> [[TextSpan]] {
-    let rows = StateClass.allCases.map { state in
-      [
-        TextSpan(theme.letter(state), theme.style(state)), TextSpan(String(repeating: " ", count: indent - 1)),
-        TextSpan(state.word),
-      ]
-    }
-    return [[TextSpan("Letters", theme.bold)]] + rows
+    return left.beside(right, at: columnWidth + 2)
   }
 }

@@ -62,8 +62,7 @@ struct JobList {
 
   private func drawNothing(_ frame: inout Frame, _ area: Rect) {
     let text =
-      model.run.start == nil || !model.filter.isEmpty
-      ? (model.filter.isEmpty ? "no run yet" : "no job matches \(model.filter.text)") : "no jobs"
+      !model.filter.isEmpty ? "no job matches \(model.filter.text)" : model.run.start == nil ? "no run yet" : "no jobs"
     frame.put(theme.elision.end(text, to: area.width - 4), x: area.x + 3, y: area.y, style: theme.dim)
   }
 
@@ -79,8 +78,10 @@ struct JobList {
 
   private func name(_ id: JobID, row: Int) -> Name {
     guard model.panel == .tree else {
-      let isUnder = model.groupsSkipped && model.index.classes[id.index] == .skipped && isGrouped(id)
-      return Name(lead: isUnder ? theme.pick("└ ", "\\ ") : "")
+      guard model.groupsSkipped, case .skipped(let cause) = model.run.jobs[id.index].state,
+        model.order.unfolded.contains(cause)
+      else { return Name() }
+      return Name(lead: theme.pick("└ ", "\\ "))
     }
     let tree = model.tree
     let place = tree.rows[row]
@@ -93,11 +94,6 @@ struct JobList {
       if uses > 1 { name.tail += theme.pick(" ×", " x") + "\(uses)" }
     }
     return name
-  }
-
-  private func isGrouped(_ id: JobID) -> Bool {
-    guard case .skipped(let cause) = model.run.jobs[id.index].state else { return false }
-    return model.order.unfolded.contains(cause)
   }
 
   /// The lines from a job to its dependent; below `JobTree.deepest`, only the nearest.
@@ -138,12 +134,8 @@ struct JobList {
     } else {
       drawStanding(id, record, state, &frame, area)
     }
-    drawTime(record, secondary, &frame, area)
-  }
-
-  private func drawTime(_ record: JobRecord, _ style: Style, _ frame: inout Frame, _ area: Rect) {
     guard let time = columns.time, let elapsed = shownTime(record) else { return }
-    frame.put(Format.time(elapsed), endingAt: area.x + time.end, y: area.y, style: style)
+    frame.put(Format.time(elapsed), endingAt: area.x + time.end, y: area.y, style: secondary)
   }
 
   /// The time of the executing or last attempt; nil for a job that waits.
@@ -155,19 +147,9 @@ struct JobList {
   }
 
   private func drawProgress(_ id: JobID, _ record: JobRecord, _ frame: inout Frame, _ area: Rect) {
-    let style = theme.style(.executing)
-    let progress = columns.progress
-    let x = area.x + progress.x
-    let bar = Bar(theme: theme)
-    if let share = record.progress?.fraction {
-      if progress.width >= 12 {
-        frame.put(bar.determinate(share, width: progress.width - 5, style: style), x: x, y: area.y)
-      }
-      frame.put(Format.percent(share), endingAt: x + progress.width, y: area.y)
-    } else {
-      let step = Int(now / Bar.animationStep)
-      frame.put(bar.indeterminate(step: step, width: progress.width - 5, style: style), x: x, y: area.y)
-    }
+    Bar(theme: theme).draw(
+      record.progress?.fraction, now: now, &frame, x: area.x + columns.progress.x, y: area.y,
+      width: columns.progress.width - 5)
     if let column = columns.rate, let rate = record.rate, let unit = record.progress?.unit {
       frame.put(Format.rate(rate, unit), endingAt: area.x + column.end, y: area.y)
     }
@@ -201,32 +183,22 @@ struct JobList {
       if columns.why == nil { words.status = short(words.status, beside: words.reason) }
     }
     let x = columns.progress.x
-    let hasTime = shownTime(record) != nil
-    let end =
-      if hasTime, let time = columns.time {
-        time.end - Format.time(shownTime(record) ?? .zero).count - 1
-      } else {
-        columns.why.map { $0.x - 1 } ?? area.width - 1
-      }
-    let room = end - x
+    let time = columns.time.flatMap { column in shownTime(record).map { column.end - Format.time($0).count - 1 } }
+    let room = (time ?? columns.why.map { $0.x - 1 } ?? area.width - 1) - x
     let style = state == .waiting || state == .skipped || state.attention == 5 ? theme.dim : theme.style(state)
-    func putStatus(_ text: String) {
+    func putStatus(_ text: String, to room: Int) {
       frame.put(theme.elision.end(text, to: room), x: area.x + x, y: area.y, style: style)
     }
-    guard let why = columns.why else { return putStatus(words.whole) }
-    let fits = TextWidth.of(words.reason) < why.width
-    if fits || words.isHint {
-      putStatus(words.status)
-      let reasonStyle = words.isHint ? theme.accent : theme.dim
-      frame.put(theme.elision.end(words.reason, to: why.width - 1), x: area.x + why.x, y: area.y, style: reasonStyle)
-    } else if TextWidth.of(words.whole) <= room || !hasTime {
+    guard let why = columns.why else { return putStatus(words.whole, to: room) }
+    let hasTime = shownTime(record) != nil
+    let fits = TextWidth.of(words.reason) < why.width || words.isHint
+    if !fits, !hasTime || TextWidth.of(words.whole) <= room {
       // No column is between the two, so that the text may extend to the edge.
-      let text = theme.elision.end(words.whole, to: hasTime ? room : area.width - 1 - x)
-      frame.put(text, x: area.x + x, y: area.y, style: style)
-    } else {
-      putStatus(words.status)
-      frame.put(theme.elision.end(words.reason, to: why.width - 1), x: area.x + why.x, y: area.y, style: theme.dim)
+      return putStatus(words.whole, to: hasTime ? room : area.width - 1 - x)
     }
+    putStatus(words.status, to: room)
+    let reasonStyle = words.isHint ? theme.accent : theme.dim
+    frame.put(theme.elision.end(words.reason, to: why.width - 1), x: area.x + why.x, y: area.y, style: reasonStyle)
   }
 
   /// Both texts in one column, the second whole.
@@ -281,18 +253,14 @@ struct LastLine {
     }
     if !model.tags.isEmpty { right = "\(model.tags.count) tagged  " + right }
     let room = area.width - 2 - TextWidth.of(right) - 2
-    if room > 12 { draw(left, &frame, area, room: room) }
+    var used = 0
+    for span in left where room > 12 && used < room {
+      let text = theme.elision.end(span.text, to: room - used)
+      used += frame.put(text, x: area.x + 1 + used, y: area.y, style: span.style)
+    }
     let start = max(area.x + 1, area.maxX - 1 - TextWidth.of(right))
     frame.put(
       right, x: start, y: area.y, limit: area.maxX - start,
       style: model.filter.isEmpty ? theme.dim : theme.accent)
-  }
-
-  private func draw(_ spans: [TextSpan], _ frame: inout Frame, _ area: Rect, room: Int) {
-    var used = 0
-    for span in spans where used < room {
-      let text = theme.elision.end(span.text, to: room - used)
-      used += frame.put(text, x: area.x + 1 + used, y: area.y, style: span.style)
-    }
   }
 }

@@ -152,12 +152,7 @@ struct LogBar {
 
   private func title(room: Int) -> [TextSpan] {
     if model.showsMerged, let merged = model.merged {
-      let kind =
-        switch merged.scope {
-        case .all: ""
-        case .tags: "tagged "
-        case .filter: "found "
-        }
+      let kind = !merged.scope.tags.isEmpty ? "tagged " : merged.scope.filter.isEmpty ? "" : "found "
       return [TextSpan(" log: ", theme.dim), TextSpan(Format.count(merged.jobs, "\(kind)job") + " ", theme.bold)]
     }
     guard let record = model.record else { return [] }

@@ -104,7 +104,6 @@ struct TimelinePane {
     if showsPresent { frame.put(word, x: start + present, y: area.y, style: theme.key) }
   }
 
-  /// The meaning of the signs.
   private var legend: [TextSpan] {
     let parts: [(Mark, String)] = [
       (.executing, "executing"), (.expected, "expected"), (.needs, "for needs"), (.slot, "slot"), (.pool, "pool"),
@@ -116,7 +115,8 @@ struct TimelinePane {
 
   // MARK: A row
 
-  private enum Mark: Int, Comparable {
+  /// In a cell with several marks the last of these is drawn.
+  private enum Mark: Int {
     case nothing
     case expected
     case needs
@@ -130,8 +130,6 @@ struct TimelinePane {
     case executing
     case failed
     case cancelled
-
-    static func < (left: Mark, right: Mark) -> Bool { left.rawValue < right.rawValue }
   }
 
   private func sign(_ mark: Mark) -> String {
@@ -216,19 +214,17 @@ struct TimelinePane {
     return nil
   }
 
-  private func isPaused(_ record: JobRecord, after place: Int) -> Bool {
-    place + 1 < record.phases.count && record.phases[place + 1].kind == .paused
-  }
-
   /// The mark of each cell: the greatest of its marks.
   private func marks(_ id: JobID, _ scale: TimeWindow.Scale) -> [Mark] {
     var marks = [Mark](repeating: .nothing, count: scale.width)
     func put(_ mark: Mark, _ from: Duration, _ to: Duration) {
       let first = scale.cell(from)
       // A phase that ends at the start of a cell is not in it; an execution always has a cell.
-      let last = max(scale.cell(to - .nanoseconds(1)), mark >= .paused ? first : first - 1)
+      let last = max(scale.cell(to - .nanoseconds(1)), mark.rawValue >= Mark.paused.rawValue ? first : first - 1)
       guard last >= 0, first < scale.width, first <= last else { return }
-      for cell in max(0, first)...min(last, scale.width - 1) { marks[cell] = max(marks[cell], mark) }
+      for cell in max(0, first)...min(last, scale.width - 1) where marks[cell].rawValue < mark.rawValue {
+        marks[cell] = mark
+      }
     }
     let record = model.run.jobs[id.index]
     if record.phases.count == 0 { put(.needs, record.since, elapsed) }
@@ -242,18 +238,17 @@ struct TimelinePane {
       case .backingOff: put(.backOff, phase.start, end)
       case .paused: put(.paused, phase.start, end)
       case .executing:
-        let last = end - .nanoseconds(1)
+        let isPaused = place + 1 < record.phases.count && record.phases[place + 1].kind == .paused
+        let (mark, ending): (Mark, Mark?) =
+          switch outcome(record, of: place) {
+          case nil: (.executing, nil)
+          case .failed, .backingOff: (.lost, .failed)
+          case .cancelled: (.dropped, .cancelled)
+          default: (.done, nil)
+          }
+        put(mark, phase.start, end)
         // The last cell of an attempt shows its end.
-        switch outcome(record, of: place) {
-        case nil: put(.executing, phase.start, end)
-        case .failed, .backingOff:
-          put(.lost, phase.start, end)
-          if !isPaused(record, after: place) { put(.failed, last, end) }
-        case .cancelled:
-          put(.dropped, phase.start, end)
-          if !isPaused(record, after: place) { put(.cancelled, last, end) }
-        default: put(.done, phase.start, end)
-        }
+        if let ending, !isPaused { put(ending, end - .nanoseconds(1), end) }
       case .succeeded, .failed, .cancelled, .skipped: break
       }
     }

@@ -4,12 +4,7 @@ import Screen
 /// The inputs of `Update`.
 enum Message {
   case facts([JobEvent])
-  case key(Key)
-  case mouse(MouseEvent)
-  case paste(String)
-  case resized(Size)
-  /// The terminal was closed from outside.
-  case closed
+  case input(TerminalInput)
   /// The alarm of the next frame has fired.
   case tick
 }

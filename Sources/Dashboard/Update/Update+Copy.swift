@@ -31,7 +31,7 @@ extension Update {
     _ lines: LogLines, _ positions: Range<Int>, isAll: Bool, _ model: inout Model, _ now: Duration
   ) -> [Effect] {
     let chosen = positions.map { lines[$0] }
-    let text = chosen.map { LogText.written($0.entry.line.text) }.joined(separator: "\n")
+    let text = chosen.map { JobText(written: $0.entry.line.text).plain }.joined(separator: "\n")
     var rest = ""
     if isAll, lines.dropped > 0 {
       rest = "; \(lines.dropped) older are in \(model.olderPath ?? "no file")"
@@ -41,7 +41,6 @@ extension Update {
     return copy(text, as: "copied \(measure(chosen.count, text))\(rest)", &model, now)
   }
 
-  /// Copies the selection of the mouse.
   static func copySelection(_ model: inout Model, _ now: Duration) -> [Effect] {
     guard let lines = model.lines, let selection = model.log.selection, selection.isMade else { return [] }
     let range = selection.range

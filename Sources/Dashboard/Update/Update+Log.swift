@@ -1,7 +1,6 @@
 import JobModel
 import Screen
 
-/// Moving and searching in the log.
 extension Update {
   static func moveLog(_ action: Action, _ model: inout Model, _ layout: Layout) {
     switch action {
@@ -71,7 +70,7 @@ extension Update {
   private static func showOldestLive(_ model: inout Model) {
     guard model.newer > 0, let first = model.liveLines?.first else { return }
     model.log.mark = nil
-    model.log.releaseHeld()
+    model.log.held = nil
     model.log.top = LogReader.Place(line: first.seq, row: 0)
     model.log.cursor = first.seq
   }
@@ -122,9 +121,7 @@ extension Update {
     case .follow:
       if model.log.follows { beginReading(&model, layout) } else { model.log.follow() }
     case .times:
-      let all = LogReader.Times.allCases
-      let place = all.firstIndex(of: model.log.times) ?? 0
-      model.log.times = all[(place + 1) % all.count]
+      model.log.times = model.log.times.moved(by: 1)
     case .merged:
       merge(&model, now)
     case .range:
@@ -143,14 +140,13 @@ extension Update {
     model.isCursorTaken = true
     let line = model.currentLine
     model.log.mark = nil
-    model.log.releaseHeld()
+    model.log.held = nil
     model.setMerged(!model.log.isMerged)
     if !model.log.isMerged, !model.log.follows, let line { model.moveCursor(to: line.job, keepsPlace: true) }
     guard let merged = model.merged else { return say("the log of one job", &model, now) }
     say("the log of \(Format.count(merged.jobs, "job"))", &model, now)
   }
 
-  /// Moves the list's cursor to the job of a line.
   static func choose(_ id: JobID, _ model: inout Model) {
     model.moveCursor(to: id)
     model.takeCursor()
@@ -191,7 +187,7 @@ extension Update {
     }
     let all = (0..<lines.count).lazy.map { lines[$0] }
     let named = all.first {
-      isShown($0, attempt: current.entry.attempt) && ErrorWords.areIn(LogText.plain($0.entry.line.text))
+      isShown($0, attempt: current.entry.attempt) && ErrorWords.areIn(JobText($0.entry.line.text).plain)
     }
     let found =
       named

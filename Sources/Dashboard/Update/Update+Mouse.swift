@@ -62,7 +62,6 @@ extension Update {
   }
 }
 
-/// Selecting in the log.
 extension Update {
   /// Moves the cursor to the line under the pointer and starts a selection there.
   static func press(_ event: MouseEvent, _ model: inout Model, _ layout: Layout, _ now: Duration) -> [Effect] {

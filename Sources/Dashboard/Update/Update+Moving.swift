@@ -5,7 +5,7 @@ extension Update {
   static func move(_ action: Action, _ model: inout Model) {
     let layout = Layout(model)
     if model.page == .help || (model.page == .zoom && model.focus == .list) {
-      movePage(action, &model, height: layout.page.height)
+      scrollPage(by: step(action, height: layout.page.height), &model, height: layout.page.height)
     } else if model.focus == .log {
       moveLog(action, &model, layout)
     } else if action == .left || action == .right {
@@ -34,11 +34,6 @@ extension Update {
     }
   }
 
-  private static func movePage(_ action: Action, _ model: inout Model, height: Int) {
-    scrollPage(by: step(action, height: height), &model, height: height)
-  }
-
-  /// Scrolls the help page or a zoomed job's description.
   static func scrollPage(by rows: Int, _ model: inout Model, height: Int) {
     let lines = model.page == .help ? HelpPage.height(model) : DetailPane.height(model)
     model.pageTop = min(max(0, lines - height), max(0, model.pageTop + rows))
@@ -67,7 +62,6 @@ extension Update {
     }
   }
 
-  /// Moves or zooms the timeline.
   static func moveWindow(_ action: Action, _ model: inout Model) {
     let (width, now, end) = TimelinePane.extent(model)
     switch action {
@@ -82,5 +76,13 @@ extension Update {
   static func shift(_ action: Action, _ model: inout Model) {
     guard !model.log.wraps else { return }
     model.log.shift = min(LogLine.limit, max(0, model.log.shift + (action == .left ? -8 : 8)))
+  }
+}
+
+extension CaseIterable where Self: Equatable, AllCases == [Self] {
+  /// The case `step` places after this one; after the last comes the first.
+  func moved(by step: Int) -> Self {
+    let all = Self.allCases
+    return all[((all.firstIndex(of: self) ?? 0) + step + all.count) % all.count]
   }
 }

@@ -2,23 +2,16 @@ import JobModel
 import Screen
 
 extension Update {
-  /// Takes a key while a prompt is shown.
   static func answer(_ key: Key, _ model: inout Model, _ now: Duration) -> [Effect] {
+    let isYes = [.character("y"), .character("Y")].contains(key)
+    let isNo = [.character("n"), .character("N"), .escape].contains(key)
+    let isQuit = model.keys.action(for: key) == .quit
     switch model.prompt {
     case .quit:
-      switch key {
-      case .character("n"), .character("N"), .escape: model.prompt = nil
-      case .character("y"), .character("Y"): return stop(&model)
-      default: if isQuit(key, model) { return stop(&model) }
-      }
+      if isNo { model.prompt = nil } else if isYes || isQuit { return stop(&model) }
     case .confirm(let action):
-      switch key {
-      case .character("y"), .character("Y"), .enter:
-        model.prompt = nil
-        return commandJobs(action, &model, now)
-      case .character("n"), .character("N"), .escape: model.prompt = nil
-      default: if isQuit(key, model) { model.prompt = nil }
-      }
+      if isYes || isNo || isQuit || key == .enter { model.prompt = nil }
+      if isYes || key == .enter { return commandJobs(action, &model, now) }
     case .palette(let editor, let place):
       return choose(key, editor, place, &model, now)
     case .filter(let editor), .search(let editor):
@@ -28,8 +21,6 @@ extension Update {
     }
     return []
   }
-
-  private static func isQuit(_ key: Key, _ model: Model) -> Bool { model.keys.action(for: key) == .quit }
 
   /// Takes a key in the palette: typing narrows the list, Enter requests the chosen action.
   private static func choose(

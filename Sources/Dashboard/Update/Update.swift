@@ -16,21 +16,24 @@ enum Update {
       default: break
       }
       return ending(model, wasOver: wasOver) + departure(model)
-    case .key(let key):
+    case .input(.key(let key)):
       let isSelected = model.log.selection?.isMade == true
       model.log.selection = nil
       return key == .escape && isSelected ? [] : press(key, &model, now)
-    case .mouse(let event):
+    case .input(.mouse(let event)):
       return handle(event, &model, now)
-    case .paste(let text):
+    case .input(.paste(let text)):
       type(&model) { $0.insert(text) }
       return []
-    case .resized(let size):
+    case .input(.resized(let size)):
       model.size = size
       if model.focus == .log, model.page == .list, !model.showsLog { model.focus = .list }
       return []
-    case .closed:
+    case .input(.closed):
       return [.leave(.terminalClosed)]
+    // The dashboard draws again with the colours for the background.
+    case .input(.background):
+      return []
     case .tick:
       if let notice = model.notice, notice.until <= now { model.notice = nil }
       return []
@@ -60,7 +63,6 @@ enum Update {
     }
   }
 
-  /// Shows a short answer for a while.
   static func say(_ text: String, _ model: inout Model, _ now: Duration) {
     guard !text.isEmpty else { return }
     model.notice = Model.Notice(text: text, until: now + noticeTime)
@@ -104,14 +106,14 @@ enum Update {
       if model.focus == .log, model.page != .help { sayWhereOlderLinesAre(action, &model, now) }
     case .tag, .tagDependents, .untag:
       tag(action, &model, now)
-    case .list: model.setPanel(.list)
-    case .tree: model.setPanel(.tree)
-    case .timeline: model.setPanel(.timeline)
-    case .critical: model.setPanel(.critical)
-    case .events: model.setPanel(.events)
+    case .list, .tree, .timeline, .critical, .events:
+      // A panel has the name of its action.
+      if let panel = Panel(rawValue: action.rawValue) { model.setPanel(panel) }
     case .treeOrList: model.setPanel(model.panel == .tree ? .list : .tree)
     case .fold:
-      fold(&model)
+      guard let id = model.foldable else { break }
+      model.takeCursor()
+      if model.panel == .tree { model.tree.toggle(id) } else { model.order.toggle(id) }
     case .zoomIn, .zoomOut, .zoomAll:
       moveWindow(action, &model)
     case .palette:
@@ -122,13 +124,6 @@ enum Update {
       performInLog(action, &model, now)
     }
     return []
-  }
-
-  /// Shows or hides the rows below a row.
-  private static func fold(_ model: inout Model) {
-    guard let id = model.foldable else { return }
-    model.takeCursor()
-    if model.panel == .tree { model.tree.toggle(id) } else { model.order.toggle(id) }
   }
 
   private static func performInView(_ action: Action, _ model: inout Model, _ now: Duration) {
@@ -156,19 +151,13 @@ enum Update {
       if model.page == .help || (model.page == .zoom && model.focus == .list) { model.page = .list }
     case .log:
       guard model.page == .list else { return }
-      switch model.log.extent {
-      case .off: model.log.extent = .half
-      case .half: model.log.extent = .full
-      case .full: model.log.extent = .off
-      }
+      model.log.extent = model.log.extent.moved(by: 1)
       model.focus = model.log.extent == .full && model.showsLog ? .log : .list
       if model.log.extent == .full { model.isCursorTaken = true }
       if model.log.extent == .half, !model.showsLog { say("no room for the log beside the list", &model, now) }
     case .sortNext, .sortPrevious:
-      let columns = SortColumn.allCases
-      let place = columns.firstIndex(of: model.order.sort) ?? 0
-      let step = action == .sortNext ? 1 : columns.count - 1
-      model.order.setSort(columns[(place + step) % columns.count], inverted: model.order.isInverted)
+      let column = model.order.sort.moved(by: action == .sortNext ? 1 : -1)
+      model.order.setSort(column, inverted: model.order.isInverted)
     case .invert:
       model.order.setSort(model.order.sort, inverted: !model.order.isInverted)
     case .freeze:

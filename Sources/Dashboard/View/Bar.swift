@@ -1,3 +1,4 @@
+import JobModel
 import Screen
 
 /// A progress bar in a row of cells.
@@ -7,7 +8,18 @@ struct Bar {
 
   let theme: Theme
 
-  /// Draws `[######>.....]`, or eighths of a cell on a dotted track; `width` includes the brackets.
+  /// Draws a bar of `width` cells with its per cent, or one with a moving mark while the share is unknown.
+  func draw(_ share: Double?, now: Duration, _ frame: inout Frame, x: Int, y: Int, width: Int) {
+    let style = theme.style(.executing)
+    if let share {
+      frame.put(determinate(share, width: width, style: style), x: x, y: y)
+      frame.put(Format.percent(share), endingAt: x + width + 5, y: y)
+    } else {
+      frame.put(indeterminate(step: Int(now / Self.animationStep), width: width, style: style), x: x, y: y)
+    }
+  }
+
+  /// `[######>.....]`, or eighths of a cell on a dotted track; `width` includes the brackets.
   func determinate(_ fraction: Double, width: Int, style: Style) -> [TextSpan] {
     let share = min(1, max(0, fraction))
     var style = style
@@ -22,7 +34,7 @@ struct Bar {
       TextSpan(String(repeating: "#", count: full) + head, style), track(cells - full - head.count))
   }
 
-  /// Draws a mark that moves back and forth, one cell a step.
+  /// A mark that moves back and forth, one cell a step.
   func indeterminate(step: Int, width: Int, style: Style) -> [TextSpan] {
     let cells = theme.traits.isASCII ? width - 2 : width
     guard cells > 3 else { return [] }
@@ -32,9 +44,7 @@ struct Bar {
     guard theme.traits.isASCII else {
       return [track(place), TextSpan("▒▒▒", style), track(places - place)]
     }
-    return bracketed(
-      TextSpan(String(repeating: " ", count: place)), TextSpan("<=>", style),
-      TextSpan(String(repeating: " ", count: places - place)))
+    return bracketed(.blanks(place), TextSpan("<=>", style), .blanks(places - place))
   }
 
   private func eighths(_ share: Double, cells: Int, _ style: Style) -> [TextSpan] {

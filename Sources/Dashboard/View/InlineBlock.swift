@@ -39,15 +39,13 @@ package struct InlineBlock: Sendable {
     guard run.start != nil, size.width >= 12, size.height >= 3 else { return Frame(Size(width: 0, height: 0)) }
     let working = index.open.sorted { place($0, run) < place($1, run) }
     let room = max(1, min(Self.mostJobs, size.height / 3 - 1))
-    let isCut = working.count > room
-    let shown = isCut && room > 1 ? Array(working.prefix(room - 1)) : Array(working.prefix(room))
-    let rest = working.count - shown.count
-    let hasMore = rest > 0 && room > 1
+    let hasMore = working.count > room && room > 1
+    let shown = working.prefix(hasMore ? room - 1 : room)
     var frame = Frame(Size(width: size.width - 1, height: shown.count + (hasMore ? 1 : 0) + 1))
     let names = shown.map { TextWidth.of(run.jobs[$0.index].job.name) }.max() ?? 0
     let nameWidth = min(names, max(6, frame.size.width / 3))
     for (y, id) in shown.enumerated() { draw(id, run, &frame, y: y, nameWidth: nameWidth, now: now) }
-    if hasMore { frame.put("and \(rest) more", x: 3, y: shown.count, style: theme.dim) }
+    if hasMore { frame.put("and \(working.count - shown.count) more", x: 3, y: shown.count, style: theme.dim) }
     drawSummary(run, &frame, y: frame.size.height - 1, now: now)
     if theme.traits.isASCII { frame.replaceNonASCII() }
     return frame
@@ -81,16 +79,9 @@ package struct InlineBlock: Sendable {
       }
       end -= 9
     }
-    let bar = Bar(theme: theme)
-    let style = theme.style(.executing)
     let width = min(30, end - x - 5)
     guard width >= 4 else { return }
-    if let share = record.progress?.fraction {
-      frame.put(bar.determinate(share, width: width, style: style), x: x, y: y)
-      frame.put(Format.percent(share), endingAt: x + width + 5, y: y)
-    } else {
-      frame.put(bar.indeterminate(step: Int(now / Bar.animationStep), width: width, style: style), x: x, y: y)
-    }
+    Bar(theme: theme).draw(record.progress?.fraction, now: now, &frame, x: x, y: y, width: width)
   }
 
   /// Draws the summary of the run as far as there is room, the most important first.

@@ -23,23 +23,15 @@ struct JobDescription {
   }
 
   func lines(width: Int) -> [[TextSpan]] {
-    guard width >= Self.sideBySideFrom else { return status(width) + work(width) + history(width) + links(width) }
-    // Work and history at the left, needs and dependents at the right.
-    let half = (width - 3) / 2
-    return status(width) + Self.join(work(half) + history(half), links(width - half - 3), width: half + 3)
+    // Work and history at the left, needs and dependents at the right, where both fit.
+    let isWide = width >= Self.sideBySideFrom
+    let half = isWide ? (width - 3) / 2 : width
+    let left = work(half) + attempts(half) + log(half) + times(half)
+    guard isWide else { return status(width) + left + links(width) }
+    return status(width) + left.beside(links(width - half - 3), at: half + 3)
   }
 
   private static let sideBySideFrom = 76
-
-  private static func join(_ left: [[TextSpan]], _ right: [[TextSpan]], width: Int) -> [[TextSpan]] {
-    (0..<max(left.count, right.count)).map { row in
-      let line = row < left.count ? left[row] : []
-      guard row < right.count else { return line }
-      return line + [TextSpan(String(repeating: " ", count: max(0, width - line.width)))] + right[row]
-    }
-  }
-
-  private func history(_ width: Int) -> [[TextSpan]] { attempts(width) + log(width) + times(width) }
 
   private func links(_ width: Int) -> [[TextSpan]] {
     links("needs", needs, width)
@@ -97,7 +89,7 @@ struct JobDescription {
     guard !model.path.onChain.contains(id) else {
       return [[TextSpan("  " + theme.critical + " critical: the run waits for it", theme.key)]]
     }
-    return [[TextSpan("  ~\(Format.time(slack)) of slack", theme.dim)]]
+    return [[TextSpan("  \(PathForecast.text(slack: slack)) of slack", theme.dim)]]
   }
 
   private func work(_ width: Int) -> [[TextSpan]] {
@@ -161,7 +153,7 @@ struct JobDescription {
       if let failure = attempt.failure {
         what = TextSpan(failure.reason, theme.bad)
       } else if attempt.endedAt == nil {
-        what = TextSpan(model.index.classes[id.index] == .paused ? "paused" : "running", theme.style(.executing))
+        what = TextSpan(state == .paused ? "paused" : "running", theme.style(.executing))
       } else if case .cancelled = record.state, attempt.number == record.attempt?.number {
         what = TextSpan("cancelled", theme.held)
       } else {
@@ -173,7 +165,7 @@ struct JobDescription {
       lines.append([
         TextSpan("  #\(attempt.number) ", theme.dim),
         TextSpan("at \(Format.steadyTime(attempt.startedAt)) ", theme.dim),
-        TextSpan(pad(took, 7)), TextSpan(" "), what,
+        .blanks(7 - took.count), TextSpan(took + " "), what,
       ])
     }
     return lines
@@ -203,7 +195,8 @@ struct JobDescription {
         let bar = String(repeating: theme.pick("▬", "="), count: max(room > 0 ? 1 : 0, cells))
         return [
           TextSpan("  "), TextSpan(part.name.padding(to: 12), theme.dim),
-          TextSpan(pad(Format.stretch(part.time), 8) + " "), TextSpan(bar, part.style),
+          .blanks(8 - Format.stretch(part.time).count),
+          TextSpan(Format.stretch(part.time) + " "), TextSpan(bar, part.style),
         ]
       }
   }
@@ -229,10 +222,7 @@ struct JobDescription {
 
   private func titled(_ title: String, _ text: String, _ width: Int) -> [[TextSpan]] {
     var lines = wrapped(text, width, .plain, indent: 9)
-    if !lines.isEmpty {
-      lines[0].removeFirst()
-      lines[0].insert(TextSpan(title.padding(to: 9), theme.dim), at: 0)
-    }
+    if !lines.isEmpty { lines[0][0] = TextSpan(title.padding(to: 9), theme.dim) }
     return lines
   }
 
@@ -240,19 +230,34 @@ struct JobDescription {
   private func wrapped(_ text: String, _ width: Int, _ style: Style, indent: Int) -> [[TextSpan]] {
     let flat = JobText(text.split(whereSeparator: \.isNewline).joined(separator: " ; ")).plain
     let room = max(4, width - indent)
-    let rows = WordWrap.lines(flat, width: room)
+    let rows = Self.wordWrapped(flat, width: room)
     return rows.prefix(4).enumerated().map { number, row in
       let isClipped = number == 3 && rows.count > 4
       let line = isClipped ? theme.elision.end(row + "   ", to: min(room, TextWidth.of(row) + 1)) : row
-      return [TextSpan(String(repeating: " ", count: indent)), TextSpan(line, style)]
+      return [.blanks(indent), TextSpan(line, style)]
     }
   }
 
-  private func pad(_ text: String, _ width: Int) -> String {
-    String(repeating: " ", count: max(0, width - text.count)) + text
+  /// Breaks text between words, and within words that are longer than a line.
+  private static func wordWrapped(_ text: String, width: Int) -> [String] {
+    var lines: [String] = []
+    var line = ""
+    for word in text.split(separator: " ", omittingEmptySubsequences: false) {
+      var word = String(word)
+      let joined = line.isEmpty ? word : line + " " + word
+      if TextWidth.of(joined) <= width {
+        line = joined
+        continue
+      }
+      if !line.isEmpty { lines.append(line) }
+      while TextWidth.of(word) > width {
+        let head = Elision.prefix(word, width)
+        guard !head.isEmpty else { break }
+        lines.append(head)
+        word.removeFirst(head.count)
+      }
+      line = word
+    }
+    return lines + [line]
   }
-}
-
-extension String {
-  func padding(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - TextWidth.of(self))) }
 }

@@ -7,10 +7,8 @@ struct Layout {
   static let timeAndDetailFrom = 160
   static let stripFrom = 50
 
-  var isTooSmall = false
   var header = Rect.none
   var banner = Rect.none
-  /// The titles of the list's columns.
   var titles = Rect.none
   var list = Rect.none
   /// The line below the list, with a summary of the rows that are not shown.
@@ -23,16 +21,13 @@ struct Layout {
   var footer = Rect.none
   /// The help page or the zoomed job, instead of the list.
   var page = Rect.none
-  /// The area between banner and footer.
+  /// The area between banner and footer; empty on a screen that is too small for any pane.
   var body = Rect.none
 
   init(_ model: Model) {
     let size = model.size
     let (width, height) = (size.width, size.height)
-    guard width >= Self.smallest.width, height >= Self.smallest.height else {
-      isTooSmall = true
-      return
-    }
+    guard width >= Self.smallest.width, height >= Self.smallest.height else { return }
     let isSmall = width < 60 || height < 10
     body = Rect(x: 0, y: 0, width: width, height: height)
     if !isSmall { header = body.cutTop(2) }
@@ -40,14 +35,11 @@ struct Layout {
     if !isSmall || model.prompt != nil || model.notice != nil || model.page != .list { footer = body.cutBottom(1) }
     switch model.page {
     case .help: page = body
-    case .zoom: placeZoom()
+    case .zoom:
+      page = body
+      if page.height >= 12 { placeLog(page.cutBottom(page.height * 2 / 5)) }
     case .list: placeList(model, isSmall: isSmall)
     }
-  }
-
-  private mutating func placeZoom() {
-    page = body
-    if page.height >= 12 { placeLog(page.cutBottom(page.height * 2 / 5)) }
   }
 
   private mutating func placeList(_ model: Model, isSmall: Bool) {
@@ -83,7 +75,6 @@ struct Layout {
 extension Rect {
   static let none = Rect(x: 0, y: 0, width: 0, height: 0)
 
-  /// Removes rows at the top and returns them.
   mutating func cutTop(_ rows: Int) -> Rect {
     let top = Rect(x: x, y: y, width: width, height: min(rows, height))
     y += top.height
@@ -91,7 +82,6 @@ extension Rect {
     return top
   }
 
-  /// Removes rows at the bottom and returns them.
   mutating func cutBottom(_ rows: Int) -> Rect {
     let rows = min(rows, height)
     height -= rows
@@ -100,6 +90,5 @@ extension Rect {
 }
 
 extension Model {
-  /// Whether a log is on the screen.
   var showsLog: Bool { !Layout(self).log.isEmpty }
 }

@@ -22,7 +22,6 @@ struct LogColumns {
 
   var textWidth: Int { max(1, log.width - timeWidth - nameWidth - 2) }
 
-  /// Whether a column of the screen is in the column of names.
   func isName(_ x: Int) -> Bool {
     let start = log.x + timeWidth
     return (start..<(start + nameWidth)).contains(x)
@@ -36,7 +35,6 @@ extension Model {
       lines: lines, width: LogColumns(self, layout).textWidth, wraps: log.wraps, shift: log.wraps ? 0 : log.shift)
   }
 
-  /// The first row of the log on the screen.
   func logTop(_ rows: LogRows, _ layout: Layout) -> LogReader.Place {
     log.follows ? rows.lastTop(height: layout.log.height) : rows.clamp(log.top)
   }

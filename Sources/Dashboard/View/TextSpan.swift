@@ -9,10 +9,28 @@ struct TextSpan: Equatable {
     self.text = text
     self.style = style
   }
+
+  static func blanks(_ count: Int) -> TextSpan { TextSpan(String(repeating: " ", count: max(0, count))) }
+
+  var width: Int { TextWidth.of(text) }
 }
 
 extension [TextSpan] {
-  var width: Int { reduce(0) { $0 + TextWidth.of($1.text) } }
+  var width: Int { reduce(0) { $0 + $1.width } }
+}
+
+extension [[TextSpan]] {
+  /// The lines with those of `right` beside them, from cell `x` on.
+  func beside(_ right: [[TextSpan]], at x: Int) -> [[TextSpan]] {
+    (0..<Swift.max(count, right.count)).map { row in
+      let line = row < count ? self[row] : []
+      return row < right.count ? line + [.blanks(x - line.width)] + right[row] : line
+    }
+  }
+}
+
+extension String {
+  func padding(to width: Int) -> String { self + TextSpan.blanks(width - TextWidth.of(self)).text }
 }
 
 extension Frame {

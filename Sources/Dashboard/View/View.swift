@@ -8,7 +8,7 @@ enum View {
     let now = model.shownTime(now)
     let theme = Theme(traits, looks: model.options.looks)
     let layout = Layout(model)
-    guard !layout.isTooSmall else {
+    guard !layout.body.isEmpty else {
       frame.put("too small", x: 0, y: 0)
       return frame
     }
@@ -51,7 +51,6 @@ enum View {
     }
   }
 
-  /// The title of the terminal's window.
   static func title(_ model: Model) -> String {
     let run = model.run
     guard run.start != nil else { return model.name }
