@@ -37,8 +37,7 @@ struct JobFileDecoder {
   /// The result is valid only if no fault was reported.
   func decode(_ root: YAMLNode, overrides: [String: String]) -> JobGraph? {
     guard !root.isNull else {
-      faults.add(root.place, "the file is empty: a job file has at least 'jobs:' with one job")
-      return nil
+      return faults.fail(root.place, "the file is empty: a job file has at least 'jobs:' with one job")
     }
     guard let file = Self.keys.read(root, faults: faults) else { return nil }
     func value(_ key: String) -> YAMLNode? { file[key]?.value }
@@ -62,8 +61,7 @@ struct JobFileDecoder {
     }
     guard let entries = values.map(jobs, "jobs", takes: "a map of names to jobs") else { return nil }
     guard !entries.isEmpty else {
-      faults.add(file["jobs"]?.place ?? jobs.place, "jobs is empty: a job file has at least one job")
-      return nil
+      return faults.fail(file["jobs"]?.place ?? jobs.place, "jobs is empty: a job file has at least one job")
     }
     let reader = WorkReader(values: values, directory: directory, environment: environment)
     var drafts: [Draft] = []
@@ -161,9 +159,8 @@ struct JobFileDecoder {
     if case .map(let entries) = node.content {
       return entries.compactMap { entry in
         if case .scalar("ready", _) = entry.value.content {
-          faults.add(
+          return faults.fail(
             entry.value.place, "the condition 'ready' is not supported by this version of opdash yet: write ok")
-          return nil
         }
         return values.choice(entry.value, "needs.\(Quoted.bare(entry.key))", as: JobNeed.Condition.self)
           .map { (entry.key, $0, entry.place) }
@@ -173,12 +170,10 @@ struct JobFileDecoder {
     var seen: Set<String> = []
     return (values.list(node, "needs", takes: takes, isSingleAllowed: true) ?? []).compactMap { item in
       guard case .scalar(let name, _) = item.content, !item.isNull else {
-        faults.add(item.place, "needs takes \(takes); this item is \(item.words)")
-        return nil
+        return faults.fail(item.place, "needs takes \(takes); this item is \(item.words)")
       }
       guard seen.insert(name).inserted else {
-        faults.add(item.place, "needs names \(Quoted.text(name)) twice: delete one")
-        return nil
+        return faults.fail(item.place, "needs names \(Quoted.text(name)) twice: delete one")
       }
       return (name, .ok, item.place)
     }
@@ -211,8 +206,7 @@ struct JobFileDecoder {
         comparisons -= drafts.count
         let hint = comparisons > 0 ? NearestName.hint(for: need.name, in: drafts.lazy.map(\.name)) : ""
         let advice = hint.isEmpty ? ": add the job, or delete the need" : hint
-        faults.add(need.place, "unknown job \(Quoted.text(need.name)) in needs\(advice)")
-        return nil
+        return faults.fail(need.place, "unknown job \(Quoted.text(need.name)) in needs\(advice)")
       }
     }
   }

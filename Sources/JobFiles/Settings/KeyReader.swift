@@ -48,10 +48,9 @@ struct KeyReader {
       guard let key = key(item, name) else { return nil }
       if let first = given[key] {
         let whose = first.action == action.name ? "" : " to \(first.action)"
-        faults.add(
+        return faults.fail(
           item.place,
           "key \(Quoted.text(key.name())) is given\(whose) at \(first.place.words) already: delete one of them")
-        return nil
       }
       given[key] = Given(key: key, action: action.name, place: item.place)
       return key
@@ -67,31 +66,26 @@ struct KeyReader {
     case .scalar, .map:
       // An unquoted # begins a comment.
       let advice = node.isNull ? ": write [] for none, and '#' or '~' in quotes" : ""
-      faults.add(node.place, "\(name) takes a key or a list of keys; this is \(node.words)\(advice)")
-      return nil
+      return faults.fail(node.place, "\(name) takes a key or a list of keys; this is \(node.words)\(advice)")
     }
   }
 
   private func key(_ node: YAMLNode, _ name: String) -> Key? {
     guard case .scalar(let text, _) = node.content, !node.isNull else {
       let quotes = node.isNull ? ": put '#' or '~' in quotes" : ""
-      faults.add(node.place, "\(name) takes a key or a list of keys; this is \(node.words)\(quotes)")
-      return nil
+      return faults.fail(node.place, "\(name) takes a key or a list of keys; this is \(node.words)\(quotes)")
     }
     guard !text.isEmpty else {
-      faults.add(node.place, "\(name) takes a key or a list of keys; this is empty: put '!', '|' or '>' in quotes")
-      return nil
+      return faults.fail(node.place, "\(name) takes a key or a list of keys; this is empty: put '!', '|' or '>' in quotes")
     }
     guard let key = Key(named: text) else {
       let near = text.count > 1 ? NearestName.hint(for: text, in: Key.names) : ""
-      faults.add(
+      return faults.fail(
         node.place,
         "\(Quoted.text(text)) is no key\(near.isEmpty ? ": write x, X, ^U, F9, Space, Enter, PgUp or the like" : near)")
-      return nil
     }
     guard !key.isSignal else {
-      faults.add(node.place, "\(Quoted.text(text)) never arrives: the terminal makes a signal of it")
-      return nil
+      return faults.fail(node.place, "\(Quoted.text(text)) never arrives: the terminal makes a signal of it")
     }
     return key
   }

@@ -30,8 +30,7 @@ struct LookReader {
     guard case .scalar(let text, _) = entry.value.content, !entry.value.isNull else {
       // An unquoted #rrggbb is a YAML comment.
       let quotes = entry.value.isNull ? ": put '#rrggbb' in quotes" : ""
-      faults.add(entry.value.place, "\(name) takes \(Self.takes); this is \(entry.value.words)\(quotes)")
-      return nil
+      return faults.fail(entry.value.place, "\(name) takes \(Self.takes); this is \(entry.value.words)\(quotes)")
     }
     var style = Style.plain
     var has: (foreground: Bool, background: Bool) = (false, false)
@@ -42,8 +41,7 @@ struct LookReader {
         style.attributes.insert(attribute)
       } else if word.lowercased() == "on" {
         guard let next = words.popFirst() else {
-          faults.add(entry.value.place, "\(name): a colour is missing after 'on'")
-          return nil
+          return faults.fail(entry.value.place, "\(name): a colour is missing after 'on'")
         }
         guard let color = color(next, name, entry.value.place) else { return nil }
         if has.background { faults.add(entry.value.place, "\(name) has two colours to stand on: delete one") }
@@ -67,7 +65,6 @@ struct LookReader {
     let hint = NearestName.hint(for: word, in: names)
     let advice =
       hint.isEmpty ? ": write a name, 0 to 255 or '#rrggbb', and bold, dim, underline, reverse or italic" : hint
-    faults.add(place, "\(name): \(Quoted.text(word)) is no colour\(advice)")
-    return nil
+    return faults.fail(place, "\(name): \(Quoted.text(word)) is no colour\(advice)")
   }
 }

@@ -21,8 +21,7 @@ struct KnownKeys {
   func read(_ node: YAMLNode, faults: FaultLog) -> Entries? {
     guard case .map(let entries) = node.content else {
       let all = (keys + later).joined(separator: ", ")
-      faults.add(node.place, "\(owner) is a map with the keys \(all); this is \(node.words)")
-      return nil
+      return faults.fail(node.place, "\(owner) is a map with the keys \(all); this is \(node.words)")
     }
     var result = Entries(place: node.place)
     for entry in entries {

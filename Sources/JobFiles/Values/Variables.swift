@@ -128,8 +128,7 @@ final class Variables {
     guard isWhole else { return nil }
     total += output.utf8.count
     guard total <= Self.totalLimit else {
-      faults.add(node.place, "up to here, variables made \(Self.totalLimit >> 20) MiB of text: shorten their values")
-      return nil
+      return faults.fail(node.place, "up to here, variables made \(Self.totalLimit >> 20) MiB of text: shorten their values")
     }
     return output
   }
