@@ -27,6 +27,11 @@ package struct JobFileFaults: Error, Sendable, Equatable, CustomStringConvertibl
     self.faults = faults
   }
 
+  /// A single fault.
+  init(_ file: String, _ place: Place, _ message: String) {
+    self.init([JobFileFault(file: file, line: place.line, column: place.column, message: message)])
+  }
+
   /// One line per fault.
   package var description: String { faults.map(\.description).joined(separator: "\n") }
 }

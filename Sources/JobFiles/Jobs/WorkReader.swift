@@ -85,7 +85,8 @@ struct WorkReader {
     }
     guard let path = values.path(node, "download.to", takes: "the path of a file") else { return nil }
     if !path.hasPrefix("/"), FilePath.leaves(path) {
-      return faults.fail(node.place, "download.to leaves the job file's folder: write an absolute path if that is meant")
+      return faults.fail(
+        node.place, "download.to leaves the job file's folder: write an absolute path if that is meant")
     }
     let last = FilePath.name(of: path)
     if path.hasSuffix("/") || last == "." || last == ".." {

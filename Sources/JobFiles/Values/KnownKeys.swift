@@ -33,9 +33,9 @@ struct KnownKeys {
         faults.add(entry.place, "'\(entry.key)' is not supported by this version of opdash yet: delete it")
       } else if !entry.key.hasPrefix("x-") {
         result.hasUnknown = true
-        let hint = NearestName.hint(for: entry.key, in: keys + later)
-        let advice =
-          hint.isEmpty ? ": \(owner) can have \(keys.joined(last: "or")), or x-… for what opdash ignores" : hint
+        let advice = NearestName.hint(
+          for: entry.key, in: keys + later,
+          otherwise: ": \(owner) can have \(keys.joined(last: "or")), or x-… for what opdash ignores")
         faults.add(entry.place, "unknown key \(Quoted.text(entry.key))\(advice)")
       }
     }
