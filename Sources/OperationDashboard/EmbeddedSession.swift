@@ -25,7 +25,7 @@ final class EmbeddedSession {
       errorPaint: Paint(isColoured: environment.isColored(.auto, onTerminal: environment.errorIsTerminal)),
       output: output, errors: errors,
       stream: interface == .inline ? InlineStream(output, options: viewOptions) : nil)
-    let view = interface == .dashboard ? TerminalView(feed, viewOptions) : nil
+    let view = interface == .dashboard ? viewOptions.dashboard(of: feed) : nil
     hasScreen = view != nil || interface == .inline
     // Without a screen no person can quit: a dashboard that stays open is closed by `stop()`.
     let end: ReportPump.EndCondition? = view == nil && options.keepOpen == .always ? .stopped : nil

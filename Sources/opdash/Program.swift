@@ -54,7 +54,7 @@ struct Program {
       let settings = try withFile(invocation.settings)
       let graph = try parts.load(file, environment)
       let chosen = try JobSelection.of(jobs, in: graph, file: file)
-      try start(RunPlan(.graph(chosen), source: Self.lastComponent(file)), settings)
+      try start(RunPlan(subject: .graph(chosen), source: Self.lastComponent(file)), settings)
     case .get(let urls, let list, let folder):
       try get(urls, list: list, folder: folder, withFile(invocation.settings))
     case .demo(nil):
@@ -97,13 +97,15 @@ struct Program {
     var entries = urls.map { DownloadList.Entry(url: $0, place: nil) }
     if let list {
       let text: String
-      do { text = try parts.readList(list) } catch { throw UsageError("can't read \(list): \(Self.reason(error))") }
+      do { text = try parts.readList(list) } catch {
+        throw UsageError("can't read \(list): \(error.localizedDescription)")
+      }
       entries += DownloadList.entries(in: text, file: list == "-" ? "<stdin>" : list)
     }
     let target = environment.absolute(folder ?? environment.currentDirectory)
     let graph = try DownloadList.graph(entries, folder: target).get()
     try FileManager.default.createDirectory(atPath: target, withIntermediateDirectories: true)
-    try start(RunPlan(.graph(graph), source: "get"), settings)
+    try start(RunPlan(subject: .graph(graph), source: "get"), settings)
   }
 
   /// Starts a run and returns; nothing has started if it throws.
@@ -125,7 +127,7 @@ struct Program {
       errorPaint: paint(settings, environment.errorIsTerminal), output: output, errors: errors, trace: trace,
       stream: interface == .inline ? InlineStream(output, options: viewOptions) : nil)
     let session = RunSession(
-      feed, display: display, view: view, closing: .init(lines: plan.closing, cleanUp: plan.cleanUp), exit: exit)
+      feed, display: display, view: view, closing: plan.closing, cleanUp: plan.cleanUp, exit: exit)
     parts.watchSignals(session)
     try session.begin(start)
   }
@@ -168,6 +170,4 @@ struct Program {
   private static func lastComponent(_ path: String) -> String {
     path == "-" ? "<stdin>" : path.split(separator: "/").last.map(String.init) ?? path
   }
-
-  private static func reason(_ error: any Error) -> String { error.localizedDescription }
 }
