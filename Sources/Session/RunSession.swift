@@ -8,26 +8,32 @@ import Reports
 package final class RunSession {
   /// The outputs of a run.
   package struct Display {
-    package var interface: Settings.Interface
-    package var outputPaint: Paint
-    package var errorPaint: Paint
-    package var output: Output
-    package var errors: Output
-    package var trace: Output?
+    let interface: Settings.Interface
+    let outputPaint: Paint
+    let errorPaint: Paint
+    let output: Output
+    let errors: Output
+    let trace: Output?
     /// The output of the inline interface.
-    package var stream: InlineStream?
+    let stream: InlineStream?
+
+    package let viewOptions: ViewOptions
 
     package init(
-      interface: Settings.Interface, outputPaint: Paint, errorPaint: Paint, output: Output, errors: Output,
-      trace: Output? = nil, stream: InlineStream? = nil
+      _ interface: Settings.Interface, of source: String, settings: Settings, _ environment: Environment,
+      output: Output, errors: Output, trace: Output? = nil
     ) {
+      func paint(_ isTerminal: Bool) -> Paint {
+        Paint(isColoured: environment.isColored(settings.color, onTerminal: isTerminal))
+      }
       self.interface = interface
-      self.outputPaint = outputPaint
-      self.errorPaint = errorPaint
+      outputPaint = paint(environment.outputIsTerminal)
+      errorPaint = paint(environment.errorIsTerminal)
       self.output = output
       self.errors = errors
       self.trace = trace
-      self.stream = stream
+      viewOptions = ViewOptions(source: source, settings: settings, environment)
+      stream = interface == .inline ? InlineStream(output, options: viewOptions) : nil
     }
   }
 

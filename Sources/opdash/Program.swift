@@ -78,7 +78,8 @@ struct Program {
     let settings = file.map { settings.over($0) } ?? settings
     let text = KeyListText(
       keys: KeyMap(changes: settings.keys), file: path, isThere: file != nil,
-      paint: paint(settings, environment.outputIsTerminal), isASCII: environment.traits(settings).isASCII)
+      paint: Paint(isColoured: environment.isColored(settings.color, onTerminal: environment.outputIsTerminal)),
+      isASCII: environment.traits(settings).isASCII)
     for line in text.lines { output.write(line: line) }
     exit(ExitStatus.success)
   }
@@ -120,12 +121,9 @@ struct Program {
     let interface = try environment.interface(for: settings.interface)
     let trace = try settings.trace.map { path throws(UsageError) in try Output.file(environment.absolute(path)) }
     let (feed, start) = try makeFeed(plan, settings)
-    let viewOptions = ViewOptions(source: plan.source, settings: settings, environment)
-    let view = interface == .dashboard ? try parts.makeView(feed, viewOptions) : nil
     let display = RunSession.Display(
-      interface: interface, outputPaint: paint(settings, environment.outputIsTerminal),
-      errorPaint: paint(settings, environment.errorIsTerminal), output: output, errors: errors, trace: trace,
-      stream: interface == .inline ? InlineStream(output, options: viewOptions) : nil)
+      interface, of: plan.source, settings: settings, environment, output: output, errors: errors, trace: trace)
+    let view = interface == .dashboard ? try parts.makeView(feed, display.viewOptions) : nil
     let session = RunSession(
       feed, display: display, view: view, closing: plan.closing, cleanUp: plan.cleanUp, exit: exit)
     parts.watchSignals(session)
@@ -149,10 +147,6 @@ struct Program {
           slots: settings.slots ?? graph.slots ?? environment.processors,
           onFailure: settings.onFailure ?? graph.onFailure, stateFolder: folder))
     }
-  }
-
-  private func paint(_ settings: Settings, _ isTerminal: Bool) -> Paint {
-    Paint(isColoured: environment.isColored(settings.color, onTerminal: isTerminal))
   }
 
   private func fail(_ error: any Error, _ output: Output) {
