@@ -8,13 +8,6 @@ package struct JobFileFault: Error, Sendable, Hashable, CustomStringConvertible 
   package var column: Int
   package var message: String
 
-  package init(file: String, line: Int, column: Int, message: String) {
-    self.file = file
-    self.line = line
-    self.column = column
-    self.message = message
-  }
-
   package var description: String { "\(file):\(line):\(column): \(message)" }
 }
 

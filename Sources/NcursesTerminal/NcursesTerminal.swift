@@ -63,7 +63,7 @@ package final class NcursesTerminal: Terminal {
     screen.resize(to: size)
     enter(screen)
     listen()
-    if asksBackground, features.speaksXterm, features.passage == .direct {
+    if asksBackground, features.speaksXterm, !features.isScreen {
       awaitsAnswer = true
       write(ControlSequences.backgroundQuery)
     }
@@ -97,7 +97,7 @@ package final class NcursesTerminal: Terminal {
   }
 
   package func copy(_ text: String) {
-    if case .open = state, features.speaksXterm { write(ControlSequences.copy(text, features.passage)) }
+    if case .open = state, features.speaksXterm { write(ControlSequences.copy(text, features)) }
   }
 
   package func setMouse(_ enabled: Bool) {
