@@ -14,7 +14,7 @@ struct Tally {
   var lasted: String { Self.seconds(time) }
 
   /// The sum of all execution times.
-  var oneByOne: String { Self.seconds(records.reduce(.zero) { $0 + $1.spent.executing }) }
+  var oneByOne: String { Self.seconds(records.reduce(.zero) { $0 + $1.spent(.executing, until: $1.since) }) }
 
   /// The largest number of simultaneous attempts.
   var widest: Int {

@@ -15,6 +15,14 @@ static void note(int number) {
   errno = saved;
 }
 
+static int has_action(int number, void (*action)(int)) {
+  struct sigaction now;
+  return sigaction(number, NULL, &now) == 0 && !(now.sa_flags & SA_SIGINFO) && now.sa_handler == action;
+}
+
+int signal_is_default(int number) { return has_action(number, SIG_DFL); }
+int signal_is_ignored(int number) { return has_action(number, SIG_IGN); }
+
 int signal_pipe_open(void) {
   if (ends[0] >= 0) return ends[0];
   if (pipe(ends) != 0) return -1;

@@ -2,6 +2,7 @@
 #include "CTerminal.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -36,14 +37,18 @@ static bool is_fault(int number) {
   return number != SIGQUIT && number != SIGHUP && number != SIGINT && number != SIGTERM;
 }
 
-static void write_all(int fd, const char *bytes, size_t length) {
+int terminal_write(int fd, const void *bytes, size_t length, int patience) {
   while (length > 0) {
     ssize_t wrote = write(fd, bytes, length);
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0) return;
-    bytes += wrote;
-    length -= (size_t)wrote;
+    struct pollfd ready = {.fd = fd, .events = POLLOUT};
+    if (wrote >= 0) {
+      bytes = (const char *)bytes + wrote;
+      length -= (size_t)wrote;
+    } else if (errno != EINTR && (errno != EAGAIN || poll(&ready, 1, patience) == 0)) {
+      return errno;
+    }
   }
+  return 0;
 }
 
 void terminal_guard_restore(void) {
@@ -58,7 +63,7 @@ void terminal_guard_restore(void) {
     sigemptyset(&output);
     sigaddset(&output, SIGTTOU);
     pthread_sigmask(SIG_BLOCK, &output, &old);
-    write_all(now->fd, now->bytes, now->length);
+    terminal_write(now->fd, now->bytes, now->length, 0);
     // TCSANOW: draining could block forever on a terminal that nobody reads.
     tcsetattr(now->fd, TCSANOW, &now->shell);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
@@ -151,10 +156,9 @@ void terminal_stop_group(void) {
   pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }
 
-int terminal_get_size(int fd, int *columns, int *rows) {
+void terminal_get_size(int fd, int *columns, int *rows) {
   struct winsize size;
-  if (ioctl(fd, TIOCGWINSZ, &size) != 0) return errno;
-  *columns = size.ws_col;
-  *rows = size.ws_row;
-  return 0;
+  bool known = ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_row > 0;
+  *columns = known ? size.ws_col : 80;
+  *rows = known ? size.ws_row : 24;
 }

@@ -33,8 +33,8 @@ package enum JobFile {
     }
     let variables = Variables(environment: environment, source: source, faults: faults)
     let decoder = JobFileDecoder(
-      faults: faults, values: ValueReader(faults: faults, variables: variables), variables: variables,
-      directory: directory, standardName: standardName(file))
+      values: ValueReader(faults: faults, variables: variables), directory: directory,
+      standardName: standardName(file))
     let nothing = YAMLNode(content: .scalar("", isPlain: true), place: .start, end: .start, weight: 1)
     let graph = decoder.decode(root ?? nothing, overrides: vars)
     guard let graph, faults.isEmpty else { throw faults.all }

@@ -8,13 +8,6 @@ package struct JobFileFault: Error, Sendable, Hashable, CustomStringConvertible 
   package var column: Int
   package var message: String
 
-  package init(file: String, line: Int, column: Int, message: String) {
-    self.file = file
-    self.line = line
-    self.column = column
-    self.message = message
-  }
-
   package var description: String { "\(file):\(line):\(column): \(message)" }
 }
 
@@ -25,6 +18,11 @@ package struct JobFileFaults: Error, Sendable, Equatable, CustomStringConvertibl
   init(_ faults: [JobFileFault]) {
     precondition(!faults.isEmpty, "a job file without faults gives a graph")
     self.faults = faults
+  }
+
+  /// A single fault.
+  init(_ file: String, _ place: Place, _ message: String) {
+    self.init([JobFileFault(file: file, line: place.line, column: place.column, message: message)])
   }
 
   /// One line per fault.

@@ -34,12 +34,10 @@ package enum ControlSequences {
       guard features.speaksXterm else { return "\u{7}" }
       // In ConEmu a number and a semicolon are another command.
       let plain = Elision.prefix(JobText(text).plain, 240).replacing(";", with: ",")
-      switch (features.isTmux, features.passage) {
+      let sequence = "\u{1B}]9;\(plain)\u{7}"
       // tmux wants each escape doubled inside the wrapper.
-      case (true, _): return "\u{1B}Ptmux;\u{1B}\u{1B}]9;\(plain)\u{7}\u{1B}\\"
-      case (false, .screen): return "\u{1B}P\u{1B}]9;\(plain)\u{7}\u{1B}\\"
-      case (false, .direct): return "\u{1B}]9;\(plain)\u{7}"
-      }
+      if features.isTmux { return "\u{1B}Ptmux;\u{1B}\(sequence)\u{1B}\\" }
+      return features.isScreen ? "\u{1B}P\(sequence)\u{1B}\\" : sequence
     }
   }
 
@@ -51,16 +49,13 @@ package enum ControlSequences {
     "\u{1B}]9;4;\(failed ? 2 : 1);\(min(100, max(0, percent)))\u{1B}\\"
   }
 
-  package static func copy(_ text: String, _ passage: TerminalFeatures.Passage) -> String {
-    let sequence = "\u{1B}]52;c;\(Data(text.utf8).base64EncodedString())\u{1B}\\"
-    switch passage {
-    case .direct: return sequence
-    case .screen:
-      // A wrapper for screen holds at most 768 bytes, so the sequence is split.
-      let bytes = Array("\u{1B}]52;c;\(Data(text.utf8).base64EncodedString())\u{7}".utf8)
-      return stride(from: 0, to: bytes.count, by: 700).map { start in
-        "\u{1B}P" + String(decoding: bytes[start..<min(start + 700, bytes.count)], as: UTF8.self) + "\u{1B}\\"
-      }.joined()
-    }
+  package static func copy(_ text: String, _ features: TerminalFeatures) -> String {
+    let sequence = "\u{1B}]52;c;\(Data(text.utf8).base64EncodedString())"
+    guard features.isScreen else { return sequence + "\u{1B}\\" }
+    // A wrapper for screen holds at most 768 bytes, so the sequence is split.
+    let bytes = Array("\(sequence)\u{7}".utf8)
+    return stride(from: 0, to: bytes.count, by: 700).map { start in
+      "\u{1B}P" + String(decoding: bytes[start..<min(start + 700, bytes.count)], as: UTF8.self) + "\u{1B}\\"
+    }.joined()
   }
 }

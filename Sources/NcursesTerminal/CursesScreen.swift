@@ -79,20 +79,17 @@ final class CursesScreen {
     ]
     for number in 1...12 { names["kf\(number)"] = .function(number) }
     for (name, key) in names {
-      if let bytes = Self.capability(name) { keys[bytes] = key }
+      let bytes = Array(Self.capability(name).utf8)
+      if !bytes.isEmpty { keys[bytes] = key }
     }
     return keys
   }
 
-  /// A string of the terminal's description, without padding delays.
-  static func capability(_ name: String) -> [UInt8]? {
-    nc_capability(name).map { withoutDelays(Array(String(cString: $0).utf8)) }.flatMap { $0.isEmpty ? nil : $0 }
-  }
+  /// A string of the terminal's description, without padding delays; empty if it has none.
+  static func capability(_ name: String) -> String { withoutDelays(nc_capability(name)) }
 
   /// The sequence that moves the cursor to the first column of a row.
-  static func cursorToRow(_ row: Int) -> [UInt8] {
-    nc_cursor_address(Int32(row), 0).map { withoutDelays(Array(String(cString: $0).utf8)) } ?? []
-  }
+  static func cursorToRow(_ row: Int) -> String { withoutDelays(nc_cursor_address(Int32(row), 0)) }
 
   func resize(to size: Size) { resize_term(Int32(max(1, size.height)), Int32(max(1, size.width))) }
 
@@ -234,17 +231,8 @@ final class CursesScreen {
     for locale in ["C.UTF-8", "en_US.UTF-8", "UTF-8"] where setlocale(LC_CTYPE, locale) != nil { return }
   }
 
-  private static func withoutDelays(_ bytes: [UInt8]) -> [UInt8] {
-    var kept: [UInt8] = []
-    var rest = bytes[...]
-    while let byte = rest.popFirst() {
-      if byte == UInt8(ascii: "$"), rest.first == UInt8(ascii: "<"), let end = rest.firstIndex(of: UInt8(ascii: ">")) {
-        rest = rest[(end + 1)...]
-      } else {
-        kept.append(byte)
-      }
-    }
-    return kept
+  private static func withoutDelays(_ sequence: UnsafePointer<CChar>?) -> String {
+    sequence.map { String(cString: $0).replacing(/\$<[^>]*>/, with: "") } ?? ""
   }
 }
 

@@ -3,14 +3,8 @@ import Screen
 /// Input of a terminal, before clicks are counted.
 package enum DecodedInput: Sendable, Hashable {
   case key(Key)
-  /// The left button went down; cells from 0.
-  case press(x: Int, y: Int)
-  /// The pointer moved with the left button down.
-  case drag(x: Int, y: Int)
-  /// The left button was released; in the old encoding, any button.
-  case release(x: Int, y: Int)
-  case wheelUp(x: Int, y: Int)
-  case wheelDown(x: Int, y: Int)
+  /// The second press of a double click is a click too; in the old encoding, the release of any button is one.
+  case mouse(MouseEvent)
   case paste(String)
   /// The answer to the query of the background (OSC 11).
   case background(ScreenTraits.Background)
@@ -235,14 +229,15 @@ package struct InputDecoder: Sendable {
   private mutating func mouse(_ button: Int, x: Int, y: Int, released: Bool) {
     guard x >= 1, y >= 1 else { return }
     typedEnds()
-    switch button & ~Self.modifiers {
-    case 0 where released: decoded.append(.release(x: x - 1, y: y - 1))
-    case 0: decoded.append(.press(x: x - 1, y: y - 1))
-    case 32 where !released: decoded.append(.drag(x: x - 1, y: y - 1))
-    case 64 where !released: decoded.append(.wheelUp(x: x - 1, y: y - 1))
-    case 65 where !released: decoded.append(.wheelDown(x: x - 1, y: y - 1))
-    default: break
-    }
+    let action: MouseEvent.Action? =
+      switch button & ~Self.modifiers {
+      case 0: released ? .release : .click
+      case 32 where !released: .drag
+      case 64 where !released: .wheelUp
+      case 65 where !released: .wheelDown
+      default: nil
+      }
+    if let action { decoded.append(.mouse(MouseEvent(action, x: x - 1, y: y - 1))) }
   }
 
   /// The old encoding, in which a release is button 3.

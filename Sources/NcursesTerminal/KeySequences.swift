@@ -30,38 +30,24 @@ package struct KeySequences: Sendable {
   }
 
   /// The key of CSI … with this final byte; modifiers are ignored.
-  static func final(_ byte: UInt8) -> Key? {
-    switch byte {
-    case UInt8(ascii: "A"): .up
-    case UInt8(ascii: "B"): .down
-    case UInt8(ascii: "C"): .right
-    case UInt8(ascii: "D"): .left
-    case UInt8(ascii: "F"): .end
-    case UInt8(ascii: "H"): .home
-    case UInt8(ascii: "Z"): .backTab
-    case UInt8(ascii: "P"): .function(1)
-    case UInt8(ascii: "Q"): .function(2)
-    case UInt8(ascii: "R"): .function(3)
-    case UInt8(ascii: "S"): .function(4)
-    default: nil
-    }
-  }
+  static func final(_ byte: UInt8) -> Key? { finals[Character(Unicode.Scalar(byte))] }
+
+  private static let finals: [Character: Key] = [
+    "A": .up, "B": .down, "C": .right, "D": .left, "F": .end, "H": .home, "Z": .backTab, "P": .function(1),
+    "Q": .function(2), "R": .function(3), "S": .function(4),
+  ]
 
   /// The key of ESC O with this byte: application mode and numeric keypad.
   static func single(_ byte: UInt8) -> Key? {
-    switch byte {
-    case UInt8(ascii: "M"): .enter
-    case UInt8(ascii: "I"): .tab
-    case UInt8(ascii: " "): .character(" ")
-    case UInt8(ascii: "X"): .character("=")
-    case UInt8(ascii: "a"): .up
-    case UInt8(ascii: "b"): .down
-    case UInt8(ascii: "c"): .right
-    case UInt8(ascii: "d"): .left
-    case UInt8(ascii: "j")...UInt8(ascii: "y"): .character(Character(Unicode.Scalar(byte - 0x40)))
-    default: final(byte)
+    if (UInt8(ascii: "j")...UInt8(ascii: "y")).contains(byte) {
+      return .character(Character(Unicode.Scalar(byte - 0x40)))
     }
+    return singles[Character(Unicode.Scalar(byte))] ?? final(byte)
   }
+
+  private static let singles: [Character: Key] = [
+    "M": .enter, "I": .tab, " ": .character(" "), "X": .character("="), "a": .up, "b": .down, "c": .right, "d": .left,
+  ]
 
   /// The key of CSI number ~.
   static func numbered(_ number: Int) -> Key? {

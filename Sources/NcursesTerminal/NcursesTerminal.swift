@@ -48,11 +48,10 @@ package final class NcursesTerminal: Terminal {
     self.environment = environment
     self.input = input
     self.output = output
-    size = Self.size(of: output)
+    size = Size(ofTerminal: output)
   }
 
   package func open(_ receive: @escaping @MainActor (TerminalInput) -> Void) throws {
-    dispatchPrecondition(condition: .onQueue(.main))
     guard case .closed = state else { return }
     let term = environment["TERM"] ?? ""
     let screen = try CursesScreen(term: term, traits: traits, input: input, output: output)
@@ -60,18 +59,17 @@ package final class NcursesTerminal: Terminal {
     decoder = InputDecoder(sequences: KeySequences(described: screen.describedKeys()))
     self.receive = receive
     state = .open(screen)
-    size = Self.size(of: output)
+    size = Size(ofTerminal: output)
     screen.resize(to: size)
     enter(screen)
     listen()
-    if asksBackground, features.speaksXterm, features.passage == .direct {
+    if asksBackground, features.speaksXterm, !features.isScreen {
       awaitsAnswer = true
       write(ControlSequences.backgroundQuery)
     }
   }
 
   package func present(_ frame: Frame) {
-    dispatchPrecondition(condition: .onQueue(.main))
     guard case .open(let screen) = state, frame != shown else { return }
     let changed = shown.map { frame.rowsChanged(since: $0) } ?? Array(frame.rows.indices)
     screen.draw(changed, of: frame)
@@ -80,21 +78,18 @@ package final class NcursesTerminal: Terminal {
   }
 
   package func invalidate() {
-    dispatchPrecondition(condition: .onQueue(.main))
     guard case .open(let screen) = state else { return }
     shown = nil
     screen.clear()
   }
 
   package func setTitle(_ title: String) {
-    dispatchPrecondition(condition: .onQueue(.main))
     guard title != self.title else { return }
     self.title = title
     if case .open = state, features.speaksXterm { write(ControlSequences.title(title)) }
   }
 
   package func setProgress(_ percent: Int?, failed: Bool) {
-    dispatchPrecondition(condition: .onQueue(.main))
     let progress = percent.map { ControlSequences.progress($0, failed: failed) }
     guard progress != self.progress else { return }
     self.progress = progress
@@ -102,12 +97,10 @@ package final class NcursesTerminal: Terminal {
   }
 
   package func copy(_ text: String) {
-    dispatchPrecondition(condition: .onQueue(.main))
-    if case .open = state, features.speaksXterm { write(ControlSequences.copy(text, features.passage)) }
+    if case .open = state, features.speaksXterm { write(ControlSequences.copy(text, features)) }
   }
 
   package func setMouse(_ enabled: Bool) {
-    dispatchPrecondition(condition: .onQueue(.main))
     guard enabled != hasMouse else { return }
     hasMouse = enabled
     if case .open = state, features.speaksXterm {
@@ -116,12 +109,10 @@ package final class NcursesTerminal: Terminal {
   }
 
   package func notify(_ notice: EndNotice, _ text: String) {
-    dispatchPrecondition(condition: .onQueue(.main))
     if case .open = state { write(ControlSequences.notice(notice, text, features)) }
   }
 
   package func suspend() {
-    dispatchPrecondition(condition: .onQueue(.main))
     guard case .open(let screen) = state else { return }
     leave(screen)
     terminal_stop_group()
@@ -130,7 +121,6 @@ package final class NcursesTerminal: Terminal {
   }
 
   package func close() {
-    dispatchPrecondition(condition: .onQueue(.main))
     for source in sources { source.cancel() }
     sources = []
     receive = nil
@@ -150,10 +140,10 @@ package final class NcursesTerminal: Terminal {
   /// The bytes that restore the terminal, for the guard of crashes; empty unless open.
   package var restoreBytes: [UInt8] {
     guard case .open = state else { return [] }
-    var bytes = Array(undo.utf8)
-    for name in ["op", "sgr0", "cnorm"] { bytes += CursesScreen.capability(name) ?? [] }
-    bytes += CursesScreen.capability("rmcup") ?? CursesScreen.cursorToRow(size.height - 1) + Array("\r\n".utf8)
-    return bytes
+    var bytes = undo
+    for name in ["op", "sgr0", "cnorm"] { bytes += CursesScreen.capability(name) }
+    let leaving = CursesScreen.capability("rmcup")
+    return Array((bytes + (leaving.isEmpty ? CursesScreen.cursorToRow(size.height - 1) + "\r\n" : leaving)).utf8)
   }
 
   // MARK: Entering and leaving
@@ -165,7 +155,7 @@ package final class NcursesTerminal: Terminal {
     if let shown { screen.draw(shown.rows.indices, of: shown) }
     // Curses sets the terminal's modes here, before anything is written.
     screen.refresh(cursor: shown?.cursor)
-    var bytes = String(decoding: CursesScreen.capability("smkx") ?? [], as: UTF8.self)
+    var bytes = CursesScreen.capability("smkx")
     if features.speaksXterm {
       bytes += (keepsTitle ? "" : ControlSequences.titlePush) + ControlSequences.pasteOn
       if hasMouse { bytes += ControlSequences.mouseOn }
@@ -204,13 +194,11 @@ package final class NcursesTerminal: Terminal {
     if features.speaksXterm {
       bytes += ControlSequences.mouseOff + ControlSequences.pasteOff + (keepsTitle ? "" : ControlSequences.titlePop)
     }
-    return bytes + String(decoding: CursesScreen.capability("rmkx") ?? [], as: UTF8.self)
+    return bytes + CursesScreen.capability("rmkx")
   }
 
   /// Whether the terminal's description saves and restores the title with the screen, as xterm's does.
-  private var keepsTitle: Bool {
-    String(decoding: CursesScreen.capability("smcup") ?? [], as: UTF8.self).contains("\u{1B}[22;")
-  }
+  private var keepsTitle: Bool { CursesScreen.capability("smcup").contains("\u{1B}[22;") }
 
   private func arm(_ screen: CursesScreen) {
     var shell = screen.shell
@@ -253,13 +241,9 @@ package final class NcursesTerminal: Terminal {
       case .paste(let text): receive?(.paste(text))
       case .background(let background): if asksBackground { receive?(.background(background)) }
       case .attributes: awaitsAnswer = false
-      case .press(let x, let y):
+      case .mouse(let event):
         let now = Duration.nanoseconds(Int64(DispatchTime.now().uptimeNanoseconds))
-        receive?(.mouse(clicks.press(x: x, y: y, at: now)))
-      case .drag(let x, let y): receive?(.mouse(MouseEvent(.drag, x: x, y: y)))
-      case .release(let x, let y): receive?(.mouse(MouseEvent(.release, x: x, y: y)))
-      case .wheelUp(let x, let y): receive?(.mouse(MouseEvent(.wheelUp, x: x, y: y)))
-      case .wheelDown(let x, let y): receive?(.mouse(MouseEvent(.wheelDown, x: x, y: y)))
+        receive?(.mouse(event.action == .click ? clicks.press(x: event.x, y: event.y, at: now) : event))
       }
     }
   }
@@ -283,7 +267,7 @@ package final class NcursesTerminal: Terminal {
   }
 
   private func checkSize() {
-    let now = Self.size(of: output)
+    let now = Size(ofTerminal: output)
     guard case .open(let screen) = state, now != size else { return }
     size = now
     screen.resize(to: now)
@@ -308,26 +292,16 @@ package final class NcursesTerminal: Terminal {
   }
 
   private func write(_ text: String) {
-    var rest = Array(text.utf8)[...]
-    while !rest.isEmpty {
-      let wrote = rest.withUnsafeBytes { Foundation.write(output, $0.baseAddress, $0.count) }
-      if wrote > 0 {
-        rest = rest.dropFirst(wrote)
-      } else if wrote < 0, errno == EAGAIN {
-        var ready = pollfd(fd: output, events: Int16(POLLOUT), revents: 0)
-        guard poll(&ready, 1, 1000) > 0 else { return }
-      } else if wrote == 0 || errno != EINTR {
-        return
-      }
-    }
+    var text = text
+    _ = text.withUTF8 { terminal_write(output, $0.baseAddress, $0.count, 1000) }
   }
+}
 
-  private static func size(of output: Int32) -> Size {
-    var columns: Int32 = 0
-    var rows: Int32 = 0
-    guard terminal_get_size(output, &columns, &rows) == 0, columns > 0, rows > 0 else {
-      return Size(width: 80, height: 24)
-    }
-    return Size(width: Int(columns), height: Int(rows))
+extension Size {
+  /// The size of the terminal; 80 x 24 if it is unknown.
+  package init(ofTerminal descriptor: Int32) {
+    var (columns, rows): (Int32, Int32) = (0, 0)
+    terminal_get_size(descriptor, &columns, &rows)
+    self.init(width: Int(columns), height: Int(rows))
   }
 }

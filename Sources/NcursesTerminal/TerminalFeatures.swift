@@ -1,16 +1,11 @@
 /// The features of a terminal that terminfo doesn't describe, judged by TERM and the environment.
 package struct TerminalFeatures: Sendable, Hashable {
-  package enum Passage: Sendable, Hashable {
-    case direct
-    /// GNU screen passes on only sequences that are wrapped for it.
-    case screen
-  }
-
   /// Whether it supports or skips xterm's mouse reports, bracketed paste, titles and clipboard.
   package var speaksXterm: Bool
   /// Whether it has the progress mark (OSC 9;4); others show OSC 9 as a notification.
   package var hasProgress: Bool
-  package var passage: Passage
+  /// Whether it is GNU screen, which passes on only sequences that are wrapped for it.
+  package var isScreen: Bool
   /// Whether it is tmux in another terminal.
   package var isTmux: Bool
 
@@ -19,8 +14,8 @@ package struct TerminalFeatures: Sendable, Hashable {
     let others: Set = ["dumb", "linux", "cons25", "sun", "ansi", "hurd", "wsvt25", "pccon0", "unknown", ""]
     speaksXterm = !others.contains(String(family)) && !family.hasPrefix("vt")
     isTmux = !(environment["TMUX"] ?? "").isEmpty
-    passage = family == "screen" && !isTmux ? .screen : .direct
-    hasProgress = speaksXterm && passage == .direct && (isTmux || Self.isKnownForProgress(environment))
+    isScreen = family == "screen" && !isTmux
+    hasProgress = speaksXterm && !isScreen && (isTmux || Self.isKnownForProgress(environment))
   }
 
   private static func isKnownForProgress(_ environment: [String: String]) -> Bool {

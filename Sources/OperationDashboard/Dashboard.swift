@@ -175,7 +175,8 @@ public final class Dashboard: Sendable {
   }
 
   private func onScreen(
-    else otherwise: @Sendable (inout Show) -> Void = { _ in }, _ body: @escaping @MainActor @Sendable (EmbeddedSession) -> Void
+    else otherwise: @Sendable (inout Show) -> Void = { _ in },
+    _ body: @escaping @MainActor @Sendable (EmbeddedSession) -> Void
   ) {
     let session = show.withLock { show -> EmbeddedSession? in
       if case .open(let session) = show { return session }

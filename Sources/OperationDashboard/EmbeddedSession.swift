@@ -1,6 +1,5 @@
 import Foundation
 import JobModel
-import Reports
 import Session
 
 /// The session of a program's own dashboard, and its signal handlers if the dashboard handles signals.
@@ -16,16 +15,10 @@ final class EmbeddedSession {
     let environment = Environment.current()
     let settings = Settings(options)
     let interface = try environment.interface(for: settings.interface)
-    let output = Output(STDOUT_FILENO)
-    let errors = Output(STDERR_FILENO)
-    let viewOptions = ViewOptions(source: feed.name, settings: settings, environment)
     let display = RunSession.Display(
-      interface: interface,
-      outputPaint: Paint(isColoured: environment.isColored(.auto, onTerminal: environment.outputIsTerminal)),
-      errorPaint: Paint(isColoured: environment.isColored(.auto, onTerminal: environment.errorIsTerminal)),
-      output: output, errors: errors,
-      stream: interface == .inline ? InlineStream(output, options: viewOptions) : nil)
-    let view = interface == .dashboard ? TerminalView(feed, viewOptions) : nil
+      interface, of: feed.name, settings: settings, environment, output: Output(STDOUT_FILENO),
+      errors: Output(STDERR_FILENO))
+    let view = interface == .dashboard ? display.viewOptions.dashboard(of: feed) : nil
     hasScreen = view != nil || interface == .inline
     // Without a screen no person can quit: a dashboard that stays open is closed by `stop()`.
     let end: ReportPump.EndCondition? = view == nil && options.keepOpen == .always ? .stopped : nil

@@ -41,8 +41,6 @@ struct FailureList {
 }
 
 extension LogRing {
-  fileprivate var last: Entry? { isEmpty ? nil : self[count - 1] }
-
   /// The last lines of one attempt, oldest first.
   fileprivate func tail(_ limit: Int, attempt: Int) -> [LogLine] {
     var lines: [LogLine] = []
@@ -72,7 +70,7 @@ enum TallyText {
     add(counts.skipped, "skipped", .quiet)
     add(left, "not run", .warning)
     if parts.isEmpty { parts = ["no jobs"] }
-    let name = StateText.clean(run.start?.name ?? "run")
+    let name = JobText.clean(run.start?.name ?? "run")
     return "\(paint(.strong, name)): \(parts.joined(separator: ", ")) in \(Format.length(run.length))"
   }
 }

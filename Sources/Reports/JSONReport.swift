@@ -7,8 +7,7 @@ import JobModel
 package struct JSONReport: Report {
   private let write: ReportWriter
   private var line: [UInt8] = []
-  /// The quoted names of the jobs.
-  private var names: [[UInt8]] = []
+  private var names: [String] = []
   /// The jobs added before all names are known, because a need may name a later job.
   private var held: [JobEvent] = []
 
@@ -20,9 +19,7 @@ package struct JSONReport: Report {
       append(event)
       return
     }
-    var name: [UInt8] = []
-    name.append(quoted: job.name)
-    names.append(name)
+    names.append(job.name)
     held.append(event)
     if names.count == run.start?.jobs { release() }
   }
@@ -39,219 +36,118 @@ package struct JSONReport: Report {
   }
 
   private mutating func append(_ event: JobEvent) {
-    line.append("{\"v\":1,\"seq\":")
-    line.append(number: event.seq)
-    line.append(",\"t\":")
-    line.append(seconds: event.time)
-    line.append(",\"type\":\"")
-    switch event.fact {
-    case .runStarted(let start): append(start)
-    case .jobAdded(let id, let job): append(id, job)
-    case .jobState(let id, let state, let attempt, let pid): append(id, state, attempt, pid)
+    let (type, fields) = object(event.fact)
+    (["v": 1, "seq": event.seq, "t": event.time, "type": type] + fields).append(to: &line)
+    line.append("\n")
+  }
+
+  private func object(_ fact: JobFact) -> (type: String, fields: JSONObject) {
+    switch fact {
+    case .runStarted(let start): ("run_started", fields(start))
+    case .jobAdded(let id, let job): ("job_added", fields(id, job))
+    case .jobState(let id, let state, let attempt, let pid):
+      ("job_state", ["job": name(id), "state": state.word, "attempt": attempt, "pid": pid] + fields(state))
     case .jobProgress(let id, let progress):
-      line.append("job_progress\"")
-      field("job", id)
-      field("done", progress.done)
-      field("total", progress.total)
-      field("unit", progress.unit.rawValue)
+      (
+        "job_progress",
+        [
+          "job": name(id), "done": progress.done, "total": progress.total ?? JSONNull(),
+          "unit": progress.unit.rawValue,
+        ]
+      )
     case .jobLog(let id, let attempt, let text):
-      line.append("job_log\"")
-      field("job", id)
-      field("stream", text.stream.rawValue)
-      field("text", text.text)
-      field("attempt", attempt)
-      if text.isCut { field("cut", true) }
+      (
+        "job_log",
+        [
+          "job": name(id), "stream": text.stream.rawValue, "text": text.text, "attempt": attempt,
+          "cut": text.isCut ? true : nil,
+        ]
+      )
     case .cancelRequested(let id, let canceller, let isKill):
-      line.append("cancel_requested\"")
-      field("job", id)
-      field("by", canceller.rawValue)
-      field("kill", isKill)
-    case .slotsChanged(let slots):
-      line.append("slots_changed\"")
-      field("slots", slots == Run.unlimited ? nil : slots)
+      ("cancel_requested", ["job": name(id), "by": canceller.rawValue, "kill": isKill])
+    case .slotsChanged(let number): ("slots_changed", ["slots": slots(number)])
     case .priorityChanged(let id, let priority):
-      line.append("priority_changed\"")
-      field("job", id)
-      field("priority", priority.rawValue)
-    case .drainChanged(let isDraining):
-      line.append("drain_changed\"")
-      field("draining", isDraining)
+      ("priority_changed", ["job": name(id), "priority": priority.rawValue])
+    case .drainChanged(let isDraining): ("drain_changed", ["draining": isDraining])
     case .stopRequested(let level, let canceller):
-      line.append("stop_requested\"")
-      field("level", level.rawValue)
-      field("by", canceller.rawValue)
-    case .runFinished(let summary): append(summary)
+      ("stop_requested", ["level": level.rawValue, "by": canceller.rawValue])
+    case .runFinished(let summary): ("run_finished", fields(summary))
     }
-    line.append("}\n")
   }
 
-  private mutating func append(_ start: RunStart) {
-    line.append("run_started\"")
-    field("run", start.id)
-    field("name", start.name)
-    field("slots", start.slots == Run.unlimited ? nil : start.slots)
-    field("at", Date.ISO8601FormatStyle(includingFractionalSeconds: true).format(start.at))
-    field("jobs", start.jobs)
-    if !start.pools.isEmpty { field("pools", start.pools) }
-    if let folder = start.folder { field("folder", folder) }
+  private func fields(_ start: RunStart) -> JSONObject {
+    [
+      "run": start.id, "name": start.name, "slots": slots(start.slots),
+      "at": Date.ISO8601FormatStyle(includingFractionalSeconds: true).format(start.at), "jobs": start.jobs,
+      "pools": start.pools.isEmpty ? nil : counts(start.pools), "folder": start.folder,
+    ]
   }
 
-  private mutating func append(_ id: JobID, _ job: Job) {
-    line.append("job_added\"")
-    field("job", id)
-    field("kind", job.work.kind)
-    key("needs")
-    line.append("[")
-    for (index, need) in job.needs.enumerated() {
-      if index > 0 { line.append(",") }
-      line.append("{\"job\":")
-      append(nameOf: need.job)
-      field("when", need.when.rawValue)
-      line.append("}")
-    }
-    line.append("]")
-    append(job.work)
-    if job.priority != .normal { field("priority", job.priority.rawValue) }
-    if !job.uses.isEmpty { field("uses", job.uses) }
-    if let timeout = job.timeout { field("timeout", timeout) }
-    if job.retry.max > 0 { field("retries", job.retry.max) }
-    if job.allowFailure { field("allow_failure", true) }
+  private func fields(_ id: JobID, _ job: Job) -> JSONObject {
+    let needs = job.needs.map { ["job": name($0.job), "when": $0.when.rawValue] as JSONObject }
+    return ["job": name(id), "kind": job.work.kind, "needs": needs] + fields(job.work) + [
+      "priority": job.priority == .normal ? nil : job.priority.rawValue,
+      "uses": job.uses.isEmpty ? nil : counts(job.uses), "timeout": job.timeout,
+      "retries": job.retry.max > 0 ? job.retry.max : nil, "allow_failure": job.allowFailure ? true : nil,
+    ]
   }
 
   /// Headers, environment and passwords in URLs are left out, because they are secrets.
-  private mutating func append(_ work: JobWork) {
+  private func fields(_ work: JobWork) -> JSONObject {
     switch work {
     case .shell(let shell):
       switch shell.command {
-      case .script(let text): field("command", text)
-      case .argv(let words):
-        key("command")
-        line.append("[")
-        for (index, word) in words.enumerated() {
-          if index > 0 { line.append(",") }
-          line.append(quoted: word)
-        }
-        line.append("]")
+      case .script(let text): ["command": text]
+      case .argv(let words): ["command": words]
       }
-    case .download(let download):
-      field("url", URLText.withoutPassword(download.url))
-      field("file", download.file)
+    case .download(let download): ["url": URLText.withoutPassword(download.url), "file": download.file]
     case .upload(let upload):
-      field("url", URLText.withoutPassword(upload.url))
-      field("file", upload.file)
-      field("method", upload.method)
-    case .simulate(let work):
-      field("duration", work.duration)
-      field("steps", work.steps)
-    case .operation(let work):
-      field("class", work.className)
-      field("seen", work.visibility.rawValue)
+      ["url": URLText.withoutPassword(upload.url), "file": upload.file, "method": upload.method]
+    case .simulate(let work): ["duration": work.duration, "steps": work.steps]
+    case .operation(let work): ["class": work.className, "seen": work.visibility.rawValue]
     }
   }
 
-  private mutating func append(_ id: JobID, _ state: JobState, _ attempt: Int, _ pid: Int32?) {
-    line.append("job_state\"")
-    field("job", id)
-    field("state", state.word)
-    field("attempt", attempt)
-    if let pid { field("pid", pid) }
+  private func fields(_ state: JobState) -> JSONObject {
     switch state {
-    case .waiting, .executing: break
-    case .ready(.slot): field("for", "slot")
-    case .ready(.pool(let pool)):
-      field("for", "pool")
-      field("pool", pool)
-    case .paused(let started): field("started", started)
+    case .waiting, .executing: [:]
+    case .ready(.slot): ["for": "slot"]
+    case .ready(.pool(let pool)): ["for": "pool", "pool": pool]
+    case .paused(let started): ["started": started]
     case .backingOff(let until, let number, let limit, let failure):
-      append(failure)
-      field("until", until)
-      field("retry", number)
-      field("retries", limit)
-    case .succeeded(let upToDate): if upToDate { field("up_to_date", true) }
-    case .failed(let failure, let allowed):
-      append(failure)
-      if allowed { field("allowed", true) }
-    case .cancelled(let canceller): field("by", canceller.rawValue)
-    case .skipped(let cause): field("because", cause)
+      fields(failure) + ["until": until, "retry": number, "retries": limit]
+    case .succeeded(let upToDate): ["up_to_date": upToDate ? true : nil]
+    case .failed(let failure, let allowed): fields(failure) + ["allowed": allowed ? true : nil]
+    case .cancelled(let canceller): ["by": canceller.rawValue]
+    case .skipped(let cause): ["because": name(cause)]
     }
   }
 
-  private mutating func append(_ failure: JobFailure) {
-    field("reason", failure.reason)
-    field("exit", failure.exit)
-    field("cause", failure.cause.word)
+  private func fields(_ failure: JobFailure) -> JSONObject {
+    let shared: JSONObject = [
+      "reason": failure.reason, "exit": failure.exit ?? JSONNull(), "cause": failure.cause.word,
+    ]
     switch failure.cause {
-    case .signal(let number): field("signal", number)
-    case .http(let status): field("status", status)
-    default: break
+    case .signal(let number): return shared + ["signal": number]
+    case .http(let status): return shared + ["status": status]
+    default: return shared
     }
   }
 
-  private mutating func append(_ summary: RunSummary) {
-    line.append("run_finished\"")
-    field("succeeded", summary.succeeded)
-    field("failed", summary.failed)
-    field("skipped", summary.skipped)
-    field("cancelled", summary.cancelled)
-    field("exit", summary.exit)
-    field("allowed", summary.allowed)
-    field("left", summary.left)
-  }
-}
-
-// Fields of an open object that has one already.
-extension JSONReport {
-  private mutating func key(_ name: String) {
-    line.append(",\"")
-    line.append(name)
-    line.append("\":")
+  private func fields(_ summary: RunSummary) -> JSONObject {
+    [
+      "succeeded": summary.succeeded, "failed": summary.failed, "skipped": summary.skipped,
+      "cancelled": summary.cancelled, "exit": summary.exit, "allowed": summary.allowed, "left": summary.left,
+    ]
   }
 
-  private mutating func field(_ name: String, _ value: String) {
-    key(name)
-    line.append(quoted: value)
-  }
+  /// A truncated recording may name a job that it doesn't add.
+  private func name(_ id: JobID) -> any JSONValue { id.index < names.count ? names[id.index] : JSONNull() }
 
-  private mutating func field(_ name: String, _ value: some BinaryInteger) {
-    key(name)
-    line.append(number: value)
-  }
+  private func slots(_ number: Int) -> any JSONValue { number == Run.unlimited ? JSONNull() : number }
 
-  private mutating func field(_ name: String, _ value: (some BinaryInteger)?) {
-    key(name)
-    if let value { line.append(number: value) } else { line.append("null") }
-  }
-
-  private mutating func field(_ name: String, _ value: Bool) {
-    key(name)
-    line.append(value ? "true" : "false")
-  }
-
-  private mutating func field(_ name: String, _ value: Duration) {
-    key(name)
-    line.append(seconds: value)
-  }
-
-  private mutating func field(_ name: String, _ job: JobID) {
-    key(name)
-    append(nameOf: job)
-  }
-
-  private mutating func field(_ name: String, _ counts: [String: Int]) {
-    key(name)
-    line.append("{")
-    for (index, (name, count)) in counts.sorted(by: { $0.key < $1.key }).enumerated() {
-      if index > 0 { line.append(",") }
-      line.append(quoted: name)
-      line.append(":")
-      line.append(number: count)
-    }
-    line.append("}")
-  }
-
-  private mutating func append(nameOf id: JobID) {
-    // A truncated recording may name a job that it doesn't add.
-    if id.index < names.count { line += names[id.index] } else { line.append("null") }
+  private func counts(_ counts: [String: Int]) -> JSONObject {
+    counts.sorted { $0.key < $1.key }.reduce([:]) { $0 + JSONObject(dictionaryLiteral: ($1.key, $1.value)) }
   }
 }
 

@@ -71,7 +71,7 @@ package struct PlainReport: Report {
   private mutating func begin(_ start: RunStart) {
     let (jobs, slots) = (Format.count(start.jobs, "job"), Format.slots(start.slots))
     let logs = start.folder.map { ", logs in \($0)/logs" } ?? ""
-    news(.zero, "  \(paint(.strong, StateText.clean(start.name))): \(jobs), \(slots)\(logs)")
+    news(.zero, "  \(paint(.strong, JobText.clean(start.name))): \(jobs), \(slots)\(logs)")
   }
 
   private mutating func append(_ output: LogLine, of id: JobID, at time: Duration, in run: Run) {

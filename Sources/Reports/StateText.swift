@@ -15,10 +15,10 @@ enum StateText {
       return number > 1 ? "started, attempt \(number)" : "started"
     case .paused: return "paused"
     case .backingOff(let until, let number, let limit, let failure):
-      return "\(clean(failure.reason)), retry \(number) of \(limit) in \(Format.length(until - now))"
+      return "\(JobText.clean(failure.reason)), retry \(number) of \(limit) in \(Format.length(until - now))"
     case .succeeded(let upToDate): return StateClass(record.state).word + (upToDate ? "" : took)
     case .failed(let failure, let allowed):
-      return "failed\(allowed ? ", allowed" : ""): \(clean(failure.reason))\(record.tries)\(took)"
+      return "failed\(allowed ? ", allowed" : ""): \(JobText.clean(failure.reason))\(record.tries)\(took)"
     case .cancelled(by: .person): return "cancelled\(took)"
     case .cancelled(by: .signal): return "cancelled by signal\(took)"
     case .cancelled(let canceller): return "cancelled \(canceller.phrase)\(took)"
@@ -26,9 +26,7 @@ enum StateText {
     }
   }
 
-  static func name(_ id: JobID, in run: Run) -> String { clean(run[id].job.name) }
-
-  static func clean(_ text: String) -> String { JobText.clean(text) }
+  static func name(_ id: JobID, in run: Run) -> String { JobText.clean(run[id].job.name) }
 
   /// A timeout is named in the line of the job itself.
   private static func ending(_ state: JobState) -> String {

@@ -32,20 +32,14 @@ package struct TraceReport: Report {
   package mutating func receive(_ event: JobEvent, before: JobState?, in run: Run) {
     switch event.fact {
     case .runStarted(let start):
-      begin("M", "process_name", track: nil, at: nil)
-      argument("name", start.name)
-      finish()
+      append("M", "process_name", ["args": ["name": start.name] as JSONObject])
     case .jobState(let id, let state, let attempt, _):
       move(id, to: state, attempt: attempt, at: event.time, in: run)
       if before?.isActive != state.isActive {
-        begin("C", "running", track: nil, at: event.time)
-        text.append(",\"args\":{\"jobs\":")
-        text.append(number: run.counts.active)
-        text.append("}}")
+        append("C", "running", at: event.time, ["args": ["jobs": run.counts.active] as JSONObject])
       }
     case .stopRequested(let level, _):
-      begin("i", level == .terminate ? "stop" : "kill", track: nil, at: event.time)
-      text.append(",\"s\":\"g\"}")
+      append("i", level == .terminate ? "stop" : "kill", at: event.time, ["s": "g"])
     case .runFinished:
       for id in open.keys.sorted() { close(id, "left", at: event.time, in: run) }
       text.append(isFirst ? "[]\n" : "\n]\n")
@@ -68,7 +62,6 @@ package struct TraceReport: Report {
     case .executing:
       guard let running = open[id], let pausedAt = running.pausedAt else { return }
       slice("paused", "pause", track: running.track, from: pausedAt, to: now)
-      text.append("}")
       open[id]?.pausedAt = nil
     case .paused(started: true): if open[id]?.pausedAt == nil { open[id]?.pausedAt = now }
     default: break
@@ -79,13 +72,8 @@ package struct TraceReport: Report {
     let track = tracks.firstIndex(of: nil) ?? tracks.count
     if track == tracks.count {
       tracks.append(id)
-      begin("M", "thread_name", track: track, at: nil)
-      argument("name", "slot \(track + 1)")
-      finish()
-      begin("M", "thread_sort_index", track: track, at: nil)
-      text.append(",\"args\":{\"sort_index\":")
-      text.append(number: track + 1)
-      text.append("}}")
+      append("M", "thread_name", track: track, ["args": ["name": "slot \(track + 1)"] as JSONObject])
+      append("M", "thread_sort_index", track: track, ["args": ["sort_index": track + 1] as JSONObject])
     } else {
       tracks[track] = id
     }
@@ -103,56 +91,34 @@ package struct TraceReport: Report {
     guard let running = open.removeValue(forKey: id) else { return }
     if let pausedAt = running.pausedAt {
       slice("paused", "pause", track: running.track, from: pausedAt, to: now)
-      text.append("}")
     }
     tracks[running.track] = nil
     ends[id] = End(track: running.track, startedAt: running.startedAt, endedAt: now)
     let record = run[id]
-    slice(record.job.name, record.job.work.kind, track: running.track, from: running.startedAt, to: now)
-    text.append(",\"args\":{\"attempt\":")
-    text.append(number: running.number)
-    text.append(",\"outcome\":")
-    text.append(quoted: outcome)
-    if let reason = record.attempts.last(where: { $0.number == running.number })?.failure?.reason {
-      text.append(",\"reason\":")
-      text.append(quoted: reason)
-    }
-    text.append("}}")
+    let reason = record.attempts.last { $0.number == running.number }?.failure?.reason
+    let arguments: JSONObject = ["attempt": running.number, "outcome": outcome, "reason": reason]
+    slice(
+      record.job.name, record.job.work.kind, track: running.track, from: running.startedAt, to: now,
+      ["args": arguments])
   }
 
-  private mutating func slice(_ name: String, _ category: String, track: Int, from: Duration, to: Duration) {
-    begin("X", name, track: track, at: from)
-    text.append(",\"dur\":")
-    text.append(number: max(0, to.microseconds - from.microseconds))
-    text.append(",\"cat\":")
-    text.append(quoted: category)
+  private mutating func slice(
+    _ name: String, _ category: String, track: Int, from: Duration, to: Duration, _ more: JSONObject = [:]
+  ) {
+    let length = max(0, to.microseconds - from.microseconds)
+    append("X", name, track: track, at: from, ["dur": length, "cat": category] + more)
   }
 
   private mutating func arrow(_ phase: String, track: Int, at time: Duration) {
-    begin(phase, "needs", track: track, at: time)
-    text.append(",\"cat\":\"needs\",\"id\":")
-    text.append(number: arrows)
-    text.append(phase == "f" ? ",\"bp\":\"e\"}" : "}")
+    append(phase, "needs", track: track, at: time, ["cat": "needs", "id": arrows, "bp": phase == "f" ? "e" : nil])
   }
 
-  /// Begins an object; the caller ends it.
-  private mutating func begin(_ phase: String, _ name: String, track: Int?, at time: Duration?) {
+  private mutating func append(
+    _ phase: String, _ name: String, track: Int? = nil, at time: Duration? = nil, _ more: JSONObject
+  ) {
     text.append(isFirst ? "[\n" : ",\n")
     isFirst = false
-    text.append("{\"ph\":\"\(phase)\",\"name\":")
-    text.append(quoted: name)
-    text.append(",\"pid\":1,\"tid\":")
-    text.append(number: (track ?? -1) + 1)
-    if let time {
-      text.append(",\"ts\":")
-      text.append(number: time.microseconds)
-    }
+    (["ph": phase, "name": name, "pid": 1, "tid": (track ?? -1) + 1, "ts": time?.microseconds] + more)
+      .append(to: &text)
   }
-
-  private mutating func argument(_ name: String, _ value: String) {
-    text.append(",\"args\":{\"\(name)\":")
-    text.append(quoted: value)
-  }
-
-  private mutating func finish() { text.append("}}") }
 }

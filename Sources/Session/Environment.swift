@@ -11,18 +11,6 @@ package struct Environment: Sendable {
   package var currentDirectory = "/"
   package var processors = 1
 
-  package init(
-    variables: [String: String], inputIsTerminal: Bool = false, outputIsTerminal: Bool = false,
-    errorIsTerminal: Bool = false, currentDirectory: String = "/", processors: Int = 1
-  ) {
-    self.variables = variables
-    self.inputIsTerminal = inputIsTerminal
-    self.outputIsTerminal = outputIsTerminal
-    self.errorIsTerminal = errorIsTerminal
-    self.currentDirectory = currentDirectory
-    self.processors = processors
-  }
-
   /// The environment of this process.
   package static func current() -> Environment {
     Environment(
@@ -116,15 +104,16 @@ package struct Environment: Sendable {
   /// The folder for recorded runs; nil if neither an option nor the environment gives one.
   package func stateFolder(_ settings: Settings) -> String? {
     if let folder = settings.state { return absolute(folder) }
-    if let folder = variables["XDG_STATE_HOME"], folder.hasPrefix("/") { return "\(folder)/opdash" }
-    if let home = variables["HOME"], home.hasPrefix("/") { return "\(home)/.local/state/opdash" }
-    return nil
+    return folder("XDG_STATE_HOME", or: ".local/state")
   }
 
   /// The path of the settings file, whether or not it exists; nil if the environment doesn't give one.
-  package var settingsFile: String? {
-    if let folder = variables["XDG_CONFIG_HOME"], folder.hasPrefix("/") { return "\(folder)/opdash/config.yaml" }
-    if let home = variables["HOME"], home.hasPrefix("/") { return "\(home)/.config/opdash/config.yaml" }
+  package var settingsFile: String? { folder("XDG_CONFIG_HOME", or: ".config").map { "\($0)/config.yaml" } }
+
+  /// The folder of opdash in a base directory: that of the variable, or a folder of the home directory.
+  private func folder(_ name: String, or standard: String) -> String? {
+    if let folder = variables[name], folder.hasPrefix("/") { return "\(folder)/opdash" }
+    if let home = variables["HOME"], home.hasPrefix("/") { return "\(home)/\(standard)/opdash" }
     return nil
   }
 

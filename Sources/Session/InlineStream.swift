@@ -40,9 +40,7 @@ package final class InlineStream: Sendable {
   package var size: Size {
     state.withLock { state in
       if let size = state.size { return size }
-      var (columns, rows): (Int32, Int32) = (0, 0)
-      let isKnown = terminal_get_size(descriptor, &columns, &rows) == 0 && columns > 0 && rows > 0
-      let size = isKnown ? Size(width: Int(columns), height: Int(rows)) : Size(width: 80, height: 24)
+      let size = Size(ofTerminal: descriptor)
       state.size = size
       return size
     }

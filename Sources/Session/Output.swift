@@ -1,4 +1,5 @@
 import Basics
+import CTerminal
 import Foundation
 
 /// A file descriptor that is written to completely, until a write fails.
@@ -32,8 +33,8 @@ package final class Output: Sendable {
   /// Returns when all bytes are written or a write has failed; blocks while the reader is slow.
   package func write(_ bytes: [UInt8]) {
     guard !state.withLock({ $0.isLost }) else { return }
-    let failure = bytes.withUnsafeBytes { writeAll($0) }
-    guard let failure else { return }
+    let failure = bytes.withUnsafeBytes { terminal_write(descriptor, $0.baseAddress, $0.count, -1) }
+    guard failure != 0 else { return }
     let whenLost = state.withLock { state -> (@Sendable (Int32) -> Void)? in
       defer { state.whenLost = nil }
       state.isLost = true
@@ -43,28 +44,4 @@ package final class Output: Sendable {
   }
 
   package func write(line: String) { write(Array("\(line)\n".utf8)) }
-
-  private func writeAll(_ bytes: UnsafeRawBufferPointer) -> Int32? {
-    var rest = bytes
-    while let start = rest.baseAddress, !rest.isEmpty {
-      #if canImport(Darwin)
-      let count = Darwin.write(descriptor, start, rest.count)
-      #else
-      let count = Glibc.write(descriptor, start, rest.count)
-      #endif
-      if count >= 0 {
-        rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-        continue
-      }
-      switch errno {
-      case EINTR: continue
-      case EAGAIN:
-        // A process that shares the descriptor has made it non-blocking.
-        var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        _ = poll(&wait, 1, -1)
-      case let failure: return failure
-      }
-    }
-    return nil
-  }
 }

@@ -1,3 +1,4 @@
+import Dashboard
 import Foundation
 import JobModel
 import Reports
@@ -7,41 +8,32 @@ import Reports
 package final class RunSession {
   /// The outputs of a run.
   package struct Display {
-    package var interface: Settings.Interface
-    package var outputPaint: Paint
-    package var errorPaint: Paint
-    package var output: Output
-    package var errors: Output
-    package var trace: Output?
+    let interface: Settings.Interface
+    let outputPaint: Paint
+    let errorPaint: Paint
+    let output: Output
+    let errors: Output
+    let trace: Output?
     /// The output of the inline interface.
-    package var stream: InlineStream?
+    let stream: InlineStream?
+
+    package let viewOptions: ViewOptions
 
     package init(
-      interface: Settings.Interface, outputPaint: Paint, errorPaint: Paint, output: Output, errors: Output,
-      trace: Output? = nil, stream: InlineStream? = nil
+      _ interface: Settings.Interface, of source: String, settings: Settings, _ environment: Environment,
+      output: Output, errors: Output, trace: Output? = nil
     ) {
+      func paint(_ isTerminal: Bool) -> Paint {
+        Paint(isColoured: environment.isColored(settings.color, onTerminal: isTerminal))
+      }
       self.interface = interface
-      self.outputPaint = outputPaint
-      self.errorPaint = errorPaint
+      outputPaint = paint(environment.outputIsTerminal)
+      errorPaint = paint(environment.errorIsTerminal)
       self.output = output
       self.errors = errors
       self.trace = trace
-      self.stream = stream
-    }
-  }
-
-  /// The actions at the end of a run.
-  package struct Closing {
-    /// Lines to print after those of the reports.
-    package var lines: @MainActor (Run) -> [String]
-    /// Releases the resources of the run; called once, before `exit`.
-    package var cleanUp: @MainActor () -> Void
-
-    package init(
-      lines: @escaping @MainActor (Run) -> [String] = { _ in [] }, cleanUp: @escaping @MainActor () -> Void = {}
-    ) {
-      self.lines = lines
-      self.cleanUp = cleanUp
+      viewOptions = ViewOptions(source: source, settings: settings, environment)
+      stream = interface == .inline ? InlineStream(output, options: viewOptions) : nil
     }
   }
 
@@ -50,32 +42,38 @@ package final class RunSession {
   private let view: (any LiveView)?
   private let pump: ReportPump
   private let exit: @MainActor (Int32) -> Void
-  private let closing: Closing
+  private let closing: @MainActor (Run) -> [String]
+  private let cleanUp: @MainActor () -> Void
   private var stop = StopSequence()
   private var hasEnded = false
   private var window: (any DispatchSourceSignal)?
 
-  /// Creates a session; `exit` is called once, with the exit status.
+  /// Creates a session, which its owner keeps until `exit` is called, once, with the exit status.
   ///
+  /// `closing` gives lines to print after those of the reports; `cleanUp` is called once, before `exit`.
   /// `view` is there when the interface is the dashboard. By default the run ends when the person leaves the view, or
   /// without a view when no job can change any more.
   package init(
-    _ feed: any JobFeed, display: Display, view: (any LiveView)? = nil, closing: Closing = Closing(),
+    _ feed: any JobFeed, display: Display, view: (any LiveView)? = nil,
+    closing: @escaping @MainActor (Run) -> [String] = { _ in [] }, cleanUp: @escaping @MainActor () -> Void = {},
     end: ReportPump.EndCondition? = nil, exit: @escaping @MainActor (Int32) -> Void
   ) {
     self.feed = feed
     self.display = display
     self.view = view
     self.closing = closing
+    self.cleanUp = cleanUp
     self.exit = exit
     pump = ReportPump(feed, reports: Self.reports(display), end: end ?? (view == nil ? .complete : .stopped))
   }
 
   /// Subscribes to the run, opens the view, then calls `start`; if the screen can't be used it throws and starts nothing.
   package func begin(_ start: () -> Void) throws {
-    display.output.whenLost { failure in onMain { self.loseOutput(failure) } }
-    pump.start(whenEnding: { onMain { self.finish() } }, whenFinished: { run in onMain { self.end(run) } })
-    try view?.open { [weak self] end in self?.viewHasLeft(end) }
+    display.output.whenLost { [weak self] failure in onMain(self) { $0.loseOutput(failure) } }
+    pump.start(
+      whenEnding: { [weak self] in onMain(self) { $0.finish() } },
+      whenFinished: { [weak self] run in onMain(self) { $0.end(run) } })
+    try view?.run { [weak self] end in self?.viewHasLeft(end) }
     openStream()
     start()
   }
@@ -131,10 +129,10 @@ package final class RunSession {
 
   private func finish() { feed.send(.finish(signal: stop.signal)) }
 
-  private func viewHasLeft(_ end: LiveViewEnd) {
+  private func viewHasLeft(_ end: Departure) {
     switch end {
-    case .over: finish()
-    case .terminalLost: receive(.hangup)
+    case .complete, .stopped, .quit: finish()
+    case .terminalClosed: receive(.hangup)
     case .abandoned:
       tell(feed.snapshot)
       leave(stop.signal.map(ExitStatus.signal) ?? ExitStatus.workLeft)
@@ -161,7 +159,7 @@ package final class RunSession {
       for line in SummaryReport.lines(of: run, paint: display.errorPaint) { display.errors.write(line: line) }
     }
     let output = [.plain, .inline].contains(display.interface) ? display.output : display.errors
-    for line in closing.lines(run) { output.write(line: line) }
+    for line in closing(run) { output.write(line: line) }
   }
 
   private func leave(_ status: Int32) {
@@ -170,7 +168,7 @@ package final class RunSession {
     view?.close()
     window?.cancel()
     display.stream?.close()
-    closing.cleanUp()
+    cleanUp()
     exit(status)
   }
 
@@ -189,7 +187,8 @@ package final class RunSession {
   }
 }
 
-/// Calls `body` on the main queue.
-private func onMain(_ body: @escaping @MainActor @Sendable () -> Void) {
-  DispatchQueue.main.async { MainActor.assumeIsolated(body) }
+/// Calls `body` on the main queue, unless the session is gone.
+private func onMain(_ session: RunSession?, _ body: @escaping @MainActor @Sendable (RunSession) -> Void) {
+  guard let session else { return }
+  DispatchQueue.main.async { MainActor.assumeIsolated { body(session) } }
 }

@@ -21,7 +21,7 @@ package final class SignalSources {
     source?.setEventHandler { [weak self] in MainActor.assumeIsolated { self?.read() } }
     source?.activate()
     let causes: [(Int32, StopSequence.Cause)] = [(SIGINT, .interrupt), (SIGTERM, .terminate), (SIGHUP, .hangup)]
-    for (number, cause) in causes where !Self.isIgnored(number) {
+    for (number, cause) in causes where signal_is_ignored(number) == 0 {
       add(number) { receive(cause) }
     }
   }
@@ -48,16 +48,5 @@ package final class SignalSources {
       guard count > 0 else { return }
       for number in numbers.prefix(count) { receivers[Int32(number)]?() }
     }
-  }
-
-  private static func isIgnored(_ number: Int32) -> Bool {
-    var action = sigaction()
-    guard sigaction(number, nil, &action) == 0 else { return false }
-    #if canImport(Darwin)
-    let handler = action.__sigaction_u.__sa_handler
-    #else
-    let handler = action.__sigaction_handler.sa_handler
-    #endif
-    return unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 }

@@ -1,3 +1,6 @@
+import Dashboard
+import JobModel
+import NcursesTerminal
 import Screen
 
 /// The appearance of a view of the run.
@@ -17,5 +20,16 @@ package struct ViewOptions: Equatable {
     traits = environment.traits(settings)
     asksBackground = environment.asksBackground(settings)
     variables = environment.variables
+  }
+
+  /// The dashboard on the terminal of the process.
+  @MainActor
+  package func dashboard(of feed: any JobFeed) -> any LiveView {
+    let terminal = NcursesTerminal(traits: traits, asksBackground: asksBackground, environment: variables)
+    var options = DashboardOptions(
+      keepOpen: settings.keepOpen, source: source, usesMouse: settings.hasMouse, keys: KeyMap(changes: settings.keys))
+    options.looks = .named(settings.looks)
+    options.notice = settings.notice ?? .none
+    return TerminalDashboard(feed: feed, terminal: terminal, traits: traits, options: options)
   }
 }

@@ -55,16 +55,10 @@ struct Option: Sendable {
     Option(
       name: "input", letter: "i", summary: "read URLs from LIST, one a line; - is standard input",
       commands: [.get],
-      effect: .value(name: "LIST", takes: "a file, or - for standard input") { values, text in
-        values.list = text
-        return !text.isEmpty
-      }),
+      effect: text("LIST", takes: "a file, or - for standard input", \.list)),
     Option(
       name: "dir", letter: "d", summary: "download into DIR", commands: [.get],
-      effect: .value(name: "DIR", takes: "a folder") { values, text in
-        values.folder = text
-        return !text.isEmpty
-      }),
+      effect: text("DIR", takes: "a folder", \.folder)),
     Option(
       name: "ui", letter: nil, summary: "auto (default), tui, inline, plain, json or quiet", commands: running,
       effect: choice("MODE", \.interface, of: Settings.Interface.self, automatic: "auto")),
@@ -74,16 +68,10 @@ struct Option: Sendable {
     Option(
       name: "state", letter: nil, summary: "where runs are recorded (default $XDG_STATE_HOME/opdash)",
       commands: running,
-      effect: .value(name: "DIR", takes: "a folder") { values, text in
-        values.settings.state = text
-        return !text.isEmpty
-      }),
+      effect: text("DIR", takes: "a folder", \.settings.state)),
     Option(
       name: "trace", letter: nil, summary: "write a Chrome trace-event file (opens in Perfetto)", commands: running,
-      effect: .value(name: "FILE", takes: "a file") { values, text in
-        values.settings.trace = text
-        return !text.isEmpty
-      }),
+      effect: text("FILE", takes: "a file", \.settings.trace)),
     Option(
       name: "notify", letter: nil, summary: "at the end: none (default), bell or message", commands: running,
       effect: choice("HOW", \.notice, of: EndNotice.self)),
@@ -106,6 +94,15 @@ struct Option: Sendable {
       name: "version", letter: nil, summary: "print the version", commands: [],
       effect: .flag { $0.wantsVersion = true }),
   ]
+
+  private static func text(
+    _ name: String, takes: String, _ path: any WritableKeyPath<Values, String?> & Sendable
+  ) -> Effect {
+    .value(name: name, takes: takes) { values, text in
+      values[keyPath: path] = text
+      return !text.isEmpty
+    }
+  }
 
   private static func choice<Choice: RawRepresentable & CaseIterable & SendableMetatype>(
     _ name: String, _ path: any WritableKeyPath<Settings, Choice> & Sendable

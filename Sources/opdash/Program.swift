@@ -54,7 +54,7 @@ struct Program {
       let settings = try withFile(invocation.settings)
       let graph = try parts.load(file, environment)
       let chosen = try JobSelection.of(jobs, in: graph, file: file)
-      try start(RunPlan(.graph(chosen), source: Self.lastComponent(file)), settings)
+      try start(RunPlan(subject: .graph(chosen), source: Self.lastComponent(file)), settings)
     case .get(let urls, let list, let folder):
       try get(urls, list: list, folder: folder, withFile(invocation.settings))
     case .demo(nil):
@@ -78,7 +78,8 @@ struct Program {
     let settings = file.map { settings.over($0) } ?? settings
     let text = KeyListText(
       keys: KeyMap(changes: settings.keys), file: path, isThere: file != nil,
-      paint: paint(settings, environment.outputIsTerminal), isASCII: environment.traits(settings).isASCII)
+      paint: Paint(isColoured: environment.isColored(settings.color, onTerminal: environment.outputIsTerminal)),
+      isASCII: environment.traits(settings).isASCII)
     for line in text.lines { output.write(line: line) }
     exit(ExitStatus.success)
   }
@@ -97,13 +98,15 @@ struct Program {
     var entries = urls.map { DownloadList.Entry(url: $0, place: nil) }
     if let list {
       let text: String
-      do { text = try parts.readList(list) } catch { throw UsageError("can't read \(list): \(Self.reason(error))") }
+      do { text = try parts.readList(list) } catch {
+        throw UsageError("can't read \(list): \(error.localizedDescription)")
+      }
       entries += DownloadList.entries(in: text, file: list == "-" ? "<stdin>" : list)
     }
     let target = environment.absolute(folder ?? environment.currentDirectory)
     let graph = try DownloadList.graph(entries, folder: target).get()
     try FileManager.default.createDirectory(atPath: target, withIntermediateDirectories: true)
-    try start(RunPlan(.graph(graph), source: "get"), settings)
+    try start(RunPlan(subject: .graph(graph), source: "get"), settings)
   }
 
   /// Starts a run and returns; nothing has started if it throws.
@@ -118,14 +121,11 @@ struct Program {
     let interface = try environment.interface(for: settings.interface)
     let trace = try settings.trace.map { path throws(UsageError) in try Output.file(environment.absolute(path)) }
     let (feed, start) = try makeFeed(plan, settings)
-    let viewOptions = ViewOptions(source: plan.source, settings: settings, environment)
-    let view = interface == .dashboard ? try parts.makeView(feed, viewOptions) : nil
     let display = RunSession.Display(
-      interface: interface, outputPaint: paint(settings, environment.outputIsTerminal),
-      errorPaint: paint(settings, environment.errorIsTerminal), output: output, errors: errors, trace: trace,
-      stream: interface == .inline ? InlineStream(output, options: viewOptions) : nil)
+      interface, of: plan.source, settings: settings, environment, output: output, errors: errors, trace: trace)
+    let view = interface == .dashboard ? try parts.makeView(feed, display.viewOptions) : nil
     let session = RunSession(
-      feed, display: display, view: view, closing: .init(lines: plan.closing, cleanUp: plan.cleanUp), exit: exit)
+      feed, display: display, view: view, closing: plan.closing, cleanUp: plan.cleanUp, exit: exit)
     parts.watchSignals(session)
     try session.begin(start)
   }
@@ -149,10 +149,6 @@ struct Program {
     }
   }
 
-  private func paint(_ settings: Settings, _ isTerminal: Bool) -> Paint {
-    Paint(isColoured: environment.isColored(settings.color, onTerminal: isTerminal))
-  }
-
   private func fail(_ error: any Error, _ output: Output) {
     let lines =
       switch error {
@@ -168,6 +164,4 @@ struct Program {
   private static func lastComponent(_ path: String) -> String {
     path == "-" ? "<stdin>" : path.split(separator: "/").last.map(String.init) ?? path
   }
-
-  private static func reason(_ error: any Error) -> String { error.localizedDescription }
 }

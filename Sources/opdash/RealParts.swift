@@ -10,13 +10,13 @@ extension Program.Parts {
     load: { path, environment in
       try JobFile.load(path: path, environment: environment.variables, currentDirectory: environment.currentDirectory)
     },
-    loadSettings: { path in try SettingsFile.load(path: path, .dashboards) },
+    loadSettings: { path in try SettingsFile.load(path: path, SettingsFile.dashboards) },
     makeRun: { graph, options in
       let queue = try JobQueue(
         graph, options: .init(slots: options.slots, onFailure: options.onFailure, stateFolder: options.stateFolder))
       return (queue, { queue.start() })
     },
-    makeView: { feed, options in TerminalView(feed, options) },
+    makeView: { feed, options in options.dashboard(of: feed) },
     openScenario: { name, environment in try RunPlan.scenario(name, environment) },
     readList: { path in
       if path == "-" { return String(decoding: FileHandle.standardInput.readDataToEndOfFile(), as: UTF8.self) }
@@ -25,12 +25,14 @@ extension Program.Parts {
     watchSignals: { session in
       let signals = SignalSources { session.receive($0) }
       if session.holdsTerminal { signals.add(SIGTSTP) { session.suspend() } }
+      RealParts.session = session
       RealParts.signals = signals
     })
 }
 
-/// Retains the signal sources.
+/// Retains the session and the signal sources.
 @MainActor
 private enum RealParts {
+  static var session: RunSession?
   static var signals: SignalSources?
 }

@@ -22,16 +22,6 @@ struct RunPlan {
   /// Releases the resources of the run; called once, before the program ends.
   var cleanUp: @MainActor () -> Void = {}
 
-  init(
-    _ subject: Subject, source: String, closing: @escaping @MainActor (Run) -> [String] = { _ in [] },
-    cleanUp: @escaping @MainActor () -> Void = {}
-  ) {
-    self.subject = subject
-    self.source = source
-    self.closing = closing
-    self.cleanUp = cleanUp
-  }
-
   /// The plan of a built-in scenario, with a folder of its own and a server if it needs one.
   static func scenario(_ name: String, _ environment: Environment) throws -> RunPlan {
     guard let scenario = Scenario.named(name) else {
@@ -49,16 +39,16 @@ struct RunPlan {
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
       switch scenario.source {
       case .graph(let make):
-        return RunPlan(.graph(make()), source: name, closing: { scenario.closing($0) }, cleanUp: cleanUp)
+        return RunPlan(subject: .graph(make()), source: name, closing: { scenario.closing($0) }, cleanUp: cleanUp)
       case .jobFile(let text):
         let graph = try JobFile.decode(
           Array(text.utf8), file: "\(name).yml", directory: folder.path, environment: environment.variables,
           vars: server.map { ["base": $0.address] } ?? [:])
-        return RunPlan(.graph(graph), source: name, closing: { scenario.closing($0) }, cleanUp: cleanUp)
+        return RunPlan(subject: .graph(graph), source: name, closing: { scenario.closing($0) }, cleanUp: cleanUp)
       case .operations(let perform):
         let performance = try perform(server?.address ?? "", folder)
         return RunPlan(
-          .live(performance.feed, start: { performance.start() }), source: name,
+          subject: .live(performance.feed, start: { performance.start() }), source: name,
           closing: { scenario.closing($0, of: performance) }, cleanUp: cleanUp)
       }
     } catch {

@@ -16,9 +16,9 @@ extension Settings {
   }
 }
 
-extension SettingsFile.Vocabulary {
+extension SettingsFile {
   /// The actions and elements of the dashboard.
-  static let dashboards = SettingsFile.Vocabulary(
-    actions: KeyMap.standard.entries.map { .init(name: $0.action, keys: $0.keys, isNeeded: $0.isNeeded) },
-    elements: ThemeElement.allCases.map(\.rawValue))
+  static let dashboards: Vocabulary = (
+    KeyMap.standard.entries.map { ($0.action, $0.keys, $0.isNeeded) }, ThemeElement.allCases.map(\.rawValue)
+  )
 }

@@ -57,10 +57,11 @@ import Testing
 
   @Test(arguments: 0..<4)
   func aChangedSettingsFileGivesSettingsOrAFaultInsideIt(part: Int) {
-    let vocabulary = SettingsFile.Vocabulary(
+    let vocabulary: SettingsFile.Vocabulary = (
       actions: ["cancel", "kill", "log", "help"].map {
-        .init(name: $0, keys: [.character($0.first ?? "x")], isNeeded: $0 == "help")
-      }, elements: ["failed", "executing"])
+        (name: $0, keys: [.character($0.first ?? "x")], isNeeded: $0 == "help")
+      }, elements: ["failed", "executing"]
+    )
     var random = SplitMix(seed: UInt64(part + 100))
     for _ in 0..<1000 {
       var bytes = Self.settings

@@ -5,16 +5,17 @@ import Testing
 
 /// What a settings file may say, and each message for what it may not.
 @Suite struct SettingsFileTests {
-  private static let vocabulary = SettingsFile.Vocabulary(
+  private static let vocabulary: SettingsFile.Vocabulary = (
     actions: [
-      .init(name: "cancel", keys: [.character("x"), .function(9)], isNeeded: false),
-      .init(name: "kill", keys: [.character("X")], isNeeded: false),
-      .init(name: "more-slots", keys: [.character("+")], isNeeded: false),
-      .init(name: "log", keys: [.character("l")], isNeeded: false),
-      .init(name: "quit", keys: [.character("q"), .function(10)], isNeeded: true),
-      .init(name: "help", keys: [.character("?")], isNeeded: true),
+      (name: "cancel", keys: [.character("x"), .function(9)], isNeeded: false),
+      (name: "kill", keys: [.character("X")], isNeeded: false),
+      (name: "more-slots", keys: [.character("+")], isNeeded: false),
+      (name: "log", keys: [.character("l")], isNeeded: false),
+      (name: "quit", keys: [.character("q"), .function(10)], isNeeded: true),
+      (name: "help", keys: [.character("?")], isNeeded: true),
     ],
-    elements: ["failed", "executing", "cursor"])
+    elements: ["failed", "executing", "cursor"]
+  )
 
   private func settings(_ text: String) throws -> SettingsFile {
     try SettingsFile.decode(Array(text.utf8), file: "config.yaml", Self.vocabulary)

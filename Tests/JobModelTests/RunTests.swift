@@ -139,12 +139,13 @@ struct Recorder {
     #expect(attempts.map(\.failure) == [failure, nil])
     #expect(attempts[1].pausedFor == .seconds(3))
     #expect(recorder[0].elapsed(at: .seconds(99)) == .seconds(6))
-    let spent = recorder[0].spent
-    #expect(spent.waiting == .seconds(1))
-    #expect(spent.backingOff == .seconds(4))
-    #expect(spent.forSlot == .seconds(8))
-    #expect(spent.executing == .seconds(2 + 1 + 5))
-    #expect(spent.paused == .seconds(3))
+    let record = recorder[0]
+    func spent(_ kind: Phase.Kind) -> Duration { record.spent(kind, until: record.since) }
+    #expect(spent(.waiting) == .seconds(1))
+    #expect(spent(.backingOff) == .seconds(4))
+    #expect(spent(.forSlot) == .seconds(8))
+    #expect(spent(.executing) == .seconds(2 + 1 + 5))
+    #expect(spent(.paused) == .seconds(3))
   }
 
   @Test func waitsForSlotAndPoolAreKeptApart() {
@@ -152,8 +153,8 @@ struct Recorder {
     recorder.move(0, to: .ready(for: .pool("net")), attempt: 0, after: .seconds(1))
     recorder.move(0, to: .ready(for: .slot), attempt: 0, after: .seconds(2))
     recorder.move(0, to: .executing, after: .seconds(4))
-    #expect(recorder[0].spent.forPool == .seconds(2))
-    #expect(recorder[0].spent.forSlot == .seconds(4))
+    #expect(recorder[0].spent(.forPool, until: recorder[0].since) == .seconds(2))
+    #expect(recorder[0].spent(.forSlot, until: recorder[0].since) == .seconds(4))
   }
 
   @Test func elapsedStandsStillWhilePaused() {

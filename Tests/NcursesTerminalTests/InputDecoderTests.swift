@@ -72,27 +72,35 @@ import Testing
   @Test func keysInOneReadKeepTheirOrder() {
     #expect(
       decode("ab\u{1B}[Ac\u{1B}[<64;3;4Md\r") == [
-        .key(.character("a")), .key(.character("b")), .key(.up), .key(.character("c")), .wheelUp(x: 2, y: 3),
+        .key(.character("a")), .key(.character("b")), .key(.up), .key(.character("c")),
+        .mouse(MouseEvent(.wheelUp, x: 2, y: 3)),
         .key(.character("d")), .key(.enter),
       ])
   }
 
   @Test(
     arguments: [
-      ("\u{1B}[<0;1;1M", [.press(x: 0, y: 0)]), ("\u{1B}[<0;300;120M", [.press(x: 299, y: 119)]),
-      ("\u{1B}[<0;5;5m", [.release(x: 4, y: 4)]), ("\u{1B}[<64;2;3M", [.wheelUp(x: 1, y: 2)]),
-      ("\u{1B}[<65;2;3M", [.wheelDown(x: 1, y: 2)]),
-      ("\u{1B}[<16;2;3M", [.press(x: 1, y: 2)]), ("\u{1B}[<68;2;3M", [.wheelUp(x: 1, y: 2)]), ("\u{1B}[<2;2;3M", []),
+      ("\u{1B}[<0;1;1M", [.mouse(MouseEvent(.click, x: 0, y: 0))]),
+      ("\u{1B}[<0;300;120M", [.mouse(MouseEvent(.click, x: 299, y: 119))]),
+      ("\u{1B}[<0;5;5m", [.mouse(MouseEvent(.release, x: 4, y: 4))]),
+      ("\u{1B}[<64;2;3M", [.mouse(MouseEvent(.wheelUp, x: 1, y: 2))]),
+      ("\u{1B}[<65;2;3M", [.mouse(MouseEvent(.wheelDown, x: 1, y: 2))]),
+      ("\u{1B}[<16;2;3M", [.mouse(MouseEvent(.click, x: 1, y: 2))]),
+      ("\u{1B}[<68;2;3M", [.mouse(MouseEvent(.wheelUp, x: 1, y: 2))]), ("\u{1B}[<2;2;3M", []),
       ("\u{1B}[<1;2;3M", []), ("\u{1B}[<66;2;3M", []), ("\u{1B}[<0;0;3M", []),
-      ("\u{1B}[M !!", [.press(x: 0, y: 0)]), ("\u{1B}[M`\"#", [.wheelUp(x: 1, y: 2)]),
-      ("\u{1B}[M#!!", [.release(x: 0, y: 0)]),
-      ("\u{1B}[Ma\"#", [.wheelDown(x: 1, y: 2)]), ("\u{1B}[32;2;3M", [.press(x: 1, y: 2)]),
-      ("\u{1B}[96;2;3M", [.wheelUp(x: 1, y: 2)]), ("\u{1B}[35;2;3M", [.release(x: 1, y: 2)]),
+      ("\u{1B}[M !!", [.mouse(MouseEvent(.click, x: 0, y: 0))]),
+      ("\u{1B}[M`\"#", [.mouse(MouseEvent(.wheelUp, x: 1, y: 2))]),
+      ("\u{1B}[M#!!", [.mouse(MouseEvent(.release, x: 0, y: 0))]),
+      ("\u{1B}[Ma\"#", [.mouse(MouseEvent(.wheelDown, x: 1, y: 2))]),
+      ("\u{1B}[32;2;3M", [.mouse(MouseEvent(.click, x: 1, y: 2))]),
+      ("\u{1B}[96;2;3M", [.mouse(MouseEvent(.wheelUp, x: 1, y: 2))]),
+      ("\u{1B}[35;2;3M", [.mouse(MouseEvent(.release, x: 1, y: 2))]),
       // The pointer's way while a button is down, and while none is.
-      ("\u{1B}[<32;2;3M", [.drag(x: 1, y: 2)]), ("\u{1B}[<36;2;3M", [.drag(x: 1, y: 2)]), ("\u{1B}[<34;2;3M", []),
+      ("\u{1B}[<32;2;3M", [.mouse(MouseEvent(.drag, x: 1, y: 2))]),
+      ("\u{1B}[<36;2;3M", [.mouse(MouseEvent(.drag, x: 1, y: 2))]), ("\u{1B}[<34;2;3M", []),
       ("\u{1B}[<35;2;3M", []), ("\u{1B}[<32;2;3m", []), ("\u{1B}[<2;2;3m", []), ("\u{1B}[<65;2;3m", []),
-      ("\u{1B}[M@\"#", [.drag(x: 1, y: 2)]), ("\u{1B}[MB\"#", []), ("\u{1B}[MC\"#", []),
-      ("\u{1B}[64;2;3M", [.drag(x: 1, y: 2)]),
+      ("\u{1B}[M@\"#", [.mouse(MouseEvent(.drag, x: 1, y: 2))]), ("\u{1B}[MB\"#", []), ("\u{1B}[MC\"#", []),
+      ("\u{1B}[64;2;3M", [.mouse(MouseEvent(.drag, x: 1, y: 2))]),
     ] as [(String, [DecodedInput])])
   func aMouseReportIsWhatWasDone(_ bytes: String, _ expected: [DecodedInput]) {
     #expect(decode(bytes) == expected)
@@ -106,7 +114,8 @@ import Testing
   ])
   func aDragIsAPressTheWayAndARelease(_ bytes: String) {
     let expected: [DecodedInput] = [
-      .press(x: 2, y: 1), .drag(x: 3, y: 1), .drag(x: 3, y: 2), .release(x: 3, y: 2),
+      .mouse(MouseEvent(.click, x: 2, y: 1)), .mouse(MouseEvent(.drag, x: 3, y: 1)),
+      .mouse(MouseEvent(.drag, x: 3, y: 2)), .mouse(MouseEvent(.release, x: 3, y: 2)),
     ]
     #expect(decode(bytes) == expected)
     var decoder = InputDecoder()

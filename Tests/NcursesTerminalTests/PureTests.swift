@@ -77,9 +77,9 @@ import Testing
   }
 
   @Test func screenGetsItsWrapping() {
-    #expect(TerminalFeatures(term: "screen-256color", environment: [:]).passage == .screen)
-    #expect(TerminalFeatures(term: "screen-256color", environment: ["TMUX": "x"]).passage == .direct)
-    #expect(TerminalFeatures(term: "xterm", environment: [:]).passage == .direct)
+    #expect(TerminalFeatures(term: "screen-256color", environment: [:]).isScreen)
+    #expect(!TerminalFeatures(term: "screen-256color", environment: ["TMUX": "x"]).isScreen)
+    #expect(!TerminalFeatures(term: "xterm", environment: [:]).isScreen)
   }
 }
 
@@ -123,11 +123,14 @@ import Testing
   }
 
   @Test func aCopyIsBase64() {
-    #expect(ControlSequences.copy("hé\n", .direct) == "\u{1B}]52;c;aMOpCg==\u{1B}\\")
+    #expect(
+      ControlSequences.copy("hé\n", TerminalFeatures(term: "xterm", environment: [:])) == "\u{1B}]52;c;aMOpCg==\u{1B}\\"
+    )
   }
 
   @Test func aCopyThroughScreenComesInPieces() {
-    let sequence = ControlSequences.copy(String(repeating: "x", count: 1200), .screen)
+    let sequence = ControlSequences.copy(
+      String(repeating: "x", count: 1200), TerminalFeatures(term: "screen", environment: [:]))
     let pieces = sequence.components(separatedBy: "\u{1B}P").dropFirst()
     #expect(pieces.count == 3)
     #expect(pieces.allSatisfy { $0.hasSuffix("\u{1B}\\") && $0.utf8.count < 768 })

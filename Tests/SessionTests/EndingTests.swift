@@ -46,3 +46,17 @@ import Testing
         == "opdash: killing job1, job2, job3, job4, job5, 2 more. Ctrl-C again leaves at once.")
   }
 }
+
+@Suite @MainActor struct RunSessionTests {
+  @Test func aSessionIsReleasedWithItsOwner() throws {
+    let output = Output(STDERR_FILENO)
+    let display = RunSession.Display(
+      .plain, of: "g", settings: Settings(), Environment(variables: [:]), output: output, errors: output)
+    let feed = FakeFeed()
+    var session: RunSession? = RunSession(feed, display: display, exit: { _ in })
+    weak let released = session
+    try session?.begin {}
+    session = nil
+    #expect(released == nil)
+  }
+}

@@ -1,12 +1,13 @@
+import Dashboard
 import Foundation
 import JobFiles
 import JobModel
 import Operations
 import Screen
-import Session
 import Support
 import Testing
 
+@testable import Session
 @testable import opdash
 
 /// The whole program in this process, with a fake feed and pipes as outputs.
@@ -46,22 +47,22 @@ import Testing
         openScenario: { name, _ in
           self.plan
             ?? RunPlan(
-              .graph(JobGraph(name: name)), source: name, closing: { ["it showed \($0.counts.succeeded)"] },
-              cleanUp: { self.cleanUps += 1 })
+              subject: .graph(JobGraph(name: name)), source: name, closing: { ["it showed \($0.counts.succeeded)"] },
+              cleanUp: { [weak self] in self?.cleanUps += 1 })
         },
         readList: { _ in "http://h/listed\n" }, watchSignals: { session in self.session = session })
       Program(
         environment: environment, output: Output(output.descriptor), errors: Output(errors.descriptor), parts: parts,
-        exit: { self.statuses.append($0) }
+        exit: { [weak self] in self?.statuses.append($0) }
       ).perform(line.split(separator: " ").map(String.init))
     }
   }
 
   private final class FakeView: LiveView {
-    var whenDone: (@MainActor (LiveViewEnd) -> Void)?
+    var whenDone: (@MainActor (Departure) -> Void)?
     var isClosed = false
 
-    func open(whenDone: @escaping @MainActor (LiveViewEnd) -> Void) throws { self.whenDone = whenDone }
+    func run(whenDone: @escaping @MainActor (Departure) -> Void) throws { self.whenDone = whenDone }
     func suspend() {}
     func close() { isClosed = true }
   }
@@ -266,7 +267,7 @@ import Testing
     world.feed.begin(1)
     state(.succeeded(upToDate: false))
     #expect(world.feed.commands.isEmpty)
-    world.view?.whenDone?(.over)
+    world.view?.whenDone?(.complete)
     #expect(await ends(with: 0))
     #expect(world.view?.isClosed == true)
     #expect(world.output.text == "")
@@ -313,7 +314,7 @@ import Testing
     performOnTerminal("run a.yml")
     world.feed.begin(1)
     state(.executing)
-    world.view?.whenDone?(.terminalLost)
+    world.view?.whenDone?(.terminalClosed)
     #expect(world.feed.commands == [.stop(.terminate, by: .signal)])
     state(.cancelled(by: .signal))
     #expect(await ends(with: 129))

@@ -17,7 +17,7 @@ import Testing
   }
 
   private func settings(_ text: String) throws(JobFileFaults) -> SettingsFile {
-    try SettingsFile.decode(Array(text.utf8), file: "config.yaml", .dashboards)
+    try SettingsFile.decode(Array(text.utf8), file: "config.yaml", SettingsFile.dashboards)
   }
 
   @Test func theReferencesExampleIsWithoutFault() throws {

@@ -22,8 +22,17 @@ void terminal_guard_restore(void);
 /// Stops the process group as ^Z does; returns when it continues, or at once if no shell could continue it.
 void terminal_stop_group(void);
 
-/// The column count and row count of the terminal; 0 on success.
-int terminal_get_size(int fd, int *columns, int *rows);
+/// The column count and row count of the terminal; 80 and 24 if they are unknown.
+void terminal_get_size(int fd, int *columns, int *rows);
+
+/// Writes all bytes; a full descriptor is waited for, each time `patience` milliseconds at most, -1 for ever.
+///
+/// Returns 0 or an errno. Safe in a signal handler with a patience of 0.
+int terminal_write(int fd, const void *bytes, size_t length, int patience);
+
+/// Whether the signal has its default action, or is ignored.
+int signal_is_default(int number);
+int signal_is_ignored(int number);
 
 /// A non-blocking descriptor from which watched signals are read, a byte each, in order; -1 with errno on failure.
 ///

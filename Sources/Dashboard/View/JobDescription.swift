@@ -173,18 +173,12 @@ struct JobDescription {
 
   /// The time that the job has spent in each kind of state.
   private func times(_ width: Int) -> [[TextSpan]] {
-    let spent = record.spent
-    let ended: [(kind: Phase.Kind, name: String, time: Duration, style: Style)] = [
-      (.waiting, "for needs", spent.waiting, theme.dim), (.forSlot, "for a slot", spent.forSlot, .plain),
-      (.forPool, "for a pool", spent.forPool, .plain), (.backingOff, "backing off", spent.backingOff, theme.held),
-      (.paused, "paused", spent.paused, theme.held),
-      (.executing, "executing", spent.executing, theme.style(.executing)),
+    let kinds: [(kind: Phase.Kind, name: String, style: Style)] = [
+      (.waiting, "for needs", theme.dim), (.forSlot, "for a slot", .plain), (.forPool, "for a pool", .plain),
+      (.backingOff, "backing off", theme.held), (.paused, "paused", theme.held),
+      (.executing, "executing", theme.style(.executing)),
     ]
-    let present = Phase.Kind(record.state)
-    let all = ended.map { part in
-      let time = part.kind == present ? part.time + max(.zero, now - record.since) : part.time
-      return (name: part.name, time: time, style: part.style)
-    }
+    let all = kinds.map { (name: $0.name, time: record.spent($0.kind, until: now), style: $0.style) }
     let shown = all.filter { $0.time >= .milliseconds(50) }
     guard !shown.isEmpty else { return [] }
     let longest = shown.map(\.time).max() ?? .zero

@@ -1,3 +1,5 @@
+import Foundation
+
 /// Operations on paths as text, without access to the file system.
 enum FilePath {
   /// `path`, relative to `directory` unless it is absolute, without `.`, `..` and doubled slashes.
@@ -22,11 +24,8 @@ enum FilePath {
 
   /// The path without its last component.
   static func folder(of path: String) -> String {
-    guard let slash = path.lastIndex(of: "/") else { return "" }
-    return slash == path.startIndex ? "/" : String(path[..<slash])
+    NSString(string: path).deletingLastPathComponent
   }
 
-  static func name(of path: String) -> String {
-    path.split(separator: "/").last.map(String.init) ?? ""
-  }
+  static func name(of path: String) -> String { path.split(separator: "/").last.map(String.init) ?? "" }
 }

@@ -16,14 +16,14 @@ struct JobFileInput {
   init(path: String) throws(JobFileFaults) {
     let isStandardInput = path == "-"
     shown = isStandardInput ? Self.standardInput : path
-    guard !path.isEmpty else { throw Self.fault("''", "no file is named: give the path of a job file") }
+    guard !path.isEmpty else { throw JobFileFaults("''", .start, "no file is named: give the path of a job file") }
     let descriptor = isStandardInput ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw Self.fault(path, Self.words(errno)) }
+    guard descriptor >= 0 else { throw JobFileFaults(path, .start, Self.words(errno)) }
     defer { if !isStandardInput { close(descriptor) } }
 
     var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw Self.fault(shown, Self.words(errno)) }
-    guard status.st_mode & S_IFMT != S_IFDIR else { throw Self.fault(shown, Self.words(EISDIR)) }
+    guard fstat(descriptor, &status) == 0 else { throw JobFileFaults(shown, .start, Self.words(errno)) }
+    guard status.st_mode & S_IFMT != S_IFDIR else { throw JobFileFaults(shown, .start, Self.words(EISDIR)) }
     isRegular = status.st_mode & S_IFMT == S_IFREG && !isStandardInput
 
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
@@ -31,14 +31,10 @@ struct JobFileInput {
     while bytes.count <= SourceText.limit {
       let count = read(descriptor, &buffer, buffer.count)
       if count < 0, errno == EINTR { continue }
-      guard count >= 0 else { throw Self.fault(shown, Self.words(errno)) }
+      guard count >= 0 else { throw JobFileFaults(shown, .start, Self.words(errno)) }
       if count == 0 { break }
       bytes += buffer[..<count]
     }
-  }
-
-  private static func fault(_ file: String, _ message: String) -> JobFileFaults {
-    JobFileFaults([JobFileFault(file: file, line: 1, column: 1, message: message)])
   }
 
   private static func words(_ code: Int32) -> String {

@@ -1,5 +1,5 @@
 /// The bytes of a job file, validated as UTF-8 with the characters that YAML allows.
-struct SourceText {
+final class SourceText {
   /// Without a byte order mark.
   let bytes: [UInt8]
 
@@ -7,17 +7,15 @@ struct SourceText {
 
   /// Throws the first fault of the encoding.
   init(_ bytes: [UInt8], file: String) throws(JobFileFaults) {
-    func fault(_ place: Place, _ message: String) -> JobFileFaults {
-      JobFileFaults([JobFileFault(file: file, line: place.line, column: place.column, message: message)])
-    }
     guard bytes.count <= Self.limit else {
-      throw fault(.start, "the file is larger than \(Self.limit >> 20) MiB: split it into several job files")
+      throw JobFileFaults(
+        file, .start, "the file is larger than \(Self.limit >> 20) MiB: split it into several job files")
     }
     if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {
-      throw fault(.start, "the file is UTF-16: save it as UTF-8")
+      throw JobFileFaults(file, .start, "the file is UTF-16: save it as UTF-8")
     }
     self.bytes = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes[3...]) : bytes
-    if let (offset, message) = Self.firstFault(self.bytes) { throw fault(place(ofByte: offset), message) }
+    if let (offset, message) = Self.firstFault(self.bytes) { throw JobFileFaults(file, place(ofByte: offset), message) }
   }
 
   init(checked bytes: [UInt8]) { self.bytes = bytes }
@@ -60,22 +58,10 @@ struct SourceText {
     return (Unicode.UTF8.decode(encoded).value, encoded.count)
   }
 
-  /// The place of a byte; CR LF is one line break.
-  func place(ofByte offset: Int) -> Place {
-    var line = 1
-    var start = 0
-    var index = 0
-    while index < min(offset, bytes.count) {
-      let next = Self.endOfBreak(bytes, at: index)
-      if let next {
-        line += 1
-        start = next
-      }
-      index = next ?? index + 1
-    }
-    // The offset may be inside a line break.
-    let before = bytes[min(start, offset)..<min(offset, bytes.count)]
-    return Place(line: line, column: 1 + before.count { $0 & 0xC0 != 0x80 })
+  /// The place of a byte, which is not before line `first`; CR LF is one line break.
+  func place(ofByte offset: Int, from first: Int = 1) -> Place {
+    let line = lineStarts[first...].firstIndex { $0 > offset } ?? lineStarts.count
+    return Place(line: line, column: 1 + bytes[lineStarts[line - 1]..<offset].count { $0 & 0xC0 != 0x80 })
   }
 
   /// The place after the last character.
@@ -85,23 +71,10 @@ struct SourceText {
   func place(of needle: String, count: Int, from: Place, to: Place) -> Place? {
     guard let start = offset(of: from), let end = offset(of: to), start < end, !needle.isEmpty else { return nil }
     let wanted = Array(needle.utf8)
-    var place = (line: from.line, column: from.column)
-    var left = count
-    var index = start
-    while index + wanted.count <= end {
-      if bytes[index] == wanted[0], bytes[index...].starts(with: wanted) {
-        if left == 0 { return Place(line: place.line, column: place.column) }
-        left -= 1
-      }
-      if let next = Self.endOfBreak(bytes, at: index) {
-        place = (place.line + 1, 1)
-        index = next
-      } else {
-        index += 1
-        if index < bytes.count, bytes[index] & 0xC0 != 0x80 { place.column += 1 }
-      }
+    let places = bytes[start..<end].indices.lazy.filter { [bytes] index in
+      index + wanted.count <= end && bytes[index] == wanted[0] && bytes[index...].starts(with: wanted)
     }
-    return nil
+    return places.dropFirst(count).first.map { place(ofByte: $0, from: from.line) }
   }
 
   private func offset(of place: Place) -> Int? {
@@ -114,29 +87,17 @@ struct SourceText {
     return index
   }
 
-  private var lineStarts: [Int] { starts.value(of: bytes) }
-  private let starts = LineStarts()
-
-  /// Computed for the first fault.
-  private final class LineStarts {
-    private var known: [Int]?
-
-    func value(of bytes: [UInt8]) -> [Int] {
-      if let known { return known }
-      var starts = [0]
-      var index = 0
-      while index < bytes.count {
-        if let next = SourceText.endOfBreak(bytes, at: index) {
-          starts.append(next)
-          index = next
-        } else {
-          index += 1
-        }
-      }
-      known = starts
-      return starts
+  /// The offset of each line; computed for the first fault.
+  private lazy var lineStarts: [Int] = {
+    var starts = [0]
+    var index = 0
+    while index < bytes.count {
+      let next = Self.endOfBreak(bytes, at: index)
+      if let next { starts.append(next) }
+      index = next ?? index + 1
     }
-  }
+    return starts
+  }()
 
   /// The start of the next line if a line break is at `index`; libyaml counts the same breaks.
   private static func endOfBreak(_ bytes: [UInt8], at index: Int) -> Int? {

@@ -26,27 +26,26 @@ struct JobFileDecoder {
     var policy: JobPolicy
   }
 
-  let faults: FaultLog
   let values: ValueReader
-  let variables: Variables
   /// The folder of relative paths.
   let directory: String
   /// The run's name if the file has none.
   let standardName: String
 
+  private var faults: FaultLog { values.faults }
+
   /// The result is valid only if no fault was reported.
   func decode(_ root: YAMLNode, overrides: [String: String]) -> JobGraph? {
     guard !root.isNull else {
-      faults.add(root.place, "the file is empty: a job file has at least 'jobs:' with one job")
-      return nil
+      return faults.fail(root.place, "the file is empty: a job file has at least 'jobs:' with one job")
     }
     guard let file = Self.keys.read(root, faults: faults) else { return nil }
     func value(_ key: String) -> YAMLNode? { file[key]?.value }
 
     let vars = value("vars").flatMap { values.map($0, "vars", takes: "a map of names to values") } ?? []
-    variables.declare(vars, overrides: overrides)
+    values.variables.declare(vars, overrides: overrides)
     if let node = value("version") { check(version: node) }
-    var graph = JobGraph(name: value("name").flatMap { name($0) } ?? standardName)
+    var graph = JobGraph(name: value("name").flatMap { values.line($0, "name", takes: "text") } ?? standardName)
     graph.slots = value("slots").flatMap { slots($0) }
     graph.onFailure =
       value("on_failure").flatMap { values.choice($0, "on_failure", as: JobGraph.Failure.self) } ?? .keepGoing
@@ -62,15 +61,14 @@ struct JobFileDecoder {
     }
     guard let entries = values.map(jobs, "jobs", takes: "a map of names to jobs") else { return nil }
     guard !entries.isEmpty else {
-      faults.add(file["jobs"]?.place ?? jobs.place, "jobs is empty: a job file has at least one job")
-      return nil
+      return faults.fail(file["jobs"]?.place ?? jobs.place, "jobs is empty: a job file has at least one job")
     }
     let reader = WorkReader(values: values, directory: directory, environment: environment)
     var drafts: [Draft] = []
     var index: [String: Int] = [:]
     drafts.reserveCapacity(entries.count)
     for entry in entries {
-      let draft = self.draft(entry, reader, defaults: defaults ?? JobPolicy.none)
+      let draft = self.draft(entry, reader, defaults: defaults ?? JobPolicy())
       if index[entry.key] == nil {
         index[entry.key] = drafts.count
         drafts.append(draft)
@@ -92,8 +90,6 @@ struct JobFileDecoder {
     guard let version = values.whole(node, "version", in: 1 ... .max), version != 1 else { return }
     faults.add(node.place, "version \(version) is not known: this opdash reads version 1")
   }
-
-  private func name(_ node: YAMLNode) -> String? { values.line(node, "name", takes: "text") }
 
   private func slots(_ node: YAMLNode) -> Int? {
     guard let slots = values.whole(node, "slots", in: 1 ... .max) else { return nil }
@@ -121,7 +117,7 @@ struct JobFileDecoder {
 
   private func draft(_ entry: YAMLEntry, _ reader: WorkReader, defaults: JobPolicy) -> Draft {
     if let fault = JobName.fault(in: entry.key) { faults.add(entry.place, "a job's name \(fault)") }
-    var draft = Draft(name: entry.key, place: entry.place, policy: JobPolicy.none)
+    var draft = Draft(name: entry.key, place: entry.place, policy: JobPolicy())
     if entry.value.isNull {
       faults.add(entry.place, "job \(Quoted.text(entry.key)) has nothing to do: \(Self.workAdvice)")
       return draft
@@ -161,9 +157,8 @@ struct JobFileDecoder {
     if case .map(let entries) = node.content {
       return entries.compactMap { entry in
         if case .scalar("ready", _) = entry.value.content {
-          faults.add(
+          return faults.fail(
             entry.value.place, "the condition 'ready' is not supported by this version of opdash yet: write ok")
-          return nil
         }
         return values.choice(entry.value, "needs.\(Quoted.bare(entry.key))", as: JobNeed.Condition.self)
           .map { (entry.key, $0, entry.place) }
@@ -173,12 +168,10 @@ struct JobFileDecoder {
     var seen: Set<String> = []
     return (values.list(node, "needs", takes: takes, isSingleAllowed: true) ?? []).compactMap { item in
       guard case .scalar(let name, _) = item.content, !item.isNull else {
-        faults.add(item.place, "needs takes \(takes); this item is \(item.words)")
-        return nil
+        return faults.fail(item.place, "needs takes \(takes); this item is \(item.words)")
       }
       guard seen.insert(name).inserted else {
-        faults.add(item.place, "needs names \(Quoted.text(name)) twice: delete one")
-        return nil
+        return faults.fail(item.place, "needs names \(Quoted.text(name)) twice: delete one")
       }
       return (name, .ok, item.place)
     }
@@ -209,10 +202,9 @@ struct JobFileDecoder {
       draft.needs.compactMap { need in
         if let job = index[need.name] { return Need(job: job, when: need.when, place: need.place) }
         comparisons -= drafts.count
-        let hint = comparisons > 0 ? NearestName.hint(for: need.name, in: drafts.lazy.map(\.name)) : ""
-        let advice = hint.isEmpty ? ": add the job, or delete the need" : hint
-        faults.add(need.place, "unknown job \(Quoted.text(need.name)) in needs\(advice)")
-        return nil
+        let names = drafts.lazy.map(\.name).prefix(comparisons > 0 ? .max : 0)
+        let advice = NearestName.hint(for: need.name, in: names, otherwise: ": add the job, or delete the need")
+        return faults.fail(need.place, "unknown job \(Quoted.text(need.name)) in needs\(advice)")
       }
     }
   }
@@ -244,8 +236,9 @@ struct JobFileDecoder {
     for draft in drafts {
       for (pool, use) in draft.policy.uses {
         guard let known = pools[pool] else {
-          let hint = NearestName.hint(for: pool, in: pools.keys.sorted())
-          let advice = hint.isEmpty ? ": declare it under pools, as in 'pools: { \(Quoted.bare(pool)): 1 }'" : hint
+          let advice = NearestName.hint(
+            for: pool, in: pools.keys.sorted(),
+            otherwise: ": declare it under pools, as in 'pools: { \(Quoted.bare(pool)): 1 }'")
           faults.add(use.place, "unknown pool \(Quoted.text(pool))\(advice)")
           continue
         }
@@ -257,8 +250,4 @@ struct JobFileDecoder {
       }
     }
   }
-}
-
-extension JobPolicy {
-  static let none = JobPolicy()
 }

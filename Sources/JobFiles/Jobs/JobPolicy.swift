@@ -195,18 +195,15 @@ extension JobPolicy {
   private static func progress(_ node: YAMLNode, _ values: ValueReader) -> String? {
     let takes = "a regular expression with one group (per cent) or two (done, total)"
     guard case .scalar(let pattern, _) = node.content, !node.isNull else {
-      values.faults.add(node.place, "progress takes \(takes); this is \(node.words)")
-      return nil
+      return values.faults.fail(node.place, "progress takes \(takes); this is \(node.words)")
     }
     guard let expression = try? NSRegularExpression(pattern: pattern) else {
-      values.faults.add(
+      return values.faults.fail(
         node.place, "\(Quoted.text(pattern)) is no regular expression: check its brackets, or put it in single quotes")
-      return nil
     }
     guard (1...2).contains(expression.numberOfCaptureGroups) else {
-      values.faults.add(
+      return values.faults.fail(
         node.place, "progress takes \(takes); this one has \(expression.numberOfCaptureGroups): write (?:…) for others")
-      return nil
     }
     return pattern
   }
@@ -217,9 +214,8 @@ extension ValueReader {
   func path(_ node: YAMLNode, _ name: String, takes: String) -> String? {
     guard let path = line(node, name, takes: takes) else { return nil }
     guard path != "~", !path.hasPrefix("~/") else {
-      faults.add(
+      return faults.fail(
         node.place, "\(name): '~' is not expanded here: write ${env.HOME}\(Quoted.bare(String(path.dropFirst())))")
-      return nil
     }
     return path
   }

@@ -37,27 +37,17 @@ struct WorkReader {
     if case .list(let items) = node.content {
       let words = items.map { item -> String? in
         guard !item.isNull else {
-          faults.add(item.place, "an argument of run is empty: write \"\" for an empty one")
-          return nil
+          return faults.fail(item.place, "an argument of run is empty: write \"\" for an empty one")
         }
         return values.text(item, "an argument of run", takes: "text")
       }
-      guard let first = words.first else {
-        faults.add(node.place, "run is empty: it takes \(takes)")
-        return nil
-      }
-      if first?.isEmpty == true {
-        faults.add(items[0].place, "run names no program: its first word is empty")
-        return nil
-      }
+      guard let first = words.first else { return faults.fail(node.place, "run is empty: it takes \(takes)") }
+      if first?.isEmpty == true { return faults.fail(items[0].place, "run names no program: its first word is empty") }
       let known = words.compactMap { $0 }
       return known.count == words.count ? .argv(known) : nil
     }
     guard let text = values.text(node, "run", takes: takes, unknown: .isForShell(knowing: names)) else { return nil }
-    guard !text.allSatisfy(\.isWhitespace) else {
-      faults.add(node.place, "run is empty: it takes \(takes)")
-      return nil
-    }
+    guard !text.allSatisfy(\.isWhitespace) else { return faults.fail(node.place, "run is empty: it takes \(takes)") }
     return .script(text)
   }
 
@@ -89,20 +79,18 @@ struct WorkReader {
     guard let node else {
       guard let url else { return nil }
       guard let name = WebAddress.fileName(of: url) else {
-        faults.add(place, "the URL ends in no file name: give the file's name with 'to'")
-        return nil
+        return faults.fail(place, "the URL ends in no file name: give the file's name with 'to'")
       }
       return FilePath.absolute(name, in: directory)
     }
     guard let path = values.path(node, "download.to", takes: "the path of a file") else { return nil }
     if !path.hasPrefix("/"), FilePath.leaves(path) {
-      faults.add(node.place, "download.to leaves the job file's folder: write an absolute path if that is meant")
-      return nil
+      return faults.fail(
+        node.place, "download.to leaves the job file's folder: write an absolute path if that is meant")
     }
     let last = FilePath.name(of: path)
     if path.hasSuffix("/") || last == "." || last == ".." {
-      faults.add(node.place, "download.to names a folder: write the path of a file in it")
-      return nil
+      return faults.fail(node.place, "download.to names a folder: write the path of a file in it")
     }
     return FilePath.absolute(path, in: directory)
   }
@@ -151,20 +139,16 @@ struct WorkReader {
 
   private func address(_ node: YAMLNode, _ name: String) -> String? {
     guard let url = values.line(node, name, takes: "a URL") else { return nil }
-    if let message = WebAddress.fault(in: url) {
-      faults.add(node.place, "\(name): \(message)")
-      return nil
-    }
+    if let message = WebAddress.fault(in: url) { return faults.fail(node.place, "\(name): \(message)") }
     return url
   }
 
   private func checksum(_ node: YAMLNode) -> String? {
     guard let text = values.text(node, "download.sha256", takes: "64 hexadecimal digits") else { return nil }
     guard text.utf8.count == 64, text.allSatisfy({ $0.isASCII && $0.isHexDigit }) else {
-      faults.add(
+      return faults.fail(
         node.place,
         "download.sha256 takes 64 hexadecimal digits; this has \(text.count) characters: \(Quoted.text(text))")
-      return nil
     }
     return text.lowercased()
   }

@@ -3,16 +3,13 @@ import Screen
 
 /// Reads key bindings; a key must have one action, and an indispensable action must have a key.
 struct KeyReader {
-  let actions: [SettingsFile.Vocabulary.Action]
-  let faults: FaultLog
+  /// A key in the file.
+  private typealias Given = (key: Key, action: String, place: Place)
+
+  let actions: [(name: String, keys: [Key], isNeeded: Bool)]
   let values: ValueReader
 
-  /// A key in the file.
-  private struct Given {
-    var key: Key
-    var action: String
-    var place: Place
-  }
+  private var faults: FaultLog { values.faults }
 
   func read(_ node: YAMLNode) -> [String: [Key]] {
     let takes = "a map of actions to keys, as in 'keys: { cancel: [d, F9] }'"
@@ -20,7 +17,9 @@ struct KeyReader {
     var given: [Key: Given] = [:]
     for entry in values.map(node, "keys", takes: takes) ?? [] where changes[entry.key] == nil {
       guard let action = actions.first(where: { $0.name == entry.key }) else {
-        tellUnknown(entry)
+        guard !entry.key.hasPrefix("x-") else { continue }
+        let advice = NearestName.hint(for: entry.key, in: actions.map(\.name), otherwise: "; opdash keys lists them")
+        faults.add(entry.place, "unknown action \(Quoted.text(entry.key))\(advice)")
         continue
       }
       changes[action.name] = keys(of: action, entry, &given)
@@ -29,15 +28,8 @@ struct KeyReader {
     return changes
   }
 
-  private func tellUnknown(_ entry: YAMLEntry) {
-    guard !entry.key.hasPrefix("x-") else { return }
-    let hint = NearestName.hint(for: entry.key, in: actions.map(\.name))
-    faults.add(
-      entry.place, "unknown action \(Quoted.text(entry.key))\(hint.isEmpty ? "; opdash keys lists them" : hint)")
-  }
-
   private func keys(
-    of action: SettingsFile.Vocabulary.Action, _ entry: YAMLEntry, _ given: inout [Key: Given]
+    of action: (name: String, keys: [Key], isNeeded: Bool), _ entry: YAMLEntry, _ given: inout [Key: Given]
   ) -> [Key] {
     let name = "keys.\(action.name)"
     guard let items = items(entry.value, name) else { return action.keys }
@@ -48,12 +40,11 @@ struct KeyReader {
       guard let key = key(item, name) else { return nil }
       if let first = given[key] {
         let whose = first.action == action.name ? "" : " to \(first.action)"
-        faults.add(
+        return faults.fail(
           item.place,
           "key \(Quoted.text(key.name())) is given\(whose) at \(first.place.words) already: delete one of them")
-        return nil
       }
-      given[key] = Given(key: key, action: action.name, place: item.place)
+      given[key] = (key, action.name, item.place)
       return key
     }
   }
@@ -67,31 +58,27 @@ struct KeyReader {
     case .scalar, .map:
       // An unquoted # begins a comment.
       let advice = node.isNull ? ": write [] for none, and '#' or '~' in quotes" : ""
-      faults.add(node.place, "\(name) takes a key or a list of keys; this is \(node.words)\(advice)")
-      return nil
+      return faults.fail(node.place, "\(name) takes a key or a list of keys; this is \(node.words)\(advice)")
     }
   }
 
   private func key(_ node: YAMLNode, _ name: String) -> Key? {
     guard case .scalar(let text, _) = node.content, !node.isNull else {
       let quotes = node.isNull ? ": put '#' or '~' in quotes" : ""
-      faults.add(node.place, "\(name) takes a key or a list of keys; this is \(node.words)\(quotes)")
-      return nil
+      return faults.fail(node.place, "\(name) takes a key or a list of keys; this is \(node.words)\(quotes)")
     }
     guard !text.isEmpty else {
-      faults.add(node.place, "\(name) takes a key or a list of keys; this is empty: put '!', '|' or '>' in quotes")
-      return nil
+      return faults.fail(
+        node.place, "\(name) takes a key or a list of keys; this is empty: put '!', '|' or '>' in quotes")
     }
     guard let key = Key(named: text) else {
       let near = text.count > 1 ? NearestName.hint(for: text, in: Key.names) : ""
-      faults.add(
+      return faults.fail(
         node.place,
         "\(Quoted.text(text)) is no key\(near.isEmpty ? ": write x, X, ^U, F9, Space, Enter, PgUp or the like" : near)")
-      return nil
     }
     guard !key.isSignal else {
-      faults.add(node.place, "\(Quoted.text(text)) never arrives: the terminal makes a signal of it")
-      return nil
+      return faults.fail(node.place, "\(Quoted.text(text)) never arrives: the terminal makes a signal of it")
     }
     return key
   }

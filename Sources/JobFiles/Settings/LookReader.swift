@@ -4,8 +4,9 @@ import Screen
 /// Reads styles: `[COLOUR] [on COLOUR] [bold] [dim] [underline] [reverse] [italic]`.
 struct LookReader {
   let elements: [String]
-  let faults: FaultLog
   let values: ValueReader
+
+  private var faults: FaultLog { values.faults }
 
   private static let takes = "a colour with words such as bold, as in 'bright-red bold'"
 
@@ -15,8 +16,8 @@ struct LookReader {
     for entry in values.map(node, "colors", takes: example) ?? [] where looks[entry.key] == nil {
       guard elements.contains(entry.key) else {
         guard !entry.key.hasPrefix("x-") else { continue }
-        let hint = NearestName.hint(for: entry.key, in: elements)
-        let advice = hint.isEmpty ? ": colors can have \(elements.joined(last: "or"))" : hint
+        let advice = NearestName.hint(
+          for: entry.key, in: elements, otherwise: ": colors can have \(elements.joined(last: "or"))")
         faults.add(entry.place, "unknown element \(Quoted.text(entry.key))\(advice)")
         continue
       }
@@ -30,8 +31,7 @@ struct LookReader {
     guard case .scalar(let text, _) = entry.value.content, !entry.value.isNull else {
       // An unquoted #rrggbb is a YAML comment.
       let quotes = entry.value.isNull ? ": put '#rrggbb' in quotes" : ""
-      faults.add(entry.value.place, "\(name) takes \(Self.takes); this is \(entry.value.words)\(quotes)")
-      return nil
+      return faults.fail(entry.value.place, "\(name) takes \(Self.takes); this is \(entry.value.words)\(quotes)")
     }
     var style = Style.plain
     var has: (foreground: Bool, background: Bool) = (false, false)
@@ -42,8 +42,7 @@ struct LookReader {
         style.attributes.insert(attribute)
       } else if word.lowercased() == "on" {
         guard let next = words.popFirst() else {
-          faults.add(entry.value.place, "\(name): a colour is missing after 'on'")
-          return nil
+          return faults.fail(entry.value.place, "\(name): a colour is missing after 'on'")
         }
         guard let color = color(next, name, entry.value.place) else { return nil }
         if has.background { faults.add(entry.value.place, "\(name) has two colours to stand on: delete one") }
@@ -63,11 +62,9 @@ struct LookReader {
 
   private func color(_ word: String, _ name: String, _ place: Place) -> Style.Color? {
     if let color = Style.Color(named: word) { return color }
-    let names = Style.Color.names + Style.Attributes.named.map(\.name)
-    let hint = NearestName.hint(for: word, in: names)
-    let advice =
-      hint.isEmpty ? ": write a name, 0 to 255 or '#rrggbb', and bold, dim, underline, reverse or italic" : hint
-    faults.add(place, "\(name): \(Quoted.text(word)) is no colour\(advice)")
-    return nil
+    let advice = NearestName.hint(
+      for: word, in: Style.Color.names + Style.Attributes.named.map(\.name),
+      otherwise: ": write a name, 0 to 255 or '#rrggbb', and bold, dim, underline, reverse or italic")
+    return faults.fail(place, "\(name): \(Quoted.text(word)) is no colour\(advice)")
   }
 }

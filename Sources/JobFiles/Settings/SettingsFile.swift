@@ -14,31 +14,10 @@ package struct SettingsFile: Sendable, Equatable {
 
   package init() {}
 
-  /// The names that the dashboard lets a file use.
-  package struct Vocabulary: Sendable {
-    /// An action with its default keys.
-    package struct Action: Sendable {
-      package var name: String
-      package var keys: [Key]
-      /// Whether it must keep a key, because it can't be reached in another way.
-      package var isNeeded: Bool
-
-      package init(name: String, keys: [Key], isNeeded: Bool) {
-        self.name = name
-        self.keys = keys
-        self.isNeeded = isNeeded
-      }
-    }
-
-    package var actions: [Action]
-    /// The elements that `colors` can style.
-    package var elements: [String]
-
-    package init(actions: [Action], elements: [String]) {
-      self.actions = actions
-      self.elements = elements
-    }
-  }
+  /// The actions and the elements of `colors` that a file can name.
+  ///
+  /// An action that `isNeeded` must keep a key, because it can't be reached in another way.
+  package typealias Vocabulary = (actions: [(name: String, keys: [Key], isNeeded: Bool)], elements: [String])
 
   /// Reads the file at `path`; nil if there is none.
   package static func load(path: String, _ vocabulary: Vocabulary) throws(JobFileFaults) -> SettingsFile? {
@@ -62,42 +41,28 @@ package struct SettingsFile: Sendable, Equatable {
       throw faults.all
     }
     let variables = Variables(environment: [:], source: source, faults: faults)
-    let decoder = SettingsDecoder(
-      vocabulary: vocabulary, faults: faults, values: ValueReader(faults: faults, variables: variables))
-    let settings = root.map { decoder.decode($0) } ?? SettingsFile()
+    let values = ValueReader(faults: faults, variables: variables)
+    let settings = root.map { SettingsFile($0, values, vocabulary) } ?? SettingsFile()
     guard faults.isEmpty else { throw faults.all }
     return settings
   }
 }
 
-/// Decodes the YAML of a settings file and reports all faults.
-private struct SettingsDecoder {
-  private static let keys = KnownKeys(
+extension SettingsFile {
+  private static let known = KnownKeys(
     owner: "a settings file", keys: ["keys", "colors", "background", "notify", "mouse", "ascii"])
 
-  let vocabulary: SettingsFile.Vocabulary
-  let faults: FaultLog
-  let values: ValueReader
-
-  /// The result is valid only if no fault was reported.
-  func decode(_ root: YAMLNode) -> SettingsFile {
-    var settings = SettingsFile()
+  /// Decodes the YAML of the file; valid only if no fault was reported.
+  private init(_ root: YAMLNode, _ values: ValueReader, _ vocabulary: Vocabulary) {
     // A file may contain nothing but comments.
-    guard !root.isNull, let file = Self.keys.read(root, faults: faults) else { return settings }
+    guard !root.isNull, let file = Self.known.read(root, faults: values.faults) else { return }
     func value(_ key: String) -> YAMLNode? { file[key]?.value }
 
-    if let node = value("keys") {
-      settings.keys = KeyReader(actions: vocabulary.actions, faults: faults, values: values).read(node)
-    }
-    if let node = value("colors") {
-      settings.colors = LookReader(elements: vocabulary.elements, faults: faults, values: values).read(node)
-    }
-    settings.background = value("background").flatMap {
-      values.choice($0, "background", as: ScreenTraits.Background.self)
-    }
-    settings.notify = value("notify").flatMap { values.choice($0, "notify", as: EndNotice.self) }
-    settings.usesMouse = value("mouse").flatMap { values.flag($0, "mouse") }
-    settings.isASCII = value("ascii").flatMap { values.flag($0, "ascii") }
-    return settings
+    keys = value("keys").map { KeyReader(actions: vocabulary.actions, values: values).read($0) } ?? [:]
+    colors = value("colors").map { LookReader(elements: vocabulary.elements, values: values).read($0) } ?? [:]
+    background = value("background").flatMap { values.choice($0, "background", as: ScreenTraits.Background.self) }
+    notify = value("notify").flatMap { values.choice($0, "notify", as: EndNotice.self) }
+    usesMouse = value("mouse").flatMap { values.flag($0, "mouse") }
+    isASCII = value("ascii").flatMap { values.flag($0, "ascii") }
   }
 }

@@ -22,6 +22,12 @@ final class FaultLog {
     faults.insert(JobFileFault(file: file, line: place.line, column: place.column, message: message))
   }
 
+  /// Adds the fault of a value that can't be read.
+  func fail<Value>(_ place: Place, _ message: String) -> Value? {
+    add(place, message)
+    return nil
+  }
+
   /// The faults in order; there must be at least one.
   var all: JobFileFaults {
     JobFileFaults(faults.sorted { ($0.line, $0.column, $0.message) < ($1.line, $1.column, $1.message) })

@@ -21,8 +21,7 @@ struct KnownKeys {
   func read(_ node: YAMLNode, faults: FaultLog) -> Entries? {
     guard case .map(let entries) = node.content else {
       let all = (keys + later).joined(separator: ", ")
-      faults.add(node.place, "\(owner) is a map with the keys \(all); this is \(node.words)")
-      return nil
+      return faults.fail(node.place, "\(owner) is a map with the keys \(all); this is \(node.words)")
     }
     var result = Entries(place: node.place)
     for entry in entries {
@@ -34,9 +33,9 @@ struct KnownKeys {
         faults.add(entry.place, "'\(entry.key)' is not supported by this version of opdash yet: delete it")
       } else if !entry.key.hasPrefix("x-") {
         result.hasUnknown = true
-        let hint = NearestName.hint(for: entry.key, in: keys + later)
-        let advice =
-          hint.isEmpty ? ": \(owner) can have \(keys.joined(last: "or")), or x-… for what opdash ignores" : hint
+        let advice = NearestName.hint(
+          for: entry.key, in: keys + later,
+          otherwise: ": \(owner) can have \(keys.joined(last: "or")), or x-… for what opdash ignores")
         faults.add(entry.place, "unknown key \(Quoted.text(entry.key))\(advice)")
       }
     }

@@ -10,8 +10,7 @@ struct ValueReader {
   func text(_ node: YAMLNode, _ name: String, takes: String, unknown: Variables.Unknown = .isFault) -> String? {
     guard let (text, _) = scalar(node, name, takes: takes, unknown: unknown) else { return nil }
     guard !text.unicodeScalars.contains("\0") else {
-      faults.add(node.place, "\(name) holds a NUL character, which no command or file name can: delete it")
-      return nil
+      return faults.fail(node.place, "\(name) holds a NUL character, which no command or file name can: delete it")
     }
     return text
   }
@@ -19,13 +18,9 @@ struct ValueReader {
   /// Printable text of one line that is not blank.
   func line(_ node: YAMLNode, _ name: String, takes: String) -> String? {
     guard let text = text(node, name, takes: takes) else { return nil }
-    if text.allSatisfy(\.isWhitespace) {
-      faults.add(node.place, "\(name) is empty: it takes \(takes)")
-      return nil
-    }
+    if text.allSatisfy(\.isWhitespace) { return faults.fail(node.place, "\(name) is empty: it takes \(takes)") }
     if let scalar = text.unicodeScalars.first(where: Self.isUnprintable) {
-      faults.add(node.place, "\(name) holds the control character \(scalar.escaped(asASCII: true)): delete it")
-      return nil
+      return faults.fail(node.place, "\(name) holds the control character \(scalar.escaped(asASCII: true)): delete it")
     }
     return text
   }
@@ -37,8 +32,7 @@ struct ValueReader {
     let number = Self.integer(text, as: Number.self)
     guard !isText, let number, range.contains(number) else {
       let quotes = isText && number != nil ? ": write it without quotes" : ""
-      faults.add(node.place, "\(name) takes \(takes); this is \(words(isText, text))\(quotes)")
-      return nil
+      return faults.fail(node.place, "\(name) takes \(takes); this is \(words(isText, text))\(quotes)")
     }
     return number
   }
@@ -49,8 +43,7 @@ struct ValueReader {
     // `Double` would read nan, inf and hexadecimal too.
     let isDecimal = text.utf8.allSatisfy { "0123456789.eE+-".utf8.contains($0) }
     guard !isText, isDecimal, let number = Double(text), (0...1).contains(number) else {
-      faults.add(node.place, "\(name) takes \(takes); this is \(words(isText, text))")
-      return nil
+      return faults.fail(node.place, "\(name) takes \(takes); this is \(words(isText, text))")
     }
     return number
   }
@@ -61,20 +54,17 @@ struct ValueReader {
     case ("true", false), ("True", false), ("TRUE", false): return true
     case ("false", false), ("False", false), ("FALSE", false): return false
     default:
-      faults.add(node.place, "\(name) takes true or false; this is \(words(isText, text))")
-      return nil
+      return faults.fail(node.place, "\(name) takes true or false; this is \(words(isText, text))")
     }
   }
 
   func duration(_ node: YAMLNode, _ name: String, canBeZero: Bool) -> Duration? {
     guard let (text, _) = scalar(node, name, takes: "a duration as \(DurationText.examples)") else { return nil }
     guard let duration = DurationText.parse(text) else {
-      faults.add(node.place, "\(Quoted.text(text)) is no duration: write \(DurationText.examples)")
-      return nil
+      return faults.fail(node.place, "\(Quoted.text(text)) is no duration: write \(DurationText.examples)")
     }
     guard canBeZero || duration > .zero else {
-      faults.add(node.place, "\(name) takes a duration longer than 0")
-      return nil
+      return faults.fail(node.place, "\(name) takes a duration longer than 0")
     }
     return duration
   }
@@ -85,9 +75,8 @@ struct ValueReader {
     let takes = names.joined(last: "or")
     guard let (text, _) = scalar(node, name, takes: takes) else { return nil }
     guard let choice = Choice(rawValue: text) else {
-      faults.add(
+      return faults.fail(
         node.place, "\(name) takes \(takes); this is \(Quoted.text(text))\(NearestName.hint(for: text, in: names))")
-      return nil
     }
     return choice
   }
@@ -99,8 +88,7 @@ struct ValueReader {
     case .scalar where node.isNull: return []
     case .scalar where isSingleAllowed: return [node]
     default:
-      faults.add(node.place, "\(name) takes \(takes); this is \(node.words)")
-      return nil
+      return faults.fail(node.place, "\(name) takes \(takes); this is \(node.words)")
     }
   }
 
@@ -108,8 +96,7 @@ struct ValueReader {
   func map(_ node: YAMLNode, _ name: String, takes: String) -> [YAMLEntry]? {
     if case .map(let entries) = node.content { return entries }
     if node.isNull { return [] }
-    faults.add(node.place, "\(name) takes \(takes); this is \(node.words)")
-    return nil
+    return faults.fail(node.place, "\(name) takes \(takes); this is \(node.words)")
   }
 
   /// Whether it is a control character, or one that reorders text.
@@ -125,8 +112,7 @@ struct ValueReader {
     _ node: YAMLNode, _ name: String, takes: String, unknown: Variables.Unknown = .isFault
   ) -> (text: String, isText: Bool)? {
     guard case .scalar(let written, let isPlain) = node.content, !node.isNull else {
-      faults.add(node.place, "\(name) takes \(takes); this is \(node.words)")
-      return nil
+      return faults.fail(node.place, "\(name) takes \(takes); this is \(node.words)")
     }
     guard let text = variables.expand(written, in: node, unknown: unknown) else { return nil }
     return (text, !isPlain && text == written)

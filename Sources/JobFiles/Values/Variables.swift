@@ -117,10 +117,12 @@ final class Variables {
           isWhole = false
         }
       case .reference(let name, let count):
-        switch value(of: name, unknown: unknown, { report($0, "${\(name)}", count, in: node) }) {
+        switch value(of: name, unknown: unknown) {
         case .value(let value): add(value)
         case .forShell: return false
-        case .fault: isWhole = false
+        case .fault(let message):
+          if let message { report(message, "${\(name)}", count, in: node) }
+          isWhole = false
         }
       }
       return true
@@ -128,8 +130,8 @@ final class Variables {
     guard isWhole else { return nil }
     total += output.utf8.count
     guard total <= Self.totalLimit else {
-      faults.add(node.place, "up to here, variables made \(Self.totalLimit >> 20) MiB of text: shorten their values")
-      return nil
+      return faults.fail(
+        node.place, "up to here, variables made \(Self.totalLimit >> 20) MiB of text: shorten their values")
     }
     return output
   }
@@ -137,49 +139,46 @@ final class Variables {
   private enum Lookup {
     case value(String)
     case forShell
-    case fault
+    /// Nil if it was reported at the var.
+    case fault(String?)
   }
 
-  private func value(of name: String, unknown: Unknown, _ report: (String) -> Void) -> Lookup {
-    if let known = values[name] { return known.map { .value($0) } ?? .fault }
-    if name.hasPrefix("env.") { return environmentValue(String(name.dropFirst(4)), report) }
+  private func value(of name: String, unknown: Unknown) -> Lookup {
+    if let known = values[name] { return known.map { .value($0) } ?? .fault(nil) }
+    if name.hasPrefix("env.") { return environmentValue(String(name.dropFirst(4))) }
     if name.hasPrefix("matrix.") {
-      report("\(Quoted.text("${\(name)}")): this version of opdash has no matrix yet: write the jobs out")
-      return .fault
+      return .fault("\(Quoted.text("${\(name)}")): this version of opdash has no matrix yet: write the jobs out")
     }
     switch unknown {
     case .isForShell(let known):
       let word = Self.shellName(name)
       guard values[word] != nil, !known.contains(word), environment[word] == nil else { return .forShell }
-      report(
+      return .fault(
         "\(Quoted.text("${\(name)}")) asks the shell for '\(word)', which is a var of this file that it doesn't know: "
           + "write ${\(word)}, or give it to the job in env")
-      return .fault
     case .isFault:
-      var hint = NearestName.hint(for: name, in: values.keys.sorted())
-      if hint.isEmpty, environment[name] != nil { hint = ": did you mean '${env.\(name)}'?" }
-      let advice = hint.isEmpty ? ": declare it under vars, or write '$${' for a plain '${'" : hint
-      report("unknown variable \(Quoted.text("${\(name)}"))\(advice)")
-      return .fault
+      let isInEnvironment = environment[name] != nil
+      let advice = NearestName.hint(
+        for: name, in: values.keys.sorted(),
+        otherwise: isInEnvironment
+          ? ": did you mean '${env.\(name)}'?" : ": declare it under vars, or write '$${' for a plain '${'")
+      return .fault("unknown variable \(Quoted.text("${\(name)}"))\(advice)")
     }
   }
 
   /// Looks up `NAME` or `NAME:-default`; as in the shell, the default also replaces an empty value.
-  private func environmentValue(_ text: String, _ report: (String) -> Void) -> Lookup {
+  private func environmentValue(_ text: String) -> Lookup {
     let name = String(text.prefix { $0 != ":" })
     let rest = text.dropFirst(name.count)
     let fallback = rest.hasPrefix(":-") ? String(rest.dropFirst(2)) : nil
     guard Self.isName(name), rest.isEmpty || fallback != nil, fallback?.contains("${") != true else {
-      report("\(Quoted.text("${env.\(text)}")) is not understood: write ${env.NAME} or ${env.NAME:-default}")
-      return .fault
+      return .fault("\(Quoted.text("${env.\(text)}")) is not understood: write ${env.NAME} or ${env.NAME:-default}")
     }
     if let value = environment[name], !value.isEmpty || fallback == nil { return .value(value) }
     if let fallback { return .value(fallback) }
-    let hint = NearestName.hint(for: name, in: environment.keys.sorted())
-    report(
-      "\(name) is not set in the environment"
-        + (hint.isEmpty ? ": set it, or write ${env.\(name):-default}" : hint))
-    return .fault
+    let advice = NearestName.hint(
+      for: name, in: environment.keys.sorted(), otherwise: ": set it, or write ${env.\(name):-default}")
+    return .fault("\(name) is not set in the environment\(advice)")
   }
 
   /// The variable in `${#name}`, `${name%.*}` and the like.

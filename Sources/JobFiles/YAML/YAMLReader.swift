@@ -1,3 +1,4 @@
+import CYAML
 import JobModel
 
 /// Reads one YAML document, resolves aliases and merge keys, and reports duplicate keys.
@@ -35,12 +36,12 @@ struct YAMLReader {
   static func read(_ source: SourceText, faults: FaultLog) throws(YAMLParser.Problem) -> YAMLNode? {
     // A typed error can't be thrown through the closure.
     let result = source.bytes.withUnsafeBufferPointer { bytes -> Result<YAMLNode?, YAMLParser.Problem> in
-      guard var parser = YAMLParser(bytes) else {
+      guard let parser = YAMLParser(bytes) else {
         return .failure(.init(place: .start, message: "there is not enough memory to read the file"))
       }
       var reader = YAMLReader(faults: faults)
       do throws(YAMLParser.Problem) {
-        while try reader.take(parser.next()) {}
+        try parser.readAll { event throws(YAMLParser.Problem) in try reader.take(event) }
         return .success(reader.root)
       } catch {
         return .failure(error)
@@ -51,32 +52,36 @@ struct YAMLReader {
 
   private init(faults: FaultLog) { self.faults = faults }
 
-  /// False at the end of the stream.
-  private mutating func take(_ event: YAMLParser.Event) throws(YAMLParser.Problem) -> Bool {
-    switch event {
-    case .scalar(let text, let isPlain, let tag, let anchor, let place, let end):
+  private mutating func take(_ event: yaml_event_t) throws(YAMLParser.Problem) {
+    let place = Place(event.start_mark)
+    let end = Place(event.end_mark)
+    switch event.type {
+    case YAML_SCALAR_EVENT:
+      let scalar = event.data.scalar
+      let text = String(decoding: UnsafeBufferPointer(start: scalar.value, count: scalar.length), as: UTF8.self)
+      let tag = Self.text(scalar.tag)
       check(tag, on: place, allowed: ["str", "int", "float", "bool", "null"])
-      let isText = tag == "!" || tag == Self.prefix + "str"
+      let isPlain = scalar.style == YAML_PLAIN_SCALAR_STYLE && tag != "!" && tag != Self.prefix + "str"
       add(
-        YAMLNode(content: .scalar(text, isPlain: isPlain && !isText), place: place, end: end, weight: 1),
-        anchor: anchor)
-    case .listStart(let tag, let anchor, let place):
-      check(tag, on: place, allowed: ["seq"])
-      try open(Frame(place: place, anchor: anchor, isMap: false))
-    case .mapStart(let tag, let anchor, let place):
-      check(tag, on: place, allowed: ["map"])
-      try open(Frame(place: place, anchor: anchor, isMap: true))
-    case .end(let end): close(at: end)
-    case .alias(let name, let place, let end): try resolve(name, place, end: end)
-    case .documentStart(let place):
-      guard root == nil else {
-        throw .init(
-          place: place, message: "a second document begins here: \(faults.kind) holds one, so move it to its own file")
-      }
-    case .documentEnd: break
-    case .streamEnd: return false
+        YAMLNode(content: .scalar(text, isPlain: isPlain), place: place, end: end, weight: 1),
+        anchor: Self.text(scalar.anchor))
+    case YAML_SEQUENCE_START_EVENT:
+      check(Self.text(event.data.sequence_start.tag), on: place, allowed: ["seq"])
+      try open(Frame(place: place, anchor: Self.text(event.data.sequence_start.anchor), isMap: false))
+    case YAML_MAPPING_START_EVENT:
+      check(Self.text(event.data.mapping_start.tag), on: place, allowed: ["map"])
+      try open(Frame(place: place, anchor: Self.text(event.data.mapping_start.anchor), isMap: true))
+    case YAML_SEQUENCE_END_EVENT, YAML_MAPPING_END_EVENT: close(at: end)
+    case YAML_ALIAS_EVENT: try resolve(Self.text(event.data.alias.anchor) ?? "", place, end: end)
+    case YAML_DOCUMENT_START_EVENT where root != nil:
+      throw .init(
+        place: place, message: "a second document begins here: \(faults.kind) holds one, so move it to its own file")
+    default: break
     }
-    return true
+  }
+
+  private static func text(_ pointer: UnsafeMutablePointer<yaml_char_t>?) -> String? {
+    pointer.map { String(cString: $0) }
   }
 
   private static let prefix = "tag:yaml.org,2002:"

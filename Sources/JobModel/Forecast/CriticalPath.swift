@@ -4,16 +4,10 @@ package enum CriticalPath {
   ///
   /// A job of unknown duration counts one second. The graph must be free of cycles; time is linear in jobs and needs.
   package static func ranks(of graph: JobGraph) -> [Duration] {
-    let dependents = graph.dependents
+    let needs = graph.jobs.map { $0.needs.map(\.job.index) }
     var ranks = graph.jobs.map { expected($0) }
-    var open = graph.jobs.indices.filter { dependents[$0].isEmpty }
-    var left = dependents.map(\.count)
-    while let job = open.popLast() {
-      for need in graph.jobs[job].needs.map(\.job.index) {
-        ranks[need] = max(ranks[need], expected(graph.jobs[need]) + ranks[job])
-        left[need] -= 1
-        if left[need] == 0 { open.append(need) }
-      }
+    for job in DependencyOrder(needs).order.reversed() {
+      for need in needs[job] { ranks[need] = max(ranks[need], expected(graph.jobs[need]) + ranks[job]) }
     }
     return ranks
   }

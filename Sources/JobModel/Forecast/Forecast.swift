@@ -88,11 +88,8 @@ package struct Forecast: Sendable {
       let record = run.jobs[job]
       let before = needs[job].max { finish[$0] < finish[$1] }
       let from = before.map { min(finish[$0], finish[job]) } ?? 0
-      var executing = record.spent.executing / .seconds(1)
-      if isOpen[job] {
-        if record.state == .executing { executing += max(0, now - record.since / .seconds(1)) }
-        executing += rest[job] - wait[job]
-      }
+      var executing = record.spent(.executing, until: .seconds(now)) / .seconds(1)
+      if isOpen[job] { executing += rest[job] - wait[job] }
       links.append(
         Link(
           job: JobID(job), from: .seconds(from), finish: .seconds(finish[job]),

@@ -14,8 +14,6 @@ package struct JobRecord: Sendable, Equatable {
   package var dependents: [JobID] = []
   /// The requested cancellation of the attempt in progress.
   package var cancelling: Cancelling?
-  /// The time spent in each kind of state, without the current one.
-  package var spent = Spent()
   /// Empty until the job leaves its first state.
   package var phases = Phases()
   /// The rates of the newest attempt.
@@ -49,15 +47,6 @@ package struct JobRecord: Sendable, Equatable {
     package var at: Duration
   }
 
-  package struct Spent: Sendable, Equatable {
-    package var waiting: Duration = .zero
-    package var forSlot: Duration = .zero
-    package var forPool: Duration = .zero
-    package var backingOff: Duration = .zero
-    package var executing: Duration = .zero
-    package var paused: Duration = .zero
-  }
-
   package var attempt: Attempt? { attempts.last }
 
   /// The execution time of the newest attempt, without pauses; nil before the first.
@@ -67,6 +56,15 @@ package struct JobRecord: Sendable, Equatable {
     var paused = attempt.pausedFor
     if case .paused(started: true) = state { paused += now - since }
     return max(.zero, now - attempt.startedAt - paused)
+  }
+
+  /// The time spent in one kind of state.
+  package func spent(_ kind: Phase.Kind, until now: Duration) -> Duration {
+    if phases.count == 0 { return kind == Phase.Kind(state) ? max(.zero, now - since) : .zero }
+    return (0..<phases.count).reduce(.zero) { sum, place in
+      let phase = phases[place]
+      return phase.kind == kind ? sum + max(.zero, (phases.end(of: place) ?? now) - phase.start) : sum
+    }
   }
 
   /// The time left at the current rate; nil while the rate or the total is unknown.
@@ -85,17 +83,8 @@ package struct JobRecord: Sendable, Equatable {
 
 extension JobRecord {
   mutating func move(to state: JobState, attempt number: Int, pid: Int32?, at time: Duration) {
-    let lasted = time - since
-    switch self.state {
-    case .waiting: spent.waiting += lasted
-    case .ready(.slot): spent.forSlot += lasted
-    case .ready(.pool): spent.forPool += lasted
-    case .backingOff: spent.backingOff += lasted
-    case .executing: spent.executing += lasted
-    case .paused(let started):
-      spent.paused += lasted
-      if started, !attempts.isEmpty { attempts[attempts.count - 1].pausedFor += lasted }
-    case .succeeded, .failed, .cancelled, .skipped: break
+    if self.state == .paused(started: true), !attempts.isEmpty {
+      attempts[attempts.count - 1].pausedFor += time - since
     }
     if case .executing = state, attempts.last?.number != number {
       attempts.append(Attempt(number: number, startedAt: time, pid: pid))

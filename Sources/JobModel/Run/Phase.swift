@@ -29,12 +29,7 @@ package struct Phase: Sendable, Equatable {
     }
 
     /// Whether the job has ended.
-    package var isTerminal: Bool {
-      switch self {
-      case .waiting, .forSlot, .forPool, .executing, .paused, .backingOff: false
-      case .succeeded, .failed, .cancelled, .skipped: true
-      }
-    }
+    package var isTerminal: Bool { rawValue >= Kind.succeeded.rawValue }
   }
 
   package var kind: Kind

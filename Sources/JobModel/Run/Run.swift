@@ -32,43 +32,33 @@ package struct Run: Sendable, Equatable {
 
   /// How many jobs are in each state.
   package struct Counts: Sendable, Equatable {
-    package var waiting = 0
-    package var ready = 0
-    package var executing = 0
-    /// Paused, before the start or during an attempt.
-    package var paused = 0
-    package var backingOff = 0
-    package var succeeded = 0
-    package var failed = 0
-    /// The part of `failed` that was allowed to fail.
-    package var allowed = 0
-    package var cancelled = 0
+    private var classes = [Int](repeating: 0, count: StateClass.allCases.count)
     /// The part of `cancelled` that the program itself cancelled.
-    package var cancelledByProgram = 0
-    package var skipped = 0
+    package private(set) var cancelledByProgram = 0
     /// Attempts in progress, paused or not: the slots in use.
-    package var active = 0
+    package private(set) var active = 0
 
+    package var waiting: Int { self[.waiting] }
+    package var ready: Int { self[.ready] }
+    package var executing: Int { self[.executing] }
+    /// Paused, before the start or during an attempt.
+    package var paused: Int { self[.paused] }
+    package var backingOff: Int { self[.backingOff] }
+    package var succeeded: Int { self[.succeeded] + self[.upToDate] }
+    package var failed: Int { self[.failed] + self[.timedOut] + allowed }
+    /// The part of `failed` that was allowed to fail.
+    package var allowed: Int { self[.allowedFailure] }
+    package var cancelled: Int { self[.cancelled] }
+    package var skipped: Int { self[.skipped] }
     package var done: Int { succeeded + failed + cancelled + skipped }
-    package var all: Int { done + waiting + ready + executing + paused + backingOff }
+    package var all: Int { classes.reduce(0, +) }
+
+    private subscript(state: StateClass) -> Int { classes[Int(state.rawValue)] }
 
     mutating func add(_ state: JobState, _ amount: Int) {
+      classes[Int(StateClass(state).rawValue)] += amount
       if state.isActive { active += amount }
-      switch state {
-      case .waiting: waiting += amount
-      case .ready: ready += amount
-      case .executing: executing += amount
-      case .paused: paused += amount
-      case .backingOff: backingOff += amount
-      case .succeeded: succeeded += amount
-      case .failed(_, let isAllowed):
-        failed += amount
-        if isAllowed { allowed += amount }
-      case .cancelled(let canceller):
-        cancelled += amount
-        if canceller == .program { cancelledByProgram += amount }
-      case .skipped: skipped += amount
-      }
+      if state == .cancelled(by: .program) { cancelledByProgram += amount }
     }
   }
 

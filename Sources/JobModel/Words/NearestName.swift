@@ -18,9 +18,11 @@ package enum NearestName {
     return best?.name ?? only(in: candidates, beginningWith: word)
   }
 
-  /// ` did you mean 'x'?`, with the colon before it, or an empty text.
-  package static func hint(for word: String, in candidates: some Sequence<String>) -> String {
-    of(word, in: candidates).map { ": did you mean '\($0)'?" } ?? ""
+  /// `: did you mean 'x'?`, or `otherwise` if no name is near.
+  package static func hint(
+    for word: String, in candidates: some Sequence<String>, otherwise: String = ""
+  ) -> String {
+    of(word, in: candidates).map { ": did you mean '\($0)'?" } ?? otherwise
   }
 
   private static func only(in candidates: some Sequence<String>, beginningWith word: String) -> String? {

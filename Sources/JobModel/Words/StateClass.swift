@@ -44,63 +44,36 @@ package enum StateClass: UInt8, Sendable, CaseIterable {
   package var isTerminal: Bool { attention == 0 || attention == 5 }
 
   /// The letter before a job's name; the ASCII form is that of plain lines.
-  package func letter(isASCII: Bool) -> String {
-    switch self {
-    case .failed: isASCII ? "!" : "✗"
-    case .timedOut: "T"
-    case .executing: isASCII ? ">" : "▸"
-    case .paused: isASCII ? "|" : "‖"
-    case .backingOff: isASCII ? "z" : "↻"
-    case .ready: isASCII ? "o" : "○"
-    case .waiting: isASCII ? "." : "·"
-    case .allowedFailure: "~"
-    case .cancelled: isASCII ? "c" : "⊘"
-    case .skipped: isASCII ? "x" : "»"
-    case .succeeded: isASCII ? "+" : "✓"
-    case .upToDate: "="
-    }
-  }
+  package func letter(isASCII: Bool) -> String { isASCII ? texts.ascii : texts.letter }
 
   /// The word that a person reads, as in `12 ok, 11 waiting`.
-  package var word: String {
-    switch self {
-    case .failed: "failed"
-    case .timedOut: "timed out"
-    case .executing: "running"
-    case .paused: "paused"
-    case .backingOff: "backing off"
-    case .ready: "ready"
-    case .waiting: "waiting"
-    case .allowedFailure: "allowed"
-    case .cancelled: "cancelled"
-    case .skipped: "skipped"
-    case .succeeded: "ok"
-    case .upToDate: "up to date"
-    }
-  }
+  package var word: String { texts.word }
 
   /// The word of `job_state` events, which has no finer classes.
-  package var eventWord: String {
-    switch self {
-    case .failed, .timedOut, .allowedFailure: "failed"
-    case .executing: "executing"
-    case .backingOff: "backing_off"
-    case .succeeded, .upToDate: "succeeded"
-    case .paused, .ready, .waiting, .cancelled, .skipped: word
-    }
-  }
+  package var eventWord: String { texts.event }
 
   /// The end of a sentence that begins with the job's name, as in `skipped because build timed out`.
-  package var ending: String {
-    switch self {
-    case .failed, .allowedFailure: "failed"
-    case .timedOut: "timed out"
-    case .cancelled: "was cancelled"
-    case .skipped: "was skipped"
-    case .succeeded, .upToDate: "succeeded"
-    case .executing, .paused, .backingOff, .ready, .waiting: "has not ended"
-    }
-  }
+  package var ending: String { texts.ending }
+
+  private var texts: Texts { Self.texts[Int(rawValue)] }
+
+  private typealias Texts = (letter: String, ascii: String, word: String, event: String, ending: String)
+
+  /// In the order of the cases.
+  private static let texts: [Texts] = [
+    ("✗", "!", "failed", "failed", "failed"),
+    ("T", "T", "timed out", "failed", "timed out"),
+    ("▸", ">", "running", "executing", "has not ended"),
+    ("‖", "|", "paused", "paused", "has not ended"),
+    ("↻", "z", "backing off", "backing_off", "has not ended"),
+    ("○", "o", "ready", "ready", "has not ended"),
+    ("·", ".", "waiting", "waiting", "has not ended"),
+    ("~", "~", "allowed", "failed", "failed"),
+    ("⊘", "c", "cancelled", "cancelled", "was cancelled"),
+    ("»", "x", "skipped", "skipped", "was skipped"),
+    ("✓", "+", "ok", "succeeded", "succeeded"),
+    ("=", "=", "up to date", "succeeded", "succeeded"),
+  ]
 
   /// The words by which a filter's `state:` selects the class.
   package var names: [String] { Self.names[Int(rawValue)] }
