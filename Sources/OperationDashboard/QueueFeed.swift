@@ -68,7 +68,7 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
     }
     for member in added where member.observed == nil { watchEnd(of: member) }
     stream.queue.async { self.takeIn() }
-    // What has begun or finished without the feed is shown, and is nobody's to start.
+    // Operations that have begun or finished already are shown only.
     try feeder.add(added.compactMap(\.observed).filter { !$0.isExecuting && !$0.isFinished })
   }
 

@@ -8,7 +8,7 @@ import Foundation
 /// getters of foreign operations and overridable ones are read before, consequences are carried out after.
 enum DependencyGraph {
   struct Contents {
-    var order = DependencyOrder()
+    var order = DependencyRanks()
     /// How many of our operations wait for operations of other classes, whose own links are not known here.
     var foreignLinks = 0
     /// How many of these may lead back to ours, because what they lead to had dependencies of its own.
@@ -50,8 +50,8 @@ enum DependencyGraph {
     {
       throw DependencyCycle([operation] + path)
     }
-    do throws(DependencyOrder.Cycle) {
-      try change { contents, effects throws(DependencyOrder.Cycle) in
+    do throws(DependencyRanks.Cycle) {
+      try change { contents, effects throws(DependencyRanks.Cycle) in
         let node = operation.parts.node
         guard operation.state < .executing, !node.upstream.contains(dependency) else { return }
         operation.parts.set(.isLinked)

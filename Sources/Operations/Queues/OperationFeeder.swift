@@ -30,7 +30,7 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
   private var window = PrefetchWindow()
   private var isAnyReady = false
   private var isAdmitting = false
-  /// How many threads want nothing to enter for now.
+  /// How many threads are cancelling everything: nothing enters until they are done.
   private var holds = 0
   private var whenEmpty: [@Sendable () -> Void] = []
   /// Whether there is anything in `whenEmpty`, for threads without the lock.

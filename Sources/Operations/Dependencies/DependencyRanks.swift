@@ -3,7 +3,7 @@ import Foundation
 /// A topological order of the nodes, mended at each link (Pearce and Kelly).
 ///
 /// In a graph that is built from either end, nothing ever has to move; else only what lies between the two ranks is visited.
-struct DependencyOrder {
+struct DependencyRanks {
   /// A cycle that a link would close: each operation depends on the next, the last is the first again.
   struct Cycle: Error {
     // Its names are read outside the lock.
