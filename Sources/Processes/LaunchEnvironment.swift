@@ -28,14 +28,14 @@ struct LaunchEnvironment: @unchecked Sendable {
     var next = cprocess_environment()
     while let text = next?.pointee {
       next = next?.advanced(by: 1)
-      guard let copy = strdup(text), let equals = strchr(copy, Int32(UInt8(ascii: "="))) else { continue }
-      let key = String(decoding: UnsafeRawBufferPointer(start: copy, count: equals - copy), as: UTF8.self)
+      guard let equals = strchr(text, Int32(UInt8(ascii: "="))) else { continue }
+      let key = String(decoding: UnsafeRawBufferPointer(start: text, count: equals - text), as: UTF8.self)
       switch key {
       case Self.variable: outer = String(cString: equals + 1) + ":"
       case "PATH": path = String(cString: equals + 1)
       default: break
       }
-      if key != Self.variable { entries.append(Entry(key: key, text: copy)) }
+      if key != Self.variable, let copy = strdup(text) { entries.append(Entry(key: key, text: copy)) }
     }
     self.entries = entries
     self.outer = outer

@@ -168,6 +168,9 @@ import Testing
     } catch {
       #expect(error.path == ["a", "c", "block", "a"])
     }
+    // An operation that waits for a foreign one is freed when that has finished.
+    a.cancel()
+    OperationQueue().addOperations([a, block], waitUntilFinished: true)
   }
 
   @Test func addDependencyStopsTheProgramOnACycleAndSaysThePath() async {
