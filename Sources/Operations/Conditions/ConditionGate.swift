@@ -72,7 +72,8 @@ extension AsyncOperation {
       case .closed, .asking, .failing, .inLine, .onTurn:
         // It stays counted as a dependency: a cancelled operation waits for none.
         sideState.gate.phase = .open
-        parts.node.isGated = false
+        let node = parts.node
+        node.isGated = false
         if let request = sideState.request { DependencyGraph.apply(contents.exclusion.leave(request), &effects) }
         defer { sideState.gate.isStartDeferred = false }
         return sideState.gate.isStartDeferred
@@ -197,8 +198,9 @@ extension DependencyGraph {
       guard let operation = request.operation as? AsyncOperation, let sideState = operation.parts.existingSideState
       else { continue }
       sideState.gate.phase = .inLine
-      operation.parts.node.isGated = true
-      addWait(operation.parts.node, operation, &effects)
+      let node = operation.parts.node
+      node.isGated = true
+      addWait(node, operation, &effects)
       effects.release([operation])
     }
     for request in changes.allowed {

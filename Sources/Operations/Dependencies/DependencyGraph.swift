@@ -59,7 +59,9 @@ enum DependencyGraph {
           if !asynchronous.parts.set(.isLinked).isFinished {
             // A cycle is refused before anything is changed.
             try contents.order.link(operation, to: asynchronous)
-            asynchronous.parts.node.dependents.append(node)
+            // Bound first: the thread sanitizer takes a change through `parts` for one of the operation.
+            let other = asynchronous.parts.node
+            other.dependents.append(node)
             addWait(node, operation, &effects)
           }
         } else if !isFinished {

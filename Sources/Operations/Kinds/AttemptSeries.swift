@@ -48,7 +48,8 @@ final class AttemptSeries<Success: Sendable>: Sendable {
     guard isCurrent else { return }
     owner.post(.produced(attempt))
     // As a group's child it shares the owner's mutual exclusions.
-    attempt.parts.sideState.group = owner
+    let sideState = attempt.parts.sideState
+    sideState.group = owner
     let token = attempt.observe(\.progress, on: .global()) { [weak owner] _, change in
       owner?.report(completed: change.newValue.completed, total: change.newValue.total)
     }

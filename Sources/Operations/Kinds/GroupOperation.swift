@@ -119,7 +119,10 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
       }
     }
     if case .over = adoption { return adoption }
-    for case let child as AsyncOperation in children { child.parts.sideState.group = self }
+    for case let child as AsyncOperation in children {
+      let sideState = child.parts.sideState
+      sideState.group = self
+    }
     return adoption
   }
 

@@ -121,7 +121,8 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
         for dependency in newcomer.unfinishedDependencies {
           if let asynchronous = dependency as? AsyncOperation {
             if asynchronous.parts.set(.isLinked).isFinished { continue }
-            asynchronous.parts.node.dependents.append(node)
+            let other = asynchronous.parts.node
+            other.dependents.append(node)
           } else if let member = foreign[ObjectIdentifier(dependency)] {
             member.dependents.append(node)
           } else {
