@@ -40,7 +40,8 @@ public final class ShellOperation: ResultOperation<ProcessExit>, ControllableOpe
 
   /// Makes an operation whose output becomes lines of its log, in order, each line cut at 4 KiB.
   ///
-  /// A stream is read on only when every observer of the log has handled the lines before. All lines come before the end.
+  /// A stream is read on only while observers of the log have at most 16 pieces of 64 KiB to handle. All lines come before
+  /// the end.
   public convenience init(_ launch: ProcessLaunch) { self.init(launch, logPath: nil, progress: nil) }
 
   /// Makes an operation whose output goes to `output`, which is called on the one thread of all processes and must not block.
@@ -164,6 +165,10 @@ private final class ShellOutput: @unchecked Sendable {
   private var stdout = LineSplitter(.standardOutput)
   private var stderr = LineSplitter(.standardError)
   private var hasOutput = false
+  /// How many pieces have been logged and not handled by every observer, and the streams that wait for these.
+  private let unhandled = Lock((count: 0, waiting: [@Sendable () -> Void]()))
+  /// With this many unhandled pieces nothing more is read.
+  static let limit = 16
 
   /// `progress` is a regular expression; see `ProgressPattern`.
   init(logPath: String?, progress: String?) {
@@ -171,7 +176,7 @@ private final class ShellOutput: @unchecked Sendable {
     pattern = progress.flatMap(ProgressPattern.init)
   }
 
-  /// Takes the next piece; `consumed` is called once it is written and no observer of the log holds it any more.
+  /// Takes the next piece; `consumed` is called once it is written and fewer than `limit` pieces are unhandled.
   func take(
     _ bytes: [UInt8], from stream: ProcessStream, for operation: ShellOperation,
     consumed: @escaping @Sendable () -> Void
@@ -180,7 +185,7 @@ private final class ShellOutput: @unchecked Sendable {
     queue.async { [self] in
       let lines = stream == .stdout ? stdout.feed(bytes) : stderr.feed(bytes)
       let problem = file?.append(bytes).map { OperationLogLine(text: $0, source: .note) }
-      log(lines, problem, for: operation, whenHandled: consumed)
+      log(lines, problem, for: operation, consumed)
     }
   }
 
@@ -189,14 +194,14 @@ private final class ShellOutput: @unchecked Sendable {
     guard hasOutput else { return body() }
     queue.async { [self] in
       file?.close()
-      log([stdout.finish(), stderr.finish()].compactMap(\.self), nil, for: operation) {}
+      log([stdout.finish(), stderr.finish()].compactMap(\.self), nil, for: operation)
       body()
     }
   }
 
   private func log(
     _ lines: [OperationLogLine], _ problem: OperationLogLine?, for operation: ShellOperation,
-    whenHandled: @escaping @Sendable () -> Void
+    _ consumed: @escaping @Sendable () -> Void = {}
   ) {
     var lines = lines
     switch pattern?.last(in: lines) {
@@ -209,6 +214,19 @@ private final class ShellOutput: @unchecked Sendable {
     case .nothing, nil: break
     }
     if let problem { lines.append(problem) }
-    operation.log(lines, whenHandled: whenHandled)
+    let mayContinue = unhandled.withLock { unhandled in
+      unhandled.count += 1
+      if unhandled.count >= Self.limit { unhandled.waiting.append(consumed) }
+      return unhandled.count < Self.limit
+    }
+    operation.log(lines) { [unhandled] in
+      let waiting = unhandled.withLock { unhandled in
+        unhandled.count -= 1
+        defer { unhandled.waiting = [] }
+        return unhandled.waiting
+      }
+      for consumed in waiting { consumed() }
+    }
+    if mayContinue { consumed() }
   }
 }

@@ -195,4 +195,25 @@ import Testing
     #expect(said.filter { $0.source == .standardError }.map(\.text) == ["two"])
     withExtendedLifetime(tokens) {}
   }
+
+  @Test func aShortOutputDoesNotWaitForItsObserversAndALongOneDoes() {
+    let queue = DispatchQueue(label: "test")
+    queue.suspend()
+    let short = ShellOperation(ProcessLaunch(script: "seq 30000"))
+    let long = ShellOperation(ProcessLaunch(["/usr/bin/yes"]))
+    let tokens = [short, long].map { $0.observeLog(on: queue) { _, _ in } }
+    let operations = OperationQueue()
+    operations.addOperations([short, long], waitUntilFinished: false)
+    #expect(eventually(within: 20) { short.isFinished })
+    // It fills the pipe after the pieces that were read, and sleeps.
+    #expect(
+      eventually(within: 20) {
+        long.processIdentifier.map { System.state(of: $0) == "S" && System.written(by: $0) >= 1 << 20 } ?? false
+      })
+    #expect(long.processIdentifier.map { System.written(by: $0) } ?? .max < 2 << 20)
+    queue.resume()
+    long.cancel()
+    #expect(eventually(within: 20) { long.isFinished })
+    withExtendedLifetime(tokens) {}
+  }
 }
