@@ -74,6 +74,9 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     stream.source = self
   }
 
+  // An attempt and its handlers keep each other.
+  deinit { for attempt in attempts.values { attempt.end() } }
+
   /// States the run and its jobs, and starts what can start; subscribe before it to miss nothing.
   package func start() {
     stream.queue.async { [self] in

@@ -72,6 +72,11 @@ final class Stage {
     try dashboard.run { [weak self] in self?.departures.append($0) }
   }
 
+  // A running dashboard keeps itself.
+  deinit {
+    DispatchQueue.main.async { [dashboard] in MainActor.assumeIsolated { dashboard.close() } }
+  }
+
   /// A stage with jobs that wait, one second after the first frame.
   static func idle(_ jobs: Int) throws -> Stage {
     let stage = try Stage(RunBuilder((0..<jobs).map { .shell("job-\($0)") }))

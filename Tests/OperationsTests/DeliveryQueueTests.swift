@@ -60,6 +60,8 @@ import Testing
     operation.report(completed: 4)
     queue.sync {}
     #expect(told.count == 3)
+    delivery.deliverNow { done.signal() }
+    done.wait()
     withExtendedLifetime(token) {}
   }
 
@@ -77,6 +79,9 @@ import Testing
     operation.report(completed: 11)
     queue.sync {}
     #expect(told.count == 10)
+    let done = DispatchSemaphore(value: 0)
+    delivery.deliverNow { done.signal() }
+    done.wait()
     withExtendedLifetime(token) {}
   }
 }

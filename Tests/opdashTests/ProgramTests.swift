@@ -362,6 +362,9 @@ import Testing
     world.perform("demo priorities -j 3")
     #expect(world.statuses == [2])
     #expect(world.errors.text.contains("priorities has a queue of its own: it takes neither --slots nor --on-failure"))
+    // Its operations are freed when they have finished.
+    guard case .live(let feed, _) = plan.subject else { return }
+    feed.send(.stop(.terminate, by: .signal))
   }
 
   @Test func anUnknownScenarioIsNamedWithTheNearest() {

@@ -43,8 +43,8 @@ final class Exchange {
   private let thread: TransferThread
   private var delegate: (any ExchangeDelegate)?
   private var headerList: UnsafeMutablePointer<curl_slist>?
-  private let errorText = UnsafeMutableBufferPointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
-  private let excess = UnsafeMutablePointer<Bool>.allocate(capacity: 1)
+  private let errorText: UnsafeMutableBufferPointer<CChar>
+  private let excess: UnsafeMutablePointer<Bool>
 
   /// The reply so far; its header is complete once `policy` is set.
   private(set) var reply: Reply?
@@ -67,7 +67,10 @@ final class Exchange {
     self.easy = easy
     self.thread = thread
     self.delegate = delegate
+    // Allocated here: where there is no handle, the deinit is not called.
+    errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
     errorText.initialize(repeating: 0)
+    excess = .allocate(capacity: 1)
     excess.initialize(to: false)
     try setTransport()
     try setHeaders(route.headers + headers)
