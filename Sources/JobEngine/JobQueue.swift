@@ -74,8 +74,14 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     stream.source = self
   }
 
-  // An attempt and its handlers keep each other.
-  deinit { for attempt in attempts.values { attempt.end() } }
+  deinit {
+    for attempt in attempts.values {
+      // An attempt and its handlers keep each other, and so do an executing operation and its queue.
+      attempt.end()
+      attempt.operation.cancel()
+    }
+    queue.isSuspended = false
+  }
 
   /// States the run and its jobs, and starts what can start; subscribe before it to miss nothing.
   package func start() {
@@ -90,7 +96,8 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
   }
 
   package func send(_ command: JobCommand) {
-    stream.queue.async { [self] in
+    // After every change that was observed before.
+    stream.deliveries.deliverNow { [self] in
       guard !stream.isOver else { return }
       stream.dateByClock()
       if case .finish(let signal) = command { return stream.finish(signal: signal) }

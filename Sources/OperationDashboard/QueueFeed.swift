@@ -95,7 +95,8 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
   }
 
   package func send(_ command: JobCommand) {
-    stream.queue.async { [self] in
+    // After every change that was observed before.
+    stream.deliveries.deliverNow { [self] in
       guard !stream.isOver else { return }
       takeIn()
       if isStarted { stream.dateByClock() }

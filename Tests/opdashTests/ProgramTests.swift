@@ -363,8 +363,10 @@ import Testing
     #expect(world.statuses == [2])
     #expect(world.errors.text.contains("priorities has a queue of its own: it takes neither --slots nor --on-failure"))
     // Its operations are freed when they have finished.
-    guard case .live(let feed, _) = plan.subject else { return }
+    guard case .live(let feed, let start) = plan.subject else { return }
+    start()
     feed.send(.stop(.terminate, by: .signal))
+    #expect(eventually { feed.snapshot.isComplete })
   }
 
   @Test func anUnknownScenarioIsNamedWithTheNearest() {
