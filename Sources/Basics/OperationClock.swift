@@ -26,7 +26,7 @@ public protocol OperationTimer: Sendable {
   func cancel()
 }
 
-/// The machine's monotonic clock; it holds no thread while it waits, and a cancelled timer wakes nobody.
+/// The machine's monotonic clock; it holds no thread while it waits, and a cancelled timer wakes no thread.
 public struct SystemOperationClock: OperationClock {
   private static let origin = ContinuousClock.now
 

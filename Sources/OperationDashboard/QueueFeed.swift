@@ -231,7 +231,7 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
     state(.cancelRequested(member.id, by: .program, kill: false))
   }
 
-  /// Before the start the last progress of those that have not ended is stated with it.
+  /// Before the start only finished members report; `start()` reports the unfinished ones.
   private func report(_ member: QueueMember) {
     guard let operation = member.observed, member.visibility == .whole else { return }
     let progress = operation.progress
