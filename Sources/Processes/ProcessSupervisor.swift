@@ -9,7 +9,7 @@ public final class ProcessSupervisor: Sendable {
   private let cookie: String
   private let registry: ProcessRegistry
   private let processScan: ProcessScan
-  private let reactor: ProcessReactor
+  let reactor: ProcessReactor
   private let environment: LaunchEnvironment
   /// The standard input of every process.
   private let null: Int32
@@ -59,7 +59,7 @@ public final class ProcessSupervisor: Sendable {
     }
   }
 
-  /// Starts a process and returns once its program has begun, with a number for `send`.
+  /// Starts a process and returns once its program has begun, with a number for the reactor's commands.
   ///
   /// `launched` is called before this returns; `output` and, last, `ended` are called on the supervisor's thread.
   func launch(
@@ -85,8 +85,6 @@ public final class ProcessSupervisor: Sendable {
       return .failure(error)
     }
   }
-
-  func send(_ command: ProcessReactor.Command, to number: UInt64) { reactor.send(command, to: number) }
 
   private func spawn(_ launch: ProcessLaunch, number: UInt64) throws(ProcessError) -> ChildProcess.Spawned {
     guard let name = launch.arguments.first, !name.isEmpty else {

@@ -89,7 +89,7 @@ public final class ShellOperation: ResultOperation<ProcessExit>, ControllableOpe
       // Sent under the lock, as every later command is, so that none overtakes another.
       process.withLock { process in
         if case .launching(let commands) = process.phase {
-          for command in commands { ProcessSupervisor.shared.send(command, to: number) }
+          for command in commands { ProcessSupervisor.shared.reactor.send(command, to: number) }
         }
         process.phase = .launched(number: number)
       }
@@ -148,7 +148,7 @@ public final class ShellOperation: ResultOperation<ProcessExit>, ControllableOpe
     switch process.phase {
     case .waiting, .held: break
     case .launching(let commands): process.phase = .launching(asked: commands + [command])
-    case .launched(let number): ProcessSupervisor.shared.send(command, to: number)
+    case .launched(let number): ProcessSupervisor.shared.reactor.send(command, to: number)
     }
   }
 }
