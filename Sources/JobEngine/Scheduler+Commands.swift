@@ -70,10 +70,10 @@ extension Scheduler {
       if let left = node.timeLeft { arm(id, deadline: journal.now + left) }
       nodes[id.index].timeLeft = nil
     case .paused(started: false):
-      if isMet(id) { makeReady(id) } else { set(id, .waiting) }
+      reconsider(id)
     case .backingOff:
       // A person ends the wait.
-      makeReady(id)
+      reconsider(id)
     default: break
     }
   }
@@ -83,7 +83,7 @@ extension Scheduler {
     var again = Set<JobID>()
     var open = jobs.filter { canRetry(state($0)) }
     for id in jobs {
-      if case .backingOff = state(id) { makeReady(id) }
+      if case .backingOff = state(id) { reconsider(id) }
     }
     while let id = open.popLast() {
       guard again.insert(id).inserted, withDependents else { continue }
@@ -104,12 +104,15 @@ extension Scheduler {
       nodes[id.index].hasTimedOut = false
       set(id, .waiting)
     }
-    for id in order where state(id) == .waiting {
-      if let cause = cause(of: id) {
-        end(id, .skipped(because: cause))
-      } else if isMet(id) {
-        makeReady(id)
-      }
+    for id in order where state(id) == .waiting { reconsider(id) }
+    for id in order { holdDependents(of: id) }
+  }
+
+  /// Makes the dependents that were ready wait for a job that is not over any more.
+  private mutating func holdDependents(of id: JobID) {
+    for dependent in run.jobs[id.index].dependents where !isMet(dependent) {
+      guard case .ready = state(dependent) else { continue }
+      if let ticket = nodes[dependent.index].ticket { withdraw(dependent, ticket) } else { reconsider(dependent) }
     }
   }
 
@@ -118,17 +121,6 @@ extension Scheduler {
     case .failed, .cancelled, .skipped: true
     default: false
     }
-  }
-
-  /// The job because of which the needs of `id` can't be met any more, if there is one.
-  private func cause(of id: JobID) -> JobID? {
-    for need in graph[id].needs {
-      let state = self.state(need.job)
-      guard need.when.isRuledOut(by: state) else { continue }
-      if case .skipped(let root) = state { return root }
-      return need.job
-    }
-    return nil
   }
 
   private mutating func prioritize(_ id: JobID, _ priority: JobPriority) {

@@ -48,11 +48,11 @@ struct Scheduler {
     static func < (left: Alarm, right: Alarm) -> Bool { left.time < right.time }
   }
 
-  /// What a pool has to give, and which jobs wait for it.
+  /// The free units of a pool, and the ready jobs that have found too few of them, by the units that each needs.
   struct Pool {
     let name: String
     var free: Int
-    var parked = Heap<Entry>()
+    var parked: [Int: Heap<Entry>] = [:]
   }
 
   let graph: JobGraph
@@ -154,7 +154,7 @@ struct Scheduler {
       nodes[id.index].mustPause = false
       set(id, .paused(started: false))
     } else {
-      makeReady(id)
+      reconsider(id)
     }
     admit()
   }
@@ -190,7 +190,7 @@ struct Scheduler {
       _ = alarms.pop()
       let node = nodes[alarm.job.index]
       if case .backingOff(alarm.time, _, _, _) = state(alarm.job) {
-        makeReady(alarm.job)
+        reconsider(alarm.job)
       } else if node.deadline == alarm.time, let ticket = node.ticket {
         nodes[alarm.job.index].deadline = nil
         nodes[alarm.job.index].hasTimedOut = true
@@ -213,7 +213,7 @@ struct Scheduler {
   mutating func fail(_ id: JobID, _ failure: JobFailure) {
     let policy = graph[id].retry
     let number = nodes[id.index].retries + 1
-    guard number <= policy.max, policy.allows(failure), !isClosed else {
+    guard number <= policy.max, policy.allows(failure), !isClosed, obstacle(to: id) == nil else {
       return end(id, .failed(failure, allowed: graph[id].allowFailure))
     }
     nodes[id.index].retries = number
@@ -238,10 +238,8 @@ struct Scheduler {
           if dependent == .waiting, isMet(edge.job), !isClosed { makeReady(edge.job) }
           continue
         }
-        var root = id
-        if case .skipped(let cause) = state { root = cause }
         nodes[edge.job.index].stamp += 1
-        set(edge.job, .skipped(because: root))
+        set(edge.job, .skipped(because: root(of: id)))
         ended.append(edge.job)
       }
     }
@@ -249,6 +247,33 @@ struct Scheduler {
       hasGivenUp = true
       cancelAll(by: .policy, kill: false, active: graph.onFailure == .stopNow)
     }
+  }
+
+  /// Has a job without an attempt in the queue wait, be ready or be skipped, as the states of its needs are now.
+  mutating func reconsider(_ id: JobID) {
+    if let cause = obstacle(to: id) {
+      end(id, .skipped(because: cause))
+    } else if isMet(id) {
+      makeReady(id)
+    } else {
+      nodes[id.index].stamp += 1
+      set(id, .waiting)
+    }
+  }
+
+  /// The job because of which the needs of `id` can't be met any more, if there is one.
+  func obstacle(to id: JobID) -> JobID? {
+    for need in graph[id].needs {
+      if need.when.isRuledOut(by: state(need.job)) { return root(of: need.job) }
+    }
+    return nil
+  }
+
+  /// The job that is not skipped itself at the root of a chain of skips; it is a need of the others, so the chain ends.
+  private func root(of id: JobID) -> JobID {
+    var root = id
+    while case .skipped(let cause) = state(root) { root = cause }
+    return root
   }
 
   mutating func makeReady(_ id: JobID) {
@@ -287,12 +312,12 @@ struct Scheduler {
 
   mutating func admit() {
     guard !isClosed, !run.isDraining else { return }
-    while admitted.count < run.slots + Self.ahead, let entry = ready.pop() {
+    while admitted.count < run.slots + Self.ahead, let entry = popReady() {
       let id = entry.job
       guard nodes[id.index].stamp == entry.stamp, case .ready(let room) = state(id) else { continue }
-      if let pool = uses[id.index].first(where: { pools[$0.pool].free < $0.amount })?.pool {
-        pools[pool].parked.push(entry)
-        set(id, .ready(for: .pool(pools[pool].name)))
+      if let use = uses[id.index].first(where: { pools[$0.pool].free < $0.amount }) {
+        pools[use.pool].parked[use.amount, default: Heap()].push(entry)
+        set(id, .ready(for: .pool(pools[use.pool].name)))
         continue
       }
       for use in uses[id.index] { pools[use.pool].free -= use.amount }
@@ -307,19 +332,26 @@ struct Scheduler {
     }
   }
 
-  /// Releases the pools of an attempt, and makes the first jobs that wait for them ready again.
+  /// Takes the first of the ready jobs, those that wait for a pool only where that has the units now.
+  private mutating func popReady() -> Entry? {
+    var best = ready.first
+    var place: (pool: Int, amount: Int)?
+    for index in pools.indices {
+      for (amount, parked) in pools[index].parked where amount <= pools[index].free {
+        guard let entry = parked.first, best.map({ entry < $0 }) ?? true else { continue }
+        best = entry
+        place = (index, amount)
+      }
+    }
+    guard let place else { return ready.pop() }
+    return pools[place.pool].parked[place.amount]?.pop()
+  }
+
+  /// Ends the stay of an attempt in the operation queue.
   mutating func release(_ id: JobID) {
     nodes[id.index].ticket = nil
     nodes[id.index].isWithdrawing = false
-    for use in uses[id.index] {
-      pools[use.pool].free += use.amount
-      var room = pools[use.pool].free
-      while room > 0, let entry = pools[use.pool].parked.pop() {
-        guard nodes[entry.job.index].stamp == entry.stamp, case .ready = state(entry.job) else { continue }
-        ready.push(entry)
-        room -= uses[entry.job.index].first { $0.pool == use.pool }?.amount ?? 0
-      }
-    }
+    for use in uses[id.index] { pools[use.pool].free += use.amount }
   }
 
   /// One job's place in the schedule, beside what the run knows of it.

@@ -136,6 +136,38 @@ private let broken = JobFailure(.exit(1), "exit 1")
     #expect(bench.names == ["b"])
   }
 
+  @Test func aPoolGoesToTheNextJobIfTheFirstLacksAnotherPool() throws {
+    var jobs = graph(["a": [], "b": [], "both": [], "only-x": []], pools: ["x": 1, "y": 1])
+    jobs.jobs[0].uses = ["x": 1]
+    jobs.jobs[1].uses = ["y": 1]
+    jobs.jobs[2].uses = ["x": 1, "y": 1]
+    jobs.jobs[3].uses = ["x": 1]
+    var bench = Bench(jobs)
+    bench.start()
+    #expect(bench.names == ["a", "b"])
+    try bench.end("a")
+    #expect(bench.names == ["b", "only-x"])
+    #expect(try bench.state("both") == .ready(for: .pool("y")))
+  }
+
+  @Test func aDependentThatHasNotBegunWaitsForARetriedFailureThatWasAllowed() throws {
+    var jobs = graph(["a": [], "other": [], "b": ["a"]])
+    jobs.jobs[0].allowFailure = true
+    var bench = Bench(jobs, slots: 1)
+    bench.start()
+    bench.send(.pause([try bench.id("other"), try bench.id("b")]))
+    try bench.end("a", .failed(broken))
+    bench.send(.setDraining(true))
+    bench.send(.resume([try bench.id("b")]))
+    #expect(try bench.state("b") == .ready(for: .slot))
+    bench.send(.retry([try bench.id("a")], withDependents: false))
+    #expect(try bench.state("b") == .waiting)
+    bench.send(.setDraining(false))
+    #expect(bench.names == ["a"])
+    try bench.end("a")
+    #expect(bench.names == ["b"])
+  }
+
   @Test func aNeedForAFailureRunsOnlyAfterOne() throws {
     var jobs = graph(["a": [], "page": ["a"], "tidy": ["a"]])
     jobs.jobs[1].needs[0].when = .failed
