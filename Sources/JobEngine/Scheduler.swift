@@ -263,10 +263,8 @@ struct Scheduler {
 
   /// The job because of which the needs of `id` can't be met any more, if there is one.
   func obstacle(to id: JobID) -> JobID? {
-    for need in graph[id].needs {
-      if need.when.isRuledOut(by: state(need.job)) { return root(of: need.job) }
-    }
-    return nil
+    let need = graph[id].needs.first { $0.when.isRuledOut(by: state($0.job)) }
+    return need.map { root(of: $0.job) }
   }
 
   /// The job that is not skipped itself at the root of a chain of skips; it is a need of the others, so the chain ends.
