@@ -131,3 +131,11 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// libFuzzer has the main function, so this target is there only where Tests/Fuzzers/run asks for it.
+if Context.environment["OPDASH_FUZZER"] != nil {
+  package.targets.append(
+    .executableTarget(
+      name: "fuzzer", dependencies: ["JobFiles", "NcursesTerminal", "Screen", "Transfers"], path: "Tests/Fuzzers",
+      exclude: ["run"], swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])]))
+}

@@ -1,0 +1,80 @@
+import Foundation
+import JobFiles
+import NcursesTerminal
+import Screen
+
+@testable import Transfers
+
+/// One parser of foreign input, with what must be true of its answer; a broken rule stops the process.
+private let subjects: [String: @Sendable ([UInt8]) -> Void] = [
+  "jobs": { bytes in
+    do throws(JobFileFaults) {
+      let graph = try JobFile.decode(bytes, file: "f", directory: "/d", environment: ["HOME": "/h"])
+      precondition(!graph.jobs.isEmpty, "a graph without jobs")
+    } catch {
+      precondition(error.faults.allSatisfy { $0.line > 0 && $0.column > 0 }, "a fault without a place")
+    }
+  },
+  "settings": { bytes in
+    let vocabulary: SettingsFile.Vocabulary = (
+      actions: ["cancel", "kill", "log", "help"].map {
+        (name: $0, keys: [.character($0.first ?? "x")], isNeeded: $0 == "help")
+      }, elements: ["failed", "executing"]
+    )
+    guard let settings = try? SettingsFile.decode(bytes, file: "f", vocabulary) else { return }
+    let keys = settings.keys.values.joined()
+    precondition(Set(keys).count == keys.count && settings.keys["help"]?.isEmpty != true, "keys that can't be")
+  },
+  "text": { bytes in
+    let text = String(decoding: bytes, as: UTF8.self)
+    check(JobText(line: bytes).plain, allowing: [])
+    check(JobText(written: text).plain, allowing: ["\t"])
+    check(JobText.clean(text), allowing: ["\t"])
+    let colored = JobText.clean(text, keepingColor: true)
+    let sequence = #/\u{1B}\[[0-9;:]*m/#
+    check(colored.replacing(sequence, with: ""), allowing: ["\t"])
+    precondition(JobText.clean(JobText.clean(text)) == JobText.clean(text), "cleaning changes clean text")
+  },
+  "keys": { bytes in
+    var whole = InputDecoder()
+    let all = whole.feed(bytes) + whole.flush()
+    var bytewise = InputDecoder()
+    var each: [DecodedInput] = []
+    for byte in bytes { each += bytewise.feed([byte]) }
+    precondition(scalars(each + bytewise.flush()) == scalars(all), "the division into reads changes the keys")
+    precondition(whole.patience == nil, "something is held back after a flush")
+  },
+  "ranges": { bytes in
+    let text = String(decoding: bytes, as: UTF8.self)
+    guard let range = ContentRange(text) else { return }
+    precondition(range.start >= 0, "a range before the beginning")
+  },
+]
+
+/// The same with each character as its scalars: one that combines with the character before it may come in another read.
+private func scalars(_ input: [DecodedInput]) -> [DecodedInput] {
+  input.flatMap { item in
+    guard case .key(.character(let character)) = item else { return [item] }
+    return character.unicodeScalars.map { .key(.character(Character($0))) }
+  }
+}
+
+private func check(_ text: String, allowing allowed: Set<Unicode.Scalar>) {
+  for scalar in text.unicodeScalars where !allowed.contains(scalar) {
+    let category = scalar.properties.generalCategory
+    precondition(category != .control && !scalar.properties.isBidiControl, "\(scalar.value) reaches the terminal")
+  }
+}
+
+private let subject = ProcessInfo.processInfo.environment["OPDASH_FUZZ"].flatMap { subjects[$0] }
+
+/// Called by libFuzzer with each input.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+  guard let subject else {
+    print("OPDASH_FUZZ must be one of \(subjects.keys.sorted().joined(separator: ", "))")
+    exit(2)
+  }
+  subject(Array(UnsafeBufferPointer(start: start, count: count)))
+  return 0
+}
