@@ -53,7 +53,7 @@ final class Attempt: @unchecked Sendable {
     _ text: String, _ logPath: String?, _ make: (URL) -> TransferOperation<Success>
   ) -> AsyncOperation {
     guard let url = URL(string: text) else {
-      return ClosureOperation<Void> { throw TransferError(.unsupportedURL, "'\(text)' is no URL") }
+      return ClosureOperation<Void> { throw TransferError(.unsupportedURL, "'\(text.maskedURL)' is no URL") }
     }
     let operation = make(url)
     if let logPath { operation.keepNotes(in: logPath) }
