@@ -116,6 +116,11 @@ public class TransferOperation<Success: Sendable>: ResultOperation<Success>, @un
     if let text = exchange.sampleText { note("the server says: \(text)") }
   }
 
+  /// Notes the wait that the server asks for, if it does.
+  final func note(retryAfter error: TransferError) {
+    if let wait = error.retryAfter { note("the server asks to wait \(wait.components.seconds) s") }
+  }
+
   /// Reports the progress now or, at most a tenth of a second later, the newest one by then.
   final func report(_ completed: Int64, of total: Int64?) {
     let progress = OperationProgress(completed: completed, total: total)

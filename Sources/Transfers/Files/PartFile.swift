@@ -1,10 +1,13 @@
 import CCurl
 import Foundation
+import Operations
 
 /// The `.part` file of a download, open and locked against any other transfer, in this process or another.
 ///
 /// The file `.part.meta` holds the `PartInfo` that a later transfer needs to resume the part; also after a crash it exists only
 /// while the bytes of the part belong to it. Nothing is synced to disk: after a power failure only a digest finds wrong bytes.
+///
+/// The part is a regular file with one name: a link that someone has put in its place is refused, not followed.
 final class PartFile {
   let path: String
   private let target: String
@@ -13,29 +16,41 @@ final class PartFile {
   private(set) var offset: Int64 = 0
   private(set) var info: PartInfo?
 
-  private var infoPath: String { path + ".meta" }
+  private var infoPath: String { path + Self.infoSuffix }
+
+  private static let suffix = ".part"
+  private static let infoSuffix = ".meta"
+
+  /// The finished files of this process whose names are those of a part or its info.
+  private static let finished = Lock<Set<String>>([])
 
   /// Creates missing folders, then opens or creates the part.
   init(for target: URL) throws(TransferError) {
-    guard target.isFileURL else { throw TransferError(.file, "not a file URL: \(target)") }
+    guard target.isFileURL else {
+      throw TransferError(.file, "not a file URL: \(target.absoluteString.maskedURL)")
+    }
     self.target = target.path(percentEncoded: false)
-    path = self.target + ".part"
-    guard !target.hasDirectoryPath, !Self.isFolder(self.target) else {
-      throw TransferError.file(self.target, error: EISDIR)
-    }
-    let folder = target.deletingLastPathComponent()
-    do {
-      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    } catch {
-      throw Self.folderError(folder.path(percentEncoded: false))
-    }
+    path = self.target + Self.suffix
+    guard !target.hasDirectoryPath else { throw .file(self.target, error: EISDIR) }
+    let mode = try Self.mode(ofTarget: self.target)
+    try Self.checkIsNoPart(self.target)
+    try FileStatus.makeFolder(target.deletingLastPathComponent().path(percentEncoded: false))
     descriptor = try Self.open(path)
-    info = Self.length(descriptor) > 0 ? Self.readInfo(path + ".meta") : nil
+    do throws(TransferError) {
+      try Self.checkIsUnfinished(path)
+      // A private file stays private while it is replaced.
+      if let mode { try setMode(mode | S_IRUSR | S_IWUSR) }
+      info = size > 0 ? PartInfo(readFrom: infoPath) : nil
+    } catch {
+      if size == 0 { unlink(path) }
+      close()
+      throw error
+    }
   }
 
   deinit { close() }
 
-  var size: Int64 { Self.length(descriptor) }
+  var size: Int64 { FileStatus(descriptor).map { Int64($0.value.st_size) } ?? 0 }
 
   /// Removes all bytes.
   func startAgain() throws(TransferError) {
@@ -49,22 +64,10 @@ final class PartFile {
 
   func seek(to offset: Int64) { self.offset = offset }
 
-  /// Saves the info of the bytes that will be written; call it before the first of them.
+  /// Saves the info of the bytes that will be written; call it after `startAgain` and before the first of them.
   func save(_ info: PartInfo) throws(TransferError) {
     self.info = info
-    do {
-      let data = try JSONEncoder().encode(info)
-      // The URL may hold a secret.
-      let file = Foundation.open(infoPath, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-      guard file >= 0 else { throw TransferError.file(infoPath) }
-      defer { Foundation.close(file) }
-      let count = data.withUnsafeBytes { Foundation.write(file, $0.baseAddress, $0.count) }
-      guard count == data.count else { throw TransferError.file(infoPath, error: count < 0 ? errno : ENOSPC) }
-    } catch let error as TransferError {
-      throw error
-    } catch {
-      throw TransferError(.file, "\(infoPath): \(error)")
-    }
+    try info.write(to: infoPath)
   }
 
   func write(_ bytes: UnsafeRawBufferPointer) throws(TransferError) {
@@ -78,10 +81,19 @@ final class PartFile {
     }
   }
 
-  /// Renames the part to its final name, replacing an existing file.
+  /// Renames the part to its final name, replacing an existing file, whose permissions it gets.
   func commit() throws(TransferError) {
+    // All of this may have changed since the part was opened.
+    if let mode = try Self.mode(ofTarget: target) { try setMode(mode) }
+    try Self.checkIsNoPart(target)
+    guard FileStatus(path)?.identity == FileStatus(descriptor)?.identity else {
+      throw TransferError(.file, "another program has replaced \(path): start the download again")
+    }
     guard rename(path, target) == 0 else { throw .file(target) }
     unlink(infoPath)
+    if target.hasSuffix(Self.suffix) || target.hasSuffix(Self.suffix + Self.infoSuffix) {
+      Self.finished.withLock { _ = $0.insert(target) }
+    }
     close()
   }
 
@@ -102,50 +114,66 @@ final class PartFile {
     descriptor = -1
   }
 
+  private func setMode(_ mode: mode_t) throws(TransferError) {
+    // File systems without permissions refuse any change.
+    guard FileStatus(descriptor)?.mode != mode else { return }
+    guard fchmod(descriptor, mode) == 0 else { throw .file(path) }
+  }
+
   /// Opens and locks the file that has this name, again if the holder of the lock has removed or renamed it meanwhile.
   private static func open(_ path: String) throws(TransferError) -> Int32 {
     while true {
-      let descriptor = Foundation.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
+      // Without O_NONBLOCK a FIFO in its place could be waited for.
+      let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
+      try FileStatus.checkIsPlain(path)
+      let descriptor = Foundation.open(path, flags, 0o666)
       guard descriptor >= 0 else { throw .file(path) }
       guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
         Foundation.close(descriptor)
-        throw TransferError(.file, "another transfer is writing \(path)")
+        throw Self.inUse(path)
       }
-      var opened = stat()
-      var named = stat()
-      guard fstat(descriptor, &opened) == 0, opened.st_mode & S_IFMT == S_IFREG else {
+      if let opened = FileStatus(descriptor), let named = FileStatus(path), opened.identity == named.identity {
+        if opened.isPlain { return descriptor }
         Foundation.close(descriptor)
-        throw TransferError(.file, "not a regular file: \(path)")
+        throw opened.refusal(of: path)
       }
-      if stat(path, &named) == 0, named.st_ino == opened.st_ino, named.st_dev == opened.st_dev { return descriptor }
       Foundation.close(descriptor)
     }
   }
 
-  private static func readInfo(_ path: String) -> PartInfo? {
-    guard let data = FileManager.default.contents(atPath: path) else { return nil }
-    return try? JSONDecoder().decode(PartInfo.self, from: data)
+  private static func inUse(_ path: String) -> TransferError {
+    TransferError(.file, "another transfer is writing \(path)")
   }
 
-  private static func length(_ descriptor: Int32) -> Int64 {
-    var status = stat()
-    return fstat(descriptor, &status) == 0 ? Int64(status.st_size) : 0
-  }
-
-  private static func isFolder(_ path: String) -> Bool {
-    var status = stat()
-    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
-  }
-
-  /// The error of the folder at fault, which `FileManager` does not name.
-  private static func folderError(_ path: String) -> TransferError {
-    var folder = path
-    var status = stat()
-    while folder.count > 1, stat(folder, &status) != 0, errno == ENOENT || errno == ENOTDIR {
-      folder = (folder as NSString).deletingLastPathComponent
+  /// The permissions of the file to be replaced, nil if there is none; a device or the like is no file to be replaced.
+  private static func mode(ofTarget path: String) throws(TransferError) -> mode_t? {
+    guard let status = FileStatus(path, followsLink: true) else { return nil }
+    guard status.kind != S_IFDIR else { throw .file(path, error: EISDIR) }
+    guard status.kind == S_IFREG else {
+      throw TransferError(.file, "\(path) is no regular file, which a download could replace: give another name")
     }
-    if status.st_mode & S_IFMT != S_IFDIR { return .file(folder, error: ENOTDIR) }
-    return .file(path, error: access(folder, W_OK) == 0 ? EIO : errno)
+    return status.mode
+  }
+
+  /// Throws if the target is the part of a transfer under way, or the info of that part.
+  private static func checkIsNoPart(_ target: String) throws(TransferError) {
+    let part = target.hasSuffix(infoSuffix) ? String(target.dropLast(infoSuffix.count)) : target
+    guard part.hasSuffix(suffix) else { return }
+    let descriptor = Foundation.open(part, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard descriptor >= 0 else { return }
+    defer { Foundation.close(descriptor) }
+    guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 else { throw inUse(part) }
+    flock(descriptor, LOCK_UN)
+  }
+
+  /// Throws if the part or its info would overwrite a file that another transfer has finished.
+  private static func checkIsUnfinished(_ part: String) throws(TransferError) {
+    let target = part.dropLast(suffix.count)
+    for name in [part, part + infoSuffix] where finished.withLock({ $0.contains(name) }) {
+      guard let status = FileStatus(name), status.value.st_size > 0 else { continue }
+      throw TransferError(
+        .file, "\(name) is a downloaded file, which the download of \(target) would overwrite: rename one of them")
+    }
   }
 }
 
@@ -177,5 +205,34 @@ struct PartInfo: Codable, Equatable {
     guard let changed = reply["last-modified"], let sent = reply["date"] else { return nil }
     let changedAt = curl_getdate(changed, nil)
     return changedAt >= 0 && changedAt < curl_getdate(sent, nil) ? changed : nil
+  }
+}
+
+extension PartInfo {
+  /// More than any URL and tag need.
+  private static let limit = 1 << 20
+
+  /// Nil if there is none that can be used.
+  fileprivate init?(readFrom path: String) {
+    let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard file >= 0 else { return nil }
+    defer { close(file) }
+    guard let status = FileStatus(file), status.kind == S_IFREG, status.value.st_size <= Self.limit else { return nil }
+    var bytes = [UInt8](repeating: 0, count: Int(status.value.st_size))
+    guard read(file, &bytes, bytes.count) == bytes.count,
+      let info = try? JSONDecoder().decode(PartInfo.self, from: Data(bytes))
+    else { return nil }
+    self = info
+  }
+
+  /// Creates the file; there must be none.
+  fileprivate func write(to path: String) throws(TransferError) {
+    guard let data = try? JSONEncoder().encode(self) else { throw TransferError(.file, "\(path): not encoded") }
+    // The URL may hold a secret.
+    let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard file >= 0 else { throw .file(path) }
+    defer { close(file) }
+    let count = data.withUnsafeBytes { Foundation.write(file, $0.baseAddress, $0.count) }
+    guard count == data.count else { throw .file(path, error: count < 0 ? errno : ENOSPC) }
   }
 }

@@ -1,0 +1,273 @@
+import Foundation
+import Operations
+import Support
+import Testing
+
+@testable import Transfers
+
+/// Downloads whose file, part or folder can't be what it should be.
+@Suite(.timeLimit(.minutes(2))) struct TargetFaultTests {
+  private let folder: TemporaryFolder
+  private let content = Array("0123456789".utf8)
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func path(_ name: String) -> String { folder.file(name).path() }
+  private func text(_ name: String) throws -> String { try String(contentsOf: folder.file(name), encoding: .utf8) }
+  private func mode(_ name: String) -> mode_t? { FileStatus(path(name))?.mode }
+
+  private func download(_ server: RawServer, to name: String = "file") -> Observed<URL> {
+    Observed(DownloadOperation(from: server.url("/f"), to: folder.file(name)))
+  }
+
+  /// Expects a download to fail with this message before anything is sent.
+  private func expectRefusal(_ message: String, to name: String = "file") async throws {
+    let server = try RawServer(RawServer.file(content))
+    defer { server.stop() }
+    let download = await download(server, to: name).run()
+    #expect(download.error == TransferError(.file, message))
+    #expect(server.requests.isEmpty)
+  }
+
+  private func expectFile(_ name: String = "file") async throws {
+    let server = try RawServer(RawServer.file(content))
+    defer { server.stop() }
+    let download = await download(server, to: name).run()
+    #expect(download.error == nil && download.result != nil)
+    #expect(try text(name) == "0123456789")
+  }
+
+  /// A server that sends five of ten bytes and the others after `release`.
+  private func halting(_ release: DispatchSemaphore) throws -> RawServer {
+    try RawServer { _ in
+      [
+        .send("HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: 10\r\n\r\n01234"),
+        .run { _ = release.wait(timeout: .now() + 60) }, .send("56789"),
+      ]
+    }
+  }
+
+  // MARK: The target
+
+  @Test func aFIFOIsNotReplaced() async throws {
+    #expect(mkfifo(path("file"), 0o600) == 0)
+    try await expectRefusal("\(path("file")) is no regular file, which a download could replace: give another name")
+    #expect(FileStatus(path("file"))?.kind == S_IFIFO)
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "only root makes devices"))
+  func aDeviceIsNotReplaced() async throws {
+    // As /dev/null, which a failing test must not replace.
+    try #require(ChildProcess.run(["mknod", path("file"), "c", "1", "3"]).ending == .exited(0))
+    try await expectRefusal("\(path("file")) is no regular file, which a download could replace: give another name")
+    #expect(FileStatus(path("file"))?.kind == S_IFCHR)
+  }
+
+  @Test func aLinkToADeviceIsNotReplaced() async throws {
+    symlink("/dev/null", path("file"))
+    try await expectRefusal("\(path("file")) is no regular file, which a download could replace: give another name")
+    #expect(FileStatus(path("file"))?.kind == S_IFLNK)
+  }
+
+  @Test(arguments: [true, false])
+  func aLinkInTheFilesPlaceIsReplacedAndNotFollowed(leadsSomewhere: Bool) async throws {
+    if leadsSomewhere { try Data("other".utf8).write(to: folder.file("other")) }
+    symlink(path("other"), path("file"))
+    try await expectFile()
+    #expect(FileStatus(path("file"))?.kind == S_IFREG)
+    #expect(leadsSomewhere ? try text("other") == "other" : folder.names() == ["file"])
+  }
+
+  @Test(arguments: [mode_t(0o600), 0o640, 0o444, 0o755])
+  func aReplacedFileHandsOnItsPermissions(mode: mode_t) async throws {
+    try Data("old".utf8).write(to: folder.file("file"))
+    chmod(path("file"), mode)
+    let release = DispatchSemaphore(value: 0)
+    let server = try halting(release)
+    defer { server.stop() }
+    let download = download(server)
+    download.start(until: 5)
+    #expect(self.mode("file.part") == mode | 0o600)
+    release.signal()
+    await download.ended()
+    #expect(try text("file") == "0123456789")
+    #expect(self.mode("file") == mode)
+  }
+
+  @Test func aNewFileHasThePermissionsOfTheUmask() async throws {
+    try Data().write(to: folder.file("other"))
+    let umask = try #require(mode("other"))
+    try await expectFile()
+    #expect(mode("file") == umask)
+  }
+
+  // MARK: The part
+
+  @Test func aLinkInThePartsPlaceIsNotFollowed() async throws {
+    try Data("other".utf8).write(to: folder.file("other"))
+    symlink(path("other"), path("file.part"))
+    try await expectRefusal("\(path("file.part")) is a symbolic link, which a download doesn't follow: remove it")
+    #expect(try text("other") == "other")
+    #expect(folder.names() == ["file.part", "other"])
+  }
+
+  @Test func aHardLinkInThePartsPlaceIsNotWrittenTo() async throws {
+    try Data("other".utf8).write(to: folder.file("other"))
+    link(path("other"), path("file.part"))
+    try await expectRefusal(
+      "\(path("file.part")) is a hard link to another file, which would be overwritten: remove it")
+    #expect(try text("other") == "other")
+  }
+
+  @Test func aFIFOInThePartsPlaceIsNotWaitedFor() async throws {
+    #expect(mkfifo(path("file.part"), 0o600) == 0)
+    try await expectRefusal("\(path("file.part")) is no regular file, and the download needs its name: remove it")
+  }
+
+  @Test func aLinkInThePlaceOfThePartsInfoIsNotFollowed() async throws {
+    try Data("other".utf8).write(to: folder.file("other"))
+    for part in ["", "01234"] {
+      try Data(part.utf8).write(to: folder.file("file.part"))
+      symlink(path("other"), path("file.part.meta"))
+      try await expectFile()
+      #expect(try text("other") == "other")
+      #expect(folder.names() == ["file", "other"])
+    }
+  }
+
+  @Test func aFIFOInThePlaceOfThePartsInfoIsNotWaitedFor() async throws {
+    try Data("01234".utf8).write(to: folder.file("file.part"))
+    #expect(mkfifo(path("file.part.meta"), 0o600) == 0)
+    try await expectFile()
+    #expect(folder.names() == ["file"])
+  }
+
+  @Test func thePartsInfoIsPrivate() async throws {
+    let server = try RawServer(RawServer.stalled)
+    defer { server.stop() }
+    let download = download(server)
+    download.start(until: 5)
+    #expect(mode("file.part.meta") == 0o600)
+    await download.cancel()
+  }
+
+  @Test func aPartThatWasReplacedMeanwhileDoesNotBecomeTheFile() async throws {
+    let release = DispatchSemaphore(value: 0)
+    let server = try halting(release)
+    defer { server.stop() }
+    let download = download(server)
+    download.start(until: 5)
+    try Data("other".utf8).write(to: folder.file("other"))
+    #expect(rename(path("other"), path("file.part")) == 0)
+    release.signal()
+    await download.ended()
+    #expect(
+      download.error?.message == "another program has replaced \(path("file.part")): start the download again")
+    #expect(try text("file.part") == "other")
+    #expect(!folder.names().contains("file"))
+  }
+
+  // MARK: Two downloads
+
+  @Test(arguments: ["file.part", "file.part.meta"])
+  func thePartOfADownloadUnderWayIsNoTarget(name: String) async throws {
+    let release = DispatchSemaphore(value: 0)
+    let server = try halting(release)
+    defer { server.stop() }
+    let first = download(server)
+    first.start(until: 5)
+    try await expectRefusal("another transfer is writing \(path("file.part"))", to: name)
+    release.signal()
+    await first.ended()
+    #expect(try text("file") == "0123456789")
+    #expect(folder.names() == ["file"])
+  }
+
+  @Test func aDownloadDoesNotReplaceThePartThatAnotherHasBegunMeanwhile() async throws {
+    let (release, otherRelease) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let (server, other) = (try halting(release), try halting(otherRelease))
+    defer {
+      server.stop()
+      other.stop()
+    }
+    let part = download(other, to: "file.part")
+    part.start(until: 5)
+    let file = download(server)
+    file.start(until: 5)
+    otherRelease.signal()
+    await part.ended()
+    #expect(part.error == TransferError(.file, "another transfer is writing \(path("file.part"))"))
+    release.signal()
+    await file.ended()
+    #expect(try text("file") == "0123456789")
+    #expect(folder.names() == ["file", "file.part.part", "file.part.part.meta"])
+  }
+
+  @Test(arguments: ["file.part", "file.part.meta"])
+  func aFinishedFileIsNoPart(name: String) async throws {
+    try await expectFile(name)
+    try await expectRefusal(
+      "\(path(name)) is a downloaded file, which the download of \(path("file")) would overwrite: rename one of them")
+    #expect(folder.names() == [name])
+    #expect(try text(name) == "0123456789")
+    #expect(rename(path(name), path("renamed")) == 0)
+    try await expectFile()
+  }
+
+  // MARK: The path
+
+  @Test func aPathThatIsTooLongIsSaidToBe() async throws {
+    let name = String(repeating: "n", count: 300)
+    try await expectRefusal("File name too long: \(path("\(name).part"))", to: name)
+    try await expectRefusal("File name too long: \(path(name))/", to: "\(name)/file")
+    let long = String(repeating: "folder/", count: 1000)
+    let server = try RawServer(RawServer.file(content))
+    defer { server.stop() }
+    let message = await download(server, to: long + "file").run().error?.message
+    #expect(message?.hasPrefix("File name too long: \(folder.url.path().prefix(60))") == true)
+    #expect(message?.count ?? 0 < 600)
+    #expect(server.requests.isEmpty)
+  }
+
+  @Test(.enabled(if: geteuid() != 0, "root may write anywhere"))
+  func aFolderWithoutPermissionIsSaidToBe() async throws {
+    chmod(folder.url.path(), 0o500)
+    defer { chmod(folder.url.path(), 0o700) }
+    try await expectRefusal("Permission denied: \(path("file.part"))")
+    try await expectRefusal("Permission denied: \(path("a"))", to: "a/file")
+  }
+
+  @Test func missingFoldersAreCreated() async throws { try await expectFile("a/b/c/file") }
+
+  @Test(.enabled(if: TinyDisk.canMount, "only root mounts a file system"))
+  func aFullDiskKeepsThePartAndSaysSo() async throws {
+    let server = try RawServer(RawServer.file(randomBytes(300_000)))
+    defer { server.stop() }
+    let disk = try TinyDisk(on: folder.url.path())
+    defer { disk.unmount() }
+    let download = await download(server).run()
+    #expect(download.error == TransferError(.file, "No space left on device: \(path("file.part"))"))
+    #expect(folder.names() == ["file.part", "file.part.meta"])
+  }
+}
+
+/// A file system of 64 KiB in memory.
+private struct TinyDisk {
+  private let path: String
+
+  static let canMount: Bool = {
+    guard geteuid() == 0, let folder = try? TemporaryFolder(), let disk = try? TinyDisk(on: folder.url.path()) else {
+      return false
+    }
+    disk.unmount()
+    return true
+  }()
+
+  init(on path: String) throws {
+    self.path = path
+    let result = try ChildProcess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", path])
+    guard result.ending == .exited(0) else { throw ChildProcess.Failure(description: "no tmpfs") }
+  }
+
+  func unmount() { _ = try? ChildProcess.run(["umount", path]) }
+}
