@@ -74,6 +74,7 @@ final class Exchange {
     excess = .allocate(capacity: 1)
     excess.initialize(to: false)
     try setTransport()
+    try setCertificates()
     try setHeaders(route.headers + headers)
     setCallbacks()
     if let body {
@@ -129,6 +130,12 @@ final class Exchange {
     ccurl_set_pointer(easy, CURLOPT_ERRORBUFFER, errorText.baseAddress)
     ccurl_set_close_on_exec(easy)
     ccurl_watch_for_excess(easy, excess)
+  }
+
+  private func setCertificates() throws(TransferError) {
+    if let file = thread.certificates.file { try set(CURLOPT_CAINFO, to: file) }
+    // A libcurl that can't use a folder refuses the option; it then has the file alone.
+    if let folder = thread.certificates.folder { ccurl_set_string(easy, CURLOPT_CAPATH, folder) }
   }
 
   private func setHeaders(_ headers: [(name: String, value: String)]) throws(TransferError) {
