@@ -111,9 +111,9 @@ public class TransferOperation<Success: Sendable>: ResultOperation<Success>, @un
     noteFile.append(text) { self.log([line] + $0.map { OperationLogLine(text: $0, source: .note) }) }
   }
 
-  /// Notes the first line of an error reply's body, if it has one.
+  /// Notes the first line of an error reply's body, if it has one; servers repeat the request's URL in it.
   final func noteSample(of exchange: Exchange) {
-    if let text = exchange.sampleText { note("the server says: \(text)") }
+    if let text = exchange.sampleText { note("the server says: \(text.maskedURL)") }
   }
 
   /// Notes the wait that the server asks for, if it does.

@@ -28,6 +28,9 @@ struct Fault: Sendable, CustomTestStringConvertible {
   var message: String?
   var kept: Kept
   var note: String?
+  var sha256: String?
+  /// Whether nothing listens.
+  var isRefused = false
   let reply: @Sendable (RawServer.Request) -> [RawServer.Step]
 
   init(
@@ -49,6 +52,20 @@ struct Fault: Sendable, CustomTestStringConvertible {
   var testDescription: String { name }
 }
 
+extension Fault {
+  func with(sha256: String) -> Fault {
+    var fault = self
+    fault.sha256 = sha256
+    return fault
+  }
+
+  static let refused: Fault = {
+    var fault = Fault("no server", "connection refused", .nothing, "")
+    fault.isRefused = true
+    return fault
+  }()
+}
+
 /// One row for each fault: what the user sees, and what is kept.
 @Suite(.timeLimit(.minutes(2))) struct FaultTableTests {
   private static let content = Array("0123456789".utf8)
@@ -61,6 +78,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
   init() throws { folder = try TemporaryFolder() }
 
   static let connections = [
+    .refused,
     Fault("a reset before the reply", "connection reset by peer", .nothing) { _ in [.reset] },
     Fault(
       "the end of the connection before the reply", "the server closed the connection without a reply", .nothing, ""),
@@ -116,6 +134,10 @@ struct Fault: Sendable, CustomTestStringConvertible {
     Fault(
       "an encoded body", nil, .file, note: "the file is kept as the server encoded it: gzip",
       ok + "Content-Encoding: gzip\r\nContent-Length: 10\r\n\r\n0123456789"),
+    Fault(
+      "another sha256", "sha256 is 84d89877f0d4…, expected 000000000000…", .nothing,
+      ok + "Content-Length: 10\r\n\r\n0123456789"
+    ).with(sha256: String(repeating: "0", count: 64)),
   ]
 
   static let statuses = [
@@ -232,12 +254,48 @@ struct Fault: Sendable, CustomTestStringConvertible {
     try await check(fault, partOfTotal: "")
   }
 
+  /// The tables of the article on faults, recorded with OPDASH_RECORD=1 in the environment.
+  @Test func theReferenceHasEveryFault() throws {
+    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    let file = root.deletingLastPathComponent().appending(path: "Sources/Transfers/Transfers.docc/Faults.md")
+    let article = try String(contentsOf: file, encoding: .utf8)
+    let tables = Self.tables
+    let start = try #require(article.firstRange(of: "## Connections")).lowerBound
+    if ProcessInfo.processInfo.environment["OPDASH_RECORD"] == "1", article[start...] != tables {
+      try Data((article[..<start] + tables).utf8).write(to: file)
+      Issue.record("recorded Faults.md; run again without OPDASH_RECORD")
+    }
+    #expect(article[start...] == tables, "record the article with OPDASH_RECORD=1")
+  }
+
+  private static var tables: String {
+    func table(_ title: String, _ rows: [[String]]) -> String {
+      let lines = [["Fault", "Message", "Kept"], ["---", "---", "---"]] + rows
+      let cells = lines.map { "| " + $0.map { $0.replacing("|", with: "\\|") }.joined(separator: " | ") + " |\n" }
+      return "## \(title)\n\n\(cells.joined())"
+    }
+    func rows(_ faults: [Fault]) -> [[String]] {
+      faults.map { fault in
+        let message = fault.message.map { "`\($0)`" } ?? "none"
+        return [fault.name, fault.note.map { "\(message); note: `\($0)`" } ?? message, fault.kept.description]
+      }
+    }
+    return [
+      table("Connections", rows(connections)), table("Lengths and bodies", rows(lengths)),
+      table("Statuses", rows(statuses)),
+      table("The rest of a part of 4 bytes", rows(resumptions)),
+      table("The rest of a part of a file of unknown size", rows(resumptionsOfUnknownSize)),
+      table("Files", TargetFaultTests.refusals.map { [$0.name, "`\($0.message)`", "all as it was"] }),
+    ].joined(separator: "\n")
+  }
+
   private func check(_ fault: Fault, partOfTotal header: String? = nil) async throws {
     let server = try RawServer(fault.reply)
     defer { server.stop() }
     if let header { try await leavePart(header, for: server) }
-    let download = Observed(DownloadOperation(from: server.url("/f"), to: folder.file("file")))
-    await download.run()
+    let url = fault.isRefused ? URL(string: "http://127.0.0.1:\(try Loopback.freePort())/f") : server.url("/f")
+    let operation = DownloadOperation(from: try #require(url), to: folder.file("file"), sha256: fault.sha256)
+    let download = await Observed(operation).run()
     #expect(download.error?.message == fault.message, "\(download.notes)")
     if let note = fault.note { #expect(download.notes.contains(note), "\(download.notes)") }
     #expect(try kept() == fault.kept, "\(folder.names())")

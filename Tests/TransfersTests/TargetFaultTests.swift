@@ -5,6 +5,28 @@ import Testing
 
 @testable import Transfers
 
+/// A file that a download refuses to overwrite before anything is sent; it stays as it is.
+struct TargetFault: Sendable, CustomTestStringConvertible {
+  var name: String
+  /// With FOLDER in the place of the folder's path.
+  var message: String
+  var target: String
+  /// Makes the file.
+  let prepare: @Sendable (TemporaryFolder) throws -> Void
+
+  init(
+    _ name: String, _ message: String, target: String = "file",
+    prepare: @escaping @Sendable (TemporaryFolder) throws -> Void
+  ) {
+    self.name = name
+    self.message = message
+    self.target = target
+    self.prepare = prepare
+  }
+
+  var testDescription: String { name }
+}
+
 /// Downloads whose file, part or folder can't be what it should be.
 @Suite(.timeLimit(.minutes(2))) struct TargetFaultTests {
   private let folder: TemporaryFolder
@@ -12,7 +34,7 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  private func path(_ name: String) -> String { folder.file(name).path() }
+  private func path(_ name: String) -> String { folder.url.path() + "/" + name }
   private func text(_ name: String) throws -> String { try String(contentsOf: folder.file(name), encoding: .utf8) }
   private func mode(_ name: String) -> mode_t? { FileStatus(path(name))?.mode }
 
@@ -49,24 +71,49 @@ import Testing
 
   // MARK: The target
 
-  @Test func aFIFOIsNotReplaced() async throws {
-    #expect(mkfifo(path("file"), 0o600) == 0)
-    try await expectRefusal("\(path("file")) is no regular file, which a download could replace: give another name")
-    #expect(FileStatus(path("file"))?.kind == S_IFIFO)
+  static let refusals = [
+    TargetFault("a folder in the file's place", "Is a directory: FOLDER/file") {
+      try FileManager.default.createDirectory(at: $0.file("file"), withIntermediateDirectories: false)
+    },
+    TargetFault("a FIFO in the file's place", noFile) { mkfifo($0.file("file").path(), 0o600) },
+    TargetFault("a link to a device in the file's place", noFile) { symlink("/dev/null", $0.file("file").path()) },
+    TargetFault("a file in the folder's place", "Not a directory: FOLDER/other", target: "other/a/file") { _ in },
+    TargetFault("a symbolic link in the part's place", noLink) {
+      symlink($0.file("other").path(), $0.file("file.part").path())
+    },
+    TargetFault("a symbolic link to nothing in the part's place", noLink) {
+      symlink($0.file("none").path(), $0.file("file.part").path())
+    },
+    TargetFault("a hard link in the part's place", noHardLink) {
+      link($0.file("other").path(), $0.file("file.part").path())
+    },
+    TargetFault("a FIFO in the part's place", noPart) { mkfifo($0.file("file.part").path(), 0o600) },
+  ]
+
+  private static let noFile = "FOLDER/file is no regular file, which a download could replace: give another name"
+  private static let noLink = "FOLDER/file.part is a symbolic link, which a download doesn't follow: remove it"
+  private static let noHardLink =
+    "FOLDER/file.part is a hard link to another file, which would be overwritten: remove it"
+  private static let noPart = "FOLDER/file.part is no regular file, and the download needs its name: remove it"
+
+  @Test(arguments: refusals)
+  func whatADownloadMayNotOverwriteStaysAsItIs(fault: TargetFault) async throws {
+    try Data("other".utf8).write(to: folder.file("other"))
+    try fault.prepare(folder)
+    let kinds = { folder.names().map { "\($0) \(FileStatus(path($0))?.identity ?? [])" } }
+    let before = kinds()
+    let message = fault.message.replacing("FOLDER/", with: path(""))
+    try await expectRefusal(message, to: fault.target)
+    #expect(kinds() == before)
+    #expect(try text("other") == "other")
   }
 
   @Test(.enabled(if: geteuid() == 0, "only root makes devices"))
   func aDeviceIsNotReplaced() async throws {
     // As /dev/null, which a failing test must not replace.
     try #require(ChildProcess.run(["mknod", path("file"), "c", "1", "3"]).ending == .exited(0))
-    try await expectRefusal("\(path("file")) is no regular file, which a download could replace: give another name")
+    try await expectRefusal(Self.noFile.replacing("FOLDER/", with: path("")))
     #expect(FileStatus(path("file"))?.kind == S_IFCHR)
-  }
-
-  @Test func aLinkToADeviceIsNotReplaced() async throws {
-    symlink("/dev/null", path("file"))
-    try await expectRefusal("\(path("file")) is no regular file, which a download could replace: give another name")
-    #expect(FileStatus(path("file"))?.kind == S_IFLNK)
   }
 
   @Test(arguments: [true, false])
@@ -102,27 +149,6 @@ import Testing
   }
 
   // MARK: The part
-
-  @Test func aLinkInThePartsPlaceIsNotFollowed() async throws {
-    try Data("other".utf8).write(to: folder.file("other"))
-    symlink(path("other"), path("file.part"))
-    try await expectRefusal("\(path("file.part")) is a symbolic link, which a download doesn't follow: remove it")
-    #expect(try text("other") == "other")
-    #expect(folder.names() == ["file.part", "other"])
-  }
-
-  @Test func aHardLinkInThePartsPlaceIsNotWrittenTo() async throws {
-    try Data("other".utf8).write(to: folder.file("other"))
-    link(path("other"), path("file.part"))
-    try await expectRefusal(
-      "\(path("file.part")) is a hard link to another file, which would be overwritten: remove it")
-    #expect(try text("other") == "other")
-  }
-
-  @Test func aFIFOInThePartsPlaceIsNotWaitedFor() async throws {
-    #expect(mkfifo(path("file.part"), 0o600) == 0)
-    try await expectRefusal("\(path("file.part")) is no regular file, and the download needs its name: remove it")
-  }
 
   @Test func aLinkInThePlaceOfThePartsInfoIsNotFollowed() async throws {
     try Data("other".utf8).write(to: folder.file("other"))

@@ -129,8 +129,9 @@ final class PartFile {
       let descriptor = Foundation.open(path, flags, 0o666)
       guard descriptor >= 0 else { throw .file(path) }
       guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+        let error = errno
         Foundation.close(descriptor)
-        throw Self.inUse(path)
+        throw error == EWOULDBLOCK ? inUse(path) : .file(path, error: error)
       }
       if let opened = FileStatus(descriptor), let named = FileStatus(path), opened.identity == named.identity {
         if opened.isPlain { return descriptor }
@@ -162,7 +163,7 @@ final class PartFile {
     let descriptor = Foundation.open(part, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return }
     defer { Foundation.close(descriptor) }
-    guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 else { throw inUse(part) }
+    guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK else { throw inUse(part) }
     flock(descriptor, LOCK_UN)
   }
 
