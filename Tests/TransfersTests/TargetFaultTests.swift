@@ -141,6 +141,15 @@ struct TargetFault: Sendable, CustomTestStringConvertible {
     #expect(self.mode("file") == mode)
   }
 
+  @Test(.enabled(if: geteuid() == 0, "only root gives files away"))
+  func theFileOfAnotherUserDoesNotMakeTheNewOneWritableForHim() async throws {
+    try Data("old".utf8).write(to: folder.file("file"))
+    chmod(path("file"), 0o666)
+    chown(path("file"), 1, 1)
+    try await expectFile()
+    #expect(mode("file") == 0o644)
+  }
+
   @Test func aNewFileHasThePermissionsOfTheUmask() async throws {
     try Data().write(to: folder.file("other"))
     let umask = try #require(mode("other"))
@@ -149,6 +158,27 @@ struct TargetFault: Sendable, CustomTestStringConvertible {
   }
 
   // MARK: The part
+
+  @Test(.enabled(if: geteuid() == 0, "only root gives files away"))
+  func thePartOfAnotherUserInASharedFolderIsNotUsed() async throws {
+    chmod(folder.url.path(), 0o1777)
+    try Data("01234".utf8).write(to: folder.file("file.part"))
+    chown(path("file.part"), 1, 1)
+    try await expectRefusal("\(path("file.part")) belongs to another user: remove it")
+    // Not shared: whoever may write there may do anything.
+    chmod(folder.url.path(), 0o755)
+    try await expectFile()
+  }
+
+  @Test func aPartsInfoAddsNoHeaders() async throws {
+    let server = try RawServer(RawServer.file(content))
+    defer { server.stop() }
+    let info = ["url": server.url("/f").absoluteString, "validator": "\"1\"\r\nX-Planted: yes"]
+    try JSONEncoder().encode(info).write(to: folder.file("file.part.meta"))
+    try Data("01234".utf8).write(to: folder.file("file.part"))
+    #expect(await download(server).run().error == nil)
+    #expect(server.requests.first?.headers["x-planted"] == nil)
+  }
 
   @Test func aLinkInThePlaceOfThePartsInfoIsNotFollowed() async throws {
     try Data("other".utf8).write(to: folder.file("other"))
@@ -191,6 +221,18 @@ struct TargetFault: Sendable, CustomTestStringConvertible {
       download.error?.message == "another program has replaced \(path("file.part")): start the download again")
     #expect(try text("file.part") == "other")
     #expect(!folder.names().contains("file"))
+  }
+
+  @Test func aFileThatHasReplacedThePartIsNotRemoved() async throws {
+    let server = try RawServer(RawServer.stalled)
+    defer { server.stop() }
+    let operation = DownloadOperation(from: server.url("/f"), to: folder.file("file"), resume: false)
+    let download = Observed(operation)
+    download.start(until: 5)
+    try Data("other".utf8).write(to: folder.file("other"))
+    #expect(rename(path("other"), path("file.part")) == 0)
+    await download.cancel()
+    #expect(try text("file.part") == "other")
   }
 
   // MARK: Two downloads

@@ -23,24 +23,25 @@ struct FileStatus {
   /// The permissions.
   var mode: mode_t { value.st_mode & 0o777 }
 
-  /// Whether it is a regular file with one name, so that writing to it changes no other file.
-  var isPlain: Bool { kind == S_IFREG && value.st_nlink <= 1 }
-
   /// Equal for two names of one file.
-  var identity: [UInt64] { [UInt64(value.st_dev), UInt64(value.st_ino)] }
+  var identity: [UInt64] { [UInt64(truncatingIfNeeded: value.st_dev), UInt64(value.st_ino)] }
 
-  func refusal(of path: String) -> TransferError {
-    switch kind {
-    case S_IFLNK: TransferError(.file, "\(path) is a symbolic link, which a download doesn't follow: remove it")
-    case S_IFREG: TransferError(.file, "\(path) is a hard link to another file, which would be overwritten: remove it")
-    default: TransferError(.file, "\(path) is no regular file, and the download needs its name: remove it")
+  /// Throws unless it is a regular file with one name that no other user can have put there.
+  func checkIsUsable(as path: String) throws(TransferError) {
+    if kind == S_IFLNK {
+      throw TransferError(.file, "\(path) is a symbolic link, which a download doesn't follow: remove it")
     }
-  }
-
-  /// Throws if something else than a plain file has this name.
-  static func checkIsPlain(_ path: String) throws(TransferError) {
-    guard let status = FileStatus(path), !status.isPlain else { return }
-    throw status.refusal(of: path)
+    guard kind == S_IFREG else {
+      throw TransferError(.file, "\(path) is no regular file, and the download needs its name: remove it")
+    }
+    guard value.st_nlink <= 1 else {
+      throw TransferError(.file, "\(path) is a hard link to another file, which would be overwritten: remove it")
+    }
+    let folder = FileStatus((path as NSString).deletingLastPathComponent, followsLink: true)?.value
+    // The rule of Linux where fs.protected_regular is set; elsewhere a shared folder may be on a disk without owners.
+    if let folder, folder.st_mode & S_ISVTX != 0, value.st_uid != geteuid(), value.st_uid != folder.st_uid {
+      throw TransferError(.file, "\(path) belongs to another user: remove it")
+    }
   }
 
   /// Creates a folder and the ones that it is in; an error names the one at fault.

@@ -1,4 +1,3 @@
-import CCurl
 import Foundation
 import Operations
 
@@ -7,7 +6,8 @@ import Operations
 /// The file `.part.meta` holds the `PartInfo` that a later transfer needs to resume the part; also after a crash it exists only
 /// while the bytes of the part belong to it. Nothing is synced to disk: after a power failure only a digest finds wrong bytes.
 ///
-/// The part is a regular file with one name: a link that someone has put in its place is refused, not followed.
+/// The part is a regular file with one name, and no other user's in a folder as `/tmp`: what someone has put in its place is
+/// refused, and a link is not followed.
 final class PartFile {
   let path: String
   private let target: String
@@ -84,11 +84,12 @@ final class PartFile {
   /// Renames the part to its final name, replacing an existing file, whose permissions it gets.
   func commit() throws(TransferError) {
     // All of this may have changed since the part was opened.
-    if let mode = try Self.mode(ofTarget: target) { try setMode(mode) }
+    let mode = try Self.mode(ofTarget: target)
     try Self.checkIsNoPart(target)
-    guard FileStatus(path)?.identity == FileStatus(descriptor)?.identity else {
+    guard hasItsName else {
       throw TransferError(.file, "another program has replaced \(path): start the download again")
     }
+    if let mode { try setMode(mode) }
     guard rename(path, target) == 0 else { throw .file(target) }
     unlink(infoPath)
     if target.hasSuffix(Self.suffix) || target.hasSuffix(Self.suffix + Self.infoSuffix) {
@@ -99,7 +100,7 @@ final class PartFile {
 
   /// Closes and unlocks the part; an empty one is removed in any case.
   func close(keeping isKept: Bool) {
-    if !isKept || size == 0 {
+    if !isKept || size == 0, hasItsName {
       unlink(infoPath)
       unlink(path)
     }
@@ -114,6 +115,9 @@ final class PartFile {
     descriptor = -1
   }
 
+  /// Whether the file of this name is still the one that was opened.
+  private var hasItsName: Bool { FileStatus(path)?.identity == FileStatus(descriptor)?.identity }
+
   private func setMode(_ mode: mode_t) throws(TransferError) {
     // File systems without permissions refuse any change.
     guard FileStatus(descriptor)?.mode != mode else { return }
@@ -125,7 +129,7 @@ final class PartFile {
     while true {
       // Without O_NONBLOCK a FIFO in its place could be waited for.
       let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
-      try FileStatus.checkIsPlain(path)
+      try FileStatus(path)?.checkIsUsable(as: path)
       let descriptor = Foundation.open(path, flags, 0o666)
       guard descriptor >= 0 else { throw .file(path) }
       guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
@@ -134,9 +138,11 @@ final class PartFile {
         throw error == EWOULDBLOCK ? inUse(path) : .file(path, error: error)
       }
       if let opened = FileStatus(descriptor), let named = FileStatus(path), opened.identity == named.identity {
-        if opened.isPlain { return descriptor }
-        Foundation.close(descriptor)
-        throw opened.refusal(of: path)
+        do throws(TransferError) { try opened.checkIsUsable(as: path) } catch {
+          Foundation.close(descriptor)
+          throw error
+        }
+        return descriptor
       }
       Foundation.close(descriptor)
     }
@@ -153,7 +159,8 @@ final class PartFile {
     guard status.kind == S_IFREG else {
       throw TransferError(.file, "\(path) is no regular file, which a download could replace: give another name")
     }
-    return status.mode
+    // The file of another user may be there only to make the new one writable for him.
+    return status.value.st_uid == geteuid() ? status.mode : status.mode & ~(S_IWGRP | S_IWOTH)
   }
 
   /// Throws if the target is the part of a transfer under way, or the info of that part.
@@ -175,65 +182,5 @@ final class PartFile {
       throw TransferError(
         .file, "\(name) is a downloaded file, which the download of \(target) would overwrite: rename one of them")
     }
-  }
-}
-
-/// The facts about a part that are needed to resume it.
-struct PartInfo: Codable, Equatable {
-  /// The requested URL, before any redirect.
-  var url: String
-  /// For `If-Range`: a strong entity tag, or the date of the last change.
-  var validator: String
-  var total: Int64?
-
-  /// Nil where the reply has nothing that distinguishes a changed file from the same one.
-  init?(url: String, reply: Reply) {
-    guard let validator = Self.validator(of: reply) else { return nil }
-    self.url = url
-    self.validator = validator
-    total = reply.contentLength
-  }
-
-  /// Whether nothing in the reply says that the file has changed.
-  func agrees(with reply: Reply) -> Bool {
-    let current = validator.hasPrefix("\"") ? reply["etag"] : reply["last-modified"]
-    return current == nil || current == validator
-  }
-
-  private static func validator(of reply: Reply) -> String? {
-    if let tag = reply["etag"], tag.count >= 2, tag.hasPrefix("\""), tag.hasSuffix("\"") { return tag }
-    // A date has seconds only: a file that changed in the second of the reply may change again under the same date.
-    guard let changed = reply["last-modified"], let sent = reply["date"] else { return nil }
-    let changedAt = curl_getdate(changed, nil)
-    return changedAt >= 0 && changedAt < curl_getdate(sent, nil) ? changed : nil
-  }
-}
-
-extension PartInfo {
-  /// More than any URL and tag need.
-  private static let limit = 1 << 20
-
-  /// Nil if there is none that can be used.
-  fileprivate init?(readFrom path: String) {
-    let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-    guard file >= 0 else { return nil }
-    defer { close(file) }
-    guard let status = FileStatus(file), status.kind == S_IFREG, status.value.st_size <= Self.limit else { return nil }
-    var bytes = [UInt8](repeating: 0, count: Int(status.value.st_size))
-    guard read(file, &bytes, bytes.count) == bytes.count,
-      let info = try? JSONDecoder().decode(PartInfo.self, from: Data(bytes))
-    else { return nil }
-    self = info
-  }
-
-  /// Creates the file; there must be none.
-  fileprivate func write(to path: String) throws(TransferError) {
-    guard let data = try? JSONEncoder().encode(self) else { throw TransferError(.file, "\(path): not encoded") }
-    // The URL may hold a secret.
-    let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard file >= 0 else { throw .file(path) }
-    defer { close(file) }
-    let count = data.withUnsafeBytes { Foundation.write(file, $0.baseAddress, $0.count) }
-    guard count == data.count else { throw .file(path, error: count < 0 ? errno : ENOSPC) }
   }
 }
