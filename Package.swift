@@ -51,8 +51,8 @@ let package = Package(
     // What a run is, and what makes one happen.
     module("JobModel", ["Basics"]),
     module("JobEngine", ["JobModel", "Operations", "Processes", "Transfers"]),
-    module("JobFiles", ["JobModel", "Screen", "CYAML"]),
-    module("Reports", ["JobModel", "Screen"]),
+    module("JobFiles", ["Basics", "JobModel", "Screen", "CYAML"]),
+    module("Reports", ["Basics", "JobModel", "Screen"]),
 
     // What a person sees.
     module("Screen"),

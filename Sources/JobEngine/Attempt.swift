@@ -53,7 +53,7 @@ final class Attempt: @unchecked Sendable {
     _ text: String, _ logPath: String?, _ make: (URL) -> TransferOperation<Success>
   ) -> AsyncOperation {
     guard let url = URL(string: text) else {
-      return ClosureOperation<Void> { throw TransferError(.unsupportedURL, "'\(text)' is no URL") }
+      return ClosureOperation<Void> { throw TransferError(.unsupportedURL, "'\(text.maskedURL)' is no URL") }
     }
     let operation = make(url)
     if let logPath { operation.keepNotes(in: logPath) }
@@ -132,7 +132,8 @@ extension JobFailure {
   /// The failure of an operation that ended with `error`.
   package init(of error: any Error) {
     switch error {
-    case let error as TransferError: self.init(Self.cause(of: error.code), error.message)
+    case let error as TransferError:
+      self.init(Self.cause(of: error.code), error.message, retryAfter: error.retryAfter)
     case let error as SimulatedFailure: self.init(.simulated, error.description)
     case let error as ProcessError: self.init(.launch, error.description)
     case is TimedOut: self.init(.timedOut, Self.words(error))

@@ -219,7 +219,8 @@ struct Scheduler {
     nodes[id.index].retries = number
     nodes[id.index].hasTimedOut = false
     nodes[id.index].mustKill = false
-    let until = journal.now + policy.delay(beforeRetry: number, random: random.unit())
+    let delay = policy.delay(beforeRetry: number, random: random.unit())
+    let until = journal.now + max(delay, failure.retryAfter ?? .zero)
     alarms.push(Alarm(time: until, job: id))
     set(id, .backingOff(until: until, number: number, limit: policy.max, after: failure))
   }

@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import JobModel
 
@@ -92,7 +93,7 @@ package struct JSONReport: Report {
     ]
   }
 
-  /// Headers, environment and passwords in URLs are left out, because they are secrets.
+  /// Headers, environment and credentials in URLs are left out, because they are secrets.
   private func fields(_ work: JobWork) -> JSONObject {
     switch work {
     case .shell(let shell):
@@ -100,9 +101,8 @@ package struct JSONReport: Report {
       case .script(let text): ["command": text]
       case .argv(let words): ["command": words]
       }
-    case .download(let download): ["url": URLText.withoutPassword(download.url), "file": download.file]
-    case .upload(let upload):
-      ["url": URLText.withoutPassword(upload.url), "file": upload.file, "method": upload.method]
+    case .download(let download): ["url": download.url.maskedURL, "file": download.file]
+    case .upload(let upload): ["url": upload.url.maskedURL, "file": upload.file, "method": upload.method]
     case .simulate(let work): ["duration": work.duration, "steps": work.steps]
     case .operation(let work): ["class": work.className, "seen": work.visibility.rawValue]
     }
@@ -166,16 +166,5 @@ extension JobFailure.Cause {
     case .simulated: "simulated"
     case .error: "error"
     }
-  }
-}
-
-private enum URLText {
-  /// The URL with the password before its host replaced: `http://me:***@host/`.
-  static func withoutPassword(_ url: String) -> String {
-    guard let scheme = url.firstRange(of: "://") else { return url }
-    let rest = url[scheme.upperBound...]
-    let authority = rest.prefix { !"/?#".contains($0) }
-    guard let at = authority.lastIndex(of: "@"), let colon = authority[..<at].firstIndex(of: ":") else { return url }
-    return url[...colon] + "***" + url[at...]
   }
 }

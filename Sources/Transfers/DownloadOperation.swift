@@ -6,7 +6,11 @@ import Operations
 /// The bytes are written to `FILE.part`, which is renamed to the file when all of them have arrived and, if a digest is
 /// given, are the right ones; missing folders are created. An existing part is resumed with a range request where the server
 /// gave a strong entity tag or a date of last change (kept in `FILE.part.meta`) and still has the same file; otherwise
-/// the transfer starts from the first byte.
+/// the transfer starts from the first byte. Only a reply of status 200, 203 or 206 has a file.
+///
+/// A file that is replaced hands on its permissions. A symbolic link in its place is replaced itself, not followed; a
+/// device, a FIFO or a folder is an error before anything is sent, and so is a part that is a link or that another
+/// transfer writes.
 ///
 /// Connecting may take 30 seconds; after that there is no time limit, so set one on the operation if it needs one.
 /// At most ten redirects are followed, to http and https only. A redirect to another host, scheme or port drops all headers
@@ -53,7 +57,7 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
     self.file = file
     self.sha256 = sha256
     canResume = resume
-    infoURL = Route.shown(url)
+    infoURL = Route.withoutUser(url)
     super.init(
       url, headers: headers, reserved: ["range", "if-range", "content-length", "transfer-encoding"], thread: thread)
   }
@@ -151,13 +155,16 @@ extension DownloadOperation: ExchangeDelegate {
       if canResume, let info = PartInfo(url: infoURL, reply: reply) { try part.save(info) }
     case .rest: part.seek(to: range.start)
     }
+    if let coding = reply["content-encoding"], coding.lowercased() != "identity" {
+      note("the file is kept as the server encoded it: \(coding)")
+    }
     report(part.offset, of: verdict.total)
     return .deliver
   }
 
   func exchange(_ exchange: Exchange, received bytes: UnsafeRawBufferPointer) throws(TransferError) {
     guard case .requesting(let part, _) = phase else { return }
-    if let total = verdict?.total, part.offset + Int64(bytes.count) > total { throw .tooLong }
+    if let end = verdict?.end, Int64(bytes.count) > end - part.offset { throw .tooLong }
     try part.write(bytes)
     report(part.offset, of: verdict?.total)
   }
@@ -170,6 +177,7 @@ extension DownloadOperation: ExchangeDelegate {
       case nil: throw error ?? TransferError(.network, "no reply")
       case .failure(let failure):
         noteSample(of: exchange)
+        note(retryAfter: failure)
         throw failure
       case .redirect(let location):
         var route = exchange.route
@@ -179,8 +187,10 @@ extension DownloadOperation: ExchangeDelegate {
         note(reason)
         try part.startAgain()
         request(RangeRequest(), try firstRoute(), part)
-      case .whole(let total, _), .rest(let total):
-        if let total, part.offset < total, error != .tooLong { throw .ended(after: part.offset, of: total) }
+      case .whole, .rest:
+        if let total = verdict?.total, part.offset < total, error != .tooLong {
+          throw .ended(after: part.offset, of: total)
+        }
         if let error { throw error }
         report(part.offset, of: part.offset)
         flushProgress()

@@ -1,5 +1,6 @@
 import CCurl
 import Foundation
+import Operations
 
 /// Why a transfer failed: a code to act on and a short sentence to show.
 public struct TransferError: Error, Sendable, Equatable, CustomStringConvertible {
@@ -29,21 +30,40 @@ public struct TransferError: Error, Sendable, Equatable, CustomStringConvertible
   public var code: Code
   /// Short enough for a column of a line, as in `HTTP 503`.
   public var message: String
+  /// How long the server asks to wait before another attempt, at most an hour; nil if it doesn't ask.
+  public var retryAfter: Duration?
 
   /// The message.
   public var description: String { message }
 
-  /// Makes an error of its two parts.
-  public init(_ code: Code, _ message: String) {
+  /// Makes an error of its parts.
+  public init(_ code: Code, _ message: String, retryAfter: Duration? = nil) {
     self.code = code
     self.message = message
+    self.retryAfter = retryAfter
   }
 
-  static func http(_ status: Int) -> TransferError { TransferError(.http(status), "HTTP \(status)") }
+  /// A reply that is no success.
+  static func http(_ reply: Reply) -> TransferError {
+    let waits = reply.status == 429 || reply.status == 503
+    return TransferError(.http(reply.status), "HTTP \(reply.status)", retryAfter: waits ? reply.retryAfter() : nil)
+  }
+
+  /// A reply to a download that is a success without a file, as 204 is.
+  static func noFile(_ status: Int) -> TransferError {
+    TransferError(.http(status), "HTTP \(status), which is an answer without a file")
+  }
+
+  static func invalidLength(of reply: Reply) -> TransferError {
+    let lengths = reply.values(of: "content-length").joined(separator: ", ").prefix(60)
+    return TransferError(.network, "the server's Content-Length is no length: \(lengths)")
+  }
 
   /// Reads `errno`, so call it before anything else can change that.
   static func file(_ path: String, error: Int32 = errno) -> TransferError {
-    TransferError(.file, "\(String(cString: strerror(error))): \(path)")
+    // A path that is too long would be a message that is too long.
+    let shown = path.count > 500 ? "\(path.prefix(250))…\(path.suffix(249))" : path
+    return TransferError(.file, "\(String(cString: strerror(error))): \(shown)")
   }
 
   static let tooLong = TransferError(.network, "the server sent more than it said")
@@ -64,7 +84,8 @@ extension TransferError {
     _ result: CURLcode, text: String = "", systemError: Int32 = 0, afterHeader: Bool = false
   ) -> TransferError {
     let system = systemError == 0 ? nil : String(cString: strerror(systemError)).lowercasedFirst
-    func sentence(_ fallback: String) -> String { text.isEmpty ? fallback : text }
+    // libcurl writes a proxy's URL into some of its sentences.
+    func sentence(_ fallback: String) -> String { text.isEmpty ? fallback : text.maskedURL }
     switch result {
     case CURLE_OUT_OF_MEMORY: return TransferError(.outOfMemory, "out of memory")
     case CURLE_OPERATION_TIMEDOUT: return TransferError(.timedOut, "connecting took too long")
@@ -72,6 +93,10 @@ extension TransferError {
     case CURLE_COULDNT_RESOLVE_PROXY: return TransferError(.network, sentence("proxy not found"))
     case CURLE_COULDNT_CONNECT: return TransferError(.network, system ?? sentence("could not connect"))
     case CURLE_GOT_NOTHING: return TransferError(.network, "the server closed the connection without a reply")
+    case CURLE_UNSUPPORTED_PROTOCOL where text.hasPrefix("Received HTTP/0.9"):
+      return TransferError(.network, "the reply is not HTTP")
+    case CURLE_RECV_ERROR where text.contains("chunked-encoding"):
+      return TransferError(.network, "the server's chunks are broken")
     case CURLE_SEND_ERROR, CURLE_RECV_ERROR:
       let broke = "the connection broke"
       return TransferError(.network, system ?? (afterHeader ? broke : sentence(broke)))

@@ -111,9 +111,14 @@ public class TransferOperation<Success: Sendable>: ResultOperation<Success>, @un
     noteFile.append(text) { self.log([line] + $0.map { OperationLogLine(text: $0, source: .note) }) }
   }
 
-  /// Notes the first line of an error reply's body, if it has one.
+  /// Notes the first line of an error reply's body, if it has one; servers repeat the request's URL in it.
   final func noteSample(of exchange: Exchange) {
-    if let text = exchange.sampleText { note("the server says: \(text)") }
+    if let text = exchange.sampleText { note("the server says: \(text.maskedURL)") }
+  }
+
+  /// Notes the wait that the server asks for, if it does.
+  final func note(retryAfter error: TransferError) {
+    if let wait = error.retryAfter { note("the server asks to wait \(wait.components.seconds) s") }
   }
 
   /// Reports the progress now or, at most a tenth of a second later, the newest one by then.

@@ -98,7 +98,9 @@ extension UploadOperation: ExchangeDelegate {
         try send(exchange.route, exchange.method, exchange.body, asksFirst: false)
       default:
         noteSample(of: exchange)
-        throw .http(reply.status)
+        let error = TransferError.http(reply)
+        note(retryAfter: error)
+        throw error
       }
     } catch {
       end(.failure(error))
@@ -107,7 +109,7 @@ extension UploadOperation: ExchangeDelegate {
 
   /// Sends the file to the redirect's target or, where the server has taken the file, fetches the answer from there.
   private func follow(_ exchange: Exchange, _ reply: Reply) throws(TransferError) {
-    guard let location = reply["location"] else { throw .http(reply.status) }
+    guard let location = reply["location"] else { throw .http(reply) }
     var route = exchange.route
     note(try route.follow(location))
     let isAnswer = reply.status == 303 || (exchange.method == "POST" && reply.status < 303)

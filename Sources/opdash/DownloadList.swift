@@ -1,5 +1,6 @@
 import Foundation
 import JobModel
+import Operations
 import Session
 
 /// The jobs of `opdash get`: one download for each URL.
@@ -26,7 +27,7 @@ struct DownloadList {
     for entry in entries {
       guard let url = address(entry.url) else {
         let place = entry.place.map { "\($0): " } ?? ""
-        faults.append("\(place)'\(entry.url)' is no URL to download: write http://… or https://…")
+        faults.append("\(place)'\(entry.url.maskedURL)' is no URL to download: write http://… or https://…")
         continue
       }
       let name = unique(fileName(url), &taken)

@@ -222,6 +222,23 @@ private let broken = JobFailure(.exit(1), "exit 1")
     #expect(bench.scheduler.nextWake == nil)
   }
 
+  /// The longer of the two waits counts.
+  @Test(arguments: [(1, 5), (5, 5), (9, 9), (3600, 3600)])
+  func aRetryDoesNotComeBeforeTheServerAllowsIt(asked: Int, waited: Int) throws {
+    let refused = JobFailure(.http(429), "HTTP 429", retryAfter: .seconds(asked))
+    var bench = Bench(graph(["a": []]) { $0.retry = RetryPolicy(max: 2, backoff: .constant, initial: .seconds(5)) })
+    bench.start()
+    bench.journal.advance(to: .seconds(10))
+    try bench.end("a", .failed(refused))
+    let until = Duration.seconds(10 + waited)
+    #expect(try bench.state("a") == .backingOff(until: until, number: 1, limit: 2, after: refused))
+    #expect(bench.scheduler.nextWake == until)
+    bench.advance(to: until - .milliseconds(1))
+    #expect(bench.executing.isEmpty)
+    bench.advance(to: until)
+    #expect(bench.executing.map(\.attempt) == [2])
+  }
+
   @Test func aFailureThatThePolicyLeavesOutIsNotRetried() throws {
     var bench = Bench(graph(["a": []]) { $0.retry = RetryPolicy(max: 2, only: [.network]) })
     bench.start()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import JobEngine
 
-@Suite struct TransferJobTests {
+@Suite(.timeLimit(.minutes(2))) struct TransferJobTests {
   /// Runs one job to its end and returns the run, and the text of its first attempt's log file.
   private func play(_ work: JobWork) throws -> (run: Run, log: String?) {
     let state = NSTemporaryDirectory() + "opdash-transfer-" + UUID().uuidString
@@ -38,5 +38,50 @@ import Testing
     }
     #expect(failure.cause == .launch)
     #expect(log == nil)
+  }
+
+  @Test func nothingThatATransferSaysOfItselfHoldsTheCredentialsOfItsURL() throws {
+    let folder = NSTemporaryDirectory() + "opdash-files-" + UUID().uuidString
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let server = try RawServer { request in
+      let target = request.path.hasPrefix("/f") ? "Location: /g?sig=s3cret\r\n" : "Location: ftp://s3cret@h/\r\n"
+      return [.send("HTTP/1.1 302 Found\r\n\(target)Content-Length: 0\r\n\r\n"), .next]
+    }
+    defer { server.stop() }
+    let url = "http://me:s3cret@127.0.0.1:\(server.port)/f?token=s3cret"
+    let headers = ["Authorization": "Bearer s3cret", "Cookie": "s3cret"]
+    let (run, log) = try play(.download(DownloadWork(url: url, file: folder + "/f", headers: headers)))
+    // The server has them whole.
+    #expect(server.requests.first?.path == "/f?token=s3cret")
+    #expect(server.requests.first?.headers["authorization"] == "Bearer s3cret")
+    guard case .failed(let failure, _) = run.jobs[0].state else {
+      Issue.record("it is \(run.jobs[0].state)")
+      return
+    }
+    #expect(failure.reason == "redirected: ftp is neither http nor https: ftp://***@h/")
+    #expect(log?.contains("redirected to http://***@127.0.0.1:\(server.port)/g?sig=***") == true)
+    #expect(log?.contains("s3cret") == false, "\(log ?? "")")
+  }
+
+  @Test func aTextThatIsNoURLIsShownWithoutItsCredentials() throws {
+    let (run, _) = try play(.upload(UploadWork(file: "/dev/null", url: "http://me:pw@a b/?key=k")))
+    guard case .failed(let failure, _) = run.jobs[0].state else {
+      Issue.record("it is \(run.jobs[0].state)")
+      return
+    }
+    #expect(failure.reason == "'http://***@a b/?key=***' is no URL")
+  }
+
+  @Test func theWaitThatAServerAsksForIsInTheFailure() throws {
+    let folder = NSTemporaryDirectory() + "opdash-files-" + UUID().uuidString
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let server = try RawServer { _ in
+      [.send("HTTP/1.1 429 Too Many\r\nRetry-After: 40\r\nContent-Length: 0\r\n\r\n")]
+    }
+    defer { server.stop() }
+    let (run, log) = try play(.download(DownloadWork(url: server.url("/a").absoluteString, file: folder + "/a")))
+    #expect(
+      run.jobs[0].state == .failed(JobFailure(.http(429), "HTTP 429", retryAfter: .seconds(40)), allowed: false))
+    #expect(log?.contains("the server asks to wait 40 s") == true)
   }
 }

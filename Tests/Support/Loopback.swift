@@ -37,6 +37,34 @@ package enum Loopback {
     return (descriptor, UInt16(bigEndian: address.sin_port))
   }
 
+  /// As `listen`, on ::1.
+  package static func listenIPv6() throws -> (descriptor: Int32, port: UInt16) {
+    let descriptor = try makeSocket(AF_INET6)
+    var address = sockaddr_in6()
+    address.sin6_family = sa_family_t(AF_INET6)
+    address.sin6_addr = in6addr_loopback
+    var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
+    let bound = withUnsafeMutablePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+        bind(descriptor, address, length) == 0 && Foundation.listen(descriptor, 512) == 0
+          && getsockname(descriptor, address, &length) == 0
+      }
+    }
+    guard bound else {
+      let failure = Failure("bind")
+      close(descriptor)
+      throw failure
+    }
+    return (descriptor, UInt16(bigEndian: address.sin6_port))
+  }
+
+  /// Whether this machine has ::1.
+  package static let hasIPv6: Bool = {
+    guard let descriptor = try? listenIPv6().descriptor else { return false }
+    close(descriptor)
+    return true
+  }()
+
   /// A port that was free a moment ago.
   package static func freePort() throws -> UInt16 {
     let (descriptor, port) = try listen()
@@ -102,8 +130,8 @@ package enum Loopback {
     }
   }
 
-  private static func makeSocket() throws -> Int32 {
-    let descriptor = socket(AF_INET, streamType, 0)
+  private static func makeSocket(_ family: Int32 = AF_INET) throws -> Int32 {
+    let descriptor = socket(family, streamType, 0)
     guard descriptor >= 0 else { throw Failure("socket") }
     #if canImport(Darwin)
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)

@@ -37,6 +37,7 @@ package final class RawServer: @unchecked Sendable {
   }
 
   package let port: UInt16
+  private let host: String
   private let listener: Int32
   private let script: @Sendable (Request) -> [Step]
   private let lock = NSLock()
@@ -45,15 +46,17 @@ package final class RawServer: @unchecked Sendable {
   private var accepted = 0
   private var isStopped = false
 
-  package init(_ script: @escaping @Sendable (Request) -> [Step]) throws {
-    (listener, port) = try Loopback.listen()
+  /// A server on 127.0.0.1, or on ::1.
+  package init(isIPv6: Bool = false, _ script: @escaping @Sendable (Request) -> [Step]) throws {
+    (listener, port) = isIPv6 ? try Loopback.listenIPv6() : try Loopback.listen()
+    host = isIPv6 ? "[::1]" : "127.0.0.1"
     self.script = script
     Thread { [self, listener] in accept(on: listener) }.start()
   }
 
   /// The whole URL of a path that begins with a slash.
   package func url(_ path: String) -> URL {
-    guard let url = URL(string: "http://127.0.0.1:\(port)\(path)") else { fatalError("no URL: \(path)") }
+    guard let url = URL(string: "http://\(host):\(port)\(path)") else { fatalError("no URL: \(path)") }
     return url
   }
 

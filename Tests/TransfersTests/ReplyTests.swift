@@ -51,6 +51,32 @@ private func reply(_ status: Int, _ fields: [String: String] = [:]) -> Reply {
   }
 }
 
+@Suite(.timeLimit(.minutes(1))) struct RetryAfterTests {
+  private let now = Date(timeIntervalSince1970: 784_111_777)  // Sun, 06 Nov 1994 08:49:37 GMT
+
+  @Test(arguments: [
+    ("0", 0), ("120", 120), ("3600", 3600), ("3601", 3600), ("99999999999999999999", 3600),
+    ("Sun, 06 Nov 1994 08:50:07 GMT", 30), ("Sun, 06 Nov 1994 08:49:07 GMT", 0),
+    ("Sun, 06 Nov 2094 08:49:37 GMT", 3600),
+    ("-5", nil), ("1.5", nil), ("soon", nil), ("", nil),
+  ])
+  func theWaitIsInSecondsOrUntilADateAndAtMostAnHour(text: String, seconds: Int?) {
+    #expect(reply(429, ["Retry-After": text]).retryAfter(now: now) == seconds.map { .seconds($0) })
+  }
+
+  @Test func aDateIsReadByTheServersClock() {
+    let fields = ["Retry-After": "Sun, 06 Nov 1994 09:49:57 GMT", "Date": "Sun, 06 Nov 1994 09:49:37 GMT"]
+    #expect(reply(503, fields).retryAfter(now: now) == .seconds(20))
+  }
+
+  @Test func onlyA429AndA503AskForAWait() {
+    for status in [400, 429, 500, 503] {
+      let wait = TransferError.http(reply(status, ["Retry-After": "9"])).retryAfter
+      #expect(wait == (status == 429 || status == 503 ? .seconds(9) : nil))
+    }
+  }
+}
+
 @Suite struct PartInfoTests {
   private let date = "Sun, 06 Nov 1994 08:49:37 GMT"
   private let earlier = "Sun, 06 Nov 1994 08:49:36 GMT"
@@ -96,8 +122,9 @@ private func reply(_ status: Int, _ fields: [String: String] = [:]) -> Reply {
 
   @Test func onlyTheRequestedRangeIsTheRest() {
     let ask = request(40)
-    #expect(ask.judge(reply(206, ["Content-Range": "bytes 40-99/100", "ETag": "\"x\""])) == .rest(total: 100))
-    #expect(ask.judge(reply(206, ["Content-Range": "bytes 40-99/*"])) == .rest(total: 100))
+    #expect(
+      ask.judge(reply(206, ["Content-Range": "bytes 40-99/100", "ETag": "\"x\""])) == .rest(end: 100, total: 100))
+    #expect(ask.judge(reply(206, ["Content-Range": "bytes 40-99/*"])) == .rest(end: 100, total: 100))
     let other = "the server sent another range than asked for: starting again"
     #expect(ask.judge(reply(206, ["Content-Range": "bytes 41-99/100"])) == .again(other))
     #expect(ask.judge(reply(206, ["Content-Type": "multipart/byteranges; boundary=x"])) == .again(other))
@@ -127,12 +154,12 @@ private func reply(_ status: Int, _ fields: [String: String] = [:]) -> Reply {
 
   @Test func aRedirectNeedsALocation() {
     #expect(RangeRequest().judge(reply(302, ["Location": "/x"])) == .redirect("/x"))
-    #expect(RangeRequest().judge(reply(302)) == .failure(.http(302)))
-    #expect(RangeRequest().judge(reply(304, ["Location": "/x"])) == .failure(.http(304)))
+    #expect(RangeRequest().judge(reply(302)) == .failure(TransferError(.http(302), "HTTP 302")))
+    #expect(RangeRequest().judge(reply(304, ["Location": "/x"])) == .failure(TransferError(.http(304), "HTTP 304")))
   }
 
   @Test func a416MeansARestartOnlyForARange() {
     #expect(request(40).judge(reply(416)) == .again("the server has nothing after byte 40: starting again"))
-    #expect(RangeRequest().judge(reply(416)) == .failure(.http(416)))
+    #expect(RangeRequest().judge(reply(416)) == .failure(TransferError(.http(416), "HTTP 416")))
   }
 }

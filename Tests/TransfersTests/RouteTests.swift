@@ -12,7 +12,7 @@ import Testing
     ("ftp://h/x", "ftp is neither http nor https: ftp://h/x"),
     ("file:///etc/passwd", "file is neither http nor https: file:///etc/passwd"),
     ("/x", "not a whole URL: /x"), ("http:///x", "no host in http:///x"),
-    ("gopher://me:secret@h/", "gopher is neither http nor https: gopher://h/"),
+    ("gopher://me:secret@h/", "gopher is neither http nor https: gopher://***@h/"),
   ])
   func onlyWholeHTTPURLsAreTaken(url: String, message: String) {
     #expect(throws: TransferError(.unsupportedURL, message)) { try route(url) }
@@ -52,6 +52,18 @@ import Testing
     #expect(note == "redirected to \(location), without Authorization, Cookie, X-Api-Key")
     _ = try route.follow("http://h/")
     #expect(route.headers.map(\.name) == ["Accept"])
+  }
+
+  @Test func anotherSchemeOnTheSamePortIsAnotherOrigin() throws {
+    var route = try route("https://h:8443/", headers: ["Authorization": "Bearer x"])
+    #expect(try route.follow("http://h:8443/") == "redirected to http://h:8443/, without Authorization")
+  }
+
+  @Test func aNoteOfARedirectShowsNoCredentials() throws {
+    var route = try route("http://h/")
+    let note = try route.follow("https://me:pw@g/f?X-Amz-Signature=s&part=1")
+    #expect(note == "redirected to https://***@g/f?X-Amz-Signature=***&part=1")
+    #expect(route.url.absoluteString == "https://me:pw@g/f?X-Amz-Signature=s&part=1")
   }
 
   @Test(arguments: ["/x", "http://H:80/x"])

@@ -1,3 +1,4 @@
+import Basics
 import JobModel
 import Screen
 
@@ -11,12 +12,12 @@ struct JobDescription {
   private var state: StateClass { model.index.classes[id.index] }
   private var record: JobRecord { model.run.jobs[id.index] }
 
-  /// A job's command or address in one line.
+  /// A job's command or address in one line; shown and copied without the credentials in a URL.
   static func subject(_ work: JobWork) -> String {
     switch work {
     case .shell(let shell): shell.summary
-    case .download(let download): download.url
-    case .upload(let upload): upload.url
+    case .download(let download): download.url.maskedURL
+    case .upload(let upload): upload.url.maskedURL
     case .simulate(let work): "\(Format.stretch(work.duration)) in \(Format.count(work.steps, "step"))"
     case .operation(let work): work.className
     }
@@ -100,11 +101,11 @@ struct JobDescription {
       lines += titled("run", shell.summary, width)
       if let directory = shell.directory { lines += titled("in", directory, width) }
     case .download(let download):
-      lines += titled("get", download.url, width)
+      lines += titled("get", download.url.maskedURL, width)
       lines += titled("to", download.file, width)
     case .upload(let upload):
       lines += titled(upload.method.lowercased(), upload.file, width)
-      lines += titled("to", upload.url, width)
+      lines += titled("to", upload.url.maskedURL, width)
     case .simulate:
       lines += titled("simulate", Self.subject(job.work), width)
     case .operation(let work):

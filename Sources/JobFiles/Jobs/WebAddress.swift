@@ -1,8 +1,10 @@
+import Basics
+
 /// Checks URLs as text; the transfer parses them completely.
 enum WebAddress {
   /// The fault of a URL as a sentence; nil for a plausible one.
   static func fault(in url: String) -> String? {
-    let shown = Quoted.text(url)
+    let shown = Quoted.text(url.maskedURL)
     guard let colon = url.firstRange(of: "://") else {
       return "\(shown) is no URL: write http://… or https://…"
     }

@@ -24,10 +24,13 @@ package struct JobFailure: Error, Sendable, Equatable {
   package var cause: Cause
   /// Short enough for one column: `exit 1`, `HTTP 503`.
   package var reason: String
+  /// How long the server asks to wait before the next attempt.
+  package var retryAfter: Duration?
 
-  package init(_ cause: Cause, _ reason: String) {
+  package init(_ cause: Cause, _ reason: String, retryAfter: Duration? = nil) {
     self.cause = cause
     self.reason = reason
+    self.retryAfter = retryAfter
   }
 
   /// The exit status, where a process gave one.

@@ -31,7 +31,7 @@ final class FileDigest: Sendable {
   func cancel() { isCancelled.store(true, ordering: .relaxed) }
 
   private func read(_ path: String) throws(TransferError) -> String? {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else { throw .file(path) }
     defer { close(descriptor) }
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.chunk, alignment: 64)

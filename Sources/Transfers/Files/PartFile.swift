@@ -1,10 +1,13 @@
-import CCurl
 import Foundation
+import Operations
 
 /// The `.part` file of a download, open and locked against any other transfer, in this process or another.
 ///
 /// The file `.part.meta` holds the `PartInfo` that a later transfer needs to resume the part; also after a crash it exists only
 /// while the bytes of the part belong to it. Nothing is synced to disk: after a power failure only a digest finds wrong bytes.
+///
+/// The part is a regular file with one name, and no other user's in a folder as `/tmp`: what someone has put in its place is
+/// refused, and a link is not followed.
 final class PartFile {
   let path: String
   private let target: String
@@ -13,29 +16,41 @@ final class PartFile {
   private(set) var offset: Int64 = 0
   private(set) var info: PartInfo?
 
-  private var infoPath: String { path + ".meta" }
+  private var infoPath: String { path + Self.infoSuffix }
+
+  private static let suffix = ".part"
+  private static let infoSuffix = ".meta"
+
+  /// The finished files of this process whose names are those of a part or its info.
+  private static let finished = Lock<Set<String>>([])
 
   /// Creates missing folders, then opens or creates the part.
   init(for target: URL) throws(TransferError) {
-    guard target.isFileURL else { throw TransferError(.file, "not a file URL: \(target)") }
+    guard target.isFileURL else {
+      throw TransferError(.file, "not a file URL: \(target.absoluteString.maskedURL)")
+    }
     self.target = target.path(percentEncoded: false)
-    path = self.target + ".part"
-    guard !target.hasDirectoryPath, !Self.isFolder(self.target) else {
-      throw TransferError.file(self.target, error: EISDIR)
-    }
-    let folder = target.deletingLastPathComponent()
-    do {
-      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    } catch {
-      throw Self.folderError(folder.path(percentEncoded: false))
-    }
+    path = self.target + Self.suffix
+    guard !target.hasDirectoryPath else { throw .file(self.target, error: EISDIR) }
+    let mode = try Self.mode(ofTarget: self.target)
+    try Self.checkIsNoPart(self.target)
+    try FileStatus.makeFolder(target.deletingLastPathComponent().path(percentEncoded: false))
     descriptor = try Self.open(path)
-    info = Self.length(descriptor) > 0 ? Self.readInfo(path + ".meta") : nil
+    do throws(TransferError) {
+      try Self.checkIsUnfinished(path)
+      // A private file stays private while it is replaced.
+      if let mode { try setMode(mode | S_IRUSR | S_IWUSR) }
+      info = size > 0 ? PartInfo(readFrom: infoPath) : nil
+    } catch {
+      if size == 0 { unlink(path) }
+      close()
+      throw error
+    }
   }
 
   deinit { close() }
 
-  var size: Int64 { Self.length(descriptor) }
+  var size: Int64 { FileStatus(descriptor).map { Int64($0.value.st_size) } ?? 0 }
 
   /// Removes all bytes.
   func startAgain() throws(TransferError) {
@@ -49,22 +64,10 @@ final class PartFile {
 
   func seek(to offset: Int64) { self.offset = offset }
 
-  /// Saves the info of the bytes that will be written; call it before the first of them.
+  /// Saves the info of the bytes that will be written; call it after `startAgain` and before the first of them.
   func save(_ info: PartInfo) throws(TransferError) {
     self.info = info
-    do {
-      let data = try JSONEncoder().encode(info)
-      // The URL may hold a secret.
-      let file = Foundation.open(infoPath, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-      guard file >= 0 else { throw TransferError.file(infoPath) }
-      defer { Foundation.close(file) }
-      let count = data.withUnsafeBytes { Foundation.write(file, $0.baseAddress, $0.count) }
-      guard count == data.count else { throw TransferError.file(infoPath, error: count < 0 ? errno : ENOSPC) }
-    } catch let error as TransferError {
-      throw error
-    } catch {
-      throw TransferError(.file, "\(infoPath): \(error)")
-    }
+    try info.write(to: infoPath)
   }
 
   func write(_ bytes: UnsafeRawBufferPointer) throws(TransferError) {
@@ -78,16 +81,26 @@ final class PartFile {
     }
   }
 
-  /// Renames the part to its final name, replacing an existing file.
+  /// Renames the part to its final name, replacing an existing file, whose permissions it gets.
   func commit() throws(TransferError) {
+    // All of this may have changed since the part was opened.
+    let mode = try Self.mode(ofTarget: target)
+    try Self.checkIsNoPart(target)
+    guard hasItsName else {
+      throw TransferError(.file, "another program has replaced \(path): start the download again")
+    }
+    if let mode { try setMode(mode) }
     guard rename(path, target) == 0 else { throw .file(target) }
     unlink(infoPath)
+    if target.hasSuffix(Self.suffix) || target.hasSuffix(Self.suffix + Self.infoSuffix) {
+      Self.finished.withLock { _ = $0.insert(target) }
+    }
     close()
   }
 
   /// Closes and unlocks the part; an empty one is removed in any case.
   func close(keeping isKept: Bool) {
-    if !isKept || size == 0 {
+    if !isKept || size == 0, hasItsName {
       unlink(infoPath)
       unlink(path)
     }
@@ -102,80 +115,72 @@ final class PartFile {
     descriptor = -1
   }
 
+  /// Whether the file of this name is still the one that was opened.
+  private var hasItsName: Bool { FileStatus(path)?.identity == FileStatus(descriptor)?.identity }
+
+  private func setMode(_ mode: mode_t) throws(TransferError) {
+    // File systems without permissions refuse any change.
+    guard FileStatus(descriptor)?.mode != mode else { return }
+    guard fchmod(descriptor, mode) == 0 else { throw .file(path) }
+  }
+
   /// Opens and locks the file that has this name, again if the holder of the lock has removed or renamed it meanwhile.
   private static func open(_ path: String) throws(TransferError) -> Int32 {
     while true {
-      let descriptor = Foundation.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
+      // Without O_NONBLOCK a FIFO in its place could be waited for.
+      let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
+      try FileStatus(path)?.checkIsUsable(as: path)
+      let descriptor = Foundation.open(path, flags, 0o666)
       guard descriptor >= 0 else { throw .file(path) }
       guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+        let error = errno
         Foundation.close(descriptor)
-        throw TransferError(.file, "another transfer is writing \(path)")
+        throw error == EWOULDBLOCK ? inUse(path) : .file(path, error: error)
       }
-      var opened = stat()
-      var named = stat()
-      guard fstat(descriptor, &opened) == 0, opened.st_mode & S_IFMT == S_IFREG else {
-        Foundation.close(descriptor)
-        throw TransferError(.file, "not a regular file: \(path)")
+      if let opened = FileStatus(descriptor), let named = FileStatus(path), opened.identity == named.identity {
+        do throws(TransferError) { try opened.checkIsUsable(as: path) } catch {
+          Foundation.close(descriptor)
+          throw error
+        }
+        return descriptor
       }
-      if stat(path, &named) == 0, named.st_ino == opened.st_ino, named.st_dev == opened.st_dev { return descriptor }
       Foundation.close(descriptor)
     }
   }
 
-  private static func readInfo(_ path: String) -> PartInfo? {
-    guard let data = FileManager.default.contents(atPath: path) else { return nil }
-    return try? JSONDecoder().decode(PartInfo.self, from: data)
+  private static func inUse(_ path: String) -> TransferError {
+    TransferError(.file, "another transfer is writing \(path)")
   }
 
-  private static func length(_ descriptor: Int32) -> Int64 {
-    var status = stat()
-    return fstat(descriptor, &status) == 0 ? Int64(status.st_size) : 0
-  }
-
-  private static func isFolder(_ path: String) -> Bool {
-    var status = stat()
-    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
-  }
-
-  /// The error of the folder at fault, which `FileManager` does not name.
-  private static func folderError(_ path: String) -> TransferError {
-    var folder = path
-    var status = stat()
-    while folder.count > 1, stat(folder, &status) != 0, errno == ENOENT || errno == ENOTDIR {
-      folder = (folder as NSString).deletingLastPathComponent
+  /// The permissions of the file to be replaced, nil if there is none; a device or the like is no file to be replaced.
+  private static func mode(ofTarget path: String) throws(TransferError) -> mode_t? {
+    guard let status = FileStatus(path, followsLink: true) else { return nil }
+    guard status.kind != S_IFDIR else { throw .file(path, error: EISDIR) }
+    guard status.kind == S_IFREG else {
+      throw TransferError(.file, "\(path) is no regular file, which a download could replace: give another name")
     }
-    if status.st_mode & S_IFMT != S_IFDIR { return .file(folder, error: ENOTDIR) }
-    return .file(path, error: access(folder, W_OK) == 0 ? EIO : errno)
-  }
-}
-
-/// The facts about a part that are needed to resume it.
-struct PartInfo: Codable, Equatable {
-  /// The requested URL, before any redirect.
-  var url: String
-  /// For `If-Range`: a strong entity tag, or the date of the last change.
-  var validator: String
-  var total: Int64?
-
-  /// Nil where the reply has nothing that distinguishes a changed file from the same one.
-  init?(url: String, reply: Reply) {
-    guard let validator = Self.validator(of: reply) else { return nil }
-    self.url = url
-    self.validator = validator
-    total = reply.contentLength
+    // The file of another user may be there only to make the new one writable for him.
+    return status.value.st_uid == geteuid() ? status.mode : status.mode & ~(S_IWGRP | S_IWOTH)
   }
 
-  /// Whether nothing in the reply says that the file has changed.
-  func agrees(with reply: Reply) -> Bool {
-    let current = validator.hasPrefix("\"") ? reply["etag"] : reply["last-modified"]
-    return current == nil || current == validator
+  /// Throws if the target is the part of a transfer under way, or the info of that part.
+  private static func checkIsNoPart(_ target: String) throws(TransferError) {
+    let part = target.hasSuffix(infoSuffix) ? String(target.dropLast(infoSuffix.count)) : target
+    guard part.hasSuffix(suffix) else { return }
+    let descriptor = Foundation.open(part, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard descriptor >= 0 else { return }
+    defer { Foundation.close(descriptor) }
+    guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK else { throw inUse(part) }
+    flock(descriptor, LOCK_UN)
   }
 
-  private static func validator(of reply: Reply) -> String? {
-    if let tag = reply["etag"], tag.count >= 2, tag.hasPrefix("\""), tag.hasSuffix("\"") { return tag }
-    // A date has seconds only: a file that changed in the second of the reply may change again under the same date.
-    guard let changed = reply["last-modified"], let sent = reply["date"] else { return nil }
-    let changedAt = curl_getdate(changed, nil)
-    return changedAt >= 0 && changedAt < curl_getdate(sent, nil) ? changed : nil
+  /// Throws if the part or its info would overwrite a file that another transfer has finished.
+  private static func checkIsUnfinished(_ part: String) throws(TransferError) {
+    let target = part.dropLast(suffix.count)
+    for name in [part, part + infoSuffix] where finished.withLock({ $0.contains(name) }) {
+      guard let status = FileStatus(name), status.value.st_size > 0 else { continue }
+      throw TransferError(
+        .file, "\(name) is a downloaded file, which the download of \(target) would overwrite: rename one of them")
+    }
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Operations
 
 /// The body of an upload, read from its file as the connection takes it.
 final class UploadFile {
@@ -11,7 +12,7 @@ final class UploadFile {
   var isPaused = false
 
   init(_ file: URL) throws(TransferError) {
-    guard file.isFileURL else { throw TransferError(.file, "not a file URL: \(file)") }
+    guard file.isFileURL else { throw TransferError(.file, "not a file URL: \(file.absoluteString.maskedURL)") }
     path = file.path(percentEncoded: false)
     // Without O_NONBLOCK a named pipe would block the thread of all transfers.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)

@@ -34,6 +34,7 @@ final class Exchange {
   private static let drainLimit = 64 << 10
   private static let drainTime = Duration.seconds(2)
   private static let connectTimeout = 30
+  private static let endedInHeader = TransferError(.network, "the reply ended in its header")
 
   let route: Route
   let method: String
@@ -73,6 +74,7 @@ final class Exchange {
     excess = .allocate(capacity: 1)
     excess.initialize(to: false)
     try setTransport()
+    try setCertificates()
     try setHeaders(route.headers + headers)
     setCallbacks()
     if let body {
@@ -128,6 +130,12 @@ final class Exchange {
     ccurl_set_pointer(easy, CURLOPT_ERRORBUFFER, errorText.baseAddress)
     ccurl_set_close_on_exec(easy)
     ccurl_watch_for_excess(easy, excess)
+  }
+
+  private func setCertificates() throws(TransferError) {
+    if let file = thread.certificates.file { try set(CURLOPT_CAINFO, to: file) }
+    // A libcurl that can't use a folder refuses the option; it then has the file alone.
+    if let folder = thread.certificates.folder { ccurl_set_string(easy, CURLOPT_CAPATH, folder) }
   }
 
   private func setHeaders(_ headers: [(name: String, value: String)]) throws(TransferError) {
@@ -247,12 +255,18 @@ final class Exchange {
   private func error(_ result: CURLcode) -> TransferError? {
     if policy == .sample { return nil }
     guard result == CURLE_OK else {
+      // A line above libcurl's limit of 100 KB has the code of a lack of memory, or from 8.6 on one of its own.
+      let isTooLong = result == CURLE_OUT_OF_MEMORY || result == CURLcode(rawValue: 100)
+      if isTooLong, policy == nil, ccurl_get_long(easy, CURLINFO_REQUEST_SIZE) > 0 {
+        return TransferError(.network, "a line of the reply's header is too long")
+      }
+      if result == CURLE_PARTIAL_FILE, policy == nil { return Self.endedInHeader }
       let text = errorText.baseAddress.map { String(cString: $0) } ?? ""
       let systemError = Int32(ccurl_get_long(easy, CURLINFO_OS_ERRNO))
       return .curl(result, text: text, systemError: systemError, afterHeader: policy != nil)
     }
     // libcurl reports success for a reply that ends in its header and for a body that is too long.
-    guard policy != nil else { return TransferError(.network, "the reply ended in its header") }
+    guard policy != nil else { return Self.endedInHeader }
     return excess.pointee ? .tooLong : nil
   }
 }

@@ -3,8 +3,8 @@ struct RangeRequest {
   enum Verdict: Equatable {
     /// The body is the whole file.
     case whole(total: Int64?, note: String?)
-    /// The body continues the part.
-    case rest(total: Int64?)
+    /// The body continues the part and ends before byte `end` of the file's `total`.
+    case rest(end: Int64, total: Int64)
     /// The part can't be resumed, for this reason: request the whole file.
     case again(String)
     case redirect(String)
@@ -13,16 +13,23 @@ struct RangeRequest {
     /// The size of the file, where the server says it.
     var total: Int64? {
       switch self {
-      case .whole(let total, _), .rest(let total): total
+      case .whole(let total, _): total
+      case .rest(_, let total): total
       case .again, .redirect, .failure: nil
       }
+    }
+
+    /// The position after the last byte of the body, where the server says it.
+    var end: Int64? {
+      if case .rest(let end, _) = self { return end }
+      return total
     }
 
     /// For a note, as in `, from byte 1048576 of 2097152`.
     func size(from start: Int64) -> String {
       switch self {
       case .whole(let total, _): total.map { ", \($0) bytes" } ?? ", of unknown size"
-      case .rest(let total): ", from byte \(start)" + (total.map { " of \($0)" } ?? "")
+      case .rest(_, let total): ", from byte \(start) of \(total)"
       case .again, .redirect, .failure: ""
       }
     }
@@ -58,12 +65,18 @@ struct RangeRequest {
 
   func judge(_ reply: Reply) -> Verdict {
     switch reply.status {
+    case 200, 203: judgeWhole(reply)
     case 206: judgePart(reply)
-    case 200..<300: .whole(total: reply.contentLength, note: restartNote(reply))
-    case _ where reply.isRedirect: reply["location"].map { .redirect($0) } ?? .failure(.http(reply.status))
+    case 200..<300: .failure(.noFile(reply.status))
+    case _ where reply.isRedirect: reply["location"].map { .redirect($0) } ?? .failure(.http(reply))
     case 416 where info != nil: .again("the server has nothing after byte \(start): starting again")
-    default: .failure(.http(reply.status))
+    default: .failure(.http(reply))
     }
+  }
+
+  private func judgeWhole(_ reply: Reply) -> Verdict {
+    guard reply.hasValidLength else { return .failure(.invalidLength(of: reply)) }
+    return .whole(total: reply.contentLength, note: restartNote(reply))
   }
 
   private func judgePart(_ reply: Reply) -> Verdict {
@@ -73,7 +86,15 @@ struct RangeRequest {
     }
     if let total = range.total, let known = info.total, total != known { return .again(Self.changed) }
     guard info.agrees(with: reply) else { return .again(Self.changed) }
-    return .rest(total: range.total ?? info.total)
+    // A connection that breaks at the end of this body would look like the end of the file.
+    guard let total = range.total ?? info.total else {
+      return .again("the server doesn't say where the file ends: starting again")
+    }
+    let isRange = reply.hasValidLength && reply.contentLength.map { $0 - 1 == range.end - range.start } ?? true
+    guard range.end < total, isRange else {
+      return .again("the server sent another range than it said: starting again")
+    }
+    return .rest(end: range.end + 1, total: total)
   }
 
   private func restartNote(_ reply: Reply) -> String? {

@@ -1,3 +1,4 @@
+import CCurl
 import Foundation
 
 /// The header of one HTTP reply.
@@ -19,17 +20,44 @@ struct Reply: Equatable {
   mutating func add(line: String) {
     guard let colon = line.firstIndex(of: ":") else { return }
     let value = line[line.index(after: colon)...]
-    fields.append((line[..<colon].lowercased(), String(value.trimming(while: { $0 == " " || $0 == "\t" }))))
+    fields.append((line[..<colon].lowercased(), String(value.trimmed)))
   }
 
   /// The first field of a lower-case name.
   subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
 
+  /// All fields of a lower-case name, their lists separated: RFC 9110 makes no difference between the two.
+  func values(of name: String) -> [String] {
+    fields.filter { $0.name == name }.flatMap { field in
+      field.value.split(separator: ",", omittingEmptySubsequences: false).map { String($0.trimmed) }
+    }
+  }
+
+  /// Nil if there is none, or none with a meaning.
   var contentLength: Int64? {
     // RFC 9112: a Content-Length beside a transfer coding has no meaning.
-    guard self["transfer-encoding"] == nil, let length = self["content-length"].flatMap({ Int64($0) }), length >= 0
-    else { return nil }
-    return length
+    guard self["transfer-encoding"] == nil else { return nil }
+    let lengths = values(of: "content-length")
+    let isNumber = lengths.first?.allSatisfy { $0.isASCII && $0.isNumber } ?? false
+    return isNumber && Set(lengths).count == 1 ? Int64(lengths[0]) : nil
+  }
+
+  /// Whether the reply has no length, or one; false for lengths that differ, and for what is no length.
+  var hasValidLength: Bool {
+    self["transfer-encoding"] != nil || self["content-length"] == nil || contentLength != nil
+  }
+
+  /// How long the server asks to wait before the next request: its `Retry-After`, at most an hour.
+  func retryAfter(now: Date = .now) -> Duration? {
+    guard let text = self["retry-after"], !text.isEmpty else { return nil }
+    let limit = 3600
+    if text.allSatisfy({ $0.isASCII && $0.isNumber }) { return .seconds(min(limit, Int(text) ?? limit)) }
+    let date = curl_getdate(text, nil)
+    guard date >= 0 else { return nil }
+    // By the server's own clock, where it says the time.
+    let sent = self["date"].map { curl_getdate($0, nil) } ?? -1
+    let start = sent >= 0 ? sent : time_t(now.timeIntervalSince1970)
+    return .seconds(max(0, min(limit, Int(clamping: date - start))))
   }
 
   var isRedirect: Bool { [301, 302, 303, 307, 308].contains(status) }
@@ -46,6 +74,9 @@ struct Reply: Equatable {
 }
 
 extension Substring {
+  /// Without blanks and tabs at its ends.
+  var trimmed: Substring { trimming { $0 == " " || $0 == "\t" } }
+
   func trimming(while isTrimmed: (Character) -> Bool) -> Substring {
     guard let first = firstIndex(where: { !isTrimmed($0) }), let last = lastIndex(where: { !isTrimmed($0) }) else {
       return ""

@@ -1,4 +1,5 @@
 import Foundation
+import Operations
 
 /// The next URL of a transfer, and which of the user's headers its request may have.
 struct Route {
@@ -32,7 +33,7 @@ struct Route {
   mutating func follow(_ location: String) throws(TransferError) -> String {
     guard redirects < Self.limit else { throw TransferError(.tooManyRedirects, "more than \(Self.limit) redirects") }
     guard let next = URL(string: location, relativeTo: url)?.absoluteURL else {
-      throw TransferError(.unsupportedURL, "redirected to what is no URL: \(location)")
+      throw TransferError(.unsupportedURL, "redirected to what is no URL: \(location.maskedURL)")
     }
     do { try Self.check(next) } catch { throw TransferError(.unsupportedURL, "redirected: \(error.message)") }
     redirects += 1
@@ -40,20 +41,19 @@ struct Route {
     let dropped = headers.map(\.name).filter { name in !kept.contains { $0.name == name } }
     headers = kept
     url = next
-    let note = "redirected to \(Self.shown(next))"
+    let note = "redirected to \(next.absoluteString.maskedURL)"
     return dropped.isEmpty ? note : "\(note), without \(dropped.joined(separator: ", "))"
   }
 
   static func check(_ url: URL) throws(TransferError) {
+    let shown = url.absoluteString.maskedURL
     guard let scheme = url.scheme?.lowercased() else {
-      throw TransferError(.unsupportedURL, "not a whole URL: \(shown(url))")
+      throw TransferError(.unsupportedURL, "not a whole URL: \(shown)")
     }
     guard scheme == "http" || scheme == "https" else {
-      throw TransferError(.unsupportedURL, "\(scheme) is neither http nor https: \(shown(url))")
+      throw TransferError(.unsupportedURL, "\(scheme) is neither http nor https: \(shown)")
     }
-    guard url.host()?.isEmpty == false else {
-      throw TransferError(.unsupportedURL, "no host in \(shown(url))")
-    }
+    guard url.host()?.isEmpty == false else { throw TransferError(.unsupportedURL, "no host in \(shown)") }
   }
 
   private static func isHarmless(_ name: String) -> Bool { harmless.contains(name.lowercased()) }
@@ -64,8 +64,8 @@ struct Route {
     return [scheme, url.host()?.lowercased() ?? "", String(url.port ?? (scheme == "https" ? 443 : 80))]
   }
 
-  /// The URL without a name and a password.
-  static func shown(_ url: URL) -> String {
+  /// The URL without a name and a password; its parameters stay whole.
+  static func withoutUser(_ url: URL) -> String {
     guard url.user() != nil || url.password() != nil,
       var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
     else { return url.absoluteString }

@@ -24,11 +24,13 @@ package final class TransferThread: @unchecked Sendable {
   private var exchanges: [UnsafeMutableRawPointer: Exchange] = [:]
   private var timers: [(deadline: Duration, body: () -> Void)] = []
   private let clock = SystemOperationClock()
+  let certificates: CertificateStore
 
   private static let isLibraryReady = Lock(false)
 
   /// Starts a thread that lives as long as the process; programs share `shared`.
-  package init() {
+  package init(environment: [String: String] = ProcessInfo.processInfo.environment) {
+    certificates = CertificateStore(environment: environment)
     let thread = Thread { self.run() }
     thread.name = "transfers"
     thread.start()

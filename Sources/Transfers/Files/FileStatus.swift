@@ -1,0 +1,60 @@
+import Foundation
+
+/// What the system says about a file.
+struct FileStatus {
+  let value: stat
+
+  /// Nil if there is no such file or it can't be seen.
+  init?(_ path: String, followsLink: Bool = false) {
+    var value = stat()
+    guard (followsLink ? stat(path, &value) : lstat(path, &value)) == 0 else { return nil }
+    self.value = value
+  }
+
+  init?(_ descriptor: Int32) {
+    var value = stat()
+    guard fstat(descriptor, &value) == 0 else { return nil }
+    self.value = value
+  }
+
+  /// `S_IFREG`, `S_IFDIR` and the like.
+  var kind: mode_t { value.st_mode & S_IFMT }
+
+  /// The permissions.
+  var mode: mode_t { value.st_mode & 0o777 }
+
+  /// Equal for two names of one file.
+  var identity: [UInt64] { [UInt64(truncatingIfNeeded: value.st_dev), UInt64(value.st_ino)] }
+
+  /// Throws unless it is a regular file with one name that no other user can have put there.
+  func checkIsUsable(as path: String) throws(TransferError) {
+    if kind == S_IFLNK {
+      throw TransferError(.file, "\(path) is a symbolic link, which a download doesn't follow: remove it")
+    }
+    guard kind == S_IFREG else {
+      throw TransferError(.file, "\(path) is no regular file, and the download needs its name: remove it")
+    }
+    guard value.st_nlink <= 1 else {
+      throw TransferError(.file, "\(path) is a hard link to another file, which would be overwritten: remove it")
+    }
+    let folder = FileStatus((path as NSString).deletingLastPathComponent, followsLink: true)?.value
+    // The rule of Linux where fs.protected_regular is set; elsewhere a shared folder may be on a disk without owners.
+    if let folder, folder.st_mode & S_ISVTX != 0, value.st_uid != geteuid(), value.st_uid != folder.st_uid {
+      throw TransferError(.file, "\(path) belongs to another user: remove it")
+    }
+  }
+
+  /// Creates a folder and the ones that it is in; an error names the one at fault.
+  static func makeFolder(_ path: String) throws(TransferError) {
+    if let status = FileStatus(path, followsLink: true) {
+      guard status.kind == S_IFDIR else { throw .file(path, error: ENOTDIR) }
+      return
+    }
+    guard mkdir(path, 0o777) != 0, errno != EEXIST else { return }
+    let error = errno
+    let parent = (path as NSString).deletingLastPathComponent
+    guard error == ENOENT || error == ENOTDIR, !parent.isEmpty, parent != path else { throw .file(path, error: error) }
+    try makeFolder(parent)
+    guard mkdir(path, 0o777) == 0 || errno == EEXIST else { throw .file(path) }
+  }
+}

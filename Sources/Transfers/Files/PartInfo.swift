@@ -1,0 +1,64 @@
+import CCurl
+import Foundation
+
+/// The facts about a part that are needed to resume it, kept in its `.meta` file.
+struct PartInfo: Codable, Equatable {
+  /// The requested URL, before any redirect.
+  var url: String
+  /// For `If-Range`: a strong entity tag, or the date of the last change.
+  var validator: String
+  var total: Int64?
+
+  /// Nil where the reply has nothing that distinguishes a changed file from the same one.
+  init?(url: String, reply: Reply) {
+    guard let validator = Self.validator(of: reply) else { return nil }
+    self.url = url
+    self.validator = validator
+    total = reply.contentLength
+  }
+
+  /// Whether nothing in the reply says that the file has changed.
+  func agrees(with reply: Reply) -> Bool {
+    let current = validator.hasPrefix("\"") ? reply["etag"] : reply["last-modified"]
+    return current == nil || current == validator
+  }
+
+  private static func validator(of reply: Reply) -> String? {
+    if let tag = reply["etag"], tag.count >= 2, tag.hasPrefix("\""), tag.hasSuffix("\"") { return tag }
+    // A date has seconds only: a file that changed in the second of the reply may change again under the same date.
+    guard let changed = reply["last-modified"], let sent = reply["date"] else { return nil }
+    let changedAt = curl_getdate(changed, nil)
+    return changedAt >= 0 && changedAt < curl_getdate(sent, nil) ? changed : nil
+  }
+}
+
+extension PartInfo {
+  /// More than any URL and tag need.
+  private static let limit = 1 << 20
+
+  /// Nil if there is none that can be used.
+  init?(readFrom path: String) {
+    let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard file >= 0 else { return nil }
+    defer { close(file) }
+    guard let status = FileStatus(file), status.kind == S_IFREG, status.value.st_size <= Self.limit else { return nil }
+    var bytes = [UInt8](repeating: 0, count: Int(status.value.st_size))
+    guard read(file, &bytes, bytes.count) == bytes.count,
+      let info = try? JSONDecoder().decode(PartInfo.self, from: Data(bytes)),
+      // It becomes a header.
+      info.validator.unicodeScalars.allSatisfy({ $0.value >= 32 })
+    else { return nil }
+    self = info
+  }
+
+  /// Creates the file; there must be none.
+  func write(to path: String) throws(TransferError) {
+    guard let data = try? JSONEncoder().encode(self) else { throw TransferError(.file, "\(path): not encoded") }
+    // The URL may hold a secret.
+    let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard file >= 0 else { throw .file(path) }
+    defer { close(file) }
+    let count = data.withUnsafeBytes { Foundation.write(file, $0.baseAddress, $0.count) }
+    guard count == data.count else { throw .file(path, error: count < 0 ? errno : ENOSPC) }
+  }
+}

@@ -1,0 +1,37 @@
+import Basics
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct MaskedURLTests {
+  @Test(arguments: [
+    ("https://me:pw@host/f", "https://***@host/f"), ("https://ghp_TOKEN@host:8443/f", "https://***@host:8443/f"),
+    ("http://a:b@c:d@host", "http://***@host"), ("//me@host/x", "//***@host/x"),
+    ("https://:pw@[::1]:80/", "https://***@[::1]:80/"),
+  ])
+  func theNameAndThePasswordBeforeTheHostAreMasked(url: String, shown: String) { #expect(url.maskedURL == shown) }
+
+  @Test(arguments: [
+    "token", "access_token", "private-token", "key", "api_key", "apikey", "apiKey", "AWSAccessKeyId", "account.key",
+    "sig", "s%69g", "signature", "Signature", "password", "passwd", "pwd", "pass", "secret", "client_secret", "auth",
+    "Authorization", "jwt", "session_id", "X-Amz-Signature", "X-Amz-Credential", "X-Amz-Date", "x-goog-signature",
+    "code",
+  ])
+  func theValueOfAParameterThatNamesACredentialIsMasked(name: String) {
+    #expect("http://h/f?a=1&\(name)=abc%2Fd=&b=2#c".maskedURL == "http://h/f?a=1&\(name)=***&b=2#c")
+    #expect("/f?\(name)=abc;b=2".maskedURL == "/f?\(name)=***;b=2")
+    #expect("http://h/f#\(name)=abc".maskedURL == "http://h/f#\(name)=***")
+  }
+
+  @Test(arguments: [
+    "http://host/f", "http://h/@scope/pkg", "https://h:443/a?size=10&seed=1&rate=5#part", "http://[::1]:8080/x?q=a@b",
+    "http://h/?author=me&keyword=x&design=1&signed=1&monkeys=2", "", "no URL at all",
+    "http://h/f?token", "https://h:/x@y", "a?b=//c@d",
+  ])
+  func textWithoutCredentialsStaysAsItIs(url: String) { #expect(url.maskedURL == url) }
+
+  @Test(arguments: [
+    ("http://me:p/w@host/f", "http://***@host/f"), ("http://me:p#w@host/f", "http://***@host/f"),
+    ("http://me:p?w@host/", "http://***@host/"), ("http:// me:pw@host", "http://***@host"),
+    ("Unsupported proxy scheme for 'x://me:pw@host:1'", "Unsupported proxy scheme for 'x://***@host:1'"),
+  ])
+  func credentialsAreMaskedInTextThatIsNoValidURL(url: String, shown: String) { #expect(url.maskedURL == shown) }
+}
