@@ -11,7 +11,7 @@ import Testing
 /// none of the scheduler's own bookkeeping.
 @Suite(.timeLimit(.minutes(5))) struct SchedulerPropertyTests {
   /// For each of twenty blocks; `OPDASH_TRIALS` sets another number.
-  private static let trials = ProcessInfo.processInfo.environment["OPDASH_TRIALS"].flatMap(UInt64.init) ?? 25
+  private static let trials = ProcessInfo.processInfo.environment["OPDASH_TRIALS"].flatMap(UInt64.init) ?? 100
 
   @Test(arguments: 0..<20) func everyRuleHoldsAfterEveryStep(block: UInt64) {
     for seed in block * Self.trials..<(block + 1) * Self.trials {
@@ -171,20 +171,24 @@ private struct Trial {
 
   private mutating func endSomeAttempt() {
     guard let index = queue.indices.filter({ queue[$0].hasBegun }).randomElement(using: &random) else { return begin() }
-    let outcomes: [AttemptOutcome] = [.succeeded, .succeeded, .failed(JobFailure(.exit(1), "exit 1"))]
-    end(index, queue[index].isAsked ? .cancelled : outcomes.randomElement(using: &random) ?? .succeeded)
+    end(index, Self.outcomes.randomElement(using: &random) ?? .succeeded)
   }
+
+  private static let outcomes: [AttemptOutcome] = [.succeeded, .succeeded, .failed(JobFailure(.exit(1), "exit 1"))]
 
   private mutating func end(_ index: Int, _ outcome: AttemptOutcome) {
     let ticket = queue[index].admission.ticket
     tell(index)
     guard let index = queue.firstIndex(where: { $0.admission.ticket == ticket }) else { return }
-    // Told of its beginning it may have been asked to end.
-    let outcome = queue[index].isAsked ? .cancelled : outcome
-    let id = queue.remove(at: index).admission.job
+    // An attempt that was asked to end mostly does, but may come to its own end before.
+    let outcome = queue[index].isAsked && Int.random(in: 0..<3, using: &random) > 0 ? .cancelled : outcome
+    let id = queue[index].admission.job
+    let canceller = run[id].cancelling?.by
+    queue.remove(at: index)
     note("ended \(id.index) \(outcome)")
     paused.remove(id)
     scheduler.attemptEnded(ticket: ticket, outcome)
+    checkEnd(of: id, outcome, cancelledBy: canceller)
     if case .backingOff = run[id].state { retries[id.index] += 1 }
     if case .failed(_, allowed: false) = run[id].state, graph.onFailure != .keepGoing { isClosed = true }
   }
@@ -217,6 +221,9 @@ private struct Trial {
       scheduler.attemptWithdrawn(ticket: ticket)
     case .cancel(let ticket), .kill(let ticket):
       guard let index = index(ticket) else { return fault = "cancels an attempt that is not in the queue" }
+      let id = queue[index].admission.job
+      let isLate = graph[id].timeout.map { queue[index].executed >= $0 } ?? false
+      if run[id].cancelling == nil, !isLate { fault = "\(id.index) is cancelled for no reason" }
       queue[index].isAsked = true
     case .pause(let ticket):
       guard let index = index(ticket), queue[index].hasBegun else { return fault = "pauses what has not begun" }
@@ -230,6 +237,17 @@ private struct Trial {
   }
 
   // MARK: Rules
+
+  private mutating func checkEnd(of id: JobID, _ outcome: AttemptOutcome, cancelledBy canceller: JobState.Canceller?) {
+    switch (run[id].state, outcome, canceller) {
+    case (.succeeded, .succeeded, _), (.cancelled, .failed, .some): break
+    case (.cancelled(let by), .cancelled, let canceller?) where by == canceller: break
+    case (.failed(let failure, _), .cancelled, nil), (.backingOff(_, _, _, let failure), .cancelled, nil):
+      if failure.cause != .timedOut { fault = "\(id.index) has timed out, but says \(failure.reason)" }
+    case (.failed, .failed, nil), (.backingOff, .failed, nil): break
+    default: fault = "\(id.index) ended with \(outcome) and is \(run[id].state)"
+    }
+  }
 
   private func isMet(_ id: JobID) -> Bool {
     graph[id].needs.allSatisfy { $0.when.isMet(by: run[$0.job].state) }
