@@ -324,4 +324,40 @@ import Testing
       #expect(fault.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F && $0.value != 0x202E })
     }
   }
+
+  @Test(arguments: [
+    ("\u{61C}", "control", "061C"), ("\u{202E}", "control", "202E"), ("\u{200B}", "invisible", "200B"),
+    ("\u{200D}", "invisible", "200D"), ("\u{2063}", "invisible", "2063"), ("\u{E0041}", "invisible", "000E0041"),
+    ("\u{3164}", "invisible", "3164"),
+  ])
+  func aNameThatHidesACharacterIsRefused(_ hidden: String, _ kind: String, _ number: String) {
+    #expect(
+      faults("pools: { p\(hidden): 1 }\njobs: { b\(hidden)uild: { run: ls }, build: { run: ls } }") == [
+        "1:10: a pool's name holds the \(kind) character \\u{\(number)}: delete it",
+        "2:9: a job's name holds the \(kind) character \\u{\(number)}: delete it",
+      ])
+  }
+
+  @Test func theFirstHundredFaultsAreReportedAndThatThereAreMore() {
+    func file(_ count: Int) -> String { "jobs:\n" + (0..<count).map { "  a\($0): { rn: ls }\n" }.joined() }
+    let hundred = faults(file(100))
+    #expect(hundred.count == 100)
+    #expect(hundred.last == "101:10: unknown key 'rn': did you mean 'run'?")
+    let more = faults(file(101))
+    #expect(more == hundred + ["101:10: and more: only 100 faults are reported"])
+  }
+
+  @Test(arguments: [
+    "jobs: { a: { run: ls, needs: [\((0..<300).map { "n\($0)" }.joined(separator: ", "))] } }",
+    "jobs: { a: { run: ls }, \((0..<300).map { "a: 1\($0)" }.joined(separator: ", ")) }",
+    "jobs: { a: { run: [\((0..<300).map { "'${v\($0)}'" }.joined(separator: ", "))] } }",
+    "jobs: { a: { run: [\"\((0..<300).map { "${v\($0)}" }.joined())\"] } }",
+    "jobs: { a: { run: ls, env: { \((0..<300).map { "'a b\($0)': x" }.joined(separator: ", ")) } } }",
+    "vars: { \((0..<300).map { "v\($0): [1]" }.joined(separator: ", ")) }\njobs: { a: { run: ls } }",
+  ])
+  func noKindOfFaultIsReportedWithoutLimit(_ text: String) {
+    let found = faults(text)
+    #expect(found.count == 101)
+    #expect(found.last?.hasSuffix(": and more: only 100 faults are reported") == true)
+  }
 }
