@@ -70,6 +70,19 @@ import Testing
         ])
   }
 
+  @Test func theMiddleOfALongCycleIsLeftOut() {
+    func file(_ count: Int) -> String {
+      "jobs:\n" + (0..<count).map { "  a\($0): { run: ls, needs: [a\(($0 + 1) % count)] }\n" }.joined()
+    }
+    let short = (0..<11).map { "a\($0)" }.joined(separator: " -> ")
+    #expect(faults(file(11)) == ["2:26: jobs need each other: \(short) -> a0: delete one of these needs"])
+    #expect(
+      faults(file(1000)) == [
+        "2:26: jobs need each other: a0 -> a1 -> a2 -> a3 -> … 994 more … -> a998 -> a999 -> a0: "
+          + "delete one of these needs"
+      ])
+  }
+
   @Test func duplicateKeysNameBothPlacesAndHideNoOtherFault() {
     #expect(
       faults("jobs:\n  a: { run: ls, run: pwd }\n  b: { run: ls }\n  a: { run: ls, timout: 3s }\n") == [
