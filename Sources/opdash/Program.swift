@@ -42,6 +42,7 @@ struct Program {
   }
 
   private func perform(_ invocation: Invocation) throws {
+    if invocation.command.startsJobs { try StartCheck.currentFolder(environment) }
     switch invocation.command {
     case .help(let command):
       output.write(line: HelpText.of(command))

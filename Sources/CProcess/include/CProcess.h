@@ -47,6 +47,12 @@ int cprocess_null(void);
 /// Raises the soft limit of open descriptors to the hard one; children get the old limit back.
 void cprocess_raise_descriptor_limit(void);
 
+/// How many more descriptors this process may open, at most `wanted` and 64.
+int cprocess_free_descriptors(int wanted);
+
+/// How many more threads this process may start, at most `wanted` and 64.
+int cprocess_free_threads(int wanted);
+
 /// From now on threads that spawn do not block SIGCHLD: its default action, to ignore it, then costs nothing.
 void cprocess_drop_child_signals(void);
 
