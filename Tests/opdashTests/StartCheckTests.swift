@@ -75,4 +75,38 @@ import Testing
   @Test func helpNeedsNoCurrentFolder() throws {
     #expect(try shell("mkdir gone; cd gone; rmdir ../gone; exec $opdash --version").ending == .exited(0))
   }
+
+  /// A job file of forty jobs that all want to run at once.
+  private func writeManyJobs() throws {
+    let jobs = (0..<40).map { "  j\($0): { run: sleep 0.5 }\n" }.joined()
+    try Data("jobs:\n\(jobs)".utf8).write(to: folder.file("a.yml"))
+  }
+
+  @Test func aJobForWhichNoDescriptorIsLeftFailsWithTheMend() throws {
+    try writeManyJobs()
+    let (output, ending) = try shell("ulimit -n 48; exec $run -j 40")
+    #expect(output.contains("failed: /bin/sh: no file descriptor left: use fewer slots, or raise ulimit -n"))
+    #expect(ending == .exited(1))
+  }
+
+  @Test(.enabled(if: isNobodyUsable, "root is under no limit of processes, and must be able to become another user"))
+  func aJobForWhichNoProcessIsLeftFailsWithTheMend() throws {
+    try writeManyJobs()
+    let (output, ending) = try shell("ulimit -u 24; exec $run -j 40", as: Self.nobody)
+    #expect(
+      output.contains("failed: /bin/sh: no process or memory left: use fewer slots, or raise ulimit -u"), "\(output)")
+    #expect(ending == .exited(1))
+  }
+
+  @Test func aLineWithoutEndTakesNoMemory() throws {
+    let script = "head -c 67108864 /dev/zero | tr '\\0' x; echo; grep VmHWM /proc/$PPID/status"
+    try Data("jobs:\n  a:\n    run: |\n      \(script)\n".utf8).write(to: folder.file("a.yml"))
+    let (output, ending) = try shell("exec $run")
+    #expect(ending == .exited(0))
+    let peak = output.firstRange(of: "VmHWM:").flatMap { range in
+      Int(output[range.upperBound...].drop { $0 == " " || $0 == "\t" }.prefix { $0.isNumber })
+    }
+    // In kB: the program alone takes some 40 MB in a debug build, and the line 64 MB.
+    #expect(try #require(peak, "\(output.suffix(300))") < 80 << 10)
+  }
 }
