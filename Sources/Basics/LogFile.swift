@@ -34,8 +34,11 @@ package final class LogFile {
 
   private func open() -> String? {
     // Without O_NONBLOCK a FIFO in the file's place would be waited for.
-    let flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW
-    descriptor = Foundation.open(path, flags, 0o600)
+    let flags = O_WRONLY | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW
+    descriptor = Foundation.open(path, flags | O_CREAT | O_EXCL, 0o600)
+    // On a file system that gives each file to a user of its own choice, only a file that is made here is known to be ours.
+    if descriptor >= 0 { return nil }
+    if errno == EEXIST { descriptor = Foundation.open(path, flags) }
     switch descriptor < 0 ? errno : 0 {
     case 0: break
     case ELOOP: return fail("a symbolic link")
