@@ -59,7 +59,10 @@ import Testing
     #expect(ending == .exited(2))
   }
 
-  private static let nobody = ["/usr/bin/setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+  /// Without the check opdash would stand for ever.
+  private static let nobody = [
+    "/usr/bin/timeout", "-k", "1", "60", "/usr/bin/setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups",
+  ]
   private static let isNobodyUsable =
     geteuid() == 0 && (try? ChildProcess.run(nobody + [program, "--version"]).ending) == .exited(0)
 
