@@ -10,5 +10,11 @@ package enum SignalName {
     SIGTTOU: "SIGTTOU", SIGPROF: "SIGPROF", SIGVTALRM: "SIGVTALRM", SIGIO: "SIGIO",
   ]
 
-  package static func of(_ signal: Int32) -> String { names[signal] ?? "signal \(signal)" }
+  package static func of(_ signal: Int32) -> String {
+    #if os(Linux)
+    if signal == SIGPWR { return "SIGPWR" }
+    if signal == SIGSTKFLT { return "SIGSTKFLT" }
+    #endif
+    return names[signal] ?? "signal \(signal)"
+  }
 }

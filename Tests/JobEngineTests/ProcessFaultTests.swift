@@ -32,52 +32,62 @@ import Testing
     }
   }
 
-  static let faults: [Fault] = [
-    // Programs that can't be started.
-    .program("not found in PATH", ["no-such-program"], seen: "no-such-program: no such program in PATH"),
-    .program("not found", ["/no/such/program"], seen: "/no/such/program: no such program"),
+  static let launches: [Fault] = [
+    .program("no such program in PATH", ["no-such-program"], seen: "no-such-program: no such program in PATH"),
+    .program("no such program", ["/no/such/program"], seen: "/no/such/program: no such program"),
     .program(
-      "below a file", ["FOLDER/plain/program"],
+      "a path through a file", ["FOLDER/plain/program"],
       seen: "FOLDER/plain/program: no such program: a part of its path is not a directory"),
     .program(
-      "not executable", ["FOLDER/plain"],
+      "a file without the permission to execute it", ["FOLDER/plain"],
       seen: "FOLDER/plain: not executable: a file with the permission to execute it is needed"),
     .program(
-      "a folder", ["FOLDER"], seen: "FOLDER: not executable: a file with the permission to execute it is needed"),
+      "a folder instead of a program", ["FOLDER"],
+      seen: "FOLDER: not executable: a file with the permission to execute it is needed"),
     .program(
-      "bad interpreter", ["FOLDER/bad-interpreter"],
+      "a script whose interpreter is missing", ["FOLDER/bad-interpreter"],
       seen: "FOLDER/bad-interpreter: the interpreter that it names is missing: look at its first line"),
     .program(
-      "no program of this system", ["FOLDER/garbage"],
+      "a file that is no program", ["FOLDER/garbage"],
       seen: "FOLDER/garbage: not a program of this system: a script needs a first line as #!/bin/sh"),
     .program(
-      "arguments too long", ["/bin/echo", String(repeating: "x", count: 4 << 20)],
+      "arguments of 4 MB", ["/bin/echo", String(repeating: "x", count: 4 << 20)],
       seen: "/bin/echo: the arguments and the environment together are too long"),
-    .program("no such folder", ["/bin/true"], in: "FOLDER/gone", seen: "FOLDER/gone: no such directory"),
-    .program("a file as its folder", ["/bin/true"], in: "FOLDER/plain", seen: "FOLDER/plain: not a directory"),
-    // Programs that end otherwise than hoped.
+    .program(
+      "a working folder that is missing", ["/bin/true"], in: "FOLDER/gone", seen: "FOLDER/gone: no such directory"),
+    .program("a file as working folder", ["/bin/true"], in: "FOLDER/plain", seen: "FOLDER/plain: not a directory"),
+  ]
+
+  static let ends: [Fault] = [
     .script("an exit status", "echo said; exit 3", seen: "exit 3", log: "said\n"),
     .script("the largest exit status", "exit 255", seen: "exit 255"),
-    .script("closed output", "echo said; exec >&- 2>&-; sleep 0.05; exit 4", seen: "exit 4", log: "said\n"),
+    .script(
+      "output that the program closes", "echo said; exec >&- 2>&-; sleep 0.05; exit 4", seen: "exit 4", log: "said\n"),
     .script(
       "binary output", #"printf 'a\000\377\033[2Jb\n\200c'"#, seen: "ok", log: "a\u{0}\u{FF}\u{1B}[2Jb\n\u{80}c"),
     .script(
-      "its own folder removed", "mkdir gone; cd gone; rmdir ../gone; echo said; exit 5", seen: "exit 5", log: "said\n"),
-    // Processes that outlive the program or its stop signal.
-    .script("a pipe held by a grandchild", "echo said; sleep MARKER & exit 6", seen: "exit 6", log: "said\n"),
-    .script("a grandchild without the pipe", "sleep MARKER >&- 2>&- & exit 6", seen: "exit 6"),
-    .script("setsid", "setsid sleep MARKER & exit 6", seen: "exit 6"),
+      "a working folder that is removed while the program runs",
+      "mkdir gone; cd gone; rmdir ../gone; echo said; exit 5", seen: "exit 5", log: "said\n"),
+  ]
+
+  static let leftovers: [Fault] = [
     .script(
-      "a double fork", "setsid sh -c 'setsid sleep MARKER >/dev/null 2>&1 & exit' & sleep 0.05; exit 6", seen: "exit 6"),
+      "a process in the background that holds the output open", "echo said; sleep MARKER & exit 6", seen: "exit 6",
+      log: "said\n"),
+    .script("a process in the background that has closed the output", "sleep MARKER >&- 2>&- & exit 6", seen: "exit 6"),
+    .script("a process in a session of its own", "setsid sleep MARKER & exit 6", seen: "exit 6"),
     .script(
-      "ignored SIGTERM", "trap '' TERM; echo up; while :; do sleep MARKER; done", isCancelled: true, seen: "cancelled",
-      log: "up\n"),
+      "a process that has forked twice, as daemons do",
+      "setsid sh -c 'setsid sleep MARKER >/dev/null 2>&1 & exit' & sleep 0.05; exit 6", seen: "exit 6"),
     .script(
-      "ignored SIGTERM in another session", "trap '' TERM; setsid sleep MARKER & echo up; wait", isCancelled: true,
+      "a cancelled program that ignores SIGTERM", "trap '' TERM; echo up; while :; do sleep MARKER; done",
+      isCancelled: true, seen: "cancelled", log: "up\n"),
+    .script(
+      "a cancelled program, and a process in another session that ignores SIGTERM",
+      "trap '' TERM; setsid sleep MARKER & echo up; wait", isCancelled: true, seen: "cancelled", log: "up\n"),
+    .script(
+      "a program that has stopped itself and is cancelled", "echo up; kill -STOP $$; sleep MARKER", isCancelled: true,
       seen: "cancelled", log: "up\n"),
-    .script(
-      "stopped, then cancelled", "echo up; kill -STOP $$; sleep MARKER", isCancelled: true, seen: "cancelled",
-      log: "up\n"),
   ]
 
   private let folder: TemporaryFolder
@@ -134,7 +144,7 @@ import Testing
     }
   }
 
-  @Test(arguments: faults)
+  @Test(arguments: launches + ends + leftovers)
   func aFaultIsToldInWordsAndLeavesAWholeLogAndNoProcess(_ fault: Fault) throws {
     let marker = "9\(UInt32.random(in: 1_000_000...4_000_000_000))"
     func text(_ text: String) -> String { text.replacing("FOLDER", with: path).replacing("MARKER", with: marker) }
@@ -161,6 +171,8 @@ import Testing
     (SIGABRT, "SIGABRT"), (SIGBUS, "SIGBUS"), (SIGFPE, "SIGFPE"), (SIGKILL, "SIGKILL"), (SIGUSR1, "SIGUSR1"),
     (SIGSEGV, "SIGSEGV"), (SIGUSR2, "SIGUSR2"), (SIGPIPE, "SIGPIPE"), (SIGALRM, "SIGALRM"), (SIGTERM, "SIGTERM"),
     (SIGXCPU, "SIGXCPU"), (SIGXFSZ, "SIGXFSZ"), (SIGVTALRM, "SIGVTALRM"), (SIGPROF, "SIGPROF"), (SIGSYS, "SIGSYS"),
+    // These numbers are Linux's.
+    (16, "SIGSTKFLT"), (29, "SIGIO"), (30, "SIGPWR"), (40, "signal 40"),
   ]
 
   @Test(arguments: signals)
@@ -206,5 +218,41 @@ import Testing
     #expect(said.filter { $0.stream == .stdout }.map(\.text) == ["one", "two"])
     let notes = said.filter { $0.stream == .note }.map(\.text)
     #expect(notes == ["the output is not kept from here on: \(logs)/logs/job.0.1.log: No such file or directory"])
+  }
+
+  // MARK: The reference
+
+  private static var tables: String {
+    func table(_ title: String, _ rows: [[String]]) -> String {
+      let lines = [["Fault", "Message", "Log"], ["---", "---", "---"]] + rows
+      let cells = lines.map { "| " + $0.map { $0.replacing("|", with: "\\|") }.joined(separator: " | ") + " |\n" }
+      return "## \(title)\n\n\(cells.joined())"
+    }
+    func rows(_ faults: [Fault]) -> [[String]] {
+      faults.map { fault in
+        let isOutcome = fault.seen == "ok" || fault.seen == "cancelled"
+        let seen = fault.seen.replacing("FOLDER", with: "/work")
+        return [fault.testDescription, isOutcome ? seen : "`\(seen)`", fault.log == nil ? "none" : "all of its output"]
+      }
+    }
+    let signalRows = signals.map { [$1, "`ended by \($1)`", "all of its output"] }
+    return [
+      table("Programs that can't be started", rows(launches)), table("Ends", rows(ends) + signalRows),
+      table("Processes that outlive their program", rows(leftovers)),
+    ].joined(separator: "\n")
+  }
+
+  /// The tables of the article on programs, recorded with OPDASH_RECORD=1 in the environment.
+  @Test func theReferenceHasEveryFaultOfAProgram() throws {
+    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    let file = root.deletingLastPathComponent().appending(path: "Sources/JobFiles/JobFiles.docc/ProgramFaults.md")
+    let article = try String(contentsOf: file, encoding: .utf8)
+    let tables = Self.tables
+    let start = try #require(article.firstRange(of: "## Programs that")).lowerBound
+    if ProcessInfo.processInfo.environment["OPDASH_RECORD"] == "1", article[start...] != tables {
+      try Data((article[..<start] + tables).utf8).write(to: file)
+      Issue.record("recorded ProgramFaults.md; run again without OPDASH_RECORD")
+    }
+    #expect(article[start...] == tables, "record the article with OPDASH_RECORD=1")
   }
 }

@@ -1,6 +1,6 @@
 import JobModel
 
-/// Decodes the YAML of a job file into a graph and reports all faults.
+/// Decodes the YAML of a job file into a graph and reports its faults.
 struct JobFileDecoder {
   private static let keys = KnownKeys(
     owner: "a job file",
