@@ -7,7 +7,7 @@ enum StartCheck {
   /// Its own descriptors and those of one job.
   ///
   /// With fewer, libdispatch ends the program.
-  static let descriptors = 24
+  static let descriptors = 32
   /// Its threads in a busy run.
   ///
   /// Where one can't be started, libdispatch waits for ever.
