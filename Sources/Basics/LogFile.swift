@@ -1,8 +1,9 @@
 import Foundation
 
-/// The file that keeps the output of one attempt whole, made at its first byte.
+/// The file that keeps the output of one attempt whole, made at its first byte and readable by its owner only.
 ///
-/// Used on one queue at a time, which a hung file system may block.
+/// A file that is there already is appended to, unless another path leads to it or another user owns it: its path may have
+/// been planted. Used on one queue at a time, which a hung file system may block.
 package final class LogFile {
   private let path: String
   private var descriptor: Int32 = -1
@@ -33,18 +34,30 @@ package final class LogFile {
 
   private func open() -> String? {
     // Without O_NONBLOCK a FIFO in the file's place would be waited for.
-    descriptor = Foundation.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0o644)
-    if descriptor < 0 { return fail(errno == ENXIO ? EINVAL : errno) }
+    let flags = O_WRONLY | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW
+    descriptor = Foundation.open(path, flags | O_CREAT | O_EXCL, 0o600)
+    // On a file system that gives each file to a user of its own choice, only a file that is made here is known to be ours.
+    if descriptor >= 0 { return nil }
+    if errno == EEXIST { descriptor = Foundation.open(path, flags) }
+    switch descriptor < 0 ? errno : 0 {
+    case 0: break
+    case ELOOP: return fail("a symbolic link")
+    case ENXIO: return fail("not a regular file")
+    case let error: return fail(error)
+    }
     var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return fail(EINVAL) }
+    guard fstat(descriptor, &status) == 0 else { return fail(errno) }
+    guard status.st_mode & S_IFMT == S_IFREG else { return fail("not a regular file") }
+    guard status.st_nlink <= 1 else { return fail("a hard link to another file") }
+    guard status.st_uid == geteuid() else { return fail("a file of another user") }
     return nil
   }
 
-  /// `error` is an errno; EINVAL stands for a path that is no regular file.
-  private func fail(_ error: Int32) -> String {
+  private func fail(_ error: Int32) -> String { fail(String(cString: strerror(error))) }
+
+  private func fail(_ reason: String) -> String {
     hasFailed = true
     close()
-    let reason = error == EINVAL ? "not a regular file" : String(cString: strerror(error))
     return "the output is not kept from here on: \(path): \(reason)"
   }
 

@@ -130,6 +130,11 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
         if change.newValue == .finished { self?.observed(attempt)?.finished(attempt) }
       },
     ]
+    (operation as? ShellOperation)?.whenStopped { [weak self, weak attempt] signal in
+      guard let self, let attempt else { return }
+      // After every change that was observed before.
+      stream.deliveries.deliverNow { self.stopped(attempt, by: signal) }
+    }
     attempts[attempt.ticket] = attempt
     queue.addOperation(operation)
   }
@@ -160,6 +165,19 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     started(attempt)
     stream.state(.jobLog(attempt.job, attempt: attempt.number, LogLine(line)))
     stream.holdOutput()
+  }
+
+  /// The program of an attempt was stopped by a signal that this run has not sent, or continues.
+  private func stopped(_ attempt: Attempt, by signal: Int32?) {
+    guard !attempt.isOver, !stream.isOver else { return }
+    stream.dateByClock()
+    started(attempt)
+    let text =
+      signal.map { "the program was stopped by \(SignalName.of($0)): resuming the job continues it" }
+      ?? "the program continues"
+    stream.state(.jobLog(attempt.job, attempt: attempt.number, LogLine(.note, text)))
+    scheduler.attemptStopped(ticket: attempt.ticket, isStopped: signal != nil)
+    perform()
   }
 
   private func finished(_ attempt: Attempt) {

@@ -1,6 +1,8 @@
 import Foundation
 
 /// The folder of one run under the state folder: `runs/<identifier>/logs`.
+///
+/// Every folder that it makes is for its owner only; the mode of one that is there already is left alone.
 package struct RunFolder: Sendable {
   package let id: String
   package let path: String
@@ -15,10 +17,12 @@ package struct RunFolder: Sendable {
     while true {
       let id = "\(stamp)-\(process)" + (number == 0 ? "" : ".\(number)")
       let path = "\(state)/runs/\(id)"
-      if !FileManager.default.fileExists(atPath: path) {
-        if let problem = Self.makeFolders(path + "/logs") {
-          throw RunFolderError(path: path, reason: String(cString: strerror(problem)))
-        }
+      // Whatever is at the path already, a dangling symbolic link too, is not this run's.
+      let problem = Self.makeFolder(path) ?? Self.makeFolder(path + "/logs")
+      if let problem, problem != EEXIST {
+        throw RunFolderError(path: path, reason: String(cString: strerror(problem)))
+      }
+      if problem == nil {
         self.id = id
         self.path = path
         return
@@ -27,13 +31,15 @@ package struct RunFolder: Sendable {
     }
   }
 
-  /// Makes the folder and those above it, and returns the number of what went wrong: Foundation's own words hide it.
-  private static func makeFolders(_ path: String) -> Int32? {
-    guard mkdir(path, 0o755) != 0 else { return nil }
+  /// Makes a new folder, and those above it that are missing; returns the number of what went wrong, which Foundation hides.
+  private static func makeFolder(_ path: String) -> Int32? {
+    guard mkdir(path, 0o700) != 0 else { return nil }
     let problem = errno
-    if problem == EEXIST { return nil }
     guard problem == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return problem }
-    return makeFolders(String(path[..<slash])) ?? (mkdir(path, 0o755) == 0 || errno == EEXIST ? nil : errno)
+    // Another run may make them at the same time.
+    let above = makeFolder(String(path[..<slash]))
+    guard above == nil || above == EEXIST else { return above }
+    return mkdir(path, 0o700) == 0 ? nil : errno
   }
 
   /// Removes what the run left empty: a run without output leaves nothing behind.

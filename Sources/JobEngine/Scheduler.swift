@@ -159,6 +159,18 @@ struct Scheduler {
     admit()
   }
 
+  /// The program of an attempt was stopped by a signal of someone else, or continues.
+  ///
+  /// Its time limit is not suspended: a job that stops itself must not escape from it.
+  mutating func attemptStopped(ticket: Int, isStopped: Bool) {
+    guard let id = admitted[ticket], nodes[id.index].canceller == nil else { return }
+    switch state(id) {
+    case .executing where isStopped: set(id, .paused(started: true))
+    case .paused(started: true) where !isStopped: set(id, .executing)
+    default: break
+    }
+  }
+
   mutating func attemptEnded(ticket: Int, _ outcome: AttemptOutcome) {
     guard let id = admitted.removeValue(forKey: ticket) else { return }
     release(id)

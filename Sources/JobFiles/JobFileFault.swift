@@ -11,7 +11,7 @@ package struct JobFileFault: Error, Sendable, Hashable, CustomStringConvertible 
   package var description: String { "\(file):\(line):\(column): \(message)" }
 }
 
-/// All faults of a file in the order of their places; never empty.
+/// The faults of a file in the order of their places, never empty; after the limit, the last says that there are more.
 package struct JobFileFaults: Error, Sendable, Equatable, CustomStringConvertible {
   package let faults: [JobFileFault]
 

@@ -31,6 +31,8 @@ final class ChildProcess: @unchecked Sendable {
   let process: cprocess_child
   let launch: ProcessLaunch
   let output: @Sendable (ProcessStream, [UInt8], @escaping @Sendable () -> Void) -> Void
+  /// Called with the signal that has stopped the leader, and with nil when it continues, on the thread of the listener.
+  let stopped: @Sendable (Int32?) -> Void
   let ended: @Sendable (ProcessExit) -> Void
   var guardianSlot = -1
   var stdout: OutputReader
@@ -51,7 +53,7 @@ final class ChildProcess: @unchecked Sendable {
   init(
     number: UInt64, _ spawned: Spawned, launch: ProcessLaunch, launchedAt: UInt64,
     output: @escaping @Sendable (ProcessStream, [UInt8], @escaping @Sendable () -> Void) -> Void,
-    ended: @escaping @Sendable (ProcessExit) -> Void
+    stopped: @escaping @Sendable (Int32?) -> Void, ended: @escaping @Sendable (ProcessExit) -> Void
   ) {
     self.number = number
     process = spawned.process
@@ -60,6 +62,7 @@ final class ChildProcess: @unchecked Sendable {
     stdout = OutputReader(spawned.stdout)
     stderr = OutputReader(spawned.stderr)
     self.output = output
+    self.stopped = stopped
     self.ended = ended
   }
 

@@ -10,6 +10,7 @@ public final class ProcessSupervisor: Sendable {
   private let registry: ProcessRegistry
   private let processScan: ProcessScan
   let reactor: ProcessReactor
+  private let stopListener: StopListener
   private let environment: LaunchEnvironment
   /// The standard input of every process.
   private let null: Int32
@@ -21,6 +22,7 @@ public final class ProcessSupervisor: Sendable {
     environment = LaunchEnvironment(cookie: cookie)
     null = cprocess_null()
     reactor = ProcessReactor(registry: registry, processScan: processScan)
+    stopListener = StopListener(registry: registry)
   }
 
   /// Makes sure that no process outlives this program, however it ends.
@@ -29,12 +31,14 @@ public final class ProcessSupervisor: Sendable {
   /// limit of open descriptors to the hard one for this program, not for the processes. Call it early in `main`, while
   /// there are few threads. A part that the system refuses is left out, and `ShellOperation` also works without this call.
   ///
-  /// Threads that start processes no longer block SIGCHLD after it, so a dispatch source for that signal misses most ends.
+  /// Threads that start processes no longer block SIGCHLD after it, so a dispatch source for that signal misses most ends,
+  /// and the supervisor takes the reports of children that are stopped or continued by a signal.
   public func start() {
     cprocess_drop_child_signals()
     cprocess_raise_descriptor_limit()
     _ = cprocess_guardian_start(cookie)
     processScan.adoptsOrphans.store(cprocess_adopt_orphans(), ordering: .relaxed)
+    stopListener.enable()
   }
 
   /// Kills all processes and starts no more; returns whether all have ended.
@@ -61,11 +65,13 @@ public final class ProcessSupervisor: Sendable {
 
   /// Starts a process and returns once its program has begun, with a number for the reactor's commands.
   ///
-  /// `launched` is called before this returns; `output` and, last, `ended` are called on the supervisor's thread.
+  /// `launched` is called before this returns; `output` and, last, `ended` are called on the supervisor's thread. After
+  /// `start()`, `stopped` is called on another one with the signal that has stopped the program, and with nil when it
+  /// continues.
   func launch(
     _ launch: ProcessLaunch, launched: (pid_t) -> Void,
     output: @escaping @Sendable (ProcessStream, [UInt8], @escaping @Sendable () -> Void) -> Void,
-    ended: @escaping @Sendable (ProcessExit) -> Void
+    stopped: @escaping @Sendable (Int32?) -> Void = { _ in }, ended: @escaping @Sendable (ProcessExit) -> Void
   ) -> Result<UInt64, ProcessError> {
     guard let number = registry.beginLaunch() else {
       return .failure(ProcessError(.ended, "all processes were ended: no more are started"))
@@ -74,11 +80,13 @@ public final class ProcessSupervisor: Sendable {
     do throws(ProcessError) {
       var spawned = try spawn(launch, number: number)
       let child = ChildProcess(
-        number: number, spawned, launch: launch, launchedAt: launchedAt, output: output, ended: ended)
+        number: number, spawned, launch: launch, launchedAt: launchedAt, output: output, stopped: stopped,
+        ended: ended)
       registry.register(child)
       cprocess_launched(&spawned.process)
       launched(child.pid)
       reactor.watch(child)
+      stopListener.childWasStarted()
       return .success(number)
     } catch {
       registry.abandonLaunch()

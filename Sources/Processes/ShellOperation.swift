@@ -32,6 +32,11 @@ public final class ShellOperation: ResultOperation<ProcessExit>, ControllableOpe
     var phase = Phase.waiting(isPaused: false)
     var processIdentifier: Int32?
     var mustKill = false
+    /// Whether `pause()` has stopped it, so that the system's report is no news.
+    var isPaused = false
+    /// The signal of someone else that has stopped the program.
+    var stopSignal: Int32?
+    var whenStopped: (@Sendable (Int32?) -> Void)?
   }
 
   private let launch: ProcessLaunch
@@ -82,7 +87,7 @@ public final class ShellOperation: ResultOperation<ProcessExit>, ControllableOpe
         case .handler(let handler): handler(stream, bytes, consumed)
         }
       },
-      ended: { self.end($0) })
+      stopped: { self.stopped(by: $0) }, ended: { self.end($0) })
     switch result {
     case .failure(let error): finish(.failure(error))
     case .success(let number):
@@ -99,6 +104,19 @@ public final class ShellOperation: ResultOperation<ProcessExit>, ControllableOpe
   private func end(_ exit: ProcessExit) {
     guard case .log(let output) = output else { return finish(.success(exit)) }
     output.finish(for: self) { self.finish(.success(exit)) }
+  }
+
+  /// Has `body` called with the signal when something else than `pause()` has stopped the program, often the program itself,
+  /// and with nil when it continues; in a program that has called `ProcessSupervisor.start()`, on any thread.
+  package func whenStopped(_ body: @escaping @Sendable (Int32?) -> Void) { process.withLock { $0.whenStopped = body } }
+
+  private func stopped(by signal: Int32?) {
+    let body = process.withLock { process in
+      if process.isPaused || process.stopSignal == signal { return nil as (@Sendable (Int32?) -> Void)? }
+      process.stopSignal = signal
+      return process.whenStopped
+    }
+    body?(signal)
   }
 
   /// Sends the stop signal; the queue calls it.
@@ -123,6 +141,7 @@ public final class ShellOperation: ResultOperation<ProcessExit>, ControllableOpe
   /// Without effect once the operation is cancelled.
   public func pause() {
     process.withLock { process in
+      process.isPaused = true
       if case .waiting = process.phase { process.phase = .waiting(isPaused: true) } else { ask(.pause, &process) }
     }
   }
@@ -130,6 +149,7 @@ public final class ShellOperation: ResultOperation<ProcessExit>, ControllableOpe
   /// Ends a pause.
   public func resume() {
     let mustLaunch = process.withLock { process in
+      process.isPaused = false
       switch process.phase {
       case .waiting: process.phase = .waiting(isPaused: false)
       case .held where !isCancelled:

@@ -35,7 +35,7 @@ struct FailureList {
         lines.append("    | \(JobText.clean(line.text, keepingColor: paint.isColoured))")
       }
     }
-    if let path = run.logPath(id, attempt: attempt) { lines.append("    log: \(path)") }
+    if let path = run.logPath(id, attempt: attempt) { lines.append("    log: \(MessageText.of(path))") }
     return lines
   }
 }

@@ -1,4 +1,5 @@
 import JobModel
+import Screen
 
 /// A value that is appended to a buffer as JSON.
 protocol JSONValue {
@@ -76,7 +77,8 @@ extension Duration: JSONValue {
 extension [UInt8] {
   mutating func append(_ text: String) { append(contentsOf: text.utf8) }
 
-  /// A quoted string, with all control characters escaped, U+007F to U+009F too, so that a terminal obeys none.
+  /// A quoted string, with all control characters escaped, U+007F to U+009F too, so that a terminal obeys none, and all
+  /// invisible ones, the bidirectional controls and line separators among them.
   fileprivate mutating func append(quoted text: String) {
     append(UInt8(ascii: "\""))
     var text = text
@@ -85,14 +87,18 @@ extension [UInt8] {
       var index = 0
       while index < bytes.count {
         let byte = bytes[index]
-        let isC1 = byte == 0xC2 && index + 1 < bytes.count && bytes[index + 1] < 0xA0
-        guard byte < 0x20 || byte == 0x22 || byte == 0x5C || byte == 0x7F || isC1 else {
+        guard byte < 0x20 || byte == 0x22 || byte == 0x5C || byte >= 0x7F else {
           index += 1
           continue
         }
+        let (scalar, length) = Self.scalar(in: bytes, at: index)
+        guard scalar.value < 0xA0 || TextWidth.isInvisible(scalar) else {
+          index += length
+          continue
+        }
         append(contentsOf: bytes[start..<index])
-        append(escaped: isC1 ? bytes[index + 1] : byte)
-        index += isC1 ? 2 : 1
+        append(escaped: scalar)
+        index += length
         start = index
       }
       append(contentsOf: bytes[start...])
@@ -100,18 +106,28 @@ extension [UInt8] {
     append(UInt8(ascii: "\""))
   }
 
-  private mutating func append(escaped byte: UInt8) {
-    switch byte {
-    case 0x22: append("\\\"")
-    case 0x5C: append("\\\\")
-    case 0x0A: append("\\n")
-    case 0x0D: append("\\r")
-    case 0x09: append("\\t")
+  /// The scalar whose encoding, which is valid, begins at `index`.
+  private static func scalar(in bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> (Unicode.Scalar, length: Int) {
+    let lead = bytes[index]
+    let length = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4
+    var value = length == 1 ? UInt32(lead) : UInt32(lead) & (0x7F >> UInt32(length))
+    for byte in bytes[(index + 1)..<(index + length)] { value = value << 6 | UInt32(byte & 0x3F) }
+    return (Unicode.Scalar(value) ?? "\u{FFFD}", length)
+  }
+
+  private mutating func append(escaped scalar: Unicode.Scalar) {
+    switch scalar {
+    case "\"": append("\\\"")
+    case "\\": append("\\\\")
+    case "\n": append("\\n")
+    case "\r": append("\\r")
+    case "\t": append("\\t")
     default:
       let digits = Array("0123456789abcdef".utf8)
-      append("\\u00")
-      append(digits[Int(byte >> 4)])
-      append(digits[Int(byte & 15)])
+      for unit in String(scalar).utf16 {
+        append("\\u")
+        for shift in [12, 8, 4, 0] { append(digits[Int(unit >> shift & 15)]) }
+      }
     }
   }
 }

@@ -70,7 +70,7 @@ package struct PlainReport: Report {
 
   private mutating func begin(_ start: RunStart) {
     let (jobs, slots) = (Format.count(start.jobs, "job"), Format.slots(start.slots))
-    let logs = start.folder.map { ", logs in \($0)/logs" } ?? ""
+    let logs = start.folder.map { ", logs in \(MessageText.of($0))/logs" } ?? ""
     news(.zero, "  \(paint(.strong, JobText.clean(start.name))): \(jobs), \(slots)\(logs)")
   }
 

@@ -20,9 +20,9 @@ package final class Output: Sendable {
   package static let standardOutput = Output(1)
   package static let standardError = Output(2)
 
-  /// Creates or truncates a file.
+  /// Creates a file, which only its owner can read, or truncates one and leaves its mode alone.
   package static func file(_ path: String) throws(UsageError) -> Output {
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw UsageError("can't write \(path): \(String(cString: strerror(errno)))") }
     return Output(descriptor)
   }

@@ -13,6 +13,13 @@ struct Invocation: Equatable {
     case demo(scenario: String?)
     case help(CommandName?)
     case version
+
+    var startsJobs: Bool {
+      switch self {
+      case .run, .get, .demo(_?): true
+      case .check, .keys, .demo(nil), .help, .version: false
+      }
+    }
   }
 
   var command: Command

@@ -32,7 +32,9 @@ struct KeyListText {
   }
 
   private var source: String {
-    guard let file else { return "There is no settings file: neither XDG_CONFIG_HOME nor HOME is set." }
+    guard let file = file.map(MessageText.of) else {
+      return "There is no settings file: neither XDG_CONFIG_HOME nor HOME is set."
+    }
     guard isThere else { return "All as usual: there is no \(file)." }
     let isChanged = keys.entries.contains(where: \.isChanged)
     return isChanged ? "* changed by \(file)" : "All as usual: \(file) changes none."

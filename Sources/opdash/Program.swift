@@ -3,6 +3,7 @@ import Foundation
 import JobFiles
 import JobModel
 import Reports
+import Screen
 import Session
 
 /// The commands of opdash.
@@ -41,6 +42,7 @@ struct Program {
   }
 
   private func perform(_ invocation: Invocation) throws {
+    if invocation.command.startsJobs { try StartCheck.currentFolder(environment) }
     switch invocation.command {
     case .help(let command):
       output.write(line: HelpText.of(command))
@@ -87,7 +89,7 @@ struct Program {
   private func check(_ file: String) {
     do {
       let jobs = Format.count(try parts.load(file, environment).jobs.count, "job")
-      output.write(line: "\(Self.lastComponent(file)): \(jobs), no faults")
+      output.write(line: MessageText.of("\(Self.lastComponent(file)): \(jobs), no faults"))
       exit(ExitStatus.success)
     } catch {
       fail(error, output)
@@ -157,7 +159,7 @@ struct Program {
       case let faults as JobFileFaults: faults.faults.map(\.description)
       default: ["opdash: \(error)"]
       }
-    for line in lines { output.write(line: line) }
+    for line in lines { output.write(line: MessageText.of(line)) }
     exit(ExitStatus.usage)
   }
 

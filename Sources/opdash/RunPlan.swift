@@ -36,7 +36,8 @@ struct RunPlan {
       try? FileManager.default.removeItem(at: folder)
     }
     do {
-      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      try FileManager.default.createDirectory(
+        at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
       switch scenario.source {
       case .graph(let make):
         return RunPlan(subject: .graph(make()), source: name, closing: { scenario.closing($0) }, cleanUp: cleanUp)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import JobEngine
 
-@Suite struct RunFolderTests {
+@Suite(.timeLimit(.minutes(5))) struct RunFolderTests {
   private let state = NSTemporaryDirectory() + "opdash-state-" + UUID().uuidString
 
   @Test func twoRunsOfOneSecondHaveFoldersOfTheirOwn() throws {
@@ -23,6 +23,36 @@ import Testing
     } throws: { error in
       "\(error)".contains(": Not a directory; name another with --state DIR")
     }
+  }
+
+  @Test func onlyTheOwnerMayEnterTheFoldersThatAreMade() throws {
+    defer { try? FileManager.default.removeItem(atPath: state) }
+    let folder = try RunFolder(in: state + "/deep")
+    for path in [state, state + "/deep", state + "/deep/runs", folder.path, folder.path + "/logs"] {
+      #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o700, "\(path)")
+    }
+  }
+
+  @Test func theModeOfAStateFolderThatIsThereIsLeftAlone() throws {
+    defer { try? FileManager.default.removeItem(atPath: state) }
+    try FileManager.default.createDirectory(
+      atPath: state, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o755])
+    _ = try RunFolder(in: state)
+    #expect(try FileManager.default.attributesOfItem(atPath: state)[.posixPermissions] as? Int == 0o755)
+  }
+
+  @Test func aPlantedLinkInPlaceOfTheRunsFolderIsNotFollowed() throws {
+    defer { try? FileManager.default.removeItem(atPath: state) }
+    let now = Date()
+    let first = try RunFolder(in: state, at: now)
+    try FileManager.default.createDirectory(atPath: state + "/elsewhere", withIntermediateDirectories: false)
+    for (number, target) in ["/elsewhere", "/nowhere"].enumerated() {
+      try FileManager.default.createSymbolicLink(
+        atPath: "\(first.path).\(number + 1)", withDestinationPath: state + target)
+    }
+    let second = try RunFolder(in: state, at: now)
+    #expect(second.id == first.id + ".3")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: state + "/elsewhere").isEmpty)
   }
 
   @Test func onlyAnEmptyFolderIsRemoved() throws {

@@ -256,6 +256,33 @@ private let broken = JobFailure(.exit(1), "exit 1")
     #expect(try bench.state("a") == .failed(JobFailure(.timedOut, "timed out after 5s"), allowed: false))
   }
 
+  @Test func aProgramThatIsStoppedIsPausedUntilItContinuesOrIsResumed() throws {
+    var bench = Bench(graph(["a": []]))
+    bench.start()
+    let ticket = bench.executing[0].ticket
+    bench.scheduler.attemptStopped(ticket: ticket, isStopped: true)
+    #expect(try bench.state("a") == .paused(started: true))
+    bench.scheduler.attemptStopped(ticket: ticket, isStopped: false)
+    #expect(try bench.state("a") == .executing)
+    bench.scheduler.attemptStopped(ticket: ticket, isStopped: true)
+    try bench.send(.resume([bench.id("a")]))
+    #expect(bench.asked == [.resume(ticket: ticket)])
+    #expect(try bench.state("a") == .executing)
+    // Late news of an attempt that has ended.
+    try bench.end("a")
+    bench.scheduler.attemptStopped(ticket: ticket, isStopped: true)
+    #expect(try bench.state("a") == .succeeded(upToDate: false))
+  }
+
+  @Test func aProgramThatIsStoppedDoesNotEscapeItsTimeout() throws {
+    var bench = Bench(graph(["a": []]) { $0.timeout = .seconds(5) })
+    bench.start()
+    let ticket = bench.executing[0].ticket
+    bench.scheduler.attemptStopped(ticket: ticket, isStopped: true)
+    bench.advance(to: .seconds(5))
+    #expect(bench.asked == [.cancel(ticket: ticket)])
+  }
+
   @Test func pausedTimeDoesNotCountAgainstTheTimeout() throws {
     var bench = Bench(graph(["a": []]) { $0.timeout = .seconds(5) })
     bench.start()

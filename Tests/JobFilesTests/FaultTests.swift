@@ -70,6 +70,19 @@ import Testing
         ])
   }
 
+  @Test func theMiddleOfALongCycleIsLeftOut() {
+    func file(_ count: Int) -> String {
+      "jobs:\n" + (0..<count).map { "  a\($0): { run: ls, needs: [a\(($0 + 1) % count)] }\n" }.joined()
+    }
+    let short = (0..<11).map { "a\($0)" }.joined(separator: " -> ")
+    #expect(faults(file(11)) == ["2:26: jobs need each other: \(short) -> a0: delete one of these needs"])
+    #expect(
+      faults(file(1000)) == [
+        "2:26: jobs need each other: a0 -> a1 -> a2 -> a3 -> … 994 more … -> a998 -> a999 -> a0: "
+          + "delete one of these needs"
+      ])
+  }
+
   @Test func duplicateKeysNameBothPlacesAndHideNoOtherFault() {
     #expect(
       faults("jobs:\n  a: { run: ls, run: pwd }\n  b: { run: ls }\n  a: { run: ls, timout: 3s }\n") == [
@@ -323,5 +336,41 @@ import Testing
     for fault in faults("jobs: { a: { run: ls, \"\\e[2J\\u202E\": 1, timeout: \"\\e]0;x\\a\" } }") {
       #expect(fault.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F && $0.value != 0x202E })
     }
+  }
+
+  @Test(arguments: [
+    ("\u{61C}", "control", "061C"), ("\u{202E}", "control", "202E"), ("\u{200B}", "invisible", "200B"),
+    ("\u{200D}", "invisible", "200D"), ("\u{2063}", "invisible", "2063"), ("\u{E0041}", "invisible", "000E0041"),
+    ("\u{3164}", "invisible", "3164"),
+  ])
+  func aNameThatHidesACharacterIsRefused(_ hidden: String, _ kind: String, _ number: String) {
+    #expect(
+      faults("pools: { p\(hidden): 1 }\njobs: { b\(hidden)uild: { run: ls }, build: { run: ls } }") == [
+        "1:10: a pool's name holds the \(kind) character \\u{\(number)}: delete it",
+        "2:9: a job's name holds the \(kind) character \\u{\(number)}: delete it",
+      ])
+  }
+
+  @Test func theFirstHundredFaultsAreReportedAndThatThereAreMore() {
+    func file(_ count: Int) -> String { "jobs:\n" + (0..<count).map { "  a\($0): { rn: ls }\n" }.joined() }
+    let hundred = faults(file(100))
+    #expect(hundred.count == 100)
+    #expect(hundred.last == "101:10: unknown key 'rn': did you mean 'run'?")
+    let more = faults(file(101))
+    #expect(more == hundred + ["101:10: and more: only 100 faults are reported"])
+  }
+
+  @Test(arguments: [
+    "jobs: { a: { run: ls, needs: [\((0..<300).map { "n\($0)" }.joined(separator: ", "))] } }",
+    "jobs: { a: { run: ls }, \((0..<300).map { "a: 1\($0)" }.joined(separator: ", ")) }",
+    "jobs: { a: { run: [\((0..<300).map { "'${v\($0)}'" }.joined(separator: ", "))] } }",
+    "jobs: { a: { run: [\"\((0..<300).map { "${v\($0)}" }.joined())\"] } }",
+    "jobs: { a: { run: ls, env: { \((0..<300).map { "'a b\($0)': x" }.joined(separator: ", ")) } } }",
+    "vars: { \((0..<300).map { "v\($0): [1]" }.joined(separator: ", ")) }\njobs: { a: { run: ls } }",
+  ])
+  func noKindOfFaultIsReportedWithoutLimit(_ text: String) {
+    let found = faults(text)
+    #expect(found.count == 101)
+    #expect(found.last?.hasSuffix(": and more: only 100 faults are reported") == true)
   }
 }

@@ -117,11 +117,13 @@ import Testing
     #expect(faults(bytes) == ["1:1: the file is larger than 64 MiB: split it into several job files"])
   }
 
-  @Test func manyFaultsOfOneKindAreAllReported() {
+  @Test func manyFaultsOfSeveralKindsAreReportedUpToTheLimit() {
     var text = "jobs:\n"
     for number in 0..<5000 {
       text += "  j\(number): { run: ls, needs: [k\(number)], \"${x}\": \"${y}\", dir: \"${z}\" }\n"
     }
-    #expect(faults(text).count == 15_000)
+    let found = faults(text)
+    #expect(found.count == 101)
+    #expect(found.last?.hasSuffix(": and more: only 100 faults are reported") == true)
   }
 }

@@ -39,6 +39,10 @@ import Testing
   @Test(arguments: [
     ("plain", "plain"), ("\"\\/", #"\"\\/"#), ("\n\r\t\u{08}\u{0}", #"\n\r\t\u0008\u0000"#),
     ("\u{1B}[31m", #"\u001b[31m"#), ("\u{7F}\u{80}\u{9B}\u{A0}é", "\\u007f\\u0080\\u009b\u{A0}é"), ("😀ß", "😀ß"),
+    ("a\u{202E}b\u{61C}c\u{2066}d\u{200F}", #"a\u202eb\u061cc\u2066d\u200f"#),
+    ("a\u{2028}b\u{2029}", #"a\u2028b\u2029"#),
+    ("a\u{200B}b\u{2064}c\u{FEFF}", #"a\u200bb\u2064c\ufeff"#), ("\u{E0041}", #"\udb40\udc41"#),
+    ("漢\u{7FF}", "漢\u{7FF}"),
   ])
   func textIsEscapedAndComesBackWhole(_ text: String, _ escaped: String) throws {
     var facts = Facts()

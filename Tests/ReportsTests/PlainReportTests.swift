@@ -155,4 +155,26 @@ import Testing
       #expect(set.wakeTime == nil)
     }
   }
+
+  @Test func aFolderOfAnyNameIsNamedWithoutWhatATerminalObeys() {
+    var facts = Facts()
+    facts.begin([Job(name: "a", work: .shell(ShellWork(.script("x"))))], folder: "/state\u{1B}]0;t\u{7}/\u{202E}1")
+    facts.job(0, .executing)
+    facts.log(0, "said")
+    facts.job(0, .failed(JobFailure(.exit(1), "exit 1"), allowed: false))
+    facts.state(.runFinished(RunSummary()))
+    let shown = #"/state\u{1B}]0;t\u{07}/\u{202E}1/logs"#
+    let lines = plain(facts).lines
+    #expect(lines.first?.hasSuffix("logs in \(shown)") == true)
+    #expect(lines.contains("    log: \(shown)/a.0.1.log"))
+  }
+
+  @Test func hiddenAndBlinkingOutputIsVisible() {
+    var facts = Facts()
+    facts.begin([Job(name: "a", work: .shell(ShellWork(.script("x"))))])
+    facts.job(0, .executing)
+    facts.log(0, "\u{1B}[8mhidden\u{1B}[0;5;31mblinking")
+    let line = plain(facts, coloured: true).lines.dropLast().last
+    #expect(line?.hasSuffix(" hidden\u{1B}[0;31mblinking\u{1B}[0m") == true)
+  }
 }

@@ -121,4 +121,11 @@ import Testing
     #expect(frame.size == Size(width: 0, height: 0))
     #expect(frame.text == "")
   }
+
+  @Test(arguments: ["\u{200B}", "\u{61C}", "\u{202E}", "\u{2060}", "\u{FEFF}", "\u{E0041}\u{E0042}", "\u{AD}"])
+  func noInvisibleCharacterStandsInACell(_ hidden: String) {
+    var frame = Frame(Size(width: 8, height: 1))
+    frame.put("na\(hidden)me", x: 0, y: 0)
+    #expect(!frame.rows[0].contains { $0.text.unicodeScalars.contains(where: TextWidth.isInvisible) })
+  }
 }

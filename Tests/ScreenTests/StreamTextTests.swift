@@ -35,6 +35,23 @@ import Testing
     #expect(JobText.clean(text, keepingColor: true) == coloured)
   }
 
+  @Test(arguments: [
+    ("8", ""), ("5", ""), ("6", ""), ("1;8", "1"), ("8;1", "1"), ("08", ""), ("008;31", "31"), ("8:1", ""),
+    ("31;5;8;6;1", "31;1"), ("28", "28"), ("25", "25"), ("0;8", "0"), (";8", ""),
+    // In a color these numbers are no attributes.
+    ("38;5;8", "38;5;8"), ("48;5;5;8", "48;5;5"), ("38;2;8;5;6", "38;2;8;5;6"), ("38;2;8;5;6;8", "38;2;8;5;6"),
+    ("38:5:8", "38:5:8"), ("58;5;6;5", "58;5;6"),
+    // An incomplete color must not shield them.
+    ("38;8", ""), ("38;9;8", "9"), ("38;5", ""), ("38;2;8;8", ""), ("38", ""), ("38;05;8", ""),
+  ])
+  func hiddenAndBlinkingTextIsShownAsPlainText(_ parameters: String, _ kept: String) {
+    let text = JobText.clean("a\u{1B}[\(parameters)mb", keepingColor: true)
+    let sequence = kept.isEmpty && parameters != ";8" ? "" : "\u{1B}[\(kept)m"
+    let reset = kept.isEmpty || kept == "0" ? "" : "\u{1B}[0m"
+    #expect(text == "a\(sequence)b\(reset)")
+    #expect(JobText("\u{1B}[\(parameters)mb").runs.allSatisfy { $0.style.attributes.isSubset(of: [.bold]) })
+  }
+
   @Test func noMixOfBytesLeavesAControlCharacter() {
     var generator = SplitMix(seed: 7)
     let parts = [

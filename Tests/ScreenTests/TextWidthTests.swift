@@ -22,6 +22,14 @@ import Testing
     #expect(text.allSatisfy { !TextWidth.isPrintable($0) })
   }
 
+  @Test(arguments: [
+    "\u{61C}", "\u{200B}", "\u{200E}", "\u{200F}", "\u{202E}", "\u{2060}", "\u{2064}", "\u{2066}", "\u{FEFF}",
+    "\u{E0001}", "\u{E0041}", "\u{E007F}", "\u{AD}", "\u{2028}",
+  ])
+  func invisibleCharactersAreNotPrintable(_ text: String) {
+    #expect(text.unicodeScalars.allSatisfy { TextWidth.isInvisible($0) && !TextWidth.isPrintable($0) })
+  }
+
   @Test(arguments: ["a", " ", "é", "漢", "👨‍👩‍👧‍👦", "\u{E0B0}", "e\u{301}"])
   func drawnCharactersArePrintable(_ text: String) {
     #expect(text.allSatisfy { TextWidth.isPrintable($0) })

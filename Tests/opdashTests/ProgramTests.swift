@@ -109,6 +109,35 @@ import Testing
     #expect(world.statuses == [0])
   }
 
+  @Test(arguments: [
+    ("run a.yml --\u{1B}[31m", #"opdash: unknown option '--\u{1B}[31m'; see opdash --help"#),
+    ("\u{9B}2J", #"opdash: unknown command '\u{009B}2J'; see opdash --help"#),
+    ("run a.yml b\ro\u{202E}b", #"opdash: a.yml has no job 'b\ro\u{202E}b'"#),
+    ("get http:\u{1B}]0;x\u{7}", #"'http:\u{1B}]0;x\u{07}' is no URL to download: write http://… or https://…"#),
+  ])
+  func nothingInAMessageIsObeyedByATerminal(_ line: String, _ message: String) {
+    world.perform(line)
+    #expect(world.errors.text == message + "\n")
+    #expect(world.statuses == [2])
+  }
+
+  @Test func nothingInAFaultIsObeyedByATerminal() {
+    world.loaded = .failure(Faults(lines: ["\u{1B}c.yml:1:2: one\rok"]))
+    world.perform("check \u{1B}c.yml")
+    #expect(world.output.text == #"\u{1B}c.yml:1:2: one\rok"# + "\n")
+  }
+
+  @Test func aNewTraceIsForItsOwnerOnlyAndAnOldOneKeepsItsMode() throws {
+    let folder = try TemporaryFolder()
+    try Data().write(to: folder.file("old"))
+    try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: folder.file("old").path())
+    for (name, mode) in [("new", 0o600), ("old", 0o644)] {
+      world.perform("run a.yml --trace \(folder.file(name).path())")
+      let attributes = try FileManager.default.attributesOfItem(atPath: folder.file(name).path())
+      #expect(attributes[.posixPermissions] as? Int == mode)
+    }
+  }
+
   @Test func aFaultyFileStartsNothing() {
     world.loaded = .failure(Faults(lines: ["a.yml:1:2: one"]))
     world.perform("run a.yml")

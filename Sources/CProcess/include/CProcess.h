@@ -47,6 +47,12 @@ int cprocess_null(void);
 /// Raises the soft limit of open descriptors to the hard one; children get the old limit back.
 void cprocess_raise_descriptor_limit(void);
 
+/// How many more descriptors this process may open, at most `wanted` and 64.
+int cprocess_free_descriptors(int wanted);
+
+/// How many more threads this process may start, at most `wanted` and 64.
+int cprocess_free_threads(int wanted);
+
 /// From now on threads that spawn do not block SIGCHLD: its default action, to ignore it, then costs nothing.
 void cprocess_drop_child_signals(void);
 
@@ -65,6 +71,15 @@ void cprocess_reap(pid_t pid);
 
 /// A child of this process that has ended and is not reaped; 0 if there is none.
 pid_t cprocess_ended_child(void);
+
+/// Waits until a child of this process is stopped by a signal or continues, each of which is reported once.
+///
+/// Returns its pid and the signal, which is 0 where it continues; 0 if there are no children. It may also wait on without
+/// children, and reports the next one's stop then.
+pid_t cprocess_next_stop(int *signal);
+
+/// Whether this process has children, ended ones that are not reaped included.
+bool cprocess_has_children(void);
 
 /// Sends a signal to the process with this number if it is in this session: the number may have been reused.
 bool cprocess_signal(pid_t pid, pid_t session, int signal);

@@ -1,6 +1,6 @@
 import JobModel
 
-/// Decodes the YAML of a job file into a graph and reports all faults.
+/// Decodes the YAML of a job file into a graph and reports its faults.
 struct JobFileDecoder {
   private static let keys = KnownKeys(
     owner: "a job file",
@@ -68,6 +68,7 @@ struct JobFileDecoder {
     var index: [String: Int] = [:]
     drafts.reserveCapacity(entries.count)
     for entry in entries {
+      if faults.isCut { return nil }
       let draft = self.draft(entry, reader, defaults: defaults ?? JobPolicy())
       if index[entry.key] == nil {
         index[entry.key] = drafts.count
@@ -200,6 +201,7 @@ struct JobFileDecoder {
     var comparisons = 2_000_000
     return drafts.map { draft in
       draft.needs.compactMap { need in
+        if faults.isCut { return nil }
         if let job = index[need.name] { return Need(job: job, when: need.when, place: need.place) }
         comparisons -= drafts.count
         let names = drafts.lazy.map(\.name).prefix(comparisons > 0 ? .max : 0)

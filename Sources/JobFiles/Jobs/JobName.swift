@@ -1,3 +1,5 @@
+import Screen
+
 /// The rules for names of jobs and pools.
 enum JobName {
   static let limit = 200
@@ -10,6 +12,9 @@ enum JobName {
     if name.unicodeScalars.count > limit { return "is longer than \(limit) characters: shorten it" }
     if let scalar = name.unicodeScalars.first(where: ValueReader.isUnprintable) {
       return "holds the control character \(scalar.escaped(asASCII: true)): delete it"
+    }
+    if let scalar = name.unicodeScalars.first(where: TextWidth.isInvisible) {
+      return "holds the invisible character \(scalar.escaped(asASCII: true)): delete it"
     }
     if name.first?.isWhitespace == true || name.last?.isWhitespace == true {
       return "begins or ends with a blank: delete that"

@@ -25,6 +25,7 @@ struct KnownKeys {
     }
     var result = Entries(place: node.place)
     for entry in entries {
+      if faults.isCut { break }
       if keys.contains(entry.key) {
         // The first counts; the YAML reader has reported a second.
         if result.known[entry.key] == nil { result.known[entry.key] = entry }

@@ -17,8 +17,8 @@ enum Quoted {
 
   /// A cycle as `a -> b -> c -> a`; the middle of a very long one is left out.
   static func cycle(_ names: [String]) -> String {
-    guard names.count > 24 else { return names.map(bare).joined(separator: " -> ") }
-    let shown = names.prefix(12).map(bare) + ["(\(names.count - 18) more)"] + names.suffix(6).map(bare)
+    guard names.count > 12 else { return names.map(bare).joined(separator: " -> ") }
+    let shown = names.prefix(4).map(bare) + ["… \(names.count - 7) more …"] + names.suffix(3).map(bare)
     return shown.joined(separator: " -> ")
   }
 }

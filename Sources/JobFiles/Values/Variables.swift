@@ -117,6 +117,10 @@ final class Variables {
           isWhole = false
         }
       case .reference(let name, let count):
+        if faults.isCut {
+          isWhole = false
+          break
+        }
         switch value(of: name, unknown: unknown) {
         case .value(let value): add(value)
         case .forShell: return false

@@ -7,9 +7,11 @@ public struct DependencyCycle: Error, Equatable, CustomStringConvertible {
 
   init(_ operations: [Operation]) { path = operations.map(AsyncOperation.displayName) }
 
-  /// One sentence with the path, as in `a -> b -> a`.
+  /// One sentence with the path, as in `a -> b -> a`; the middle of a very long path is left out.
   public var description: String {
-    "the dependency would close a cycle in which nothing can start: \(path.joined(separator: " -> "))"
+    let isLong = path.count > 12
+    let shown = isLong ? path.prefix(4) + ["… \(path.count - 7) more …"] + path.suffix(3) : path[...]
+    return "the dependency would close a cycle in which nothing can start: \(shown.joined(separator: " -> "))"
   }
 }
 

@@ -9,10 +9,11 @@ package struct Cell: Sendable, Hashable {
     self.style = style
   }
 
-  /// An unprintable or very long grapheme becomes U+FFFD.
+  /// Unprintable scalars are dropped; a grapheme of nothing else, or a very long one, becomes U+FFFD.
   init(_ grapheme: Character, _ style: Style) {
-    let printable = TextWidth.isPrintable(grapheme) && grapheme.utf8.count <= Self.longest
-    self.init(printable ? String(grapheme) : "\u{FFFD}", style)
+    var text = String(grapheme)
+    if !TextWidth.isPrintable(grapheme) { text.unicodeScalars.removeAll { !TextWidth.isPrintable($0) } }
+    self.init(text.isEmpty || text.utf8.count > Self.longest ? "\u{FFFD}" : text, style)
   }
 
   init(_ scalar: Unicode.Scalar, _ style: Style) { self.init(String(scalar), style) }

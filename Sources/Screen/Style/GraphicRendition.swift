@@ -1,3 +1,28 @@
+/// The parameters of SGR sequences, as in `1;38;5;208`.
+enum GraphicRendition {
+  /// The parameters without those that hide text or make it blink; nil if none is left.
+  static func visible(_ parameters: String) -> String? {
+    var fields = parameters.split(separator: ";", omittingEmptySubsequences: false)[...]
+    var kept: [Substring] = []
+    while let field = fields.popFirst() {
+      switch Int(field.prefix { $0 != ":" }) {
+      case 5, 6, 8: continue
+      case 38, 48, 58:
+        if field.contains(":") {
+          kept.append(field)
+          continue
+        }
+        // The fields after it are its arguments, unless they can't be: then each is a parameter of its own.
+        let count = fields.first == "5" ? 2 : fields.first == "2" ? 4 : 0
+        if count > 0, fields.count >= count { kept += [field] + fields.prefix(count) }
+        fields = fields.dropFirst(count)
+      default: kept.append(field)
+      }
+    }
+    return kept.isEmpty ? nil : kept.joined(separator: ";")
+  }
+}
+
 extension Style {
   /// Applies the parameters of an SGR sequence, as in `1;38;5;208`; unknown ones are ignored.
   mutating func apply(graphicRendition parameters: String) {

@@ -56,7 +56,7 @@ struct JobTextParser {
     case 0x09: tab()
     case 0x80..<0xA0: escape(Unicode.Scalar(scalar.value - 0x40) ?? " ")
     default:
-      if isShown(scalar) { show(scalar) }
+      if TextWidth.isPrintable(scalar) { show(scalar) }
     }
   }
 
@@ -102,7 +102,7 @@ struct JobTextParser {
 
   private mutating func apply(graphicRendition parameters: String) {
     guard case .stream(let keepsColor) = form else { return style.apply(graphicRendition: parameters) }
-    guard keepsColor else { return }
+    guard keepsColor, let parameters = GraphicRendition.visible(parameters) else { return }
     overwrite()
     // A stream is one run, because its style never changes.
     if runs.isEmpty { runs = [JobText.Run("")] }
@@ -145,12 +145,5 @@ struct JobTextParser {
     guard !returned, let last = runs.indices.last, let grapheme = runs[last].text.popLast() else { return }
     column = max(0, column - TextWidth.of(grapheme))
     if runs[last].text.isEmpty { runs.removeLast() }
-  }
-
-  private func isShown(_ scalar: Unicode.Scalar) -> Bool {
-    if scalar.value < 0x7F { return scalar.value >= 0x20 }
-    // The joiners of emoji and some scripts are kept.
-    if scalar.properties.generalCategory == .format { return scalar.value == 0x200C || scalar.value == 0x200D }
-    return TextWidth.isPrintable(scalar)
   }
 }

@@ -44,13 +44,26 @@ package enum TextWidth {
     grapheme.unicodeScalars.allSatisfy(isPrintable)
   }
 
-  /// Whether a terminal shows the scalar and nothing else: false for controls and for what reorders the text around it.
+  /// Whether a terminal shows the scalar and nothing else: false for controls and for invisible scalars but the joiners.
   package static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
     if (0x20..<0x7F).contains(scalar.value) { return true }
     switch scalar.properties.generalCategory {
     case .control, .surrogate, .unassigned, .lineSeparator, .paragraphSeparator: return false
-    case .format: return !isReordering(scalar)
+    // The joiners of emoji and some scripts are kept.
+    case .format: return !isInvisible(scalar) || scalar.value == 0x200C || scalar.value == 0x200D
     default: return true
+    }
+  }
+
+  /// Whether it shows nothing of its own: a bidirectional control, a zero-width or tag character, a filler or a separator.
+  ///
+  /// With one of them a name can pass for another, or carry text that nobody sees.
+  package static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0xAD, 0x061C, 0x115F...0x1160, 0x180E, 0x200B...0x200F, 0x2028...0x202E, 0x2060...0x206F, 0x3164, 0xFEFF,
+      0xFFA0, 0xFFF9...0xFFFB, 0x1BCA0...0x1BCA3, 0x1D173...0x1D17A, 0xE0000...0xE007F:
+      true
+    default: false
     }
   }
 

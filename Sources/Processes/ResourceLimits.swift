@@ -1,0 +1,13 @@
+import CProcess
+
+/// How much room the limits of the system leave this process, found out by trying.
+package enum ResourceLimits {
+  /// How many more descriptors can be opened, at most `wanted`, after the soft limit has been raised to the hard one.
+  package static func freeDescriptors(atMost wanted: Int) -> Int {
+    cprocess_raise_descriptor_limit()
+    return Int(cprocess_free_descriptors(Int32(wanted)))
+  }
+
+  /// How many more threads can be started, at most `wanted`.
+  package static func freeThreads(atMost wanted: Int) -> Int { Int(cprocess_free_threads(Int32(wanted))) }
+}

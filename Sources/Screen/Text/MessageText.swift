@@ -1,0 +1,18 @@
+/// Text from outside (a file name, a URL, a word of the command line) as a message of the program may show it.
+package enum MessageText {
+  /// The text on one line, with everything that a terminal obeys or hides written as an escape: `\u{1B}`, `\n`.
+  ///
+  /// Nothing is left out, so that no text can pass for another one.
+  package static func of(_ text: String) -> String {
+    if TextWidth.isSimple(text) { return text }
+    var shown = ""
+    for scalar in text.unicodeScalars {
+      if TextWidth.isPrintable(scalar), !TextWidth.isInvisible(scalar) {
+        shown.unicodeScalars.append(scalar)
+      } else {
+        shown += scalar.escaped(asASCII: true)
+      }
+    }
+    return shown
+  }
+}

@@ -1,0 +1,38 @@
+import Foundation
+import Processes
+import Session
+
+/// What opdash can't work without, checked before anything is started.
+enum StartCheck {
+  /// Its own descriptors and those of one job.
+  ///
+  /// With fewer, libdispatch ends the program.
+  static let descriptors = 32
+  /// Its threads in a busy run.
+  ///
+  /// Where one can't be started, libdispatch waits for ever.
+  static let threads = 16
+
+  /// What is missing and the mend, in one sentence; nil if there is enough.
+  static func shortage() -> String? {
+    let files = ResourceLimits.freeDescriptors(atMost: descriptors)
+    guard files >= descriptors else {
+      return "opdash opens \(descriptors) files and more, but may open only \(files): "
+        + "raise the limit with ulimit -n 256"
+    }
+    let threads = ResourceLimits.freeThreads(atMost: Self.threads)
+    guard threads >= Self.threads else {
+      return "opdash starts \(Self.threads) threads and more, but may start only \(threads): "
+        + "raise the limit with ulimit -u 4096, or end other processes of this user"
+    }
+    return nil
+  }
+
+  /// Throws if the current folder has been removed: jobs would run in another one.
+  static func currentFolder(_ environment: Environment) throws(UsageError) {
+    if let path = getcwd(nil, 0) { return free(path) }
+    let reason = errno == ENOENT ? "no longer exists" : "is not usable (\(String(cString: strerror(errno))))"
+    let name = environment.variables["PWD"].map { ": \($0)" } ?? ""
+    throw UsageError("the current folder \(reason)\(name): change to another with cd")
+  }
+}

@@ -1,0 +1,68 @@
+import Basics
+import Foundation
+import Support
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct LogFileTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func path(_ name: String) -> String { folder.file(name).path() }
+
+  private func append(_ text: String, to name: String) -> String? {
+    let file = LogFile(path: path(name))
+    defer { file.close() }
+    return file.append(Array(text.utf8))
+  }
+
+  private func content(_ name: String) -> String? { try? String(contentsOfFile: path(name), encoding: .utf8) }
+
+  private func refusal(of name: String, _ reason: String) -> String {
+    "the output is not kept from here on: \(path(name)): \(reason)"
+  }
+
+  @Test func onlyItsOwnerMayReadALog() throws {
+    #expect(append("secret\n", to: "a.log") == nil)
+    let attributes = try FileManager.default.attributesOfItem(atPath: path("a.log"))
+    #expect(attributes[.posixPermissions] as? Int == 0o600)
+  }
+
+  @Test func aLogIsAppendedTo() {
+    #expect(append("one\n", to: "a.log") == nil)
+    #expect(append("two\n", to: "a.log") == nil)
+    #expect(content("a.log") == "one\ntwo\n")
+  }
+
+  @Test(arguments: ["victim", "nothing there"])
+  func aPlantedSymbolicLinkIsRefused(_ target: String) throws {
+    try Data("mine".utf8).write(to: folder.file("victim"))
+    try FileManager.default.createSymbolicLink(atPath: path("a.log"), withDestinationPath: path(target))
+    #expect(append("output\n", to: "a.log") == refusal(of: "a.log", "a symbolic link"))
+    #expect(content("victim") == "mine")
+    #expect(folder.names() == ["a.log", "victim"])
+  }
+
+  @Test func aPlantedHardLinkIsRefused() throws {
+    try Data("mine".utf8).write(to: folder.file("victim"))
+    try #require(link(path("victim"), path("a.log")) == 0)
+    #expect(append("output\n", to: "a.log") == refusal(of: "a.log", "a hard link to another file"))
+    #expect(content("victim") == "mine")
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "only root can give a file away"))
+  func aFileOfAnotherUserIsRefused() throws {
+    try Data("theirs".utf8).write(to: folder.file("a.log"))
+    try #require(chown(path("a.log"), 65534, 65534) == 0)
+    #expect(append("output\n", to: "a.log") == refusal(of: "a.log", "a file of another user"))
+    #expect(content("a.log") == "theirs")
+  }
+
+  @Test func whatIsNoRegularFileIsRefused() throws {
+    try #require(mkfifo(path("a.log"), 0o600) == 0)
+    #expect(append("output\n", to: "a.log") == refusal(of: "a.log", "not a regular file"))
+    let reader = open(path("a.log"), O_RDONLY | O_NONBLOCK)
+    defer { close(reader) }
+    #expect(append("output\n", to: "a.log") == refusal(of: "a.log", "not a regular file"))
+  }
+}
