@@ -246,20 +246,11 @@ pid_t cprocess_ended_child(void) {
   return info.si_pid;
 }
 
-pid_t cprocess_next_stop(int *signal) {
+bool cprocess_stop(pid_t pid, int *signal) {
   siginfo_t info = {0};
-  int result;
-  do {
-    result = waitid(P_ALL, 0, &info, WSTOPPED | WCONTINUED);
-  } while (result != 0 && errno == EINTR);
-  if (result != 0) return 0;
+  if (waitid(P_PID, (id_t)pid, &info, WSTOPPED | WCONTINUED | WNOHANG) != 0 || info.si_pid == 0) return false;
   *signal = info.si_code == CLD_CONTINUED ? 0 : info.si_status;
-  return info.si_pid;
-}
-
-bool cprocess_has_children(void) {
-  siginfo_t info = {0};
-  return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+  return true;
 }
 
 bool cprocess_signal(pid_t pid, pid_t session, int signal) {

@@ -31,7 +31,7 @@ final class ChildProcess: @unchecked Sendable {
   let process: cprocess_child
   let launch: ProcessLaunch
   let output: @Sendable (ProcessStream, [UInt8], @escaping @Sendable () -> Void) -> Void
-  /// Called with the signal that has stopped the leader, and with nil when it continues, on the thread of the listener.
+  /// Called with the signal that has stopped the leader, and with nil when it continues.
   let stopped: @Sendable (Int32?) -> Void
   let ended: @Sendable (ProcessExit) -> Void
   var guardianSlot = -1

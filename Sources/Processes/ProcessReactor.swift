@@ -32,6 +32,8 @@ final class ProcessReactor: @unchecked Sendable {
   private static let leftoverGrace: UInt64 = 1_000_000_000
   private static let killInterval: UInt64 = 250_000_000
   private static let pollInterval: UInt64 = 5_000_000
+  /// A pidfd does not report that a process was stopped, and a thread that waits for it is woken by each end as well.
+  private static let stopInterval: UInt64 = 2_000_000_000
   /// How many scans in a row may be doubtful: a process of someone else may hang in an exec.
   private static let maximumDoubts = 200
   /// Until this age of a launch the process numbers can't have wrapped around since its leader's.
@@ -43,6 +45,8 @@ final class ProcessReactor: @unchecked Sendable {
   private let waker: Int32
   private let commands = Lock<[(number: UInt64, command: Command)]>([])
   private let threadID = Atomic<UInt>(0)
+  /// Whether the leaders are checked for stop signals; off while there are none, so that the thread sleeps.
+  private let checksStops = Atomic(false)
 
   private var deadlines: [UInt64: UInt64] = [:]
   /// Children to check: their leader has ended, and something has changed since the last check.
@@ -56,6 +60,7 @@ final class ProcessReactor: @unchecked Sendable {
   /// The scan of all processes that was made in this turn.
   private var fullScan: ProcessScan.Result?
   private var orphansReapedAt: UInt64 = 0
+  private var nextStopCheck: UInt64 = 0
   private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
 
   init(registry: ProcessRegistry, processScan: ProcessScan) {
@@ -83,6 +88,7 @@ final class ProcessReactor: @unchecked Sendable {
       && cprocess_poller_watch_reader(poller, child.stderr.descriptor, token | Source.stderr.rawValue) == 0
       && cprocess_poller_watch_process(poller, child.pid, child.leaderDescriptor, token | Source.leader.rawValue) == 0
     if !watched { send(.poll, to: child.number) }
+    if !checksStops.load(ordering: .sequentiallyConsistent) { cprocess_poller_wake(waker) }
   }
 
   func send(_ command: Command, to number: UInt64) {
@@ -118,6 +124,7 @@ final class ProcessReactor: @unchecked Sendable {
       if !deadlines.isEmpty { expire() }
       readUnread()
       checkPolled()
+      checkStops()
       while let child = changed.popLast() { checkEnd(of: child) }
       fullScan = nil
       reapOrphans()
@@ -134,7 +141,9 @@ final class ProcessReactor: @unchecked Sendable {
   /// In milliseconds, rounded up; negative without limit.
   private func timeout() -> Int64 {
     if !unread.isEmpty || !changed.isEmpty { return 0 }
-    guard let next = [deadlines.values.min(), polled.lazy.map(\.at).min()].compactMap({ $0 }).min() else { return -1 }
+    let check = checksStops.load(ordering: .relaxed) ? nextStopCheck : nil
+    let times = [deadlines.values.min(), polled.lazy.map(\.at).min(), check]
+    guard let next = times.compactMap(\.self).min() else { return -1 }
     let now = Self.now
     return next <= now ? 0 : Int64((next - now + 999_999) / 1_000_000)
   }
@@ -342,6 +351,26 @@ final class ProcessReactor: @unchecked Sendable {
       checkLeader(of: child)
       if child.exit == nil { poll(child) } else { changed.append(child) }
     }
+  }
+
+  private func checkStops() {
+    let now = Self.now
+    guard checksStops.load(ordering: .relaxed) else { return setChecksStops(now) }
+    guard now >= nextStopCheck else { return }
+    let children = registry.children
+    for child in children where child.exit == nil {
+      var signal: Int32 = 0
+      if cprocess_stop(child.pid, &signal) { child.stopped(signal == 0 ? nil : signal) }
+    }
+    if children.isEmpty { checksStops.store(false, ordering: .sequentiallyConsistent) }
+    setChecksStops(now)
+  }
+
+  /// Asks for the next check if there are children: `watch` has not woken the thread for one that came just before.
+  private func setChecksStops(_ now: UInt64) {
+    guard !registry.isEmpty else { return }
+    nextStopCheck = now + Self.stopInterval
+    checksStops.store(true, ordering: .sequentiallyConsistent)
   }
 
   /// At most once a second and without a timer: adopted orphans that have ended cost nothing but their numbers.

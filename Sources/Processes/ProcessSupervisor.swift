@@ -10,7 +10,6 @@ public final class ProcessSupervisor: Sendable {
   private let registry: ProcessRegistry
   private let processScan: ProcessScan
   let reactor: ProcessReactor
-  private let stopListener: StopListener
   private let environment: LaunchEnvironment
   /// The standard input of every process.
   private let null: Int32
@@ -22,7 +21,6 @@ public final class ProcessSupervisor: Sendable {
     environment = LaunchEnvironment(cookie: cookie)
     null = cprocess_null()
     reactor = ProcessReactor(registry: registry, processScan: processScan)
-    stopListener = StopListener(registry: registry)
   }
 
   /// Makes sure that no process outlives this program, however it ends.
@@ -31,14 +29,12 @@ public final class ProcessSupervisor: Sendable {
   /// limit of open descriptors to the hard one for this program, not for the processes. Call it early in `main`, while
   /// there are few threads. A part that the system refuses is left out, and `ShellOperation` also works without this call.
   ///
-  /// Threads that start processes no longer block SIGCHLD after it, so a dispatch source for that signal misses most ends,
-  /// and the supervisor takes the reports of children that are stopped or continued by a signal.
+  /// Threads that start processes no longer block SIGCHLD after it, so a dispatch source for that signal misses most ends.
   public func start() {
     cprocess_drop_child_signals()
     cprocess_raise_descriptor_limit()
     _ = cprocess_guardian_start(cookie)
     processScan.adoptsOrphans.store(cprocess_adopt_orphans(), ordering: .relaxed)
-    stopListener.enable()
   }
 
   /// Kills all processes and starts no more; returns whether all have ended.
@@ -65,9 +61,8 @@ public final class ProcessSupervisor: Sendable {
 
   /// Starts a process and returns once its program has begun, with a number for the reactor's commands.
   ///
-  /// `launched` is called before this returns; `output` and, last, `ended` are called on the supervisor's thread. After
-  /// `start()`, `stopped` is called on another one with the signal that has stopped the program, and with nil when it
-  /// continues.
+  /// `launched` is called before this returns; `output`, `stopped` and, last, `ended` are called on the supervisor's thread.
+  /// `stopped` gets the signal that has stopped the program, and nil when it continues, up to two seconds late.
   func launch(
     _ launch: ProcessLaunch, launched: (pid_t) -> Void,
     output: @escaping @Sendable (ProcessStream, [UInt8], @escaping @Sendable () -> Void) -> Void,
@@ -86,7 +81,6 @@ public final class ProcessSupervisor: Sendable {
       cprocess_launched(&spawned.process)
       launched(child.pid)
       reactor.watch(child)
-      stopListener.childWasStarted()
       return .success(number)
     } catch {
       registry.abandonLaunch()

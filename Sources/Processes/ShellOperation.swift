@@ -107,7 +107,7 @@ public final class ShellOperation: ResultOperation<ProcessExit>, ControllableOpe
   }
 
   /// Has `body` called with the signal when something else than `pause()` has stopped the program, often the program itself,
-  /// and with nil when it continues; in a program that has called `ProcessSupervisor.start()`, on any thread.
+  /// and with nil when it continues: on the thread of all processes, up to two seconds late.
   package func whenStopped(_ body: @escaping @Sendable (Int32?) -> Void) { process.withLock { $0.whenStopped = body } }
 
   private func stopped(by signal: Int32?) {

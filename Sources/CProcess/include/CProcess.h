@@ -72,14 +72,8 @@ void cprocess_reap(pid_t pid);
 /// A child of this process that has ended and is not reaped; 0 if there is none.
 pid_t cprocess_ended_child(void);
 
-/// Waits until a child of this process is stopped by a signal or continues, each of which is reported once.
-///
-/// Returns its pid and the signal, which is 0 where it continues; 0 if there are no children. It may also wait on without
-/// children, and reports the next one's stop then.
-pid_t cprocess_next_stop(int *signal);
-
-/// Whether this process has children, ended ones that are not reaped included.
-bool cprocess_has_children(void);
+/// Whether a child was stopped by a signal, or continued, since the last call; `signal` is 0 if it continued last.
+bool cprocess_stop(pid_t pid, int *signal);
 
 /// Sends a signal to the process with this number if it is in this session: the number may have been reused.
 bool cprocess_signal(pid_t pid, pid_t session, int signal);
