@@ -38,6 +38,8 @@ final class ChildProcess: @unchecked Sendable {
   var stdout: OutputReader
   var stderr: OutputReader
   var phase = Phase.running
+  /// Whether the job was paused by command and not resumed.
+  var isPaused = false
   /// How the leader has ended.
   var exit: ProcessExit?
   /// The pidfds of descendants that have outlived the leader.
@@ -79,6 +81,9 @@ final class ChildProcess: @unchecked Sendable {
   ///
   /// The group's number is not reused meanwhile: the leader is reaped last.
   func signalGroup(_ signal: Int32) { _ = kill(-pid, signal) }
+
+  /// Whether a stop of the leader would be the work of something else than this program.
+  var mayStop: Bool { exit == nil && !isPaused }
 
   var isHeld: Bool { stdout.isHeld || stderr.isHeld }
   var hasOutput: Bool { stdout.isOpen || stderr.isOpen }

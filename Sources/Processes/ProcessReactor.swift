@@ -45,7 +45,7 @@ final class ProcessReactor: @unchecked Sendable {
   private let waker: Int32
   private let commands = Lock<[(number: UInt64, command: Command)]>([])
   private let threadID = Atomic<UInt>(0)
-  /// Whether the leaders are checked for stop signals; off while there are none, so that the thread sleeps.
+  /// Whether the leaders are checked for stop signals; off while none executes, so that the thread sleeps.
   private let checksStops = Atomic(false)
 
   private var deadlines: [UInt64: UInt64] = [:]
@@ -163,8 +163,13 @@ final class ProcessReactor: @unchecked Sendable {
     case .stop:
       if child.phase == .running || child.phase == .draining { stop(child, grace: child.launch.grace.nanoseconds) }
     case .kill: kill(child)
-    case .pause: if child.phase == .running { signal(child, SIGSTOP) }
-    case .resume: signal(child, SIGCONT)
+    case .pause:
+      guard child.phase == .running else { break }
+      child.isPaused = true
+      signal(child, SIGSTOP)
+    case .resume:
+      child.isPaused = false
+      signal(child, SIGCONT)
     case .consumed(let stream, let chunk): if child[stream].release(chunk: chunk) { read(stream, of: child) }
     case .poll: poll(child)
     }
@@ -355,20 +360,16 @@ final class ProcessReactor: @unchecked Sendable {
 
   private func checkStops() {
     let now = Self.now
-    guard checksStops.load(ordering: .relaxed) else { return setChecksStops(now) }
-    guard now >= nextStopCheck else { return }
-    let children = registry.children
-    for child in children where child.exit == nil {
-      var signal: Int32 = 0
-      if cprocess_stop(child.pid, &signal) { child.stopped(signal == 0 ? nil : signal) }
+    if checksStops.load(ordering: .relaxed) {
+      guard now >= nextStopCheck else { return }
+      for child in registry.children where child.mayStop {
+        var signal: Int32 = 0
+        if cprocess_stop(child.pid, &signal) { child.stopped(signal == 0 ? nil : signal) }
+      }
     }
-    if children.isEmpty { checksStops.store(false, ordering: .sequentiallyConsistent) }
-    setChecksStops(now)
-  }
-
-  /// Asks for the next check if there are children: `watch` has not woken the thread for one that came just before.
-  private func setChecksStops(_ now: UInt64) {
-    guard !registry.isEmpty else { return }
+    // First off, then the question: `watch` wakes the thread for a child that comes after it.
+    checksStops.store(false, ordering: .sequentiallyConsistent)
+    guard registry.children.contains(where: \.mayStop) else { return }
     nextStopCheck = now + Self.stopInterval
     checksStops.store(true, ordering: .sequentiallyConsistent)
   }

@@ -55,7 +55,6 @@ final class ProcessRegistry: Sendable {
   subscript(number: UInt64) -> ChildProcess? { state.withLock { $0.children[number] } }
 
   var children: [ChildProcess] { state.withLock { Array($0.children.values) } }
-  var isEmpty: Bool { state.withLock { $0.children.isEmpty } }
 
   /// The number of the launch whose leader has this pid.
   func launch(ledBy pid: pid_t) -> UInt64? { state.withLock { $0.numbers[pid] } }

@@ -32,8 +32,6 @@ public final class ShellOperation: ResultOperation<ProcessExit>, ControllableOpe
     var phase = Phase.waiting(isPaused: false)
     var processIdentifier: Int32?
     var mustKill = false
-    /// Whether `pause()` has stopped it, so that the system's report is no news.
-    var isPaused = false
     /// The signal of someone else that has stopped the program.
     var stopSignal: Int32?
     var whenStopped: (@Sendable (Int32?) -> Void)?
@@ -112,7 +110,7 @@ public final class ShellOperation: ResultOperation<ProcessExit>, ControllableOpe
 
   private func stopped(by signal: Int32?) {
     let body = process.withLock { process in
-      if process.isPaused || process.stopSignal == signal { return nil as (@Sendable (Int32?) -> Void)? }
+      if process.stopSignal == signal { return nil as (@Sendable (Int32?) -> Void)? }
       process.stopSignal = signal
       return process.whenStopped
     }
@@ -141,7 +139,6 @@ public final class ShellOperation: ResultOperation<ProcessExit>, ControllableOpe
   /// Without effect once the operation is cancelled.
   public func pause() {
     process.withLock { process in
-      process.isPaused = true
       if case .waiting = process.phase { process.phase = .waiting(isPaused: true) } else { ask(.pause, &process) }
     }
   }
@@ -149,7 +146,6 @@ public final class ShellOperation: ResultOperation<ProcessExit>, ControllableOpe
   /// Ends a pause.
   public func resume() {
     let mustLaunch = process.withLock { process in
-      process.isPaused = false
       switch process.phase {
       case .waiting: process.phase = .waiting(isPaused: false)
       case .held where !isCancelled:
