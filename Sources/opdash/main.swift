@@ -1,9 +1,15 @@
 import Dispatch
 import Foundation
 import Processes
+import Session
 
-// First, so that a signal from here on ends the jobs too.
-ProcessSupervisor.shared.start()
+// A crash ends the program at once, and so the jobs: the runtime's reporter would stop at a question while they execute.
+if getenv("SWIFT_BACKTRACE").map({ $0.pointee == 0 }) ?? true {
+  for number in [SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV] { signal(number, SIG_DFL) }
+}
+
+// Before the rest, so that a signal from here on ends the jobs too.
+ProcessSupervisor.shared.start(atEnd: CrashedTerminal.restorer())
 
 let program = Program(
   environment: .current(), output: .standardOutput, errors: .standardError, parts: .real,
