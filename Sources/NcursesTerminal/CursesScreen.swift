@@ -135,7 +135,10 @@ final class CursesScreen {
   /// Returns the screen to the shell; the next `refresh` takes it again.
   func leave() { endwin() }
 
-  /// Must be called after `leave`.
+  /// Whether `leave` was called and no `refresh` after it.
+  var hasLeft: Bool { isendwin() }
+
+  /// Writes nothing; where the terminal is this program's, `leave` must have been called.
   func close() {
     delscreen(handle)
     for file in files { fclose(file) }
