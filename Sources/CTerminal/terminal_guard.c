@@ -176,9 +176,21 @@ void terminal_guard_restore(void) {
 /// Whether output was discarded that may have ended a mode.
 static _Atomic bool discarded = false;
 
-bool terminal_guard_flush(void) {
+/// Whether a terminal, which no other program has, takes no output; waits for it for a moment.
+static bool is_full(int fd) {
+  struct pollfd ready = {.fd = fd, .events = POLLOUT};
+  return isatty(fd) && !terminal_is_taken(fd) && poll(&ready, 1, 2) == 0;
+}
+
+bool terminal_discard(int fd) {
+  if (!is_full(fd)) return false;
+  make_room(fd);
+  return true;
+}
+
+bool terminal_guard_discard(void) {
   struct restoration *now = owned();
-  if (now == NULL || tcgetpgrp(now->fd) != getpgrp()) return false;
+  if (now == NULL || !is_full(now->fd)) return false;
   atomic_store(&discarded, true);
   make_room(now->fd);
   // Meanwhile the terminal may have been restored, and the bytes that did it been discarded.

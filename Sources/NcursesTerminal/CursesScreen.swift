@@ -67,7 +67,6 @@ final class CursesScreen {
     leaveok(nc_screen(), true)
     scrollok(nc_screen(), false)
     setModes()
-    curs_set(0)
   }
 
   /// The key sequences of the terminal's description.

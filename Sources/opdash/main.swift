@@ -13,6 +13,10 @@ ProcessSupervisor.shared.start(atEnd: CrashedTerminal.restorer())
 
 let program = Program(
   environment: .current(), output: .standardOutput, errors: .standardError, parts: .real,
+  abandon: { status in
+    ProcessSupervisor.shared.endAll()
+    RunSession.exitAtOnce(status)
+  },
   exit: { status in
     ProcessSupervisor.shared.endAll()
     Foundation.exit(status)

@@ -40,9 +40,12 @@ enum ProcessTable {
   }
 
   /// Whether a thread of the process waits for a terminal to take its output.
-  static func isBlockedByTerminal(_ pid: pid_t) -> Bool {
+  static func isBlockedByTerminal(_ pid: pid_t) -> Bool { waits(pid, in: "tty_write") || waits(pid, in: "wait_woken") }
+
+  /// Whether a thread of the process waits in a function of the kernel whose name contains this.
+  static func waits(_ pid: pid_t, in function: String) -> Bool {
     ((try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task")) ?? []).contains { thread in
-      text("/proc/\(pid)/task/\(thread)/wchan").map { $0.contains("tty_write") || $0 == "wait_woken" } ?? false
+      text("/proc/\(pid)/task/\(thread)/wchan")?.contains(function) == true
     }
   }
 

@@ -15,8 +15,8 @@ int terminal_guard_arm(int fd, const struct termios *shell, const char *bytes, s
 /// For the thread that serves the UI, which may change from call to call.
 void terminal_guard_thread(void);
 
-/// Disarms: the terminal has been restored by other means. After a flush it is restored once more, because the discarded
-/// output may have ended a mode.
+/// Disarms: the terminal has been restored by other means. After `terminal_guard_discard` it is restored once more,
+/// because the discarded output may have ended a mode.
 void terminal_guard_disarm(void);
 
 /// Restores the terminal now if armed, and disarms. Safe in a signal handler.
@@ -24,9 +24,12 @@ void terminal_guard_disarm(void);
 /// Waits half a second at most: on a terminal that nobody reads, output that was not read is discarded to make room.
 void terminal_guard_restore(void);
 
-/// Discards output that the armed terminal's reader has not read, so that a thread that waits in `write` goes on, at least
-/// as far as the next bufferful. Returns false, and does nothing, unless armed on a terminal of this process's group.
-bool terminal_guard_flush(void);
+/// Discards the output that the reader of a full terminal has not read, so that a thread that waits in `write` goes on, at
+/// least as far as the next bufferful. Returns false, and does nothing, if it is not full or another program has it.
+bool terminal_discard(int fd);
+
+/// The same on the armed terminal, which is restored once more when it is disarmed.
+bool terminal_guard_discard(void);
 
 /// Keeps the guard's state in memory that processes forked from now on share, for `terminal_guard_restore_killed` in one
 /// of them. Call it before arming.
