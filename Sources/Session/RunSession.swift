@@ -50,6 +50,7 @@ package final class RunSession {
   private let closing: @MainActor (Run) -> [String]
   private let cleanUp: @MainActor () -> Void
   nonisolated private let stop: StopController
+  private var traceFailure: String?
   /// The number of pumps that have not seen the end of the run.
   private var pumping = 0
   private var hasEnded = false
@@ -90,6 +91,7 @@ package final class RunSession {
   /// Subscribes to the run, opens the view, then calls `start`; if the screen can't be used it throws and starts nothing.
   package func begin(_ start: () -> Void) throws {
     display.output.whenLost { [weak self] failure in onMain(self) { $0.loseOutput(failure) } }
+    display.trace?.whenLost { [weak self] failure in onMain(self) { $0.loseTrace(failure) } }
     pumping = tracePump == nil ? 1 : 2
     let whenFinished: @Sendable (Run) -> Void = { [weak self] run in onMain(self) { $0.pumpHasFinished(run) } }
     pump.start(whenEnding: { [weak self] in onMain(self) { $0.finish() } }, whenFinished: whenFinished)
@@ -199,6 +201,11 @@ package final class RunSession {
     receive(.outputClosed)
   }
 
+  /// The run goes on; the status tells at its end.
+  private func loseTrace(_ failure: Int32) {
+    traceFailure = "opdash: can't write \(display.trace?.name ?? ""): \(String(cString: strerror(failure)))"
+  }
+
   private func pumpHasFinished(_ run: Run) {
     pumping -= 1
     if pumping == 0 { end(run) }
@@ -225,9 +232,10 @@ package final class RunSession {
     view?.close()
     window?.cancel()
     display.stream?.close()
+    if let traceFailure { display.errors.write(line: traceFailure) }
     cleanUp()
     stop.close()
-    exit(status)
+    exit(traceFailure != nil && status == ExitStatus.success ? ExitStatus.jobFailed : status)
   }
 
   private static func reports(_ display: Display) -> [any Report] {

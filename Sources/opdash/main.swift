@@ -3,6 +3,11 @@ import Foundation
 import Processes
 import Session
 
+// A file that is opened later must not become a standard stream: a stream that is closed can be neither read nor written.
+for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) < 0 {
+  _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
+}
+
 // A crash ends the program at once, and so the jobs: the runtime's reporter would stop at a question while they execute.
 if getenv("SWIFT_BACKTRACE").map({ $0.pointee == 0 }) ?? true {
   for number in [SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV] { signal(number, SIG_DFL) }
