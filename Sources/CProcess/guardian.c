@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -134,7 +136,14 @@ static void rename_process(void) {
 #endif
 }
 
-static _Noreturn void guard(int lifeline, const char *cookie) {
+/// How often a guardian that was killed is replaced.
+enum { replacements = 16 };
+static char run_cookie[128];
+static void (*at_end)(void) = NULL;
+
+void cprocess_guardian_at_end(void (*body)(void)) { at_end = body; }
+
+static _Noreturn void guard(int lifeline) {
   sigset_t all;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, NULL);
@@ -159,53 +168,91 @@ static _Noreturn void guard(int lifeline, const char *cookie) {
   do {
     count = read(3, &byte, 1);
   } while (count > 0 || (count < 0 && errno == EINTR));
-  end_run(cookie);
+  // First, before the shell has shown its prompt.
+  if (at_end != NULL) at_end();
+  end_run(run_cookie);
   _exit(0);
 }
 
-pid_t cprocess_guardian_start(const char *cookie) {
-  if (table != NULL) return atomic_load(&table->guardian);
-  void *shared = mmap(NULL, sizeof(struct table), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (shared == MAP_FAILED) return -errno;
-  table = shared;
-
+/// Starts a guardian; returns the program's end of the lifeline, or a negative errno.
+///
+/// Each side learns of the other's end by the end of the stream.
+static int launch_guardian(void) {
   int lifeline[2];
 #ifdef __linux__
-  int result = pipe2(lifeline, O_CLOEXEC);
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, lifeline) != 0) return -errno;
+  // Otherwise this process would adopt the guardian and take it for a process of a job.
+  int adopts = 0;
+  prctl(PR_GET_CHILD_SUBREAPER, &adopts);
+  if (adopts) prctl(PR_SET_CHILD_SUBREAPER, 0);
 #else
-  int result = pipe(lifeline);
-#endif
-  if (result != 0) {
-    result = -errno;
-    munmap(shared, sizeof(struct table));
-    table = NULL;
-    return result;
-  }
-#ifndef __linux__
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, lifeline) != 0) return -errno;
   fcntl(lifeline[1], F_SETFD, FD_CLOEXEC);
 #endif
+  atomic_store(&table->guardian, 0);
 
   // Forks twice, so that a supervisor that kills the program's process tree does not kill the guardian.
   pid_t middle = fork();
+  int failure = errno;
   if (middle == 0) {
     if (fork() == 0) {
       close(lifeline[1]);
-      guard(lifeline[0], cookie);
+      guard(lifeline[0]);
     }
     _exit(0);
   }
   close(lifeline[0]);
-  if (middle < 0) {
-    result = -errno;
-    close(lifeline[1]);
+  int status;
+  while (middle > 0 && waitpid(middle, &status, 0) < 0 && errno == EINTR) {
+  }
+#ifdef __linux__
+  if (adopts) prctl(PR_SET_CHILD_SUBREAPER, 1);
+#endif
+  if (middle > 0) return lifeline[1];
+  close(lifeline[1]);
+  return -failure;
+}
+
+/// Replaces a guardian that was killed.
+static void *watch_guardian(void *start) {
+  int lifeline = (int)(intptr_t)start;
+  for (int left = replacements; left > 0 && lifeline >= 0; left--) {
+    char byte;
+    while (read(lifeline, &byte, 1) < 0 && errno == EINTR) {
+    }
+    close(lifeline);
+    lifeline = launch_guardian();
+  }
+  return NULL;
+}
+
+pid_t cprocess_guardian_start(const char *cookie) {
+  if (table != NULL) return atomic_load(&table->guardian);
+  if (strlen(cookie) >= sizeof run_cookie) return -EINVAL;
+  void *shared = mmap(NULL, sizeof(struct table), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED) return -errno;
+  table = shared;
+  strcpy(run_cookie, cookie);
+  int lifeline = launch_guardian();
+  if (lifeline < 0) {
     munmap(shared, sizeof(struct table));
     table = NULL;
-    return result;
-  }
-  int status;
-  while (waitpid(middle, &status, 0) < 0 && errno == EINTR) {
+    return lifeline;
   }
   // The guardian stores its pid within a millisecond; 0 is returned if it does not.
   for (int i = 0; i < 1000 && atomic_load(&table->guardian) == 0; i++) pause_for(1);
+
+  // A thread of its own, because it waits. It handles no signals; without it, a killed guardian is not replaced.
+  sigset_t all, mask;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &mask);
+  pthread_attr_t attributes;
+  pthread_t thread;
+  pthread_attr_init(&attributes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_attr_setstacksize(&attributes, 256 << 10);
+  pthread_create(&thread, &attributes, watch_guardian, (void *)(intptr_t)lifeline);
+  pthread_attr_destroy(&attributes);
+  pthread_sigmask(SIG_SETMASK, &mask, NULL);
   return atomic_load(&table->guardian);
 }

@@ -2,6 +2,7 @@
 #include "CTerminal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -10,73 +11,243 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+#ifdef __APPLE__
+#include <libproc.h>
+#endif
 
-// Everything except arming executes in signal handlers: async-signal-safe calls only, no locks, no allocation.
+// Everything except arming executes in signal handlers or in the guardian: async-signal-safe calls only, no locks, no
+// allocation.
 
-enum { capacity = 2048 };
+enum { capacity = 2048, path_capacity = 128 };
 
 struct restoration {
   int fd;
-  pid_t owner;
+  pid_t owner, group, session;
+  dev_t device;
+  char path[path_capacity];
   struct termios shell;
   size_t length;
   char bytes[capacity];
 };
 
 // Arming fills the inactive one, then activates it, so that a handler never sees a partial one.
-static struct restoration kept[2];
-static _Atomic(struct restoration *) armed = NULL;
+struct guard {
+  struct restoration kept[2];
+  _Atomic(struct restoration *) armed;
+};
+static struct guard own;
+static struct guard *guard = &own;
 
-static const int guarded[] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT, SIGSYS,
-                              SIGQUIT, SIGHUP, SIGINT, SIGTERM};
-enum { guarded_count = sizeof guarded / sizeof guarded[0] };
-static struct sigaction before[guarded_count];
+static struct sigaction before[NSIG];
 
 static bool is_fault(int number) {
-  return number != SIGQUIT && number != SIGHUP && number != SIGINT && number != SIGTERM;
+  static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT, SIGSYS};
+  for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+    if (faults[i] == number) return true;
+  }
+  return false;
+}
+
+/// Whether the default action of the signal ends the process and can be replaced.
+static bool is_guarded(int number) {
+  switch (number) {
+  case SIGKILL: case SIGSTOP: case SIGTSTP: case SIGTTIN: case SIGTTOU:
+  case SIGCONT: case SIGCHLD: case SIGURG: case SIGWINCH:
+#ifdef SIGINFO
+  case SIGINFO:
+#endif
+    return false;
+  default: break;
+  }
+#ifdef SIGRTMIN
+  // Those between are the C library's own.
+  return number < 32 || number >= SIGRTMIN;
+#else
+  return true;
+#endif
+}
+
+static int64_t milliseconds_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * (int64_t)1000 + now.tv_nsec / 1000000;
 }
 
 int terminal_write(int fd, const void *bytes, size_t length, int patience) {
+  int64_t end = patience < 0 ? 0 : milliseconds_now() + patience;
   while (length > 0) {
     ssize_t wrote = write(fd, bytes, length);
-    struct pollfd ready = {.fd = fd, .events = POLLOUT};
     if (wrote >= 0) {
       bytes = (const char *)bytes + wrote;
       length -= (size_t)wrote;
-    } else if (errno != EINTR && (errno != EAGAIN || poll(&ready, 1, patience) == 0)) {
+    } else if (errno == EAGAIN) {
+      struct pollfd ready = {.fd = fd, .events = POLLOUT};
+      int64_t left = patience < 0 ? -1 : end - milliseconds_now();
+      if (patience >= 0 && left <= 0) return EAGAIN;
+      poll(&ready, 1, (int)left);
+    } else if (errno != EINTR) {
       return errno;
     }
   }
   return 0;
 }
 
+/// Discards the output that nobody has read, and has the writers that wait for room go on.
+static void make_room(int fd) {
+  tcflush(fd, TCOFLUSH);
+  // A flush wakes nobody; an end of a stop does.
+  tcflow(fd, TCOOFF);
+  tcflow(fd, TCOON);
+}
+
+/// Sets the modes if `sets_modes`, and writes the bytes, as far as that goes without waiting for a reader.
+///
+/// `fd` is non-blocking; `shared` is the program's own descriptor, -1 in another process.
+static void put_back(const struct restoration *now, int fd, int shared, bool sets_modes) {
+  // How long a terminal that is read may take for a bufferful, and how long the bytes are tried on one that is not.
+  enum { patience = 100, attempts = 10, attempt = 20 };
+  static const char cancel = 0x18;
+  sigset_t output, old;
+  sigemptyset(&output);
+  sigaddset(&output, SIGTTOU);
+  pthread_sigmask(SIG_BLOCK, &output, &old);
+  // TCSANOW: draining could block forever on a terminal that nobody reads.
+  if (sets_modes) tcsetattr(fd, TCSANOW, &now->shell);
+  if (terminal_write(fd, now->bytes, now->length, patience) != 0) {
+    // A thread that waits in `write` keeps all others from writing: it must not wait.
+    int flags = shared < 0 ? -1 : fcntl(shared, F_GETFL);
+    if (flags >= 0) fcntl(shared, F_SETFL, flags | O_NONBLOCK);
+    for (int left = attempts; left > 0; left--) {
+      make_room(fd);
+      // What was being written may end in the middle of a sequence.
+      if (terminal_write(fd, &cancel, 1, attempt) == 0 &&
+          terminal_write(fd, now->bytes, now->length, attempt) == 0) {
+        break;
+      }
+    }
+    if (flags >= 0) fcntl(shared, F_SETFL, flags);
+  }
+  pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+/// Opens the terminal anew: the program's own descriptor may block, and its flags are shared with other programs.
+static int open_terminal(const struct restoration *now) {
+  int flags = O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC;
+  struct stat file;
+  int fd = open(now->path, flags);
+  if (fd >= 0 && (fstat(fd, &file) != 0 || file.st_rdev != now->device)) {
+    close(fd);
+    fd = -1;
+  }
+  return fd;
+}
+
+/// The restoration if this process has armed it.
+static struct restoration *owned(void) {
+  struct restoration *now = atomic_load(&guard->armed);
+  // A fork before exec knows this state but doesn't own the screen.
+  return now != NULL && now->owner == getpid() ? now : NULL;
+}
+
 void terminal_guard_restore(void) {
-  struct restoration *now = atomic_exchange(&armed, NULL);
-  // A fork before exec has a copy of this state but doesn't own the screen.
-  if (now == NULL || now->owner != getpid()) return;
+  struct restoration *now = owned();
+  if (now == NULL || !atomic_compare_exchange_strong(&guard->armed, &now, NULL)) return;
   int saved = errno;
   // In the background the shell has restored the terminal already.
   pid_t foreground = tcgetpgrp(now->fd);
   if (foreground <= 0 || foreground == getpgrp()) {
-    sigset_t output, old;
-    sigemptyset(&output);
-    sigaddset(&output, SIGTTOU);
-    pthread_sigmask(SIG_BLOCK, &output, &old);
-    terminal_write(now->fd, now->bytes, now->length, 0);
-    // TCSANOW: draining could block forever on a terminal that nobody reads.
-    tcsetattr(now->fd, TCSANOW, &now->shell);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    int fd = open_terminal(now);
+    // Another user's terminal can be opened as the controlling one only.
+    if (fd < 0 && foreground > 0) fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+    if (fd >= 0) {
+      put_back(now, fd, now->fd, true);
+      close(fd);
+    } else {
+      tcsetattr(now->fd, TCSANOW, &now->shell);
+    }
   }
   errno = saved;
 }
 
+/// Whether output was discarded that may have ended a mode.
+static _Atomic bool discarded = false;
+
+/// Whether a terminal, which no other program has, takes no output; waits for it for a moment.
+static bool is_full(int fd) {
+  struct pollfd ready = {.fd = fd, .events = POLLOUT};
+  return isatty(fd) && !terminal_is_taken(fd) && poll(&ready, 1, 2) == 0;
+}
+
+bool terminal_discard(int fd) {
+  if (!is_full(fd)) return false;
+  make_room(fd);
+  return true;
+}
+
+bool terminal_guard_discard(void) {
+  struct restoration *now = owned();
+  if (now == NULL || !is_full(now->fd)) return false;
+  atomic_store(&discarded, true);
+  make_room(now->fd);
+  // Meanwhile the terminal may have been restored, and the bytes that did it been discarded.
+  struct restoration *none = NULL;
+  if (atomic_compare_exchange_strong(&guard->armed, &none, now)) terminal_guard_restore();
+  return true;
+}
+
+/// The foreground group of the terminal whose session a process leads; -1 if there is none.
+static pid_t foreground_group(pid_t leader) {
+#ifdef __APPLE__
+  struct proc_bsdinfo info;
+  if (proc_pidinfo(leader, PROC_PIDTBSDINFO, 0, &info, sizeof info) != sizeof info) return -1;
+  return (pid_t)info.e_tpgid;
+#else
+  char name[32] = "/proc/", digits[16], text[1024];
+  size_t end = strlen(name), length = 0;
+  for (pid_t rest = leader; rest > 0; rest /= 10) digits[length++] = (char)('0' + rest % 10);
+  while (length > 0) name[end++] = digits[--length];
+  memcpy(name + end, "/stat", sizeof "/stat");
+  int file = open(name, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return -1;
+  ssize_t count = read(file, text, sizeof text - 1);
+  close(file);
+  if (count <= 0) return -1;
+  text[count] = 0;
+  // The name of the program may hold spaces and parentheses; after it come state, parent, group, session, terminal and
+  // the foreground group.
+  const char *at = strrchr(text, ')');
+  for (int field = 0; at != NULL && field < 6; field++) at = strchr(at + 1, ' ');
+  return at == NULL ? -1 : (pid_t)atoi(at + 1);
+#endif
+}
+
+void terminal_guard_restore_killed(void) {
+  struct restoration *now = atomic_exchange(&guard->armed, NULL);
+  if (now == NULL) return;
+  // The shell that has the terminal back has set its own modes, but the screen is still the program's.
+  pid_t foreground = foreground_group(now->session);
+  bool is_gone = foreground <= 0 || (kill(-foreground, 0) != 0 && errno == ESRCH);
+  bool has_modes = is_gone || foreground == now->group;
+  if (!has_modes && foreground != now->session) return;
+  int fd = open_terminal(now);
+  if (fd < 0) return;
+  put_back(now, fd, -1, has_modes);
+  close(fd);
+}
+
+void terminal_guard_share(void) {
+  if (guard != &own) return;
+  void *shared = mmap(NULL, sizeof(struct guard), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared != MAP_FAILED) guard = shared;
+}
+
 static void on_signal(int number, siginfo_t *info, void *context) {
   terminal_guard_restore();
-  struct sigaction next = {.sa_handler = SIG_DFL};
-  for (int i = 0; i < guarded_count; i++) {
-    if (guarded[i] == number) next = before[i];
-  }
+  struct sigaction next = before[number];
   // An earlier handler, of a crash reporter, gets the fault with its context.
   if (next.sa_flags & SA_SIGINFO) {
     next.sa_sigaction(number, info, context);
@@ -112,33 +283,41 @@ static void install(void) {
   installed = true;
   terminal_guard_thread();
   atexit(terminal_guard_restore);
-  for (int i = 0; i < guarded_count; i++) {
-    if (sigaction(guarded[i], NULL, &before[i]) != 0) continue;
-    bool plain = !(before[i].sa_flags & SA_SIGINFO) && before[i].sa_handler == SIG_DFL;
-    bool ignored = !(before[i].sa_flags & SA_SIGINFO) && before[i].sa_handler == SIG_IGN;
+  for (int number = 1; number < NSIG; number++) {
+    if (!is_guarded(number) || sigaction(number, NULL, &before[number]) != 0) continue;
+    bool plain = !(before[number].sa_flags & SA_SIGINFO) && before[number].sa_handler == SIG_DFL;
+    bool ignored = !(before[number].sa_flags & SA_SIGINFO) && before[number].sa_handler == SIG_IGN;
     // Ignored signals stay ignored, and the program's own handlers stay installed.
-    if (ignored || (!plain && !is_fault(guarded[i]) && guarded[i] != SIGQUIT)) continue;
+    if (ignored || (!plain && !is_fault(number) && number != SIGQUIT)) continue;
     struct sigaction ours = {.sa_flags = SA_SIGINFO | SA_ONSTACK};
     ours.sa_sigaction = on_signal;
     sigemptyset(&ours.sa_mask);
-    sigaction(guarded[i], &ours, NULL);
+    sigaction(number, &ours, NULL);
   }
 }
 
 int terminal_guard_arm(int fd, const struct termios *shell, const char *bytes, size_t length) {
+  struct stat file;
   if (length > capacity) return EINVAL;
-  struct restoration *next = atomic_load(&armed) == &kept[0] ? &kept[1] : &kept[0];
+  struct restoration *next = atomic_load(&guard->armed) == &guard->kept[0] ? &guard->kept[1] : &guard->kept[0];
   next->fd = fd;
   next->owner = getpid();
+  next->group = getpgrp();
+  next->session = getsid(0);
+  next->device = fstat(fd, &file) == 0 ? file.st_rdev : 0;
+  if (ttyname_r(fd, next->path, sizeof next->path) != 0) next->path[0] = 0;
   next->shell = *shell;
   next->length = length;
   memcpy(next->bytes, bytes, length);
   install();
-  atomic_store(&armed, next);
+  atomic_store(&guard->armed, next);
   return 0;
 }
 
-void terminal_guard_disarm(void) { atomic_store(&armed, NULL); }
+void terminal_guard_disarm(void) {
+  if (atomic_exchange(&discarded, false)) terminal_guard_restore();
+  atomic_store(&guard->armed, NULL);
+}
 
 void terminal_stop_group(void) {
   struct sigaction ignore = {.sa_handler = SIG_IGN}, plain = {.sa_handler = SIG_DFL}, program;
@@ -154,6 +333,11 @@ void terminal_stop_group(void) {
   raise(SIGTSTP);
   sigaction(SIGTSTP, &program, NULL);
   pthread_sigmask(SIG_SETMASK, &mask, NULL);
+}
+
+bool terminal_is_taken(int fd) {
+  pid_t foreground = tcgetpgrp(fd);
+  return foreground > 0 && foreground != getpgrp();
 }
 
 void terminal_get_size(int fd, int *columns, int *rows) {

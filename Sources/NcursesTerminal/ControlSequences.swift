@@ -14,6 +14,7 @@ package enum ControlSequences {
   package static let eraseBelow = "\u{1B}[J"
   /// Erases the rest of the row.
   package static let eraseRest = "\u{1B}[K"
+  package static let plainStyle = "\u{1B}[m"
   package static let cursorOff = "\u{1B}[?25l"
   package static let cursorOn = "\u{1B}[?25h"
   /// Synchronized output: a terminal that knows it shows nothing before the end.

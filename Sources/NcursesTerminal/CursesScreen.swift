@@ -67,7 +67,6 @@ final class CursesScreen {
     leaveok(nc_screen(), true)
     scrollok(nc_screen(), false)
     setModes()
-    curs_set(0)
   }
 
   /// The key sequences of the terminal's description.
@@ -135,7 +134,10 @@ final class CursesScreen {
   /// Returns the screen to the shell; the next `refresh` takes it again.
   func leave() { endwin() }
 
-  /// Must be called after `leave`.
+  /// Whether `leave` was called and no `refresh` after it.
+  var hasLeft: Bool { isendwin() }
+
+  /// Writes nothing; where the terminal is this program's, `leave` must have been called.
   func close() {
     delscreen(handle)
     for file in files { fclose(file) }

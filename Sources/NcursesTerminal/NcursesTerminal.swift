@@ -33,6 +33,8 @@ package final class NcursesTerminal: Terminal {
   private enum State {
     case closed
     case open(CursesScreen)
+    /// Another program has the terminal; nothing is written or read.
+    case background(CursesScreen)
     /// The terminal is gone; nothing is restored.
     case lost(CursesScreen)
   }
@@ -71,6 +73,7 @@ package final class NcursesTerminal: Terminal {
 
   package func present(_ frame: Frame) {
     guard case .open(let screen) = state, frame != shown else { return }
+    guard !terminal_is_taken(output) else { return retreat(screen) }
     let changed = shown.map { frame.rowsChanged(since: $0) } ?? Array(frame.rows.indices)
     screen.draw(changed, of: frame)
     screen.refresh(cursor: frame.cursor)
@@ -113,22 +116,27 @@ package final class NcursesTerminal: Terminal {
   }
 
   package func suspend() {
-    guard case .open(let screen) = state else { return }
-    leave(screen)
-    terminal_stop_group()
-    enter(screen)
-    checkSize()
+    switch state {
+    case .open(let screen):
+      leave(screen)
+      terminal_stop_group()
+      if terminal_is_taken(output) { return retreat(screen) }
+      enter(screen)
+      checkSize()
+    case .background: terminal_stop_group()
+    case .closed, .lost: break
+    }
   }
 
   package func close() {
-    for source in sources { source.cancel() }
-    sources = []
+    stopListening()
     receive = nil
     switch state {
     case .closed: return
     case .lost(let screen):
       screen.leave()
       screen.close()
+    case .background(let screen): screen.close()
     case .open(let screen):
       leave(screen)
       screen.close()
@@ -170,6 +178,27 @@ package final class NcursesTerminal: Terminal {
     write(undo)
     screen.leave()
     terminal_guard_disarm()
+  }
+
+  /// Leaves the terminal to the program in the foreground until the shell gives it back.
+  private func retreat(_ screen: CursesScreen) {
+    state = .background(screen)
+    stopListening()
+    terminal_guard_disarm()
+    Foreground.wait(
+      for: output, while: { [weak self] in if case .background = self?.state { true } else { false } },
+      { [weak self] in self?.comeBack(screen) })
+  }
+
+  private func comeBack(_ screen: CursesScreen) {
+    state = .open(screen)
+    // Stopped by SIGSTOP, it had no chance to.
+    if !screen.hasLeft { leave(screen) }
+    enter(screen)
+    listen()
+    checkSize()
+    invalidate()
+    receive?(.resized(size))
   }
 
   /// Reads a pending answer, so that the shell doesn't take it for typed text; waits at most 0.3 s.
@@ -220,8 +249,14 @@ package final class NcursesTerminal: Terminal {
     window.activate()
   }
 
+  private func stopListening() {
+    for source in sources { source.cancel() }
+    sources = []
+  }
+
   private func read() {
     terminal_guard_thread()
+    if case .open(let screen) = state, terminal_is_taken(output) { return retreat(screen) }
     var ready = pollfd(fd: input, events: Int16(POLLIN), revents: 0)
     guard poll(&ready, 1, 0) > 0 else { return }
     var bytes = [UInt8](repeating: 0, count: 4096)
@@ -284,8 +319,7 @@ package final class NcursesTerminal: Terminal {
 
   private func lose() {
     guard case .open(let screen) = state else { return }
-    for source in sources { source.cancel() }
-    sources = []
+    stopListening()
     terminal_guard_disarm()
     state = .lost(screen)
     receive?(.closed)
@@ -293,7 +327,7 @@ package final class NcursesTerminal: Terminal {
 
   private func write(_ text: String) {
     var text = text
-    _ = text.withUTF8 { terminal_write(output, $0.baseAddress, $0.count, 1000) }
+    _ = text.withUTF8 { terminal_write(output, $0.baseAddress, $0.count, -1) }
   }
 }
 

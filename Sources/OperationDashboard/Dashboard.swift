@@ -54,7 +54,9 @@ public final class Dashboard: Sendable {
     public var keepOpen = KeepOpen.onFailure
     /// Whether the dashboard handles Ctrl-C, Ctrl-Z, SIGTERM and SIGHUP while it runs; the handlers before are restored.
     ///
-    /// Without it the program handles them, and calls `interrupt()` and `suspend()` for what the dashboard would do.
+    /// Without it the program handles them, and calls `interrupt()` and `suspend()` for what the dashboard would do. With it
+    /// a signal ends the program where nobody reads the output, as its default action would: SIGTERM, SIGHUP and the third
+    /// Ctrl-C.
     public var handlesSignals = true
     /// Whether to draw with ASCII only, in a UTF-8 locale too.
     public var isASCII = false

@@ -33,7 +33,7 @@ final class EmbeddedSession {
   /// Throws if the terminal can't be used; then `whenDone` is not called.
   func begin(_ start: () -> Void) throws {
     if handlesSignals {
-      let signals = SignalSources { [weak self] in self?.session?.receive($0) }
+      let signals = SignalSources { [weak session] in session?.receiveSignal($0) }
       if hasScreen { signals.add(SIGTSTP) { [weak self] in self?.suspend() } }
       self.signals = signals
     }

@@ -30,7 +30,13 @@ public final class ProcessSupervisor: Sendable {
   /// there are few threads. A part that the system refuses is left out, and `ShellOperation` also works without this call.
   ///
   /// Threads that start processes no longer block SIGCHLD after it, so a dispatch source for that signal misses most ends.
-  public func start() {
+  public func start() { start(atEnd: nil) }
+
+  /// As `start()`; the guardian calls `body` once this program has ended, before it kills the processes.
+  ///
+  /// `body` executes in a fork of this program and may make system calls only.
+  package func start(atEnd body: (@convention(c) () -> Void)?) {
+    cprocess_guardian_at_end(body)
     cprocess_drop_child_signals()
     cprocess_raise_descriptor_limit()
     _ = cprocess_guardian_start(cookie)

@@ -13,10 +13,14 @@ import Screen
 package final class InlineStream: Sendable {
   private struct State {
     var isOpen = false
-    /// Whether the shell has the terminal.
+    /// Whether another program has the terminal: nothing is written.
     var isSuspended = false
     /// Lines for the next write.
     var pending: [UInt8] = []
+    /// The number of lines that were dropped from `pending`.
+    var dropped = 0
+    /// Called after a suspension.
+    var whenBack: (@Sendable () -> Void)?
     /// The rows of the block on the screen; nil if unknown.
     var shown: [String]?
     var size: Size?
@@ -49,22 +53,40 @@ package final class InlineStream: Sendable {
   /// Whether the block must be redrawn even if unchanged, after a resize or a suspension.
   package var isStale: Bool { state.withLock { $0.isOpen && !$0.isSuspended && $0.shown == nil } }
 
-  package func open() { state.withLock { enter(&$0) } }
+  /// The number of bytes of lines that are kept while another program has the terminal.
+  private static let pendingLimit = 1 << 20
+
+  /// `whenBack` is called when a suspension is over.
+  package func open(whenBack: @escaping @Sendable () -> Void = {}) {
+    state.withLock { state in
+      state.whenBack = whenBack
+      enter(&state)
+    }
+  }
 
   /// Adds lines, each with its line feed, to the next write.
-  package func append(_ bytes: [UInt8]) { state.withLock { $0.pending += bytes } }
+  package func append(_ bytes: [UInt8]) {
+    state.withLock { state in
+      state.pending += bytes
+      guard state.isSuspended, state.pending.count > Self.pendingLimit else { return }
+      let half = state.pending.count - Self.pendingLimit / 2
+      let end = state.pending[half...].firstIndex(of: 0x0A).map { $0 + 1 } ?? state.pending.count
+      state.dropped += state.pending[..<end].count { $0 == 0x0A }
+      state.pending.removeFirst(end)
+    }
+  }
 
   /// Writes the pending lines, and the block below them if it has changed.
   package func draw(_ rows: [String]) {
     state.withLock { state in
       guard state.isOpen, !state.isSuspended, !state.pending.isEmpty || state.shown != rows else { return }
+      guard !terminal_is_taken(descriptor) else { return retreat(&state) }
       var text = "\r"
       if !state.pending.isEmpty || state.shown?.count != rows.count { text += ControlSequences.eraseBelow }
-      text += String(decoding: state.pending, as: UTF8.self)
+      text += String(decoding: takePending(&state), as: UTF8.self)
       text += rows.map { $0 + ControlSequences.eraseRest }.joined(separator: "\r\n")
       text += "\r" + (rows.count > 1 ? ControlSequences.up(rows.count - 1) : "")
       write(features.speaksXterm ? ControlSequences.updateBegin + text + ControlSequences.updateEnd : text)
-      state.pending = []
       state.shown = rows
     }
   }
@@ -88,12 +110,12 @@ package final class InlineStream: Sendable {
     state.withLock { state in
       leave(&state)
       state.isOpen = false
-      if !state.pending.isEmpty { output.write(state.pending) }
-      state.pending = []
+      let lines = takePending(&state)
+      if !lines.isEmpty { output.write(lines) }
     }
   }
 
-  /// Returns the terminal to the shell and stops the process; redraws when the process continues.
+  /// Returns the terminal to the shell and stops the process; redraws when the process has the terminal again.
   @MainActor
   package func suspend() {
     let isOpen = state.withLock { state in
@@ -112,8 +134,9 @@ package final class InlineStream: Sendable {
 
   private func enter(_ state: inout State) {
     state.isOpen = true
-    state.isSuspended = false
     state.shown = nil
+    guard !terminal_is_taken(descriptor) else { return retreat(&state) }
+    state.isSuspended = false
     var shell = termios()
     if isForeground, tcgetattr(descriptor, &shell) == 0 {
       state.modes = shell
@@ -121,10 +144,36 @@ package final class InlineStream: Sendable {
       // Typed characters would appear in the block.
       modes.c_lflag &= ~tcflag_t(ECHO | ECHONL)
       tcsetattr(descriptor, TCSANOW, &modes)
-      let undo = Array((ControlSequences.eraseBelow + ControlSequences.cursorOn).utf8)
+      // A crash, or output that was discarded, may have ended in the middle of a draw.
+      var bytes = features.speaksXterm ? ControlSequences.updateEnd : ""
+      bytes += ControlSequences.plainStyle + ControlSequences.eraseBelow + ControlSequences.cursorOn
+      let undo = Array(bytes.utf8)
       _ = terminal_guard_arm(descriptor, &shell, undo, undo.count)
     }
     write(ControlSequences.cursorOff)
+  }
+
+  /// Keeps the lines until the shell gives the terminal back.
+  private func retreat(_ state: inout State) {
+    state.isSuspended = true
+    terminal_guard_disarm()
+    DispatchQueue.main.async { [self] in
+      Foreground.wait(for: descriptor, while: { self.state.withLock { $0.isOpen && $0.isSuspended } }) {
+        let whenBack = self.state.withLock { state in
+          self.enter(&state)
+          state.size = nil
+          return state.whenBack
+        }
+        whenBack?()
+      }
+    }
+  }
+
+  private func takePending(_ state: inout State) -> [UInt8] {
+    defer { (state.pending, state.dropped) = ([], 0) }
+    guard state.dropped > 0 else { return state.pending }
+    let note = "opdash: \(state.dropped) lines were dropped in the background; the logs have them\n"
+    return Array(note.utf8) + state.pending
   }
 
   private func leave(_ state: inout State) {

@@ -4,16 +4,23 @@ import Foundation
 
 /// A file descriptor that is written to completely, until a write fails.
 package final class Output: Sendable {
+  /// What a message calls it.
+  package let name: String
   private let descriptor: Int32
   private let state: Lock<State>
 
   private struct State {
+    var written = 0
     var isLost = false
     var whenLost: (@Sendable (Int32) -> Void)?
   }
 
-  package init(_ descriptor: Int32) {
+  /// The largest number of bytes that are written at once: a reader that takes this many in a second is not taken for gone.
+  private static let pieceSize = 4096
+
+  package init(_ descriptor: Int32, name: String? = nil) {
     self.descriptor = descriptor
+    self.name = name ?? (descriptor == STDERR_FILENO ? "standard error" : "standard output")
     state = Lock(State())
   }
 
@@ -24,16 +31,32 @@ package final class Output: Sendable {
   package static func file(_ path: String) throws(UsageError) -> Output {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw UsageError("can't write \(path): \(String(cString: strerror(errno)))") }
-    return Output(descriptor)
+    return Output(descriptor, name: path)
   }
 
   /// Has `body` called once, with errno, when a write fails; later writes are dropped.
   package func whenLost(_ body: @escaping @Sendable (Int32) -> Void) { state.withLock { $0.whenLost = body } }
 
+  /// The number of bytes that the descriptor has taken.
+  package var written: Int { state.withLock(\.written) }
+
+  /// Discards what the reader of a terminal has not read, if the terminal is full; returns whether it was.
+  package func discard() -> Bool { terminal_discard(descriptor) }
+
   /// Returns when all bytes are written or a write has failed; blocks while the reader is slow.
   package func write(_ bytes: [UInt8]) {
     guard !state.withLock({ $0.isLost }) else { return }
-    let failure = bytes.withUnsafeBytes { terminal_write(descriptor, $0.baseAddress, $0.count, -1) }
+    let failure = bytes.withUnsafeBytes { bytes -> Int32 in
+      var rest = bytes[...]
+      while !rest.isEmpty {
+        let piece = Self.piece(of: rest)
+        let failure = terminal_write(descriptor, UnsafeRawBufferPointer(rebasing: piece).baseAddress, piece.count, -1)
+        if failure != 0 { return failure }
+        state.withLock { $0.written += piece.count }
+        rest = rest[piece.endIndex...]
+      }
+      return 0
+    }
     guard failure != 0 else { return }
     let whenLost = state.withLock { state -> (@Sendable (Int32) -> Void)? in
       defer { state.whenLost = nil }
@@ -41,6 +64,13 @@ package final class Output: Sendable {
       return state.whenLost
     }
     whenLost?(failure)
+  }
+
+  /// The bytes to write at once, whole lines if possible: the other output may be the same terminal.
+  private static func piece(of bytes: Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer> {
+    guard bytes.count > pieceSize else { return bytes }
+    let piece = bytes.prefix(pieceSize)
+    return piece.lastIndex(of: 0x0A).map { piece[...$0] } ?? piece
   }
 
   package func write(line: String) { write(Array("\(line)\n".utf8)) }

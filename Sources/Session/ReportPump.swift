@@ -86,6 +86,9 @@ package final class ReportPump: Sendable {
     }
   }
 
+  /// Calls `body` on the queue of the reports when they have written what they were given before.
+  package func whenIdle(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
+
   /// Asks the reports again when they want to be woken, after a change that is no event of the run.
   package func poke() { queue.async { [weak self] in self?.setAlarm() } }
 

@@ -1,3 +1,5 @@
+import Basics
+import CTerminal
 import Dashboard
 import Foundation
 import JobModel
@@ -37,14 +39,20 @@ package final class RunSession {
     }
   }
 
-  private let feed: any JobFeed
+  nonisolated private let feed: any JobFeed
   private let display: Display
   private let view: (any LiveView)?
+  nonisolated private let hasView: Bool
   private let pump: ReportPump
+  /// The trace is written apart from the output, whose reader may be slow.
+  private let tracePump: ReportPump?
   private let exit: @MainActor (Int32) -> Void
   private let closing: @MainActor (Run) -> [String]
   private let cleanUp: @MainActor () -> Void
-  private var stop = StopSequence()
+  nonisolated private let stop: StopController
+  private var traceFailure: String?
+  /// The number of pumps that have not seen the end of the run.
+  private var pumping = 0
   private var hasEnded = false
   private var window: (any DispatchSourceSignal)?
 
@@ -52,39 +60,85 @@ package final class RunSession {
   ///
   /// `closing` gives lines to print after those of the reports; `cleanUp` is called once, before `exit`.
   /// `view` is there when the interface is the dashboard. By default the run ends when the person leaves the view, or
-  /// without a view when no job can change any more.
+  /// without a view when no job can change any more. `abandon` ends the process where a signal has ended the run and the
+  /// session can't leave, because nobody reads its output; it is called on another queue.
   package init(
     _ feed: any JobFeed, display: Display, view: (any LiveView)? = nil,
     closing: @escaping @MainActor (Run) -> [String] = { _ in [] }, cleanUp: @escaping @MainActor () -> Void = {},
-    end: ReportPump.EndCondition? = nil, exit: @escaping @MainActor (Int32) -> Void
+    end: ReportPump.EndCondition? = nil, clock: any OperationClock = .system,
+    abandon: @escaping @Sendable (Int32) -> Void = RunSession.exitAtOnce, exit: @escaping @MainActor (Int32) -> Void
   ) {
     self.feed = feed
     self.display = display
     self.view = view
+    hasView = view != nil
     self.closing = closing
     self.cleanUp = cleanUp
     self.exit = exit
     pump = ReportPump(feed, reports: Self.reports(display), end: end ?? (view == nil ? .complete : .stopped))
+    tracePump = display.trace.map { trace in
+      ReportPump(feed, reports: [TraceReport { trace.write($0) }], end: .stopped)
+    }
+    stop = StopController(feed, clock: clock, abandon: abandon)
+  }
+
+  /// Restores the terminal and ends the process without a further write.
+  package nonisolated static func exitAtOnce(_ status: Int32) {
+    terminal_guard_restore()
+    _exit(status)
   }
 
   /// Subscribes to the run, opens the view, then calls `start`; if the screen can't be used it throws and starts nothing.
   package func begin(_ start: () -> Void) throws {
     display.output.whenLost { [weak self] failure in onMain(self) { $0.loseOutput(failure) } }
-    pump.start(
-      whenEnding: { [weak self] in onMain(self) { $0.finish() } },
-      whenFinished: { [weak self] run in onMain(self) { $0.end(run) } })
+    display.trace?.whenLost { [weak self] failure in onMain(self) { $0.loseTrace(failure) } }
+    pumping = tracePump == nil ? 1 : 2
+    let whenFinished: @Sendable (Run) -> Void = { [weak self] run in onMain(self) { $0.pumpHasFinished(run) } }
+    pump.start(whenEnding: { [weak self] in onMain(self) { $0.finish() } }, whenFinished: whenFinished)
+    tracePump?.start(whenEnding: {}, whenFinished: whenFinished)
     try view?.run { [weak self] end in self?.viewHasLeft(end) }
     openStream()
     start()
+    let (pump, outputs) = (pump, [display.output, display.errors, display.trace].compactMap(\.self))
+    let holdsTerminal = holdsTerminal
+    let early = stop.begin(
+      StopController.Session(
+        whenIdle: { body in pump.whenIdle { DispatchQueue.main.async(execute: body) } },
+        written: { outputs.reduce(0) { $0 + $1.written } },
+        // A terminal that was held is not touched any more once it is restored.
+        discard: {
+          if holdsTerminal { return terminal_guard_discard() }
+          return outputs.reduce(false) { $1.discard() || $0 }
+        }))
+    for cause in early { receive(cause) }
   }
 
-  /// Handles a signal, or an event with the same effect.
-  package func receive(_ cause: StopSequence.Cause) {
+  /// Handles an event with the effect of a signal.
+  package func receive(_ cause: StopSequence.Cause) { perform(react(to: cause), cause) }
+
+  /// Handles a signal, from any thread; waits for neither the main queue nor an output.
+  package nonisolated func receiveSignal(_ cause: StopSequence.Cause) {
+    let actions = react(to: cause)
+    onMain(self) { $0.perform(actions, cause) }
+  }
+
+  nonisolated private func react(to cause: StopSequence.Cause) -> [StopSequence.Action] {
     // Ctrl-C closes a dashboard whose run is complete.
-    if view != nil, cause == .interrupt, stop.signal == nil, feed.snapshot.isComplete { return finish() }
-    for action in stop.receive(cause) {
+    if hasView, cause == .interrupt, stop.signal == nil {
+      let run = feed.snapshot
+      if run.isComplete, run.summary == nil {
+        stop.countInterrupt()
+        finish()
+        return []
+      }
+    }
+    return stop.receive(cause)
+  }
+
+  private func perform(_ actions: [StopSequence.Action], _ cause: StopSequence.Cause) {
+    for action in actions {
       switch action {
-      case .send(let command): feed.send(command)
+      case .send: break
       case .announce(let level):
         // The dashboard has a banner for it, and a closed output has no reader.
         guard view == nil, cause != .outputClosed else { continue }
@@ -106,7 +160,7 @@ package final class RunSession {
 
   private func openStream() {
     guard let stream = display.stream else { return }
-    stream.open()
+    stream.open { [pump] in pump.poke() }
     let window = DispatchSource.makeSignalSource(signal: SIGWINCH, queue: .main)
     window.setEventHandler { [pump] in
       stream.invalidate()
@@ -127,7 +181,7 @@ package final class RunSession {
   /// Ends the session at once, even if jobs execute.
   package func detach(status: Int32) { leave(status) }
 
-  private func finish() { feed.send(.finish(signal: stop.signal)) }
+  nonisolated private func finish() { feed.send(.finish(signal: stop.signal)) }
 
   private func viewHasLeft(_ end: Departure) {
     switch end {
@@ -145,6 +199,16 @@ package final class RunSession {
       display.errors.write(line: "opdash: can't write standard output: \(String(cString: strerror(failure)))")
     }
     receive(.outputClosed)
+  }
+
+  /// The run goes on; the status tells at its end.
+  private func loseTrace(_ failure: Int32) {
+    traceFailure = "opdash: can't write \(display.trace?.name ?? ""): \(String(cString: strerror(failure)))"
+  }
+
+  private func pumpHasFinished(_ run: Run) {
+    pumping -= 1
+    if pumping == 0 { end(run) }
   }
 
   private func end(_ run: Run) {
@@ -168,22 +232,21 @@ package final class RunSession {
     view?.close()
     window?.cancel()
     display.stream?.close()
+    if let traceFailure { display.errors.write(line: traceFailure) }
     cleanUp()
-    exit(status)
+    stop.close()
+    exit(traceFailure != nil && status == ExitStatus.success ? ExitStatus.jobFailed : status)
   }
 
   private static func reports(_ display: Display) -> [any Report] {
     let (output, errors) = (display.output, display.errors)
-    var reports: [any Report] =
-      switch display.interface {
-      case .dashboard: []
-      case .inline: display.stream.map { [InlineReport($0, paint: display.outputPaint)] } ?? []
-      case .plain: [PlainReport(paint: display.outputPaint) { output.write($0) }]
-      case .json: [JSONReport { output.write($0) }]
-      case .quiet: [QuietReport(paint: display.errorPaint) { errors.write($0) }]
-      }
-    if let trace = display.trace { reports.append(TraceReport { trace.write($0) }) }
-    return reports
+    return switch display.interface {
+    case .dashboard: []
+    case .inline: display.stream.map { [InlineReport($0, paint: display.outputPaint)] } ?? []
+    case .plain: [PlainReport(paint: display.outputPaint) { output.write($0) }]
+    case .json: [JSONReport { output.write($0) }]
+    case .quiet: [QuietReport(paint: display.errorPaint) { errors.write($0) }]
+    }
   }
 }
 

@@ -1,44 +1,57 @@
+import Basics
 import CTerminal
 import Dispatch
 import Foundation
 
-/// Delivers signals on the main queue; from `add` on, none is lost.
-@MainActor
-package final class SignalSources {
-  private var receivers: [Int32: @MainActor () -> Void] = [:]
+/// Delivers signals on a queue that waits for nothing; from `add` on, none is lost.
+package final class SignalSources: @unchecked Sendable {
+  // Safe: all is constant or locked, and dispatch sources may be cancelled from any thread.
+  private typealias Action = @convention(c) (Int32) -> Void
+
+  private let receivers = Lock<[Int32: @Sendable () -> Void]>([:])
   private let pipe: Int32
-  /// The previous action of SIGPIPE.
-  private let brokenPipe: (@convention(c) (Int32) -> Void)?
   private let source: (any DispatchSourceRead)?
+  /// The previous actions of signals that only report that a write fails.
+  private let failedWrites: [(signal: Int32, action: Action?)]
 
   /// Handles SIGINT, SIGTERM and SIGHUP; a signal that was ignored at the start, as by nohup, stays ignored.
-  package init(_ receive: @escaping @MainActor (StopSequence.Cause) -> Void) {
-    // A write to a closed pipe must fail instead of ending the program while jobs execute.
-    brokenPipe = signal(SIGPIPE, SIG_IGN)
+  ///
+  /// `receive` is called on the queue of the signals and must not block.
+  package init(_ receive: @escaping @Sendable (StopSequence.Cause) -> Void) {
+    // A write to a closed pipe, or past the limit of file sizes, must fail instead of ending the program while jobs execute.
+    failedWrites = [SIGPIPE, SIGXFSZ].map { ($0, signal($0, SIG_IGN)) }
     pipe = signal_pipe_open()
     // Without a free descriptor the signals keep their default actions.
-    source = pipe < 0 ? nil : DispatchSource.makeReadSource(fileDescriptor: pipe, queue: .main)
-    source?.setEventHandler { [weak self] in MainActor.assumeIsolated { self?.read() } }
+    source =
+      pipe < 0
+      ? nil : DispatchSource.makeReadSource(fileDescriptor: pipe, queue: DispatchQueue(label: "opdash.signals"))
+    source?.setEventHandler { [weak self] in self?.read() }
     source?.activate()
     let causes: [(Int32, StopSequence.Cause)] = [(SIGINT, .interrupt), (SIGTERM, .terminate), (SIGHUP, .hangup)]
     for (number, cause) in causes where signal_is_ignored(number) == 0 {
-      add(number) { receive(cause) }
+      watch(number) { receive(cause) }
     }
   }
 
-  /// Replaces the action of signal `number` by a call of `receive`.
-  package func add(_ number: Int32, _ receive: @escaping @MainActor () -> Void) {
+  /// Replaces the action of signal `number` by a call of `receive` on the main queue.
+  package func add(_ number: Int32, _ receive: @escaping @MainActor @Sendable () -> Void) {
+    watch(number) { DispatchQueue.main.async { MainActor.assumeIsolated(receive) } }
+  }
+
+  private func watch(_ number: Int32, _ receive: @escaping @Sendable () -> Void) {
     guard source != nil else { return }
-    receivers[number] = receive
+    receivers.withLock { $0[number] = receive }
     _ = signal_pipe_watch(number)
   }
 
   /// Restores the previous action of every signal.
   package func close() {
-    for number in receivers.keys { signal_pipe_unwatch(number) }
-    receivers = [:]
+    receivers.withLock { receivers in
+      for number in receivers.keys { signal_pipe_unwatch(number) }
+      receivers = [:]
+    }
     source?.cancel()
-    signal(SIGPIPE, brokenPipe)
+    for (number, action) in failedWrites { signal(number, action) }
   }
 
   private func read() {
@@ -46,7 +59,7 @@ package final class SignalSources {
     while true {
       let count = Foundation.read(pipe, &numbers, numbers.count)
       guard count > 0 else { return }
-      for number in numbers.prefix(count) { receivers[Int32(number)]?() }
+      for number in numbers.prefix(count) { receivers.withLock { $0[Int32(number)] }?() }
     }
   }
 }

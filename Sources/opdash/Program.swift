@@ -34,6 +34,8 @@ struct Program {
   var output: Output
   var errors: Output
   var parts: Parts
+  /// Ends the process at once; see `RunSession`.
+  var abandon: @Sendable (Int32) -> Void = RunSession.exitAtOnce
   var exit: @MainActor (Int32) -> Void
 
   /// Executes a command line; `exit` is called now or at the end of the run.
@@ -127,7 +129,8 @@ struct Program {
       interface, of: plan.source, settings: settings, environment, output: output, errors: errors, trace: trace)
     let view = interface == .dashboard ? try parts.makeView(feed, display.viewOptions) : nil
     let session = RunSession(
-      feed, display: display, view: view, closing: plan.closing, cleanUp: plan.cleanUp, exit: exit)
+      feed, display: display, view: view, closing: plan.closing, cleanUp: plan.cleanUp, abandon: abandon,
+      exit: exit)
     parts.watchSignals(session)
     try session.begin(start)
   }

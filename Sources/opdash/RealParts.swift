@@ -23,7 +23,7 @@ extension Program.Parts {
       return try String(contentsOfFile: path, encoding: .utf8)
     },
     watchSignals: { session in
-      let signals = SignalSources { session.receive($0) }
+      let signals = SignalSources { session.receiveSignal($0) }
       if session.holdsTerminal { signals.add(SIGTSTP) { session.suspend() } }
       RealParts.session = session
       RealParts.signals = signals

@@ -4,15 +4,30 @@ import JobModel
 import Processes
 import Session
 
+// A file that is opened later must not become a standard stream: a stream that is closed can be neither read nor written.
+for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) < 0 {
+  _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
+}
+
+// A crash ends the program at once, and so the jobs: the runtime's reporter would stop at a question while they execute.
+if getenv("SWIFT_BACKTRACE").map({ $0.pointee == 0 }) ?? true {
+  for number in [SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV] { signal(number, SIG_DFL) }
+}
+
 if let shortage = StartCheck.shortage() {
   Output.standardError.write(line: "opdash: \(shortage)")
   Foundation.exit(ExitStatus.usage)
 }
-// First, so that a signal from here on ends the jobs too.
-ProcessSupervisor.shared.start()
+
+// Before the rest, so that a signal from here on ends the jobs too.
+ProcessSupervisor.shared.start(atEnd: CrashedTerminal.restorer())
 
 let program = Program(
   environment: .current(), output: .standardOutput, errors: .standardError, parts: .real,
+  abandon: { status in
+    ProcessSupervisor.shared.endAll()
+    RunSession.exitAtOnce(status)
+  },
   exit: { status in
     ProcessSupervisor.shared.endAll()
     Foundation.exit(status)

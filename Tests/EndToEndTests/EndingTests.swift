@@ -129,9 +129,8 @@ import Testing
     kill(pty.child.pid, signal)
     #expect(pty.waitUntil(within: Workplace.patience) { $0.ending == .signalled(signal) })
     #expect(isNothingLeft())
-    // Only what cannot be caught leaves the terminal as it was.
-    guard signal != SIGKILL else { return }
-    pty.pump()
+    // The guardian restores the terminal after SIGKILL.
+    #expect(pty.waitUntil(within: 5) { $0.leftModes == [] })
     #expect(pty.text.components(separatedBy: "\u{1B}[?1049l").count == 2)
     let end = pty.modes
     #expect(end.c_lflag == modes.c_lflag && end.c_iflag == modes.c_iflag && end.c_oflag == modes.c_oflag)

@@ -39,6 +39,31 @@ enum ProcessTable {
     return waits
   }
 
+  /// Whether a thread of the process waits for a terminal to take its output.
+  static func isBlockedByTerminal(_ pid: pid_t) -> Bool { waits(pid, in: "tty_write") || waits(pid, in: "wait_woken") }
+
+  /// Whether a thread of the process waits in a function of the kernel whose name contains this.
+  static func waits(_ pid: pid_t, in function: String) -> Bool {
+    ((try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task")) ?? []).contains { thread in
+      text("/proc/\(pid)/task/\(thread)/wchan")?.contains(function) == true
+    }
+  }
+
+  /// Whether a signal waits to be handled by a process.
+  static func hasPending(_ pid: pid_t, _ signal: Int32) -> Bool {
+    let line = text("/proc/\(pid)/status")?.split(separator: "\n").first { $0.hasPrefix("ShdPnd:") }
+    let mask = line?.split(whereSeparator: \.isWhitespace).last.flatMap { UInt64($0, radix: 16) } ?? 0
+    return mask & (1 << UInt64(signal - 1)) != 0
+  }
+
+  /// The guardians among the processes that were started with this variable in their environment.
+  static func guardians(_ variable: String) -> [pid_t] {
+    pids.filter { pid in
+      text("/proc/\(pid)/comm") == "job-guardian\n" && isAlive(pid)
+        && text("/proc/\(pid)/environ")?.split(separator: "\0").contains(Substring(variable)) == true
+    }
+  }
+
   static func children(of pid: pid_t) -> [pid_t] {
     pids.filter { child in
       guard let stat = text("/proc/\(child)/stat"), let end = stat.lastIndex(of: ")") else { return false }

@@ -56,8 +56,17 @@ final class Workplace: Sendable {
 
   /// Opens the dashboard on a bare terminal.
   func pty(columns: Int = 80, rows: Int = 24, _ words: String..., environment: [String: String] = [:]) throws -> Pty {
+    try pty(columns: columns, rows: rows, words: words, environment: environment)
+  }
+
+  /// As the other one; `redirection` is the shell's.
+  func pty(
+    columns: Int = 80, rows: Int = 24, words: [String], environment: [String: String] = [:], redirection: String = ""
+  ) throws -> Pty {
     let term = ["TERM": "xterm-256color"].merging(environment) { $1 }
-    return try Pty(command(words), environment: variables.merging(term) { $1 }, columns: columns, rows: rows)
+    var command = command(words)
+    command[2] += " \(redirection)"
+    return try Pty(command, environment: variables.merging(term) { $1 }, columns: columns, rows: rows)
   }
 
   /// Starts opdash off a terminal, its outputs going to files.

@@ -103,6 +103,18 @@ private let probe = Built.product("terminal-probe")
     }
   }
 
+  @Test(arguments: [SIGABRT, SIGSEGV, SIGUSR1])
+  func aTerminalThatNobodyReadsDoesNotKeepACrashFromEnding(_ signal: Int32) throws {
+    let pty = try pty()
+    #expect(pty.leftModes.isSuperset(of: [25, 1049, 1002, 1006, 2004]))
+    pty.clog()
+    kill(pty.child.pid, signal)
+    #expect(eventually(within: 10) { pty.checkEnding() == .signalled(signal) })
+    #expect(pty.modes.c_lflag & tcflag_t(ICANON | ECHO) == tcflag_t(ICANON | ECHO))
+    pty.pump()
+    #expect(pty.leftModes == [])
+  }
+
   @Test func theModesAreTheShellsAgain() throws {
     for key in ["Q", "E", "A", "!"] {
       let pty = try pty()

@@ -42,6 +42,33 @@ import Testing
     close(pipe.reading)
   }
 
+  @Test func aLongTextIsWrittenInPiecesOfWholeLines() throws {
+    // Each write is a packet of its own.
+    var ends: [Int32] = [-1, -1]
+    #if os(Linux)
+    try #require(socketpair(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0, &ends) == 0)
+    #else
+    try #require(socketpair(AF_UNIX, SOCK_DGRAM, 0, &ends) == 0)
+    #endif
+    defer { for end in ends { close(end) } }
+    let text = (1...800).map { "line \($0) of the text\n" }.joined() + String(repeating: "x", count: 5000)
+    let output = Output(ends[0])
+    output.write(Array(text.utf8))
+    #expect(output.written == text.utf8.count)
+    var received = ""
+    var pieces: [Int] = []
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    while received.utf8.count < text.utf8.count {
+      let count = read(ends[1], &buffer, buffer.count)
+      try #require(count > 0)
+      received += String(decoding: buffer.prefix(count), as: UTF8.self)
+      if !received.hasSuffix("x") { #expect(received.hasSuffix("\n")) }
+      pieces.append(count)
+    }
+    #expect(received == text)
+    #expect(pieces.allSatisfy { $0 <= 4096 } && pieces.count < 8)
+  }
+
   @Test func aReaderThatHasGoneIsToldOnce() throws {
     let pipe = try Pipe()
     close(pipe.reading)

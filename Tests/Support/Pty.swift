@@ -12,6 +12,7 @@ package final class Pty {
   private var master: Int32
   // Held open so that the modes can still be read when the program has gone.
   private let slave: Int32
+  private let path: String
 
   package init(
     _ arguments: [String], environment: [String: String], columns: Int = 80, rows: Int = 24
@@ -20,6 +21,7 @@ package final class Pty {
     _ = fcntl(master, F_SETFD, FD_CLOEXEC)
     _ = fcntl(master, F_SETFL, O_NONBLOCK)
     self.master = master
+    self.path = path
     slave = Foundation.open(path, O_RDWR | O_NOCTTY | O_CLOEXEC)
     Self.setSize(master, columns, rows)
     child = try ChildProcess(arguments, environment: environment, terminal: path)
@@ -38,13 +40,30 @@ package final class Pty {
 
   /// Reads new output, and whether the program has ended.
   package func pump() {
-    if ending == nil { ending = child.ending() }
+    checkEnding()
     var buffer = [UInt8](repeating: 0, count: 65536)
     while master >= 0 {
       let count = read(master, &buffer, buffer.count)
       guard count > 0 else { break }
       output += buffer.prefix(count)
     }
+  }
+
+  /// Whether the program has ended, without reading its output.
+  @discardableResult
+  package func checkEnding() -> ChildProcess.Ending? {
+    if ending == nil { ending = child.ending() }
+    return ending
+  }
+
+  /// Fills the terminal's buffer, so that whatever else is written waits until `pump`.
+  package func clog() {
+    let writer = Foundation.open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
+    defer { close(writer) }
+    let filling = [UInt8](repeating: 0x20, count: 4096)
+    var ready = pollfd(fd: writer, events: Int16(POLLOUT), revents: 0)
+    // The terminal moves what it has taken from one buffer to another, which makes room again.
+    repeat { while write(writer, filling, filling.count) > 0 {} } while poll(&ready, 1, 100) > 0
   }
 
   /// The output since the last `take`.
@@ -86,6 +105,27 @@ package final class Pty {
     tcsetattr(slave, TCSANOW, &own)
     var count: Int32 = 0
     return ioctl(slave, UInt(FIONREAD), &count) == 0 ? Int(count) : -1
+  }
+
+  /// The modes as `stty -g` prints them, to be compared.
+  package var modeNumbers: [UInt32] {
+    let modes = modes
+    let characters = withUnsafeBytes(of: modes.c_cc) { $0.map { UInt32($0) } }
+    let flags = [modes.c_iflag, modes.c_oflag, modes.c_cflag, modes.c_lflag]
+    return flags.map { UInt32(truncatingIfNeeded: $0) } + characters
+  }
+
+  /// The private modes (DECSET) that the program has set and not reset, and the cursor's if it is hidden.
+  package var leftModes: Set<Int> {
+    var left: Set<Int> = []
+    for match in text.matches(of: /\u{1B}\[\?([0-9;]+)([hl])/) {
+      for number in match.output.1.split(separator: ";").compactMap({ Int($0) }) {
+        // The cursor (25) and wrapping (7) are on by default.
+        let isDefault = (match.output.2 == "h") == [7, 25].contains(number)
+        if isDefault { left.remove(number) } else { left.insert(number) }
+      }
+    }
+    return left
   }
 
   package var modes: termios {

@@ -126,8 +126,13 @@ pid_t cprocess_newest(void);
 
 /// Starts a process that kills this run's processes when this process has ended, however it ends.
 ///
-/// Returns its pid, or a negative errno.
+/// If it is killed itself, another one takes its place. Returns its pid, or a negative errno.
 pid_t cprocess_guardian_start(const char *cookie);
+
+/// Has the guardian call `body` once this process has ended, however it ends, before it kills the processes.
+///
+/// To be called before the guardian starts. `body` executes in a fork of this process: system calls only.
+void cprocess_guardian_at_end(void (*body)(void));
 
 enum { cprocess_guardian_capacity = 1 << 16 };
 

@@ -1,8 +1,10 @@
 #pragma once
+#include <stdbool.h>
 #include <stddef.h>
 #include <termios.h>
 
-/// Has the terminal restored when the process ends by exit, by an unhandled signal or by a fault, though not by SIGKILL.
+/// Has the terminal restored when the process ends by exit, by an unhandled signal or by a fault; for SIGKILL, see
+/// `terminal_guard_restore_killed`.
 ///
 /// `bytes` are written to `fd`, then `shell` becomes its mode. Arming again replaces both. Handlers are installed
 /// once, over default actions or those of a crash reporter, which is called afterwards. Call it from one thread at a
@@ -13,21 +15,43 @@ int terminal_guard_arm(int fd, const struct termios *shell, const char *bytes, s
 /// For the thread that serves the UI, which may change from call to call.
 void terminal_guard_thread(void);
 
-/// Disarms: the terminal has been restored by other means.
+/// Disarms: the terminal has been restored by other means. After `terminal_guard_discard` it is restored once more,
+/// because the discarded output may have ended a mode.
 void terminal_guard_disarm(void);
 
 /// Restores the terminal now if armed, and disarms. Safe in a signal handler.
+///
+/// Waits half a second at most: on a terminal that nobody reads, output that was not read is discarded to make room.
 void terminal_guard_restore(void);
+
+/// Discards the output that the reader of a full terminal has not read, so that a thread that waits in `write` goes on, at
+/// least as far as the next bufferful. Returns false, and does nothing, if it is not full or another program has it.
+bool terminal_discard(int fd);
+
+/// The same on the armed terminal, which is restored once more when it is disarmed.
+bool terminal_guard_discard(void);
+
+/// Keeps the guard's state in memory that processes forked from now on share, for `terminal_guard_restore_killed` in one
+/// of them. Call it before arming.
+void terminal_guard_share(void);
+
+/// Restores the terminal of the program that has armed the guard and has been killed; for a process forked from it.
+///
+/// Does nothing if another program has the terminal by now; where the shell has it back, only the screen is restored.
+void terminal_guard_restore_killed(void);
 
 /// Stops the process group as ^Z does; returns when it continues, or at once if no shell could continue it.
 void terminal_stop_group(void);
 
+/// Whether a process group other than this one is in the foreground of the terminal.
+bool terminal_is_taken(int fd);
+
 /// The column count and row count of the terminal; 80 and 24 if they are unknown.
 void terminal_get_size(int fd, int *columns, int *rows);
 
-/// Writes all bytes; a full descriptor is waited for, each time `patience` milliseconds at most, -1 for ever.
+/// Writes all bytes; a full non-blocking descriptor is waited for, `patience` milliseconds at most, -1 for ever.
 ///
-/// Returns 0 or an errno. Safe in a signal handler with a patience of 0.
+/// Returns 0 or an errno. Safe in a signal handler.
 int terminal_write(int fd, const void *bytes, size_t length, int patience);
 
 /// Whether the signal has its default action, or is ignored.

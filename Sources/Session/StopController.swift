@@ -1,0 +1,224 @@
+import Basics
+import Dispatch
+import JobModel
+
+/// Stops a run on signals, and has the process leave it where an output that nobody reads keeps the session from doing so.
+///
+/// Waits for neither the main queue nor an output. Any thread may call it.
+final class StopController: Sendable {
+  /// How long an output may take nothing before its reader is taken for gone.
+  static let patience: Duration = .milliseconds(800)
+  /// How long the session may then take to leave while the terminal's unread output is discarded.
+  static let lastPatience: Duration = .milliseconds(400)
+  private static let discardInterval: Duration = .milliseconds(5)
+
+  /// The session, as the controller needs it; no closure blocks.
+  struct Session: Sendable {
+    /// Calls the closure once every queue that writes has done what was enqueued before.
+    var whenIdle: @Sendable (@escaping @Sendable () -> Void) -> Void
+    /// The number of bytes that the outputs have taken.
+    var written: @Sendable () -> Int
+    /// Discards what the reader of a full terminal has not read, so that writers go on; returns whether there was one.
+    var discard: @Sendable () -> Bool
+  }
+
+  private struct State {
+    var sequence = StopSequence()
+    var interrupts = 0
+    /// Nil before the run has begun.
+    var session: Session?
+    /// The causes that came before.
+    var early: [StopSequence.Cause] = []
+    var subscription: JobSubscription?
+    var isWatchingEnd = false
+    var isWatchingOutputs = false
+    /// The status to leave with, once the session should leave.
+    var status: Int32?
+    var isClosed = false
+  }
+
+  private let feed: any JobFeed
+  private let clock: any OperationClock
+  private let abandon: @Sendable (Int32) -> Void
+  private let queue = DispatchQueue(label: "opdash.stop")
+  private let state = Lock(State())
+
+  /// `abandon` ends the process.
+  init(_ feed: any JobFeed, clock: any OperationClock, abandon: @escaping @Sendable (Int32) -> Void) {
+    self.feed = feed
+    self.clock = clock
+    self.abandon = abandon
+  }
+
+  /// The signal that has stopped the run.
+  var signal: Int32? { state.withLock(\.sequence.signal) }
+
+  /// The status that the session should have left with by now.
+  var status: Int32? { state.withLock(\.status) }
+
+  /// From now on causes are handled; returns those that came before, to be received again.
+  func begin(_ session: Session) -> [StopSequence.Cause] {
+    state.withLock { state in
+      state.session = session
+      defer { state.early = [] }
+      return state.early
+    }
+  }
+
+  /// Sends the commands of a signal; returns the other actions, which are the session's.
+  func receive(_ cause: StopSequence.Cause) -> [StopSequence.Action] {
+    let next = state.withLock { state -> [StopSequence.Action]? in
+      guard state.session != nil else {
+        state.early.append(cause)
+        return nil
+      }
+      if cause == .interrupt { state.interrupts += 1 }
+      let actions = state.sequence.receive(cause)
+      // The first of three may have closed a dashboard whose run was complete.
+      guard state.interrupts >= 3, let signal = state.sequence.signal else { return actions }
+      return [.leave(status: ExitStatus.signal(signal))]
+    }
+    guard let actions = next else {
+      giveUpBeginning(cause)
+      return []
+    }
+    for action in actions {
+      switch action {
+      case .send(let command): feed.send(command)
+      case .announce: break
+      case .leave(let status): expectToLeave(status)
+      }
+    }
+    if cause == .terminate || cause == .hangup { watchEnd() }
+    return actions
+  }
+
+  /// Counts an interrupt that `receive` was not called for.
+  func countInterrupt() { state.withLock { $0.interrupts += 1 } }
+
+  /// The session has left: the process goes on, or ends otherwise.
+  func close() {
+    let subscription = state.withLock { state in
+      state.isClosed = true
+      return state.subscription.take()
+    }
+    subscription?.cancel()
+  }
+
+  private var openSession: Session? { state.withLock { $0.isClosed ? nil : $0.session } }
+
+  // MARK: The end
+
+  /// Where the screen can't even be opened, nothing has started.
+  private func giveUpBeginning(_ cause: StopSequence.Cause) {
+    after(Self.patience) { controller in
+      guard controller.state.withLock({ $0.session == nil && !$0.isClosed }) else { return }
+      controller.abandon(ExitStatus.signal(cause.signal))
+    }
+  }
+
+  /// Ends the run once nothing executes, or has the process leave when the grace of what executes is over.
+  private func watchEnd() {
+    let isFirst = state.withLock { state in
+      defer { state.isWatchingEnd = true }
+      return !state.isWatchingEnd
+    }
+    guard isFirst, let signal else { return }
+    watchOutputs()
+    let subscription = feed.subscribe(on: queue) { [weak self] events in
+      if events.contains(where: \.fact.mayEndRun) { self?.checkEnd() }
+    }
+    state.withLock { $0.subscription = subscription }
+    let run = subscription.snapshot
+    let grace = run.ids.filter { run[$0].state.isActive }.map { run[$0].job.work.grace }.max() ?? .zero
+    after(grace + Self.patience) { $0.expectToLeave(ExitStatus.signal(signal)) }
+    checkEnd()
+  }
+
+  private func checkEnd() {
+    let run = feed.snapshot
+    if let summary = run.summary {
+      expectToLeave(summary.exit)
+    } else if run.stopping != nil, run.counts.active == 0 {
+      // The session does the same, if its queue comes round.
+      feed.send(.finish(signal: signal))
+    }
+  }
+
+  /// From now on the session should leave with this status.
+  private func expectToLeave(_ status: Int32) {
+    state.withLock { $0.status = $0.status ?? status }
+    watchOutputs()
+  }
+
+  private func watchOutputs() {
+    let isFirst = state.withLock { state in
+      defer { state.isWatchingOutputs = true }
+      return !state.isWatchingOutputs
+    }
+    if isFirst { checkOutputs() }
+  }
+
+  /// Sees whether the outputs are read, again and again until the session leaves.
+  ///
+  /// Where a terminal is not, its output is discarded, so that the jobs' output is taken and the session may leave in order.
+  /// Where that does not help either, a session that should leave is abandoned.
+  private func checkOutputs(isDiscarding: Bool = false) {
+    guard let session = openSession else { return }
+    let (written, status) = (session.written(), self.status)
+    let isIdle = Lock(false)
+    session.whenIdle { isIdle.withLock { $0 = true } }
+    let check: @Sendable (StopController, Bool) -> Void = { controller, hasDiscarded in
+      // What was discarded counts as written.
+      let isStuck = !isIdle.withLock { $0 } && (hasDiscarded || session.written() == written)
+      if isDiscarding, isStuck, let status {
+        controller.abandon(status)
+      } else {
+        controller.checkOutputs(isDiscarding: isStuck || hasDiscarded)
+      }
+    }
+    if isDiscarding {
+      discardOutput(times: Int(Self.lastPatience / Self.discardInterval), session, check)
+    } else {
+      after(Self.patience) { check($0, false) }
+    }
+  }
+
+  private func discardOutput(
+    times: Int, _ session: Session, before: Bool = false, _ body: @escaping @Sendable (StopController, Bool) -> Void
+  ) {
+    let hasDiscarded = session.discard() || before
+    after(Self.discardInterval) { controller in
+      guard controller.openSession != nil else { return }
+      guard times > 1 else { return body(controller, hasDiscarded) }
+      controller.discardOutput(times: times - 1, session, before: hasDiscarded, body)
+    }
+  }
+
+  private func after(_ delay: Duration, _ body: @escaping @Sendable (StopController) -> Void) {
+    // Without a way to cancel it: `isClosed` makes it do nothing.
+    _ = clock.schedule(after: delay, on: queue) { [weak self] in if let self { body(self) } }
+  }
+}
+
+extension JobFact {
+  /// Whether the run may end soon after it.
+  fileprivate var mayEndRun: Bool {
+    switch self {
+    case .jobState, .stopRequested, .runFinished: true
+    default: false
+    }
+  }
+}
+
+extension JobWork {
+  /// The time from the stop signal to SIGKILL.
+  fileprivate var grace: Duration {
+    switch self {
+    case .shell(let work): work.stop.grace
+    // It ends as it likes.
+    case .operation: ShellWork.Stop().grace
+    case .download, .upload, .simulate: .zero
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import Foundation
+import Support
+import Testing
+
+/// Outputs that can't be written, and standard streams that are closed.
+@Suite(.timeLimit(.minutes(1))) struct OutputFaultTests {
+  private let place: Workplace
+
+  init() throws {
+    place = try Workplace()
+    try place.write("jobs: { one: { run: echo spoken }, two: { needs: [one], run: touch done } }", to: "two.yml")
+  }
+
+  @Test(arguments: ["plain", "quiet", "json"])
+  func aTraceThatCannotBeWrittenIsSaidAndTheStatusTells(_ interface: String) throws {
+    let full = try fullDisk()
+    let run = try place.run("run", "two.yml", "--ui", interface, "--trace", full)
+    #expect(run.ending() == .exited(1))
+    #expect(run.errorText.hasSuffix("opdash: can't write \(full): No space left on device\n"), "\(run.errorText)")
+    // The jobs are not to blame.
+    #expect(place.has("done"))
+  }
+
+  /// A file on a disk without room: the limit of file sizes can't be used, because it is said in other words.
+  private func fullDisk() throws -> String { "/dev/full" }
+
+  @Test func aTraceThatCannotGrowIsSaid() throws {
+    let jobs = (1...200).map { "job\($0): { run: 'true' }" }.joined(separator: ", ")
+    try place.write("jobs: { \(jobs) }", to: "many.yml")
+    let run = try place.script("ulimit -f 8; exec $OPDASH run many.yml --ui quiet --trace trace.json")
+    #expect(run.ending() == .exited(1))
+    #expect(run.errorText.hasSuffix("trace.json: File too large\n"), "\(run.errorText)")
+  }
+
+  @Test(arguments: ["1>&-", "2>&-", "1>&- 2>&-", "0<&- 1>&- 2>&-", "0<&-"])
+  func withClosedStreamsTheFilesHoldTheirOwn(_ closing: String) throws {
+    let run = try place.script("exec $OPDASH run two.yml --trace trace.json \(closing)")
+    #expect(run.ending() != nil)
+    let trace = try #require(place.contents("trace.json"))
+    let text = String(decoding: trace, as: UTF8.self)
+    #expect((try? JSONSerialization.jsonObject(with: trace)) is [Any], "\(text)")
+    #expect(!text.contains("opdash") && !text.contains("started"), "\(text)")
+    if !closing.contains("1>&-") { #expect(place.has("done") && run.ending() == .exited(0)) }
+  }
+}

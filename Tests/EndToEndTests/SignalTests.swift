@@ -1,0 +1,105 @@
+import Foundation
+import Support
+import Testing
+
+/// Every signal that ends a program, in each interface that changes the terminal's modes.
+@Suite(.timeLimit(.minutes(3))) struct SignalTests {
+  private let place: Workplace
+  private let marker = ProcessTable.marker()
+
+  init() throws {
+    place = try Workplace()
+    try place.write("jobs: { nap: { run: [sleep, \"\(marker)\"] } }", to: "nap.yml")
+  }
+
+  /// Those that end the run in order are the exit status; all others end the program themselves.
+  private static let handled = [SIGINT, SIGTERM, SIGHUP]
+  private static let signals: [Int32] = {
+    var signals = handled
+    signals += [SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS]
+    signals += [SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGKILL]
+    #if os(Linux)
+    // SIGSTKFLT, and two of the real-time ones.
+    signals += [16, SIGPOLL, SIGPWR, 40, 64]
+    #endif
+    return signals
+  }()
+
+  @Test(arguments: ["tui", "inline"], signals)
+  func theTerminalIsRestoredAndNothingIsLeft(_ interface: String, _ signal: Int32) throws {
+    // With the crash reporter of the language's runtime, as a person has it.
+    let pty = try place.pty(
+      words: ["run", "nap.yml", "--ui", interface],
+      environment: FaultHandling.isSanitized ? [:] : ["SWIFT_BACKTRACE": ""])
+    let modes = pty.modeNumbers
+    let cursorOff = 25
+    #expect(pty.waitUntil(within: Workplace.patience) { _ in ProcessTable.sleepers(marker) == 1 })
+    #expect(pty.waitUntil(within: Workplace.patience) { $0.modeNumbers != modes && $0.leftModes.contains(cursorOff) })
+    kill(pty.child.pid, signal)
+    let ending = Self.handled.contains(signal) ? ChildProcess.Ending.exited(128 + signal) : .signalled(signal)
+    #expect(pty.waitUntil(within: Workplace.patience) { $0.ending == ending }, "\(String(describing: pty.ending))")
+    // After SIGKILL the guardian does it.
+    #expect(pty.waitUntil(within: 2) { $0.leftModes == [] && $0.modeNumbers == modes }, "left on: \(pty.leftModes)")
+    #expect(eventually(within: 2) { ProcessTable.processes(with: marker).isEmpty })
+  }
+
+  @Test(arguments: ["plain", "json", "quiet"], [SIGQUIT, SIGABRT, SIGSEGV, SIGUSR1])
+  func aCrashEndsTheJobsWithoutAQuestion(_ interface: String, _ signal: Int32) throws {
+    let pty = try place.pty(
+      words: ["run", "nap.yml", "--ui", interface],
+      environment: FaultHandling.isSanitized ? [:] : ["SWIFT_BACKTRACE": ""])
+    #expect(pty.waitUntil(within: Workplace.patience) { _ in ProcessTable.sleepers(marker) == 1 })
+    kill(pty.child.pid, signal)
+    #expect(pty.waitUntil(within: 5) { $0.ending == .signalled(signal) }, "\(pty.text.suffix(300))")
+    #expect(eventually(within: 2) { ProcessTable.processes(with: marker).isEmpty })
+  }
+
+  @Test(arguments: [SIGXFSZ, SIGPIPE])
+  func aSignalThatOnlyReportsAFailedWriteEndsNothing(_ signal: Int32) throws {
+    try place.write("jobs: { nap: { run: 'while [ ! -e go ]; do sleep 0.02; done; # \(marker)' } }", to: "go.yml")
+    let run = try place.start("run", "go.yml")
+    #expect(eventually(within: Workplace.patience) { run.outputText.contains("> nap") })
+    kill(run.child.pid, signal)
+    #expect(eventually(within: 5) { run.ending(within: 0) != nil || !ProcessTable.hasPending(run.child.pid, signal) })
+    try place.write("", to: "go")
+    #expect(run.ending() == .exited(0))
+  }
+
+  @Test func aLogThatMayNotGrowIsSaidAndTheRunGoesOn() throws {
+    try place.write(
+      """
+      jobs:
+        long: { run: "i=0; while [ $i -lt 2000 ]; do i=$((i+1)); echo a line of some length; done" }
+        next: { needs: [long], run: "touch next" }
+      """, to: "long.yml")
+    let run = try place.script("ulimit -f 8; exec $OPDASH run long.yml --ui quiet")
+    #expect(run.ending() == .exited(0), "\(run.errorText)")
+    #expect(place.has("next"))
+  }
+
+  @Test func jobsHaveTheDefaultActionOfEverySignal() throws {
+    try place.write("jobs: { shown: { run: grep SigIgn /proc/self/status } }", to: "shown.yml")
+    let run = try place.run("run", "shown.yml")
+    #expect(run.outputText.contains("SigIgn:\t0000000000000000"), "\(run.outputText)")
+  }
+
+  @Test func aKilledGuardianIsReplaced() throws {
+    let run = try place.start("run", "nap.yml")
+    #expect(eventually(within: Workplace.patience) { ProcessTable.sleepers(marker) == 1 })
+    let variable = "HOME=\(place.folder.url.path)"
+    for _ in 1...3 {
+      let before = ProcessTable.guardians(variable)
+      #expect(before.count == 1)
+      for guardian in before { kill(guardian, SIGKILL) }
+      #expect(
+        eventually(within: 5) {
+          let now = ProcessTable.guardians(variable)
+          return now.count == 1 && now != before
+        })
+    }
+    kill(run.child.pid, SIGKILL)
+    #expect(run.ending() == .signalled(SIGKILL))
+    #expect(eventually(within: 2) { ProcessTable.processes(with: marker).isEmpty })
+    #expect(eventually(within: 5) { ProcessTable.guardians(variable).isEmpty })
+  }
+}

@@ -1,0 +1,130 @@
+import Foundation
+import Support
+import Testing
+
+/// Signals on a terminal that nobody reads, as that of a hung ssh or a stopped emulator.
+@Suite(.timeLimit(.minutes(3))) struct StuckTerminalTests {
+  /// How long the jobs may take after their grace, and opdash after the jobs.
+  ///
+  /// Twice what is promised, because other tests keep the machine busy; a sanitizer is slower than what is promised for.
+  private static let jobsBound: Double = FaultHandling.isSanitized ? 15 : 2
+  private static let exitBound: Double = FaultHandling.isSanitized ? 15 : 4
+  private static let grace: Double = 1
+
+  private let place: Workplace
+  private let marker = ProcessTable.marker()
+
+  init() throws {
+    place = try Workplace()
+    try place.write(
+      """
+      slots: 3
+      jobs:
+        nap: { run: [sleep, "\(marker)"] }
+        deaf: { run: "trap '' TERM; while :; do sleep \(marker); done", stop: { grace: 1s } }
+        chatty: { run: "while :; do echo $0 talks and talks and talks; done # \(marker)" }
+      """, to: "jobs.yml")
+    try place.write(
+      "jobs: { deaf: { run: \"trap '' TERM; while :; do sleep \(marker); done\", stop: { grace: 1h } } }",
+      to: "deaf.yml")
+  }
+
+  /// Starts opdash on a terminal and stops reading once its jobs execute.
+  private func clogged(_ file: String, sleepers: Int, _ words: String..., redirection: String = "") throws -> Pty {
+    let pty = try place.pty(words: ["run", file] + words, redirection: redirection)
+    #expect(pty.waitUntil(within: Workplace.patience) { _ in ProcessTable.sleepers(marker) == sleepers })
+    pty.clog()
+    return pty
+  }
+
+  private func isStuck(_ pty: Pty) -> Bool {
+    eventually(within: Workplace.patience) { ProcessTable.isBlockedByTerminal(pty.child.pid) }
+  }
+
+  private func expectEnd(_ pty: Pty, _ status: Int32, at place: SourceLocation = #_sourceLocation) {
+    #expect(
+      eventually(within: Self.grace + Self.jobsBound) { ProcessTable.processes(with: marker).isEmpty },
+      "the jobs have ended", sourceLocation: place)
+    #expect(
+      eventually(within: Self.exitBound) { pty.checkEnding() == .exited(status) }, "opdash has ended",
+      sourceLocation: place)
+  }
+
+  @Test(arguments: ["tui", "inline", "plain", "json", "quiet"], [SIGTERM, SIGHUP])
+  func aSignalEndsTheJobsAndTheProgram(_ interface: String, _ signal: Int32) throws {
+    let pty = try clogged("jobs.yml", sleepers: 2, "--ui", interface)
+    if interface != "quiet" { #expect(isStuck(pty)) }
+    kill(pty.child.pid, signal)
+    expectEnd(pty, 128 + signal)
+  }
+
+  /// As after a minute or an hour, when so much output waits that no more is taken from the jobs.
+  @Test(arguments: ["tui", "inline", "plain"])
+  func outputThatWaitsDoesNotKeepTheRunFromEnding(_ interface: String) throws {
+    // Its grace is longer than the bound: only its end can end the run in time.
+    try place.write("jobs: { loud: { run: [yes, \"\(marker)\"], stop: { grace: 1h } } }", to: "loud.yml")
+    let pty = try place.pty(words: ["run", "loud.yml", "--ui", interface])
+    #expect(pty.waitUntil(within: Workplace.patience) { _ in !ProcessTable.processes(with: marker).isEmpty })
+    pty.clog()
+    #expect(
+      eventually(within: Workplace.patience) {
+        ProcessTable.processes(with: marker).contains { ProcessTable.waits($0, in: "pipe_write") }
+      })
+    kill(pty.child.pid, SIGTERM)
+    expectEnd(pty, 143)
+  }
+
+  @Test func aScreenThatCannotBeOpenedEndsToo() throws {
+    let pty = try place.pty(words: ["run", "jobs.yml"])
+    pty.clog()
+    #expect(isStuck(pty))
+    kill(pty.child.pid, SIGTERM)
+    expectEnd(pty, 143)
+    #expect(pty.modes.c_lflag & tcflag_t(ICANON | ECHO) == tcflag_t(ICANON | ECHO))
+  }
+
+  @Test(arguments: ["tui", "inline", "plain"])
+  func theThirdInterruptLeaves(_ interface: String) throws {
+    let pty = try clogged("deaf.yml", sleepers: 1, "--ui", interface)
+    for _ in 1...3 {
+      kill(pty.child.pid, SIGINT)
+      // Two that come at once are one to the kernel.
+      #expect(eventually(within: 5) { !ProcessTable.hasPending(pty.child.pid, SIGINT) })
+    }
+    expectEnd(pty, 130)
+  }
+
+  @Test(arguments: ["tui", "inline"])
+  func theTerminalIsRestoredForWhoReadsItLater(_ interface: String) throws {
+    let pty = try place.pty(words: ["run", "jobs.yml", "--ui", interface])
+    let modes = pty.modeNumbers
+    #expect(pty.waitUntil(within: Workplace.patience) { _ in ProcessTable.sleepers(marker) == 2 })
+    #expect(pty.waitUntil(within: Workplace.patience) { $0.modeNumbers != modes })
+    pty.clog()
+    #expect(isStuck(pty))
+    kill(pty.child.pid, SIGTERM)
+    expectEnd(pty, 143)
+    #expect(pty.modeNumbers == modes)
+    pty.pump()
+    #expect(pty.leftModes == [])
+  }
+
+  @Test func theTraceAndTheEventsAreWhole() throws {
+    let pty = try clogged("jobs.yml", sleepers: 2, "--ui", "plain", "--trace", "trace.json")
+    #expect(isStuck(pty))
+    kill(pty.child.pid, SIGTERM)
+    expectEnd(pty, 143)
+    let trace = try #require(place.contents("trace.json"))
+    #expect((try JSONSerialization.jsonObject(with: trace) as? [Any])?.isEmpty == false)
+    #expect(String(decoding: trace, as: UTF8.self).hasSuffix("]\n"))
+  }
+
+  @Test func theEventsInAFileAreWholeThoughTheMessagesWait() throws {
+    let pty = try clogged("jobs.yml", sleepers: 2, "--ui", "json", redirection: ">events.json")
+    kill(pty.child.pid, SIGTERM)
+    expectEnd(pty, 143)
+    let lines = String(decoding: place.contents("events.json") ?? Data(), as: UTF8.self).split(separator: "\n")
+    #expect(lines.last?.contains("\"run_finished\"") == true, "\(lines.last ?? "")")
+    #expect(lines.count > 10)
+  }
+}

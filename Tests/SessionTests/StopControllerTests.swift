@@ -1,0 +1,165 @@
+import Basics
+import JobModel
+import Support
+import Testing
+
+@testable import Session
+
+@Suite(.timeLimit(.minutes(1))) struct StopControllerTests {
+  private let clock: ManualOperationClock
+  private let feed: FakeFeed
+  private let controller: StopController
+  private let abandoned = Lock<[Int32]>([])
+  private let left = Lock<[Int32]>([])
+  private let written = Lock(0)
+  /// How often output was discarded; nil without a full terminal.
+  private let discarded = Lock<Int?>(nil)
+  /// Whether the queues that write come round.
+  private let isIdle = Lock(false)
+
+  init() {
+    clock = ManualOperationClock()
+    feed = FakeFeed(clock: clock)
+    controller = StopController(feed, clock: clock) { [abandoned] status in abandoned.withLock { $0.append(status) } }
+  }
+
+  private func begin(jobs: Int = 1) {
+    feed.begin(jobs)
+    for id in 0..<jobs { state(id, .executing) }
+    let early = controller.begin(
+      StopController.Session(
+        whenIdle: { [isIdle] body in if isIdle.withLock({ $0 }) { body() } },
+        written: { [written] in written.withLock { $0 } },
+        discard: { [discarded] in discarded.withLock { discarded in discarded.map { discarded = $0 + 1 } != nil } }))
+    for cause in early { receive(cause) }
+  }
+
+  private func receive(_ cause: StopSequence.Cause) {
+    for case .leave(let status) in controller.receive(cause) { left.withLock { $0.append(status) } }
+  }
+
+  private func state(_ id: Int, _ state: JobState) { feed.post(.jobState(JobID(id), state, attempt: 1, pid: nil)) }
+
+  /// States the end of the stopped run, and waits until the controller has seen it.
+  private func end(exit: Int32) {
+    feed.post(.stopRequested(.terminate, by: .signal))
+    state(0, .cancelled(by: .signal))
+    #expect(eventually { feed.commands.contains(.finish(signal: controller.signal)) })
+    var summary = RunSummary()
+    summary.exit = exit
+    feed.post(.runFinished(summary))
+    #expect(eventually { controller.status == exit })
+  }
+
+  private var statuses: [Int32] { abandoned.withLock { $0 } }
+
+  @Test func theCommandsAreSentByTheCallerItself() {
+    begin()
+    receive(.interrupt)
+    receive(.interrupt)
+    #expect(feed.commands == [.stop(.terminate, by: .signal), .stop(.kill, by: .signal)])
+    #expect(controller.signal == 2)
+  }
+
+  @Test(arguments: [StopSequence.Cause.terminate, .hangup])
+  func aRunThatHasEndedIsAbandonedWhereTheSessionDoesNotLeave(_ cause: StopSequence.Cause) {
+    begin()
+    receive(cause)
+    end(exit: 143)
+    clock.advance(by: StopController.patience)
+    #expect(statuses == [])
+    clock.advance(by: StopController.lastPatience)
+    #expect(statuses == [143])
+  }
+
+  @Test func aSessionWhoseQueuesComeRoundIsNotAbandoned() {
+    isIdle.withLock { $0 = true }
+    begin()
+    receive(.terminate)
+    end(exit: 143)
+    clock.advance(by: .seconds(60))
+    #expect(statuses == [])
+    // Not even where they no longer do, once it has left.
+    isIdle.withLock { $0 = false }
+    controller.close()
+    clock.advance(by: .seconds(60))
+    #expect(statuses == [])
+    #expect(feed.readers == 0)
+  }
+
+  @Test func anOutputThatTakesBytesIsWaitedFor() {
+    begin()
+    receive(.terminate)
+    end(exit: 143)
+    for _ in 1...20 {
+      written.withLock { $0 += 1 }
+      clock.advance(by: StopController.patience)
+    }
+    #expect(statuses == [])
+    clock.advance(by: .seconds(3))
+    #expect(statuses == [143])
+  }
+
+  @Test func aRunThatDoesNotEndIsAbandonedAfterTheGrace() {
+    begin()
+    receive(.terminate)
+    clock.advance(by: StopController.patience)
+    #expect(statuses == [])
+    clock.advance(by: StopController.patience)
+    #expect(statuses == [143])
+  }
+
+  @Test func outputThatNobodyReadsIsDiscardedFromTheSignalOn() {
+    discarded.withLock { $0 = 0 }
+    begin()
+    receive(.terminate)
+    clock.advance(by: StopController.patience)
+    let count = { discarded.withLock { $0 ?? 0 } }
+    #expect(count() == 1)
+    clock.advance(by: .milliseconds(100))
+    #expect(count() > 10)
+    // The reader is back, and the queues come round.
+    discarded.withLock { $0 = nil }
+    isIdle.withLock { $0 = true }
+    clock.advance(by: StopController.patience)
+    discarded.withLock { $0 = 0 }
+    clock.advance(by: .seconds(10))
+    #expect(count() == 0)
+    #expect(statuses == [])
+  }
+
+  @Test func oneInterruptWaitsForTheReaderForEver() {
+    begin()
+    receive(.interrupt)
+    receive(.interrupt)
+    clock.advance(by: .seconds(3600))
+    #expect(statuses == [])
+    receive(.interrupt)
+    #expect(left.withLock { $0 } == [130])
+    clock.advance(by: StopController.patience + StopController.lastPatience)
+    #expect(statuses == [130])
+  }
+
+  @Test func theInterruptThatClosedADashboardCounts() {
+    begin()
+    controller.countInterrupt()
+    receive(.interrupt)
+    #expect(left.withLock { $0 } == [])
+    receive(.interrupt)
+    #expect(left.withLock { $0 } == [130])
+  }
+
+  @Test func aCauseBeforeTheBeginningIsHandledThen() {
+    receive(.terminate)
+    #expect(feed.commands == [])
+    begin()
+    #expect(feed.commands.first == .stop(.terminate, by: .signal))
+    #expect(controller.signal == 15)
+  }
+
+  @Test func aScreenThatCannotBeOpenedIsAbandoned() {
+    receive(.terminate)
+    clock.advance(by: StopController.patience)
+    #expect(statuses == [143])
+  }
+}
