@@ -3,16 +3,16 @@ import Support
 import Testing
 
 /// After ^Z and `bg` the terminal is the shell's, until `fg`.
-@Suite(.timeLimit(.minutes(3))) struct BackgroundTests {
+@Suite(.timeLimit(.minutes(10))) struct BackgroundTests {
   private let place: Workplace
 
   init() throws {
-    place = try Workplace()
-    try place.write(
-      """
+    place = try Workplace(files: [
+      "jobs.yml": """
       jobs:
         chatty: { run: "i=0; while [ ! -e go ]; do i=$((i+1)); echo line $i of it; sleep 0.05; done" }
-      """, to: "jobs.yml")
+      """
+    ])
   }
 
   private func command(_ window: Window, _ text: String) throws {

@@ -12,7 +12,7 @@ private enum Outside {
 ///
 /// `Tests/run` builds them and says where: Demo/Embed, and the README's example outside the repository.
 @Suite(
-  .enabled(if: Outside.folder != nil, "Tests/run builds the packages that this needs"), .timeLimit(.minutes(3)))
+  .enabled(if: Outside.folder != nil, "Tests/run builds the packages that this needs"), .timeLimit(.minutes(10)))
 struct EmbedTests {
   private let place: TemporaryFolder
   private let embed = "\(Outside.folder ?? "")/embed"

@@ -8,16 +8,16 @@ import Testing
   private let marker = ProcessTable.marker()
 
   init() throws {
-    place = try Workplace()
-    try place.write(
-      """
+    place = try Workplace(files: [
+      "long.yml": """
       slots: 3
       jobs:
         steps: { simulate: { duration: 1h, steps: 10000, seed: 1 } }
         sleep: { run: "while :; do sleep 0.05; : \(marker); done" }
         stuck: { needs: [steps], run: 'true' }
-      """, to: "long.yml")
-    try place.write("jobs: { good: { run: echo hello }, bad: { run: exit 3 } }", to: "short.yml")
+      """,
+      "short.yml": "jobs: { good: { run: echo hello }, bad: { run: exit 3 } }",
+    ])
   }
 
   /// What a program that is left alone goes on doing: what ticks never has a time without.

@@ -7,9 +7,8 @@ import Testing
   private let place: Workplace
 
   init() throws {
-    place = try Workplace()
-    try place.write(
-      #"""
+    place = try Workplace(files: [
+      "read.yml": #"""
       slots: 1
       jobs:
         first:
@@ -22,7 +21,8 @@ import Testing
             echo 'one more needle'
             exit 1
         second: { needs: { first: failed }, run: 'echo second speaks; echo "of a needle too"' }
-      """#, to: "read.yml")
+      """#
+    ])
   }
 
   /// The texts that have been sent to the clipboard.

@@ -3,7 +3,7 @@ import Support
 import Testing
 
 /// The scenarios with real operations, as a person plays them.
-@Suite(.timeLimit(.minutes(3))) struct ScenarioTests {
+@Suite(.timeLimit(.minutes(10))) struct ScenarioTests {
   private let place: Workplace
 
   init() throws { place = try Workplace() }

@@ -7,14 +7,14 @@ import Testing
   private let place: Workplace
 
   init() throws {
-    place = try Workplace()
-    try place.write(
-      """
+    place = try Workplace(files: [
+      "jobs.yml": """
       jobs:
         touch: { run: "touch started; while [ ! -e go ]; do sleep 0.02; done" }
         bad: { run: exit 3 }
         after: { needs: [touch], run: 'true' }
-      """, to: "jobs.yml")
+      """
+    ])
   }
 
   private var file: String { place.folder.file("config/opdash/config.yaml").path }

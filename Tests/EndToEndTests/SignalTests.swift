@@ -3,7 +3,7 @@ import Support
 import Testing
 
 /// Every signal that ends a program, in each interface that changes the terminal's modes.
-@Suite(.timeLimit(.minutes(3))) struct SignalTests {
+@Suite(.timeLimit(.minutes(10))) struct SignalTests {
   private let place: Workplace
   private let marker = ProcessTable.marker()
 

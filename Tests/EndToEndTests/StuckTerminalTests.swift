@@ -3,7 +3,7 @@ import Support
 import Testing
 
 /// Signals on a terminal that nobody reads, as that of a hung ssh or a stopped emulator.
-@Suite(.timeLimit(.minutes(3))) struct StuckTerminalTests {
+@Suite(.timeLimit(.minutes(10))) struct StuckTerminalTests {
   /// How long the jobs may take after their grace, and opdash after the jobs.
   ///
   /// Twice what is promised, because other tests keep the machine busy; a sanitizer is slower than what is promised for.
@@ -15,18 +15,16 @@ import Testing
   private let marker = ProcessTable.marker()
 
   init() throws {
-    place = try Workplace()
-    try place.write(
-      """
-      slots: 3
+    place = try Workplace(files: [
+      "jobs.yml": """
       jobs:
         nap: { run: [sleep, "\(marker)"] }
         deaf: { run: "trap '' TERM; while :; do sleep \(marker); done", stop: { grace: 1s } }
         chatty: { run: "while :; do echo $0 talks and talks and talks; done # \(marker)" }
-      """, to: "jobs.yml")
-    try place.write(
-      "jobs: { deaf: { run: \"trap '' TERM; while :; do sleep \(marker); done\", stop: { grace: 1h } } }",
-      to: "deaf.yml")
+      slots: 3
+      """,
+      "deaf.yml": "jobs: { deaf: { run: \"trap '' TERM; while :; do sleep \(marker); done\", stop: { grace: 1h } } }",
+    ])
   }
 
   /// Starts opdash on a terminal and stops reading once its jobs execute.

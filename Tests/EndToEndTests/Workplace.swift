@@ -9,7 +9,8 @@ final class Workplace: Sendable {
   let folder: TemporaryFolder
   private let variables: [String: String]
 
-  init(_ variables: [String: String] = [:]) throws {
+  /// Has these files by name, and these variables beside its own.
+  init(_ variables: [String: String] = [:], files: KeyValuePairs<String, String> = [:]) throws {
     folder = try TemporaryFolder()
     let own = [
       "HOME": folder.url.path, "XDG_STATE_HOME": folder.file("state").path,
@@ -17,6 +18,7 @@ final class Workplace: Sendable {
       "PATH": "/usr/local/bin:/usr/bin:/bin",
     ]
     self.variables = own.merging(FaultHandling.environment) { $1 }.merging(variables) { $1 }
+    for (name, text) in files { try write(text, to: name) }
   }
 
   func write(_ text: String, to name: String) throws { try Data(text.utf8).write(to: folder.file(name)) }

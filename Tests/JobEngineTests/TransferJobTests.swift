@@ -5,7 +5,7 @@ import Testing
 
 @testable import JobEngine
 
-@Suite(.timeLimit(.minutes(2))) struct TransferJobTests {
+@Suite(.timeLimit(.minutes(10))) struct TransferJobTests {
   /// Runs one job to its end and returns the run, and the text of its first attempt's log file.
   private func play(_ work: JobWork) throws -> (run: Run, log: String?) {
     let state = NSTemporaryDirectory() + "opdash-transfer-" + UUID().uuidString

@@ -1,7 +1,7 @@
 import JobFiles
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct MaskedAddressFaultTests {
+@Suite(.timeLimit(.minutes(10))) struct MaskedAddressFaultTests {
   @Test(arguments: [
     ("ftp://me:s3cret@h/x", "'ftp://***@h/x' is neither http nor https: opdash transfers over these only"),
     ("http://me:s3c/ret@h/x", "'http://***@h/x' has no valid port: it is a number from 1 to 65535"),

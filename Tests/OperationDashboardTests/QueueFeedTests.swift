@@ -7,7 +7,7 @@ import Testing
 
 @testable import OperationDashboard
 
-@Suite(.timeLimit(.minutes(2))) struct QueueFeedTests {
+@Suite(.timeLimit(.minutes(10))) struct QueueFeedTests {
   // MARK: Ours
 
   @Test func oneOfOursIsSeenWhole() throws {

@@ -8,7 +8,7 @@ import Testing
 @testable import Scenarios
 
 /// The scenarios with real operations, executed to their end.
-@Suite(.timeLimit(.minutes(3)), .serialized) struct PerformanceTests {
+@Suite(.timeLimit(.minutes(10)), .serialized) struct PerformanceTests {
   private func play(_ scenario: Scenario) throws -> (run: Run, closing: [String]) {
     guard case .operations(let perform) = scenario.source else { throw CocoaError(.featureUnsupported) }
     let server = try scenario.needsServer ? DemoServer() : nil

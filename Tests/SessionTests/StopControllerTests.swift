@@ -5,7 +5,7 @@ import Testing
 
 @testable import Session
 
-@Suite(.timeLimit(.minutes(1))) struct StopControllerTests {
+@Suite(.timeLimit(.minutes(10))) struct StopControllerTests {
   private let clock: ManualOperationClock
   private let feed: FakeFeed
   private let controller: StopController

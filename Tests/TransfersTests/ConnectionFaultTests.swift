@@ -6,7 +6,7 @@ import Testing
 @testable import Transfers
 
 /// Connections that are not made, not trusted or not used.
-@Suite(.timeLimit(.minutes(2))) struct ConnectionFaultTests {
+@Suite(.timeLimit(.minutes(10))) struct ConnectionFaultTests {
   private let folder: TemporaryFolder
   private let content = Array("0123456789".utf8)
 

@@ -28,7 +28,7 @@ struct TargetFault: Sendable, CustomTestStringConvertible {
 }
 
 /// Downloads whose file, part or folder can't be what it should be.
-@Suite(.timeLimit(.minutes(2))) struct TargetFaultTests {
+@Suite(.timeLimit(.minutes(10))) struct TargetFaultTests {
   private let folder: TemporaryFolder
   private let content = Array("0123456789".utf8)
 

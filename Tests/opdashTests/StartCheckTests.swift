@@ -5,7 +5,7 @@ import Testing
 @testable import opdash
 
 /// The built program under the limits of a shell.
-@Suite(.timeLimit(.minutes(5))) struct StartCheckTests {
+@Suite(.timeLimit(.minutes(10))) struct StartCheckTests {
   private let folder: TemporaryFolder
 
   init() throws {
@@ -30,13 +30,20 @@ import Testing
     return try ChildProcess.run(prefix + ["/bin/bash", "-c", "\(start); \(script)"], environment: environment)
   }
 
-  @Test(arguments: [8, 12, 20])
-  func tooFewDescriptorsAreToldBeforeAnythingIsStarted(limit: Int) throws {
-    let (output, ending) = try shell("ulimit -n \(limit); exec $run")
-    #expect(output.hasPrefix("opdash: opdash opens \(StartCheck.descriptors) files and more, but may open only "))
-    #expect(output.hasSuffix(": raise the limit with ulimit -n 256\n"))
+  /// Nothing may be started or made.
+  private func expectRefusal(of script: String, from start: String, to end: String) throws {
+    let (output, ending) = try shell(script)
+    #expect(output.hasPrefix(start) && output.hasSuffix(end), "\(output)")
     #expect(ending == .exited(2))
     #expect(folder.names() == ["a.yml"])
+  }
+
+  @Test(arguments: [8, 12, 20])
+  func tooFewDescriptorsAreToldBeforeAnythingIsStarted(limit: Int) throws {
+    try expectRefusal(
+      of: "ulimit -n \(limit); exec $run",
+      from: "opdash: opdash opens \(StartCheck.descriptors) files and more, but may open only ",
+      to: ": raise the limit with ulimit -n 256\n")
   }
 
   @Test func theFewestDescriptorsThatItStartsWithAreEnoughForAJob() throws {
@@ -68,11 +75,9 @@ import Testing
 
   @Test(arguments: ["run a.yml", "get http://127.0.0.1:1/x", "demo diamond"])
   func aFolderThatHasBeenRemovedIsNoPlaceToRunJobs(command: String) throws {
-    let (output, ending) = try shell("mkdir gone; cd gone; rmdir ../gone; exec $opdash \(command) --state ../state")
-    #expect(output.hasPrefix("opdash: the current folder no longer exists: "))
-    #expect(output.hasSuffix("/gone: change to another with cd\n"))
-    #expect(ending == .exited(2))
-    #expect(folder.names() == ["a.yml"])
+    try expectRefusal(
+      of: "mkdir gone; cd gone; rmdir ../gone; exec $opdash \(command) --state ../state",
+      from: "opdash: the current folder no longer exists: ", to: "/gone: change to another with cd\n")
   }
 
   @Test func helpNeedsNoCurrentFolder() throws {

@@ -3,7 +3,7 @@ import Support
 import Testing
 
 /// A job whose program is stopped by a signal, in the built program, whose children are all its jobs.
-@Suite(.timeLimit(.minutes(5))) struct StoppedJobTests {
+@Suite(.timeLimit(.minutes(10))) struct StoppedJobTests {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }
