@@ -118,6 +118,8 @@ package final class TerminalFuzz {
   private var pty: Pty
   private var terminal = VirtualTerminal(columns: 80, rows: 24)
   private var shell: termios
+  /// The end of what the program has written.
+  private var newest: ArraySlice<UInt8> = []
 
   package init(seed: UInt64, header: String, start: @escaping (_ columns: Int, _ rows: Int) throws -> Pty) throws {
     self.start = start
@@ -169,6 +171,7 @@ package final class TerminalFuzz {
   @discardableResult
   private func pump() -> Bool {
     let bytes = pty.take()
+    newest = (newest + bytes).suffix(600)
     outcome.bytes += bytes.count
     terminal.feed(bytes)
     return true
@@ -326,5 +329,8 @@ package final class TerminalFuzz {
     if terminal.keptTitles != 0 { fail("titles kept: \(terminal.keptTitles)") }
   }
 
-  private func fail(_ what: String) { outcome.faults.append("after \(outcome.inputs) inputs: \(what)") }
+  private func fail(_ what: String) {
+    let output = String(reflecting: String(decoding: newest, as: UTF8.self))
+    outcome.faults.append("after \(outcome.inputs) inputs: \(what)\nthe newest output: \(output)")
+  }
 }
