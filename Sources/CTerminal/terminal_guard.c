@@ -96,10 +96,10 @@ int terminal_write(int fd, const void *bytes, size_t length, int patience) {
   return 0;
 }
 
-/// Discards the output that nobody has read, and has the writers that wait for room go on.
+/// Discards the unread output, and wakes the writers that wait for room.
 static void make_room(int fd) {
   tcflush(fd, TCOFLUSH);
-  // A flush wakes nobody; an end of a stop does.
+  // tcflush wakes no waiting writer; the end of a flow stop does.
   tcflow(fd, TCOOFF);
   tcflow(fd, TCOON);
 }

@@ -229,7 +229,7 @@ import Testing
     func rows(_ faults: [Fault]) -> [[String]] {
       faults.map { fault in
         let isOutcome = fault.seen == "ok" || fault.seen == "cancelled"
-        let seen = fault.seen.replacing("FOLDER", with: "/work")
+        let seen = fault.seen.replacing("FOLDER", with: "/home/me")
         return [fault.testDescription, isOutcome ? seen : "`\(seen)`", fault.log == nil ? "none" : "all of its output"]
       }
     }
