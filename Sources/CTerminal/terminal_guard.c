@@ -115,7 +115,7 @@ static void put_back(const struct restoration *now, int fd, int shared, bool set
   sigemptyset(&output);
   sigaddset(&output, SIGTTOU);
   pthread_sigmask(SIG_BLOCK, &output, &old);
-  // TCSANOW: draining could block forever on a terminal that nobody reads.
+  // TCSANOW: draining an unread terminal could block forever.
   if (sets_modes) tcsetattr(fd, TCSANOW, &now->shell);
   if (terminal_write(fd, now->bytes, now->length, patience) != 0) {
     // A thread that waits in `write` keeps all others from writing: it must not wait.

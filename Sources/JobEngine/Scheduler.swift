@@ -343,7 +343,7 @@ struct Scheduler {
     }
   }
 
-  /// Takes the first of the ready jobs, those that wait for a pool only where that has the units now.
+  /// Takes the first ready job; a job that waits for a pool counts only if the pool has its units now.
   private mutating func popReady() -> Entry? {
     var best = ready.first
     var place: (pool: Int, amount: Int)?

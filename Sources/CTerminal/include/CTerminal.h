@@ -21,7 +21,7 @@ void terminal_guard_disarm(void);
 
 /// Restores the terminal now if armed, and disarms. Safe in a signal handler.
 ///
-/// Waits half a second at most: on a terminal that nobody reads, output that was not read is discarded to make room.
+/// Waits half a second at most; the unread output of a full terminal is discarded to make room.
 void terminal_guard_restore(void);
 
 /// Discards the output that the reader of a full terminal has not read, so that a thread that waits in `write` goes on, at
