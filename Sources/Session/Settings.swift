@@ -1,4 +1,5 @@
 import JobModel
+import Reports
 import Screen
 
 /// The options of a run; nil where neither the command line nor a settings file gives one.
@@ -25,7 +26,8 @@ package struct Settings: Equatable {
   package var interface: Interface?
   package var keepOpen = KeepOpen.onFailure
   package var state: String?
-  package var trace: String?
+  /// The paths of the reports that are written to files.
+  package var files: [ReportFormat: String] = [:]
   package var isASCII = false
   package var color = Color.auto
   package var hasMouse = true

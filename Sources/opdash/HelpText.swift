@@ -14,10 +14,7 @@ enum HelpText {
         \(commands)
 
         Options of run, get and demo:
-        \(options { $0.commands.contains(.run) })
-
-        Options that stand alone:
-        \(options { $0.commands.isEmpty })
+        \(options { $0.commands.contains(.run) || $0.commands.isEmpty })
 
         Exit status: 0 all succeeded, 1 a job failed, 2 bad usage or job file,
         3 cancelled with work left, 130 143 129 ended by SIGINT SIGTERM SIGHUP.

@@ -1,4 +1,5 @@
 import JobModel
+import Reports
 import Screen
 import Session
 
@@ -70,8 +71,14 @@ struct Option: Sendable {
       commands: running,
       effect: text("DIR", takes: "a folder", \.settings.state)),
     Option(
+      name: "events", letter: nil, summary: "write the events to a file, as --ui json prints them", commands: running,
+      effect: text("FILE", takes: "a file", \.settings.files[.events])),
+    Option(
+      name: "junit", letter: nil, summary: "write the outcome of each job as JUnit XML", commands: running,
+      effect: text("FILE", takes: "a file", \.settings.files[.junit])),
+    Option(
       name: "trace", letter: nil, summary: "write a Chrome trace-event file (opens in Perfetto)", commands: running,
-      effect: text("FILE", takes: "a file", \.settings.trace)),
+      effect: text("FILE", takes: "a file", \.settings.files[.trace])),
     Option(
       name: "notify", letter: nil, summary: "at the end: none (default), bell or message", commands: running,
       effect: choice("HOW", \.notice, of: EndNotice.self)),

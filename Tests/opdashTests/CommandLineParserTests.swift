@@ -38,7 +38,7 @@ import Testing
   @Test func everyOptionSetsItsSetting() throws {
     let settings = try parse(
       """
-      run a.yml -j 3 -k stop-now --ui json --keep-open never --state st --trace tr --ascii --color always --no-mouse
+      run a.yml -j 3 -k stop-now --ui json --keep-open never --state st --trace tr --events ev --junit ju --ascii --color always --no-mouse
        --notify bell --background light
       """.replacing("\n", with: "")
     ).settings
@@ -48,7 +48,7 @@ import Testing
     expected.interface = .json
     expected.keepOpen = .never
     expected.state = "st"
-    expected.trace = "tr"
+    expected.files = [.trace: "tr", .events: "ev", .junit: "ju"]
     expected.isASCII = true
     expected.color = .always
     expected.hasMouse = false

@@ -419,6 +419,13 @@ import Testing
     #expect(world.statuses == [2])
   }
 
+  @Test func twoReportsInOneFileAreRefused() {
+    world.perform("run a.yml --trace /w/./x --junit /w/x --events /w/y")
+    #expect(world.errors.text == "opdash: --junit and --trace name one file, /w/x: give each its own\n")
+    #expect(world.graph == nil)
+    #expect(world.statuses == [2])
+  }
+
   @Test func withoutAHomeThePlaceOfTheRecordsMustBeGiven() {
     world.environment.variables = [:]
     world.perform("run a.yml")
