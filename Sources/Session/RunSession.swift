@@ -12,6 +12,7 @@ package final class RunSession {
   package struct Display {
     let interface: Settings.Interface
     let outputPaint: Paint
+    let grouping: PlainReport.Grouping
     let errorPaint: Paint
     let output: Output
     let errors: Output
@@ -32,6 +33,7 @@ package final class RunSession {
       self.interface = interface
       outputPaint = paint(environment.outputIsTerminal)
       errorPaint = paint(environment.errorIsTerminal)
+      grouping = environment.grouping(for: settings.grouping)
       self.output = output
       self.errors = errors
       self.files = files
@@ -242,11 +244,11 @@ package final class RunSession {
   }
 
   private static func reports(_ display: Display) -> [any Report] {
-    let (output, errors) = (display.output, display.errors)
+    let (output, errors, paint) = (display.output, display.errors, display.outputPaint)
     return switch display.interface {
     case .dashboard: []
-    case .inline: display.stream.map { [InlineReport($0, paint: display.outputPaint)] } ?? []
-    case .plain: [PlainReport(paint: display.outputPaint) { output.write($0) }]
+    case .inline: display.stream.map { [InlineReport($0, paint: paint, grouping: display.grouping)] } ?? []
+    case .plain: [PlainReport(paint: paint, grouping: display.grouping) { output.write($0) }]
     case .json: [JSONReport { output.write($0) }]
     case .quiet: [QuietReport(paint: display.errorPaint) { errors.write($0) }]
     }

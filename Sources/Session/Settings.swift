@@ -24,6 +24,8 @@ package struct Settings: Equatable {
   package var onFailure: JobGraph.Failure?
   /// Nil chooses the dashboard or plain lines, as the environment allows.
   package var interface: Interface?
+  /// Nil chooses lines, or groups for GitHub Actions where it executes the program.
+  package var grouping: PlainReport.Grouping?
   package var keepOpen = KeepOpen.onFailure
   package var state: String?
   /// The paths of the reports that are written to files.

@@ -64,6 +64,9 @@ struct Option: Sendable {
       name: "ui", letter: nil, summary: "auto (default), tui, inline, plain, json or quiet", commands: running,
       effect: choice("MODE", \.interface, of: Settings.Interface.self, automatic: "auto")),
     Option(
+      name: "output", letter: nil, summary: "plain output: lines (default), grouped or github", commands: running,
+      effect: choice("HOW", \.grouping, of: PlainReport.Grouping.self)),
+    Option(
       name: "keep-open", letter: nil, summary: "stay at the end: on-failure (default), always or never",
       commands: running, effect: choice("WHEN", \.keepOpen)),
     Option(

@@ -38,7 +38,7 @@ import Testing
   @Test func everyOptionSetsItsSetting() throws {
     let settings = try parse(
       """
-      run a.yml -j 3 -k stop-now --ui json --keep-open never --state st --trace tr --events ev --junit ju --ascii --color always --no-mouse
+      run a.yml -j 3 -k stop-now --ui json --keep-open never --state st --trace tr --events ev --junit ju --output grouped --ascii --color always --no-mouse
        --notify bell --background light
       """.replacing("\n", with: "")
     ).settings
@@ -49,6 +49,7 @@ import Testing
     expected.keepOpen = .never
     expected.state = "st"
     expected.files = [.trace: "tr", .events: "ev", .junit: "ju"]
+    expected.grouping = .grouped
     expected.isASCII = true
     expected.color = .always
     expected.hasMouse = false
