@@ -127,6 +127,14 @@ final class SourceText {
     return text(from: start, to: min(endOfLine(place.line), start + 4096))
   }
 
+  /// The place of the `#` of a comment that follows a place on its line, after blanks; nil without one.
+  func comment(after place: Place) -> Place? {
+    guard let start = offset(of: place) else { return nil }
+    let end = bytes[start...].firstIndex { $0 != 0x20 && $0 != 0x09 } ?? start
+    guard end > start, bytes[end] == UInt8(ascii: "#") else { return nil }
+    return Place(line: place.line, column: place.column + end - start)
+  }
+
   /// The line of a place; nil if nothing is on it.
   func excerpt(at place: Place) -> SourceExcerpt? {
     guard let offset = offset(of: place) else { return nil }
@@ -159,9 +167,13 @@ final class SourceText {
     var starts = [0]
     var index = 0
     while index < bytes.count {
-      let next = Self.endOfBreak(bytes, at: index)
-      if let next { starts.append(next) }
-      index = next ?? index + 1
+      switch bytes[index] {
+      case 0x0A, 0x0D, 0xC2, 0xE2:
+        let next = Self.endOfBreak(bytes, at: index)
+        if let next { starts.append(next) }
+        index = next ?? index + 1
+      default: index += 1
+      }
     }
     return starts
   }()

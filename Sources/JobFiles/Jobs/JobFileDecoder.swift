@@ -8,7 +8,7 @@ struct JobFileDecoder {
   private struct Draft {
     var name: String
     var place: Place
-    var needs: [(name: String, when: JobNeed.Condition, place: Place)] = []
+    var needs: [NeedReader.Need] = []
     /// Nil after a fault.
     var work: JobWork?
     /// The place of a download's file name.
@@ -157,7 +157,7 @@ struct JobFileDecoder {
       return draft
     }
     guard let job = JobFileKeys.job.read(entry.value, faults: faults) else { return draft }
-    if let node = job["needs"]?.value { draft.needs = needs(node) }
+    if let node = job["needs"]?.value { draft.needs = NeedReader(values: values).read(node) }
     draft.policy = JobPolicy(job, values, directory: directory).over(defaults)
 
     let works = JobFileKeys.work.compactMap { job[$0] }.sorted { $0.place < $1.place }
@@ -190,51 +190,6 @@ struct JobFileDecoder {
 
   private static func article(_ key: String) -> String { key == "upload" ? "an upload" : "a \(key)" }
 
-  private func needs(_ node: YAMLNode) -> [(name: String, when: JobNeed.Condition, place: Place)] {
-    if case .map(let entries) = node.content {
-      return entries.compactMap { entry in
-        condition(entry).map { (entry.key, $0, entry.place) }
-      }
-    }
-    let takes = "a list of jobs, or a map of jobs to ok, finished or failed"
-    var seen: Set<String> = []
-    return (values.list(node, "needs", takes: takes, isSingleAllowed: true) ?? []).compactMap { item in
-      guard case .scalar(let name, _) = item.content, !item.isNull else {
-        return faults.fail(item.place, "needs takes \(takes); this item is \(item.words): write a job's name")
-      }
-      guard seen.insert(name).inserted else {
-        return faults.fail(item.place, "needs names \(Quoted.text(name)) twice: delete one")
-      }
-      return (name, .ok, item.place)
-    }
-  }
-
-  private func condition(_ entry: YAMLEntry) -> JobNeed.Condition? {
-    let name = "needs.\(Quoted.bare(entry.key))"
-    // Compose writes a map: `api: { condition: service_healthy }`.
-    if case .map(let parts) = entry.value.content, let part = parts.first(where: { $0.key == "condition" }) {
-      let word = if case .scalar(let text, _) = part.value.content { Self.conditions[text] ?? "ok" } else { "ok" }
-      return faults.fail(
-        entry.value.place,
-        "\(name) takes ok, finished or failed; this is a map: write '\(Quoted.bare(entry.key)): \(word)'")
-    }
-    if case .scalar(let text, _) = entry.value.content, let mend = ["ready": "ok", "not-ok": "failed"][text] {
-      return faults.fail(
-        entry.value.place, "the condition '\(text)' is not supported by this version of opdash yet: write \(mend)")
-    }
-    return values.choice(entry.value, name, as: JobNeed.Condition.self, others: Self.conditions)
-  }
-
-  /// The conditions of other tools.
-  private static let conditions = [
-    "okay": "ok", "success": "ok", "succeeded": "ok", "successful": "ok", "passed": "ok", "true": "ok", "yes": "ok",
-    "started": "ok",
-    "process_completed_successfully": "ok", "service_completed_successfully": "ok", "process_started": "ok",
-    "service_started": "ok", "process_healthy": "ok", "service_healthy": "ok", "healthy": "ok", "completed": "finished",
-    "complete": "finished", "done": "finished", "ended": "finished", "exited": "finished", "always": "finished",
-    "any": "finished", "process_completed": "finished", "failure": "failed", "error": "failed",
-  ]
-
   private func job(_ draft: Draft, _ needs: [Need]) -> Job? {
     let retry = draft.policy.retry.map { $0.policy(faults) }
     guard let work = draft.work else { return nil }
@@ -263,22 +218,11 @@ struct JobFileDecoder {
         comparisons -= drafts.count
         let names = drafts.lazy.map(\.name).prefix(comparisons > 0 ? .max : 0)
         let advice =
-          Self.list(in: need.name, index)
+          NeedReader.mend(for: need.name, among: index)
           ?? NearestName.hint(for: need.name, in: names, otherwise: ": add the job, or delete the need")
         return faults.fail(need.place, "unknown job \(Quoted.text(need.name)) in needs\(advice)")
       }
     }
-  }
-
-  /// The mend for several names in one text, and for names that this version can't resolve.
-  private static func list(in name: String, _ index: [String: Int]) -> String? {
-    let parts = name.split { $0 == "," || $0 == " " }.map(String.init)
-    if parts.count > 1, name.contains(",") || parts.allSatisfy({ index[$0] != nil }) {
-      return ": write [\(parts.map(Quoted.bare).joined(separator: ", "))]"
-    }
-    if name.contains("${") { return ": needs has no variables, so write the name out" }
-    if name.contains("*") { return ": this version of opdash has no patterns in needs, so write the names out" }
-    return nil
   }
 
   private func checkCycles(_ drafts: [Draft], _ needs: [[Need]]) {

@@ -243,6 +243,9 @@ extension JobPolicy {
 extension ValueReader {
   /// A path as written; `~`, which is not expanded, is a fault.
   func path(_ node: YAMLNode, _ name: String, takes: String) -> String? {
+    if case .scalar("~", isPlain: true) = node.content {
+      return faults.fail(node.place, "\(name) takes \(takes); '~' is an empty value in YAML: write ${env.HOME}")
+    }
     guard let path = line(node, name, takes: takes) else { return nil }
     guard path != "~", !path.hasPrefix("~/") else {
       return faults.fail(

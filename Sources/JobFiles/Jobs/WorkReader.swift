@@ -56,23 +56,30 @@ struct WorkReader {
     guard let text = values.text(node, "run", takes: takes, unknown: .isForShell(knowing: names)) else { return nil }
     guard !text.allSatisfy(\.isWhitespace) else { return faults.fail(node.place, "run is empty: it takes \(takes)") }
     warnOfComment(after: node)
+    warnOfQuote(at: node)
     return .script(text)
   }
 
   /// Warns where YAML took the end of an unquoted command for a comment that the shell would not have.
   private func warnOfComment(after node: YAMLNode) {
-    guard case .scalar(let text, isPlain: true) = node.content else { return }
-    let rest = faults.source.rest(from: node.end)
-    let blanks = rest.prefix { $0 == " " || $0 == "\t" }
-    let comment = rest.dropFirst(blanks.count)
-    guard !blanks.isEmpty, comment.first == "#" else { return }
+    guard case .scalar(let text, isPlain: true) = node.content, let place = faults.source.comment(after: node.end)
+    else { return }
+    let comment = faults.source.rest(from: place)
     // `make # the lot` is a comment to a person and to sh; `echo "issue #12"` and `tool #12` are most likely not.
     let isInQuotes = text.count { $0 == "\"" } % 2 == 1 || text.count { $0 == "'" } % 2 == 1
     guard isInQuotes || comment.dropFirst().first.map({ !$0.isWhitespace && $0 != "#" }) == true else { return }
     faults.warn(
-      Place(line: node.end.line, column: node.end.column + blanks.count),
-      "YAML takes \(Quoted.text(String(comment))) for a comment: put the command in quotes or below 'run: |'"
+      place,
+      "YAML takes \(Quoted.text(comment)) for a comment: put the command in quotes or below 'run: |'"
         + (isInQuotes ? "" : ", or write '# ' if it is one"))
+  }
+
+  /// Warns of a typographic quote, which neither YAML nor the shell takes for one.
+  private func warnOfQuote(at node: YAMLNode) {
+    guard case .scalar(let text, isPlain: true) = node.content, let first = text.first, "“”„‘’«»".contains(first) else {
+      return
+    }
+    faults.warn(node.place, "\(first) is no quote to YAML or the shell: write \" or '")
   }
 
   private func download(_ node: YAMLNode) -> (work: DownloadWork, target: Place)? {

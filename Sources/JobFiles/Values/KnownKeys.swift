@@ -65,7 +65,12 @@ struct KnownKeys: Sendable {
   }
 
   private func hint(for entry: YAMLEntry) -> String {
-    NearestName.hint(
+    // A no-break space is not indentation, but looks like it.
+    if let first = entry.key.unicodeScalars.first, first.properties.isWhitespace, first != " " {
+      return
+        ": it begins with the character \(first.escaped(asASCII: true)), which only looks like a blank: write blanks"
+    }
+    return NearestName.hint(
       for: entry.key, in: keys + later.keys.sorted(),
       otherwise: ": \(owner) can have \(keys.joined(last: "or")), or x-… for what opdash ignores")
   }

@@ -14,6 +14,7 @@ extension Variables {
 
   /// Warns of names in a script that look like vars of the file, but that the shell would not know.
   func warnOfScript(_ text: String, at node: YAMLNode, knowing known: Set<String>) {
+    guard text.utf8.contains(where: { $0 == UInt8(ascii: "$") || $0 == UInt8(ascii: "{") }) else { return }
     for name in Self.shellNames(in: text) where isVar(name) && isUnknownToShell(name, text, known) {
       warn(
         "'$\(name)' asks the shell for '\(name)', which is a var of this file: write ${\(name)}, or give it to the job in env",

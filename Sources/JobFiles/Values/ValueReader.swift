@@ -118,6 +118,9 @@ struct ValueReader {
 
   /// The mend for a list of `NAME=value` or `name: value` in place of a map.
   private static func mapMend(_ node: YAMLNode) -> String {
+    if case .scalar(let text, _) = node.content, let pair = text.wholeMatch(of: /(\w+)=([\w.\/-]*)/) {
+      return ": write '{ \(pair.1): \(pair.2) }'"
+    }
     guard case .list(let items) = node.content, let first = items.first else { return "" }
     switch first.content {
     case .scalar(let text, _):

@@ -18,6 +18,14 @@ struct SyntaxAdvice {
     guard let line = line(place.line) else { return (place, "': ' is not expected here: \(quoting(nil))") }
     if line.colon != place.column {
       if let first = line.value.first, first == "\"" || first == "'" { return afterQuotes(at: place) }
+      let between = source.rest(from: Place(line: place.line, column: line.colon ?? 1)).dropFirst()
+      if let word = between.firstMatch(of: /^ *([\w.-]+):(?: |$)/)?.1 {
+        return (
+          place,
+          "'\(Quoted.bare(String(word))):' is the second key of this line: write it on a line of its own, indented, "
+            + "or quote the whole text"
+        )
+      }
       return colonInText(of: line.key, at: place)
     }
     guard let previous = filledLine(before: line) else { return colonInText(of: nil, at: place) }
