@@ -37,6 +37,9 @@ struct KnownKeys: Sendable {
         return faults.fail(
           node.place, "\(owner) is a map; this is \(node.words): write '{ \(textKey): \(Quoted.bare(text)) }'")
       }
+      if case .list(let items) = node.content, case .map = items.first?.content, textKey != nil {
+        return faults.fail(node.place, "\(owner) is a map; this is a list: write its lines without '- '")
+      }
       return faults.fail(node.place, "\(owner) is a map; this is \(node.words): write '\(example)' or the like")
     }
     var result = Entries(place: node.place)

@@ -110,6 +110,10 @@ struct SyntaxAdvice {
         place, "'- ' is expected here, as before the other items of the list: write it, or correct the indentation"
       )
     }
+    let above = filledLine(before: line).flatMap { source.line($0.number) } ?? ""
+    if isItem, !isList, !above.drop(while: { $0 == " " }).hasPrefix("-") {
+      return (place, "a list item stands among keys here: delete its '- ', or correct the indentation")
+    }
     return (place, "this line is indented unlike the lines above it: \(indentations(above: place))")
   }
 
