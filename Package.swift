@@ -111,7 +111,7 @@ let package = Package(
       swiftSettings: settings),
     tests("JobModel", ["Support"]),
     tests("JobEngine", ["Support", "JobModel", "Operations"]),
-    tests("JobFiles", ["Support", "JobModel", "Screen"]),
+    tests("JobFiles", ["Support", "JobModel", "Screen"], exclude: ["Goldens"]),
     tests("Reports", ["Support", "JobModel", "Operations"], exclude: ["Goldens"]),
     tests("Screen", ["Support"]),
     tests("Dashboard", ["Basics", "Support", "JobModel", "Screen"], exclude: ["Goldens"]),

@@ -6,20 +6,25 @@ package enum JobFile {
   /// Reads the file at `path`, or standard input for `-`.
   ///
   /// Relative paths in the file are relative to its folder; in standard input or a pipe, to `currentDirectory`, which is
-  /// absolute. `environment` is for `${env.NAME}`; `vars` replace values of the file.
+  /// absolute. `environment` is for `${env.NAME}`; `vars` replace values of the file. `warn` is called with each warning about
+  /// a file without faults; those about a file with faults are among these.
   package static func load(
-    path: String, environment: [String: String], currentDirectory: String, vars: [String: String] = [:]
+    path: String, environment: [String: String], currentDirectory: String, vars: [String: String] = [:],
+    warn: (JobFileFault) -> Void = { _ in }
   ) throws(JobFileFaults) -> JobGraph {
     let input = try JobFileInput(path: path)
     let directory =
       input.isRegular
       ? FilePath.absolute(FilePath.folder(of: path), in: currentDirectory) : FilePath.absolute("", in: currentDirectory)
-    return try decode(input.bytes, file: input.shown, directory: directory, environment: environment, vars: vars)
+    return try decode(
+      input.bytes, file: input.shown, directory: directory, environment: environment, vars: vars, warn: warn)
   }
 
   /// Decodes the text of a job file, which faults call `file`; `directory` is the absolute folder of relative paths.
   package static func decode(
-    _ bytes: [UInt8], file: String, directory: String, environment: [String: String] = [:], vars: [String: String] = [:]
+    _ bytes: [UInt8], file: String, directory: String, environment: [String: String] = [:],
+    vars: [String: String] = [:],
+    warn: (JobFileFault) -> Void = { _ in }
   ) throws(JobFileFaults) -> JobGraph {
     var source = try SourceText(bytes, file: file)
     let faults = FaultLog(file: file, source: source)
@@ -35,9 +40,9 @@ package enum JobFile {
     let decoder = JobFileDecoder(
       values: ValueReader(faults: faults, variables: variables), directory: directory,
       standardName: standardName(file))
-    let nothing = YAMLNode(content: .scalar("", isPlain: true), place: .start, end: .start, weight: 1)
-    let graph = decoder.decode(root ?? nothing, overrides: vars)
+    let graph = decoder.decode(root ?? .null, overrides: vars)
     guard let graph, faults.isEmpty else { throw faults.all }
+    faults.list.forEach(warn)
     return graph
   }
 

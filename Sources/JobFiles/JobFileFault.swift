@@ -1,4 +1,4 @@
-/// A fault of a job or settings file: its place, and a sentence that says what is wrong and what to do.
+/// A fault of a job or settings file, or a warning: its place, and a sentence that says what is wrong and what to do.
 package struct JobFileFault: Error, Sendable, Hashable, CustomStringConvertible {
   /// The path as given; `<stdin>` for standard input.
   package var file: String
@@ -7,11 +7,19 @@ package struct JobFileFault: Error, Sendable, Hashable, CustomStringConvertible 
   /// From 1, in Unicode scalars.
   package var column: Int
   package var message: String
+  /// Whether the file can be used as it is, but most likely means something else.
+  package var isWarning = false
+  /// The line of the file; nil where there is nothing to show.
+  var excerpt: SourceExcerpt?
 
-  package var description: String { "\(file):\(line):\(column): \(message)" }
+  package var description: String { "\(file):\(line):\(column): \(isWarning ? "warning: " : "")\(message)" }
+
+  /// The description, then the line of the file and a mark below the place, each of these in at most `width` cells.
+  package func lines(width: Int) -> [String] { [description] + (excerpt?.lines(width: width) ?? []) }
 }
 
-/// The faults of a file in the order of their places, never empty; after the limit, the last says that there are more.
+/// The faults of a file in the order of their places, at least one, and its warnings; after the limit, the last says that
+/// there are more.
 package struct JobFileFaults: Error, Sendable, Equatable, CustomStringConvertible {
   package let faults: [JobFileFault]
 
@@ -21,8 +29,10 @@ package struct JobFileFaults: Error, Sendable, Equatable, CustomStringConvertibl
   }
 
   /// A single fault.
-  init(_ file: String, _ place: Place, _ message: String) {
-    self.init([JobFileFault(file: file, line: place.line, column: place.column, message: message)])
+  init(_ file: String, _ place: Place, _ message: String, excerpt: SourceExcerpt? = nil) {
+    self.init([
+      JobFileFault(file: file, line: place.line, column: place.column, message: message, excerpt: excerpt)
+    ])
   }
 
   /// One line per fault.

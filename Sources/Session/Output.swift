@@ -40,6 +40,13 @@ package final class Output: Sendable {
   /// The number of bytes that the descriptor has taken.
   package var written: Int { state.withLock(\.written) }
 
+  /// The width of the terminal; 80 for anything else.
+  package var columns: Int {
+    var (columns, rows): (Int32, Int32) = (0, 0)
+    terminal_get_size(descriptor, &columns, &rows)
+    return Int(columns)
+  }
+
   /// Discards what the reader of a terminal has not read, if the terminal is full; returns whether it was.
   package func discard() -> Bool { terminal_discard(descriptor) }
 

@@ -11,8 +11,8 @@ import Session
 struct Program {
   /// The parts that tests replace.
   struct Parts {
-    /// Reads a job file; `-` is standard input.
-    var load: @MainActor (_ path: String, Environment) throws -> JobGraph
+    /// Reads a job file, where `-` is standard input, and calls the closure with each warning about it.
+    var load: @MainActor (_ path: String, Environment, (JobFileFault) -> Void) throws -> JobGraph
     /// Reads the settings file; nil if there is none.
     var loadSettings: @MainActor (_ path: String) throws -> SettingsFile?
     /// Creates the run of a graph; the closure starts it.
@@ -56,7 +56,7 @@ struct Program {
     case .keys: try printKeys(invocation.settings)
     case .run(let file, let jobs):
       let settings = try withFile(invocation.settings)
-      let graph = try parts.load(file, environment)
+      let graph = try parts.load(file, environment) { print([$0], on: errors) }
       let chosen = try JobSelection.of(jobs, in: graph, file: file)
       try start(RunPlan(subject: .graph(chosen), source: Self.lastComponent(file)), settings)
     case .get(let urls, let list, let folder):
@@ -90,8 +90,14 @@ struct Program {
 
   private func check(_ file: String) {
     do {
-      let jobs = Format.count(try parts.load(file, environment).jobs.count, "job")
-      output.write(line: MessageText.of("\(Self.lastComponent(file)): \(jobs), no faults"))
+      var warnings = 0
+      let graph = try parts.load(file, environment) { warning in
+        warnings += 1
+        print([warning], on: output)
+      }
+      let jobs = Format.count(graph.jobs.count, "job")
+      let end = warnings == 0 ? "" : ", \(Format.count(warnings, "warning"))"
+      output.write(line: MessageText.of("\(Self.lastComponent(file)): \(jobs), no faults\(end)"))
       exit(ExitStatus.success)
     } catch {
       fail(error, output)
@@ -168,15 +174,20 @@ struct Program {
   }
 
   private func fail(_ error: any Error, _ output: Output) {
-    let lines =
-      switch error {
-      case let error as UsageError: ["opdash: \(error.message)"]
-      case let faults as Faults: faults.lines
-      case let faults as JobFileFaults: faults.faults.map(\.description)
-      default: ["opdash: \(error)"]
-      }
-    for line in lines { output.write(line: MessageText.of(line)) }
+    switch error {
+    case let error as UsageError: output.write(line: MessageText.of("opdash: \(error.message)"))
+    case let faults as Faults: for line in faults.lines { output.write(line: MessageText.of(line)) }
+    case let faults as JobFileFaults: print(faults.faults, on: output)
+    default: output.write(line: MessageText.of("opdash: \(error)"))
+    }
     exit(ExitStatus.usage)
+  }
+
+  /// Prints faults or warnings with their lines of the file.
+  private func print(_ faults: [JobFileFault], on output: Output) {
+    for fault in faults {
+      for line in fault.lines(width: output.columns) { output.write(line: MessageText.of(line)) }
+    }
   }
 
   private static func lastComponent(_ path: String) -> String {

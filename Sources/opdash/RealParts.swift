@@ -7,8 +7,9 @@ import Session
 extension Program.Parts {
   /// The parts of the real program.
   static let real = Program.Parts(
-    load: { path, environment in
-      try JobFile.load(path: path, environment: environment.variables, currentDirectory: environment.currentDirectory)
+    load: { path, environment, warn in
+      try JobFile.load(
+        path: path, environment: environment.variables, currentDirectory: environment.currentDirectory, warn: warn)
     },
     loadSettings: { path in try SettingsFile.load(path: path, SettingsFile.dashboards) },
     makeRun: { graph, options in

@@ -128,7 +128,9 @@ import Testing
       """, to: "faulty.yml")
     let check = try place.run("check", "faulty.yml")
     #expect(check.ending() == .exited(2))
-    let faults = check.outputLines
+    // Below each fault is the line of the file, with a mark.
+    let faults = check.outputLines.filter { !$0.hasPrefix(" ") }
+    #expect(faults.count * 3 == check.outputLines.count)
     #expect(faults.allSatisfy { $0.firstMatch(of: #/^faulty\.yml:\d+:\d+: /#) != nil })
     for part in ["needs", "'first'", "parsecs", "a -> b -> a", "faulty.yml:7:"] {
       #expect(faults.contains { $0.contains(part) }, "nothing of \(part) in \(check.outputText)")
@@ -139,6 +141,16 @@ import Testing
     #expect(run.outputText == "")
     #expect(!place.has("started"))
     #expect(!place.has("state/opdash/runs"))
+  }
+
+  @Test func theLineOfAFaultIsCutToTheTerminal() throws {
+    try place.write("jobs: { a: { x-a: \"\(String(repeating: "word ", count: 60))\", rn: ls } }", to: "wide.yml")
+    let pty = try place.pty(columns: 50, "check", "wide.yml")
+    #expect(pty.waitUntil(within: Workplace.patience) { $0.ending == .exited(2) })
+    let lines = String(decoding: pty.output, as: UTF8.self).split(whereSeparator: \.isNewline)
+    #expect(lines.count == 3)
+    #expect(lines.dropFirst().allSatisfy { $0.count <= 50 })
+    #expect(lines.dropFirst().first?.contains("…") == true && lines.last?.hasSuffix("^~") == true)
   }
 
   @Test func aGoodFileHasNoFaults() throws {

@@ -27,7 +27,11 @@ import Testing
       #expect(
         ended.errorText == """
           \(file):2:3: unknown action 'cancle': did you mean 'cancel'?
+              2 |   cancle: d
+                |   ^~~~~~
           \(file):3:9: notify takes none, bell or message; this is 'ring'
+              3 | notify: ring
+                |         ^~~~
 
           """)
       #expect(ended.outputText.isEmpty)

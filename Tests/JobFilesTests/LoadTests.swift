@@ -41,7 +41,7 @@ import Testing
     try Data().write(to: URL(fileURLWithPath: folder + "/empty.yml"))
     #expect(
       message(folder + "/empty.yml")
-        == folder + "/empty.yml:1:1: the file is empty: a job file has at least 'jobs:' with one job")
+        == folder + "/empty.yml:1:1: the file is empty: write a job, as in 'jobs: { build: { run: make } }'")
     #expect(
       message(folder + "/empty.yml/x") == folder + "/empty.yml/x:1:1: a part of the path is no folder: check the path")
     try FileManager.default.createSymbolicLink(atPath: folder + "/loop", withDestinationPath: folder + "/loop")

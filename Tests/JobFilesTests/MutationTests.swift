@@ -1,5 +1,6 @@
 import JobFiles
 import JobModel
+import Screen
 import Support
 import Testing
 
@@ -106,6 +107,9 @@ import Testing
       let isInside =
         (1...lines.count).contains(fault.line) && (1...(lines[fault.line - 1] + 1)).contains(fault.column)
       if !isInside { Issue.record("\(fault) is outside of: \(shown(bytes))") }
+      if fault.lines(width: 40).dropFirst().contains(where: { TextWidth.of($0) > 40 }) {
+        Issue.record("\(fault) has a line wider than 40 cells: \(shown(bytes))")
+      }
       if fault.message.contains("this is not YAML") {
         Issue.record("\(fault) is not in plain words: \(shown(bytes))")
       }

@@ -5,7 +5,7 @@ import Testing
 
 /// What a settings file may say, and each message for what it may not.
 @Suite struct SettingsFileTests {
-  private static let vocabulary: SettingsFile.Vocabulary = (
+  static let vocabulary: SettingsFile.Vocabulary = (
     actions: [
       (name: "cancel", keys: [.character("x"), .function(9)], isNeeded: false),
       (name: "kill", keys: [.character("X")], isNeeded: false),
@@ -95,11 +95,11 @@ import Testing
     ),
     (
       "[1]",
-      ["1:1: a settings file is a map with the keys keys, colors, background, notify, mouse, ascii; this is a list"]
+      ["1:1: a settings file is a map; this is a list: write 'keys: { cancel: d }' or the like"]
     ),
     ("keys: 3", ["1:7: keys takes a map of actions to keys, as in 'keys: { cancel: [d, F9] }'; this is '3'"]),
     ("keys: { cancle: d }", ["1:9: unknown action 'cancle': did you mean 'cancel'?"]),
-    ("keys: { frobnicate: d }", ["1:9: unknown action 'frobnicate'; opdash keys lists them"]),
+    ("keys: { frobnicate: d }", ["1:9: unknown action 'frobnicate': opdash keys lists them"]),
     ("keys: { cancel: { a: b } }", ["1:17: keys.cancel takes a key or a list of keys; this is a map"]),
     ("keys: { cancel: [[d]] }", ["1:18: keys.cancel takes a key or a list of keys; this is a list"]),
     (
@@ -109,7 +109,10 @@ import Testing
     ("keys: { cancel: F13 }", ["1:17: 'F13' is no key: did you mean 'F1'?"]),
     ("keys: { cancel: dd }", ["1:17: 'dd' is no key: write x, X, ^U, F9, Space, Enter, PgUp or the like"]),
     ("keys: { cancel: Entr }", ["1:17: 'Entr' is no key: did you mean 'Enter'?"]),
-    ("keys: { cancel: ^C }", ["1:17: '^C' never arrives: the terminal makes a signal of it"]),
+    (
+      "keys: { cancel: ^C }",
+      ["1:17: '^C' never arrives, because the terminal makes a signal of it: choose another key"]
+    ),
     (
       "keys:\n  cancel: d\n  kill: [D, d]",
       ["3:13: key 'd' is given to cancel at line 2, column 11 already: delete one of them"]
@@ -125,8 +128,8 @@ import Testing
     ),
     ("keys: { cancel: l }", ["1:17: 'l' is the last key of log: give log another, or write 'log: []'"]),
     ("keys: { cancel: [q, F10] }", ["1:21: 'F10' is the last key of quit: give quit another"]),
-    ("keys: { quit: [] }", ["1:9: quit must have a key: there is no other way to it"]),
-    ("keys: { help: none }", ["1:9: help must have a key: there is no other way to it"]),
+    ("keys: { quit: [] }", ["1:9: quit must have a key, because there is no other way to it: give it one"]),
+    ("keys: { help: none }", ["1:9: help must have a key, because there is no other way to it: give it one"]),
     (
       "keys:\n  kill: #\n",
       ["2:8: keys.kill takes a key or a list of keys; this is empty: write [] for none, and '#' or '~' in quotes"]
@@ -138,7 +141,7 @@ import Testing
     (
       "keys:\n  fewer-slots: -\n",
       [
-        "2:16: a list item ('- ') is not expected here: begin the list on a line of its own (keys such as ?, -, :, [ and % stand in quotes)"
+        "2:16: a list item ('- ') is not expected here: begin the list on a line of its own, or put the text in quotes"
       ]
     ),
     ("colors: { faild: red }", ["1:11: unknown element 'faild': did you mean 'failed'?"]),
@@ -151,7 +154,10 @@ import Testing
       ]
     ),
     ("colors: { failed: red blue }", ["1:19: colors.failed has two colours: delete one, or put 'on' between them"]),
-    ("colors: { failed: red on }", ["1:19: colors.failed: a colour is missing after 'on'"]),
+    (
+      "colors: { failed: red on }",
+      ["1:19: colors.failed: a colour is missing after 'on': write one, as in 'white on blue'"]
+    ),
     (
       "colors:\n  failed: #ff0000\n",
       [
@@ -161,7 +167,7 @@ import Testing
     ("background: drak", ["1:13: background takes auto, dark or light; this is 'drak': did you mean 'dark'?"]),
     ("notify: ring", ["1:9: notify takes none, bell or message; this is 'ring'"]),
     ("mouse: maybe", ["1:8: mouse takes true or false; this is 'maybe'"]),
-    ("ascii: 'true'", ["1:8: ascii takes true or false; this is the text 'true'"]),
+    ("ascii: 'true'", ["1:8: ascii takes true or false; this is the text 'true': write true without quotes"]),
     ("a: 1\n---\nb: 2", ["2:1: a second document begins here: a settings file holds one, so move it to its own file"]),
   ])
   func aFaultHasItsPlaceAndAdvice(_ text: String, _ expected: [String]) {

@@ -4,23 +4,23 @@ import Testing
 
 @Suite struct SyntaxTests {
   @Test(arguments: [
-    ("jobs:\n\ta: { run: ls }\n", "2:1: a tab can't indent YAML: use spaces"),
-    ("name: @x\n", "1:7: no value can begin with this character: put the text in quotes"),
+    ("jobs:\n\ta: { run: ls }\n", "2:1: a tab can't indent YAML: use blanks"),
+    ("name: @x\n", "1:7: no value can begin with '@': put the text in quotes"),
     (
       "jobs:\n  a:\n    run: echo a: b\n",
-      "3:16: ':' is not expected here: put text that holds ': ' in quotes, or correct the indentation of this line"
+      "3:16: the text of 'run' holds ': ', which begins a value in YAML: quote the whole text, or use 'run: |'"
     ),
     (
       "name: x\njobs\nslots: 3\n",
-      "2:1: a ':' is missing after this key: write 'key: value', or correct the indentation"
+      "2:1: a ':' is missing after 'jobs': write 'jobs:', or indent this line if it goes on with the one above"
     ),
     (
       "jobs: { a: { run: [ls, -l }\n",
-      "1:27: ',' or ']' is expected here, in the list that begins with '[' at line 1, column 19"
+      "1:27: '}' does not close the '[' of line 1, column 19: write ']' before it"
     ),
     (
       "jobs: { a: { run: ls ]\n",
-      "1:22: ',' or '}' is expected here, in the map that begins with '{' at line 1, column 12"
+      "1:22: ']' does not close the '{' of line 1, column 12: write '}' before it"
     ),
     ("name: \"x\njobs: {}\n", "1:7: this quote is never closed: add the closing quote"),
     ("name: \"a\\qb\"\n", "1:9: unknown escape in double quotes: write \\\\ for a backslash, or use single quotes"),
@@ -28,22 +28,28 @@ import Testing
       "name: \"\\ud83d\"\n",
       "1:10: this escape is no character: write \\xNN, \\uNNNN or \\UNNNNNNNN with the character's hexadecimal number"
     ),
-    ("name: *.txt\n", "1:7: a name is expected after & or *: put text that begins with one of them in quotes"),
+    ("name: *.txt\n", "1:7: '*' stands for a named value in YAML: put text that begins with '*' in quotes"),
     (
       "jobs:\n  a:\n    needs:\n     - b\n    - c\n",
-      "5:5: a key is expected here: indent it as the other keys of the map that begins at line 3, column 5"
+      "5:5: this line is indented unlike the lines above it: indent it by 5 blanks, as they are, not by 4"
     ),
     (
       "name: x\n jobs: y\n",
-      "2:6: ':' is not expected here: put text that holds ': ' in quotes, or correct the indentation of this line"
+      "2:2: this line continues the value of 'name' above, because it is indented further: indent both lines alike"
     ),
-    ("a: - b\n", "1:4: a list item ('- ') is not expected here: begin the list on a line of its own"),
-    ("name: |x\n  y\n", "1:8: after | or > only a line break or a comment may follow: begin the text on the next line"),
+    (
+      "a: - b\n",
+      "1:4: a list item ('- ') is not expected here: begin the list on a line of its own, or put the text in quotes"
+    ),
+    (
+      "name: |x\n  y\n",
+      "1:8: only a line break or a comment may follow '|' or '>': begin the text on the next line, indented"
+    ),
     (
       "%FOO 1\n---\na: b\n",
       "1:1: a line that begins with % is a directive, and only '%YAML 1.2' is useful: put other text in quotes"
     ),
-    ("name: !http://x\\y\n", "1:7: unknown tag: put text that begins with ! in quotes"),
+    ("name: !http://x\\y\n", "1:7: '!' begins a tag in YAML: put text that begins with '!' in quotes"),
     ("x: { a:, b: c }\n", "1:7: ':' is not expected here: put a blank after it, or the text that holds it in quotes"),
     ("%YAML 3.0\n---\na: b\n", "1:1: this version of YAML is not known: write %YAML 1.2, or delete the line"),
     (
@@ -57,16 +63,16 @@ import Testing
       "jobs: { a: { run: !!binary ls } }\n",
       "1:19: tag 'tag:yaml.org,2002:binary' means nothing here: delete it, or put text that begins with ! in quotes"
     ),
-    ("jobs: { a: { run: ls, [b]: c } }\n", "1:23: a key is a list: write a plain word"),
-    ("jobs: { a: { run: ls, <<: 3 } }\n", "1:27: '<<' takes a map or a list of maps; this is '3'"),
-    ("", "1:1: the file is empty: a job file has at least 'jobs:' with one job"),
-    ("# only a comment\n", "1:1: the file is empty: a job file has at least 'jobs:' with one job"),
     (
-      "- a\n",
-      "1:1: a job file is a map with the keys version, name, slots, on_failure, schedule, vars, env, pools, defaults, jobs, dotenv; this is a list"
+      "jobs: { a: { run: ls, [b]: c } }\n",
+      "1:23: a key is a list: write a plain word, or quote the text if the brackets belong to it"
     ),
-    ("{}", "1:1: there are no jobs: add 'jobs:', a map of names to jobs"),
-    ("jobs:\n", "1:1: jobs is empty: a job file has at least one job"),
+    ("jobs: { a: { run: ls, <<: 3 } }\n", "1:27: '<<' takes a map or a list of maps; this is '3'"),
+    ("", "1:1: the file is empty: write a job, as in 'jobs: { build: { run: make } }'"),
+    ("# only a comment\n", "1:1: the file is empty: write a job, as in 'jobs: { build: { run: make } }'"),
+    ("- a\n", "1:1: a job file is a map; this is a list: write 'jobs: { build: { run: make } }' or the like"),
+    ("{}", "1:1: there are no jobs: add 'jobs:' with one job, as in 'jobs: { build: { run: make } }'"),
+    ("jobs:\n", "1:1: jobs is empty: add a job, as in 'jobs: { build: { run: make } }'"),
   ])
   func invalidYAMLIsExplained(text: String, fault: String) {
     #expect(faults(text) == [fault])
@@ -120,7 +126,7 @@ import Testing
   @Test func manyFaultsOfSeveralKindsAreReportedUpToTheLimit() {
     var text = "jobs:\n"
     for number in 0..<5000 {
-      text += "  j\(number): { run: ls, needs: [k\(number)], \"${x}\": \"${y}\", dir: \"${z}\" }\n"
+      text += "  j\(number): { run: ls, needs: [k\(number)x], \"${x}\": \"${y}\", dir: \"${z\(number)}\" }\n"
     }
     let found = faults(text)
     #expect(found.count == 101)

@@ -24,6 +24,8 @@ import Testing
     var cleanUps = 0
     var loaded: Result<JobGraph, Faults> = .success(
       JobGraph(name: "g", jobs: [Job(name: "job0", work: .simulate(SimulatedWork()))]))
+    /// The text of the job file; nil for `loaded`.
+    var text: String?
     var settings: Result<SettingsFile?, Faults> = .success(nil)
     var viewOptions: ViewOptions?
     var view: FakeView?
@@ -33,7 +35,10 @@ import Testing
 
     func perform(_ line: String) {
       let parts = Program.Parts(
-        load: { _, _ in try self.loaded.get() }, loadSettings: { _ in try self.settings.get() },
+        load: { path, _, warn in
+          guard let text = self.text else { return try self.loaded.get() }
+          return try JobFile.decode(Array(text.utf8), file: path, directory: "/w", warn: warn)
+        }, loadSettings: { _ in try self.settings.get() },
         makeRun: { graph, options in
           (self.graph, self.options) = (graph, options)
           return (self.feed, { self.isStarted = true })
@@ -101,6 +106,29 @@ import Testing
     world.perform("check dir/a.yml")
     #expect(world.output.text == "a.yml:1:2: one\na.yml:3:4: two\n")
     #expect(world.statuses == [2])
+  }
+
+  @Test func aFaultIsFollowedByItsLineAndAMark() {
+    world.text = "jobs:\n  a: { rnu: ls }\n"
+    world.perform("check a.yml")
+    #expect(
+      world.output.text
+        == "a.yml:2:8: unknown key 'rnu': did you mean 'run'?\n    2 |   a: { rnu: ls }\n      |        ^~~\n")
+    #expect(world.statuses == [2])
+  }
+
+  @Test func aWarningLeavesAFileGood() {
+    world.text = "vars: { ver: 1 }\njobs: { a: { run: 'echo ${vre}' } }\n"
+    let warning =
+      "a.yml:2:25: warning: '${vre}' is left to the shell, which doesn't know it: did you mean '${ver}'?\n"
+      + "    2 | jobs: { a: { run: 'echo ${vre}' } }\n      |                         ^~~~~~\n"
+    world.perform("check a.yml")
+    #expect(world.output.text == warning + "a.yml: 1 job, no faults, 1 warning\n")
+    #expect(world.errors.text == "")
+    #expect(world.statuses == [0])
+    world.perform("run a.yml")
+    #expect(world.errors.text.hasPrefix(warning))
+    #expect(world.graph?.jobs.count == 1)
   }
 
   @Test func checkOfAGoodFileSaysHowManyJobs() {

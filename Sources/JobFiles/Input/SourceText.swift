@@ -11,11 +11,27 @@ final class SourceText {
       throw JobFileFaults(
         file, .start, "the file is larger than \(Self.limit >> 20) MiB: split it into several job files")
     }
-    if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {
-      throw JobFileFaults(file, .start, "the file is UTF-16: save it as UTF-8")
-    }
+    if let message = Self.kindFault(bytes) { throw JobFileFaults(file, .start, message) }
     self.bytes = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes[3...]) : bytes
-    if let (offset, message) = Self.firstFault(self.bytes) { throw JobFileFaults(file, place(ofByte: offset), message) }
+    if let (offset, message) = Self.firstFault(self.bytes) {
+      let place = place(ofByte: offset)
+      throw JobFileFaults(file, place, message, excerpt: excerpt(at: place))
+    }
+  }
+
+  /// The fault of a file that is not written as UTF-8 text at all.
+  private static func kindFault(_ bytes: [UInt8]) -> String? {
+    let utf16 = "the file is UTF-16: save it as UTF-8"
+    if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) { return utf16 }
+    let head = bytes.prefix(512)
+    let zeros = head.indices.filter { head[$0] == 0 }
+    // Without a byte order mark, every second byte of English text is 0.
+    if zeros.count > 2, zeros.count * 3 > head.count, Set(zeros.map { $0 % 2 }).count == 1 { return utf16 }
+    let signatures: [[UInt8]] = [
+      Array("\u{7F}ELF".utf8), [0x1F, 0x8B], Array("PK\u{3}\u{4}".utf8), [0x89, 0x50, 0x4E, 0x47],
+    ]
+    guard zeros.count > 3 || signatures.contains(where: head.starts) else { return nil }
+    return "the file is binary, not text: name a job file"
   }
 
   init(checked bytes: [UInt8]) { self.bytes = bytes }
@@ -78,13 +94,72 @@ final class SourceText {
   }
 
   private func offset(of place: Place) -> Int? {
-    guard place.line <= lineStarts.count, var index = Optional(lineStarts[place.line - 1]) else { return nil }
-    for _ in 1..<max(1, place.column) {
+    guard place.line <= lineStarts.count else { return nil }
+    var (column, index) = (1, lineStarts[place.line - 1])
+    if let last = lastPlace, last.place.line == place.line, last.place <= place {
+      (column, index) = (last.place.column, last.offset)
+    }
+    while column < place.column {
       guard index < bytes.count else { return nil }
       index += 1
       while index < bytes.count, bytes[index] & 0xC0 == 0x80 { index += 1 }
+      column += 1
     }
+    lastPlace = (place, index)
     return index
+  }
+
+  /// The place whose offset was asked for last: faults come in order, and a line can have millions of columns.
+  private var lastPlace: (place: Place, offset: Int)?
+
+  // MARK: Lines
+
+  /// The text of a line without its line break, which is cut after 4,096 bytes; nil after the last line.
+  func line(_ number: Int) -> String? {
+    guard (1...lineStarts.count).contains(number) else { return nil }
+    let start = lineStarts[number - 1]
+    return text(from: start, to: min(endOfLine(number), start + 4096))
+  }
+
+  /// The text between a place and the end of its line.
+  func rest(from place: Place) -> String {
+    guard let start = offset(of: place) else { return "" }
+    return text(from: start, to: min(endOfLine(place.line), start + 4096))
+  }
+
+  /// The place of the `#` of a comment that follows a place on its line, after blanks; nil without one.
+  func comment(after place: Place) -> Place? {
+    guard let start = offset(of: place) else { return nil }
+    let end = bytes[start...].firstIndex { $0 != 0x20 && $0 != 0x09 } ?? start
+    guard end > start, bytes[end] == UInt8(ascii: "#") else { return nil }
+    return Place(line: place.line, column: place.column + end - start)
+  }
+
+  /// The line of a place; nil if nothing is on it.
+  func excerpt(at place: Place) -> SourceExcerpt? {
+    guard let offset = offset(of: place) else { return nil }
+    let start = lineStarts[place.line - 1]
+    let (before, after) = (text(from: max(start, offset - 4096), to: offset), rest(from: place))
+    guard !(before + after).allSatisfy(\.isWhitespace) || before.contains("\t") || after.contains("\t") else {
+      return nil
+    }
+    return SourceExcerpt(number: place.line, before: before, after: after)
+  }
+
+  private func endOfLine(_ number: Int) -> Int {
+    let start = lineStarts[number - 1]
+    let next = number < lineStarts.count ? lineStarts[number] : bytes.count
+    // A line break has at most three bytes.
+    return (max(start, next - 3)..<next).first { Self.endOfBreak(bytes, at: $0) == next } ?? next
+  }
+
+  private func text(from start: Int, to end: Int) -> String {
+    var start = start
+    // A cut does not divide a character.
+    while start < end, bytes[start] & 0xC0 == 0x80 { start += 1 }
+    var end = max(start, end)
+    while end > start, end < bytes.count, bytes[end] & 0xC0 == 0x80 { end -= 1 }
+    return String(decoding: bytes[start..<end], as: UTF8.self)
   }
 
   /// The offset of each line; computed for the first fault.
@@ -92,9 +167,13 @@ final class SourceText {
     var starts = [0]
     var index = 0
     while index < bytes.count {
-      let next = Self.endOfBreak(bytes, at: index)
-      if let next { starts.append(next) }
-      index = next ?? index + 1
+      switch bytes[index] {
+      case 0x0A, 0x0D, 0xC2, 0xE2:
+        let next = Self.endOfBreak(bytes, at: index)
+        if let next { starts.append(next) }
+        index = next ?? index + 1
+      default: index += 1
+      }
     }
     return starts
   }()

@@ -2,23 +2,13 @@ import JobModel
 
 /// Decodes the YAML of a job file into a graph and reports its faults.
 struct JobFileDecoder {
-  private static let keys = KnownKeys(
-    owner: "a job file",
-    keys: [
-      "version", "name", "slots", "on_failure", "schedule", "vars", "env", "pools", "defaults", "jobs",
-    ],
-    later: ["dotenv"])
-  private static let defaultKeys = KnownKeys(owner: "defaults", keys: JobPolicy.keys)
-  private static let jobKeys = KnownKeys(
-    owner: "a job", keys: ["needs"] + WorkReader.keys + JobPolicy.keys,
-    later: ["matrix", "service", "if", "creates"])
   static let slotsLimit = 100_000
 
   /// A job with the parts that could be read.
   private struct Draft {
     var name: String
     var place: Place
-    var needs: [(name: String, when: JobNeed.Condition, place: Place)] = []
+    var needs: [NeedReader.Need] = []
     /// Nil after a fault.
     var work: JobWork?
     /// The place of a download's file name.
@@ -37,9 +27,10 @@ struct JobFileDecoder {
   /// The result is valid only if no fault was reported.
   func decode(_ root: YAMLNode, overrides: [String: String]) -> JobGraph? {
     guard !root.isNull else {
-      return faults.fail(root.place, "the file is empty: a job file has at least 'jobs:' with one job")
+      return faults.fail(root.place, "the file is empty: write a job, as in '\(JobFileKeys.file.example)'")
     }
-    guard let file = Self.keys.read(root, faults: faults) else { return nil }
+    let file = JobFileKeys.file.read(root, faults: faults, advice: { Self.jobAdvice($0, in: root) })
+    guard let file else { return nil }
     func value(_ key: String) -> YAMLNode? { file[key]?.value }
 
     let vars = value("vars").flatMap { values.map($0, "vars", takes: "a map of names to values") } ?? []
@@ -48,7 +39,8 @@ struct JobFileDecoder {
     var graph = JobGraph(name: value("name").flatMap { values.line($0, "name", takes: "text") } ?? standardName)
     graph.slots = value("slots").flatMap { slots($0) }
     graph.onFailure =
-      value("on_failure").flatMap { values.choice($0, "on_failure", as: JobGraph.Failure.self) } ?? .keepGoing
+      value("on_failure").flatMap { values.choice($0, "on_failure", as: JobGraph.Failure.self, others: Self.policies) }
+      ?? .keepGoing
     graph.schedule =
       value("schedule").flatMap { values.choice($0, "schedule", as: JobGraph.Schedule.self) } ?? .criticalPath
     let environment = value("env").map { JobPolicy.environment($0, "env", values) } ?? [:]
@@ -56,12 +48,15 @@ struct JobFileDecoder {
     let defaults = value("defaults").flatMap { self.defaults($0) }
 
     guard let jobs = value("jobs") else {
-      if !file.hasUnknown { faults.add(root.place, "there are no jobs: add 'jobs:', a map of names to jobs") }
+      if !file.hasUnknown {
+        faults.add(root.place, "there are no jobs: add 'jobs:' with one job, as in '\(JobFileKeys.file.example)'")
+      }
       return nil
     }
-    guard let entries = values.map(jobs, "jobs", takes: "a map of names to jobs") else { return nil }
+    guard let entries = self.entries(ofJobs: jobs) else { return nil }
     guard !entries.isEmpty else {
-      return faults.fail(file["jobs"]?.place ?? jobs.place, "jobs is empty: a job file has at least one job")
+      return faults.fail(
+        file["jobs"]?.place ?? jobs.place, "jobs is empty: add a job, as in '\(JobFileKeys.file.example)'")
     }
     let reader = WorkReader(values: values, directory: directory, environment: environment)
     var drafts: [Draft] = []
@@ -87,12 +82,50 @@ struct JobFileDecoder {
 
   // MARK: The file's own keys
 
+  /// The mend for a job beside the file's keys, as GitLab has it, or a command, as a Procfile has it.
+  private static func jobAdvice(_ entry: YAMLEntry, in root: YAMLNode) -> String? {
+    if JobFileKeys.isJob(entry.value) { return "it looks like a job: write it below 'jobs:', indented" }
+    guard case .map(let entries) = root.content, !entries.contains(where: { $0.key == "jobs" }),
+      case .scalar(let text, _) = entry.value.content, text.contains(where: { " /".contains($0) }),
+      JobFileKeys.file.others.mend(for: entry) == nil, NearestName.of(entry.key, in: JobFileKeys.file.keys) == nil
+    else { return nil }
+    return "write a command as a job, 'jobs: { \(Quoted.bare(entry.key)): { run: \(Quoted.bare(text)) } }'"
+  }
+
   private func check(version node: YAMLNode) {
-    guard let version = values.whole(node, "version", in: 1 ... .max), version != 1 else { return }
-    faults.add(node.place, "version \(version) is not known: this opdash reads version 1")
+    guard let text = values.text(node, "version", takes: "1"), text != "1" else { return }
+    faults.add(
+      node.place,
+      "the format has only version 1; this is \(node.words): write 'version: 1', or delete the line")
+  }
+
+  /// The words of other tools for what a failure does.
+  private static let policies = [
+    "continue": "keep-going", "ignore": "keep-going", "true": "keep-going", "never": "keep-going", "stop": "stop-now",
+    "abort": "stop-now", "fail-fast": "stop-now", "failfast": "stop-now", "fail": "stop-now", "cancel": "stop-now",
+    "exit": "stop-now", "kill": "stop-now", "now": "stop-now", "false": "stop-now", "wait": "finish-running",
+    "drain": "finish-running", "soon": "finish-running",
+  ]
+
+  private func entries(ofJobs node: YAMLNode) -> [YAMLEntry]? {
+    let takes = "a map of names to jobs"
+    guard case .list(let items) = node.content else { return values.map(node, "jobs", takes: takes) }
+    var mend = "write 'NAME:' before each instead of '-'"
+    if case .map(let entries) = items.first?.content, let name = entries.first(where: { $0.key == "name" })?.value,
+      case .scalar(let text, _) = name.content
+    {
+      mend = "write '\(Quoted.bare(text)):' instead of '- name: \(Quoted.bare(text))'"
+    }
+    return faults.fail(node.place, "jobs takes \(takes); this is a list: \(mend)")
   }
 
   private func slots(_ node: YAMLNode) -> Int? {
+    if case .scalar(let text, _) = node.content, ["auto", "max", "all", "unlimited"].contains(text.lowercased()) {
+      return faults.fail(
+        node.place,
+        "slots takes a whole number, 1 or more; this is \(Quoted.text(text)): delete the line for as many as there are processors"
+      )
+    }
     guard let slots = values.whole(node, "slots", in: 1 ... .max) else { return nil }
     if slots > Self.slotsLimit { faults.add(node.place, "slots takes at most \(Self.slotsLimit)") }
     return slots
@@ -111,7 +144,7 @@ struct JobFileDecoder {
 
   private func defaults(_ node: YAMLNode) -> JobPolicy? {
     if node.isNull { return nil }
-    return Self.defaultKeys.read(node, faults: faults).map { JobPolicy($0, values, directory: directory) }
+    return JobFileKeys.defaults.read(node, faults: faults).map { JobPolicy($0, values, directory: directory) }
   }
 
   // MARK: One job
@@ -123,11 +156,11 @@ struct JobFileDecoder {
       faults.add(entry.place, "job \(Quoted.text(entry.key)) has nothing to do: \(Self.workAdvice)")
       return draft
     }
-    guard let job = Self.jobKeys.read(entry.value, faults: faults) else { return draft }
-    if let node = job["needs"]?.value { draft.needs = needs(node) }
+    guard let job = JobFileKeys.job.read(entry.value, faults: faults) else { return draft }
+    if let node = job["needs"]?.value { draft.needs = NeedReader(values: values).read(node) }
     draft.policy = JobPolicy(job, values, directory: directory).over(defaults)
 
-    let works = WorkReader.keys.compactMap { job[$0] }.sorted { $0.place < $1.place }
+    let works = JobFileKeys.work.compactMap { job[$0] }.sorted { $0.place < $1.place }
     let read = works.map { reader.read($0, draft.policy) }
     guard let work = works.first else {
       if !job.hasUnknown {
@@ -136,10 +169,13 @@ struct JobFileDecoder {
       return draft
     }
     for other in works.dropFirst() {
-      faults.add(other.place, "a job has one of \(WorkReader.keys.joined(last: "or")); this has '\(work.key)' already")
+      faults.add(
+        other.place,
+        "a job has one of \(JobFileKeys.work.joined(last: "or")), and this one has '\(work.key)' already: "
+          + "delete one, or make two jobs of it")
     }
     if work.key != "run", works.count == 1 {
-      for key in JobPolicy.shellKeys {
+      for key in JobFileKeys.shell {
         if let entry = job[key] {
           faults.add(entry.place, "'\(key)' is for run jobs; this is \(Self.article(work.key)): delete it")
         }
@@ -150,33 +186,9 @@ struct JobFileDecoder {
     return draft
   }
 
-  private static let workAdvice = "give it one of \(WorkReader.keys.joined(last: "or"))"
+  private static let workAdvice = "give it one of \(JobFileKeys.work.joined(last: "or"))"
 
   private static func article(_ key: String) -> String { key == "upload" ? "an upload" : "a \(key)" }
-
-  private func needs(_ node: YAMLNode) -> [(name: String, when: JobNeed.Condition, place: Place)] {
-    if case .map(let entries) = node.content {
-      return entries.compactMap { entry in
-        if case .scalar("ready", _) = entry.value.content {
-          return faults.fail(
-            entry.value.place, "the condition 'ready' is not supported by this version of opdash yet: write ok")
-        }
-        return values.choice(entry.value, "needs.\(Quoted.bare(entry.key))", as: JobNeed.Condition.self)
-          .map { (entry.key, $0, entry.place) }
-      }
-    }
-    let takes = "a list of jobs, or a map of jobs to ok, finished or failed"
-    var seen: Set<String> = []
-    return (values.list(node, "needs", takes: takes, isSingleAllowed: true) ?? []).compactMap { item in
-      guard case .scalar(let name, _) = item.content, !item.isNull else {
-        return faults.fail(item.place, "needs takes \(takes); this item is \(item.words)")
-      }
-      guard seen.insert(name).inserted else {
-        return faults.fail(item.place, "needs names \(Quoted.text(name)) twice: delete one")
-      }
-      return (name, .ok, item.place)
-    }
-  }
 
   private func job(_ draft: Draft, _ needs: [Need]) -> Job? {
     let retry = draft.policy.retry.map { $0.policy(faults) }
@@ -205,7 +217,9 @@ struct JobFileDecoder {
         if let job = index[need.name] { return Need(job: job, when: need.when, place: need.place) }
         comparisons -= drafts.count
         let names = drafts.lazy.map(\.name).prefix(comparisons > 0 ? .max : 0)
-        let advice = NearestName.hint(for: need.name, in: names, otherwise: ": add the job, or delete the need")
+        let advice =
+          NeedReader.mend(for: need.name, among: index)
+          ?? NearestName.hint(for: need.name, in: names, otherwise: ": add the job, or delete the need")
         return faults.fail(need.place, "unknown job \(Quoted.text(need.name)) in needs\(advice)")
       }
     }
@@ -214,6 +228,10 @@ struct JobFileDecoder {
   private func checkCycles(_ drafts: [Draft], _ needs: [[Need]]) {
     for cycle in DependencyOrder(needs.map { $0.map(\.job) }).cycles {
       let place = needs[cycle[0]].first { $0.job == cycle[1] }?.place ?? drafts[cycle[0]].place
+      guard cycle[0] != cycle[1] else {
+        faults.add(place, "job \(Quoted.text(drafts[cycle[0]].name)) needs itself: delete this need")
+        continue
+      }
       let path = Quoted.cycle(cycle.map { drafts[$0].name })
       faults.add(place, "jobs need each other: \(path): delete one of these needs")
     }

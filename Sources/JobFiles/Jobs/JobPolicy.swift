@@ -3,12 +3,6 @@ import JobModel
 
 /// The settings of a job besides its work; `defaults` gives those of all jobs.
 struct JobPolicy {
-  static let keys = [
-    "timeout", "retry", "priority", "allow_failure", "uses", "env", "dir", "stop", "progress",
-  ]
-  /// Keys for `run` jobs only.
-  static let shellKeys = ["env", "dir", "stop", "progress"]
-
   /// A number of units of a pool, and its place in the file.
   struct Use {
     var amount: Int
@@ -91,7 +85,9 @@ extension JobPolicy {
 
     timeout = value("timeout").flatMap { values.duration($0, "timeout", canBeZero: false) }
     retry = value("retry").flatMap { Self.retry($0, values) }
-    priority = value("priority").flatMap { values.choice($0, "priority", as: JobPriority.self) }
+    priority = value("priority").flatMap {
+      values.choice($0, "priority", as: JobPriority.self, others: Self.priorities)
+    }
     allowFailure = value("allow_failure").flatMap { values.flag($0, "allow_failure") }
     uses = value("uses").map { Self.uses($0, values) } ?? [:]
     environment = value("env").map { Self.environment($0, "env", values) } ?? [:]
@@ -102,17 +98,27 @@ extension JobPolicy {
     progress = value("progress").flatMap { Self.progress($0, values) }
   }
 
+  /// The priorities of other tools.
+  private static let priorities = [
+    "urgent": "very-high", "highest": "very-high", "critical": "very-high", "top": "very-high", "max": "very-high",
+    "important": "high", "medium": "normal", "default": "normal", "standard": "normal", "lowest": "very-low",
+    "idle": "very-low", "min": "very-low", "background": "very-low",
+  ]
+
   private static func retry(_ node: YAMLNode, _ values: ValueReader) -> Retry? {
     let mostRetries = 1_000_000
     if case .scalar = node.content {
       return values.whole(node, "retry", in: 0...mostRetries).map { Retry(place: node.place, max: $0) }
     }
-    let known = KnownKeys(owner: "retry", keys: ["max", "backoff", "initial", "cap", "jitter", "only"])
-    guard let entries = known.read(node, faults: values.faults) else { return nil }
+    guard let entries = JobFileKeys.retry.read(node, faults: values.faults) else { return nil }
     func value(_ key: String) -> YAMLNode? { entries[key]?.value }
     var retry = Retry(place: node.place)
     retry.max = value("max").flatMap { values.whole($0, "retry.max", in: 0...mostRetries) }
-    retry.backoff = value("backoff").flatMap { values.choice($0, "retry.backoff", as: RetryPolicy.Backoff.self) }
+    retry.backoff = value("backoff").flatMap {
+      values.choice(
+        $0, "retry.backoff", as: RetryPolicy.Backoff.self,
+        others: ["linear": "constant", "fixed": "constant", "none": "constant", "double": "exponential"])
+    }
     retry.initial = value("initial").flatMap { values.duration($0, "retry.initial", canBeZero: true) }
     retry.cap = value("cap").flatMap { values.duration($0, "retry.cap", canBeZero: true) }
     retry.jitter = value("jitter").flatMap { values.flag($0, "retry.jitter") }
@@ -133,13 +139,27 @@ extension JobPolicy {
   }
 
   private static func uses(_ node: YAMLNode, _ values: ValueReader) -> [String: Use] {
-    let takes = "a map of pools to how many units the job takes of each, as in 'uses: { net: 1 }'"
+    let takes = "a map of pools to how many units the job takes of each"
+    if let names = names(node), !names.isEmpty {
+      let map = names.map { "\(Quoted.bare($0)): 1" }.joined(separator: ", ")
+      return values.faults.fail(node.place, "uses takes \(takes); this is \(node.words): write '{ \(map) }'") ?? [:]
+    }
     var uses: [String: Use] = [:]
     for entry in values.map(node, "uses", takes: takes) ?? [] where uses[entry.key] == nil {
       guard let amount = values.whole(entry.value, "uses.\(Quoted.bare(entry.key))", in: 0 ... .max) else { continue }
       uses[entry.key] = Use(amount: amount, place: entry.place)
     }
     return uses
+  }
+
+  /// The texts of a list, or a text; nil for anything else.
+  private static func names(_ node: YAMLNode) -> [String]? {
+    switch node.content {
+    case .scalar(let text, _): return node.isNull ? nil : [text]
+    case .list(let items):
+      return items.compactMap { if case .scalar(let text, _) = $0.content { text } else { nil } }
+    case .map: return nil
+    }
   }
 
   /// Reads environment variables for `run` jobs.
@@ -159,7 +179,9 @@ extension JobPolicy {
       }
       guard !entry.value.isNull else {
         values.faults.add(
-          entry.value.place, "\(name).\(Quoted.bare(entry.key)) is empty: write \"\" for an empty value")
+          entry.value.place,
+          "\(name).\(Quoted.bare(entry.key)) is empty\(values.mend(for: entry.value, otherwise: ": write \"\" for an empty value"))"
+        )
         continue
       }
       environment[entry.key] = values.text(entry.value, "\(name).\(Quoted.bare(entry.key))", takes: "text")
@@ -173,8 +195,7 @@ extension JobPolicy {
   ]
 
   private static func stop(_ node: YAMLNode, _ values: ValueReader) -> Stop {
-    let known = KnownKeys(owner: "stop", keys: ["signal", "grace"])
-    guard let entries = known.read(node, faults: values.faults) else { return Stop() }
+    guard let entries = JobFileKeys.stop.read(node, faults: values.faults) else { return Stop() }
     var stop = Stop()
     let names = signals.map(\.name)
     let takes = "\(names.joined(last: "or"))"
@@ -183,7 +204,8 @@ extension JobPolicy {
       let name = upper.hasPrefix("SIG") ? String(upper.dropFirst(3)) : upper
       stop.signal = signals.first { $0.name == name }?.number
       if stop.signal == nil {
-        let hint = NearestName.hint(for: name, in: names)
+        let numbered = signals.first { String($0.number) == text }
+        let hint = numbered.map { ": write \($0.name)" } ?? NearestName.hint(for: name, in: names)
         values.faults.add(node.place, "stop.signal takes \(takes); this is \(Quoted.text(text))\(hint)")
       }
     }
@@ -198,12 +220,21 @@ extension JobPolicy {
       return values.faults.fail(node.place, "progress takes \(takes); this is \(node.words)")
     }
     guard let expression = try? NSRegularExpression(pattern: pattern) else {
-      return values.faults.fail(
-        node.place, "\(Quoted.text(pattern)) is no regular expression: check its brackets, or put it in single quotes")
+      let subject = "\(Quoted.text(pattern)) is no regular expression"
+      guard let fault = PatternFault(in: pattern) else {
+        return values.faults.fail(
+          node.place, "\(subject): write \\ before a character that stands for itself, as in '\\['")
+      }
+      // Where the pattern is written as it is, the fault has a place of its own.
+      let written = values.faults.source.place(of: pattern, count: 0, from: node.place, to: node.end)
+      let place = written.map { Place(line: $0.line, column: $0.column + fault.offset) }
+      return values.faults.fail(place ?? node.place, "\(subject): \(fault.message)")
     }
-    guard (1...2).contains(expression.numberOfCaptureGroups) else {
-      return values.faults.fail(
-        node.place, "progress takes \(takes); this one has \(expression.numberOfCaptureGroups): write (?:…) for others")
+    let groups = expression.numberOfCaptureGroups
+    guard (1...2).contains(groups) else {
+      let mend =
+        groups == 0 ? "put the number in brackets, as in '(\\d+)%'" : "write (?:…) for those that are no number"
+      return values.faults.fail(node.place, "progress takes \(takes); this one has \(groups): \(mend)")
     }
     return pattern
   }
@@ -212,6 +243,9 @@ extension JobPolicy {
 extension ValueReader {
   /// A path as written; `~`, which is not expanded, is a fault.
   func path(_ node: YAMLNode, _ name: String, takes: String) -> String? {
+    if case .scalar("~", isPlain: true) = node.content {
+      return faults.fail(node.place, "\(name) takes \(takes); '~' is an empty value in YAML: write ${env.HOME}")
+    }
     guard let path = line(node, name, takes: takes) else { return nil }
     guard path != "~", !path.hasPrefix("~/") else {
       return faults.fail(

@@ -6,11 +6,11 @@ enum WebAddress {
   static func fault(in url: String) -> String? {
     let shown = Quoted.text(url.maskedURL)
     guard let colon = url.firstRange(of: "://") else {
-      return "\(shown) is no URL: write http://… or https://…"
+      return "\(shown) is no URL: write it with http:// or https:// at its beginning"
     }
     let scheme = url[..<colon.lowerBound].lowercased()
     guard scheme == "http" || scheme == "https" else {
-      return "\(shown) is neither http nor https: opdash transfers over these only"
+      return "\(shown) is neither http nor https: write a URL of these, or use a program such as curl in 'run'"
     }
     if url.unicodeScalars.contains(where: { $0.properties.isWhitespace || ValueReader.isUnprintable($0) }) {
       return "\(shown) holds a blank or a control character: write a blank as %20"
@@ -21,9 +21,11 @@ enum WebAddress {
     let end =
       address.hasPrefix("[") ? address.lastIndex(of: "]").map(address.index(after:)) : address.firstIndex(of: ":")
     let host = address[..<(end ?? address.endIndex)]
-    guard !host.isEmpty, host != "[]", !address.hasPrefix("[") || end != nil else { return "\(shown) names no host" }
+    guard !host.isEmpty, host != "[]", !address.hasPrefix("[") || end != nil else {
+      return "\(shown) names no host: write it as in http://example.com/file"
+    }
     let rest = address[host.endIndex...]
-    guard rest.isEmpty || isPort(rest) else { return "\(shown) has no valid port: it is a number from 1 to 65535" }
+    guard rest.isEmpty || isPort(rest) else { return "\(shown) has no valid port: write a number from 1 to 65535" }
     return nil
   }
 

@@ -2,8 +2,6 @@ import JobModel
 
 /// Reads a job's work: the value of `run`, `download`, `upload` or `simulate`.
 struct WorkReader {
-  static let keys = ["run", "download", "upload", "simulate"]
-
   let values: ValueReader
   /// The absolute folder of the job file.
   let directory: String
@@ -39,16 +37,49 @@ struct WorkReader {
         guard !item.isNull else {
           return faults.fail(item.place, "an argument of run is empty: write \"\" for an empty one")
         }
-        return values.text(item, "an argument of run", takes: "text")
+        return values.text(item, "an argument of run", takes: "text", isArgument: true)
       }
       guard let first = words.first else { return faults.fail(node.place, "run is empty: it takes \(takes)") }
-      if first?.isEmpty == true { return faults.fail(items[0].place, "run names no program: its first word is empty") }
+      if first?.isEmpty == true {
+        return faults.fail(
+          items[0].place, "run names no program, because its first word is empty: write the program first")
+      }
+      if let first, first.contains(" "), !first.hasPrefix("/"), !first.hasPrefix(".") {
+        faults.warn(
+          items[0].place,
+          "a list is one program and its arguments, so \(Quoted.text(first)) is the name of a program: "
+            + "write commands as text, below 'run: |'")
+      }
       let known = words.compactMap { $0 }
       return known.count == words.count ? .argv(known) : nil
     }
     guard let text = values.text(node, "run", takes: takes, unknown: .isForShell(knowing: names)) else { return nil }
     guard !text.allSatisfy(\.isWhitespace) else { return faults.fail(node.place, "run is empty: it takes \(takes)") }
+    warnOfComment(after: node)
+    warnOfQuote(at: node)
     return .script(text)
+  }
+
+  /// Warns where YAML took the end of an unquoted command for a comment that the shell would not have.
+  private func warnOfComment(after node: YAMLNode) {
+    guard case .scalar(let text, isPlain: true) = node.content, let place = faults.source.comment(after: node.end)
+    else { return }
+    let comment = faults.source.rest(from: place)
+    // `make # the lot` is a comment to a person and to sh; `echo "issue #12"` and `tool #12` are most likely not.
+    let isInQuotes = text.count { $0 == "\"" } % 2 == 1 || text.count { $0 == "'" } % 2 == 1
+    guard isInQuotes || comment.dropFirst().first.map({ !$0.isWhitespace && $0 != "#" }) == true else { return }
+    faults.warn(
+      place,
+      "YAML takes \(Quoted.text(comment)) for a comment: put the command in quotes or below 'run: |'"
+        + (isInQuotes ? "" : ", or write '# ' if it is one"))
+  }
+
+  /// Warns of a typographic quote, which neither YAML nor the shell takes for one.
+  private func warnOfQuote(at node: YAMLNode) {
+    guard case .scalar(let text, isPlain: true) = node.content, let first = text.first, "“”„‘’«»".contains(first) else {
+      return
+    }
+    faults.warn(node.place, "\(first) is no quote to YAML or the shell: write \" or '")
   }
 
   private func download(_ node: YAMLNode) -> (work: DownloadWork, target: Place)? {
@@ -56,8 +87,7 @@ struct WorkReader {
       guard let url = address(node, "download") else { return nil }
       return target(nil, url: url, at: node.place).map { (DownloadWork(url: url, file: $0), node.place) }
     }
-    let known = KnownKeys(owner: "download", keys: ["url", "to", "sha256", "resume", "headers"])
-    guard let entries = known.read(node, faults: faults) else { return nil }
+    guard let entries = JobFileKeys.download.read(node, faults: faults) else { return nil }
     let url = entries["url"].flatMap { address($0.value, "download.url") }
     let digest = entries["sha256"].flatMap { checksum($0.value) }
     let resume = entries["resume"].flatMap { values.flag($0.value, "download.resume") }
@@ -101,8 +131,7 @@ struct WorkReader {
       case post = "POST"
       case patch = "PATCH"
     }
-    let known = KnownKeys(owner: "upload", keys: ["file", "url", "method", "headers"])
-    guard let entries = known.read(node, faults: faults) else { return nil }
+    guard let entries = JobFileKeys.upload.read(node, faults: faults) else { return nil }
     let file = entries["file"].flatMap { values.path($0.value, "upload.file", takes: "the path of a file") }
     let url = entries["url"].flatMap { address($0.value, "upload.url") }
     let method = entries["method"].flatMap { values.choice($0.value, "upload.method", as: Method.self) }
@@ -115,8 +144,7 @@ struct WorkReader {
   }
 
   private func simulate(_ node: YAMLNode) -> SimulatedWork? {
-    let known = KnownKeys(owner: "simulate", keys: ["duration", "steps", "fail_rate", "seed"])
-    guard let entries = known.read(node, faults: faults) else { return nil }
+    guard let entries = JobFileKeys.simulate.read(node, faults: faults) else { return nil }
     var work = SimulatedWork()
     if let entry = entries["duration"], let value = values.duration(entry.value, "simulate.duration", canBeZero: true) {
       work.duration = value
@@ -134,7 +162,7 @@ struct WorkReader {
   }
 
   private func missing(_ key: String, of owner: String, _ entries: KnownKeys.Entries) {
-    if !entries.hasUnknown { faults.add(entries.place, "\(owner) has no \(key): add it") }
+    if !entries.hasUnknown { faults.add(entries.place, "\(owner) has no \(key): add '\(key): …'") }
   }
 
   private func address(_ node: YAMLNode, _ name: String) -> String? {
@@ -145,13 +173,25 @@ struct WorkReader {
 
   private func checksum(_ node: YAMLNode) -> String? {
     guard let text = values.text(node, "download.sha256", takes: "64 hexadecimal digits") else { return nil }
-    guard text.utf8.count == 64, text.allSatisfy({ $0.isASCII && $0.isHexDigit }) else {
+    guard text.utf8.count == 64, text.allSatisfy(isHexDigit) else {
       return faults.fail(
-        node.place,
-        "download.sha256 takes 64 hexadecimal digits; this has \(text.count) characters: \(Quoted.text(text))")
+        node.place, "download.sha256 takes 64 hexadecimal digits; this is \(Quoted.text(text)), \(checksumMend(text))")
     }
     return text.lowercased()
   }
+
+  /// What a text that is no SHA-256 seems to be, and the mend.
+  private func checksumMend(_ text: String) -> String {
+    let digits = text.split(whereSeparator: { ": =".contains($0) }).last { $0.count == 64 && $0.allSatisfy(isHexDigit) }
+    if digits != nil { return "which has more than the digits: delete the rest" }
+    let others = [32: "an MD5", 40: "a SHA-1", 96: "a SHA-384", 128: "a SHA-512"]
+    if text.allSatisfy(isHexDigit), let kind = others[text.utf8.count] {
+      return "as long as \(kind): write the file's SHA-256, as sha256sum prints it"
+    }
+    return "\(text.count) characters long: write the file's SHA-256, as sha256sum prints it"
+  }
+
+  private func isHexDigit(_ character: Character) -> Bool { character.isASCII && character.isHexDigit }
 
   private func headerMap(_ node: YAMLNode, _ name: String) -> [String: String] {
     var headers: [String: String] = [:]

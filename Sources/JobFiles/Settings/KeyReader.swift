@@ -18,7 +18,7 @@ struct KeyReader {
     for entry in values.map(node, "keys", takes: takes) ?? [] where changes[entry.key] == nil {
       guard let action = actions.first(where: { $0.name == entry.key }) else {
         guard !entry.key.hasPrefix("x-") else { continue }
-        let advice = NearestName.hint(for: entry.key, in: actions.map(\.name), otherwise: "; opdash keys lists them")
+        let advice = NearestName.hint(for: entry.key, in: actions.map(\.name), otherwise: ": opdash keys lists them")
         faults.add(entry.place, "unknown action \(Quoted.text(entry.key))\(advice)")
         continue
       }
@@ -34,7 +34,7 @@ struct KeyReader {
     let name = "keys.\(action.name)"
     guard let items = items(entry.value, name) else { return action.keys }
     if items.isEmpty, action.isNeeded {
-      faults.add(entry.place, "\(action.name) must have a key: there is no other way to it")
+      faults.add(entry.place, "\(action.name) must have a key, because there is no other way to it: give it one")
     }
     return items.compactMap { item in
       guard let key = key(item, name) else { return nil }
@@ -78,7 +78,8 @@ struct KeyReader {
         "\(Quoted.text(text)) is no key\(near.isEmpty ? ": write x, X, ^U, F9, Space, Enter, PgUp or the like" : near)")
     }
     guard !key.isSignal else {
-      return faults.fail(node.place, "\(Quoted.text(text)) never arrives: the terminal makes a signal of it")
+      return faults.fail(
+        node.place, "\(Quoted.text(text)) never arrives, because the terminal makes a signal of it: choose another key")
     }
     return key
   }

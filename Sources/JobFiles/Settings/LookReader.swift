@@ -42,10 +42,11 @@ struct LookReader {
         style.attributes.insert(attribute)
       } else if word.lowercased() == "on" {
         guard let next = words.popFirst() else {
-          return faults.fail(entry.value.place, "\(name): a colour is missing after 'on'")
+          return faults.fail(
+            entry.value.place, "\(name): a colour is missing after 'on': write one, as in 'white on blue'")
         }
         guard let color = color(next, name, entry.value.place) else { return nil }
-        if has.background { faults.add(entry.value.place, "\(name) has two colours to stand on: delete one") }
+        if has.background { faults.add(entry.value.place, "\(name) has two background colours: delete one") }
         style.background = color
         has.background = true
       } else {

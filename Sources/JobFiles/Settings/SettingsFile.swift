@@ -35,9 +35,7 @@ package struct SettingsFile: Sendable, Equatable {
     do throws(YAMLParser.Problem) {
       root = try YAMLReader.read(source, faults: faults)
     } catch {
-      // The most frequent cause is an unquoted key that is YAML syntax.
-      let advice = error.isSyntax ? " (keys such as ?, -, :, [ and % stand in quotes)" : ""
-      faults.add(error.place, error.message + advice)
+      faults.add(error.place, error.message)
       throw faults.all
     }
     let variables = Variables(environment: [:], source: source, faults: faults)
@@ -50,7 +48,8 @@ package struct SettingsFile: Sendable, Equatable {
 
 extension SettingsFile {
   private static let known = KnownKeys(
-    owner: "a settings file", keys: ["keys", "colors", "background", "notify", "mouse", "ascii"])
+    owner: "a settings file", keys: ["keys", "colors", "background", "notify", "mouse", "ascii"],
+    example: "keys: { cancel: d }", others: .settings)
 
   /// Decodes the YAML of the file; valid only if no fault was reported.
   private init(_ root: YAMLNode, _ values: ValueReader, _ vocabulary: Vocabulary) {

@@ -6,11 +6,16 @@ struct ValueReader {
   let faults: FaultLog
   let variables: Variables
 
-  /// The text of any scalar with its variables expanded.
-  func text(_ node: YAMLNode, _ name: String, takes: String, unknown: Variables.Unknown = .isFault) -> String? {
+  /// The text of any scalar with its variables expanded; `isArgument` is that of a program.
+  func text(
+    _ node: YAMLNode, _ name: String, takes: String, unknown: Variables.Unknown = .isFault, isArgument: Bool = false
+  ) -> String? {
     guard let (text, _) = scalar(node, name, takes: takes, unknown: unknown) else { return nil }
     guard !text.unicodeScalars.contains("\0") else {
       return faults.fail(node.place, "\(name) holds a NUL character, which no command or file name can: delete it")
+    }
+    if case .isFault = unknown, case .scalar(let written, _) = node.content {
+      variables.warnOfShellNames(in: written, at: node, name, isArgument: isArgument)
     }
     return text
   }
@@ -43,7 +48,9 @@ struct ValueReader {
     // `Double` would read nan, inf and hexadecimal too.
     let isDecimal = text.utf8.allSatisfy { "0123456789.eE+-".utf8.contains($0) }
     guard !isText, isDecimal, let number = Double(text), (0...1).contains(number) else {
-      return faults.fail(node.place, "\(name) takes \(takes); this is \(words(isText, text))")
+      let share = text.hasSuffix("%") ? Double(text.dropLast()).map { $0 / 100 } : nil
+      let mend = share.map { (0...1).contains($0) ? ": write \($0)" : "" } ?? ""
+      return faults.fail(node.place, "\(name) takes \(takes); this is \(words(isText, text))\(mend)")
     }
     return number
   }
@@ -54,29 +61,39 @@ struct ValueReader {
     case ("true", false), ("True", false), ("TRUE", false): return true
     case ("false", false), ("False", false), ("FALSE", false): return false
     default:
-      return faults.fail(node.place, "\(name) takes true or false; this is \(words(isText, text))")
+      let mend = [
+        "true": "true", "yes": "true", "on": "true", "1": "true", "false": "false", "no": "false", "off": "false",
+        "0": "false",
+      ]
+      let advice = mend[text.lowercased()].map { ": write \($0)\(isText ? " without quotes" : "")" } ?? ""
+      return faults.fail(node.place, "\(name) takes true or false; this is \(words(isText, text))\(advice)")
     }
   }
 
   func duration(_ node: YAMLNode, _ name: String, canBeZero: Bool) -> Duration? {
     guard let (text, _) = scalar(node, name, takes: "a duration as \(DurationText.examples)") else { return nil }
     guard let duration = DurationText.parse(text) else {
-      return faults.fail(node.place, "\(Quoted.text(text)) is no duration: write \(DurationText.examples)")
+      let mend = DurationMend.of(text) ?? DurationText.examples
+      return faults.fail(node.place, "\(Quoted.text(text)) is no duration: write \(mend)")
     }
     guard canBeZero || duration > .zero else {
-      return faults.fail(node.place, "\(name) takes a duration longer than 0")
+      return faults.fail(
+        node.place, "\(name) takes a duration longer than 0; this is \(Quoted.text(text)): delete it for no limit")
     }
     return duration
   }
 
-  func choice<Choice>(_ node: YAMLNode, _ name: String, as type: Choice.Type) -> Choice?
+  /// One of the cases; `others` are words of other tools with the case that they mean.
+  func choice<Choice>(
+    _ node: YAMLNode, _ name: String, as type: Choice.Type, others: [String: String] = [:]
+  ) -> Choice?
   where Choice: CaseIterable & RawRepresentable, Choice.RawValue == String {
     let names = Choice.allCases.map(\.rawValue)
     let takes = names.joined(last: "or")
     guard let (text, _) = scalar(node, name, takes: takes) else { return nil }
     guard let choice = Choice(rawValue: text) else {
-      return faults.fail(
-        node.place, "\(name) takes \(takes); this is \(Quoted.text(text))\(NearestName.hint(for: text, in: names))")
+      let mend = others[text.lowercased()].map { ": write \($0)" } ?? NearestName.hint(for: text, in: names)
+      return faults.fail(node.place, "\(name) takes \(takes); this is \(Quoted.text(text))\(mend)")
     }
     return choice
   }
@@ -96,7 +113,23 @@ struct ValueReader {
   func map(_ node: YAMLNode, _ name: String, takes: String) -> [YAMLEntry]? {
     if case .map(let entries) = node.content { return entries }
     if node.isNull { return [] }
-    return faults.fail(node.place, "\(name) takes \(takes); this is \(node.words)")
+    return faults.fail(node.place, "\(name) takes \(takes); this is \(node.words)\(Self.mapMend(node))")
+  }
+
+  /// The mend for a list of `NAME=value` or `name: value` in place of a map.
+  private static func mapMend(_ node: YAMLNode) -> String {
+    if case .scalar(let text, _) = node.content, let pair = text.wholeMatch(of: /(\w+)=([\w.\/-]*)/) {
+      return ": write '{ \(pair.1): \(pair.2) }'"
+    }
+    guard case .list(let items) = node.content, let first = items.first else { return "" }
+    switch first.content {
+    case .scalar(let text, _):
+      guard let mark = text.firstIndex(where: { $0 == "=" || $0 == ":" }), mark > text.startIndex else { return "" }
+      let value = text[text.index(after: mark)...].drop { $0 == " " }
+      return ": write '\(Quoted.bare("\(text[..<mark]): \(value)"))' instead of '- \(Quoted.bare(text))'"
+    case .map: return ": write its lines without '- '"
+    case .list: return ""
+    }
   }
 
   /// Whether it is a control character, or one that reorders text.
@@ -112,10 +145,23 @@ struct ValueReader {
     _ node: YAMLNode, _ name: String, takes: String, unknown: Variables.Unknown = .isFault
   ) -> (text: String, isText: Bool)? {
     guard case .scalar(let written, let isPlain) = node.content, !node.isNull else {
-      return faults.fail(node.place, "\(name) takes \(takes); this is \(node.words)")
+      return faults.fail(node.place, "\(name) takes \(takes); this is \(node.words)\(mend(for: node))")
     }
     guard let text = variables.expand(written, in: node, unknown: unknown) else { return nil }
     return (text, !isPlain && text == written)
+  }
+
+  /// The mend for text that YAML took for something else: `echo a: b`, `{{ x }}`, `#fff`.
+  func mend(for node: YAMLNode, otherwise: String = "") -> String {
+    switch node.content {
+    case .map(let entries) where entries.count < 3:
+      return ": quote text that holds ': ' or begins with '{'"
+    case .scalar where node.isNull:
+      let rest = faults.source.rest(from: node.place).drop { $0 == " " || $0 == "~" }
+      return rest.hasPrefix("#") && !rest.hasPrefix("# ")
+        ? ": '#' begins a comment in YAML, so put the text in quotes" : otherwise
+    default: return otherwise
+    }
   }
 
   private func words(_ isText: Bool, _ text: String) -> String { (isText ? "the text " : "") + Quoted.text(text) }

@@ -16,12 +16,14 @@ final class Variables {
   /// The limit of all expanded texts together, in bytes.
   static let totalLimit = 256 << 20
 
-  private let environment: [String: String]
+  let environment: [String: String]
   private let source: SourceText
   private let faults: FaultLog
   /// Nil for a declared var with a fault.
   private var values: [String: String?] = [:]
   private var total = 0
+  /// The steps that may still be spent on warnings about names.
+  var searches = 20_000_000
 
   init(environment: [String: String], source: SourceText, faults: FaultLog) {
     self.environment = environment
@@ -96,6 +98,7 @@ final class Variables {
 
   /// The expanded text; nil after a fault, which is reported here or was reported at the var.
   func expand(_ text: String, in node: YAMLNode, unknown: Unknown) -> String? {
+    if case .isForShell(let known) = unknown { warnOfScript(text, at: node, knowing: known) }
     guard text.utf8.contains(UInt8(ascii: "$")), text.contains("${") else { return text }
     var output = ""
     var isWhole = true
@@ -123,7 +126,9 @@ final class Variables {
         }
         switch value(of: name, unknown: unknown) {
         case .value(let value): add(value)
-        case .forShell: return false
+        case .forShell:
+          if case .isForShell(let known) = unknown { warnOfReference(name, count, text, in: node, knowing: known) }
+          return false
         case .fault(let message):
           if let message { report(message, "${\(name)}", count, in: node) }
           isWhole = false
@@ -153,6 +158,10 @@ final class Variables {
     if name.hasPrefix("matrix.") {
       return .fault("\(Quoted.text("${\(name)}")): this version of opdash has no matrix yet: write the jobs out")
     }
+    if name.hasPrefix("jobs.") {
+      return .fault(
+        "\(Quoted.text("${\(name)}")): this version of opdash has no outputs of jobs yet: write them to a file")
+    }
     switch unknown {
     case .isForShell(let known):
       let word = Self.shellName(name)
@@ -161,6 +170,9 @@ final class Variables {
         "\(Quoted.text("${\(name)}")) asks the shell for '\(word)', which is a var of this file that it doesn't know: "
           + "write ${\(word)}, or give it to the job in env")
     case .isFault:
+      if name.hasPrefix("{") {
+        return .fault("'${{ … }}' is a form of GitHub Actions: write ${NAME}, or ${env.NAME}")
+      }
       let isInEnvironment = environment[name] != nil
       let advice = NearestName.hint(
         for: name, in: values.keys.sorted(),
@@ -191,7 +203,20 @@ final class Variables {
     return String(start.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") })
   }
 
+  /// The declared vars in alphabetical order; valid after all are declared.
+  private(set) lazy var names = values.keys.sorted()
+
+  func isVar(_ name: String) -> Bool { values[name] != nil }
+
+  func warn(_ message: String, _ written: String, _ count: Int, in node: YAMLNode) {
+    faults.warn(place(of: written, count, in: node), message)
+  }
+
   private func report(_ message: String, _ written: String, _ count: Int, in node: YAMLNode) {
-    faults.add(source.place(of: written, count: count, from: node.place, to: node.end) ?? node.place, message)
+    faults.add(place(of: written, count, in: node), message)
+  }
+
+  private func place(of written: String, _ count: Int, in node: YAMLNode) -> Place {
+    source.place(of: written, count: count, from: node.place, to: node.end) ?? node.place
   }
 }

@@ -1,6 +1,6 @@
 /// A value of a YAML document with its place; aliases are resolved.
-struct YAMLNode {
-  enum Content {
+struct YAMLNode: Sendable {
+  enum Content: Sendable {
     case scalar(String, isPlain: Bool)
     case list([YAMLNode])
     case map([YAMLEntry])
@@ -11,6 +11,9 @@ struct YAMLNode {
   var end: Place
   /// The number of values in it, itself included, with aliases resolved.
   var weight: Int
+
+  /// The missing value of a key that is not in the file.
+  static let null = YAMLNode(content: .scalar("", isPlain: true), place: .start, end: .start, weight: 1)
 
   /// Whether it is `~`, `null`, or the missing value of a key.
   var isNull: Bool {
@@ -31,7 +34,7 @@ struct YAMLNode {
 }
 
 /// A key of a map with its value.
-struct YAMLEntry {
+struct YAMLEntry: Sendable {
   var key: String
   var place: Place
   var value: YAMLNode

@@ -7,8 +7,6 @@ struct YAMLParser: ~Copyable {
     var message: String
     /// Whether an escape in double quotes is invalid.
     var isBadEscape = false
-    /// Whether the text is invalid YAML, rather than unsupported YAML.
-    var isSyntax = false
   }
 
   // On the heap: libyaml keeps pointers into it.
@@ -30,13 +28,35 @@ struct YAMLParser: ~Copyable {
     parser.deallocate()
   }
 
-  /// Calls `take` with each event of the stream but its end.
-  func readAll(_ take: (yaml_event_t) throws(Problem) -> Void) throws(Problem) {
+  /// Calls `take` with each event of the stream but its end; `source` is the text of the stream.
+  func readAll(of source: SourceText, _ take: (yaml_event_t) throws(Problem) -> Void) throws(Problem) {
+    var longQuote: (start: Place, end: Place)?
+    // The lists and maps that are open, nil for one without brackets.
+    var open: [Place?] = []
     while true {
       var event = yaml_event_t()
-      guard yaml_parser_parse(parser, &event) == 1 else { throw YAMLProblem.describe(parser.pointee) }
+      guard yaml_parser_parse(parser, &event) == 1 else {
+        throw YAMLProblem(parser.pointee, longQuote: longQuote, bracket: open.last ?? nil)
+          .described(by: SyntaxAdvice(source))
+      }
       defer { yaml_event_delete(&event) }
       if event.type == YAML_STREAM_END_EVENT { return }
+      switch event.type {
+      case YAML_SCALAR_EVENT:
+        let style = event.data.scalar.style
+        let isQuoted = style == YAML_SINGLE_QUOTED_SCALAR_STYLE || style == YAML_DOUBLE_QUOTED_SCALAR_STYLE
+        if isQuoted, event.start_mark.line < event.end_mark.line {
+          longQuote = (Place(event.start_mark), Place(event.end_mark))
+        }
+      case YAML_SEQUENCE_START_EVENT:
+        let hasBrackets = event.data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE
+        open.append(hasBrackets ? Place(event.start_mark) : nil)
+      case YAML_MAPPING_START_EVENT:
+        let hasBrackets = event.data.mapping_start.style == YAML_FLOW_MAPPING_STYLE
+        open.append(hasBrackets ? Place(event.start_mark) : nil)
+      case YAML_SEQUENCE_END_EVENT, YAML_MAPPING_END_EVENT: _ = open.popLast()
+      default: break
+      }
       try take(event)
     }
   }

@@ -41,7 +41,7 @@ struct YAMLReader {
       }
       var reader = YAMLReader(faults: faults)
       do throws(YAMLParser.Problem) {
-        try parser.readAll { event throws(YAMLParser.Problem) in try reader.take(event) }
+        try parser.readAll(of: source) { event throws(YAMLParser.Problem) in try reader.take(event) }
         return .success(reader.root)
       } catch {
         return .failure(error)
@@ -152,7 +152,8 @@ struct YAMLReader {
       if case .scalar(let text, _) = node.content {
         frames[top].key = (text, node.place)
       } else {
-        faults.add(node.place, "a key is \(node.words): write a plain word")
+        faults.add(
+          node.place, "a key is \(node.words): write a plain word, or quote the text if the brackets belong to it")
         frames[top].key = (nil, node.place)
       }
       return

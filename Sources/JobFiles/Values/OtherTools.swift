@@ -1,0 +1,162 @@
+/// Words that other tools have for the keys of a job file: make, just, Taskfile, GitHub Actions, GitLab CI, Compose, Procfiles.
+struct OtherTools: Sendable {
+  /// What to do about a word: `write 'needs'`.
+  struct Mend {
+    var sentence: String
+    /// The key of ours that takes the same values.
+    var key: String?
+
+    init(_ sentence: String, key: String? = nil) {
+      self.sentence = sentence
+      self.key = key
+    }
+  }
+
+  /// Finds the mend from the value.
+  typealias Finder = @Sendable (YAMLNode) -> Mend
+
+  private var finders: [String: Finder] = [:]
+
+  /// `words` are those for each key of ours, separated by blanks.
+  ///
+  /// `sentences` are for words without a counterpart, and `finders` look at the value. Upper case, '-', '_' and '.' don't count.
+  init(_ words: [String: String] = [:], sentences: [String: String] = [:], finders: [String: Finder] = [:]) {
+    for (key, words) in words { add(words) { _ in Mend("write '\(key)'", key: key) } }
+    for (sentence, words) in sentences { add(words) { _ in Mend(sentence) } }
+    for (words, finder) in finders { add(words, finder) }
+  }
+
+  private mutating func add(_ words: String, _ finder: @escaping Finder) {
+    for word in words.split(separator: " ") { finders[String(word)] = finder }
+  }
+
+  /// What to do about an entry whose key is a word of another tool.
+  func mend(for entry: YAMLEntry) -> Mend? {
+    guard entry.key.utf8.count < 50 else { return nil }
+    return finders[String(entry.key.lowercased().filter { $0 != "-" && $0 != "_" && $0 != "." })]?(entry.value)
+  }
+}
+
+// MARK: The maps of a job file
+
+extension OtherTools {
+  private static let noContainer = "opdash runs jobs on this machine, not in containers: delete it"
+
+  static let file = OtherTools(
+    [
+      "jobs": "task tasks step steps target targets process processes service services recipes rules commands",
+      "slots": "parallel parallelism concurrency maxconcurrency maxparallel maxworkers workers threads numjobs procs",
+      "env": "environment envs environ environmentvariables", "vars": "variables params parameters args inputs defines",
+      "name": "title project", "pools": "limits resources semaphores", "schedule": "order queue",
+    ],
+    sentences: [
+      "write 'on_failure: keep-going', finish-running or stop-now":
+        "failfast onerror stoponerror continueonerror keepgoing",
+      "write it as a comment": "description desc summary",
+      "this version of opdash reads no such file: write the variables into env": "envfile envfiles",
+      "this version of opdash reads one file: write its jobs here": "includes import imports extends",
+      noContainer: "image container containers runson volumes networks",
+      "opdash starts when you start it: delete it": "on trigger triggers when cron",
+    ], finders: ["stage stages": stages])
+
+  static let job = OtherTools(
+    [
+      "needs":
+        "dependson depend depends requires require requirements dependencies dependency deps after waitfor runafter prerequisites",
+      "dir": "cwd workingdirectory workingdir workdir directory wd chdir folder path",
+      "env": "environment envs environ envvars variables environmentvariables",
+      "allow_failure":
+        "continueonerror ignoreerrors ignoreerror ignorefailure ignorefailures canfail maybefail optional",
+      "priority": "nice weight", "uses": "pool pools semaphore mutex lock resources resourcegroup concurrencygroup",
+      "progress": "pattern progresspattern regex", "download": "fetch wget curl",
+      "timeout": "timelimit maxduration deadline",
+    ],
+    sentences: [
+      "the key below 'jobs' is the job's name: delete it": "name title id job",
+      "write it as a comment": "desc summary label help doc comment",
+      "write 'needs' in the other job": "before requiredby",
+      "'url' stands in download or upload, as in 'download: { url: … }'": "uri href link",
+      "write 'retry' if it should be tried again after a failure": "restart restartpolicy availability autorestart",
+      "vars are of the whole file: write them at its start, or 'env' here": "vars",
+      "this version of opdash reads no such file: write the variables into env": "envfile envfiles dotenv",
+      "this version of opdash runs every job that you don't leave out: delete it":
+        "when only except unless rules condition",
+      "this version of opdash has no matrix: write the jobs out": "strategy foreach withitems parallel",
+      "this version of opdash can't wait for a service: delete it":
+        "healthcheck readinessprobe livenessprobe readylogline",
+      noContainer: "image container runson volumes ports network networks user",
+    ],
+    finders: [
+      "cmd cmds command commands script scripts exec execute shell bash sh steps entrypoint args arguments program":
+        command,
+      "timeoutminutes timeoutmins": { timeout($0, "m") }, "timeoutseconds timeoutsecs timeoutsec": { timeout($0, "s") },
+      "timeoutms timeoutmillis": { timeout($0, "ms") },
+      "retries maxretries retrycount": { retry($0, first: 0) },
+      "attempts maxattempts tries maxtries": { retry($0, first: 1) },
+      "stopsignal killsignal signal": { Mend("write 'stop: { signal: \(scalar($0) ?? "INT") }'") },
+      "stopgraceperiod graceperiod killtimeout shutdowntimeout grace": {
+        Mend("write 'stop: { grace: \(scalar($0).map(seconds) ?? "5s") }'")
+      },
+    ])
+
+  static let retry = OtherTools(
+    [
+      "max": "attempts maxattempts retries maxretries times count limit tries",
+      "initial": "delay wait interval initialdelay initialinterval sleep pause",
+      "cap": "maxdelay maxinterval maxwait", "only": "on when codes causes",
+      "backoff": "strategy policy multiplier factor",
+    ], sentences: ["timeout is a key of the job: write it beside 'retry'": "timeout"])
+
+  static let stop = OtherTools(["signal": "sig kill", "grace": "timeout after wait delay graceperiod"])
+
+  static let download = OtherTools([
+    "url": "uri href link source src from", "to": "dest destination output out file path target filename saveas",
+    "sha256": "checksum hash digest integrity sha sha256sum", "resume": "continue", "headers": "header",
+  ])
+
+  static let upload = OtherTools([
+    "url": "uri href link to dest destination target", "file": "from source src path data body", "headers": "header",
+    "method": "verb",
+  ])
+
+  static let simulate = OtherTools(["duration": "time seconds sleep", "fail_rate": "failure failurerate errorrate"])
+
+  static let settings = OtherTools([
+    "keys": "bindings keybindings shortcuts keymap", "colors": "theme palette style styles",
+  ])
+
+  // MARK: Mends with a value
+
+  /// The stages of GitLab are a list of names.
+  private static let stages: Finder = { node in
+    if case .list = node.content { return Mend("opdash orders the jobs by their 'needs': delete it") }
+    return Mend("write 'jobs'", key: "jobs")
+  }
+
+  private static let command: Finder = { node in
+    guard case .list(let items) = node.content else { return Mend("write 'run'", key: "run") }
+    let isText = items.contains { item in
+      if case .scalar(let text, _) = item.content { text.contains(" ") } else { true }
+    }
+    return isText
+      ? Mend("write 'run: |' with one command on each line below it") : Mend("write 'run'", key: "run")
+  }
+
+  private static func timeout(_ node: YAMLNode, _ unit: String) -> Mend {
+    let value = scalar(node).flatMap(Double.init).map { $0 > 0 } == true ? scalar(node) : nil
+    return Mend(value.map { "write 'timeout: \($0)\(unit)'" } ?? "write 'timeout' with its unit, as in 'timeout: 10m'")
+  }
+
+  /// The number of retries, where the value counts the first attempt or not.
+  private static func retry(_ node: YAMLNode, first: Int) -> Mend {
+    guard let count = scalar(node).flatMap(Int.init), count >= first, count < 1000 else { return Mend("write 'retry'") }
+    return Mend("write 'retry: \(count - first)'" + (first == 1 ? ", the attempts after the first" : ""))
+  }
+
+  private static func scalar(_ node: YAMLNode) -> String? {
+    guard case .scalar(let text, _) = node.content, !node.isNull, text.count < 20 else { return nil }
+    return Quoted.bare(text)
+  }
+
+  private static func seconds(_ text: String) -> String { Int(text) == nil ? text : "\(text)s" }
+}
