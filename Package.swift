@@ -73,7 +73,7 @@ let package = Package(
       dependencies: [
         "Dashboard", "DemoServer", "JobEngine", "JobFiles", "JobModel", "Operations", "Processes", "Reports",
         "Scenarios",
-        "Screen", "Session",
+        "Screen", "Session", "Transfers",
       ],
       swiftSettings: settings),
 

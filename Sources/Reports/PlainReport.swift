@@ -11,6 +11,8 @@ package struct PlainReport: Report {
   static let widestName = 28
 
   private let paint: Paint
+  /// Whether a job that succeeds at once makes one line: its start and the notes about it make none.
+  private let isBrief: Bool
   private let write: ReportWriter
   private var text: [UInt8] = []
   private var nameWidth = 0
@@ -18,8 +20,9 @@ package struct PlainReport: Report {
   private var lastLine: Duration = .zero
   private var heartbeats = 0
 
-  package init(paint: Paint, write: @escaping ReportWriter) {
+  package init(paint: Paint, isBrief: Bool = false, write: @escaping ReportWriter) {
     self.paint = paint
+    self.isBrief = isBrief
     self.write = write
   }
 
@@ -30,10 +33,13 @@ package struct PlainReport: Report {
       nameWidth = max(nameWidth, min(Self.widestName, StateText.name(id, in: run).count))
     case .jobState(let id, let state, _, _):
       let phrase = StateText.phrase(id, before: before, at: event.time, in: run)
-      guard !phrase.isEmpty else { return }
+      if phrase.isEmpty || isBrief && state == .executing { return }
       let name = padded(StateText.name(id, in: run))
-      news(event.time, "\(paint(state.role, state.letter)) \(name)  \(paint(state.role, phrase))")
-    case .jobLog(let id, _, let line): append(line, of: id, at: event.time, in: run)
+      let text = paint(state.role, phrase) + size(of: id, in: run)
+      news(event.time, "\(paint(state.role, state.letter)) \(name)  \(text)")
+    case .jobLog(let id, _, let line):
+      if isBrief && line.stream == .note { return }
+      append(line, of: id, at: event.time, in: run)
     case .jobProgress: break
     case .cancelRequested(let id, let canceller, let isKill):
       // A stop has its own line; cancellation by policy follows a failure with its own line.
@@ -78,6 +84,14 @@ package struct PlainReport: Report {
     let mark = output.stream == .note ? ":" : "|"
     let body = JobText.clean(output.text, keepingColor: paint.isColoured) + (output.isCut ? " [cut]" : "")
     news(time, "  \(paint(.quiet, padded(StateText.name(id, in: run)) + " " + mark)) \(body)")
+  }
+
+  /// The bytes that a job has transferred, in the one line that says so.
+  private func size(of id: JobID, in run: Run) -> String {
+    guard isBrief, run[id].state == .succeeded(upToDate: false), let progress = run[id].progress,
+      progress.unit == .bytes
+    else { return "" }
+    return ", \(Format.bytes(progress.done))"
   }
 
   private mutating func end(_ run: Run) {

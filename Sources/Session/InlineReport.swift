@@ -19,7 +19,7 @@ struct InlineReport: Report {
 
   init(_ stream: InlineStream, paint: Paint) {
     self.stream = stream
-    plain = PlainReport(paint: paint) { stream.append($0) }
+    plain = PlainReport(paint: paint, isBrief: stream.options.settings.isBrief) { stream.append($0) }
     let options = stream.options
     block = InlineBlock(source: options.source, traits: options.traits, looks: .named(options.settings.looks))
   }

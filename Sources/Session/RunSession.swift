@@ -16,6 +16,7 @@ package final class RunSession {
     let output: Output
     let errors: Output
     let trace: Output?
+    let isBrief: Bool
     /// The output of the inline interface.
     let stream: InlineStream?
 
@@ -34,6 +35,7 @@ package final class RunSession {
       self.output = output
       self.errors = errors
       self.trace = trace
+      isBrief = settings.isBrief
       viewOptions = ViewOptions(source: source, settings: settings, environment)
       stream = interface == .inline ? InlineStream(output, options: viewOptions) : nil
     }
@@ -243,7 +245,7 @@ package final class RunSession {
     return switch display.interface {
     case .dashboard: []
     case .inline: display.stream.map { [InlineReport($0, paint: display.outputPaint)] } ?? []
-    case .plain: [PlainReport(paint: display.outputPaint) { output.write($0) }]
+    case .plain: [PlainReport(paint: display.outputPaint, isBrief: display.isBrief) { output.write($0) }]
     case .json: [JSONReport { output.write($0) }]
     case .quiet: [QuietReport(paint: display.errorPaint) { errors.write($0) }]
     }

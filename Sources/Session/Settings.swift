@@ -26,6 +26,8 @@ package struct Settings: Equatable {
   package var keepOpen = KeepOpen.onFailure
   package var state: String?
   package var trace: String?
+  /// Whether plain lines leave out the start of each job and the notes about it.
+  package var isBrief = false
   package var isASCII = false
   package var color = Color.auto
   package var hasMouse = true

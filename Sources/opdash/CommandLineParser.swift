@@ -121,10 +121,12 @@ struct CommandLineParser {
     case .demo: return .demo(scenario: operands.first)
     case .keys: return .keys
     case .get:
-      guard !operands.isEmpty || values.list != nil else {
+      guard !operands.isEmpty || values.download.list != nil else {
         throw UsageError("opdash get needs a URL, or --input LIST")
       }
-      return .get(urls: Array(operands), list: values.list, folder: values.folder)
+      var request = values.download
+      request.urls = Array(operands)
+      return .get(request)
     }
   }
 

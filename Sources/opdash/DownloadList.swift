@@ -2,9 +2,23 @@ import Foundation
 import JobModel
 import Operations
 import Session
+import Transfers
+
+/// The downloads that a command line asks for.
+struct DownloadRequest: Equatable {
+  var urls: [String] = []
+  /// A file with a URL on each line, `-` for standard input.
+  var list: String?
+  var folder: String?
+  var existing = DownloadWork.Existing.number
+  var usesServerName = false
+}
 
 /// The jobs of `opdash get`: one download for each URL.
 struct DownloadList {
+  /// The number of downloads at once, unless the command line says another.
+  static let slots = 5
+
   /// A URL and its place, `FILE:LINE`; nil for the command line.
   struct Entry: Equatable {
     var url: String
@@ -19,8 +33,25 @@ struct DownloadList {
     }
   }
 
-  /// The graph, or one fault for each entry that is no URL.
-  static func graph(_ entries: [Entry], folder: String) -> Result<JobGraph, Faults> {
+  /// The text of a list, which may be a pipe; `-` is standard input.
+  static func read(_ path: String) throws(UsageError) -> String {
+    func fault() -> UsageError { UsageError("can't read \(path): \(String(cString: strerror(errno)))") }
+    let descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw fault() }
+    defer { close(descriptor) }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = Foundation.read(descriptor, &buffer, buffer.count)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw fault() }
+      guard count > 0 else { return String(decoding: bytes, as: UTF8.self) }
+      bytes += buffer[..<count]
+    }
+  }
+
+  /// The graph, or one fault for each entry that is no URL; `folder` is absolute.
+  static func graph(_ entries: [Entry], _ request: DownloadRequest, folder: String) -> Result<JobGraph, Faults> {
     var faults: [String] = []
     var taken: [String: Int] = [:]
     var jobs: [Job] = []
@@ -30,13 +61,15 @@ struct DownloadList {
         faults.append("\(place)'\(entry.url.maskedURL)' is no URL to download: write http://… or https://…")
         continue
       }
-      let name = unique(fileName(url), &taken)
+      let name = unique(FileName.of(url), &taken)
       let path = folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
       let retry = RetryPolicy(max: 2, jitter: true, only: [.network, .timeout, .serverError, .tooManyRequests])
-      jobs.append(Job(name: name, work: .download(DownloadWork(url: entry.url, file: path)), retry: retry))
+      let work = DownloadWork(
+        url: entry.url, file: path, existing: request.existing, usesServerName: request.usesServerName)
+      jobs.append(Job(name: name, work: .download(work), retry: retry))
     }
     if entries.isEmpty { faults.append("there is no URL to download") }
-    return faults.isEmpty ? .success(JobGraph(name: "get", jobs: jobs)) : .failure(Faults(lines: faults))
+    return faults.isEmpty ? .success(JobGraph(name: "get", jobs: jobs, slots: slots)) : .failure(Faults(lines: faults))
   }
 
   private static func address(_ text: String) -> URL? {
@@ -46,39 +79,18 @@ struct DownloadList {
     return ["http", "https"].contains(url.scheme?.lowercased()) ? url : nil
   }
 
-  /// The last path component as a safe file name.
-  private static func fileName(_ url: URL) -> String {
-    let encoded = url.path(percentEncoded: true).split(separator: "/").last.map(String.init) ?? ""
-    let decoded = encoded.removingPercentEncoding ?? encoded
-    let safe = String(decoded.map { $0 == "/" || $0 == "\\" || !isPrintable($0) ? "_" : $0 }.prefix(200))
-    return ["", ".", ".."].contains(safe) ? "index.html" : safe
-  }
-
-  private static func isPrintable(_ character: Character) -> Bool {
-    character.unicodeScalars.allSatisfy { scalar in
-      switch scalar.properties.generalCategory {
-      case .control, .format, .lineSeparator, .paragraphSeparator, .unassigned, .surrogate: false
-      default: true
-      }
-    }
-  }
-
-  /// `a.txt`, then `a-2.txt`, `a-3.txt`; case does not count, as on some file systems.
+  /// `a.txt`, then `a.txt.1`, `a.txt.2`; case does not count, as on some file systems.
   private static func unique(_ name: String, _ taken: inout [String: Int]) -> String {
-    let key = name.lowercased()
-    guard var number = taken[key] else {
-      taken[key] = 1
-      return name
-    }
-    let dot = name.dropFirst().firstIndex(of: ".") ?? name.endIndex
-    while true {
+    var number = taken[name.lowercased()] ?? 0
+    var candidate = FileName.numbered(name, number)
+    while taken[candidate.lowercased()] != nil {
       number += 1
-      let candidate = "\(name[..<dot])-\(number)\(name[dot...])"
-      guard taken[candidate.lowercased()] == nil else { continue }
-      taken[key] = number
-      taken[candidate.lowercased()] = 1
-      return candidate
+      candidate = FileName.numbered(name, number)
     }
+    // Where the next search for the same name begins.
+    taken[name.lowercased()] = number + 1
+    if number > 0 { taken[candidate.lowercased()] = 1 }
+    return candidate
   }
 }
 

@@ -71,7 +71,9 @@ enum HelpText {
   }
 
   private static func table(_ rows: [(String, String)]) -> String {
-    let width = rows.map(\.0.count).max() ?? 0
-    return rows.map { "  \($0)\(String(repeating: " ", count: width - $0.count))  \($1)" }.joined(separator: "\n")
+    let width = rows.map(\.0.count).filter { $0 <= 22 }.max() ?? 0
+    return rows.map { term, meaning in
+      "  \(term)\(String(repeating: " ", count: max(0, width - term.count)))  \(meaning)"
+    }.joined(separator: "\n")
   }
 }

@@ -5,8 +5,7 @@ struct Invocation: Equatable {
   enum Command: Equatable {
     /// `-` is standard input; no job names means all jobs.
     case run(file: String, jobs: [String])
-    /// `list` is a file with a URL on each line, `-` standard input.
-    case get(urls: [String], list: String?, folder: String?)
+    case get(DownloadRequest)
     case check(file: String)
     case keys
     /// Nil lists the scenarios.

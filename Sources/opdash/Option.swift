@@ -7,8 +7,7 @@ struct Option: Sendable {
   /// The result of all options of a command line.
   struct Values: Equatable {
     var settings = Settings()
-    var list: String?
-    var folder: String?
+    var download = DownloadRequest()
     var wantsHelp = false
     var wantsVersion = false
   }
@@ -55,10 +54,21 @@ struct Option: Sendable {
     Option(
       name: "input", letter: "i", summary: "read URLs from LIST, one a line; - is standard input",
       commands: [.get],
-      effect: text("LIST", takes: "a file, or - for standard input", \.list)),
+      effect: text("LIST", takes: "a file, or - for standard input", \.download.list)),
     Option(
       name: "dir", letter: "d", summary: "download into DIR", commands: [.get],
-      effect: text("DIR", takes: "a folder", \.folder)),
+      effect: text("DIR", takes: "a folder", \.download.folder)),
+    Option(
+      name: "on-exists", letter: nil, summary: "a file that is there: number (default), skip, overwrite",
+      commands: [.get],
+      effect: .choice(name: "HOW", words: DownloadWork.Existing.allCases.map(\.rawValue)) { values, text in
+        guard let existing = DownloadWork.Existing(rawValue: text) else { return false }
+        values.download.existing = existing
+        return true
+      }),
+    Option(
+      name: "content-disposition", letter: nil, summary: "take the file's name from the server", commands: [.get],
+      effect: .flag { $0.download.usesServerName = true }),
     Option(
       name: "ui", letter: nil, summary: "auto (default), tui, inline, plain, json or quiet", commands: running,
       effect: choice("MODE", \.interface, of: Settings.Interface.self, automatic: "auto")),

@@ -59,8 +59,7 @@ struct Program {
       let graph = try parts.load(file, environment)
       let chosen = try JobSelection.of(jobs, in: graph, file: file)
       try start(RunPlan(subject: .graph(chosen), source: Self.lastComponent(file)), settings)
-    case .get(let urls, let list, let folder):
-      try get(urls, list: list, folder: folder, withFile(invocation.settings))
+    case .get(let request): try get(request, withFile(invocation.settings))
     case .demo(nil):
       for line in RunPlan.list { output.write(line: line) }
       exit(ExitStatus.success)
@@ -98,18 +97,20 @@ struct Program {
     }
   }
 
-  private func get(_ urls: [String], list: String?, folder: String?, _ settings: Settings) throws {
-    var entries = urls.map { DownloadList.Entry(url: $0, place: nil) }
-    if let list {
-      let text: String
-      do { text = try parts.readList(list) } catch {
-        throw UsageError("can't read \(list): \(error.localizedDescription)")
-      }
-      entries += DownloadList.entries(in: text, file: list == "-" ? "<stdin>" : list)
+  private func get(_ request: DownloadRequest, _ settings: Settings) throws {
+    var entries = request.urls.map { DownloadList.Entry(url: $0, place: nil) }
+    if let list = request.list {
+      entries += DownloadList.entries(in: try parts.readList(list), file: list == "-" ? "<stdin>" : list)
     }
-    let target = environment.absolute(folder ?? environment.currentDirectory)
-    let graph = try DownloadList.graph(entries, folder: target).get()
-    try FileManager.default.createDirectory(atPath: target, withIntermediateDirectories: true)
+    // Created by the first download that has something to write into it.
+    let target = environment.absolute(request.folder ?? environment.currentDirectory)
+    var isFolder: ObjCBool = false
+    if FileManager.default.fileExists(atPath: target, isDirectory: &isFolder), !isFolder.boolValue {
+      throw UsageError("--dir takes a folder; \(target) is a file")
+    }
+    let graph = try DownloadList.graph(entries, request, folder: target).get()
+    var settings = settings
+    settings.isBrief = true
     try start(RunPlan(subject: .graph(graph), source: "get"), settings)
   }
 

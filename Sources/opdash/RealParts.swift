@@ -18,10 +18,7 @@ extension Program.Parts {
     },
     makeView: { feed, options in options.dashboard(of: feed) },
     openScenario: { name, environment in try RunPlan.scenario(name, environment) },
-    readList: { path in
-      if path == "-" { return String(decoding: FileHandle.standardInput.readDataToEndOfFile(), as: UTF8.self) }
-      return try String(contentsOfFile: path, encoding: .utf8)
-    },
+    readList: { path in try DownloadList.read(path) },
     watchSignals: { session in
       let signals = SignalSources { session.receiveSignal($0) }
       if session.holdsTerminal { signals.add(SIGTSTP) { session.suspend() } }

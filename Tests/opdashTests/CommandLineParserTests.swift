@@ -18,10 +18,14 @@ import Testing
     ("demo", .demo(scenario: nil)),
     ("keys", .keys), ("keys --ascii --color never", .keys), ("keys -h", .help(.keys)),
     ("demo collect", .demo(scenario: "collect")),
-    ("get http://a/x http://b/y", .get(urls: ["http://a/x", "http://b/y"], list: nil, folder: nil)),
-    ("get -i list -d out", .get(urls: [], list: "list", folder: "out")),
-    ("get --input=- --dir=out http://a/x", .get(urls: ["http://a/x"], list: "-", folder: "out")),
-    ("get -i-", .get(urls: [], list: "-", folder: nil)),
+    ("get http://a/x http://b/y", .get(DownloadRequest(urls: ["http://a/x", "http://b/y"]))),
+    ("get -i list -d out", .get(DownloadRequest(list: "list", folder: "out"))),
+    ("get --input=- --dir=out http://a/x", .get(DownloadRequest(urls: ["http://a/x"], list: "-", folder: "out"))),
+    ("get -i-", .get(DownloadRequest(list: "-"))),
+    (
+      "get u --on-exists skip --content-disposition",
+      .get(DownloadRequest(urls: ["u"], existing: .skip, usesServerName: true))
+    ),
     ("--help", .help(nil)), ("-h", .help(nil)), ("run -h", .help(.run)), ("-h get", .help(.get)),
     ("check --help", .help(.check)), ("--version", .version), ("run --version", .version),
   ])
@@ -91,6 +95,7 @@ import Testing
     ("run a.yml --notify sing", "--notify takes none, bell or message; this is 'sing'; see opdash --help"),
     ("run a.yml --background drak", "--background takes auto, dark or light; this is 'drak': did you mean 'dark'?"),
     ("get", "opdash get needs a URL, or --input LIST"),
+    ("get u --on-exists skp", "--on-exists takes number, skip or overwrite; this is 'skp': did you mean 'skip'?"),
     ("check a.yml -j4", "opdash check has no option --slots; see opdash check --help"),
     ("run a.yml -d x", "opdash run has no option --dir; see opdash run --help"),
   ])

@@ -409,7 +409,27 @@ import Testing
     defer { try? FileManager.default.removeItem(atPath: folder) }
     world.perform("get http://h/a -i list -d \(folder)/new")
     #expect(world.graph?.jobs.map(\.name) == ["a", "listed"])
-    #expect(FileManager.default.fileExists(atPath: "\(folder)/new"))
+    // By the first download that writes into it.
+    #expect(!FileManager.default.fileExists(atPath: "\(folder)/new"))
+  }
+
+  @Test func getsFolderIsNoFile() {
+    world.perform("get http://h/a -d /dev/null")
+    #expect(world.errors.text == "opdash: --dir takes a folder; /dev/null is a file\n")
+    #expect(world.statuses == [2])
+  }
+
+  @Test func aDownloadMakesOneLine() async {
+    obey()
+    world.perform("get http://h/a")
+    world.feed.begin(1)
+    state(.executing)
+    world.feed.post(.jobLog(JobID(0), attempt: 1, LogLine(.note, "GET /a 200")))
+    world.feed.post(.jobProgress(JobID(0), JobProgress(done: 2048, total: 2048, unit: .bytes)))
+    state(.succeeded(upToDate: false))
+    #expect(await ends(with: 0))
+    #expect(world.output.text.split(separator: "\n").filter { $0.contains("job0") }.count == 1)
+    #expect(world.output.text.contains("+ job0  ok in 0.0s, 2.0K"))
   }
 
   @Test func aTraceFileThatCannotBeWrittenStartsNothing() {

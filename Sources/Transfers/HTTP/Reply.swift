@@ -47,6 +47,13 @@ struct Reply: Equatable {
     self["transfer-encoding"] != nil || self["content-length"] == nil || contentLength != nil
   }
 
+  /// Whether a file is the reply's, by the rule of `wget -N`: it has the same size, and the server's has not changed since.
+  func isOf(_ file: FileStatus, size: Int64) -> Bool {
+    guard file.kind == S_IFREG, file.value.st_size == size, let changed = self["last-modified"] else { return false }
+    let date = curl_getdate(changed, nil)
+    return date >= 0 && date <= file.modified
+  }
+
   /// How long the server asks to wait before the next request: its `Retry-After`, at most an hour.
   func retryAfter(now: Date = .now) -> Duration? {
     guard let text = self["retry-after"], !text.isEmpty else { return nil }
