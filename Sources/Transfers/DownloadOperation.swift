@@ -165,7 +165,7 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
       guard sha256 == nil, let total else { return nil }
       return Self.numbers(of: wanted).prefix { Self.isThere($0) }.first { file in
         let status = FileStatus(file.path(percentEncoded: false), followsLink: true)
-        return status.map { reply.isOf($0, size: total) } ?? false
+        return status.map { $0.isFile(of: reply, size: total) } ?? false
       }
     }
   }

@@ -7,8 +7,9 @@ import Session
 extension Program.Parts {
   /// The parts of the real program.
   static let real = Program.Parts(
-    load: { path, environment in
-      try JobFile.load(path: path, environment: environment.variables, currentDirectory: environment.currentDirectory)
+    load: { path, environment, vars in
+      try JobFile.load(
+        path: path, environment: environment.variables, currentDirectory: environment.currentDirectory, vars: vars)
     },
     loadSettings: { path in try SettingsFile.load(path: path, SettingsFile.dashboards) },
     makeRun: { graph, options in

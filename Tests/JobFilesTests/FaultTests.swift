@@ -103,8 +103,8 @@ import Testing
   @Test func aJobWithABadBodyStillCountsAsAName() {
     #expect(
       faults("jobs:\n  a: 5\n  b: { needs: [a], run: ls }\n  c: { needs: a, simulate: { steps: 0 } }\n") == [
-        "2:6: a job is a map with the keys needs, run, download, upload, simulate, timeout, retry, priority, "
-          + "allow_failure, uses, env, dir, stop, progress, matrix, service, if, creates; this is '5'",
+        "2:6: a job is a map with the keys description, needs, run, download, upload, simulate, timeout, retry, "
+          + "priority, allow_failure, uses, env, dir, stop, progress, matrix, service, if, creates; this is '5'",
         "4:37: simulate.steps takes a whole number, 1 to 1000000; this is '0'",
       ])
   }

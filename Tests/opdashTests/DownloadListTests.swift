@@ -68,7 +68,9 @@ import Testing
     let entries =
       [DownloadList.Entry(url: "ftp://h/x", place: nil), .init(url: "http://ok/x", place: nil)]
       + DownloadList.entries(in: "# list\n\n  http://h/a \r\nnonsense\nhttp://\n", file: "urls.txt")
-    guard case .failure(let faults) = DownloadList.graph(entries, .init(), folder: "/d") else { return #expect(Bool(false)) }
+    guard case .failure(let faults) = DownloadList.graph(entries, .init(), folder: "/d") else {
+      return #expect(Bool(false))
+    }
     #expect(
       faults.lines == [
         "'ftp://h/x' is no URL to download: write http://… or https://…",
@@ -100,6 +102,9 @@ import Testing
     #expect(try select("c") == ["c"])
     #expect(try select("b[linux]") == ["a", "b[linux]"])
     #expect(try select("b") == ["a", "b[linux]", "b[mac]"])
+    #expect(try select("b[*") == ["a", "b[linux]", "b[mac]"])
+    #expect(try select("b[m?c]") == ["b[mac]"])
+    #expect(throws: UsageError("g.yml has no job 'x*'")) { try select("x*") }
   }
 
   @Test func anUnknownJobIsNamedWithTheNearest() {

@@ -25,6 +25,8 @@ import Testing
     var loaded: Result<JobGraph, Faults> = .success(
       JobGraph(name: "g", jobs: [Job(name: "job0", work: .simulate(SimulatedWork()))]))
     var settings: Result<SettingsFile?, Faults> = .success(nil)
+    var path: String?
+    var vars: [String: String] = [:]
     var viewOptions: ViewOptions?
     var view: FakeView?
     let output = TemporaryFile()
@@ -33,7 +35,10 @@ import Testing
 
     func perform(_ line: String) {
       let parts = Program.Parts(
-        load: { _, _ in try self.loaded.get() }, loadSettings: { _ in try self.settings.get() },
+        load: { path, _, vars in
+          (self.path, self.vars) = (path, vars)
+          return try self.loaded.get()
+        }, loadSettings: { _ in try self.settings.get() },
         makeRun: { graph, options in
           (self.graph, self.options) = (graph, options)
           return (self.feed, { self.isStarted = true })
@@ -84,7 +89,7 @@ import Testing
 
   @Test func helpAndVersionGoToStandardOutput() {
     world.perform("--version")
-    #expect(world.output.text == "opdash 0.1.0\n")
+    #expect(world.output.text == Version.text + "\n")
     #expect(world.errors.text == "")
     #expect(world.statuses == [0])
   }
@@ -212,7 +217,7 @@ import Testing
     #expect(second.options == Program.RunOptions(slots: 3, onFailure: .stopNow, stateFolder: "/h/.local/state/opdash"))
     let third = World()
     third.loaded = world.loaded
-    third.perform("run a.yml -j9 -k finish-running --state=s")
+    third.perform("run a.yml -j9 --on-failure finish-running --state=s")
     #expect(third.options == Program.RunOptions(slots: 9, onFailure: .finishRunning, stateFolder: "/w/s"))
   }
 
@@ -430,6 +435,58 @@ import Testing
     #expect(await ends(with: 0))
     #expect(world.output.text.split(separator: "\n").filter { $0.contains("job0") }.count == 1)
     #expect(world.output.text.contains("+ job0  ok in 0.0s, 2.0K"))
+  }
+
+  @Test func aDryRunPrintsAndStartsNothing() {
+    world.perform("run a.yml -n --set ver=2 -j2")
+    #expect(world.vars == ["ver": "2"])
+    #expect(world.output.text == "g: 1 of 1 job would run, 2 slots\n  1  job0  simulate 0s\n")
+    #expect(world.graph == nil)
+    #expect(world.statuses == [0])
+    let get = World()
+    get.perform("get http://h/a?token=x -d /w -n")
+    #expect(get.output.text == "get: 1 of 1 job would run, 5 slots\n  1  a  download http://h/a?token=*** to /w/a\n")
+    #expect(get.graph == nil)
+  }
+
+  @Test func aDryRunOfAQueueOfItsOwnIsRefused() throws {
+    world.plan = RunPlan(subject: .live(world.feed, start: {}), source: "priorities", cleanUp: {})
+    world.perform("demo priorities -n")
+    #expect(world.statuses == [2])
+    #expect(world.errors.text.contains("priorities has a queue of its own"))
+  }
+
+  @Test func jobsAreListedWithTheirWork() {
+    world.perform("list a.yml")
+    #expect(world.output.text == "job0  simulate 0s\n")
+    #expect(world.path == "a.yml")
+    #expect(world.statuses == [0])
+  }
+
+  @Test func aFoundFileIsReadAndSaidWhereItIsAbove() throws {
+    let folder = try TemporaryFolder()
+    try FileManager.default.createDirectory(at: folder.file("a"), withIntermediateDirectories: false)
+    try Data().write(to: folder.file("opdash.yml"))
+    world.environment.currentDirectory = folder.url.path()
+    world.perform("check")
+    #expect(world.output.text == "opdash.yml: 1 job, no faults\n")
+    #expect(world.errors.text == "")
+    world.environment.currentDirectory = folder.file("a").path()
+    world.perform("run job0 -n")
+    #expect(world.path == "../opdash.yml")
+    #expect(world.errors.text == "opdash: the job file is ../opdash.yml\n")
+    world.perform("run jbo0")
+    #expect(world.errors.text.hasSuffix("opdash: ../opdash.yml has no job 'jbo0': did you mean 'job0'?\n"))
+  }
+
+  @Test func aCompletionScriptGetsTheJobsAndNoFault() {
+    world.perform("__complete run a.yml jo")
+    #expect(world.output.text == "job0\tsimulate 0s\n")
+    let faulty = World()
+    faulty.loaded = .failure(Faults(lines: ["a.yml:1:2: one"]))
+    faulty.perform("__complete run a.yml jo")
+    #expect(faulty.output.text == "" && faulty.errors.text == "")
+    #expect(faulty.statuses == [0])
   }
 
   @Test func aTraceFileThatCannotBeWrittenStartsNothing() {

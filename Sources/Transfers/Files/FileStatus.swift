@@ -32,6 +32,12 @@ struct FileStatus {
     #endif
   }
 
+  /// Whether it is the file of a reply, by the rule of `wget -N`: it has the same size, and the server's has not changed since.
+  func isFile(of reply: Reply, size: Int64) -> Bool {
+    guard kind == S_IFREG, value.st_size == size, let changed = reply.lastModified else { return false }
+    return changed <= modified
+  }
+
   /// Equal for two names of one file.
   var identity: [UInt64] { [UInt64(truncatingIfNeeded: value.st_dev), UInt64(value.st_ino)] }
 

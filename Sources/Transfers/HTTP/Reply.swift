@@ -47,11 +47,10 @@ struct Reply: Equatable {
     self["transfer-encoding"] != nil || self["content-length"] == nil || contentLength != nil
   }
 
-  /// Whether a file is the reply's, by the rule of `wget -N`: it has the same size, and the server's has not changed since.
-  func isOf(_ file: FileStatus, size: Int64) -> Bool {
-    guard file.kind == S_IFREG, file.value.st_size == size, let changed = self["last-modified"] else { return false }
-    let date = curl_getdate(changed, nil)
-    return date >= 0 && date <= file.modified
+  /// The second of the last change, where the server says it.
+  var lastModified: time_t? {
+    let date = self["last-modified"].map { curl_getdate($0, nil) } ?? -1
+    return date >= 0 ? date : nil
   }
 
   /// How long the server asks to wait before the next request: its `Retry-After`, at most an hour.
