@@ -241,7 +241,8 @@ package final class NcursesTerminal: Terminal {
     let keyboard = DispatchSource.makeReadSource(fileDescriptor: input, queue: .main)
     keyboard.setEventHandler { [weak self] in MainActor.assumeIsolated { self?.read() } }
     let window = DispatchSource.makeSignalSource(signal: SIGWINCH, queue: .main)
-    window.setEventHandler { [weak self] in MainActor.assumeIsolated { self?.checkSize() } }
+    // Even if the size is the known one again: a smaller window between has lost the text outside of it.
+    window.setEventHandler { [weak self] in MainActor.assumeIsolated { self?.takeSize() } }
     // Detects a change before the source was active.
     window.setRegistrationHandler { [weak self] in MainActor.assumeIsolated { self?.checkSize() } }
     sources = [keyboard, window]
@@ -302,8 +303,13 @@ package final class NcursesTerminal: Terminal {
   }
 
   private func checkSize() {
+    if Size(ofTerminal: output) != size { takeSize() }
+  }
+
+  /// Has everything painted in the terminal's size.
+  private func takeSize() {
+    guard case .open(let screen) = state else { return }
     let now = Size(ofTerminal: output)
-    guard case .open(let screen) = state, now != size else { return }
     size = now
     screen.resize(to: now)
     arm(screen)

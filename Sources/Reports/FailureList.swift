@@ -27,26 +27,22 @@ struct FailureList {
     let name = paint(.strong, StateText.name(id, in: run))
     let phrase = StateText.phrase(id, before: nil, at: run.time, in: run)
     var lines = ["\(paint(record.state.role, record.state.letter)) \(name)  \(paint(record.state.role, phrase))"]
-    guard let attempt = record.attempt?.number, let newest = record.log.last, newest.attempt == attempt else {
-      return lines
-    }
+    let tail = Self.tail(of: record)
+    guard !tail.isEmpty, let attempt = record.attempt?.number else { return lines }
     if inDetail {
-      for line in record.log.tail(Self.tail, attempt: attempt) {
-        lines.append("    | \(JobText.clean(line.text, keepingColor: paint.isColoured))")
-      }
+      for line in tail { lines.append("    | \(JobText.clean(line, keepingColor: paint.isColoured))") }
     }
     if let path = run.logPath(id, attempt: attempt) { lines.append("    log: \(MessageText.of(path))") }
     return lines
   }
-}
 
-extension LogRing {
-  /// The last lines of one attempt, oldest first.
-  fileprivate func tail(_ limit: Int, attempt: Int) -> [LogLine] {
-    var lines: [LogLine] = []
-    var position = count - 1
-    while position >= 0, lines.count < limit, self[position].attempt == attempt {
-      lines.append(self[position].line)
+  /// The last lines of the newest attempt, oldest first, as they came.
+  static func tail(of record: JobRecord) -> [String] {
+    guard let attempt = record.attempt?.number else { return [] }
+    var lines: [String] = []
+    var position = record.log.count - 1
+    while position >= 0, lines.count < tail, record.log[position].attempt == attempt {
+      lines.append(record.log[position].line.text)
       position -= 1
     }
     return lines.reversed()

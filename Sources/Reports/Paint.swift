@@ -9,7 +9,12 @@ package struct Paint: Sendable, Hashable {
     case active
     case quiet
     case strong
+    /// The name of the job with this index.
+    case name(Int)
   }
+
+  /// Colors that tell jobs apart, without the red of a failure.
+  private static let names = ["36", "33", "35", "34", "32", "96", "93", "95", "94", "92"]
 
   package var isColoured: Bool
 
@@ -26,6 +31,7 @@ package struct Paint: Sendable, Hashable {
       case .active: "36"
       case .quiet: "2"
       case .strong: "1"
+      case .name(let index): Self.names[index % Self.names.count]
       }
     return "\u{1B}[\(code)m\(text)\u{1B}[0m"
   }

@@ -9,22 +9,42 @@ package struct PlainReport: Report {
   static let named = 4
   /// The column of names grows up to this width.
   static let widestName = 28
+  /// The columns of the rule above a group.
+  static let ruleWidth = 80
+
+  /// When and how the output of a job is written.
+  package enum Grouping: String, CaseIterable, Sendable {
+    /// Each line as it comes, after the job's name.
+    case lines
+    /// All lines of an attempt when it ends, below a rule with the job's name.
+    case grouped
+    /// As `grouped`, between the workflow commands of GitHub Actions that make a foldable group.
+    case github
+  }
 
   private let paint: Paint
   /// Whether a job that succeeds at once makes one line: its start and the notes about it make none.
   private let isBrief: Bool
+  private let grouping: Grouping
   private let write: ReportWriter
   private var text: [UInt8] = []
   private var nameWidth = 0
   /// When the newest line was written, and the number of heartbeats since the last line about an event.
   private var lastLine: Duration = .zero
   private var heartbeats = 0
+  /// The number of the first line of each executing attempt, if its lines are grouped.
+  private var firstLines: [JobID: Int] = [:]
 
-  package init(paint: Paint, isBrief: Bool = false, write: @escaping ReportWriter) {
+  package init(
+    paint: Paint, grouping: Grouping = .lines, isBrief: Bool = false, write: @escaping ReportWriter
+  ) {
     self.paint = paint
+    self.grouping = grouping
     self.isBrief = isBrief
     self.write = write
   }
+
+  package var logCapacity: Int { grouping == .lines ? FailureList.tail : LogRing.capacity }
 
   package mutating func receive(_ event: JobEvent, before: JobState?, in run: Run) {
     switch event.fact {
@@ -32,29 +52,32 @@ package struct PlainReport: Report {
     case .jobAdded(let id, _):
       nameWidth = max(nameWidth, min(Self.widestName, StateText.name(id, in: run).count))
     case .jobState(let id, let state, _, _):
+      if grouping != .lines { group(id, before: before, at: event.time, in: run) }
       let phrase = StateText.phrase(id, before: before, at: event.time, in: run)
       if phrase.isEmpty || isBrief && state == .executing { return }
-      let name = padded(StateText.name(id, in: run))
+      let (done, all) = ("\(run.counts.done)", "\(run.jobs.count)")
+      let count = paint(.quiet, "[\(String(repeating: " ", count: all.count - done.count))\(done)/\(all)]")
       let text = paint(state.role, phrase) + size(of: id, in: run)
-      news(event.time, "\(paint(state.role, state.letter)) \(name)  \(text)")
+      news(event.time, "\(paint(state.role, state.letter)) \(name(id, in: run))  \(count) \(text)")
     case .jobLog(let id, _, let line):
-      if isBrief && line.stream == .note { return }
+      if grouping != .lines || isBrief && line.stream == .note { return }
       append(line, of: id, at: event.time, in: run)
     case .jobProgress: break
     case .cancelRequested(let id, let canceller, let isKill):
       // A stop has its own line; cancellation by policy follows a failure with its own line.
       guard canceller == .person else { return }
-      let name = padded(StateText.name(id, in: run))
-      news(event.time, "  \(name)  \(paint(.warning, isKill ? "being killed" : "being cancelled"))")
+      news(event.time, "  \(name(id, in: run))  \(paint(.warning, isKill ? "being killed" : "being cancelled"))")
     case .slotsChanged(let slots): news(event.time, "  \(Format.slots(slots))")
     case .priorityChanged(let id, let priority):
-      news(event.time, "  \(padded(StateText.name(id, in: run)))  priority \(priority.rawValue)")
+      news(event.time, "  \(name(id, in: run))  priority \(priority.rawValue)")
     case .drainChanged(let isDraining):
       news(event.time, isDraining ? "  draining: nothing new starts" : "  no longer draining")
     case .stopRequested(let level, _):
       let means = level == .terminate ? "stopping: nothing new starts, what runs is ended" : "killing what still runs"
       news(event.time, "  " + paint(.warning, means))
-    case .runFinished: end(run)
+    case .runFinished:
+      for id in firstLines.keys.sorted() { writeGroup(id, at: event.time, in: run) }
+      end(run)
     }
   }
 
@@ -81,9 +104,38 @@ package struct PlainReport: Report {
   }
 
   private mutating func append(_ output: LogLine, of id: JobID, at time: Duration, in run: Run) {
-    let mark = output.stream == .note ? ":" : "|"
-    let body = JobText.clean(output.text, keepingColor: paint.isColoured) + (output.isCut ? " [cut]" : "")
-    news(time, "  \(paint(.quiet, padded(StateText.name(id, in: run)) + " " + mark)) \(body)")
+    news(time, "  \(name(id, in: run)) \(self.output(output))")
+  }
+
+  /// A line of output after the mark that tells it from a note of opdash.
+  private func output(_ line: LogLine) -> String {
+    let text = JobText.clean(line.text, keepingColor: paint.isColoured)
+    return "\(paint(.quiet, line.stream == .note ? ":" : "|")) \(text)\(line.isCut ? " [cut]" : "")"
+  }
+
+  /// Writes the lines of an attempt that has ended.
+  private mutating func group(_ id: JobID, before: JobState?, at time: Duration, in run: Run) {
+    let record = run[id]
+    if record.state.isActive, firstLines[id] == nil { firstLines[id] = record.log.total }
+    if !record.state.isActive { writeGroup(id, at: time, in: run) }
+  }
+
+  private mutating func writeGroup(_ id: JobID, at time: Duration, in run: Run) {
+    let (log, name) = (run[id].log, StateText.name(id, in: run))
+    guard let first = firstLines.removeValue(forKey: id), log.total > first, log.count > 0 else { return }
+    let oldest = log[0]
+    let color = paint(.name(id.index), name)
+    let rule = String(repeating: "-", count: max(3, Self.ruleWidth - name.count - 4))
+    text.append(grouping == .github ? "::group::\(name)\n" : "\(paint(.quiet, "--")) \(color) \(paint(.quiet, rule))\n")
+    if oldest.number > first {
+      let path = run.logPath(id, attempt: oldest.attempt).map { ", all of them in \(MessageText.of($0))" } ?? ""
+      text.append("\(Format.count(oldest.number - first, "earlier line"))\(path)\n")
+    }
+    for place in 0..<log.count where log[place].number >= first {
+      text.append("\(paint(.quiet, Format.stamp(log[place].time))) \(output(log[place].line))\n")
+    }
+    if grouping == .github { text.append("::endgroup::\n") }
+    (lastLine, heartbeats) = (time, 0)
   }
 
   /// The bytes that a job has transferred, in the one line that says so.
@@ -134,7 +186,9 @@ package struct PlainReport: Report {
     text.append("\(paint(.quiet, Format.stamp(time))) \(body)\n")
   }
 
-  private func padded(_ name: String) -> String {
-    name.count >= nameWidth ? name : name + String(repeating: " ", count: nameWidth - name.count)
+  /// The name of a job in its color, as wide as the column of names.
+  private func name(_ id: JobID, in run: Run) -> String {
+    let name = StateText.name(id, in: run)
+    return paint(.name(id.index), name) + String(repeating: " ", count: max(0, nameWidth - name.count))
   }
 }

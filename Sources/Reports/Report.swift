@@ -11,12 +11,16 @@ package protocol Report: Sendable {
   /// When the report wants to write without an event, on the run's clock; nil for never.
   func wakeTime(in run: Run) -> Duration?
 
+  /// The newest lines of each job's output that the fold keeps for it.
+  var logCapacity: Int { get }
+
   /// Called when the wake time has come.
   mutating func wake(at now: Duration, in run: Run)
 }
 
 extension Report {
   package func wakeTime(in run: Run) -> Duration? { nil }
+  package var logCapacity: Int { FailureList.tail }
   package mutating func wake(at now: Duration, in run: Run) {}
 }
 
@@ -28,7 +32,7 @@ package struct ReportSet: Sendable {
 
   package init(_ reports: [any Report]) {
     self.reports = reports
-    run = reports.isEmpty ? nil : Run(logCapacity: FailureList.tail)
+    run = reports.map(\.logCapacity).max().map { Run(logCapacity: $0) }
   }
 
   /// Passes the next events to the reports and has them write.

@@ -1,5 +1,6 @@
 import Foundation
 import JobModel
+import Reports
 import Screen
 
 /// The variables, terminals and folder of the process, read once at its start; no other code reads them.
@@ -50,6 +51,11 @@ package struct Environment: Sendable {
       }
       return .dashboard
     }
+  }
+
+  /// Decides how plain lines show the output of jobs.
+  package func grouping(for wish: PlainReport.Grouping?) -> PlainReport.Grouping {
+    wish ?? (isSet("GITHUB_ACTIONS") ? .github : .lines)
   }
 
   /// An explicit setting beats NO_COLOR, which beats CLICOLOR_FORCE, which beats the kind of terminal.

@@ -17,9 +17,13 @@ struct InlineReport: Report {
   /// Whether the end was announced; a retry leads to another end.
   private var hasTold = false
 
-  init(_ stream: InlineStream, paint: Paint) {
+  var logCapacity: Int { plain.logCapacity }
+
+  init(_ stream: InlineStream, paint: Paint, grouping: PlainReport.Grouping = .lines) {
     self.stream = stream
-    plain = PlainReport(paint: paint, isBrief: stream.options.settings.isBrief) { stream.append($0) }
+    plain = PlainReport(paint: paint, grouping: grouping, isBrief: stream.options.settings.isBrief) {
+      stream.append($0)
+    }
     let options = stream.options
     block = InlineBlock(source: options.source, traits: options.traits, looks: .named(options.settings.looks))
   }

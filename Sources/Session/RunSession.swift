@@ -12,11 +12,13 @@ package final class RunSession {
   package struct Display {
     let interface: Settings.Interface
     let outputPaint: Paint
+    let grouping: PlainReport.Grouping
     let errorPaint: Paint
     let output: Output
     let errors: Output
-    let trace: Output?
     let isBrief: Bool
+    /// The reports that are written to files.
+    let files: [(format: ReportFormat, output: Output)]
     /// The output of the inline interface.
     let stream: InlineStream?
 
@@ -24,7 +26,7 @@ package final class RunSession {
 
     package init(
       _ interface: Settings.Interface, of source: String, settings: Settings, _ environment: Environment,
-      output: Output, errors: Output, trace: Output? = nil
+      output: Output, errors: Output, files: [(format: ReportFormat, output: Output)] = []
     ) {
       func paint(_ isTerminal: Bool) -> Paint {
         Paint(isColoured: environment.isColored(settings.color, onTerminal: isTerminal))
@@ -32,10 +34,11 @@ package final class RunSession {
       self.interface = interface
       outputPaint = paint(environment.outputIsTerminal)
       errorPaint = paint(environment.errorIsTerminal)
+      grouping = environment.grouping(for: settings.grouping)
       self.output = output
       self.errors = errors
-      self.trace = trace
       isBrief = settings.isBrief
+      self.files = files
       viewOptions = ViewOptions(source: source, settings: settings, environment)
       stream = interface == .inline ? InlineStream(output, options: viewOptions) : nil
     }
@@ -46,13 +49,14 @@ package final class RunSession {
   private let view: (any LiveView)?
   nonisolated private let hasView: Bool
   private let pump: ReportPump
-  /// The trace is written apart from the output, whose reader may be slow.
-  private let tracePump: ReportPump?
+  /// Files are written apart from the output, whose reader may be slow.
+  private let filePump: ReportPump?
   private let exit: @MainActor (Int32) -> Void
   private let closing: @MainActor (Run) -> [String]
   private let cleanUp: @MainActor () -> Void
   nonisolated private let stop: StopController
-  private var traceFailure: String?
+  /// The errors of files, to be shown at the end.
+  private var fileFailures: [String] = []
   /// The number of pumps that have not seen the end of the run.
   private var pumping = 0
   private var hasEnded = false
@@ -78,9 +82,8 @@ package final class RunSession {
     self.cleanUp = cleanUp
     self.exit = exit
     pump = ReportPump(feed, reports: Self.reports(display), end: end ?? (view == nil ? .complete : .stopped))
-    tracePump = display.trace.map { trace in
-      ReportPump(feed, reports: [TraceReport { trace.write($0) }], end: .stopped)
-    }
+    let files = display.files.map { file in file.format.report { file.output.write($0) } }
+    filePump = files.isEmpty ? nil : ReportPump(feed, reports: files, end: .stopped)
     stop = StopController(feed, clock: clock, abandon: abandon)
   }
 
@@ -93,15 +96,17 @@ package final class RunSession {
   /// Subscribes to the run, opens the view, then calls `start`; if the screen can't be used it throws and starts nothing.
   package func begin(_ start: () -> Void) throws {
     display.output.whenLost { [weak self] failure in onMain(self) { $0.loseOutput(failure) } }
-    display.trace?.whenLost { [weak self] failure in onMain(self) { $0.loseTrace(failure) } }
-    pumping = tracePump == nil ? 1 : 2
+    for (_, file) in display.files {
+      file.whenLost { [weak self] failure in onMain(self) { $0.lose(file, failure) } }
+    }
+    pumping = filePump == nil ? 1 : 2
     let whenFinished: @Sendable (Run) -> Void = { [weak self] run in onMain(self) { $0.pumpHasFinished(run) } }
     pump.start(whenEnding: { [weak self] in onMain(self) { $0.finish() } }, whenFinished: whenFinished)
-    tracePump?.start(whenEnding: {}, whenFinished: whenFinished)
+    filePump?.start(whenEnding: {}, whenFinished: whenFinished)
     try view?.run { [weak self] end in self?.viewHasLeft(end) }
     openStream()
     start()
-    let (pump, outputs) = (pump, [display.output, display.errors, display.trace].compactMap(\.self))
+    let (pump, outputs) = (pump, [display.output, display.errors] + display.files.map(\.output))
     let holdsTerminal = holdsTerminal
     let early = stop.begin(
       StopController.Session(
@@ -204,8 +209,8 @@ package final class RunSession {
   }
 
   /// The run goes on; the status tells at its end.
-  private func loseTrace(_ failure: Int32) {
-    traceFailure = "opdash: can't write \(display.trace?.name ?? ""): \(String(cString: strerror(failure)))"
+  private func lose(_ file: Output, _ failure: Int32) {
+    fileFailures.append("opdash: can't write \(file.name): \(String(cString: strerror(failure)))")
   }
 
   private func pumpHasFinished(_ run: Run) {
@@ -234,18 +239,19 @@ package final class RunSession {
     view?.close()
     window?.cancel()
     display.stream?.close()
-    if let traceFailure { display.errors.write(line: traceFailure) }
+    for failure in fileFailures { display.errors.write(line: failure) }
     cleanUp()
     stop.close()
-    exit(traceFailure != nil && status == ExitStatus.success ? ExitStatus.jobFailed : status)
+    exit(!fileFailures.isEmpty && status == ExitStatus.success ? ExitStatus.jobFailed : status)
   }
 
   private static func reports(_ display: Display) -> [any Report] {
-    let (output, errors) = (display.output, display.errors)
+    let (output, errors, paint) = (display.output, display.errors, display.outputPaint)
     return switch display.interface {
     case .dashboard: []
-    case .inline: display.stream.map { [InlineReport($0, paint: display.outputPaint)] } ?? []
-    case .plain: [PlainReport(paint: display.outputPaint, isBrief: display.isBrief) { output.write($0) }]
+    case .inline: display.stream.map { [InlineReport($0, paint: paint, grouping: display.grouping)] } ?? []
+    case .plain:
+      [PlainReport(paint: paint, grouping: display.grouping, isBrief: display.isBrief) { output.write($0) }]
     case .json: [JSONReport { output.write($0) }]
     case .quiet: [QuietReport(paint: display.errorPaint) { errors.write($0) }]
     }

@@ -1,4 +1,5 @@
 import JobModel
+import Reports
 import Screen
 
 /// The options of a run; nil where neither the command line nor a settings file gives one.
@@ -23,9 +24,12 @@ package struct Settings: Equatable {
   package var onFailure: JobGraph.Failure?
   /// Nil chooses the dashboard or plain lines, as the environment allows.
   package var interface: Interface?
+  /// Nil chooses lines, or groups for GitHub Actions where it executes the program.
+  package var grouping: PlainReport.Grouping?
   package var keepOpen = KeepOpen.onFailure
   package var state: String?
-  package var trace: String?
+  /// The paths of the reports that are written to files.
+  package var files: [ReportFormat: String] = [:]
   /// Whether plain lines leave out the start of each job and the notes about it.
   package var isBrief = false
   package var isASCII = false

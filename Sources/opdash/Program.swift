@@ -170,16 +170,29 @@ struct Program {
 
   private func begin(_ plan: RunPlan, _ settings: Settings) throws {
     let interface = try environment.interface(for: settings.interface)
-    let trace = try settings.trace.map { path throws(UsageError) in try Output.file(environment.absolute(path)) }
+    let files = try openFiles(settings)
     let (feed, start) = try makeFeed(plan, settings)
     let display = RunSession.Display(
-      interface, of: plan.source, settings: settings, environment, output: output, errors: errors, trace: trace)
+      interface, of: plan.source, settings: settings, environment, output: output, errors: errors, files: files)
     let view = interface == .dashboard ? try parts.makeView(feed, display.viewOptions) : nil
     let session = RunSession(
       feed, display: display, view: view, closing: plan.closing, cleanUp: plan.cleanUp, abandon: abandon,
       exit: exit)
     parts.watchSignals(session)
     try session.begin(start)
+  }
+
+  private func openFiles(_ settings: Settings) throws -> [(format: ReportFormat, output: Output)] {
+    let formats = settings.files.keys.sorted { $0.rawValue < $1.rawValue }
+    let paths = formats.map {
+      URL(filePath: environment.absolute(settings.files[$0] ?? "")).standardizedFileURL.path(percentEncoded: false)
+    }
+    for index in paths.indices.dropFirst() {
+      guard let first = paths[..<index].firstIndex(of: paths[index]) else { continue }
+      let options = "--\(formats[first].rawValue) and --\(formats[index].rawValue)"
+      throw UsageError("\(options) name one file, \(paths[index]): give each its own")
+    }
+    return try zip(formats, paths).map { format, path in (format, try Output.file(path)) }
   }
 
   private func makeFeed(_ plan: RunPlan, _ settings: Settings) throws -> (feed: any JobFeed, start: () -> Void) {

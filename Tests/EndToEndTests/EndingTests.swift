@@ -97,7 +97,7 @@ import Testing
     #expect(eventually(within: Workplace.patience) { ProcessTable.sleepers(marker) == 1 })
     kill(run.child.pid, signal)
     #expect(run.ending() == .exited(128 + signal))
-    #expect(run.outputText.contains("c nap  cancelled"))
+    #expect(run.outputText.contains(/c nap +\[\d+\/\d+\] cancelled/))
     // It may be gone before it can be named.
     #expect(run.errorText.hasPrefix("opdash: stopping"))
     #expect(isNothingLeft())
@@ -106,7 +106,7 @@ import Testing
   @Test func plainLinesNameWhatStillRunsAndASecondInterruptKills() throws {
     let run = try place.start("run", "deaf.yml")
     // The line names what has been stated, and a process is there a moment before.
-    #expect(eventually(within: Workplace.patience) { run.outputText.contains("> deaf  started") })
+    #expect(eventually(within: Workplace.patience) { run.outputText.contains(/> deaf +\[\d+\/\d+\] started/) })
     #expect(eventually(within: Workplace.patience) { ProcessTable.sleepers(marker) == 1 })
     kill(run.child.pid, SIGINT)
     let asked = "opdash: stopping; still running: deaf. Ctrl-C again kills.\n"

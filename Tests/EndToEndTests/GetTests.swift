@@ -51,7 +51,7 @@ import Testing
     for word in ["ok in", "up to date"] {
       let run = try get(server, "/a.zip")
       #expect(run.ending() == .exited(0))
-      #expect(run.outputText.contains("a.zip  \(word)"), "\(run.outputText)")
+      #expect(run.outputText.contains("a.zip  [1/1] \(word)"), "\(run.outputText)")
     }
     #expect(!place.has("a.zip.1"))
   }
@@ -81,7 +81,7 @@ import Testing
     defer { server.stop() }
     let run = try get(server, "/none", options: ["-d", "new/folder"])
     #expect(run.ending() == .exited(1))
-    #expect(run.outputText.contains("none  failed: HTTP 404"))
+    #expect(run.outputText.contains("none  [1/1] failed: HTTP 404"))
     #expect(!place.has("new"))
     #expect(try get(server, "/a.zip", options: ["-d", "new/folder"]).ending() == .exited(0))
     #expect(text("new/folder/a.zip") == "0123456789")
@@ -92,7 +92,7 @@ import Testing
     defer { server.stop() }
     let run = try get(server, "/loop")
     #expect(run.ending() == .exited(1))
-    #expect(run.outputText.contains("loop  failed: more than 10 redirects"))
+    #expect(run.outputText.contains("loop  [1/1] failed: more than 10 redirects"))
     #expect(server.requests.count == 11)
   }
 
@@ -104,7 +104,7 @@ import Testing
     for name in ["a.zip", "b.zip"] {
       let lines = run.outputLines.filter { $0.contains(name) }
       #expect(lines.count == 1)
-      #expect(lines.first?.firstMatch(of: #/^00:\d\d\.\d \+ .\.zip  ok in \d+\.\ds, 10$/#) != nil, "\(lines)")
+      #expect(lines.first?.firstMatch(of: #/^00:\d\d\.\d \+ .\.zip  \[\d/2\] ok in \d+\.\ds, 10$/#) != nil, "\(lines)")
     }
   }
 

@@ -21,6 +21,16 @@ import Testing
     #expect(place.has("done"))
   }
 
+  @Test func theFilesBesideAnInterfaceAreWhole() throws {
+    let words = ["--ui", "json", "--events", "events", "--junit", "junit.xml", "--trace", "trace.json"]
+    let run = try place.script("exec $OPDASH run two.yml \(words.joined(separator: " "))")
+    #expect(run.ending() == .exited(0))
+    #expect(!run.outputBytes.isEmpty && place.contents("events") == run.outputBytes)
+    let cases = String(decoding: place.contents("junit.xml") ?? Data(), as: UTF8.self).split(separator: "<testcase ")
+    #expect(cases.count == 3 && cases[1].hasPrefix("name=\"one\"") && cases[2].hasPrefix("name=\"two\""))
+    #expect((try? JSONSerialization.jsonObject(with: place.contents("trace.json") ?? Data())) is [Any])
+  }
+
   /// A file on a disk without room: the limit of file sizes can't be used, because it is said in other words.
   private func fullDisk() throws -> String { "/dev/full" }
 

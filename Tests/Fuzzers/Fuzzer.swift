@@ -30,9 +30,7 @@ private let subjects: [String: @Sendable ([UInt8]) -> Void] = [
     check(JobText(line: bytes).plain, allowing: [])
     check(JobText(written: text).plain, allowing: ["\t"])
     check(JobText.clean(text), allowing: ["\t"])
-    let colored = JobText.clean(text, keepingColor: true)
-    let sequence = #/\u{1B}\[[0-9;:]*m/#
-    check(colored.replacing(sequence, with: ""), allowing: ["\t"])
+    check(withoutColors(JobText.clean(text, keepingColor: true)), allowing: ["\t"])
     precondition(JobText.clean(JobText.clean(text)) == JobText.clean(text), "cleaning changes clean text")
   },
   "keys": { bytes in
@@ -57,6 +55,19 @@ private func scalars(_ input: [DecodedInput]) -> [DecodedInput] {
     guard case .key(.character(let character)) = item else { return [item] }
     return character.unicodeScalars.map { .key(.character(Character($0))) }
   }
+}
+
+/// The text without its `ESC [ … m`, each of digits, semicolons and colons.
+private func withoutColors(_ text: String) -> String {
+  var rest = Array(text.utf8)[...]
+  var bytes: [UInt8] = []
+  while let byte = rest.first {
+    let sequence = rest.dropFirst(2).prefix { (0x30...0x3B).contains($0) }
+    let isColor = rest.starts(with: [0x1B, 0x5B]) && rest.dropFirst(2 + sequence.count).first == UInt8(ascii: "m")
+    rest = rest.dropFirst(isColor ? sequence.count + 3 : 1)
+    if !isColor { bytes.append(byte) }
+  }
+  return String(decoding: bytes, as: UTF8.self)
 }
 
 private func check(_ text: String, allowing allowed: Set<Unicode.Scalar>) {

@@ -66,6 +66,17 @@ private let probe = Built.product("terminal-probe")
     #expect(pty.output.count - start < 80)
   }
 
+  /// A window that was smaller between has lost the text outside, although its size is the old one again.
+  @Test func aWindowThatHasItsOldSizeAgainIsPaintedAnew() throws {
+    let pty = try pty()
+    let start = pty.output.count
+    kill(pty.child.pid, SIGSTOP)
+    pty.resize(columns: 20, rows: 3)
+    pty.resize(columns: 80, rows: 24)
+    kill(pty.child.pid, SIGCONT)
+    #expect(pty.waitUntil { said($0, after: start).contains("probe ready") })
+  }
+
   @Test func anIdleScreenTakesNoTimeAndWritesNothing() throws {
     let pty = try pty()
     let start = pty.output.count

@@ -3,8 +3,10 @@ import Reports
 import Testing
 
 @Suite struct PlainReportTests {
-  private func plain(_ facts: Facts, coloured: Bool = false) -> Written {
-    report(facts) { PlainReport(paint: Paint(isColoured: coloured), write: $0) }
+  private func plain(
+    _ facts: Facts, coloured: Bool = false, grouping: PlainReport.Grouping = .lines
+  ) -> Written {
+    report(facts) { PlainReport(paint: Paint(isColoured: coloured), grouping: grouping, write: $0) }
   }
 
   @Test func aRunInWhichEverythingHappens() {
@@ -15,6 +17,37 @@ import Testing
     let text = plain(.everything, coloured: true).text
     expectGolden(text, "everything.ansi")
     #expect(text.replacing(/\u{1B}\[[0-9;]*m/, with: "") == plain(.everything).text)
+  }
+
+  @Test(arguments: [PlainReport.Grouping.grouped, .github])
+  func theOutputOfAnAttemptIsOneGroupAtItsEnd(_ grouping: PlainReport.Grouping) {
+    expectGolden(plain(.everything, grouping: grouping).text, "everything.\(grouping.rawValue).txt")
+  }
+
+  @Test func groupsDoNotMixAndALongOneNamesItsFile() throws {
+    var facts = Facts()
+    facts.begin(["a", "b"].map { Job(name: $0, work: .shell(ShellWork(.script("x"))), retry: RetryPolicy(max: 1)) })
+    facts.job(0, .executing)
+    facts.job(1, .executing)
+    for number in 0..<(LogRing.capacity + 10) {
+      facts.log(0, "a \(number)")
+      if number < 3 { facts.log(1, "::b:: \(number)") }
+    }
+    let failure = JobFailure(.exit(1), "exit 1")
+    facts.job(0, .backingOff(until: .seconds(1), number: 1, limit: 1, after: failure))
+    facts.job(0, .executing, attempt: 2, after: .seconds(1))
+    facts.log(0, "again", attempt: 2)
+    facts.job(0, .succeeded(upToDate: false), attempt: 2)
+    facts.state(.runFinished(RunSummary()))
+    let lines = plain(facts, grouping: .github).lines
+    let groups = lines.split { !$0.hasPrefix("::group::") && $0 != "::endgroup::" && $0.contains("[") }
+      .filter { $0.contains { $0.hasPrefix("::group::") } }.map(Array.init)
+    #expect(groups.map(\.count) == [LogRing.capacity + 3, 3, 5 + 3])
+    #expect(groups[0][1] == "10 earlier lines, all of them in /state/run-1/logs/a.0.1.log")
+    #expect(groups[0][2] == "00:00.0 | a 10" && groups[0][LogRing.capacity + 1] == "00:00.0 | a 2009")
+    #expect(groups[1] == ["::group::a", "00:01.0 | again", "::endgroup::"])
+    // Left behind by the end of the run, and no line of it is a workflow command.
+    #expect(groups[2].first == "::group::b" && groups[2].filter { $0.hasPrefix("::") }.count == 2)
   }
 
   @Test func waitingAndBecomingReadyMakeNoLine() {
@@ -32,7 +65,7 @@ import Testing
     facts.job(0, .executing)
     facts.job(0, .succeeded(upToDate: false))
     facts.job(0, .waiting)
-    #expect(plain(facts).lines.dropLast().last == "00:00.0 . a  to be run again")
+    #expect(plain(facts).lines.dropLast().last == "00:00.0 . a  [0/1] to be run again")
   }
 
   @Test func aFailureRepeatsTheLastLinesOfItsLastAttempt() {

@@ -68,6 +68,13 @@ import Testing
     #expect(environment(variables).traits(settings).background == background)
   }
 
+  @Test func linesAreGroupedForGitHubUnlessSaidOtherwise() {
+    #expect(environment([:]).grouping(for: nil) == .lines)
+    #expect(environment(["GITHUB_ACTIONS": "true"]).grouping(for: nil) == .github)
+    #expect(environment(["GITHUB_ACTIONS": "true"]).grouping(for: .lines) == .lines)
+    #expect(environment([:]).grouping(for: .grouped) == .grouped)
+  }
+
   @Test(
     arguments: [
       (["TERM": "xterm-256color"], nil, true), (["TERM": "xterm-256color"], .unknown, true),

@@ -101,12 +101,12 @@ import Testing
     #expect(set.wakeTime == .zero)
     set.wake(at: .seconds(1))
     let first = written()
-    #expect(first.contains("> job0  started") && first.contains("<=>") && first.contains(" RUN "))
+    #expect(first.contains(/> job0  \[0\/\d+\] started/) && first.contains("<=>") && first.contains(" RUN "))
     set.receive(all.dropFirst(5))
     #expect(written() == "")
     #expect(set.wakeTime == .milliseconds(1100))
     set.wake(at: .milliseconds(1100))
-    #expect(written().contains("> job1  started"))
+    #expect(written().contains(/> job1  \[\d+\/\d+\] started/))
     // A mark that moves four times a second.
     #expect(set.wakeTime == .milliseconds(1250))
   }

@@ -47,7 +47,8 @@ import Testing
   @Test func everyOptionSetsItsSetting() throws {
     let settings = try parse(
       """
-      run a.yml -j 3 --on-failure stop-now --ui json --keep-open never --state st --trace tr --ascii --color always --no-mouse
+      run a.yml -j 3 --on-failure stop-now --ui json --keep-open never --state st --trace tr --events ev --junit ju
+       --output grouped --ascii --color always --no-mouse
        --notify bell --background light
       """.replacing("\n", with: "")
     ).settings
@@ -57,7 +58,8 @@ import Testing
     expected.interface = .json
     expected.keepOpen = .never
     expected.state = "st"
-    expected.trace = "tr"
+    expected.files = [.trace: "tr", .events: "ev", .junit: "ju"]
+    expected.grouping = .grouped
     expected.isASCII = true
     expected.color = .always
     expected.hasMouse = false

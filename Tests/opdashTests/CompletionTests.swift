@@ -26,7 +26,7 @@ import Testing
 
   @Test func optionsAreThoseOfTheCommand() {
     #expect(texts("check", "--") == ["--set", "--help", "--version"])
-    #expect(texts("get", "--o") == ["--on-failure", "--on-exists"])
+    #expect(texts("get", "--o") == ["--on-failure", "--on-exists", "--output"])
     #expect(texts("--v") == ["--version"])
     // After `--` it is a file.
     #expect(answer(["run", "--", "--"]) == .files(["yml", "yaml", "json"]))

@@ -434,7 +434,7 @@ import Testing
     state(.succeeded(upToDate: false))
     #expect(await ends(with: 0))
     #expect(world.output.text.split(separator: "\n").filter { $0.contains("job0") }.count == 1)
-    #expect(world.output.text.contains("+ job0  ok in 0.0s, 2.0K"))
+    #expect(world.output.text.contains("+ job0  [1/1] ok in 0.0s, 2.0K"))
   }
 
   @Test func aDryRunPrintsAndStartsNothing() {
@@ -492,6 +492,13 @@ import Testing
   @Test func aTraceFileThatCannotBeWrittenStartsNothing() {
     world.perform("run a.yml --trace /nowhere/x")
     #expect(world.errors.text == "opdash: can't write /nowhere/x: No such file or directory\n")
+    #expect(world.graph == nil)
+    #expect(world.statuses == [2])
+  }
+
+  @Test func twoReportsInOneFileAreRefused() {
+    world.perform("run a.yml --trace /w/./x --junit /w/x --events /w/y")
+    #expect(world.errors.text == "opdash: --junit and --trace name one file, /w/x: give each its own\n")
     #expect(world.graph == nil)
     #expect(world.statuses == [2])
   }

@@ -1,4 +1,5 @@
 import JobModel
+import Reports
 import Screen
 import Session
 
@@ -90,6 +91,9 @@ struct Option: Sendable {
       name: "ui", letter: nil, summary: "auto (default), tui, inline, plain, json or quiet", commands: running,
       effect: choice("MODE", \.interface, of: Settings.Interface.self, automatic: "auto")),
     Option(
+      name: "output", letter: nil, summary: "plain output: lines (default), grouped or github", commands: running,
+      effect: choice("HOW", \.grouping, of: PlainReport.Grouping.self)),
+    Option(
       name: "keep-open", letter: nil, summary: "stay at the end: on-failure (default), always or never",
       commands: running, effect: choice("WHEN", \.keepOpen)),
     Option(
@@ -97,8 +101,14 @@ struct Option: Sendable {
       commands: running,
       effect: text("DIR", takes: "a folder", \.settings.state)),
     Option(
+      name: "events", letter: nil, summary: "write the events to a file, as --ui json prints them", commands: running,
+      effect: text("FILE", takes: "a file", \.settings.files[.events])),
+    Option(
+      name: "junit", letter: nil, summary: "write the outcome of each job as JUnit XML", commands: running,
+      effect: text("FILE", takes: "a file", \.settings.files[.junit])),
+    Option(
       name: "trace", letter: nil, summary: "write a Chrome trace-event file (opens in Perfetto)", commands: running,
-      effect: text("FILE", takes: "a file", \.settings.trace)),
+      effect: text("FILE", takes: "a file", \.settings.files[.trace])),
     Option(
       name: "notify", letter: nil, summary: "at the end: none (default), bell or message", commands: running,
       effect: choice("HOW", \.notice, of: EndNotice.self)),

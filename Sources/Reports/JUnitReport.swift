@@ -1,0 +1,127 @@
+import Foundation
+import JobModel
+import Screen
+
+/// Writes the outcome of each job as JUnit XML at the end of the run: one test suite with a test case for each job.
+///
+/// CI systems read the format that Jenkins and Maven Surefire have in common; failed attempts of a job that was tried again
+/// are `flakyFailure` and `rerunFailure`, as Surefire's.
+package struct JUnitReport: Report {
+  private let write: ReportWriter
+  private var text: [UInt8] = []
+
+  package init(write: @escaping ReportWriter) { self.write = write }
+
+  package mutating func receive(_ event: JobEvent, before: JobState?, in run: Run) {
+    guard case .runFinished = event.fact else { return }
+    text = Array(Self.document(run).utf8)
+  }
+
+  package mutating func flush() {
+    guard !text.isEmpty else { return }
+    write(text)
+    text = []
+  }
+
+  private static func document(_ run: Run) -> String {
+    let cases = run.ids.map { id in testCase(id, in: run) }
+    let counts = run.counts
+    let suite = [
+      ("name", run.start?.name ?? "run"), ("tests", "\(counts.all)"), ("failures", "\(counts.failed - counts.allowed)"),
+      ("errors", "0"), ("skipped", "\(counts.all - counts.succeeded - counts.failed + counts.allowed)"),
+      ("time", seconds(run.length)), ("timestamp", run.start.map { Self.instant($0.at) } ?? ""),
+    ]
+    return """
+      <?xml version="1.0" encoding="UTF-8"?>
+      <testsuite\(attributes(suite))>
+      \(cases.joined(separator: "\n"))\(cases.isEmpty ? "" : "\n")</testsuite>
+
+      """
+  }
+
+  private static func testCase(_ id: JobID, in run: Run) -> String {
+    let record = run[id]
+    let failed = record.attempts.dropLast().map { earlier($0, of: record) }
+    let elements = failed + [outcome(id, in: run)].compactMap(\.self)
+    let head = attributes([
+      ("name", record.job.name), ("classname", run.start?.name ?? "run"),
+      ("time", seconds(record.elapsed(at: run.time) ?? .zero)),
+    ])
+    return elements.isEmpty
+      ? "  <testcase\(head)/>" : "  <testcase\(head)>\n\(elements.joined(separator: "\n"))\n  </testcase>"
+  }
+
+  /// The element for the state of a job; nil if it succeeded.
+  private static func outcome(_ id: JobID, in run: Run) -> String? {
+    let record = run[id]
+    let phrase = StateText.phrase(id, before: nil, at: run.time, in: run)
+    switch record.state {
+    case .succeeded: return nil
+    case .failed(let failure, allowed: false):
+      return element("failure", failure, text: FailureList.tail(of: record).joined(separator: "\n"))
+    case .failed, .cancelled, .skipped: return "    <skipped\(attributes([("message", phrase)]))/>"
+    case .waiting, .ready, .executing, .paused, .backingOff: return "    <skipped message=\"not run\"/>"
+    }
+  }
+
+  /// The element for an attempt that another one followed.
+  private static func earlier(_ attempt: JobRecord.Attempt, of record: JobRecord) -> String {
+    let failure = attempt.failure ?? JobFailure(.error, "cancelled")
+    return element(record.state.isOK ? "flakyFailure" : "rerunFailure", failure, text: "")
+  }
+
+  private static func element(_ name: String, _ failure: JobFailure, text: String) -> String {
+    let head = "    <\(name)\(attributes([("message", failure.reason), ("type", failure.kind)]))"
+    return text.isEmpty ? "\(head)/>" : "\(head)>\(escaped(text))</\(name)>"
+  }
+
+  private static func attributes(_ pairs: [(String, String)]) -> String {
+    pairs.map { " \($0)=\"\(escaped($1))\"" }.joined()
+  }
+
+  /// The text without escape sequences and the scalars that XML 1.0 can't hold.
+  private static func escaped(_ text: String) -> String {
+    var result = ""
+    for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+      if !result.isEmpty { result += "\n" }
+      for scalar in JobText.clean(String(line)).unicodeScalars {
+        switch scalar {
+        case "&": result += "&amp;"
+        case "<": result += "&lt;"
+        case ">": result += "&gt;"
+        case "\"": result += "&quot;"
+        case "\u{FFFE}", "\u{FFFF}": result += "\u{FFFD}"
+        default: result.unicodeScalars.append(scalar)
+        }
+      }
+    }
+    return result
+  }
+
+  private static func seconds(_ duration: Duration) -> String {
+    let milliseconds = Int(max(.zero, duration) / .milliseconds(1))
+    return "\(milliseconds / 1000)." + String(1000 + milliseconds % 1000).dropFirst()
+  }
+
+  private static func instant(_ date: Date) -> String {
+    date.formatted(.iso8601.year().month().day().time(includingFractionalSeconds: false))
+  }
+}
+
+extension JobFailure {
+  /// The word for the cause in the `type` of a failure.
+  fileprivate var kind: String {
+    switch cause {
+    case .exit: "exit"
+    case .signal: "signal"
+    case .launch: "launch"
+    case .http: "http"
+    case .network: "network"
+    case .timedOut: "timeout"
+    case .checksum: "checksum"
+    case .file: "file"
+    case .simulated: "simulated"
+    case .error: "error"
+    }
+  }
+}

@@ -1,0 +1,15 @@
+/// A format that is written to a file beside the interface.
+package enum ReportFormat: String, CaseIterable, Sendable {
+  case events
+  case junit
+  case trace
+
+  /// The report that writes it.
+  package func report(write: @escaping ReportWriter) -> any Report {
+    switch self {
+    case .events: JSONReport(write: write)
+    case .junit: JUnitReport(write: write)
+    case .trace: TraceReport(write: write)
+    }
+  }
+}
