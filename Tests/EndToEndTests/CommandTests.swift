@@ -87,27 +87,33 @@ import Testing
 
   // MARK: Shells
 
-  /// How a shell is started and what it reads first.
-  private static let shells: [(name: String, command: [String], setup: String)] = [
-    ("bash", ["bash", "--norc", "--noprofile", "-i"], "source <(opdash completion bash)"),
-    ("zsh", ["zsh", "-f", "-i"], "autoload -U compinit; compinit -u -D; source <(opdash completion zsh)"),
-    ("fish", ["fish", "-i"], "opdash completion fish | source"),
-  ]
-
-  private static let installed = shells.filter {
-    (try? ChildProcess.run(["sh", "-c", "command -v \($0.name)"]).ending) == .exited(0)
+  /// zsh and fish are packages, which Demo/packages installs.
+  private static func has(_ shell: String) -> Bool {
+    (try? ChildProcess.run(["sh", "-c", "command -v \(shell)"]).ending) == .exited(0)
   }
 
-  /// Of zsh and fish, which are packages that `Demo/packages` installs, the missing ones are left out.
-  @Test(.enabled(if: !CommandTests.installed.isEmpty), arguments: installed)
-  func aShellCompletesWithTab(name: String, command: [String], setup: String) throws {
+  @Test(.enabled(if: CommandTests.has("bash"), "there is no bash")) func bashCompletesWithTab() throws {
+    try expectCompletion(in: ["bash", "--norc", "--noprofile", "-i"], setup: "source <(opdash completion bash)")
+  }
+
+  @Test(.enabled(if: CommandTests.has("zsh"), "there is no zsh")) func zshCompletesWithTab() throws {
+    try expectCompletion(
+      in: ["zsh", "-f", "-i"], setup: "autoload -U compinit; compinit -u -D; source <(opdash completion zsh)")
+  }
+
+  @Test(.enabled(if: CommandTests.has("fish"), "there is no fish")) func fishCompletesWithTab() throws {
+    try expectCompletion(in: ["fish", "-i"], setup: "opdash completion fish | source")
+  }
+
+  /// Presses Tab in lines that are right only once they are completed, and reads what they print.
+  private func expectCompletion(in shell: [String], setup: String) throws {
     let program = URL(fileURLWithPath: Built.product("opdash"))
     let environment = [
       "PATH": "\(program.deletingLastPathComponent().path):/usr/bin:/bin", "HOME": place.folder.url.path,
       "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "XDG_CONFIG_HOME": place.folder.file("config").path,
       "XDG_DATA_HOME": place.folder.file("data").path,
     ].merging(FaultHandling.environment) { $1 }
-    let words = ["sh", "-c", "cd \"$0\" && exec \"$@\"", place.folder.url.path] + command
+    let words = ["sh", "-c", "cd \"$0\" && exec \"$@\"", place.folder.url.path] + shell
     let pty = try Pty(words, environment: environment, columns: 200)
     var number = 0
     // What is typed has quotes that the output lacks.
