@@ -41,6 +41,10 @@ let package = Package(
     system("CMicrohttpd", apt: "libmicrohttpd-dev", brew: "libmicrohttpd"),
     .target(name: "CProcess"),
     .target(name: "CTerminal"),
+    // The commit that Demo/install and Demo/run build from.
+    .target(
+      name: "CVersion",
+      cSettings: Context.environment["OPDASH_COMMIT"].map { [.define("OPDASH_COMMIT", to: "\"\($0)\"")] }),
 
     // What an operation is, and the operations that do real work.
     module("Basics"),
@@ -71,9 +75,8 @@ let package = Package(
     .executableTarget(
       name: "opdash",
       dependencies: [
-        "Dashboard", "DemoServer", "JobEngine", "JobFiles", "JobModel", "Operations", "Processes", "Reports",
-        "Scenarios",
-        "Screen", "Session",
+        "CVersion", "Dashboard", "DemoServer", "JobEngine", "JobFiles", "JobModel", "Operations", "Processes",
+        "Reports", "Scenarios", "Screen", "Session", "Transfers",
       ],
       swiftSettings: settings),
 

@@ -34,7 +34,7 @@ final class Attempt: @unchecked Sendable {
       operation = Self.transfer(work.url, logPath) { url in
         DownloadOperation(
           from: url, to: URL(fileURLWithPath: work.file), headers: work.headers, sha256: work.sha256,
-          resume: work.resume)
+          resume: work.resume, existing: .init(work.existing), usesServerName: work.usesServerName)
       }
     case .upload(let work):
       operation = Self.transfer(work.url, logPath) { url in
@@ -93,6 +93,16 @@ extension LogLine {
   }
 }
 
+extension DownloadOperation.ExistingFile {
+  init(_ existing: DownloadWork.Existing) {
+    switch existing {
+    case .number: self = .number
+    case .skip: self = .skip
+    case .overwrite: self = .overwrite
+    }
+  }
+}
+
 extension ShellWork {
   fileprivate var arguments: [String] {
     switch command {
@@ -105,6 +115,8 @@ extension ShellWork {
 /// How an attempt ended.
 enum AttemptOutcome: Sendable, Equatable {
   case succeeded
+  /// There was nothing to do.
+  case upToDate
   case failed(JobFailure)
   case cancelled
 
@@ -121,6 +133,8 @@ enum AttemptOutcome: Sendable, Equatable {
       self = .cancelled
     } else if let error = operation.failure {
       self = error is CancellationError ? .cancelled : .failed(JobFailure(of: error))
+    } else if let download = operation as? DownloadOperation, download.isUpToDate {
+      self = .upToDate
     } else {
       // A success stands, however late the operation was cancelled.
       self = .succeeded
@@ -144,11 +158,13 @@ extension JobFailure {
   private static func cause(of code: TransferError.Code) -> Cause {
     switch code {
     case .http(let status): .http(status)
-    case .network, .tooManyRedirects, .invalidHeader, .outOfMemory: .network
+    case .network, .outOfMemory: .network
     case .timedOut: .timedOut
     case .checksum: .checksum
     case .file: .file
-    case .unsupportedURL: .launch
+    case .unsupportedURL, .invalidHeader: .launch
+    // Not of the network: another attempt would be led the same way.
+    case .tooManyRedirects: .error
     }
   }
 

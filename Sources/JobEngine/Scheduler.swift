@@ -181,6 +181,8 @@ struct Scheduler {
     switch outcome {
     case .succeeded:
       end(id, .succeeded(upToDate: false))
+    case .upToDate:
+      end(id, .succeeded(upToDate: true))
     case .failed(let failure):
       if let canceller = node.canceller { end(id, .cancelled(by: canceller)) } else { fail(id, failure) }
     case .cancelled:

@@ -23,6 +23,8 @@ package struct PlainReport: Report {
   }
 
   private let paint: Paint
+  /// Whether a job that succeeds at once makes one line: its start and the notes about it make none.
+  private let isBrief: Bool
   private let grouping: Grouping
   private let write: ReportWriter
   private var text: [UInt8] = []
@@ -33,9 +35,12 @@ package struct PlainReport: Report {
   /// The number of the first line of each executing attempt, if its lines are grouped.
   private var firstLines: [JobID: Int] = [:]
 
-  package init(paint: Paint, grouping: Grouping = .lines, write: @escaping ReportWriter) {
+  package init(
+    paint: Paint, grouping: Grouping = .lines, isBrief: Bool = false, write: @escaping ReportWriter
+  ) {
     self.paint = paint
     self.grouping = grouping
+    self.isBrief = isBrief
     self.write = write
   }
 
@@ -49,12 +54,14 @@ package struct PlainReport: Report {
     case .jobState(let id, let state, _, _):
       if grouping != .lines { group(id, before: before, at: event.time, in: run) }
       let phrase = StateText.phrase(id, before: before, at: event.time, in: run)
-      guard !phrase.isEmpty else { return }
+      if phrase.isEmpty || isBrief && state == .executing { return }
       let (done, all) = ("\(run.counts.done)", "\(run.jobs.count)")
       let count = paint(.quiet, "[\(String(repeating: " ", count: all.count - done.count))\(done)/\(all)]")
-      news(event.time, "\(paint(state.role, state.letter)) \(name(id, in: run))  \(count) \(paint(state.role, phrase))")
+      let text = paint(state.role, phrase) + size(of: id, in: run)
+      news(event.time, "\(paint(state.role, state.letter)) \(name(id, in: run))  \(count) \(text)")
     case .jobLog(let id, _, let line):
-      if grouping == .lines { append(line, of: id, at: event.time, in: run) }
+      if grouping != .lines || isBrief && line.stream == .note { return }
+      append(line, of: id, at: event.time, in: run)
     case .jobProgress: break
     case .cancelRequested(let id, let canceller, let isKill):
       // A stop has its own line; cancellation by policy follows a failure with its own line.
@@ -129,6 +136,14 @@ package struct PlainReport: Report {
     }
     if grouping == .github { text.append("::endgroup::\n") }
     (lastLine, heartbeats) = (time, 0)
+  }
+
+  /// The bytes that a job has transferred, in the one line that says so.
+  private func size(of id: JobID, in run: Run) -> String {
+    guard isBrief, run[id].state == .succeeded(upToDate: false), let progress = run[id].progress,
+      progress.unit == .bytes
+    else { return "" }
+    return ", \(Format.bytes(progress.done))"
   }
 
   private mutating func end(_ run: Run) {

@@ -21,7 +21,9 @@ struct InlineReport: Report {
 
   init(_ stream: InlineStream, paint: Paint, grouping: PlainReport.Grouping = .lines) {
     self.stream = stream
-    plain = PlainReport(paint: paint, grouping: grouping) { stream.append($0) }
+    plain = PlainReport(paint: paint, grouping: grouping, isBrief: stream.options.settings.isBrief) {
+      stream.append($0)
+    }
     let options = stream.options
     block = InlineBlock(source: options.source, traits: options.traits, looks: .named(options.settings.looks))
   }

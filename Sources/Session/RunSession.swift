@@ -16,6 +16,7 @@ package final class RunSession {
     let errorPaint: Paint
     let output: Output
     let errors: Output
+    let isBrief: Bool
     /// The reports that are written to files.
     let files: [(format: ReportFormat, output: Output)]
     /// The output of the inline interface.
@@ -36,6 +37,7 @@ package final class RunSession {
       grouping = environment.grouping(for: settings.grouping)
       self.output = output
       self.errors = errors
+      isBrief = settings.isBrief
       self.files = files
       viewOptions = ViewOptions(source: source, settings: settings, environment)
       stream = interface == .inline ? InlineStream(output, options: viewOptions) : nil
@@ -248,7 +250,8 @@ package final class RunSession {
     return switch display.interface {
     case .dashboard: []
     case .inline: display.stream.map { [InlineReport($0, paint: paint, grouping: display.grouping)] } ?? []
-    case .plain: [PlainReport(paint: paint, grouping: display.grouping) { output.write($0) }]
+    case .plain:
+      [PlainReport(paint: paint, grouping: display.grouping, isBrief: display.isBrief) { output.write($0) }]
     case .json: [JSONReport { output.write($0) }]
     case .quiet: [QuietReport(paint: display.errorPaint) { errors.write($0) }]
     }

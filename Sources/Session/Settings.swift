@@ -30,6 +30,8 @@ package struct Settings: Equatable {
   package var state: String?
   /// The paths of the reports that are written to files.
   package var files: [ReportFormat: String] = [:]
+  /// Whether plain lines leave out the start of each job and the notes about it.
+  package var isBrief = false
   package var isASCII = false
   package var color = Color.auto
   package var hasMouse = true

@@ -8,9 +8,10 @@ import Operations
 /// gave a strong entity tag or a date of last change (kept in `FILE.part.meta`) and still has the same file; otherwise
 /// the transfer starts from the first byte. Only a reply of status 200, 203 or 206 has a file.
 ///
-/// A file that is replaced hands on its permissions. A symbolic link in its place is replaced itself, not followed; a
-/// device, a FIFO or a folder is an error before anything is sent, and so is a part that is a link or that another
-/// transfer writes.
+/// A file that is there already is replaced, unless the download was made with another `ExistingFile`, and hands on its
+/// permissions. A symbolic link in its place is replaced itself, not followed; a device, a FIFO or a folder is an error
+/// before anything is sent, and so is a part that is a link or that another transfer writes. A download that fails
+/// removes the folders that it has created, unless it leaves a part in them.
 ///
 /// Connecting may take 30 seconds; after that there is no time limit, so set one on the operation if it needs one.
 /// At most ten redirects are followed, to http and https only. A redirect to another host, scheme or port drops all headers
@@ -26,7 +27,20 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
     case verifying(PartFile, FileDigest)
   }
 
+  /// What happens to a file that is there already.
+  public enum ExistingFile: Sendable {
+    /// It is replaced when all bytes of the new one have arrived.
+    case overwrite
+    /// It stays, and the new one gets the next free number, as in `file.zip.1`; nothing is downloaded if the server says
+    /// that it has the same file: one of the same size that has not changed since.
+    case number
+    /// It stays, and nothing is downloaded.
+    case skip
+  }
+
   private let file: URL
+  private let existing: ExistingFile
+  private let usesServerName: Bool
   private let sha256: String?
   private let canResume: Bool
   /// What the part's info is stored under: the URL without a name and a password.
@@ -35,26 +49,40 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
   private var phase = Phase.idle(isWhole: false)
   /// The meaning of the reply to the request under way.
   private var verdict: RangeRequest.Verdict?
+  /// The file or, where that is not to be replaced, the free name whose part is written.
+  private var target: URL?
+  /// The file's name that the server has chosen.
+  private var serverName: String?
+  /// The file that makes the download unnecessary.
+  private var present: URL?
+  private let hadFile = Lock(false)
 
   /// Makes a download.
   ///
   /// - Parameters:
   ///   - url: http or https.
-  ///   - file: A file URL; an existing file is replaced.
+  ///   - file: A file URL.
   ///   - headers: Added to the request; `Range` and headers that frame the body are errors.
   ///   - sha256: 64 hexadecimal digits, checked against the whole file; a part that does not match is removed.
   ///   - resume: False removes the part when the transfer ends early, and starts from the first byte after a pause.
+  ///   - existing: What happens to a file that is there already.
+  ///   - usesServerName: Whether a name in the reply's `Content-Disposition` replaces that of the file; its folder stays.
   public convenience init(
-    from url: URL, to file: URL, headers: [String: String] = [:], sha256: String? = nil, resume: Bool = true
+    from url: URL, to file: URL, headers: [String: String] = [:], sha256: String? = nil, resume: Bool = true,
+    existing: ExistingFile = .overwrite, usesServerName: Bool = false
   ) {
-    self.init(from: url, to: file, headers: headers, sha256: sha256, resume: resume, thread: .shared)
+    self.init(
+      from: url, to: file, headers: headers, sha256: sha256, resume: resume, existing: existing,
+      usesServerName: usesServerName, thread: .shared)
   }
 
   package init(
     from url: URL, to file: URL, headers: [String: String] = [:], sha256: String? = nil, resume: Bool = true,
-    thread: TransferThread
+    existing: ExistingFile = .overwrite, usesServerName: Bool = false, thread: TransferThread
   ) {
     self.file = file
+    self.existing = existing
+    self.usesServerName = usesServerName
     self.sha256 = sha256
     canResume = resume
     infoURL = Route.withoutUser(url)
@@ -62,13 +90,17 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
       url, headers: headers, reserved: ["range", "if-range", "content-length", "transfer-encoding"], thread: thread)
   }
 
+  /// Whether it has ended with a file that was there before, and wrote nothing.
+  package var isUpToDate: Bool { hadFile.withLock(\.self) }
+
   override func proceed() throws(TransferError) {
     guard case .idle(let isWhole) = phase else { return }
     if let sha256, !FileDigest.isDigest(sha256) {
       throw TransferError(.checksum, "not a sha256 of 64 hexadecimal digits: \(sha256)")
     }
     let route = try firstRoute()
-    let part = try PartFile(for: file)
+    if existing == .skip, !usesServerName, Self.isThere(file) { return endWithout(file, "it is there already") }
+    let part = try openPart()
     if isWhole { return verify(part) }
     let range = canResume ? RangeRequest(size: part.size, info: part.info, url: infoURL) : RangeRequest()
     request(range, route, part)
@@ -79,7 +111,7 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
     case .idle: break
     case .requesting(let part, _):
       cancelExchange()
-      part.close(keeping: canResume)
+      close(part)
       phase = .idle(isWhole: false)
     case .verifying(let part, let digest):
       digest.cancel()
@@ -90,12 +122,70 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
 
   override func abandon() {
     hold()
-    if !canResume, case .idle(isWhole: true) = phase { try? PartFile(for: file).close(keeping: false) }
+    if !canResume, case .idle(isWhole: true) = phase { try? openPart().close(keeping: false) }
+  }
+
+  private static func isThere(_ file: URL) -> Bool { FileStatus(file.path(percentEncoded: false)) != nil }
+
+  /// Opens the part of the file or, where the file is not to be replaced, of the first number whose names are free.
+  private func openPart() throws(TransferError) -> PartFile {
+    if let target { return try PartFile(for: target) }
+    guard existing != .overwrite else { return try PartFile(for: file) }
+    for candidate in Self.numbers(of: file) where !Self.isThere(candidate) {
+      if PartFile.isInUse(for: candidate.path(percentEncoded: false)) { continue }
+      let part = try PartFile(for: candidate)
+      // That of another URL, or of another program.
+      guard part.size == 0 || part.info?.url == infoURL else {
+        part.close(keeping: true)
+        continue
+      }
+      target = candidate
+      return part
+    }
+    throw .file(file.path(percentEncoded: false), error: EEXIST)
+  }
+
+  /// The file, then its numbers.
+  private static func numbers(of file: URL) -> LazyMapSequence<PartialRangeFrom<Int>, URL> {
+    let (folder, name) = (file.deletingLastPathComponent(), file.lastPathComponent)
+    return (0...).lazy.map { folder.appending(path: FileName.numbered(name, $0)) }
+  }
+
+  /// The file's final URL, before it gets a number.
+  private var wanted: URL {
+    serverName.map { file.deletingLastPathComponent().appending(path: $0) } ?? file
+  }
+
+  /// The file, or a number of it, that is there and makes the download unnecessary.
+  private func findPresent(_ reply: Reply, total: Int64?) -> URL? {
+    switch existing {
+    case .overwrite: return nil
+    case .skip: return Self.isThere(wanted) ? wanted : nil
+    case .number:
+      guard sha256 == nil, let total else { return nil }
+      return Self.numbers(of: wanted).prefix { Self.isThere($0) }.first { file in
+        let status = FileStatus(file.path(percentEncoded: false), followsLink: true)
+        return status.map { $0.isFile(of: reply, size: total) } ?? false
+      }
+    }
+  }
+
+  private func endWithout(_ file: URL, _ reason: String) {
+    hadFile.withLock { $0 = true }
+    phase = .idle(isWhole: false)
+    note("\(file.lastPathComponent) is not downloaded: \(reason)")
+    end(.success(file))
+  }
+
+  /// Closes a part that a later transfer may resume.
+  private func close(_ part: PartFile) {
+    // Where no file is replaced, a part without info would be taken for that of another program.
+    part.close(keeping: canResume && (existing == .overwrite || part.info != nil))
   }
 
   private func request(_ range: RangeRequest, _ route: Route, _ part: PartFile) {
     phase = .requesting(part, range)
-    verdict = nil
+    (verdict, present) = (nil, nil)
     do throws(TransferError) {
       try send(Exchange(route, headers: range.headers, on: thread, delegate: self))
     } catch {
@@ -126,16 +216,31 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
 
   private func commit(_ part: PartFile) {
     do throws(TransferError) {
-      try part.commit()
+      let saved: URL
+      if existing == .overwrite {
+        try part.commit(replacing: wanted.path(percentEncoded: false))
+        saved = wanted
+      } else {
+        saved = URL(filePath: try part.commit(numbering: wanted.path(percentEncoded: false)))
+      }
       phase = .idle(isWhole: false)
-      end(.success(file))
+      tell(saved)
+      end(.success(saved))
     } catch {
       end(part, error)
     }
   }
 
-  private func end(_ part: PartFile, _ error: TransferError, keeping isKept: Bool? = nil) {
-    part.close(keeping: isKept ?? canResume)
+  /// Says the name of the file, if it is not the one that was asked for.
+  private func tell(_ saved: URL) {
+    guard saved.lastPathComponent != file.lastPathComponent else { return }
+    let isNumbered = saved.lastPathComponent != wanted.lastPathComponent
+    let reason = isNumbered ? "there is another \(wanted.lastPathComponent)" : "the name that the server gives"
+    note("saved as \(saved.lastPathComponent): \(reason)", as: .message)
+  }
+
+  private func end(_ part: PartFile, _ error: TransferError, keeping isKept: Bool = true) {
+    if isKept { close(part) } else { part.close(keeping: false) }
     phase = .idle(isWhole: false)
     end(.failure(error))
   }
@@ -149,11 +254,17 @@ extension DownloadOperation: ExchangeDelegate {
     note(reply.note(method: "GET", url: exchange.route.url, size: verdict.size(from: range.start)))
     switch verdict {
     case .redirect, .again, .failure: return .sample
-    case .whole(_, let text):
+    case .whole, .rest:
+      serverName = usesServerName ? reply.fileName : nil
+      present = findPresent(reply, total: verdict.total)
+      if present != nil { return .sample }
+    }
+    if case .whole(_, let text) = verdict {
       if let text { note(text) }
       try part.startAgain()
       if canResume, let info = PartInfo(url: infoURL, reply: reply) { try part.save(info) }
-    case .rest: part.seek(to: range.start)
+    } else {
+      part.seek(to: range.start)
     }
     if let coding = reply["content-encoding"], coding.lowercased() != "identity" {
       note("the file is kept as the server encoded it: \(coding)")
@@ -173,6 +284,10 @@ extension DownloadOperation: ExchangeDelegate {
     guard case .requesting(let part, let range) = phase else { return }
     do throws(TransferError) {
       if let failure = exchange.failure { throw failure }
+      if let present {
+        part.close(keeping: true)
+        return endWithout(present, existing == .skip ? "it is there already" : "the server has the same file")
+      }
       switch verdict {
       case nil: throw error ?? TransferError(.network, "no reply")
       case .failure(let failure):

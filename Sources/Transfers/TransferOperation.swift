@@ -105,8 +105,8 @@ public class TransferOperation<Success: Sendable>: ResultOperation<Success>, @un
   }
 
   /// Adds a line to the operation's log and its file.
-  final func note(_ text: String) {
-    let line = OperationLogLine(text: text, source: .note)
+  final func note(_ text: String, as source: OperationLogLine.Source = .note) {
+    let line = OperationLogLine(text: text, source: source)
     guard let noteFile else { return log([line]) }
     noteFile.append(text) { self.log([line] + $0.map { OperationLogLine(text: $0, source: .note) }) }
   }

@@ -11,8 +11,10 @@ import Session
 struct Program {
   /// The parts that tests replace.
   struct Parts {
-    /// Reads a job file, where `-` is standard input, and calls the closure with each warning about it.
-    var load: @MainActor (_ path: String, Environment, (JobFileFault) -> Void) throws -> JobGraph
+    /// Reads a job file, `-` for standard input; `vars` replace values of it, and `warn` is called with each warning.
+    var load:
+      @MainActor (_ path: String, Environment, _ vars: [String: String], _ warn: (JobFileFault) -> Void) throws
+        -> JobGraph
     /// Reads the settings file; nil if there is none.
     var loadSettings: @MainActor (_ path: String) throws -> SettingsFile?
     /// Creates the run of a graph; the closure starts it.
@@ -40,34 +42,82 @@ struct Program {
 
   /// Executes a command line; `exit` is called now or at the end of the run.
   func perform(_ words: [String]) {
+    if words.first == CompletionScript.command { return complete(Array(words.dropFirst())) }
     do { try perform(CommandLineParser.parse(words)) } catch { fail(error, errors) }
   }
 
   private func perform(_ invocation: Invocation) throws {
     if invocation.command.startsJobs { try StartCheck.currentFolder(environment) }
     switch invocation.command {
-    case .help(let command):
-      output.write(line: HelpText.of(command))
-      exit(ExitStatus.success)
-    case .version:
-      output.write(line: HelpText.version)
-      exit(ExitStatus.success)
-    case .check(let file): check(file)
+    case .help(let topic): print([(topic?.page ?? .program).text])
+    case .manual(let topic): print([ManPage(page: topic?.page ?? .program).text])
+    case .completion(let script): print([script.text])
+    case .version: print([Version.text])
+    case .list(let file):
+      print(JobTable.list(try load(file.map { [$0] } ?? [], invocation.vars).graph).map(MessageText.of))
+    case .check(let file): check(file.map { [$0] } ?? [], invocation.vars)
     case .keys: try printKeys(invocation.settings)
-    case .run(let file, let jobs):
+    case .run(let words):
       let settings = try withFile(invocation.settings)
-      let graph = try parts.load(file, environment) { print([$0], on: errors) }
-      let chosen = try JobSelection.of(jobs, in: graph, file: file)
-      try start(RunPlan(subject: .graph(chosen), source: Self.lastComponent(file)), settings)
-    case .get(let urls, let list, let folder):
-      try get(urls, list: list, folder: folder, withFile(invocation.settings))
-    case .demo(nil):
-      for line in RunPlan.list { output.write(line: line) }
-      exit(ExitStatus.success)
+      let (choice, graph) = try load(words, invocation.vars)
+      let chosen = try JobSelection.of(choice.jobs, in: graph, file: choice.file)
+      if invocation.isDryRun { return rehearse(chosen, of: graph, settings) }
+      try start(RunPlan(subject: .graph(chosen), source: Self.lastComponent(choice.file)), settings)
+    case .get(let request): try get(request, withFile(invocation.settings), isDryRun: invocation.isDryRun)
+    case .demo(nil): print(RunPlan.list)
     case .demo(let name?):
       let settings = try withFile(invocation.settings)
-      try start(try parts.openScenario(name, environment), settings)
+      let plan = try parts.openScenario(name, environment)
+      guard invocation.isDryRun else { return try start(plan, settings) }
+      plan.cleanUp()
+      guard case .graph(let graph) = plan.subject else {
+        throw UsageError("\(name) has a queue of its own: --dry-run can't tell what it would run")
+      }
+      rehearse(graph, of: graph, settings)
     }
+  }
+
+  /// Prints lines and ends.
+  private func print(_ lines: [String]) {
+    for line in lines { output.write(line: line) }
+    exit(ExitStatus.success)
+  }
+
+  /// The job file that the words name, or that is found, and its jobs; warnings go to standard error.
+  private func load(_ words: [String], _ vars: [String: String]) throws -> (
+    choice: JobFileSearch.Choice, graph: JobGraph
+  ) {
+    try load(words, vars) { print([$0], on: errors) }
+  }
+
+  private func load(
+    _ words: [String], _ vars: [String: String], warn: (JobFileFault) -> Void
+  ) throws -> (choice: JobFileSearch.Choice, graph: JobGraph) {
+    let choice = try JobFileSearch(directory: environment.currentDirectory).choose(words)
+    if choice.isAbove { errors.write(line: MessageText.of("opdash: the job file is \(choice.file)")) }
+    return (choice, try parts.load(choice.file, environment, vars, warn))
+  }
+
+  private func rehearse(_ graph: JobGraph, of all: JobGraph, _ settings: Settings) {
+    print(JobTable.rehearsal(graph, of: all, slots: slots(graph, settings)).map(MessageText.of))
+  }
+
+  private func slots(_ graph: JobGraph, _ settings: Settings) -> Int {
+    settings.slots ?? graph.slots ?? environment.processors
+  }
+
+  /// Answers a completion script, which has no use for a fault.
+  private func complete(_ words: [String]) {
+    let completion = Completion(
+      words: words, scenarios: RunPlan.scenarios.map { .init(text: $0, summary: $1) },
+      jobs: { file in
+        let choice = try? JobFileSearch(directory: environment.currentDirectory).choose(file.map { [$0] } ?? [])
+        guard let choice, choice.file != "-", let graph = try? parts.load(choice.file, environment, [:], { _ in }) else {
+          return []
+        }
+        return graph.jobs.map { .init(text: $0.name, summary: MessageText.of(JobTable.description($0))) }
+      })
+    print(completion.answer.lines)
   }
 
   /// The settings of the command line, completed by those of the settings file.
@@ -84,38 +134,42 @@ struct Program {
       keys: KeyMap(changes: settings.keys), file: path, isThere: file != nil,
       paint: Paint(isColoured: environment.isColored(settings.color, onTerminal: environment.outputIsTerminal)),
       isASCII: environment.traits(settings).isASCII)
-    for line in text.lines { output.write(line: line) }
-    exit(ExitStatus.success)
+    print(text.lines)
   }
 
-  private func check(_ file: String) {
+  private func check(_ words: [String], _ vars: [String: String]) {
     do {
       var warnings = 0
-      let graph = try parts.load(file, environment) { warning in
+      let (choice, graph) = try load(words, vars) { warning in
         warnings += 1
         print([warning], on: output)
       }
       let jobs = Format.count(graph.jobs.count, "job")
       let end = warnings == 0 ? "" : ", \(Format.count(warnings, "warning"))"
-      output.write(line: MessageText.of("\(Self.lastComponent(file)): \(jobs), no faults\(end)"))
+      output.write(line: MessageText.of("\(Self.lastComponent(choice.file)): \(jobs), no faults\(end)"))
       exit(ExitStatus.success)
+    } catch let error as UsageError {
+      fail(error, errors)
     } catch {
       fail(error, output)
     }
   }
 
-  private func get(_ urls: [String], list: String?, folder: String?, _ settings: Settings) throws {
-    var entries = urls.map { DownloadList.Entry(url: $0, place: nil) }
-    if let list {
-      let text: String
-      do { text = try parts.readList(list) } catch {
-        throw UsageError("can't read \(list): \(error.localizedDescription)")
-      }
-      entries += DownloadList.entries(in: text, file: list == "-" ? "<stdin>" : list)
+  private func get(_ request: DownloadRequest, _ settings: Settings, isDryRun: Bool) throws {
+    var entries = request.urls.map { DownloadList.Entry(url: $0, place: nil) }
+    if let list = request.list {
+      entries += DownloadList.entries(in: try parts.readList(list), file: list == "-" ? "<stdin>" : list)
     }
-    let target = environment.absolute(folder ?? environment.currentDirectory)
-    let graph = try DownloadList.graph(entries, folder: target).get()
-    try FileManager.default.createDirectory(atPath: target, withIntermediateDirectories: true)
+    // Created by the first download that has something to write into it.
+    let target = environment.absolute(request.folder ?? environment.currentDirectory)
+    var isFolder: ObjCBool = false
+    if FileManager.default.fileExists(atPath: target, isDirectory: &isFolder), !isFolder.boolValue {
+      throw UsageError("--dir takes a folder; \(target) is a file")
+    }
+    let graph = try DownloadList.graph(entries, request, folder: target).get()
+    if isDryRun { return rehearse(graph, of: graph, settings) }
+    var settings = settings
+    settings.isBrief = true
     try start(RunPlan(subject: .graph(graph), source: "get"), settings)
   }
 
@@ -168,8 +222,7 @@ struct Program {
       return try parts.makeRun(
         graph,
         RunOptions(
-          slots: settings.slots ?? graph.slots ?? environment.processors,
-          onFailure: settings.onFailure ?? graph.onFailure, stateFolder: folder))
+          slots: slots(graph, settings), onFailure: settings.onFailure ?? graph.onFailure, stateFolder: folder))
     }
   }
 

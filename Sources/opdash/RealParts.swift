@@ -7,9 +7,10 @@ import Session
 extension Program.Parts {
   /// The parts of the real program.
   static let real = Program.Parts(
-    load: { path, environment, warn in
+    load: { path, environment, vars, warn in
       try JobFile.load(
-        path: path, environment: environment.variables, currentDirectory: environment.currentDirectory, warn: warn)
+        path: path, environment: environment.variables, currentDirectory: environment.currentDirectory, vars: vars,
+        warn: warn)
     },
     loadSettings: { path in try SettingsFile.load(path: path, SettingsFile.dashboards) },
     makeRun: { graph, options in
@@ -19,10 +20,7 @@ extension Program.Parts {
     },
     makeView: { feed, options in options.dashboard(of: feed) },
     openScenario: { name, environment in try RunPlan.scenario(name, environment) },
-    readList: { path in
-      if path == "-" { return String(decoding: FileHandle.standardInput.readDataToEndOfFile(), as: UTF8.self) }
-      return try String(contentsOfFile: path, encoding: .utf8)
-    },
+    readList: { path in try DownloadList.read(path) },
     watchSignals: { session in
       let signals = SignalSources { session.receiveSignal($0) }
       if session.holdsTerminal { signals.add(SIGTSTP) { session.suspend() } }

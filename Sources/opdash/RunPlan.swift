@@ -58,11 +58,13 @@ struct RunPlan {
     }
   }
 
+  static var scenarios: [(name: String, summary: String)] { Scenario.all.map { ($0.name, $0.summary) } }
+
   /// One line for each scenario.
   static var list: [String] {
-    let width = Scenario.all.map(\.name.count).max() ?? 0
-    return Scenario.all.map { scenario in
-      scenario.name + String(repeating: " ", count: width - scenario.name.count) + "  " + scenario.summary
+    let width = scenarios.map(\.name.count).max() ?? 0
+    return scenarios.map { name, summary in
+      name + String(repeating: " ", count: width - name.count) + "  " + summary
     }
   }
 }

@@ -14,7 +14,7 @@ import Testing
   private static func catalogue(of target: String) -> String { "Sources/\(target)/\(target).docc" }
 
   /// The targets whose catalogues have no symbols, only articles.
-  private static let documented = ["Dashboard", "JobFiles", "OperationDashboard", "Reports"]
+  private static let documented = ["Dashboard", "JobFiles", "OperationDashboard", "Reports", "opdash"]
 
   private static var articles: [String] {
     get throws {

@@ -73,6 +73,11 @@ final class Workplace: Sendable {
 
   /// Starts opdash off a terminal, its outputs going to files.
   func start(_ words: String..., environment: [String: String] = [:]) throws -> Background {
+    try start(words: words, environment: environment)
+  }
+
+  /// As the other one.
+  func start(words: [String], environment: [String: String] = [:]) throws -> Background {
     try Background(command(words), environment: variables.merging(environment) { $1 }, in: folder)
   }
 

@@ -10,20 +10,29 @@ import Testing
   }
 
   @Test(arguments: [
-    ("run a.yml", Invocation.Command.run(file: "a.yml", jobs: [])),
-    ("run - build test", .run(file: "-", jobs: ["build", "test"])),
-    ("run -- -odd.yml -j", .run(file: "-odd.yml", jobs: ["-j"])),
-    ("-- run a.yml", .run(file: "a.yml", jobs: [])),
+    ("run a.yml", Invocation.Command.run(["a.yml"])),
+    ("run - build test", .run(["-", "build", "test"])),
+    ("run -- -odd.yml -j", .run(["-odd.yml", "-j"])),
+    ("-- run a.yml", .run(["a.yml"])),
     ("check a.yml", .check(file: "a.yml")),
+    ("run", .run([])), ("check", .check(file: nil)), ("list", .list(file: nil)), ("list a.yml", .list(file: "a.yml")),
     ("demo", .demo(scenario: nil)),
-    ("keys", .keys), ("keys --ascii --color never", .keys), ("keys -h", .help(.keys)),
+    ("keys", .keys), ("keys --ascii --color never", .keys), ("keys -h", .help(.command(.keys))),
     ("demo collect", .demo(scenario: "collect")),
-    ("get http://a/x http://b/y", .get(urls: ["http://a/x", "http://b/y"], list: nil, folder: nil)),
-    ("get -i list -d out", .get(urls: [], list: "list", folder: "out")),
-    ("get --input=- --dir=out http://a/x", .get(urls: ["http://a/x"], list: "-", folder: "out")),
-    ("get -i-", .get(urls: [], list: "-", folder: nil)),
-    ("--help", .help(nil)), ("-h", .help(nil)), ("run -h", .help(.run)), ("-h get", .help(.get)),
-    ("check --help", .help(.check)), ("--version", .version), ("run --version", .version),
+    ("get http://a/x http://b/y", .get(DownloadRequest(urls: ["http://a/x", "http://b/y"]))),
+    ("get -i list -d out", .get(DownloadRequest(list: "list", folder: "out"))),
+    ("get --input=- --dir=out http://a/x", .get(DownloadRequest(urls: ["http://a/x"], list: "-", folder: "out"))),
+    ("get -i-", .get(DownloadRequest(list: "-"))),
+    (
+      "get u --on-exists skip --content-disposition",
+      .get(DownloadRequest(urls: ["u"], existing: .skip, usesServerName: true))
+    ),
+    ("--help", .help(nil)), ("-h", .help(nil)), ("run -h", .help(.command(.run))),
+    ("-h get", .help(.command(.get))), ("help", .help(nil)), ("help run", .help(.command(.run))),
+    ("help jobs", .help(.jobs)), ("help events", .help(.events)), ("help help", .help(.command(.help))),
+    ("help --man", .manual(nil)), ("help --man run", .manual(.command(.run))), ("help -h", .help(.command(.help))),
+    ("completion zsh", .completion(.zsh)),
+    ("check --help", .help(.command(.check))), ("--version", .version), ("run --version", .version),
   ])
   func aLineAsksForACommand(_ line: String, _ command: Invocation.Command) throws {
     #expect(try parse(line).command == command)
@@ -38,7 +47,8 @@ import Testing
   @Test func everyOptionSetsItsSetting() throws {
     let settings = try parse(
       """
-      run a.yml -j 3 -k stop-now --ui json --keep-open never --state st --trace tr --events ev --junit ju --output grouped --ascii --color always --no-mouse
+      run a.yml -j 3 --on-failure stop-now --ui json --keep-open never --state st --trace tr --events ev --junit ju
+       --output grouped --ascii --color always --no-mouse
        --notify bell --background light
       """.replacing("\n", with: "")
     ).settings
@@ -60,6 +70,20 @@ import Testing
 
   @Test func theLastOfARepeatedOptionCounts() throws {
     #expect(try parse("run a.yml -j1 -j2").settings.slots == 2)
+    #expect(try parse("run --set a=1 --set a=2").vars == ["a": "2"])
+    #expect(try parse("run --on-failure stop-now -k").settings.onFailure == .keepGoing)
+    #expect(try parse("run -k --on-failure stop-now").settings.onFailure == .stopNow)
+  }
+
+  @Test func keepGoingIsAFlagAndTakesNoFile() throws {
+    let invocation = try parse("run -k a.yml")
+    #expect(invocation.command == .run(["a.yml"]))
+    #expect(invocation.settings.onFailure == .keepGoing)
+    #expect(try parse("run -kn a.yml").isDryRun)
+  }
+
+  @Test func aVarHasANameAndAnyValue() throws {
+    #expect(try parse("run --set a=b=c --set=d= --set e-f=/x").vars == ["a": "b=c", "d": "", "e-f": "/x"])
   }
 
   @Test(arguments: [
@@ -82,16 +106,28 @@ import Testing
       "run a.yml --ui plian",
       "--ui takes auto, tui, inline, plain, json or quiet; this is 'plian': did you mean 'plain'?"
     ),
-    ("run a.yml -k x", "--on-failure takes keep-going, finish-running or stop-now; this is 'x'; see opdash --help"),
-    ("run", "opdash run needs a job file, or - for standard input"),
-    ("check", "opdash check needs a job file, or - for standard input"),
-    ("check a b", "opdash check takes FILE; 'b' is one too many"),
+    (
+      "run a.yml --on-failure keep-gong",
+      "--on-failure takes keep-going, finish-running or stop-now; this is 'keep-gong': did you mean 'keep-going'?"
+    ),
+    ("run --set ver", "--set takes NAME=VALUE; this is 'ver'"),
+    ("run --set =1", "--set takes NAME=VALUE; this is '=1'"),
+    ("get u --set a=1", "opdash get has no option --set; see opdash get --help"),
+    ("check a b", "opdash check takes [FILE]; 'b' is one too many"),
+    ("list a b", "opdash list takes [FILE]; 'b' is one too many"),
+    ("lst", "unknown command 'lst': did you mean 'list'?"),
+    ("help rnu", "there is no help on 'rnu': did you mean 'run'?"),
+    ("help frobnicate", "there is no help on 'frobnicate'; see opdash help"),
+    ("completion", "opdash completion needs a shell: bash, zsh or fish"),
+    ("completion bsh", "opdash completion takes bash, zsh or fish; this is 'bsh': did you mean 'bash'?"),
+    ("run --man", "opdash run has no option --man; see opdash run --help"),
     ("demo a b", "opdash demo takes [NAME]; 'b' is one too many"),
     ("keys a", "opdash keys takes nothing; 'a' is one too many"),
     ("keys -j4", "opdash keys has no option --slots; see opdash keys --help"),
     ("run a.yml --notify sing", "--notify takes none, bell or message; this is 'sing'; see opdash --help"),
     ("run a.yml --background drak", "--background takes auto, dark or light; this is 'drak': did you mean 'dark'?"),
     ("get", "opdash get needs a URL, or --input LIST"),
+    ("get u --on-exists skp", "--on-exists takes number, skip or overwrite; this is 'skp': did you mean 'skip'?"),
     ("check a.yml -j4", "opdash check has no option --slots; see opdash check --help"),
     ("run a.yml -d x", "opdash run has no option --dir; see opdash run --help"),
   ])
@@ -103,17 +139,5 @@ import Testing
     let letters = Option.all.compactMap(\.letter)
     #expect(Set(letters).count == letters.count)
     #expect(Set(Option.all.map(\.name)).count == Option.all.count)
-  }
-
-  @Test func theHelpTellsEveryOptionOfACommandAndFitsTheScreen() {
-    for command in CommandName.allCases {
-      let text = HelpText.of(command)
-      for option in Option.all where option.commands.contains(command) {
-        #expect(text.contains(option.spelled), "\(command) \(option.name)")
-      }
-    }
-    let all = [HelpText.of(nil)] + CommandName.allCases.map { HelpText.of($0) }
-    for line in all.flatMap({ $0.split(separator: "\n") }) { #expect(line.count <= 80, "\(line)") }
-    #expect(HelpText.of(nil).split(separator: "\n", omittingEmptySubsequences: false).count <= 30)
   }
 }

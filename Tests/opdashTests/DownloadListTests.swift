@@ -1,12 +1,20 @@
+import Foundation
 import JobModel
 import Session
+import Support
 import Testing
 
 @testable import opdash
 
 @Suite struct DownloadListTests {
-  private func names(_ urls: String...) throws -> [String] {
-    try DownloadList.graph(urls.map { .init(url: $0, place: nil) }, folder: "/d").get().jobs.map(\.name)
+  private func names(_ urls: String...) throws -> [String] { try names(urls: urls) }
+
+  private func names(urls: [String]) throws -> [String] {
+    try graph(urls).get().jobs.map(\.name)
+  }
+
+  private func graph(_ urls: [String], _ request: DownloadRequest = .init()) -> Result<JobGraph, Faults> {
+    DownloadList.graph(urls.map { .init(url: $0, place: nil) }, request, folder: "/d")
   }
 
   @Test(arguments: [
@@ -15,7 +23,7 @@ import Testing
     ("http://h/..%2f..%2fetc%2fpasswd", ".._.._etc_passwd"), ("http://h/%1b%5b2J", "_[2J"), ("HTTP://H/x", "x"),
   ])
   func aDownloadIsNamedAfterItsURLAndStaysInTheFolder(_ url: String, _ name: String) throws {
-    let graph = try DownloadList.graph([.init(url: url, place: nil)], folder: "/d").get()
+    let graph = try graph([url]).get()
     #expect(graph.jobs.map(\.name) == [name])
     guard case .download(let work) = graph.jobs[0].work else { return #expect(Bool(false)) }
     #expect(work.file == "/d/\(name)")
@@ -25,17 +33,44 @@ import Testing
   @Test func noTwoDownloadsShareAFile() throws {
     #expect(
       try names(
-        "http://h/a.tar.gz", "http://i/a.tar.gz", "http://j/A.tar.gz", "http://h/a-2.tar.gz", "http://h/b", "http://i/b"
+        "http://h/a.tar.gz", "http://i/a.tar.gz", "http://j/A.tar.gz", "http://h/a.tar.gz.1", "http://h/b",
+        "http://i/b"
       )
-        == ["a.tar.gz", "a-2.tar.gz", "A-3.tar.gz", "a-2-2.tar.gz", "b", "b-2"])
-    #expect(try names("http://h/.x", "http://i/.x") == [".x", ".x-2"])
+        == ["a.tar.gz", "a.tar.gz.1", "A.tar.gz.2", "a.tar.gz.1.1", "b", "b.1"])
+    #expect(try names("http://h/.x", "http://i/.x") == [".x", ".x.1"])
+    let many = try names(urls: Array(repeating: "http://h/x", count: 20_000))
+    #expect(Set(many).count == 20_000)
+  }
+
+  @Test func fiveDownloadsRunAtOnceAndNoneDestroysAFile() throws {
+    #expect(try graph(["http://h/x"]).get().slots == 5)
+    for existing in DownloadWork.Existing.allCases {
+      let graph = try graph(["http://h/x"], DownloadRequest(existing: existing, usesServerName: true)).get()
+      let work = DownloadWork(url: "http://h/x", file: "/d/x", existing: existing, usesServerName: true)
+      #expect(graph.jobs.first?.work == .download(work))
+    }
+    #expect(DownloadRequest().existing == .number)
+  }
+
+  @Test func aListMayBeAPipe() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("pipe").path()
+    #expect(mkfifo(path, 0o600) == 0)
+    let text = String(repeating: "http://h/x\n", count: 20_000)
+    async let written: Void = Task.detached { try Data(text.utf8).write(to: folder.file("pipe")) }.value
+    #expect(try DownloadList.read(path) == text)
+    try await written
+    #expect(throws: UsageError("can't read /nowhere: No such file or directory")) { try DownloadList.read("/nowhere") }
+    #expect(throws: UsageError("can't read /: Is a directory")) { try DownloadList.read("/") }
   }
 
   @Test func everyFaultIsToldWithItsPlace() {
     let entries =
       [DownloadList.Entry(url: "ftp://h/x", place: nil), .init(url: "http://ok/x", place: nil)]
       + DownloadList.entries(in: "# list\n\n  http://h/a \r\nnonsense\nhttp://\n", file: "urls.txt")
-    guard case .failure(let faults) = DownloadList.graph(entries, folder: "/d") else { return #expect(Bool(false)) }
+    guard case .failure(let faults) = DownloadList.graph(entries, .init(), folder: "/d") else {
+      return #expect(Bool(false))
+    }
     #expect(
       faults.lines == [
         "'ftp://h/x' is no URL to download: write http://… or https://…",
@@ -45,7 +80,7 @@ import Testing
   }
 
   @Test func anEmptyListIsAFault() {
-    #expect(DownloadList.graph([], folder: "/d") == .failure(Faults(lines: ["there is no URL to download"])))
+    #expect(graph([]) == .failure(Faults(lines: ["there is no URL to download"])))
   }
 }
 
@@ -67,6 +102,9 @@ import Testing
     #expect(try select("c") == ["c"])
     #expect(try select("b[linux]") == ["a", "b[linux]"])
     #expect(try select("b") == ["a", "b[linux]", "b[mac]"])
+    #expect(try select("b[*") == ["a", "b[linux]", "b[mac]"])
+    #expect(try select("b[m?c]") == ["b[mac]"])
+    #expect(throws: UsageError("g.yml has no job 'x*'")) { try select("x*") }
   }
 
   @Test func anUnknownJobIsNamedWithTheNearest() {

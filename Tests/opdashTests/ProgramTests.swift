@@ -27,6 +27,8 @@ import Testing
     /// The text of the job file; nil for `loaded`.
     var text: String?
     var settings: Result<SettingsFile?, Faults> = .success(nil)
+    var path: String?
+    var vars: [String: String] = [:]
     var viewOptions: ViewOptions?
     var view: FakeView?
     let output = TemporaryFile()
@@ -35,7 +37,8 @@ import Testing
 
     func perform(_ line: String) {
       let parts = Program.Parts(
-        load: { path, _, warn in
+        load: { path, _, vars, warn in
+          (self.path, self.vars) = (path, vars)
           guard let text = self.text else { return try self.loaded.get() }
           return try JobFile.decode(Array(text.utf8), file: path, directory: "/w", warn: warn)
         }, loadSettings: { _ in try self.settings.get() },
@@ -89,7 +92,7 @@ import Testing
 
   @Test func helpAndVersionGoToStandardOutput() {
     world.perform("--version")
-    #expect(world.output.text == "opdash 0.1.0\n")
+    #expect(world.output.text == Version.text + "\n")
     #expect(world.errors.text == "")
     #expect(world.statuses == [0])
   }
@@ -240,7 +243,7 @@ import Testing
     #expect(second.options == Program.RunOptions(slots: 3, onFailure: .stopNow, stateFolder: "/h/.local/state/opdash"))
     let third = World()
     third.loaded = world.loaded
-    third.perform("run a.yml -j9 -k finish-running --state=s")
+    third.perform("run a.yml -j9 --on-failure finish-running --state=s")
     #expect(third.options == Program.RunOptions(slots: 9, onFailure: .finishRunning, stateFolder: "/w/s"))
   }
 
@@ -437,7 +440,79 @@ import Testing
     defer { try? FileManager.default.removeItem(atPath: folder) }
     world.perform("get http://h/a -i list -d \(folder)/new")
     #expect(world.graph?.jobs.map(\.name) == ["a", "listed"])
-    #expect(FileManager.default.fileExists(atPath: "\(folder)/new"))
+    // By the first download that writes into it.
+    #expect(!FileManager.default.fileExists(atPath: "\(folder)/new"))
+  }
+
+  @Test func getsFolderIsNoFile() {
+    world.perform("get http://h/a -d /dev/null")
+    #expect(world.errors.text == "opdash: --dir takes a folder; /dev/null is a file\n")
+    #expect(world.statuses == [2])
+  }
+
+  @Test func aDownloadMakesOneLine() async {
+    obey()
+    world.perform("get http://h/a")
+    world.feed.begin(1)
+    state(.executing)
+    world.feed.post(.jobLog(JobID(0), attempt: 1, LogLine(.note, "GET /a 200")))
+    world.feed.post(.jobProgress(JobID(0), JobProgress(done: 2048, total: 2048, unit: .bytes)))
+    state(.succeeded(upToDate: false))
+    #expect(await ends(with: 0))
+    #expect(world.output.text.split(separator: "\n").filter { $0.contains("job0") }.count == 1)
+    #expect(world.output.text.contains("+ job0  [1/1] ok in 0.0s, 2.0K"))
+  }
+
+  @Test func aDryRunPrintsAndStartsNothing() {
+    world.perform("run a.yml -n --set ver=2 -j2")
+    #expect(world.vars == ["ver": "2"])
+    #expect(world.output.text == "g: 1 of 1 job would run, 2 slots\n  1  job0  simulate 0s\n")
+    #expect(world.graph == nil)
+    #expect(world.statuses == [0])
+    let get = World()
+    get.perform("get http://h/a?token=x -d /w -n")
+    #expect(get.output.text == "get: 1 of 1 job would run, 5 slots\n  1  a  download http://h/a?token=*** to /w/a\n")
+    #expect(get.graph == nil)
+  }
+
+  @Test func aDryRunOfAQueueOfItsOwnIsRefused() throws {
+    world.plan = RunPlan(subject: .live(world.feed, start: {}), source: "priorities", cleanUp: {})
+    world.perform("demo priorities -n")
+    #expect(world.statuses == [2])
+    #expect(world.errors.text.contains("priorities has a queue of its own"))
+  }
+
+  @Test func jobsAreListedWithTheirWork() {
+    world.perform("list a.yml")
+    #expect(world.output.text == "job0  simulate 0s\n")
+    #expect(world.path == "a.yml")
+    #expect(world.statuses == [0])
+  }
+
+  @Test func aFoundFileIsReadAndSaidWhereItIsAbove() throws {
+    let folder = try TemporaryFolder()
+    try FileManager.default.createDirectory(at: folder.file("a"), withIntermediateDirectories: false)
+    try Data().write(to: folder.file("opdash.yml"))
+    world.environment.currentDirectory = folder.url.path()
+    world.perform("check")
+    #expect(world.output.text == "opdash.yml: 1 job, no faults\n")
+    #expect(world.errors.text == "")
+    world.environment.currentDirectory = folder.file("a").path()
+    world.perform("run job0 -n")
+    #expect(world.path == "../opdash.yml")
+    #expect(world.errors.text == "opdash: the job file is ../opdash.yml\n")
+    world.perform("run jbo0")
+    #expect(world.errors.text.hasSuffix("opdash: ../opdash.yml has no job 'jbo0': did you mean 'job0'?\n"))
+  }
+
+  @Test func aCompletionScriptGetsTheJobsAndNoFault() {
+    world.perform("__complete run a.yml jo")
+    #expect(world.output.text == "job0\tsimulate 0s\n")
+    let faulty = World()
+    faulty.loaded = .failure(Faults(lines: ["a.yml:1:2: one"]))
+    faulty.perform("__complete run a.yml jo")
+    #expect(faulty.output.text == "" && faulty.errors.text == "")
+    #expect(faulty.statuses == [0])
   }
 
   @Test func aTraceFileThatCannotBeWrittenStartsNothing() {

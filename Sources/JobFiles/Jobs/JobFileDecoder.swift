@@ -8,6 +8,7 @@ struct JobFileDecoder {
   private struct Draft {
     var name: String
     var place: Place
+    var description: String?
     var needs: [NeedReader.Need] = []
     /// Nil after a fault.
     var work: JobWork?
@@ -35,6 +36,11 @@ struct JobFileDecoder {
 
     let vars = value("vars").flatMap { values.map($0, "vars", takes: "a map of names to values") } ?? []
     values.variables.declare(vars, overrides: overrides)
+    for name in overrides.keys.sorted() where !vars.contains(where: { $0.key == name }) {
+      let advice = NearestName.hint(for: name, in: vars.map(\.key).sorted(), otherwise: ": declare it under vars")
+      let message = "--set names \(Quoted.text(name)), which is no var of this file\(advice)"
+      faults.add(value("vars")?.place ?? root.place, message)
+    }
     if let node = value("version") { check(version: node) }
     var graph = JobGraph(name: value("name").flatMap { values.line($0, "name", takes: "text") } ?? standardName)
     graph.slots = value("slots").flatMap { slots($0) }
@@ -157,6 +163,7 @@ struct JobFileDecoder {
       return draft
     }
     guard let job = JobFileKeys.job.read(entry.value, faults: faults) else { return draft }
+    draft.description = job["description"].flatMap { values.text($0.value, "description", takes: "text") }
     if let node = job["needs"]?.value { draft.needs = NeedReader(values: values).read(node) }
     draft.policy = JobPolicy(job, values, directory: directory).over(defaults)
 
@@ -197,7 +204,7 @@ struct JobFileDecoder {
       name: draft.name, work: work, needs: needs.map { JobNeed(JobID($0.job), when: $0.when) },
       priority: draft.policy.priority ?? .normal,
       uses: draft.policy.uses.mapValues(\.amount).filter { $0.value > 0 }, timeout: draft.policy.timeout,
-      retry: retry ?? .never, allowFailure: draft.policy.allowFailure ?? false)
+      retry: retry ?? .never, allowFailure: draft.policy.allowFailure ?? false, description: draft.description)
   }
 
   // MARK: All jobs together

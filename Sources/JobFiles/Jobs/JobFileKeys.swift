@@ -59,14 +59,14 @@ enum JobFileKeys {
   private static let fileKeys = [
     "version", "name", "slots", "on_failure", "schedule", "vars", "env", "pools", "defaults", "jobs",
   ]
-  private static let jobKeys = ["needs"] + work + policy
+  private static let jobKeys = ["description", "needs"] + work + policy
   private static let downloadKeys = ["url", "to", "sha256", "resume", "headers"]
   private static let uploadKeys = ["file", "url", "method", "headers"]
   private static let retryKeys = ["max", "backoff", "initial", "cap", "jitter", "only"]
   private static let simulateKeys = ["duration", "steps", "fail_rate", "seed"]
 
   private static let laterJobKeys = [
-    "description": "write it as a comment", "matrix": "write the jobs out", "service": "delete it", "if": "delete it",
+    "matrix": "write the jobs out", "service": "delete it", "if": "delete it",
     "creates": "delete it", "inputs": "delete it", "tty": "delete it", "silence": "write 'timeout'", "on": "delete it",
     "slurm": "delete it", "approve": "delete it",
   ]

@@ -61,6 +61,7 @@ extension OtherTools {
 
   static let job = OtherTools(
     [
+      "description": "desc summary help doc",
       "needs":
         "dependson depend depends requires require requirements dependencies dependency deps after waitfor runafter prerequisites",
       "dir": "cwd workingdirectory workingdir workdir directory wd chdir folder path",

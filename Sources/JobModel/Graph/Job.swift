@@ -10,6 +10,8 @@ package struct JobID: Hashable, Comparable, Sendable {
 /// A job as declared; its state and history are in `JobRecord`.
 package struct Job: Sendable, Equatable {
   package var name: String
+  /// What it is for, in the words of the job file.
+  package var description: String?
   package var work: JobWork
   package var needs: [JobNeed]
   package var priority: JobPriority
@@ -23,7 +25,7 @@ package struct Job: Sendable, Equatable {
 
   package init(
     name: String, work: JobWork, needs: [JobNeed] = [], priority: JobPriority = .normal, uses: [String: Int] = [:],
-    timeout: Duration? = nil, retry: RetryPolicy = .never, allowFailure: Bool = false
+    timeout: Duration? = nil, retry: RetryPolicy = .never, allowFailure: Bool = false, description: String? = nil
   ) {
     self.name = name
     self.work = work
@@ -33,6 +35,7 @@ package struct Job: Sendable, Equatable {
     self.timeout = timeout
     self.retry = retry
     self.allowFailure = allowFailure
+    self.description = description
   }
 }
 

@@ -67,6 +67,14 @@ package struct ShellWork: Sendable, Equatable {
 }
 
 package struct DownloadWork: Sendable, Equatable {
+  /// What happens to a file that is there already.
+  package enum Existing: String, Sendable, CaseIterable {
+    /// It stays, and the new one gets a number, unless the server has the same file.
+    case number
+    case skip
+    case overwrite
+  }
+
   package var url: String
   package var file: String
   /// Lower-case hexadecimal.
@@ -74,13 +82,21 @@ package struct DownloadWork: Sendable, Equatable {
   /// Whether an interrupted transfer resumes at the byte where it broke.
   package var resume: Bool
   package var headers: [String: String]
+  package var existing: Existing
+  /// Whether the server may choose the file's name.
+  package var usesServerName: Bool
 
-  package init(url: String, file: String, sha256: String? = nil, resume: Bool = true, headers: [String: String] = [:]) {
+  package init(
+    url: String, file: String, sha256: String? = nil, resume: Bool = true, headers: [String: String] = [:],
+    existing: Existing = .overwrite, usesServerName: Bool = false
+  ) {
     self.url = url
     self.file = file
     self.sha256 = sha256
     self.resume = resume
     self.headers = headers
+    self.existing = existing
+    self.usesServerName = usesServerName
   }
 }
 

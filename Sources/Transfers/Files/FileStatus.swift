@@ -23,6 +23,21 @@ struct FileStatus {
   /// The permissions.
   var mode: mode_t { value.st_mode & 0o777 }
 
+  /// The second of the last change.
+  var modified: time_t {
+    #if canImport(Darwin)
+    value.st_mtimespec.tv_sec
+    #else
+    value.st_mtim.tv_sec
+    #endif
+  }
+
+  /// Whether it is the file of a reply, by the rule of `wget -N`: it has the same size, and the server's has not changed since.
+  func isFile(of reply: Reply, size: Int64) -> Bool {
+    guard kind == S_IFREG, value.st_size == size, let changed = reply.lastModified else { return false }
+    return changed <= modified
+  }
+
   /// Equal for two names of one file.
   var identity: [UInt64] { [UInt64(truncatingIfNeeded: value.st_dev), UInt64(value.st_ino)] }
 
@@ -42,19 +57,5 @@ struct FileStatus {
     if let folder, folder.st_mode & S_ISVTX != 0, value.st_uid != geteuid(), value.st_uid != folder.st_uid {
       throw TransferError(.file, "\(path) belongs to another user: remove it")
     }
-  }
-
-  /// Creates a folder and the ones that it is in; an error names the one at fault.
-  static func makeFolder(_ path: String) throws(TransferError) {
-    if let status = FileStatus(path, followsLink: true) {
-      guard status.kind == S_IFDIR else { throw .file(path, error: ENOTDIR) }
-      return
-    }
-    guard mkdir(path, 0o777) != 0, errno != EEXIST else { return }
-    let error = errno
-    let parent = (path as NSString).deletingLastPathComponent
-    guard error == ENOENT || error == ENOTDIR, !parent.isEmpty, parent != path else { throw .file(path, error: error) }
-    try makeFolder(parent)
-    guard mkdir(path, 0o777) == 0 || errno == EEXIST else { throw .file(path) }
   }
 }

@@ -11,6 +11,7 @@ import Operations
 final class PartFile {
   let path: String
   private let target: String
+  private let folder: String
   private var descriptor: Int32
   /// The position of the next byte.
   private(set) var offset: Int64 = 0
@@ -34,8 +35,12 @@ final class PartFile {
     guard !target.hasDirectoryPath else { throw .file(self.target, error: EISDIR) }
     let mode = try Self.mode(ofTarget: self.target)
     try Self.checkIsNoPart(self.target)
-    try FileStatus.makeFolder(target.deletingLastPathComponent().path(percentEncoded: false))
-    descriptor = try Self.open(path)
+    folder = target.deletingLastPathComponent().path(percentEncoded: false)
+    try NewFolders.make(folder)
+    do throws(TransferError) { descriptor = try Self.open(path) } catch {
+      NewFolders.removeEmpty(folder)
+      throw error
+    }
     do throws(TransferError) {
       try Self.checkIsUnfinished(path)
       // A private file stays private while it is replaced.
@@ -44,6 +49,7 @@ final class PartFile {
     } catch {
       if size == 0 { unlink(path) }
       close()
+      NewFolders.removeEmpty(folder)
       throw error
     }
   }
@@ -81,16 +87,48 @@ final class PartFile {
     }
   }
 
-  /// Renames the part to its final name, replacing an existing file, whose permissions it gets.
-  func commit() throws(TransferError) {
+  /// Renames the part to `target`, replacing an existing file, whose permissions it gets.
+  func commit(replacing target: String) throws(TransferError) {
     // All of this may have changed since the part was opened.
     let mode = try Self.mode(ofTarget: target)
+    try checkCanBecome(target)
+    if let mode { try setMode(mode) }
+    guard rename(path, target) == 0 else { throw .file(target) }
+    end(as: target)
+  }
+
+  /// Renames the part to `target` or, where there is such a file, to the first number that is free; returns the path.
+  func commit(numbering target: String) throws(TransferError) -> String {
+    for number in 0... {
+      let name = FileName.numbered(target, number)
+      // Only one program creates the file, and what it then replaces is its own.
+      let placeholder = Foundation.open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+      guard placeholder >= 0 else {
+        if errno == EEXIST { continue }
+        throw .file(name)
+      }
+      Foundation.close(placeholder)
+      do throws(TransferError) {
+        try checkCanBecome(name)
+        guard rename(path, name) == 0 else { throw .file(name) }
+      } catch {
+        unlink(name)
+        throw error
+      }
+      end(as: name)
+      return name
+    }
+    throw .file(target, error: EEXIST)
+  }
+
+  private func checkCanBecome(_ target: String) throws(TransferError) {
     try Self.checkIsNoPart(target)
     guard hasItsName else {
       throw TransferError(.file, "another program has replaced \(path): start the download again")
     }
-    if let mode { try setMode(mode) }
-    guard rename(path, target) == 0 else { throw .file(target) }
+  }
+
+  private func end(as target: String) {
     unlink(infoPath)
     if target.hasSuffix(Self.suffix) || target.hasSuffix(Self.suffix + Self.infoSuffix) {
       Self.finished.withLock { _ = $0.insert(target) }
@@ -105,6 +143,18 @@ final class PartFile {
       unlink(path)
     }
     close()
+    NewFolders.removeEmpty(folder)
+  }
+
+  /// Whether the names of the target's part are in use: by another transfer, or by a file that one has finished.
+  static func isInUse(for target: String) -> Bool {
+    do throws(TransferError) {
+      try checkIsNoPart(target + suffix)
+      try checkIsUnfinished(target + suffix)
+      return false
+    } catch {
+      return true
+    }
   }
 
   private func close() {

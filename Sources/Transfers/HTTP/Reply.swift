@@ -47,6 +47,12 @@ struct Reply: Equatable {
     self["transfer-encoding"] != nil || self["content-length"] == nil || contentLength != nil
   }
 
+  /// The second of the last change, where the server says it.
+  var lastModified: time_t? {
+    let date = self["last-modified"].map { curl_getdate($0, nil) } ?? -1
+    return date >= 0 ? date : nil
+  }
+
   /// How long the server asks to wait before the next request: its `Retry-After`, at most an hour.
   func retryAfter(now: Date = .now) -> Duration? {
     guard let text = self["retry-after"], !text.isEmpty else { return nil }

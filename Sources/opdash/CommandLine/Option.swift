@@ -8,8 +8,10 @@ struct Option: Sendable {
   /// The result of all options of a command line.
   struct Values: Equatable {
     var settings = Settings()
-    var list: String?
-    var folder: String?
+    var download = DownloadRequest()
+    var vars: [String: String] = [:]
+    var isDryRun = false
+    var wantsManual = false
     var wantsHelp = false
     var wantsVersion = false
   }
@@ -44,22 +46,47 @@ struct Option: Sendable {
   /// All options, in the order of the help.
   static let all: [Option] = [
     Option(
-      name: "slots", letter: "j", summary: "jobs at once (default: the number of processors)", commands: running,
+      name: "slots", letter: "j", summary: "jobs at once (default: the file's, else processors; get: 5)",
+      commands: running,
       effect: .value(name: "N", takes: "a whole number, 1 or more") { values, text in
         guard let slots = Int(text), (1...100_000).contains(slots) else { return false }
         values.settings.slots = slots
         return true
       }),
     Option(
-      name: "on-failure", letter: "k", summary: "keep-going (default), finish-running or stop-now", commands: running,
+      name: "keep-going", letter: "k", summary: "short for --on-failure keep-going", commands: running,
+      effect: .flag { $0.settings.onFailure = .keepGoing }),
+    Option(
+      name: "on-failure", letter: nil, summary: "keep-going (default), finish-running or stop-now", commands: running,
       effect: choice("P", \.onFailure, of: JobGraph.Failure.self)),
+    Option(
+      name: "dry-run", letter: "n", summary: "say what would run, in order, and why what won't", commands: running,
+      effect: .flag { $0.isDryRun = true }),
+    Option(
+      name: "set", letter: nil, summary: "a value for one of the file's vars", commands: [.run, .list, .check],
+      effect: .value(name: "NAME=VALUE", takes: "NAME=VALUE") { values, text in
+        guard let equals = text.firstIndex(of: "="), equals != text.startIndex else { return false }
+        values.vars[String(text[..<equals])] = String(text[text.index(after: equals)...])
+        return true
+      }),
     Option(
       name: "input", letter: "i", summary: "read URLs from LIST, one a line; - is standard input",
       commands: [.get],
-      effect: text("LIST", takes: "a file, or - for standard input", \.list)),
+      effect: text("LIST", takes: "a file, or - for standard input", \.download.list)),
     Option(
       name: "dir", letter: "d", summary: "download into DIR", commands: [.get],
-      effect: text("DIR", takes: "a folder", \.folder)),
+      effect: text("DIR", takes: "a folder", \.download.folder)),
+    Option(
+      name: "on-exists", letter: nil, summary: "a file that is there: number (default), skip, overwrite",
+      commands: [.get],
+      effect: .choice(name: "HOW", words: DownloadWork.Existing.allCases.map(\.rawValue)) { values, text in
+        guard let existing = DownloadWork.Existing(rawValue: text) else { return false }
+        values.download.existing = existing
+        return true
+      }),
+    Option(
+      name: "content-disposition", letter: nil, summary: "take the file's name from the server", commands: [.get],
+      effect: .flag { $0.download.usesServerName = true }),
     Option(
       name: "ui", letter: nil, summary: "auto (default), tui, inline, plain, json or quiet", commands: running,
       effect: choice("MODE", \.interface, of: Settings.Interface.self, automatic: "auto")),
@@ -98,12 +125,24 @@ struct Option: Sendable {
       name: "no-mouse", letter: nil, summary: "leave the mouse to the terminal", commands: running,
       effect: .flag { $0.settings.hasMouse = false }),
     Option(
-      name: "help", letter: "h", summary: "print this, or the help of a command", commands: [],
+      name: "man", letter: nil, summary: "print the source of a man page", commands: [.help],
+      effect: .flag { $0.wantsManual = true }),
+    Option(
+      name: "help", letter: "h", summary: "print this; after a command, its help", commands: [],
       effect: .flag { $0.wantsHelp = true }),
     Option(
-      name: "version", letter: nil, summary: "print the version", commands: [],
+      name: "version", letter: nil, summary: "print the version and the commit that it was built from", commands: [],
       effect: .flag { $0.wantsVersion = true }),
   ]
+
+  /// The options in the help.
+  static func rows(where isWanted: (Option) -> Bool) -> [HelpPage.Row] {
+    all.filter(isWanted).map { option in
+      let letter = option.letter.map { "-\($0), " } ?? "    "
+      return HelpPage.Row(
+        term: letter + option.spelled + (option.valueName.map { " \($0)" } ?? ""), meaning: option.summary)
+    }
+  }
 
   private static func text(
     _ name: String, takes: String, _ path: any WritableKeyPath<Values, String?> & Sendable

@@ -99,40 +99,45 @@ struct CommandLineParser {
     if let stray = used.first(where: { !$0.commands.isEmpty && !$0.commands.contains(name) }) {
       throw UsageError("opdash \(name.rawValue) has no option \(stray.spelled); see opdash \(name.rawValue) --help")
     }
-    if values.wantsHelp { return Invocation(command: .help(name)) }
-    return Invocation(command: try command(name, operands.dropFirst()), settings: values.settings)
+    if values.wantsHelp { return Invocation(command: .help(.command(name))) }
+    return Invocation(
+      command: try command(name, operands.dropFirst()), settings: values.settings, vars: values.vars,
+      isDryRun: values.isDryRun)
   }
 
   private func command(_ name: CommandName, _ operands: ArraySlice<String>) throws(UsageError) -> Invocation.Command {
-    let most =
-      switch name {
-      case .run, .get: Int.max
-      case .check, .demo: 1
-      case .keys: 0
-      }
-    if operands.count > most {
+    if operands.count > name.limit {
       let takes = name.operands.isEmpty ? "nothing" : name.operands
       throw UsageError(
-        "opdash \(name.rawValue) takes \(takes); '\(operands[operands.startIndex + most])' is one too many")
+        "opdash \(name.rawValue) takes \(takes); '\(operands[operands.startIndex + name.limit])' is one too many")
+    }
+    if let empty = operands.firstIndex(of: "") {
+      throw UsageError("operand \(empty) of opdash \(name.rawValue) is empty; see opdash \(name.rawValue) --help")
     }
     switch name {
-    case .run: return .run(file: try file(operands, name), jobs: Array(operands.dropFirst()))
-    case .check: return .check(file: try file(operands, name))
+    case .run: return .run(Array(operands))
+    case .list: return .list(file: operands.first)
+    case .check: return .check(file: operands.first)
     case .demo: return .demo(scenario: operands.first)
     case .keys: return .keys
+    case .help:
+      guard let word = operands.first else { return values.wantsManual ? .manual(nil) : .help(nil) }
+      let topic = try HelpTopic.named(word)
+      return values.wantsManual ? .manual(topic) : .help(topic)
+    case .completion:
+      let list = CompletionScript.allCases.map(\.rawValue).joined(last: "or")
+      guard let word = operands.first else { throw UsageError("opdash completion needs a shell: \(list)") }
+      if let script = CompletionScript(rawValue: word) { return .completion(script) }
+      let near = NearestName.of(word, in: CompletionScript.allCases.map(\.rawValue))
+      throw UsageError("opdash completion takes \(list); this is '\(word)'" + hint(near))
     case .get:
-      guard !operands.isEmpty || values.list != nil else {
+      guard !operands.isEmpty || values.download.list != nil else {
         throw UsageError("opdash get needs a URL, or --input LIST")
       }
-      return .get(urls: Array(operands), list: values.list, folder: values.folder)
+      var request = values.download
+      request.urls = Array(operands)
+      return .get(request)
     }
-  }
-
-  private func file(_ operands: ArraySlice<String>, _ name: CommandName) throws(UsageError) -> String {
-    guard let file = operands.first, !file.isEmpty else {
-      throw UsageError("opdash \(name.rawValue) needs a job file, or - for standard input")
-    }
-    return file
   }
 
   private func unknownCommand(_ word: String) -> UsageError {

@@ -1,0 +1,43 @@
+import Foundation
+import JobModel
+
+/// What a run of a graph would do if every job succeeded, in a time that is the same for all.
+package struct Rehearsal {
+  /// The jobs that would execute, in the order of their starts.
+  package private(set) var order: [JobID] = []
+  /// The others, with the job because of which each would be skipped.
+  package private(set) var skipped: [(job: JobID, because: JobID)] = []
+
+  /// Plays the part of the operation queue with `slots` jobs at once.
+  package init(_ graph: JobGraph, slots: Int) {
+    // More at once would hardly change the order.
+    let slots = min(slots, 256)
+    let journal = RunJournal()
+    var scheduler = Scheduler(graph, journal: journal, seed: 0)
+    var queued: [Scheduler.Admission] = []
+    var executing: [Scheduler.Admission] = []
+    scheduler.start(
+      RunStart(id: "", name: graph.name, slots: slots, at: .distantPast, jobs: graph.jobs.count, pools: graph.pools))
+    while true {
+      for case .admit(let admission) in scheduler.takeActions() { queued.append(admission) }
+      _ = journal.takeEvents()
+      while executing.count < slots, let next = queued.indices.max(by: { Self.precedes(queued[$1], queued[$0]) }) {
+        let admission = queued.remove(at: next)
+        executing.append(admission)
+        order.append(admission.job)
+        scheduler.attemptStarted(ticket: admission.ticket, pid: nil)
+      }
+      guard !executing.isEmpty else { break }
+      scheduler.attemptEnded(ticket: executing.removeFirst().ticket, .succeeded)
+    }
+    skipped = journal.run.ids.compactMap { id in
+      guard case .skipped(let cause) = journal.run[id].state else { return nil }
+      return (id, cause)
+    }
+  }
+
+  /// As in an `OperationQueue`: by priority, then in the order of arrival.
+  private static func precedes(_ one: Scheduler.Admission, _ other: Scheduler.Admission) -> Bool {
+    (one.priority.level, -one.ticket) > (other.priority.level, -other.ticket)
+  }
+}

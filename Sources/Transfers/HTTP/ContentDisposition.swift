@@ -1,0 +1,54 @@
+import Foundation
+
+extension Reply {
+  /// The file name of `Content-Disposition`, made safe: that of `filename*` (RFC 5987), else of `filename`.
+  var fileName: String? {
+    guard let field = self["content-disposition"] else { return nil }
+    let parameters = Self.parameters(of: field)
+    let extended = parameters["filename*"].flatMap { Self.decoded($0) }.flatMap { FileName.chosenByServer($0) }
+    return extended ?? parameters["filename"].flatMap { FileName.chosenByServer($0) }
+  }
+
+  /// The parameters of a field's value by lower-case name, the first of each; quotes are removed.
+  private static func parameters(of field: String) -> [String: String] {
+    var parts = [""]
+    var isQuoted = false
+    var isEscaped = false
+    for character in field {
+      if isEscaped {
+        isEscaped = false
+      } else if character == "\\", isQuoted {
+        isEscaped = true
+        continue
+      } else if character == "\"" {
+        isQuoted.toggle()
+        continue
+      } else if character == ";", !isQuoted {
+        parts.append("")
+        continue
+      }
+      parts[parts.count - 1].append(character)
+    }
+    let pairs = parts.compactMap { part -> (String, String)? in
+      guard let equals = part.firstIndex(of: "=") else { return nil }
+      return (part[..<equals].trimmed.lowercased(), String(part[part.index(after: equals)...].trimmed))
+    }
+    return Dictionary(pairs) { first, _ in first }
+  }
+
+  /// The text of an extended value, `UTF-8''a%20b`; nil where it is malformed or in another character set.
+  private static func decoded(_ value: String) -> String? {
+    let parts = value.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
+    guard parts.count == 3 else { return nil }
+    switch parts[0].lowercased() {
+    case "utf-8": return parts[2].removingPercentEncoding
+    case "iso-8859-1":
+      // Each byte is the character of the same number.
+      let text = parts[2].replacing(#/%([0-9A-Fa-f]{2})/#) { match in
+        UInt32(match.1, radix: 16).flatMap { Unicode.Scalar($0) }.map { String(Character($0)) } ?? ""
+      }
+      return text.contains("%") ? nil : String(text)
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,46 @@
+/// The commands by name, in the order of the help.
+enum CommandName: String, CaseIterable {
+  case run
+  case get
+  case list
+  case check
+  case demo
+  case keys
+  case help
+  case completion
+
+  /// The operands in help and messages.
+  var operands: String {
+    switch self {
+    case .run: "[FILE] [JOB...]"
+    case .get: "URL..."
+    case .list, .check: "[FILE]"
+    case .demo: "[NAME]"
+    case .keys: ""
+    case .help: "[COMMAND|jobs|events]"
+    case .completion: "bash|zsh|fish"
+    }
+  }
+
+  var summary: String {
+    switch self {
+    case .run: "run a job file; naming jobs runs those and what they need"
+    case .get: "download each URL as a job"
+    case .list: "print the jobs of a file with their descriptions and needs"
+    case .check: "report every fault of a job file, each with its place"
+    case .demo: "list the built-in scenarios, or play one"
+    case .keys: "print which key does what"
+    case .help: "explain a command, job files or events, with examples"
+    case .completion: "print what completes this command line in a shell"
+    }
+  }
+
+  /// The number of operands that it takes.
+  var limit: Int {
+    switch self {
+    case .run, .get: .max
+    case .list, .check, .demo, .help, .completion: 1
+    case .keys: 0
+    }
+  }
+}

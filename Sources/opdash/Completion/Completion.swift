@@ -1,0 +1,126 @@
+import JobModel
+import Session
+
+/// What can stand at the end of a command line that is being typed.
+struct Completion {
+  struct Candidate: Equatable {
+    var text: String
+    var summary = ""
+  }
+
+  /// What a shell offers.
+  enum Answer: Equatable {
+    case candidates([Candidate])
+    /// Files, with these endings if there are any.
+    case files([String])
+    case folders
+  }
+
+  /// The words after the program's name; the last one, which may be empty, is being typed.
+  let words: [String]
+  let scenarios: [Candidate]
+  /// The jobs of the file that a command line names or, for nil, of the one that is found.
+  let jobs: (_ file: String?) -> [Candidate]
+
+  /// The line without the word that is being typed.
+  private struct Line {
+    var command: CommandName?
+    var operands: [String] = []
+    /// The option that the next word is the value of.
+    var pending: Option?
+    var isOver = false
+
+    init(_ words: some Sequence<String>) {
+      for word in words {
+        if pending != nil {
+          pending = nil
+        } else if word == "--", !isOver {
+          isOver = true
+        } else if word.hasPrefix("--"), !isOver {
+          pending = word.contains("=") ? nil : Option.all.first { $0.spelled == word && $0.valueName != nil }
+        } else if word.hasPrefix("-"), word != "-", !isOver {
+          pending = Self.valueOption(inLetters: word)
+        } else if command == nil {
+          command = CommandName(rawValue: word)
+        } else {
+          operands.append(word)
+        }
+      }
+    }
+
+    /// The option whose value is the word after `-nj`.
+    private static func valueOption(inLetters word: String) -> Option? {
+      for (index, letter) in word.dropFirst().enumerated() {
+        guard let option = Option.all.first(where: { $0.letter == letter }) else { return nil }
+        if option.valueName != nil { return index == word.count - 2 ? option : nil }
+      }
+      return nil
+    }
+  }
+
+  var answer: Answer {
+    let current = words.last ?? ""
+    let line = Line(words.dropLast())
+    if let option = line.pending { return values(of: option, prefix: "", current) }
+    if !line.isOver, current.hasPrefix("--"), let equals = current.firstIndex(of: "="),
+      let option = Option.all.first(where: { $0.spelled == current[..<equals] })
+    {
+      return values(of: option, prefix: String(current[...equals]), current)
+    }
+    if !line.isOver, current.hasPrefix("-") {
+      let options = Option.all.filter { option in
+        option.commands.isEmpty || line.command.map { option.commands.contains($0) } ?? false
+      }
+      return fitting(options.map { Candidate(text: $0.spelled, summary: $0.summary) }, current)
+    }
+    guard let command = line.command else {
+      return fitting(CommandName.allCases.map { Candidate(text: $0.rawValue, summary: $0.summary) }, current)
+    }
+    return operands(of: command, line.operands, current)
+  }
+
+  private func operands(of command: CommandName, _ before: [String], _ current: String) -> Answer {
+    guard before.count < command.limit else { return .candidates([]) }
+    switch command {
+    case .run:
+      let file = before.first.flatMap { JobFileSearch.isFile($0) ? $0 : nil }
+      let answer = fitting(jobs(file).filter { !before.contains($0.text) }, current)
+      return answer == .candidates([]) && before.isEmpty ? .files(JobFileSearch.extensions) : answer
+    case .list, .check: return .files(JobFileSearch.extensions)
+    case .demo: return fitting(scenarios, current)
+    case .help:
+      return fitting(HelpTopic.allCases.map { Candidate(text: $0.word, summary: $0.page.summary) }, current)
+    case .completion: return fitting(CompletionScript.allCases.map { Candidate(text: $0.rawValue) }, current)
+    case .get, .keys: return .candidates([])
+    }
+  }
+
+  private func values(of option: Option, prefix: String, _ current: String) -> Answer {
+    switch option.effect {
+    case .flag: return .candidates([])
+    case .choice(_, let words, _): return fitting(words.map { Candidate(text: prefix + $0) }, current)
+    // The shells complete files in words of their own only.
+    case .value where !prefix.isEmpty: return .candidates([])
+    case .value("DIR", _, _): return .folders
+    case .value("FILE", _, _), .value("LIST", _, _): return .files([])
+    case .value: return .candidates([])
+    }
+  }
+
+  private func fitting(_ candidates: [Candidate], _ current: String) -> Answer {
+    .candidates(candidates.filter { $0.text.hasPrefix(current) })
+  }
+}
+
+extension Completion.Answer {
+  /// What the scripts read: a candidate and its summary on each line, or `-files` with the endings, or `-folders`.
+  ///
+  /// No candidate begins with a single hyphen.
+  var lines: [String] {
+    switch self {
+    case .candidates(let candidates): candidates.map { "\($0.text)\t\($0.summary)" }
+    case .files(let endings): ["-files\t\(endings.joined(separator: " "))"]
+    case .folders: ["-folders\t"]
+    }
+  }
+}

@@ -1,0 +1,137 @@
+import Foundation
+
+extension CommandName {
+  /// The help of the command.
+  var page: HelpPage {
+    let options = Option.rows { $0.commands.contains(self) || $0.name == "help" }
+    let examples = examples.map { HelpPage.Row(term: $0, meaning: $1) }
+    return HelpPage(
+      name: "opdash \(rawValue)", summary: summary,
+      usage: ["opdash", rawValue, operands, "[OPTION...]"].filter { !$0.isEmpty }.joined(separator: " "),
+      introduction: notes.map { .text($0) },
+      sections: [
+        .init(title: "Options", blocks: [.table(options)]), .init(title: "Examples", blocks: [.table(examples)]),
+      ])
+  }
+
+  private var notes: [String] {
+    let search = """
+      Without FILE, it is opdash.yml, opdash.yaml or opdash.json in this folder or the nearest one above; - is standard \
+      input.
+      """
+    return switch self {
+    case .run:
+      [
+        "Runs the jobs of a job file, YAML or JSON. \(search)",
+        """
+        Naming jobs runs those and what they need; * and ? stand for any characters. The first word is FILE if it is - or has \
+        a slash or a job file's ending, and where there is no opdash.yml.
+        """,
+        "On a terminal it shows the dashboard, elsewhere a line for each change of state.",
+      ]
+    case .get:
+      [
+        """
+        Downloads each URL as a job, five at once unless --slots says another number. A file is named after the end of its \
+        URL. A transfer that breaks is retried and resumed, also by the next opdash get.
+        """,
+        """
+        No file that is there is changed: where the server has the same one (of the same size, and not changed since) nothing \
+        is downloaded, else the new one gets a number, as in file.zip.1.
+        """,
+      ]
+    case .list:
+      ["Prints the jobs of a job file, each with its description (its command, if it has none) and needs. \(search)"]
+    case .check:
+      [
+        """
+        Prints every fault of a job file as FILE:LINE:COLUMN: message. \(search) The exit status is 0 without faults, else 2.
+        """
+      ]
+    case .demo: ["Plays a scenario, or lists them. Each ends by itself and uses no network beyond loopback."]
+    case .keys:
+      [
+        """
+        Prints which key does what, and what of it comes from the settings file, $XDG_CONFIG_HOME/opdash/config.yaml or \
+        ~/.config/opdash/config.yaml.
+        """
+      ]
+    case .help:
+      [
+        """
+        Explains a command, the keys of a job file (jobs) or the records of --ui json (events). opdash COMMAND -h is the \
+        same.
+        """
+      ]
+    case .completion:
+      [
+        """
+        Prints the lines that let a shell complete commands, options, scenarios, and the jobs of the file that is named or \
+        found. Demo/install puts them where the shells look.
+        """
+      ]
+    }
+  }
+
+  private var examples: [(String, String)] {
+    switch self {
+    case .run:
+      [
+        ("opdash run", "all jobs of opdash.yml"),
+        ("opdash run ci.yml build 'test-*'", "some of them, with what they need"),
+        ("opdash run -n", "what would run, in order"),
+        ("opdash run --set ver=4.3 -j 2", "another value for a var, two jobs at once"),
+        ("opdash run --ui json | jq .type", "the events, for another program"),
+      ]
+    case .get:
+      [
+        ("opdash get https://example.com/a.iso", "one file, into this folder"),
+        ("opdash get -i urls.txt -d mirror -j 8", "a list of files into a folder, eight at once"),
+        ("opdash get --on-exists skip URL...", "only what is not there"),
+        ("opdash get -i <(./urls)", "the URLs that a program prints"),
+      ]
+    case .list: [("opdash list", "the jobs of opdash.yml"), ("opdash list ci.yml", "those of another file")]
+    case .check: [("opdash check", "opdash.yml"), ("./generate | opdash check -", "what another program writes")]
+    case .demo: [("opdash demo", "their names"), ("opdash demo flaky-network", "one of them")]
+    case .keys: [("opdash keys", "every key")]
+    case .help: [("opdash help run", "one command"), ("opdash help jobs", "the job file at a glance")]
+    case .completion:
+      [
+        ("source <(opdash completion bash)", "in ~/.bashrc"),
+        ("source <(opdash completion zsh)", "in ~/.zshrc, after compinit"),
+        ("opdash completion fish | source", "in ~/.config/fish/config.fish"),
+      ]
+    }
+  }
+}
+
+extension HelpPage {
+  /// The help of the program.
+  static let program = HelpPage(
+    name: "opdash", summary: "runs jobs and shows them live in the terminal", usage: "opdash COMMAND [OPTION...]",
+    introduction: [.text("Runs jobs and shows them live in the terminal.")],
+    sections: [
+      .init(
+        title: "Commands",
+        blocks: [
+          .table(
+            CommandName.allCases.map { Row(term: $0.rawValue, meaning: $0.summary) })
+        ]),
+      .init(
+        title: "Options",
+        blocks: [
+          .table(
+            Option.rows { $0.commands.isEmpty }
+              + [Row(term: "opdash help COMMAND", meaning: "those of a command, with examples")])
+        ]),
+      .init(
+        title: "Exit status",
+        blocks: [
+          .text(
+            """
+            0 all succeeded, 1 a job failed, 2 bad usage or job file, 3 cancelled with work left, 130 143 129 ended by SIGINT \
+            SIGTERM SIGHUP.
+            """)
+        ]),
+    ])
+}

@@ -1,0 +1,42 @@
+/// A page of help as the source of a man page, section 1.
+struct ManPage {
+  let page: HelpPage
+
+  /// The name of the file, as in `opdash-run.1`.
+  var fileName: String { "\(title).1" }
+
+  private var title: String { page.name.replacing(" ", with: "-") }
+
+  var text: String {
+    var lines = [
+      ".TH \(title.uppercased()) 1 \"\" \"\(Version.name)\" \"User Commands\"", ".SH NAME",
+      "\(Self.escaped(title)) \\- \(Self.escaped(page.summary))",
+    ]
+    if !page.usage.isEmpty { lines += [".SH SYNOPSIS", ".B \(Self.escaped(page.usage))"] }
+    lines += [".SH DESCRIPTION"] + page.introduction.flatMap { Self.lines($0) }
+    for section in page.sections {
+      lines += [".SH \(Self.escaped(section.title.uppercased()))"] + section.blocks.flatMap { Self.lines($0) }
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  private static func lines(_ block: HelpPage.Block) -> [String] {
+    switch block {
+    case .text(let text): return [".PP", line(text)]
+    case .table(let rows): return rows.flatMap { [".TP", ".B \(escaped($0.term))", line($0.meaning)] }
+    case .code(let text):
+      let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line(String($0)) }
+      return [".PP", ".RS 4", ".nf"] + lines + [".fi", ".RE"]
+    }
+  }
+
+  /// A dot or a quote at the start would be a request.
+  private static func line(_ text: String) -> String {
+    let escaped = escaped(text)
+    return escaped.hasPrefix(".") || escaped.hasPrefix("'") ? "\\&" + escaped : escaped
+  }
+
+  private static func escaped(_ text: String) -> String {
+    text.replacing("\\", with: "\\e").replacing("-", with: "\\-").replacing("…", with: "...")
+  }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import JobModel
+import Operations
+import Session
+import Transfers
+
+/// The downloads that a command line asks for.
+struct DownloadRequest: Equatable {
+  var urls: [String] = []
+  /// A file with a URL on each line, `-` for standard input.
+  var list: String?
+  var folder: String?
+  var existing = DownloadWork.Existing.number
+  var usesServerName = false
+}
+
+/// The jobs of `opdash get`: one download for each URL.
+struct DownloadList {
+  /// The number of downloads at once, unless the command line says another.
+  static let slots = 5
+
+  /// A URL and its place, `FILE:LINE`; nil for the command line.
+  struct Entry: Equatable {
+    var url: String
+    var place: String?
+  }
+
+  /// The URLs of a list, one on each line; empty lines and lines with # at the start are skipped.
+  static func entries(in text: String, file: String) -> [Entry] {
+    text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated().compactMap { index, line in
+      let url = line.trimmingCharacters(in: .whitespaces)
+      return url.isEmpty || url.hasPrefix("#") ? nil : Entry(url: url, place: "\(file):\(index + 1)")
+    }
+  }
+
+  /// The text of a list, which may be a pipe; `-` is standard input.
+  static func read(_ path: String) throws(UsageError) -> String {
+    func fault() -> UsageError { UsageError("can't read \(path): \(String(cString: strerror(errno)))") }
+    let descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw fault() }
+    defer { close(descriptor) }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = Foundation.read(descriptor, &buffer, buffer.count)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw fault() }
+      guard count > 0 else { return String(decoding: bytes, as: UTF8.self) }
+      bytes += buffer[..<count]
+    }
+  }
+
+  /// The graph, or one fault for each entry that is no URL; `folder` is absolute.
+  static func graph(_ entries: [Entry], _ request: DownloadRequest, folder: String) -> Result<JobGraph, Faults> {
+    var faults: [String] = []
+    var taken: [String: Int] = [:]
+    var jobs: [Job] = []
+    for entry in entries {
+      guard let url = address(entry.url) else {
+        let place = entry.place.map { "\($0): " } ?? ""
+        faults.append("\(place)'\(entry.url.maskedURL)' is no URL to download: write http://… or https://…")
+        continue
+      }
+      let name = unique(FileName.of(url), &taken)
+      let path = folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
+      let retry = RetryPolicy(max: 2, jitter: true, only: [.network, .timeout, .serverError, .tooManyRequests])
+      let work = DownloadWork(
+        url: entry.url, file: path, existing: request.existing, usesServerName: request.usesServerName)
+      jobs.append(Job(name: name, work: .download(work), retry: retry))
+    }
+    if entries.isEmpty { faults.append("there is no URL to download") }
+    return faults.isEmpty ? .success(JobGraph(name: "get", jobs: jobs, slots: slots)) : .failure(Faults(lines: faults))
+  }
+
+  private static func address(_ text: String) -> URL? {
+    guard let url = URL(string: text, encodingInvalidCharacters: false), let host = url.host(), !host.isEmpty else {
+      return nil
+    }
+    return ["http", "https"].contains(url.scheme?.lowercased()) ? url : nil
+  }
+
+  /// `a.txt`, then `a.txt.1`, `a.txt.2`; case does not count, as on some file systems.
+  private static func unique(_ name: String, _ taken: inout [String: Int]) -> String {
+    var number = taken[name.lowercased()] ?? 0
+    var candidate = FileName.numbered(name, number)
+    while taken[candidate.lowercased()] != nil {
+      number += 1
+      candidate = FileName.numbered(name, number)
+    }
+    // Where the next search for the same name begins.
+    taken[name.lowercased()] = number + 1
+    if number > 0 { taken[candidate.lowercased()] = 1 }
+    return candidate
+  }
+}
+
+/// The faults of a command's input, one line each.
+struct Faults: Error, Equatable {
+  var lines: [String]
+}

@@ -1,0 +1,65 @@
+import Foundation
+import Session
+
+/// Finds the job file of a command line that may name none.
+struct JobFileSearch {
+  /// Of several in one folder the first is taken.
+  static let names = ["opdash.yml", "opdash.yaml", "opdash.json"]
+  static let extensions = ["yml", "yaml", "json"]
+
+  /// A job file, and what of the command line names jobs.
+  struct Choice: Equatable {
+    var file: String
+    var jobs: [String] = []
+    /// Whether the file was found in a folder above the current one.
+    var isAbove = false
+  }
+
+  let directory: String
+
+  /// Takes the first word as a file if it is one by its form or, where no folder has a job file, by any name.
+  func choose(_ words: [String]) throws(UsageError) -> Choice {
+    if let first = words.first, Self.isFile(first) { return Choice(file: first, jobs: Array(words.dropFirst())) }
+    if let found = try find() { return Choice(file: found.path, jobs: words, isAbove: found.isAbove) }
+    guard let first = words.first else {
+      throw UsageError("no job file is named, and there is no opdash.yml here or in a folder above")
+    }
+    guard access(path(first), F_OK) == 0 else {
+      throw UsageError("'\(first)' is no file, and no job: there is no opdash.yml here or in a folder above")
+    }
+    return Choice(file: first, jobs: Array(words.dropFirst()))
+  }
+
+  /// Whether a word is a job file and no job: `-`, a path, or a name that ends as a job file's does.
+  static func isFile(_ word: String) -> Bool {
+    word == "-" || word.contains("/") || extensions.contains { word.hasSuffix(".\($0)") }
+  }
+
+  /// The job file here or in the nearest folder above, relative to here.
+  func find() throws(UsageError) -> (path: String, isAbove: Bool)? {
+    var folder = directory
+    var prefix = ""
+    while true {
+      for name in Self.names {
+        let file = folder == "/" ? "/\(name)" : "\(folder)/\(name)"
+        var status = stat()
+        guard stat(file, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else { continue }
+        if !prefix.isEmpty { try checkOwner(status, of: prefix + name) }
+        return (prefix + name, !prefix.isEmpty)
+      }
+      guard folder != "/", !folder.isEmpty else { return nil }
+      folder = NSString(string: folder).deletingLastPathComponent
+      prefix += "../"
+    }
+  }
+
+  /// A file above the folder that someone works in must not be another user's, as `/tmp/opdash.yml` may be.
+  private func checkOwner(_ status: stat, of file: String) throws(UsageError) {
+    var here = stat()
+    let isOurs = status.st_uid == geteuid() || status.st_uid == 0
+    guard !isOurs, stat(directory, &here) == 0, here.st_uid != status.st_uid else { return }
+    throw UsageError("\(file) belongs to another user: name it to use it nevertheless")
+  }
+
+  private func path(_ name: String) -> String { directory.hasSuffix("/") ? directory + name : "\(directory)/\(name)" }
+}

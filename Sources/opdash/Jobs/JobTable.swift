@@ -1,0 +1,90 @@
+import JobEngine
+import JobModel
+import Screen
+
+/// Jobs as lines of text: the output of `opdash list` and of a dry run.
+enum JobTable {
+  /// The needs that a line names.
+  private static let named = 3
+  /// The columns of a description or a command, so that the needs can be seen.
+  private static let width = 60
+
+  /// Each job's name, description (its work, if it has none) and needs, in the order of the file.
+  static func list(_ graph: JobGraph) -> [String] {
+    let width = nameWidth(graph, graph.jobs.indices.map(JobID.init))
+    return graph.jobs.map { row($0, width, in: graph, text: description($0)) }
+  }
+
+  /// What would run, in the order of the starts, and why what won't; `all` has the jobs that were not asked for too.
+  static func rehearsal(_ graph: JobGraph, of all: JobGraph, slots: Int) -> [String] {
+    let rehearsal = Rehearsal(graph, slots: slots)
+    let (runs, jobs) = (rehearsal.order.count, Format.count(all.jobs.count, "job"))
+    let width = nameWidth(graph, rehearsal.order)
+    var lines = ["\(JobText.clean(graph.name)): \(runs) of \(jobs) would run, \(Format.slots(slots))"]
+    for (index, id) in rehearsal.order.enumerated() {
+      let number = String(index + 1)
+      let pad = String(repeating: " ", count: String(runs).count - number.count)
+      lines.append("  \(pad)\(number)  \(row(graph[id], width, in: graph, text: work(graph[id].work)))")
+    }
+    let left = Set(rehearsal.skipped.map(\.job))
+    let skipped = rehearsal.skipped.map { id, cause in (graph[id].name, reason(graph[id], cause, graph, without: left))
+    }
+    let asked = Set(graph.jobs.map(\.name))
+    let others = all.jobs.filter { !asked.contains($0.name) }.map { ($0.name, "not asked for, nor needed") }
+    let rest = (skipped + others).map { (JobText.clean($0), $1) }
+    guard !rest.isEmpty else { return lines }
+    let restWidth = rest.map { TextWidth.of($0.0) }.max() ?? 0
+    return lines + ["would not run:"] + rest.map { "  \(padded($0, restWidth))  \($1)" }
+  }
+
+  /// What the job does, on one line: the beginning of its command, or what it transfers.
+  static func work(_ work: JobWork) -> String {
+    switch work {
+    case .shell(let work): line(work.summary)
+    case .download(let work): JobText.clean("download \(work.url.maskedURL) to \(work.file)")
+    case .upload(let work): JobText.clean("upload \(work.file) to \(work.url.maskedURL)")
+    case .simulate(let work): "simulate \(DurationText.exact(work.duration))"
+    case .operation(let work): JobText.clean(work.className)
+    }
+  }
+
+  /// A job's description; its work, if it has none.
+  static func description(_ job: Job) -> String { job.description.map { line($0) } ?? work(job.work) }
+
+  /// The beginning of a text's first line, and whether there is more.
+  private static func line(_ text: String) -> String {
+    let lines = text.split(whereSeparator: \.isNewline)
+    let first = Elision(isASCII: false).end(JobText.clean(String(lines.first ?? "")), to: width)
+    return first + (lines.count > 1 && !first.hasSuffix("…") ? " …" : "")
+  }
+
+  private static func row(_ job: Job, _ width: Int, in graph: JobGraph, text: String) -> String {
+    "\(padded(JobText.clean(job.name), width))  \(text)\(needs(job, in: graph))"
+  }
+
+  private static func needs(_ job: Job, in graph: JobGraph) -> String {
+    guard !job.needs.isEmpty else { return "" }
+    let names = job.needs.prefix(named).map { need in
+      JobText.clean(graph[need.job].name) + (need.when == .ok ? "" : " \(need.when.rawValue)")
+    }
+    let more = job.needs.count - names.count
+    return "  (needs \(names.joined(separator: ", "))\(more > 0 ? " and \(more) more" : ""))"
+  }
+
+  /// Why a job does not run although every job that runs succeeds.
+  private static func reason(_ job: Job, _ cause: JobID, _ graph: JobGraph, without left: Set<JobID>) -> String {
+    func name(_ id: JobID) -> String { JobText.clean(graph[id].name) }
+    if let need = job.needs.first(where: { left.contains($0.job) && $0.when != .finished }) {
+      return "needs \(name(need.job)), which would not run"
+    }
+    return "only if \(name(cause)) fails"
+  }
+
+  private static func nameWidth(_ graph: JobGraph, _ ids: some Sequence<JobID>) -> Int {
+    min(40, ids.map { TextWidth.of(JobText.clean(graph[$0].name)) }.max() ?? 0)
+  }
+
+  private static func padded(_ text: String, _ width: Int) -> String {
+    text + String(repeating: " ", count: max(0, width - TextWidth.of(text)))
+  }
+}

@@ -1,0 +1,63 @@
+import Testing
+
+@testable import opdash
+
+@Suite(.timeLimit(.minutes(10))) struct CompletionTests {
+  private func texts(_ words: String...) -> [String] {
+    guard case .candidates(let candidates) = answer(words) else { return ["no candidates"] }
+    return candidates.map(\.text)
+  }
+
+  private func answer(_ words: [String]) -> Completion.Answer {
+    Completion(
+      words: words, scenarios: [.init(text: "collect", summary: "content"), .init(text: "diamond")],
+      jobs: { file in
+        guard let file else { return [.init(text: "build", summary: "the program"), .init(text: "test:unit")] }
+        return [.init(text: "of \(file)")]
+      }
+    ).answer
+  }
+
+  @Test func commandsAreOfferedFirst() {
+    #expect(texts("") == CommandName.allCases.map(\.rawValue))
+    #expect(texts("-n", "c") == ["check", "completion"])
+    #expect(answer(["ru"]).lines == ["run\trun a job file; naming jobs runs those and what they need"])
+  }
+
+  @Test func optionsAreThoseOfTheCommand() {
+    #expect(texts("check", "--") == ["--set", "--help", "--version"])
+    #expect(texts("get", "--o") == ["--on-failure", "--on-exists", "--output"])
+    #expect(texts("--v") == ["--version"])
+    // After `--` it is a file.
+    #expect(answer(["run", "--", "--"]) == .files(["yml", "yaml", "json"]))
+  }
+
+  @Test func valuesAreOfferedInAWordOfTheirOwnAndAttached() {
+    #expect(texts("run", "--ui", "p") == ["plain"])
+    #expect(texts("run", "--ui=j") == ["--ui=json"])
+    #expect(answer(["get", "-d", ""]) == .folders)
+    #expect(answer(["get", "--dir", "x"]) == .folders)
+    #expect(answer(["get", "-i", ""]) == .files([]))
+    #expect(answer(["run", "-nj", ""]) == .candidates([]))
+    #expect(answer(["run", "-j4", "b"]).lines == ["build\tthe program"])
+    #expect(answer(["run", "--trace", ""]) == .files([]))
+  }
+
+  @Test func jobsAreThoseOfTheFileThatIsNamedOrFound() {
+    #expect(texts("run", "") == ["build", "test:unit"])
+    #expect(texts("run", "build", "") == ["test:unit"])
+    #expect(texts("run", "ci.yml", "") == ["of ci.yml"])
+    #expect(texts("run", "--ui", "plain", "./x", "o") == ["of ./x"])
+    #expect(answer(["run", "ci"]) == .files(["yml", "yaml", "json"]))
+    #expect(answer(["check", ""]).lines == ["-files\tyml yaml json"])
+    #expect(texts("check", "a.yml", "") == [])
+  }
+
+  @Test func otherOperandsAreNamedToo() {
+    #expect(texts("demo", "d") == ["diamond"])
+    #expect(texts("completion", "") == ["bash", "zsh", "fish"])
+    #expect(texts("help", "") == CommandName.allCases.map(\.rawValue) + ["jobs", "events"])
+    #expect(texts("get", "") == [] && texts("keys", "") == [])
+    #expect(texts("nonsense", "") == CommandName.allCases.map(\.rawValue))
+  }
+}

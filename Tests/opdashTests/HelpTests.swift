@@ -1,0 +1,125 @@
+import Foundation
+import JobFiles
+import Support
+import Testing
+
+@testable import opdash
+
+@Suite(.timeLimit(.minutes(10))) struct HelpTests {
+  private var pages: [HelpPage] { [.program] + HelpTopic.allCases.map(\.page) }
+
+  @Test func theHelpOfACommandTellsEveryOptionOfIt() {
+    for command in CommandName.allCases {
+      let text = command.page.text
+      for option in Option.all where option.commands.contains(command) {
+        #expect(text.contains("\(option.spelled) \(option.valueName ?? "")"), "\(command) \(option.name)")
+      }
+      #expect(text.contains("Examples:\n  "), "\(command)")
+    }
+  }
+
+  @Test func theHelpFitsTheScreen() {
+    for page in pages {
+      for line in page.text.split(separator: "\n") { #expect(line.count <= 80, "\(line)") }
+      #expect(!page.text.contains(" \n"))
+    }
+    #expect(HelpPage.program.text.split(separator: "\n", omittingEmptySubsequences: false).count <= 24)
+  }
+
+  @Test func everyExampleIsACommandLineThatIsUnderstood() throws {
+    for page in pages {
+      for case .table(let rows) in page.sections.filter({ $0.title == "Examples" }).flatMap(\.blocks) {
+        for row in rows {
+          let command = row.term.split(separator: "|").first { $0.contains("opdash") } ?? ""
+          let words = command.replacing("source <(", with: "").replacing(")", with: "").split(separator: " ")
+          #expect(words.first == "opdash", "\(row.term)")
+          _ = try CommandLineParser.parse(words.dropFirst().map(String.init))
+        }
+      }
+    }
+  }
+
+  @Test func theJobFileOfTheHelpHasNoFaults() throws {
+    let graph = try JobFile.decode(Array(HelpPage.jobFile.utf8), file: "jobs.yml", directory: "/w")
+    #expect(graph.jobs.map(\.name) == ["fetch", "build", "report"])
+    #expect(graph.jobs[0].description == "the sources")
+    #expect(HelpPage.jobs.text.contains(HelpPage.jobFile.split(separator: "\n")[1]))
+  }
+
+  /// The reference has a heading for each, and its own test.
+  @Test func theHelpNamesTheEventsOfTheReference() throws {
+    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    let reference = try String(
+      contentsOf: root.appending(path: "Sources/Reports/Reports.docc/Events.md"), encoding: .utf8)
+    let types = reference.split(separator: "\n").filter { $0.hasPrefix("### ") }
+      .flatMap { $0.dropFirst(4).split(separator: ", ").map(String.init) }
+    guard case .table(let rows)? = HelpPage.events.sections.first?.blocks.first else { return #expect(Bool(false)) }
+    #expect(rows.map(\.term) == types)
+    for row in rows {
+      for field in row.meaning.split(separator: ", ") where field.wholeMatch(of: #/[a-z_]+/#) != nil {
+        #expect(reference.contains("`\(field)`"), "\(row.term) \(field)")
+      }
+    }
+  }
+
+  @Test func textIsBrokenIntoLinesBesideItsTerm() {
+    let page = HelpPage(
+      name: "x", summary: "", usage: "x [OPTION...]", introduction: [.text("one two")],
+      sections: [
+        .init(
+          title: "Options",
+          blocks: [
+            .table([
+              .init(term: "-a", meaning: String(repeating: "word ", count: 20)),
+              .init(term: "--a-term-that-has-more-than-thirty-columns", meaning: "below"),
+            ]), .code("  as it stands"),
+          ])
+      ])
+    #expect(
+      page.text == """
+        usage: x [OPTION...]
+
+        one two
+
+        Options:
+          -a  word word word word word word word word word word word word word word word
+              word word word word word
+          --a-term-that-has-more-than-thirty-columns
+              below
+            as it stands
+        """)
+  }
+
+  // MARK: Man pages
+
+  @Test func aManPageHasTheSectionsOfThePage() {
+    let text = ManPage(page: CommandName.get.page).text
+    #expect(text.hasPrefix(".TH OPDASH\\-GET 1 ") || text.hasPrefix(".TH OPDASH-GET 1 "))
+    for line in [".SH NAME", "opdash\\-get \\- download each URL as a job", ".SH OPTIONS", ".SH EXAMPLES"] {
+      #expect(text.split(separator: "\n").contains(Substring(line)), "\(line)")
+    }
+    #expect(ManPage(page: CommandName.get.page).fileName == "opdash-get.1")
+  }
+
+  /// The formatter of `man`; a Debian system without manuals lacks it.
+  @Test(.enabled(if: HelpTests.hasGroff)) func groffReadsEveryManPageWithoutAWarning() throws {
+    let folder = try TemporaryFolder()
+    for page in pages {
+      let file = folder.file(ManPage(page: page).fileName)
+      try Data((ManPage(page: page).text + "\n").utf8).write(to: file)
+      let result = try ChildProcess.run(["sh", "-c", "groff -man -Tutf8 -ww -z \"$0\" 2>&1", file.path()])
+      #expect(result.ending == .exited(0))
+      #expect(result.output == "", "\(page.name)")
+    }
+  }
+
+  private static let hasGroff = (try? ChildProcess.run(["sh", "-c", "command -v groff"]).ending) == .exited(0)
+
+  // MARK: The version
+
+  @Test func theVersionNamesTheCommitOrSaysThatItIsUnknown() {
+    #expect(Version.line(commit: "0123456789ab") == "opdash 0.1.0 (0123456789ab)")
+    #expect(Version.line(commit: "") == "opdash 0.1.0 (built from an unknown commit)")
+  }
+}

@@ -1,0 +1,69 @@
+import Foundation
+import Session
+import Support
+import Testing
+
+@testable import opdash
+
+@Suite(.timeLimit(.minutes(10))) struct JobFileSearchTests {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+    try FileManager.default.createDirectory(at: folder.file("a/b"), withIntermediateDirectories: true)
+  }
+
+  private func choose(_ words: String..., in place: String = "a/b") throws -> JobFileSearch.Choice {
+    try JobFileSearch(directory: folder.file(place).path()).choose(words)
+  }
+
+  private func make(_ name: String) throws { try Data("jobs:".utf8).write(to: folder.file(name)) }
+
+  @Test func theFileIsHereOrInTheNearestFolderAbove() throws {
+    try make("opdash.json")
+    #expect(try choose() == .init(file: "../../opdash.json", isAbove: true))
+    try make("a/opdash.yaml")
+    #expect(try choose("x", "y") == .init(file: "../opdash.yaml", jobs: ["x", "y"], isAbove: true))
+    try FileManager.default.createDirectory(at: folder.file("a/b/opdash.yml"), withIntermediateDirectories: false)
+    #expect(try choose().isAbove)
+    try make("a/b/opdash.json")
+    #expect(try choose() == .init(file: "opdash.json"))
+    try make("a/b/opdash.yaml")
+    #expect(try choose() == .init(file: "opdash.yaml"))
+  }
+
+  @Test func aWordThatLooksLikeAFileIsOne() throws {
+    try make("a/b/opdash.yml")
+    for file in ["-", "ci.yml", "ci.yaml", "ci.json", "./ci", "/x/ci"] {
+      #expect(try choose(file, "job") == .init(file: file, jobs: ["job"]))
+    }
+  }
+
+  @Test func anyFileIsTakenWhereNoneIsFound() throws {
+    try make("a/b/ci")
+    // The temporary folder may be below somebody's job file.
+    guard try JobFileSearch(directory: folder.url.path()).find() == nil else { return }
+    #expect(try choose("ci", "job") == .init(file: "ci", jobs: ["job"]))
+    #expect(throws: UsageError("no job file is named, and there is no opdash.yml here or in a folder above")) {
+      try choose()
+    }
+    #expect(
+      throws: UsageError("'biuld' is no file, and no job: there is no opdash.yml here or in a folder above")
+    ) { try choose("biuld") }
+    try make("a/b/opdash.yml")
+    #expect(try choose("ci") == .init(file: "opdash.yml", jobs: ["ci"]))
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "only root gives files away"))
+  func anotherUsersFileAboveMustBeNamed() throws {
+    try make("opdash.yml")
+    chown(folder.file("opdash.yml").path(), 12_345, 12_345)
+    // Root trusts nobody but itself and the owner of the folder that it is in.
+    #expect(throws: UsageError("../../opdash.yml belongs to another user: name it to use it nevertheless")) {
+      try choose()
+    }
+    #expect(try choose("../../opdash.yml").file == "../../opdash.yml")
+    chown(folder.file("a/b").path(), 12_345, 12_345)
+    #expect(try choose().isAbove)
+  }
+}

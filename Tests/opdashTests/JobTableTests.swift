@@ -1,0 +1,60 @@
+import JobModel
+import Testing
+
+@testable import opdash
+
+/// What `list` and a dry run print.
+@Suite(.timeLimit(.minutes(10))) struct JobTableTests {
+  private func shell(
+    _ name: String, _ command: String = "true", needs: [JobNeed] = [], priority: JobPriority = .normal,
+    description: String? = nil
+  ) -> Job {
+    Job(
+      name: name, work: .shell(ShellWork(.script(command))), needs: needs, priority: priority, description: description)
+  }
+
+  @Test func aListHasDescriptionsElseCommandsAndTheNeedsInShort() {
+    let graph = JobGraph(
+      name: "g",
+      jobs: [
+        shell("fetch", "curl\n-O x", description: nil), shell("build", description: "the program\nand more"),
+        Job(
+          name: "publish",
+          work: .upload(UploadWork(file: "/w/a.zip", url: "http://me:s3cret@h/up?token=s3cret", method: "PUT")),
+          needs: [0, 1, 0, 1].enumerated().map { JobNeed(JobID($1), when: $0 == 1 ? .finished : .ok) }),
+        shell("näh", "echo \u{1B}[31m"),
+        shell("long", "echo " + String(repeating: "x", count: 80), needs: [JobNeed(JobID(0))]),
+      ])
+    #expect(
+      JobTable.list(graph) == [
+        "fetch    curl …", "build    the program …",
+        "publish  upload /w/a.zip to http://***@h/up?token=***  (needs fetch, build finished, fetch and 1 more)",
+        "näh      echo ", "long     echo \(String(repeating: "x", count: 54))…  (needs fetch)",
+      ])
+  }
+
+  @Test func aDryRunSaysTheOrderAndWhyAJobWillNotRun() throws {
+    let graph = JobGraph(
+      name: "release",
+      jobs: [
+        shell("late", priority: .low), shell("build", "make", needs: [JobNeed(JobID(2))]), shell("fetch", "get it"),
+        shell("page", needs: [JobNeed(JobID(1), when: .failed)]), shell("note", needs: [JobNeed(JobID(3))]),
+        shell("docs"),
+      ])
+    let asked = graph.restricted(to: [JobID(0), JobID(1), JobID(3), JobID(4)])
+    #expect(
+      JobTable.rehearsal(asked, of: graph, slots: 2) == [
+        "release: 3 of 6 jobs would run, 2 slots", "  1  fetch  get it", "  2  late   true",
+        "  3  build  make  (needs fetch)", "would not run:", "  page  only if build fails",
+        "  note  needs page, which would not run", "  docs  not asked for, nor needed",
+      ])
+  }
+
+  @Test func aDryRunOfManyJobsIsQuick() {
+    let jobs = (0..<20_000).map { number in
+      shell("job\(number)", needs: number % 2 == 0 ? [] : [JobNeed(JobID(number - 1))])
+    }
+    let graph = JobGraph(name: "many", jobs: jobs)
+    #expect(JobTable.rehearsal(graph, of: graph, slots: 100_000).count == 20_001)
+  }
+}
