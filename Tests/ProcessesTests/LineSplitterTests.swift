@@ -49,7 +49,8 @@ import Testing
     #expect(splitter.takeUnfinished() == nil)
     _ = splitter.feed(Array("Password? ".utf8))
     #expect(splitter.hasNews)
-    #expect(splitter.takeUnfinished() == OperationLogLine(text: "Password? ", source: .standardOutput, isUnfinished: true))
+    #expect(
+      splitter.takeUnfinished() == OperationLogLine(text: "Password? ", source: .standardOutput, isUnfinished: true))
     #expect(!splitter.hasNews)
     #expect(splitter.takeUnfinished() == nil)
     _ = splitter.feed(Array("*".utf8))

@@ -29,11 +29,17 @@ import Testing
   @Test func everyRedrawIsSearchedAndTheNewestCounts() throws {
     var splitter = LineSplitter(.standardOutput)
     let pattern = try #require(ProgressPattern(#"(\d+)%"#))
-    #expect(pattern.newest(in: splitter.feed(Array("a\r10%\r20%\rdone   \rbye".utf8))) == .progress(.init(completed: 20, total: 100)))
-    #expect(pattern.newest(in: splitter.feed(Array("\n1%\n5%\r6%\r\u{1B}[K\nlast\n".utf8))) == .progress(.init(completed: 6, total: 100)))
+    #expect(
+      pattern.newest(in: splitter.feed(Array("a\r10%\r20%\rdone   \rbye".utf8)))
+        == .progress(.init(completed: 20, total: 100)))
+    #expect(
+      pattern.newest(in: splitter.feed(Array("\n1%\n5%\r6%\r\u{1B}[K\nlast\n".utf8)))
+        == .progress(.init(completed: 6, total: 100)))
   }
 
   @Test func colorsAreNoPartOfWhatIsSearched() throws {
-    #expect(try finding(#"^(\d+)/(\d+) done"#, "\u{1B}[1m3\u{1B}[0m/\u{1B}[32m8\u{1B}[0m done") == .progress(.init(completed: 3, total: 8)))
+    #expect(
+      try finding(#"^(\d+)/(\d+) done"#, "\u{1B}[1m3\u{1B}[0m/\u{1B}[32m8\u{1B}[0m done")
+        == .progress(.init(completed: 3, total: 8)))
   }
 }

@@ -24,7 +24,8 @@ import Testing
         ProcessLaunch(["cat", pipe]), logPath: folder.file("log").path, progress: progress, clock: clock)
       let queue = DispatchQueue(label: "test")
       tokens = Lock([
-        operation.observeLog(unfinished: unfinished, on: queue) { [heard] _, line in heard.withLock { $0.append(line) } }
+        operation.observeLog(unfinished: unfinished, on: queue) { [heard] _, line in heard.withLock { $0.append(line) }
+        }
       ])
       OperationQueue().addOperation(operation)
       var writer: Int32 = -1

@@ -89,7 +89,9 @@ package struct LogLine: Sendable, Equatable {
   package var text: String
   /// Whether the line was longer than `limit`.
   package var isCut: Bool
-  /// Whether the line may change yet: a prompt, a bar; without text it was erased. At most ten a second for each stream.
+  /// Whether the line may change yet, as a prompt or a bar; without text it was erased.
+  ///
+  /// At most ten a second for each stream.
   package var isUnfinished: Bool
 
   /// Whether there was an unfinished line and nothing is left of it.

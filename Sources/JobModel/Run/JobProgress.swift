@@ -16,7 +16,7 @@ package struct JobProgress: Sendable, Equatable {
     self.unit = unit
   }
 
-  /// Nothing done of an unknown whole: no progress is known, or none any more.
+  /// Nothing done of an unknown whole; after another progress, that none is known any more.
   package var isUnknown: Bool { done == 0 && total == nil }
 
   /// From 0 to 1; nil while the total is unknown.

@@ -111,7 +111,7 @@ extension JobRecord {
   }
 
   mutating func report(_ progress: JobProgress, at time: Duration) {
-    guard !progress.isUnknown else {
+    if progress.isUnknown, self.progress?.total != nil {
       self.progress = nil
       rate = nil
       rateSample = nil
