@@ -11,6 +11,8 @@ struct RedrawnLine {
     var style: String
   }
 
+  /// Longer lines are cut, in cells and in bytes.
+  static let limit = 4096
   /// How many of the newest redraws of one piece of output are kept for the search for progress, in control bytes.
   static let window = 256
 
@@ -47,7 +49,7 @@ struct RedrawnLine {
       var target = column
       switch byte {
       case 0x08: target = max(0, column - 1)
-      case 0x09: target = min(column / 8 * 8 + 8, LineSplitter.limit)
+      case 0x09: target = min(column / 8 * 8 + 8, Self.limit)
       case 0x0D: target = 0
       case 0x1B:
         guard let last = Self.end(of: bytes[place...]) else {
@@ -76,13 +78,13 @@ struct RedrawnLine {
   /// What was drawn since the last move back.
   var lastRedraw: String? { isChanged ? plain : nil }
 
-  /// The text with its colors, at most `LineSplitter.limit` bytes.
+  /// The text with its colors, at most `limit` bytes.
   var line: (text: String, isCut: Bool) {
     var text = ""
     var style = ""
     for cell in cells[..<length] {
       let change = cell.style == style ? "" : (style.isEmpty ? "" : "\u{1B}[0m") + cell.style
-      if text.utf8.count + change.utf8.count + cell.text.utf8.count > LineSplitter.limit - 4 { return (text, true) }
+      if text.utf8.count + change.utf8.count + cell.text.utf8.count > Self.limit - 4 { return (text, true) }
       text += change
       text.append(cell.text)
       style = cell.style
@@ -103,7 +105,7 @@ struct RedrawnLine {
       bytes = bytes[..<whole]
     }
     for grapheme in String(decoding: bytes, as: UTF8.self) where grapheme != "\u{7F}" {
-      guard column < LineSplitter.limit else {
+      guard column < Self.limit else {
         isCut = true
         break
       }
@@ -147,7 +149,7 @@ struct RedrawnLine {
       case UInt8(ascii: "G"), UInt8(ascii: "`"): (count ?? 1) - 1
       default: column
       }
-    return min(max(0, target), LineSplitter.limit)
+    return min(max(0, target), Self.limit)
   }
 
   private static func erases(_ sequence: ArraySlice<UInt8>) -> Bool {
@@ -183,17 +185,32 @@ struct RedrawnLine {
 }
 
 extension ArraySlice<UInt8> {
-  /// Whether they have a carriage return, a backspace or a sequence that moves the cursor to the left.
+  /// Whether they have a carriage return that ends no line, a backspace, or a sequence that moves the cursor to the left.
+  ///
+  /// Costs next to nothing where they have none of these.
   var moveBack: Bool {
-    if place(of: 0x0D) != nil || place(of: 0x08) != nil { return true }
+    if place(of: 0x08) != nil { return true }
     var rest = self
-    while let escape = rest.place(of: 0x1B) {
-      rest = rest[(escape + 1)...]
-      guard rest.first == UInt8(ascii: "[") else { continue }
-      let final = rest.dropFirst().first { !(0x20..<0x40).contains($0) }
-      if final == UInt8(ascii: "G") || final == UInt8(ascii: "D") || final == UInt8(ascii: "`") { return true }
+    while let place = rest.place(of: 0x0D) {
+      rest = rest[(place + 1)...]
+      if rest.first != 0x0A { return true }
     }
-    return false
+    guard let escape = place(of: 0x1B) else { return false }
+    return self[escape...].withUnsafeBytes { bytes in
+      var place = 0
+      while place + 2 < bytes.count {
+        guard bytes[place] == 0x1B, bytes[place + 1] == UInt8(ascii: "[") else {
+          place += 1
+          continue
+        }
+        place += 2
+        while place < bytes.count, (0x20..<0x40).contains(bytes[place]) { place += 1 }
+        guard place < bytes.count else { return false }
+        let final = bytes[place]
+        if final == UInt8(ascii: "G") || final == UInt8(ascii: "D") || final == UInt8(ascii: "`") { return true }
+      }
+      return false
+    }
   }
 
   /// The index of the first `byte`.

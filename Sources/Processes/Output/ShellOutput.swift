@@ -32,7 +32,7 @@ final class ShellOutput: @unchecked Sendable {
 
   /// Takes the next piece; `consumed` is called once it is written and fewer than `limit` pieces are unhandled.
   func take(
-    _ bytes: [UInt8], from stream: ProcessStream, for operation: ShellOperation,
+    _ bytes: [UInt8], from stream: ProcessStream, for operation: AsyncOperation,
     consumed: @escaping @Sendable () -> Void
   ) {
     hasOutput = true
@@ -45,7 +45,7 @@ final class ShellOutput: @unchecked Sendable {
   }
 
   /// Calls `body` once all output has been logged, the last lines included, even where no line feed ended them.
-  func finish(for operation: ShellOperation, _ body: @escaping @Sendable () -> Void) {
+  func finish(for operation: AsyncOperation, _ body: @escaping @Sendable () -> Void) {
     guard hasOutput else { return body() }
     queue.async { [self] in
       timer?.timer.cancel()
@@ -60,13 +60,13 @@ final class ShellOutput: @unchecked Sendable {
   ///
   /// So a prompt is seen at once, a line that is redrawn at any rate is logged ten times a second, and no half of a line
   /// that was merely read in two pieces is logged.
-  private func setTimer(for operation: ShellOperation) {
+  private func setTimer(for operation: AsyncOperation) {
     guard timer == nil, stdout.hasNews || stderr.hasNews else { return }
     let timer = clock.schedule(after: Self.pause, on: queue) { [weak self] in self?.logUnfinished(for: operation) }
     self.timer = (timer, stdout.ended, stderr.ended)
   }
 
-  private func logUnfinished(for operation: ShellOperation) {
+  private func logUnfinished(for operation: AsyncOperation) {
     // A timer that was cancelled too late finds none.
     guard let begun = timer else { return }
     timer = nil
@@ -80,7 +80,7 @@ final class ShellOutput: @unchecked Sendable {
   }
 
   private func log(
-    _ output: LineSplitter.Output, _ problem: OperationLogLine?, for operation: ShellOperation,
+    _ output: LineSplitter.Output, _ problem: OperationLogLine?, for operation: AsyncOperation,
     _ consumed: @escaping @Sendable () -> Void = {}
   ) {
     var lines = output.lines

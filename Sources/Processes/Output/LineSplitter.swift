@@ -3,7 +3,7 @@ import Operations
 /// Splits the bytes of one stream into lines, however they arrive, and keeps the line that has no end yet.
 struct LineSplitter {
   /// Longer lines are cut, in bytes.
-  static let limit = 4096
+  static let limit = RedrawnLine.limit
 
   /// What a piece of output has completed.
   struct Output {
@@ -44,7 +44,7 @@ struct LineSplitter {
   mutating func feed(_ bytes: [UInt8]) -> Output {
     var output = Output()
     var rest = bytes[...]
-    let mayMoveBack = [0x0D, 0x08, 0x1B].contains { rest.place(of: $0) != nil }
+    let mayMoveBack = redrawn != nil || rest.moveBack
     while let end = rest.place(of: UInt8(ascii: "\n")) {
       var line = rest[..<end]
       while line.last == 0x0D { line.removeLast() }

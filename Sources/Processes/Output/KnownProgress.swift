@@ -136,9 +136,7 @@ struct KnownProgress: Sendable {
 
   static func reading(of text: String, isRedrawn: Bool) -> Reading? {
     guard mayTell(text.utf8, isRedrawn) else { return nil }
-    let visible = ProgressPattern.visible(text)
-    guard mayTell(visible.utf8, isRedrawn) else { return nil }
-    let text = visible as NSString
+    let text = ProgressPattern.visible(text) as NSString
     let range = NSRange(location: 0, length: min(text.length, ProgressPattern.width))
     if let counts = numbers(files, text, range), counts.count == 2, counts[1] > 0, counts[0] <= counts[1] {
       let done = Int64(counts[1] - counts[0])
@@ -162,17 +160,20 @@ struct KnownProgress: Sendable {
   }
 
   /// Sorts out nearly all lines, which cost no search.
-  private static func mayTell(_ text: some BidirectionalCollection<UInt8>, _ isRedrawn: Bool) -> Bool {
+  private static func mayTell(_ text: String.UTF8View, _ isRedrawn: Bool) -> Bool {
     if isRedrawn { return text.contains { (0x30...0x39).contains($0) } }
-    let start = text.drop { $0 == UInt8(ascii: " ") }
+    var start = text.drop { $0 == UInt8(ascii: " ") }
+    while start.first == 0x1B {
+      start = start.dropFirst(2).drop { (0x20..<0x40).contains($0) }.dropFirst().drop { $0 == UInt8(ascii: " ") }
+    }
     switch start.first {
     case UInt8(ascii: "["), UInt8(ascii: "("):
-      return start.dropFirst().first { $0 != UInt8(ascii: " ") }.map { (0x30...0x39).contains($0) } ?? false
+      return start.dropFirst().first { $0 != UInt8(ascii: " ") }.map { (0x30...0x39).contains($0) || $0 == 0x1B }
+        ?? false
     case let digit? where (0x30...0x39).contains(digit):
       return start.drop { (0x30...0x39).contains($0) }.first == UInt8(ascii: "K")
     case UInt8(ascii: "S"): return start.starts(with: "Step ".utf8)
-    case 0x1B: return true
-    default: return text.suffix(3).contains(UInt8(ascii: "%"))
+    default: return text.suffix(8).contains(UInt8(ascii: "%"))
     }
   }
 }
