@@ -113,7 +113,7 @@ let package = Package(
       name: "screen-benchmarks", dependencies: ["Support"], path: "Tests/Benchmarks/ScreenBenchmarks",
       swiftSettings: settings),
     tests("JobModel", ["Support"]),
-    tests("JobEngine", ["Support", "JobModel", "Operations"]),
+    tests("JobEngine", ["Support", "JobModel", "Operations"], exclude: ["Recordings"]),
     tests("JobFiles", ["Support", "JobModel", "Screen"], exclude: ["Goldens"]),
     tests("Reports", ["Support", "JobModel", "Operations"], exclude: ["Goldens"]),
     tests("Screen", ["Support"]),

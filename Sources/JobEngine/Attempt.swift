@@ -29,7 +29,7 @@ final class Attempt: @unchecked Sendable {
       let launch = ProcessLaunch(
         work.arguments, directory: work.directory, environment: work.environment, stopSignal: work.stop.signal,
         grace: work.stop.grace)
-      operation = ShellOperation(launch, logPath: logPath, progress: work.progress)
+      operation = ShellOperation(launch, logPath: logPath, progress: work.progress, clock: clock)
     case .download(let work):
       operation = Self.transfer(work.url, logPath) { url in
         DownloadOperation(
@@ -89,7 +89,7 @@ extension LogLine {
       case .standardError: .stderr
       case .note: .note
       }
-    self.init(stream, line.text, isCut: line.isCut)
+    self.init(stream, line.text, isCut: line.isCut, isUnfinished: line.isUnfinished)
   }
 }
 

@@ -123,7 +123,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
       operation.observe(\.progress, on: stream.queue) { [weak self] _, change in
         self?.observed(attempt)?.progressed(attempt, change.newValue)
       },
-      operation.observeLog(on: stream.queue) { [weak self] _, line in
+      operation.observeLog(unfinished: true, on: stream.queue) { [weak self] _, line in
         self?.observed(attempt)?.logged(attempt, line)
       },
       operation.observe(\.state, on: stream.queue) { [weak self] _, change in

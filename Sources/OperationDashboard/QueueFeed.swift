@@ -141,7 +141,7 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
       operation.observe(\.progress, on: stream.queue, options: .initial) { [weak self] _, _ in
         self?.observed(member) { $0.report(member) }
       },
-      operation.observeLog(on: stream.queue) { [weak self] _, line in
+      operation.observeLog(unfinished: true, on: stream.queue) { [weak self] _, line in
         self?.observed(member) { $0.logged(member, line) }
       },
     ]

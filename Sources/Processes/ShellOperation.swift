@@ -43,6 +43,8 @@ public final class ShellOperation: ResultOperation<ProcessExit>, ControllableOpe
 
   /// Makes an operation whose output becomes lines of its log, in order, each line cut at 4 KiB.
   ///
+  /// A line that is drawn again, after a carriage return as a rule, is logged as a terminal would show it. Progress that is
+  /// printed in the form of a well-known tool is reported: a redrawn `42%`, or `[3/8]` at the beginning of lines.
   /// A stream is read on only while observers of the log have at most 16 pieces of 64 KiB to handle. All lines come before
   /// the end.
   public convenience init(_ launch: ProcessLaunch) { self.init(launch, logPath: nil, progress: nil) }
@@ -56,10 +58,12 @@ public final class ShellOperation: ResultOperation<ProcessExit>, ControllableOpe
   }
 
   /// As with `init(_:)`; the bytes are kept in a file, made at the first one, and lines that match a regular expression with
-  /// one group (per cent) or two (done, total) report progress.
-  package init(_ launch: ProcessLaunch, logPath: String?, progress: String?) {
+  /// one group (per cent) or two (done, total) report progress, instead of those of well-known tools.
+  package init(
+    _ launch: ProcessLaunch, logPath: String?, progress: String?, clock: any OperationClock = .system
+  ) {
     self.launch = launch
-    output = .log(ShellOutput(logPath: logPath, progress: progress))
+    output = .log(ShellOutput(logPath: logPath, progress: progress, clock: clock))
   }
 
   /// The number of the program's process, which leads the group; nil before it was started, kept after its end.
@@ -166,83 +170,5 @@ public final class ShellOperation: ResultOperation<ProcessExit>, ControllableOpe
     case .launching(let commands): process.phase = .launching(asked: commands + [command])
     case .launched(let number): ProcessSupervisor.shared.reactor.send(command, to: number)
     }
-  }
-}
-
-/// Turns the output of a process into the log, the progress and the log file of its operation.
-///
-/// On a queue of its own: the thread of all processes must not wait for a file or a pattern.
-private final class ShellOutput: @unchecked Sendable {
-  // Safe: `hasOutput` is touched only by `take` and `finish`, which are called in order; the other variables are touched
-  // only on `queue`.
-  private let queue = DispatchQueue(label: "opdash.output", qos: .userInitiated)
-  private let file: LogFile?
-  private var pattern: ProgressPattern?
-  private var stdout = LineSplitter(.standardOutput)
-  private var stderr = LineSplitter(.standardError)
-  private var hasOutput = false
-  /// How many pieces have been logged and not handled by every observer, and the streams that wait for these.
-  private let unhandled = Lock((count: 0, waiting: [@Sendable () -> Void]()))
-  /// With this many unhandled pieces nothing more is read.
-  static let limit = 16
-
-  /// `progress` is a regular expression; see `ProgressPattern`.
-  init(logPath: String?, progress: String?) {
-    file = logPath.map(LogFile.init)
-    pattern = progress.flatMap(ProgressPattern.init)
-  }
-
-  /// Takes the next piece; `consumed` is called once it is written and fewer than `limit` pieces are unhandled.
-  func take(
-    _ bytes: [UInt8], from stream: ProcessStream, for operation: ShellOperation,
-    consumed: @escaping @Sendable () -> Void
-  ) {
-    hasOutput = true
-    queue.async { [self] in
-      let lines = stream == .stdout ? stdout.feed(bytes) : stderr.feed(bytes)
-      let problem = file?.append(bytes).map { OperationLogLine(text: $0, source: .note) }
-      log(lines, problem, for: operation, consumed)
-    }
-  }
-
-  /// Calls `body` once all output has been logged, the last lines included, even where no line feed ended them.
-  func finish(for operation: ShellOperation, _ body: @escaping @Sendable () -> Void) {
-    guard hasOutput else { return body() }
-    queue.async { [self] in
-      file?.close()
-      log([stdout.finish(), stderr.finish()].compactMap(\.self), nil, for: operation)
-      body()
-    }
-  }
-
-  private func log(
-    _ lines: [OperationLogLine], _ problem: OperationLogLine?, for operation: ShellOperation,
-    _ consumed: @escaping @Sendable () -> Void = {}
-  ) {
-    var lines = lines
-    switch pattern?.last(in: lines) {
-    case .progress(let progress): operation.report(completed: progress.completed, total: progress.total)
-    case .budgetExceeded:
-      pattern = nil
-      let text =
-        "the progress pattern took more than \(ProgressPattern.budget) on this output; it is not matched any more"
-      lines.append(OperationLogLine(text: text, source: .note))
-    case .nothing, nil: break
-    }
-    if let problem { lines.append(problem) }
-    let mayContinue = unhandled.withLock { unhandled in
-      unhandled.count += 1
-      if unhandled.count >= Self.limit { unhandled.waiting.append(consumed) }
-      return unhandled.count < Self.limit
-    }
-    operation.log(lines) { [unhandled] in
-      let waiting = unhandled.withLock { unhandled in
-        unhandled.count -= 1
-        defer { unhandled.waiting = [] }
-        return unhandled.waiting
-      }
-      for consumed in waiting { consumed() }
-    }
-    if mayContinue { consumed() }
   }
 }

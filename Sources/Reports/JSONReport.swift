@@ -61,7 +61,7 @@ package struct JSONReport: Report {
         "job_log",
         [
           "job": name(id), "stream": text.stream.rawValue, "text": text.text, "attempt": attempt,
-          "cut": text.isCut ? true : nil,
+          "cut": text.isCut ? true : nil, "unfinished": text.isUnfinished ? true : nil,
         ]
       )
     case .cancelRequested(let id, let canceller, let isKill):

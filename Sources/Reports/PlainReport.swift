@@ -7,6 +7,8 @@ package struct PlainReport: Report {
   static let silences: [Duration] = [.seconds(10), .seconds(20), .seconds(40), .seconds(60)]
   /// Executing jobs named in a heartbeat.
   static let named = 4
+  /// The cells of an unfinished line in a heartbeat.
+  static let promptWidth = 40
   /// The column of names grows up to this width.
   static let widestName = 28
   /// The columns of the rule above a group.
@@ -60,7 +62,8 @@ package struct PlainReport: Report {
       let text = paint(state.role, phrase) + size(of: id, in: run)
       news(event.time, "\(paint(state.role, state.letter)) \(name(id, in: run))  \(count) \(text)")
     case .jobLog(let id, _, let line):
-      if grouping != .lines || isBrief && line.stream == .note { return }
+      // A printed line cannot be taken back; the last one of an attempt is stated whole at its end.
+      if line.isUnfinished || grouping != .lines || isBrief && line.stream == .note { return }
       append(line, of: id, at: event.time, in: run)
     case .jobProgress: break
     case .cancelRequested(let id, let canceller, let isKill):
@@ -170,10 +173,16 @@ package struct PlainReport: Report {
     var names = active.prefix(Self.named).map { id in
       let isPaused = run[id].state != .executing
       let elapsed = run[id].elapsed(at: now).map { " \(Format.length($0))" } ?? ""
-      return "\(StateText.name(id, in: run))\(elapsed)\(isPaused ? " (paused)" : "")"
+      let prompt = run[id].log.unfinishedLine.map { " at '\(words($0))'" } ?? ""
+      return "\(StateText.name(id, in: run))\(elapsed)\(isPaused ? " (paused)" : "")\(prompt)"
     }
     if active.count > names.count { names.append("\(active.count - names.count) more") }
     return "\(active.count) running: \(names.joined(separator: ", ")); \(done)"
+  }
+
+  private func words(_ line: LogLine) -> String {
+    let text = JobText(line.text).plain.drop { $0 == " " }
+    return Elision(isASCII: true).end(String(text.prefix(Self.promptWidth * 2)), to: Self.promptWidth)
   }
 
   private mutating func news(_ time: Duration, _ body: String) {

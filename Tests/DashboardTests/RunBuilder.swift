@@ -38,9 +38,12 @@ struct RunBuilder {
     state(.jobProgress(id, JobProgress(done: done, total: total, unit: unit)))
   }
 
-  mutating func log(_ name: String, _ text: String, _ stream: LogLine.Stream = .stdout, isCut: Bool = false) {
+  mutating func log(
+    _ name: String, _ text: String, _ stream: LogLine.Stream = .stdout, isCut: Bool = false, isUnfinished: Bool = false
+  ) {
     guard let id = run.id(named: name) else { preconditionFailure("no job \(name)") }
-    state(.jobLog(id, attempt: run[id].attempt?.number ?? 0, LogLine(stream, text, isCut: isCut)))
+    let line = LogLine(stream, text, isCut: isCut, isUnfinished: isUnfinished)
+    state(.jobLog(id, attempt: run[id].attempt?.number ?? 0, line))
   }
 
   /// The events since the last call.

@@ -70,6 +70,77 @@ import Testing
     #expect(left != right)
   }
 
+  /// A ring after lines of one attempt, with events from 0 on.
+  private func ring(_ lines: [LogLine], capacity: Int = LogRing.capacity) -> LogRing {
+    var ring = LogRing(capacity: capacity)
+    for (seq, line) in lines.enumerated() { ring.append(line, seq: seq, at: .seconds(seq), attempt: 1) }
+    return ring
+  }
+
+  private func unfinished(_ text: String, _ stream: LogLine.Stream = .stdout) -> LogLine {
+    LogLine(stream, text, isUnfinished: true)
+  }
+
+  private func texts(_ ring: LogRing) -> [String] { (0..<ring.count).map { ring[$0].line.text } }
+
+  @Test func aLineReplacesTheUnfinishedOneOfItsStreamInItsPlace() {
+    let ring = ring([LogLine(.stdout, "a"), unfinished("1%"), unfinished("2%"), LogLine(.stdout, "done")])
+    #expect(texts(ring) == ["a", "done"])
+    #expect((ring[1].number, ring[1].seq, ring[1].time) == (1, 1, .seconds(3)))
+    #expect((ring.total, ring.dropped) == (2, 0))
+    #expect(ring.unfinishedLine == nil)
+    #expect(ring.memory == self.ring([LogLine(.stdout, "a"), LogLine(.stdout, "done")]).memory)
+  }
+
+  @Test func anUnfinishedLineThatIsDrawnAgainAfterOthersMovesToTheEnd() {
+    let ring = ring([
+      unfinished("1%", .stderr), LogLine(.stdout, "a"), unfinished("2%", .stderr), LogLine(.stdout, "b"),
+    ])
+    #expect(texts(ring) == ["a", "2%", "b"])
+    #expect((0..<3).map { ring[$0].seq } == [1, 2, 3])
+    #expect((0..<3).map { ring[$0].number } == [1, 0, 2])
+    #expect(ring.total == 3)
+    #expect(ring.unfinishedLine?.text == "2%")
+  }
+
+  @Test func aStreamDoesNotReplaceTheUnfinishedLineOfAnotherOrOfAnAttemptBefore() {
+    var ring = ring([unfinished("out"), unfinished("err", .stderr), LogLine(.note, "note")])
+    #expect(texts(ring) == ["out", "err", "note"])
+    ring.append(LogLine(.stdout, "again"), seq: 3, at: .zero, attempt: 2)
+    #expect(texts(ring) == ["out", "err", "note", "again"])
+  }
+
+  @Test func anErasedLineLeavesNothing() {
+    let ring = ring([unfinished("working"), unfinished(""), unfinished(""), LogLine(.stdout, "")])
+    #expect(texts(ring) == [""])
+    #expect((ring[0].seq, ring.total) == (3, 1))
+  }
+
+  @Test func anUnfinishedLineThatHasLeftMemoryIsReplacedByANewOne() {
+    let ring = ring(
+      [unfinished("bar", .stderr)] + (0..<30).map { LogLine(.stdout, "\($0)") } + [LogLine(.stderr, "end")], capacity: 5
+    )
+    #expect(texts(ring) == ["26", "27", "28", "29", "end"])
+    #expect((ring.total, ring.dropped) == (32, 27))
+    var trimmed = self.ring([unfinished("bar"), LogLine(.stderr, "a"), LogLine(.stderr, "b")])
+    trimmed.trim(to: 1)
+    trimmed.append(LogLine(.stdout, "end"), seq: 9, at: .zero, attempt: 1)
+    #expect(texts(trimmed) == ["b", "end"])
+  }
+
+  @Test func progressThatIsWithdrawnLeavesNeitherBarNorRate() {
+    var recorder = Recorder([job("a")])
+    recorder.move(0, to: .executing)
+    for done in 1...3 {
+      recorder.state(.jobProgress(JobID(0), JobProgress(done: Int64(done), total: 3, unit: .steps)), after: .seconds(1))
+    }
+    #expect(recorder.run.jobs[0].rate != nil)
+    recorder.state(.jobProgress(JobID(0), JobProgress(done: 0, total: nil, unit: .steps)))
+    #expect(recorder.run.jobs[0].progress == nil)
+    #expect(recorder.run.jobs[0].rate == nil)
+    #expect(recorder.run.jobs[0].rates == RateHistory())
+  }
+
   @Test(arguments: [
     ("build[linux]", "/s/logs/build_linux_.12.1.log"), ("a/../b", "/s/logs/a____b.12.1.log"),
     ("é", "/s/logs/_.12.1.log"),

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct ProgressPatternTests {
   private func finding(_ pattern: String, _ lines: String...) throws -> ProgressPattern.Finding {
-    try #require(ProgressPattern(pattern)).last(in: lines.map { OperationLogLine(text: $0) })
+    try #require(ProgressPattern(pattern)).newest(in: .init(lines: lines.map { OperationLogLine(text: $0) }))
   }
 
   @Test func oneGroupIsPerCentAndTwoAreDoneAndTotal() throws {
@@ -24,5 +24,22 @@ import Testing
     #expect(try finding(#"(\d+)%"#, far) == .nothing)
     // Quadratic in the length of the line.
     #expect(try finding(#"(\d+)%"#, String(repeating: "1", count: 4000)) == .nothing)
+  }
+
+  @Test func everyRedrawIsSearchedAndTheNewestCounts() throws {
+    var splitter = LineSplitter(.standardOutput)
+    let pattern = try #require(ProgressPattern(#"(\d+)%"#))
+    #expect(
+      pattern.newest(in: splitter.feed(Array("a\r10%\r20%\rdone   \rbye".utf8)))
+        == .progress(.init(completed: 20, total: 100)))
+    #expect(
+      pattern.newest(in: splitter.feed(Array("\n1%\n5%\r6%\r\u{1B}[K\nlast\n".utf8)))
+        == .progress(.init(completed: 6, total: 100)))
+  }
+
+  @Test func colorsAreNoPartOfWhatIsSearched() throws {
+    #expect(
+      try finding(#"^(\d+)/(\d+) done"#, "\u{1B}[1m3\u{1B}[0m/\u{1B}[32m8\u{1B}[0m done")
+        == .progress(.init(completed: 3, total: 8)))
   }
 }

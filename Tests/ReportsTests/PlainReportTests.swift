@@ -181,6 +181,20 @@ import Testing
       #expect(written.lines.dropLast().last == "00:10.0   nothing runs, next retry in 15.0s; 0 of 1 done")
     }
 
+    @Test func aHeartbeatShowsThePromptThatAJobIsAt() {
+      var facts = Facts()
+      facts.begin([Job(name: "a", work: .shell(ShellWork(.script("x"))))])
+      facts.job(0, .executing)
+      facts.log(0, "  \u{1B}[1mPassword for me@example.org\u{1B}[0m? ", .stderr, isUnfinished: true)
+      var set = ReportSet([PlainReport(paint: Paint(isColoured: false), write: written.writer)])
+      set.receive(facts.events)
+      #expect(!written.text.contains("Password"))
+      set.wake(at: .seconds(10))
+      #expect(
+        written.lines.dropLast().last
+          == "00:10.0   1 running: a 10.0s at 'Password for me@example.org? '; 0 of 1 done")
+    }
+
     @Test func noHeartbeatBeforeOrAfterTheRun() {
       var set = ReportSet([PlainReport(paint: Paint(isColoured: false), write: written.writer)])
       #expect(set.wakeTime == nil)

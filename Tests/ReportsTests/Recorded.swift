@@ -43,9 +43,10 @@ struct Facts {
   }
 
   mutating func log(
-    _ id: Int, _ text: String, _ stream: LogLine.Stream = .stdout, attempt: Int = 1, isCut: Bool = false
+    _ id: Int, _ text: String, _ stream: LogLine.Stream = .stdout, attempt: Int = 1, isCut: Bool = false,
+    isUnfinished: Bool = false
   ) {
-    state(.jobLog(JobID(id), attempt: attempt, LogLine(stream, text, isCut: isCut)))
+    state(.jobLog(JobID(id), attempt: attempt, LogLine(stream, text, isCut: isCut, isUnfinished: isUnfinished)))
   }
 }
 
@@ -108,6 +109,8 @@ extension Facts {
     facts.state(.stopRequested(.kill, by: .person))
     facts.state(.cancelRequested(JobID(7), by: .person, kill: false))
     facts.state(.cancelRequested(JobID(7), by: .signal, kill: true))
+    facts.log(7, "sweeping  41%", .stderr, isUnfinished: true)
+    facts.log(7, "sweeping 100%", .stderr)
     facts.job(7, .cancelled(by: .signal), after: .milliseconds(4))
     var summary = RunSummary()
     (summary.succeeded, summary.failed, summary.allowed, summary.skipped, summary.cancelled) = (2, 1, 1, 3, 1)

@@ -47,6 +47,9 @@ struct LogLines {
     return low
   }
 
+  /// The number of the event of the line at `position`, or of the last line before it; nil without a line.
+  func seq(at position: Int) -> Int? { isEmpty ? nil : self[min(position, count - 1)].seq }
+
   /// The line of the event `seq`; nil once it has left memory.
   func line(_ seq: Int) -> JobLine? {
     let position = position(of: seq)

@@ -79,6 +79,10 @@ struct LogReader {
       held = nil
       return
     }
+    // A line that is drawn again after others have come has moved below these.
+    if live.line(cursor) == nil, held?.line(cursor)?.entry.line.isUnfinished == true {
+      cursor = live.seq(at: live.position(of: cursor)) ?? cursor
+    }
     let oldest = min(top.line, cursor, mark ?? .max, selection?.range.lowerBound.line ?? .max)
     if let held, held.source == live.source, held.line(oldest) != nil, live.line(oldest) == nil { return }
     held = live
@@ -98,17 +102,21 @@ struct LogReader {
     var from = 0
     if let searched, searched.source == lines.source, searched.query == query {
       from = lines.position(of: searched.last + 1)
+      matches.removeAll { $0 > searched.last }
       if let first = lines.first?.seq, let oldest = matches.first, oldest < first { matches.removeAll { $0 < first } }
     } else {
       matches = []
     }
     guard from < lines.count else { return }
     let needle = Needle(query)
+    var last: Int?
     for position in from..<lines.count {
       let line = lines[position]
+      // From the first unfinished line on, the next search begins anew.
+      if line.entry.line.isUnfinished, last == nil { last = line.seq - 1 }
       if needle.isFound(in: Needle.haystack(JobText(line.entry.line.text).plain)) { matches.append(line.seq) }
     }
-    searched = (lines.source, query, lines[lines.count - 1].seq)
+    searched = (lines.source, query, last ?? lines[lines.count - 1].seq)
   }
 
   /// The match after (or before) a line, and whether the search has wrapped around.

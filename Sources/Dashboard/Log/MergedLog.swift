@@ -34,6 +34,14 @@ struct MergedLog {
   private var lines: [JobLine] = []
   private var head = 0
   private var bytes = 0
+  /// The events of the unfinished lines.
+  private var unfinished: [Origin: Int] = [:]
+
+  /// Where a line is from: at most one of an origin is unfinished.
+  private struct Origin: Hashable {
+    let job: JobID
+    let stream: LogLine.Stream
+  }
 
   /// Takes time linear in the jobs, and logarithmic for each line that is kept.
   init(_ scope: Scope, collection: Int, _ run: Run, admits: (JobID) -> Bool) {
@@ -55,6 +63,9 @@ struct MergedLog {
       if source.position >= 0 { newest.push(source) }
     }
     lines.reverse()
+    for line in lines where line.entry.line.isUnfinished {
+      unfinished[Origin(job: line.job, stream: line.entry.line.stream)] = line.seq
+    }
   }
 
   var count: Int { lines.count - head }
@@ -63,8 +74,36 @@ struct MergedLog {
 
   func holds(_ id: JobID) -> Bool { id.index < isMember.count && isMember[id.index] }
 
-  /// Adds a line of one of the jobs; call in the order of the events.
-  mutating func append(_ line: JobLine) {
+  /// Adds a line of one of the jobs, or removes an erased one, as the job's ring has done; call in the order of the events.
+  mutating func append(_ line: LogLine, of job: JobID, in ring: LogRing) {
+    let origin = Origin(job: job, stream: line.stream)
+    let old = unfinished.isEmpty ? nil : unfinished.removeValue(forKey: origin).flatMap { place(of: $0) }
+    guard !line.isErased, let entry = ring.last else {
+      if let old { remove(at: old) }
+      return
+    }
+    let new = JobLine(job: job, entry: entry)
+    if line.isUnfinished { unfinished[origin] = new.seq }
+    if let old, lines[old].seq == new.seq {
+      bytes += line.text.utf8.count - lines[old].entry.line.text.utf8.count
+      lines[old] = new
+      return
+    }
+    if let old { remove(at: old) }
+    // One that is completed in its place may have left memory here.
+    if count == 0 || new.seq > lines[lines.count - 1].seq { append(new) }
+  }
+
+  private func place(of seq: Int) -> Int? {
+    lines[head...].lastIndex { $0.seq <= seq }.flatMap { lines[$0].seq == seq ? $0 : nil }
+  }
+
+  private mutating func remove(at place: Int) {
+    bytes -= lines.remove(at: place).entry.line.text.utf8.count
+    total -= 1
+  }
+
+  private mutating func append(_ line: JobLine) {
     lines.append(line)
     total += 1
     bytes += line.entry.line.text.utf8.count

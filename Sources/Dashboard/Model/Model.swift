@@ -153,10 +153,8 @@ struct Model {
     case .jobAdded(let id, _):
       index.add(id, run)
       noteMerging(id)
-    case .jobLog(let id, _, _):
-      if merged?.holds(id) == true, let entry = run.jobs[id.index].log.last {
-        merged?.append(JobLine(job: id, entry: entry))
-      }
+    case .jobLog(let id, _, let line):
+      if merged?.holds(id) == true { merged?.append(line, of: id, in: run.jobs[id.index].log) }
     case .jobState(let id, _, _, _):
       index.move(id, run)
       order.note(id)

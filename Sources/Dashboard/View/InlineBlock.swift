@@ -81,6 +81,12 @@ package struct InlineBlock: Sendable {
     }
     let width = min(30, end - x - 5)
     guard width >= 4 else { return }
+    // Where no bar moves, a prompt or a spinner says more.
+    if record.progress?.fraction == nil, let line = record.log.unfinishedLine {
+      let text = JobText(line.text).plain.drop { $0 == " " }
+      frame.put(theme.elision.end(String(text), to: end - x), x: x, y: y, style: theme.dim)
+      return
+    }
     Bar(theme: theme).draw(record.progress?.fraction, now: now, &frame, x: x, y: y, width: width)
   }
 

@@ -25,6 +25,7 @@ package enum JobFact: Sendable, Equatable {
   case jobState(JobID, JobState, attempt: Int, pid: Int32?)
   /// At most ten a second for each job.
   case jobProgress(JobID, JobProgress)
+  /// A line that replaces the unfinished one of its stream and attempt, if there is one.
   case jobLog(JobID, attempt: Int, LogLine)
   /// An attempt is to be ended; a `jobState` follows when it has ended.
   case cancelRequested(JobID, by: JobState.Canceller, kill: Bool)
@@ -83,13 +84,23 @@ package struct LogLine: Sendable, Equatable {
 
   package var stream: Stream
   /// As the job wrote it, escape sequences included, without the line feed; invalid UTF-8 is replaced.
+  ///
+  /// A line that was drawn again, after a carriage return as a rule, is as a terminal shows it.
   package var text: String
   /// Whether the line was longer than `limit`.
   package var isCut: Bool
+  /// Whether the line may change yet, as a prompt or a bar; without text it was erased.
+  ///
+  /// At most ten a second for each stream.
+  package var isUnfinished: Bool
 
-  package init(_ stream: Stream, _ text: String, isCut: Bool = false) {
+  /// Whether there was an unfinished line and nothing is left of it.
+  package var isErased: Bool { isUnfinished && text.isEmpty }
+
+  package init(_ stream: Stream, _ text: String, isCut: Bool = false, isUnfinished: Bool = false) {
     self.stream = stream
     self.text = text
     self.isCut = isCut
+    self.isUnfinished = isUnfinished
   }
 }

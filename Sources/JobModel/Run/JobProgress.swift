@@ -16,6 +16,9 @@ package struct JobProgress: Sendable, Equatable {
     self.unit = unit
   }
 
+  /// Nothing done of an unknown whole; after another progress, that none is known any more.
+  package var isUnknown: Bool { done == 0 && total == nil }
+
   /// From 0 to 1; nil while the total is unknown.
   package var fraction: Double? {
     guard let total, total > 0 else { return nil }

@@ -111,6 +111,13 @@ extension JobRecord {
   }
 
   mutating func report(_ progress: JobProgress, at time: Duration) {
+    if progress.isUnknown, self.progress?.total != nil {
+      self.progress = nil
+      rate = nil
+      rateSample = nil
+      rates.clear()
+      return
+    }
     self.progress = progress
     rates.report(progress.done, at: time)
     guard let sample = rateSample else {

@@ -7,7 +7,7 @@ package struct LogRing: Sendable, Equatable {
   package static let byteCapacity = 256 * 1024
 
   package struct Entry: Sendable, Equatable {
-    /// 0 for the job's first line, in any attempt; grows by one.
+    /// 0 for the job's first line, in any attempt; grows by one, but a line that is drawn again keeps its number.
     package var number: Int
     /// The number of its event, which orders lines of several jobs.
     package var seq: Int
@@ -22,6 +22,8 @@ package struct LogRing: Sendable, Equatable {
   private var head = 0
   /// How many bytes of text are held.
   private var bytes = 0
+  /// The unfinished lines' events, one at most for each stream.
+  private var unfinished: [(stream: LogLine.Stream, seq: Int)] = []
   /// How many lines there ever were.
   package private(set) var total = 0
 
@@ -41,8 +43,25 @@ package struct LogRing: Sendable, Equatable {
   /// The newest line.
   package var last: Entry? { storage.last }
 
+  /// The newest line that may change yet: a prompt, or a bar.
+  package var unfinishedLine: LogLine? {
+    unfinished.isEmpty ? nil : storage[head...].last { $0.line.isUnfinished }?.line
+  }
+
+  /// Adds a line, or replaces the unfinished one of its stream: in its place if nothing has come since, else at the end.
+  ///
+  /// A line that keeps its place also keeps the number of its event.
   package mutating func append(_ line: LogLine, seq: Int, at time: Duration, attempt: Int) {
-    storage.append(Entry(number: total, seq: seq, time: time, attempt: attempt, line: line))
+    var entry = Entry(number: total, seq: seq, time: time, attempt: attempt, line: line)
+    if line.isUnfinished || !unfinished.isEmpty {
+      if let old = takeUnfinished(line.stream, attempt) {
+        entry.number = old.number
+        if old.isLast { entry.seq = old.seq }
+      }
+      if line.isErased { return }
+      if line.isUnfinished { unfinished.append((line.stream, entry.seq)) }
+    }
+    storage.append(entry)
     total += 1
     bytes += line.text.utf8.count
     while count > capacity || (bytes > Self.byteCapacity && count > 1) { dropFirst() }
@@ -54,6 +73,22 @@ package struct LogRing: Sendable, Equatable {
     storage = Array(storage[head...].suffix(lines))
     head = 0
     bytes = storage.reduce(0) { $0 + $1.line.text.utf8.count }
+  }
+
+  /// Removes the unfinished line of a stream.
+  private mutating func takeUnfinished(
+    _ stream: LogLine.Stream, _ attempt: Int
+  ) -> (number: Int, seq: Int, isLast: Bool)? {
+    guard let index = unfinished.firstIndex(where: { $0.stream == stream }) else { return nil }
+    let seq = unfinished.remove(at: index).seq
+    guard let place = storage[head...].lastIndex(where: { $0.seq <= seq }), storage[place].seq == seq,
+      storage[place].attempt == attempt
+    else { return nil }
+    let isLast = place == storage.count - 1
+    let old = storage.remove(at: place)
+    bytes -= old.line.text.utf8.count
+    total -= 1
+    return (old.number, seq, isLast)
   }
 
   private mutating func dropFirst() {

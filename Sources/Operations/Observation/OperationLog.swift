@@ -27,14 +27,20 @@ extension ObservableOperation {
   ///
   /// Lines come one at a time, in the order in which they were logged, and in order with the changes of state that are
   /// observed on the same queue. When the operation has finished the observation ends by itself. Any thread may call this.
+  ///
+  /// With `unfinished`, lines that may change yet are also given, at most ten a second of each origin: a prompt, a bar that
+  /// is drawn again. See `OperationLogLine.isUnfinished`.
   public func observeLog(
-    on queue: DispatchQueue = .main, _ handler: @escaping @Sendable (Self, OperationLogLine) -> Void
+    unfinished: Bool = false, on queue: DispatchQueue = .main,
+    _ handler: @escaping @Sendable (Self, OperationLogLine) -> Void
   ) -> ObservationToken {
     let observation = OperationObservation(
       in: parts.observers, interest: .nothing, on: queue, wantsLines: true,
       news: { operation, news in
         guard case .lines(let lines, _) = news else { return }
-        for line in lines { handler(unsafeDowncast(operation, to: Self.self), line) }
+        for line in lines where unfinished || !line.isUnfinished {
+          handler(unsafeDowncast(operation, to: Self.self), line)
+        }
       })
     add(observation)
     return ObservationToken(observation)

@@ -31,14 +31,21 @@ public struct OperationLogLine: Sendable, Equatable {
   public let source: Source
   /// Whether the line was longer, and `text` is its beginning.
   public let isCut: Bool
+  /// Whether the line may change yet: the next line of its origin replaces it, and one without text removes it.
+  ///
+  /// Only an observer that asks for unfinished lines is told of them.
+  public let isUnfinished: Bool
   /// How many lines before this one were left out, because an observer was too far behind.
   public internal(set) var lost: Int
 
   /// Makes a line, a whole message unless told otherwise.
-  public init(text: String, source: Source = .message, isCut: Bool = false, lost: Int = 0) {
+  public init(
+    text: String, source: Source = .message, isCut: Bool = false, isUnfinished: Bool = false, lost: Int = 0
+  ) {
     self.text = text
     self.source = source
     self.isCut = isCut
+    self.isUnfinished = isUnfinished
     self.lost = lost
   }
 }

@@ -4,7 +4,7 @@ import Operations
 /// Reads progress from a job's output: one group is per cent, two are done and total.
 ///
 /// A search is bounded in text and in time: patterns whose time grows faster than the text are easily written.
-struct ProgressPattern {
+struct ProgressPattern: Sendable {
   /// How much of a line is searched, in UTF-16 units; a screen shows no more of it.
   static let width = 1024
   /// The CPU time that the search of one piece of output may take.
@@ -26,17 +26,24 @@ struct ProgressPattern {
     case budgetExceeded
   }
 
-  /// The progress that the last line with any tells.
-  func last(in lines: [OperationLogLine]) -> Finding {
+  /// The progress that the newest text with any tells; texts are searched as a terminal shows them, without colors.
+  func newest(in output: LineSplitter.Output) -> Finding {
     let end = Self.cpuTime + Self.budget
-    for line in lines.reversed() {
-      let finding = search(line.text, until: end)
-      if finding != .nothing { return finding }
+    var finding = Finding.nothing
+    output.searchNewestFirst { text, _, _ in
+      finding = search(Self.visible(text), until: end)
+      return finding != .nothing
     }
-    return .nothing
+    return finding
   }
 
-  private func search(_ text: String, until end: Duration) -> Finding {
+  /// A text without its escape sequences.
+  static func visible(_ text: String) -> String {
+    text.utf8.contains(0x1B) ? RedrawnLine(Array(text.utf8)).plain : text
+  }
+
+  /// The progress that `text` tells, if it is found before the thread's CPU time is `end`.
+  func search(_ text: String, until end: Duration) -> Finding {
     var match: NSTextCheckingResult?
     var isLate = false
     let text = text as NSString
@@ -67,7 +74,7 @@ struct ProgressPattern {
   }
 
   /// Of this thread: a busy machine must not make a pattern look slow.
-  private static var cpuTime: Duration {
+  static var cpuTime: Duration {
     var time = timespec()
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
     return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)

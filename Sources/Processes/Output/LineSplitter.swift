@@ -1,0 +1,112 @@
+import Operations
+
+/// Splits the bytes of one stream into lines, however they arrive, and keeps the line that has no end yet.
+struct LineSplitter {
+  /// Longer lines are cut, in bytes.
+  static let limit = RedrawnLine.limit
+
+  /// What a piece of output has completed.
+  struct Output {
+    var lines: [OperationLogLine] = []
+    /// Texts that were shown before a line was drawn again, and the index of that line among `lines`.
+    var redraws: [(line: Int, text: String)] = []
+
+    /// Calls `body` with each text and the index of its line, the newest first, until it returns true.
+    ///
+    /// The last text of a line that was drawn again comes twice, as a line and as a redraw.
+    func searchNewestFirst(_ body: (_ text: String, _ line: Int, _ isRedraw: Bool) -> Bool) {
+      var redraw = redraws.count - 1
+      for line in stride(from: lines.count, through: 0, by: -1) {
+        if line < lines.count, body(lines[line].text, line, lines[line].isUnfinished) { return }
+        while redraw >= 0, redraws[redraw].line >= line {
+          if body(redraws[redraw].text, line, true) { return }
+          redraw -= 1
+        }
+      }
+    }
+  }
+
+  private let source: OperationLogLine.Source
+  private var partial: [UInt8] = []
+  private var isCut = false
+  /// The line in the place of `partial`, once its output has moved back.
+  private var redrawn: RedrawnLine?
+  /// The text of the unfinished line that was last taken.
+  private var taken = ""
+  /// The number of lines that have ended.
+  private(set) var ended = 0
+  /// Whether the unfinished line has got bytes since it was last taken.
+  private(set) var hasNews = false
+
+  init(_ source: OperationLogLine.Source) { self.source = source }
+
+  /// The lines that `bytes` complete.
+  mutating func feed(_ bytes: [UInt8]) -> Output {
+    var output = Output()
+    var rest = bytes[...]
+    let mayMoveBack = redrawn != nil || rest.moveBack
+    while let end = rest.place(of: UInt8(ascii: "\n")) {
+      var line = rest[..<end]
+      while line.last == 0x0D { line.removeLast() }
+      take(line, mayMoveBack: mayMoveBack, &output)
+      if let last = redrawn?.lastRedraw { output.redraws.append((output.lines.count, last)) }
+      output.lines.append(flush())
+      rest = rest[(end + 1)...]
+    }
+    take(rest, mayMoveBack: mayMoveBack, &output)
+    return output
+  }
+
+  /// The last line, where the stream ended without a line feed.
+  mutating func finish() -> OperationLogLine? {
+    guard text(isWhole: true).text.isEmpty else { return flush() }
+    hasNews = true
+    return takeUnfinished()
+  }
+
+  /// The unfinished line, if it shows something else than the last time; one without text was erased.
+  mutating func takeUnfinished() -> OperationLogLine? {
+    guard hasNews else { return nil }
+    hasNews = false
+    let (text, isCut) = text(isWhole: false)
+    guard text != taken else { return nil }
+    taken = text
+    return OperationLogLine(text: text, source: source, isCut: isCut, isUnfinished: true)
+  }
+
+  private mutating func take(_ bytes: ArraySlice<UInt8>, mayMoveBack: Bool, _ output: inout Output) {
+    guard !bytes.isEmpty else { return }
+    hasNews = true
+    if redrawn == nil, mayMoveBack, bytes.moveBack {
+      redrawn = RedrawnLine(partial, isCut: isCut)
+      partial.removeAll(keepingCapacity: true)
+    }
+    guard redrawn == nil else {
+      var redraws: [String] = []
+      redrawn?.write(bytes, keeping: &redraws)
+      output.redraws += redraws.map { (output.lines.count, $0) }
+      return
+    }
+    let room = Self.limit - partial.count
+    if bytes.count > room { isCut = true }
+    partial.append(contentsOf: bytes.prefix(max(0, room)))
+  }
+
+  private func text(isWhole: Bool) -> (text: String, isCut: Bool) {
+    if let redrawn { return redrawn.line }
+    // A cut may have gone through the middle of a scalar, and the rest of an unfinished line's last one may come yet.
+    let end = isWhole && !isCut ? partial.endIndex : partial[...].wholeScalars
+    return (String(decoding: partial[..<end], as: UTF8.self), isCut)
+  }
+
+  private mutating func flush() -> OperationLogLine {
+    let (text, isCut) = text(isWhole: true)
+    if redrawn != nil { redrawn = nil }
+    partial.removeAll(keepingCapacity: true)
+    self.isCut = false
+    taken = ""
+    hasNews = false
+    ended += 1
+    return OperationLogLine(text: text, source: source, isCut: isCut)
+  }
+}

@@ -1,0 +1,140 @@
+import Foundation
+import Operations
+
+/// Turns the output of a process into the log, the progress and the log file of its operation.
+///
+/// On a queue of its own: the thread of all processes must not wait for a file or a pattern.
+final class ShellOutput: @unchecked Sendable {
+  // Safe: `hasOutput` is touched only by `take` and `finish`, which are called in order; the other variables are touched
+  // only on `queue`.
+  private let queue = DispatchQueue(label: "opdash.output", qos: .userInitiated)
+  private let file: LogFile?
+  private var progress: ProgressSource
+  private var stdout = LineSplitter(.standardOutput)
+  private var stderr = LineSplitter(.standardError)
+  private var hasOutput = false
+  private let clock: any OperationClock
+  /// The timer for the unfinished lines, and how many lines of each stream had ended when it was set.
+  private var timer: (timer: any OperationTimer, stdout: Int, stderr: Int)?
+  /// How many pieces have been logged and not handled by every observer, and the streams that wait for these.
+  private let unhandled = Lock((count: 0, waiting: [@Sendable () -> Void]()))
+  /// With this many unhandled pieces nothing more is read.
+  static let limit = 16
+  /// How long a line must be unfinished before it is logged, and the least time between two texts of one.
+  static let pause = Duration.milliseconds(100)
+
+  /// `progress` is a regular expression; see `ProgressPattern`.
+  init(logPath: String?, progress: String?, clock: any OperationClock) {
+    file = logPath.map(LogFile.init)
+    self.progress = ProgressSource(pattern: progress)
+    self.clock = clock
+  }
+
+  /// Takes the next piece; `consumed` is called once it is written and fewer than `limit` pieces are unhandled.
+  func take(
+    _ bytes: [UInt8], from stream: ProcessStream, for operation: AsyncOperation,
+    consumed: @escaping @Sendable () -> Void
+  ) {
+    hasOutput = true
+    queue.async { [self] in
+      let output = stream == .stdout ? stdout.feed(bytes) : stderr.feed(bytes)
+      let problem = file?.append(bytes).map { OperationLogLine(text: $0, source: .note) }
+      log(output, problem, for: operation, consumed)
+      setTimer(for: operation)
+    }
+  }
+
+  /// Calls `body` once all output has been logged, the last lines included, even where no line feed ended them.
+  func finish(for operation: AsyncOperation, _ body: @escaping @Sendable () -> Void) {
+    guard hasOutput else { return body() }
+    queue.async { [self] in
+      timer?.timer.cancel()
+      timer = nil
+      file?.close()
+      log(.init(lines: [stdout.finish(), stderr.finish()].compactMap(\.self)), nil, for: operation)
+      body()
+    }
+  }
+
+  /// Has the unfinished lines logged after a pause.
+  ///
+  /// So a prompt is seen at once, a line that is redrawn at any rate is logged ten times a second, and no half of a line
+  /// that was merely read in two pieces is logged.
+  private func setTimer(for operation: AsyncOperation) {
+    guard timer == nil, stdout.hasNews || stderr.hasNews else { return }
+    let timer = clock.schedule(after: Self.pause, on: queue) { [weak self] in self?.logUnfinished(for: operation) }
+    self.timer = (timer, stdout.ended, stderr.ended)
+  }
+
+  private func logUnfinished(for operation: AsyncOperation) {
+    // A timer that was cancelled too late finds none.
+    guard let begun = timer else { return }
+    timer = nil
+    var lines: [OperationLogLine?] = []
+    // In a flood of lines another one is unfinished at each look.
+    if stdout.ended == begun.stdout { lines.append(stdout.takeUnfinished()) }
+    if stderr.ended == begun.stderr { lines.append(stderr.takeUnfinished()) }
+    let output = LineSplitter.Output(lines: lines.compactMap(\.self))
+    if !output.lines.isEmpty { log(output, nil, for: operation) }
+    setTimer(for: operation)
+  }
+
+  private func log(
+    _ output: LineSplitter.Output, _ problem: OperationLogLine?, for operation: AsyncOperation,
+    _ consumed: @escaping @Sendable () -> Void = {}
+  ) {
+    var lines = output.lines
+    switch progress.search(output) {
+    case .progress(let progress): operation.report(completed: progress.completed, total: progress.total)
+    case .budgetExceeded:
+      progress = .none
+      let text =
+        "the progress pattern took more than \(ProgressPattern.budget) on this output; it is not matched any more"
+      lines.append(OperationLogLine(text: text, source: .note))
+    case .nothing: break
+    }
+    if let problem { lines.append(problem) }
+    let mayContinue = unhandled.withLock { unhandled in
+      unhandled.count += 1
+      if unhandled.count >= Self.limit { unhandled.waiting.append(consumed) }
+      return unhandled.count < Self.limit
+    }
+    operation.log(lines) { [unhandled] in
+      let waiting = unhandled.withLock { unhandled in
+        unhandled.count -= 1
+        defer { unhandled.waiting = [] }
+        return unhandled.waiting
+      }
+      for consumed in waiting { consumed() }
+    }
+    if mayContinue { consumed() }
+  }
+}
+
+/// Where the progress of a process is read from: its job's own pattern, or the forms of well-known tools.
+private enum ProgressSource {
+  case pattern(ProgressPattern)
+  case known(KnownProgress)
+  case none
+
+  /// A pattern that is no regular expression finds nothing.
+  init(pattern: String?) {
+    guard let pattern else {
+      self = .known(KnownProgress())
+      return
+    }
+    self = ProgressPattern(pattern).map(Self.pattern) ?? .none
+  }
+
+  mutating func search(_ output: LineSplitter.Output) -> ProgressPattern.Finding {
+    switch self {
+    case .pattern(let pattern): return pattern.newest(in: output)
+    case .known(var known):
+      // Not copied while it is changed.
+      self = .none
+      defer { self = .known(known) }
+      return known.newest(in: output).map(ProgressPattern.Finding.progress) ?? .nothing
+    case .none: return .nothing
+    }
+  }
+}
