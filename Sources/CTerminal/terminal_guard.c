@@ -38,6 +38,8 @@ struct restoration {
 struct guard {
   struct restoration kept[2];
   _Atomic(struct restoration *) armed;
+  /// The one that is being executed; what a killed process has left of it is the guardian's.
+  _Atomic(struct restoration *) begun;
 };
 static struct guard own;
 static struct guard *guard = &own;
@@ -156,6 +158,7 @@ static struct restoration *owned(void) {
 void terminal_guard_restore(void) {
   struct restoration *now = owned();
   if (now == NULL || !atomic_compare_exchange_strong(&guard->armed, &now, NULL)) return;
+  atomic_store(&guard->begun, now);
   int saved = errno;
   // In the background the shell has restored the terminal already.
   pid_t foreground = tcgetpgrp(now->fd);
@@ -170,6 +173,7 @@ void terminal_guard_restore(void) {
       tcsetattr(now->fd, TCSANOW, &now->shell);
     }
   }
+  atomic_store(&guard->begun, NULL);
   errno = saved;
 }
 
@@ -227,6 +231,7 @@ static pid_t foreground_group(pid_t leader) {
 
 void terminal_guard_restore_killed(void) {
   struct restoration *now = atomic_exchange(&guard->armed, NULL);
+  if (now == NULL) now = atomic_load(&guard->begun);
   if (now == NULL) return;
   // The shell that has the terminal back has set its own modes, but the screen is still the program's.
   pid_t foreground = foreground_group(now->session);

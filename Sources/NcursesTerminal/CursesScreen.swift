@@ -1,4 +1,5 @@
 import CNcurses
+import CTerminal
 import Foundation
 import Screen
 
@@ -40,10 +41,13 @@ final class CursesScreen {
       throw TerminalError.notATerminal("standard input")
     }
     files = [written, read]
+    // Before curses changes the modes; `NcursesTerminal` adds the bytes that undo what it writes.
+    terminal_guard_arm(output, &shell, "", 0)
     let handlers = SignalHandlers()
     let handle = newterm(term, written, read)
     handlers.restore()
     guard let handle else {
+      terminal_guard_disarm()
       for file in [written, read] { fclose(file) }
       throw TerminalError.unknownTerm(wanted)
     }

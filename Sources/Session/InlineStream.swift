@@ -140,15 +140,16 @@ package final class InlineStream: Sendable {
     var shell = termios()
     if isForeground, tcgetattr(descriptor, &shell) == 0 {
       state.modes = shell
-      var modes = shell
-      // Typed characters would appear in the block.
-      modes.c_lflag &= ~tcflag_t(ECHO | ECHONL)
-      tcsetattr(descriptor, TCSANOW, &modes)
       // A crash, or output that was discarded, may have ended in the middle of a draw.
       var bytes = features.speaksXterm ? ControlSequences.updateEnd : ""
       bytes += ControlSequences.plainStyle + ControlSequences.eraseBelow + ControlSequences.cursorOn
       let undo = Array(bytes.utf8)
+      // Before anything is changed: a signal may come at any time.
       _ = terminal_guard_arm(descriptor, &shell, undo, undo.count)
+      var modes = shell
+      // Typed characters would appear in the block.
+      modes.c_lflag &= ~tcflag_t(ECHO | ECHONL)
+      tcsetattr(descriptor, TCSANOW, &modes)
     }
     write(ControlSequences.cursorOff)
   }

@@ -1,0 +1,46 @@
+import Foundation
+import Support
+import Testing
+
+/// What random rounds have found, each by itself.
+@Suite(.timeLimit(.minutes(10))) struct SoakFindingTests {
+  private let place: Workplace
+  private let marker = ProcessTable.marker()
+
+  init() throws {
+    place = try Workplace()
+    try place.write("jobs: { nap: { run: [sleep, \"\(marker)\"] } }", to: "nap.yml")
+  }
+
+  /// Curses changes the modes some milliseconds before it writes anything.
+  @Test(arguments: ["tui", "inline"], [SIGKILL, SIGABRT, SIGUSR1])
+  func aSignalInTheMomentInWhichTheModesChangeRestoresThem(_ interface: String, _ signal: Int32) throws {
+    for _ in 1...3 {
+      let pty = try place.pty(words: ["run", "nap.yml", "--ui", interface])
+      let modes = pty.modeNumbers
+      let end = Date(timeIntervalSinceNow: Workplace.patience)
+      // Without a pause, to be early enough.
+      while pty.modeNumbers == modes, Date() < end {}
+      kill(pty.child.pid, signal)
+      #expect(pty.waitUntil(within: Workplace.patience) { $0.ending == .signalled(signal) })
+      #expect(pty.waitUntil(within: 5) { $0.modeNumbers == modes && $0.leftModes == [] }, "left on: \(pty.leftModes)")
+    }
+    #expect(eventually(within: 5) { ProcessTable.processes(with: marker).isEmpty })
+  }
+
+  /// The restoration waits for a reader, the modes come first.
+  @Test(arguments: ["tui", "inline"])
+  func aKillInTheMiddleOfARestorationLeavesTheRestToTheGuardian(_ interface: String) throws {
+    let pty = try place.pty(words: ["run", "nap.yml", "--ui", interface])
+    let modes = pty.modeNumbers
+    let cursorOff = 25
+    #expect(pty.waitUntil(within: Workplace.patience) { $0.modeNumbers != modes && $0.leftModes.contains(cursorOff) })
+    pty.clog()
+    kill(pty.child.pid, SIGABRT)
+    #expect(eventually(within: Workplace.patience) { pty.modeNumbers == modes })
+    kill(pty.child.pid, SIGKILL)
+    #expect(pty.waitUntil(within: Workplace.patience) { $0.ending == .signalled(SIGKILL) })
+    #expect(pty.waitUntil(within: 5) { $0.leftModes == [] }, "left on: \(pty.leftModes)")
+    #expect(eventually(within: 5) { ProcessTable.processes(with: marker).isEmpty })
+  }
+}

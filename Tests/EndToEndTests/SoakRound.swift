@@ -1,0 +1,375 @@
+import Foundation
+import Support
+
+/// One round: a run of the real program, the faults of its plan, and what is wrong after it.
+///
+/// Used on one thread.
+final class SoakRound {
+  /// What was done to the run, which says how it may end.
+  struct Deeds {
+    /// The signals that opdash answers in order, and those that came before it could.
+    var asked: Set<Int32> = []
+    var early: Set<Int32> = []
+    var fatal: Set<Int32> = []
+    var interrupts = 0
+    var hasKeys = false
+    var hasHungUp = false
+    var hasClosedOutput = false
+    /// Whether output may be waiting for a reader.
+    var isUnread = false
+    var killedGuardians = 0
+    var signalledJobs = 0
+    var count: [String: Int] = [:]
+  }
+
+  /// For what comes within milliseconds as a rule; a sanitizer is slow.
+  private static let patience: Double = FaultHandling.isSanitized ? 60 : 10
+  /// How long processes may live after opdash; a second is promised, to a machine that does nothing else.
+  private static let leftBound: Double = FaultHandling.isSanitized ? 30 : 5
+
+  let plan: SoakPlan
+  private(set) var deeds = Deeds()
+  private(set) var faults: [String] = []
+  private(set) var ending: ChildProcess.Ending?
+  /// The processes of jobs before the end, and the seconds until opdash and then all processes had ended.
+  private(set) var figures = (processes: 0, end: 0.0, left: 0.0)
+
+  /// Stands in the environment or the arguments of all processes of the round.
+  let mark: String
+  let folder: TemporaryFolder
+  private let server: SoakServer
+  private let processes: SoakProcesses
+  private let pty: Pty?
+  private let pipe: SoakPipe?
+  private let child: ChildProcess
+  private var modes: [UInt32] = []
+  /// Those of a terminal that no program has changed: opdash may be quick.
+  private static let newModes = (try? Pty(["true"], environment: ["PATH": "/usr/bin:/bin"]).modeNumbers) ?? []
+  private var lookedAt = Date()
+  private var isReading = true
+  private var isStopped = false
+  private(set) var output: [UInt8] = []
+
+  init(_ plan: SoakPlan, mark: String, program: String, server: SoakServer) throws {
+    self.plan = plan
+    self.mark = mark
+    self.server = server
+    processes = SoakProcesses(mark: mark)
+    folder = try TemporaryFolder()
+    let launch = try SoakLaunch(plan, mark: mark, program: program, server: server, in: folder)
+    if plan.interface.isTerminal {
+      let pty = try Pty(launch.command, environment: launch.environment)
+      (self.pty, pipe, child) = (pty, nil, pty.child)
+      modes = Self.newModes
+    } else {
+      let pipe = try SoakPipe(folder, launch.command, launch.environment)
+      (pty, self.pipe, child) = (nil, pipe, pipe.child)
+    }
+  }
+
+  deinit { processes.free() }
+
+  func run() {
+    for (delay, fault) in plan.faults where ending == nil {
+      hold(Double(delay) / 1000)
+      if ending == nil { commit(fault) }
+    }
+    end()
+    checkProcesses()
+    drain()
+    checkTerminal()
+    checkStatus()
+    faults += SoakFiles(self, server: server).faults
+    if !faults.isEmpty { complain("\(ending.map { "\($0)" } ?? "no end") after \(figures), \(deeds)") }
+  }
+
+  var newestOutput: String { String(decoding: output.suffix(1500), as: UTF8.self) }
+
+  private func complain(_ text: String) { faults.append(text) }
+
+  // MARK: The run
+
+  /// The process of opdash, which may outlive the shell; nil if it is not there.
+  private var program: pid_t? {
+    guard plan.hasShell else { return ending == nil ? child.pid : nil }
+    let all = processes.living().filter { $0.name == "opdash" }
+    // The guardian's, before it has its name, is its child.
+    return all.first { one in !all.contains { $0.pid == one.parent } }?.pid
+  }
+
+  /// Whether neither opdash nor its shell lives.
+  private var isOver: Bool { ending != nil && program == nil }
+
+  private func look() {
+    let now = Date()
+    // A reader that pauses for so long, on a busy machine, may be taken for gone.
+    if now.timeIntervalSince(lookedAt) > 0.3 { deeds.isUnread = true }
+    lookedAt = now
+    if let pty {
+      if isReading { pty.pump() } else { pty.checkEnding() }
+      ending = pty.ending
+      output = pty.output
+    } else if let pipe {
+      pipe.look(isReading: isReading)
+      ending = pipe.ending
+      output = pipe.output
+    }
+  }
+
+  private func hold(_ time: Double) {
+    let end = Date(timeIntervalSinceNow: time)
+    repeat {
+      look()
+      _ = poll(nil, 0, 4)
+    } while ending == nil && Date() < end
+  }
+
+  private func wait(within bound: Double, for condition: () -> Bool) -> Bool {
+    let end = Date(timeIntervalSinceNow: bound)
+    repeat {
+      look()
+      if condition() { return true }
+      // Longer than `eventually` pauses: most conditions scan all processes.
+      _ = poll(nil, 0, 10)
+    } while Date() < end
+    return false
+  }
+
+  // MARK: Faults
+
+  private func commit(_ fault: SoakPlan.Fault) {
+    if let name = Self.name(fault) { deeds.count[name, default: 0] += 1 }
+    switch fault {
+    case .ask(let signal, let times): for _ in 0..<times { ask(signal) }
+    case .end(let signal): endProgram(signal)
+    case .stopProgram:
+      guard !plan.hasShell, let program else { return }
+      kill(program, SIGSTOP)
+      isStopped = true
+    case .killGuardian: killGuardian()
+    case .signalJob(let signal, let isGroup):
+      guard let member = jobProcesses().randomElement() else { return }
+      deeds.signalledJobs += 1
+      kill(isGroup && member.group > 1 && member.group != getpgrp() ? -member.group : member.pid, signal)
+    case .continueJobs:
+      for member in jobProcesses() { kill(member.pid, SIGCONT) }
+      goOn()
+    case .keys(let keys):
+      deeds.hasKeys = true
+      for key in keys { pty?.send(key) }
+      if plan.interface != .tui { deeds.isUnread = true }
+    // After the terminal has gone, signals are all that is left.
+    case .control(0x03, let times) where deeds.hasHungUp: for _ in 0..<times { ask(SIGINT) }
+    case .control(let byte, let times): for _ in 0..<times { control(byte) }
+    case .resize(let columns, let rows): pty?.resize(columns: columns, rows: rows)
+    case .clog:
+      pty?.clog()
+      (isReading, deeds.isUnread) = (false, true)
+    case .stopReading: (isReading, deeds.isUnread) = (false, true)
+    case .read: isReading = true
+    case .hangUp:
+      deeds.hasHungUp = true
+      note(SIGHUP, to: program)
+      goOn()
+      pty?.hangUp()
+    case .closeOutput:
+      deeds.hasClosedOutput = true
+      pipe?.closeReader()
+    }
+  }
+
+  /// How the summary calls it; nil if it is none.
+  private static func name(_ fault: SoakPlan.Fault) -> String? {
+    switch fault {
+    case .ask(SIGINT, _), .control(0x03, _): "interrupt"
+    case .ask(SIGTERM, _): "SIGTERM"
+    case .ask: "SIGHUP"
+    case .end(SIGKILL): "SIGKILL"
+    case .end, .control(0x1C, _): "crash"
+    case .control(0x1A, _): "^Z"
+    case .control: "^S"
+    case .stopProgram: "SIGSTOP"
+    case .killGuardian: "guardian killed"
+    case .signalJob: "job signalled"
+    case .continueJobs: "SIGCONT"
+    case .keys: "keys"
+    case .resize: "resize"
+    case .clog, .stopReading: "unread"
+    case .read: nil
+    case .hangUp: "hang-up"
+    case .closeOutput: "output closed"
+    }
+  }
+
+  /// The processes of jobs; a shell's own are none.
+  private func jobProcesses() -> [SoakProcesses.Member] {
+    processes.living().filter {
+      $0.isOfJob && $0.pid != child.pid && !(plan.hasShell && $0.parent == child.pid)
+    }
+  }
+
+  private func goOn() {
+    if isStopped, let program { kill(program, SIGCONT) }
+    isStopped = false
+  }
+
+  private func ask(_ signal: Int32) {
+    guard let program else { return }
+    note(signal, to: program)
+    if signal == SIGINT { deeds.interrupts += 1 }
+    kill(program, signal)
+    // Two that come at once are one to the kernel.
+    if !isStopped { _ = wait(within: 0.5) { ending != nil || !ProcessTable.hasPending(program, signal) } }
+  }
+
+  /// Notes a signal that opdash answers in order, once it has a handler for it.
+  private func note(_ signal: Int32, to program: pid_t?) {
+    if !(program.map { processes.catches($0, signal) } ?? false) { deeds.early.insert(signal) }
+    deeds.asked.insert(signal)
+  }
+
+  private func control(_ byte: UInt8) {
+    if byte == 0x03 {
+      note(SIGINT, to: program)
+      deeds.interrupts += 1
+    }
+    if byte == 0x1C {
+      prepareEnd(SIGQUIT)
+      deeds.fatal.insert(SIGQUIT)
+    }
+    if byte == 0x13 { deeds.isUnread = true }
+    pty?.send([byte])
+    if byte != 0x13 { hold(0.01) }
+  }
+
+  private func endProgram(_ signal: Int32) {
+    prepareEnd(signal)
+    guard let program else { return }
+    deeds.fatal.insert(signal)
+    kill(program, signal)
+  }
+
+  /// Before `main` the crash reporter of the language's runtime answers these, with a question on a terminal.
+  private static let reported = [SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV]
+
+  /// Without a guardian nothing is promised, and a program that is stopped starts none.
+  private func prepareEnd(_ signal: Int32) {
+    if Self.reported.contains(signal), let program, !processes.catches(program, SIGTERM) {
+      goOn()
+      _ = wait(within: Self.patience) { ending != nil || processes.catches(program, SIGTERM) }
+    }
+    guard deeds.killedGuardians > 0 else { return }
+    goOn()
+    let isThere = wait(within: Self.patience) {
+      ending != nil || processes.living().contains { $0.name == "job-guardian" }
+    }
+    if !isThere { complain("the guardian was not replaced") }
+  }
+
+  private func killGuardian() {
+    let guardians = processes.living().filter { $0.name == "job-guardian" }
+    deeds.killedGuardians += guardians.count
+    for guardian in guardians { kill(guardian.pid, SIGKILL) }
+    // One that is about to end is not to be taken for the next one.
+    _ = wait(within: Self.patience) { !guardians.contains { ProcessTable.isAlive($0.pid) } }
+  }
+
+  // MARK: The end
+
+  private func end() {
+    let began = Date()
+    // A shell may not have started it yet.
+    _ = wait(within: Self.patience) { ending != nil || program != nil }
+    goOn()
+    figures.processes = jobProcesses().count
+    if !plan.endsUnread { isReading = true }
+    // Typed by mistake, ^S is answered by ^Q.
+    if isReading { pty?.send([0x11]) }
+    for fault in plan.ending where !isOver {
+      commit(fault)
+      hold(0.02)
+    }
+    let hasEnded = wait(within: plan.grace + Self.patience) { isOver }
+    figures.end = Date().timeIntervalSince(began)
+    guard !hasEnded else { return }
+    complain("opdash did not end: \(processes.living())")
+    for member in processes.living() { kill(member.pid, SIGKILL) }
+    _ = wait(within: Self.patience) { isOver }
+  }
+
+  private func checkProcesses() {
+    let began = Date()
+    var left: [SoakProcesses.Member] = []
+    var quiet = 0
+    // One scan can miss a process in the middle of an exec.
+    let isQuiet = wait(within: Self.leftBound) {
+      left = processes.living()
+      quiet = left.isEmpty ? quiet + 1 : 0
+      return quiet == 2
+    }
+    figures.left = Date().timeIntervalSince(began)
+    guard !isQuiet else { return }
+    complain("left: \(left)")
+    for member in left { kill(member.pid, SIGKILL) }
+  }
+
+  private func drain() {
+    isReading = true
+    look()
+  }
+
+  private func checkTerminal() {
+    guard let pty, !deeds.hasHungUp else { return }
+    var (left, now): (Set<Int>, [UInt32]) = ([], [])
+    // After a SIGKILL the guardian does it.
+    let isRestored = wait(within: Self.leftBound) {
+      (left, now) = (pty.leftModes, pty.modeNumbers)
+      return left.isEmpty && now == modes
+    }
+    if !isRestored { complain("the terminal was left with the modes \(left), \(now) instead of \(modes)") }
+  }
+
+  // MARK: The status
+
+  /// Whether opdash left when the run was over, after all was written.
+  var hasEndedInOrder: Bool {
+    guard case .exited = ending else { return false }
+    // Each of the other signals counts as the first Ctrl-C.
+    let interrupts = deeds.interrupts + (deeds.asked.subtracting([SIGINT]).isEmpty ? 0 : 1)
+    return deeds.fatal.isEmpty && interrupts < 3 && !deeds.isUnread && !deeds.hasHungUp && !deeds.hasClosedOutput
+      && deeds.early.isEmpty
+  }
+
+  /// The exit status, or that of a shell.
+  var status: Int32? {
+    switch ending {
+    case .exited(let status): status
+    case .signalled(let signal): 128 + signal
+    case nil: nil
+    }
+  }
+
+  private func checkStatus() {
+    guard let ending, !(plan.hasShell && deeds.hasHungUp) else { return }
+    let touched = deeds.signalledJobs > 0 || deeds.hasKeys
+    // One that needs another may be skipped.
+    let isEndless = plan.jobs.contains { $0.isEndless && $0.text["needs"] == nil }
+    let mayComplete = touched || !isEndless || plan.fileLimit != nil
+    var allowed: Set<Int32> = []
+    if mayComplete { allowed = [0, 1] }
+    if plan.file["on_failure"] as? String != "keep-going" { allowed.insert(1) }
+    if plan.interface == .tui, deeds.hasKeys { allowed.insert(3) }
+    allowed.formUnion(deeds.asked.map { 128 + $0 })
+    if deeds.hasHungUp { allowed.formUnion([129, 141]) }
+    if deeds.hasClosedOutput { allowed.insert(141) }
+    let ends = deeds.fatal.union(deeds.early)
+    if plan.hasShell { allowed.formUnion(ends.map { 128 + $0 }) }
+    // A log or a trace that may not grow is no fault of the output, which is no file.
+    let isAllowed =
+      switch ending {
+      case .exited(let status): allowed.contains(status)
+      case .signalled(let signal): ends.contains(signal)
+      }
+    if !isAllowed { complain("ended with \(ending)") }
+  }
+}
