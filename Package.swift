@@ -110,7 +110,7 @@ let package = Package(
       name: "screen-benchmarks", dependencies: ["Support"], path: "Tests/Benchmarks/ScreenBenchmarks",
       swiftSettings: settings),
     tests("JobModel", ["Support"]),
-    tests("JobEngine", ["Support", "JobModel", "Operations"]),
+    tests("JobEngine", ["Support", "Dashboard", "JobModel", "Operations", "Reports", "Screen"]),
     tests("JobFiles", ["Support", "JobModel", "Screen"]),
     tests("Reports", ["Support", "JobModel", "Operations"], exclude: ["Goldens"]),
     tests("Screen", ["Support"]),
