@@ -1,5 +1,6 @@
 import Foundation
 import Operations
+import Synchronization
 
 /// Runs a program in a session and process group of its own, and finishes when every process of that job has ended.
 ///
@@ -171,11 +172,11 @@ public final class ShellOperation: ResultOperation<ProcessExit>, ControllableOpe
 
 /// Turns the output of a process into the log, the progress and the log file of its operation.
 ///
-/// On a queue of its own: the thread of all processes must not wait for a file or a pattern.
+/// On a queue: the thread of all processes must not wait for a file or a pattern.
 private final class ShellOutput: @unchecked Sendable {
   // Safe: `hasOutput` is touched only by `take` and `finish`, which are called in order; the other variables are touched
   // only on `queue`.
-  private let queue = DispatchQueue(label: "opdash.output", qos: .userInitiated)
+  private let queue: DispatchQueue
   private let file: LogFile?
   private var pattern: ProgressPattern?
   private var stdout = LineSplitter(.standardOutput)
@@ -185,14 +186,23 @@ private final class ShellOutput: @unchecked Sendable {
   private let unhandled = Lock((count: 0, waiting: [@Sendable () -> Void]()))
   /// With this many unhandled pieces nothing more is read.
   static let limit = 16
+  /// The unhandled pieces of all operations; with `totalLimit` of them each operation has one at a time, so that what waits
+  /// for a slow observer hardly grows with the number of operations.
+  private static let total = Atomic(0)
+  private static let totalLimit = 64
+  /// So many threads write the output of all operations; with a queue for each there would be a thread for each.
+  private static let queues = (1...4).map { DispatchQueue(label: "opdash.output.\($0)", qos: .userInitiated) }
+  private static let made = Atomic(0)
 
   /// `progress` is a regular expression; see `ProgressPattern`.
   init(logPath: String?, progress: String?) {
+    let number = Self.made.wrappingAdd(1, ordering: .relaxed).newValue
+    queue = DispatchQueue(label: "opdash.output", target: Self.queues[number % Self.queues.count])
     file = logPath.map(LogFile.init)
     pattern = progress.flatMap(ProgressPattern.init)
   }
 
-  /// Takes the next piece; `consumed` is called once it is written and fewer than `limit` pieces are unhandled.
+  /// Takes the next piece; `consumed` is called once it is written and few enough pieces are unhandled.
   func take(
     _ bytes: [UInt8], from stream: ProcessStream, for operation: ShellOperation,
     consumed: @escaping @Sendable () -> Void
@@ -230,12 +240,15 @@ private final class ShellOutput: @unchecked Sendable {
     case .nothing, nil: break
     }
     if let problem { lines.append(problem) }
+    let isFull = Self.total.wrappingAdd(1, ordering: .relaxed).newValue >= Self.totalLimit
     let mayContinue = unhandled.withLock { unhandled in
       unhandled.count += 1
-      if unhandled.count >= Self.limit { unhandled.waiting.append(consumed) }
-      return unhandled.count < Self.limit
+      let mayContinue = unhandled.count < Self.limit && !isFull
+      if !mayContinue { unhandled.waiting.append(consumed) }
+      return mayContinue
     }
     operation.log(lines) { [unhandled] in
+      Self.total.wrappingSubtract(1, ordering: .relaxed)
       let waiting = unhandled.withLock { unhandled in
         unhandled.count -= 1
         defer { unhandled.waiting = [] }
