@@ -109,7 +109,7 @@ struct Program {
     }
     let target = environment.absolute(folder ?? environment.currentDirectory)
     let graph = try DownloadList.graph(entries, folder: target).get()
-    try FileManager.default.createDirectory(atPath: target, withIntermediateDirectories: true)
+    try NewFolder.make(target, mend: "name another with -d DIR")
     try start(RunPlan(subject: .graph(graph), source: "get"), settings)
   }
 
