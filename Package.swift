@@ -113,7 +113,8 @@ let package = Package(
       name: "screen-benchmarks", dependencies: ["Support"], path: "Tests/Benchmarks/ScreenBenchmarks",
       swiftSettings: settings),
     tests("JobModel", ["Support"]),
-    tests("JobEngine", ["Support", "JobModel", "Operations"], exclude: ["Recordings"]),
+    tests(
+      "JobEngine", ["Support", "Dashboard", "JobModel", "Operations", "Reports", "Screen"], exclude: ["Recordings"]),
     tests("JobFiles", ["Support", "JobModel", "Screen"], exclude: ["Goldens"]),
     tests("Reports", ["Support", "JobModel", "Operations"], exclude: ["Goldens"]),
     tests("Screen", ["Support"]),

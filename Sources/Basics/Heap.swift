@@ -6,6 +6,7 @@
 
   @inlinable package var first: Element? { elements.first }
   @inlinable package var isEmpty: Bool { elements.isEmpty }
+  @inlinable package var count: Int { elements.count }
 
   @inlinable package mutating func push(_ element: Element) {
     elements.append(element)
@@ -16,6 +17,13 @@
       elements.swapAt(child, parent)
       child = parent
     }
+  }
+
+  /// A heap of the elements that satisfy the condition.
+  @inlinable package func filter(_ isIncluded: (Element) -> Bool) -> Heap {
+    var kept = Heap()
+    for element in elements where isIncluded(element) { kept.push(element) }
+    return kept
   }
 
   @inlinable package mutating func pop() -> Element? {

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 // Both try it out: a limit may be the user's, a control group's or the system's, and others use it up too.
@@ -29,13 +30,15 @@ int cprocess_free_threads(int wanted) {
   pthread_t threads[most];
   int count = 0;
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-  pthread_attr_t attributes;
-  if (pthread_attr_init(&attributes) != 0) return 0;
-  pthread_attr_setstacksize(&attributes, 64 << 10);
   pthread_mutex_lock(&mutex);
-  while (count < wanted && count < most && pthread_create(&threads[count], &attributes, wait_for, &mutex) == 0) count++;
+  // With stacks as large as those of libdispatch's threads: memory may be limited too.
+  while (count < wanted && count < most && pthread_create(&threads[count], NULL, wait_for, &mutex) == 0) count++;
   pthread_mutex_unlock(&mutex);
   for (int i = 0; i < count; i++) pthread_join(threads[i], NULL);
-  pthread_attr_destroy(&attributes);
   return count;
+}
+
+bool cprocess_memory_is_limited(void) {
+  struct rlimit limit;
+  return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
 }

@@ -235,8 +235,8 @@ struct Scheduler {
     nodes[id.index].mustKill = false
     let delay = policy.delay(beforeRetry: number, random: random.unit())
     let until = journal.now + max(delay, failure.retryAfter ?? .zero)
-    alarms.push(Alarm(time: until, job: id))
     set(id, .backingOff(until: until, number: number, limit: policy.max, after: failure))
+    setAlarm(id, at: until)
   }
 
   /// Ends a job, skips the jobs that can't start because of it, and applies the failure policy.
@@ -309,7 +309,14 @@ struct Scheduler {
 
   mutating func arm(_ id: JobID, deadline: Duration) {
     nodes[id.index].deadline = deadline
-    alarms.push(Alarm(time: deadline, job: id))
+    setAlarm(id, at: deadline)
+  }
+
+  /// Called once the job waits for the alarm.
+  private mutating func setAlarm(_ id: JobID, at time: Duration) {
+    alarms.push(Alarm(time: time, job: id))
+    // The deadlines of attempts that have ended would stay until their time.
+    if alarms.count > 2 * nodes.count { alarms = alarms.filter(isDue) }
   }
 
   mutating func withdraw(_ id: JobID, _ ticket: Int) {

@@ -62,6 +62,11 @@ final class ProcessReactor: @unchecked Sendable {
   private var orphansReapedAt: UInt64 = 0
   private var nextStopCheck: UInt64 = 0
   private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+  /// The number of chunks that have been read and not consumed.
+  private var heldChunks = 0
+  /// The bytes of all chunks together, roughly: what hundreds of processes write at once is handled in a moment.
+  private static let chunkTotal = 512 << 10
+  private static let smallestChunk = 2 << 10
 
   init(registry: ProcessRegistry, processScan: ProcessScan) {
     self.registry = registry
@@ -103,7 +108,7 @@ final class ProcessReactor: @unchecked Sendable {
     guard threadID.load(ordering: .relaxed) == Self.currentThread else {
       return send(.consumed(stream, chunk: chunk), to: number)
     }
-    guard let child = registry[number], child[stream].release(chunk: chunk) else { return }
+    guard let child = registry[number], release(stream, chunk: chunk, of: child) else { return }
     if let reading, reading == (number, stream) { return }
     unread.append((child, stream))
   }
@@ -170,7 +175,7 @@ final class ProcessReactor: @unchecked Sendable {
     case .resume:
       child.isPaused = false
       signal(child, SIGCONT)
-    case .consumed(let stream, let chunk): if child[stream].release(chunk: chunk) { read(stream, of: child) }
+    case .consumed(let stream, let chunk): if release(stream, chunk: chunk, of: child) { read(stream, of: child) }
     case .poll: poll(child)
     }
   }
@@ -196,8 +201,10 @@ final class ProcessReactor: @unchecked Sendable {
     while child[stream].isOpen, !child[stream].isHeld {
       guard budget > 0 else { return unread.append((child, stream)) }
       budget -= 1
-      switch child[stream].read(into: buffer) {
+      let size = min(buffer.count, max(Self.smallestChunk, Self.chunkTotal / (heldChunks + 1)))
+      switch child[stream].read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<size])) {
       case .chunk(let bytes):
+        heldChunks += 1
         let (number, chunk) = (child.number, child[stream].chunks)
         reading = (number, stream)
         child.output(stream, bytes) { [self] in consumed(stream, chunk: chunk, of: number) }
@@ -206,6 +213,12 @@ final class ProcessReactor: @unchecked Sendable {
       case .end: if child.exit != nil { changed.append(child) }
       }
     }
+  }
+
+  private func release(_ stream: ProcessStream, chunk: UInt64, of child: ChildProcess) -> Bool {
+    guard child[stream].release(chunk: chunk) else { return false }
+    heldChunks -= 1
+    return true
   }
 
   private func readUnread() {
@@ -244,6 +257,7 @@ final class ProcessReactor: @unchecked Sendable {
 
   private func finish(_ child: ChildProcess, _ exit: ProcessExit) {
     child.phase = .over
+    heldChunks -= ProcessStream.allCases.count { child[$0].isHeld }
     deadlines[child.number] = nil
     child.closeOutput()
     child.closeSurvivorDescriptors()

@@ -1,5 +1,6 @@
 import Foundation
 import Operations
+import Synchronization
 
 /// Runs a program in a session and process group of its own, and finishes when every process of that job has ended.
 ///

@@ -36,8 +36,7 @@ struct RunPlan {
       try? FileManager.default.removeItem(at: folder)
     }
     do {
-      try FileManager.default.createDirectory(
-        at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+      try NewFolder.make(folder.path, mode: 0o700, mend: "name another with TMPDIR")
       switch scenario.source {
       case .graph(let make):
         return RunPlan(subject: .graph(make()), source: name, closing: { scenario.closing($0) }, cleanUp: cleanUp)

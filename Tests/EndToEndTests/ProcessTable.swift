@@ -72,8 +72,23 @@ enum ProcessTable {
   }
 
   /// The most memory that it has had, in bytes.
-  static func peakMemory(of pid: pid_t) -> Int? {
-    let line = text("/proc/\(pid)/status")?.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+  static func peakMemory(of pid: pid_t) -> Int? { memory(of: pid, "VmHWM:") }
+
+  /// The memory that it has, in bytes.
+  static func memory(of pid: pid_t) -> Int? { memory(of: pid, "VmRSS:") }
+
+  /// The size of its address space, in bytes.
+  static func addressSpace(of pid: pid_t) -> Int? { memory(of: pid, "VmSize:") }
+
+  static func descriptors(of pid: pid_t) -> Int { count("/proc/\(pid)/fd") }
+  static func threads(of pid: pid_t) -> Int { count("/proc/\(pid)/task") }
+
+  private static func count(_ folder: String) -> Int {
+    ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).count
+  }
+
+  private static func memory(of pid: pid_t, _ field: String) -> Int? {
+    let line = text("/proc/\(pid)/status")?.split(separator: "\n").first { $0.hasPrefix(field) }
     return line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) }.map { $0 << 10 }
   }
 

@@ -14,7 +14,7 @@ import Testing
 
   /// Those that end the run in order are the exit status; all others end the program themselves.
   private static let handled = [SIGINT, SIGTERM, SIGHUP]
-  private static let signals: [Int32] = {
+  static let signals: [Int32] = {
     var signals = handled
     signals += [SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS]
     signals += [SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGKILL]

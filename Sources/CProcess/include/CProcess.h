@@ -53,6 +53,9 @@ int cprocess_free_descriptors(int wanted);
 /// How many more threads this process may start, at most `wanted` and 64.
 int cprocess_free_threads(int wanted);
 
+/// Whether the address space of this process is limited.
+bool cprocess_memory_is_limited(void);
+
 /// From now on threads that spawn do not block SIGCHLD: its default action, to ignore it, then costs nothing.
 void cprocess_drop_child_signals(void);
 

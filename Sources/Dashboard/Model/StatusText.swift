@@ -21,6 +21,7 @@ struct StatusText: Equatable {
   /// With `keys`, states that a key changes have it as a hint.
   init(_ id: JobID, _ run: Run, _ index: JobIndex, now: Duration, keys: KeyMap? = .standard) {
     let record = run.jobs[id.index]
+    let number = record.attempt?.number ?? 0
     defer { markForeign(record) }
     switch record.state {
     case .waiting:
@@ -35,7 +36,7 @@ struct StatusText: Equatable {
       let wait = Format.countdown(until - now)
       self.init("retry \(number) of \(limit) in \(wait)", failure.reason, joint: " after ")
     case .succeeded(let upToDate):
-      self.init(upToDate ? "up to date" : "ok", record.attempts.count > 1 ? "at attempt \(record.attempts.count)" : "")
+      self.init(upToDate ? "up to date" : "ok", number > 1 ? "at attempt \(number)" : "")
     case .failed(let failure, let allowed):
       let what = (failure.cause == .timedOut ? "timed out" : "failed: \(failure.reason)") + record.tries
       if allowed {
@@ -90,9 +91,8 @@ struct StatusText: Equatable {
   /// The list shows an executing job's progress as a bar, and only the reason of this text.
   private static func executing(_ record: JobRecord) -> StatusText {
     var parts: [String] = []
-    if record.attempts.count > 1 {
-      parts.append("attempt \(record.attempts.count)")
-    }
+    let number = record.attempt?.number ?? 0
+    if number > 1 { parts.append("attempt \(number)") }
     if let progress = record.progress {
       switch (progress.unit, progress.total) {
       case (.bytes, let total?): parts.append("\(Format.bytes(progress.done))/\(Format.bytes(total))")

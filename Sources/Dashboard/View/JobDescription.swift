@@ -145,10 +145,10 @@ struct JobDescription {
   }
 
   private func attempts(_ width: Int) -> [[TextSpan]] {
-    guard !record.attempts.isEmpty else { return [] }
+    guard let number = record.attempt?.number else { return [] }
     // A job that was retried all night has hundreds.
     let shown = record.attempts.suffix(6)
-    var lines = [[], heading("attempts", record.attempts.count > 1 ? "\(record.attempts.count)" : nil)]
+    var lines = [[], heading("attempts", number > 1 ? "\(number)" : nil)]
     for attempt in shown {
       var what: TextSpan
       if let failure = attempt.failure {

@@ -7,6 +7,7 @@ package struct JobRecord: Sendable, Equatable {
   package var progress: JobProgress?
   /// Units of progress per second over the last few seconds; nil until the second report.
   package var rate: Double?
+  /// The first one and the newest: the number of an attempt tells how many there have been.
   package var attempts: [Attempt] = []
   package var log: LogRing
   /// The number of needs whose condition is not met.
@@ -23,6 +24,9 @@ package struct JobRecord: Sendable, Equatable {
   package internal(set) var edges: [JobGraph.Dependent] = []
   /// The last report that `rate` includes.
   var rateSample: RateSample?
+
+  /// The number of attempts kept of a job that is retried all day.
+  package static let attemptLimit = 100
 
   package init(job: Job, logCapacity: Int = LogRing.capacity) {
     self.job = job
@@ -61,7 +65,7 @@ package struct JobRecord: Sendable, Equatable {
   /// The time spent in one kind of state.
   package func spent(_ kind: Phase.Kind, until now: Duration) -> Duration {
     if phases.count == 0 { return kind == Phase.Kind(state) ? max(.zero, now - since) : .zero }
-    return (0..<phases.count).reduce(.zero) { sum, place in
+    return (0..<phases.count).reduce(phases.correction(of: kind)) { sum, place in
       let phase = phases[place]
       return phase.kind == kind ? sum + max(.zero, (phases.end(of: place) ?? now) - phase.start) : sum
     }
@@ -88,6 +92,7 @@ extension JobRecord {
     }
     if case .executing = state, attempts.last?.number != number {
       attempts.append(Attempt(number: number, startedAt: time, pid: pid))
+      if attempts.count > Self.attemptLimit { attempts.remove(at: 1) }
       progress = nil
       rate = nil
       rateSample = nil

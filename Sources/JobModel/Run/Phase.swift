@@ -45,8 +45,14 @@ package struct Phase: Sendable, Equatable {
 }
 
 /// The phases of a job, in order.
+///
+/// Of a job that is retried or paused for hours the older phases are merged in pairs, so that their number is bounded.
 package struct Phases: Sendable, Equatable {
+  package static let limit = 500
+
   private var all: [Phase] = []
+  /// The time of each kind that phases of another kind have taken over.
+  private var merged: [Phase.Kind: Duration] = [:]
 
   package var count: Int { all.count }
   package subscript(place: Int) -> Phase { all[place] }
@@ -55,6 +61,9 @@ package struct Phases: Sendable, Equatable {
   /// When the phase at `place` ended; nil for the current one.
   package func end(of place: Int) -> Duration? { place + 1 < all.count ? all[place + 1].start : nil }
 
+  /// What the time of all phases of a kind must be corrected by, because phases were merged.
+  package func correction(of kind: Phase.Kind) -> Duration { merged[kind] ?? .zero }
+
   /// Replaces the last phase if that took no time, unless it is terminal or `executing`.
   mutating func begin(_ kind: Phase.Kind, at time: Duration) {
     let phase = Phase(kind, at: time)
@@ -62,6 +71,22 @@ package struct Phases: Sendable, Equatable {
       all[all.count - 1] = phase
     } else {
       all.append(phase)
+      if all.count > Self.limit { mergeOlderHalf() }
     }
+  }
+
+  /// Each pair becomes the longer phase of the two, but a pause stays: without it the attempt around it would look like two.
+  private mutating func mergeOlderHalf() {
+    let half = all.count / 4 * 2
+    let pairs = stride(from: 0, to: half, by: 2).map { place in
+      let (first, second) = (all[place], all[place + 1])
+      let (time, next) = (second.start - first.start, all[place + 2].start - second.start)
+      let keepsFirst = first.kind == .paused || (second.kind != .paused && time >= next)
+      let (kept, lost, lostTime) = keepsFirst ? (first.kind, second.kind, next) : (second.kind, first.kind, time)
+      merged[lost, default: .zero] += lostTime
+      merged[kept, default: .zero] -= lostTime
+      return Phase(kept, at: first.start)
+    }
+    all.replaceSubrange(..<half, with: pairs)
   }
 }

@@ -1,13 +1,14 @@
 import Foundation
 import Operations
+import Synchronization
 
 /// Turns the output of a process into the log, the progress and the log file of its operation.
 ///
-/// On a queue of its own: the thread of all processes must not wait for a file or a pattern.
+/// On a queue: the thread of all processes must not wait for a file or a pattern.
 final class ShellOutput: @unchecked Sendable {
   // Safe: `hasOutput` is touched only by `take` and `finish`, which are called in order; the other variables are touched
   // only on `queue`.
-  private let queue = DispatchQueue(label: "opdash.output", qos: .userInitiated)
+  private let queue: DispatchQueue
   private let file: LogFile?
   private var progress: ProgressSource
   private var stdout = LineSplitter(.standardOutput)
@@ -20,17 +21,26 @@ final class ShellOutput: @unchecked Sendable {
   private let unhandled = Lock((count: 0, waiting: [@Sendable () -> Void]()))
   /// With this many unhandled pieces nothing more is read.
   static let limit = 16
+  /// The unhandled pieces of all operations; with `totalLimit` of them each operation has one at a time, so that what waits
+  /// for a slow observer hardly grows with the number of operations.
+  private static let total = Atomic(0)
+  private static let totalLimit = 64
+  /// So many threads write the output of all operations; with a queue for each there would be a thread for each.
+  private static let queues = (1...4).map { DispatchQueue(label: "opdash.output.\($0)", qos: .userInitiated) }
+  private static let made = Atomic(0)
   /// How long a line must be unfinished before it is logged, and the least time between two texts of one.
   static let pause = Duration.milliseconds(100)
 
   /// `progress` is a regular expression; see `ProgressPattern`.
   init(logPath: String?, progress: String?, clock: any OperationClock) {
+    let number = Self.made.wrappingAdd(1, ordering: .relaxed).newValue
+    queue = DispatchQueue(label: "opdash.output", target: Self.queues[number % Self.queues.count])
     file = logPath.map(LogFile.init)
     self.progress = ProgressSource(pattern: progress)
     self.clock = clock
   }
 
-  /// Takes the next piece; `consumed` is called once it is written and fewer than `limit` pieces are unhandled.
+  /// Takes the next piece; `consumed` is called once it is written and few enough pieces are unhandled.
   func take(
     _ bytes: [UInt8], from stream: ProcessStream, for operation: AsyncOperation,
     consumed: @escaping @Sendable () -> Void
@@ -94,12 +104,15 @@ final class ShellOutput: @unchecked Sendable {
     case .nothing: break
     }
     if let problem { lines.append(problem) }
+    let isFull = Self.total.wrappingAdd(1, ordering: .relaxed).newValue >= Self.totalLimit
     let mayContinue = unhandled.withLock { unhandled in
       unhandled.count += 1
-      if unhandled.count >= Self.limit { unhandled.waiting.append(consumed) }
-      return unhandled.count < Self.limit
+      let mayContinue = unhandled.count < Self.limit && !isFull
+      if !mayContinue { unhandled.waiting.append(consumed) }
+      return mayContinue
     }
     operation.log(lines) { [unhandled] in
+      Self.total.wrappingSubtract(1, ordering: .relaxed)
       let waiting = unhandled.withLock { unhandled in
         unhandled.count -= 1
         defer { unhandled.waiting = [] }
