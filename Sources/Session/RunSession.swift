@@ -43,6 +43,7 @@ package final class RunSession {
   private let display: Display
   private let view: (any LiveView)?
   nonisolated private let hasView: Bool
+  nonisolated private let prompt: PromptFlag?
   private let pump: ReportPump
   /// The trace is written apart from the output, whose reader may be slow.
   private let tracePump: ReportPump?
@@ -72,6 +73,7 @@ package final class RunSession {
     self.display = display
     self.view = view
     hasView = view != nil
+    prompt = view?.prompt
     self.closing = closing
     self.cleanUp = cleanUp
     self.exit = exit
@@ -123,6 +125,10 @@ package final class RunSession {
   }
 
   nonisolated private func react(to cause: StopSequence.Cause) -> [StopSequence.Action] {
+    if cause == .interrupt, stop.signal == nil, prompt?.take() == true {
+      onMain(self) { $0.view?.closePrompt() }
+      return []
+    }
     // Ctrl-C closes a dashboard whose run is complete.
     if hasView, cause == .interrupt, stop.signal == nil {
       let run = feed.snapshot

@@ -52,7 +52,7 @@ import Testing
 
   @Test func aRunThatIsOverAndKeptOpen() throws {
     let pty = try place.pty("run", "short.yml")
-    #expect(pty.waitUntil(within: Workplace.patience) { $0.text.contains("Over after") })
+    #expect(pty.waitUntil(within: Workplace.patience) { $0.text.contains("Ended after") })
     expectRest(pty)
     pty.send("q")
     #expect(pty.waitUntil(within: Workplace.patience) { $0.ending == .exited(1) })
