@@ -103,7 +103,7 @@ import Testing
     let pty = try place.pty("run", "jobs.yml", options[0])
     #expect(pty.waitUntil(within: Workplace.patience) { $0.text.contains("exit 3") })
     #expect(!pty.text.contains("]11;?"))
-    #expect(pty.text.contains("38;5;203m") == (options == ["--background=dark"]))
+    #expect(pty.text.contains("38;5;204m") == (options == ["--background=dark"]))
     pty.send("qq")
     #expect(pty.waitUntil(within: Workplace.patience) { $0.ending != nil })
   }
