@@ -125,8 +125,10 @@ enum AttemptOutcome: Sendable, Equatable {
     if let shell = operation as? ShellOperation, !shell.isCancelled, case .success(let exit)? = shell.outcome {
       switch exit {
       case .exited(0): self = .succeeded
-      case .exited(let code): self = .failed(JobFailure(.exit(code), "exit \(code)"))
-      case .signalled(let signal): self = .failed(JobFailure(.signal(signal), "ended by \(SignalName.of(signal))"))
+      case .exited(let code):
+        self = .failed(JobFailure(.exit(code), JobFailure.text(exit: code, signalName: SignalName.known)))
+      case .signalled(let signal):
+        self = .failed(JobFailure(.signal(signal), "\(SignalName.of(signal)) (\(128 + signal))"))
       }
     } else if operation is ShellOperation, operation.isCancelled {
       // A cancelled program's exit status is that of its stop signal as a rule.

@@ -10,6 +10,7 @@ extension Scheduler {
     case .retry(let jobs, let withDependents): retry(jobs.filter(isKnown), withDependents: withDependents)
     case .setPriority(let jobs, let priority): for id in jobs where isKnown(id) { prioritize(id, priority) }
     case .setSlots(let slots): setSlots(slots)
+    case .changeSlots(let change): setSlots(run.slots(changedBy: change))
     case .setDraining(let draining): setDraining(draining)
     case .stop(let level, let canceller): stop(level, by: canceller)
     case .finish: break

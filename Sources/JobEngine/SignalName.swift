@@ -10,11 +10,14 @@ package enum SignalName {
     SIGTTOU: "SIGTTOU", SIGPROF: "SIGPROF", SIGVTALRM: "SIGVTALRM", SIGIO: "SIGIO",
   ]
 
-  package static func of(_ signal: Int32) -> String {
+  package static func of(_ signal: Int32) -> String { known(signal) ?? "signal \(signal)" }
+
+  /// Nil for a number that has no name.
+  package static func known(_ signal: Int32) -> String? {
     #if os(Linux)
     if signal == SIGPWR { return "SIGPWR" }
     if signal == SIGSTKFLT { return "SIGSTKFLT" }
     #endif
-    return names[signal] ?? "signal \(signal)"
+    return names[signal]
   }
 }

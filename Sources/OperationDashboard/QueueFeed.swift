@@ -317,15 +317,19 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
     // An operation runs once.
     case .retry: break
     case .setPriority(let ids, let priority): for member in known(ids) { prioritize(member, priority) }
-    case .setSlots(let slots):
-      feeder.maxConcurrentOperationCount = max(1, slots)
-      state(.slotsChanged(max(1, slots)))
+    case .setSlots(let slots): setSlots(slots)
+    case .changeSlots(let change): setSlots(stream.journal.run.slots(changedBy: change))
     case .setDraining(let drains):
       queue.isSuspended = drains
       state(.drainChanged(drains))
     case .stop(let level, let canceller): stop(level, canceller)
     case .finish(let signal): finish(signal)
     }
+  }
+
+  private func setSlots(_ slots: Int) {
+    feeder.maxConcurrentOperationCount = max(1, slots)
+    state(.slotsChanged(max(1, slots)))
   }
 
   private func known(_ ids: [JobID]) -> [QueueMember] {

@@ -18,7 +18,7 @@ enum StateText {
       return "\(JobText.clean(failure.reason)), retry \(number) of \(limit) in \(Format.length(until - now))"
     case .succeeded(let upToDate): return StateClass(record.state).word + (upToDate ? "" : took)
     case .failed(let failure, let allowed):
-      return "failed\(allowed ? ", allowed" : ""): \(JobText.clean(failure.reason))\(record.tries)\(took)"
+      return "failed\(allowed ? ", allowed" : ""): \(JobText.clean(failure.reason))\(took)\(record.tries)"
     case .cancelled(by: .person): return "cancelled\(took)"
     case .cancelled(by: .signal): return "cancelled by signal\(took)"
     case .cancelled(let canceller): return "cancelled \(canceller.phrase)\(took)"

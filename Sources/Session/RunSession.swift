@@ -48,6 +48,7 @@ package final class RunSession {
   private let display: Display
   private let view: (any LiveView)?
   nonisolated private let hasView: Bool
+  nonisolated private let prompt: PromptFlag?
   private let pump: ReportPump
   /// Files are written apart from the output, whose reader may be slow.
   private let filePump: ReportPump?
@@ -78,6 +79,7 @@ package final class RunSession {
     self.display = display
     self.view = view
     hasView = view != nil
+    prompt = view?.prompt
     self.closing = closing
     self.cleanUp = cleanUp
     self.exit = exit
@@ -130,6 +132,10 @@ package final class RunSession {
   }
 
   nonisolated private func react(to cause: StopSequence.Cause) -> [StopSequence.Action] {
+    if cause == .interrupt, stop.signal == nil, prompt?.take() == true {
+      onMain(self) { $0.view?.closePrompt() }
+      return []
+    }
     // Ctrl-C closes a dashboard whose run is complete.
     if hasView, cause == .interrupt, stop.signal == nil {
       let run = feed.snapshot

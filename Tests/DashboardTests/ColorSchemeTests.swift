@@ -14,7 +14,9 @@ struct ColorSchemeTests {
   }
 
   private func texts(_ colors: ColorScheme) -> [Style.Color] {
-    [colors.bad, colors.active, colors.held, colors.good, colors.quiet.foreground]
+    [
+      colors.bad, colors.active, colors.held, colors.retry, colors.good, colors.accent, colors.quiet.foreground,
+    ]
   }
 
   private static let dark: [UInt32] = [0x000000, 0x1E1E1E, 0x282C34]
@@ -34,22 +36,36 @@ struct ColorSchemeTests {
   }
 
   @Test(arguments: Background.allCases)
-  func theCursorsRowCanBeRead(_ background: Background) {
+  func everyColourCanBeReadInTheCursorsRow(_ background: Background) {
     let colors = colors(background)
-    #expect(Light(colors.cursor.foreground).contrast(with: Light(colors.cursor.background)) >= 4.5)
-    // Without a text colour of its own, the row has the terminal's.
-    let text: Light =
-      colors.restingCursor.foreground == .standard
-      ? Light(hex: background == .light ? 0x000000 : 0xE5E5E5) : Light(colors.restingCursor.foreground)
-    #expect(text.contrast(with: Light(colors.restingCursor.background)) >= 4.5)
+    // Without a background for it, the row is reversed: its contrasts are those of the text.
+    guard let row = colors.row else { return }
+    for color in texts(colors) {
+      let contrast = Light(color).contrast(with: Light(row))
+      #expect(contrast >= 4.5, "\(color): \(contrast)")
+    }
+    #expect(Light(hex: background == .light ? 0x000000 : 0xE5E5E5).contrast(with: Light(row)) >= 4.5)
+  }
+
+  @Test(arguments: [Background.dark, .light])
+  func aKeyCanBeReadOnItsChip(_ background: Background) {
+    let key = colors(background).key
+    #expect(Light(key.foreground).contrast(with: Light(key.background)) >= 4.5)
+  }
+
+  @Test(arguments: Background.allCases)
+  func redAndGreenDifferInLightnessToo(_ background: Background) {
+    let colors = colors(background)
+    #expect(Light(colors.bad).contrast(with: Light(colors.good)) >= 1.2)
   }
 
   @Test(arguments: Background.allCases, ColorVision.allCases)
   func statesAreDistinctForEveryColourVision(_ background: Background, _ vision: ColorVision) {
     let colors = colors(background)
-    let states = [
-      ("failed", colors.bad), ("executing", colors.active), ("held", colors.held), ("succeeded", colors.good),
-    ]
+    let states =
+      [
+        ("failed", colors.bad), ("executing", colors.active), ("held", colors.held), ("succeeded", colors.good),
+      ] + (colors.retry == colors.held ? [] : [("retrying", colors.retry)])
     for (index, one) in states.enumerated() {
       for other in states.dropFirst(index + 1) {
         let distance = Light(one.1).distance(to: Light(other.1), seenWith: vision)
@@ -107,10 +123,10 @@ struct ColorSchemeTests {
   @Test @MainActor func theTerminalsAnswerChangesTheColours() throws {
     let stage = try Stage(RichRun.builder(), traits: ScreenTraits(isASCII: true, palette: .many))
     func colors() -> Set<Style.Color> { Set(stage.terminal.shown?.rows.joined().map(\.style.foreground) ?? []) }
-    #expect(colors().contains(.indexed(160)) && !colors().contains(.indexed(203)))
+    #expect(colors().contains(.indexed(160)) && !colors().contains(.indexed(204)))
     stage.terminal.send(.background(.dark))
     stage.clock.advance(by: .milliseconds(60))
-    #expect(colors().contains(.indexed(203)) && !colors().contains(.indexed(160)))
+    #expect(colors().contains(.indexed(204)) && !colors().contains(.indexed(160)))
     stage.dashboard.close()
   }
 }

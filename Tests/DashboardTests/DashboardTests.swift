@@ -41,12 +41,12 @@ struct DashboardTests {
   }
 
   @Test func aBarWithoutAMeasureMovesFourTimesASecondWhileItIsSeen() throws {
-    let stage = try Stage(Self.pair())
+    let stage = try Stage(Self.pair(), size: Size(width: 80, height: 40))
     stage.play(at: 1) { $0.move("a", .executing) }
     let shown = stage.frames
     stage.clock.advance(by: .seconds(5))
     #expect(stage.frames == shown + 20)
-    // The help page covers the bar.
+    // The help page covers the bar, and leaves the clock.
     stage.press(.character("?"))
     let covered = stage.frames
     stage.clock.advance(by: .seconds(5))
@@ -126,11 +126,11 @@ struct DashboardTests {
     }
     terminal.type("?")
     let answer = try #require(terminal.shown?.text)
-    #expect(answer.contains("Moving") && !answer.contains("FAIL"))
+    #expect(answer.contains("Moving") && !answer.contains("1 failed"))
     #expect(
       await soon {
         feed.clock.advance(by: .milliseconds(100))
-        return terminal.shown?.text.contains("FAIL 1") == true
+        return terminal.shown?.text.contains("1 failed") == true
       })
     dashboard.close()
   }
@@ -159,9 +159,9 @@ struct DashboardTests {
   @Test func anAnswerGoesAwayByItselfOnce() throws {
     let stage = try Stage(Self.pair())
     stage.press(.character("+"))
-    #expect(stage.text.contains("7 slots"))
+    #expect(stage.text.contains("one slot more"))
     stage.clock.advance(by: .seconds(5))
-    #expect(!stage.text.contains("7 slots"))
+    #expect(!stage.text.contains("one slot more"))
     #expect(stage.feed.alarms.isEmpty)
   }
 
@@ -191,14 +191,14 @@ struct DashboardTests {
 
   @Test func titleAndMarkAreWrittenOnlyWhenTheyChange() throws {
     let stage = try Stage(Self.pair())
-    #expect(stage.terminal.titles == ["release: run 0/2"])
+    #expect(stage.terminal.titles == ["release: running 0/2"])
     stage.press(.down, .up, .down)
     stage.play(at: 1) { $0.move("a", .executing) }
     #expect(stage.terminal.titles.count == 1)
     #expect(stage.terminal.progress == [RecordingTerminal.Progress(0)])
     stage.play(at: 2) { $0.move("a", .failed(JobFailure(.exit(1), "exit 1"), allowed: false)) }
-    #expect(stage.terminal.titles.last == "release: run 1/2, 1 failed")
-    #expect(stage.terminal.progress.last == RecordingTerminal.Progress(50, failed: true))
+    #expect(stage.terminal.titles.last == "release: running 1/2, 1 failed")
+    #expect(stage.terminal.progress.last == RecordingTerminal.Progress(0, failed: true))
   }
 
   @Test func aFrozenDisplayStandsStillAndTheRunGoesOn() throws {
@@ -207,7 +207,7 @@ struct DashboardTests {
     stage.press(.character("Z"))
     #expect(stage.text.contains("FROZEN"))
     stage.play(at: 2) { $0.move("a", .succeeded(upToDate: false)) }
-    #expect(stage.text.contains("FROZEN") && stage.line(0).contains("done 0/2"))
+    #expect(stage.text.contains("FROZEN") && stage.line(0).contains("0 of 2 done"))
     #expect(stage.feed.alarms.isEmpty)
     // Drawing for a key doesn't advance the times either.
     let job = stage.line(with: "> a ")
@@ -215,7 +215,7 @@ struct DashboardTests {
     stage.press(.character("?"), .escape)
     #expect(job != nil && stage.line(with: "> a ") == job)
     stage.press(.character("Z"))
-    #expect(stage.line(0).contains("done 1/2"))
+    #expect(stage.line(0).contains("1 of 2 done"))
   }
 
   @Test func leavingClosesTheTerminalEndsTheSubscriptionAndSaysSoOnce() throws {
@@ -265,6 +265,20 @@ struct DashboardTests {
     stage.dashboard.suspend()
     #expect(stage.terminal.suspensions == 1)
     #expect(stage.terminal.invalidations == 1)
+  }
+
+  @Test func ctrlCInAPromptIsThePromptsOnce() throws {
+    let stage = try Stage(RichRun.builder())
+    for key in ["/", ":", "q"] {
+      stage.type(key)
+      #expect(stage.dashboard.prompt.take())
+      #expect(!stage.dashboard.prompt.take())
+      stage.dashboard.closePrompt()
+      stage.clock.advance(by: .milliseconds(60))
+      #expect(stage.line(23).contains("? help"), "\(key)")
+      #expect(!stage.dashboard.prompt.take())
+    }
+    #expect(stage.feed.commands.isEmpty && stage.departures.isEmpty)
   }
 
   @Test func anErrorOfTheTerminalIsThrown() {

@@ -25,25 +25,26 @@ struct InlineBlockTests {
 
   @Test func theBlockShowsOpenJobsOldestFirstThenTheRun() {
     #expect(
-      text(80, 24) == [
-        " ▸ assets          ████████████████████████████▉·  96%           1.4M/s    3:41",
-        " ▸ fetch           ███████████████···············  50%           8.1M/s    1:01",
-        " ▸ unit-tests      ██████························  20%            1.3/s    0:44",
-        " ▸ migrate         ·····················▒▒▒······                          0:09",
-        " ▸ upload-symbols  ·····················▒▒▒······                2.0M/s    0:08",
+      text(80, 27) == [
+        " ■ stubborn        stopping, killed in 0:17                                0:20",
+        " ▶ assets          ━━━━━━━━━━━━━━━━━━━━━━━━━━━━╾─  96%         1.5 MB/s    3:41",
+        " ▶ fetch           ━━━━━━━━━━━━━━━───────────────  50%         8.5 MB/s    1:01",
+        " ▶ unit-tests      ━━━━━━────────────────────────  20%            1.3/s    0:44",
+        " ▶ migrate         ─────────────────────━━━──────                          0:09",
+        " ▶ upload-symbols  ─────────────────────━━━──────              2.1 MB/s    0:08",
         " ‖ warm-cache      paused                                                  3:19",
-        " ↻ notify          retry 2 of 3 in 0:08 after HTTP 503                     3:33",
-        "  RUN   release.yml  03:41  done 8/25  FAIL 2  run 5  held 3  wait 9",
+        " ↻ notify          retry 2 of 3 in 0:08, after HTTP 503                    3:33",
+        "  RUN   release  3:41  8 of 26 done  2 failed  5 running  1 stopping  2 paused",
       ])
   }
 
   @Test func inASmallWindowTheBlockTakesAThird() {
     #expect(
       text(40, 12, GoldenTests.ascii) == [
-        " > assets  [############>]  96%    3:41",
-        " > fetch   [######>......]  50%    1:01",
-        "   and 5 more",
-        "  RUN   release.yml  03:41  done 8/25",
+        " s stubborn  stopping, killed..    0:20",
+        " > assets    [##########>]  96%    3:41",
+        "   and 6 more",
+        "  RUN   release  3:41  8 of 26 done",
       ])
   }
 

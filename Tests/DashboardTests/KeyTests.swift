@@ -39,13 +39,14 @@ struct KeyTests {
     Case(.character("r"), "publish") { _ in nil },
     Case(.character("r"), "fetch") { _ in nil },
     Case(.character("R"), "lint") { .retry([$0], withDependents: true) },
-    Case(.character("R"), "docs") { _ in nil },
+    Case(.character("R"), "docs") { .retry([$0], withDependents: true) },
+    Case(.character("R"), "sign") { .retry([$0], withDependents: true) },
     Case(.character("]"), "build[linux]") { .setPriority([$0], .high) },
     Case(.character("["), "build[mac]") { .setPriority([$0], .normal) },
     Case(.character("]"), "fetch") { _ in nil },
-    Case(.character("+"), "fetch") { _ in .setSlots(7) },
-    Case(.character("="), "fetch") { _ in .setSlots(7) },
-    Case(.character("-"), "fetch") { _ in .setSlots(5) },
+    Case(.character("+"), "fetch") { _ in .changeSlots(by: 1) },
+    Case(.character("="), "fetch") { _ in .changeSlots(by: 1) },
+    Case(.character("-"), "fetch") { _ in .changeSlots(by: -1) },
     Case(.character("P"), "fetch") { _ in .setDraining(true) },
   ]
 
@@ -78,10 +79,33 @@ struct KeyTests {
     var bench = Bench(RichRun.builder(), size: Size(width: 200, height: 70))
     bench.press(.character("?"))
     let text = bench.frame().text
-    for binding in KeyMap.standard.bindings { #expect(text.contains(binding.help), "\(binding.help)") }
+    for binding in KeyMap.standard.bindings {
+      let name = binding.keys[0].name()
+      #expect(text.split { $0 == " " || $0 == "\n" }.contains { $0 == name }, "\(binding.action)")
+    }
     for state in StateClass.allCases { #expect(text.contains(state.word)) }
     bench.press(.escape)
     #expect(bench.model.page == .list)
+  }
+
+  @Test func everyActionHasOneLineOfTheHelpPage() {
+    let lines = HelpPage.groups.flatMap(\.lines)
+    let actions = lines.flatMap(\.actions)
+    #expect(Set(actions) == Set(Action.allCases) && actions.count == Action.allCases.count)
+  }
+
+  @Test(arguments: [(80, 24), (120, 40), (200, 60), (100, 30)])
+  func theHelpPageFitsItsScreen(_ width: Int, _ height: Int) {
+    for traits in [GoldenTests.utf8, GoldenTests.ascii] {
+      var bench = Bench(RichRun.builder(), size: Size(width: width, height: height))
+      bench.press(.character("?"))
+      let text = bench.frame(traits).text
+      for words in [
+        "Moving", "Showing", "The run", "The log", "Jobs", "Marks", "Filter", "critical", "!word", "? help",
+      ] {
+        #expect(text.contains(words), "\(words)\n\(text)")
+      }
+    }
   }
 
   @Test func theBottomLineShowsOnlyWhatDoesSomething() {
@@ -146,7 +170,7 @@ struct KeyTests {
     var bench = Bench(RichRun.builder())
     bench.press(.character("q"))
     #expect(bench.model.prompt == .quit)
-    #expect(bench.frame().text(row: 23).contains("6 jobs are running"))
+    #expect(bench.frame().text(row: 23).contains("7 jobs are running"))
     bench.press(.escape)
     #expect(bench.model.prompt == nil)
     #expect(bench.effects.isEmpty)
@@ -157,7 +181,7 @@ struct KeyTests {
     bench.press(.character("q"), .character("y"))
     #expect(bench.commands == [.stop(.terminate, by: .person)])
     bench.play { $0.state(.stopRequested(.terminate, by: .person)) }
-    #expect(bench.frame().text.contains("Stopping; q again kills 6 jobs: fetch, unit-tests, migrate, warm-cache"))
+    #expect(bench.frame().text.contains("Stopping 7 jobs: fetch, unit-tests, migrate,"))
     bench.press(.character("q"))
     #expect(bench.commands.last == .stop(.kill, by: .person))
     bench.play { $0.state(.stopRequested(.kill, by: .person)) }
@@ -168,8 +192,8 @@ struct KeyTests {
   @Test func aStoppedRunIsLeftWhenItsLastJobHasGone() {
     var bench = Bench(RichRun.builder())
     bench.play { $0.state(.stopRequested(.terminate, by: .signal)) }
-    #expect(bench.frame().text.contains("a second Ctrl-C kills"))
-    for name in ["fetch", "unit-tests", "migrate", "warm-cache", "assets"] {
+    #expect(bench.frame().text.contains("Ctrl-C kills now"))
+    for name in ["fetch", "unit-tests", "migrate", "warm-cache", "assets", "stubborn"] {
       bench.play { $0.move(name, .cancelled(by: .signal)) }
       #expect(bench.effects.isEmpty)
     }
@@ -184,7 +208,7 @@ struct KeyTests {
     builder.move("a", .failed(JobFailure(.exit(1), "exit 1"), allowed: false))
     builder.state(.stopRequested(.terminate, by: .policy))
     var bench = Bench(builder)
-    #expect(bench.frame().text.contains("Stopping after a failure; q kills 1 job: b"))
+    #expect(bench.frame().text.contains("a failed: exit 1. Stopping 1 job: b"))
     bench.play { $0.move("b", .cancelled(by: .policy)) }
     #expect(bench.effects.isEmpty)
     bench.press(.character("q"))
@@ -196,7 +220,7 @@ struct KeyTests {
     builder.move("a", .executing)
     builder.move("a", .failed(JobFailure(.exit(1), "exit 1"), allowed: false))
     var bench = Bench(builder)
-    #expect(bench.frame().text.contains("Over after"))
+    #expect(bench.frame().text.contains("Ended after"))
     bench.press(.character("q"))
     #expect(bench.effects == [.leave(.quit)])
   }
@@ -210,7 +234,7 @@ struct KeyTests {
     #expect(bench.model.prompt == nil)
   }
 
-  @Test(arguments: [(false, "g: done 2/2"), (true, "g: FAIL 1 of 2")])
+  @Test(arguments: [(false, "release: done 2/2"), (true, "release: 1 of 2 failed")])
   func theEndIsNotifiedOnceIfConfigured(_ fails: Bool, _ text: String) {
     var builder = RunBuilder([.shell("a"), .shell("b")])
     builder.move("a", .executing)

@@ -10,7 +10,7 @@ struct ListTests {
     let bench = Bench(RichRun.builder())
     let ranks = bench.model.order.rows.map { bench.model.index.classes[$0.index].attention }
     #expect(ranks == ranks.sorted())
-    #expect(Array(bench.rows.prefix(4)) == ["lint", "sign", "assets", "fetch"])
+    #expect(Array(bench.rows.prefix(4)) == ["lint", "sign", "stubborn", "assets"])
     #expect(bench.rows.last == "release-notes")
   }
 
@@ -92,11 +92,11 @@ struct ListTests {
     bench.press(.character("/"))
     bench.type(filter)
     #expect(bench.rows == names)
-    #expect(bench.frame().text(row: 23).contains("\(names.count)/25"))
+    #expect(bench.frame().text(row: 23).contains("\(names.count)/26"))
     bench.press(.enter)
-    #expect(bench.frame().text.contains("\(names.count)/25"))
+    #expect(bench.frame().text.contains("\(names.count)/26"))
     bench.press(.escape)
-    #expect(bench.rows.count == 23)
+    #expect(bench.rows.count == 24)
   }
 
   @Test func aFilterFollowsTheFacts() {
@@ -117,7 +117,7 @@ struct ListTests {
     bench.type("lint")
     #expect(bench.rows == ["lint"])
     bench.press(.escape)
-    #expect(bench.rows.count == 23)
+    #expect(bench.rows.count == 24)
     #expect(bench.model.prompt == nil)
   }
 
@@ -190,7 +190,7 @@ struct ListTests {
   @Test func aClickSelectsAndADoubleClickZooms() {
     var bench = Bench(RichRun.builder())
     bench.send(.mouse(MouseEvent(.click, x: 20, y: 6)))
-    #expect(bench.cursor == "fetch")
+    #expect(bench.cursor == "assets")
     bench.send(.mouse(MouseEvent(.doubleClick, x: 20, y: 6)))
     #expect(bench.model.page == .zoom)
   }
@@ -199,7 +199,7 @@ struct ListTests {
     var bench = Bench(RichRun.builder())
     let titles = bench.frame().text(row: 2)
     for (word, sort) in [
-      ("JOB", SortColumn.name), ("RATE", .rate), ("TIME", .time), ("ETA", .eta), ("PROGRESS", .progress),
+      ("JOB", SortColumn.name), ("TIME", .time), ("LEFT", .eta), ("STATUS", .progress),
     ] {
       guard let place = titles.range(of: word) else {
         Issue.record("no \(word)")
@@ -215,6 +215,24 @@ struct ListTests {
     #expect(bench.model.order.sort == .attention && bench.model.order.isInverted)
   }
 
+  @Test func aClickOnAKeyOfTheBottomLinePressesIt() throws {
+    for width in [40, 80, 200] {
+      var bench = Bench(RichRun.builder(), size: Size(width: width, height: 24))
+      bench.select("fetch")
+      let hints = Footer.hints(bench.model, width: width)
+      let line = bench.frame().text(row: 23)
+      for hint in hints { #expect(line.contains("\(hint.key) \(hint.word)")) }
+      let cancel = try #require(hints.first { $0.action == .cancel })
+      bench.send(.mouse(MouseEvent(.click, x: cancel.x + 1, y: 23)))
+      let fetch = try #require(bench.builder.run.id(named: "fetch"))
+      #expect(bench.commands == [.cancel([fetch], by: .person)])
+      let help = try #require(hints.first { $0.action == .help })
+      bench.model.notice = nil
+      bench.send(.mouse(MouseEvent(.click, x: help.x + help.width - 3, y: 23)))
+      #expect(bench.model.page == .help)
+    }
+  }
+
   @Test func theMouseIsGivenBackAndThenDoesNothing() {
     var bench = Bench(RichRun.builder())
     bench.press(.character("m"))
@@ -228,17 +246,47 @@ struct ListTests {
   @Test(arguments: 30...240)
   func columnsNeverOverlapAndNeverLeaveTheList(_ width: Int) {
     for longest in [1, 8, 20, 60] {
-      let columns = Columns(width: width, longestName: longest)
-      let spans = [columns.name, columns.progress, columns.rate, columns.time, columns.eta, columns.why].compactMap(
-        \.self)
-      for (left, right) in zip(spans, spans.dropFirst()) { #expect(left.end < right.x) }
-      #expect((spans.last?.end ?? 0) <= width)
-      #expect(columns.name.width >= 8 && columns.progress.width >= 10, "\(width) \(columns)")
+      for isTree in [false, true] {
+        let columns = Columns(width: width, longestName: longest, isTree: isTree)
+        let ends = [columns.time, columns.left].compactMap(\.self)
+        #expect(columns.status >= Columns.name + 8 && columns.status + 10 <= (ends.first ?? width))
+        #expect(ends == ends.sorted() && ends.allSatisfy { $0 < width })
+      }
     }
+  }
+
+  /// Of name and status, each that is cut takes all cells that the other leaves.
+  @Test func neitherNameNorStatusIsCutBesideBlankCells() {
+    for end in 20...120 {
+      for name in [1, 10, 25, 60] {
+        for text in [2, 20, 70] {
+          let column = Columns.name + min(20, end / 3)
+          let at = Columns.split(name, text, from: Columns.name, column: column, end: end)
+          let (nameRoom, textRoom) = (at - Columns.gap - Columns.name, end - at)
+          #expect(nameRoom >= min(name, column - Columns.name - Columns.gap) && textRoom > 0)
+          if nameRoom < name { #expect(textRoom <= max(text, end - column)) }
+          if textRoom < text { #expect(nameRoom <= name) }
+          if name + Columns.gap + text <= end - Columns.name { #expect(nameRoom >= name && textRoom >= text) }
+        }
+      }
+    }
+  }
+
+  @Test(arguments: [(80, 24), (120, 40), (200, 60)])
+  func aLongNameAndAShortReasonAreBothWhole(_ width: Int, _ height: Int) {
+    let name = "integration-tests[ubuntu-22.04, py3.9, postgres-15]"
+    var builder = RunBuilder([.shell("a"), .shell(name)])
+    builder.move(name, .executing)
+    builder.at(2.5)
+    builder.move(name, .failed(JobFailure(.exit(1), "exit 1"), allowed: false))
+    let text = Bench(builder, size: Size(width: width, height: height)).frame().text
+    let isWhole = text.split(separator: "\n")
+      .contains { $0.contains("! " + name) && $0.contains("exit 1") && $0.contains("2.5s") }
+    #expect(isWhole, "\(text)")
   }
 
   @Test func theLastLineSummarizesTheRowsBelow() {
     let bench = Bench(RichRun.builder())
-    #expect(bench.frame().text(row: 14).contains("v 12 more: 7 waiting, 1 ready"))
+    #expect(bench.frame().text(row: 14).contains("v 13 more: 7 waiting, 2 ready"))
   }
 }

@@ -58,7 +58,8 @@ import Testing
     for number in 0..<3 { builder.move("\(number)", .executing) }
     let model = Model(run: builder.run, size: Size(width: 80, height: 24))
     #expect(!offers("+", model))
-    #expect(press("-", model).effects == [.send(.setSlots(2))])
+    #expect(press("-", model).effects == [.send(.changeSlots(by: -1))])
+    #expect(builder.run.slots(changedBy: -1) == 2)
   }
 
   @Test func theListMarksForeignOperations() {

@@ -33,6 +33,12 @@ struct RunBuilder {
     self.state(.jobState(id, state, attempt: attempt ?? (begins ? last + 1 : last), pid: pid))
   }
 
+  /// Asks for the end of a job's attempt.
+  mutating func cancel(_ name: String, by canceller: JobState.Canceller = .person, kill: Bool = false) {
+    guard let id = run.id(named: name) else { preconditionFailure("no job \(name)") }
+    state(.cancelRequested(id, by: canceller, kill: kill))
+  }
+
   mutating func progress(_ name: String, _ done: Int64, of total: Int64?, _ unit: JobProgress.Unit = .bytes) {
     guard let id = run.id(named: name) else { preconditionFailure("no job \(name)") }
     state(.jobProgress(id, JobProgress(done: done, total: total, unit: unit)))
@@ -70,7 +76,7 @@ enum RichRun {
     "checkout", "lint", "fetch", "unit-tests", "migrate", "warm-cache", "build[linux]", "build[mac]", "notify",
     "publish", "docs", "flaky-bench", "integration-tests-against-staging-eu-west", "assets", "upload-symbols",
     "cleanup",
-    "sign", "announce", "mirror", "e2e", "archive", "index", "digest", "tag", "release-notes",
+    "sign", "announce", "mirror", "e2e", "archive", "index", "digest", "tag", "release-notes", "stubborn",
   ]
 
   private static func need(_ name: String, _ when: JobNeed.Condition = .ok) -> JobNeed {
@@ -114,8 +120,10 @@ enum RichRun {
       .shell("digest", "sha256sum out.tar"),
       .shell("tag", "git tag v4.2", needs: [need("publish")]),
       .shell("release-notes", "./notes"),
+      Job(
+        name: "stubborn", work: .shell(ShellWork(.script("./stubborn"), stop: ShellWork.Stop(grace: .seconds(20))))),
     ]
-    var builder = RunBuilder(jobs, pools: ["heavy": 2, "net": 4])
+    var builder = RunBuilder(jobs, slots: 7, pools: ["heavy": 2, "net": 4])
     play(&builder)
     return builder
   }
@@ -163,6 +171,9 @@ enum RichRun {
     run.move("build[mac]", .ready(for: .pool("heavy")))
     run.at(200)
     run.move("warm-cache", .paused(started: true))
+    run.move("stubborn", .ready(for: .slot))
+    run.at(201)
+    run.move("stubborn", .executing, pid: 4300)
     run.at(212)
     run.move("migrate", .executing, pid: 4242)
     run.log("migrate", "applying 0042_users.sql")
@@ -176,6 +187,8 @@ enum RichRun {
     run.move("archive", .ready(for: .slot))
     run.move("archive", .paused(started: false))
     run.move("index", .ready(for: .slot))
+    run.at(218.3)
+    run.cancel("stubborn")
     run.at(220)
     run.progress("fetch", 1_073_741_824, of: 2_147_483_648)
     run.progress("unit-tests", 21, of: 120, .steps)

@@ -6,40 +6,83 @@ import Testing
 
 struct StatusTextTests {
   @Test(arguments: [
-    ("lint", "failed: exit 1 (2 of 2)", "r retry"),
-    ("sign", "timed out", "r retry"),
-    ("fetch", "running", "1.0G/2.0G"),
-    ("upload-symbols", "running", "12M/?"),
-    ("warm-cache", "paused", "p resume"),
-    ("archive", "held before its start", "p resume"),
-    ("notify", "retry 2 of 3 in 0:08", "HTTP 503"),
-    ("build[mac]", "ready: pool heavy 2/2", ""),
-    ("index", "ready: slot 6/6", ""),
-    ("build[linux]", "needs 2 of 3", "fetch, assets"),
-    ("announce", "needs 4 of 4", "unit-tests, migrate, fetch +1"),
-    ("cleanup", "needs 1 of 2", "unit-tests to end"),
-    ("mirror", "needs 1 of 1", "unit-tests to fail"),
-    ("docs", "cancelled", "by you"),
-    ("publish", "skipped", "because lint failed"),
-    ("flaky-bench", "failed: exit 2", "allowed to fail"),
+    ("lint", "exit 1", ", after 2 tries"),
+    ("sign", "timed out after 0:30", ""),
+    ("fetch", "running", ", 1.1 of 2.1 GB, 8.5 MB/s"),
+    ("upload-symbols", "running", ", 13 MB, 2.1 MB/s"),
+    ("stubborn", "stopping, killed in 0:17", ""),
+    ("warm-cache", "paused", ""),
+    ("archive", "paused before its start", ""),
+    ("notify", "retry 2 of 3 in 0:08", ", after HTTP 503"),
+    ("build[mac]", "waits for pool heavy", ""),
+    ("index", "waits for a slot", ""),
+    ("build[linux]", "waits for fetch, assets", ""),
+    ("announce", "waits for unit-tests, migrate, fetch, assets", ""),
+    ("cleanup", "waits for unit-tests to finish", ""),
+    ("mirror", "waits for unit-tests to fail", ""),
+    ("digest", "waiting", ""),
+    ("docs", "cancelled", " by you"),
+    ("publish", "skipped", ", lint failed"),
+    ("flaky-bench", "exit 2", ", allowed to fail"),
     ("checkout", "ok", ""),
     ("release-notes", "up to date", ""),
   ])
-  func everyStateSaysWhatItIsAndWhy(_ job: String, _ status: String, _ reason: String) throws {
+  func everyStateSaysWhatItIsAndWhy(_ job: String, _ status: String, _ detail: String) throws {
     let run = RichRun.builder().run
     let id = try #require(run.id(named: job))
-    let words = StatusText(id, run, JobIndex(run), now: .milliseconds(221_300))
+    let words = StatusText(id, run, now: .milliseconds(221_300))
     #expect(words.status == status)
-    #expect(words.reason == reason)
+    #expect(words.detail == detail)
+  }
+
+  @Test(arguments: [
+    (100, "waits for unit-tests, migrate, fetch, assets"), (43, "waits for unit-tests, migrate and 2 more"),
+    (30, "waits for unit-tests and 3 more"), (5, "waits for unit-tests and 3 more"),
+  ])
+  func aWaitingJobNamesAsManyNeedsAsFitAndCountsTheRest(_ room: Int, _ text: String) throws {
+    let run = RichRun.builder().run
+    let id = try #require(run.id(named: "announce"))
+    #expect(StatusText(id, run, now: .zero, room: room).whole == text)
   }
 
   @Test func aReadyJobSaysThatTheRunIsDrainedOrStopped() throws {
     var builder = RichRun.builder()
     let id = try #require(builder.run.id(named: "index"))
     builder.state(.drainChanged(true))
-    #expect(StatusText(id, builder.run, JobIndex(builder.run), now: .zero).status == "ready: draining")
+    #expect(StatusText(id, builder.run, now: .zero).status == "waits: nothing new starts")
     builder.state(.stopRequested(.terminate, by: .signal))
-    #expect(StatusText(id, builder.run, JobIndex(builder.run), now: .zero).whole == "ready, but the run is stopping")
+    #expect(StatusText(id, builder.run, now: .zero).status == "waits: the run is stopping")
+  }
+
+  @Test func aJobThatFailedOnceWithoutRetriesHasNoTries() {
+    var builder = RunBuilder([.shell("a", retry: RetryPolicy(max: 2))])
+    builder.move("a", .executing)
+    builder.move("a", .failed(JobFailure(.exit(1), "exit 1"), allowed: false))
+    #expect(StatusText(JobID(0), builder.run, now: .zero).whole == "exit 1")
+  }
+
+  @Test func aJobThatThePolicyEndsNamesTheFailureAndItsOwn() {
+    var builder = RunBuilder([.shell("lint"), .shell("flaky", retry: RetryPolicy(max: 2)), .shell("late")])
+    builder.move("lint", .executing)
+    builder.move("flaky", .executing)
+    builder.move("flaky", .backingOff(until: .seconds(9), number: 1, limit: 2, after: JobFailure(.exit(3), "exit 3")))
+    builder.move("lint", .failed(JobFailure(.exit(1), "exit 1"), allowed: false))
+    builder.move("flaky", .cancelled(by: .policy))
+    builder.move("late", .cancelled(by: .policy))
+    #expect(StatusText(JobID(1), builder.run, now: .zero).whole == "cancelled, lint failed, after exit 3")
+    #expect(StatusText(JobID(2), builder.run, now: .zero).whole == "cancelled, lint failed")
+  }
+
+  @Test func aSecondRequestSaysThatTheJobWasKilled() {
+    var builder = RunBuilder([.shell("a"), Job(name: "b", work: .simulate(SimulatedWork(duration: .seconds(9))))])
+    builder.move("a", .executing)
+    builder.move("b", .executing)
+    builder.cancel("a")
+    builder.cancel("b")
+    #expect(StatusText(JobID(0), builder.run, now: .zero).whole == "stopping, killed in 0:05")
+    #expect(StatusText(JobID(1), builder.run, now: .zero).whole == "stopping")
+    builder.cancel("a", kill: true)
+    #expect(StatusText(JobID(0), builder.run, now: .zero).whole == "stopping, SIGKILL was sent")
   }
 
   @Test func theRichRunShowsEveryStateAndEachHasItsOwnLetter() {
@@ -49,13 +92,6 @@ struct StatusTextTests {
       let theme = Theme(ScreenTraits(isASCII: isASCII, palette: .none))
       #expect(Set(StateClass.allCases.map { theme.letter($0) }).count == StateClass.allCases.count)
     }
-  }
-
-  @Test func noShareOfABarThatIsThereIsInvisible() {
-    #expect(Header.cells([1, 0, 1, 9997], of: 10_000, width: 50) == [1, 0, 1, 47])
-    #expect(Header.cells([5, 5], of: 10, width: 10) == [5, 5])
-    #expect(Header.cells([0, 0], of: 10, width: 10) == [0, 0])
-    for width in 1...40 { #expect(Header.cells([3, 1, 1, 1, 4], of: 10, width: width).reduce(0, +) <= width) }
   }
 
   @Test func barsHaveTheirWidthAtEveryShare() {
@@ -70,10 +106,21 @@ struct StatusTextTests {
     }
   }
 
-  @Test func eighthsOfACellAreDrawnWhereTheyCanBe() {
+  @Test func halvesOfACellAreDrawnWhereTheyCanBe() {
     let bar = Bar(theme: Theme(ScreenTraits(isASCII: false, palette: .none)))
-    #expect(bar.determinate(0.5625, width: 2, style: .plain).map(\.text).joined() == "█▏")
-    #expect(bar.determinate(0.375, width: 1, style: .plain).map(\.text).joined() == "▍")
+    #expect(bar.determinate(0.76, width: 2, style: .plain).map(\.text).joined() == "━╾")
+    #expect(bar.determinate(0.5, width: 4, style: .plain).map(\.text).joined() == "━━──")
+  }
+
+  @Test func thePartsOfABarDifferWithoutColoursToo() {
+    let parts = [
+      Bar.Part(share: 0.25, sign: "#", style: .plain), Bar.Part(share: 0.25, sign: "!", line: "╳", style: .plain),
+      Bar.Part(share: 0.25, sign: "=", line: "╍", style: .plain),
+    ]
+    for (isASCII, text) in [(true, "[##!!==>.]"), (false, "━━╳╳╍╍──")] {
+      let bar = Bar(theme: Theme(ScreenTraits(isASCII: isASCII, palette: .none)))
+      #expect(bar.stacked(parts, width: isASCII ? 10 : 8).map(\.text).joined() == text)
+    }
   }
 
   // MARK: The run's estimate

@@ -40,7 +40,7 @@ import Testing
       try window.sees("the shell's prompt") { $0.lines.contains("dash: ") || $0.lines.contains("dash:") }
     }
     try command(window, "$OPDASH run jobs.yml")
-    try window.sees("chatty", "▸")
+    try window.sees("chatty", "▶")
     try window.press("C-z")
     try window.sees("Stopped")
     try command(window, "bg")
@@ -52,7 +52,7 @@ import Testing
     try command(window, "jobs")
     try window.sees("Running")
     try command(window, "fg")
-    try window.sees("chatty", "▸")
+    try window.sees("chatty", "▶")
     #expect(try window.session.value("alternate_on") == "1")
     // The keys are the dashboard's again.
     try window.press("P")
@@ -87,7 +87,7 @@ import Testing
   @Test func aDashboardThatWasStoppedByForceLeavesTheShellAlone() throws {
     let window = try place.shell()
     try command(window, "$OPDASH run jobs.yml & echo $! >pid; fg")
-    try window.sees("chatty", "▸")
+    try window.sees("chatty", "▶")
     kill(try pid(), SIGSTOP)
     // On the alternate screen still.
     try window.sees("Stopped")
@@ -95,7 +95,7 @@ import Testing
     try useShell(window)
     #expect(try !window.screen().text.contains("chatty"))
     try command(window, "fg")
-    try window.sees("chatty", "▸")
+    try window.sees("chatty", "▶")
     #expect(try window.session.value("alternate_on") == "1")
     try place.write("", to: "go")
     try window.sees("1 ok")

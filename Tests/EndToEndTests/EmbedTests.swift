@@ -47,7 +47,7 @@ struct EmbedTests {
 
   @Test func theKeysActOnTheQueue() throws {
     let window = try window(columns: 100)
-    try window.sees("roll-1", "▸")
+    try window.sees("roll-1", "▶")
     try window.press("P")
     try window.sees("draining")
     try window.press("+")
@@ -61,13 +61,13 @@ struct EmbedTests {
     #expect(try !window.screen().lines.contains { $0.contains("r retry") })
     try window.showAll()
     try window.press("P")
-    try window.sees("sort", "▸", "foreign")
+    try window.sees("sort", "▶", "foreign")
     #expect(try window.exitStatus() == 3)
   }
 
   @Test func aResizeIsFollowed() throws {
     let window = try window()
-    try window.sees("roll-1", "▸")
+    try window.sees("roll-1", "▶")
     for (columns, rows) in [(120, 40), (40, 12), (30, 4), (80, 24)] {
       try window.session.resize(columns: columns, rows: rows)
       try window.sees("\(columns)x\(rows)") { screen in
@@ -82,7 +82,7 @@ struct EmbedTests {
   @Test func ctrlCCancelsWhatRunsAndThePromptIsBack() throws {
     let window = try window("bash --norc --noprofile -i")
     try window.session.type("PS1='$ '; stty -a | md5sum; '\(embed)'; echo status $?; stty -a | md5sum\n")
-    try window.sees("roll-1", "▸")
+    try window.sees("roll-1", "▶")
     try window.press("C-c")
     try window.sees("status 130")
     try window.sees("the modes of the terminal as they were") { screen in
@@ -94,7 +94,7 @@ struct EmbedTests {
   @Test func ctrlZGivesTheTerminalBackUntilItGoesOn() throws {
     let window = try window("bash --norc --noprofile -i")
     try window.session.type("PS1='$ '; '\(embed)'\n")
-    try window.sees("roll-1", "▸")
+    try window.sees("roll-1", "▶")
     try window.press("C-z")
     try window.sees("Stopped")
     #expect(try window.session.value("alternate_on") == "0")

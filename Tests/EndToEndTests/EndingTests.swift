@@ -50,9 +50,9 @@ import Testing
 
   @Test func ctrlCOnceNamesWhatStillRunsAndLeavesWhenItHasEnded() throws {
     let window = try place.window("run", "polite.yml", "--keep-open=always")
-    try window.sees("polite", "▸")
+    try window.sees("polite", "▶")
     try window.press("C-c")
-    try window.sees("Stopping; a second Ctrl-C kills 1 job: polite")
+    try window.sees("Stopping 1 job: polite")
     try window.sees("after", "⊘", "by a signal")
     try place.write("", to: "go")
     #expect(try window.exitStatus() == 130)
@@ -61,10 +61,10 @@ import Testing
 
   @Test func ctrlCTwiceKillsWhatIgnoresTheFirst() throws {
     let window = try place.window("run", "deaf.yml")
-    try window.sees("deaf", "▸")
+    try window.sees("deaf", "▶")
     #expect(eventually(within: Workplace.patience) { ProcessTable.sleepers(marker) == 1 })
     try window.press("C-c")
-    try window.sees("Stopping; a second Ctrl-C kills 1 job: deaf")
+    try window.sees("Stopping 1 job: deaf")
     #expect(ProcessTable.sleepers(marker) == 1)
     try window.press("C-c")
     #expect(try window.exitStatus() == 130)
@@ -84,7 +84,7 @@ import Testing
   @Test(arguments: [SIGTERM, SIGHUP, SIGINT])
   func aSignalEndsTheDashboardWithAStatusOfItsOwn(_ signal: Int32) throws {
     let window = try place.window("run", "nap.yml")
-    try window.sees("nap", "▸")
+    try window.sees("nap", "▶")
     #expect(kill(try window.pid(), signal) == 0)
     #expect(try window.exitStatus() == 128 + Int(signal))
     #expect(try window.session.value("alternate_on") == "0")
@@ -169,7 +169,7 @@ import Testing
     let window = try place.shell()
     try window.session.type("stty -g >before; $OPDASH run nap.yml")
     try window.press("Enter")
-    try window.sees("nap", "▸")
+    try window.sees("nap", "▶")
     let whole = try window.screen().lines.last
     try window.press("C-z")
     try window.sees("Stopped")
@@ -180,7 +180,7 @@ import Testing
     try window.session.type("fg")
     try window.press("Enter")
     try window.sees("the dashboard as it was") { screen in
-      screen.row("nap")?.letter == "▸" && screen.lines.last == whole && !screen.text.contains("as before")
+      screen.row("nap")?.letter == "▶" && screen.lines.last == whole && !screen.text.contains("as before")
     }
     #expect(try window.session.value("alternate_on") == "1")
     try window.press("x")
@@ -191,15 +191,30 @@ import Testing
     #expect(isNothingLeft())
   }
 
+  @Test func ctrlCInAPromptClosesThePromptAndStopsNothing() throws {
+    let window = try place.window("run", "nap.yml")
+    try window.sees("nap", "▶")
+    for (key, prompt) in [("/", "Esc clears"), (":", "─ actions ─"), ("q", "1 job is running.")] {
+      try window.press(key)
+      try window.sees(prompt)
+      try window.press("C-c")
+      try window.sees("no prompt") { !$0.text.contains(prompt) && $0.row("nap")?.letter == "▶" }
+      try window.sees(" RUN ")
+    }
+    try window.press("C-c")
+    #expect(try window.exitStatus() == 130)
+    #expect(isNothingLeft())
+  }
+
   // MARK: q
 
   @Test func qAsksWhileJobsRunAndTellsThatWorkIsLeft() throws {
     let window = try place.window("run", "nap.yml")
-    try window.sees("nap", "▸")
+    try window.sees("nap", "▶")
     try window.press("q")
     try window.sees("1 job is running.  q cancels and quits")
     try window.press("n")
-    try window.sees("the run goes on") { !$0.text.contains("is running.") && $0.row("nap")?.letter == "▸" }
+    try window.sees("the running job") { !$0.text.contains("is running.") && $0.row("nap")?.letter == "▶" }
     try window.press("q", "q")
     #expect(try window.exitStatus() == 3)
     #expect(isNothingLeft())
@@ -208,7 +223,7 @@ import Testing
   @Test func qAtARunThatIsOverLeavesAtOnce() throws {
     try place.write("jobs: { bad: { run: exit 4 } }", to: "bad.yml")
     let window = try place.window("run", "bad.yml")
-    try window.sees("Over after")
+    try window.sees("Ended after")
     try window.press("q")
     #expect(try window.exitStatus() == 1)
   }

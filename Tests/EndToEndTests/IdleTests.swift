@@ -52,7 +52,7 @@ import Testing
 
   @Test func aRunThatIsOverAndKeptOpen() throws {
     let pty = try place.pty("run", "short.yml")
-    #expect(pty.waitUntil(within: Workplace.patience) { $0.text.contains("Over after") })
+    #expect(pty.waitUntil(within: Workplace.patience) { $0.text.contains("Ended after") })
     expectRest(pty)
     pty.send("q")
     #expect(pty.waitUntil(within: Workplace.patience) { $0.ending == .exited(1) })
@@ -62,7 +62,7 @@ import Testing
     let pty = try place.pty("run", "long.yml")
     #expect(pty.waitUntil(within: Workplace.patience) { _ in !ProcessTable.processes(with: marker).isEmpty })
     // A key acts on what is drawn: both bars must have been.
-    #expect(pty.waitUntil(within: Workplace.patience) { $0.text.contains("▒▒▒") && $0.text.contains("0/10000") })
+    #expect(pty.waitUntil(within: Workplace.patience) { $0.text.contains("━━━") && $0.text.contains("0 of 10000") })
     // One with what depends on it, and the one below: all are tagged, then paused together.
     pty.send("gcjcp")
     #expect(pty.waitUntil(within: Workplace.patience) { $0.text.contains("PAUSED") })
@@ -77,7 +77,7 @@ import Testing
       "slots: 1\njobs: { first: { run: 'while [ ! -e go ]; do sleep 0.02; done' }, second: { run: 'true', needs: [first] } }",
       to: "drain.yml")
     let pty = try place.pty("run", "drain.yml")
-    #expect(pty.waitUntil(within: Workplace.patience) { $0.text.contains("▒▒▒") })
+    #expect(pty.waitUntil(within: Workplace.patience) { $0.text.contains("━━━") })
     pty.send("P")
     #expect(pty.waitUntil(within: Workplace.patience) { $0.text.contains("DRAIN") })
     try place.write("", to: "go")

@@ -23,11 +23,11 @@ import Testing
   @Test func theJobsAtWorkStandBelowTheLines() throws {
     let window = try place.window("run", "jobs.yml", "--ui", "inline")
     try window.sees("the block") { screen in
-      screen.lines.last?.contains("done 1/11") == true && screen.lines.last?.contains("run 10") == true
+      screen.lines.last?.contains("1 of 11 done") == true && screen.lines.last?.contains("10 running") == true
     }
     let screen = try window.screen()
     // A third of 24 rows: six jobs, how many more, the run.
-    #expect(screen.lines.suffix(8).dropLast(2).allSatisfy { $0.contains("▸ work") })
+    #expect(screen.lines.suffix(8).dropLast(2).allSatisfy { $0.contains("▶ work") })
     #expect(screen.lines.suffix(2).first == "   and 4 more")
     #expect(screen.lines.dropLast(8).contains { $0.contains("talk | 漢字") || $0.contains("talk   | 漢字") })
     #expect(try window.session.value("alternate_on") == "0")
@@ -35,14 +35,14 @@ import Testing
 
     try window.session.resize(columns: 40, rows: 12)
     try window.sees("the block in a small window") { screen in
-      screen.lines.suffix(4).first?.contains("▸ work") == true && screen.lines.suffix(2).first == "   and 8 more"
+      screen.lines.suffix(4).first?.contains("▶ work") == true && screen.lines.suffix(2).first == "   and 8 more"
         && screen.lines.last?.contains("RUN") == true
     }
     #expect(try rows(window.screen(), with: " RUN ") == 1)
     #expect(try window.screen().lines.allSatisfy { $0.count <= 40 })
     try window.session.resize(columns: 100, rows: 30)
     try window.sees("the block in a large window") {
-      $0.lines.count { $0.contains("▸ work") && !$0.contains("started") } == 7 && rows($0, with: " RUN ") == 1
+      $0.lines.count { $0.contains("▶ work") && !$0.contains("started") } == 7 && rows($0, with: " RUN ") == 1
     }
 
     try place.write("", to: "go")
@@ -58,12 +58,12 @@ import Testing
       "jobs: { deaf: { run: \"trap '' TERM; touch up; while [ ! -e go ]; do sleep 0.02; done\", stop: { grace: 1h } } }",
       to: "deaf.yml")
     let window = try place.window("run", "deaf.yml", "--ui", "inline")
-    try window.sees("run 1")
+    try window.sees("1 running")
     #expect(eventually(within: Workplace.patience) { place.has("up") })
     try window.press("C-c")
     try window.sees("still running: deaf. Ctrl-C again kills.")
     try window.sees("the block") {
-      $0.lines.contains { $0.hasPrefix("  STOP ") } && $0.lines.contains { $0.contains("▸ deaf") }
+      $0.lines.contains { $0.hasPrefix("  STOPPING ") } && $0.lines.contains { $0.contains("■ deaf") }
     }
     try window.press("C-c")
     #expect(try window.exitStatus() == 130)
@@ -112,7 +112,7 @@ import Testing
     let pty = try place.pty("run", "jobs.yml", "--ui", "inline", environment: ["NO_COLOR": "1", "LC_ALL": "C"])
     #expect(pty.waitUntil(within: Workplace.patience) { $0.text.contains("and 4 more") })
     #expect(pty.text.contains("[<=>") || pty.text.contains("<=>"))
-    #expect(!pty.text.contains("▸"))
+    #expect(!pty.text.contains("▶"))
     #expect(pty.text.firstMatch(of: /\u{1B}\[[0-9;]*(3[0-9]|4[0-9]|9[0-7])m/) == nil)
     try place.write("", to: "go")
     #expect(pty.waitUntil(within: Workplace.patience) { $0.ending == .exited(0) })

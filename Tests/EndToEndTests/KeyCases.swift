@@ -44,7 +44,7 @@ struct KeyCase: Sendable {
       before: ["g", "Tab"], ready: { $0.text.contains("row 9 is a line") },
       seen: { !$1.text.contains("row 9 is a line") && $1.text.contains("a line of") }, after: ["Left", "Tab"]),
     .back: KeyCase(
-      before: ["?"], ready: { $0.text.contains("the other pane") }, seen: { !$1.text.contains("the other pane") }),
+      before: ["?"], ready: { $0.text.contains("timeline: in, out") }, seen: { !$1.text.contains("timeline: in, out") }),
     .nextPane: KeyCase(
       before: ["g"], ready: { $0.keys.contains("/ filter") }, seen: { $1.keys.contains("/ search") }, after: ["Tab"]),
   ]
@@ -53,16 +53,16 @@ struct KeyCase: Sendable {
 
   private static let showing: [Action: KeyCase] = [
     .zoom: KeyCase(
-      before: ["g"], seen: { $1.text.contains("needed by") && $1.row("works-1") == nil }, after: ["Escape"]),
+      before: ["g"], seen: { $1.text.contains("Needed by") && $1.row("works-1") == nil }, after: ["Escape"]),
     .filter: KeyCase(seen: { $1.keys.hasPrefix(" /") && $1.keys.contains("Esc clears") }, after: ["Escape"]),
-    .sortNext: KeyCase(seen: { $1.text.contains("sort name") }, after: ["<"]),
-    .sortPrevious: KeyCase(seen: { $1.text.contains("sort eta") }, after: [">"]),
-    .invert: KeyCase(seen: { $1.text.contains("sort attention inverted") }, after: ["I"]),
+    .sortNext: KeyCase(seen: { $1.text.contains("sorted by name") }, after: ["<"]),
+    .sortPrevious: KeyCase(seen: { $1.text.contains("sorted by time left") }, after: [">"]),
+    .invert: KeyCase(seen: { $1.text.contains("sorted by attention, inverted") }, after: ["I"]),
     .list: KeyCase(before: ["2"], ready: { $0.text.contains("tree by needs") }, seen: { $1.isWhole }),
     .tree: KeyCase(seen: { $1.text.contains("tree by needs") }, after: ["1"]),
     .timeline: KeyCase(seen: { $1.text.contains("◆ critical") }, after: ["1"]),
     .critical: KeyCase(seen: { $1.text.contains("2x SAVES") }, after: ["1"]),
-    .events: KeyCase(seen: { $1.text.contains(" EVENT") && $1.text.contains("executes") }, after: ["1"]),
+    .events: KeyCase(seen: { $1.text.contains(" EVENT") && $1.text.contains("running") }, after: ["1"]),
     .treeOrList: KeyCase(seen: { $1.text.contains("tree by needs") }, after: ["1"]),
     .fold: KeyCase(before: ["g"], seen: { $1.text.contains("└ left") }, after: ["e"]),
     .zoomIn: KeyCase(
@@ -79,7 +79,7 @@ struct KeyCase: Sendable {
     .log: KeyCase(
       ready: { $0.isWhole && $0.text.contains(" log: ") }, seen: { !$1.isWhole && $1.text.contains(" log: ") },
       after: ["l", "l"]),
-    .help: KeyCase(seen: { $1.text.contains("the other pane") }, after: ["Escape"]),
+    .help: KeyCase(seen: { $1.text.contains("timeline: in, out") }, after: ["Escape"]),
     .freeze: KeyCase(seen: { $1.text.contains("FROZEN") }, after: ["Z"]),
     .mouse: KeyCase(seen: { $1.text.contains("the mouse is the terminal's") }, after: ["m"]),
     .redraw: KeyCase(ready: { $0.text.contains("DEFACED") }, seen: { !$1.text.contains("DEFACED") }, isDefaced: true),
@@ -90,21 +90,25 @@ struct KeyCase: Sendable {
   /// The first row is the failure, the second a job at work, the last one waits.
   private static let acting: [Action: KeyCase] = [
     .tag: KeyCase(before: ["g"], seen: { $1.text.contains("1 tagged") }, after: ["U"]),
+    .tagAll: KeyCase(before: ["g"], seen: { $1.text.contains(" tagged") }, after: ["U"]),
     .tagDependents: KeyCase(before: ["g"], seen: { $1.text.contains("2 tagged") }, after: ["U"]),
     .untag: KeyCase(
       before: ["g", "Space"], ready: { $0.text.contains("1 tagged") }, seen: { !$1.text.contains("1 tagged") }),
     .cancel: KeyCase(before: ["g", "j"], ready: { $0.place == 2 }, seen: { $1.done == $0.done + 1 }),
     .kill: KeyCase(before: ["g", "j"], ready: { $0.place == 2 }, seen: { $1.done == $0.done + 1 }),
     .pause: KeyCase(
-      before: ["g", "j"], ready: { $0.place == 2 && !$0.text.contains("held 1") }, seen: { $1.text.contains("held 1") },
-      after: ["p"], home: { !$0.text.contains("held 1") }),
+      before: ["g", "j"], ready: { $0.place == 2 && !$0.text.contains("1 paused") },
+      seen: { $1.text.contains("1 paused") },
+      after: ["p"], home: { !$0.text.contains("1 paused") }),
     // It runs again, and fails again, once it has a slot; others that stand ready have theirs first.
     .retry: KeyCase(
-      before: ["g"], ready: { $0.text.contains("FAIL 1") }, seen: { !$1.text.contains("FAIL 1") },
-      after: Array(repeating: "+", count: 8), home: { $0.text.contains("FAIL 1") }),
+      before: ["g"], ready: { $0.text.contains("1 failed") }, seen: { !$1.text.contains("1 failed") },
+      after: Array(repeating: "+", count: 8), home: { $0.text.contains("1 failed") }),
     .retryDependents: KeyCase(
-      before: ["g"], ready: { $0.text.contains("FAIL 1") && $0.text.contains("1 skipped") },
+      before: ["g"], ready: { $0.text.contains("1 failed") && $0.text.contains("1 skipped") },
       seen: { !$1.text.contains("1 skipped") }),
+    .retryFailed: KeyCase(
+      before: ["g"], ready: { $0.text.contains("1 failed") }, seen: { !$1.text.contains("1 failed") }),
     .raise: KeyCase(before: ["G"], ready: { $0.isAtEnd }, seen: { $1.keys.contains("waits: priority") }),
     .lower: KeyCase(before: ["G"], ready: { $0.isAtEnd }, seen: { $1.keys.contains("waits: priority") }),
   ]
@@ -128,10 +132,10 @@ struct KeyCase: Sendable {
     .previous: KeyCase(
       before: ["g", "Tab", "/", "w", "Enter"], ready: { $0.text.contains("/w 9 of 9") },
       seen: { $1.text.contains("/w 8 of 9") }, after: ["Escape", "Escape"]),
-    .wrap: KeyCase(before: ["g"], seen: { $1.text.contains("wrap  follow") }, after: ["w"]),
+    .wrap: KeyCase(before: ["g"], seen: { $1.text.contains("wrap  following") }, after: ["w"]),
     .follow: KeyCase(
-      before: ["g"], ready: { $0.text.contains("follow  9 lines") },
-      seen: { !$1.text.contains("follow  9 lines") && $1.text.contains("9 lines") }, after: ["f"]),
+      before: ["g"], ready: { $0.text.contains("following  9 lines") },
+      seen: { !$1.text.contains("following  9 lines") && $1.text.contains("9 lines") }, after: ["f"]),
     .copy: KeyCase(before: ["g"], seen: { $1.keys.contains("copied") }),
     .copyAll: KeyCase(before: ["g"], seen: { $1.keys.contains("copied") }),
     .copyPath: KeyCase(before: ["g"], seen: { $1.keys.contains("copied") }),
@@ -150,9 +154,9 @@ extension ScreenText {
   /// The bottom line.
   var keys: String { lines.last ?? "" }
   /// The cursor's row in the list, from 1.
-  var place: Int { numbers(after: "sort attention  ").first ?? 0 }
-  var isAtEnd: Bool { place > 1 && place == numbers(after: "sort attention  ").last }
-  var done: Int { numbers(after: "done ").first ?? 0 }
+  var place: Int { numbers(after: "sorted by attention  ").first ?? 0 }
+  var isAtEnd: Bool { place > 1 && place == numbers(after: "sorted by attention  ").last }
+  var done: Int { lines.first.flatMap { $0.firstMatch(of: /(\d+)( of |\/)\d+ done/) }.flatMap { Int($0.1) } ?? 0 }
   var slots: Int { numbers(after: "slots ").last ?? 0 }
   /// What stands in the timeline's last line for the time that a cell is.
   var scale: Substring? { text.range(of: "▏").map { text[$0.upperBound...].prefix { $0 != " " } } }

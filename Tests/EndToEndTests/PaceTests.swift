@@ -13,7 +13,7 @@ import Testing
     let pty = try place.pty("run", "nap.yml", "--keep-open=always")
     #expect(pty.waitUntil(within: Workplace.patience) { _ in ProcessTable.sleepers(marker) == 2 })
     // A key acts on what is drawn.
-    #expect(pty.waitUntil(within: Workplace.patience) { $0.text.contains("▒▒▒") })
+    #expect(pty.waitUntil(within: Workplace.patience) { $0.text.contains("━━━") })
     pty.send("x")
     #expect(eventually(within: FaultHandling.isSanitized ? 20 : 2) { ProcessTable.processes(with: marker).isEmpty })
     #expect(pty.waitUntil(within: Workplace.patience) { $0.text.contains("by you") })
@@ -24,13 +24,13 @@ import Testing
   @Test func tenThousandJobsRunToTheEndInLittleMemory() throws {
     let place = try Workplace()
     let window = try place.window(columns: 120, rows: 40, "demo", "stress", "--keep-open=always")
-    try window.sees("done 10000/10000")
-    try window.sees("Over after")
+    try window.sees("10000 of 10000 done")
+    try window.sees("Ended after")
     let peak = try #require(ProcessTable.peakMemory(of: window.pid()))
     // A sanitizer's shadow is not ours.
     if !FaultHandling.isSanitized { #expect(peak < 150 << 20, "\(peak >> 20) MiB") }
     try window.press("G")
-    try window.sees("sort attention  10000/10000")
+    try window.sees("sorted by attention  10000/10000")
     try window.press("q")
     #expect(try window.exitStatus() == 0)
   }
@@ -43,7 +43,7 @@ import Testing
     let window = try place.window(columns: 120, rows: 40, "run", "many.yml", "--keep-open=always")
     try window.sees("a run in full swing") { $0.text.contains("RUN") && $0.text.contains("slots 20/20") }
     try window.press("?")
-    try window.sees("one job on the whole screen")
+    try window.sees("timeline: in, out, all")
     try window.press("Escape", "/")
     try window.session.type("job-999")
     try window.sees("the filter's answer") { $0.text.contains("/job-999  11/10000") && $0.row("job-9999") != nil }

@@ -48,7 +48,7 @@ import Testing
 
   @Test func noColourMeansADashboardWithoutColours() throws {
     let pty = try place.pty("run", "small.yml", "--keep-open=always", environment: ["NO_COLOR": "1"])
-    #expect(pty.waitUntil(within: Workplace.patience) { $0.text.contains("Over after") })
+    #expect(pty.waitUntil(within: Workplace.patience) { $0.text.contains("Ended after") })
     pty.send("q")
     #expect(pty.waitUntil(within: Workplace.patience) { $0.ending == .exited(0) })
     // 30 to 49 and 90 to 107 are colours; 39 and 49 only take them back.
@@ -60,7 +60,7 @@ import Testing
 
   @Test func asciiIsAllThatALocaleWithoutUTF8Gets() throws {
     let pty = try place.pty("run", "small.yml", "--keep-open=always", environment: ["LC_ALL": "C"])
-    #expect(pty.waitUntil(within: Workplace.patience) { $0.text.contains("Over after") })
+    #expect(pty.waitUntil(within: Workplace.patience) { $0.text.contains("Ended after") })
     pty.send("q")
     #expect(pty.waitUntil(within: Workplace.patience) { $0.ending == .exited(0) })
     #expect(pty.output.allSatisfy { $0 < 0x80 })

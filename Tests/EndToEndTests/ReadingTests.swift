@@ -37,7 +37,7 @@ import Testing
   @Test func whatIsCopiedIsWhatTheJobWrote() throws {
     let window = try place.window("run", "read.yml", "--keep-open", "always")
     try window.session.record(to: place.folder.file("bytes").path)
-    try window.sees("Over after")
+    try window.sees("Ended after")
     var expected: [String] = []
     func expectCopied(_ text: String, at location: SourceLocation = #_sourceLocation) {
       expected.append(text)

@@ -20,7 +20,7 @@ import Testing
   @Test func aScenarioPlaysInTheDashboardAndTellsWhatItShowed() throws {
     let window = try place.window(columns: 120, rows: 40, "demo", "early-finish")
     try window.sees("forgetful", "✓", "foreign")
-    try window.sees("careful", "▸")
+    try window.sees("careful", "▶")
     #expect(try window.exitStatus() == 0)
     try window.sees("too early. Its reader began")
   }

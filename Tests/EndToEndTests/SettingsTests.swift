@@ -63,7 +63,7 @@ import Testing
   @Test func aKeyOfMyOwnWorksAndIsNamedOnTheScreen() throws {
     try place.write(settings: "keys: { cancel: [D, F9], quit: Q, pause: F2 }\n")
     let window = try place.window("run", "jobs.yml")
-    try window.sees("touch", "▸")
+    try window.sees("touch", "▶")
     try window.choose("touch", of: 3)
     try window.sees("the keys in force") { screen in
       guard let last = screen.lines.last else { return false }
@@ -72,7 +72,7 @@ import Testing
     try window.press("x", "q", "D")
     try window.sees("touch", "⊘", "by you")
     try window.showAll()
-    try window.sees("Over after")
+    try window.sees("Ended after")
     try window.sees("Q quits")
     try window.press("Q")
     #expect(try window.exitStatus() == 1)
@@ -81,7 +81,7 @@ import Testing
   @Test func aColourOfMyOwnIsDrawn() throws {
     try place.write(settings: "colors: { failed: '#ff8700 underline' }\nmouse: false\nascii: true\n")
     let pty = try place.pty("run", "jobs.yml")
-    #expect(pty.waitUntil(within: Workplace.patience) { $0.text.contains("failed: exit 3") && $0.text.contains("<=>") })
+    #expect(pty.waitUntil(within: Workplace.patience) { $0.text.contains("exit 3") && $0.text.contains("<=>") })
     #expect(pty.text.contains("38;5;208m"))
     #expect(!pty.text.contains("\u{1B}[?1000h"))
     pty.send("qq")
@@ -107,14 +107,14 @@ import Testing
     let pty = try place.pty("run", "jobs.yml", options[0])
     #expect(pty.waitUntil(within: Workplace.patience) { $0.text.contains("exit 3") })
     #expect(!pty.text.contains("]11;?"))
-    #expect(pty.text.contains("38;5;203m") == (options == ["--background=dark"]))
+    #expect(pty.text.contains("38;5;204m") == (options == ["--background=dark"]))
     pty.send("qq")
     #expect(pty.waitUntil(within: Workplace.patience) { $0.ending != nil })
   }
 
   @Test func aTerminalWithoutADescriptionGetsTheDashboardAllTheSame() throws {
     let pty = try place.pty("run", "jobs.yml", environment: ["TERM": "xterm-nonexistent"])
-    #expect(pty.waitUntil(within: Workplace.patience) { $0.text.contains("failed: exit 3") })
+    #expect(pty.waitUntil(within: Workplace.patience) { $0.text.contains("exit 3") })
     #expect(pty.text.contains("\u{1B}[?1049h"))
     pty.send("qq")
     #expect(pty.waitUntil(within: Workplace.patience) { $0.ending != nil })
@@ -138,7 +138,7 @@ import Testing
         "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "PATH": "/usr/local/bin:/usr/bin:/bin",
         "HOME": place.folder.url.path,
       ])
-    let isSeen = pty.waitUntil(within: Workplace.patience) { $0.text.contains("\u{1B}]9;jobs.yml: FAIL 1 of 3\u{7}") }
+    let isSeen = pty.waitUntil(within: Workplace.patience) { $0.text.contains("\u{1B}]9;jobs: 1 of 3 failed\u{7}") }
     #expect(isSeen, "\(pty.text)")
     pty.send("\n")
     #expect(pty.waitUntil(within: Workplace.patience) { $0.ending == .exited(0) })
@@ -147,7 +147,7 @@ import Testing
   @Test(arguments: ["tui", "inline"])
   func theEndIsToldAsItWasAskedFor(_ interface: String) throws {
     try place.write("", to: "go")
-    for (how, bytes) in [("bell", "\u{7}"), ("message", "\u{1B}]9;jobs.yml: FAIL 1 of 3\u{7}")] {
+    for (how, bytes) in [("bell", "\u{7}"), ("message", "\u{1B}]9;jobs: 1 of 3 failed\u{7}")] {
       let pty = try place.pty("run", "jobs.yml", "--ui", interface, "--notify", how, "--keep-open=never")
       #expect(pty.waitUntil(within: Workplace.patience) { $0.ending == .exited(1) })
       #expect(pty.text.components(separatedBy: bytes).count == 2, "\(how)")

@@ -15,7 +15,7 @@ import Testing
     let fixture = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Fixtures/keys.yml")
     try FileManager.default.copyItem(at: fixture, to: place.folder.file("keys.yml"))
     let window = try place.window(columns: 110, rows: 30, "run", "keys.yml", "--keep-open=always")
-    try await window.soonSees("the run at work") { $0.text.contains("FAIL 1") && $0.text.contains("slots 3/3") }
+    try await window.soonSees("the run at work") { $0.text.contains("1 failed") && $0.text.contains("slots 3/3") }
     for key in keys {
       for step in item.before { try window.press(step) }
       if item.isDefaced { try deface(window) }

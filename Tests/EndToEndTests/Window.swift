@@ -107,7 +107,7 @@ struct ScreenText {
   }
 
   /// Whether no filter hides jobs of the list.
-  var isWhole: Bool { text.contains("sort attention") }
+  var isWhole: Bool { text.contains("sorted by attention") }
 
   /// The row of a job in the list.
   func row(_ job: String) -> Row? {

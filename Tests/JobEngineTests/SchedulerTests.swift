@@ -435,6 +435,16 @@ private let broken = JobFailure(.exit(1), "exit 1")
     #expect(bench.facts.contains(.slotsChanged(3)))
   }
 
+  @Test func changesOfTheSlotsAddUpAndLeaveOne() throws {
+    var bench = Bench(graph(["a": [], "b": [], "c": [], "d": []]), slots: 1)
+    bench.start()
+    for _ in 0..<3 { bench.send(.changeSlots(by: 1)) }
+    #expect(bench.names.count == 4)
+    #expect(bench.facts.contains(.slotsChanged(4)))
+    for _ in 0..<9 { bench.send(.changeSlots(by: -1)) }
+    #expect(bench.facts.contains(.slotsChanged(1)) && !bench.facts.contains(.slotsChanged(0)))
+  }
+
   @Test func aStopCancelsWhatWaitsAndEndsWhatExecutes() throws {
     var bench = Bench(graph(["a": [], "b": [], "c": ["a"]]), slots: 1)
     bench.start()

@@ -45,7 +45,7 @@ private func lines(_ record: JobRecord?) -> [String] {
     let run = try ShellRun([shell("ok", "true"), shell("no", "exit 3"), shell("shot", "kill -SEGV $$")]).ended()
     #expect(run.jobs[0].state == .succeeded(upToDate: false))
     #expect(run.jobs[1].state == .failed(JobFailure(.exit(3), "exit 3"), allowed: false))
-    #expect(run.jobs[2].state == .failed(JobFailure(.signal(SIGSEGV), "ended by SIGSEGV"), allowed: false))
+    #expect(run.jobs[2].state == .failed(JobFailure(.signal(SIGSEGV), "SIGSEGV (139)"), allowed: false))
   }
 
   @Test func aProgramThatIsNotThereFailsWithItsName() throws {

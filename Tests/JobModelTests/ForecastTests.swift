@@ -77,6 +77,27 @@ import Testing
     #expect(forecast.chain.map(\.executing) == [.seconds(5)])
   }
 
+  @Test func aNeedOnTwoConditionsCountsOnceInASchedule() {
+    func job(_ name: String, _ needs: [JobNeed] = []) -> Job {
+      Job(name: name, work: .simulate(SimulatedWork(duration: .seconds(2))), needs: needs)
+    }
+    let both = [JobNeed(JobID(0)), JobNeed(JobID(0), when: .finished)]
+    let run = Recorder([job("a"), job("b", both), job("c", [JobNeed(JobID(1))])]).run
+    let forecast = Forecast(run, now: .zero) { _ in .seconds(2) }
+    #expect(forecast.schedule(slots: 1).expected(JobID(2)) == .seconds(4)..<(.seconds(6)))
+    #expect(forecast.schedule(slots: 4).end == .seconds(6))
+  }
+
+  @Test func aScheduleOfIndependentJobsFillsItsSlotsInTheirOrder() {
+    let jobs = (0..<1000).map { Job(name: "\($0)", work: .simulate(SimulatedWork(duration: .seconds(1)))) }
+    let schedule = Forecast(Recorder(jobs).run, now: .zero) { _ in .seconds(1) }.schedule(slots: 10)
+    #expect(schedule.end == .seconds(100))
+    for job in 0..<1000 {
+      let start = Duration.seconds(job / 10)
+      #expect(schedule.expected(JobID(job)) == start..<(start + .seconds(1)))
+    }
+  }
+
   @Test func aRunWithoutJobsHasNoChain() {
     let forecast = forecast(Recorder([]))
     #expect(forecast.chain.isEmpty && forecast.end == .zero && forecast.schedule(slots: 2).end == .zero)

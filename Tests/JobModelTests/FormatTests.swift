@@ -17,12 +17,21 @@ import Testing
 
   @Test(
     arguments: [
-      (0, "0"), (999, "999"), (1000, "1.0K"), (1024, "1.0K"), (1_048_575, "1.0M"), (37_000_000, "35M"),
-      (2_147_483_648, "2.0G"), (-5, "0"), (Int64.max, "8.0E"),
+      (0, "0 B"), (999, "999 B"), (1000, "1.0 KB"), (1_048_575, "1.0 MB"), (37_000_000, "37 MB"),
+      (2_147_483_648, "2.1 GB"), (-5, "0 B"), (999_500, "1.0 MB"), (Int64.max, "9.2 EB"),
     ] as [(Int64, String)])
-  func bytesTakeFourCellsAtMost(_ count: Int64, _ text: String) {
+  func bytesHaveThreeDigitsAtMost(_ count: Int64, _ text: String) {
     #expect(Format.bytes(count) == text)
-    #expect(text.count <= 4)
+    #expect(text.filter(\.isNumber).count <= 3)
+  }
+
+  @Test(
+    arguments: [
+      (1_082_235_289, 2_147_483_648, "1.1 of 2.1 GB"), (900_000, 2_000_000_000, "900 KB of 2.0 GB"),
+      (5, nil, "5 B"), (0, 0, "0 of 0 B"),
+    ] as [(Int64, Int64?, String)])
+  func anAmountNamesItsUnitOnceIfThatIsTheTotals(_ done: Int64, _ total: Int64?, _ text: String) {
+    #expect(Format.bytes(done, of: total) == text)
   }
 
   @Test(arguments: [

@@ -67,6 +67,8 @@ import Testing
   }
 
   private final class FakeView: LiveView {
+    nonisolated let prompt = PromptFlag()
+    func closePrompt() {}
     var whenDone: (@MainActor (Departure) -> Void)?
     var isClosed = false
 

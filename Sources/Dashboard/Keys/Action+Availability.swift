@@ -15,9 +15,9 @@ extension Action {
     case .cancel: model.someTarget { !$0.isTerminal }
     case .kill: model.targets.contains { model.run.jobs[$0.index].state.isActive && model.isAble($0, .kill) }
     case .pause: model.someTarget(able: .pause) { $0.isPausable || $0 == .paused }
-    case .retry: model.live.summary == nil && model.someTarget(able: .retry, \.isRetryable)
-    case .retryDependents:
-      Action.retry.isEnabled(in: model) && model.targets.contains { !model.run.jobs[$0.index].dependents.isEmpty }
+    case .retry, .retryDependents: model.canRetry && model.someTarget(able: .retry, \.isRetryable)
+    case .retryFailed: model.canRetry && model.run.counts.failed > model.run.counts.allowed && !model.failures.isEmpty
+    case .tagAll: model.page == .list && model.rowCount > 0
     case .raise, .lower: model.someTarget(\.hasPriority)
     case .untag: !model.tags.isEmpty
     case .fold: model.page == .list && model.foldable != nil
@@ -57,7 +57,9 @@ extension Action {
     case .cancel: "cancel"
     case .pause: model.someTarget { $0 == .paused } && !model.someTarget(\.isPausable) ? "resume" : "pause"
     case .retry: "retry"
-    case .retryDependents: "retry all"
+    case .retryDependents:
+      model.targets.contains { !model.run.jobs[$0.index].dependents.isEmpty } ? "retry + skipped" : nil
+    case .retryFailed: model.isOver ? "retry all failed" : nil
     case .kill: "kill"
     case .tag: page == .list ? "tag" : nil
     case .untag: "untag"
@@ -84,7 +86,7 @@ extension Action {
     case .palette: "actions"
     case .help: "help"
     case .quit: "quit"
-    case .drain: model.live.isDraining ? "go on" : "drain"
+    case .drain: model.live.isDraining ? "start again" : "drain"
     case .moreSlots: "slots"
     default: nil
     }
@@ -95,26 +97,31 @@ extension Action {
     if let ability, let why = model.record?.job.work.refusal(of: ability) { return why }
     if self == .retry || self == .retryDependents, let record = model.record, case .skipped(let cause) = record.state {
       let name = model.run.jobs[cause.index].job.name
-      let way = model.keys.label(.retryDependents).map { ": \($0) on \(name) brings both back" } ?? ""
+      let way = model.keys.label(.retryDependents).map { ": \($0) on \(name) retries both" } ?? ""
       return "\(record.job.name) was skipped because of \(name)\(way)"
     }
     return switch self {
     case .copy, .copyPath, .copyAll: "nothing to copy"
     case .range, .follow, .firstError, .merged, .wrap, .left, .right: "no log is shown"
-    case .cancel: "nothing to cancel"
+    case .cancel: "this job has ended"
     case .pause: "nothing to pause"
-    case .retry, .retryDependents: "nothing to retry"
-    case .kill: "nothing executes there"
+    case .retryFailed where model.run.counts.failed > 0, .retry where !model.canRetry,
+      .retryDependents where !model.canRetry:
+      model.live.summary == nil ? "the run is stopping" : "the run has ended"
+    case .retry, .retryDependents: "this job has not failed"
+    case .retryFailed: "no job has failed"
+    case .tagAll: "no job here"
+    case .kill: "this job is not running"
     case .zoom, .tag, .tagDependents: "no job here"
     case .untag: "nothing is tagged"
-    case .fold: "nothing is under it"
+    case .fold: "no row is under it"
     case .zoomIn, .zoomOut, .zoomAll: "that is for the timeline" + (model.keys.label(.timeline).map { ", \($0)" } ?? "")
     case .next, .previous: "nothing is found"
     case .nextPane: "there is one pane"
-    case .drain: "the run is over"
+    case .drain: "the run has ended"
     case .moreSlots: "no slot to add"
     case .fewerSlots: "one slot is the least"
-    case .raise, .lower: "only what has not started has a priority"
+    case .raise, .lower: "only a job that has not started has a priority"
     case .sortNext, .sortPrevious, .invert: "only the list is sorted"
     default: ""
     }

@@ -32,12 +32,14 @@ enum Action: String, CaseIterable {
   case palette
   case tag
   case tagDependents = "tag-dependents"
+  case tagAll = "tag-all"
   case untag
   case cancel
   case kill
   case pause
   case retry
   case retryDependents = "retry-dependents"
+  case retryFailed = "retry-failed"
   case raise
   case lower
   case moreSlots = "more-slots"

@@ -15,6 +15,8 @@ package final class TerminalDashboard {
   private let clock: any OperationClock
   private let options: DashboardOptions
 
+  package nonisolated let prompt = PromptFlag()
+
   private var model: Model
   private var frames = FrameSchedule()
   /// Events that have been delivered and are not folded yet.
@@ -76,6 +78,12 @@ package final class TerminalDashboard {
     end()
   }
 
+  /// Closes the open prompt, as Escape does.
+  package func closePrompt() {
+    guard model.prompt != nil else { return }
+    take(.input(.key(.escape)))
+  }
+
   // MARK: Messages
 
   private func receive(_ input: TerminalInput) {
@@ -110,6 +118,7 @@ package final class TerminalDashboard {
   private func take(_ message: Message) {
     guard isRunning else { return }
     let effects = Update.apply(message, to: &model, now: feed.elapsed)
+    prompt.set(model.prompt != nil)
     if case .facts = message {
       frames.wantFacts(at: feed.elapsed)
     } else {

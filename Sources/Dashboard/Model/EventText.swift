@@ -24,29 +24,33 @@ extension JobFact {
     case .jobProgress: "progress"
     case .jobLog(_, _, let line): line.text
     case .cancelRequested(_, let canceller, let isKill): "\(isKill ? "kill" : "cancel") asked for \(canceller.phrase)"
-    case .slotsChanged(let slots): Format.slots(slots) + " from now on"
+    case .slotsChanged(let slots): Format.slots(slots)
     case .priorityChanged(_, let priority): "priority \(priority.rawValue)"
-    case .drainChanged(let isDraining): isDraining ? "draining: nothing new starts" : "jobs start again"
+    case .drainChanged(let isDraining): isDraining ? "nothing new starts" : "jobs start again"
     case .stopRequested(let level, let canceller):
       (level == .kill ? "everything is killed " : "the run is stopped ") + canceller.phrase
-    case .runFinished(let summary): "the run is over: \(summary.succeeded) ok, \(summary.failed) failed"
+    case .runFinished(let summary): "the run has ended: \(summary.succeeded) ok, \(summary.failed) failed"
     }
   }
 
   private static func text(_ state: JobState, _ attempt: Int, _ pid: Int32?, _ run: Run) -> String {
     switch state {
     case .waiting: return "waits for its needs"
-    case .ready(.slot): return "ready, waits for a slot"
-    case .ready(.pool(let name)): return "ready, waits for pool \(name)"
+    case .ready(.slot): return "waits for a slot"
+    case .ready(.pool(let name)): return "waits for pool \(name)"
     case .executing:
-      return "executes" + (attempt > 1 ? ", attempt \(attempt)" : "") + (pid.map { ", pid \($0)" } ?? "")
-    case .paused(let started): return started ? "paused" : "held before its start"
+      return "running" + (attempt > 1 ? ", try \(attempt)" : "") + (pid.map { ", pid \($0)" } ?? "")
+    case .paused(let started): return started ? "paused" : "paused before its start"
     case .backingOff(_, let number, let limit, let failure):
-      return "\(failure.reason), retry \(number) of \(limit)"
-    case .succeeded(let upToDate): return upToDate ? "up to date" : "ok" + (attempt > 1 ? " at attempt \(attempt)" : "")
-    case .failed(let failure, let allowed): return "failed: \(failure.reason)" + (allowed ? ", allowed to fail" : "")
+      return "retry \(number) of \(limit), after \(failure.reason)"
+    case .succeeded(let upToDate):
+      return upToDate ? "up to date" : "ok" + (attempt > 1 ? ", after \(Format.tries(attempt))" : "")
+    case .failed(let failure, let allowed):
+      return failure.reason + (attempt > 1 ? ", after \(Format.tries(attempt))" : "")
+        + (allowed ? ", allowed to fail" : "")
     case .cancelled(let canceller): return "cancelled \(canceller.phrase)"
-    case .skipped(let cause): return "skipped because of \(run.jobs[cause.index].job.name)"
+    case .skipped(let cause):
+      return "skipped, \(run.jobs[cause.index].job.name) \(StateClass(run.jobs[cause.index].state).ending)"
     }
   }
 }

@@ -1,4 +1,5 @@
 import JobModel
+import Screen
 
 /// What the list needs to know of every job beyond the run's fold, updated with each event so that no frame walks the run.
 struct JobIndex {
@@ -6,6 +7,8 @@ struct JobIndex {
   private(set) var classes: [StateClass] = []
   /// The jobs with an attempt in progress, paused ones included, and the jobs that back off.
   private(set) var open: Set<JobID> = []
+  /// The jobs that the failure policy has cancelled.
+  private(set) var endedByPolicy: Set<JobID> = []
   private(set) var longestName = 0
   /// The number of jobs in each class, by its raw value.
   private(set) var counts = [Int](repeating: 0, count: StateClass.allCases.count)
@@ -31,7 +34,11 @@ struct JobIndex {
   init() {}
 
   init(_ run: Run) {
-    for id in run.ids { add(id, run) }
+    for id in run.ids {
+      add(id, run)
+      // What jobs took before, as if each end were reported now.
+      if classes[id.index] == .succeeded { measure(id, run) }
+    }
   }
 
   /// The number of these jobs in each class, by its raw value.
@@ -42,20 +49,20 @@ struct JobIndex {
   }
 
   mutating func add(_ id: JobID, _ run: Run) {
-    let state = StateClass(run.jobs[id.index].state)
+    let state = StateClass(run.jobs[id.index])
     classes.append(state)
     counts[Int(state.rawValue)] += 1
     parts.append(0)
-    longestName = max(longestName, run.jobs[id.index].job.name.utf8.count)
+    longestName = max(longestName, TextWidth.of(run.jobs[id.index].job.name))
     let kind = run.jobs[id.index].job.work.kind
     if Self.isPending(state) { kinds[kind, default: Kind()].pending += 1 }
     enter(id, run)
   }
 
-  /// Call after the run has applied the job's new state.
+  /// Call after the run has applied the job's new state or the request to end it.
   mutating func move(_ id: JobID, _ run: Run) {
     let old = classes[id.index]
-    let new = StateClass(run.jobs[id.index].state)
+    let new = StateClass(run.jobs[id.index])
     classes[id.index] = new
     counts[Int(old.rawValue)] -= 1
     counts[Int(new.rawValue)] += 1
@@ -63,10 +70,7 @@ struct JobIndex {
     let kind = run.jobs[id.index].job.work.kind
     let change = (Self.isPending(new) ? 1 : 0) - (Self.isPending(old) ? 1 : 0)
     if change != 0 { kinds[kind, default: Kind()].pending += change }
-    if new == .succeeded, let took = run.jobs[id.index].elapsed(at: run.time) {
-      kinds[kind, default: Kind()].ended += 1
-      kinds[kind, default: Kind()].time += took
-    }
+    if new == .succeeded, old != new { measure(id, run) }
   }
 
   /// Call after the run has applied the job's progress.
@@ -77,8 +81,20 @@ struct JobIndex {
     parts[id.index] = new
   }
 
+  private mutating func measure(_ id: JobID, _ run: Run) {
+    guard let took = run.jobs[id.index].elapsed(at: run.time) else { return }
+    let kind = run.jobs[id.index].job.work.kind
+    kinds[kind, default: Kind()].ended += 1
+    kinds[kind, default: Kind()].time += took
+  }
+
   private mutating func enter(_ id: JobID, _ run: Run) {
     if isOpen(id, run) { open.insert(id) } else { open.remove(id) }
+    if run.jobs[id.index].state == .cancelled(by: .policy) {
+      endedByPolicy.insert(id)
+    } else if !endedByPolicy.isEmpty {
+      endedByPolicy.remove(id)
+    }
     report(id, run)
   }
 
@@ -86,5 +102,7 @@ struct JobIndex {
     run.jobs[id.index].state.isActive || classes[id.index] == .backingOff
   }
 
-  private static func isPending(_ state: StateClass) -> Bool { !state.isTerminal && state != .executing }
+  private static func isPending(_ state: StateClass) -> Bool {
+    !state.isTerminal && state != .executing && state != .stopping
+  }
 }

@@ -13,6 +13,9 @@ enum SortColumn: String, CaseIterable {
 
   static let allCases: [SortColumn] = [.attention, .name, .progress, .rate, .time, .eta]
 
+  /// The column's name in `sorted by time left`.
+  var words: String { self == .eta ? "time left" : rawValue }
+
   /// Whether a job's place changes with its progress or as time passes.
   var movesWithTime: Bool { [.progress, .rate, .time, .eta].contains(self) }
 }
@@ -238,10 +241,10 @@ struct JobOrder {
     let since = run.jobs[job].since / .seconds(1)
     let place: Double =
       switch state.attention {
-      case 0, 2: since
-      case 1: (run.jobs[job].attempt?.startedAt ?? .zero) / .seconds(1)
-      case 3: Double(2 - run.jobs[job].job.priority.level)
-      case 4: 0
+      case 0, 1, 3: since
+      case 2: (run.jobs[job].attempt?.startedAt ?? .zero) / .seconds(1)
+      case 4: Double(2 - run.jobs[job].job.priority.level)
+      case 5: 0
       // The job that ended last comes first.
       default: 1e8 - since
       }

@@ -111,6 +111,20 @@ extension Model {
 
   // MARK: Targets
 
+  /// Whether a job of the run can be started again.
+  var canRetry: Bool { live.summary == nil && live.stopping == nil }
+
+  /// The failed jobs that were not allowed to fail and can be retried.
+  var failures: [JobID] { run.ids.filter { index.classes[$0.index].isBad && isAble($0, .retry) } }
+
+  /// Whether the screen names a job: in a row, or as the one on the whole screen.
+  func isOnScreen(_ id: JobID) -> Bool {
+    let list = Layout(self).list
+    // A zoomed job, or one whose log fills the screen.
+    guard page == .list, !list.isEmpty else { return id == cursor && (page == .zoom || !showsMerged) }
+    return (top..<max(top, min(top + list.height, rowCount))).contains { job(row: $0) == id }
+  }
+
   /// The jobs that an action is for: the tagged ones in their order in the graph, or the cursor's.
   var targets: [JobID] { tags.isEmpty ? cursor.map { [$0] } ?? [] : tags.sorted() }
 

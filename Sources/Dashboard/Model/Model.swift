@@ -33,7 +33,7 @@ struct Model {
     case palette(LineEditor, Int)
     /// Whether to quit while jobs run.
     case quit
-    /// Whether to end several jobs that have started.
+    /// Whether to perform an action on jobs of which some are not on the screen, or that ends several running jobs.
     case confirm(Action)
   }
 
@@ -100,7 +100,7 @@ struct Model {
   var keys: KeyMap { options.keys }
   var filter: JobFilter { filtered.filter }
   /// The name of the run in header and title.
-  var name: String { options.source ?? run.start?.name ?? "opdash" }
+  var name: String { run.start?.name ?? options.source ?? "opdash" }
   var record: JobRecord? { cursor.map { run.jobs[$0.index] } }
 
   // MARK: Time
@@ -112,8 +112,11 @@ struct Model {
   /// Whether the run changes no more unless a person retries a job.
   var isOver: Bool { live.summary != nil || live.isComplete }
 
-  /// The run's time in the header: it stops while nothing moves.
-  func elapsed(at now: Duration) -> Duration { isMoving ? max(now, run.time) : run.length }
+  /// The run's time in the header: it stops while nothing moves, and does not count the time from its end to a retry.
+  func elapsed(at now: Duration) -> Duration { isMoving ? run.elapsed(at: max(now, run.time)) : run.length }
+
+  /// The present on the clock of the run's events.
+  func present(at now: Duration) -> Duration { isMoving ? max(now, run.time) : run.isComplete ? run.lastEnd : run.time }
 
   /// The instant that is shown: of a frozen display, that of its freezing.
   func shownTime(_ now: Duration) -> Duration { isFrozen ? frozenAt : now }
@@ -121,10 +124,10 @@ struct Model {
   /// Whether the display changes as time passes.
   var isMoving: Bool { !isFrozen && run.summary == nil && (run.counts.executing > 0 || run.counts.backingOff > 0) }
 
-  /// The completed share of the run, from 0 to 1: ended jobs whole, open ones by their progress.
+  /// The share of the work that is done, from 0 to 1: jobs that ended well whole, open ones by their progress.
   var share: Double {
     guard !run.jobs.isEmpty else { return 0 }
-    return min(1, (Double(run.counts.done) + index.openShare) / Double(run.jobs.count))
+    return min(1, (Double(run.counts.succeeded + run.counts.allowed) + index.openShare) / Double(run.jobs.count))
   }
 
   /// Asks every executing job; with more than `Estimate.frequentLimit` of them, once a second.
@@ -167,7 +170,11 @@ struct Model {
       if order.sort.movesWithTime { order.note(id) }
     case .priorityChanged(let id, _):
       order.note(id)
-    case .runStarted, .cancelRequested, .slotsChanged, .drainChanged, .stopRequested, .runFinished:
+    case .cancelRequested(let id, _, _):
+      index.move(id, run)
+      order.note(id)
+      filtered.note(id)
+    case .runStarted, .slotsChanged, .drainChanged, .stopRequested, .runFinished:
       break
     }
   }

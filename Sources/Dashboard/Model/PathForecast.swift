@@ -74,17 +74,32 @@ struct PathForecast {
     let longest = chain.filter { !run.jobs[$0.job.index].state.isTerminal }
       .sorted { $0.executing > $1.executing }.prefix(savings).map(\.job)
     let isOnChain = Set(chain.map(\.job))
-    var beside: [(id: JobID, slack: Duration)] = []
-    for id in run.ids where !isOnChain.contains(id) {
-      if let slack = forecast.slack(id) { beside.append((id, slack)) }
-    }
-    beside.sort { $0.slack == $1.slack ? $0.id < $1.id : $0.slack < $1.slack }
+    let beside = leastSlack(forecast, run.ids.filter { !isOnChain.contains($0) })
     var rows = chain.map { link in
       let saving = longest.contains(link.job) ? forecast.saving(byHalving: link.job) : nil
       return Row(job: link.job, link: link, slack: forecast.slack(link.job), saving: saving)
     }
-    for other in beside.prefix(others) { rows.append(Row(job: other.id, slack: other.slack)) }
+    for other in beside { rows.append(Row(job: other.id, slack: other.slack)) }
     return rows
+  }
+
+  /// The jobs with the least slack; of a large graph only these are sorted.
+  private static func leastSlack(_ forecast: Forecast, _ ids: [JobID]) -> [(id: JobID, slack: Duration)] {
+    var least: [(id: JobID, slack: Duration)] = []
+    var limit: Duration?
+    func sortOut() {
+      least.sort { $0.slack == $1.slack ? $0.id < $1.id : $0.slack < $1.slack }
+      least.removeLast(max(0, least.count - others))
+    }
+    for id in ids {
+      guard let slack = forecast.slack(id), limit.map({ slack < $0 }) != false else { continue }
+      least.append((id, slack))
+      guard least.count == others * 2 else { continue }
+      sortOut()
+      limit = least.last?.slack
+    }
+    sortOut()
+    return least
   }
 
   private static func expected(_ work: JobWork, _ means: [String: Duration]) -> Duration? {

@@ -4,42 +4,65 @@ import Screen
 /// A line across the screen for urgent information; most of the time there is none.
 struct Banner {
   let text: String
+  /// Keys with their effects, which are never cut.
+  private let keys: [String]
   private let style: KeyPath<Theme, Style>
 
-  static func isShown(_ model: Model) -> Bool { model.isFrozen || model.isOver || model.live.stopping != nil }
+  static func isShown(_ model: Model) -> Bool {
+    model.isFrozen || model.isOver || model.live.stopping != nil || isClosed(model)
+  }
 
-  init(_ model: Model) {
+  /// Whether the failure policy lets only the executing jobs finish.
+  private static func isClosed(_ model: Model) -> Bool {
+    model.live.stopping == nil && !model.index.endedByPolicy.isEmpty && model.live.firstFailure != nil
+  }
+
+  init(_ model: Model, now: Duration) {
     let run = model.live
-    let quit = model.keys.label(.quit) ?? "Ctrl-C"
-    if run.summary == nil, !run.isComplete, let stopping = run.stopping {
+    let isEnding = run.summary == nil && !run.isComplete
+    func hint(_ words: String) -> [String] { [model.keys.hint(.quit, words)] }
+    if isEnding, let stopping = run.stopping {
       style = \.danger
       let who = Self.running(run, model)
+      let failure = stopping.by == .policy ? Self.failure(run).map { $0 + ". " } ?? "" : ""
       if stopping.level == .kill {
-        text = "Killing \(who)."
+        text = "\(failure)Killing \(who)"
+        keys = []
       } else {
-        switch stopping.by {
-        case .person: text = "Stopping; \(quit) again kills \(who)"
-        case .signal: text = "Stopping; a second Ctrl-C kills \(who)"
-        case .policy: text = "Stopping after a failure; \(quit) kills \(who)"
-        case .program: text = "Stopping; \(quit) again leaves \(who)"
-        }
+        let kill = Self.countdown(run, model, now)
+        text = "\(failure)Stopping \(who)" + (kill.map { ", killed in \($0)" } ?? "")
+        keys =
+          switch stopping.by {
+          case .signal: ["Ctrl-C kills now"]
+          case .program: hint("leaves")
+          case .person, .policy: hint("kills now")
+          }
       }
+    } else if isEnding, !model.isFrozen {
+      style = \.danger
+      text = "\(Self.failure(run) ?? "A job failed"). Nothing new starts, \(Self.running(run, model)) still running"
+      keys = []
     } else if model.isFrozen {
       style = \.warning
       let news = (model.behind?.nextSeq ?? 0) - model.run.nextSeq
-      let hint = model.keys.hint(.freeze, "shows it")
-      text =
-        "FROZEN at \(Format.steadyTime(model.run.time)); the run goes on (\(Format.count(news, "event"))). \(hint)"
+      text = "FROZEN at \(Format.time(model.run.time)), \(Format.count(news, "event")) since then"
+      keys = [model.keys.hint(.freeze, "shows the present")]
     } else {
-      style = run.counts.failed > run.counts.allowed ? \.danger : \.good
-      text = Self.ending(run, model.keys)
+      let hasFailed = run.counts.failed > run.counts.allowed
+      style = hasFailed ? \.danger : \.good
+      text = Self.ending(run)
+      let canRetry = Action.retryFailed.isEnabled(in: model)
+      keys = (canRetry ? [model.keys.hint(.retryFailed, "retries all failed")] : []) + hint("quits")
     }
   }
 
   func draw(_ frame: inout Frame, _ area: Rect, _ theme: Theme) {
     let style = theme[keyPath: style]
     frame.fill(area, style: style)
-    frame.put(theme.elision.end(text, to: area.width - 2), x: area.x + 1, y: area.y, style: style)
+    let right = keys.filter { !$0.isEmpty }.joined(separator: "  ")
+    frame.put(right, endingAt: area.maxX - 1, y: area.y, style: style)
+    let room = area.width - 2 - (right.isEmpty ? 0 : TextWidth.of(right) + 2)
+    frame.put(theme.elision.end(text, to: room), x: area.x + 1, y: area.y, style: style)
   }
 
   /// `3 jobs: fetch, build, api`.
@@ -56,18 +79,27 @@ struct Banner {
     return "\(count): \(names.joined(separator: ", "))\(more > 0 ? " and \(more) more" : "")"
   }
 
-  private static func ending(_ run: Run, _ keys: KeyMap) -> String {
+  /// `lint failed: exit 1`.
+  private static func failure(_ run: Run) -> String? {
+    guard let id = run.firstFailure, case .failed(let failure, _) = run.jobs[id.index].state else { return nil }
+    return "\(run.jobs[id.index].job.name) failed: \(failure.reason)"
+  }
+
+  /// The time until the last of the jobs that are being stopped is killed.
+  private static func countdown(_ run: Run, _ model: Model, _ now: Duration) -> String? {
+    model.index.open.compactMap { run.jobs[$0.index].killTime }.max().map { Format.countdown($0 - now) }
+  }
+
+  private static func ending(_ run: Run) -> String {
     let counts = run.counts
-    var parts = ["\(counts.succeeded) ok"]
-    if counts.failed > counts.allowed { parts.append("\(counts.failed - counts.allowed) failed") }
-    if counts.allowed > 0 { parts.append("\(counts.allowed) allowed to fail") }
-    if counts.skipped > 0 { parts.append("\(counts.skipped) skipped") }
-    if counts.cancelled > 0 { parts.append("\(counts.cancelled) cancelled") }
-    let left = run.jobs.count - counts.done
-    if left > 0 { parts.append("\(left) left") }
-    let canRetry = run.summary == nil && counts.failed + counts.cancelled > 0
-    let hints = [canRetry ? keys.hint(.retry, "retries") : "", keys.hint(.quit, "quits")].filter { !$0.isEmpty }
-    return
-      "Over after \(Format.steadyTime(run.length)): \(parts.joined(separator: ", ")). \(hints.joined(separator: ", "))"
+    var parts: [String] = []
+    func part(_ count: Int, _ words: String) { if count > 0 { parts.append("\(count) \(words)") } }
+    part(counts.failed - counts.allowed, "failed")
+    part(counts.skipped, "skipped")
+    part(counts.cancelled, "cancelled")
+    part(run.jobs.count - counts.done, "not run")
+    part(counts.allowed, "allowed to fail")
+    part(counts.succeeded, "ok")
+    return "Ended after \(Format.time(run.length)): \(parts.joined(separator: ", "))"
   }
 }

@@ -32,7 +32,7 @@ struct CommandPalette {
     for (offset, binding) in found.dropFirst(top).prefix(rows.height).enumerated() {
       let row = Rect(x: rows.x, y: rows.y + offset, width: rows.width, height: 1)
       drawRow(binding, &frame, row)
-      if top + offset == place { frame.restyle(row) { $0 = theme.cursor(focused: true) } }
+      if top + offset == place { theme.highlight(row, focused: true, &frame) }
     }
     if found.isEmpty { frame.put("no such action", x: rows.x + 1, y: rows.y, style: theme.dim) }
   }
@@ -58,6 +58,6 @@ struct CommandPalette {
     let room = row.width - TextWidth.of(keys) - 4
     frame.put(
       theme.elision.end(binding.help, to: max(4, room)), x: row.x + 1, y: row.y, style: isOn ? .plain : theme.dim)
-    frame.put(keys, endingAt: row.maxX - 1, y: row.y, style: isOn ? theme.key : theme.dim)
+    frame.put(keys, endingAt: row.maxX - 1, y: row.y, style: isOn ? Style(theme.accent.foreground, .bold) : theme.dim)
   }
 }

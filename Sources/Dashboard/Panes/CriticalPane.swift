@@ -16,17 +16,15 @@ struct CriticalPane {
       let area = Rect(x: layout.list.x, y: layout.list.y + offset, width: layout.list.width, height: 1)
       drawRow(row, &frame, area, fields)
       if model.top + offset == cursorRow {
-        frame.restyle(area) { $0 = theme.cursor(focused: model.focus == .list) }
+        theme.highlight(area, focused: model.focus == .list, &frame)
       }
     }
-    if rows.isEmpty { frame.put("nothing has run", x: layout.list.x + 3, y: layout.list.y, style: theme.dim) }
+    if rows.isEmpty { frame.put("no job has run", x: layout.list.x + 3, y: layout.list.y, style: theme.dim) }
     LastLine(model: model, theme: theme).draw(summary, &frame, layout.more, order: "")
   }
 
   private func drawTitles(_ frame: inout Frame, _ area: Rect, _ fields: CriticalColumns) {
-    let style = theme.bold.with(.underline)
-    frame.fill(area, style: style)
-    frame.put("S", x: area.x + 1, y: area.y, style: style)
+    let style = theme.dim
     frame.put("JOB", x: area.x + fields.name.x, y: area.y, style: style)
     if let share = fields.share { frame.put("SHARE", x: area.x + share.x, y: area.y, style: style) }
     let titles: [(String, ColumnSpan?)] = [
@@ -41,11 +39,13 @@ struct CriticalPane {
   private func drawRow(_ row: PathForecast.Row, _ frame: inout Frame, _ area: Rect, _ fields: CriticalColumns) {
     let state = model.index.classes[row.job.index]
     let (x, y) = (area.x, area.y)
-    if model.tags.contains(row.job) { frame.put(theme.pick("•", "*"), x: x, y: y, style: theme.bold) }
+    if model.tags.contains(row.job) { frame.put(theme.pick("•", "*"), x: x, y: y, style: theme.accent) }
     frame.put(theme.letter(state), x: x + 1, y: y, style: theme.style(state))
-    if row.link != nil { frame.put(theme.critical, x: x + 3, y: y, style: theme.key) }
-    let name = theme.elision.middle(model.run.jobs[row.job.index].job.name, to: fields.name.width)
-    frame.put(name, x: x + fields.name.x, y: y, style: row.link == nil ? .plain : theme.bold)
+    if row.link != nil { frame.put(theme.critical, x: x + 3, y: y, style: theme.accent) }
+    // Where nothing is drawn beside it, the name goes on.
+    let room = row.link == nil ? (fields.ends ?? fields.slack).x - 1 - fields.name.x : fields.name.width
+    let name = theme.elision.name(model.run.jobs[row.job.index].job.name, to: room)
+    frame.put(name, x: x + fields.name.x, y: y, style: row.link == nil ? theme.nameStyle(state) : theme.bold)
     // Times of jobs that have not ended are estimates.
     let guess = state.isTerminal ? "" : "~"
     func put(_ text: String, _ span: ColumnSpan?, _ style: Style = .plain) {

@@ -16,28 +16,27 @@ struct EventPane {
     for row in min(model.top, count)..<min(model.top + area.height, count) {
       let place = Rect(x: area.x, y: area.y + row - model.top, width: area.width, height: 1)
       drawRow(model.events[row], &frame, place, names)
-      if row == cursorRow { frame.restyle(place) { $0 = theme.cursor(focused: model.focus == .list) } }
+      if row == cursorRow { theme.highlight(place, focused: model.focus == .list, &frame) }
     }
     if count == 0 {
       frame.put(
-        model.filter.isEmpty ? "nothing has happened yet" : "no event matches", x: area.x + 3, y: area.y,
+        model.filter.isEmpty ? "no event yet" : "no event matches", x: area.x + 3, y: area.y,
         style: theme.dim)
     }
     let lost = model.events.lost
     let left = model.top > 0 ? "\(theme.pick("▴", "^")) \(model.top) above" : ""
     let older = lost > 0 && model.top == 0 ? "\(lost) older ones are not kept" : left
     LastLine(model: model, theme: theme).draw(
-      [TextSpan(older, theme.dim)], &frame, layout.more, order: model.events.follows ? "follow" : "")
+      [TextSpan(older, theme.dim)], &frame, layout.more, order: model.events.follows ? "following" : "")
   }
 
   private static let nameAt = 11
 
   private func drawTitles(_ frame: inout Frame, _ area: Rect, _ names: Int) {
-    let style = theme.bold.with(.underline)
-    frame.fill(area, style: style)
+    let style = theme.dim
     frame.put("   TIME", x: area.x, y: area.y, style: style)
-    frame.put("S JOB", x: area.x + Self.nameAt - 2, y: area.y, limit: area.width, style: style)
-    frame.put("EVENT", x: area.x + Self.nameAt + names + 1, y: area.y, style: style)
+    frame.put("JOB", x: area.x + Self.nameAt, y: area.y, limit: area.width, style: style)
+    frame.put("EVENT", x: area.x + Self.nameAt + names + Columns.gap, y: area.y, style: style)
   }
 
   private func drawRow(_ event: JobEvent, _ frame: inout Frame, _ area: Rect, _ names: Int) {
@@ -52,11 +51,14 @@ struct EventPane {
       frame.put(theme.pick("›", "*"), x: x + Self.nameAt - 2, y: y, style: theme.accent)
     }
     let name = job.map { model.run.jobs[$0.index].job.name } ?? ""
-    frame.put(
-      theme.elision.middle(name, to: names), x: x + Self.nameAt, y: y, style: isSelected ? theme.bold : .plain)
-    let at = Self.nameAt + names + 1
-    let style = state.map { $0.attention == 0 ? theme.style($0) : .plain } ?? theme.accent
     let text = JobText(event.fact.text(in: model.run)).plain
+    let at = Columns.split(
+      TextWidth.of(name), TextWidth.of(text), from: Self.nameAt, column: Self.nameAt + names + Columns.gap,
+      end: area.width - 1)
+    let room = at - Columns.gap - Self.nameAt
+    frame.put(
+      theme.elision.name(name, to: max(0, room)), x: x + Self.nameAt, y: y, style: isSelected ? theme.bold : .plain)
+    let style = state.map { theme.wordStyle($0) } ?? theme.accent
     frame.put(theme.elision.end(text, to: max(0, area.width - at - 1)), x: x + at, y: y, style: style)
   }
 }

@@ -8,7 +8,7 @@ struct Footer {
 
   func draw(_ frame: inout Frame, _ area: Rect) {
     switch model.prompt {
-    case .quit: drawQuestion(&frame, area)
+    case .quit: drawQuitQuestion(&frame, area)
     case .filter(let editor): drawLine(editor, &frame, area, hint: model.found)
     case .palette(let editor, _): drawLine(editor, &frame, area, hint: "", sign: ":")
     case .confirm(let action): drawConfirmation(action, &frame, area)
@@ -19,35 +19,51 @@ struct Footer {
     }
   }
 
-  private func drawQuestion(_ frame: inout Frame, _ area: Rect) {
+  // MARK: Questions
+
+  private func drawQuitQuestion(_ frame: inout Frame, _ area: Rect) {
     let count = model.live.counts.active
     let what = count > 0 ? "\(count == 1 ? "1 job is" : "\(count) jobs are") running." : "Jobs are waiting."
     // The key that asked also confirms, unless it means no.
     let key = model.keys.keys(of: .quit).first { ![.character("n"), .character("N"), .escape].contains($0) }
-    let yes = key.map { theme.names([$0]) } ?? "y"
-    let text = area.width < 60 ? "\(what) \(yes) quits, Esc stays" : "\(what)  \(yes) cancels and quits   Esc goes on"
-    drawWarning(text, &frame, area)
+    let yes = key.map { $0.name() } ?? "y"
+    drawQuestion(what, answers: "\(yes) cancels and quits  Esc stays", short: "\(yes) quits  Esc stays", &frame, area)
   }
 
   private func drawConfirmation(_ action: Action, _ frame: inout Frame, _ area: Rect) {
-    let active = model.targets.count { model.run.jobs[$0.index].state.isActive }
-    let word = action == .kill ? "Kill" : "Cancel"
-    let open = model.targets.count { !model.index.classes[$0.index].isTerminal }
-    let count = Format.count(action == .kill ? active : open, "job")
-    let running = action == .kill ? "" : ", \(active) running"
-    let text = "\(word) \(count)\(running)?" + (area.width < 60 ? " y, Esc" : "  y does it   Esc goes back")
-    drawWarning(text, &frame, area)
+    let jobs = Update.chosen(action, model)
+    let active = jobs.count { model.run.jobs[$0.index].state.isActive }
+    let verb = Update.verb(action, model)
+    let ending = action == .cancel || action == .kill
+    let note = ending && active > 0 && jobs.count > 1 ? ", \(active) running" : ""
+    let hidden = jobs.count { !model.isOnScreen($0) }
+    let place = hidden == 0 ? "" : hidden == jobs.count ? ", not on the screen" : ", \(hidden) not on the screen"
+    let answers = "y \(verb.lowercased())s  Esc goes back"
+    let room = area.width - TextWidth.of(verb + note + place + answers) - 6
+    let names = jobs.prefix(8).map { model.run.jobs[$0.index].job.name }
+    func named(_ count: Int) -> String {
+      names.prefix(count).joined(separator: ", ") + (jobs.count > count ? " and \(jobs.count - count) more" : "")
+    }
+    let who =
+      (1...max(1, names.count)).reversed().lazy.map(named).first { TextWidth.of($0) <= room }
+      ?? (jobs.count == 1 ? theme.elision.name(names.first ?? "", to: max(8, room)) : Format.count(jobs.count, "job"))
+    drawQuestion("\(verb) \(who)\(note)\(place)?", answers: answers, short: "y  Esc", &frame, area)
   }
 
-  private func drawWarning(_ text: String, _ frame: inout Frame, _ area: Rect) {
+  private func drawQuestion(
+    _ text: String, answers: String, short: String, _ frame: inout Frame, _ area: Rect
+  ) {
     frame.fill(area, style: theme.warning)
-    frame.put(theme.elision.end(text, to: area.width - 2), x: area.x + 1, y: area.y, style: theme.warning)
+    let right = TextWidth.of(text + answers) + 4 <= area.width ? answers : short
+    let room = max(4, area.width - 4 - TextWidth.of(right))
+    let used = frame.put(theme.elision.end(text, to: room), x: area.x + 1, y: area.y, style: theme.warning)
+    frame.put(right, x: area.x + 1 + used + 2, y: area.y, limit: area.width - used - 3, style: theme.warning)
   }
 
   private func drawLine(
     _ editor: LineEditor, _ frame: inout Frame, _ area: Rect, hint: String, sign: String = "/"
   ) {
-    let keys = sign == ":" ? "Enter does it  Esc goes back" : "Enter keeps  Esc clears"
+    let keys = sign == ":" ? "Enter runs it  Esc back" : "Enter keeps  Esc clears"
     let right = area.width >= 60 ? "\(hint)   \(keys)" : hint
     let room = max(4, area.width - 4 - right.count)
     var text = editor.text
@@ -58,46 +74,64 @@ struct Footer {
     frame.cursor = (area.x + 2 + used, area.y)
   }
 
+  // MARK: Keys
+
   private func drawKeys(_ frame: inout Frame, _ area: Rect) {
-    var end = area.maxX - 1
     if let notice = model.notice {
-      // A long notice gets the whole line: it may end in a path.
-      let isLong = TextWidth.of(notice.text) > area.width * 2 / 3
-      let text = isLong ? theme.elision.middle(notice.text, to: area.width - 2) : notice.text
-      frame.put(text, endingAt: end, y: area.y, style: theme.bold)
-      end -= TextWidth.of(text) + 3
+      frame.put(notice.text(in: area.width), endingAt: area.maxX - 1, y: area.y, style: theme.bold)
     }
-    var x = area.x + 1
-    for hint in hints(room: end - x) {
-      x += frame.put(hint.key, x: x, y: area.y, style: theme.key) + 1
-      x += frame.put(hint.word, x: x, y: area.y, style: theme.dim) + 2
+    for hint in Self.hints(model, width: area.width) {
+      frame.put([theme.chip(hint.key), TextSpan(hint.word, theme.dim)], x: area.x + hint.x, y: area.y)
     }
   }
 
-  private struct Hint {
+  /// A key of the bottom line, its word and the cells that they take.
+  struct Hint {
     let action: Action
     let key: String
     let word: String
+    var x = 0
 
-    var width: Int { TextWidth.of(key) + 1 + TextWidth.of(word) + 2 }
+    /// With a blank before and after the key, and two after the word.
+    var width: Int { TextWidth.of(key) + 2 + TextWidth.of(word) + 2 }
     var isAlwaysShown: Bool { action == .help || action == .quit }
   }
 
-  /// The keys that fit, in the order of the key map; help and quit always do.
-  private func hints(room: Int) -> [Hint] {
+  /// The keys that fit beside the notice, in the order of the key map; help and quit come before the others.
+  ///
+  /// Clicks are looked up here.
+  static func hints(_ model: Model, width: Int) -> [Hint] {
+    let room = width + 1 - (model.notice.map { TextWidth.of($0.text(in: width)) + 3 } ?? 0)
     let all = model.keys.bindings.compactMap { binding -> Hint? in
       let action = binding.action
-      guard let key = binding.keys.first, let word = action.word(in: model), action.isEnabled(in: model) else {
+      guard let key = model.keys.label(action), let word = action.word(in: model), action.isEnabled(in: model) else {
         return nil
       }
-      return Hint(action: action, key: theme.names([key]), word: word)
+      return Hint(action: action, key: key, word: word)
     }
-    var left = room + 2 - all.filter(\.isAlwaysShown).reduce(0) { $0 + $1.width }
-    return all.filter { hint in
-      if hint.isAlwaysShown { return hint.width <= room + 2 }
-      guard hint.width <= left else { return false }
-      left -= hint.width
-      return true
+    var kept = room
+    var left = room - all.filter(\.isAlwaysShown).reduce(0) { $0 + $1.width }
+    var x = 0
+    return all.compactMap { hint in
+      if hint.isAlwaysShown {
+        guard hint.width <= kept else { return nil }
+        kept -= hint.width
+      } else {
+        guard hint.width <= left else { return nil }
+        left -= hint.width
+      }
+      var hint = hint
+      hint.x = x
+      x += hint.width
+      return hint
     }
+  }
+}
+
+extension Model.Notice {
+  /// A long notice gets the whole line: it may end in a path.
+  func text(in width: Int) -> String {
+    let isLong = TextWidth.of(text) > width * 2 / 3
+    return isLong ? Elision(isASCII: true).middle(text, to: width - 2) : text
   }
 }

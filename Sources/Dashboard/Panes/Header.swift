@@ -12,104 +12,138 @@ struct Header {
     let run = model.run
     let counts = run.counts
     if run.isComplete || run.summary != nil {
-      if counts.failed > counts.allowed { return "FAIL" }
-      return run.stopping != nil ? "STOPPED" : "DONE"
+      if counts.failed > counts.allowed { return "FAILED" }
+      return run.stopping != nil || counts.cancelled > 0 ? "STOPPED" : "DONE"
     }
-    if run.stopping != nil || model.quits > 0 { return "STOP" }
-    if run.isDraining { return "DRAIN" }
+    if run.stopping != nil || model.quits > 0 { return "STOPPING" }
+    if run.isDraining { return "DRAINING" }
     if counts.paused > 0, counts.executing == 0, counts.ready == 0, counts.backingOff == 0 { return "PAUSED" }
     return "RUN"
   }
 
   func draw(_ frame: inout Frame, _ area: Rect) {
     drawCounts(&frame, area)
+    guard area.height > 1 else { return }
     drawShares(&frame, Rect(x: area.x, y: area.y + 1, width: area.width, height: 1))
   }
 
+  /// A part of the first line, in shorter and shorter forms; the last may be empty.
+  private struct Item {
+    /// The item with the least worth is shortened first.
+    var worth: Int
+    var forms: [[TextSpan]]
+    var isRight = true
+    var spans: [TextSpan] { forms.first ?? [] }
+  }
+
   private func drawCounts(_ frame: inout Frame, _ area: Rect) {
+    var items = left + right
+    func width() -> Int { items.reduce(0) { $0 + ($1.spans.isEmpty ? 0 : $1.spans.width + 2) } }
+    let isSmall = area.width < Layout.fullWidth
+    while width() > area.width + (isSmall ? 1 : 0),
+      let least = items.indices.filter({ !items[$0].spans.isEmpty }).min(by: { items[$0].worth < items[$1].worth })
+    {
+      items[least].forms.removeFirst()
+      // A shorter form is worth as much as what is left out next.
+      items[least].worth += 3
+    }
+    var x = area.x + 1
+    for item in items where !item.isRight && !item.spans.isEmpty { x += frame.put(item.spans, x: x, y: area.y) + 2 }
+    let rest = items.filter { $0.isRight && !$0.spans.isEmpty }
+    var at = max(x, area.maxX + 1 - rest.reduce(0) { $0 + $1.spans.width + 2 })
+    // On a small screen the counts follow the state.
+    if isSmall { at = x }
+    for item in rest { at += frame.put(item.spans, x: at, y: area.y) + 2 }
+  }
+
+  private var left: [Item] {
+    let word = Self.word(model)
+    let name = [40, 24, 12].map { [TextSpan(theme.elision.name(model.name, to: $0), theme.bold)] }
+    var items = [
+      Item(worth: 5, forms: name + [[]], isRight: false),
+      Item(worth: 99, forms: [[TextSpan(" \(word) ", badge(word))]], isRight: false),
+      Item(worth: 9, forms: [[TextSpan(Format.time(model.elapsed(at: now)), theme.bold)], []], isRight: false),
+    ]
+    if let estimate = model.estimate {
+      let time = Format.time(estimate.remaining)
+      let sign = estimate.isRough ? "~" : ""
+      let forms = [estimate.isRough ? "about \(time) left" : "\(time) left", "\(sign)\(time) left", "\(sign)\(time)"]
+      items.append(Item(worth: 4, forms: forms.map { [TextSpan($0, theme.dim)] } + [[]], isRight: false))
+    }
+    return items
+  }
+
+  private var right: [Item] {
     let run = model.run
     let counts = run.counts
-    let slots = "slots \(counts.active)/\(Run.slotsText(run.slots))"
-    let room = area.width - 2 - slots.count - 2
-    // The item with the least worth is left out first.
-    var items: [(worth: Int, spans: [TextSpan])] = []
-    func item(_ worth: Int, _ spans: TextSpan...) { items.append((worth, spans)) }
-    let word = Self.word(model)
-    item(9, TextSpan(" \(word) ", badge(word)))
-    item(8, TextSpan(Format.steadyTime(model.elapsed(at: now)), theme.bold))
-    if let estimate = model.estimate {
-      item(
-        4, TextSpan("ETA ", theme.dim), TextSpan((estimate.isRough ? "~" : "") + Format.steadyTime(estimate.remaining)))
-    } else if !model.isOver, model.isMoving {
-      item(4, TextSpan("ETA ", theme.dim), TextSpan("?"))
+    func number(_ count: Int, _ word: String, _ style: Style, short: String? = nil) -> [[TextSpan]] {
+      [word, short].compactMap(\.self).map { [TextSpan("\(count)", style), TextSpan(" \($0)", theme.dim)] }
     }
-    item(7, TextSpan("done ", theme.dim), TextSpan("\(counts.done)", theme.bold), TextSpan("/\(run.jobs.count)"))
-    if !model.isOver { item(5, TextSpan("run ", theme.dim), TextSpan("\(counts.executing)", theme.style(.executing))) }
-    let waits = counts.waiting + counts.ready
-    if waits > 0 { item(3, TextSpan("wait ", theme.dim), TextSpan("\(waits)")) }
-    let held = counts.paused + counts.backingOff
-    if held > 0 { item(2, TextSpan("held ", theme.dim), TextSpan("\(held)", theme.held)) }
-    if counts.failed > counts.allowed { item(6, TextSpan("FAIL \(counts.failed - counts.allowed)", theme.bad)) }
-    let left = counts.skipped + counts.cancelled
-    if left > 0 { item(1, TextSpan("left out ", theme.dim), TextSpan("\(left)")) }
-
-    func width() -> Int { items.reduce(0) { $0 + $1.spans.width + 2 } - 2 }
-    while width() + 2 + min(TextWidth.of(model.name), 12) > room,
-      let least = items.indices.min(by: { items[$0].worth < items[$1].worth }),
-      items[least].worth < 7
-    {
-      items.remove(at: least)
+    let all = "\(run.jobs.count)"
+    let done = TextSpan("\(counts.done)", theme.bold)
+    var items = [
+      Item(
+        worth: 6,
+        forms: [
+          [done, TextSpan(" of \(all) done", theme.dim)], [done, TextSpan("/\(all) done", theme.dim)],
+          [done, TextSpan("/\(all)", theme.dim)],
+        ])
+    ]
+    func inClass(_ state: StateClass) -> Int { model.index.counts[Int(state.rawValue)] }
+    if inClass(.executing) > 0 {
+      let forms = number(inClass(.executing), "running", theme.style(.executing), short: "run")
+      items.append(Item(worth: 7, forms: forms + [[]]))
     }
-    let name = theme.elision.middle(model.name, to: max(8, min(30, room - width() - 2)))
-    var x = 1 + frame.put(name, x: 1, y: area.y, style: theme.bold) + 2
-    for item in items { x += frame.put(item.spans, x: x, y: area.y, limit: area.width - x) + 2 }
-    guard x + slots.count < area.width else { return }
-    frame.put(
-      [
-        TextSpan("slots ", theme.dim), TextSpan("\(counts.active)"),
-        TextSpan("/\(Run.slotsText(run.slots))", theme.dim),
-      ],
-      x: area.width - 1 - slots.count, y: area.y)
+    let stopping = inClass(.stopping)
+    if stopping > 0 { items.append(Item(worth: 3, forms: number(stopping, "stopping", theme.held) + [[]])) }
+    let failed = counts.failed - counts.allowed
+    if failed > 0 { items.append(Item(worth: 12, forms: number(failed, "failed", theme.bad))) }
+    if counts.paused > 0 { items.append(Item(worth: 2, forms: number(counts.paused, "paused", theme.held) + [[]])) }
+    if counts.backingOff > 0 {
+      items.append(Item(worth: 2, forms: number(counts.backingOff, "retrying", theme.style(.backingOff)) + [[]]))
+    }
+    let waiting = counts.waiting + counts.ready
+    if waiting > 0 { items.append(Item(worth: 1, forms: number(waiting, "waiting", .plain) + [[]])) }
+    if counts.skipped > 0 { items.append(Item(worth: 1, forms: number(counts.skipped, "skipped", .plain) + [[]])) }
+    if counts.cancelled > 0 {
+      items.append(Item(worth: 1, forms: number(counts.cancelled, "cancelled", .plain) + [[]]))
+    }
+    let slots = "\(counts.active)/\(Run.slotsText(run.slots))"
+    items.append(
+      Item(worth: 3, forms: [[TextSpan("slots ", theme.dim), TextSpan(slots)], [TextSpan(slots)], []]))
+    return items
   }
 
   private func badge(_ word: String) -> Style {
     switch word {
     case "RUN": theme.calm
-    case "FAIL": theme.danger
+    case "FAILED": theme.danger
     case "DONE": theme.good
     default: theme.warning
     }
   }
 
-  /// Draws one bar with a share for each group of states.
+  /// Draws one bar: the work that is done, what failed, and what the open jobs have done.
   private func drawShares(_ frame: inout Frame, _ area: Rect) {
     let total = model.run.jobs.count
     let percent = total == 0 ? "" : Format.percent(model.share)
     // The bar keeps its width when the chain gets shorter.
     let room = (area.width - 2 - 6) * 2 / 5
     let chain = criticalChain(room: room)
-    let width = area.width - 2 - 6 - (chain.isEmpty ? 0 : room + 2)
+    let width = area.width - 2 - 5 - (chain.isEmpty ? 0 : room + 2)
     guard total > 0, width > 3 else { return }
     let counts = model.run.counts
-    let ok = counts.succeeded + counts.allowed
-    let failed = counts.failed - counts.allowed
-    let left = counts.skipped + counts.cancelled
-    let parts: [(count: Int, sign: String, style: Style)] = [
-      (ok, theme.pick("■", "#"), theme.style(.succeeded)),
-      (counts.executing, theme.letter(.executing), theme.style(.executing)),
-      (counts.paused + counts.backingOff, theme.letter(.paused), theme.held),
-      (failed, theme.letter(.failed), theme.bad),
-      (left, theme.letter(.skipped), theme.dim),
+    func share(_ count: Int) -> Double { Double(count) / Double(total) }
+    let parts = [
+      Bar.Part(share: share(counts.succeeded + counts.allowed), sign: "#", style: theme.style(.succeeded)),
+      Bar.Part(share: share(counts.failed - counts.allowed), sign: "!", line: "╳", style: theme.bad),
+      Bar.Part(share: model.index.openShare / Double(total), sign: "=", line: "╍", style: theme.style(.executing)),
     ]
-    let cells = Self.cells(parts.map(\.count), of: total, width: width)
-    let rest = width - cells.reduce(0, +)
-    let spans = zip(parts, cells).map { TextSpan(String(repeating: $0.sign, count: $1), $0.style) }
-    frame.put(
-      spans + [TextSpan(String(repeating: theme.letter(.waiting), count: rest), theme.dim)], x: 1, y: area.y)
-    frame.put(percent, endingAt: area.x + 1 + width + 6, y: area.y, style: theme.bold)
+    frame.put(Bar(theme: theme).stacked(parts, width: width), x: area.x + 1, y: area.y)
+    frame.put(percent, endingAt: area.x + 1 + width + 5, y: area.y, style: theme.bold)
     guard !chain.isEmpty else { return }
     frame.put(
-      [TextSpan(Self.chainLabel, theme.dim), TextSpan(chain, theme.accent)], x: area.x + 1 + width + 6 + 2, y: area.y)
+      [TextSpan(Self.chainLabel, theme.dim), TextSpan(chain, theme.accent)], x: area.x + 1 + width + 5 + 2, y: area.y)
   }
 
   private static let chainLabel = "critical "
@@ -119,22 +153,6 @@ struct Header {
     guard room >= 24, !model.isOver, let links = model.path.forecast?.chain, links.count > 1 else { return "" }
     let names = links.map(\.job).filter { !model.index.classes[$0.index].isTerminal }
       .map { model.run.jobs[$0.index].job.name }
-    return theme.elision.end(names.joined(separator: theme.pick("›", ">")), to: room - Self.chainLabel.count)
-  }
-
-  /// Shares of a bar in whole cells: each count above zero gets a cell if there is one, and the sum fits into the bar.
-  static func cells(_ counts: [Int], of total: Int, width: Int) -> [Int] {
-    var cells: [Int] = []
-    var counted = 0
-    var used = 0
-    for count in counts {
-      counted += count
-      let end = counted * width / max(1, total)
-      var share = max(0, end - used)
-      if count > 0, share == 0, used < width { share = 1 }
-      cells.append(share)
-      used += share
-    }
-    return cells
+    return theme.elision.end(names.joined(separator: theme.pick(" › ", " > ")), to: room - Self.chainLabel.count)
   }
 }

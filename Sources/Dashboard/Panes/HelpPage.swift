@@ -22,48 +22,114 @@ struct HelpPage {
     lines(Theme(ScreenTraits(isASCII: true, palette: .none)), model.keys, width: model.size.width).count
   }
 
-  private static func lines(_ theme: Theme, _ keys: KeyMap, width: Int) -> [[TextSpan]] {
-    // Key names differ in width between ASCII and Unicode; the ASCII ones are measured, so that both have one height.
-    let namesWidth = keys.bindings.map { binding in binding.keys.map { $0.name() }.joined(separator: " ").count }
-    let indent = min(20, max(10, (namesWidth.max() ?? 0) + 1))
-    func block(_ title: String, _ rows: [(sign: TextSpan, text: String)]) -> [[TextSpan]] {
-      [[TextSpan(title, theme.bold)]] + rows.map { [$0.sign, .blanks(indent - $0.sign.width), TextSpan($0.text)] }
-    }
-    func key(_ text: String) -> TextSpan { TextSpan(text.padding(to: indent), theme.key) }
-    let blocks =
-      Binding.Section.allCases.map { section in
-        let bindings = keys.bindings.filter { $0.section == section }
-        return block(
-          section.rawValue,
-          bindings.map { (key(theme.elision.end(theme.names($0.keys), to: indent - 1)), $0.help) })
-      } + [
-        block(
-          "Words of a filter",
-          [
-            (key("text"), "name holds it"), (key("state:"), "failed, ready, ok ..."),
-            (key("kind:"), "shell, download ..."), (key("!word"), "not that"),
-          ]),
-        block("Letters", StateClass.allCases.map { (TextSpan(theme.letter($0), theme.style($0)), $0.word) }),
-        block(
-          "Marks of the log",
-          [
-            (TextSpan(theme.stderrMark, theme.held), "a line of stderr"),
-            (TextSpan(theme.noteMark, theme.accent), "said by opdash"),
-          ]),
+  /// The lines of a section; keys of actions that belong together share one.
+  static let groups: [(section: Binding.Section, lines: [(actions: [Action], text: String)])] = [
+    (
+      .moving,
+      [
+        ([.up, .down], "up, down"), ([.pageUp, .pageDown, .halfUp, .halfDown], "a page, half"),
+        ([.first, .last], "to the first, the last"), ([.left, .right], "scroll, time, a branch"),
+        ([.zoom, .back, .nextPane], "one job; back; pane"),
       ]
-    // Two columns where they fit, with half of the blocks each.
-    let columnWidth = blocks.joined().map(\.width).max() ?? 0
-    guard width >= columnWidth * 2 + 3 else { return Array(blocks.joined(separator: [[]])) }
-    let total = blocks.reduce(0) { $0 + $1.count + 1 }
-    var left: [[TextSpan]] = []
-    var right: [[TextSpan]] = []
-    for block in blocks {
-      if right.isEmpty, left.count + block.count / 2 <= total / 2 {
-        left += (left.isEmpty ? [] : [[]]) + block
-      } else {
-        right += (right.isEmpty ? [] : [[]]) + block
-      }
+    ),
+    (
+      .showing,
+      [
+        ([.list, .tree, .timeline, .critical, .events], "list tree time path events"),
+        ([.treeOrList], "tree or list"), ([.filter], "filter, or search the log"),
+        ([.sortPrevious, .sortNext, .invert], "sort column; invert"),
+        ([.fold], "show or hide rows below"), ([.zoomIn, .zoomOut, .zoomAll], "timeline: in, out, all"),
+        ([.freeze, .mouse], "freeze; mouse on or off"), ([.help, .palette, .redraw], "help; any action; redraw"),
+      ]
+    ),
+    (
+      .acting,
+      [
+        ([.tag, .tagDependents, .tagAll, .untag], "tag; dependents; all; none"),
+        ([.cancel, .kill], "cancel; kill, no grace"), ([.pause], "pause or resume"),
+        ([.retry, .retryDependents], "retry; with dependents"), ([.lower, .raise], "priority down, up"),
+      ]
+    ),
+    (
+      .running,
+      [
+        ([.retryFailed], "retry all failed jobs"), ([.fewerSlots, .moreSlots], "a slot fewer, more"),
+        ([.drain], "drain: start nothing new"), ([.quit], "quit; asks while jobs run"),
+      ]
+    ),
+    (
+      .logging,
+      [
+        ([.log, .merged], "log pane; of many jobs"), ([.next, .previous], "next, previous match"),
+        ([.copy, .range, .copyAll, .copyPath], "copy line; mark; all; path"),
+        ([.follow, .wrap, .times, .firstError], "follow; wrap; times; error"),
+      ]
+    ),
+  ]
+
+  private static func lines(_ theme: Theme, _ keys: KeyMap, width: Int) -> [[TextSpan]] {
+    let isWide = width >= 78
+    let column = isWide ? (width - 4) / 2 : width - 2
+    let blocks = groups.map { group in
+      [[TextSpan(group.section.rawValue, theme.accent.with(.bold))]]
+        + group.lines.map { line(keysText($0.actions, keys), $0.text, theme, width: column) }
     }
-    return left.beside(right, at: columnWidth + 2)
+    let table = isWide ? columns(blocks, at: column + 2) : Array(blocks.joined(separator: [[]]))
+    return table + [[]] + marks(theme, width: width - 2)
+  }
+
+  /// All keys of the actions; of many, the first of each.
+  private static func keysText(_ actions: [Action], _ keys: KeyMap) -> String {
+    let all = actions.map { keys.keys(of: $0).map { $0.name() } }
+    let text = all.joined().joined(separator: " ")
+    return text.count <= keysWidth - 2 ? text : all.compactMap(\.first).joined(separator: " ")
+  }
+
+  private static let keysWidth = 12
+
+  private static func line(_ keys: String, _ text: String, _ theme: Theme, width: Int) -> [TextSpan] {
+    let names = keys.padding(to: keysWidth - 1)
+    return [TextSpan(names + " ", Style(theme.accent.foreground, .bold)), TextSpan(text)].fitted(
+      to: width, theme.elision)
+  }
+
+  /// The blocks in two columns of about the same height.
+  private static func columns(_ blocks: [[[TextSpan]]], at x: Int) -> [[TextSpan]] {
+    let total = blocks.reduce(0) { $0 + $1.count }
+    var (left, right): ([[TextSpan]], [[TextSpan]]) = ([], [])
+    for block in blocks {
+      if right.isEmpty, left.count + block.count / 2 < (total + 1) / 2 { left += block } else { right += block }
+    }
+    return left.beside(right, at: x)
+  }
+
+  /// Every mark of the screen and the words of a filter, as many on a line as fit.
+  private static func marks(_ theme: Theme, width: Int) -> [[TextSpan]] {
+    let states = StateClass.allCases.map { [TextSpan(theme.letter($0), theme.style($0)), TextSpan(" " + $0.word)] }
+    let signs: [(String, Style, String)] = [
+      (theme.critical, theme.accent, "critical"), (theme.pick("•", "*"), theme.accent, "tagged"),
+      (theme.pick("▸", "+"), theme.dim, "rows below"), (theme.pick("↑", "^"), theme.accent, "see above"),
+      (theme.pick("×2", "x2"), theme.accent, "needed by 2"), (theme.stderrMark, theme.held, "stderr"),
+      (theme.noteMark, theme.accent, "from opdash"), ("~", theme.dim, "estimated"),
+    ]
+    let marks = signs.map { [TextSpan($0.0, $0.1), TextSpan(" " + $0.2)] }
+    let filters = ["text", "state:failed", "kind:shell", "!word"].map { [TextSpan($0, theme.accent)] }
+    return flow("Jobs", states, theme, width) + flow("Marks", marks, theme, width)
+      + flow("Filter", filters, theme, width)
+  }
+
+  private static func flow(
+    _ title: String, _ items: [[TextSpan]], _ theme: Theme, _ width: Int
+  ) -> [[TextSpan]] {
+    var lines: [[TextSpan]] = []
+    var line = [TextSpan(title.padding(to: 8), theme.accent.with(.bold))]
+    for item in items {
+      if line.width + item.width > width, line.count > 1 {
+        lines.append(line)
+        line = [.blanks(8)]
+      }
+      line += item + [.blanks(2)]
+    }
+    return lines + [line]
   }
 }

@@ -29,35 +29,23 @@ struct JobList {
       guard let id = model.job(row: row) else { continue }
       let place = Rect(x: area.x, y: area.y + row - shown.lowerBound, width: area.width, height: 1)
       drawRow(id, &frame, place, name: name(id, row: row))
-      if row == cursorRow { highlight(&frame, place) }
+      if row == cursorRow { theme.highlight(place, focused: model.focus == .list, &frame) }
     }
     if model.rowCount == 0 { drawNothing(&frame, area) }
     drawMore(&frame, layout.more, below: shown.upperBound)
   }
 
   private func drawTitles(_ frame: inout Frame, _ area: Rect) {
-    let style = theme.bold.with(.underline)
-    frame.fill(area, style: style)
-    func title(_ word: String, _ sort: SortColumn, _ span: ColumnSpan?, right: Bool) {
-      guard let span else { return }
-      var text = word
+    func title(_ word: String, _ sort: SortColumn, at x: Int) {
       let isSorted = model.panel == .list && model.order.sort == sort
-      if isSorted {
-        text += model.order.isInverted ? theme.pick("▴", "^") : theme.pick("▾", "v")
-      }
-      let x = area.x + (right ? span.end - TextWidth.of(text) : span.x)
-      frame.put(
-        text, x: x, y: area.y, limit: span.width, style: isSorted ? theme.key.with(.underline) : style)
+      let sign = model.order.isInverted ? theme.pick("▴", "^") : theme.pick("▾", "v")
+      let style = isSorted ? theme.accent : theme.dim
+      frame.put(isSorted ? word + sign : word, x: area.x + x, y: area.y, limit: area.width - x, style: style)
     }
-    frame.put("S", x: area.x + Columns.state, y: area.y, style: style)
-    title("JOB", .name, columns.name, right: false)
-    title("PROGRESS", .progress, columns.progress, right: false)
-    title("RATE", .rate, columns.rate, right: true)
-    title("TIME", .time, columns.time, right: true)
-    title("ETA", .eta, columns.eta, right: true)
-    if let why = columns.why {
-      frame.put("WHY", x: area.x + why.x, y: area.y, limit: why.width, style: style)
-    }
+    title("JOB", .name, at: Columns.name)
+    title("STATUS", .progress, at: columns.status)
+    if let time = columns.time { title("TIME", .time, at: time - 4) }
+    if let left = columns.left { title("LEFT", .eta, at: left - 4) }
   }
 
   private func drawNothing(_ frame: inout Frame, _ area: Rect) {
@@ -113,113 +101,120 @@ struct JobList {
   private func drawRow(_ id: JobID, _ frame: inout Frame, _ area: Rect, name: Name) {
     let record = model.run.jobs[id.index]
     let state = model.index.classes[id.index]
-    let style = theme.style(state)
-    let secondary = name.isRepeat || (state.isTerminal && state.attention == 5) ? theme.dim : .plain
     let (x, y) = (area.x, area.y)
-    if model.tags.contains(id) { frame.put(theme.pick("•", "*"), x: x, y: y, style: theme.bold) }
-    frame.put(theme.letter(state), x: x + Columns.state, y: y, style: style)
-    let nameStyle = name.isRepeat || !(state == .executing || state.attention == 0) ? secondary : theme.bold
-    let room = columns.name.width - TextWidth.of(name.tail)
+    if model.tags.contains(id) { frame.put(theme.pick("•", "*"), x: x, y: y, style: theme.accent) }
+    frame.put(theme.letter(state), x: x + Columns.state, y: y, style: theme.style(state))
+    // The row that it refers to shows the state.
+    let times = name.isRepeat ? Times() : times(record, state)
+    let end = drawTimes(times, &frame, area)
+    let mark = model.path.isCritical(id) && !state.isTerminal ? " " + theme.critical : ""
+    let tail = name.tail + mark
+    let status = name.isRepeat ? [] : status(id, record, state, room: .max, hint: nil)
+    let skipped = model.panel == .list ? model.order.skipped[id]?.count ?? 0 : 0
+    let wanted = TextWidth.of(name.lead) + TextWidth.of(record.job.name) + TextWidth.of(tail)
+    let at = Columns.split(
+      wanted, state == .executing ? Self.leastProgress : status.width + (skipped > 0 ? 4 : 0), from: Columns.name,
+      column: columns.status,
+      end: end)
+    let room = at - Columns.gap - Columns.name - TextWidth.of(tail)
     // A legible name has precedence over the lines.
     let lead = Elision.suffix(name.lead, max(0, room - min(TextWidth.of(record.job.name), room * 2 / 3)))
-    let text = theme.elision.middle(record.job.name, to: max(1, room - TextWidth.of(lead)))
+    let text = theme.elision.name(record.job.name, to: max(1, room - TextWidth.of(lead)))
+    let style = name.isRepeat ? theme.dim : theme.nameStyle(state)
     frame.put(
-      [TextSpan(lead, theme.rule), TextSpan(text, nameStyle), TextSpan(name.tail, theme.accent)], x: x + columns.name.x,
-      y: y,
-      limit: columns.name.width)
-    // The row that it refers to shows the state.
-    if name.isRepeat { return }
-    if state == .executing {
-      drawProgress(id, record, &frame, area)
-    } else {
-      drawStanding(id, record, state, &frame, area)
+      [TextSpan(lead, theme.rule), TextSpan(text, style), TextSpan(tail, theme.accent)], x: x + Columns.name, y: y,
+      limit: at - 1 - Columns.name)
+    if state == .executing, !name.isRepeat {
+      drawProgress(record, &frame, x: x + at, y: y, width: end - at)
+    } else if !status.isEmpty {
+      // Again, for the room that there is.
+      let fitting = self.status(id, record, state, room: end - at, hint: skipped).fitted(to: end - at, theme.elision)
+      frame.put(fitting, x: x + at, y: y)
     }
-    guard let time = columns.time, let elapsed = shownTime(record) else { return }
-    frame.put(Format.time(elapsed), endingAt: area.x + time.end, y: area.y, style: secondary)
   }
 
-  /// The time of the executing or last attempt; nil for a job that waits.
-  private func shownTime(_ record: JobRecord) -> Duration? {
+  // MARK: Times
+
+  private struct Times {
+    var time: String?
+    var left: String?
+  }
+
+  /// The time of the executing or last attempt, and the time left; none for a job that waits.
+  private func times(_ record: JobRecord, _ state: StateClass) -> Times {
     switch record.state {
-    case .waiting, .ready, .backingOff, .skipped, .paused(started: false): nil
-    case .executing, .paused, .succeeded, .failed, .cancelled: record.elapsed(at: now)
+    case .waiting, .ready, .backingOff, .skipped, .paused(started: false): Times()
+    case .executing, .paused:
+      Times(
+        time: record.elapsed(at: now).map { Format.time($0) },
+        left: state == .executing ? record.remaining(at: now).map { Format.countdown($0) } : nil)
+    case .succeeded, .failed, .cancelled: Times(time: record.elapsed(at: now).map { Format.stretch($0) })
     }
   }
 
-  private func drawProgress(_ id: JobID, _ record: JobRecord, _ frame: inout Frame, _ area: Rect) {
-    Bar(theme: theme).draw(
-      record.progress?.fraction, now: now, &frame, x: area.x + columns.progress.x, y: area.y,
-      width: columns.progress.width - 5)
-    if let column = columns.rate, let rate = record.rate, let unit = record.progress?.unit {
-      frame.put(Format.rate(rate, unit), endingAt: area.x + column.end, y: area.y)
+  /// Draws the times that there is room for; returns the cell, from the left edge, before which the status ends.
+  private func drawTimes(_ times: Times, _ frame: inout Frame, _ area: Rect) -> Int {
+    var end = columns.width
+    if let column = columns.left, let left = times.left {
+      frame.put(left, endingAt: area.x + column, y: area.y, style: theme.dim)
+      end = column - left.count
     }
-    if let eta = columns.eta {
-      let left = record.remaining(at: now).map { Format.countdown($0) }
-      frame.put(left ?? "?", endingAt: area.x + eta.end, y: area.y, style: left == nil ? theme.dim : .plain)
+    if let column = columns.time, let time = times.time {
+      let last = min(column, end - 1)
+      frame.put(time, endingAt: area.x + last, y: area.y, style: theme.dim)
+      end = last - time.count
     }
-    if let why = columns.why {
-      let words = StatusText(id, model.run, model.index, now: now)
-      let isCritical = model.path.isCritical(id)
-      var x = area.x + why.x
-      if isCritical { x += 1 + frame.put(theme.critical, x: x, y: area.y, style: theme.accent) }
-      let reason = words.reason.isEmpty && isCritical ? "critical" : words.reason
-      let end = area.x + why.x + why.width - (isCritical ? 0 : 1)
-      // In the style of the numbers before it, which change with it.
-      frame.put(theme.elision.end(reason, to: end - x), x: x, y: area.y)
-    }
+    return end - 1
   }
 
-  /// Draws the status over the columns that the state leaves empty; the reason in its column or, if too long, after it.
-  private func drawStanding(
-    _ id: JobID, _ record: JobRecord, _ state: StateClass, _ frame: inout Frame, _ area: Rect
-  ) {
-    var words = StatusText(id, model.run, model.index, now: now, keys: model.live.summary == nil ? model.keys : nil)
-    if model.panel == .list, let skipped = model.order.skipped[id]?.count, skipped > 0 {
-      let sign = model.order.unfolded.contains(id) ? theme.pick("▾", "-") : theme.pick("▸", "+")
-      let room = (columns.why?.width ?? 12) - 1
-      let forms = ["\(sign) \(skipped) skipped", "\(sign)\(skipped) skipped"]
-      words.reason = forms.first { TextWidth.of($0) <= room } ?? "\(sign)\(skipped) skip"
-      words.isHint = true
-      if columns.why == nil { words.status = short(words.status, beside: words.reason) }
-    }
-    let x = columns.progress.x
-    let time = columns.time.flatMap { column in shownTime(record).map { column.end - Format.time($0).count - 1 } }
-    let room = (time ?? columns.why.map { $0.x - 1 } ?? area.width - 1) - x
-    let style = state == .waiting || state == .skipped || state.attention == 5 ? theme.dim : theme.style(state)
-    func putStatus(_ text: String, to room: Int) {
-      frame.put(theme.elision.end(text, to: room), x: area.x + x, y: area.y, style: style)
-    }
-    guard let why = columns.why else { return putStatus(words.whole, to: room) }
-    let hasTime = shownTime(record) != nil
-    let fits = TextWidth.of(words.reason) < why.width || words.isHint
-    if !fits, !hasTime || TextWidth.of(words.whole) <= room {
-      // No column is between the two, so that the text may extend to the edge.
-      return putStatus(words.whole, to: hasTime ? room : area.width - 1 - x)
-    }
-    putStatus(words.status, to: room)
-    let reasonStyle = words.isHint ? theme.accent : theme.dim
-    frame.put(theme.elision.end(words.reason, to: why.width - 1), x: area.x + why.x, y: area.y, style: reasonStyle)
+  // MARK: The status
+
+  /// The cells that an executing job's status should have at least.
+  private static let leastProgress = 18
+
+  /// `hint` is the number of skipped jobs below the row, of which as much is said as fits.
+  private func status(
+    _ id: JobID, _ record: JobRecord, _ state: StateClass, room: Int, hint skipped: Int?
+  ) -> [TextSpan] {
+    let words = StatusText(id, model.run, now: now, room: room)
+    var spans = [TextSpan(words.status, theme.wordStyle(state)), TextSpan(words.detail, theme.dim)]
+    if let note = foreign(record) { spans.append(TextSpan(", " + note, theme.dim)) }
+    guard let skipped, skipped > 0 else { return spans }
+    let sign = model.order.unfolded.contains(id) ? theme.pick("▾", "-") : theme.pick("▸", "+")
+    let forms = ["  \(sign) \(skipped) skipped because of it", "  \(sign) \(skipped) skipped", " \(sign)\(skipped)"]
+    let left = room - spans.width
+    spans.append(TextSpan(forms.first { TextWidth.of($0) <= left } ?? forms[2], theme.dim))
+    return spans
   }
 
-  /// Both texts in one column, the second whole.
-  private func short(_ status: String, beside reason: String) -> String {
-    let room = columns.progress.width - TextWidth.of(reason) - 1
-    return room < 4 ? reason : theme.elision.end(status, to: room) + " " + reason
+  /// Marks an operation of a program's queue that is no `AsyncOperation`, and so only partly observed.
+  private func foreign(_ record: JobRecord) -> String? {
+    guard case .operation(let work) = record.job.work, work.visibility != .whole else { return nil }
+    return "foreign"
   }
 
-  /// Draws the cursor's row in one style, so that all of it has one contrast; without bold on a background colour, because
-  /// many terminals show bold black as grey.
-  private func highlight(_ frame: inout Frame, _ area: Rect) {
-    let cursor = theme.cursor(focused: model.focus == .list)
-    frame.restyle(area) { style in
-      style = style.attributes.contains(.bold) && cursor.background == .standard ? cursor.with(.bold) : cursor
+  /// Draws the bar, then as many words about the progress as fit.
+  private func drawProgress(_ record: JobRecord, _ frame: inout Frame, x: Int, y: Int, width: Int) {
+    let bar = min(28, max(10, width * 3 / 10), width - 5)
+    guard bar >= 6 else {
+      frame.put(
+        theme.elision.end(record.progress?.fraction.map { Format.percent($0) } ?? "running", to: width), x: x, y: y,
+        style: theme.wordStyle(.executing))
+      return
+    }
+    Bar(theme: theme).draw(record.progress?.fraction, now: now, &frame, x: x, y: y, width: bar)
+    var used = bar + 5
+    for part in ProgressText.parts(record) + [foreign(record)].compactMap(\.self) {
+      let text = "  " + part
+      guard used + TextWidth.of(text) <= width else { continue }
+      used += frame.put(text, x: x + used, y: y, style: theme.dim)
     }
   }
 
   // MARK: The last line
 
   private func drawMore(_ frame: inout Frame, _ area: Rect, below: Int) {
-    let sort = "sort \(model.order.sort.rawValue)\(model.order.isInverted ? " inverted" : "")"
+    let sort = "sorted by \(model.order.sort.words)\(model.order.isInverted ? ", inverted" : "")"
     let line = LastLine(model: model, theme: theme)
     var left = ""
     if below < model.rowCount {

@@ -13,7 +13,7 @@ struct LogPane {
     guard !lines.isEmpty else {
       let isWaiting = !lines.isMerged && model.record?.attempts.isEmpty == true
       frame.put(
-        isWaiting ? "not started yet" : "no output so far", x: layout.log.x + 1, y: layout.log.y, style: theme.dim)
+        isWaiting ? "not started yet" : "no output yet", x: layout.log.x + 1, y: layout.log.y, style: theme.dim)
       return
     }
     drawLines(lines, &frame, layout)
@@ -130,8 +130,10 @@ struct LogBar {
   let theme: Theme
 
   func draw(_ frame: inout Frame, _ area: Rect) {
-    let style = model.focus == .log ? theme.accent : theme.rule
-    frame.fill(area, theme.horizontal, style: style)
+    let isFocused = model.focus == .log
+    frame.fill(
+      area, isFocused ? theme.pick("━", "=") : theme.horizontal,
+      style: isFocused ? theme.accent.with(.bold) : theme.rule)
     guard let lines = model.lines else {
       frame.put(" log ", x: area.x + 2, y: area.y, style: theme.dim)
       return
@@ -168,7 +170,7 @@ struct LogBar {
       facts.append("/\(theme.elision.end(model.log.query, to: 16)) \(place)\(model.log.matches.count)")
     }
     if model.log.wraps { facts.append("wrap") }
-    if model.log.follows { facts.append("follow") }
+    if model.log.follows { facts.append("following") }
     if model.newer > 0 { facts.append("\(model.newer) newer") }
     facts.append(Format.count(lines.total, "line"))
     return facts.joined(separator: "  ")

@@ -13,14 +13,14 @@ struct TimelinePane {
     self.model = model
     self.theme = theme
     self.now = now
-    elapsed = model.elapsed(at: now)
+    elapsed = model.present(at: now)
     names = Self.nameWidth(model, Layout(model))
   }
 
   /// The width of the names; letter and mark precede them, the rest is time.
   private static func nameWidth(_ model: Model, _ layout: Layout) -> Int {
     let width = max(layout.list.width, layout.strip.width)
-    return min(max(8, model.index.longestName), width * 30 / 100)
+    return min(max(8, model.index.longestName), width * 35 / 100)
   }
 
   private static let nameAt = 5
@@ -28,7 +28,7 @@ struct TimelinePane {
   /// The cells of time, the present and the end, for moving the window.
   static func extent(_ model: Model) -> (width: Int, now: Duration, end: Duration) {
     let layout = Layout(model)
-    let now = model.elapsed(at: model.run.time)
+    let now = model.present(at: model.run.time)
     let width = max(layout.list.width, layout.strip.width) - nameAt - nameWidth(model, layout) - 2
     return (width, now, end(model, now))
   }
@@ -48,7 +48,7 @@ struct TimelinePane {
   func draw(_ frame: inout Frame, _ layout: Layout) {
     let area = layout.list
     let scale = scale(area)
-    if !layout.titles.isEmpty { drawAxis(&frame, layout.titles, scale, style: theme.bold.with(.underline)) }
+    if !layout.titles.isEmpty { drawAxis(&frame, layout.titles, scale, style: theme.dim) }
     let rows = model.chronology.rows
     let cursorRow = model.cursorRow
     for (offset, id) in rows.dropFirst(model.top).prefix(area.height).enumerated() {
@@ -80,8 +80,6 @@ struct TimelinePane {
   private func drawAxis(_ frame: inout Frame, _ area: Rect, _ scale: TimeWindow.Scale, style: Style) {
     let start = area.x + Self.nameAt + names + 1
     if model.panel == .timeline {
-      frame.fill(area, style: style)
-      frame.put("S", x: area.x + 1, y: area.y, style: style)
       frame.put("JOB", x: area.x + Self.nameAt, y: area.y, style: style)
     } else {
       frame.put(" timeline ", x: area.x + 2, y: area.y, style: theme.dim)
@@ -101,15 +99,15 @@ struct TimelinePane {
       }
       cell += every
     }
-    if showsPresent { frame.put(word, x: start + present, y: area.y, style: theme.key) }
+    if showsPresent { frame.put(word, x: start + present, y: area.y, style: theme.accent.with(.bold)) }
   }
 
   private var legend: [TextSpan] {
     let parts: [(Mark, String)] = [
-      (.executing, "executing"), (.expected, "expected"), (.needs, "for needs"), (.slot, "slot"), (.pool, "pool"),
-      (.backOff, "back-off"), (.paused, "paused"),
+      (.executing, "running"), (.expected, "expected"), (.needs, "waits for needs"), (.slot, "slot"), (.pool, "pool"),
+      (.backOff, "retry"), (.paused, "paused"),
     ]
-    return [TextSpan(theme.critical, theme.key), TextSpan(" critical  ", theme.dim)]
+    return [TextSpan(theme.critical, theme.accent), TextSpan(" critical  ", theme.dim)]
       + parts.flatMap { [TextSpan(sign($0.0), style($0.0)), TextSpan(" \($0.1)  ", theme.dim)] }
   }
 
@@ -140,7 +138,7 @@ struct TimelinePane {
     case .pool: theme.pick("═", "=")
     case .backOff: theme.pick("╌", "~")
     case .paused: theme.pick("▒", "p")
-    case .done, .lost, .dropped, .executing: theme.pick("█", "#")
+    case .done, .lost, .dropped, .executing: theme.pick("▆", "#")
     case .expected: theme.pick("░", ":")
     case .failed: theme.letter(.failed)
     case .cancelled: theme.letter(.cancelled)
@@ -150,8 +148,9 @@ struct TimelinePane {
   private func style(_ mark: Mark) -> Style {
     switch mark {
     case .nothing, .needs: theme.dim
-    case .slot, .pool: .plain
-    case .backOff, .paused: theme.held
+    case .slot, .pool: theme.dim
+    case .backOff: theme.style(.backingOff)
+    case .paused: theme.held
     case .done: theme.style(.succeeded)
     case .executing: theme.style(.executing)
     case .expected: theme.dim
@@ -167,16 +166,16 @@ struct TimelinePane {
     let state = model.index.classes[id.index]
     let isCritical = model.path.onChain.contains(id)
     let (x, y) = (area.x, area.y)
-    if model.tags.contains(id) { frame.put(theme.pick("•", "*"), x: x, y: y, style: theme.bold) }
+    if model.tags.contains(id) { frame.put(theme.pick("•", "*"), x: x, y: y, style: theme.accent) }
     frame.put(theme.letter(state), x: x + 1, y: y, style: theme.style(state))
-    if isCritical { frame.put(theme.critical, x: x + 3, y: y, style: theme.key) }
-    let name = theme.elision.middle(model.run.jobs[id.index].job.name, to: names)
-    let isQuiet = state.attention >= 4 && !isCritical
+    if isCritical { frame.put(theme.critical, x: x + 3, y: y, style: theme.accent) }
+    let name = theme.elision.name(model.run.jobs[id.index].job.name, to: names)
+    let isQuiet = (state == .waiting || state.isTerminal && !state.isBad) && !isCritical
     frame.put(name, x: x + Self.nameAt, y: y, style: isQuiet ? theme.dim : isCritical ? theme.bold : .plain)
     if isCursor {
       let head = Rect(x: x, y: y, width: Self.nameAt + names, height: 1)
       let isHere = model.focus == .list && model.panel == .timeline
-      frame.restyle(head) { $0 = theme.cursor(focused: isHere) }
+      theme.highlight(head, focused: isHere, &frame)
     }
     let start = x + Self.nameAt + names + 1
     for (mark, cells) in runs(marks(id, scale)) where mark != .nothing {

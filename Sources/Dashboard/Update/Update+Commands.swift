@@ -6,19 +6,20 @@ extension Update {
     case .quit:
       return quit(&model, now)
     case .moreSlots, .fewerSlots:
-      // A queue without a limit gets one relative to the executing jobs.
-      let present = model.live.slots == Run.unlimited ? model.live.counts.active : model.live.slots
-      let slots = max(1, present + (action == .moreSlots ? 1 : -1))
-      say(Format.slots(slots), &model, now)
-      return [.send(.setSlots(slots))]
+      say(action == .moreSlots ? "one slot more" : "one slot fewer", &model, now)
+      return [.send(.changeSlots(by: action == .moreSlots ? 1 : -1))]
     case .drain:
       let drains = !model.live.isDraining
-      say(drains ? "draining: nothing new starts" : "starting jobs again", &model, now)
+      say(drains ? "nothing new starts" : "jobs start again", &model, now)
       return [.send(.setDraining(drains))]
+    case .retryFailed:
+      let ids = model.failures
+      say("retrying \(naming(ids, model)) and the skipped dependents", &model, now)
+      return [.send(.retry(ids, withDependents: true))]
     default:
-      model.takeCursor()
-      // Ending several jobs needs a confirmation, because not all of them need be on the screen.
-      if action == .cancel || action == .kill, model.targets.count > 1, model.someTargetWorks {
+      let ends = action == .cancel || action == .kill
+      let jobs = chosen(action, model)
+      if (ends && jobs.count > 1 && model.someTargetWorks) || jobs.contains(where: { !model.isOnScreen($0) }) {
         model.prompt = .confirm(action)
         return []
       }
@@ -26,34 +27,54 @@ extension Update {
     }
   }
 
+  /// The targets on which an action has an effect.
+  static func chosen(_ action: Action, _ model: Model) -> [JobID] {
+    let (run, classes) = (model.run, model.index.classes)
+    func targets(_ test: (JobID) -> Bool) -> [JobID] { model.targets.filter(test) }
+    switch action {
+    case .cancel: return targets { !classes[$0.index].isTerminal }
+    case .kill: return targets { run.jobs[$0.index].state.isActive && model.isAble($0, .kill) }
+    case .pause:
+      let pausable = targets { classes[$0.index].isPausable && model.isAble($0, .pause) }
+      return pausable.isEmpty ? targets { classes[$0.index] == .paused } : pausable
+    case .retry, .retryDependents: return targets { classes[$0.index].isRetryable && model.isAble($0, .retry) }
+    case .raise, .lower: return targets { classes[$0.index].hasPriority }
+    default: return []
+    }
+  }
+
+  /// The word of an action at the beginning of a question.
+  static func verb(_ action: Action, _ model: Model) -> String {
+    switch action {
+    case .kill: "Kill"
+    case .pause: chosen(.pause, model).contains { model.index.classes[$0.index].isPausable } ? "Pause" : "Resume"
+    case .retry, .retryDependents: "Retry"
+    case .raise: "Raise"
+    case .lower: "Lower"
+    default: "Cancel"
+    }
+  }
+
   static func commandJobs(_ action: Action, _ model: inout Model, _ now: Duration) -> [Effect] {
-    func chosen(_ test: (JobID) -> Bool) -> [JobID] { model.targets.filter(test) }
-    func state(_ id: JobID) -> StateClass { model.index.classes[id.index] }
+    model.takeCursor()
+    let ids = chosen(action, model)
     switch action {
     case .cancel:
-      let ids = chosen { !state($0).isTerminal }
       say("cancelling \(naming(ids, model))", &model, now)
       return [.send(.cancel(ids, by: .person))]
     case .kill:
-      let ids = chosen { model.run.jobs[$0.index].state.isActive && model.isAble($0, .kill) }
       say("killing \(naming(ids, model))", &model, now)
       return [.send(.kill(ids))]
     case .pause:
-      let pausable = chosen { state($0).isPausable && model.isAble($0, .pause) }
-      if !pausable.isEmpty {
-        say("pausing \(naming(pausable, model))", &model, now)
-        return [.send(.pause(pausable))]
-      }
-      let paused = chosen { state($0) == .paused }
-      say("going on with \(naming(paused, model))", &model, now)
-      return [.send(.resume(paused))]
+      let pauses = verb(.pause, model) == "Pause"
+      say("\(pauses ? "pausing" : "resuming") \(naming(ids, model))", &model, now)
+      return [.send(pauses ? .pause(ids) : .resume(ids))]
     case .retry, .retryDependents:
-      let ids = chosen { state($0).isRetryable && model.isAble($0, .retry) }
       let more = action == .retryDependents ? " and what depended on it" : ""
       say("retrying \(naming(ids, model))\(more)", &model, now)
       return [.send(.retry(ids, withDependents: action == .retryDependents))]
     case .raise, .lower:
-      return changePriority(chosen { state($0).hasPriority }, raise: action == .raise, &model, now)
+      return changePriority(ids, raise: action == .raise, &model, now)
     default:
       return []
     }

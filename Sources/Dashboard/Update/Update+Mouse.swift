@@ -52,6 +52,10 @@ extension Update {
       model.order.setSort(column, inverted: isSame ? !model.order.isInverted : false)
     } else if layout.log.contains(x: event.x, y: event.y) {
       return press(event, &model, layout, now)
+    } else if layout.footer.contains(x: event.x, y: event.y), model.prompt == nil {
+      let hint = Footer.hints(model, width: layout.footer.width)
+        .first { ($0.x..<($0.x + $0.width)).contains(event.x - layout.footer.x) }
+      return hint.map { request($0.action, &model, now) } ?? []
     } else if layout.logBar.contains(x: event.x, y: event.y) {
       model.isCursorTaken = true
       model.focus = .log

@@ -20,7 +20,7 @@ extension Update {
     let isWhole = showsTimeline || model.panel == .critical
     // The header names the chain, the list marks it, and the detail pane shows the job's slack.
     if isWhole || model.run.jobs.count <= PathForecast.frequentLimit {
-      model.path.update(model.run, model.index, now: model.elapsed(at: now), isWhole: isWhole)
+      model.path.update(model.run, model.index, now: model.present(at: now), isWhole: isWhole)
     }
     if model.panel == .tree { model.tree.update(model.run, model.filtered) }
     if model.panel == .events { model.events.update(model.run, model.filter) }
@@ -31,7 +31,7 @@ extension Update {
     // Until a person moves it, the cursor leaves a waiting or ended job for one that executes, fails or is held.
     if !model.isCursorTaken, let id = model.cursor, let first = order.rows.first {
       let attention = classes[id.index].attention
-      if attention >= 3, classes[first.index].attention < attention { model.moveCursor(to: first) }
+      if attention >= 4, classes[first.index].attention < attention { model.moveCursor(to: first) }
     }
     // A skipped job that is folded away gives the cursor to its cause.
     if let id = model.cursor, case .skipped(let cause) = model.run.jobs[id.index].state, model.panel == .list,

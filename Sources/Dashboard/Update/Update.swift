@@ -12,7 +12,7 @@ enum Update {
       model.apply(events)
       switch model.prompt {
       case .quit where model.isOver: model.prompt = nil
-      case .confirm where !model.someTargetWorks: model.prompt = nil
+      case .confirm(let action) where !action.isEnabled(in: model): model.prompt = nil
       default: break
       }
       return ending(model, wasOver: wasOver) + departure(model)
@@ -91,7 +91,8 @@ enum Update {
 
   static func perform(_ action: Action, _ model: inout Model, _ now: Duration) -> [Effect] {
     switch action {
-    case .cancel, .kill, .pause, .retry, .retryDependents, .raise, .lower, .moreSlots, .fewerSlots, .drain, .quit:
+    case .cancel, .kill, .pause, .retry, .retryDependents, .retryFailed, .raise, .lower, .moreSlots, .fewerSlots,
+      .drain, .quit:
       return command(action, &model, now)
     case .copy, .copyAll, .copyPath:
       return copy(action, &model, now)
@@ -104,7 +105,7 @@ enum Update {
     case .up, .down, .pageUp, .pageDown, .halfUp, .halfDown, .first, .last, .left, .right:
       move(action, &model)
       if model.focus == .log, model.page != .help { sayWhereOlderLinesAre(action, &model, now) }
-    case .tag, .tagDependents, .untag:
+    case .tag, .tagAll, .tagDependents, .untag:
       tag(action, &model, now)
     case .list, .tree, .timeline, .critical, .events:
       // A panel has the name of its action.
@@ -200,6 +201,10 @@ enum Update {
     guard let id = model.cursor else { return }
     model.isCursorTaken = true
     switch action {
+    case .tagAll:
+      let shown = model
+      model.tags.formUnion((0..<shown.rowCount).compactMap { shown.job(row: $0) })
+      say("\(Format.count(model.tags.count, "job")) tagged", &model, now)
     case .tag:
       if model.tags.remove(id) == nil { model.tags.insert(id) }
       move(.down, &model)

@@ -13,25 +13,55 @@ struct Bar {
     let style = theme.style(.executing)
     if let share {
       frame.put(determinate(share, width: width, style: style), x: x, y: y)
-      frame.put(Format.percent(share), endingAt: x + width + 5, y: y)
+      frame.put(Format.percent(share), endingAt: x + width + 5, y: y, style: style)
     } else {
       frame.put(indeterminate(step: Int(now / Self.animationStep), width: width, style: style), x: x, y: y)
     }
   }
 
-  /// `[######>.....]`, or eighths of a cell on a dotted track; `width` includes the brackets.
+  /// `[######>.....]`, or a heavy line on a light one in half cells; `width` includes the brackets.
   func determinate(_ fraction: Double, width: Int, style: Style) -> [TextSpan] {
-    let share = min(1, max(0, fraction))
-    var style = style
-    // Bold does not change a coloured block, but costs bytes each time the bar grows.
-    if style.foreground != .standard { style.attributes.remove(.bold) }
-    guard theme.traits.isASCII else { return eighths(share, cells: width, style) }
-    let cells = width - 2
+    stacked([Part(share: fraction, sign: "#", style: style)], width: width)
+  }
+
+  /// A part of a bar; `sign` draws it where only ASCII can be drawn.
+  struct Part {
+    var share: Double
+    var sign: String
+    /// Draws it without colours, where a line alone can't be told from the part before.
+    var line = "━"
+    var style: Style
+  }
+
+  /// A bar of several parts, each in its own style; the last ends with a head.
+  func stacked(_ parts: [Part], width: Int) -> [TextSpan] {
+    let isASCII = theme.traits.isASCII
+    let cells = isASCII ? width - 2 : width
     guard cells > 0 else { return [] }
-    let full = Int(share * Double(cells))
-    let head = full < cells && share > 0 ? ">" : ""
-    return bracketed(
-      TextSpan(String(repeating: "#", count: full) + head, style), track(cells - full - head.count))
+    var spans: [TextSpan] = []
+    var end = 0.0
+    var used = 0
+    for (place, part) in parts.enumerated() where part.share > 0 {
+      end = min(1, end + max(0, part.share))
+      // Bold does not change a coloured line, but costs bytes each time the bar grows.
+      var style = part.style
+      if style.foreground != .standard { style.attributes.remove(.bold) }
+      let isLast = parts[(place + 1)...].allSatisfy { $0.share <= 0 }
+      let halves = Int(end * Double(cells * 2))
+      let full = max(0, halves / 2 - used)
+      if isASCII {
+        let head = isLast && used + full < cells ? ">" : ""
+        spans.append(TextSpan(String(repeating: part.sign, count: full) + head, style))
+        used += full + head.count
+      } else {
+        let sign = theme.traits.palette == .none ? part.line : "━"
+        let head = isLast && halves % 2 == 1 && used + full < cells ? "╾" : ""
+        spans.append(TextSpan(String(repeating: sign, count: full) + head, style))
+        used += full + (head.isEmpty ? 0 : 1)
+      }
+    }
+    spans.append(track(cells - used))
+    return isASCII ? bracketed(spans) : spans
   }
 
   /// A mark that moves back and forth, one cell a step.
@@ -42,28 +72,18 @@ struct Bar {
     let turn = step % (places * 2)
     let place = turn <= places ? turn : places * 2 - turn
     guard theme.traits.isASCII else {
-      return [track(place), TextSpan("▒▒▒", style), track(places - place)]
+      return [track(place), TextSpan("━━━", style), track(places - place)]
     }
-    return bracketed(.blanks(place), TextSpan("<=>", style), .blanks(places - place))
-  }
-
-  private func eighths(_ share: Double, cells: Int, _ style: Style) -> [TextSpan] {
-    guard cells > 0 else { return [] }
-    let eighths = Int(share * Double(cells * 8))
-    let part = eighths % 8
-    let filled = String(repeating: "█", count: eighths / 8) + (part > 0 ? Self.parts[part - 1] : "")
-    return [TextSpan(filled, style), track(cells - eighths / 8 - (part > 0 ? 1 : 0))]
+    return bracketed([.blanks(place), TextSpan("<=>", style), .blanks(places - place)])
   }
 
   private func track(_ cells: Int) -> TextSpan {
-    TextSpan(String(repeating: theme.pick("·", "."), count: max(0, cells)), theme.rule)
+    TextSpan(String(repeating: theme.pick("─", "."), count: max(0, cells)), theme.rule)
   }
 
-  private func bracketed(_ spans: TextSpan...) -> [TextSpan] {
+  private func bracketed(_ spans: [TextSpan]) -> [TextSpan] {
     [TextSpan("[", theme.rule)] + spans + [TextSpan("]", theme.rule)]
   }
-
-  private static let parts = ["▏", "▎", "▍", "▌", "▋", "▊", "▉"]
 }
 
 /// A row of small bars, one cell for each sample.

@@ -20,7 +20,7 @@ package struct InlineBlock: Sendable {
   package mutating func receive(_ event: JobEvent, in run: Run) {
     switch event.fact {
     case .jobAdded(let id, _): index.add(id, run)
-    case .jobState(let id, _, _, _): index.move(id, run)
+    case .jobState(let id, _, _, _), .cancelRequested(let id, _, _): index.move(id, run)
     default: break
     }
   }
@@ -61,7 +61,7 @@ package struct InlineBlock: Sendable {
     let record = run.jobs[id.index]
     let state = index.classes[id.index]
     frame.put(theme.letter(state), x: 1, y: y, style: theme.style(state))
-    frame.put(theme.elision.middle(record.job.name, to: nameWidth), x: 3, y: y)
+    frame.put(theme.elision.name(record.job.name, to: nameWidth), x: 3, y: y)
     let x = 3 + nameWidth + 2
     var end = frame.size.width
     if let elapsed = record.elapsed(at: now), end - x >= 16 {
@@ -69,8 +69,8 @@ package struct InlineBlock: Sendable {
       end -= 8
     }
     guard state == .executing else {
-      let words = StatusText(id, run, index, now: now, keys: nil)
-      frame.put(theme.elision.end(words.whole, to: end - x), x: x, y: y, style: theme.style(state))
+      let words = StatusText(id, run, now: now, room: end - x)
+      frame.put(theme.elision.end(words.whole, to: end - x), x: x, y: y, style: theme.wordStyle(state))
       return
     }
     if end - x >= 28 {
@@ -95,22 +95,25 @@ package struct InlineBlock: Sendable {
     let counts = run.counts
     let isMoving = counts.executing + counts.backingOff > 0
     let failed = counts.failed - counts.allowed
-    var items: [[TextSpan]] = [[TextSpan(Format.steadyTime(isMoving ? max(now, run.time) : run.length), theme.bold)]]
-    items.append([TextSpan("done ", theme.dim), TextSpan("\(counts.done)", theme.bold), TextSpan("/\(run.jobs.count)")])
-    if failed > 0 { items.append([TextSpan("FAIL \(failed)", theme.bad)]) }
-    items.append([TextSpan("run ", theme.dim), TextSpan("\(counts.executing)", theme.style(.executing))])
-    let held = counts.paused + counts.backingOff
-    if held > 0 { items.append([TextSpan("held ", theme.dim), TextSpan("\(held)", theme.held)]) }
-    if counts.waiting + counts.ready > 0 {
-      items.append([TextSpan("wait ", theme.dim), TextSpan("\(counts.waiting + counts.ready)")])
+    var items: [[TextSpan]] = [
+      [TextSpan(Format.time(isMoving ? run.elapsed(at: max(now, run.time)) : run.length), theme.bold)]
+    ]
+    func item(_ count: Int, _ word: String, _ style: Style) {
+      if count > 0 { items.append([TextSpan("\(count)", style), TextSpan(" \(word)", theme.dim)]) }
     }
+    items.append([TextSpan("\(counts.done)", theme.bold), TextSpan(" of \(run.jobs.count) done", theme.dim)])
+    item(failed, "failed", theme.bad)
+    item(index.counts[Int(StateClass.executing.rawValue)], "running", theme.style(.executing))
+    item(index.counts[Int(StateClass.stopping.rawValue)], "stopping", theme.held)
+    item(counts.paused, "paused", theme.held)
+    item(counts.backingOff, "retrying", theme.style(.backingOff))
+    item(counts.waiting + counts.ready, "waiting", .plain)
     if let estimate = Estimate(run, index, now: now) {
-      let time = (estimate.isRough ? "~" : "") + Format.steadyTime(estimate.remaining)
-      items.append([TextSpan("ETA ", theme.dim), TextSpan(time)])
+      items.append([TextSpan("\(estimate.isRough ? "about " : "")\(Format.time(estimate.remaining)) left", theme.dim)])
     }
-    let word = run.stopping != nil ? " STOP " : run.isDraining ? " DRAIN " : " RUN "
+    let word = run.stopping != nil ? " STOPPING " : run.isDraining ? " DRAINING " : " RUN "
     var x = 1 + frame.put(word, x: 1, y: y, style: run.stopping == nil ? theme.calm : theme.warning) + 2
-    let name = theme.elision.middle(source ?? run.start?.name ?? "", to: min(24, frame.size.width / 3))
+    let name = theme.elision.name(run.start?.name ?? source ?? "", to: min(24, frame.size.width / 3))
     items.insert([TextSpan(name, theme.bold)], at: 0)
     for item in items where x + item.width <= frame.size.width { x += frame.put(item, x: x, y: y) + 2 }
   }

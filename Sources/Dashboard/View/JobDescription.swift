@@ -35,8 +35,8 @@ struct JobDescription {
   private static let sideBySideFrom = 76
 
   private func links(_ width: Int) -> [[TextSpan]] {
-    links("needs", needs, width)
-      + links("needed by", record.dependents.map { ($0, nil) }, width) + losses(width)
+    links("Needs", needs, width)
+      + links("Needed by", record.dependents.map { ($0, nil) }, width) + losses(width)
   }
 
   /// The needed jobs; of many, the unmet needs come first.
@@ -48,21 +48,17 @@ struct JobDescription {
   }
 
   private func status(_ width: Int) -> [[TextSpan]] {
-    let words = StatusText(id, model.run, model.index, now: now, keys: nil)
-    var lines = [
-      [
-        TextSpan(theme.letter(state) + " ", theme.style(state)),
-        TextSpan(theme.elision.middle(record.job.name, to: width - 2), theme.bold),
-      ]
-    ]
-    var text = state == .executing && !words.reason.isEmpty ? "running, \(words.reason)" : words.whole
-    if let elapsed = record.elapsed(at: now), state == .executing || state.isTerminal {
-      text += state == .executing ? " for \(Format.time(elapsed))" : " after \(Format.stretch(elapsed))"
+    let words = StatusText(id, model.run, now: now)
+    var lines = wrapped(record.job.name, width, theme.bold, indent: 2)
+    lines[0][0] = TextSpan(theme.letter(state) + " ", theme.style(state))
+    var text = words.whole
+    if let elapsed = record.elapsed(at: now), record.state.isActive || state.isTerminal, state != .skipped {
+      text += record.state.isActive ? ", for \(Format.time(elapsed))" : ", took \(Format.stretch(elapsed))"
     }
-    lines += wrapped(text, width, theme.style(state), indent: 2)
+    lines += wrapped(text, width, theme.wordStyle(state), indent: 2, most: 12)
     if state == .executing, let share = record.progress?.fraction, width > 20 {
-      let bar = Bar(theme: theme).determinate(share, width: min(48, width - 8), style: theme.style(state))
-      lines.append([TextSpan("  ")] + bar + [TextSpan(" " + Format.percent(share))])
+      let bar = Bar(theme: theme).determinate(share, width: min(72, width - 8), style: theme.style(state))
+      lines.append([TextSpan("  ")] + bar + [TextSpan(" " + Format.percent(share), theme.wordStyle(state))])
     }
     return lines + speed(width) + slack()
   }
@@ -79,7 +75,7 @@ struct JobDescription {
       spans.append(TextSpan("at most \(Format.rate(Double(top), unit)) ", theme.dim))
     }
     let left = record.remaining(at: now).map { " \(Format.countdown($0)) left" } ?? ""
-    let room = min(RateHistory.capacity, width - spans.width - left.count)
+    let room = min(RateHistory.capacity, width - spans.width - left.count - 1)
     let picture = Sparkline.text(record.rates.samples, width: room, isASCII: theme.traits.isASCII)
     return [spans + [TextSpan(picture, theme.style(.executing)), TextSpan(left, theme.dim)]]
   }
@@ -88,7 +84,7 @@ struct JobDescription {
   private func slack() -> [[TextSpan]] {
     guard !state.isTerminal, let forecast = model.path.forecast, let slack = forecast.slack(id) else { return [] }
     guard !model.path.onChain.contains(id) else {
-      return [[TextSpan("  " + theme.critical + " critical: the run waits for it", theme.key)]]
+      return [[TextSpan("  " + theme.critical + " critical: the run waits for it", theme.accent)]]
     }
     return [[TextSpan("  \(PathForecast.text(slack: slack)) of slack", theme.dim)]]
   }
@@ -116,7 +112,7 @@ struct JobDescription {
     if job.priority != .normal { terms.append("priority \(job.priority.rawValue)") }
     for (pool, units) in job.uses.sorted(by: { $0.key < $1.key }) { terms.append("\(pool) \(units)") }
     if let timeout = job.timeout { terms.append("timeout \(Format.time(timeout))") }
-    if job.retry.max > 0 { terms.append("up to \(job.retry.max + 1) attempts") }
+    if job.retry.max > 0 { terms.append("up to \(Format.tries(job.retry.max + 1))") }
     if job.allowFailure { terms.append("may fail") }
     if let pid = record.attempt?.pid, record.state.isActive { terms.append("pid \(pid)") }
     if !terms.isEmpty { lines += titled("with", terms.joined(separator: ", "), width) }
@@ -130,14 +126,16 @@ struct JobDescription {
     guard let place = (0..<log.count).last(where: { log[$0].line.stream != .note }),
       let path = model.run.logPath(id, attempt: log[place].attempt)
     else { return [] }
-    return [[TextSpan("  log ", theme.dim), TextSpan(theme.elision.middle(path, to: max(4, width - 6)))]]
+    return titled("log", path, width)
   }
 
   /// The jobs that would be skipped if this one were cancelled.
   private func losses(_ width: Int) -> [[TextSpan]] {
     let skipped = model.run.skipped(byCancelling: id)
     guard !skipped.isEmpty else { return [] }
-    var lines = [[], [TextSpan("cancelling it skips", theme.accent), TextSpan(" \(skipped.count)", theme.dim)]]
+    var lines = [
+      [], [TextSpan("Cancelling it skips", theme.accent.with(.bold)), TextSpan(" \(skipped.count)", theme.dim)],
+    ]
     let names = skipped.prefix(8).map { model.run.jobs[$0.index].job.name }.joined(separator: ", ")
     let more = skipped.count > 8 ? " and \(skipped.count - 8) more" : ""
     lines += wrapped(names + more, width, .plain, indent: 2)
@@ -148,25 +146,26 @@ struct JobDescription {
     guard let number = record.attempt?.number else { return [] }
     // A job that was retried all night has hundreds.
     let shown = record.attempts.suffix(6)
-    var lines = [[], heading("attempts", number > 1 ? "\(number)" : nil)]
+    var lines = [[], heading("Attempts", number > 1 ? "\(number)" : nil)]
     for attempt in shown {
       var what: TextSpan
       if let failure = attempt.failure {
-        what = TextSpan(failure.reason, theme.bad)
+        what = TextSpan(failure.reason, theme.wordStyle(.failed))
       } else if attempt.endedAt == nil {
-        what = TextSpan(state == .paused ? "paused" : "running", theme.style(.executing))
+        what = TextSpan(state.word, theme.wordStyle(state))
       } else if case .cancelled = record.state, attempt.number == record.attempt?.number {
-        what = TextSpan("cancelled", theme.held)
+        what = TextSpan("cancelled", theme.wordStyle(.cancelled))
       } else {
-        what = TextSpan("ok", theme.style(.succeeded))
+        what = TextSpan("ok", theme.wordStyle(.succeeded))
       }
       let end = attempt.endedAt ?? max(now, attempt.startedAt)
       let took = Format.stretch(end - attempt.startedAt)
-      what.text = theme.elision.end(what.text, to: max(4, width - 22))
+      // The newest failure is whole in the first lines.
+      what.text = theme.elision.end(what.text, to: max(4, width - 24))
       lines.append([
-        TextSpan("  #\(attempt.number) ", theme.dim),
-        TextSpan("at \(Format.steadyTime(attempt.startedAt)) ", theme.dim),
-        .blanks(7 - took.count), TextSpan(took + " "), what,
+        TextSpan("  \(attempt.number) ".padding(to: 5), theme.dim),
+        TextSpan("at \(Format.time(attempt.startedAt)) ".padding(to: 10), theme.dim),
+        .blanks(7 - took.count), TextSpan(took + "  "), what,
       ])
     }
     return lines
@@ -175,21 +174,21 @@ struct JobDescription {
   /// The time that the job has spent in each kind of state.
   private func times(_ width: Int) -> [[TextSpan]] {
     let kinds: [(kind: Phase.Kind, name: String, style: Style)] = [
-      (.waiting, "for needs", theme.dim), (.forSlot, "for a slot", .plain), (.forPool, "for a pool", .plain),
-      (.backingOff, "backing off", theme.held), (.paused, "paused", theme.held),
-      (.executing, "executing", theme.style(.executing)),
+      (.waiting, "waited for needs", theme.dim), (.forSlot, "waited for a slot", theme.dim),
+      (.forPool, "waited for a pool", theme.dim), (.backingOff, "between tries", theme.style(.backingOff)),
+      (.paused, "paused", theme.held), (.executing, "running", theme.style(.executing)),
     ]
     let all = kinds.map { (name: $0.name, time: record.spent($0.kind, until: now), style: $0.style) }
     let shown = all.filter { $0.time >= .milliseconds(50) }
     guard !shown.isEmpty else { return [] }
     let longest = shown.map(\.time).max() ?? .zero
-    let room = max(0, min(24, width - 24))
-    return [[], heading("time", nil)]
+    let room = max(0, min(40, width - 30))
+    return [[], heading("Time", nil)]
       + shown.map { part in
         let cells = Int(part.time / longest * Double(room))
         let bar = String(repeating: theme.pick("▬", "="), count: max(room > 0 ? 1 : 0, cells))
         return [
-          TextSpan("  "), TextSpan(part.name.padding(to: 12), theme.dim),
+          TextSpan("  "), TextSpan(part.name.padding(to: 18), theme.dim),
           .blanks(8 - Format.stretch(part.time).count),
           TextSpan(Format.stretch(part.time) + " "), TextSpan(bar, part.style),
         ]
@@ -202,7 +201,7 @@ struct JobDescription {
     for (job, condition) in jobs.prefix(12) {
       let state = model.index.classes[job.index]
       let note = [condition, state.word].compactMap(\.self).joined(separator: ", ")
-      let name = theme.elision.middle(model.run.jobs[job.index].job.name, to: max(6, width - 6 - note.count))
+      let name = theme.elision.name(model.run.jobs[job.index].job.name, to: max(6, width - 6 - note.count))
       lines.append([
         TextSpan("  \(theme.letter(state)) ", theme.style(state)), TextSpan(name), TextSpan("  \(note)", theme.dim),
       ])
@@ -212,7 +211,7 @@ struct JobDescription {
   }
 
   private func heading(_ text: String, _ count: String?) -> [TextSpan] {
-    [TextSpan(text, theme.accent)] + (count.map { [TextSpan(" " + $0, theme.dim)] } ?? [])
+    [TextSpan(text, theme.accent.with(.bold))] + (count.map { [TextSpan(" " + $0, theme.dim)] } ?? [])
   }
 
   private func titled(_ title: String, _ text: String, _ width: Int) -> [[TextSpan]] {
@@ -221,13 +220,15 @@ struct JobDescription {
     return lines
   }
 
-  /// At most four rows: a script may have many lines, which are in the job file.
-  private func wrapped(_ text: String, _ width: Int, _ style: Style, indent: Int) -> [[TextSpan]] {
+  /// At most `most` rows: a script may have many lines, which are in the job file.
+  private func wrapped(
+    _ text: String, _ width: Int, _ style: Style, indent: Int, most: Int = 4
+  ) -> [[TextSpan]] {
     let flat = JobText(text.split(whereSeparator: \.isNewline).joined(separator: " ; ")).plain
     let room = max(4, width - indent)
     let rows = Self.wordWrapped(flat, width: room)
-    return rows.prefix(4).enumerated().map { number, row in
-      let isClipped = number == 3 && rows.count > 4
+    return rows.prefix(most).enumerated().map { number, row in
+      let isClipped = number == most - 1 && rows.count > most
       let line = isClipped ? theme.elision.end(row + "   ", to: min(room, TextWidth.of(row) + 1)) : row
       return [.blanks(indent), TextSpan(line, style)]
     }

@@ -5,7 +5,11 @@ struct Layout {
   static let smallest = Size(width: 30, height: 5)
   static let detailFrom = 120
   static let timeAndDetailFrom = 160
-  static let stripFrom = 50
+  static let stripFrom = 44
+  /// From this width on the header has two lines and the list a log below it.
+  static let fullWidth = 60
+  /// From this size on the log is below the detail, which leaves the list its height.
+  static let besideFrom = Size(width: 160, height: 40)
 
   var header = Rect.none
   var banner = Rect.none
@@ -28,11 +32,13 @@ struct Layout {
     let size = model.size
     let (width, height) = (size.width, size.height)
     guard width >= Self.smallest.width, height >= Self.smallest.height else { return }
-    let isSmall = width < 60 || height < 10
+    let isSmall = width < Self.fullWidth || height < 10
     body = Rect(x: 0, y: 0, width: width, height: height)
-    if !isSmall { header = body.cutTop(2) }
-    if Banner.isShown(model) { banner = body.cutTop(1) }
-    if !isSmall || model.prompt != nil || model.notice != nil || model.page != .list { footer = body.cutBottom(1) }
+    // The help page needs the height of a usual screen.
+    let hasHeader = model.page != .help || height >= 32
+    if hasHeader { header = body.cutTop(isSmall && height < 20 ? 1 : 2) }
+    if Banner.isShown(model), height >= 8 { banner = body.cutTop(1) }
+    footer = body.cutBottom(1)
     switch model.page {
     case .help: page = body
     case .zoom:
@@ -46,23 +52,29 @@ struct Layout {
     var area = body
     // The timeline needs the width more than the detail does.
     let detailFrom = model.panel == .timeline ? Self.timeAndDetailFrom : Self.detailFrom
-    if area.width >= detailFrom, area.height >= 12, model.log.extent != .full {
-      let width = min(72, area.width * 35 / 100)
+    if model.log.extent == .full { return placeLog(area) }
+    var hasLog = model.log.extent == .half && !isSmall && area.height >= 12
+    if area.width >= detailFrom, area.height >= 12 {
+      let isBeside = hasLog && model.size.width >= Self.besideFrom.width && model.size.height >= Self.besideFrom.height
+      let width = isBeside ? min(110, area.width * 42 / 100) : min(72, area.width * 35 / 100)
       detail = Rect(x: area.maxX - width, y: area.y, width: width, height: area.height)
       area.width -= width + 1
+      if isBeside {
+        placeLog(detail.cutBottom(detail.height * 9 / 20))
+        hasLog = false
+      }
     }
-    if model.log.extent == .full { return placeLog(area) }
-    if model.log.extent == .half, !isSmall, area.height >= 12 {
-      placeLog(area.cutBottom(max(4, area.height * 2 / 5)))
-    }
+    // Rows of time say more than lines of output in a view of times.
+    let share = model.panel == .timeline || model.panel == .critical ? 4 : 6
+    if hasLog { placeLog(area.cutBottom(max(4, area.height * share / 15))) }
     if model.panel == .list, model.size.height >= Self.stripFrom, area.height >= 20,
       model.run.jobs.count <= PathForecast.frequentLimit
     {
       // The list has precedence: the timeline gets the rows that its jobs leave.
-      strip = area.cutBottom(min(max(5, area.height - 2 - model.run.jobs.count), area.height / 3))
+      strip = area.cutBottom(min(max(9, area.height - 2 - model.rowCount), area.height / 2, model.run.jobs.count + 1))
     }
-    if area.height >= 4 { titles = area.cutTop(1) }
-    more = area.cutBottom(1)
+    if area.height >= 6 { titles = area.cutTop(1) }
+    if area.height >= 5 { more = area.cutBottom(1) }
     list = area
   }
 

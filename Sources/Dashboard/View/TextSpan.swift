@@ -17,6 +17,24 @@ struct TextSpan: Equatable {
 
 extension [TextSpan] {
   var width: Int { reduce(0) { $0 + $1.width } }
+
+  /// The spans within `room` cells; the last that is shown is elided if there are more.
+  func fitted(to room: Int, _ elision: Elision) -> [TextSpan] {
+    guard width > room else { return self }
+    var fitted: [TextSpan] = []
+    var left = room
+    for span in self {
+      guard span.width >= left else {
+        fitted.append(span)
+        left -= span.width
+        continue
+      }
+      // The blank makes it too long, so that it is marked as elided.
+      fitted.append(TextSpan(elision.end(span.text + " ", to: left), span.style))
+      break
+    }
+    return fitted
+  }
 }
 
 extension [[TextSpan]] {

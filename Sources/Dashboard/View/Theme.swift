@@ -32,7 +32,9 @@ struct Theme {
     return switch state {
     case .failed, .timedOut: look(element, colors.bad, .bold)
     case .executing: look(element, colors.active, .bold)
-    case .paused, .backingOff: look(element, colors.held)
+    case .stopping: look(element, colors.held, .bold)
+    case .paused: look(element, colors.held)
+    case .backingOff: look(element, colors.retry)
     case .ready: look(element, .plain)
     case .waiting, .skipped: look(element, colors.quiet)
     case .allowedFailure: look(element, colors.bad)
@@ -46,6 +48,24 @@ struct Theme {
 
   func letter(_ state: StateClass) -> String { state.letter(isASCII: traits.isASCII) }
 
+  /// The style of the state's words: as of its mark, but quiet where nothing is said by colour.
+  func wordStyle(_ state: StateClass) -> Style {
+    switch state {
+    case .ready, .waiting, .skipped, .cancelled, .upToDate: dim
+    case .failed, .timedOut, .stopping, .executing, .paused, .backingOff, .allowedFailure, .succeeded:
+      Style(style(state).foreground, on: style(state).background, style(state).attributes.subtracting(.bold))
+    }
+  }
+
+  /// The style of a job's name in the list.
+  func nameStyle(_ state: StateClass) -> Style {
+    switch state {
+    case .failed, .timedOut, .executing, .stopping: bold
+    case .paused, .backingOff, .ready, .allowedFailure, .succeeded, .upToDate: .plain
+    case .waiting, .cancelled, .skipped: dim
+    }
+  }
+
   /// The mark of jobs on the critical path.
   var critical: String { pick("◆", "*") }
   /// The mark of a line that the job wrote to stderr.
@@ -57,9 +77,9 @@ struct Theme {
 
   let bold = Style(attributes: .bold)
   var dim: Style { look(.quiet, colors.quiet) }
-  var rule: Style { dim }
-  var accent: Style { look(.accent, colors.active) }
-  var key: Style { look(.key, colors.active, .bold) }
+  var rule: Style { looks[.quiet] == nil ? colors.faint : dim }
+  var accent: Style { look(.accent, colors.accent) }
+  var key: Style { look(.key, colors.key) }
   var danger: Style { look(.danger, colors.bad, [.bold, .reverse]) }
   var warning: Style { look(.held, colors.held, [.bold, .reverse]) }
   var calm: Style { look(.running, colors.active, [.bold, .reverse]) }
@@ -69,9 +89,31 @@ struct Theme {
   var match: Style { look(.match, Style(attributes: .reverse)) }
   var currentMatch: Style { look(.currentMatch, colors.held, [.reverse, .bold]) }
 
+  /// A line under the cursor in one style: of the log, of a menu.
   func cursor(focused: Bool) -> Style {
-    focused ? look(.cursor, colors.cursor) : look(.restingCursor, colors.restingCursor)
+    focused ? look(.cursor, colors.cursor) : look(.restingCursor, Style(attributes: [.bold, .underline]))
   }
+
+  /// Marks the cursor's row, whose texts keep their colours, and its first cell in the focused pane.
+  func highlight(_ row: Rect, focused: Bool, _ frame: inout Frame) {
+    if let own = looks[focused ? .cursor : .restingCursor], traits.palette != .none {
+      return frame.restyle(row) { $0 = own }
+    }
+    guard let background = colors.row else {
+      let attributes: Style.Attributes = focused ? .reverse : [.bold, .underline]
+      return frame.restyle(row) { $0.attributes.formUnion(attributes) }
+    }
+    frame.restyle(row) { style in
+      if style.background == .standard { style.background = background }
+    }
+    // A tag's mark stays.
+    guard row.width > 0, frame[row.x, row.y].text == " " else { return }
+    let mark = Style(focused ? accent.foreground : rule.foreground, on: background)
+    frame.put(pick("▌", ">"), x: row.x, y: row.y, style: mark)
+  }
+
+  /// A key as a chip, followed by its word.
+  func chip(_ key: String) -> TextSpan { TextSpan(" \(key) ", self.key) }
 
   /// The names of keys in help, palette and bottom line.
   func names(_ keys: some Sequence<Key>) -> String {
@@ -92,6 +134,7 @@ package enum ThemeElement: String, Sendable, CaseIterable {
   case failed
   case timedOut = "timed-out"
   case executing
+  case stopping
   case paused
   case backingOff = "backing-off"
   case ready

@@ -9,11 +9,11 @@ enum View {
     let theme = Theme(traits, looks: model.options.looks)
     let layout = Layout(model)
     guard !layout.body.isEmpty else {
-      frame.put("too small", x: 0, y: 0)
+      frame.put("needs \(Layout.smallest.width) x \(Layout.smallest.height)", x: 0, y: 0)
       return frame
     }
     if !layout.header.isEmpty { Header(model: model, theme: theme, now: now).draw(&frame, layout.header) }
-    if !layout.banner.isEmpty { Banner(model).draw(&frame, layout.banner, theme) }
+    if !layout.banner.isEmpty { Banner(model, now: now).draw(&frame, layout.banner, theme) }
     switch model.page {
     case .help:
       HelpPage(model: model, theme: theme).draw(&frame, layout.page)
@@ -25,7 +25,8 @@ enum View {
         TimelinePane(model: model, theme: theme, now: now).drawStrip(&frame, layout.strip)
       }
       if !layout.detail.isEmpty {
-        for y in layout.detail.y..<layout.detail.maxY {
+        let end = layout.log.x == layout.detail.x ? layout.log.maxY : layout.detail.maxY
+        for y in layout.detail.y..<end {
           frame.put(theme.vertical, x: layout.detail.x - 1, y: y, style: theme.rule)
         }
         DetailPane(model: model, theme: theme, now: now).draw(&frame, layout.detail)
@@ -55,7 +56,8 @@ enum View {
     let run = model.run
     guard run.start != nil else { return model.name }
     let failed = run.counts.failed > 0 ? ", \(run.counts.failed) failed" : ""
-    return "\(model.name): \(Header.word(model).lowercased()) \(run.counts.done)/\(run.jobs.count)\(failed)"
+    let word = Header.word(model) == "RUN" ? "running" : Header.word(model).lowercased()
+    return "\(model.name): \(word) \(run.counts.done)/\(run.jobs.count)\(failed)"
   }
 
   /// The progress that the terminal shows beside its window, in per cent; nil once the run is over.

@@ -53,8 +53,17 @@ package enum JobCommand: Sendable, Equatable {
   case retry([JobID], withDependents: Bool)
   case setPriority([JobID], JobPriority)
   case setSlots(Int)
+  /// Adds slots, or removes them: several of these in a row add up.
+  case changeSlots(by: Int)
   case setDraining(Bool)
   case stop(StopLevel, by: JobState.Canceller)
   /// Ends the run once no job executes; `signal` is the one that ended it, if any.
   case finish(signal: Int32?)
+}
+
+extension Run {
+  /// The number of slots after `changeSlots`, at least one; without a limit it counts from the attempts in progress.
+  package func slots(changedBy change: Int) -> Int {
+    max(1, (slots == Run.unlimited ? counts.active : slots) + change)
+  }
 }

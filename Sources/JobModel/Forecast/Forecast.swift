@@ -1,3 +1,5 @@
+import Basics
+
 /// An estimate of the rest of a run: the chain of needs that decides its end, and the slack of every other job.
 ///
 /// Takes time linear in jobs and needs; `schedule(slots:)` and `saving(byHalving:)` are further passes.
@@ -32,30 +34,52 @@ package struct Forecast: Sendable {
   private let run: Run
   private var finish: [Double]
   private var tail: [Double]
+  /// The open jobs, those with the longest chain behind them first, and the place of each among them.
+  private let byRank: [Int]
+  private let rank: [Int]
+  /// The number of open needs of each open job; a need on two conditions counts once.
+  private let unmet: [Int]
 
   /// `expected` estimates the duration of a whole attempt of a job that has not ended; nil counts one second.
   package init(_ run: Run, now: Duration, expected: (JobID) -> Duration?) {
     self.run = run
     self.now = now / .seconds(1)
-    needs = run.jobs.map { $0.job.needs.map(\.job.index).filter { $0 < run.jobs.count } }
+    needs = run.jobs.indices.map { job in
+      run.jobs[job].job.needs.isEmpty
+        ? [] : run.jobs[job].job.needs.map(\.job.index).filter { $0 < run.jobs.count }
+    }
     order = DependencyOrder(needs).order
     var rest = [Double](repeating: 0, count: run.jobs.count)
     var wait = rest
     var isOpen = [Bool](repeating: false, count: run.jobs.count)
     var isActive = isOpen
-    for (index, record) in run.jobs.enumerated() where !record.state.isTerminal {
+    // Without local copies of the records, which would retain all of their storage, for a hundred thousand jobs.
+    for index in run.jobs.indices where !run.jobs[index].state.isTerminal {
       isOpen[index] = true
-      isActive[index] = record.state.isActive
-      if case .backingOff(let until, _, _, _) = record.state { wait[index] = max(.zero, until - now) / .seconds(1) }
-      rest[index] = wait[index] + Self.rest(record, now: now, expected: expected(JobID(index)) ?? .seconds(1))
+      isActive[index] = run.jobs[index].state.isActive
+      if case .backingOff(let until, _, _, _) = run.jobs[index].state {
+        wait[index] = max(.zero, until - now) / .seconds(1)
+      }
+      let expected = expected(JobID(index)) ?? .seconds(1)
+      rest[index] =
+        wait[index]
+        + (isActive[index] ? Self.rest(run.jobs[index], now: now, expected: expected) : expected / .seconds(1))
     }
     (self.rest, self.wait, self.isOpen, self.isActive) = (rest, wait, isOpen, isActive)
-    finish = []
-    tail = Array(repeating: 0, count: run.jobs.count)
-    finish = finishes(rest)
+    var tail = [Double](repeating: 0, count: run.jobs.count)
+    var unmet = [Int](repeating: 0, count: run.jobs.count)
     for job in order.reversed() where isOpen[job] && !isActive[job] {
       for need in needs[job] where isOpen[need] { tail[need] = max(tail[need], rest[job] + tail[job]) }
+      if !needs[job].isEmpty { unmet[job] = Set(needs[job].lazy.filter { isOpen[$0] }).count }
     }
+    let chains = zip(rest, tail).map { $0 + $1 }
+    let byRank = isOpen.indices.filter { isOpen[$0] }
+      .sorted { chains[$0] == chains[$1] ? $0 < $1 : chains[$0] > chains[$1] }
+    var rank = [Int](repeating: 0, count: isOpen.count)
+    for (place, job) in byRank.enumerated() { rank[job] = place }
+    (self.tail, self.unmet, self.byRank, self.rank) = (tail, unmet, byRank, rank)
+    finish = []
+    finish = finishes(rest)
     link()
   }
 
@@ -147,37 +171,27 @@ package struct Forecast: Sendable {
   package func schedule(slots: Int) -> Schedule {
     var plan = SlotPlan(run, slots: max(1, slots))
     var finishes = finish
-    // The longest chain first.
-    let byRank = isOpen.indices.filter { isOpen[$0] }.sorted { left, right in
-      let (a, b) = (rest[left] + tail[left], rest[right] + tail[right])
-      return a == b ? left < right : a > b
-    }
-    var rank = [Int](repeating: 0, count: isOpen.count)
-    for (place, job) in byRank.enumerated() { rank[job] = place }
-    var unmet = [Int](repeating: 0, count: isOpen.count)
-    for job in byRank where !isActive[job] {
-      unmet[job] = needs[job].count { isOpen[$0] }
-    }
-    var running: [Running] = []
+    var unmet = unmet
+    var running = Heap<Running>()
     var last = now
     for job in byRank where isActive[job] {
       plan.start(job)
-      running.insertSorted(Running(finish: now + rest[job], job: job), by: >)
+      running.push(Running(finish: now + rest[job], job: job))
     }
     for job in byRank where !isActive[job] && unmet[job] == 0 { plan.enqueue(rank[job]) }
     while true {
       while let place = plan.next(byRank) {
         let job = byRank[place]
         finishes[job] = last + rest[job]
-        running.insertSorted(Running(finish: last + rest[job], job: job), by: >)
+        running.push(Running(finish: last + rest[job], job: job))
       }
-      guard let done = running.popLast() else {
+      guard let done = running.pop() else {
         return Schedule(end: .seconds(last), lasts: zip(rest, wait).map { $0 - $1 }, finishes: finishes)
       }
       last = max(last, done.finish)
       plan.finish(done.job)
       for dependent in run.jobs[done.job].dependents where isOpen[dependent.index] && unmet[dependent.index] > 0 {
-        unmet[dependent.index] -= needs[dependent.index].count { $0 == done.job }
+        unmet[dependent.index] -= 1
         if unmet[dependent.index] == 0 { plan.enqueue(rank[dependent.index]) }
       }
     }
@@ -189,10 +203,10 @@ private struct SlotPlan {
   private let run: Run
   private var free: Int
   private var pools: [String: Int]
-  /// Ranks, the highest last.
-  private var ready: [Int] = []
+  /// Ranks, the highest first.
+  private var ready = Heap<Int>()
   /// Ranks of ready jobs that wait for a pool, by the pool's name.
-  private var parked: [String: [Int]] = [:]
+  private var parked: [String: Heap<Int>] = [:]
 
   init(_ run: Run, slots: Int) {
     self.run = run
@@ -200,19 +214,22 @@ private struct SlotPlan {
     pools = run.start?.pools ?? [:]
   }
 
-  mutating func enqueue(_ place: Int) { ready.insertSorted(place, by: >) }
+  mutating func enqueue(_ place: Int) { ready.push(place) }
 
   mutating func start(_ job: Int) {
     free -= 1
+    guard !pools.isEmpty else { return }
     for (pool, units) in run.jobs[job].job.uses { pools[pool]? -= units }
   }
 
   /// Starts the highest-ranked job whose pools have room.
   mutating func next(_ byRank: [Int]) -> Int? {
-    while free > 0, let place = ready.popLast() {
+    while free > 0, let place = ready.pop() {
       let job = byRank[place]
-      if let full = run.jobs[job].job.uses.first(where: { (pools[$0.key] ?? .max) < $0.value })?.key {
-        parked[full, default: []].insertSorted(place, by: >)
+      if !pools.isEmpty,
+        let full = run.jobs[job].job.uses.first(where: { (pools[$0.key] ?? .max) < $0.value })?.key
+      {
+        parked[full, default: Heap()].push(place)
         continue
       }
       start(job)
@@ -223,22 +240,10 @@ private struct SlotPlan {
 
   mutating func finish(_ job: Int) {
     free += 1
+    guard !pools.isEmpty else { return }
     for (pool, units) in run.jobs[job].job.uses where units > 0 {
       pools[pool]? += units
-      for _ in 0..<units { if let place = parked[pool]?.popLast() { enqueue(place) } }
+      for _ in 0..<units { if let place = parked[pool]?.pop() { enqueue(place) } }
     }
-  }
-}
-
-extension Array {
-  /// Inserts into an array that is sorted by `precedes`.
-  fileprivate mutating func insertSorted(_ element: Element, by precedes: (Element, Element) -> Bool) {
-    var low = 0
-    var high = count
-    while low < high {
-      let middle = (low + high) / 2
-      if precedes(self[middle], element) { low = middle + 1 } else { high = middle }
-    }
-    insert(element, at: low)
   }
 }

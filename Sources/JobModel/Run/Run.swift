@@ -10,7 +10,11 @@ package struct Run: Sendable, Equatable {
   /// The instant of the newest event.
   package private(set) var time: Duration = .zero
   /// The newest end of a job.
-  private var lastEnd: Duration = .zero
+  package private(set) var lastEnd: Duration = .zero
+  /// The time in which every job had ended, before a retry.
+  private var rest: Duration = .zero
+  /// The first failed job of the run that was not allowed to fail; nil once it is retried.
+  package private(set) var firstFailure: JobID?
   private var endedLogs = EndedLogs()
   private let logCapacity: Int
   /// Edges from jobs that are not added yet to jobs that need them.
@@ -74,7 +78,12 @@ package struct Run: Sendable, Equatable {
   package var isComplete: Bool { start != nil && jobs.count >= (start?.jobs ?? 0) && counts.done == jobs.count }
 
   /// The time until the last job ended; until the newest event while some have not.
-  package var length: Duration { isComplete ? lastEnd : time }
+  ///
+  /// The time between the end of all jobs and a retry does not count.
+  package var length: Duration { elapsed(at: isComplete ? lastEnd : time) }
+
+  /// The length of the run if it goes on until `now`.
+  package func elapsed(at now: Duration) -> Duration { max(.zero, now - rest) }
 
   /// The file with the whole output of an attempt, which exists from the first byte on; nil for a run without log files.
   package func logPath(_ id: JobID, attempt: Int) -> String? {
@@ -197,10 +206,16 @@ package struct Run: Sendable, Equatable {
 
   private mutating func move(_ id: JobID, to state: JobState, attempt: Int, pid: Int32?, at time: Duration) {
     let old = jobs[id.index].state
+    if old.isTerminal, !state.isTerminal, isComplete { rest += max(.zero, time - lastEnd) }
     counts.add(old, -1)
     counts.add(state, 1)
     jobs[id.index].move(to: state, attempt: attempt, pid: pid, at: time)
     if state.isTerminal { lastEnd = time }
+    if case .failed(_, allowed: false) = state {
+      if firstFailure == nil { firstFailure = id }
+    } else if firstFailure == id {
+      firstFailure = nil
+    }
     if state.isTerminal, !jobs[id.index].log.isEmpty { boundLogs(id) }
     let meetsTheSame =
       old.isTerminal == state.isTerminal && old.isOK == state.isOK && old.isFailure == state.isFailure

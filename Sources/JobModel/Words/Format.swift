@@ -54,14 +54,22 @@ package enum Format {
 
   // MARK: Amounts
 
-  /// `999`, `1.2K`, `34M`, `1.2G`: powers of 1024, at most four characters.
-  package static func bytes(_ count: Int64) -> String { scaled(Double(max(0, count)), base: 1024) }
+  /// `999 B`, `1.2 MB`: powers of 1000, at most three digits.
+  package static func bytes(_ count: Int64) -> String { scaled(Double(max(0, count)), units: byteUnits) }
 
-  /// `8.1M/s` for bytes, `3.2/s` for steps.
+  /// `1.1 of 2.0 GB`, `900 KB of 2.0 GB`; `1.1 GB` while the total is unknown.
+  package static func bytes(_ done: Int64, of total: Int64?) -> String {
+    guard let total else { return bytes(done) }
+    let (part, whole) = (bytes(done).split(separator: " "), bytes(total))
+    let isSameUnit = part.count == 2 && whole.hasSuffix(" \(part[1])")
+    return (isSameUnit ? String(part[0]) : part.joined(separator: " ")) + " of " + whole
+  }
+
+  /// `8.1 MB/s` for bytes, `3.2/s` for steps.
   package static func rate(_ rate: Double, _ unit: JobProgress.Unit) -> String {
     switch unit {
-    case .bytes: scaled(rate, base: 1024) + "/s"
-    case .steps: (rate < 10 ? tenths(rate) : scaled(rate, base: 1000)) + "/s"
+    case .bytes: scaled(rate, units: byteUnits) + "/s"
+    case .steps: (rate < 10 ? tenths(max(0, rate)) : scaled(rate, units: countUnits)) + "/s"
     }
   }
 
@@ -70,6 +78,9 @@ package enum Format {
 
   /// `1 job`, `3 jobs`.
   package static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
+
+  /// `1 try`, `3 tries`.
+  package static func tries(_ number: Int) -> String { "\(number) \(number == 1 ? "try" : "tries")" }
 
   /// `1 slot`, `8 slots`, `any slots`.
   package static func slots(_ slots: Int) -> String { "\(Run.slotsText(slots)) \(slots == 1 ? "slot" : "slots")" }
@@ -81,16 +92,18 @@ package enum Format {
     return "\(tenths / 10).\(tenths % 10)"
   }
 
-  private static func scaled(_ value: Double, base: Double) -> String {
+  private static let byteUnits = [" B", " KB", " MB", " GB", " TB", " PB", " EB"]
+  private static let countUnits = ["", "K", "M", "G", "T", "P", "E"]
+
+  private static func scaled(_ value: Double, units: [String]) -> String {
     guard value.isFinite else { return "?" }
     var value = max(0, value)
     var unit = 0
-    let units = ["", "K", "M", "G", "T", "P", "E", "Z"]
     while value >= 999.5, unit < units.count - 1 {
-      value /= base
+      value /= 1000
       unit += 1
     }
-    if unit == 0 { return "\(Int64(value.rounded()))" }
+    if unit == 0 { return "\(Int64(value.rounded()))" + units[0] }
     return (value < 9.95 ? tenths(value) : "\(Int64(value.rounded()))") + units[unit]
   }
 }

@@ -23,17 +23,37 @@ extension JobNeed.Condition {
   package var phrase: String? {
     switch self {
     case .ok: nil
-    case .finished: "to end"
+    case .finished: "to finish"
     case .failed: "to fail"
     }
   }
 }
 
+extension StateClass {
+  /// The class of a job; only a record tells that its end was asked for.
+  package init(_ record: JobRecord) {
+    self = record.state.isActive && record.cancelling != nil ? .stopping : StateClass(record.state)
+  }
+}
+
 extension JobRecord {
-  /// ` (2 of 3)` for the second of at most three attempts; empty where the job has no retries or has not started.
+  /// `, after 2 tries`; empty for a job that was tried once or not at all.
   package var tries: String {
-    guard let number = attempt?.number, job.retry.max > 0 else { return "" }
-    return " (\(number) of \(max(number, job.retry.max + 1)))"
+    guard let number = attempt?.number, number > 1 else { return "" }
+    return ", after \(Format.tries(number))"
+  }
+
+  /// When SIGKILL follows the stop signal; nil where no stop signal was sent or the job has no grace.
+  package var killTime: Duration? {
+    guard let cancelling, !cancelling.isKill, case .shell(let work) = job.work else { return nil }
+    return cancelling.at + work.stop.grace
+  }
+}
+
+extension JobFailure {
+  /// How a process ended, as a shell counts it: `exit 1`, `SIGABRT (134)`.
+  package static func text(exit code: Int32, signalName: (Int32) -> String?) -> String {
+    (code > 128 ? signalName(code - 128) : nil).map { "\($0) (\(code))" } ?? "exit \(code)"
   }
 }
 
@@ -44,11 +64,11 @@ extension Run {
 
 /// The text of the notification that a run has ended.
 package enum EndText {
-  /// `release.yml: done 38/38`, `release.yml: stopped 12/38` or `release.yml: FAIL 2 of 38`.
+  /// `release: done 38/38`, `release: stopped 12/38` or `release: 2 of 38 failed`.
   package static func of(_ run: Run, name: String) -> String {
     let counts = run.counts
     let failed = counts.failed - counts.allowed
-    if failed > 0 { return "\(name): FAIL \(failed) of \(run.jobs.count)" }
+    if failed > 0 { return "\(name): \(failed) of \(run.jobs.count) failed" }
     let word = run.stopping == nil && counts.cancelled == 0 ? "done" : "stopped"
     return "\(name): \(word) \(counts.done)/\(run.jobs.count)"
   }

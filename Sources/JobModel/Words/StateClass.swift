@@ -1,8 +1,10 @@
-/// The twelve classes of job states that a reader tells apart, each with its letter, its words and its rank.
+/// The thirteen classes of job states that a reader tells apart, each with its letter, its words and its rank.
 package enum StateClass: UInt8, Sendable, CaseIterable {
   case failed
   case timedOut
   case executing
+  /// It executes, or is paused, and its end was asked for.
+  case stopping
   case paused
   case backingOff
   case ready
@@ -29,19 +31,26 @@ package enum StateClass: UInt8, Sendable, CaseIterable {
       }
   }
 
-  /// The rank in a list sorted by attention, 0 first: failed, executing, held, ready, waiting, ended.
+  /// The rank in a list sorted by attention, 0 first.
   package var attention: Int {
     switch self {
     case .failed, .timedOut: 0
-    case .executing: 1
-    case .paused, .backingOff: 2
-    case .ready: 3
-    case .waiting: 4
-    case .allowedFailure, .cancelled, .skipped, .succeeded, .upToDate: 5
+    case .stopping: 1
+    case .executing: 2
+    case .paused, .backingOff: 3
+    case .ready: 4
+    case .waiting: 5
+    case .cancelled: 6
+    case .allowedFailure: 7
+    case .skipped: 8
+    case .succeeded, .upToDate: 9
     }
   }
 
-  package var isTerminal: Bool { attention == 0 || attention == 5 }
+  package var isTerminal: Bool { isBad || attention >= 6 }
+
+  /// Whether the run has failed because of such a job.
+  package var isBad: Bool { attention == 0 }
 
   /// The letter before a job's name; the ASCII form is that of plain lines.
   package func letter(isASCII: Bool) -> String { isASCII ? texts.ascii : texts.letter }
@@ -63,12 +72,13 @@ package enum StateClass: UInt8, Sendable, CaseIterable {
   private static let texts: [Texts] = [
     ("✗", "!", "failed", "failed", "failed"),
     ("T", "T", "timed out", "failed", "timed out"),
-    ("▸", ">", "running", "executing", "has not ended"),
+    ("▶", ">", "running", "executing", "has not ended"),
+    ("■", "s", "stopping", "executing", "has not ended"),
     ("‖", "|", "paused", "paused", "has not ended"),
-    ("↻", "z", "backing off", "backing_off", "has not ended"),
+    ("↻", "z", "retrying", "backing_off", "has not ended"),
     ("○", "o", "ready", "ready", "has not ended"),
     ("·", ".", "waiting", "waiting", "has not ended"),
-    ("~", "~", "allowed", "failed", "failed"),
+    ("~", "~", "allowed to fail", "failed", "failed"),
     ("⊘", "c", "cancelled", "cancelled", "was cancelled"),
     ("»", "x", "skipped", "skipped", "was skipped"),
     ("✓", "+", "ok", "succeeded", "succeeded"),
@@ -79,7 +89,7 @@ package enum StateClass: UInt8, Sendable, CaseIterable {
   package var names: [String] { Self.names[Int(rawValue)] }
 
   private static let names = allCases.map { state -> [String] in
-    let more = state == .backingOff ? ["retrying"] : state == .upToDate ? ["ok"] : []
+    let more = state == .backingOff ? ["backing-off"] : state == .upToDate ? ["ok"] : []
     return [state.eventWord, state.word.replacing(" ", with: "-"), state.word.replacing(" ", with: "_")] + more
   }
 }

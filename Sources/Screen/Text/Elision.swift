@@ -25,6 +25,18 @@ package struct Elision: Sendable {
     return head + mark + Self.suffix(text, room - TextWidth.of(head))
   }
 
+  /// Keeps the variant of a name that ends in brackets, `integ…[linux,arm64]`; the middle of other names is left out.
+  package func name(_ text: String, to width: Int) -> String {
+    guard TextWidth.of(text) > width else { return text }
+    let openers: [Character: Character] = ["]": "[", ")": "("]
+    guard let opener = text.last.flatMap({ openers[$0] }), let start = text.lastIndex(of: opener),
+      start > text.startIndex
+    else { return middle(text, to: width) }
+    let variant = String(text[start...])
+    let room = width - TextWidth.of(variant) - TextWidth.of(mark)
+    return room < 3 ? middle(text, to: width) : Self.prefix(text, room) + mark + variant
+  }
+
   /// The longest beginning of at most `width` cells, without a mark.
   package static func prefix(_ text: String, _ width: Int) -> String {
     var left = width

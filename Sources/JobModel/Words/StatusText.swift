@@ -1,0 +1,102 @@
+/// The status of a job in the words that every view has for it.
+package struct StatusText: Equatable, Sendable {
+  /// The state, in its style.
+  package var status: String
+  /// The circumstances in plain style, with the separator before them.
+  package var detail: String
+
+  package var whole: String { status + detail }
+
+  private init(_ status: String, _ detail: String = "") {
+    self.status = status
+    self.detail = detail
+  }
+
+  /// A waiting job names as many of its needs as fit into `room` characters, and the number of the others.
+  package init(_ id: JobID, _ run: Run, now: Duration, room: Int = .max) {
+    let record = run.jobs[id.index]
+    switch record.state {
+    case .waiting:
+      self.init(Self.waiting(record, run, room: room))
+    case .ready(let wanted):
+      self.init(Self.ready(wanted, run))
+    case .executing, .paused(started: true):
+      if let cancelling = record.cancelling {
+        self.init(Self.stopping(record, cancelling, now: now))
+      } else if record.state == .executing {
+        self.init("running", ([""] + ProgressText.parts(record)).joined(separator: ", "))
+      } else {
+        self.init("paused")
+      }
+    case .paused:
+      self.init("paused before its start")
+    case .backingOff(let until, let number, let limit, let failure):
+      self.init("retry \(number) of \(limit) in \(Format.countdown(until - now))", ", after \(failure.reason)")
+    case .succeeded(let upToDate):
+      self.init(upToDate ? "up to date" : "ok", record.tries)
+    case .failed(let failure, let allowed):
+      self.init(failure.reason, record.tries + (allowed ? ", allowed to fail" : ""))
+    case .cancelled(let canceller):
+      self.init("cancelled", Self.reason(canceller, record, run))
+    case .skipped(let cause):
+      let name = run.jobs[cause.index].job.name
+      self.init("skipped", ", \(name) \(StateClass(run.jobs[cause.index].state).ending)")
+    }
+  }
+
+  private static func stopping(_ record: JobRecord, _ cancelling: JobRecord.Cancelling, now: Duration) -> String {
+    if cancelling.isKill { return "stopping, SIGKILL was sent" }
+    return record.killTime.map { "stopping, killed in \(Format.countdown($0 - now))" } ?? "stopping"
+  }
+
+  private static func ready(_ wanted: JobState.Room, _ run: Run) -> String {
+    if run.stopping != nil { return "waits: the run is stopping" }
+    if run.isDraining { return "waits: nothing new starts" }
+    switch wanted {
+    case .slot: return "waits for a slot"
+    case .pool(let name): return "waits for pool \(name)"
+    }
+  }
+
+  /// The most unmet needs that are named.
+  private static let mostNeeds = 8
+
+  private static func waiting(_ record: JobRecord, _ run: Run, room: Int) -> String {
+    var names: [String] = []
+    for need in record.job.needs where !need.when.isMet(by: run.jobs[need.job.index].state) {
+      names.append(run.jobs[need.job.index].job.name + (need.when.phrase.map { " " + $0 } ?? ""))
+      if names.count == mostNeeds { break }
+    }
+    guard !names.isEmpty else { return "waiting" }
+    func text(_ count: Int) -> String {
+      let more = max(record.unmetNeeds, names.count) - count
+      return "waits for " + names.prefix(count).joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
+    }
+    return (1...names.count).reversed().lazy.map(text).first { $0.count <= room } ?? text(1)
+  }
+
+  /// Who cancelled, and the failure after which a retry was awaited.
+  private static func reason(_ canceller: JobState.Canceller, _ record: JobRecord, _ run: Run) -> String {
+    let failure = record.attempt?.failure.map { ", after \($0.reason)" } ?? ""
+    guard canceller == .policy, let first = run.firstFailure else { return " \(canceller.phrase)" + failure }
+    return ", \(run.jobs[first.index].job.name) \(StateClass(run.jobs[first.index].state).ending)" + failure
+  }
+}
+
+/// The progress of an executing job in words.
+package enum ProgressText {
+  /// The amount, the number of the try if it is not the first, and the rate, the most important first.
+  package static func parts(_ record: JobRecord) -> [String] {
+    var parts: [String] = []
+    if let progress = record.progress {
+      switch (progress.unit, progress.total) {
+      case (.bytes, let total): parts.append(Format.bytes(progress.done, of: total))
+      case (.steps, let total?): parts.append("\(progress.done) of \(total)")
+      case (.steps, nil): parts.append("step \(progress.done)")
+      }
+    }
+    if let number = record.attempt?.number, number > 1 { parts.append("try \(number)") }
+    if let rate = record.rate, let unit = record.progress?.unit { parts.append(Format.rate(rate, unit)) }
+    return parts
+  }
+}
