@@ -52,6 +52,41 @@ import Testing
     }
   }
 
+  @Test func theErrorOfASecondCancellationDoesNotCount() {
+    for isStarted in [false, true] {
+      let operation = Slow()
+      if isStarted { operation.start() }
+      operation.cancel()
+      operation.cancel(with: Fault())
+      if isStarted { operation.finish() } else { operation.start() }
+      #expect(operation.isFinished && operation.failure is CancellationError)
+    }
+  }
+
+  /// Takes its time to obey a cancellation: until `finish()`.
+  final class Slow: AsyncOperation, @unchecked Sendable {
+    override func main() {}
+  }
+
+  @Test func aCancelledOperationThatFinishesWithAnErrorFailedWithIt() {
+    let operation = Slow()
+    operation.start()
+    operation.cancel()
+    #expect(!operation.isFinished)
+    operation.finish(with: Fault(number: 3))
+    #expect(operation.isFinished && operation.isCancelled)
+    #expect(operation.failure as? Fault == Fault(number: 3))
+  }
+
+  @Test func cancelledAndFinishedInItsMainItIsCancelledForGood() {
+    let operation = ClosureOperation { operation in
+      operation.cancel()
+      operation.finish()
+    }
+    operation.start()
+    #expect(operation.isFinished && operation.isCancelled && operation.failure is CancellationError)
+  }
+
   @Test func cancelledWithoutAnErrorItFailsWithCancellation() {
     let operation = ManualOperation()
     operation.start()

@@ -43,15 +43,61 @@ import Testing
   }
 
   @Test func noMoreChildrenExecuteThanItIsWide() {
-    let children = (0..<6).map { _ in ManualOperation() }
+    // How many execute, and the most that ever did: counted by the children, so that none is overlooked.
+    let counts = Lock((now: 0, most: 0))
+    let children = (0..<12).map { _ in
+      ClosureOperation { _ in
+        counts.withLock { counts in
+          counts.now += 1
+          counts.most = max(counts.most, counts.now)
+        }
+      }
+    }
+    func finishOne() {
+      counts.withLock { $0.now -= 1 }
+      children.first(where: \.isExecuting)?.finish()
+    }
     let group = GroupOperation(width: 2, children)
     group.start()
-    #expect(eventually { children.filter(\.isExecuting).count == 2 })
-    #expect(!eventually(within: 0.02) { children.filter(\.isExecuting).count > 2 })
+    for _ in 0..<4 {
+      #expect(eventually { children.filter(\.isExecuting).count == 2 && counts.withLock(\.now) == 2 })
+      finishOne()
+    }
+    #expect(eventually { counts.withLock(\.now) == 2 })
+    #expect(counts.withLock(\.most) == 2)
     group.width = 4
-    #expect(eventually { children.filter(\.isExecuting).count == 4 })
-    for child in children { child.finish() }
+    for _ in 0..<4 {
+      #expect(eventually { children.filter(\.isExecuting).count == 4 && counts.withLock(\.now) == 4 })
+      finishOne()
+    }
+    #expect(eventually { counts.withLock(\.now) == 4 })
+    #expect(counts.withLock(\.most) == 4)
+    while children.contains(where: { !$0.isFinished }) {
+      guard eventually({ children.contains(where: \.isExecuting) }) else { break }
+      finishOne()
+    }
     #expect(eventually { group.isFinished })
+  }
+
+  @Test func whatIsAddedToAGroupThatIsStoppingIsCancelledToo() throws {
+    final class Growing: GroupOperation, @unchecked Sendable {
+      // Safe: behind a lock.
+      let late = Lock<ManualOperation?>(ManualOperation("late"))
+
+      override func childDidFinish(_ child: Operation, failure: (any Error)?) {
+        guard let late = late.withLock({ $0.take() }) else { return }
+        try? add(late)
+      }
+    }
+    let child = ManualOperation("child")
+    let group = Growing(onChildFailure: .cancelOthers, [child])
+    let late = try #require(group.late.withLock { $0 })
+    group.start()
+    #expect(eventually { child.isExecuting })
+    child.finish(with: Fault())
+    #expect(eventually { group.isFinished })
+    #expect(late.isCancelled && late.isFinished && late.mainCount == 0)
+    #expect(!group.isCancelled && group.failure is GroupFailure)
   }
 
   @Test func childrenMayDependOnEachOtherAndOnWhatIsOutside() {

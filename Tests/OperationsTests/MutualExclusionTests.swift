@@ -120,22 +120,35 @@ import Testing
   @Test func whatWaitsInASuspendedQueueIsInNobodysWay() {
     let suspended = OperationQueue()
     suspended.isSuspended = true
-    let waiting = (0..<40).map { exclusive("\($0)", "suspended") }
-    suspended.addOperations(waiting, waitUntilFinished: false)
     let queue = OperationQueue()
     let other = exclusive("other", "suspended")
+    let early = Atomic(0)
+    let waiting = (0..<40).map { _ in
+      let operation = ClosureOperation { _ in
+        if !other.isFinished { early.wrappingAdd(1, ordering: .sequentiallyConsistent) }
+      }
+      operation.addCondition(.mutuallyExclusive("suspended"))
+      return operation
+    }
+    suspended.addOperations(waiting, waitUntilFinished: false)
     queue.addOperation(other)
     #expect(eventually { other.isExecuting })
+    // The least urgent: the queue starts it after all others that it may start.
+    let last = ManualOperation("last")
+    last.queuePriority = .veryLow
+    suspended.addOperation(last)
     suspended.isSuspended = false
     // The category is taken now, and the queue that is no longer suspended must respect that.
-    #expect(!eventually(within: 0.05) { waiting.contains(where: \.isExecuting) })
+    #expect(eventually { last.isExecuting })
+    last.finish()
     other.finish()
     for _ in waiting {
       #expect(eventually { waiting.filter(\.isExecuting).count == 1 })
       waiting.first(where: \.isExecuting)?.finish()
     }
     suspended.waitUntilAllOperationsAreFinished()
-    #expect(waiting.allSatisfy { $0.mainCount == 1 })
+    #expect(waiting.allSatisfy { $0.isFinished && !$0.isCancelled })
+    #expect(early.load(ordering: .sequentiallyConsistent) == 0)
   }
 
   @Test func severalCategoriesAreTakenAtOnceInWhateverOrderTheyAreNamed() {

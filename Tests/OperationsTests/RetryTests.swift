@@ -151,6 +151,56 @@ import Testing
     #expect(attempt.withLock { $0 }?.isCancelled == true && operation.failure as? Fault == Fault(number: 0))
   }
 
+  @Test func cancelledWhileAnAttemptIsMadeItCancelsThat() {
+    let owner = Lock<RetryOperation<Int>?>(nil)
+    let made = Lock<ResultOperationTests.Answer?>(nil)
+    let operation = RetryOperation<Int>(retries: 5, clock: clock) { _ in
+      owner.withLock { $0 }?.cancel()
+      let new = ResultOperationTests.Answer()
+      made.withLock { $0 = new }
+      return new
+    }
+    owner.withLock { $0 = operation }
+    queue.addOperation(operation)
+    #expect(eventually { operation.isFinished })
+    #expect(made.withLock { $0 }?.isCancelled == true && operation.failure is CancellationError)
+    owner.withLock { $0 = nil }
+  }
+
+  @Test func cancelledWhileAnErrorIsJudgedItWaitsForNothing() {
+    let owner = Lock<RetryOperation<Int>?>(nil)
+    let operation = RetryOperation<Int>(
+      retries: 5, backoff: .constant(.seconds(60)), clock: clock,
+      when: { _, _ in
+        owner.withLock { $0 }?.cancel()
+        return true
+      }, { number in Operations.ClosureOperation { throw Fault(number: number) } })
+    owner.withLock { $0 = operation }
+    queue.addOperation(operation)
+    #expect(eventually { operation.isFinished })
+    #expect(operation.failure is CancellationError && clock.due == [])
+    owner.withLock { $0 = nil }
+  }
+
+  @Test func anAttemptThatSucceedsInSpiteOfTheCancellationIsTheResult() throws {
+    final class Stubborn: ResultOperation<Int>, @unchecked Sendable {
+      override func main() {}
+      override func didCancel() { finish(.success(7)) }
+    }
+    let made = Journal<Stubborn>()
+    let operation = RepeatOperation<Int>(times: 3, clock: clock) { _ in
+      let new = Stubborn()
+      made.add(new)
+      return new
+    }
+    queue.addOperation(operation)
+    #expect(eventually { made.entries.first?.isExecuting == true })
+    operation.cancel()
+    #expect(eventually { operation.isFinished })
+    #expect(try operation.outcome?.get() == 7)
+    #expect(made.count == 1)
+  }
+
   @Test func aCancelRacingAttemptsAndWaitsEndsItOnce() {
     for round in 0..<1500 {
       let clock = ManualOperationClock()

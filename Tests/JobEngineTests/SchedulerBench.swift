@@ -1,0 +1,107 @@
+import Foundation
+import JobModel
+import Testing
+
+@testable import JobEngine
+
+/// Plays the part of the operation queue: starts what is admitted as far as the width goes.
+struct Bench {
+  let journal = RunJournal()
+  var scheduler: Scheduler
+  var queued: [Scheduler.Admission] = []
+  var executing: [Scheduler.Admission] = []
+  var facts: [JobFact] = []
+  var asked: [Scheduler.Action] = []
+  let graph: JobGraph
+  let slots: Int
+
+  init(_ graph: JobGraph, slots: Int = 2) {
+    self.graph = graph
+    self.slots = slots
+    scheduler = Scheduler(graph, journal: journal, seed: 1)
+  }
+
+  mutating func start() {
+    scheduler.start(runStart(graph, slots: slots))
+    settle()
+  }
+
+  mutating func send(_ command: JobCommand) {
+    scheduler.handle(command)
+    settle()
+  }
+
+  mutating func end(_ name: String, _ outcome: AttemptOutcome = .succeeded) throws {
+    let index = try #require(executing.firstIndex { graph[$0.job].name == name }, "\(name) does not execute")
+    let admission = executing.remove(at: index)
+    scheduler.attemptEnded(ticket: admission.ticket, outcome)
+    settle()
+  }
+
+  mutating func advance(to time: Duration) {
+    journal.advance(to: time)
+    scheduler.wake()
+    settle()
+  }
+
+  mutating func settle() {
+    var moved = true
+    while moved {
+      moved = false
+      for event in journal.takeEvents() { facts.append(event.fact) }
+      for action in scheduler.takeActions() {
+        moved = true
+        switch action {
+        case .admit(let admission): queued.append(admission)
+        case .withdraw(let ticket):
+          if queued.contains(where: { $0.ticket == ticket }) {
+            queued.removeAll { $0.ticket == ticket }
+            scheduler.attemptWithdrawn(ticket: ticket)
+          }
+        case .prioritize(let ticket, let priority):
+          if let index = queued.firstIndex(where: { $0.ticket == ticket }) { queued[index].priority = priority }
+        default: asked.append(action)
+        }
+      }
+      while executing.count < journal.run.slots, !queued.isEmpty, !journal.run.isDraining {
+        let best = queued.indices.max { left, right in
+          (queued[left].priority.level, -queued[left].ticket) < (queued[right].priority.level, -queued[right].ticket)
+        }
+        let admission = queued.remove(at: best ?? 0)
+        executing.append(admission)
+        scheduler.attemptStarted(ticket: admission.ticket, pid: nil)
+        moved = true
+      }
+    }
+  }
+
+  var names: [String] { executing.map { graph[$0.job].name } }
+
+  func state(_ name: String) throws -> JobState {
+    journal.run[try #require(graph.id(named: name))].state
+  }
+
+  func id(_ name: String) throws -> JobID { try #require(graph.id(named: name)) }
+}
+
+func runStart(_ graph: JobGraph, slots: Int) -> RunStart {
+  RunStart(
+    id: "1", name: graph.name, slots: slots, at: Date(timeIntervalSince1970: 0), jobs: graph.jobs.count,
+    pools: graph.pools)
+}
+
+/// Jobs written as `name: [needs]`, in order.
+func graph(
+  _ jobs: KeyValuePairs<String, [String]>, onFailure: JobGraph.Failure = .keepGoing, pools: [String: Int] = [:],
+  change: (inout Job) -> Void = { _ in }
+) -> JobGraph {
+  let names = jobs.map(\.key)
+  let list = jobs.map { name, needs in
+    var job = Job(
+      name: name, work: .simulate(SimulatedWork()),
+      needs: needs.compactMap { need in names.firstIndex(of: need).map { JobNeed(JobID($0)) } })
+    change(&job)
+    return job
+  }
+  return JobGraph(name: "test", jobs: list, onFailure: onFailure, schedule: .priority, pools: pools)
+}

@@ -1,0 +1,278 @@
+import JobModel
+import Testing
+
+@testable import JobEngine
+
+private let broken = JobFailure(.exit(1), "exit 1")
+
+/// Rules of the scheduler that meet: pauses and needs, policies and retries, cancellations and what comes after them.
+@Suite(.timeLimit(.minutes(2))) struct SchedulerCombinationTests {
+  private func retried(_ jobs: KeyValuePairs<String, [String]>, onFailure: JobGraph.Failure = .keepGoing) -> JobGraph {
+    graph(jobs, onFailure: onFailure) { $0.retry = RetryPolicy(max: 1) }
+  }
+
+  private func limited(_ jobs: KeyValuePairs<String, [String]>, retries: Int = 0) -> JobGraph {
+    graph(jobs) { job in
+      job.timeout = .seconds(10)
+      job.retry = RetryPolicy(max: retries)
+    }
+  }
+
+  // MARK: Pauses
+
+  @Test func aPausedJobIsNotStartedByItsResumptionBeforeItsNeedsAreMet() throws {
+    var bench = Bench(graph(["a": [], "b": ["a"]]))
+    bench.start()
+    bench.send(.pause([try bench.id("b")]))
+    bench.send(.resume([try bench.id("b")]))
+    #expect(try bench.state("b") == .waiting)
+    #expect(bench.names == ["a"])
+    try bench.end("a")
+    #expect(bench.names == ["b"])
+  }
+
+  @Test func aPauseBeforeTheStartEndsWithACancellation() throws {
+    var bench = Bench(graph(["a": [], "b": []]), slots: 1)
+    bench.start()
+    let id = try bench.id("b")
+    bench.send(.pause([id]))
+    #expect(try bench.state("b") == .paused(started: false))
+    bench.send(.cancel([id], by: .person))
+    bench.send(.retry([id], withDependents: false))
+    try bench.end("a")
+    #expect(try bench.state("b") == .executing)
+  }
+
+  @Test func aPauseThatACancellationOvertookDoesNotReachTheNextAttempt() throws {
+    let graph = graph(["a": []])
+    var bench = Bench(graph)
+    bench.scheduler.start(runStart(graph, slots: 1))
+    // Both cross the start of the attempt.
+    bench.scheduler.handle(.pause([JobID(0)]))
+    bench.scheduler.handle(.cancel([JobID(0)], by: .person))
+    bench.scheduler.attemptStarted(ticket: 0, pid: nil)
+    #expect(bench.scheduler.takeActions().contains(.cancel(ticket: 0)))
+    bench.scheduler.attemptEnded(ticket: 0, .cancelled)
+    bench.send(.retry([JobID(0)], withDependents: false))
+    #expect(try bench.state("a") == .executing)
+  }
+
+  @Test func whatIsBeingCancelledIsNotPaused() throws {
+    var bench = Bench(graph(["a": []]))
+    bench.start()
+    bench.send(.cancel([JobID(0)], by: .person))
+    bench.send(.pause([JobID(0)]))
+    #expect(bench.asked == [.cancel(ticket: 0)])
+    bench.scheduler.attemptStopped(ticket: 0, isStopped: true)
+    #expect(try bench.state("a") == .executing)
+  }
+
+  @Test func resumingEndsTheWaitForARetry() throws {
+    var bench = Bench(retried(["a": []]))
+    bench.start()
+    try bench.end("a", .failed(broken))
+    bench.send(.resume([JobID(0)]))
+    #expect(bench.names == ["a"])
+    #expect(bench.scheduler.nextWake == nil)
+  }
+
+  // MARK: Time limits
+
+  @Test func theLimitOfAnAttemptDoesNotReachTheNextOne() throws {
+    var bench = Bench(limited(["a": [], "b": []], retries: 1), slots: 1)
+    bench.start()
+    bench.journal.advance(to: .seconds(1))
+    try bench.end("a", .failed(broken))
+    #expect(bench.names == ["b"])
+    // The second attempt of `a` is in the queue and has not begun.
+    bench.advance(to: .seconds(2))
+    bench.advance(to: .seconds(10))
+    #expect(bench.asked.isEmpty)
+    bench.advance(to: .seconds(11))
+    #expect(bench.asked == [.cancel(ticket: 1)])
+  }
+
+  @Test func theTimeLeftOfAPausedAttemptDoesNotReachTheNextOne() throws {
+    var bench = Bench(limited(["a": []], retries: 1))
+    bench.start()
+    bench.journal.advance(to: .seconds(2))
+    bench.send(.pause([JobID(0)]))
+    try bench.end("a", .failed(broken))
+    bench.advance(to: .seconds(3))
+    #expect(bench.scheduler.nextWake == .seconds(13))
+    bench.journal.advance(to: .seconds(4))
+    bench.scheduler.attemptStopped(ticket: 1, isStopped: true)
+    bench.send(.resume([JobID(0)]))
+    #expect(bench.scheduler.nextWake == .seconds(13))
+  }
+
+  @Test func aCancelledAttemptHasNoLimitAnyMore() throws {
+    var bench = Bench(limited(["a": []]))
+    bench.start()
+    bench.send(.cancel([JobID(0)], by: .person))
+    #expect(bench.scheduler.nextWake == nil)
+    bench.advance(to: .seconds(20))
+    #expect(bench.asked == [.cancel(ticket: 0)])
+  }
+
+  @Test func aTimeoutIsForgottenWithItsAttempt() throws {
+    for byHand in [false, true] {
+      var bench = Bench(limited(["a": []], retries: byHand ? 0 : 1))
+      bench.start()
+      bench.advance(to: .seconds(10))
+      try bench.end("a", .cancelled)
+      if byHand { bench.send(.retry([JobID(0)], withDependents: false)) } else { bench.advance(to: .seconds(11)) }
+      #expect(bench.names == ["a"])
+      // It cancels itself.
+      try bench.end("a", .cancelled)
+      #expect(try bench.state("a") == .cancelled(by: .policy))
+    }
+  }
+
+  // MARK: Policies and retries
+
+  @Test func aRetryByHandOpensARunThatAFailureHasClosed() throws {
+    var bench = Bench(graph(["a": [], "b": [], "c": ["b"]], onFailure: .finishRunning), slots: 1)
+    bench.start()
+    try bench.end("a", .failed(broken))
+    #expect(try bench.state("b") == .cancelled(by: .policy))
+    bench.send(.retry([try bench.id("a"), try bench.id("b"), try bench.id("c")], withDependents: false))
+    #expect(bench.names == ["a"])
+    try bench.end("a")
+    try bench.end("b")
+    #expect(bench.names == ["c"])
+    // The next failure closes it again.
+    bench.send(.retry([try bench.id("a")], withDependents: false))
+    try bench.end("c", .failed(broken))
+    #expect(bench.names.isEmpty || bench.names == ["a"])
+    #expect(bench.queued.isEmpty)
+  }
+
+  @Test func aRetryOfNothingOpensNoRunThatAFailureHasClosed() throws {
+    var bench = Bench(retried(["done": [], "a": [], "b": []], onFailure: .finishRunning), slots: 3)
+    bench.start()
+    try bench.end("done")
+    try bench.end("a", .failed(JobFailure(.exit(1), "exit 1")))
+    bench.send(.resume([try bench.id("a")]))
+    try bench.end("a", .failed(broken))
+    #expect(try bench.state("a") == .failed(broken, allowed: false))
+    bench.send(.retry([try bench.id("done")], withDependents: false))
+    try bench.end("b", .failed(broken))
+    #expect(try bench.state("b") == .failed(broken, allowed: false))
+  }
+
+  @Test func aRetryByHandBeginsWithAllRetriesAndWithoutTheOldCancellation() throws {
+    var bench = Bench(retried(["a": []]))
+    bench.start()
+    bench.send(.cancel([JobID(0)], by: .person))
+    try bench.end("a", .cancelled)
+    for round in 0..<2 {
+      bench.send(.retry([JobID(0)], withDependents: false))
+      try bench.end("a", .failed(broken))
+      guard case .backingOff(_, 1, 1, broken) = try bench.state("a") else {
+        Issue.record("round \(round): \(try bench.state("a"))")
+        return
+      }
+      bench.send(.resume([JobID(0)]))
+      try bench.end("a", .failed(broken))
+      #expect(try bench.state("a") == .failed(broken, allowed: false))
+    }
+  }
+
+  @Test func aJobThatWasKilledAndRetriedCanBeKilledAgain() throws {
+    var bench = Bench(graph(["a": []]))
+    bench.start()
+    bench.send(.kill([JobID(0)]))
+    bench.send(.kill([JobID(0)]))
+    try bench.end("a", .cancelled)
+    bench.send(.retry([JobID(0)], withDependents: false))
+    bench.send(.kill([JobID(0)]))
+    #expect(bench.asked == [.kill(ticket: 0), .kill(ticket: 1)])
+  }
+
+  @Test func aKillThatCrossesTheStartIsAKillAndSaysSo() throws {
+    let graph = graph(["a": []])
+    var bench = Bench(graph)
+    bench.scheduler.start(runStart(graph, slots: 1))
+    bench.scheduler.handle(.kill([JobID(0)]))
+    bench.scheduler.attemptStarted(ticket: 0, pid: nil)
+    #expect(bench.scheduler.takeActions().contains(.kill(ticket: 0)))
+    #expect(bench.journal.takeEvents().contains { $0.fact == .cancelRequested(JobID(0), by: .person, kill: true) })
+  }
+
+  @Test func aRetryWithDependentsBringsBackTheCancelledOnesToo() throws {
+    var bench = Bench(graph(["a": [], "b": ["a"], "c": ["b"]]))
+    bench.start()
+    bench.send(.cancel([try bench.id("c")], by: .person))
+    bench.send(.cancel([try bench.id("b")], by: .person))
+    try bench.end("a", .failed(broken))
+    bench.send(.retry([try bench.id("a")], withDependents: true))
+    #expect(try bench.state("b") == .waiting && bench.state("c") == .waiting)
+  }
+
+  @Test func aRunThatIsBeingStoppedRetriesNothing() throws {
+    var bench = Bench(graph(["a": [], "b": []]))
+    bench.start()
+    try bench.end("a", .failed(broken))
+    bench.send(.stop(.terminate, by: .person))
+    bench.send(.retry([try bench.id("a")], withDependents: false))
+    #expect(try bench.state("a") == .failed(broken, allowed: false))
+    #expect(bench.facts.count { if case .stopRequested = $0 { true } else { false } } == 1)
+    bench.send(.stop(.terminate, by: .person))
+    #expect(bench.facts.count { if case .stopRequested = $0 { true } else { false } } == 1)
+  }
+
+  @Test func aStopWhileDrainingLetsTheQueueGiveUpWhatWaitsInIt() throws {
+    var bench = Bench(graph(["a": [], "b": []]), slots: 1)
+    bench.start()
+    bench.send(.setDraining(true))
+    bench.send(.stop(.terminate, by: .person))
+    #expect(bench.asked == [.setSuspended(true), .cancel(ticket: 0), .setSuspended(false)])
+  }
+
+  @Test func thereIsAlwaysOneSlot() throws {
+    var bench = Bench(graph(["a": [], "b": []]))
+    bench.start()
+    bench.send(.setSlots(0))
+    #expect(bench.journal.run.slots == 1)
+    #expect(bench.asked == [.setWidth(1)])
+  }
+
+  // MARK: Order and pools
+
+  @Test func aReadyJobWhosePriorityRisesGoesBeforeTheOthers() throws {
+    var bench = Bench(graph(["holder": [], "a": [], "b": []], pools: ["p": 1]) { $0.uses = ["p": 1] })
+    bench.start()
+    bench.send(.setPriority([try bench.id("b")], .high))
+    try bench.end("holder")
+    #expect(bench.names == ["b"])
+    // One that has ended keeps its priority.
+    bench.send(.setPriority([try bench.id("holder")], .high))
+    #expect(bench.journal.run[try bench.id("holder")].job.priority == .normal)
+  }
+
+  @Test func aReleaseOfSeveralUnitsWakesAllThatFitAndNoMore() throws {
+    let units = ["big": 3, "one": 1, "two": 2, "three": 3]
+    var bench = Bench(
+      graph(["big": [], "one": [], "two": [], "three": []], pools: ["p": 3]) { $0.uses = ["p": units[$0.name] ?? 0] },
+      slots: 4)
+    bench.start()
+    #expect(bench.names == ["big"])
+    try bench.end("big")
+    #expect(bench.names == ["one", "two"])
+    try bench.end("one")
+    #expect(bench.names == ["two"])
+    try bench.end("two")
+    #expect(bench.names == ["three"])
+  }
+
+  @Test func aJobThatHasItsPoolWaitsForASlot() throws {
+    var bench = Bench(
+      graph(["a": [], "b": [], "c": []], pools: ["p": 1]) { if $0.name != "c" { $0.uses = ["p": 1] } }, slots: 1)
+    bench.start()
+    #expect(try bench.state("b") == .ready(for: .pool("p")))
+    try bench.end("a")
+    #expect(bench.names == ["c"])
+    #expect(try bench.state("b") == .ready(for: .slot))
+  }
+}

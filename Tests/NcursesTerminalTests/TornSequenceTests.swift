@@ -1,0 +1,19 @@
+import NcursesTerminal
+import Screen
+import Testing
+
+/// Sequences that another one interrupts.
+@Suite struct TornSequenceTests {
+  @Test(arguments: ["\u{1B}[", "\u{1B}[1;", "\u{1B}[<0;3", "\u{1B}[?6"])
+  func anEscapeInsideASequenceBeginsTheNextOne(beginning: String) {
+    var decoder = InputDecoder()
+    #expect(decoder.feed((beginning + "\u{1B}[Ax").utf8) == [.key(.up), .key(.character("x"))])
+    #expect(decoder.patience == nil)
+  }
+
+  @Test func anEscapeKeyAfterAnIncompleteSequenceIsAKey() {
+    var decoder = InputDecoder()
+    #expect(decoder.feed("\u{1B}[1\u{1B}".utf8).isEmpty)
+    #expect(decoder.flush() == [.key(.escape)])
+  }
+}
