@@ -7,7 +7,7 @@ import Testing
 @Suite struct CutLineTests {
   private func cut(_ text: String) throws -> OperationLogLine {
     var splitter = LineSplitter(.standardOutput)
-    return try #require(splitter.feed(Array((text + "\n").utf8)).first)
+    return try #require(splitter.feed(Array((text + "\n").utf8)).lines.first)
   }
 
   /// Scalars of two, three and four bytes, each beginning so many bytes before the limit that some of them are cut off.

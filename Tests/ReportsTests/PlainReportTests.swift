@@ -81,7 +81,7 @@ import Testing
     facts.state(.runFinished(RunSummary()))
     let lines = plain(facts).lines
     let start = lines.firstIndex(of: "") ?? 0
-    #expect(lines[start + 1] == "! a  failed: exit 1, after 2 tries in 0.0s")
+    #expect(lines[start + 1] == "! a  failed: exit 1 in 0.0s, after 2 tries")
     #expect(Array(lines[(start + 2)..<(start + 12)]) == (3...12).map { "    | second \($0)" })
     #expect(lines[start + 12] == "    log: /state/run-1/logs/a.0.2.log")
   }
