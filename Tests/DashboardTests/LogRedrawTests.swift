@@ -117,6 +117,6 @@ import Testing
     }
     let frame = block.frame(run, size: Size(width: 80, height: 24), now: .seconds(2))
     #expect(frame.rows.indices.contains { frame.text(row: $0).contains("login  Password?") })
-    #expect(frame.rows.indices.contains { frame.text(row: $0).contains("42%") && frame.text(row: $0).contains("█") })
+    #expect(frame.rows.indices.contains { frame.text(row: $0).contains("42%") && frame.text(row: $0).contains("━") })
   }
 }

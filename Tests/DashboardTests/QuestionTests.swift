@@ -111,7 +111,7 @@ import Testing
     var cancelling = tagged([.executing, .waiting])
     cancelling.press(.character("x"))
     #expect(cancelling.model.prompt == .confirm(.cancel) && cancelling.commands.isEmpty)
-    var killing = tagged([.executing, .waiting])
+    var killing = tagged([.executing, .executing, .waiting])
     killing.press(.character("X"))
     #expect(killing.model.prompt == .confirm(.kill) && killing.commands.isEmpty)
     var pausing = tagged([.executing, .waiting])

@@ -178,7 +178,7 @@ import Testing
   @Test(arguments: signals)
   func theSignalThatEndsAProgramIsNamed(_ number: Int32, _ name: String) throws {
     let run = ended(try started([job(.script("ulimit -c 0; echo said; kill -\(number) $$"))]))
-    #expect(seen(run.jobs[0].state) == "ended by \(name)")
+    #expect(seen(run.jobs[0].state) == "\(name) (\(128 + number))")
     #expect(try log(in: run) == Array("said\n".utf8))
   }
 
@@ -233,7 +233,7 @@ import Testing
         return [fault.testDescription, isOutcome ? seen : "`\(seen)`", fault.log == nil ? "none" : "all of its output"]
       }
     }
-    let signalRows = signals.map { [$1, "`ended by \($1)`", "all of its output"] }
+    let signalRows = signals.map { [$1, "`\($1) (\(128 + $0))`", "all of its output"] }
     return [
       table("Programs that can't be started", rows(launches)), table("Ends", rows(ends) + signalRows),
       table("Processes that outlive their program", rows(leftovers)),

@@ -462,7 +462,7 @@ import Testing
     state(.succeeded(upToDate: false))
     #expect(await ends(with: 0))
     #expect(world.output.text.split(separator: "\n").filter { $0.contains("job0") }.count == 1)
-    #expect(world.output.text.contains("+ job0  [1/1] ok in 0.0s, 2.0K"))
+    #expect(world.output.text.contains("+ job0  [1/1] ok in 0.0s, 2.0 KB"))
   }
 
   @Test func aDryRunPrintsAndStartsNothing() {
