@@ -56,7 +56,7 @@ import Testing
     #expect(try window.session.value("alternate_on") == "1")
     // The keys are the dashboard's again.
     try window.press("P")
-    try window.sees("draining")
+    try window.sees("nothing new starts")
     // Stopped again, and ended in the background: the shell's terminal stays as it is.
     try window.press("C-z")
     try window.sees("Stopped")

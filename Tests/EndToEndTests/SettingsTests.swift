@@ -95,7 +95,7 @@ import Testing
     #expect(pty.waitUntil(within: Workplace.patience) { $0.text.contains("\u{1B}]11;?\u{1B}\\\u{1B}[c") })
     #expect(pty.waitUntil(within: Workplace.patience) { $0.text.contains("38;5;160m") && $0.text.contains("exit 3") })
     pty.send("\u{1B}]11;rgb:ffff/ffff/ffff\u{1B}\\\u{1B}[?64;1c")
-    #expect(pty.waitUntil(within: Workplace.patience) { $0.text.contains("38;5;24m") })
+    #expect(pty.waitUntil(within: Workplace.patience) { $0.text.contains("38;5;161m") })
     // The answer is no key: nothing else has happened.
     #expect(!pty.text.contains("11;rgb"))
     pty.send("qq")

@@ -26,17 +26,17 @@ import Testing
 
   static let ways: [Way] = [
     Way(testDescription: "the end of a run that succeeds", run: "short", status: 0),
-    Way(testDescription: "q after a failure", run: "bad", keys: [("Over after", "q")], status: 1),
-    Way(testDescription: "F10 after a failure", run: "bad", keys: [("Over after", "\u{1B}[21~")], status: 1),
+    Way(testDescription: "q after a failure", run: "bad", keys: [("Ended after", "q")], status: 1),
+    Way(testDescription: "F10 after a failure", run: "bad", keys: [("Ended after", "\u{1B}[21~")], status: 1),
     Way(
-      testDescription: "q while a job runs, and q", run: "nap", keys: [("▒▒▒", "q"), ("cancels and quits", "q")],
+      testDescription: "q while a job runs, and q", run: "nap", keys: [("━━━", "q"), ("cancels and quits", "q")],
       status: 3),
-    Way(testDescription: "Ctrl-C", run: "nap", keys: [("▒▒▒", interrupt)], status: 130),
+    Way(testDescription: "Ctrl-C", run: "nap", keys: [("━━━", interrupt)], status: 130),
     Way(
       testDescription: "Ctrl-C twice, where a job ignores its stop signal", run: "deaf",
-      keys: [("▒▒▒", interrupt), ("a second Ctrl-C kills", interrupt)], status: 130),
+      keys: [("━━━", interrupt), ("Ctrl-C kills now", interrupt)], status: 130),
     Way(
-      testDescription: "Ctrl-C after a failure", run: "bad", keys: [("Over after", interrupt)], status: 1),
+      testDescription: "Ctrl-C after a failure", run: "bad", keys: [("Ended after", interrupt)], status: 1),
     .inline("the end of a run that succeeds", "short", [], 0),
     .inline("the end of a run that fails", "bad", [], 1),
     .inline("Ctrl-C", "nap", [("RUN", interrupt)], 130),

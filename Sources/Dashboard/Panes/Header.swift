@@ -140,7 +140,7 @@ struct Header {
       Bar.Part(share: model.index.openShare / Double(total), sign: "=", line: "╍", style: theme.style(.executing)),
     ]
     frame.put(Bar(theme: theme).stacked(parts, width: width), x: area.x + 1, y: area.y)
-    frame.put(percent, endingAt: area.x + 1 + width + 5, y: area.y, style: theme.bold)
+    frame.put(percent, endingAt: area.x + 1 + width + 5, y: area.y)
     guard !chain.isEmpty else { return }
     frame.put(
       [TextSpan(Self.chainLabel, theme.dim), TextSpan(chain, theme.accent)], x: area.x + 1 + width + 5 + 2, y: area.y)

@@ -10,9 +10,11 @@ struct Bar {
 
   /// Draws a bar of `width` cells with its per cent, or one with a moving mark while the share is unknown.
   func draw(_ share: Double?, now: Duration, _ frame: inout Frame, x: Int, y: Int, width: Int) {
-    let style = theme.style(.executing)
+    var style = theme.style(.executing)
     if let share {
       frame.put(determinate(share, width: width, style: style), x: x, y: y)
+      // In the bar's own style: each change of style is written anew with every step.
+      if style.foreground != .standard { style.attributes.remove(.bold) }
       frame.put(Format.percent(share), endingAt: x + width + 5, y: y, style: style)
     } else {
       frame.put(indeterminate(step: Int(now / Self.animationStep), width: width, style: style), x: x, y: y)
