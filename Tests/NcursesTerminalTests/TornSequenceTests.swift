@@ -16,4 +16,11 @@ import Testing
     #expect(decoder.feed("\u{1B}[1\u{1B}".utf8).isEmpty)
     #expect(decoder.flush() == [.key(.escape)])
   }
+
+  @Test func aSequenceWithoutAnEndIsGivenUp() {
+    var decoder = InputDecoder()
+    _ = decoder.feed(("\u{1B}[" + String(repeating: "1;", count: 5000)).utf8)
+    #expect(decoder.patience == nil)
+    #expect(decoder.feed("\u{1B}[A".utf8) == [.key(.up)])
+  }
 }
