@@ -86,6 +86,17 @@ import Testing
     #expect(operation.failure as? Fault == Fault(number: 3))
   }
 
+  @Test func theErrorOfItsCancellationGoesBeforeTheOneItFinishesWith() {
+    for isStarted in [false, true] {
+      let operation = Slow()
+      if isStarted { operation.start() }
+      operation.cancel(with: Fault(number: 1))
+      operation.finish(with: Fault(number: 2))
+      if !isStarted { operation.start() }
+      #expect(operation.isFinished && operation.failure as? Fault == Fault(number: 1))
+    }
+  }
+
   @Test func cancelledAndFinishedInItsMainItIsCancelledForGood() {
     let operation = ClosureOperation { operation in
       operation.cancel()
