@@ -1,3 +1,4 @@
+import Foundation
 import JobModel
 import Screen
 import Testing
@@ -5,7 +6,7 @@ import Testing
 @testable import Dashboard
 
 /// When a question is asked, what answers it, and when it must not be asked.
-@Suite struct QuestionTests {
+@Suite(.timeLimit(.minutes(10))) struct QuestionTests {
   private static let failure = JobFailure(.exit(1), "exit 1")
 
   /// Jobs `0`, `1` and so on, in these states.
@@ -189,9 +190,14 @@ import Testing
   }
 
   @Test func aRunWithoutJobsAnnouncesNothing() {
-    var bench = announcing([])
-    bench.play { $0.state(.runFinished(RunSummary())) }
-    #expect(notices(bench) == 0)
+    var options = DashboardOptions(keepOpen: .always, source: "g")
+    options.notice = .message
+    var model = Model(run: Run(), size: Size(width: 80, height: 24), options: options)
+    let start = RunStart(id: "1", name: "g", slots: 1, at: Date(timeIntervalSince1970: 0), jobs: 0)
+    let event = JobEvent(seq: 0, time: .zero, fact: .runStarted(start))
+    #expect(!model.isOver)
+    #expect(Update.apply(.facts([event]), to: &model, now: .zero).isEmpty)
+    #expect(model.isOver)
   }
 
   @Test func oneSlotIsTheLeast() {

@@ -57,6 +57,16 @@ private let broken = JobFailure(.exit(1), "exit 1")
     #expect(try bench.state("a") == .executing)
   }
 
+  @Test func aPauseThatCrossesTheStartReachesTheAttempt() throws {
+    let graph = graph(["a": []])
+    var bench = Bench(graph)
+    bench.scheduler.start(runStart(graph, slots: 1))
+    bench.scheduler.handle(.pause([JobID(0)]))
+    bench.scheduler.attemptStarted(ticket: 0, pid: nil)
+    #expect(bench.scheduler.takeActions().last == .pause(ticket: 0))
+    #expect(try bench.state("a") == .paused(started: true))
+  }
+
   @Test func whatIsBeingCancelledIsNotPaused() throws {
     var bench = Bench(graph(["a": []]))
     bench.start()
@@ -228,6 +238,68 @@ private let broken = JobFailure(.exit(1), "exit 1")
     bench.send(.setDraining(true))
     bench.send(.stop(.terminate, by: .person))
     #expect(bench.asked == [.setSuspended(true), .cancel(ticket: 0), .setSuspended(false)])
+  }
+
+  @Test func whileDrainingNothingEntersTheQueue() throws {
+    var bench = Bench(graph(["a": [], "b": ["a"]]))
+    bench.start()
+    bench.send(.setDraining(true))
+    try bench.end("a")
+    #expect(bench.queued.isEmpty)
+    bench.send(.setDraining(false))
+    #expect(bench.names == ["b"])
+  }
+
+  @Test func aStopMakesNothingReadyThatWaitedForAnEnd() throws {
+    var graph = graph(["a": [], "b": ["a"], "c": ["b"]])
+    graph.jobs[2].needs[0].when = .finished
+    var bench = Bench(graph)
+    bench.start()
+    bench.send(.stop(.terminate, by: .person))
+    #expect(try bench.state("c") == .cancelled(by: .person))
+    #expect(!bench.facts.contains { if case .jobState(JobID(2), .ready, _, _) = $0 { true } else { false } })
+  }
+
+  @Test func anAttemptThatFailsAfterItsNeedIsLostIsNotRetried() throws {
+    var bench = Bench(
+      graph(["a": [], "b": ["a"]]) { job in
+        job.allowFailure = job.name == "a"
+        job.retry = RetryPolicy(max: job.name == "b" ? 1 : 0)
+      })
+    bench.start()
+    try bench.end("a", .failed(broken))
+    #expect(bench.names == ["b"])
+    bench.send(.retry([try bench.id("a")], withDependents: false))
+    bench.send(.cancel([try bench.id("a")], by: .person))
+    try bench.end("a", .cancelled)
+    try bench.end("b", .failed(broken))
+    #expect(try bench.state("b") == .failed(broken, allowed: false))
+  }
+
+  @Test func anAttemptInTheQueueIsNotSkippedBeforeItIsTakenBack() throws {
+    let graph = graph(["a": [], "b": ["a"]]) { $0.allowFailure = $0.name == "a" }
+    var bench = Bench(graph)
+    bench.scheduler.start(runStart(graph, slots: 1))
+    bench.scheduler.attemptStarted(ticket: 0, pid: nil)
+    bench.scheduler.attemptEnded(ticket: 0, .failed(broken))
+    #expect(try bench.state("b") == .ready(for: .slot))
+    _ = bench.scheduler.takeActions()
+    // The need begins again and is cancelled; meanwhile the attempt may have begun.
+    bench.scheduler.handle(.retry([JobID(0)], withDependents: false))
+    bench.scheduler.attemptStarted(ticket: 2, pid: nil)
+    bench.scheduler.handle(.cancel([JobID(0)], by: .person))
+    bench.scheduler.attemptEnded(ticket: 2, .cancelled)
+    #expect(bench.scheduler.takeActions().contains(.withdraw(ticket: 1)))
+    #expect(try bench.state("b") == .ready(for: .slot))
+    bench.scheduler.attemptWithdrawn(ticket: 1)
+    #expect(try bench.state("b") == .skipped(because: JobID(0)))
+  }
+
+  @Test func theQueueHoldsSixteenAttemptsBeyondItsWidth() {
+    var bench = Bench(
+      JobGraph(name: "test", jobs: (0..<50).map { Job(name: "\($0)", work: .simulate(SimulatedWork())) }), slots: 2)
+    bench.start()
+    #expect(bench.names.count == 2 && bench.queued.count == 16)
   }
 
   @Test func thereIsAlwaysOneSlot() throws {

@@ -18,6 +18,14 @@ import Testing
     #expect(recorder[1].unmetNeeds == 0)
   }
 
+  @Test func aLateJobLinksNoOthersAgain() {
+    var recorder = Recorder([job("a"), job("b", needs: [0])])
+    recorder.state(.jobAdded(JobID(2), job("c")))
+    #expect(recorder[0].edges.count == 1 && recorder[0].dependents == [JobID(1)])
+    recorder.move(0, to: .succeeded(upToDate: false))
+    #expect(recorder[1].unmetNeeds == 0)
+  }
+
   @Test func aNeedThatHasEndedAlreadyIsMet() {
     var recorder = Recorder([job("a")])
     recorder.move(0, to: .succeeded(upToDate: false))

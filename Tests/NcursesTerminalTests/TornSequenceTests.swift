@@ -3,7 +3,7 @@ import Screen
 import Testing
 
 /// Sequences that another one interrupts.
-@Suite struct TornSequenceTests {
+@Suite(.timeLimit(.minutes(10))) struct TornSequenceTests {
   @Test(arguments: ["\u{1B}[", "\u{1B}[1;", "\u{1B}[<0;3", "\u{1B}[?6"])
   func anEscapeInsideASequenceBeginsTheNextOne(beginning: String) {
     var decoder = InputDecoder()
@@ -15,5 +15,12 @@ import Testing
     var decoder = InputDecoder()
     #expect(decoder.feed("\u{1B}[1\u{1B}".utf8).isEmpty)
     #expect(decoder.flush() == [.key(.escape)])
+  }
+
+  @Test func aSequenceWithoutAnEndIsGivenUp() {
+    var decoder = InputDecoder()
+    _ = decoder.feed(("\u{1B}[" + String(repeating: "1;", count: 5000)).utf8)
+    #expect(decoder.patience == nil)
+    #expect(decoder.feed("\u{1B}[A".utf8) == [.key(.up)])
   }
 }

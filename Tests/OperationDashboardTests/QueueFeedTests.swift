@@ -256,6 +256,53 @@ import Testing
     #expect(watch.state("after") == .cancelled(by: .program))
   }
 
+  @Test func whatWaitsIsCancelledBeforeTheEndOfWhatExecutesCanStartIt() throws {
+    /// Ends when it is cancelled, and then lets the queue start another in its place.
+    final class Leaving: AsyncOperation, @unchecked Sendable {
+      // Safe: constant.
+      private let next: Manual
+
+      init(_ next: Manual) {
+        self.next = next
+        super.init()
+        name = "executing"
+      }
+
+      override func main() {}
+      override func cancel() {
+        super.cancel()
+        _ = Support.eventually(within: 5) { next.isCancelled || next.isExecuting }
+      }
+      override func didCancel() { finish() }
+    }
+    let watch = Watch(width: 1)
+    let waiting = Manual("waiting")
+    try watch.feed.add([Leaving(waiting), waiting])
+    watch.feed.start()
+    #expect(watch.eventually { _ in watch.state("executing") == .executing })
+    watch.feed.send(.cancel([watch.id("executing"), watch.id("waiting")], by: .person))
+    #expect(watch.eventually(\.isComplete))
+    #expect(watch.path("waiting") == ["ready", "cancelled"])
+  }
+
+  @Test func aSecondCancelOfTheSameOperationIsNoSecondRequest() throws {
+    let watch = Watch(width: 1)
+    let executing = Manual("executing", endsWhenCancelled: false)
+    try watch.feed.add([executing])
+    watch.feed.start()
+    #expect(watch.eventually { _ in watch.state("executing") == .executing })
+    for _ in 1...2 { watch.feed.send(.cancel([watch.id("executing")], by: .person)) }
+    #expect(eventually { executing.isCancelled })
+    executing.finish()
+    #expect(watch.eventually(\.isComplete))
+    #expect(watch.events.count { if case .cancelRequested = $0.fact { true } else { false } } == 1)
+  }
+
+  @Test func aQueueWithoutALimitHasTheNumberThatStandsForThat() {
+    #expect(QueueFeed.slots(OperationQueue.defaultMaxConcurrentOperationCount) == Run.unlimited)
+    #expect(QueueFeed.slots(3) == 3)
+  }
+
   @Test func priorityWidthAndSuspensionAreTheQueuesOwn() throws {
     let watch = Watch(width: 1) { $0.isSuspended = true }
     let all = [Manual("a"), Manual("b"), Manual("c"), Manual("d"), Manual("e")]

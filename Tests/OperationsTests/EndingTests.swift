@@ -52,6 +52,14 @@ import Testing
     }
   }
 
+  @Test func ofErrorsBeforeTheStartTheFirstCounts() {
+    let operation = ManualOperation()
+    operation.finish(with: Fault(number: 1))
+    operation.finish(with: Fault(number: 2))
+    operation.start()
+    #expect(operation.isFinished && operation.failure as? Fault == Fault(number: 1))
+  }
+
   @Test func theErrorOfASecondCancellationDoesNotCount() {
     for isStarted in [false, true] {
       let operation = Slow()
@@ -76,6 +84,17 @@ import Testing
     operation.finish(with: Fault(number: 3))
     #expect(operation.isFinished && operation.isCancelled)
     #expect(operation.failure as? Fault == Fault(number: 3))
+  }
+
+  @Test func theErrorOfItsCancellationGoesBeforeTheOneItFinishesWith() {
+    for isStarted in [false, true] {
+      let operation = Slow()
+      if isStarted { operation.start() }
+      operation.cancel(with: Fault(number: 1))
+      operation.finish(with: Fault(number: 2))
+      if !isStarted { operation.start() }
+      #expect(operation.isFinished && operation.failure as? Fault == Fault(number: 1))
+    }
   }
 
   @Test func cancelledAndFinishedInItsMainItIsCancelledForGood() {
@@ -211,5 +230,12 @@ import Testing
     clock.advance(by: .seconds(10))
     #expect(journal.entries == ["a 1.0 seconds", "b 2.0 seconds", "c 2.0 seconds"])
     #expect(clock.now == .seconds(10))
+  }
+
+  @Test func aManualClockThatItsOwnCallMovesNeverGoesBack() {
+    let clock = clock
+    _ = clock.schedule(after: .seconds(1)) { clock.advance(by: .seconds(10)) }
+    clock.advance(by: .seconds(2))
+    #expect(clock.now == .seconds(11))
   }
 }

@@ -154,7 +154,9 @@ import Testing
   @Test func cancelledWhileAnAttemptIsMadeItCancelsThat() {
     let owner = Lock<RetryOperation<Int>?>(nil)
     let made = Lock<ResultOperationTests.Answer?>(nil)
-    let operation = RetryOperation<Int>(retries: 5, clock: clock) { _ in
+    // The second, because the first is made before `main` has returned.
+    let operation = RetryOperation<Int>(retries: 5, backoff: .constant(.zero), clock: clock) { number in
+      guard number > 1 else { return Operations.ClosureOperation { throw Fault(number: number) } }
       owner.withLock { $0 }?.cancel()
       let new = ResultOperationTests.Answer()
       made.withLock { $0 = new }

@@ -16,6 +16,29 @@ import Testing
     #expect(System.processes(with: marker).isEmpty)
   }
 
+  @Test func aCancelledOperationThatWasPausedBeforeItsStartStartsNothingWhenItIsResumed() {
+    let operation = ShellOperation(ProcessLaunch(script: "true"))
+    operation.pause()
+    operation.start()
+    operation.cancel()
+    #expect(operation.isFinished)
+    operation.resume()
+    #expect(operation.processIdentifier == nil)
+  }
+
+  @Test func aProcessThatCleansUpGetsTheStopSignalOnce() {
+    // The leader obeys it at once; the other one needs some scans' time.
+    let shell = Shell(
+      "(trap 'echo got' TERM; echo up; for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.1; done; echo done) & wait",
+      grace: .seconds(60)
+    ).start()
+    #expect(shell.says("up"))
+    shell.operation.cancel()
+    #expect(shell.isOver())
+    #expect(shell.exit == .signalled(SIGTERM))
+    #expect(shell.text().split(separator: "\n") == ["up", "got", "done"])
+  }
+
   @Test func aStopSignalRightAfterTheStartIsNotLost() {
     for _ in 0..<100 {
       let shell = Shell("exec sleep \(System.marker())", grace: .seconds(60)).start()

@@ -12,6 +12,7 @@ import Testing
     #expect(try finding(#"(\d+)%"#, "1%", "42% of it", "no more") == .progress(.init(completed: 42, total: 100)))
     #expect(try finding(#"\[(\d+)/(\d+)\]"#, "[3/8] [4/8] cc") == .progress(.init(completed: 4, total: 8)))
     #expect(try finding(#"(\d+)%"#, "nothing") == .nothing)
+    #expect(try finding(#"(\d+)/(\d+)"#, "0/0") == .nothing)
     #expect(ProgressPattern("no group") == nil)
   }
 

@@ -86,6 +86,20 @@ import Testing
     #expect(lines[start + 12] == "    log: /state/run-1/logs/a.0.2.log")
   }
 
+  @Test func aSilentAttemptRepeatsNoOutputOfAnEarlierOne() {
+    var facts = Facts()
+    facts.begin([Job(name: "a", work: .shell(ShellWork(.script("x"))), retry: RetryPolicy(max: 1))])
+    facts.job(0, .executing)
+    facts.log(0, "early")
+    let failure = JobFailure(.exit(1), "exit 1")
+    facts.job(0, .backingOff(until: .seconds(1), number: 1, limit: 1, after: failure))
+    facts.job(0, .executing, attempt: 2, after: .seconds(1))
+    facts.job(0, .failed(failure, allowed: false), attempt: 2)
+    facts.state(.runFinished(RunSummary()))
+    let text = plain(facts).text
+    #expect(!text.contains("log:") && !text.contains("    | early"))
+  }
+
   @Test func aFailureWithoutOutputNamesNoLog() {
     var facts = Facts()
     facts.begin([Job(name: "a", work: .shell(ShellWork(.script("x"))))])

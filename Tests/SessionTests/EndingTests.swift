@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import JobModel
 import Support
@@ -58,5 +59,28 @@ import Testing
     try session?.begin {}
     session = nil
     #expect(released == nil)
+  }
+
+  /// `/dev/full` is Linux's; elsewhere no file fails so.
+  @Test(
+    .enabled(if: access("/dev/full", W_OK) == 0),
+    arguments: [(0, 1), (1, 1), (3, 3), (130, 130)] as [(Int32, Int32)])
+  func aTraceThatCannotBeWrittenTurnsOnlyASuccessIntoAFailure(exit: Int32, status: Int32) async throws {
+    let null = try Output.file("/dev/null")
+    let display = RunSession.Display(
+      .quiet, of: "g", settings: Settings(), Environment(variables: [:]), output: null, errors: null,
+      trace: try Output.file("/dev/full"))
+    let feed = FakeFeed()
+    let statuses = Lock<[Int32]>([])
+    let session = RunSession(feed, display: display, exit: { status in statuses.withLock { $0.append(status) } })
+    try session.begin {}
+    feed.begin(1)
+    feed.post(.jobState(JobID(0), .succeeded(upToDate: false), attempt: 1, pid: nil))
+    var summary = RunSummary()
+    summary.exit = exit
+    feed.post(.runFinished(summary))
+    #expect(await soon { statuses.withLock { !$0.isEmpty } })
+    #expect(statuses.withLock { $0 } == [status])
+    withExtendedLifetime(session) {}
   }
 }

@@ -71,6 +71,21 @@ import Testing
     withExtendedLifetime(pump) {}
   }
 
+  @Test func withADashboardAStopByThePersonLeavesTheEndToThem() {
+    let pump = pump(.stopped)
+    start(pump)
+    feed.begin(2)
+    feed.post(.stopRequested(.terminate, by: .person))
+    state(0, .cancelled(by: .person))
+    state(1, .cancelled(by: .person))
+    #expect(eventually { text.withLock { $0 }.contains("job1  cancelled") })
+    // After that line the pump has checked the end.
+    let isIdle = Lock(false)
+    pump.whenIdle { isIdle.withLock { $0 = true } }
+    #expect(eventually { isIdle.withLock { $0 } })
+    #expect(endings.withLock { $0 } == 0)
+  }
+
   @Test func silenceWakesTheReportOnTheRunsClock() {
     let pump = pump()
     start(pump)

@@ -1,4 +1,5 @@
 import Basics
+import Foundation
 import JobModel
 import Support
 import Testing
@@ -24,7 +25,7 @@ import Testing
   }
 
   private func begin(jobs: Int = 1) {
-    feed.begin(jobs)
+    if jobs > 0 { feed.begin(jobs) }
     for id in 0..<jobs { state(id, .executing) }
     let early = controller.begin(
       StopController.Session(
@@ -107,6 +108,28 @@ import Testing
     #expect(statuses == [])
     clock.advance(by: StopController.patience)
     #expect(statuses == [143])
+  }
+
+  @Test func theGraceOfWhatExecutesIsWaitedFor() {
+    let work = ShellWork(.script("x"), stop: ShellWork.Stop(signal: 15, grace: .seconds(30)))
+    feed.post(.runStarted(RunStart(id: "1", name: "t", slots: 1, at: Date(timeIntervalSince1970: 0), jobs: 1)))
+    feed.post(.jobAdded(JobID(0), Job(name: "a", work: .shell(work))))
+    begin(jobs: 0)
+    state(0, .executing)
+    receive(.terminate)
+    clock.advance(by: .seconds(30))
+    #expect(statuses == [] && controller.status == nil)
+    clock.advance(by: .seconds(5))
+    #expect(statuses == [143])
+  }
+
+  @Test func theStatusOfARunThatHasEndedStays() {
+    begin()
+    receive(.terminate)
+    end(exit: 1)
+    // The grace of what executed is over later.
+    for _ in 1...3 { clock.advance(by: StopController.patience) }
+    #expect(statuses == [1] && controller.status == 1)
   }
 
   @Test func outputThatNobodyReadsIsDiscardedFromTheSignalOn() {

@@ -176,6 +176,18 @@ import Testing
     }
   }
 
+  @Test func aPartThatCannotBeResumedIsGoneThoughTheNextRequestFails() async throws {
+    let server = try RawServer { request in
+      guard request.headers["range"] != nil else { return [.reset] }
+      return [.send("HTTP/1.1 416 R\r\nContent-Length: 0\r\n\r\n")]
+    }
+    defer { server.stop() }
+    try leavePart(1000, of: server)
+    let download = await download(server.url("/f")).run()
+    #expect(download.error?.code == .network)
+    #expect(folder.names().isEmpty)
+  }
+
   @Test func onlyTheLastByteOfACompletePartIsRequestedAgain() async throws {
     let server = try RawServer(RawServer.file(content))
     defer { server.stop() }
@@ -237,11 +249,18 @@ import Testing
   }
 
   @Test func anEndlessErrorBodyIsNotRead() async throws {
+    let wasRead = Lock(false)
+    // More than the buffers of both sockets hold.
     let server = try RawServer { _ in
-      [.send("HTTP/1.1 500 S\r\n\r\n"), .sendBytes([UInt8](repeating: 65, count: 10_000_000)), .hold]
+      [
+        .send("HTTP/1.1 500 S\r\n\r\n"), .sendBytes([UInt8](repeating: 65, count: 40_000_000)),
+        .run { wasRead.withLock { $0 = true } }, .hold,
+      ]
     }
     defer { server.stop() }
     #expect(await download(server.url("/f")).run().error?.code == .http(500))
+    #expect(eventually { server.openConnections == 0 })
+    #expect(!wasRead.withLock { $0 })
   }
 
   @Test func redirectsAreFollowedToTheFile() async throws {

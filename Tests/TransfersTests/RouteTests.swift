@@ -73,6 +73,14 @@ import Testing
     #expect(route.headers.map(\.name) == ["Authorization"])
   }
 
+  @Test func theUsualPortWrittenOutIsTheSameOrigin() throws {
+    var route = try route("https://h/", headers: ["Authorization": "Bearer x"])
+    _ = try route.follow("https://h:443/x")
+    #expect(route.headers.map(\.name) == ["Authorization"])
+    _ = try route.follow("https://h:80/x")
+    #expect(route.headers.isEmpty)
+  }
+
   @Test(arguments: [
     ["A": "b\r\nEvil: yes"], ["A\n": "b"], ["": "b"], ["A:": "b"], ["Range": "bytes=1-"], ["A": "b\0"], ["Ä": "b"],
   ])

@@ -107,6 +107,11 @@ import Testing
     #expect(throws: UsageError("g.yml has no job 'x*'")) { try select("x*") }
   }
 
+  @Test func aBracketWithoutItsEndIsPartOfAName() {
+    let graph = JobGraph(name: "g", jobs: [Job(name: "d[1", work: .simulate(SimulatedWork()))])
+    #expect(throws: UsageError("g.yml has no job 'd'")) { _ = try JobSelection.of(["d"], in: graph, file: "g.yml") }
+  }
+
   @Test func anUnknownJobIsNamedWithTheNearest() {
     #expect(throws: UsageError("g.yml has no job 'b[mc]': did you mean 'b[mac]'?")) { try select("c", "b[mc]") }
     #expect(throws: UsageError("g.yml has no job 'nowhere'")) { try select("nowhere") }

@@ -46,4 +46,14 @@ import Testing
     #expect(settings == Settings())
     #expect(try Settings().over(self.settings("background: auto")).background == .unknown)
   }
+
+  @Test(arguments: [
+    (true, nil, true), (true, true, true), (true, false, false), (false, nil, false), (false, true, false),
+  ])
+  func theMouseIsOffWhereEitherSaysSo(option: Bool, file: Bool?, result: Bool) throws {
+    var settings = Settings()
+    settings.hasMouse = option
+    let text = file.map { "mouse: \($0)\n" } ?? "notify: bell\n"
+    #expect(try settings.over(self.settings(text)).hasMouse == result)
+  }
 }
