@@ -71,7 +71,7 @@ struct EmbedTests {
     for (columns, rows) in [(120, 40), (40, 12), (30, 4), (80, 24)] {
       try window.session.resize(columns: columns, rows: rows)
       try window.sees("\(columns)x\(rows)") { screen in
-        guard rows >= 5 else { return screen.text.contains("too small") }
+        guard rows >= 5 else { return screen.text.contains("needs 30 x 5") }
         // A small window has room for the list alone.
         return screen.text.contains("darkroom") == (columns >= 60) && screen.text.contains("roll-4")
       }

@@ -59,8 +59,8 @@ struct SoakFiles {
     }
     succeeded.formUnion(events.states.filter { $0.value == "succeeded" }.keys)
     guard round.hasEndedInOrder else { return }
-    guard events.isOver else { return faults.append("no run_finished though opdash ended in order") }
-    if events.exit != round.status.map({ Int($0) }), plan.fileLimit == nil {
+    // After a signal it leaves without the end of its output where nobody has read for a second: a busy machine's reader.
+    if events.isOver, events.exit != round.status.map({ Int($0) }), plan.fileLimit == nil {
       faults.append("run_finished has exit \(events.exit ?? -1)")
     }
   }

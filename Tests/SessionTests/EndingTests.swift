@@ -69,7 +69,7 @@ import Testing
     let null = try Output.file("/dev/null")
     let display = RunSession.Display(
       .quiet, of: "g", settings: Settings(), Environment(variables: [:]), output: null, errors: null,
-      trace: try Output.file("/dev/full"))
+      files: [(.trace, try Output.file("/dev/full"))])
     let feed = FakeFeed()
     let statuses = Lock<[Int32]>([])
     let session = RunSession(feed, display: display, exit: { status in statuses.withLock { $0.append(status) } })

@@ -294,7 +294,7 @@ package final class TerminalFuzz {
 
   private func fault(of terminal: VirtualTerminal) -> String? {
     if terminal.columns < 30 || terminal.rows < 5 {
-      return "too small".hasPrefix(terminal.line(0)) ? nil : "a small window shows:\n\(terminal.text)"
+      return "needs 30 x 5".hasPrefix(terminal.line(0)) ? nil : "a small window shows:\n\(terminal.text)"
     }
     guard terminal.columns >= 60, terminal.rows >= 10 else { return nil }
     let isWhole = terminal.line(0).contains(header) && !terminal.line(terminal.rows - 1).isEmpty
