@@ -112,7 +112,8 @@ struct Program {
       words: words, scenarios: RunPlan.scenarios.map { .init(text: $0, summary: $1) },
       jobs: { file in
         let choice = try? JobFileSearch(directory: environment.currentDirectory).choose(file.map { [$0] } ?? [])
-        guard let choice, choice.file != "-", let graph = try? parts.load(choice.file, environment, [:], { _ in }) else {
+        guard let choice, choice.file != "-", let graph = try? parts.load(choice.file, environment, [:], { _ in })
+        else {
           return []
         }
         return graph.jobs.map { .init(text: $0.name, summary: MessageText.of(JobTable.description($0))) }

@@ -78,7 +78,7 @@ import Testing
     feed.post(.stopRequested(.terminate, by: .person))
     state(0, .cancelled(by: .person))
     state(1, .cancelled(by: .person))
-    #expect(eventually { text.withLock { $0 }.contains("job1  cancelled") })
+    #expect(eventually { text.withLock { $0 }.contains(/job1 +\[\d+\/\d+\] cancelled/) })
     // After that line the pump has checked the end.
     let isIdle = Lock(false)
     pump.whenIdle { isIdle.withLock { $0 = true } }
