@@ -46,7 +46,7 @@ struct KeyCase: Sendable {
     .back: KeyCase(
       before: ["?"], ready: { $0.text.contains("timeline: in, out") }, seen: { !$1.text.contains("timeline: in, out") }),
     .nextPane: KeyCase(
-      before: ["g"], ready: { $0.keys.contains("/ filter") }, seen: { $1.keys.contains("/ search") }, after: ["Tab"]),
+      before: ["g"], ready: { $0.keys.contains("/ filter") }, seen: { $1.keys.contains("y copy line") }, after: ["Tab"]),
   ]
 
   // MARK: Showing
@@ -140,7 +140,7 @@ struct KeyCase: Sendable {
     .copyAll: KeyCase(before: ["g"], seen: { $1.keys.contains("copied") }),
     .copyPath: KeyCase(before: ["g"], seen: { $1.keys.contains("copied") }),
     .range: KeyCase(
-      before: ["g", "Tab"], ready: { $0.keys.contains("/ search") }, seen: { $1.keys.contains("end range") },
+      before: ["g", "Tab"], ready: { $0.keys.contains("y copy line") }, seen: { $1.keys.contains("end range") },
       after: ["Escape", "Escape"]),
     .firstError: KeyCase(before: ["g"], seen: { $1.keys.contains("no error here") || $1.keys.contains("first error") }),
     .merged: KeyCase(before: ["g"], seen: { $1.keys.contains("the log of ") }),
