@@ -139,7 +139,7 @@ import Testing
     let run = try place.start(
       words: ["get"] + (0..<7).map { server.url("/\($0)").absoluteString } + ["--ui", "json"])
     #expect(eventually(within: Workplace.patience) { server.requests.count == 5 })
-    #expect(run.outputText.contains("\"slots\":5"))
+    #expect(eventually(within: Workplace.patience) { run.outputText.contains("\"slots\":5") })
     for _ in 0..<7 { release.signal() }
     #expect(run.ending() == .exited(0))
   }
