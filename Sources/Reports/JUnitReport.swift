@@ -71,7 +71,7 @@ package struct JUnitReport: Report {
   }
 
   private static func element(_ name: String, _ failure: JobFailure, text: String) -> String {
-    let head = "    <\(name)\(attributes([("message", failure.reason), ("type", failure.kind)]))"
+    let head = "    <\(name)\(attributes([("message", failure.reason), ("type", failure.cause.word)]))"
     return text.isEmpty ? "\(head)/>" : "\(head)>\(escaped(text))</\(name)>"
   }
 
@@ -105,23 +105,5 @@ package struct JUnitReport: Report {
 
   private static func instant(_ date: Date) -> String {
     date.formatted(.iso8601.year().month().day().time(includingFractionalSeconds: false))
-  }
-}
-
-extension JobFailure {
-  /// The word for the cause in the `type` of a failure.
-  fileprivate var kind: String {
-    switch cause {
-    case .exit: "exit"
-    case .signal: "signal"
-    case .launch: "launch"
-    case .http: "http"
-    case .network: "network"
-    case .timedOut: "timeout"
-    case .checksum: "checksum"
-    case .file: "file"
-    case .simulated: "simulated"
-    case .error: "error"
-    }
   }
 }

@@ -59,7 +59,7 @@ struct SoakFiles {
     }
     succeeded.formUnion(events.states.filter { $0.value == "succeeded" }.keys)
     guard round.hasEndedInOrder else { return }
-    // After a signal it leaves without the end of its output where nobody has read for a second: a busy machine's reader.
+    // After a signal opdash leaves without writing the rest of its output if the reader takes nothing for a second.
     if events.isOver, events.exit != round.status.map({ Int($0) }), plan.fileLimit == nil {
       faults.append("run_finished has exit \(events.exit ?? -1)")
     }

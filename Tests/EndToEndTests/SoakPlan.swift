@@ -32,7 +32,7 @@ struct SoakPlan {
     /// Ctrl-C, Ctrl-Z, Ctrl-\, Ctrl-S.
     case control(UInt8, times: Int)
     case resize(columns: Int, rows: Int)
-    /// The terminal's buffer is full, or nobody reads.
+    /// The terminal's buffer is full, or no process reads from it.
     case clog
     case stopReading
     case read
@@ -96,7 +96,7 @@ struct SoakPlan {
     ending = pick(choices)
   }
 
-  /// Whether the ending makes opdash leave though nobody reads its output.
+  /// Whether opdash leaves after the ending even if no process reads its output.
   var endsUnread: Bool {
     ending.contains {
       switch $0 {

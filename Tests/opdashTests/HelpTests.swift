@@ -6,7 +6,7 @@ import Testing
 @testable import opdash
 
 @Suite(.timeLimit(.minutes(10))) struct HelpTests {
-  private var pages: [HelpPage] { [.program] + HelpTopic.allCases.map(\.page) }
+  private var pages: [HelpText] { [.program] + HelpTopic.allCases.map(\.page) }
 
   @Test func theHelpOfACommandTellsEveryOptionOfIt() {
     for command in CommandName.allCases {
@@ -23,7 +23,7 @@ import Testing
       for line in page.text.split(separator: "\n") { #expect(line.count <= 80, "\(line)") }
       #expect(!page.text.contains(" \n"))
     }
-    #expect(HelpPage.program.text.split(separator: "\n", omittingEmptySubsequences: false).count <= 24)
+    #expect(HelpText.program.text.split(separator: "\n", omittingEmptySubsequences: false).count <= 24)
   }
 
   @Test func everyExampleIsACommandLineThatIsUnderstood() throws {
@@ -40,10 +40,10 @@ import Testing
   }
 
   @Test func theJobFileOfTheHelpHasNoFaults() throws {
-    let graph = try JobFile.decode(Array(HelpPage.jobFile.utf8), file: "jobs.yml", directory: "/w")
+    let graph = try JobFile.decode(Array(HelpText.jobFile.utf8), file: "jobs.yml", directory: "/w")
     #expect(graph.jobs.map(\.name) == ["fetch", "build", "report"])
     #expect(graph.jobs[0].description == "the sources")
-    #expect(HelpPage.jobs.text.contains(HelpPage.jobFile.split(separator: "\n")[1]))
+    #expect(HelpText.jobs.text.contains(HelpText.jobFile.split(separator: "\n")[1]))
   }
 
   /// The reference has a heading for each, and its own test.
@@ -54,7 +54,7 @@ import Testing
       contentsOf: root.appending(path: "Sources/Reports/Reports.docc/Events.md"), encoding: .utf8)
     let types = reference.split(separator: "\n").filter { $0.hasPrefix("### ") }
       .flatMap { $0.dropFirst(4).split(separator: ", ").map(String.init) }
-    guard case .table(let rows)? = HelpPage.events.sections.first?.blocks.first else { return #expect(Bool(false)) }
+    guard case .table(let rows)? = HelpText.events.sections.first?.blocks.first else { return #expect(Bool(false)) }
     #expect(rows.map(\.term) == types)
     for row in rows {
       for field in row.meaning.split(separator: ", ") where field.wholeMatch(of: #/[a-z_]+/#) != nil {
@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test func textIsBrokenIntoLinesBesideItsTerm() {
-    let page = HelpPage(
+    let page = HelpText(
       name: "x", summary: "", usage: "x [OPTION...]", introduction: [.text("one two")],
       sections: [
         .init(

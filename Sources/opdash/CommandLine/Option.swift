@@ -136,10 +136,10 @@ struct Option: Sendable {
   ]
 
   /// The options in the help.
-  static func rows(where isWanted: (Option) -> Bool) -> [HelpPage.Row] {
+  static func rows(where isWanted: (Option) -> Bool) -> [HelpText.Row] {
     all.filter(isWanted).map { option in
       let letter = option.letter.map { "-\($0), " } ?? "    "
-      return HelpPage.Row(
+      return HelpText.Row(
         term: letter + option.spelled + (option.valueName.map { " \($0)" } ?? ""), meaning: option.summary)
     }
   }

@@ -2,10 +2,10 @@ import Foundation
 
 extension CommandName {
   /// The help of the command.
-  var page: HelpPage {
+  var page: HelpText {
     let options = Option.rows { $0.commands.contains(self) || $0.name == "help" }
-    let examples = examples.map { HelpPage.Row(term: $0, meaning: $1) }
-    return HelpPage(
+    let examples = examples.map { HelpText.Row(term: $0, meaning: $1) }
+    return HelpText(
       name: "opdash \(rawValue)", summary: summary,
       usage: ["opdash", rawValue, operands, "[OPTION...]"].filter { !$0.isEmpty }.joined(separator: " "),
       introduction: notes.map { .text($0) },
@@ -105,9 +105,9 @@ extension CommandName {
   }
 }
 
-extension HelpPage {
+extension HelpText {
   /// The help of the program.
-  static let program = HelpPage(
+  static let program = HelpText(
     name: "opdash", summary: "runs jobs and shows them live in the terminal", usage: "opdash COMMAND [OPTION...]",
     introduction: [.text("Runs jobs and shows them live in the terminal.")],
     sections: [

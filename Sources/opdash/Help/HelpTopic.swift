@@ -23,7 +23,7 @@ enum HelpTopic: Equatable, CaseIterable {
     throw UsageError("there is no help on '\(word)'\(near)")
   }
 
-  var page: HelpPage {
+  var page: HelpText {
     switch self {
     case .command(let command): command.page
     case .jobs: .jobs

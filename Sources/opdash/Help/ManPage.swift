@@ -1,6 +1,6 @@
 /// A page of help as the source of a man page, section 1.
 struct ManPage {
-  let page: HelpPage
+  let page: HelpText
 
   /// The name of the file, as in `opdash-run.1`.
   var fileName: String { "\(title).1" }
@@ -20,7 +20,7 @@ struct ManPage {
     return lines.joined(separator: "\n")
   }
 
-  private static func lines(_ block: HelpPage.Block) -> [String] {
+  private static func lines(_ block: HelpText.Block) -> [String] {
     switch block {
     case .text(let text): return [".PP", line(text)]
     case .table(let rows): return rows.flatMap { [".TP", ".B \(escaped($0.term))", line($0.meaning)] }

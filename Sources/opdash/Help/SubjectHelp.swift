@@ -1,6 +1,6 @@
-extension HelpPage {
+extension HelpText {
   /// The job file at a glance.
-  static let jobs = HelpPage(
+  static let jobs = HelpText(
     name: "opdash jobs", summary: "the job file at a glance", usage: "",
     introduction: [
       .text("A job file is YAML or JSON: a map of names to jobs. opdash check reports all of its faults."),
@@ -82,7 +82,7 @@ extension HelpPage {
     """
 
   /// The records of `--ui json`.
-  static let events = HelpPage(
+  static let events = HelpText(
     name: "opdash events", summary: "the records of --ui json", usage: "",
     introduction: [
       .text(

@@ -1,5 +1,5 @@
 /// A page of help, from which the text for the terminal and the man page are made.
-struct HelpPage: Equatable {
+struct HelpText: Equatable {
   enum Block: Equatable {
     /// A paragraph, broken into lines where it is shown.
     case text(String)
