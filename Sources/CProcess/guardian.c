@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "CProcess.h"
+#include "launching.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 #ifdef __linux__
+#include <poll.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #endif
 
 // The guardian is a fork without exec, so that it needs no program file and works in every program that links this library.
@@ -23,6 +26,8 @@ struct table {
   _Atomic pid_t guardian;
   _Atomic size_t used;
   _Atomic pid_t groups[cprocess_guardian_capacity];
+  /// The children before their program has begun: their environment has no cookie, and they may be stopped.
+  struct cprocess_launching launching;
 };
 
 static struct table *table = NULL;
@@ -73,7 +78,7 @@ static bool kill_all(const char *cookie, pid_t self) {
       struct cprocess_info *info = &list[i];
       // Session 0 is the kernel's own.
       if (info->pid == 0 || info->pid == self || info->ended || info->session == 0) continue;
-      bool ours = set_has(info->session) || set_has(info->group) || (info->parent > 1 && set_has(info->parent));
+      bool ours = set_has(info->pid) || set_has(info->session) || set_has(info->group) || (info->parent > 1 && set_has(info->parent));
       if (!ours && first) {
         int64_t number = cprocess_launch_number(info->pid, cookie);
         ours = number >= 0;
@@ -92,6 +97,9 @@ static bool kill_all(const char *cookie, pid_t self) {
 
 static void end_run(const char *cookie) {
   pid_t self = getpid();
+  for (size_t slot = 0; slot < cprocess_launching_capacity; slot++) {
+    set_add(atomic_load_explicit(&table->launching.pids[slot], memory_order_acquire));
+  }
   size_t used = atomic_load(&table->used);
   for (size_t slot = 0; slot < used; slot++) {
     pid_t group = atomic_load_explicit(&table->groups[slot], memory_order_acquire);
@@ -143,7 +151,25 @@ static void (*at_end)(void) = NULL;
 
 void cprocess_guardian_at_end(void (*body)(void)) { at_end = body; }
 
-static _Noreturn void guard(int lifeline) {
+/// Returns when the program has ended.
+static void wait_for_end(int lifeline, int program) {
+#ifdef __linux__
+  // A child that is stopped before its exec keeps the lifeline open.
+  struct pollfd ends[2] = {{.fd = lifeline, .events = POLLIN}, {.fd = program, .events = POLLIN}};
+  while (program >= 0 && poll(ends, 2, -1) < 0 && errno == EINTR) {
+  }
+  if (ends[1].revents != 0) return;
+#else
+  (void)program;
+#endif
+  char byte;
+  ssize_t count;
+  do {
+    count = read(lifeline, &byte, 1);
+  } while (count > 0 || (count < 0 && errno == EINTR));
+}
+
+static _Noreturn void guard(int lifeline, int program) {
   sigset_t all;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, NULL);
@@ -151,23 +177,22 @@ static _Noreturn void guard(int lifeline) {
   if (chdir("/") != 0) {
     // It keeps the current directory busy, no more.
   }
-  // The lifeline becomes descriptor 3 and all others are closed: a reader of the program's output waits for the last writer.
-  if (lifeline != 3) dup2(lifeline, 3);
+  // The lifeline becomes descriptor 3, the program's pidfd 4, and all others are closed: a reader of the program's output
+  // waits for the last writer.
+  lifeline = fcntl(lifeline, F_DUPFD, 8);
+  if (program >= 0) program = fcntl(program, F_DUPFD, 8);
+  dup2(lifeline, 3);
+  if (program >= 0) program = dup2(program, 4);
   int null = open("/dev/null", O_RDWR);
   for (int standard = 0; standard < 3; standard++) dup2(null, standard);
 #ifdef __linux__
-  close_range(4, ~0U, 0);
+  close_range(program >= 0 ? 5 : 4, ~0U, 0);
 #else
   for (int descriptor = 4; descriptor < getdtablesize(); descriptor++) close(descriptor);
 #endif
   rename_process();
   atomic_store(&table->guardian, getpid());
-
-  char byte;
-  ssize_t count;
-  do {
-    count = read(3, &byte, 1);
-  } while (count > 0 || (count < 0 && errno == EINTR));
+  wait_for_end(3, program);
   // First, before the shell has shown its prompt.
   if (at_end != NULL) at_end();
   end_run(run_cookie);
@@ -179,8 +204,10 @@ static _Noreturn void guard(int lifeline) {
 /// Each side learns of the other's end by the end of the stream.
 static int launch_guardian(void) {
   int lifeline[2];
+  int program = -1;
 #ifdef __linux__
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, lifeline) != 0) return -errno;
+  program = (int)syscall(SYS_pidfd_open, getpid(), 0);
   // Otherwise this process would adopt the guardian and take it for a process of a job.
   int adopts = 0;
   prctl(PR_GET_CHILD_SUBREAPER, &adopts);
@@ -197,11 +224,12 @@ static int launch_guardian(void) {
   if (middle == 0) {
     if (fork() == 0) {
       close(lifeline[1]);
-      guard(lifeline[0]);
+      guard(lifeline[0], program);
     }
     _exit(0);
   }
   close(lifeline[0]);
+  if (program >= 0) close(program);
   int status;
   while (middle > 0 && waitpid(middle, &status, 0) < 0 && errno == EINTR) {
   }
@@ -232,10 +260,11 @@ pid_t cprocess_guardian_start(const char *cookie) {
   void *shared = mmap(NULL, sizeof(struct table), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) return -errno;
   table = shared;
+  cprocess_keep_launching(&table->launching);
   strcpy(run_cookie, cookie);
   int lifeline = launch_guardian();
   if (lifeline < 0) {
-    munmap(shared, sizeof(struct table));
+    // A child may be launching, so the mapping stays.
     table = NULL;
     return lifeline;
   }

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "CProcess.h"
+#include "launching.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -86,13 +87,14 @@ int cprocess_null(void) { return above_standard(open("/dev/null", O_RDONLY | O_C
 // The child shares this process's memory, and the thread that starts it is suspended until the child's program begins.
 // Until then the child makes system calls only: it changes the thread's errno and its own `struct start`, nothing else.
 
-enum { launching_capacity = 64 };
-/// The children that the callers of `cprocess_spawn` don't know yet; -1 before the child has its pid, 0 in a free slot.
-static _Atomic pid_t launching[launching_capacity];
+static struct cprocess_launching unshared;
+static struct cprocess_launching *_Atomic launching = &unshared;
+
+void cprocess_keep_launching(struct cprocess_launching *shared) { launching = shared; }
 
 struct start {
   const struct cprocess_launch *launch;
-  int slot;
+  _Atomic pid_t *slot;
   /// The errno of the child; 0 if its program has begun.
   int failure;
 };
@@ -108,7 +110,7 @@ struct start {
 static uninstrumented int begin(void *argument) {
   struct start *start = argument;
   const struct cprocess_launch *launch = start->launch;
-  if (start->slot >= 0) atomic_store_explicit(&launching[start->slot], (pid_t)syscall(SYS_getpid), memory_order_release);
+  if (start->slot != NULL) atomic_store_explicit(start->slot, (pid_t)syscall(SYS_getpid), memory_order_release);
   syscall(SYS_setsid);
   // All signals are blocked until their handlers are reset: a handler would run in this process's memory.
   static const struct {
@@ -143,11 +145,12 @@ extern int __clone(int (*body)(void *), void *stack, int flags, void *argument, 
 #endif
 
 int cprocess_spawn(const struct cprocess_launch *launch, struct cprocess_child *child) {
-  struct start start = {.launch = launch, .slot = -1};
+  struct start start = {.launch = launch};
+  struct cprocess_launching *table = launching;
   _Alignas(16) char stack[16 << 10];
-  for (int slot = 0; slot < launching_capacity && start.slot < 0; slot++) {
+  for (int slot = 0; slot < cprocess_launching_capacity && start.slot == NULL; slot++) {
     pid_t none = 0;
-    if (atomic_compare_exchange_strong(&launching[slot], &none, -1)) start.slot = slot;
+    if (atomic_compare_exchange_strong(&table->pids[slot], &none, -1)) start.slot = &table->pids[slot];
   }
   *child = (struct cprocess_child){.descriptor = -1, .slot = start.slot};
 
@@ -173,12 +176,13 @@ int cprocess_spawn(const struct cprocess_launch *launch, struct cprocess_child *
 }
 
 void cprocess_launched(const struct cprocess_child *child) {
-  if (child->slot >= 0) atomic_store_explicit(&launching[child->slot], 0, memory_order_release);
+  if (child->slot != NULL) atomic_store_explicit((_Atomic pid_t *)child->slot, 0, memory_order_release);
 }
 
 bool cprocess_is_launching(pid_t pid) {
-  for (int slot = 0; slot < launching_capacity; slot++) {
-    if (atomic_load_explicit(&launching[slot], memory_order_acquire) == pid) return true;
+  struct cprocess_launching *table = launching;
+  for (int slot = 0; slot < cprocess_launching_capacity; slot++) {
+    if (atomic_load_explicit(&table->pids[slot], memory_order_acquire) == pid) return true;
   }
   return false;
 }
@@ -218,6 +222,7 @@ int cprocess_spawn(const struct cprocess_launch *launch, struct cprocess_child *
   return failure;
 }
 
+void cprocess_keep_launching(struct cprocess_launching *shared) { (void)shared; }
 void cprocess_launched(const struct cprocess_child *child) { (void)child; }
 bool cprocess_is_launching(pid_t pid) { return pid < 0; }
 

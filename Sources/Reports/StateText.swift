@@ -18,10 +18,11 @@ enum StateText {
       return "\(JobText.clean(failure.reason)), retry \(number) of \(limit) in \(Format.length(until - now))"
     case .succeeded(let upToDate): return StateClass(record.state).word + (upToDate ? "" : took)
     case .failed(let failure, let allowed):
-      return "failed\(allowed ? ", allowed" : ""): \(JobText.clean(failure.reason))\(took)\(record.tries)"
-    case .cancelled(by: .person): return "cancelled\(took)"
-    case .cancelled(by: .signal): return "cancelled by signal\(took)"
-    case .cancelled(let canceller): return "cancelled \(canceller.phrase)\(took)"
+      return "failed: \(JobText.clean(failure.reason))\(took)\(record.tries)\(allowed ? ", allowed to fail" : "")"
+    case .cancelled(let canceller):
+      // What is cancelled after a failed attempt was to be tried again.
+      let end = record.attempt?.failure.map { ", after \(JobText.clean($0.reason))" } ?? took
+      return "cancelled \(canceller.phrase)\(end)"
     case .skipped(let cause): return "skipped because \(name(cause, in: run)) \(ending(run[cause].state))"
     }
   }

@@ -48,14 +48,20 @@ package final class Output: Sendable {
   }
 
   /// Discards what the reader of a terminal has not read, if the terminal is full; returns whether it was.
-  package func discard() -> Bool { terminal_discard(descriptor) }
+  ///
+  /// `isForGood` has later writes dropped too: a long output would take seconds, a terminal's buffer at a time.
+  package func discard(isForGood: Bool) -> Bool {
+    guard terminal_discard(descriptor) else { return false }
+    if isForGood { state.withLock { $0.isLost = true } }
+    return true
+  }
 
   /// Returns when all bytes are written or a write has failed; blocks while the reader is slow.
   package func write(_ bytes: [UInt8]) {
-    guard !state.withLock({ $0.isLost }) else { return }
     let failure = bytes.withUnsafeBytes { bytes -> Int32 in
       var rest = bytes[...]
       while !rest.isEmpty {
+        guard !state.withLock({ $0.isLost }) else { return 0 }
         let piece = Self.piece(of: rest)
         let failure = terminal_write(descriptor, UnsafeRawBufferPointer(rebasing: piece).baseAddress, piece.count, -1)
         if failure != 0 { return failure }

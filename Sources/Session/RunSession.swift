@@ -115,9 +115,9 @@ package final class RunSession {
         whenIdle: { body in pump.whenIdle { DispatchQueue.main.async(execute: body) } },
         written: { outputs.reduce(0) { $0 + $1.written } },
         // A terminal that was held is not touched any more once it is restored.
-        discard: {
+        discard: { isForGood in
           if holdsTerminal { return terminal_guard_discard() }
-          return outputs.reduce(false) { $1.discard() || $0 }
+          return outputs.reduce(false) { $1.discard(isForGood: isForGood) || $0 }
         }))
     for cause in early { receive(cause) }
   }

@@ -19,7 +19,9 @@ final class StopController: Sendable {
     /// The number of bytes that the outputs have taken.
     var written: @Sendable () -> Int
     /// Discards what the reader of a full terminal has not read, so that writers go on; returns whether there was one.
-    var discard: @Sendable () -> Bool
+    ///
+    /// With true, what is written to such a terminal later is dropped too.
+    var discard: @Sendable (Bool) -> Bool
   }
 
   private struct State {
@@ -162,8 +164,9 @@ final class StopController: Sendable {
   /// Sees whether the outputs are read, again and again until the session leaves.
   ///
   /// Where a terminal is not, its output is discarded, so that the jobs' output is taken and the session may leave in order.
-  /// Where that does not help either, a session that should leave is abandoned.
-  private func checkOutputs(isDiscarding: Bool = false) {
+  /// Where that does not help either, a session that should leave is abandoned. `discards` counts the intervals in a row in
+  /// which output was discarded.
+  private func checkOutputs(discards: Int = 0) {
     guard let session = openSession else { return }
     let (written, status) = (session.written(), self.status)
     let isIdle = Lock(false)
@@ -171,27 +174,29 @@ final class StopController: Sendable {
     let check: @Sendable (StopController, Bool) -> Void = { controller, hasDiscarded in
       // What was discarded counts as written.
       let isStuck = !isIdle.withLock { $0 } && (hasDiscarded || session.written() == written)
-      if isDiscarding, isStuck, let status {
+      if discards > 0, isStuck, let status {
         controller.abandon(status)
       } else {
-        controller.checkOutputs(isDiscarding: isStuck || hasDiscarded)
+        controller.checkOutputs(discards: isStuck || hasDiscarded ? discards + 1 : 0)
       }
     }
-    if isDiscarding {
-      discardOutput(times: Int(Self.lastPatience / Self.discardInterval), session, check)
+    if discards > 0 {
+      let times = Int(Self.lastPatience / Self.discardInterval)
+      discardOutput(isForGood: discards > 1 || status != nil, times: times, session, check)
     } else {
       after(Self.patience) { check($0, false) }
     }
   }
 
   private func discardOutput(
-    times: Int, _ session: Session, before: Bool = false, _ body: @escaping @Sendable (StopController, Bool) -> Void
+    isForGood: Bool, times: Int, _ session: Session, before: Bool = false,
+    _ body: @escaping @Sendable (StopController, Bool) -> Void
   ) {
-    let hasDiscarded = session.discard() || before
+    let hasDiscarded = session.discard(isForGood) || before
     after(Self.discardInterval) { controller in
       guard controller.openSession != nil else { return }
       guard times > 1 else { return body(controller, hasDiscarded) }
-      controller.discardOutput(times: times - 1, session, before: hasDiscarded, body)
+      controller.discardOutput(isForGood: isForGood, times: times - 1, session, before: hasDiscarded, body)
     }
   }
 

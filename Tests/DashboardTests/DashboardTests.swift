@@ -124,9 +124,9 @@ struct DashboardTests {
       for number in 0..<100_000 { run.log("job-\(number % 1000)", "line \(number)") }
       run.move("job-999", .failed(JobFailure(.exit(1), "exit 1"), allowed: false))
     }
-    terminal.type("?")
+    terminal.type("/")
     let answer = try #require(terminal.shown?.text)
-    #expect(answer.contains("Moving") && !answer.contains("1 failed"))
+    #expect(answer.contains("Esc clear") && !answer.contains("1 failed"), "\(answer)")
     #expect(
       await soon {
         feed.clock.advance(by: .milliseconds(100))

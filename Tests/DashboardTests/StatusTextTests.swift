@@ -150,6 +150,35 @@ struct StatusTextTests {
     #expect(estimate?.isRough == true)
   }
 
+  // MARK: The bytes of all transfers
+
+  @Test func theBytesAndRatesOfAllTransfersAreSummed() {
+    var builder = RunBuilder([.shell("a"), .shell("b"), .shell("c")], slots: 3)
+    var index = JobIndex(builder.run)
+    func report() { for id in builder.run.ids { index.move(id, builder.run) } }
+    for name in ["a", "b", "c"] { builder.move(name, .executing) }
+    for name in ["a", "b"] { builder.progress(name, 0, of: 10_000, .bytes) }
+    builder.progress("c", 1, of: 5, .steps)
+    builder.at(1)
+    builder.progress("a", 1000, of: 10_000, .bytes)
+    builder.progress("b", 500, of: 10_000, .bytes)
+    builder.progress("c", 3, of: 5, .steps)
+    report()
+    #expect(index.flow == JobIndex.Flow(bytes: 1500, rate: 1500))
+    // What has ended or is paused transfers nothing, and its bytes stay.
+    builder.move("a", .succeeded(upToDate: false))
+    report()
+    #expect(index.flow == JobIndex.Flow(bytes: 1500, rate: 500))
+    builder.move("b", .paused(started: true))
+    report()
+    #expect(index.flow == JobIndex.Flow(bytes: 1500, rate: 0))
+    // Another attempt begins with none.
+    builder.move("a", .executing, attempt: 2)
+    report()
+    #expect(index.flow == JobIndex.Flow(bytes: 500, rate: 0))
+    #expect(JobIndex(builder.run).flow == index.flow)
+  }
+
   @Test func aMeasuredJobIsEstimatedByItsRate() {
     var builder = RunBuilder([.shell("a")], slots: 2)
     builder.move("a", .executing)

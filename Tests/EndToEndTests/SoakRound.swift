@@ -7,7 +7,7 @@ import Support
 final class SoakRound {
   /// What was done to the run, which says how it may end.
   struct Deeds {
-    /// The signals that opdash answers in order, and those that came before it could.
+    /// The signals that opdash handles, in the order of their arrival, and those that came before its handlers were installed.
     var asked: Set<Int32> = []
     var early: Set<Int32> = []
     var fatal: Set<Int32> = []

@@ -4,7 +4,7 @@ import Testing
 
 /// Every way out that a person takes: the terminal's modes, of `stty -g` and of the emulator, are as they were.
 ///
-/// `SignalTests` has the signals, `BackgroundTests` ^Z, and `StuckTerminalTests` a terminal that nobody reads.
+/// Signals are tested by `SignalTests`, ^Z by `BackgroundTests`, a terminal that nobody reads by `StuckTerminalTests`.
 @Suite(.timeLimit(.minutes(10))) struct TerminalEndTests {
   struct Way: Sendable, CustomTestStringConvertible {
     let testDescription: String

@@ -61,7 +61,11 @@ import Testing
     let clock = ManualOperationClock()
     let queue = try JobQueue(Self.graph, options: .init(slots: 4, seed: 1), clock: clock)
     let arrived = Lock<[JobEvent]>([])
-    let subscription = queue.subscribe(on: DispatchQueue(label: "test")) { batch in arrived.withLock { $0 += batch } }
+    let newest = Lock(0)
+    let subscription = queue.subscribe(on: DispatchQueue(label: "test")) { batch in
+      arrived.withLock { $0 += batch }
+      newest.withLock { $0 = batch.last?.seq ?? $0 }
+    }
     defer { subscription.cancel() }
     var readers = Readers()
     readers.model.setMerged(true)
@@ -80,7 +84,7 @@ import Testing
       queue.settled()
       readers.take(take(arrived), now: queue.elapsed)
       guard round.isMultiple(of: Self.hour) else { continue }
-      #expect(eventually { arrived.withLock { $0.last?.seq } == queue.run.nextSeq - 1 })
+      #expect(eventually { newest.withLock { $0 } == queue.run.nextSeq - 1 })
       readers.take(take(arrived), now: queue.elapsed)
       readers.draw(now: queue.elapsed)
       var counts = queue.stream.queue.sync { KeptElements(of: queue).counts }

@@ -69,6 +69,32 @@ import Testing
     #expect(pieces.allSatisfy { $0 <= 4096 } && pieces.count < 8)
   }
 
+  @Test func whatNobodyReadsIsDroppedOnceItIsDiscardedForGood() throws {
+    var (master, slave): (Int32, Int32) = (-1, -1)
+    try #require(openpty(&master, &slave, nil, nil, nil) == 0)
+    defer {
+      close(slave)
+      close(master)
+    }
+    let output = Output(slave)
+    let isWritten = Lock(false)
+    let writer = Thread {
+      // Two hundred times what the terminal holds.
+      for _ in 0..<10 { output.write([UInt8](repeating: 0x41, count: 100_000)) }
+      isWritten.withLock { $0 = true }
+    }
+    writer.start()
+    #expect(eventually { output.discard(isForGood: false) })
+    #expect(eventually { output.discard(isForGood: true) })
+    // The write in progress may need one more.
+    #expect(
+      eventually {
+        _ = output.discard(isForGood: true)
+        return isWritten.withLock { $0 }
+      })
+    #expect(output.written < 50_000)
+  }
+
   @Test func aReaderThatHasGoneIsToldOnce() throws {
     let pipe = try Pipe()
     close(pipe.reading)

@@ -15,6 +15,8 @@ import Testing
   private let written = Lock(0)
   /// How often output was discarded; nil without a full terminal.
   private let discarded = Lock<Int?>(nil)
+  /// Whether what is written later was dropped too, the last time that output was discarded.
+  private let isForGood = Lock(false)
   /// Whether the queues that write come round.
   private let isIdle = Lock(false)
 
@@ -31,7 +33,10 @@ import Testing
       StopController.Session(
         whenIdle: { [isIdle] body in if isIdle.withLock({ $0 }) { body() } },
         written: { [written] in written.withLock { $0 } },
-        discard: { [discarded] in discarded.withLock { discarded in discarded.map { discarded = $0 + 1 } != nil } }))
+        discard: { [discarded, isForGood] forGood in
+          isForGood.withLock { $0 = forGood }
+          return discarded.withLock { discarded in discarded.map { discarded = $0 + 1 } != nil }
+        }))
     for cause in early { receive(cause) }
   }
 
@@ -149,6 +154,18 @@ import Testing
     clock.advance(by: .seconds(10))
     #expect(count() == 0)
     #expect(statuses == [])
+  }
+
+  @Test func outputThatNobodyReadsForLongerIsDiscardedForGood() {
+    discarded.withLock { $0 = 0 }
+    begin()
+    receive(.terminate)
+    clock.advance(by: StopController.patience)
+    #expect(discarded.withLock { $0 } == 1)
+    clock.advance(by: StopController.lastPatience - .milliseconds(1))
+    #expect(!isForGood.withLock { $0 })
+    clock.advance(by: .milliseconds(1))
+    #expect(isForGood.withLock { $0 })
   }
 
   @Test func oneInterruptWaitsForTheReaderForEver() {

@@ -2,13 +2,15 @@ import Foundation
 
 /// As `eventually`, for tests of what runs in tasks: it leaves the thread to them while it waits, and there may be only two.
 ///
-/// Other tests may stand before a task in line, and hold these threads: hence the bound.
+/// Other tests may stand before a task in line, and hold these threads: hence a bound on the checks beside that of the time.
 package func soon(
-  within bound: Double = 300, isolation: isolated (any Actor)? = #isolation, _ condition: () throws -> Bool
+  within bound: Double = 30, isolation: isolated (any Actor)? = #isolation, _ condition: () throws -> Bool
 ) async rethrows -> Bool {
   let end = Date(timeIntervalSinceNow: bound)
-  while Date() < end {
+  var checks = 0
+  while Date() < end || checks < 1000 {
     if try condition() { return true }
+    checks += 1
     try? await Task.sleep(for: .milliseconds(2))
   }
   return try condition()

@@ -20,7 +20,7 @@ struct cprocess_child {
   /// A pidfd, to be closed by the caller; -1 where the system has none.
   int descriptor;
   /// For `cprocess_launched`.
-  int slot;
+  void *slot;
 };
 
 /// Starts a program as the leader of a session and group of its own, with default signals and no descriptors but 0, 1 and

@@ -16,6 +16,16 @@ struct JobIndex {
   private var parts: [Int64] = []
   private var sumOfParts: Int64 = 0
   private(set) var kinds: [String: Kind] = [:]
+  /// The jobs whose progress is in bytes.
+  private var flows: [JobID: Flow] = [:]
+  /// The bytes of all jobs, and the bytes a second of those that execute.
+  private(set) var flow = Flow()
+
+  /// The bytes that the newest attempt of a job has transferred, or found in its file, and how many it transfers a second.
+  struct Flow: Equatable {
+    var bytes: Int64 = 0
+    var rate: Int64 = 0
+  }
 
   /// How long succeeded jobs of one kind took, and how many have not started.
   struct Kind {
@@ -79,6 +89,18 @@ struct JobIndex {
     let new = Int64((share * Self.whole).rounded())
     sumOfParts += new - parts[id.index]
     parts[id.index] = new
+    reportBytes(id, run)
+  }
+
+  private mutating func reportBytes(_ id: JobID, _ run: Run) {
+    let record = run.jobs[id.index]
+    let isInBytes = record.progress?.unit == .bytes
+    guard isInBytes || flows[id] != nil else { return }
+    let rate = record.state == .executing ? record.rate ?? 0 : 0
+    let new = isInBytes ? Flow(bytes: record.progress?.done ?? 0, rate: Int64(rate)) : Flow()
+    let old = flows.updateValue(new, forKey: id) ?? Flow()
+    flow.bytes += new.bytes - old.bytes
+    flow.rate += new.rate - old.rate
   }
 
   private mutating func measure(_ id: JobID, _ run: Run) {

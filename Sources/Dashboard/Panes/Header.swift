@@ -70,7 +70,17 @@ struct Header {
       let forms = [estimate.isRough ? "about \(time) left" : "\(time) left", "\(sign)\(time) left", "\(sign)\(time)"]
       items.append(Item(worth: 4, forms: forms.map { [TextSpan($0, theme.dim)] } + [[]], isRight: false))
     }
+    items.append(Item(worth: 3, forms: transfers.map { [TextSpan($0, theme.dim)] } + [[]], isRight: false))
     return items
+  }
+
+  /// The bytes of all transfers, and their rate while one has any.
+  private var transfers: [String] {
+    let flow = model.index.flow
+    guard flow.bytes > 0 else { return [] }
+    guard flow.rate > 0 else { return [Format.bytes(flow.bytes)] }
+    let rate = Format.rate(Double(flow.rate), .bytes)
+    return ["\(Format.bytes(flow.bytes)) at \(rate)", rate]
   }
 
   private var right: [Item] {

@@ -108,6 +108,7 @@ package struct InlineBlock: Sendable {
     item(counts.paused, "paused", theme.held)
     item(counts.backingOff, "retrying", theme.style(.backingOff))
     item(counts.waiting + counts.ready, "waiting", .plain)
+    if index.flow.rate > 0 { items.append([TextSpan(Format.rate(Double(index.flow.rate), .bytes), theme.dim)]) }
     if let estimate = Estimate(run, index, now: now) {
       items.append([TextSpan("\(estimate.isRough ? "about " : "")\(Format.time(estimate.remaining)) left", theme.dim)])
     }

@@ -1,6 +1,6 @@
 import JobModel
 
-/// Warnings for names that a shell, or nobody, will replace although the file means something else.
+/// Warnings for a `$` name that is passed on to the shell, or to a program as it stands, although the file has a similar variable.
 extension Variables {
   /// Warns of `$NAME` in a value that no shell reads; in an argument of a program only where it is the whole, or a folder.
   func warnOfShellNames(in text: String, at node: YAMLNode, _ owner: String, isArgument: Bool) {

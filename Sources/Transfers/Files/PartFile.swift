@@ -36,9 +36,9 @@ final class PartFile {
     let mode = try Self.mode(ofTarget: self.target)
     try Self.checkIsNoPart(self.target)
     folder = target.deletingLastPathComponent().path(percentEncoded: false)
-    try NewFolders.make(folder)
+    try CreatedFolders.make(folder)
     do throws(TransferError) { descriptor = try Self.open(path) } catch {
-      NewFolders.removeEmpty(folder)
+      CreatedFolders.removeEmpty(folder)
       throw error
     }
     do throws(TransferError) {
@@ -49,7 +49,7 @@ final class PartFile {
     } catch {
       if size == 0 { unlink(path) }
       close()
-      NewFolders.removeEmpty(folder)
+      CreatedFolders.removeEmpty(folder)
       throw error
     }
   }
@@ -143,7 +143,7 @@ final class PartFile {
       unlink(path)
     }
     close()
-    NewFolders.removeEmpty(folder)
+    CreatedFolders.removeEmpty(folder)
   }
 
   /// Whether the names of the target's part are in use: by another transfer, or by a file that one has finished.

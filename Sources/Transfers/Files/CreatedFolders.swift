@@ -2,7 +2,7 @@ import Foundation
 import Operations
 
 /// The folders that transfers of this process have created.
-enum NewFolders {
+enum CreatedFolders {
   private static let paths = Lock<Set<String>>([])
 
   /// Creates a folder and the ones that it is in; an error names the one at fault.
