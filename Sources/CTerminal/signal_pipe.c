@@ -2,17 +2,66 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <time.h>
 #include <unistd.h>
 
 static int ends[2] = {-1, -1};
+
+// Where memory or threads run out, dispatch waits for ever, and with it all that would answer a signal. So a thread that
+// needs neither ends the program.
+static int watched[2] = {-1, -1};
+static atomic_uint asked, answered;
 
 static void note(int number) {
   int saved = errno;
   unsigned char byte = (unsigned char)number;
   // A full pipe drops the signal: it holds enough of them.
-  if (write(ends[1], &byte, 1) < 0) errno = saved;
+  ssize_t count = write(ends[1], &byte, 1);
+  if (count == 1 && (number == SIGINT || number == SIGTERM || number == SIGHUP)) {
+    atomic_fetch_add(&asked, 1);
+    count = write(watched[1], &byte, 1);
+  }
   errno = saved;
+}
+
+void signal_pipe_answer(void) { atomic_store(&answered, atomic_load(&asked)); }
+
+static void *watch_answers(void *none) {
+  (void)none;
+  // By parts: a program that was stopped gets the rest of its time when it goes on.
+  enum { parts = 150 };
+  const struct timespec part = {.tv_nsec = 100000000};
+  unsigned char number;
+  for (;;) {
+    if (read(watched[0], &number, 1) != 1) continue;
+    unsigned before = atomic_load(&answered);
+    for (int i = 0; i < parts && atomic_load(&answered) != atomic_load(&asked); i++) nanosleep(&part, NULL);
+    if (atomic_load(&answered) != before || before == atomic_load(&asked)) continue;
+    terminal_guard_restore();
+    _exit(128 + number);
+  }
+}
+
+/// Starts the thread, which handles no signals; without it the program may have to be killed.
+static void start_watching(void) {
+  if (pipe(watched) != 0) return;
+  fcntl(watched[0], F_SETFD, FD_CLOEXEC);
+  fcntl(watched[1], F_SETFD, FD_CLOEXEC);
+  fcntl(watched[1], F_SETFL, O_NONBLOCK);
+  sigset_t all, mask;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &mask);
+  pthread_attr_t attributes;
+  pthread_t thread;
+  pthread_attr_init(&attributes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_attr_setstacksize(&attributes, 256 << 10);
+  pthread_create(&thread, &attributes, watch_answers, NULL);
+  pthread_attr_destroy(&attributes);
+  pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }
 
 static int has_action(int number, void (*action)(int)) {
@@ -30,6 +79,7 @@ int signal_pipe_open(void) {
     fcntl(ends[end], F_SETFD, FD_CLOEXEC);
     fcntl(ends[end], F_SETFL, O_NONBLOCK);
   }
+  start_watching();
   return ends[0];
 }
 

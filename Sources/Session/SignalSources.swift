@@ -8,6 +8,8 @@ package final class SignalSources: @unchecked Sendable {
   // Safe: all is constant or locked, and dispatch sources may be cancelled from any thread.
   private typealias Action = @convention(c) (Int32) -> Void
 
+  private static let answers = DispatchQueue(label: "opdash.signals.answers")
+
   private let receivers = Lock<[Int32: @Sendable () -> Void]>([:])
   private let pipe: Int32
   private let source: (any DispatchSourceRead)?
@@ -58,8 +60,10 @@ package final class SignalSources: @unchecked Sendable {
     var numbers = [UInt8](repeating: 0, count: 64)
     while true {
       let count = Foundation.read(pipe, &numbers, numbers.count)
-      guard count > 0 else { return }
+      guard count > 0 else { break }
       for number in numbers.prefix(count) { receivers.withLock { $0[Int32(number)] }?() }
     }
+    // The answer needs what the end of the run needs: dispatch's memory and threads.
+    Self.answers.async { signal_pipe_answer() }
   }
 }

@@ -10,6 +10,9 @@ final class StopController: Sendable {
   static let patience: Duration = .milliseconds(800)
   /// How long the session may then take to leave while the terminal's unread output is discarded.
   static let lastPatience: Duration = .milliseconds(400)
+  /// How long a session that should leave may take where every output is read: a queue of the run may be blocked, for want of
+  /// memory or by a file system.
+  static let longestPatience: Duration = .seconds(10)
   private static let discardInterval: Duration = .milliseconds(5)
 
   /// The session, as the controller needs it; no closure blocks.
@@ -149,8 +152,20 @@ final class StopController: Sendable {
 
   /// From now on the session should leave with this status.
   private func expectToLeave(_ status: Int32) {
-    state.withLock { $0.status = $0.status ?? status }
+    let isFirst = state.withLock { state in
+      defer { state.status = state.status ?? status }
+      return state.status == nil
+    }
     watchOutputs()
+    if isFirst, let session = openSession { watchLeaving(session.written()) }
+  }
+
+  private func watchLeaving(_ before: Int) {
+    after(Self.longestPatience) { controller in
+      guard let session = controller.openSession, let status = controller.status else { return }
+      let written = session.written()
+      if written == before { controller.abandon(status) } else { controller.watchLeaving(written) }
+    }
   }
 
   private func watchOutputs() {

@@ -232,8 +232,7 @@ import Testing
 
   @Test(
     .enabled(if: !FaultHandling.isSanitized, "a sanitizer takes more memory than the limit"),
-    // Inline is left out: there dispatch waits for ever for a thread that it has no memory for.
-    arguments: ["tui", "plain"])
+    arguments: ["tui", "inline", "plain"])
   func memoryThatRunsOutEndsTheJobsAndRestoresTheTerminal(_ interface: String) throws {
     let marker = ProcessTable.marker()
     try place.write(

@@ -78,12 +78,27 @@ import Testing
     #expect(statuses == [143])
   }
 
-  @Test func aSessionWhoseQueuesComeRoundIsNotAbandoned() {
+  @Test func aSessionWhoseQueuesComeRoundIsAbandonedLast() {
     isIdle.withLock { $0 = true }
     begin()
     receive(.terminate)
     end(exit: 143)
-    clock.advance(by: .seconds(60))
+    clock.advance(by: StopController.longestPatience - .milliseconds(1))
+    #expect(statuses == [])
+    // It goes on writing, for example its reports.
+    written.withLock { $0 += 1 }
+    clock.advance(by: StopController.longestPatience)
+    #expect(statuses == [])
+    clock.advance(by: .milliseconds(1))
+    #expect(statuses == [143])
+  }
+
+  @Test func aSessionThatHasLeftIsNotAbandoned() {
+    isIdle.withLock { $0 = true }
+    begin()
+    receive(.terminate)
+    end(exit: 143)
+    clock.advance(by: .seconds(5))
     #expect(statuses == [])
     // Not even where they no longer do, once it has left.
     isIdle.withLock { $0 = false }
@@ -151,7 +166,7 @@ import Testing
     isIdle.withLock { $0 = true }
     clock.advance(by: StopController.patience)
     discarded.withLock { $0 = 0 }
-    clock.advance(by: .seconds(10))
+    clock.advance(by: .seconds(5))
     #expect(count() == 0)
     #expect(statuses == [])
   }

@@ -63,6 +63,10 @@ int signal_is_ignored(int number);
 /// It is closed in children.
 int signal_pipe_open(void);
 
+/// All signals so far were answered. If none is for 15 s after SIGINT, SIGTERM or SIGHUP, the terminal is restored and the
+/// process ends with that signal's status.
+void signal_pipe_answer(void);
+
 /// Replaces the action of the signal by a write to the pipe. Returns 0 or an errno.
 ///
 /// It takes effect at once, unlike a dispatch source, which installs its handler later on a thread of its own.
