@@ -285,11 +285,20 @@ final class SoakRound {
     if !plan.endsUnread { isReading = true }
     // Typed by mistake, ^S is answered by ^Q.
     if isReading { pty?.send([0x11]) }
+    if deeds.hasKeys, !isOver {
+      // The first ^C would only close a prompt.
+      pty?.send([0x1B])
+      hold(0.1)
+    }
     for fault in plan.ending where !isOver {
       commit(fault)
       hold(0.02)
     }
-    let hasEnded = wait(within: plan.grace + Self.patience) { isOver }
+    let hasEnded = wait(within: plan.grace + Self.patience) {
+      // The shell itself writes to the terminal that nobody read.
+      if plan.hasShell, program == nil { isReading = true }
+      return isOver
+    }
     figures.end = Date().timeIntervalSince(began)
     guard !hasEnded else { return }
     complain("opdash did not end: \(processes.living())")
