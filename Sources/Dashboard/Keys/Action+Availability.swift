@@ -13,7 +13,7 @@ extension Action {
     case .next, .previous: !model.log.matches.isEmpty
     case .left, .right: model.panel == .tree || model.panel == .timeline || model.showsLog
     case .cancel: model.someTarget { !$0.isTerminal }
-    case .kill: model.targets.contains { model.run.jobs[$0.index].state.isActive && model.isAble($0, .kill) }
+    case .kill: model.someTarget { (id: JobID) in model.run.jobs[id.index].state.isActive && model.isAble(id, .kill) }
     case .pause: model.someTarget(able: .pause) { $0.isPausable || $0 == .paused }
     case .retry, .retryDependents: model.canRetry && model.someTarget(able: .retry, \.isRetryable)
     case .retryFailed: model.canRetry && model.run.counts.failed > model.run.counts.allowed && !model.failures.isEmpty
@@ -58,7 +58,7 @@ extension Action {
     case .pause: model.someTarget { $0 == .paused } && !model.someTarget(\.isPausable) ? "resume" : "pause"
     case .retry: "retry"
     case .retryDependents:
-      model.targets.contains { !model.run.jobs[$0.index].dependents.isEmpty } ? "retry + skipped" : nil
+      model.someTarget { (id: JobID) in !model.run.jobs[id.index].dependents.isEmpty } ? "retry + skipped" : nil
     case .retryFailed: model.isOver ? "retry all failed" : nil
     case .kill: "kill"
     case .tag: page == .list ? "tag" : nil

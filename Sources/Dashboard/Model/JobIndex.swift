@@ -58,6 +58,16 @@ struct JobIndex {
     return counts
   }
 
+  /// Call after the run has applied the event.
+  mutating func apply(_ event: JobEvent, _ run: Run) {
+    switch event.fact {
+    case .jobAdded(let id, _): add(id, run)
+    case .jobState(let id, _, _, _), .cancelRequested(let id, _, _): move(id, run)
+    case .jobProgress(let id, _): report(id, run)
+    default: break
+    }
+  }
+
   mutating func add(_ id: JobID, _ run: Run) {
     let state = StateClass(run.jobs[id.index])
     classes.append(state)
@@ -93,9 +103,9 @@ struct JobIndex {
   }
 
   private mutating func reportBytes(_ id: JobID, _ run: Run) {
+    let isInBytes = run.jobs[id.index].progress?.unit == .bytes
+    guard isInBytes || (!flows.isEmpty && flows[id] != nil) else { return }
     let record = run.jobs[id.index]
-    let isInBytes = record.progress?.unit == .bytes
-    guard isInBytes || flows[id] != nil else { return }
     let rate = record.state == .executing ? record.rate ?? 0 : 0
     let new = isInBytes ? Flow(bytes: record.progress?.done ?? 0, rate: Int64(rate)) : Flow()
     let old = flows.updateValue(new, forKey: id) ?? Flow()
@@ -111,7 +121,7 @@ struct JobIndex {
   }
 
   private mutating func enter(_ id: JobID, _ run: Run) {
-    if isOpen(id, run) { open.insert(id) } else { open.remove(id) }
+    if isOpen(id, run) { open.insert(id) } else if !open.isEmpty { open.remove(id) }
     if run.jobs[id.index].state == .cancelled(by: .policy) {
       endedByPolicy.insert(id)
     } else if !endedByPolicy.isEmpty {

@@ -129,8 +129,12 @@ extension Model {
   var targets: [JobID] { tags.isEmpty ? cursor.map { [$0] } ?? [] : tags.sorted() }
 
   func someTarget(able ability: JobAbility? = nil, _ test: (StateClass) -> Bool) -> Bool {
-    func isMet(_ id: JobID) -> Bool { test(index.classes[id.index]) && ability.map { isAble(id, $0) } != false }
-    return tags.isEmpty ? cursor.map(isMet) ?? false : tags.contains(where: isMet)
+    someTarget { id in test(index.classes[id.index]) && ability.map { isAble(id, $0) } != false }
+  }
+
+  /// Looks at the tagged jobs in no order.
+  func someTarget(where isMet: (JobID) -> Bool) -> Bool {
+    tags.isEmpty ? cursor.map(isMet) ?? false : tags.contains(where: isMet)
   }
 
   /// Whether jobs of this kind of work support it.
@@ -139,7 +143,7 @@ extension Model {
   }
 
   /// Whether ending the targets would lose the work of an attempt in progress.
-  var someTargetWorks: Bool { targets.contains { run.jobs[$0.index].state.isActive } }
+  var someTargetWorks: Bool { someTarget { id in run.jobs[id.index].state.isActive } }
 }
 
 extension StateClass {

@@ -46,8 +46,9 @@ struct Model {
   var options: DashboardOptions
   /// The run as it is shown.
   private(set) var run: Run
-  /// The live run while the display is frozen.
+  /// The live run while the display is frozen, and its index.
   private(set) var behind: Run?
+  private var indexBehind = JobIndex()
   private var frozenAt: Duration = .zero
   private(set) var index: JobIndex
   var filtered = FilteredJobs()
@@ -144,34 +145,39 @@ struct Model {
   mutating func apply(_ events: [JobEvent]) {
     for event in events { self.events.add(event) }
     guard behind == nil else {
-      for event in events { behind?.apply(event) }
+      for event in events { applyBehind(event) }
       return
     }
     for event in events { apply(event) }
   }
 
+  private mutating func applyBehind(_ event: JobEvent) {
+    // Nil meanwhile, so that the run is not copied.
+    guard var present = behind.take() else { return }
+    present.apply(event)
+    indexBehind.apply(event, present)
+    behind = present
+  }
+
   private mutating func apply(_ event: JobEvent) {
     run.apply(event)
+    index.apply(event, run)
     switch event.fact {
     case .jobAdded(let id, _):
-      index.add(id, run)
       noteMerging(id)
     case .jobLog(let id, _, let line):
       if merged?.holds(id) == true { merged?.append(line, of: id, in: run.jobs[id.index].log) }
     case .jobState(let id, _, _, _):
-      index.move(id, run)
       order.note(id)
       chronology.note(id)
       filtered.note(id)
       if !filter.isEmpty { tree.invalidate() }
       noteMerging(id)
     case .jobProgress(let id, _):
-      index.report(id, run)
       if order.sort.movesWithTime { order.note(id) }
     case .priorityChanged(let id, _):
       order.note(id)
     case .cancelRequested(let id, _, _):
-      index.move(id, run)
       order.note(id)
       filtered.note(id)
     case .runStarted, .slotsChanged, .drainChanged, .stopRequested, .runFinished:
@@ -183,11 +189,10 @@ struct Model {
   mutating func setFrozen(_ frozen: Bool, at now: Duration = .zero) {
     if frozen {
       if !isFrozen { frozenAt = max(now, run.time) }
-      behind = behind ?? run
+      if behind == nil { (behind, indexBehind) = (run, index) }
     } else if let present = behind {
-      run = present
-      behind = nil
-      index = JobIndex(run)
+      (run, index) = (present, indexBehind)
+      (behind, indexBehind) = (nil, JobIndex())
       filtered.invalidate()
       order.invalidate()
       chronology.invalidate()

@@ -20,8 +20,18 @@ struct PathForecast {
   private(set) var slotSaving: Duration = .zero
   private(set) var onChain: Set<JobID> = []
   private var madeAt: Duration?
-  private var isWhole = false
+  private var extent = Extent.chain
   private var madeFor = (seq: 0, jobs: 0)
+
+  /// What is computed: each of them needs those before it.
+  enum Extent: Int {
+    /// Chain and slack.
+    case chain
+    /// What the timeline draws.
+    case schedule
+    /// The rows of the critical path, and the effect of another slot.
+    case rows
+  }
 
   /// In a larger graph the forecast is computed only for panels that show it.
   static let frequentLimit = 20_000
@@ -41,32 +51,35 @@ struct PathForecast {
     "~" + Format.time(.milliseconds(Int64((slack / .milliseconds(1)).rounded())))
   }
 
-  /// Computes the forecast again after events, once it is old enough for the size of the graph; without `isWhole`, only
-  /// chain and slack.
-  mutating func update(_ run: Run, _ index: JobIndex, now: Duration, isWhole: Bool) {
-    if let madeAt, madeFor.jobs == run.jobs.count, self.isWhole || !isWhole {
-      let age = Duration.milliseconds(max(900, run.jobs.count / 2))
-      guard now < madeAt || now - madeAt >= age || (madeFor.seq != run.nextSeq && run.isComplete) else { return }
-      guard madeFor.seq != run.nextSeq || run.counts.executing > 0 || run.counts.backingOff > 0 else { return }
+  /// Computes the forecast again after events, once it is old enough for the size of the graph, as far as it is needed.
+  mutating func update(_ run: Run, _ index: JobIndex, now: Duration, _ wanted: Extent) {
+    if !isRecent(run, now: now) {
+      madeAt = now
+      madeFor = (run.nextSeq, run.jobs.count)
+      let means = index.kinds.compactMapValues(\.mean)
+      let forecast = Forecast(run, now: now) { Self.expected(run.jobs[$0.index].job.work, means) }
+      self.forecast = forecast
+      onChain = Set(forecast.chain.map(\.job))
+      extent = .chain
     }
-    madeAt = now
-    self.isWhole = isWhole
-    madeFor = (run.nextSeq, run.jobs.count)
-    let means = index.kinds.compactMapValues(\.mean)
-    let forecast = Forecast(run, now: now) { Self.expected(run.jobs[$0.index].job.work, means) }
-    self.forecast = forecast
-    onChain = Set(forecast.chain.map(\.job))
-    guard isWhole else { return }
-    guard !run.isComplete else {
-      schedule = nil
+    guard extent.rawValue < wanted.rawValue, let forecast else { return }
+    if extent == .chain { schedule = run.isComplete ? nil : forecast.schedule(slots: run.slots) }
+    extent = wanted
+    guard wanted == .rows else { return }
+    if let schedule {
+      slotSaving = max(.zero, schedule.end - forecast.schedule(slots: run.slots + 1).end)
+      rows = Self.rows(forecast, run)
+    } else {
       slotSaving = .zero
       rows = forecast.chain.map { Row(job: $0.job, link: $0) }
-      return
     }
-    let schedule = forecast.schedule(slots: run.slots)
-    self.schedule = schedule
-    slotSaving = max(.zero, schedule.end - forecast.schedule(slots: run.slots + 1).end)
-    rows = Self.rows(forecast, run)
+  }
+
+  private func isRecent(_ run: Run, now: Duration) -> Bool {
+    guard let madeAt, madeFor.jobs == run.jobs.count else { return false }
+    let age = Duration.milliseconds(max(900, run.jobs.count / 2))
+    return (now >= madeAt && now - madeAt < age && (madeFor.seq == run.nextSeq || !run.isComplete))
+      || (madeFor.seq == run.nextSeq && run.counts.executing == 0 && run.counts.backingOff == 0)
   }
 
   private static func rows(_ forecast: Forecast, _ run: Run) -> [Row] {

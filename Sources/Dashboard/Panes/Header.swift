@@ -70,7 +70,7 @@ struct Header {
       let forms = [estimate.isRough ? "about \(time) left" : "\(time) left", "\(sign)\(time) left", "\(sign)\(time)"]
       items.append(Item(worth: 4, forms: forms.map { [TextSpan($0, theme.dim)] } + [[]], isRight: false))
     }
-    items.append(Item(worth: 3, forms: transfers.map { [TextSpan($0, theme.dim)] } + [[]], isRight: false))
+    items.append(Item(worth: 0, forms: transfers.map { [TextSpan($0, theme.dim)] } + [[]], isRight: false))
     return items
   }
 

@@ -203,7 +203,8 @@ enum Update {
     switch action {
     case .tagAll:
       let shown = model
-      model.tags.formUnion((0..<shown.rowCount).compactMap { shown.job(row: $0) })
+      model.tags.reserveCapacity(model.tags.count + shown.rowCount)
+      for row in 0..<shown.rowCount { if let id = shown.job(row: row) { model.tags.insert(id) } }
       say("\(Format.count(model.tags.count, "job")) tagged", &model, now)
     case .tag:
       if model.tags.remove(id) == nil { model.tags.insert(id) }

@@ -17,13 +17,7 @@ package struct InlineBlock: Sendable {
     theme = Theme(traits, looks: looks)
   }
 
-  package mutating func receive(_ event: JobEvent, in run: Run) {
-    switch event.fact {
-    case .jobAdded(let id, _): index.add(id, run)
-    case .jobState(let id, _, _, _), .cancelRequested(let id, _, _): index.move(id, run)
-    default: break
-    }
-  }
+  package mutating func receive(_ event: JobEvent, in run: Run) { index.apply(event, run) }
 
   /// When the block that was drawn at `last` changes without an event; nil for never.
   package func nextChange(after last: Duration, in run: Run) -> Duration? {
