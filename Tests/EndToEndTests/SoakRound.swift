@@ -17,6 +17,7 @@ final class SoakRound {
     var hasClosedOutput = false
     /// Whether output may be waiting for a reader.
     var isUnread = false
+    var mayHaveLostOutput = false
     var killedGuardians = 0
     var signalledJobs = 0
     var count: [String: Int] = [:]
@@ -231,6 +232,8 @@ final class SoakRound {
   private func control(_ byte: UInt8) {
     if byte == 0x03 {
       note(SIGINT, to: program)
+      // The second one may end the run, and each discards what is not read yet: also what restores the screen.
+      if deeds.interrupts > 0, deeds.isUnread { deeds.mayHaveLostOutput = true }
       deeds.interrupts += 1
     }
     if byte == 0x1C {
@@ -285,14 +288,13 @@ final class SoakRound {
     if !plan.endsUnread { isReading = true }
     // Typed by mistake, ^S is answered by ^Q.
     if isReading { pty?.send([0x11]) }
-    if deeds.hasKeys, !isOver {
-      // The first ^C would only close a prompt.
-      pty?.send([0x1B])
-      hold(0.1)
-    }
     for fault in plan.ending where !isOver {
       commit(fault)
       hold(0.02)
+    }
+    // Where keys have opened a prompt, the first ^C only closed it.
+    if deeds.hasKeys, !wait(within: plan.grace + 1, for: { isOver }) {
+      for fault in plan.ending where !isOver { commit(fault) }
     }
     let hasEnded = wait(within: plan.grace + Self.patience) {
       // The shell itself writes to the terminal that nobody read.
@@ -332,7 +334,7 @@ final class SoakRound {
     var (left, now): (Set<Int>, [UInt32]) = ([], [])
     // After a SIGKILL the guardian does it.
     let isRestored = wait(within: Self.leftBound) {
-      (left, now) = (pty.leftModes, pty.modeNumbers)
+      (left, now) = (deeds.mayHaveLostOutput ? [] : pty.leftModes, pty.modeNumbers)
       return left.isEmpty && now == modes
     }
     if !isRestored { complain("the terminal was left with the modes \(left), \(now) instead of \(modes)") }
