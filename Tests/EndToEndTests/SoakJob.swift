@@ -84,7 +84,7 @@ struct SoakJob {
       run("i=0; while [ $i -lt 100 ]; do i=$((i+1)); setsid sleep 0.03 & sleep 0.01; done; wait; \(done)")
     case .lines:
       let count = 1 + random.number(random.number(4) == 0 ? 60_000 : 2000)
-      run("seq \(count); \(done)")
+      run("seq \(count) && \(done)")
       log = Self.numbers.prefix(Self.bytes(ofNumbersTo: count))
     case .flood:
       run("yes a line of some length | head -c 2000000; sleep 60.%")

@@ -231,9 +231,9 @@ final class SoakRound {
 
   private func control(_ byte: UInt8) {
     if byte == 0x03 {
+      // Where another signal ends the run, this one may discard what restores the screen: it is not read yet.
+      if deeds.isUnread, !deeds.asked.isEmpty || deeds.interrupts > 0 { deeds.mayHaveLostOutput = true }
       note(SIGINT, to: program)
-      // The second one may end the run, and each discards what is not read yet: also what restores the screen.
-      if deeds.interrupts > 0, deeds.isUnread { deeds.mayHaveLostOutput = true }
       deeds.interrupts += 1
     }
     if byte == 0x1C {

@@ -53,6 +53,7 @@ struct FrameSchedule {
         let step: Duration = Self.isAnimated(model) ? Bar.animationStep : .seconds(1)
         deadlines.append(last.next(step))
       }
+      if model.path.isPartial { deadlines.append(last + Self.frameInterval) }
       if let notice = model.notice { deadlines.append(max(notice.until, last + Self.frameInterval)) }
     }
     return deadlines.min()

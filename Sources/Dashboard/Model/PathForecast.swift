@@ -21,6 +21,8 @@ struct PathForecast {
   private(set) var onChain: Set<JobID> = []
   private var madeAt: Duration?
   private var extent = Extent.chain
+  /// Whether a part is left to the next frame.
+  private(set) var isPartial = false
   private var madeFor = (seq: 0, jobs: 0)
 
   /// What is computed: each of them needs those before it.
@@ -33,7 +35,7 @@ struct PathForecast {
     case rows
   }
 
-  /// In a larger graph the forecast is computed only for panels that show it.
+  /// In a larger graph the forecast is computed only for panels that show it, a part with each frame.
   static let frequentLimit = 20_000
 
   /// The number of jobs with the least slack that are listed below the chain.
@@ -52,20 +54,24 @@ struct PathForecast {
   }
 
   /// Computes the forecast again after events, once it is old enough for the size of the graph, as far as it is needed.
+  ///
+  /// Of a large graph each call does a part, so that no key waits for the whole.
   mutating func update(_ run: Run, _ index: JobIndex, now: Duration, _ wanted: Extent) {
+    let isLarge = run.jobs.count > Self.frequentLimit
+    isPartial = false
+    if isLarge, wanted == .chain { return }
     if !isRecent(run, now: now) {
-      madeAt = now
-      madeFor = (run.nextSeq, run.jobs.count)
-      let means = index.kinds.compactMapValues(\.mean)
-      let forecast = Forecast(run, now: now) { Self.expected(run.jobs[$0.index].job.work, means) }
-      self.forecast = forecast
-      onChain = Set(forecast.chain.map(\.job))
-      extent = .chain
+      makeForecast(run, index, now: now)
+      isPartial = isLarge && wanted != .chain
     }
-    guard extent.rawValue < wanted.rawValue, let forecast else { return }
-    if extent == .chain { schedule = run.isComplete ? nil : forecast.schedule(slots: run.slots) }
-    extent = wanted
-    guard wanted == .rows else { return }
+    guard !isPartial, extent.rawValue < wanted.rawValue, let forecast else { return }
+    if extent == .chain {
+      schedule = run.isComplete ? nil : forecast.schedule(slots: run.slots)
+      extent = .schedule
+      isPartial = isLarge && wanted == .rows
+    }
+    guard !isPartial, wanted == .rows else { return }
+    extent = .rows
     if let schedule {
       slotSaving = max(.zero, schedule.end - forecast.schedule(slots: run.slots + 1).end)
       rows = Self.rows(forecast, run)
@@ -73,6 +79,18 @@ struct PathForecast {
       slotSaving = .zero
       rows = forecast.chain.map { Row(job: $0.job, link: $0) }
     }
+  }
+
+  private mutating func makeForecast(_ run: Run, _ index: JobIndex, now: Duration) {
+    // Those of fewer jobs can't be asked about the new ones.
+    if madeFor.jobs != run.jobs.count { (schedule, rows) = (nil, []) }
+    madeAt = now
+    madeFor = (run.nextSeq, run.jobs.count)
+    let means = index.kinds.compactMapValues(\.mean)
+    let forecast = Forecast(run, now: now) { Self.expected(run.jobs[$0.index].job.work, means) }
+    self.forecast = forecast
+    onChain = Set(forecast.chain.map(\.job))
+    extent = .chain
   }
 
   private func isRecent(_ run: Run, now: Duration) -> Bool {

@@ -19,9 +19,7 @@ extension Update {
     if showsTimeline { model.chronology.update(model.run, model.index, model.filtered, now: now) }
     let extent: PathForecast.Extent = model.panel == .critical ? .rows : showsTimeline ? .schedule : .chain
     // The header names the chain, the list marks it, and the detail pane shows the job's slack.
-    if extent != .chain || model.run.jobs.count <= PathForecast.frequentLimit {
-      model.path.update(model.run, model.index, now: model.present(at: now), extent)
-    }
+    model.path.update(model.run, model.index, now: model.present(at: now), extent)
     if model.panel == .tree { model.tree.update(model.run, model.filtered) }
     if model.panel == .events { model.events.update(model.run, model.filter) }
   }
