@@ -231,8 +231,9 @@ final class SoakRound {
 
   private func control(_ byte: UInt8) {
     if byte == 0x03 {
-      // Where another signal ends the run, this one may discard what restores the screen: it is not read yet.
-      if deeds.isUnread, !deeds.asked.isEmpty || deeds.interrupts > 0 { deeds.mayHaveLostOutput = true }
+      // Where another signal has ended the run, the terminal discards with this ^C what it has not read: also what restores
+      // the screen.
+      if !deeds.asked.isEmpty || deeds.interrupts > 0 { deeds.mayHaveLostOutput = true }
       note(SIGINT, to: program)
       deeds.interrupts += 1
     }

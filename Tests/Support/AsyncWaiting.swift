@@ -2,9 +2,9 @@ import Foundation
 
 /// As `eventually`, for tests of what runs in tasks: it leaves the thread to them while it waits, and there may be only two.
 ///
-/// Other tests may stand before a task in line, and hold these threads: hence a bound on the checks beside that of the time.
+/// Other tests may stand before a task in line, and hold these threads or the main one: hence the bound, on time and checks.
 package func soon(
-  within bound: Double = 30, isolation: isolated (any Actor)? = #isolation, _ condition: () throws -> Bool
+  within bound: Double = 300, isolation: isolated (any Actor)? = #isolation, _ condition: () throws -> Bool
 ) async rethrows -> Bool {
   let end = Date(timeIntervalSinceNow: bound)
   var checks = 0

@@ -548,6 +548,8 @@ func eventuallyOnMain(within bound: Double = 30, _ condition: () -> Bool) async 
 }
 
 /// An unnamed file in place of an output.
+///
+/// It stays open: a session that its test has left may write later, and must not find another test's file at this number.
 final class TemporaryFile {
   private(set) var descriptor: Int32
 
@@ -556,8 +558,6 @@ final class TemporaryFile {
     descriptor = mkstemp(&path)
     unlink(path)
   }
-
-  deinit { close(descriptor) }
 
   var text: String {
     var bytes = [UInt8](repeating: 0, count: 65536)
