@@ -40,10 +40,7 @@ extension Scheduler {
     let node = nodes[id.index]
     guard !state(id).isTerminal, node.canceller == nil else { return }
     if case .paused = state(id) { return }
-    guard let ticket = node.ticket else {
-      nodes[id.index].stamp += 1
-      return set(id, .paused(started: false))
-    }
+    guard let ticket = node.ticket else { return set(id, .paused(started: false)) }
     if state(id).isActive {
       pauseStarted(id, ticket: ticket)
     } else {

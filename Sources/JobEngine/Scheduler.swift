@@ -232,7 +232,6 @@ struct Scheduler {
     }
     nodes[id.index].retries = number
     nodes[id.index].hasTimedOut = false
-    nodes[id.index].mustKill = false
     let delay = policy.delay(beforeRetry: number, random: random.unit())
     let until = journal.now + max(delay, failure.retryAfter ?? .zero)
     set(id, .backingOff(until: until, number: number, limit: policy.max, after: failure))
@@ -241,7 +240,6 @@ struct Scheduler {
 
   /// Ends a job, skips the jobs that can't start because of it, and applies the failure policy.
   mutating func end(_ id: JobID, _ state: JobState) {
-    nodes[id.index].stamp += 1
     set(id, state)
     var ended = [id]
     while let id = ended.popLast() {
@@ -253,7 +251,6 @@ struct Scheduler {
           if dependent == .waiting, isMet(edge.job), !isClosed { makeReady(edge.job) }
           continue
         }
-        nodes[edge.job.index].stamp += 1
         set(edge.job, .skipped(because: root(of: id)))
         ended.append(edge.job)
       }
@@ -271,7 +268,6 @@ struct Scheduler {
     } else if isMet(id) {
       makeReady(id)
     } else {
-      nodes[id.index].stamp += 1
       set(id, .waiting)
     }
   }

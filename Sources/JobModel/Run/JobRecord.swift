@@ -95,7 +95,6 @@ extension JobRecord {
       if attempts.count > Self.attemptLimit { attempts.remove(at: 1) }
       progress = nil
       rate = nil
-      rateSample = nil
       rates.clear()
     } else if !attempts.isEmpty, self.state.isActive, !state.isActive {
       attempts[attempts.count - 1].endedAt = time
