@@ -298,7 +298,7 @@ final class SoakRound {
       for fault in plan.ending where !isOver { commit(fault) }
     }
     let hasEnded = wait(within: plan.grace + Self.patience) {
-      // The shell itself writes to the terminal that nobody read.
+      // The shell writes its own message to the full terminal.
       if plan.hasShell, program == nil { isReading = true }
       return isOver
     }

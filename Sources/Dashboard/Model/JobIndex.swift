@@ -18,7 +18,7 @@ struct JobIndex {
   private(set) var kinds: [String: Kind] = [:]
   /// The jobs whose progress is in bytes.
   private var flows: [JobID: Flow] = [:]
-  /// The bytes of all jobs, and the bytes a second of those that execute.
+  /// The sum of all jobs: their bytes, and the bytes a second of the executing ones.
   private(set) var flow = Flow()
 
   /// The bytes that the newest attempt of a job has transferred, or found in its file, and how many it transfers a second.
