@@ -252,6 +252,24 @@ import Testing
     feeder.waitUntilAllOperationsAreFinished()
   }
 
+  @Test func aForeignOperationThatWasCancelledIsKeptUntilFoundationReadsItNoMore() throws {
+    let first = ManualOperation()
+    queue.addOperation(first)
+    weak var block: BlockOperation?
+    do {
+      let cancelled = BlockOperation {}
+      block = cancelled
+      cancelled.addDependency(first)
+      cancelled.cancel()
+      try feeder.add(cancelled)
+      #expect(eventually { cancelled.isFinished })
+    }
+    feeder.waitUntilAllOperationsAreFinished()
+    #expect(block != nil)
+    first.finish()
+    #expect(eventually { block == nil })
+  }
+
   @Test func aCycleOfForeignOperationsIsRefusedAndNothingIsAdded() {
     let a = BlockOperation {}
     let b = BlockOperation {}

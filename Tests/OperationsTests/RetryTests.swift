@@ -134,7 +134,9 @@ import Testing
     #expect(eventually { clock.due.count == 1 })
     operation.cancel()
     #expect(eventually { operation.isFinished })
-    #expect(operation.failure is CancellationError && journal.entries == [1] && clock.due == [])
+    #expect(operation.failure is CancellationError && journal.entries == [1])
+    // The thread that has just set the timer may have been overtaken by the cancellation; then it ends the timer.
+    #expect(eventually { clock.due == [] })
   }
 
   @Test func cancelledInAnAttemptItCancelsThat() {

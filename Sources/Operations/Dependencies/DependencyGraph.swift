@@ -105,6 +105,10 @@ enum DependencyGraph {
   /// Counts one dependency of `node` less.
   static func removeWait(_ node: DependencyNode, _ effects: inout DeferredEffects) {
     node.unfinished -= 1
+    if node.isFinished, let operation = node.held {
+      effects.release([operation])
+      node.letGo()
+    }
     if node.isGated, node.unfinished == 1 { gateIsLast(node, &effects) }
     guard node.unfinished == 0, let operation = node.operation else { return }
     effects.release([operation])
@@ -131,14 +135,21 @@ enum DependencyGraph {
 
   /// The operation behind `node` is over: its dependents wait for it no longer, and its own dependencies are released.
   ///
-  /// Returns the holder that it was in, to be told when the queue knows too.
-  static func hasFinished(_ node: DependencyNode, _ operation: Operation) -> (any NodeHolder)? {
+  /// Returns the holder that it was in, to be told when the queue knows too, and the dependents of other classes, to be
+  /// kept until then.
+  static func hasFinished(
+    _ node: DependencyNode, _ operation: Operation
+  ) -> (holder: (any NodeHolder)?, foreign: [Operation]) {
     change { _, effects in
       node.isFinished = true
+      var foreign: [Operation] = []
       if !node.dependents.isEmpty {
         let dependents = node.dependents
         node.dependents = []
-        for dependent in dependents { removeWait(dependent, &effects) }
+        for dependent in dependents {
+          if !dependent.isOurs, let operation = dependent.operation { foreign.append(operation) }
+          removeWait(dependent, &effects)
+        }
       }
       effects.release(node.upstream.takeAll())
       let holder = node.holder
@@ -146,8 +157,8 @@ enum DependencyGraph {
         holder.nodeHasFinished(node, operation)
         effects.feed(holder)
       }
-      node.held = nil
-      return holder
+      node.letGo()
+      return (holder, foreign)
     }
   }
 
@@ -200,9 +211,9 @@ extension AsyncOperation {
   final func block() -> OperationLifecycle.ReadinessAction { parts.move(self) { $0.block() } }
   final func unblock() -> OperationLifecycle.ReadinessAction { parts.move(self) { $0.unblock() } }
 
-  /// Lets the operations that depend on this one run; returns the holder to be told when the queue knows of the end.
-  final func releaseDependents() -> (any NodeHolder)? {
-    parts.linkedNode.flatMap { DependencyGraph.hasFinished($0, self) }
+  /// Lets the operations that depend on this one run; returns what is needed once the queue knows of the end.
+  final func releaseDependents() -> (holder: (any NodeHolder)?, foreign: [Operation]) {
+    parts.linkedNode.map { DependencyGraph.hasFinished($0, self) } ?? (nil, [])
   }
 
   /// After a cancellation: true if the operation was waiting in a feeder, and so no queue will start it.

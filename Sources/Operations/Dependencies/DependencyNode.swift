@@ -21,7 +21,7 @@ final class DependencyNode: @unchecked Sendable {
 
   // Weak, so that a dependency does not keep what depends on it: its queue, its feeder or its maker does that.
   private weak var linked: Operation?
-  /// The operation, kept while its feeder holds it.
+  /// The operation, kept while its feeder holds it; of another class also while one that it depends on has not finished.
   var held: Operation?
   var operation: Operation? { held ?? linked }
 
@@ -48,6 +48,14 @@ final class DependencyNode: @unchecked Sendable {
   var index = 0
 
   init(isOurs: Bool) { self.isOurs = isOurs }
+
+  /// Keeps the operation no longer, which has finished, unless Foundation may still read it.
+  ///
+  /// One of another class can finish, cancelled, before its dependencies; Foundation on Linux reads it at their ends
+  /// and does not retain it.
+  func letGo() {
+    if isOurs || unfinished == 0 { held = nil }
+  }
 
   /// Makes the operation known, for when its dependencies have finished.
   func link(to operation: Operation) {

@@ -101,12 +101,14 @@ open class AsyncOperation: Operation, @unchecked Sendable {
       sideState.end(self)
     }
     // Operations that may run now enter their queue first, so that the most urgent is there when this queue starts another.
-    let holder = releaseDependents()
+    let (holder, foreign) = releaseDependents()
     // Linux has no observer of the end of isExecuting.
     #if canImport(Darwin)
     didChangeValue(forKey: "isExecuting")
     #endif
     didChangeValue(forKey: "isFinished")
+    // Until here Foundation on Linux reads dependents of other classes, which it does not retain.
+    withExtendedLifetime(foreign) {}
     holder?.nodeHasLeft()
   }
 

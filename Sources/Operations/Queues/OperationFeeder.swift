@@ -283,7 +283,7 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
   private func watch(_ operation: Operation) {
     operation.whenFinished(on: ends) {
       let node = DependencyGraph.contents.withLock { _ in self.foreign[ObjectIdentifier(operation)] }
-      if let node { DependencyGraph.hasFinished(node, operation)?.nodeHasLeft() }
+      if let node { DependencyGraph.hasFinished(node, operation).holder?.nodeHasLeft() }
     }
   }
 
