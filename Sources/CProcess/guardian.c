@@ -151,16 +151,34 @@ static void (*at_end)(void) = NULL;
 
 void cprocess_guardian_at_end(void (*body)(void)) { at_end = body; }
 
-/// Returns when the program has ended.
-static void wait_for_end(int lifeline, int program) {
 #ifdef __linux__
-  // A child that is stopped before its exec keeps the lifeline open.
-  struct pollfd ends[2] = {{.fd = lifeline, .events = POLLIN}, {.fd = program, .events = POLLIN}};
-  while (program >= 0 && poll(ends, 2, -1) < 0 && errno == EINTR) {
+/// Continues a program whose terminal has hung up, again and again for two seconds.
+///
+/// The kernel continues a stopped program whose shell ends, but misses one of several threads that is just being stopped.
+/// No shell could continue that.
+static void continue_program(int program) {
+  struct pollfd end = {.fd = program, .events = POLLIN};
+  for (int left = 10; left > 0; left--) {
+    syscall(SYS_pidfd_send_signal, program, SIGCONT, NULL, 0);
+    if (poll(&end, 1, 200) > 0) return;
+  }
+}
+#endif
+
+/// Returns when the program has ended.
+static void wait_for_end(int lifeline, int program, int terminal) {
+#ifdef __linux__
+  // A child that is stopped before its exec keeps the lifeline open. Of the terminal only a hang-up is told.
+  struct pollfd ends[3] = {{.fd = lifeline, .events = POLLIN}, {.fd = program, .events = POLLIN}, {.fd = terminal}};
+  while (program >= 0 && ends[0].revents == 0 && ends[1].revents == 0) {
+    if (poll(ends, 3, -1) <= 0 || ends[2].revents == 0) continue;
+    ends[2].fd = -1;
+    continue_program(program);
   }
   if (ends[1].revents != 0) return;
 #else
   (void)program;
+  (void)terminal;
 #endif
   char byte;
   ssize_t count;
@@ -177,22 +195,30 @@ static _Noreturn void guard(int lifeline, int program) {
   if (chdir("/") != 0) {
     // It keeps the current directory busy, no more.
   }
-  // The lifeline becomes descriptor 3, the program's pidfd 4, and all others are closed: a reader of the program's output
-  // waits for the last writer.
-  lifeline = fcntl(lifeline, F_DUPFD, 8);
-  if (program >= 0) program = fcntl(program, F_DUPFD, 8);
-  dup2(lifeline, 3);
-  if (program >= 0) program = dup2(program, 4);
+  // The lifeline becomes descriptor 3, the program's pidfd 4, its terminal 5, and all others are closed: a reader of the
+  // program's output waits for the last writer.
+  int kept[] = {lifeline, program, -1};
+  for (int standard = 2; standard >= 0; standard--) {
+    if (isatty(standard)) kept[2] = standard;
+  }
+  for (int i = 0; i < 3; i++) {
+    if (kept[i] >= 0) kept[i] = fcntl(kept[i], F_DUPFD, 8);
+  }
+  for (int i = 0; i < 3; i++) {
+    if (kept[i] < 0) close(3 + i);
+    else kept[i] = dup2(kept[i], 3 + i);
+  }
   int null = open("/dev/null", O_RDWR);
   for (int standard = 0; standard < 3; standard++) dup2(null, standard);
 #ifdef __linux__
-  close_range(program >= 0 ? 5 : 4, ~0U, 0);
+  close_range(6, ~0U, 0);
 #else
-  for (int descriptor = 4; descriptor < getdtablesize(); descriptor++) close(descriptor);
+  for (int descriptor = 6; descriptor < getdtablesize(); descriptor++) close(descriptor);
 #endif
   rename_process();
   atomic_store(&table->guardian, getpid());
-  wait_for_end(3, program);
+  wait_for_end(kept[0], kept[1], kept[2]);
+  if (kept[2] >= 0) close(kept[2]);
   // First, before the shell has shown its prompt.
   if (at_end != NULL) at_end();
   end_run(run_cookie);

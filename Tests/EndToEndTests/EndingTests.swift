@@ -163,6 +163,19 @@ import Testing
     #expect(isNothingLeft())
   }
 
+  @Test func aTerminalThatHangsUpContinuesAProgramThatIsStopped() throws {
+    // In a background group whose shell has gone before: the kernel leaves it stopped.
+    let pty = try place.pty(
+      script: "set -m; ($OPDASH run nap.yml --ui plain & echo $! >pid) & wait $!; exec sleep \(marker)")
+    #expect(pty.waitUntil(within: Workplace.patience) { _ in ProcessTable.sleepers(marker) == 2 })
+    let pid = try #require(pid_t(String(decoding: place.contents("pid") ?? Data(), as: UTF8.self).dropLast()))
+    kill(pid, SIGSTOP)
+    pty.hangUp()
+    kill(pid, SIGTERM)
+    #expect(eventually(within: Workplace.patience) { !ProcessTable.isAlive(pid) })
+    #expect(isNothingLeft())
+  }
+
   // MARK: Coming back
 
   @Test func ctrlZAndFgComeBackWhole() throws {

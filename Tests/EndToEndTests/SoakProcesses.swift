@@ -7,10 +7,12 @@ struct SoakProcesses {
     let parent: pid_t
     let group: pid_t
     let name: String
+    /// As in `ps`: R runs, S sleeps, T is stopped.
+    let state: Substring
     /// Whether it is neither opdash nor its guardian, nor a child of opdash whose program has not begun.
     let isOfJob: Bool
 
-    var description: String { "\(name) (\(pid))" }
+    var description: String { "\(name) (\(pid), parent \(parent), group \(group), \(state))" }
   }
 
   static let variable = "SOAK_ROUND"
@@ -78,7 +80,7 @@ struct SoakProcesses {
     let count = max(0, readlink("/proc/\(pid)/exe", buffer, Self.capacity - 1))
     buffer[count] = 0
     return Member(
-      pid: pid, parent: parent, group: group, name: String(text[text.index(after: begin)..<end]),
+      pid: pid, parent: parent, group: group, name: String(text[text.index(after: begin)..<end]), state: fields[1],
       isOfJob: !String(cString: buffer).hasSuffix("/opdash"))
   }
 }

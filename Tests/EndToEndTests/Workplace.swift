@@ -71,6 +71,13 @@ final class Workplace: Sendable {
     return try Pty(command, environment: variables.merging(term) { $1 }, columns: columns, rows: rows)
   }
 
+  /// Runs a script for sh on a bare terminal, in which `$OPDASH` is opdash.
+  func pty(script text: String) throws -> Pty {
+    let more = ["OPDASH": Built.product("opdash"), "TERM": "xterm-256color"]
+    return try Pty(
+      ["sh", "-c", "cd \"$0\" && \(text)", folder.url.path], environment: variables.merging(more) { $1 })
+  }
+
   /// Starts opdash off a terminal, its outputs going to files.
   func start(_ words: String..., environment: [String: String] = [:]) throws -> Background {
     try start(words: words, environment: environment)

@@ -77,10 +77,10 @@ import Testing
 
   @Test func theyTakeTurnsInTheOrderInWhichTheyBecameReady() {
     let queue = OperationQueue()
-    let journal = Journal<Int>()
+    let journal = Journal<(number: Int, time: DispatchTime)>()
     let operations = (0..<500).map { number in
       ClosureOperation { operation in
-        journal.add(number)
+        journal.add((number, .now()))
         operation.finish()
       }
     }
@@ -89,9 +89,15 @@ import Testing
     queue.addOperation(holder)
     #expect(eventually { holder.isExecuting })
     for operation in operations { queue.addOperation(operation) }
+    journal.add((-1, .now()))
     holder.finish()
     queue.waitUntilAllOperationsAreFinished()
-    #expect(journal.entries == Array(0..<500))
+    // Where one leaves its turn unused for so long, on a busy machine, those behind it get the turn too.
+    let wasSlow = zip(journal.entries, journal.entries.dropFirst()).contains {
+      $0.time + ExclusionTable.patience <= $1.time
+    }
+    #expect(wasSlow || journal.entries.map(\.number) == Array(-1..<500))
+    #expect(journal.entries.map(\.number).sorted() == Array(-1..<500))
   }
 
   @Test func thousandsMayWait() throws {

@@ -21,7 +21,7 @@ struct Latency {
     }
     let isBusy = eventually(within: 120) {
       read()
-      return Self.number(after: "run ", in: terminal.line(0)) ?? 0 > 100 && Self.job(terminal) != nil
+      return Self.number(after: "slots ", in: terminal.line(0)) ?? 0 > 100 && Self.job(terminal) != nil
     }
     guard isBusy else { fail("no busy dashboard within two minutes:\n\(terminal.text)") }
     rest(2)
@@ -30,7 +30,7 @@ struct Latency {
 
     var random = FuzzInput(seed: 20_261_121)
     var taken: [Double] = []
-    let (began, before) = (Self.now, Self.number(after: "done ", in: terminal.line(0)) ?? 0)
+    let (began, before) = (Self.now, Self.done(terminal))
     while taken.count < samples {
       rest(0.020 + Double(random.number(50)) / 1000)
       guard pty.ending == nil, let job = Self.job(terminal) else { fail("the dashboard has gone:\n\(terminal.text)") }
@@ -46,7 +46,7 @@ struct Latency {
       }
       taken.append(Self.now - pressed)
     }
-    let ended = Double((Self.number(after: "done ", in: terminal.line(0)) ?? 0) - before)
+    let ended = Double(Self.done(terminal) - before)
     print("jobs a second\t\(ended / (Self.now - began))")
     pty.send("qq")
     if !pty.waitUntil(within: 30, { $0.ending != nil }) { kill(pty.child.pid, SIGKILL) }
@@ -67,10 +67,17 @@ struct Latency {
     return nil
   }
 
-  /// The place of the cursor's job, as in `sort attention  4/38`.
+  /// How many jobs have ended, as in `1200 of 100000 done`.
+  private static func done(_ terminal: VirtualTerminal) -> Int {
+    let line = terminal.line(0)
+    guard let end = line.range(of: " of ")?.lowerBound else { return 0 }
+    return Int(String(line[..<end].reversed().prefix(while: \.isNumber).reversed())) ?? 0
+  }
+
+  /// The place of the cursor's job, as in `sorted by attention  4/38`.
   private static func row(_ terminal: VirtualTerminal) -> Int? {
     for row in 0..<terminal.rows {
-      if let place = number(after: "sort attention  ", in: terminal.line(row)) { return place }
+      if let place = number(after: "sorted by attention  ", in: terminal.line(row)) { return place }
     }
     return nil
   }
