@@ -617,6 +617,30 @@ struct PanelTests {
     #expect(bench.builder.run.length == .seconds(17))
   }
 
+  @Test func aFrozenDisplayKeepsTheTimeOfItsFreezing() {
+    var builder = RunBuilder([.shell("a")])
+    builder.move("a", .executing)
+    var bench = Bench(builder)
+    bench.now = .seconds(4)
+    bench.press(.character("Z"))
+    bench.now = .seconds(9)
+    let frame = bench.frame()
+    #expect(frame.text(row: 0).contains(" 0:04 "))
+    #expect(frame.text(row: 2).hasPrefix(" FROZEN at 0:04, 0 events since then"))
+    #expect(frame.text(row: 4).hasSuffix("0:04"))
+    bench.press(.character("Z"))
+    #expect(bench.frame().text(row: 0).contains(" 0:09 "))
+  }
+
+  @Test func aShortRunTellsTenthsOfASecond() {
+    var builder = RunBuilder([.shell("a")])
+    builder.move("a", .executing)
+    builder.at(0.73)
+    builder.move("a", .succeeded(upToDate: false))
+    var bench = Bench(builder)
+    #expect(bench.frame().text(row: 2).hasPrefix(" Ended after 0.7s: 1 ok"))
+  }
+
   @Test func aFailureThatClosesTheRunIsNamedWhileTheRestFinishes() {
     var builder = RunBuilder([.shell("lint"), .shell("slow"), .shell("late")])
     builder.move("lint", .executing)

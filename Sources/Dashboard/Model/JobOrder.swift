@@ -265,9 +265,9 @@ struct JobOrder {
 
   private mutating func nameRank(_ job: Int, _ run: Run) -> Int {
     if nameRanks.isEmpty {
-      let byName = run.jobs.indices.sorted { run.jobs[$0].job.name < run.jobs[$1].job.name }
-      nameRanks = Array(repeating: 0, count: byName.count)
-      for (rank, job) in byName.enumerated() { nameRanks[job] = rank }
+      let names = run.jobs.indices.map { (name: run.jobs[$0].job.name, job: $0) }
+      nameRanks = Array(repeating: 0, count: names.count)
+      for (rank, name) in names.sorted(by: { $0.name < $1.name }).enumerated() { nameRanks[name.job] = rank }
     }
     return nameRanks[job]
   }

@@ -114,16 +114,20 @@ struct Model {
   var isOver: Bool { live.summary != nil || live.isComplete }
 
   /// The run's time in the header: it stops while nothing moves, and does not count the time from its end to a retry.
-  func elapsed(at now: Duration) -> Duration { isMoving ? run.elapsed(at: max(now, run.time)) : run.length }
+  func elapsed(at now: Duration) -> Duration { isAtWork ? run.elapsed(at: present(at: now)) : run.length }
 
-  /// The present on the clock of the run's events.
-  func present(at now: Duration) -> Duration { isMoving ? max(now, run.time) : run.isComplete ? run.lastEnd : run.time }
+  /// The present on the clock of the run's events; of a frozen display the instant of its freezing.
+  func present(at now: Duration) -> Duration {
+    isAtWork ? max(shownTime(now), run.time) : run.isComplete ? run.lastEnd : run.time
+  }
 
   /// The instant that is shown: of a frozen display, that of its freezing.
   func shownTime(_ now: Duration) -> Duration { isFrozen ? frozenAt : now }
 
   /// Whether the display changes as time passes.
-  var isMoving: Bool { !isFrozen && run.summary == nil && (run.counts.executing > 0 || run.counts.backingOff > 0) }
+  var isMoving: Bool { !isFrozen && isAtWork }
+
+  private var isAtWork: Bool { run.summary == nil && (run.counts.executing > 0 || run.counts.backingOff > 0) }
 
   /// The share of the work that is done, from 0 to 1: jobs that ended well whole, open ones by their progress.
   var share: Double {

@@ -45,7 +45,7 @@ struct Banner {
     } else if model.isFrozen {
       style = \.warning
       let news = (model.behind?.nextSeq ?? 0) - model.run.nextSeq
-      text = "FROZEN at \(Format.time(model.run.time)), \(Format.count(news, "event")) since then"
+      text = "FROZEN at \(Format.time(model.elapsed(at: now))), \(Format.count(news, "event")) since then"
       keys = [model.keys.hint(.freeze, "shows the present")]
     } else {
       let hasFailed = run.counts.failed > run.counts.allowed
@@ -100,6 +100,6 @@ struct Banner {
     part(run.jobs.count - counts.done, "not run")
     part(counts.allowed, "allowed to fail")
     part(counts.succeeded, "ok")
-    return "Ended after \(Format.time(run.length)): \(parts.joined(separator: ", "))"
+    return "Ended after \(Format.stretch(run.length)): \(parts.joined(separator: ", "))"
   }
 }
