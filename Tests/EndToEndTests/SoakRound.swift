@@ -230,10 +230,11 @@ final class SoakRound {
   }
 
   private func control(_ byte: UInt8) {
+    // Where another signal has ended the run, the terminal discards with this key what has not been read: also what
+    // restores the screen.
+    let isSignal = [0x03, 0x1A, 0x1C].contains(byte)
+    if isSignal, !deeds.asked.isEmpty || !deeds.fatal.isEmpty { deeds.mayHaveLostOutput = true }
     if byte == 0x03 {
-      // Where another signal has ended the run, the terminal discards with this ^C what it has not read: also what restores
-      // the screen.
-      if !deeds.asked.isEmpty || deeds.interrupts > 0 { deeds.mayHaveLostOutput = true }
       note(SIGINT, to: program)
       deeds.interrupts += 1
     }

@@ -27,6 +27,39 @@ import Testing
     token.cancel()
   }
 
+  /// Holds up the posting of an end.
+  final class Gate: ChangeReceiver {
+    let isReached = Atomic(false)
+    let isOpen = Atomic(false)
+
+    func append(_ old: OperationSnapshot?, _ new: OperationSnapshot) {
+      guard new.lifecycle.isFinished else { return }
+      isReached.store(true, ordering: .sequentiallyConsistent)
+      while !isOpen.load(ordering: .sequentiallyConsistent) { sched_yield() }
+    }
+    func wake() {}
+    func close() {}
+  }
+
+  @Test func theNextOperationStartsAfterTheEndOfTheOneBeforeIsPosted() {
+    let gate = Gate()
+    let first = ClosureOperation { operation in
+      DispatchQueue.global().async { operation.finish() }
+      // Returns while another thread posts the end.
+      while !gate.isReached.load(ordering: .sequentiallyConsistent) { sched_yield() }
+    }
+    first.add(OperationObservation(in: first.parts.observers, interest: .status, to: gate))
+    let second = ManualOperation()
+    let operations = OperationQueue()
+    operations.maxConcurrentOperationCount = 1
+    operations.addOperations([first, second], waitUntilFinished: false)
+    #expect(eventually { gate.isReached.load(ordering: .sequentiallyConsistent) })
+    #expect(!eventually(within: 0.2) { second.isExecuting })
+    gate.isOpen.store(true, ordering: .sequentiallyConsistent)
+    #expect(eventually { second.isExecuting })
+    second.finish()
+  }
+
   @Test func theInitialValueComesFirstWhenItIsAskedFor() {
     let operation = ManualOperation()
     let journal = Journal<[State?]>()

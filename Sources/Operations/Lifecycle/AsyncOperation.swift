@@ -36,6 +36,8 @@ open class AsyncOperation: Operation, @unchecked Sendable {
       didChangeValue(forKey: "isExecuting")
       main()
       if move({ $0.mainReturned() }) == .callDidCancel { endEarly() }
+      // If the operation has finished, its queue starts the next one when this returns: its observers come first.
+      if parts.has(.isObserved) { parts.existingObservers?.waitForPosting() }
     case .finish: postFinish()
     case .ignore: break
     case .trap(let reason): preconditionFailure("\(self) \(reason)")

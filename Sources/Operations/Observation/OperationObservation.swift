@@ -193,6 +193,9 @@ final class ObserverList: Sendable {
     return true
   }
 
+  /// Returns when no other thread has made a move that it has not posted.
+  func waitForPosting() { contents.withLock { _ in } }
+
   /// Sets the progress and posts it, unless the operation has finished.
   func report(_ progress: OperationProgress, _ operation: Operation, lifecycle: () -> OperationLifecycle) {
     let receivers = contents.withLock { contents -> [any ChangeReceiver] in
