@@ -99,7 +99,10 @@ package final class RunSession {
   package func begin(_ start: () -> Void) throws {
     display.output.whenLost { [weak self] failure in onMain(self) { $0.loseOutput(failure) } }
     for (_, file) in display.files {
-      file.whenLost { [weak self] failure in onMain(self) { $0.lose(file, failure) } }
+      file.whenLost { [weak self, weak file] failure in
+        guard let file else { return }
+        onMain(self) { $0.lose(file, failure) }
+      }
     }
     pumping = filePump == nil ? 1 : 2
     let whenFinished: @Sendable (Run) -> Void = { [weak self] run in onMain(self) { $0.pumpHasFinished(run) } }

@@ -15,7 +15,9 @@ package enum FaultHandling {
 
 extension FaultHandling {
   /// Whether this is a sanitizer's build, which replaces the crash reporter.
-  package static let isSanitized = isThreadSanitized || dlsym(nil, "__asan_init") != nil
+  package static let isSanitized = isThreadSanitized || isAddressSanitized
+
+  package static let isAddressSanitized = dlsym(nil, "__asan_init") != nil
 
   /// Whether it is the thread sanitizer's build, whose own thread wakes ten times a second.
   package static let isThreadSanitized = dlsym(nil, "__tsan_init") != nil
