@@ -98,12 +98,16 @@ int terminal_write(int fd, const void *bytes, size_t length, int patience) {
   return 0;
 }
 
+/// Wakes the writers that wait for room: the end of a flow stop does.
+static void wake_writers(int fd) {
+  tcflow(fd, TCOOFF);
+  tcflow(fd, TCOON);
+}
+
 /// Discards the unread output, and wakes the writers that wait for room.
 static void make_room(int fd) {
   tcflush(fd, TCOFLUSH);
-  // tcflush wakes no waiting writer; the end of a flow stop does.
-  tcflow(fd, TCOOFF);
-  tcflow(fd, TCOON);
+  wake_writers(fd);
 }
 
 /// Sets the modes if `sets_modes`, and writes the bytes, as far as that goes without waiting for a reader.
@@ -180,21 +184,25 @@ void terminal_guard_restore(void) {
 /// Whether output was discarded that may have ended a mode.
 static _Atomic bool discarded = false;
 
-/// Whether a terminal, which no other program has, takes no output; waits for it for a moment.
-static bool is_full(int fd) {
+/// Whether a terminal, which no other program has, takes no output for so many milliseconds.
+static bool is_full(int fd, int patience) {
   struct pollfd ready = {.fd = fd, .events = POLLOUT};
-  return isatty(fd) && !terminal_is_taken(fd) && poll(&ready, 1, 2) == 0;
+  return isatty(fd) && !terminal_is_taken(fd) && poll(&ready, 1, patience) == 0;
+}
+
+void terminal_wake_writers(int fd) {
+  if (is_full(fd, 0)) wake_writers(fd);
 }
 
 bool terminal_discard(int fd) {
-  if (!is_full(fd)) return false;
+  if (!is_full(fd, 2)) return false;
   make_room(fd);
   return true;
 }
 
 bool terminal_guard_discard(void) {
   struct restoration *now = owned();
-  if (now == NULL || !is_full(now->fd)) return false;
+  if (now == NULL || !is_full(now->fd, 2)) return false;
   atomic_store(&discarded, true);
   make_room(now->fd);
   // Meanwhile the terminal may have been restored, and the bytes that did it been discarded.

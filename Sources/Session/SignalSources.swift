@@ -61,6 +61,10 @@ package final class SignalSources: @unchecked Sendable {
     while true {
       let count = Foundation.read(pipe, &numbers, numbers.count)
       guard count > 0 else { break }
+      // Whoever typed ^C or ^Z has discarded what the writers wait for.
+      if numbers.prefix(count).contains(where: { $0 == SIGINT || $0 == SIGTSTP }) {
+        for descriptor in [STDOUT_FILENO, STDERR_FILENO] { terminal_wake_writers(descriptor) }
+      }
       for number in numbers.prefix(count) { receivers.withLock { $0[Int32(number)] }?() }
     }
     // The answer needs what the end of the run needs: dispatch's memory and threads.

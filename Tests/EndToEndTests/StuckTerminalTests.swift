@@ -56,6 +56,16 @@ import Testing
     expectEnd(pty, 128 + signal)
   }
 
+  /// The kernel discards unread output when ^C is typed, and leaves the writer waiting with nothing to be read.
+  @Test(arguments: ["tui", "inline", "plain"])
+  func ctrlCOnAFullTerminalThatIsReadAgainEndsTheRun(_ interface: String) throws {
+    let pty = try clogged("jobs.yml", sleepers: 2, "--ui", interface)
+    #expect(isStuck(pty))
+    pty.send("\u{3}")
+    #expect(pty.waitUntil(within: Workplace.patience) { $0.ending == .exited(130) })
+    #expect(ProcessTable.processes(with: marker).isEmpty)
+  }
+
   /// As after a minute or an hour, when so much output waits that no more is taken from the jobs.
   @Test(arguments: ["tui", "inline", "plain"])
   func outputThatWaitsDoesNotKeepTheRunFromEnding(_ interface: String) throws {

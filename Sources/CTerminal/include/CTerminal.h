@@ -31,6 +31,12 @@ bool terminal_discard(int fd);
 /// The same on the armed terminal, which is restored once more when it is disarmed.
 bool terminal_guard_discard(void);
 
+/// Wakes the threads that wait in `write` to a terminal, unless another program has it.
+///
+/// For Linux, which discards unread output when ^C or ^Z is typed and wakes nobody: a writer would wait until the next
+/// read, and there is nothing to be read. Never blocks.
+void terminal_wake_writers(int fd);
+
 /// Keeps the guard's state in memory that processes forked from now on share, for `terminal_guard_restore_killed` in one
 /// of them. Call it before arming.
 void terminal_guard_share(void);
