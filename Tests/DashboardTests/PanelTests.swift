@@ -637,7 +637,7 @@ struct PanelTests {
     builder.move("a", .executing)
     builder.at(0.73)
     builder.move("a", .succeeded(upToDate: false))
-    var bench = Bench(builder)
+    let bench = Bench(builder)
     #expect(bench.frame().text(row: 2).hasPrefix(" Ended after 0.7s: 1 ok"))
   }
 
