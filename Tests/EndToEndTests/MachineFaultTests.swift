@@ -257,7 +257,7 @@ import Testing
     // The runtime ends the program where it finds it, other code by the pointer that it was not given. A run that does
     // with what it has is ended.
     if !pty.waitUntil(within: 3, { $0.ending != nil }) { kill(pty.child.pid, SIGTERM) }
-    #expect(pty.waitUntil(within: 2 * Workplace.patience) { $0.ending != nil })
+    #expect(pty.waitUntil(within: Workplace.patience) { $0.ending != nil })
     let crashes = [SIGABRT, SIGTRAP, SIGILL, SIGSEGV].map { ChildProcess.Ending.signalled($0) }
     #expect(pty.ending == .exited(143) || crashes.contains { $0 == pty.ending }, "\(String(describing: pty.ending))")
     #expect(pty.waitUntil(within: 5) { $0.leftModes == [] && $0.modeNumbers == modes }, "left on: \(pty.leftModes)")

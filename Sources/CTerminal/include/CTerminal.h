@@ -33,8 +33,8 @@ bool terminal_guard_discard(void);
 
 /// Wakes the threads that wait in `write` to a terminal, unless another program has it.
 ///
-/// For Linux, which discards unread output when ^C or ^Z is typed and wakes nobody: a writer would wait until the next
-/// read, and there is nothing to be read. Never blocks.
+/// Linux discards unread output when ^C or ^Z is typed, but does not wake the writers. They would wait for the next read,
+/// which never comes, because nothing is left to be read. Never blocks.
 void terminal_wake_writers(int fd);
 
 /// Keeps the guard's state in memory that processes forked from now on share, for `terminal_guard_restore_killed` in one
