@@ -245,7 +245,7 @@ import Testing
     try place.write(
       "slots: 2\njobs: { flood: { run: 'yes \(marker)' }, nap: { run: [sleep, \"\(marker)\"] } }", to: "flood.yml")
     let pty = try place.pty(words: ["run", "flood.yml", "--ui", interface], environment: ["SWIFT_BACKTRACE": ""])
-    let modes = pty.modeNumbers
+    let modes = pty.initialModeNumbers
     #expect(pty.waitUntil(within: Workplace.patience) { _ in ProcessTable.processes(with: marker).count >= 2 })
     if interface != "plain" {
       #expect(pty.waitUntil(within: Workplace.patience) { $0.modeNumbers != modes })

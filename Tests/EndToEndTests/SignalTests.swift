@@ -31,7 +31,7 @@ import Testing
     let pty = try place.pty(
       words: ["run", "nap.yml", "--ui", interface],
       environment: FaultHandling.isSanitized ? [:] : ["SWIFT_BACKTRACE": ""])
-    let modes = pty.modeNumbers
+    let modes = pty.initialModeNumbers
     let cursorOff = 25
     #expect(pty.waitUntil(within: Workplace.patience) { _ in ProcessTable.sleepers(marker) == 1 })
     #expect(pty.waitUntil(within: Workplace.patience) { $0.modeNumbers != modes && $0.leftModes.contains(cursorOff) })

@@ -17,7 +17,7 @@ import Testing
   func aSignalInTheMomentInWhichTheModesChangeRestoresThem(_ interface: String, _ signal: Int32) throws {
     for _ in 1...3 {
       let pty = try place.pty(words: ["run", "nap.yml", "--ui", interface])
-      let modes = pty.modeNumbers
+      let modes = pty.initialModeNumbers
       let end = Date(timeIntervalSinceNow: Workplace.patience)
       // Without a pause, to be early enough.
       while pty.modeNumbers == modes, Date() < end {}
@@ -32,7 +32,7 @@ import Testing
   @Test(arguments: ["tui", "inline"])
   func aKillInTheMiddleOfARestorationLeavesTheRestToTheGuardian(_ interface: String) throws {
     let pty = try place.pty(words: ["run", "nap.yml", "--ui", interface])
-    let modes = pty.modeNumbers
+    let modes = pty.initialModeNumbers
     let cursorOff = 25
     #expect(pty.waitUntil(within: Workplace.patience) { $0.modeNumbers != modes && $0.leftModes.contains(cursorOff) })
     pty.clog()

@@ -44,8 +44,6 @@ final class SoakRound {
   private let pipe: SoakPipe?
   private let child: ChildProcess
   private var modes: [UInt32] = []
-  /// Those of a terminal that no program has changed: opdash may be quick.
-  private static let newModes = (try? Pty(["true"], environment: ["PATH": "/usr/bin:/bin"]).modeNumbers) ?? []
   private var lookedAt = Date()
   private var isReading = true
   private var isStopped = false
@@ -61,7 +59,7 @@ final class SoakRound {
     if plan.interface.isTerminal {
       let pty = try Pty(launch.command, environment: launch.environment)
       (self.pty, pipe, child) = (pty, nil, pty.child)
-      modes = Self.newModes
+      modes = pty.initialModeNumbers
     } else {
       let pipe = try SoakPipe(folder, launch.command, launch.environment)
       (pty, self.pipe, child) = (nil, pipe, pipe.child)
@@ -229,12 +227,18 @@ final class SoakRound {
     deeds.asked.insert(signal)
   }
 
+  /// Whether opdash, and not the shell that it was started in, is sent the signals of keys.
+  private var isForeground: Bool {
+    guard plan.hasShell, let pty else { return true }
+    return program.map { getpgid($0) == pty.foregroundGroup } ?? false
+  }
+
   private func control(_ byte: UInt8) {
     // Where another signal has ended the run, the terminal discards with this key what has not been read: also what
     // restores the screen.
     let isSignal = [0x03, 0x1A, 0x1C].contains(byte)
     if isSignal, !deeds.asked.isEmpty || !deeds.fatal.isEmpty { deeds.mayHaveLostOutput = true }
-    if byte == 0x03 {
+    if byte == 0x03, isForeground {
       note(SIGINT, to: program)
       deeds.interrupts += 1
     }
@@ -291,6 +295,8 @@ final class SoakRound {
     // Typed by mistake, ^S is answered by ^Q.
     if isReading { pty?.send([0x11]) }
     for fault in plan.ending where !isOver {
+      // After ^Z the shell has the terminal, until it continues opdash.
+      if case .control = fault, !deeds.hasHungUp { _ = wait(within: Self.patience) { isOver || isForeground } }
       commit(fault)
       hold(0.02)
     }

@@ -105,7 +105,7 @@ import Testing
   @Test(arguments: ["tui", "inline"])
   func theTerminalIsRestoredForWhoReadsItLater(_ interface: String) throws {
     let pty = try place.pty(words: ["run", "jobs.yml", "--ui", interface])
-    let modes = pty.modeNumbers
+    let modes = pty.initialModeNumbers
     #expect(pty.waitUntil(within: Workplace.patience) { _ in ProcessTable.sleepers(marker) == 2 })
     #expect(pty.waitUntil(within: Workplace.patience) { $0.modeNumbers != modes })
     pty.clog()

@@ -61,7 +61,7 @@ import Testing
   @Test(arguments: ways)
   func theTerminalIsAsBefore(_ way: Way) throws {
     let pty = try place.pty(words: ["run", "\(way.run).yml", "--ui", way.interface])
-    let modes = pty.modeNumbers
+    let modes = pty.initialModeNumbers
     if ["nap", "deaf"].contains(way.run) {
       #expect(pty.waitUntil(within: Workplace.patience) { _ in ProcessTable.sleepers(marker) == 1 })
     }

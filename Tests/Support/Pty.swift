@@ -13,6 +13,8 @@ package final class Pty {
   // Held open so that the modes can still be read when the program has gone.
   private let slave: Int32
   private let path: String
+  /// The modes before the program was started, which may have changed them as soon as `init` returns.
+  package let initialModeNumbers: [UInt32]
 
   package init(
     _ arguments: [String], environment: [String: String], columns: Int = 80, rows: Int = 24
@@ -24,6 +26,7 @@ package final class Pty {
     self.path = path
     slave = Foundation.open(path, O_RDWR | O_NOCTTY | O_CLOEXEC)
     Self.setSize(master, columns, rows)
+    initialModeNumbers = Self.numbers(of: Self.modes(of: slave))
     child = try ChildProcess(arguments, environment: environment, terminal: path)
   }
 
@@ -107,9 +110,13 @@ package final class Pty {
     return ioctl(slave, UInt(FIONREAD), &count) == 0 ? Int(count) : -1
   }
 
+  /// The process group that a signal of a key goes to; 0 if there is none.
+  package var foregroundGroup: pid_t { max(0, tcgetpgrp(master)) }
+
   /// The modes as `stty -g` prints them, to be compared.
-  package var modeNumbers: [UInt32] {
-    let modes = modes
+  package var modeNumbers: [UInt32] { Self.numbers(of: modes) }
+
+  private static func numbers(of modes: termios) -> [UInt32] {
     let characters = withUnsafeBytes(of: modes.c_cc) { $0.map { UInt32($0) } }
     let flags = [modes.c_iflag, modes.c_oflag, modes.c_cflag, modes.c_lflag]
     return flags.map { UInt32(truncatingIfNeeded: $0) } + characters
@@ -128,9 +135,11 @@ package final class Pty {
     return left
   }
 
-  package var modes: termios {
+  package var modes: termios { Self.modes(of: slave) }
+
+  private static func modes(of descriptor: Int32) -> termios {
     var modes = termios()
-    tcgetattr(slave, &modes)
+    tcgetattr(descriptor, &modes)
     return modes
   }
 
