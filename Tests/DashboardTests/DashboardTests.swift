@@ -140,17 +140,18 @@ struct DashboardTests {
     let stage = try Stage(RunBuilder((0..<count).map { .shell("job-\($0)") }, slots: 2))
     stage.terminal.send(.key(.character("4")))
     #expect(stage.terminal.shown?.text.contains("ends at") == false)
+    #expect(stage.terminal.shown?.text.contains("estimating") == true)
     let shown = stage.frames
-    stage.clock.advance(by: FrameSchedule.frameInterval * 2)
-    #expect(stage.frames == shown + 2)
+    stage.clock.advance(by: FrameSchedule.frameInterval * 3)
+    #expect(stage.frames == shown + 3)
     #expect(stage.terminal.shown?.text.contains("ends at") == true)
     // It is whole, and nothing moves.
     stage.clock.advance(by: .seconds(10))
-    #expect(stage.frames == shown + 2)
+    #expect(stage.frames == shown + 3)
     // A list needs none, and asks for no frame.
     stage.terminal.send(.key(.character("1")))
     stage.clock.advance(by: .seconds(60))
-    #expect(stage.frames == shown + 3)
+    #expect(stage.frames == shown + 4)
   }
 
   @Test func aResizeAndTheMouseAreAnsweredAtOnce() throws {

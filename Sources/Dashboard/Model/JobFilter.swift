@@ -36,13 +36,13 @@ struct JobFilter: Equatable {
   var isEmpty: Bool { terms.isEmpty }
 
   /// `name` is the job's name as a haystack; an event of the run itself has no state and no kind.
-  func admits(name: [UInt8], state: StateClass?, kind: String) -> Bool {
+  func admits(name: [UInt8], state: StateClass?, kind: @autoclosure () -> String) -> Bool {
     terms.allSatisfy { term in
       let holds =
         switch term.field {
         case .name: term.needle.isFound(in: name)
         case .state: state?.names.contains { $0.hasPrefix(term.word) } == true
-        case .kind: kind.hasPrefix(term.word)
+        case .kind: kind().hasPrefix(term.word)
         }
       return holds != term.isInverted
     }
@@ -79,7 +79,10 @@ struct FilteredJobs {
       isStale = false
       version += 1
       guard !filter.isEmpty else { return }
-      if haystacks.count != run.jobs.count { haystacks = run.jobs.map { Needle.haystack($0.job.name) } }
+      if haystacks.count != run.jobs.count {
+        // By index, because an element that is passed on is a copy of the whole record.
+        haystacks = run.jobs.indices.map { Needle.haystack(run.jobs[$0].job.name) }
+      }
       admitted = run.ids.map { admits($0, run, index) }
     } else {
       for id in changed {
@@ -91,8 +94,8 @@ struct FilteredJobs {
   }
 
   private func admits(_ id: JobID, _ run: Run, _ index: JobIndex) -> Bool {
-    let kind = run.jobs[id.index].job.work.kind
-    return filter.admits(name: haystacks[id.index], state: index.classes[id.index], kind: kind)
+    filter.admits(
+      name: haystacks[id.index], state: index.classes[id.index], kind: run.jobs[id.index].job.work.kind)
   }
 }
 

@@ -58,9 +58,13 @@ struct PathForecast {
   /// Of a large graph each call does a part, so that no key waits for the whole.
   mutating func update(_ run: Run, _ index: JobIndex, now: Duration, _ wanted: Extent) {
     let isLarge = run.jobs.count > Self.frequentLimit
+    let isContinued = isPartial
     isPartial = false
     if isLarge, wanted == .chain { return }
     if !isRecent(run, now: now) {
+      // The frame that answers a key has sorted all jobs already.
+      isPartial = isLarge && !isContinued
+      if isPartial { return }
       makeForecast(run, index, now: now)
       isPartial = isLarge && wanted != .chain
     }

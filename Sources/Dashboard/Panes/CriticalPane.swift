@@ -19,7 +19,10 @@ struct CriticalPane {
         theme.highlight(area, focused: model.focus == .list, &frame)
       }
     }
-    if rows.isEmpty { frame.put("no job has run", x: layout.list.x + 3, y: layout.list.y, style: theme.dim) }
+    if rows.isEmpty {
+      let reason = model.path.isPartial ? "estimating" : "no job has run"
+      frame.put(reason, x: layout.list.x + 3, y: layout.list.y, style: theme.dim)
+    }
     LastLine(model: model, theme: theme).draw(summary, &frame, layout.more, order: "")
   }
 

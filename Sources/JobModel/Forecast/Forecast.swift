@@ -169,7 +169,9 @@ package struct Forecast: Sendable {
   /// Pools are respected; jobs in back-off or paused before their start are treated as ready. Takes O(n log n) in the
   /// jobs that have not ended, besides their needs.
   package func schedule(slots: Int) -> Schedule {
-    var plan = SlotPlan(run, slots: max(1, slots))
+    // Most jobs of a large graph are ready from the start: in an array, which is sorted already, and not in the heap.
+    let ready = byRank.indices.filter { !isActive[byRank[$0]] && self.unmet[byRank[$0]] == 0 }
+    var plan = SlotPlan(run, slots: max(1, slots), ready: ready)
     var finishes = finish
     var unmet = unmet
     var running = Heap<Running>()
@@ -178,7 +180,6 @@ package struct Forecast: Sendable {
       plan.start(job)
       running.push(Running(finish: now + rest[job], job: job))
     }
-    for job in byRank where !isActive[job] && unmet[job] == 0 { plan.enqueue(rank[job]) }
     while true {
       while let place = plan.next(byRank) {
         let job = byRank[place]
@@ -203,13 +204,17 @@ private struct SlotPlan {
   private let run: Run
   private var free: Int
   private var pools: [String: Int]
-  /// Ranks, the highest first.
+  /// Ranks, the highest first, of the jobs that are ready from the start; the first of them have been taken.
+  private let readyAtStart: [Int]
+  private var taken = 0
+  /// Those of the other ready jobs.
   private var ready = Heap<Int>()
   /// Ranks of ready jobs that wait for a pool, by the pool's name.
   private var parked: [String: Heap<Int>] = [:]
 
-  init(_ run: Run, slots: Int) {
+  init(_ run: Run, slots: Int, ready: [Int]) {
     self.run = run
+    readyAtStart = ready
     free = slots
     pools = run.start?.pools ?? [:]
   }
@@ -224,7 +229,7 @@ private struct SlotPlan {
 
   /// Starts the highest-ranked job whose pools have room.
   mutating func next(_ byRank: [Int]) -> Int? {
-    while free > 0, let place = ready.pop() {
+    while free > 0, let place = takeReady() {
       let job = byRank[place]
       if !pools.isEmpty,
         let full = run.jobs[job].job.uses.first(where: { (pools[$0.key] ?? .max) < $0.value })?.key
@@ -236,6 +241,13 @@ private struct SlotPlan {
       return place
     }
     return nil
+  }
+
+  private mutating func takeReady() -> Int? {
+    guard taken < readyAtStart.count else { return ready.pop() }
+    if let later = ready.first, later < readyAtStart[taken] { return ready.pop() }
+    taken += 1
+    return readyAtStart[taken - 1]
   }
 
   mutating func finish(_ job: Int) {
