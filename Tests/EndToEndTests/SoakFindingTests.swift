@@ -8,8 +8,7 @@ import Testing
   private let marker = ProcessTable.marker()
 
   init() throws {
-    place = try Workplace()
-    try place.write("jobs: { nap: { run: [sleep, \"\(marker)\"] } }", to: "nap.yml")
+    place = try Workplace.napping(with: marker)
   }
 
   /// Curses changes the modes some milliseconds before it writes anything.

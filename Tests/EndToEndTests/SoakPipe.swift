@@ -22,10 +22,7 @@ final class SoakPipe {
   }
 
   deinit {
-    if ending == nil, child.ending() == nil {
-      kill(child.pid, SIGKILL)
-      _ = child.ending(waiting: true)
-    }
+    if ending == nil { child.stop() }
     closeReader()
   }
 

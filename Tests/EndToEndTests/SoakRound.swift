@@ -371,8 +371,11 @@ final class SoakRound {
   private func checkStatus() {
     guard let ending, !(plan.hasShell && deeds.hasHungUp) else { return }
     let touched = deeds.signalledJobs > 0 || deeds.hasKeys
-    // One that needs another may be skipped, and one with a limit ends by it.
-    let isEndless = plan.jobs.contains { $0.isEndless && $0.text["needs"] == nil && $0.text["timeout"] == nil }
+    // One that needs another may be skipped, and SIGCONT continues one that has stopped itself.
+    let isContinued = deeds.count["SIGCONT"] != nil
+    let isEndless = plan.jobs.contains {
+      $0.isEndless && $0.text["needs"] == nil && !(isContinued && $0.kind == .stopsItself)
+    }
     let mayComplete = touched || !isEndless || plan.fileLimit != nil
     var allowed: Set<Int32> = []
     if mayComplete { allowed = [0, 1] }

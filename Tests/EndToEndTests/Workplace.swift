@@ -21,6 +21,13 @@ final class Workplace: Sendable {
     for (name, text) in files { try write(text, to: name) }
   }
 
+  /// A folder with `nap.yml`: one job, whose process has the marker among its arguments.
+  static func napping(with marker: String) throws -> Workplace {
+    let place = try Workplace()
+    try place.write("jobs: { nap: { run: [sleep, \"\(marker)\"] } }", to: "nap.yml")
+    return place
+  }
+
   func write(_ text: String, to name: String) throws { try Data(text.utf8).write(to: folder.file(name)) }
 
   /// Makes the person's settings file.
@@ -132,10 +139,7 @@ final class Background {
   }
 
   deinit {
-    if known == nil, child.ending() == nil {
-      kill(child.pid, SIGKILL)
-      _ = child.ending(waiting: true)
-    }
+    if known == nil { child.stop() }
   }
 
   var outputBytes: Data { FileManager.default.contents(atPath: output.path) ?? Data() }

@@ -145,15 +145,21 @@ private func events(of graph: JobGraph, slots: Int = 2) throws -> [JobEvent] {
     }
   }
 
-  @Test func aPausedSimulationStandsStillAndGoesOn() throws {
+  /// A simulated job of ten steps in a second.
+  private func queueOfOnePaused(after time: Duration) throws -> (JobQueue, ManualOperationClock) {
     let clock = ManualOperationClock()
     let queue = try JobQueue(
       JobGraph(name: "test", jobs: [simulated("a", .seconds(1), steps: 10)]), options: .init(slots: 1), clock: clock)
     queue.start()
     #expect(eventually { clock.due.count > 0 })
-    clock.advance(by: .milliseconds(250))
+    clock.advance(by: time)
     queue.send(.pause([JobID(0)]))
     #expect(eventually { queue.run.jobs.first?.state == .paused(started: true) })
+    return (queue, clock)
+  }
+
+  @Test func aPausedSimulationStandsStillAndGoesOn() throws {
+    let (queue, clock) = try queueOfOnePaused(after: .milliseconds(250))
     #expect(eventually { clock.due.count <= 1 })
     clock.advance(by: .seconds(60))
     #expect(queue.run.jobs.first?.progress?.done == 2)
@@ -167,16 +173,10 @@ private func events(of graph: JobGraph, slots: Int = 2) throws -> [JobEvent] {
   }
 
   @Test func nothingIsArmedWhenNothingMoves() throws {
-    let clock = ManualOperationClock()
-    let queue = try JobQueue(
-      JobGraph(name: "test", jobs: [simulated("a", .seconds(1), steps: 10)]), options: .init(slots: 1), clock: clock)
-    queue.start()
-    #expect(eventually { clock.due.count > 0 })
-    clock.advance(by: .milliseconds(450))
-    queue.send(.pause([JobID(0)]))
-    #expect(eventually { queue.run.jobs.first?.state == .paused(started: true) })
+    let (queue, clock) = try queueOfOnePaused(after: .milliseconds(450))
     clock.advance(by: .seconds(1))
     #expect(eventually { clock.due.count == 0 })
+    withExtendedLifetime(queue) {}
   }
 
   @Test func anAttemptInASuspendedQueueIsCancelledAtOnce() throws {

@@ -43,14 +43,18 @@ private let broken = JobFailure(.exit(1), "exit 1")
     #expect(try bench.state("b") == .executing)
   }
 
-  @Test func aPauseThatACancellationOvertookDoesNotReachTheNextAttempt() throws {
+  /// One job, whose attempt starts while the commands are on their way.
+  private func benchWhoseStartIsCrossed(by commands: [JobCommand]) -> Bench {
     let graph = graph(["a": []])
     var bench = Bench(graph)
     bench.scheduler.start(runStart(graph, slots: 1))
-    // Both cross the start of the attempt.
-    bench.scheduler.handle(.pause([JobID(0)]))
-    bench.scheduler.handle(.cancel([JobID(0)], by: .person))
+    for command in commands { bench.scheduler.handle(command) }
     bench.scheduler.attemptStarted(ticket: 0, pid: nil)
+    return bench
+  }
+
+  @Test func aPauseThatACancellationOvertookDoesNotReachTheNextAttempt() throws {
+    var bench = benchWhoseStartIsCrossed(by: [.pause([JobID(0)]), .cancel([JobID(0)], by: .person)])
     #expect(bench.scheduler.takeActions().contains(.cancel(ticket: 0)))
     bench.scheduler.attemptEnded(ticket: 0, .cancelled)
     bench.send(.retry([JobID(0)], withDependents: false))
@@ -58,11 +62,7 @@ private let broken = JobFailure(.exit(1), "exit 1")
   }
 
   @Test func aPauseThatCrossesTheStartReachesTheAttempt() throws {
-    let graph = graph(["a": []])
-    var bench = Bench(graph)
-    bench.scheduler.start(runStart(graph, slots: 1))
-    bench.scheduler.handle(.pause([JobID(0)]))
-    bench.scheduler.attemptStarted(ticket: 0, pid: nil)
+    var bench = benchWhoseStartIsCrossed(by: [.pause([JobID(0)])])
     #expect(bench.scheduler.takeActions().last == .pause(ticket: 0))
     #expect(try bench.state("a") == .paused(started: true))
   }

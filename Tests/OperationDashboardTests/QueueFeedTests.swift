@@ -82,12 +82,17 @@ import Testing
     #expect(watch.run.start?.jobs == 1)
   }
 
-  @Test func whatIsAddedLaterIsStatedLater() throws {
+  private func watchOfOneThatExecutes() throws -> (Watch, Manual) {
     let watch = Watch()
     let first = Manual("first")
     try watch.feed.add([first])
     watch.feed.start()
     #expect(watch.eventually { $0.counts.executing == 1 })
+    return (watch, first)
+  }
+
+  @Test func whatIsAddedLaterIsStatedLater() throws {
+    let (watch, first) = try watchOfOneThatExecutes()
     let second = Manual("second")
     second.addDependency(first)
     try watch.feed.add([second])
@@ -218,11 +223,7 @@ import Testing
   }
 
   @Test func whatEntersByAnotherDoorIsFoundWhenSomethingHappens() throws {
-    let watch = Watch()
-    let known = Manual("known")
-    try watch.feed.add([known])
-    watch.feed.start()
-    #expect(watch.eventually { $0.counts.executing == 1 })
+    let (watch, known) = try watchOfOneThatExecutes()
     let stranger = Manual("stranger")
     let door = Door()
     watch.queue.addOperation(stranger)

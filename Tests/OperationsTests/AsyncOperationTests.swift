@@ -135,29 +135,18 @@ import Testing
     #expect(operation.isFinished)
   }
 
-  @Test func cancelledWhileItWaitsItNeverExecutesAndStillFinishes() {
+  @Test(arguments: [true, false])
+  func cancelledOrFinishedWhileItWaitsItNeverExecutesAndStillFinishes(_ isCancelled: Bool) {
     let queue = OperationQueue()
     queue.isSuspended = true
     let operation = ManualOperation()
     queue.addOperation(operation)
-    operation.cancel()
-    #expect(operation.isCancelled && !operation.isFinished)
+    if isCancelled { operation.cancel() } else { operation.finish() }
+    #expect(operation.isCancelled == isCancelled && !operation.isFinished)
     queue.isSuspended = false
     queue.waitUntilAllOperationsAreFinished()
     #expect(operation.isFinished)
     #expect(operation.mainCount == 0 && operation.cancelCount == 0)
-  }
-
-  @Test func finishedWhileItWaitsItFinishesWhenItIsStarted() {
-    let queue = OperationQueue()
-    queue.isSuspended = true
-    let operation = ManualOperation()
-    queue.addOperation(operation)
-    operation.finish()
-    #expect(!operation.isFinished)
-    queue.isSuspended = false
-    queue.waitUntilAllOperationsAreFinished()
-    #expect(operation.isFinished && operation.mainCount == 0)
   }
 
   @Test func cancelledWhileItExecutesItIsToldOnce() {

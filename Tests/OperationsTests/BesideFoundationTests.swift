@@ -36,26 +36,21 @@ struct BesideFoundationTests {
 
   // MARK: Many
 
+  private static func freeAChain<O: Operation>(of operation: () -> O) {
+    var last = operation()
+    for _ in 0..<100_000 {
+      let next = operation()
+      next.addDependency(last)
+      last = next
+    }
+  }
+
   @Test func aChainOfAHundredThousandOverflowsTheStackWhenItIsFreed() async {
     await #expect(processExitsWith: .failure) {
       Self.faultPlainly()
-      var last = Operation()
-      for _ in 0..<100_000 {
-        let next = Operation()
-        next.addDependency(last)
-        last = next
-      }
-      last = Operation()
+      Self.freeAChain { Operation() }
     }
-    await #expect(processExitsWith: .success) {
-      var last = ManualOperation()
-      for _ in 0..<100_000 {
-        let next = ManualOperation()
-        next.addDependency(last)
-        last = next
-      }
-      last = ManualOperation()
-    }
+    await #expect(processExitsWith: .success) { Self.freeAChain { ManualOperation() } }
   }
 
   // MARK: Dependencies

@@ -43,6 +43,12 @@ import Testing
     return (operation, told, token)
   }
 
+  private func deliver(_ delivery: DeliveryQueue) {
+    let done = DispatchSemaphore(value: 0)
+    delivery.deliverNow { done.signal() }
+    done.wait()
+  }
+
   @Test func deliveriesWaitForThePaceUntilTheyAreWanted() {
     let delivery = DeliveryQueue(attachedTo: queue, pace: hourly, clock: clock)
     let (operation, told, token) = reporting()
@@ -50,18 +56,14 @@ import Testing
     operation.report(completed: 3)
     queue.sync {}
     #expect(told.count == 1)
-    let done = DispatchSemaphore(value: 0)
-    delivery.deliverNow { done.signal() }
-    done.wait()
+    deliver(delivery)
     #expect(told.entries == [1, 2, 3])
     // With nothing to deliver the body is called all the same.
-    delivery.deliverNow { done.signal() }
-    done.wait()
+    deliver(delivery)
     operation.report(completed: 4)
     queue.sync {}
     #expect(told.count == 3)
-    delivery.deliverNow { done.signal() }
-    done.wait()
+    deliver(delivery)
     withExtendedLifetime(token) {}
   }
 
@@ -79,9 +81,7 @@ import Testing
     operation.report(completed: 11)
     queue.sync {}
     #expect(told.count == 10)
-    let done = DispatchSemaphore(value: 0)
-    delivery.deliverNow { done.signal() }
-    done.wait()
+    deliver(delivery)
     withExtendedLifetime(token) {}
   }
 }

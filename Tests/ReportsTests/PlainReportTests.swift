@@ -104,8 +104,7 @@ import Testing
     var facts = Facts()
     facts.begin([Job(name: "a", work: .shell(ShellWork(.script("x"))))])
     facts.job(0, .executing)
-    facts.job(0, .failed(JobFailure(.exit(1), "exit 1"), allowed: false))
-    facts.state(.runFinished(RunSummary()))
+    facts.finish(failing: 0)
     #expect(!plain(facts).text.contains("log:"))
   }
 
@@ -114,8 +113,7 @@ import Testing
     facts.begin([Job(name: "j\u{1B}]0;x\u{07}ob", work: .shell(ShellWork(.script("x"))))], name: "na\u{1B}[2Jme")
     facts.job(0, .executing)
     facts.log(0, "\u{1B}[5;5Hmoved")
-    facts.job(0, .failed(JobFailure(.exit(1), "exit\u{1B}c 1"), allowed: false))
-    facts.state(.runFinished(RunSummary()))
+    facts.finish(failing: 0, "exit\u{1B}c 1")
     #expect(!plain(facts).text.unicodeScalars.contains("\u{1B}"))
   }
 
@@ -222,8 +220,7 @@ import Testing
     facts.begin([Job(name: "a", work: .shell(ShellWork(.script("x"))))], folder: "/state\u{1B}]0;t\u{7}/\u{202E}1")
     facts.job(0, .executing)
     facts.log(0, "said")
-    facts.job(0, .failed(JobFailure(.exit(1), "exit 1"), allowed: false))
-    facts.state(.runFinished(RunSummary()))
+    facts.finish(failing: 0)
     let shown = #"/state\u{1B}]0;t\u{07}/\u{202E}1/logs"#
     let lines = plain(facts).lines
     #expect(lines.first?.hasSuffix("logs in \(shown)") == true)

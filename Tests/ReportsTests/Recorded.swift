@@ -42,6 +42,12 @@ struct Facts {
     state(.jobState(JobID(id), new, attempt: attempt, pid: pid), after: wait)
   }
 
+  /// The failure of a job, and the end of the run.
+  mutating func finish(failing id: Int, _ reason: String = "exit 1") {
+    job(id, .failed(JobFailure(.exit(1), reason), allowed: false))
+    state(.runFinished(RunSummary()))
+  }
+
   mutating func log(
     _ id: Int, _ text: String, _ stream: LogLine.Stream = .stdout, attempt: Int = 1, isCut: Bool = false,
     isUnfinished: Bool = false

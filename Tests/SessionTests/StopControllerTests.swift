@@ -57,6 +57,14 @@ import Testing
     #expect(eventually { controller.status == exit })
   }
 
+  /// A run that SIGTERM ends, in a session whose queues come round.
+  private func endWithIdleQueues() {
+    isIdle.withLock { $0 = true }
+    begin()
+    receive(.terminate)
+    end(exit: 143)
+  }
+
   private var statuses: [Int32] { abandoned.withLock { $0 } }
 
   @Test func theCommandsAreSentByTheCallerItself() {
@@ -79,10 +87,7 @@ import Testing
   }
 
   @Test func aSessionWhoseQueuesComeRoundIsAbandonedLast() {
-    isIdle.withLock { $0 = true }
-    begin()
-    receive(.terminate)
-    end(exit: 143)
+    endWithIdleQueues()
     clock.advance(by: StopController.longestPatience - .milliseconds(1))
     #expect(statuses == [])
     // It goes on writing, for example its reports.
@@ -94,10 +99,7 @@ import Testing
   }
 
   @Test func aSessionThatHasLeftIsNotAbandoned() {
-    isIdle.withLock { $0 = true }
-    begin()
-    receive(.terminate)
-    end(exit: 143)
+    endWithIdleQueues()
     clock.advance(by: .seconds(5))
     #expect(statuses == [])
     // Not even where they no longer do, once it has left.

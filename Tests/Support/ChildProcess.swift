@@ -68,6 +68,13 @@ package struct ChildProcess: Sendable {
     return signal == 0 ? .exited(status >> 8 & 0xFF) : .signalled(signal)
   }
 
+  /// Kills it if it has not ended, and waits for its end; not after `ending` has returned one.
+  package func stop() {
+    guard ending() == nil else { return }
+    kill(pid, SIGKILL)
+    _ = ending(waiting: true)
+  }
+
   /// Runs a program to its end; returns its standard output and how it ended.
   package static func run(
     _ arguments: [String], environment: [String: String] = ProcessInfo.processInfo.environment

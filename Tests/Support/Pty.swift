@@ -31,10 +31,7 @@ package final class Pty {
   }
 
   deinit {
-    if ending == nil, child.ending() == nil {
-      kill(child.pid, SIGKILL)
-      _ = child.ending(waiting: true)
-    }
+    if ending == nil { child.stop() }
     hangUp()
     close(slave)
   }

@@ -208,8 +208,8 @@ extension AsyncOperation {
     return DependencyGraph.contents.withLock { _ in node.upstream.items }
   }
 
-  final func block() -> OperationLifecycle.ReadinessAction { parts.move(self) { $0.block() } }
-  final func unblock() -> OperationLifecycle.ReadinessAction { parts.move(self) { $0.unblock() } }
+  final func block() -> OperationLifecycle.ReadinessAction { move { $0.block() } }
+  final func unblock() -> OperationLifecycle.ReadinessAction { move { $0.unblock() } }
 
   /// Lets the operations that depend on this one run; returns what is needed once the queue knows of the end.
   final func releaseDependents() -> (holder: (any NodeHolder)?, foreign: [Operation]) {

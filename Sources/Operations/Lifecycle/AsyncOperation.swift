@@ -81,9 +81,47 @@ open class AsyncOperation: Operation, @unchecked Sendable {
   /// Called once, on the thread that finishes the operation, before its queue is told and starts another in its place.
   package func operationDidFinish() {}
 
-  // MARK: After a move
+  // MARK: Moves
 
-  private func move<Action>(_ step: (inout OperationLifecycle) -> Action) -> Action { parts.move(self, step) }
+  /// Makes a move of the lifecycle in one atomic step; returns what is left to do.
+  ///
+  /// Where the operation is observed the step and its posting are one, so that observers see all moves in their order.
+  /// Key-value observers on Darwin are told before the step, without a lock.
+  final func move<Action>(_ step: (inout OperationLifecycle) -> Action) -> Action {
+    while true {
+      let snapshot = parts.snapshot
+      let old = snapshot.lifecycle
+      var new = old
+      let action = step(&new)
+      if new == old { return action }
+      willMove(from: old, to: new)
+      let isMade =
+        snapshot.has(.isObserved)
+        ? parts.withObservers { $0.post(self, from: old, to: new) { parts.exchange(snapshot, for: new) } } ?? false
+        : parts.exchange(snapshot, for: new)
+      if isMade { return action }
+      // Another thread has moved or observed the operation meanwhile.
+      didNotMove(from: old, to: new)
+    }
+  }
+
+  #if canImport(Darwin)
+  private func willMove(from old: OperationLifecycle, to new: OperationLifecycle) {
+    if old.isExecuting != new.isExecuting { willChangeValue(forKey: "isExecuting") }
+    if new.isFinished { willChangeValue(forKey: "isFinished") }
+  }
+
+  private func didNotMove(from old: OperationLifecycle, to new: OperationLifecycle) {
+    if old.isExecuting != new.isExecuting { didChangeValue(forKey: "isExecuting") }
+    if new.isFinished { didChangeValue(forKey: "isFinished") }
+  }
+  #else
+  // Foundation's `willChangeValue` does nothing on Linux.
+  @inline(__always) private func willMove(from old: OperationLifecycle, to new: OperationLifecycle) {}
+  @inline(__always) private func didNotMove(from old: OperationLifecycle, to new: OperationLifecycle) {}
+  #endif
+
+  // MARK: After a move
 
   private func endEarly() {
     didCancel()

@@ -26,9 +26,25 @@ struct OperationParts: ~Copyable, Sendable {
   private let lazyNode = LazyReference<DependencyNode>()
   private let lazySideState = LazyReference<SideState>()
 
-  var lifecycle: OperationLifecycle { OperationLifecycle(code: word.load(ordering: .acquiring)) }
+  /// The byte at one instant.
+  struct Snapshot {
+    fileprivate let word: UInt8
 
-  func has(_ flag: Flag) -> Bool { word.load(ordering: .acquiring) & flag.bit != 0 }
+    var lifecycle: OperationLifecycle { OperationLifecycle(code: word) }
+
+    func has(_ flag: Flag) -> Bool { word & flag.bit != 0 }
+  }
+
+  var snapshot: Snapshot { Snapshot(word: word.load(ordering: .acquiring)) }
+  var lifecycle: OperationLifecycle { snapshot.lifecycle }
+
+  func has(_ flag: Flag) -> Bool { snapshot.has(flag) }
+
+  /// Replaces the lifecycle; false if it or a flag has changed since the snapshot.
+  func exchange(_ old: Snapshot, for new: OperationLifecycle) -> Bool {
+    word.compareExchange(expected: old.word, desired: old.word & 0xF0 | new.code, ordering: .acquiringAndReleasing)
+      .exchanged
+  }
 
   /// Sets a flag for good; returns the lifecycle as it was at that instant.
   @discardableResult
@@ -41,6 +57,9 @@ struct OperationParts: ~Copyable, Sendable {
   var observers: ObserverList { lazyObservers.load() ?? lazyObservers.storeIfNil(ObserverList()) }
   var existingObservers: ObserverList? { lazyObservers.load() }
 
+  /// Calls `body` with the observers, if there are any, without counting a reference.
+  func withObservers<Result>(_ body: (ObserverList) -> Result) -> Result? { lazyObservers.withObject(body) }
+
   var node: DependencyNode { lazyNode.load() ?? lazyNode.storeIfNil(DependencyNode(isOurs: true)) }
   var existingNode: DependencyNode? { lazyNode.load() }
   var linkedNode: DependencyNode? { has(.isLinked) ? node : nil }
@@ -50,55 +69,6 @@ struct OperationParts: ~Copyable, Sendable {
     return lazySideState.load() ?? lazySideState.storeIfNil(SideState())
   }
   var existingSideState: SideState? { has(.hasSideState) ? lazySideState.load() : nil }
-
-  // MARK: Moves
-
-  /// Makes a move of the lifecycle in one atomic step; returns what is left to do.
-  ///
-  /// Where the operation is observed the step and its posting are one, so that observers see all moves in their order.
-  /// Key-value observers on Darwin are told before the step, without a lock.
-  func move<Action>(_ operation: Operation, _ step: (inout OperationLifecycle) -> Action) -> Action {
-    while true {
-      let word = word.load(ordering: .acquiring)
-      let old = OperationLifecycle(code: word)
-      var new = old
-      let action = step(&new)
-      if new == old { return action }
-      operation.willMove(from: old, to: new)
-      let code = word & 0xF0 | new.code
-      let isMade =
-        if word & Flag.isObserved.bit == 0 {
-          exchange(word, for: code)
-        } else {
-          lazyObservers.withObject { $0.post(operation, from: old, to: new) { exchange(word, for: code) } } ?? false
-        }
-      if isMade { return action }
-      // Another thread has moved or observed the operation meanwhile.
-      operation.didNotMove(from: old, to: new)
-    }
-  }
-
-  private func exchange(_ old: UInt8, for new: UInt8) -> Bool {
-    word.compareExchange(expected: old, desired: new, ordering: .acquiringAndReleasing).exchanged
-  }
-}
-
-extension Operation {
-  #if canImport(Darwin)
-  fileprivate func willMove(from old: OperationLifecycle, to new: OperationLifecycle) {
-    if old.isExecuting != new.isExecuting { willChangeValue(forKey: "isExecuting") }
-    if new.isFinished { willChangeValue(forKey: "isFinished") }
-  }
-
-  fileprivate func didNotMove(from old: OperationLifecycle, to new: OperationLifecycle) {
-    if old.isExecuting != new.isExecuting { didChangeValue(forKey: "isExecuting") }
-    if new.isFinished { didChangeValue(forKey: "isFinished") }
-  }
-  #else
-  // Foundation's `willChangeValue` does nothing on Linux.
-  @inline(__always) fileprivate func willMove(from old: OperationLifecycle, to new: OperationLifecycle) {}
-  @inline(__always) fileprivate func didNotMove(from old: OperationLifecycle, to new: OperationLifecycle) {}
-  #endif
 }
 
 /// A reference that is empty until some thread stores the first object, which then stays.
