@@ -226,8 +226,23 @@ package final class TerminalFuzz {
   private func fit() {
     guard isRead() else { return isOver ? () : fail("no answer to a key within 30 s:\n\(terminal.text)") }
     _ = eventually(within: 30) { pump() && (isOver || fault(of: terminal) == nil) }
-    calm(0.05)
+    // A slow program may still be writing what was drawn for the size before.
+    guard repaint() else { return }
     if !isOver, let fault = fault(of: terminal) { fail(fault) }
+  }
+
+  /// Has all painted anew; false if it is not.
+  private func repaint() -> Bool {
+    let before = terminal.clearings
+    type([0x0C])
+    guard eventually(within: 30, { pump() && (terminal.clearings > before || isOver) }) else {
+      fail("not painted anew within 30 s:\n\(terminal.text)")
+      return false
+    }
+    // A slow program pauses between two writes of one frame; the bottom line comes last.
+    _ = eventually(within: 30) { pump() && (isOver || fault(of: terminal) == nil) }
+    calm(0.05)
+    return true
   }
 
   /// Ends what is half typed and what is asked, has the display freeze, and holds it against one that is painted anew.
@@ -239,13 +254,7 @@ package final class TerminalFuzz {
     // A run that is being stopped moves on whatever is asked.
     guard !isLarge || freeze() else { return }
     let before = terminal
-    type([0x0C])
-    let isAnswered = eventually(within: 30) { pump() && (terminal.clearings > before.clearings || isOver) }
-    guard isAnswered else { return fail("not painted anew within 30 s:\n\(terminal.text)") }
-    // A slow program pauses between two writes of one frame; the bottom line comes last.
-    _ = eventually(within: 30) { pump() && (isOver || fault(of: terminal) == nil) }
-    calm(0.05)
-    if isOver { return }
+    guard repaint(), !isOver else { return }
     outcome.repaints += 1
     for row in terminal.screen.indices.dropLast() where terminal.screen[row] != before.screen[row] {
       if [before, terminal].contains(where: { $0.line(row).contains(Self.frozen) }) { continue }
