@@ -13,7 +13,7 @@ extension Action {
     case .next, .previous: !model.log.matches.isEmpty
     case .left, .right: model.panel == .tree || model.panel == .timeline || model.showsLog
     case .cancel: model.someTarget { !$0.isTerminal }
-    case .kill: model.someTarget { (id: JobID) in model.run.jobs[id.index].state.isActive && model.isAble(id, .kill) }
+    case .kill: model.someOpenTarget { model.run.jobs[$0.index].state.isActive && model.isAble($0, .kill) }
     case .pause: model.someTarget(able: .pause) { $0.isPausable || $0 == .paused }
     case .retry, .retryDependents: model.canRetry && model.someTarget(able: .retry, \.isRetryable)
     case .retryFailed: model.canRetry && model.run.counts.failed > model.run.counts.allowed && !model.failures.isEmpty

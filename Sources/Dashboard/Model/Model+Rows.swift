@@ -129,12 +129,19 @@ extension Model {
   var targets: [JobID] { tags.isEmpty ? cursor.map { [$0] } ?? [] : tags.sorted() }
 
   func someTarget(able ability: JobAbility? = nil, _ test: (StateClass) -> Bool) -> Bool {
-    someTarget { id in test(index.classes[id.index]) && ability.map { isAble(id, $0) } != false }
+    // All jobs may be tagged, most of them in a few classes.
+    guard StateClass.allCases.contains(where: { index.counts[Int($0.rawValue)] > 0 && test($0) }) else { return false }
+    return someTarget { id in test(index.classes[id.index]) && ability.map { isAble(id, $0) } != false }
   }
 
   /// Looks at the tagged jobs in no order.
   func someTarget(where isMet: (JobID) -> Bool) -> Bool {
     tags.isEmpty ? cursor.map(isMet) ?? false : tags.contains(where: isMet)
+  }
+
+  /// Looks at the targets among the open jobs.
+  func someOpenTarget(where isMet: (JobID) -> Bool) -> Bool {
+    index.open.contains { (tags.isEmpty ? $0 == cursor : tags.contains($0)) && isMet($0) }
   }
 
   /// Whether jobs of this kind of work support it.
@@ -143,7 +150,7 @@ extension Model {
   }
 
   /// Whether ending the targets would lose the work of an attempt in progress.
-  var someTargetWorks: Bool { someTarget { id in run.jobs[id.index].state.isActive } }
+  var someTargetWorks: Bool { someOpenTarget { run.jobs[$0.index].state.isActive } }
 }
 
 extension StateClass {
