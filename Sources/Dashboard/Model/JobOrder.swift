@@ -125,6 +125,7 @@ struct JobOrder {
     isPlain = true
     if !jobs.filter.isEmpty {
       rows = sorted.filter(jobs.admits)
+      rowCounts = index.counts(of: rows)
     } else if skipped.isEmpty {
       rows = sorted
       return
@@ -136,8 +137,11 @@ struct JobOrder {
         rows.append(id)
         if !isPlain, unfolded.contains(id) { rows += skipped[id] ?? [] }
       }
+      // The others are skipped, and under their cause.
+      var counts = index.counts
+      counts[Int(StateClass.skipped.rawValue)] -= sorted.count - rows.count
+      rowCounts = counts
     }
-    rowCounts = index.counts(of: rows)
   }
 
   private mutating func group(_ run: Run, _ index: JobIndex, isFiltered: Bool) {
@@ -149,7 +153,8 @@ struct JobOrder {
       let job = id.index
       wasSkipped[job] = index.classes[job] == .skipped
       // A job follows its cause unless that was itself skipped.
-      guard case .skipped(let cause) = run.jobs[job].state, index.classes[cause.index] != .skipped else { continue }
+      guard wasSkipped[job], case .skipped(let cause) = run.jobs[job].state, index.classes[cause.index] != .skipped
+      else { continue }
       isUnder[job] = true
       skipped[cause, default: []].append(id)
     }
