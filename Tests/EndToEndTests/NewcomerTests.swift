@@ -31,6 +31,14 @@ import Testing
         late: { run: "true", needs: [going] }
       """,
       "good.yml": "name: small\njobs: { a: { run: sleep 0.3 }, b: { needs: [a], run: 'true' } }",
+      "again.yml": "jobs: { bad: { run: exit 3, retry: { max: 3, initial: 60s } } }",
+      "long.yml": """
+      slots: 1
+      jobs:
+        a-quick: { simulate: { duration: 300ms } }
+        b-long: { needs: [a-quick], simulate: { duration: 10h, steps: 36000 } }
+        c-waits: { needs: [b-long], simulate: { duration: 10h } }
+      """,
       "many.yml": "slots: 60\njobs:\n"
         + (10...49).map { "  job-\($0): { run: sleep \(marker) }\n" }.joined(),
     ])
@@ -185,8 +193,39 @@ import Testing
     #expect(screen.lines[0].hasPrefix(" small   DONE ") && screen.lines[1].hasSuffix("100%"))
     #expect(screen.lines[2].contains(#/^ Ended after 0\.\ds: 2 ok  +q quits$/#))
     #expect(!screen.text.contains("retry"))
+    // The clock of the run has stopped, however long somebody looks.
+    _ = try ChildProcess.run(["sleep", "1.3"])
+    try window.press("?")
+    try window.sees("retry all failed jobs")
+    try window.press("Escape")
+    try window.sees("b", "✓")
+    let later = try window.screen()
+    #expect(later.lines[0] == screen.lines[0] && later.lines[0].contains(" 0:00 "), "\(later.lines[0])")
     try window.press("q")
     #expect(try window.exitStatus() == 0)
+  }
+
+  @Test func aRetryThatIsCancelledIsNoTry() throws {
+    let window = try place.window(columns: 120, rows: 40, "run", "again.yml", "--keep-open=always")
+    try window.sees("bad", "↻", "retry 1 of 3 in ")
+    try window.press("g", "x")
+    try window.sees("bad", "⊘", "cancelled by you, after exit 3")
+    try window.press("Enter")
+    try window.sees("the detail") { $0.text.contains("cancelled by you, after exit 3, took 0.") }
+    let screen = try window.screen()
+    for words in ["2 tries", "try 2", "Attempts 2"] { #expect(!screen.text.contains(words), "\(screen.text)") }
+  }
+
+  // MARK: Estimates
+
+  @Test func anEstimateOutlivesAFrozenDisplay() throws {
+    let window = try place.window(columns: 120, rows: 40, "run", "long.yml")
+    try window.sees("an estimate") { $0.row("a-quick")?.letter == "✓" && $0.lines[0].contains(" left") }
+    try window.press("Z")
+    try window.sees("FROZEN at ")
+    try window.press("Z")
+    try window.sees("the present") { !$0.text.contains("FROZEN") && $0.row("b-long")?.letter == "▶" }
+    #expect(try window.screen().lines[0].contains(" left"))
   }
 
   // MARK: Messages
