@@ -8,30 +8,24 @@ import Testing
 ///
 /// In processes of their own, because a deadlock there would hold every other test up.
 @Suite struct ForeignGetterTests {
-  /// Links and unlinks two operations of ours.
-  final class Link: Sendable {
-    private let (first, second) = (ManualOperation(), ManualOperation())
-
-    /// Returns the value, after that.
-    func touched<Value>(_ value: Value) -> Value {
-      second.addDependency(first)
-      #expect(second.dependencies == [first])
-      second.removeDependency(first)
-      return value
-    }
+  /// Links and unlinks two operations of ours, of its own because several threads may ask one getter; returns the value.
+  private static func touched<Value>(_ value: Value) -> Value {
+    let (first, second) = (ManualOperation(), ManualOperation())
+    second.addDependency(first)
+    #expect(second.dependencies == [first])
+    second.removeDependency(first)
+    return value
   }
 
   /// An operation of another class that uses ours in every getter.
   final class Foreign: Operation, @unchecked Sendable {
-    // Safe: constant.
-    private let link = Link()
-
-    override var isFinished: Bool { link.touched(super.isFinished) }
-    override var isExecuting: Bool { link.touched(super.isExecuting) }
-    override var isCancelled: Bool { link.touched(super.isCancelled) }
-    override var dependencies: [Operation] { link.touched(super.dependencies) }
+    // Safe: it has no state of its own.
+    override var isFinished: Bool { touched(super.isFinished) }
+    override var isExecuting: Bool { touched(super.isExecuting) }
+    override var isCancelled: Bool { touched(super.isCancelled) }
+    override var dependencies: [Operation] { touched(super.dependencies) }
     override var queuePriority: QueuePriority {
-      get { link.touched(super.queuePriority) }
+      get { touched(super.queuePriority) }
       set { super.queuePriority = newValue }
     }
     override func main() {}
@@ -39,26 +33,22 @@ import Testing
 
   /// An AsyncOperation whose overridable getters do the same.
   final class Ours: AsyncOperation, @unchecked Sendable {
-    // Safe: constant.
-    private let link = Link()
-
+    // Safe: it has no state of its own.
     override var queuePriority: QueuePriority {
-      get { link.touched(super.queuePriority) }
+      get { touched(super.queuePriority) }
       set { super.queuePriority = newValue }
     }
     override var name: String? {
-      get { link.touched(super.name) }
+      get { touched(super.name) }
       set { super.name = newValue }
     }
     override func main() { finish() }
   }
 
   final class Queue: OperationQueue, @unchecked Sendable {
-    // Safe: constant.
-    private let link = Link()
-
+    // Safe: it has no state of its own.
     override var maxConcurrentOperationCount: Int {
-      get { link.touched(super.maxConcurrentOperationCount) }
+      get { touched(super.maxConcurrentOperationCount) }
       set { super.maxConcurrentOperationCount = newValue }
     }
   }
