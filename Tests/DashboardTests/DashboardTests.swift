@@ -154,6 +154,18 @@ struct DashboardTests {
     #expect(stage.frames == shown + 4)
   }
 
+  /// A schedule of fewer jobs can't be asked about the new one.
+  @Test func aJobThatJoinsALargeRunDropsTheScheduleWithTheNextFrame() throws {
+    var builder = RunBuilder((0...PathForecast.frequentLimit).map { .shell("job-\($0)") }, slots: 2)
+    var path = PathForecast()
+    for _ in 0..<3 { path.update(builder.run, JobIndex(builder.run), now: .zero, .schedule) }
+    #expect(path.schedule != nil)
+    let id = JobID(builder.run.jobs.count)
+    builder.state(.jobAdded(id, .shell("late")))
+    path.update(builder.run, JobIndex(builder.run), now: .zero, .schedule)
+    #expect(builder.run.jobs.count == id.index + 1 && path.schedule == nil)
+  }
+
   @Test func aResizeAndTheMouseAreAnsweredAtOnce() throws {
     let stage = try Stage.idle(300)
     for input in [

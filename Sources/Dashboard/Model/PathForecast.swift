@@ -62,6 +62,8 @@ struct PathForecast {
     isPartial = false
     if isLarge, wanted == .chain { return }
     if !isRecent(run, now: now) {
+      // Those of fewer jobs can't be asked about the new ones.
+      if madeFor.jobs != run.jobs.count { (schedule, rows) = (nil, []) }
       // The frame that answers a key has sorted all jobs already.
       isPartial = isLarge && !isContinued
       if isPartial { return }
@@ -86,8 +88,6 @@ struct PathForecast {
   }
 
   private mutating func makeForecast(_ run: Run, _ index: JobIndex, now: Duration) {
-    // Those of fewer jobs can't be asked about the new ones.
-    if madeFor.jobs != run.jobs.count { (schedule, rows) = (nil, []) }
     madeAt = now
     madeFor = (run.nextSeq, run.jobs.count)
     let means = index.kinds.compactMapValues(\.mean)
