@@ -159,7 +159,7 @@ static struct restoration *owned(void) {
   return now != NULL && now->owner == getpid() ? now : NULL;
 }
 
-void terminal_guard_restore(void) {
+static void restore_terminal(void) {
   struct restoration *now = owned();
   if (now == NULL || !atomic_compare_exchange_strong(&guard->armed, &now, NULL)) return;
   atomic_store(&guard->begun, now);
@@ -179,6 +179,42 @@ void terminal_guard_restore(void) {
   }
   atomic_store(&guard->begun, NULL);
   errno = saved;
+}
+
+/// Who may change the terminal: `changing` while a thread is between `terminal_change_begin` and `terminal_change_end`,
+/// `closed` once the process ends.
+enum { idle, changing, closed };
+static _Atomic int access_state = idle;
+/// How many changes this thread is within.
+static _Thread_local volatile sig_atomic_t depth = 0;
+
+static bool move_access(int from, int to) { return atomic_compare_exchange_strong(&access_state, &from, to); }
+
+void terminal_change_begin(void) {
+  const struct timespec pause = {.tv_nsec = 1000000};
+  if (depth++ > 0) return;
+  // A process that has restored the terminal ends: whoever comes now waits for that.
+  while (!move_access(idle, changing)) nanosleep(&pause, NULL);
+}
+
+void terminal_change_end(void) {
+  if (--depth == 0) move_access(changing, idle);
+}
+
+/// Keeps other threads from changing the terminal from now on; waits 0.1 s at most for one that does.
+static void close_access(void) {
+  const struct timespec pause = {.tv_nsec = 1000000};
+  // This thread goes on with its change only if the process does.
+  for (int left = 100; left > 0 && depth == 0 && !move_access(idle, closed); left--) {
+    if (atomic_load(&access_state) == closed) return;
+    nanosleep(&pause, NULL);
+  }
+}
+
+void terminal_guard_restore(void) {
+  if (owned() != NULL) close_access();
+  restore_terminal();
+  output_capture_abandon();
 }
 
 /// Whether output was discarded that may have ended a mode.
@@ -207,7 +243,7 @@ bool terminal_guard_discard(void) {
   make_room(now->fd);
   // Meanwhile the terminal may have been restored, and the bytes that did it been discarded.
   struct restoration *none = NULL;
-  if (atomic_compare_exchange_strong(&guard->armed, &none, now)) terminal_guard_restore();
+  if (atomic_compare_exchange_strong(&guard->armed, &none, now)) restore_terminal();
   return true;
 }
 
@@ -328,7 +364,7 @@ int terminal_guard_arm(int fd, const struct termios *shell, const char *bytes, s
 }
 
 void terminal_guard_disarm(void) {
-  if (atomic_exchange(&discarded, false)) terminal_guard_restore();
+  if (atomic_exchange(&discarded, false)) restore_terminal();
   atomic_store(&guard->armed, NULL);
 }
 

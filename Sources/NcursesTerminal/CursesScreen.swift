@@ -43,6 +43,8 @@ final class CursesScreen {
     files = [written, read]
     // Before curses changes the modes; `NcursesTerminal` adds the bytes that undo what it writes.
     terminal_guard_arm(output, &shell, "", 0)
+    terminal_change_begin()
+    defer { terminal_change_end() }
     let handlers = SignalHandlers()
     let handle = newterm(term, written, read)
     handlers.restore()

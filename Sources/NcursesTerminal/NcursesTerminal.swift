@@ -14,6 +14,7 @@ package final class NcursesTerminal: Terminal {
   private let environment: [String: String]
   private let input: Int32
   private let output: Int32
+  private let program: ProgramOutput?
 
   private var state = State.closed
   private var features = TerminalFeatures(term: "", environment: [:])
@@ -40,17 +41,20 @@ package final class NcursesTerminal: Terminal {
   }
 
   /// `asksBackground` queries the background of a terminal that may know it; the answer, if any, is input.
+  ///
+  /// `program` is captured while the screen is shown.
   package init(
     traits: ScreenTraits, asksBackground: Bool = false,
     environment: [String: String],
-    input: Int32 = STDIN_FILENO, output: Int32 = STDOUT_FILENO
+    input: Int32 = STDIN_FILENO, output: Int32 = STDOUT_FILENO, program: ProgramOutput? = nil
   ) {
     self.traits = traits
     self.asksBackground = asksBackground
     self.environment = environment
     self.input = input
-    self.output = output
-    size = Size(ofTerminal: output)
+    self.output = program?.terminal ?? output
+    self.program = program
+    size = Size(ofTerminal: self.output)
   }
 
   package func open(_ receive: @escaping @MainActor (TerminalInput) -> Void) throws {
@@ -75,8 +79,10 @@ package final class NcursesTerminal: Terminal {
     guard case .open(let screen) = state, frame != shown else { return }
     guard !terminal_is_taken(output) else { return retreat(screen) }
     let changed = shown.map { frame.rowsChanged(since: $0) } ?? Array(frame.rows.indices)
-    screen.draw(changed, of: frame)
-    screen.refresh(cursor: frame.cursor)
+    change {
+      screen.draw(changed, of: frame)
+      screen.refresh(cursor: frame.cursor)
+    }
     shown = frame
   }
 
@@ -136,7 +142,10 @@ package final class NcursesTerminal: Terminal {
     case .lost(let screen):
       screen.leave()
       screen.close()
-    case .background(let screen): screen.close()
+      program?.end()
+    case .background(let screen):
+      screen.close()
+      program?.end()
     case .open(let screen):
       leave(screen)
       screen.close()
@@ -158,11 +167,10 @@ package final class NcursesTerminal: Terminal {
 
   /// Takes over the screen and shows the last frame.
   private func enter(_ screen: CursesScreen) {
+    program?.begin()
     arm(screen)
     screen.clear()
     if let shown { screen.draw(shown.rows.indices, of: shown) }
-    // Curses sets the terminal's modes here, before anything is written.
-    screen.refresh(cursor: shown?.cursor)
     var bytes = CursesScreen.capability("smkx")
     if features.speaksXterm {
       bytes += (keepsTitle ? "" : ControlSequences.titlePush) + ControlSequences.pasteOn
@@ -170,14 +178,21 @@ package final class NcursesTerminal: Terminal {
       if let title { bytes += ControlSequences.title(title) }
     }
     if features.hasProgress, let progress { bytes += progress }
-    write(bytes)
+    change {
+      // Curses sets the terminal's modes here, before anything is written.
+      screen.refresh(cursor: shown?.cursor)
+      write(bytes)
+    }
   }
 
   private func leave(_ screen: CursesScreen) {
     takeAnswer()
-    write(undo)
-    screen.leave()
-    terminal_guard_disarm()
+    change {
+      write(undo)
+      screen.leave()
+      terminal_guard_disarm()
+    }
+    program?.end()
   }
 
   /// Leaves the terminal to the program in the foreground until the shell gives it back.
@@ -333,7 +348,14 @@ package final class NcursesTerminal: Terminal {
 
   private func write(_ text: String) {
     var text = text
-    _ = text.withUTF8 { terminal_write(output, $0.baseAddress, $0.count, -1) }
+    change { _ = text.withUTF8 { terminal_write(output, $0.baseAddress, $0.count, -1) } }
+  }
+
+  /// Changes the terminal, unless the process has restored it in order to end.
+  private func change(_ body: () -> Void) {
+    terminal_change_begin()
+    defer { terminal_change_end() }
+    body()
   }
 }
 

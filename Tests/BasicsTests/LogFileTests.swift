@@ -34,6 +34,27 @@ import Testing
     #expect(content("a.log") == "one\ntwo\n")
   }
 
+  @Test func aFullLogEndsWithALineThatSaysSo() {
+    let file = LogFile(path: path("a.log"), limit: 20)
+    let note = "the rest of the output is not kept: the log reached 20 bytes"
+    #expect(file.append(Array("one\ntwo\n".utf8)) == nil)
+    #expect(file.append(Array("three\nfour\nfive\n".utf8)) == "\(note): \(path("a.log"))")
+    #expect(file.append(Array("six\n".utf8)) == nil)
+    #expect(content("a.log") == "one\ntwo\nthree\nfour\n… \(note)\n")
+  }
+
+  @Test func aLongLineOfAFullLogIsCut() {
+    let file = LogFile(path: path("a.log"), limit: 5)
+    _ = file.append(Array("1234567890\n".utf8))
+    #expect(content("a.log") == "12345\n… the rest of the output is not kept: the log reached 5 bytes\n")
+  }
+
+  @Test func theLimitCountsWhatIsThere() {
+    #expect(append("0123456789\n", to: "a.log") == nil)
+    let file = LogFile(path: path("a.log"), limit: 20)
+    #expect(file.append(Array("0123456789\n".utf8)) != nil)
+  }
+
   @Test(arguments: ["victim", "nothing there"])
   func aPlantedSymbolicLinkIsRefused(_ target: String) throws {
     try Data("mine".utf8).write(to: folder.file("victim"))

@@ -1,4 +1,5 @@
 import Screen
+import Support
 import Testing
 
 @Suite struct FrameTests {
@@ -126,6 +127,6 @@ import Testing
   func noInvisibleCharacterStandsInACell(_ hidden: String) {
     var frame = Frame(Size(width: 8, height: 1))
     frame.put("na\(hidden)me", x: 0, y: 0)
-    #expect(!frame.rows[0].contains { $0.text.unicodeScalars.contains(where: TextWidth.isInvisible) })
+    #expect(!frame.rows[0].contains { $0.text.unicodeScalars.contains(where: \.isInvisible) })
   }
 }

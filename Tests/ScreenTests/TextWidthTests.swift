@@ -1,5 +1,6 @@
 import Foundation
 import Screen
+import Support
 import Testing
 
 @Suite struct TextWidthTests {
@@ -27,7 +28,7 @@ import Testing
     "\u{E0001}", "\u{E0041}", "\u{E007F}", "\u{AD}", "\u{2028}",
   ])
   func invisibleCharactersAreNotPrintable(_ text: String) {
-    #expect(text.unicodeScalars.allSatisfy { TextWidth.isInvisible($0) && !TextWidth.isPrintable($0) })
+    #expect(text.unicodeScalars.allSatisfy { $0.isInvisible && !TextWidth.isPrintable($0) })
   }
 
   @Test(arguments: ["a", " ", "é", "漢", "👨‍👩‍👧‍👦", "\u{E0B0}", "e\u{301}"])

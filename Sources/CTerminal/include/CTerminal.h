@@ -19,10 +19,17 @@ void terminal_guard_thread(void);
 /// because the discarded output may have ended a mode.
 void terminal_guard_disarm(void);
 
-/// Restores the terminal now if armed, and disarms. Safe in a signal handler.
+/// Restores the terminal now if armed, and disarms; then ends a capture of the program's output. Safe in a signal handler.
 ///
 /// Waits half a second at most; the unread output of a full terminal is discarded to make room.
 void terminal_guard_restore(void);
+
+/// Before and after a thread changes the terminal's modes or draws: `terminal_guard_restore` on another thread waits for the
+/// end, 0.1 s at most. After it `terminal_change_begin` does not return, because the process ends.
+///
+/// They may be nested.
+void terminal_change_begin(void);
+void terminal_change_end(void);
 
 /// Discards the output that the reader of a full terminal has not read, so that a thread that waits in `write` goes on, at
 /// least as far as the next bufferful. Returns false, and does nothing, if it is not full or another program has it.
@@ -45,6 +52,40 @@ void terminal_guard_share(void);
 ///
 /// Does nothing if another program has the terminal by now; where the shell has it back, only the screen is restored.
 void terminal_guard_restore_killed(void);
+
+/// Gets bytes that the program has written; called on a thread of the capture, and on that of `output_capture_end`.
+typedef void (*output_capture_receiver)(const char *bytes, size_t length);
+
+/// A descriptor of the terminal that stays open: for the screen, while standard output and error are captured. -1 with errno
+/// on failure.
+int output_capture_terminal(int terminal);
+
+/// Replaces those of standard output and error that are the terminal by a pipe, whose bytes `receive` gets.
+///
+/// They are kept in an unlinked file of `folder` until the terminal shows them. A writer never waits for a reader of the
+/// screen. Returns 0 or an errno; then the streams stay as they are. To be called from one thread at a time, like the
+/// functions below.
+int output_capture_begin(const char *folder, output_capture_receiver receive);
+
+/// The oldest captured bytes that the terminal has not shown; returns how many there are, `length` at most.
+size_t output_capture_peek(char *bytes, size_t length);
+
+/// The terminal shows so many bytes more.
+void output_capture_shown(size_t length);
+
+/// Gives the streams back and writes to the terminal, which must have been restored, what it has not shown.
+///
+/// Bytes that a child writes to the pipe later are passed on to the terminal.
+void output_capture_end(void);
+
+/// The same where the process ends; safe in a signal handler. Gives up where the terminal takes nothing for 0.3 s.
+void output_capture_abandon(void);
+
+/// Has standard output write each line when it ends, whatever it is.
+void output_keep_lines_whole(void);
+
+/// `terminal_wake_writers` for standard output, standard error and the terminal of the capture.
+void output_wake_writers(void);
 
 /// Stops the process group as ^Z does; returns when it continues, or at once if no shell could continue it.
 void terminal_stop_group(void);

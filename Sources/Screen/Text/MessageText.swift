@@ -1,3 +1,5 @@
+import Basics
+
 /// Text from outside (a file name, a URL, a word of the command line) as a message of the program may show it.
 package enum MessageText {
   /// The text on one line, with everything that a terminal obeys or hides written as an escape: `\u{1B}`, `\n`.
@@ -7,7 +9,7 @@ package enum MessageText {
     if TextWidth.isSimple(text) { return text }
     var shown = ""
     for scalar in text.unicodeScalars {
-      if TextWidth.isPrintable(scalar), !TextWidth.isInvisible(scalar) {
+      if TextWidth.isPrintable(scalar), !scalar.isInvisible {
         shown.unicodeScalars.append(scalar)
       } else {
         shown += scalar.escaped(asASCII: true)

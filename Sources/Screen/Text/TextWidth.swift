@@ -1,3 +1,5 @@
+import Basics
+
 /// The number of cells that text takes on a terminal.
 package enum TextWidth {
   /// 0, 1 or 2; a control character counts 1, the width of its replacement.
@@ -50,20 +52,8 @@ package enum TextWidth {
     switch scalar.properties.generalCategory {
     case .control, .surrogate, .unassigned, .lineSeparator, .paragraphSeparator: return false
     // The joiners of emoji and some scripts are kept.
-    case .format: return !isInvisible(scalar) || scalar.value == 0x200C || scalar.value == 0x200D
+    case .format: return !scalar.isInvisible || scalar.value == 0x200C || scalar.value == 0x200D
     default: return true
-    }
-  }
-
-  /// Whether it shows nothing of its own: a bidirectional control, a zero-width or tag character, a filler or a separator.
-  ///
-  /// With one of them a name can pass for another, or carry text that nobody sees.
-  package static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.value {
-    case 0xAD, 0x061C, 0x115F...0x1160, 0x180E, 0x200B...0x200F, 0x2028...0x202E, 0x2060...0x206F, 0x3164, 0xFEFF,
-      0xFFA0, 0xFFF9...0xFFFB, 0x1BCA0...0x1BCA3, 0x1D173...0x1D17A, 0xE0000...0xE007F:
-      true
-    default: false
     }
   }
 
