@@ -91,6 +91,12 @@ bool cprocess_look(pid_t pid, struct cprocess_info *info) {
   info->group = number(&rest);
   info->session = number(&rest);
   info->ended = state == 'Z' || state == 'X' || state == 'x';
+  info->start_time = 0;
+  // The session is field 6, the start time field 22.
+  for (int field = 6; *rest != 0 && field < 22; rest++) {
+    if (*rest == ' ') field++;
+  }
+  while (*rest >= '0' && *rest <= '9') info->start_time = info->start_time * 10 + (uint64_t)(*rest++ - '0');
   return true;
 }
 
@@ -249,6 +255,8 @@ static void fill(struct cprocess_info *info, const struct kinfo_proc *process) {
   info->group = process->kp_eproc.e_pgid;
   info->session = getsid(info->pid);
   info->ended = process->kp_proc.p_stat == SZOMB;
+  struct timeval start = process->kp_proc.p_starttime;
+  info->start_time = (uint64_t)start.tv_sec * 1000000 + (uint64_t)start.tv_usec;
 }
 
 bool cprocess_look(pid_t pid, struct cprocess_info *info) {

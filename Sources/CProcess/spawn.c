@@ -5,7 +5,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #ifdef __linux__
@@ -79,6 +82,45 @@ int cprocess_pipe(int *reader, int *writer) {
 }
 
 int cprocess_null(void) { return above_standard(open("/dev/null", O_RDONLY | O_CLOEXEC)); }
+
+/// Closes the descriptor and returns the negative errno of the call before.
+static int close_failed(int descriptor) {
+  int failure = errno;
+  close(descriptor);
+  return -failure;
+}
+
+int cprocess_open_input(const char *path) {
+  // Without waiting for the writer of a FIFO; the program expects a blocking standard input.
+  int descriptor = above_standard(open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  if (descriptor < 0) return -errno;
+  struct stat status;
+  if (fstat(descriptor, &status) != 0 || fcntl(descriptor, F_SETFL, 0) != 0) return close_failed(descriptor);
+  if (!S_ISDIR(status.st_mode)) return descriptor;
+  errno = EISDIR;
+  return close_failed(descriptor);
+}
+
+int cprocess_input(const void *bytes, size_t count) {
+#ifdef __linux__
+  int descriptor = above_standard(memfd_create("input", MFD_CLOEXEC));
+  if (descriptor < 0) return -errno;
+#else
+  char path[] = "/tmp/opdash.XXXXXX";
+  int descriptor = above_standard(mkstemp(path));
+  if (descriptor < 0) return -errno;
+  unlink(path);
+  fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+#endif
+  // The offset stays at the beginning, where the program reads from.
+  for (size_t done = 0; done < count;) {
+    ssize_t written = pwrite(descriptor, (const char *)bytes + done, count - done, (off_t)done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return close_failed(descriptor);
+    done += (size_t)written;
+  }
+  return descriptor;
+}
 
 #ifdef __linux__
 
@@ -258,11 +300,26 @@ bool cprocess_stop(pid_t pid, int *signal) {
   return true;
 }
 
+bool cprocess_signal_started(pid_t pid, uint64_t start_time, int signal) {
+  struct cprocess_info info;
+#ifdef __linux__
+  int descriptor = (int)syscall(SYS_pidfd_open, pid, 0);
+  if (descriptor < 0) return false;
+  // The signal goes to the process that the descriptor was opened for, so the time is read after the opening.
+  bool sent = cprocess_look(pid, &info) && info.start_time == start_time &&
+              syscall(SYS_pidfd_send_signal, descriptor, signal, NULL, 0) == 0;
+  close(descriptor);
+  return sent;
+#else
+  return cprocess_look(pid, &info) && info.start_time == start_time && kill(pid, signal) == 0;
+#endif
+}
+
 bool cprocess_signal(pid_t pid, pid_t session, int signal) {
 #ifdef __linux__
   int descriptor = (int)syscall(SYS_pidfd_open, pid, 0);
   if (descriptor < 0) return false;
-  // The signal goes to the process that the descriptor was opened for, so the session is read after the opening.
+  // As above, for the session.
   struct cprocess_info info;
   bool sent = cprocess_look(pid, &info) && info.session == session &&
               syscall(SYS_pidfd_send_signal, descriptor, signal, NULL, 0) == 0;

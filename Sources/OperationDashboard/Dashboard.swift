@@ -10,9 +10,14 @@ import Session
 ///     dashboard.add([fetch, parse])
 ///     try await dashboard.run()
 ///
-/// Every state, the dependencies, the progress, the log and the error of an `AsyncOperation` are shown. Other operations that
-/// are added here are wrapped in one, so that their start and end are shown. Of an operation that was in the queue before,
-/// or was added to the queue itself, only the end is certain; its kind in the list is `foreign`.
+/// Every state, the dependencies, the progress, the log and the error of an `AsyncOperation` are shown, and below it those of
+/// its children, if it is a group, or of its attempts. Other operations that are added here are wrapped in one, so that
+/// their start and end are shown. Of such an operation that is added to the queue itself only the end is certain; its kind
+/// in the list is `foreign`.
+///
+/// An operation may enter the queue by any way, before the run or while it lasts. A `DelegatedOperationQueue` tells of each.
+/// In a plain `OperationQueue` an `AsyncOperation` is seen when it begins at the latest; one of another class is looked for,
+/// four times a second while operations execute, and is missed if it has come and gone between two looks.
 ///
 /// The keys act on the queue: they cancel operations, change their priority and the queue's width, suspend and resume it.
 /// The dashboard keeps each observed operation until it has finished. Any thread may call anything but `run()`.
@@ -67,21 +72,23 @@ public final class Dashboard: Sendable {
     public init() {}
   }
 
-  /// How many operations had ended in which way when the dashboard closed.
+  /// How many operations had ended in which way when the dashboard closed; children of groups and attempts count too.
   public struct Summary: Sendable, Equatable {
     /// Finished without an error.
     public let succeeded: Int
-    /// Finished with an error.
+    /// Finished with an error, except attempts of a retry and children of a group that tolerates failures.
     public let failed: Int
     /// Cancelled, by the program, a person or a signal.
     public let cancelled: Int
     /// Not finished.
     public let left: Int
     /// An exit status for the program: 0, 1 if some failed, 3 if some were cancelled or left, 130 and so on after a signal.
+    ///
+    /// An operation that the program cancelled itself counts as neither: no work is left undone.
     public let exitStatus: Int32
   }
 
-  private let feed: QueueFeed
+  let feed: QueueFeed
   private let options: Options
   private let show: Lock<Show>
 
@@ -110,14 +117,34 @@ public final class Dashboard: Sendable {
   /// queue. One that was added before is ignored. A dependency cycle is a programmer error that stops the program with the
   /// path.
   public func add(_ operations: [Operation]) {
-    do { try feed.add(operations) } catch { preconditionFailure(error.description) }
+    do { try feed.add(operations) } catch { programmerError(error.description) }
   }
 
-  /// Shows the queue until every observed operation has finished or the person quits; to be called once.
+  /// Adds an operation that a person can retry: `make` makes it, and then a new one for each further attempt.
+  ///
+  /// Returns the first one. All attempts are one job, with the name and the priority of the first; each has its own
+  /// dependencies. A person may retry the job when it has failed or was cancelled, as long as the dashboard is open. Operations
+  /// that depended on an attempt are let go by its end, and are not run again. `make` is called on this thread, later on
+  /// another; to return an operation that was returned before is a programmer error.
+  @discardableResult
+  public func add<Made: Operation>(retrying make: @escaping @Sendable () -> Made) -> Made {
+    add(retrying: { (_: Int) in make() })
+  }
+
+  /// As `add(retrying:)`, with the number of the attempt, from 1.
+  @discardableResult
+  public func add<Made: Operation>(retrying make: @escaping @Sendable (_ attempt: Int) -> Made) -> Made {
+    let first = make(1)
+    do { try feed.add(first, retrying: make) } catch { programmerError(error.description) }
+    return first
+  }
+
+  /// Shows the queue until every operation in it has finished or the person quits; to be called once.
   ///
   /// A person who quits while operations execute is asked first, and cancels those that have not finished. The terminal is
-  /// restored when this returns. Throws if the terminal can't be used; the operations are not affected. When its task is
-  /// cancelled it returns as after `stop()`.
+  /// restored when this returns, and shows what the program has printed meanwhile. Throws `ScreenError` if the terminal can't
+  /// be used or another dashboard has it; the operations are not affected. When its task is cancelled it returns as after
+  /// `stop()`.
   @MainActor @discardableResult
   public func run() async throws -> Summary {
     try await withTaskCancellationHandler {
@@ -129,7 +156,7 @@ public final class Dashboard: Sendable {
     }
   }
 
-  /// Closes the dashboard and makes `run()` return; the operations are not affected.
+  /// Closes the dashboard and makes `run()` return; the operations are not affected, and those left give the exit status 3.
   public func stop() { onScreen(else: { if case .notYet = $0 { $0 = .refused } }, { $0.stop() }) }
 
   /// Does what Ctrl-C does: the first call cancels all operations, the third closes the dashboard at once.
@@ -153,18 +180,18 @@ public final class Dashboard: Sendable {
   @MainActor
   private func open(whenDone: @escaping @MainActor (Summary) -> Void) throws {
     let (feed, show) = (feed, show)
+    switch show.withLock(\.self) {
+    case .notYet, .refused: break
+    case .open, .over: programmerError("Dashboard.run() was called twice: a dashboard runs once")
+    }
     let session = try EmbeddedSession(feed, options) { status in
       show.withLock { $0 = .over }
-      whenDone(Summary(feed.settled(), exitStatus: status))
+      whenDone(Summary(feed.close(), exitStatus: status))
     }
     let isRefused = show.withLock { show in
-      switch show {
-      case .notYet:
-        show = .open(session)
-        return false
-      case .refused: return true
-      case .open, .over: preconditionFailure("a dashboard runs once")
-      }
+      guard case .notYet = show else { return true }
+      show = .open(session)
+      return false
     }
     guard !isRefused else {
       feed.start()

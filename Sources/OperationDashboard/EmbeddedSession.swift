@@ -1,51 +1,75 @@
 import Foundation
 import JobModel
+import NcursesTerminal
 import Session
 
-/// The session of a program's own dashboard, and its signal handlers if the dashboard handles signals.
+/// The session of a program's own dashboard, its signal handlers if the dashboard handles signals, and the program's output
+/// while it has the terminal.
 @MainActor
 final class EmbeddedSession {
+  private let feed: QueueFeed
   private var session: RunSession?
   private var signals: SignalSources?
   private let handlesSignals: Bool
   private let hasScreen: Bool
 
   init(_ feed: QueueFeed, _ options: Dashboard.Options, whenDone: @escaping @MainActor (Int32) -> Void) throws {
+    self.feed = feed
     handlesSignals = options.handlesSignals
-    let environment = Environment.current()
+    var environment = Environment.current()
+    // Standard output is the pipe of the dashboard that is shown, so it was the terminal.
+    if ScreenClaim.isHeld { environment.outputIsTerminal = true }
     let settings = Settings(options)
-    let interface = try environment.interface(for: settings.interface)
+    let interface: Settings.Interface
+    do { interface = try environment.interface(for: settings.interface) } catch { throw Dashboard.ScreenError(error) }
+    hasScreen = interface == .dashboard || interface == .inline
+    if hasScreen { try ScreenClaim.take() }
+    let program = hasScreen ? Self.capture(of: feed, interface, environment) : nil
     let display = RunSession.Display(
-      interface, of: feed.name, settings: settings, environment, output: Output(STDOUT_FILENO),
-      errors: Output(STDERR_FILENO))
-    let view = interface == .dashboard ? display.viewOptions.dashboard(of: feed) : nil
-    hasScreen = view != nil || interface == .inline
+      interface, of: feed.name, settings: settings, environment,
+      output: Output(interface == .inline ? program?.terminal ?? STDOUT_FILENO : STDOUT_FILENO),
+      errors: Output(STDERR_FILENO), program: program)
+    let view = interface == .dashboard ? display.viewOptions.dashboard(of: feed, program: program) : nil
     // Without a screen no person can quit: a dashboard that stays open is closed by `stop()`.
     let end: ReportPump.EndCondition? = view == nil && options.keepOpen == .always ? .stopped : nil
     session = RunSession(feed, display: display, view: view, end: end) { [self] status in
-      signals?.close()
-      signals = nil
-      session = nil
+      close()
       whenDone(status)
     }
   }
 
+  private static func capture(
+    of feed: QueueFeed, _ interface: Settings.Interface, _ environment: Environment
+  ) -> ProgramOutput? {
+    let folder = environment.variables["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
+    guard interface == .dashboard else { return ProgramOutput(folder: folder) }
+    let log = ProgramLog(feed)
+    return ProgramOutput(folder: folder, receive: log.receive)
+  }
+
   /// Throws if the terminal can't be used; then `whenDone` is not called.
   func begin(_ start: () -> Void) throws {
+    if !hasScreen { ProgramOutput.keepLinesWhole() }
     if handlesSignals {
       let signals = SignalSources { [weak session] in session?.receiveSignal($0) }
       if hasScreen { signals.add(SIGTSTP) { [weak self] in self?.suspend() } }
       self.signals = signals
     }
     do { try session?.begin(start) } catch {
-      signals?.close()
-      signals = nil
-      session = nil
-      throw error
+      close()
+      throw Dashboard.ScreenError(error)
     }
   }
 
-  func stop() { session?.detach(status: ExitStatus.success) }
+  /// Gives the session up before `begin`.
+  func close() {
+    signals?.close()
+    signals = nil
+    session = nil
+    if hasScreen { ScreenClaim.release() }
+  }
+
+  func stop() { session?.detach(feed.settled()) }
   func interrupt() { session?.receive(.interrupt) }
 
   func suspend() { session?.suspend() }

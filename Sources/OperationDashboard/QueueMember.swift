@@ -1,17 +1,29 @@
 import Foundation
+import JobEngine
 import JobModel
 import Operations
 
-/// One operation of the observed queue, and what has been stated about it.
+/// One operation of the observed queue, an attempt of its job, and what has been stated about it.
 final class QueueMember: @unchecked Sendable {
   // Safe: the constants and `tokens` are set before it is shared; the rest is touched only on the stream's queue.
 
+  /// Makes the operation of an attempt, from its number.
+  typealias Factory = @Sendable (Int) -> Operation
+
   let id: JobID
+  /// The number of the attempt, from 1.
+  let number: Int
   /// The program's operation.
   let operation: Operation
-  /// The observed operation: the program's own or its wrapper; nil for a foreign one that was in the queue already.
+  /// The observed operation: the program's own or its wrapper; nil for a foreign one that is in the queue itself.
   let observed: AsyncOperation?
   let visibility: OperationWork.Visibility
+  /// The job whose operation this one is a child of.
+  let parent: JobID?
+  /// Whether the run can succeed although it fails: what it is a part of can.
+  let mayFail: Bool
+  /// Makes the operations of further attempts.
+  let factory: Factory?
   /// Set once, before the member is taken in.
   var tokens: [ObservationToken] = []
 
@@ -23,14 +35,24 @@ final class QueueMember: @unchecked Sendable {
   var hasBegun = false
   var isHeld = false
   var isOver = false
+  /// Whether another attempt has begun while this one, cancelled before its start, is still in the queue.
+  var isReplaced = false
   /// Who asked first for its end.
   var canceller: JobState.Canceller?
 
-  init(id: JobID, operation: Operation, observed: AsyncOperation?, visibility: OperationWork.Visibility) {
+  init(
+    _ operation: Operation, observed: AsyncOperation?, visibility: OperationWork.Visibility, id: JobID,
+    number: Int = 1, parent: QueueMember? = nil, factory: Factory? = nil
+  ) {
     self.id = id
+    self.number = number
     self.operation = operation
     self.observed = observed
     self.visibility = visibility
+    self.parent = parent?.id
+    mayFail =
+      parent.map { $0.mayFail || ($0.operation as? any ParentOperation)?.toleratesFailures == true } ?? false
+    self.factory = factory
   }
 
   /// The operation that is in the queue.
@@ -41,7 +63,8 @@ final class QueueMember: @unchecked Sendable {
     !hasBegun && !state.isTerminal && (queued.isCancelled || queued.isExecuting || queued.isFinished)
   }
 
-  var attempt: Int { hasBegun ? 1 : 0 }
+  /// The number of the newest attempt that has begun.
+  var attempt: Int { hasBegun ? number : number - 1 }
 
   /// The job's state for the observed state of the operation.
   var standing: JobState {
@@ -55,13 +78,14 @@ final class QueueMember: @unchecked Sendable {
 
   /// The job's state once the operation has finished.
   var outcome: JobState {
-    if let ours = operation as? AsyncOperation {
-      // A success stands, however late the operation was cancelled.
-      guard let error = ours.failure else { return .succeeded(upToDate: false) }
-      if !(error is CancellationError) { return .failed(JobFailure(of: error), allowed: false) }
-      return .cancelled(by: canceller ?? .program)
+    guard let ours = operation as? AsyncOperation else {
+      return operation.isCancelled ? .cancelled(by: canceller ?? .program) : .succeeded(upToDate: false)
     }
-    if operation.isCancelled { return .cancelled(by: canceller ?? .program) }
-    return .succeeded(upToDate: false)
+    switch AttemptOutcome(of: ours) {
+    case .succeeded: return .succeeded(upToDate: false)
+    case .upToDate: return .succeeded(upToDate: true)
+    case .failed(let failure): return .failed(failure, allowed: mayFail)
+    case .cancelled: return .cancelled(by: canceller ?? .program)
+    }
   }
 }

@@ -5,20 +5,26 @@ import Operations
 
 /// The operations of the observed queue by identity, with their numbers and names; under the feed's lock.
 struct QueueRegistry {
-  /// Unfinished operations of the program, by identity.
-  private var ids: [ObjectIdentifier: JobID] = [:]
+  /// The members with an unfinished operation, by the identity of that and of its wrapper.
+  private var members: [ObjectIdentifier: QueueMember] = [:]
   private var wrappers: [ObjectIdentifier: AdaptedOperation] = [:]
   private var names: [String: Int] = [:]
+  private var parentNames: [JobID: String] = [:]
+  /// How many attempts of each parent have been named.
+  private var attempts: [JobID: Int] = [:]
   private var nextID = 0
   /// Registered and not yet stated.
   private var arrivals: [Arrival] = []
 
   struct Arrival {
     var member: QueueMember
-    var job: Job
+    /// Nil for another attempt of a job.
+    var job: Job?
   }
 
-  func isKnown(_ operation: Operation) -> Bool { ids[ObjectIdentifier(operation)] != nil }
+  func member(of operation: Operation) -> QueueMember? { members[ObjectIdentifier(operation)] }
+
+  func isKnown(_ operation: Operation) -> Bool { member(of: operation) != nil }
 
   mutating func takeArrivals() -> [Arrival] {
     defer { arrivals = [] }
@@ -26,9 +32,9 @@ struct QueueRegistry {
   }
 
   mutating func forget(_ member: QueueMember) {
-    ids[ObjectIdentifier(member.operation)] = nil
+    members[ObjectIdentifier(member.operation)] = nil
     if let wrapper = member.observed as? AdaptedOperation, wrapper !== member.operation {
-      ids[ObjectIdentifier(wrapper)] = nil
+      members[ObjectIdentifier(wrapper)] = nil
       wrappers[ObjectIdentifier(wrapper.operation)] = nil
     }
   }
@@ -36,9 +42,9 @@ struct QueueRegistry {
   /// Wraps operations of other classes, whose dependencies the wrappers take over.
   ///
   /// Throws if those form a cycle; then nothing has changed.
-  mutating func wrap(_ operations: [Operation]) throws(DependencyCycle) -> [ObjectIdentifier: AdaptedOperation] {
+  mutating func wrap(_ operations: [Operation]) throws(DependencyCycle) {
     let foreign = operations.filter { !($0 is AsyncOperation) }
-    guard !foreign.isEmpty else { return [:] }
+    guard !foreign.isEmpty else { return }
     let new = Dictionary(
       foreign.map { (ObjectIdentifier($0), AdaptedOperation($0, takesDependencies: false)) },
       uniquingKeysWith: { first, _ in first })
@@ -46,44 +52,102 @@ struct QueueRegistry {
       guard let wrapper = new[ObjectIdentifier(operation)] else { continue }
       for dependency in operation.dependencies where !dependency.isFinished {
         let id = ObjectIdentifier(dependency)
-        try wrapper.depend(on: new[id] ?? wrappers[id] ?? dependency)
+        try wrapper.addDependencyOrThrow(new[id] ?? wrappers[id] ?? dependency)
       }
     }
     wrappers.merge(new) { _, new in new }
-    return new
   }
 
-  /// Numbers operations, all of them before any is described: one may depend on another further on.
+  /// Numbers the operations that are not known and all their children, before any is described: one may depend on another
+  /// further on.
   mutating func enroll(
-    _ operations: [Operation], visibility: (Operation) -> (AsyncOperation?, OperationWork.Visibility)
+    _ operations: [Operation], under parent: QueueMember? = nil, factory: QueueMember.Factory? = nil
   ) -> [QueueMember] {
-    let members = operations.map { operation in
-      let (observed, visibility) = visibility(operation)
-      let member = QueueMember(id: JobID(nextID), operation: operation, observed: observed, visibility: visibility)
-      nextID += 1
-      ids[ObjectIdentifier(operation)] = member.id
-      // A wrapper that is found in the queue is no new operation.
-      if let observed { ids[ObjectIdentifier(observed)] = member.id }
-      return member
+    var new: [(member: QueueMember, parent: QueueMember?)] = []
+    for operation in operations where !isKnown(operation) {
+      new.append((register(operation, under: parent, factory: factory), parent))
     }
-    for member in members { arrivals.append(Arrival(member: member, job: describe(member))) }
-    return members
+    return describe(new)
   }
 
-  private mutating func describe(_ member: QueueMember) -> Job {
+  /// Makes an operation another attempt of a job.
+  mutating func enroll(_ operation: Operation, asAttempt number: Int, of id: JobID) -> [QueueMember] {
+    let (observed, visibility) = visibility(of: operation)
+    let member = QueueMember(operation, observed: observed, visibility: visibility, id: id, number: number)
+    add(member)
+    arrivals.append(Arrival(member: member, job: nil))
+    return [member] + describe(registerChildren(of: member))
+  }
+
+  private func visibility(of operation: Operation) -> (AsyncOperation?, OperationWork.Visibility) {
+    if let ours = operation as? AsyncOperation { return (ours, .whole) }
+    let wrapper = wrappers[ObjectIdentifier(operation)]
+    return (wrapper, wrapper == nil ? .end : .wrapped)
+  }
+
+  private mutating func register(
+    _ operation: Operation, under parent: QueueMember?, factory: QueueMember.Factory? = nil
+  ) -> QueueMember {
+    let (observed, visibility) = visibility(of: operation)
+    let member = QueueMember(
+      operation, observed: observed, visibility: visibility, id: JobID(nextID), parent: parent, factory: factory)
+    nextID += 1
+    add(member)
+    return member
+  }
+
+  private mutating func add(_ member: QueueMember) {
+    members[ObjectIdentifier(member.operation)] = member
+    // A wrapper that is found in the queue is no new operation.
+    if let observed = member.observed { members[ObjectIdentifier(observed)] = member }
+  }
+
+  private mutating func registerChildren(of parent: QueueMember) -> [(member: QueueMember, parent: QueueMember?)] {
+    guard let operation = parent.operation as? any ParentOperation else { return [] }
+    return operation.unfinishedChildren.filter { !isKnown($0) }.map { (register($0, under: parent), parent) }
+  }
+
+  /// Describes members and their children, in the order of their numbers.
+  private mutating func describe(_ new: [(member: QueueMember, parent: QueueMember?)]) -> [QueueMember] {
+    var all = new
+    var next = 0
+    while next < all.count {
+      all += registerChildren(of: all[next].member)
+      next += 1
+    }
+    for (member, parent) in all {
+      arrivals.append(Arrival(member: member, job: describe(member, under: parent)))
+    }
+    return all.map(\.member)
+  }
+
+  private mutating func describe(_ member: QueueMember, under parent: QueueMember?) -> Job {
     let operation = member.operation
     let className = "\(type(of: operation))"
     let work = OperationWork(
-      className: className, visibility: member.visibility, canPause: operation is any ControllableOperation)
+      className: className, visibility: member.visibility, canPause: operation is any ControllableOperation,
+      canRetry: member.factory != nil)
     var needs: [JobNeed] = []
     for dependency in operation.dependencies {
-      guard let id = ids[ObjectIdentifier(dependency)] else { continue }
+      guard let id = self.member(of: dependency)?.id else { continue }
       let need = JobNeed(id, when: .finished)
       if id != member.id { needs.append(need) }
     }
-    let name = operation.name.flatMap { $0.isEmpty ? nil : $0 } ?? className
+    let name = name(of: member, className, under: parent)
+    if operation is any ParentOperation { parentNames[member.id] = name }
     return Job(
-      name: unique(name), work: .operation(work), needs: needs, priority: JobPriority(operation.queuePriority))
+      name: name, work: .operation(work), needs: needs,
+      priority: JobPriority(operation.queuePriority), allowFailure: member.mayFail, parent: parent?.id)
+  }
+
+  /// The operation's own name; an attempt without one has that of the whole, with a number: `fetch #2`.
+  private mutating func name(of member: QueueMember, _ className: String, under parent: QueueMember?) -> String {
+    if let own = member.operation.name, !own.isEmpty { return unique(own) }
+    guard let parent, let name = parentNames[parent.id],
+      (parent.operation as? any ParentOperation)?.makesAttempts == true
+    else { return unique(className) }
+    attempts[parent.id, default: 0] += 1
+    return unique("\(name) #\(attempts[parent.id] ?? 1)")
   }
 
   /// `fetch`, then `fetch 2`: two lines of the same name could not be told apart.

@@ -44,10 +44,11 @@ struct LaunchEnvironment: @unchecked Sendable {
   }
 
   /// The file to execute: the name itself if it has a slash, else the first executable of this name in the child's PATH.
-  func program(named name: String, with additions: [String: String]) throws(ProcessError) -> String {
+  func program(named name: String, in environment: ProcessEnvironment) throws(ProcessError) -> String {
     if name.utf8.contains(UInt8(ascii: "/")) { return name }
     var unusable: String?
-    let path = additions["PATH"] ?? path ?? "/usr/local/bin:/usr/bin:/bin"
+    let inherited = environment.passes(on: "PATH") ? path : nil
+    let path = environment.variables["PATH"] ?? inherited ?? "/usr/local/bin:/usr/bin:/bin"
     for directory in path.split(separator: ":", omittingEmptySubsequences: false) {
       let candidate = (directory.isEmpty ? "." : String(directory)) + "/" + name
       var status = stat()
@@ -59,17 +60,17 @@ struct LaunchEnvironment: @unchecked Sendable {
     throw ProcessError(.programNotFound, "\(name): no such program in PATH")
   }
 
-  /// Calls `body` with the child's environment; returns nil if an addition contains a zero byte or has no name.
+  /// Calls `body` with the child's environment; returns nil if a variable contains a zero byte or has no name.
   func withPointers<Result>(
-    launch number: UInt64, with additions: [String: String],
+    launch number: UInt64, _ environment: ProcessEnvironment,
     _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>?) -> Result
   ) -> Result? {
     var added = CStrings()
     guard added.append(Self.variable, "=", outer, cookie, "/", String(number)) else { return nil }
-    for (key, value) in additions where key != Self.variable {
+    for (key, value) in environment.variables where key != Self.variable {
       guard !key.isEmpty, !key.contains("="), added.append(key, "=", value) else { return nil }
     }
-    let kept = additions.isEmpty ? texts : entries.filter { additions[$0.key] == nil }.map(\.text)
+    let kept = environment.isUnchanged ? texts : entries.filter { environment.passes(on: $0.key) }.map(\.text)
     return added.withPointers(after: kept, body)
   }
 }

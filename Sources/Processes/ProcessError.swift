@@ -8,7 +8,7 @@ public enum ProcessExit: Sendable, Equatable {
   case signalled(Int32)
 }
 
-/// Why a process could not be started, with a sentence to show.
+/// Why a process could not be started or was stopped, with a sentence to show.
 public struct ProcessError: Error, Sendable, Equatable, CustomStringConvertible, LocalizedError {
   /// The kinds of fault that a program treats differently.
   public enum Code: Sendable, Equatable {
@@ -20,6 +20,10 @@ public struct ProcessError: Error, Sendable, Equatable, CustomStringConvertible,
     case notExecutable
     /// The working directory is missing, is not a directory or may not be entered.
     case directoryUnusable
+    /// The file that is to be the standard input is missing or may not be read.
+    case inputUnusable
+    /// The program has written more than the limit of its output, and was stopped.
+    case outputTooLong
     /// The system has no descriptors, processes or memory left.
     case outOfResources
     /// The supervisor has ended all processes and starts no more.
@@ -35,7 +39,8 @@ public struct ProcessError: Error, Sendable, Equatable, CustomStringConvertible,
   /// The same as `description`.
   public var errorDescription: String? { description }
 
-  init(_ code: Code, _ description: String) {
+  /// Makes an error of its parts.
+  public init(_ code: Code, _ description: String) {
     self.code = code
     self.description = description
   }

@@ -6,31 +6,58 @@ public struct ProcessLaunch: Sendable {
   public var arguments: [String]
   /// The working directory, nil for that of this process; a relative program is relative to it.
   public var directory: String?
-  /// Variables that are added to the environment of this process, or replace those there.
-  public var environment: [String: String]
+  /// The environment variables.
+  public var environment: ProcessEnvironment
+  /// The standard input.
+  public var input: ProcessInput
   /// The signal that asks the process group to end.
   public var stopSignal: Int32
   /// How long the process group may take to end after the stop signal before it is killed.
   public var grace: Duration
+  /// Whether the standard error goes where the standard output goes.
+  var mergesError = false
 
   /// Starts a program with its arguments, without a shell.
   public init(
-    _ arguments: [String], directory: String? = nil, environment: [String: String] = [:], stopSignal: Int32 = SIGTERM,
-    grace: Duration = .seconds(5)
+    _ arguments: [String], directory: String? = nil, environment: ProcessEnvironment = .inherited,
+    input: ProcessInput = .none, stopSignal: Int32 = SIGTERM, grace: Duration = .seconds(5)
   ) {
     self.arguments = arguments
     self.directory = directory
     self.environment = environment
+    self.input = input
     self.stopSignal = stopSignal
     self.grace = grace
   }
 
   /// Starts `/bin/sh` with a script.
   public init(
-    script: String, directory: String? = nil, environment: [String: String] = [:], stopSignal: Int32 = SIGTERM,
-    grace: Duration = .seconds(5)
+    script: String, directory: String? = nil, environment: ProcessEnvironment = .inherited,
+    input: ProcessInput = .none, stopSignal: Int32 = SIGTERM, grace: Duration = .seconds(5)
   ) {
     self.init(
-      ["/bin/sh", "-c", script], directory: directory, environment: environment, stopSignal: stopSignal, grace: grace)
+      ["/bin/sh", "-c", script], directory: directory, environment: environment, input: input, stopSignal: stopSignal,
+      grace: grace)
   }
+}
+
+extension ProcessLaunch {
+  private var script: String? {
+    arguments.count == 3 && arguments[0] == "/bin/sh" && arguments[1] == "-c" ? arguments[2] : nil
+  }
+
+  /// The script, or the program with its arguments, on one line of at most 60 characters; credentials in URLs are masked.
+  var commandLine: String {
+    let words = (script.map { [$0] } ?? [file] + arguments.dropFirst()).lazy.flatMap {
+      $0.prefix(4096).split(whereSeparator: \.isWhitespace)
+    }
+    let line = words.prefix(60).map { String($0).maskedURL }.joined(separator: " ")
+    return line.count > 60 ? line.prefix(59) + "…" : line
+  }
+
+  /// The name of the program's file.
+  private var file: String { arguments.first?.split(separator: "/").last.map(String.init) ?? "" }
+
+  /// The script in quotation marks, or the name of the program's file.
+  var programName: String { script == nil ? file : "'\(commandLine)'" }
 }

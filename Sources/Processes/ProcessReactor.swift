@@ -72,9 +72,9 @@ final class ProcessReactor: @unchecked Sendable {
     self.registry = registry
     self.processScan = processScan
     poller = cprocess_poller_create()
-    precondition(poller >= 0, "no poller: \(ProcessError.text(-poller))")
+    require(poller >= 0, "no poller: \(ProcessError.text(-poller))")
     waker = cprocess_poller_make_waker(poller, UInt64.max)
-    precondition(waker >= 0, "no waker: \(ProcessError.text(-waker))")
+    require(waker >= 0, "no waker: \(ProcessError.text(-waker))")
     let thread = Thread { self.run() }
     thread.name = "processes"
     thread.start()
@@ -90,7 +90,8 @@ final class ProcessReactor: @unchecked Sendable {
     // The leader last: after its end the streams' descriptors are closed and their numbers reused.
     let watched =
       cprocess_poller_watch_reader(poller, child.stdout.descriptor, token | Source.stdout.rawValue) == 0
-      && cprocess_poller_watch_reader(poller, child.stderr.descriptor, token | Source.stderr.rawValue) == 0
+      && (child.launch.mergesError
+        || cprocess_poller_watch_reader(poller, child.stderr.descriptor, token | Source.stderr.rawValue) == 0)
       && cprocess_poller_watch_process(poller, child.pid, child.leaderDescriptor, token | Source.leader.rawValue) == 0
     if !watched { send(.poll, to: child.number) }
     if !checksStops.load(ordering: .sequentiallyConsistent) { cprocess_poller_wake(waker) }

@@ -42,18 +42,22 @@ final class ProcessScan: Sendable {
   /// Scans all processes of the system.
   func scanAll() -> Result {
     let newest = cprocess_newest()
-    var count = 512
-    var list: [cprocess_info] = []
-    repeat {
-      count *= 2
-      list = [cprocess_info](unsafeUninitializedCapacity: count) { buffer, initialized in
-        initialized = min(cprocess_list(buffer.baseAddress, count), count)
-      }
-    } while list.count == count
-    var result = scan(list)
+    var result = scan(Self.list())
     // The scan goes from low numbers to high ones; if they have wrapped around, it may have missed a successor.
     if cprocess_newest() < newest { result.isDoubtful = true }
     return result
+  }
+
+  /// All processes of the system.
+  static func list() -> [cprocess_info] {
+    var count = 512
+    while true {
+      count *= 2
+      let list = [cprocess_info](unsafeUninitializedCapacity: count) { buffer, initialized in
+        initialized = min(cprocess_list(buffer.baseAddress, count), count)
+      }
+      if list.count < count { return list }
+    }
   }
 
   /// Scans the processes with numbers above `pid`; nil if scanning all is cheaper, or if the numbers may have wrapped

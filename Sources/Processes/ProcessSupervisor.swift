@@ -6,12 +6,13 @@ public final class ProcessSupervisor: Sendable {
   /// The supervisor of this process.
   public static let shared = ProcessSupervisor()
 
-  private let cookie: String
+  /// The word in the environment of every process that this program starts, by which another program finds them.
+  package let cookie: String
   private let registry: ProcessRegistry
   private let processScan: ProcessScan
   let reactor: ProcessReactor
   private let environment: LaunchEnvironment
-  /// The standard input of every process.
+  /// The standard input of a process that is given none.
   private let null: Int32
 
   private init() {
@@ -102,16 +103,25 @@ public final class ProcessSupervisor: Sendable {
     for argument in launch.arguments where !arguments.append(argument) {
       throw ProcessError(.invalidArguments, "\(name): an argument holds a zero byte, which no program can be given")
     }
-    let program = try environment.program(named: name, with: launch.environment)
+    let program = try environment.program(named: name, in: launch.environment)
+    return try launch.input.withDescriptor(null: null, of: program) { input throws(ProcessError) in
+      try spawn(launch, number: number, program, &arguments, input)
+    }
+  }
 
+  private func spawn(
+    _ launch: ProcessLaunch, number: UInt64, _ program: String, _ arguments: inout CStrings, _ input: Int32
+  ) throws(ProcessError) -> ChildProcess.Spawned {
     var spawned = ChildProcess.Spawned()
     var failure = cprocess_pipe(&spawned.stdout.reader, &spawned.stdout.writer)
-    if failure == 0 { failure = cprocess_pipe(&spawned.stderr.reader, &spawned.stderr.writer) }
+    if failure == 0, !launch.mergesError {
+      failure = cprocess_pipe(&spawned.stderr.reader, &spawned.stderr.writer)
+    }
     var hasEnvironment = true
     if failure == 0 {
-      let result = environment.withPointers(launch: number, with: launch.environment) { environment in
+      let result = environment.withPointers(launch: number, launch.environment) { environment in
         arguments.withPointers { arguments in
-          Self.spawn(program, arguments, environment, launch.directory, null, &spawned)
+          Self.spawn(program, arguments, environment, launch.directory, input, &spawned)
         }
       }
       hasEnvironment = result != nil
@@ -121,7 +131,7 @@ public final class ProcessSupervisor: Sendable {
     spawned.stdout.close()
     spawned.stderr.close()
     guard hasEnvironment else {
-      throw ProcessError(.invalidArguments, "\(name): an environment variable has no name, or holds a zero byte")
+      throw ProcessError(.invalidArguments, "\(program): an environment variable has no name, or holds a zero byte")
     }
     throw ProcessError.launching(program, launch, failedWith: failure)
   }
@@ -133,9 +143,10 @@ public final class ProcessSupervisor: Sendable {
   ) -> Int32 {
     program.withCString { program in
       func spawn(in directory: UnsafePointer<CChar>?) -> Int32 {
+        let error = spawned.stderr.isOpen ? spawned.stderr.writer : spawned.stdout.writer
         var launch = cprocess_launch(
           path: program, arguments: arguments, environment: environment, directory: directory, input: input,
-          output: spawned.stdout.writer, error: spawned.stderr.writer)
+          output: spawned.stdout.writer, error: error)
         return cprocess_spawn(&launch, &spawned.process)
       }
       return directory?.withCString { spawn(in: $0) } ?? spawn(in: nil)

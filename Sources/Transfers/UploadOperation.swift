@@ -29,7 +29,7 @@ public final class UploadOperation: TransferOperation<Int>, InputReceiving, @unc
     self.init(file, to: url, method: method, headers: headers, thread: .shared)
   }
 
-  /// Makes an upload of a file that another operation produces: `upload.receives(from: download)`.
+  /// Makes an upload of a file that another operation produces: `upload.takeInput(from: download)`.
   public convenience init(to url: URL, method: String = "PUT", headers: [String: String] = [:]) {
     self.init(nil, to: url, method: method, headers: headers, thread: .shared)
   }

@@ -128,7 +128,8 @@ import Testing
     try watch.feed.add([foreign, after])
     watch.feed.start()
     #expect(watch.eventually { _ in watch.state("foreign") == .executing })
-    #expect(foreign.isExecuting)
+    // The wrapper, whose state is shown, starts it.
+    #expect(eventually { foreign.isExecuting })
     #expect(watch.state("after") == .waiting)
     door.open()
     #expect(watch.eventually { _ in watch.state("after") == .executing })

@@ -13,11 +13,14 @@ final class Watch: Sendable {
   private let stated = Lock<[JobEvent]>([])
   private let subscription: JobSubscription
 
-  init(width: Int = 2, _ prepare: (OperationQueue) -> Void = { _ in }) {
-    queue = OperationQueue()
+  init(
+    width: Int = 2, of queue: OperationQueue = OperationQueue(), clock: any OperationClock = .system,
+    _ prepare: (OperationQueue) -> Void = { _ in }
+  ) {
+    self.queue = queue
     queue.maxConcurrentOperationCount = width
     prepare(queue)
-    feed = QueueFeed(observing: queue)
+    feed = QueueFeed(observing: queue, clock: clock)
     let stated = stated
     subscription = feed.subscribe(on: DispatchQueue(label: "opdash.tests.watch")) { events in
       stated.withLock { $0 += events }

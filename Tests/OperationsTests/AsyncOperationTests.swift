@@ -196,7 +196,30 @@ import Testing
       ForgetfulOperation().start()
     }
     let words = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-    #expect(words.contains("ForgetfulOperation does not override main()"))
+    #expect(words.contains("ForgetfulOperation must override main(), and not call super.main()"))
+  }
+
+  @Test(arguments: [false, true]) func aStartByHandBeforeItsDependenciesIsAFaultOnTheMainThreadToo(
+    _ isInAnOtherOperation: Bool
+  ) async {
+    let result =
+      isInAnOtherOperation
+      ? await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let first = ManualOperation("first")
+        let second = ManualOperation("second")
+        second.addDependency(first)
+        OperationQueue().addOperation { second.start() }
+        try await Task.sleep(for: .seconds(20))
+      }
+      : await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let first = ManualOperation("first")
+        let second = ManualOperation("second")
+        second.addDependency(first)
+        DispatchQueue.main.async { second.start() }
+        try await Task.sleep(for: .seconds(20))
+      }
+    let words = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(words.contains("started by hand before all that it depends on has finished"))
   }
 
   @Test func aSecondStartWhileItExecutesIsAFault() async {

@@ -85,7 +85,7 @@ struct BesideFoundationTests {
     }
     let ours = ManualOperation("a")
     do {
-      try ours.depend(on: ours)
+      try ours.addDependencyOrThrow(ours)
       Issue.record("it was added")
     } catch {
       #expect(error.path == ["a", "a"])
@@ -105,7 +105,7 @@ struct BesideFoundationTests {
     let (ourA, ourB) = (ManualOperation("a"), ManualOperation("b"))
     ourA.addDependency(ourB)
     do {
-      try ourB.depend(on: ourA)
+      try ourB.addDependencyOrThrow(ourA)
       Issue.record("the cycle was closed")
     } catch {
       #expect(error.path == ["b", "a", "b"])
@@ -159,8 +159,8 @@ struct BesideFoundationTests {
       let (a, b) = (ManualOperation(), ManualOperation())
       let refused = Journal<Int>()
       race([
-        { do { try a.depend(on: b) } catch { refused.add(1) } },
-        { do { try b.depend(on: a) } catch { refused.add(2) } },
+        { do { try a.addDependencyOrThrow(b) } catch { refused.add(1) } },
+        { do { try b.addDependencyOrThrow(a) } catch { refused.add(2) } },
       ])
       #expect(refused.count == 1 && a.isReady != b.isReady)
     }

@@ -131,8 +131,8 @@ import Testing
     let source = Operations.ClosureOperation { 3 }
     let text = Operations.ClosureOperation { "4" }
     let square = Square()
-    square.receives(from: source)
-    square.receives(from: text) { Int($0) ?? 0 }
+    square.takeInput(from: source)
+    square.takeInput(from: text) { Int($0) ?? 0 }
     let feeder = OperationFeeder(feeding: queue)
     try feeder.add([square, source, text])
     feeder.waitUntilAllOperationsAreFinished()
@@ -143,23 +143,24 @@ import Testing
     let source = Operations.ClosureOperation<Int> { throw Fault() }
     let first = Square()
     let second = Square()
-    first.receives(from: source)
-    second.receives(from: first)
+    first.takeInput(from: source)
+    second.takeInput(from: first)
     let journal = Journal<String>()
+    var tokens: [ObservationToken] = []
     for operation in [first, second] {
-      operation.addObserver(
-        OperationObserverTests.Scribe(), on: .global())
+      tokens.append(operation.observeEvents(on: .global()) { _, _ in })
       operation.whenDone { journal.add("\($0)") }
     }
     queue.addOperations([second, first, source], waitUntilFinished: true)
     #expect(first.failure is Fault && second.failure is Fault)
     #expect(eventually { journal.count == 2 })
+    withExtendedLifetime(tokens) {}
   }
 
   @Test func whatATransformThrowsFailsTheReceiver() {
     let source = Operations.ClosureOperation { "x" }
     let square = Square()
-    square.receives(from: source) { _ in throw Fault() }
+    square.takeInput(from: source) { _ in throw Fault() }
     queue.addOperations([square, source], waitUntilFinished: true)
     #expect(square.failure is Fault)
   }
@@ -174,7 +175,7 @@ import Testing
     let feeder = OperationFeeder(feeding: queue)
     queue.maxConcurrentOperationCount = 2
     let chain = (0..<5000).map { _ in Next() }
-    for (former, latter) in zip(chain, chain.dropFirst()) { latter.receives(from: former) }
+    for (former, latter) in zip(chain, chain.dropFirst()) { latter.takeInput(from: former) }
     try feeder.add(chain)
     feeder.waitUntilAllOperationsAreFinished()
     #expect(try chain.last?.outcome?.get() == 5000)

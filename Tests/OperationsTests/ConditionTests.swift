@@ -85,21 +85,84 @@ import Testing
     #expect(error.reason as? ConditionFailure.Reason == .doesNotHold)
   }
 
-  @Test func whileItsConditionsAreAskedItHoldsNoSlotOfItsQueue() async {
+  // MARK: The instant
+
+  @Test func inASuspendedQueueNothingIsAsked() async throws {
+    let answer = Answer()
+    let plain = Step()
+    let fed = Step()
+    let suspended = [OperationQueue(), OperationQueue()]
+    for queue in suspended { queue.isSuspended = true }
+    let feeder = OperationFeeder(feeding: suspended[1])
+    for operation in [plain, fed] {
+      operation.addCondition(answer.condition())
+      #expect(operation.isReady)
+    }
+    suspended[0].addOperation(plain)
+    try feeder.add(fed)
+    // What a queue and a feeder do with a later operation they have done with this one before.
+    let later = Step()
+    later.addCondition(answer.condition())
+    try feeder.add(later)
+    #expect(plain.isReady && fed.isReady)
+    for queue in suspended { queue.addBarrierBlock {} }
+    #expect(answer.asked == 0)
+    for queue in suspended { queue.isSuspended = false }
+    #expect(await soon { answer.asked == 3 })
+    answer.give(true)
+    #expect(await soon { plain.isFinished && fed.isFinished && later.isFinished })
+  }
+
+  @Test(arguments: [false, true]) func whatTheOneBeforeChangesIsSeen(_ isFed: Bool) async throws {
+    let isAllowed = Lock(false)
+    let first = ManualOperation()
+    let second = Step()
+    let third = Step()
+    second.addCondition(OperationCondition("allowed") { _ in isAllowed.withLock { $0 } })
+    third.addCondition(
+      OperationCondition("allowed", .atOnce { _ in if !isAllowed.withLock({ $0 }) { throw Refusal() } }))
+    if isFed {
+      try OperationFeeder(feeding: queue).add([first, second, third])
+    } else {
+      queue.add([first, second, third])
+    }
+    #expect(await soon { first.isExecuting })
+    isAllowed.withLock { $0 = true }
+    first.finish()
+    #expect(await soon { second.isFinished && third.isFinished })
+    #expect(second.failure == nil && third.failure == nil)
+  }
+
+  @Test func inAPlainQueueItKeepsItsSlotWhileItIsAsked() async {
     let answer = Answer()
     let asking = Step()
     asking.addCondition(answer.condition())
     let other = Step()
     queue.add([asking, other])
-    // The queue's width is one, and it runs the later operation.
-    #expect(await soon { other.isFinished && answer.asked == 1 })
-    #expect(!asking.isFinished && asking.state == .pending)
+    #expect(await soon { answer.asked == 1 })
+    #expect(!other.isFinished && asking.state == .ready)
     answer.give(true)
-    #expect(await soon { asking.isFinished })
+    #expect(await soon { asking.isFinished && other.isFinished })
     #expect(asking.failure == nil)
   }
 
-  @Test func itHoldsNoPlaceInAFeederEither() async throws {
+  @Test func afterAnAnswerThatTookItsTimeMainIsCalledOnTheMainQueueIfThatHasTheOperation() async {
+    let wasMain = Lock(Bool?.none)
+    let operation = ClosureOperation { operation in
+      wasMain.withLock { $0 = UIQueue.isCurrent }
+      operation.finish()
+    }
+    operation.addCondition(
+      OperationCondition("soon") { _ in
+        await Task.yield()
+        return true
+      })
+    OperationQueue.main.addOperation(operation)
+    #expect(await soon { operation.isFinished })
+    #expect(wasMain.withLock { $0 } == true)
+  }
+
+  @Test func inAFeederItHoldsNoSlotWhileItIsAsked() async throws {
     let answer = Answer()
     let feeder = OperationFeeder(feeding: queue)
     let asking = (0..<10).map { _ in Step() }
@@ -139,7 +202,7 @@ import Testing
     operation.addCondition(answer.condition())
     operation.addDependency(first)
     first.start()
-    #expect(first.isFinished && operation.state == .pending)
+    #expect(first.isFinished && operation.state == .ready && operation.isReady)
     operation.removeDependency(first)
     #expect(answer.asked == 0)
     queue.addOperation(operation)
@@ -148,7 +211,26 @@ import Testing
     #expect(await soon { operation.isFinished })
   }
 
-  @Test func aDependencyAddedWhileTheyAreAskedMakesThemBeAskedAgain() async {
+  @Test func aDependencyAddedWhileTheyAreAskedMakesThemBeAskedAgain() async throws {
+    let answer = Answer()
+    let late = ManualOperation()
+    let operation = Step()
+    operation.addCondition(answer.condition())
+    let feeder = OperationFeeder(feeding: queue)
+    try feeder.add(operation)
+    #expect(await soon { answer.asked == 1 })
+    operation.addDependency(late)
+    answer.give(true)
+    try feeder.add(late)
+    #expect(await soon { late.isExecuting })
+    #expect(operation.state == .pending)
+    late.finish()
+    #expect(await soon { answer.asked == 2 })
+    answer.give(true)
+    #expect(await soon { operation.isFinished })
+  }
+
+  @Test func aDependencyAddedAfterTheStartHasNoEffect() async {
     let answer = Answer()
     let late = ManualOperation()
     let operation = Step()
@@ -156,14 +238,11 @@ import Testing
     queue.addOperation(operation)
     #expect(await soon { answer.asked == 1 })
     operation.addDependency(late)
-    answer.give(true)
+    // The queue's width is one, and the operation has its slot.
     queue.addOperation(late)
-    #expect(await soon { late.isExecuting })
-    #expect(operation.state == .pending)
-    late.finish()
-    #expect(await soon { answer.asked == 2 })
     answer.give(true)
-    #expect(await soon { operation.isFinished })
+    #expect(await soon { operation.isFinished && late.isExecuting })
+    late.finish()
   }
 
   @Test func startedByHandItBeginsWhenItsConditionsHold() async {
@@ -201,14 +280,17 @@ import Testing
   }
 
   @Test func theTaskThatAsksIsCancelledWithTheOperation() async {
+    let asked = Journal<Bool>()
     let cancelled = Journal<Bool>()
     let operation = Step()
     operation.addCondition(
       OperationCondition("sleep") { _ in
+        asked.add(true)
         do { try await Task.sleep(for: .seconds(3600)) } catch { cancelled.add(true) }
         return true
       })
     queue.addOperation(operation)
+    #expect(await soon { asked.count == 1 })
     operation.cancel()
     #expect(await soon { operation.isFinished && (cancelled.count == 1) })
   }
@@ -257,6 +339,106 @@ import Testing
       queue.add([operation, dependency])
       #expect(await failed(operation, "no failed dependencies"))
     }
+  }
+
+  @Test func cancellationsOfDependenciesCanBeIgnored() async {
+    func following(_ dependencies: [Step]) -> ManualOperation {
+      let operation = ManualOperation()
+      for dependency in dependencies { operation.addDependency(dependency) }
+      operation.addCondition(.noFailedDependencies(ignoringCancellations: true))
+      queue.add([operation] + dependencies)
+      return operation
+    }
+    let cancelled = Step()
+    cancelled.cancel()
+    let onlyCancelled = following([cancelled])
+    #expect(await soon { onlyCancelled.isFinished })
+    #expect(onlyCancelled.isCancelled && onlyCancelled.failure is CancellationError && onlyCancelled.mainCount == 0)
+    let alsoCancelled = Step()
+    alsoCancelled.cancel()
+    let alsoFailed = following([alsoCancelled, Step(Refusal())])
+    #expect(await failed(alsoFailed, "no failed dependencies"))
+  }
+
+  @Test func whatAConditionStopsMayBeCancelledInsteadOfFailed() async throws {
+    let feeder = OperationFeeder(feeding: OperationQueue())
+    for condition in [
+      OperationCondition("no") { _ in false }, .all(.mutuallyExclusive("quiet"), .not(.all())),
+    ] {
+      let byQueue = ManualOperation()
+      let byFeeder = ManualOperation()
+      for operation in [byQueue, byFeeder] { operation.addCondition(condition.orCancelled()) }
+      queue.addOperation(byQueue)
+      try feeder.add(byFeeder)
+      for operation in [byQueue, byFeeder] {
+        #expect(await soon { operation.isFinished })
+        #expect(operation.isCancelled && operation.failure is CancellationError && operation.mainCount == 0)
+      }
+    }
+  }
+
+  @Test func whileItIsAskedItHasItsCategoriesForItself() async throws {
+    let answer = Answer()
+    let feeder = OperationFeeder(feeding: OperationQueue())
+    let asking = Step()
+    asking.addCondition(.mutuallyExclusive("asked within"))
+    asking.addCondition(answer.condition())
+    let other = ManualOperation()
+    other.addCondition(.mutuallyExclusive("asked within"))
+    try feeder.add([asking])
+    #expect(await soon { answer.asked == 1 })
+    try feeder.add([other])
+    // Held, and no turn that others would get after a while.
+    #expect(asking.parts.existingSideState?.request?.isHolding == true)
+    #expect(!other.isExecuting && answer.asked == 1)
+    answer.give(true)
+    #expect(await soon { asking.isFinished && other.isExecuting })
+    other.finish()
+  }
+
+  // MARK: Dependencies of conditions
+
+  @Test(arguments: [false, true]) func aConditionIsAskedAfterTheOperationThatItMakes(_ isFed: Bool) async throws {
+    let login = ManualOperation("login")
+    let operation = Step()
+    let seen = Journal<String>()
+    let own = DispatchQueue(label: "conditions.tests")
+    let token = operation.observeEvents(on: own) { _, event in
+      if case .didProduce(let other) = event { seen.add(other.name ?? "") }
+    }
+    operation.addCondition(
+      OperationCondition("logged in", after: { _ in login }) { _ in login.isFinished })
+    // One wide: in a plain queue the operation itself has the slot.
+    if isFed { try OperationFeeder(feeding: queue).add(operation) } else { queue.addOperation(operation) }
+    #expect(await soon { login.isExecuting })
+    #expect(!operation.isFinished)
+    login.finish()
+    #expect(await soon { operation.isFinished })
+    #expect(operation.failure == nil && eventually { seen.entries == ["login"] })
+    token.cancel()
+  }
+
+  @Test func whatAConditionHasMadeIsCancelledWithTheOperation() async throws {
+    let login = ManualOperation("login")
+    let operation = Step()
+    operation.addCondition(OperationCondition("logged in", after: { _ in login }) { _ in true })
+    queue.addOperation(operation)
+    #expect(await soon { login.isExecuting })
+    operation.cancel()
+    #expect(await soon { login.isFinished && operation.isFinished })
+    #expect(login.isCancelled)
+  }
+
+  @Test func aChildsConditionRunsItsDependencyInTheGroup() async {
+    let login = ManualOperation("login")
+    let child = Step()
+    child.addCondition(OperationCondition("logged in", after: { _ in login }) { _ in login.isFinished })
+    let group = GroupOperation(width: 1, [child])
+    queue.addOperation(group)
+    #expect(await soon { login.isExecuting })
+    login.finish(with: Refusal())
+    #expect(await soon { group.isFinished })
+    #expect(child.failure == nil && (group.failure as? GroupFailure)?.children.map(\.name) == ["login"])
   }
 
   // MARK: Races

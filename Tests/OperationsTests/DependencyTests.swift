@@ -130,7 +130,7 @@ import Testing
 
   @Test func aSelfDependencyIsRefused() {
     let a = ManualOperation("a")
-    #expect(throws: DependencyCycle([a, a])) { try a.depend(on: a) }
+    #expect(throws: DependencyCycle([a, a])) { try a.addDependencyOrThrow(a) }
     #expect(a.dependencies == [] && a.isReady)
   }
 
@@ -140,7 +140,7 @@ import Testing
     let c = ManualOperation("c")
     a.addDependency(b)
     b.addDependency(c)
-    let cycle = #expect(throws: DependencyCycle.self) { try c.depend(on: a) }
+    let cycle = #expect(throws: DependencyCycle.self) { try c.addDependencyOrThrow(a) }
     #expect(cycle?.path == ["c", "a", "b", "c"])
     #expect(cycle?.description.hasSuffix("c -> a -> b -> c") == true)
     #expect(c.dependencies == [] && c.isReady)
@@ -158,7 +158,7 @@ import Testing
     let c = ManualOperation("c")
     block.addDependency(a)
     c.addDependency(block)
-    let cycle = #expect(throws: DependencyCycle.self) { try a.depend(on: c) }
+    let cycle = #expect(throws: DependencyCycle.self) { try a.addDependencyOrThrow(c) }
     #expect(cycle?.path == ["a", "c", "block", "a"])
     // An operation that waits for a foreign one is freed when that has finished.
     a.cancel()
@@ -215,7 +215,7 @@ import Testing
       }
       let isCycle = leads(to, from)
       do {
-        try operations[from].depend(on: operations[to])
+        try operations[from].addDependencyOrThrow(operations[to])
         #expect(!isCycle)
         links.insert([from, to])
       } catch {
@@ -235,8 +235,8 @@ import Testing
       let b = ManualOperation("b")
       let refused = Journal<Int>()
       race([
-        { do { try a.depend(on: b) } catch { refused.add(1) } },
-        { do { try b.depend(on: a) } catch { refused.add(2) } },
+        { do { try a.addDependencyOrThrow(b) } catch { refused.add(1) } },
+        { do { try b.addDependencyOrThrow(a) } catch { refused.add(2) } },
       ])
       #expect(refused.count == 1)
     }
@@ -279,7 +279,7 @@ import Testing
       first = next
       all.append(next)
     }
-    let cycle = #expect(throws: DependencyCycle.self) { try first.depend(on: last) }
+    let cycle = #expect(throws: DependencyCycle.self) { try first.addDependencyOrThrow(last) }
     #expect(cycle?.description.count ?? .max < 1000)
     #expect(first.isReady)
   }

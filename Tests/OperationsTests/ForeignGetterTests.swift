@@ -113,7 +113,7 @@ import Testing
       let (a, b, c) = (Ours(), Ours(), Ours())
       a.addDependency(b)
       b.addDependency(c)
-      do { try c.depend(on: a) } catch { exit(EXIT_SUCCESS) }
+      do { try c.addDependencyOrThrow(a) } catch { exit(EXIT_SUCCESS) }
       exit(EXIT_FAILURE)
     }
   }

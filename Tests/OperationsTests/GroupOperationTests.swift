@@ -337,3 +337,32 @@ import Testing
     #expect(group.failure == nil && group.progress.fraction == 1)
   }
 }
+
+extension GroupOperationTests {
+  // MARK: Suspension
+
+  @Test func whileItsQueueIsSuspendedNoFurtherChildBegins() {
+    let queue = OperationQueue()
+    let children = (0..<3).map { ManualOperation("\($0)") }
+    let inner = GroupOperation(width: 1, Array(children[1...]))
+    let group = GroupOperation(width: 1, [children[0], inner])
+    queue.addOperation(group)
+    #expect(eventually { children[0].isExecuting })
+    queue.isSuspended = true
+    children[0].finish()
+    #expect(eventually { children[0].isFinished })
+    // A later look of the group at its queue has come and gone.
+    #expect(eventually { inner.state == .ready })
+    #expect(!inner.isExecuting && !children[1].isExecuting)
+    queue.isSuspended = false
+    #expect(eventually { children[1].isExecuting })
+    queue.isSuspended = true
+    children[1].finish()
+    #expect(eventually { children[1].isFinished })
+    #expect(!children[2].isExecuting)
+    // What is cancelled does not wait for the queue.
+    group.cancel()
+    #expect(eventually { group.isFinished })
+    #expect(children[2].mainCount == 0)
+  }
+}

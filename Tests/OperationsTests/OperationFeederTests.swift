@@ -410,3 +410,21 @@ import Testing
     }
   }
 }
+
+extension OperationFeederTests {
+  @Test func theOperationsOfAFeederAreThoseThatHaveNotFinished() throws {
+    let feeder = OperationFeeder(feeding: OperationQueue())
+    let first = ManualOperation()
+    let second = ManualOperation()
+    let foreign = BlockOperation {}
+    second.addDependency(first)
+    foreign.addDependency(second)
+    try feeder.add([first, second, foreign])
+    #expect(Set(feeder.operations) == [first, second, foreign])
+    #expect(eventually { first.isExecuting })
+    first.finish()
+    #expect(eventually { Set(feeder.operations) == [second, foreign] && second.isExecuting })
+    second.finish()
+    #expect(eventually { feeder.operations.isEmpty })
+  }
+}

@@ -25,6 +25,10 @@ import Testing
     let codes = Self.all.map { OperationLifecycle($0).code }
     #expect(Set(codes).count == 16)
     #expect(codes.allSatisfy { $0 < 16 })
+    for state in Self.all {
+      #expect(
+        OperationLifecycle.isReady(code: OperationLifecycle(state).code | 0xF0) == OperationLifecycle(state).isReady)
+    }
     for state in Self.all { #expect(OperationLifecycle(code: OperationLifecycle(state).code | 0x80).state == state) }
   }
 

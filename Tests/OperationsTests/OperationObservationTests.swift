@@ -60,6 +60,23 @@ import Testing
     second.finish()
   }
 
+  @Test func aStatusTellsStateProgressAndCancellationInTheirOrder() {
+    let operation = ManualOperation()
+    let journal = Journal<String>()
+    let token = operation.observe(\.status, on: queue) { _, change in
+      dispatchPrecondition(condition: .onQueue(queue))
+      let status = change.newValue
+      journal.add("\(status.state) \(status.progress.completed)\(status.isCancelled ? " cancelled" : "")")
+    }
+    operation.start()
+    operation.report(completed: 1, total: 2)
+    operation.cancel()
+    settle()
+    #expect(
+      journal.entries == ["executing 0", "executing 1", "executing 1 cancelled", "finished 1 cancelled"])
+    token.cancel()
+  }
+
   @Test func theInitialValueComesFirstWhenItIsAskedFor() {
     let operation = ManualOperation()
     let journal = Journal<[State?]>()

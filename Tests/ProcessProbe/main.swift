@@ -22,8 +22,8 @@ func run(_ launch: ProcessLaunch, said: @escaping @Sendable () -> Void = {}) -> 
     said()
     consumed()
   }
-  operation.result(on: .global()) { result in
-    if case .success(let exit) = result, arguments.first == "run" {
+  operation.result(on: .global()) { _ in
+    if let exit = operation.exit, arguments.first == "run" {
       FileHandle.standardOutput.write(Data("\(exit)\n".utf8))
     }
     done.signal()

@@ -64,7 +64,7 @@ final class Shell: Sendable {
   func text(_ stream: ProcessStream = .stdout) -> String { String(decoding: bytes(stream), as: UTF8.self) }
   func says(_ text: String) -> Bool { eventually(within: 20) { self.text().contains(text) } }
 
-  var exit: ProcessExit? { try? operation.outcome?.get() }
+  var exit: ProcessExit? { operation.exit }
   var error: ProcessError? {
     guard case .failure(let error) = operation.outcome else { return nil }
     return error as? ProcessError

@@ -80,7 +80,8 @@ import Testing
   }
 
   @Test func whatCannotBeStartedSaysWhy() {
-    func error(_ arguments: [String], directory: String? = nil, environment: [String: String] = [:]) -> ProcessError? {
+    func error(_ arguments: [String], directory: String? = nil, environment: ProcessEnvironment = [:]) -> ProcessError?
+    {
       Shell(ProcessLaunch(arguments, directory: directory, environment: environment)).run().error
     }
     #expect(error(["/no/such/program"])?.description == "/no/such/program: no such program")

@@ -158,6 +158,12 @@ private func reply(_ status: Int, _ fields: [String: String] = [:]) -> Reply {
     #expect(RangeRequest().judge(reply(304, ["Location": "/x"])) == .failure(TransferError(.http(304), "HTTP 304")))
   }
 
+  @Test func anErrorThatAProgramMakesHasItsMessage() {
+    let error: any Error = TransferError(.http(503), "HTTP 503", retryAfter: .seconds(3))
+    #expect("\(error)" == "HTTP 503")
+    #expect(error.localizedDescription == "HTTP 503")
+  }
+
   @Test func a416MeansARestartOnlyForARange() {
     #expect(request(40).judge(reply(416)) == .again("the server has nothing after byte 40: starting again"))
     #expect(RangeRequest().judge(reply(416)) == .failure(TransferError(.http(416), "HTTP 416")))

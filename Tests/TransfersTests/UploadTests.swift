@@ -37,7 +37,7 @@ import Testing
     let data = try nginx.add("made", size: 100_000)
     let download = DownloadOperation(from: nginx.url("/files/made"), to: folder.file("fetched"))
     let upload = UploadOperation(to: nginx.url("/up/fetched"))
-    upload.receives(from: download)
+    upload.takeInput(from: download)
     let orphan = UploadOperation(to: nginx.url("/up/orphan"))
     let feeder = OperationFeeder(feeding: OperationQueue())
     try feeder.add([upload, download, orphan])
@@ -53,7 +53,7 @@ import Testing
     defer { server.stop() }
     let download = DownloadOperation(from: nginx.url("/status/404"), to: folder.file("fetched"))
     let upload = UploadOperation(to: server.url("/x"))
-    upload.receives(from: download)
+    upload.takeInput(from: download)
     let feeder = OperationFeeder(feeding: OperationQueue())
     try feeder.add([upload, download])
     await withCheckedContinuation { continuation in feeder.whenEmpty(on: .global()) { continuation.resume() } }

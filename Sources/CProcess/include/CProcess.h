@@ -44,6 +44,12 @@ int cprocess_pipe(int *reader, int *writer);
 /// Opens /dev/null for reading; negative on failure.
 int cprocess_null(void);
 
+/// Opens a file for reading that no child inherits by itself. Negative: an errno.
+int cprocess_open_input(const char *path);
+
+/// A file without a name that holds the bytes and is read from its beginning. Negative: an errno.
+int cprocess_input(const void *bytes, size_t count);
+
 /// Raises the soft limit of open descriptors to the hard one; children get the old limit back.
 void cprocess_raise_descriptor_limit(void);
 
@@ -81,6 +87,9 @@ bool cprocess_stop(pid_t pid, int *signal);
 /// Sends a signal to the process with this number if it is in this session: the number may have been reused.
 bool cprocess_signal(pid_t pid, pid_t session, int signal);
 
+/// Sends a signal to the process with this number if it started at this time: the number may have been reused.
+bool cprocess_signal_started(pid_t pid, uint64_t start_time, int signal);
+
 /// `environ`.
 char **cprocess_environment(void);
 
@@ -106,6 +115,8 @@ int cprocess_poller_wait(int poller, uint64_t *tokens, int capacity, int64_t mil
 struct cprocess_info {
   pid_t pid, parent, group, session;
   bool ended;
+  /// Clock ticks since the boot on Linux, microseconds since 1970 on macOS; tells processes with the same number apart.
+  uint64_t start_time;
 };
 
 /// Reads the facts about a process; false if there is none with this number.

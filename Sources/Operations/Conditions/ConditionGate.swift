@@ -1,86 +1,109 @@
 import Foundation
 
-// An operation with conditions has a gate, which the graph counts as one more unfinished dependency. It opens when the
-// conditions hold and, where the operation excludes others, when it has its turn.
+// An operation with conditions passes two gates. In front of its queue, the graph counts the turn among operations that
+// exclude each other as one more unfinished dependency. At its start the questions are asked; in a feeder those that take
+// time are asked before, when a slot is free, and so take none.
 
 extension AsyncOperation {
   /// Lets the operation execute only if `condition` holds, beside those that it has.
   ///
-  /// Before the operation enters a queue or is started; in one already, it is a programmer error if the conditions have
-  /// been asked. They are asked in the order in which they were added, until one fails.
+  /// Before the operation is started; it is a programmer error if its conditions have been asked. They are asked in the
+  /// order in which they were added, until one fails.
   public final func addCondition(_ condition: OperationCondition) {
     let sideState = parts.sideState
-    sideState.add(condition)
-    DependencyGraph.change { _, effects in
-      if sideState.gate.phase == .closed { return }
-      precondition(
-        sideState.gate.phase == .none && state < .executing,
-        "a condition was added to \(self) after its conditions had been asked")
+    let isInTime = DependencyGraph.change { _, effects -> Bool in
+      guard sideState.gate.isUntouched, state < .executing else { return false }
+      sideState.add(condition)
       parts.set(.isLinked)
       let node = parts.node
-      sideState.gate.phase = .closed
-      sideState.gate.isAttached = sideState.gate.isAttached || node.holder != nil
+      if condition.hasQuestion {
+        sideState.gate.answer = .unasked
+        node.mustAsk = node.mustAsk || !condition.isAtOnce
+      }
+      guard !condition.categories.isEmpty, sideState.gate.turn == .none else { return true }
+      sideState.gate.turn = .closed
+      if node.holder != nil { sideState.mayBeQueued.store(true, ordering: .relaxed) }
       node.isGated = true
       DependencyGraph.addWait(node, self, &effects)
-      DependencyGraph.askIfDue(self, sideState, &effects)
+      DependencyGraph.enterLineIfDue(self, sideState, &effects)
+      return true
     }
+    // Not under the graph's lock: the operation's description may be anybody's.
+    require(isInTime, "a condition was added to \(self) after its conditions had been asked")
   }
 
   /// The conditions, in the order in which they are asked; empty once the operation has finished.
   public final var conditions: [OperationCondition] { parts.existingSideState?.conditions ?? [] }
 
-  /// Called when the operation is in a queue or a feeder, so that its conditions may be asked.
-  final func didAttach(to queue: OperationQueue?) {
-    guard let sideState = parts.existingSideState, sideState.attach(to: queue) else { return }
-    post(.attached)
+  /// Called when the operation is in a queue or a feeder.
+  final func didAttach(to queue: OperationQueue) {
+    guard let sideState = parts.existingSideState else { return }
+    if sideState.attach(to: queue) { post(.attached) }
+    mayBeInQueue()
+  }
+
+  /// Lets an operation that excludes others stand in line for its turn: a queue holds it, or seems to.
+  ///
+  /// One that is in no queue delays others only by `ExclusionTable.patience`.
+  final func mayBeInQueue() {
+    guard let sideState = parts.existingSideState,
+      !sideState.mayBeQueued.exchange(true, ordering: .relaxed)
+    else { return }
     DependencyGraph.change { _, effects in
-      sideState.gate.isAttached = true
-      if sideState.gate.phase == .closed { DependencyGraph.askIfDue(self, sideState, &effects) }
+      DependencyGraph.enterLineIfDue(self, sideState, &effects)
     }
   }
 
-  /// Called at the start: true if the conditions have not been asked; the operation is started again when they hold.
+  /// Called at the start: true if a gate is closed; the operation is started again when it may execute.
   final func mustWaitForConditions() -> Bool {
-    guard let sideState = parts.existingSideState, !isCancelled else { return false }
-    // By hand, it is for the caller to see that the dependencies have finished.
-    let isByHand = OperationQueue.current == nil
+    guard let sideState = parts.existingSideState else { return false }
+    // On the main thread the main queue is the current one, whoever starts the operation.
+    if let queue = OperationQueue.current, queue !== OperationQueue.main || isInCurrentQueue {
+      if sideState.start(in: queue) { post(.attached) }
+    }
+    guard !isCancelled, !parts.lifecycle.isEndRequested else { return false }
     return DependencyGraph.change { contents, effects in
-      switch sideState.gate.phase {
-      case .none, .open: return false
+      // Started by hand once more.
+      if sideState.gate.isStartDeferred { return true }
+      switch sideState.gate.turn {
+      case .none, .open: break
       case .onTurn:
-        guard let request = sideState.request else { preconditionFailure("an operation on turn has a request") }
-        sideState.gate.phase = .open
+        guard let request = sideState.request else { programmerError("an operation on turn has a request") }
+        sideState.gate.turn = .open
         DependencyGraph.apply(contents.exclusion.take(request), &effects)
-        return false
-      case .closed, .asking, .failing, .inLine:
-        if isByHand, parts.node.unfinished > 1 { return false }
+      case .closed, .inLine:
         sideState.gate.isStartDeferred = true
-        sideState.gate.isAttached = true
+        sideState.mayBeQueued.store(true, ordering: .relaxed)
         if let request = sideState.request { DependencyGraph.apply(contents.exclusion.hurry(request), &effects) }
-        DependencyGraph.askIfDue(self, sideState, &effects)
+        DependencyGraph.enterLineIfDue(self, sideState, &effects)
         return true
       }
+      switch sideState.gate.answer {
+      case .none, .given: return false
+      case .unasked: DependencyGraph.ask(self, sideState, &effects)
+      case .asking, .failing: break
+      }
+      sideState.gate.isStartDeferred = true
+      return true
     }
   }
 
   /// Called after a cancellation: true if the start was deferred, so that no queue will start the operation again.
   final func abandonConditions() -> Bool {
     guard let sideState = parts.existingSideState else { return false }
-    let wasDeferred = DependencyGraph.change { contents, effects -> Bool? in
-      switch sideState.gate.phase {
-      case .none, .open: return nil
-      case .closed, .asking, .failing, .inLine, .onTurn:
-        // It stays counted as a dependency: a cancelled operation waits for none.
-        sideState.gate.phase = .open
-        let node = parts.node
-        node.isGated = false
-        if let request = sideState.request { DependencyGraph.apply(contents.exclusion.leave(request), &effects) }
-        defer { sideState.gate.isStartDeferred = false }
-        return sideState.gate.isStartDeferred
+    let wasDeferred = DependencyGraph.change { contents, effects -> Bool in
+      // It stays counted as a dependency: a cancelled operation waits for none.
+      if sideState.gate.turn != .none { sideState.gate.turn = .open }
+      if sideState.gate.answer != .none { sideState.gate.answer = .given }
+      parts.existingNode?.isGated = false
+      if let request = sideState.request, !request.isHolding {
+        DependencyGraph.apply(contents.exclusion.leave(request), &effects)
       }
+      defer { sideState.gate.isStartDeferred = false }
+      return sideState.gate.isStartDeferred
     }
-    if wasDeferred != nil { sideState.setEvaluation(nil) }
-    return wasDeferred == true
+    sideState.setEvaluation(nil)
+    return wasDeferred
   }
 
   /// Called when the operation is over, or is being freed.
@@ -114,49 +137,83 @@ extension AsyncOperation {
         }
       })
   }
+
+  /// Starts the operation again where its start was deferred; not on a thread of Swift's pool, which `main` may block.
+  fileprivate final func startDeferred(_ sideState: SideState) {
+    if sideState.conditions.allSatisfy(\.isAtOnce) { begin() } else { beginElsewhere(sideState) }
+  }
+
+  private func beginElsewhere(_ sideState: SideState) {
+    (sideState.startQueue?.underlyingQueue ?? .global()).async { self.begin() }
+  }
+
+  // MARK: Awaited handlers
+
+  /// Called at the start: true if handlers are awaited first; the operation is started again after them.
+  final func mustAwaitHandlers() -> Bool {
+    guard let sideState = parts.existingSideState, !isCancelled, !parts.lifecycle.isEndRequested else { return false }
+    let handlers = sideState.takeBeforeExecuting()
+    guard !handlers.isEmpty else { return false }
+    DependencyGraph.change { _, _ in sideState.gate.isStartDeferred = true }
+    sideState.setEvaluation(
+      Task {
+        for handler in handlers { await handler(self) }
+        let isAwaited = DependencyGraph.change { _, _ in
+          defer { sideState.gate.isStartDeferred = false }
+          return sideState.gate.isStartDeferred
+        }
+        if isAwaited { beginElsewhere(sideState) }
+      })
+    // Cancelled meanwhile, before there was a deferred start to be abandoned.
+    if isCancelled, abandonConditions() { begin() }
+    return true
+  }
 }
 
 extension DependencyGraph {
-  /// Only the gate is left of the dependencies of `node`.
+  /// Only the turn is left of the dependencies of `node`.
   static func gateIsLast(_ node: DependencyNode, _ effects: inout DeferredEffects) {
     guard let operation = node.operation as? AsyncOperation, let sideState = operation.parts.existingSideState else {
       return
     }
-    // A dependency came and went while the conditions were being asked: that was too early.
-    if case .asking = sideState.gate.phase { sideState.gate.phase = .closed }
-    askIfDue(operation, sideState, &effects)
+    enterLineIfDue(operation, sideState, &effects)
     effects.release([operation])
   }
 
-  fileprivate static func askIfDue(
+  // MARK: Questions
+
+  /// Begins to ask the conditions of an operation that would start now.
+  fileprivate static func ask(
     _ operation: AsyncOperation, _ sideState: SideState, _ effects: inout DeferredEffects
   ) {
-    guard sideState.gate.phase == .closed, sideState.gate.isAttached, operation.parts.node.unfinished == 1,
-      !operation.isCancelled
-    else { return }
     sideState.gate.round += 1
     let round = sideState.gate.round
-    sideState.gate.phase = .asking(round: round)
+    sideState.gate.answer = .asking(round: round)
     effects.actions.append { operation.askConditions(sideState, round: round) }
   }
 
+  /// Called when the operation has to wait again before it has started: its conditions are asked once more after that.
+  static func forgetAnswer(_ operation: AsyncOperation) {
+    guard let sideState = operation.parts.existingSideState else { return }
+    switch sideState.gate.answer {
+    case .asking, .given: sideState.gate.answer = .unasked
+    case .none, .unasked, .failing: break
+    }
+  }
+
+  /// Whether a feeder has to ask the operation's conditions before it enters the queue.
+  ///
+  /// Not of one that excludes others: it is asked while it has its categories, which it takes when it starts, because others
+  /// would take its turn while it is asked.
+  static func mustAsk(_ operation: AsyncOperation) -> Bool {
+    guard let gate = operation.parts.existingSideState?.gate else { return false }
+    return gate.answer == .unasked && gate.turn == .none && !operation.isCancelled
+      && !operation.parts.lifecycle.isEndRequested
+  }
+
   fileprivate static func conditionsHold(_ operation: AsyncOperation, _ sideState: SideState, _ round: Int) {
-    let categories = sideState.conditions.reduce(into: Set<ExclusionCategory>()) { $0.formUnion($1.categories) }
-    // Walked before the lock is taken: a group that is freed by it takes it.
-    let groups = sequence(first: operation) { $0.parts.existingSideState?.group }.dropFirst().map(ObjectIdentifier.init)
-    let request = ExclusionTable.Request(operation, categories, in: Set(groups))
-    change { contents, effects in
-      guard sideState.gate.phase == .asking(round: round) else { return }
-      guard operation.parts.node.unfinished == 1 else {
-        // A dependency was added meanwhile; when it has finished, all are asked again.
-        sideState.gate.phase = .closed
-        return
-      }
-      guard !categories.isEmpty else { return open(operation, sideState, as: .open, &effects) }
-      sideState.request = request
-      sideState.gate.phase = .inLine
-      apply(contents.exclusion.enter(request), &effects)
-      if sideState.gate.isStartDeferred { apply(contents.exclusion.hurry(request), &effects) }
+    change { _, effects in
+      if sideState.gate.answer == .asking(round: round) { answered(operation, sideState, &effects) }
     }
   }
 
@@ -164,49 +221,108 @@ extension DependencyGraph {
     _ operation: AsyncOperation, _ sideState: SideState, _ round: Int, _ error: any Error
   ) {
     let isAwaited = change { _, _ in
-      guard sideState.gate.phase == .asking(round: round) else { return false }
-      sideState.gate.phase = .failing
+      guard sideState.gate.answer == .asking(round: round) else { return false }
+      sideState.gate.answer = .failing
       return true
     }
     guard isAwaited else { return }
-    // Not started yet, so this only makes it finish when it is.
-    operation.finish(with: (error as? SourceFailure)?.cause ?? error)
+    // Not started yet, so this only makes it end when it is.
+    switch error {
+    case is QuietRefusal: operation.cancel()
+    case let error as SourceFailure: operation.finish(with: error.cause)
+    default: operation.finish(with: error)
+    }
     change { _, effects in
-      if sideState.gate.phase == .failing { open(operation, sideState, as: .open, &effects) }
+      if sideState.gate.answer == .failing { answered(operation, sideState, &effects) }
     }
   }
 
-  /// Opens the gate: only dependencies that came late hold the operation up any more.
-  private static func open(
-    _ operation: AsyncOperation, _ sideState: SideState, as phase: SideState.Gate.Phase,
-    _ effects: inout DeferredEffects
+  private static func answered(
+    _ operation: AsyncOperation, _ sideState: SideState, _ effects: inout DeferredEffects
   ) {
-    sideState.gate.phase = phase
+    sideState.gate.answer = .given
+    if sideState.gate.isStartDeferred {
+      sideState.gate.isStartDeferred = false
+      effects.actions.append { operation.startDeferred(sideState) }
+    } else if let node = operation.parts.existingNode, let holder = node.holder, node.place == .asking {
+      holder.nodeIsReady(node, first: true)
+      effects.feed(holder)
+    }
+  }
+
+  // MARK: Mutual exclusion
+
+  fileprivate static func enterLineIfDue(
+    _ operation: AsyncOperation, _ sideState: SideState, _ effects: inout DeferredEffects
+  ) {
+    guard sideState.gate.turn == .closed, sideState.mayBeQueued.load(ordering: .relaxed),
+      operation.parts.node.unfinished == 1,
+      !operation.isCancelled
+    else { return }
+    sideState.gate.turn = .inLine
+    effects.actions.append { enterLine(operation, sideState) }
+  }
+
+  private static func enterLine(_ operation: AsyncOperation, _ sideState: SideState) {
+    let categories = sideState.conditions.reduce(into: Set<ExclusionCategory>()) { $0.formUnion($1.categories) }
+    // Walked before the lock is taken: a group that is freed by it takes it.
+    let groups = sequence(first: operation) { $0.parts.existingSideState?.group }.dropFirst().map(ObjectIdentifier.init)
+    let request = ExclusionTable.Request(operation, categories, in: Set(groups))
+    change { contents, effects in
+      guard sideState.gate.turn == .inLine, sideState.request == nil else { return }
+      guard operation.parts.node.unfinished == 1 else {
+        // A dependency was added meanwhile; the operation enters the line when it has finished.
+        sideState.gate.turn = .closed
+        return
+      }
+      sideState.request = request
+      apply(contents.exclusion.enter(request), &effects)
+      if sideState.gate.isStartDeferred { apply(contents.exclusion.hurry(request), &effects) }
+      if contents.exclusion.isWaiting(request) {
+        effects.actions.append { breakDeadlock(of: [.start(operation)]) }
+      }
+    }
+  }
+
+  /// Gives the turn: only dependencies that came late hold the operation up any more.
+  private static func giveTurn(
+    _ operation: AsyncOperation, _ sideState: SideState, _ effects: inout DeferredEffects
+  ) {
+    sideState.gate.turn = .onTurn
     let node = operation.parts.node
     node.isGated = false
     removeWait(node, &effects)
     guard sideState.gate.isStartDeferred else { return }
     sideState.gate.isStartDeferred = false
-    effects.actions.append { operation.start() }
+    effects.actions.append { operation.begin() }
   }
 
-  // MARK: Mutual exclusion
+  /// Asks the conditions of a member of a feeder, which takes no slot meanwhile.
+  static func ask(_ operation: AsyncOperation) {
+    change { _, effects in
+      guard let sideState = operation.parts.existingSideState, operation.parts.node.place == .asking,
+        sideState.gate.answer == .unasked
+      else { return }
+      ask(operation, sideState, &effects)
+    }
+  }
 
   /// Applies changes of the exclusion table to the operations behind the requests.
   fileprivate static func apply(_ changes: ExclusionTable.Changes, _ effects: inout DeferredEffects) {
     for request in changes.revoked {
       guard let operation = request.operation as? AsyncOperation, let sideState = operation.parts.existingSideState
       else { continue }
-      sideState.gate.phase = .inLine
+      sideState.gate.turn = .inLine
       let node = operation.parts.node
       node.isGated = true
       addWait(node, operation, &effects)
       effects.release([operation])
+      effects.actions.append { breakDeadlock(of: [.start(operation)]) }
     }
     for request in changes.allowed {
       guard let operation = request.operation as? AsyncOperation, let sideState = operation.parts.existingSideState
       else { continue }
-      open(operation, sideState, as: .onTurn, &effects)
+      giveTurn(operation, sideState, &effects)
       effects.release([operation])
     }
     for (category, watch) in changes.watches {

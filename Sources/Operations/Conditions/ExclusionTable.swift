@@ -23,6 +23,7 @@ struct ExclusionTable {
     /// The groups that it is in, whose categories it shares.
     fileprivate let groups: Set<ObjectIdentifier>
     fileprivate var state = State.waiting
+    var isHolding: Bool { state == .holding }
 
     init(_ operation: Operation, _ categories: Set<ExclusionCategory>, in groups: Set<ObjectIdentifier>) {
       self.operation = operation
@@ -81,6 +82,16 @@ struct ExclusionTable {
   /// Whether an operation holds the category or waits for it.
   func has(_ category: ExclusionCategory) -> Bool { lines[category] != nil }
 
+  /// The operations that hold a category for which a waiting request waits, except the groups that it shares it with.
+  func holders(before request: Request) -> [Operation] {
+    guard request.state == .waiting else { return [] }
+    return request.categories.flatMap { lines[$0]?.holders ?? [] }
+      .filter { !request.groups.contains($0.id) }.compactMap(\.operation)
+  }
+
+  /// Whether a request waits.
+  func isWaiting(_ request: Request) -> Bool { request.state == .waiting }
+
   mutating func enter(_ request: Request) -> Changes {
     for category in request.categories { lines[category, default: Line()].add(request) }
     return refresh(request.categories)
@@ -98,7 +109,7 @@ struct ExclusionTable {
 
   /// Makes an operation on turn hold its categories: it starts.
   mutating func take(_ request: Request) -> Changes {
-    precondition(request.state == .onTurn, "a category is taken by an operation on turn")
+    require(request.state == .onTurn, "a category is taken by an operation on turn")
     request.state = .holding
     var changes = Changes()
     for category in request.categories {

@@ -1,8 +1,11 @@
+import Foundation
+
 /// A rule that has to hold before an operation may execute.
 ///
-/// It is asked when all that the operation depends on has finished, right before the operation would start; meanwhile the
-/// operation takes no slot of its queue and no thread. If it doesn't hold, the operation finishes with a
-/// `ConditionFailure` without executing, and its dependents run, as after any end.
+/// It is asked when the queue starts the operation, which keeps its slot meanwhile, but no thread; in an `OperationFeeder` a
+/// condition that takes its time is asked before that, when a slot is free, and takes none, unless the operation excludes others.
+/// If it doesn't hold, the operation finishes with a `ConditionFailure` without executing, and its dependents run, as after any
+/// end.
 public struct OperationCondition: Sendable {
   /// A question that is answered by returning, or by throwing why not.
   indirect enum Question: Sendable {
@@ -11,6 +14,7 @@ public struct OperationCondition: Sendable {
     case not(OperationCondition)
     case all([OperationCondition])
     case any([OperationCondition])
+    case orCancelled(OperationCondition)
   }
 
   /// Its name in a `ConditionFailure`.
@@ -38,7 +42,7 @@ public struct OperationCondition: Sendable {
   ///
   /// A mutual exclusion in it is a programmer error: having something to oneself has no opposite.
   public static func not(_ condition: OperationCondition) -> OperationCondition {
-    precondition(condition.categories.isEmpty, notCombined)
+    require(condition.categories.isEmpty, notCombined)
     return OperationCondition("not \(condition.name)", .not(condition))
   }
 
@@ -53,28 +57,54 @@ public struct OperationCondition: Sendable {
   ///
   /// A mutual exclusion among them is a programmer error.
   public static func any(_ conditions: OperationCondition...) -> OperationCondition {
-    precondition(conditions.allSatisfy(\.categories.isEmpty), notCombined)
+    require(conditions.allSatisfy(\.categories.isEmpty), notCombined)
     return OperationCondition("any of \(conditions.map(\.name).joined(separator: ", "))", .any(conditions))
   }
 
   private static let notCombined = "a mutual exclusion can be neither negated nor one of several to choose from"
 
+  /// This condition, except that an operation that it stops is cancelled, and so has no `ConditionFailure`.
+  public func orCancelled() -> OperationCondition {
+    OperationCondition(name, .orCancelled(self), categories: categories)
+  }
+
+  /// Makes a condition that is asked after another operation, which it makes itself, has finished, whichever way it ended.
+  ///
+  /// `dependency` is called when the condition is due; nil if nothing needs to be done first. The operation is announced to
+  /// observers as produced. It runs in the feeder or the group that the operation with the condition is in; a plain queue
+  /// might be full with what waits here, so there it runs beside the queue. It is cancelled with the operation.
+  public init(
+    _ name: String, after dependency: @escaping @Sendable (AsyncOperation) async throws -> Operation?,
+    _ holds: @escaping @Sendable (AsyncOperation) async throws -> Bool
+  ) {
+    self.init(name) { operation in
+      if let dependency = try await dependency(operation) { await operation.runFirst(dependency) }
+      return try await holds(operation)
+    }
+  }
+
   /// Holds if no operation that this one depends on has failed.
   ///
   /// An operation of another class than `AsyncOperation` has failed if it was cancelled; more is not known of it.
-  public static var noFailedDependencies: OperationCondition {
+  public static var noFailedDependencies: OperationCondition { noFailedDependencies(ignoringCancellations: false) }
+
+  /// Holds if no operation that this one depends on has failed; one that was cancelled without an error has, unless
+  /// `ignoringCancellations`.
+  ///
+  /// Then this operation is cancelled as well, without an error, unless another dependency has failed.
+  public static func noFailedDependencies(ignoringCancellations: Bool) -> OperationCondition {
     OperationCondition(
       "no failed dependencies",
       .atOnce { operation in
+        var isAnyCancelled = false
         for dependency in operation.dependencies {
-          if let dependency = dependency as? AsyncOperation {
-            if let failure = dependency.failure {
-              throw DependencyFailure(dependency: dependency.displayName, cause: failure)
-            }
-          } else if dependency.isCancelled {
-            throw DependencyFailure(dependency: AsyncOperation.displayName(of: dependency), cause: CancellationError())
+          guard let cause = dependency.failureOrCancellation else { continue }
+          guard ignoringCancellations, cause is CancellationError else {
+            throw DependencyFailure(dependency: AsyncOperation.displayName(of: dependency), cause: cause)
           }
+          isAnyCancelled = true
         }
+        if isAnyCancelled { throw QuietRefusal() }
       })
   }
 
@@ -91,12 +121,21 @@ public struct OperationCondition: Sendable {
 
   // MARK: Answers
 
+  /// Whether there is anything to ask; a mutual exclusion is no question.
+  var hasQuestion: Bool {
+    switch question {
+    case .all(let conditions): conditions.contains(where: \.hasQuestion)
+    case .orCancelled(let condition): condition.hasQuestion
+    case .atOnce, .later, .not, .any: true
+    }
+  }
+
   /// Whether the answer needs no task.
   var isAtOnce: Bool {
     switch question {
     case .atOnce: true
     case .later: false
-    case .not(let condition): condition.isAtOnce
+    case .not(let condition), .orCancelled(let condition): condition.isAtOnce
     case .all(let conditions), .any(let conditions): conditions.allSatisfy(\.isAtOnce)
     }
   }
@@ -121,26 +160,30 @@ public struct OperationCondition: Sendable {
     case .any(let conditions):
       for condition in conditions where (try? await condition.answer(operation)) != nil { return }
       throw ConditionFailure.Reason.noneHolds
+    case .orCancelled(let condition):
+      do { try await condition.answer(operation) } catch { throw QuietRefusal() }
     }
   }
 
   private func answerAtOnce(_ operation: AsyncOperation) throws {
     switch question {
     case .atOnce(let ask): try ask(operation)
-    case .later: preconditionFailure("\(name) is answered later")
+    case .later: programmerError("\(name) is answered later")
     case .not(let condition):
       if (try? condition.answerAtOnce(operation)) != nil { throw ConditionFailure.Reason.holds }
     case .all(let conditions): for condition in conditions { try condition.checkAtOnce(operation) }
     case .any(let conditions):
       for condition in conditions where (try? condition.answerAtOnce(operation)) != nil { return }
       throw ConditionFailure.Reason.noneHolds
+    case .orCancelled(let condition):
+      do { try condition.answerAtOnce(operation) } catch { throw QuietRefusal() }
     }
   }
 
   private func failure(of operation: AsyncOperation, _ error: any Error) -> any Error {
     switch error {
     // A condition within `.all` has been named, and so has a source without a value.
-    case is ConditionFailure, is SourceFailure: error
+    case is ConditionFailure, is SourceFailure, is QuietRefusal: error
     default: ConditionFailure(operation: operation.displayName, condition: name, reason: error)
     }
   }
@@ -174,8 +217,15 @@ public struct ConditionFailure: Error, CustomStringConvertible {
   /// What the condition threw, or a `Reason`.
   public let reason: any Error
 
+  /// Makes the error that an operation of this name fails with.
+  public init(operation: String, condition: String, reason: any Error) {
+    self.operation = operation
+    self.condition = condition
+    self.reason = reason
+  }
+
   /// One sentence.
-  public var description: String { "\(operation) did not execute: \(condition): \(reason)" }
+  public var description: String { "\(operation) did not execute: \(condition): \(words(of: reason))" }
 }
 
 /// Why `noFailedDependencies` does not hold.
@@ -185,8 +235,25 @@ public struct DependencyFailure: Error, CustomStringConvertible {
   /// What it failed with.
   public let cause: any Error
 
+  /// Makes the error that a dependency of this name leads to.
+  public init(dependency: String, cause: any Error) {
+    self.dependency = dependency
+    self.cause = cause
+  }
+
   /// A few words.
-  public var description: String { "\(dependency) failed: \(cause)" }
+  public var description: String { "\(dependency) failed: \(words(of: cause))" }
+}
+
+/// Why an operation that a condition stops is cancelled rather than failed.
+struct QuietRefusal: Error {}
+
+extension Operation {
+  /// Why a finished operation did not do its work; of another class than ours only a cancellation is known.
+  fileprivate var failureOrCancellation: (any Error)? {
+    if let operation = self as? AsyncOperation { return operation.failure }
+    return isCancelled ? CancellationError() : nil
+  }
 }
 
 /// Carries the error of a source to the operation that receives from it and fails with the same error.

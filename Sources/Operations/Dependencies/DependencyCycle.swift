@@ -5,6 +5,9 @@ public struct DependencyCycle: Error, Equatable, CustomStringConvertible {
   /// The names of the operations, each depending on the next; the last is the first again.
   public let path: [String]
 
+  /// Makes the error of a cycle through operations of these names; the last is the first again.
+  public init(path: [String]) { self.path = path }
+
   init(_ operations: [Operation]) { path = operations.map(AsyncOperation.displayName) }
 
   /// One sentence with the path, as in `a -> b -> a`; the middle of a very long path is left out.

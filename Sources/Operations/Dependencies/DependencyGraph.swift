@@ -14,6 +14,8 @@ enum DependencyGraph {
     /// How many of these may lead back to ours, because what they lead to had dependencies of its own.
     var throughForeign = 0
     var exclusion = ExclusionTable()
+    /// Whether there has ever been a group, through which operations may wait for each other.
+    var hasGroups = false
 
     mutating func countForeign(_ isThrough: Bool, _ amount: Int) {
       foreignLinks += amount
@@ -53,14 +55,20 @@ enum DependencyGraph {
     do throws(DependencyRanks.Cycle) {
       try change { contents, effects throws(DependencyRanks.Cycle) in
         let node = operation.parts.node
-        guard operation.state < .executing, !node.upstream.contains(dependency) else { return }
+        guard operation.state < .executing, operation.parts.existingSideState?.gate.isStartDeferred != true,
+          !node.upstream.contains(dependency)
+        else { return }
         operation.parts.set(.isLinked)
         if let asynchronous {
           if !asynchronous.parts.set(.isLinked).isFinished {
             // A cycle is refused before anything is changed.
-            try contents.order.link(operation, to: asynchronous)
             // Bound first: the thread sanitizer takes a change through `parts` for one of the operation.
             let other = asynchronous.parts.node
+            if node.touchesGroup || other.touchesGroup {
+              node.touchesGroup = true
+              try refuseWaitForGroup(operation, on: asynchronous, contents, &effects)
+            }
+            try contents.order.link(operation, to: asynchronous)
             other.dependents.append(node)
             addWait(node, operation, &effects)
           }
@@ -98,7 +106,12 @@ enum DependencyGraph {
     node.link(to: operation)
     node.unfinished += 1
     guard node.unfinished == 1, !operation.isCancelled else { return }
-    if case .inLine = node.place { node.place = .waiting }
+    switch node.place {
+    case .inLine, .asking: node.place = .waiting
+    case .entered: node.holder?.nodeIsHeldBack(node, true)
+    case .outside, .waiting: break
+    }
+    forgetAnswer(operation)
     if operation.block() == .tellQueue, mayBeQueued(node) { effects.changed.append(operation) }
   }
 
@@ -112,8 +125,9 @@ enum DependencyGraph {
     if node.isGated, node.unfinished == 1 { gateIsLast(node, &effects) }
     guard node.unfinished == 0, let operation = node.operation else { return }
     effects.release([operation])
+    if node.isHeldBack { node.holder?.nodeIsHeldBack(node, false) }
     if let holder = node.holder, node.place == .waiting {
-      holder.nodeIsReady(node)
+      holder.nodeIsReady(node, first: false)
       effects.feed(holder)
       // An operation of ours tells of a new priority.
       if !node.isOurs { effects.unread.append((operation, node)) }
@@ -126,7 +140,7 @@ enum DependencyGraph {
   /// Whether a queue may have to read the operation's readiness again: none holds a member of a feeder that has not entered.
   private static func mayBeQueued(_ node: DependencyNode) -> Bool {
     switch node.place {
-    case .waiting, .inLine: false
+    case .waiting, .asking, .inLine: false
     case .outside, .entered: true
     }
   }
@@ -186,7 +200,7 @@ enum DependencyGraph {
         node.level = level
         guard case .inLine = node.place else { return }
         holder = node.holder
-        holder?.nodeIsReady(node)
+        holder?.nodeIsReady(node, first: false)
       }
     } while PriorityLevel(operation.queuePriority) != level
     return holder
@@ -196,8 +210,8 @@ enum DependencyGraph {
 // MARK: - The operation's side
 
 extension AsyncOperation {
-  /// Makes this operation wait until `operation` has finished, or throws if that would close a cycle.
-  public final func depend(on operation: Operation) throws(DependencyCycle) {
+  /// As `addDependency(_:)`, except that a cycle is thrown, with nothing changed, where that stops the program.
+  public final func addDependencyOrThrow(_ operation: Operation) throws(DependencyCycle) {
     try DependencyGraph.link(self, to: operation)
   }
 
@@ -206,6 +220,12 @@ extension AsyncOperation {
   final func linkedDependencies() -> [Operation] {
     guard let node = parts.existingNode else { return [] }
     return DependencyGraph.contents.withLock { _ in node.upstream.items }
+  }
+
+  /// Whether an operation that it depends on has not finished; the turn among operations that exclude each other is none.
+  final var waitsForDependencies: Bool {
+    guard let node = parts.existingNode else { return false }
+    return DependencyGraph.contents.withLock { _ in node.unfinished > (node.isGated ? 1 : 0) }
   }
 
   final func block() -> OperationLifecycle.ReadinessAction { move { $0.block() } }
@@ -221,7 +241,7 @@ extension AsyncOperation {
     guard let node = parts.linkedNode else { return false }
     let hasLeft = DependencyGraph.change { _, _ in
       switch node.place {
-      case .waiting, .inLine:
+      case .waiting, .asking, .inLine:
         node.place = .outside
         return true
       case .outside, .entered: return false

@@ -10,6 +10,8 @@ final class DependencyNode: @unchecked Sendable {
     case outside
     /// Waits for its dependencies.
     case waiting
+    /// Its conditions are being asked; it takes no slot meanwhile.
+    case asking
     /// In a ready queue; the ticket tells its valid entry there from entries that it has left behind.
     case inLine(ticket: Int)
     /// In the operation queue, or on the way there, counted at this level.
@@ -30,11 +32,15 @@ final class DependencyNode: @unchecked Sendable {
   var unfinished = 0
   /// Whether one of them is no operation but the gate: conditions that have to hold first.
   var isGated = false
+  /// Whether its conditions take their time, so that a feeder asks them before the operation enters the queue.
+  var mustAsk = false
   var upstream = OperationList()
   /// The nodes that wait for it, in the order in which they were linked.
   var dependents: [DependencyNode] = []
   /// The unfinished dependencies of other classes, and whether they had dependencies when they were linked.
   var foreign: [ObjectIdentifier: Bool] = [:]
+  /// Whether it is a group or in one, or depends on such an operation, as far as that was known when it was linked.
+  var touchesGroup = false
   /// Lower than the ranks of all that depend on it.
   var rank: Int?
 
@@ -42,6 +48,8 @@ final class DependencyNode: @unchecked Sendable {
   var place = Place.outside
   /// Read outside the lock: the getter of `queuePriority` may be anybody's.
   var level = PriorityLevel.normal
+  /// Whether it has entered the queue and has to wait again: for its turn, or for a late dependency.
+  var isHeldBack = false
   var isEntered: Bool { if case .entered = place { true } else { false } }
   var ticket = 0
   /// Its position among the members of its feeder.
@@ -65,8 +73,10 @@ final class DependencyNode: @unchecked Sendable {
 
 /// Holds the operations of nodes until they have finished, and lets them run when they are ready.
 protocol NodeHolder: AnyObject, Sendable {
-  /// Called under the graph's lock: the node may run; `nodesAreReady` follows.
-  func nodeIsReady(_ node: DependencyNode)
+  /// Called under the graph's lock: the node may run, before all others of its priority if `first`; `nodesAreReady` follows.
+  func nodeIsReady(_ node: DependencyNode, first: Bool)
+  /// Called under the graph's lock: a node that has entered the queue waits again, or waits no longer.
+  func nodeIsHeldBack(_ node: DependencyNode, _ isHeldBack: Bool)
   /// Called under the graph's lock: the operation is over.
   func nodeHasFinished(_ node: DependencyNode, _ operation: Operation)
   /// Called under the graph's lock, as the last thing: the operations to be given to `admit` after it.
@@ -83,6 +93,10 @@ struct Admission {
   var operations: [Operation] = []
   /// The operations of other classes among them, in the same order.
   var foreign: [Operation] = []
+  /// Operations that do not enter yet: their conditions are to be asked.
+  var asked: [AsyncOperation] = []
+
+  var isEmpty: Bool { operations.isEmpty && asked.isEmpty }
 }
 
 /// The levels of `Operation.QueuePriority`, the first to run first.

@@ -33,7 +33,7 @@ public final class AdaptedOperation: AsyncOperation, @unchecked Sendable {
 
   /// As `init(_:)`; without `takesDependencies` the caller sees to them.
   package init(_ operation: Operation, takesDependencies: Bool) {
-    precondition(
+    require(
       !operation.isExecuting && !operation.isFinished, "\(operation) has been started before; an operation runs once")
     self.operation = operation
     super.init()

@@ -36,10 +36,18 @@ final class AttemptSeries<Success: Sendable>: Sendable {
     queue.maxConcurrentOperationCount = 1
   }
 
+  /// The attempt that executes.
+  var current: Attempt? {
+    phase.withLock { phase in
+      if case .executing(let attempt) = phase { return attempt }
+      return nil
+    }
+  }
+
   /// Begins an attempt of `owner`, which finishes with the outcome of the last one.
   func begin(_ number: Int, of owner: ResultOperation<Success>) {
     let attempt = make(number)
-    precondition(attempt.state < .executing, "an operation runs once: make a new one for each attempt")
+    require(attempt.state < .executing, "\(attempt) has been started before: make a new one each time")
     let isCurrent = phase.withLock { phase in
       if case .ended = phase { return false }
       phase = .executing(attempt)
@@ -47,6 +55,7 @@ final class AttemptSeries<Success: Sendable>: Sendable {
     }
     guard isCurrent else { return }
     owner.post(.produced(attempt))
+    QueueEntryObserver.tell([attempt], .parent(owner))
     // As a group's child it shares the owner's mutual exclusions.
     let sideState = attempt.parts.sideState
     sideState.group = owner

@@ -16,7 +16,7 @@ public struct Backoff: Sendable, Equatable {
 
   /// The random part of each wait, so that many operations that failed together don't retry together.
   public struct Jitter: Sendable, Equatable {
-    /// From 0 (none of the wait) to 1 (all of it).
+    /// From 0 (none of the wait) to 1 (all of it); what is set beyond counts as the nearest of these.
     public var share: Double
     /// The same seed gives the same waits.
     public var seed: UInt64
@@ -57,7 +57,7 @@ public struct Backoff: Sendable, Equatable {
 
   /// The same with each wait drawn evenly between `1 - share` of it and the whole.
   public func jittered(_ share: Double = 0.5, seed: UInt64 = .random(in: .min ... .max)) -> Backoff {
-    precondition((0...1).contains(share), "the share of jitter is between 0 and 1")
+    require((0...1).contains(share), "the share of jitter is between 0 and 1, not \(share)")
     var backoff = self
     backoff.jitter = Jitter(share: share, seed: seed)
     return backoff
@@ -67,11 +67,13 @@ public struct Backoff: Sendable, Equatable {
   ///
   /// Never negative; always the same for the same number.
   public func delay(beforeRetry number: Int) -> Duration {
-    precondition(number > 0, "retries are counted from 1")
+    require(number > 0, "retries are counted from 1; there is no retry \(number)")
     let longest = min(1e9, max(0, (cap ?? .seconds(1e9)) / .seconds(1)))
     let plain = min(longest, max(0, seconds(number)))
     guard let jitter else { return .seconds(plain) }
-    return .seconds(plain * (1 - jitter.share * Self.random(jitter.seed, UInt64(number))))
+    // Set after `jittered`, the share may be anything.
+    let share = min(1, max(0, jitter.share))
+    return .seconds(plain * (1 - share * Self.random(jitter.seed, UInt64(number))))
   }
 
   private func seconds(_ number: Int) -> Double {

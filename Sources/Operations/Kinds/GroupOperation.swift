@@ -3,8 +3,9 @@ import Foundation
 /// An operation that consists of others, its children, which run in a queue of its own while it executes.
 ///
 /// It begins them when it executes, takes more until it is over, and finishes after the last of them. Cancelling it
-/// cancels them; if it never executes, they finish without executing too. Its progress is the sum of theirs, a hundred
-/// units for each child. The children share its mutual exclusions.
+/// cancels them; if it never executes, they finish without executing too. While the queue that it is in is suspended, no
+/// further child begins. Its progress is the sum of theirs, a hundred units for each child. The children share its mutual
+/// exclusions.
 open class GroupOperation: AsyncOperation, @unchecked Sendable {
   // Safe: constants, and all state behind a lock.
 
@@ -27,11 +28,17 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     var isStopping = false
     var failures: [GroupFailure.Child] = []
     var shares: [ObjectIdentifier: Int64] = [:]
-    /// The children that have not ended, with the observations of their progress.
-    var children: [ObjectIdentifier: ObservationToken?] = [:]
+    /// The children that have not ended, from when the group executes.
+    var children: [ObjectIdentifier: Child] = [:]
     /// The sum of the shares of children that have ended.
     var done: Int64 = 0
     var count: Int64 = 0
+  }
+
+  private struct Child {
+    let operation: Operation
+    /// The observation of its progress.
+    var token: ObservationToken?
   }
 
   private enum Phase {
@@ -42,7 +49,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
 
   /// The units of one child in the progress.
   private static let share: Int64 = 100
-  private static let progressQueue = DispatchQueue(label: "GroupOperation.progress")
+  private static let ownQueue = DispatchQueue(label: "GroupOperation")
 
   private let groupState = Lock(State())
   private let feeder: OperationFeeder
@@ -51,26 +58,39 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
   /// Makes a group that has not begun.
   ///
   /// - Parameters:
-  ///   - width: How many children execute at the same time at most.
+  ///   - width: How many children execute at the same time at most, at least one.
   ///   - policy: The effect of a child's failure.
-  ///   - children: Any operations that are in no queue; their dependencies may be anywhere.
+  ///   - children: Any operations that are in no queue; their dependencies may be anywhere. A child that waits for the
+  ///     group, or for which the group waits, is a programmer error.
   public init(
     width: Int = ProcessInfo.processInfo.activeProcessorCount,
     onChildFailure policy: ChildFailurePolicy = .finishThenFail,
     _ children: [Operation] = []
   ) {
     let queue = OperationQueue()
+    Self.check(width)
     queue.maxConcurrentOperationCount = width
     feeder = OperationFeeder(feeding: queue)
     self.policy = policy
     super.init()
-    _ = adopt(children)
+    feeder.whenStalled = { [weak self] in self?.breakDeadlock() }
+    feeder.beforeAdmission = { [weak self] in self?.followSuspension() }
+    do { _ = try adopt(children) } catch { programmerError("\(error)") }
   }
 
-  /// How many children execute at the same time at most; may be changed at any time.
+  /// How many children execute at the same time at most, at least one; may be changed at any time.
   public final var width: Int {
     get { feeder.maxConcurrentOperationCount }
-    set { feeder.maxConcurrentOperationCount = newValue }
+    set {
+      Self.check(newValue)
+      feeder.maxConcurrentOperationCount = newValue
+    }
+  }
+
+  private static func check(_ width: Int) {
+    require(
+      width > 0 || width == OperationQueue.defaultMaxConcurrentOperationCount,
+      "a group of width \(width) would never end: its width is at least 1")
   }
 
   /// Called once for each child that has ended, on the thread that ended it, before the group can be over.
@@ -85,9 +105,9 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
 
   /// Adds children; throws, and adds none, if the group is over or they would wait for each other for ever.
   ///
-  /// A child that waits for the group is such a cycle too, but not one that can be seen here.
+  /// Waiting for each other includes a child that waits for the group, and one for which the group waits.
   public final func add(_ children: [Operation]) throws(GroupAddError) {
-    switch adopt(children) {
+    switch try adopt(children) {
     case .over: throw .groupHasFinished
     case .collecting: break
     case .executing:
@@ -103,7 +123,9 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     case over
   }
 
-  private func adopt(_ children: [Operation]) -> Adoption {
+  private func adopt(_ children: [Operation]) throws(GroupAddError) -> Adoption {
+    let ours = children.compactMap { $0 as? AsyncOperation }
+    if !ours.isEmpty, let cycle = DependencyGraph.cycle(of: self, with: ours) { throw .cycle(cycle) }
     let adoption = groupState.withLock { state -> Adoption in
       switch state.phase {
       case .over: return .over
@@ -115,34 +137,49 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
       case .executing:
         state.unfinished += children.count + 1
         state.count += Int64(children.count)
+        for child in children { state.children[ObjectIdentifier(child)] = Child(operation: child) }
         return .executing
       }
     }
     if case .over = adoption { return adoption }
-    for case let child as AsyncOperation in children {
+    for child in ours {
       let sideState = child.parts.sideState
       sideState.group = self
     }
+    QueueEntryObserver.tell(children, .parent(self))
     return adoption
+  }
+
+  /// Called under the graph's lock: the children of an executing group, if every one of them waits.
+  final var stuckChildren: [AsyncOperation] { feeder.stuckMembers.compactMap { $0 as? AsyncOperation } }
+
+  private func breakDeadlock() {
+    let isStuck = DependencyGraph.contents.withLock { _ in !stuckChildren.isEmpty }
+    if isStuck { DependencyGraph.breakDeadlock(of: [.end(self)]) }
   }
 
   private func feed(_ children: [Operation]) throws(DependencyCycle) {
     for child in children { observe(child) }
+    // Before they are added, so that none begins.
+    if mustStop { for child in children { child.cancel() } }
     do { try feeder.add(children) } catch {
       disown(children)
       throw error
     }
     reportProgress()
-    if isCancelled || groupState.withLock(\.isStopping) { feeder.cancelAllOperations() }
+    if mustStop { feeder.cancelAllOperations() }
+    breakDeadlock()
   }
+
+  private var mustStop: Bool { isCancelled || groupState.withLock(\.isStopping) }
 
   /// Observes the end of a child and its progress; before it can begin.
   private func observe(_ child: Operation) {
-    let token = (child as? AsyncOperation)?.observe(\.progress, on: Self.progressQueue, options: .initial) {
+    let token = (child as? AsyncOperation)?.observe(\.progress, on: Self.ownQueue, options: .initial) {
       [weak self] child, change in
       self?.childReported(child, change.newValue)
     }
-    groupState.withLock { $0.children[ObjectIdentifier(child)] = .some(token) }
+    groupState.withLock { $0.children[ObjectIdentifier(child)]?.token = token }
     // The feeder refuses a child that has ended before.
     child.whenEnded { self.childEnded($0, $1) }
   }
@@ -158,8 +195,8 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
   private func childEnded(_ child: Operation, _ failure: (any Error)?) {
     let id = ObjectIdentifier(child)
     // Not of a child that could not be added.
-    guard let token = groupState.withLock({ $0.children.removeValue(forKey: id) }) else { return }
-    token?.cancel()
+    guard let ended = groupState.withLock({ $0.children.removeValue(forKey: id) }) else { return }
+    ended.token?.cancel()
     let name = Self.displayName(of: child)
     let mustStop = groupState.withLock { state in
       state.shares[id] = nil
@@ -171,6 +208,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
       return true
     }
     reportProgress()
+    followSuspension()
     if mustStop { feeder.cancelAllOperations() }
     childDidFinish(child, failure: failure)
     leave()
@@ -185,6 +223,49 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     }
     guard let failures else { return }
     if failures.isEmpty || isCancelled { finish() } else { finish(with: GroupFailure(children: failures)) }
+  }
+
+  // MARK: Suspension
+
+  private struct Suspension {
+    /// The queue that the group is in.
+    weak var outer: OperationQueue?
+    var isFollowed = false
+  }
+
+  private let suspension = Lock(Suspension())
+  private static let resumptionInterval = DispatchTimeInterval.milliseconds(50)
+
+  /// Suspends the children's queue if the group's own is suspended; called whenever a child could begin after that.
+  private func followSuspension() {
+    // A group in a group: the outer one has had no occasion to look, if nothing but this one is executing in it.
+    (parts.existingSideState?.group as? GroupOperation)?.followSuspension()
+    let isNew = suspension.withLock { suspension in
+      guard let outer = suspension.outer, outer.isSuspended, !isCancelled, !suspension.isFollowed else { return false }
+      suspension.isFollowed = true
+      feeder.queue.isSuspended = true
+      return true
+    }
+    if isNew { awaitResumption() }
+  }
+
+  /// Foundation tells nobody that a queue is resumed, so it is looked at while it is suspended and holds this group up.
+  private func awaitResumption() {
+    Self.ownQueue.asyncAfter(deadline: .now() + Self.resumptionInterval) { [weak self] in
+      if let self, !endSuspension() { awaitResumption() }
+    }
+  }
+
+  /// Resumes the children's queue if the group's own is; true if it is not suspended after that.
+  @discardableResult
+  private func endSuspension() -> Bool {
+    suspension.withLock { suspension in
+      guard suspension.isFollowed else { return true }
+      if let outer = suspension.outer, outer.isSuspended, !isCancelled { return false }
+      suspension.isFollowed = false
+      feeder.queue.isSuspended = false
+      return true
+    }
   }
 
   // MARK: Progress
@@ -212,10 +293,13 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
 
   /// Begins the children; the queue calls it.
   public final override func main() {
+    let queue = OperationQueue.current
+    suspension.withLock { $0.outer = queue }
     let children = groupState.withLock { state -> [Operation] in
       guard case .collecting(let children) = state.phase else { return [] }
       state.phase = .executing
       state.unfinished += 1
+      for child in children { state.children[ObjectIdentifier(child)] = Child(operation: child) }
       return children
     }
     do { try feed(children) } catch {
@@ -228,7 +312,10 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
   }
 
   /// Cancels the children; the queue calls it, and an override calls `super`.
-  open override func didCancel() { feeder.cancelAllOperations() }
+  open override func didCancel() {
+    feeder.cancelAllOperations()
+    endSuspension()
+  }
 
   package final override func operationDidFinish() {
     let children = groupState.withLock { state -> [Operation] in
@@ -247,6 +334,21 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
   }
 }
 
+extension GroupOperation: ParentOperation {
+  package final var unfinishedChildren: [Operation] {
+    groupState.withLock { state in
+      switch state.phase {
+      case .collecting(let children): children.filter { !$0.isFinished }
+      case .executing: state.children.values.map(\.operation)
+      case .over: []
+      }
+    }
+  }
+
+  package final var toleratesFailures: Bool { policy == .ignore }
+  package final var makesAttempts: Bool { false }
+}
+
 /// Children of a group failed.
 public struct GroupFailure: Error, CustomStringConvertible {
   /// One child that failed.
@@ -255,15 +357,24 @@ public struct GroupFailure: Error, CustomStringConvertible {
     public let name: String
     /// What it failed with.
     public let failure: any Error
+
+    /// Makes one of its name and its failure.
+    public init(name: String, failure: any Error) {
+      self.name = name
+      self.failure = failure
+    }
   }
 
   /// The children that failed, in the order of their ends; at least one.
   public let children: [Child]
 
+  /// Makes the failure of a group of which these children failed.
+  public init(children: [Child]) { self.children = children }
+
   /// One sentence, which names the first.
   public var description: String {
     let others = children.count > 1 ? " (and \(children.count - 1) more)" : ""
-    return children.first.map { "\($0.name) failed: \($0.failure)\(others)" } ?? "no child failed"
+    return children.first.map { "\($0.name) failed: \(line(of: $0.failure))\(others)" } ?? "no child failed"
   }
 }
 

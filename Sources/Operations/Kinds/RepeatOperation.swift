@@ -1,3 +1,5 @@
+import Foundation
+
 /// An operation that is repeated: each time is a new operation.
 ///
 /// It ends with the value of the last time, or with the first error. Like a `RetryOperation` it keeps its slot through all
@@ -20,7 +22,7 @@ public final class RepeatOperation<Success: Sendable>: ResultOperation<Success>,
     until isEnough: @escaping @Sendable (Success, Int) -> Bool = { _, _ in false },
     _ make: @escaping @Sendable (Int) -> ResultOperation<Success>
   ) {
-    precondition(count ?? 1 > 0, "an operation is repeated at least once")
+    require(count ?? 1 > 0, "an operation is repeated at least once, not \(count ?? 1) times")
     attempts = AttemptSeries(clock: clock, make: make) { outcome, number in
       guard case .success(let value) = outcome, count.map({ number < $0 }) ?? true, !isEnough(value, number) else {
         return .end(outcome)
@@ -34,4 +36,10 @@ public final class RepeatOperation<Success: Sendable>: ResultOperation<Success>,
 
   /// Ends what executes, or the wait; the queue calls it.
   public override func didCancel() { attempts.cancel(self) }
+}
+
+extension RepeatOperation: ParentOperation {
+  package var unfinishedChildren: [Operation] { attempts.current.map { [$0] } ?? [] }
+  package var toleratesFailures: Bool { false }
+  package var makesAttempts: Bool { true }
 }

@@ -9,23 +9,34 @@ open class ResultOperation<Success: Sendable>: AsyncOperation, @unchecked Sendab
   public typealias Outcome = Result<Success, any Error>
 
   private enum State {
-    case open(given: Outcome?, handlers: [@Sendable (Outcome) -> Void])
+    case open(given: Given?, handlers: [@Sendable (Outcome) -> Void])
     case final(Outcome)
+  }
+
+  /// What the first call of `finish` has given.
+  private enum Given {
+    case nothing
+    case outcome(Outcome)
   }
 
   // Safe: the only mutable state is behind the lock.
   private let outcomeState = Lock(State.open(given: nil, handlers: []))
 
-  /// Finishes with a failure; only the first call counts.
-  public final override func finish(with error: any Error) { finish(.failure(error)) }
-
-  /// Finishes with `result`; only the first call counts.
+  /// Finishes with `result`; only the first call of this or another `finish` counts.
   public final func finish(_ result: Outcome) {
+    if claim(.outcome(result)) { endClaimed() }
+  }
+
+  final override func claimEnd(_ error: (any Error)?) -> Bool {
+    claim(error.map { .outcome(.failure($0)) } ?? .nothing)
+  }
+
+  private func claim(_ given: Given) -> Bool {
     outcomeState.withLock { state in
-      guard case .open(given: nil, let handlers) = state else { return }
-      state = .open(given: result, handlers: handlers)
+      guard case .open(given: nil, let handlers) = state, !isFinished else { return false }
+      state = .open(given: given, handlers: handlers)
+      return true
     }
-    finish()
   }
 
   /// The result, once the operation has finished.
@@ -37,7 +48,7 @@ open class ResultOperation<Success: Sendable>: AsyncOperation, @unchecked Sendab
         guard isFinished else { return nil }
         // The thread that finishes it has not come to its handlers yet; they get the same outcome.
         let outcome = finalOutcome(given)
-        state = .open(given: outcome, handlers: handlers)
+        state = .open(given: .outcome(outcome), handlers: handlers)
         return outcome
       }
     }
@@ -50,8 +61,11 @@ open class ResultOperation<Success: Sendable>: AsyncOperation, @unchecked Sendab
     let outcome = outcomeState.withLock { state -> Outcome? in
       switch state {
       case .final(let outcome): return outcome
-      case .open(let given, let handlers):
-        state = .open(given: given, handlers: handlers + [handler])
+      case .open(let given, var handlers):
+        // The only reference to the array is the local one, so that appending does not copy it.
+        state = .open(given: given, handlers: [])
+        handlers.append(handler)
+        state = .open(given: given, handlers: handlers)
         return nil
       }
     }
@@ -59,6 +73,9 @@ open class ResultOperation<Success: Sendable>: AsyncOperation, @unchecked Sendab
   }
 
   /// Calls `handler` once with the result, on `queue`.
+  ///
+  /// The operation keeps `handler` until it has finished. One that needs the operation takes it as an argument: with a
+  /// capture, an operation that is never run would keep itself.
   public final func result(on queue: DispatchQueue = .main, _ handler: @escaping @Sendable (Outcome) -> Void) {
     whenDone { result in queue.async { handler(result) } }
   }
@@ -66,7 +83,7 @@ open class ResultOperation<Success: Sendable>: AsyncOperation, @unchecked Sendab
   package final override func operationDidFinish() {
     let (outcome, handlers) = outcomeState.withLock { state in
       guard case .open(let given, let handlers) = state else {
-        preconditionFailure("an operation finishes once, and its result is final then")
+        programmerError("an operation finishes once, and its result is final then")
       }
       let outcome = finalOutcome(given)
       state = .final(outcome)
@@ -76,7 +93,8 @@ open class ResultOperation<Success: Sendable>: AsyncOperation, @unchecked Sendab
   }
 
   /// The result of an operation that gave `given`; a success stands, however late the cancellation was.
-  private func finalOutcome(_ given: Outcome?) -> Outcome {
+  private func finalOutcome(_ given: Given?) -> Outcome {
+    let given: Outcome? = if case .outcome(let outcome) = given { outcome } else { nil }
     if let given, case .success = given { return given }
     if isCancelled, let error = parts.existingSideState?.errors.cancellation { return .failure(error) }
     return given ?? .failure(isCancelled ? CancellationError() : MissingResult(operation: displayName))
@@ -92,6 +110,9 @@ open class ResultOperation<Success: Sendable>: AsyncOperation, @unchecked Sendab
 public struct MissingResult: Error, CustomStringConvertible {
   /// The operation's name, or that of its class.
   public let operation: String
+
+  /// Makes the error that an operation of this name fails with.
+  public init(operation: String) { self.operation = operation }
 
   /// One sentence that says what to do.
   public var description: String { "\(operation) finished without a result; call finish(_:) with one" }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// An operation that is attempted until it succeeds: each attempt is a new operation.
 ///
 /// It executes, and keeps its slot, through all attempts and the waits between them; attempts run in a queue of their own.
@@ -35,4 +37,10 @@ public final class RetryOperation<Success: Sendable>: ResultOperation<Success>, 
 
   /// Ends the attempt or the wait; the queue calls it.
   public override func didCancel() { attempts.cancel(self) }
+}
+
+extension RetryOperation: ParentOperation {
+  package var unfinishedChildren: [Operation] { attempts.current.map { [$0] } ?? [] }
+  package var toleratesFailures: Bool { true }
+  package var makesAttempts: Bool { true }
 }

@@ -1,12 +1,16 @@
+import Synchronization
+
 /// An operation around an asynchronous closure; cancelled, it cancels the task that the closure runs in.
 ///
 /// It finishes when the closure has returned or thrown, with the value or the error. A closure that ignores the
 /// cancellation runs to its end; the error that the operation was cancelled with takes precedence over the one it throws.
 public final class TaskOperation<Success: Sendable>: ResultOperation<Success>, @unchecked Sendable {
-  // Safe: behind locks.
+  // Safe: behind locks, or atomic.
   private let body: Lock<(@Sendable (AsyncOperation) async throws -> Success)?>
   private let task = Lock<Task<Void, Never>?>(nil)
   private let priority: TaskPriority?
+  /// The hash value of the task, known from within it.
+  private let taskHash = Atomic(0)
 
   /// Makes an operation of a closure, which is given the operation, to report progress.
   public init(priority: TaskPriority? = nil, _ body: @escaping @Sendable (AsyncOperation) async throws -> Success) {
@@ -23,6 +27,7 @@ public final class TaskOperation<Success: Sendable>: ResultOperation<Success>, @
   public override func main() {
     guard let body = body.withLock({ $0.take() }) else { return }
     let task = Task(priority: priority) {
+      withUnsafeCurrentTask { taskHash.store($0?.hashValue ?? 0, ordering: .relaxed) }
       do { finish(.success(try await body(self))) } catch { finish(.failure(error)) }
     }
     self.task.withLock { $0 = task }
@@ -30,4 +35,8 @@ public final class TaskOperation<Success: Sendable>: ResultOperation<Success>, @
 
   /// Cancels the task; the queue calls it.
   public override func didCancel() { task.withLock { $0 }?.cancel() }
+
+  override var isItsTaskCurrent: Bool {
+    withUnsafeCurrentTask { $0?.hashValue == taskHash.load(ordering: .relaxed) }
+  }
 }

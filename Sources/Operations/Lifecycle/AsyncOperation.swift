@@ -12,7 +12,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
   ///
   /// Called once, on the thread that starts the operation, and never if it was cancelled before. Do not call `super`.
   open override func main() {
-    preconditionFailure("\(type(of: self)) does not override main()")
+    programmerError("\(type(of: self)) must override main(), and not call super.main()")
   }
 
   /// Called once, after `main` has returned, if the operation is cancelled while it executes; end the work and call `finish()`.
@@ -23,15 +23,24 @@ open class AsyncOperation: Operation, @unchecked Sendable {
 
   /// Begins the operation, or finishes it if it was cancelled; its queue calls it.
   ///
-  /// Called by hand only for an operation that is in no queue and whose dependencies have finished. If its conditions have
-  /// not been asked yet, the operation begins when they hold.
+  /// Called by hand only for an operation that is in no queue and whose dependencies have finished. Its conditions are asked
+  /// here, and if they take their time the operation begins when they hold, on another thread.
   public final override func start() {
-    if mustWaitForConditions() { return }
-    if state == .pending, OperationQueue.current == nil {
-      preconditionFailure("\(self) was started by hand before all that it depends on has finished")
+    if !parts.snapshot.isReady, !isInCurrentQueue, waitsForDependencies {
+      programmerError("\(self) was started by hand before all that it depends on has finished")
     }
+    begin()
+  }
+
+  /// A queue may start an operation that has got another dependency just now.
+  final var isInCurrentQueue: Bool { OperationQueue.current?.operations.contains { $0 === self } == true }
+
+  /// Begins the operation, or finishes it if it was cancelled, or defers that until its conditions hold.
+  final func begin() {
+    if parts.has(.hasSideState), mustWaitForConditions() || mustAwaitHandlers() { return }
     switch move({ $0.start() }) {
     case .callMain:
+      QueueEntryObserver.tellStart(of: self)
       parts.existingSideState?.begin(self)
       didChangeValue(forKey: "isExecuting")
       main()
@@ -40,7 +49,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
       if parts.has(.isObserved) { parts.existingObservers?.waitForPosting() }
     case .finish: postFinish()
     case .ignore: break
-    case .trap(let reason): preconditionFailure("\(self) \(reason)")
+    case .trap(let reason): programmerError("\(self) \(reason)")
     }
   }
 
@@ -61,6 +70,21 @@ open class AsyncOperation: Operation, @unchecked Sendable {
   ///
   /// Before the operation has been started this makes it finish, without executing, when it is started.
   public final func finish() {
+    if claimEnd(nil) { endClaimed() }
+  }
+
+  /// Makes the move of a call of `finish` that has claimed the end.
+  final func endClaimed() {
+    guard parts.has(.hasSideState), isExecuting, let handlers = parts.existingSideState?.takeBeforeFinishing(),
+      !handlers.isEmpty
+    else { return endNow() }
+    Task {
+      for handler in handlers { await handler(self) }
+      endNow()
+    }
+  }
+
+  private func endNow() {
     if move({ $0.finish() }) == .finish { postFinish() }
   }
 
@@ -77,6 +101,9 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     case .refuse: return false
     }
   }
+
+  /// Whether the current task is the one that the operation's work is done in; its wait for the operation would never end.
+  var isItsTaskCurrent: Bool { false }
 
   /// Called once, on the thread that finishes the operation, before its queue is told and starts another in its place.
   package func operationDidFinish() {}
@@ -131,7 +158,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
   /// Tells Foundation of a cancellation before `main` has returned, and finishes an operation that no queue will start.
   private func cancelBeforeExecution() {
     postReadiness { super.cancel() }
-    if abandonConditions() || leaveFeeder() { start() }
+    if abandonConditions() || leaveFeeder() { begin() }
   }
 
   private func postFinish() {
@@ -158,14 +185,22 @@ open class AsyncOperation: Operation, @unchecked Sendable {
   ///
   /// The first error counts; without effect on an operation that was cancelled or has finished before.
   public final func cancel(with error: any Error) {
-    if !isFinished, !isCancelled { parts.sideState.set(\.cancellation, error) }
+    if !isFinished, !isCancelled {
+      parts.sideState.setCancellation(error) { !parts.lifecycle.isFinished && !parts.lifecycle.isCancelled }
+    }
     cancel()
   }
 
   /// Says that the work is over and has failed; only the first call counts, from whatever thread.
-  public func finish(with error: any Error) {
-    if !isFinished { parts.sideState.set(\.failure, error) }
-    finish()
+  public final func finish(with error: any Error) {
+    if claimEnd(error) { endClaimed() }
+  }
+
+  /// Whether this is the first call of `finish`, whose error counts; its move follows.
+  func claimEnd(_ error: (any Error)?) -> Bool {
+    // Without a side state nothing has been claimed: the move tells which call of `finish()` is the first.
+    guard error != nil || parts.has(.hasSideState) else { return true }
+    return parts.sideState.claimEnd(error) { !parts.lifecycle.isEndRequested }
   }
 
   /// Why the operation did not do its work; nil if it did, or has not finished.
@@ -204,6 +239,9 @@ open class AsyncOperation: Operation, @unchecked Sendable {
   /// property when the operation is added, and by that the operation knows that it is in one: read `state` instead.
   public final override var isReady: Bool { answerReadiness() && super.isReady }
 
+  /// The operation's name, its class and where it stands, as in `fetch (DownloadOperation, executing)`.
+  open override var description: String { statusDescription }
+
   /// The operation's name, or that of its class.
   final var displayName: String { Self.displayName(of: self) }
 
@@ -225,10 +263,10 @@ open class AsyncOperation: Operation, @unchecked Sendable {
 
   /// Makes this operation wait until `operation`, of whatever class, has finished, whichever way it ended.
   ///
-  /// From any thread. Without effect once this operation executes. A cycle is a programmer error that stops the program
-  /// and says its path; where dependencies come from data, use `depend(on:)`.
+  /// From any thread. Without effect once this operation has been started. A cycle is a programmer error that stops the program
+  /// and says its path; where dependencies come from data, use `addDependencyOrThrow(_:)`.
   public final override func addDependency(_ operation: Operation) {
-    do { try depend(on: operation) } catch { preconditionFailure(error.description) }
+    do { try addDependencyOrThrow(operation) } catch { programmerError(error.description) }
   }
 
   /// Makes this operation wait for `operation` no longer, finished or not.

@@ -91,9 +91,9 @@ struct OperationLifecycle: Equatable, Sendable {
       // It finished inside `main`, or on another thread before `main` returned.
       return .ignore
     case .pending:
-      preconditionFailure("main cannot return before start, which alone calls it")
+      programmerError("main cannot return before start, which alone calls it")
     case .executing, .cancelling, .cancelled:
-      preconditionFailure("main returns once: only start, which goes through once, calls it")
+      programmerError("main returns once: only start, which goes through once, calls it")
     }
   }
 
@@ -136,9 +136,9 @@ struct OperationLifecycle: Equatable, Sendable {
       state = .cancelled
       return .ignore
     case .pending, .beginning, .executing:
-      preconditionFailure("didCancel is called only after a move to cancelling")
+      programmerError("didCancel is called only after a move to cancelling")
     case .cancelled, .finished:
-      preconditionFailure("didCancel is called once, and until it returns nothing leaves cancelling")
+      programmerError("didCancel is called once, and until it returns nothing leaves cancelling")
     }
   }
 
@@ -216,6 +216,15 @@ extension OperationLifecycle {
   }
 
   var isFinished: Bool { if case .finished = state { true } else { false } }
+
+  /// Whether `finish` has been accepted, and may wait for the start or for `didCancel` to return.
+  var isEndRequested: Bool {
+    switch state {
+    case .pending(_, _, let isFinishRequested), .cancelling(let isFinishRequested): isFinishRequested
+    case .finished: true
+    case .beginning, .executing, .cancelled: false
+    }
+  }
 }
 
 extension OperationLifecycle {
@@ -231,6 +240,9 @@ extension OperationLifecycle {
     case .finished(let wasCancelled): wasCancelled ? 15 : 14
     }
   }
+
+  /// The `isReady` of the state with this code, without making the state.
+  static func isReady(code: UInt8) -> Bool { code & 0x0B != 0x01 }
 
   /// The upper four bits are not looked at.
   init(code: UInt8) {

@@ -31,6 +31,7 @@ struct OperationParts: ~Copyable, Sendable {
     fileprivate let word: UInt8
 
     var lifecycle: OperationLifecycle { OperationLifecycle(code: word) }
+    var isReady: Bool { OperationLifecycle.isReady(code: word) }
 
     func has(_ flag: Flag) -> Bool { word & flag.bit != 0 }
   }

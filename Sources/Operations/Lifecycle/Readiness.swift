@@ -9,16 +9,18 @@ extension AsyncOperation {
 
   /// Answers a reading of `isReady`, as far as our own dependencies and conditions go.
   final func answerReadiness() -> Bool {
-    let isPlain = !parts.has(.hasSideState) && !parts.has(.wasNotReady)
-    let isBeingAdded = !isPlain && !Self.isTold
-    if isBeingAdded { didAttach(to: nil) }
-    guard parts.lifecycle.isReady else {
-      parts.set(.wasNotReady)
-      return false
+    let snapshot = parts.snapshot
+    // A queue reads this at every event for all that wait in it: no more than a byte is looked at.
+    guard snapshot.isReady else {
+      if snapshot.has(.hasSideState), !Self.isTold { mayBeInQueue() }
+      if !snapshot.has(.wasNotReady) { parts.set(.wasNotReady) }
+      return parts.lifecycle.isReady
     }
+    guard snapshot.has(.hasSideState) || snapshot.has(.wasNotReady), !Self.isTold else { return true }
+    mayBeInQueue()
     // A queue that is being given the operation may have read "not ready" just before it became so, and write that down
     // after it was told better. It then reads once more, but does not act on the answer: so it is told again.
-    if isBeingAdded, parts.has(.wasNotReady) { DispatchQueue.global().async { self.postReadiness() } }
+    if snapshot.has(.wasNotReady) { DispatchQueue.global().async { self.postReadiness() } }
     return true
   }
 

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// The state that only some operations have: errors, conditions, a time limit, handlers of the end.
 ///
@@ -11,46 +12,63 @@ final class SideState: @unchecked Sendable {
     var failure: (any Error)?
   }
 
-  /// How far an operation is with its conditions; the graph counts a closed gate as one more unfinished dependency.
+  /// How far an operation is with its conditions.
   struct Gate {
-    enum Phase: Equatable {
-      /// There are no conditions.
+    /// The turn among operations that exclude each other; the graph counts a closed gate as one more unfinished dependency.
+    enum Turn: Equatable {
+      /// It excludes no other.
       case none
       /// Waits for the dependencies, and for being in a queue.
       case closed
-      /// The conditions are being asked; an answer to another round than this is ignored.
-      case asking(round: Int)
-      /// One of them does not hold; the operation is about to be told.
-      case failing
-      /// All hold; waits for its turn among operations that exclude each other.
       case inLine
       /// Has its turn, which it takes when it starts.
       case onTurn
       case open
     }
 
-    var phase = Phase.none
-    var isAttached = false
-    /// Whether the operation was started while the gate was closed; it then starts by itself when the gate opens.
+    /// The answer to the conditions, which are asked when the operation would start.
+    enum Answer: Equatable {
+      /// There is no question.
+      case none
+      case unasked
+      /// An answer to another round than this is ignored.
+      case asking(round: Int)
+      /// One of them does not hold; the operation is about to be told.
+      case failing
+      case given
+    }
+
+    var turn = Turn.none
+    var answer = Answer.none
+    /// Whether the operation was started while a gate was closed; it then begins by itself when both are open.
     var isStartDeferred = false
     var round = 0
+
+    /// Whether a condition may be added.
+    var isUntouched: Bool { (turn == .none || turn == .closed) && (answer == .none || answer == .unasked) }
   }
 
   private struct Contents {
     var errors = Errors()
+    var isEndClaimed = false
     var conditions: [OperationCondition] = []
     var evaluation: Task<Void, Never>?
     var isAttached = false
     var endings: [@Sendable (AsyncOperation) -> Void] = []
     var startLimit: (@Sendable (AsyncOperation) -> any OperationTimer)?
     var timer: (any OperationTimer)?
-    var delegate: OperationObservation?
     var hasEnded = false
     weak var group: AsyncOperation?
     weak var queue: OperationQueue?
+    weak var startQueue: OperationQueue?
+    var beforeExecuting: [@Sendable (AsyncOperation) async -> Void] = []
+    var beforeFinishing: [@Sendable (AsyncOperation) async -> Void] = []
   }
 
   private let contents = Lock(Contents())
+
+  /// Whether a queue or a feeder holds the operation, or seems to: somebody has read whether it is ready.
+  let mayBeQueued = Atomic(false)
 
   var gate = Gate()
   /// Its request for the categories that it has to itself.
@@ -60,10 +78,23 @@ final class SideState: @unchecked Sendable {
 
   var errors: Errors { contents.withLock(\.errors) }
 
-  /// Stores an error unless there is one; only before the end.
-  func set(_ kind: WritableKeyPath<Errors, (any Error)?>, _ error: any Error) {
+  /// Stores the error of a cancellation, if it is the first and `isAllowed`.
+  func setCancellation(_ error: any Error, if isAllowed: () -> Bool) {
     contents.withLock { contents in
-      if contents.errors[keyPath: kind] == nil, !contents.hasEnded { contents.errors[keyPath: kind] = error }
+      if contents.errors.cancellation == nil, isAllowed() { contents.errors.cancellation = error }
+    }
+  }
+
+  /// Stores the error of the first call of `finish`; false if there was one before, or `isAllowed` says so.
+  ///
+  /// Whoever has seen that the operation has finished, and asks for the error then, gets the final one: `isAllowed` is
+  /// evaluated under the same lock.
+  func claimEnd(_ error: (any Error)?, if isAllowed: () -> Bool) -> Bool {
+    contents.withLock { contents in
+      guard !contents.isEndClaimed, isAllowed() else { return false }
+      contents.isEndClaimed = true
+      contents.errors.failure = error
+      return true
     }
   }
 
@@ -71,10 +102,7 @@ final class SideState: @unchecked Sendable {
 
   /// Called once, before `main`.
   func begin(_ operation: AsyncOperation) {
-    let startLimit = contents.withLock { contents in
-      if contents.queue == nil { contents.queue = OperationQueue.current }
-      return contents.startLimit
-    }
+    let startLimit = contents.withLock(\.startLimit)
     guard let timer = startLimit?(operation) else { return }
     let hasEnded = contents.withLock { contents in
       contents.timer = timer
@@ -92,9 +120,10 @@ final class SideState: @unchecked Sendable {
       contents.endings = []
       contents.startLimit = nil
       contents.timer = nil
-      contents.delegate = nil
       contents.evaluation = nil
       contents.conditions = []
+      contents.beforeExecuting = []
+      contents.beforeFinishing = []
       return old
     }
     old.timer?.cancel()
@@ -112,33 +141,60 @@ final class SideState: @unchecked Sendable {
     contents.withLock { $0.startLimit = start }
   }
 
-  /// Replaces the observation that stands for the delegate, which ends.
-  func setDelegate(_ observation: OperationObservation?) {
-    let old = contents.withLock { contents in
-      defer { contents.delegate = contents.hasEnded ? nil : observation }
-      return contents.delegate
-    }
-    old?.end()
-  }
-
   // MARK: Home
 
   /// Records that the operation is in a queue or a feeder; true for the first call.
-  func attach(to queue: OperationQueue?) -> Bool {
+  func attach(to queue: OperationQueue) -> Bool {
     contents.withLock { contents in
-      if let queue { contents.queue = queue }
+      contents.queue = queue
       defer { contents.isAttached = true }
       return !contents.isAttached
     }
   }
 
-  /// The queue that the operation is in, as far as that is known: Foundation tells no one before it starts an operation.
+  /// Records which queue starts the operation; true if it was not known to be in one.
+  func start(in queue: OperationQueue) -> Bool {
+    contents.withLock { contents in
+      contents.startQueue = queue
+      defer { contents.isAttached = true }
+      return !contents.isAttached
+    }
+  }
+
+  /// The queue that the operation is in, if a feeder or a queue of ours has told it: Foundation's own does not.
   var queue: OperationQueue? { contents.withLock(\.queue) }
+
+  /// The queue that has started the operation, of whatever class.
+  var startQueue: OperationQueue? { contents.withLock(\.startQueue) }
 
   /// The group that the operation is a child of.
   var group: AsyncOperation? {
     get { contents.withLock(\.group) }
     set { contents.withLock { $0.group = newValue } }
+  }
+
+  // MARK: Awaited handlers
+
+  func addBeforeExecuting(_ body: @escaping @Sendable (AsyncOperation) async -> Void) {
+    contents.withLock { $0.beforeExecuting.append(body) }
+  }
+
+  func addBeforeFinishing(_ body: @escaping @Sendable (AsyncOperation) async -> Void) {
+    contents.withLock { if !$0.hasEnded { $0.beforeFinishing.append(body) } }
+  }
+
+  func takeBeforeExecuting() -> [@Sendable (AsyncOperation) async -> Void] {
+    contents.withLock { contents in
+      defer { contents.beforeExecuting = [] }
+      return contents.beforeExecuting
+    }
+  }
+
+  func takeBeforeFinishing() -> [@Sendable (AsyncOperation) async -> Void] {
+    contents.withLock { contents in
+      defer { contents.beforeFinishing = [] }
+      return contents.beforeFinishing
+    }
   }
 
   // MARK: Conditions

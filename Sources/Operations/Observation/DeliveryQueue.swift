@@ -29,7 +29,7 @@ package final class DeliveryQueue: @unchecked Sendable {
   package convenience init(attachedTo queue: DispatchQueue, pace: MailboxPace, clock: any OperationClock) {
     self.init(queue, pace: pace, clock: clock)
     Self.lock.withLock {
-      precondition(queue.getSpecific(key: Self.key)?.delivery == nil, "\(queue.label) has a delivery queue")
+      require(queue.getSpecific(key: Self.key)?.delivery == nil, "\(queue.label) has a delivery queue")
       queue.setSpecific(key: Self.key, value: WeakReference(delivery: self))
     }
   }

@@ -23,6 +23,8 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
   private var foreign: [ObjectIdentifier: DependencyNode] = [:]
   private var ready = [ReadyQueue](repeating: ReadyQueue(), count: PriorityLevel.allCases.count)
   private var entered = [Int](repeating: 0, count: PriorityLevel.allCases.count)
+  /// How many of the entered ones wait again.
+  private var heldBack = 0
   /// How many have been removed of which the queue has not been told yet.
   private let leaving = Atomic(0)
   /// The queue's width when it was last read: its getter may be anybody's, and is called without the lock.
@@ -37,6 +39,12 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
   private let isAwaited = Atomic(false)
   /// Where the ends of foreign operations are told; there are never more in it than in the queue.
   private let ends = OperationQueue()
+
+  /// Called when the last member that had entered the queue has left, and all others wait; set before it is shared.
+  var whenStalled: (@Sendable () -> Void)?
+  private let isStalled = Atomic(false)
+  /// Called before operations enter the queue; set before it is shared.
+  var beforeAdmission: (@Sendable () -> Void)?
 
   private let notifier = Lock<DelegateNotifier?>(nil)
   private let hasNotifier = Atomic(false)
@@ -88,16 +96,18 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
     guard let asynchronous = operation as? AsyncOperation, !asynchronous.parts.has(.hasSideState),
       !hasNotifier.load(ordering: .acquiring)
     else { return try add([operation]) }
+    if QueueEntryObserver.isNeeded { QueueEntryObserver.tell([operation], .queue(queue)) }
     let newcomer = Newcomer(operation)
     readWidth()
-    let (isDirect, admission) = DependencyGraph.contents.withLock { _ in
-      let node = join(newcomer)
+    let entry = DependencyGraph.contents.withLock { _ -> (isDirect: Bool, admission: Admission)? in
+      guard let node = join(newcomer) else { return nil }
       guard node.unfinished == 0 || newcomer.isCancelled else { return (false, Admission()) }
       if entersAtOnce(node) { return (true, Admission()) }
       nodeIsReady(node)
       return (false, takeAdmission())
     }
-    if isDirect { queue.addOperation(operation) } else { admit(admission) }
+    guard let entry else { Self.refuse(operation) }
+    if entry.isDirect { queue.addOperation(operation) } else { admit(entry.admission) }
   }
 
   /// Adds operations; of those that are ready the more urgent enter first, and equals in their order here.
@@ -112,10 +122,19 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
 
   private func enlist(_ operations: [Operation]) throws(DependencyCycle) {
     try refuseForeignCycle(operations)
+    QueueEntryObserver.tell(operations, .queue(queue))
     let newcomers = operations.map(Newcomer.init)
-    let watched = DependencyGraph.contents.withLock { _ in
+    var refused: Operation?
+    let watched = DependencyGraph.contents.withLock { _ -> [(Operation, DependencyNode)] in
       // All of them first: a foreign operation's dependency may stand behind it in the list.
-      let nodes = newcomers.map(join)
+      var nodes: [DependencyNode] = []
+      for newcomer in newcomers {
+        guard let node = join(newcomer) else {
+          refused = newcomer.operation
+          return []
+        }
+        nodes.append(node)
+      }
       var watched: [(Operation, DependencyNode)] = []
       for (newcomer, node) in zip(newcomers, nodes) {
         for dependency in newcomer.unfinishedDependencies {
@@ -137,6 +156,7 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
       }
       return watched
     }
+    if let refused { Self.refuse(refused) }
     for (dependency, node) in watched {
       dependency.whenFinished { DependencyGraph.foreignHasFinished(dependency, node) }
     }
@@ -144,12 +164,16 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
     nodesAreReady()
   }
 
-  private func join(_ newcomer: Newcomer) -> DependencyNode {
+  /// Not called under the graph's lock, because the operation's description may be anybody's.
+  private static func refuse(_ operation: Operation) -> Never {
+    programmerError("\(operation) has been started or added before; an operation runs once")
+  }
+
+  /// Called under the graph's lock: nil for an operation that has been started or added before.
+  private func join(_ newcomer: Newcomer) -> DependencyNode? {
     let operation = newcomer.operation
     let node = newcomer.asynchronous?.parts.node ?? DependencyNode(isOurs: false)
-    precondition(
-      !newcomer.isStarted && node.holder == nil && foreign[ObjectIdentifier(operation)] == nil,
-      "\(operation) has been started or added before; an operation runs once")
+    guard !newcomer.isStarted, node.holder == nil, foreign[ObjectIdentifier(operation)] == nil else { return nil }
     if !node.isOurs { foreign[ObjectIdentifier(operation)] = node }
     node.held = operation
     node.holder = self
@@ -160,7 +184,14 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
     return node
   }
 
+  func nodeIsHeldBack(_ node: DependencyNode, _ isHeldBack: Bool) {
+    guard node.isHeldBack != isHeldBack else { return }
+    node.isHeldBack = isHeldBack
+    heldBack += isHeldBack ? 1 : -1
+  }
+
   func nodeHasFinished(_ node: DependencyNode, _ operation: Operation) {
+    nodeIsHeldBack(node, false)
     if case .entered(let level) = node.place { entered[level.rawValue] -= 1 }
     leaving.wrappingAdd(1, ordering: .sequentiallyConsistent)
     node.place = .outside
@@ -171,6 +202,9 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
       members[node.index] = last
       last.index = node.index
     }
+    if whenStalled != nil, !members.isEmpty, mayBeStuck {
+      isStalled.store(true, ordering: .relaxed)
+    }
   }
 
   func nodeHasLeft() {
@@ -178,6 +212,7 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
     let isChanged = readWidth()
     // A thread that begins to wait meanwhile says so first and then looks whether there is anything left.
     if isChanged || isLast && isAwaited.load(ordering: .sequentiallyConsistent) { nodesAreReady() }
+    if isStalled.load(ordering: .relaxed), isStalled.exchange(false, ordering: .relaxed) { whenStalled?() }
   }
 
   /// Called under the graph's lock.
@@ -196,10 +231,10 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
 
   // MARK: Entering
 
-  func nodeIsReady(_ node: DependencyNode) {
+  func nodeIsReady(_ node: DependencyNode, first: Bool = false) {
     node.ticket += 1
     node.place = .inLine(ticket: node.ticket)
-    ready[node.level.rawValue].append(node)
+    if first { ready[node.level.rawValue].prepend(node) } else { ready[node.level.rawValue].append(node) }
     isAnyReady = true
   }
 
@@ -222,15 +257,26 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
   /// One thread at a time admits, which keeps the order of each line; others leave ready nodes in line for it to find.
   func takeAdmission() -> Admission {
     guard !isAdmitting, isAnyReady, holds == 0 else { return Admission() }
-    let fill = window.fill(width: width.load(ordering: .relaxed))
+    let width = width.load(ordering: .relaxed)
+    let fill = window.fill(width: width)
     var admission = Admission()
     var ahead = 0
-    for level in PriorityLevel.allCases {
+    filling: for level in PriorityLevel.allCases {
       ahead += entered[level.rawValue]
       // Less urgent operations do not count: they may fill the queue and must hold up nothing that is more urgent.
       guard ahead < fill.low else { break }
-      while ahead < fill.high, let node = ready[level.rawValue].popFirst() {
+      while ahead + admission.asked.count < fill.high, let node = ready[level.rawValue].popFirst() {
         guard let operation = node.held, !node.isOurs || !operation.isExecuting && !operation.isFinished else {
+          continue
+        }
+        if node.mustAsk, let operation = operation as? AsyncOperation, DependencyGraph.mustAsk(operation) {
+          // When it would start, so not ahead; what is behind it must not take the slot that becomes free.
+          guard width < 0 || entered.reduce(0, +) < width else {
+            nodeIsReady(node, first: true)
+            break filling
+          }
+          node.place = .asking
+          admission.asked.append(operation)
           continue
         }
         node.place = .entered(level)
@@ -241,8 +287,8 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
       }
     }
     isAnyReady = ready.contains { !$0.isEmpty }
-    isAdmitting = !admission.operations.isEmpty
-    if isAdmitting { window.filled(at: DispatchTime.now().uptimeNanoseconds) }
+    isAdmitting = !admission.isEmpty
+    if !admission.operations.isEmpty { window.filled(at: DispatchTime.now().uptimeNanoseconds) }
     return admission
   }
 
@@ -258,16 +304,36 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
 
   func admit(_ first: Admission) {
     var admission = first
-    while !admission.operations.isEmpty {
+    while !admission.isEmpty {
+      if !admission.asked.isEmpty { ask(&admission) }
       for operation in admission.foreign {
         watch(operation)
         // Started by hand meanwhile; its end is all that is missing.
         if operation.isExecuting || operation.isFinished { admission.operations.removeAll { $0 === operation } }
       }
-      queue.addOperations(admission.operations, waitUntilFinished: false)
+      beforeAdmission?()
+      if !admission.operations.isEmpty { queue.addOperations(admission.operations, waitUntilFinished: false) }
       admission = DependencyGraph.contents.withLock { _ in
         isAdmitting = false
         return takeAdmission()
+      }
+    }
+  }
+
+  /// Asks the conditions of operations that may start; where the queue is suspended they enter it, and are asked when it
+  /// starts them.
+  private func ask(_ admission: inout Admission) {
+    guard queue.isSuspended else {
+      for operation in admission.asked { DependencyGraph.ask(operation) }
+      return
+    }
+    admission.operations += DependencyGraph.contents.withLock { _ in
+      admission.asked.filter { operation in
+        let node = operation.parts.node
+        guard node.place == .asking else { return false }
+        node.place = .entered(node.level)
+        entered[node.level.rawValue] += 1
+        return true
       }
     }
   }
@@ -287,17 +353,35 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
     }
   }
 
+  // MARK: Deadlocks
+
+  /// Called under the graph's lock: the members, if every one of them waits.
+  var stuckMembers: [Operation] {
+    guard mayBeStuck, !isAdmitting, members.allSatisfy({ $0.place == .waiting || $0.isHeldBack }) else { return [] }
+    return members.compactMap(\.held)
+  }
+
+  /// Whether no member executes or is about to, unless its conditions are being asked.
+  private var mayBeStuck: Bool { !isAnyReady && entered.reduce(0, +) == heldBack }
+
   // MARK: The whole
+
+  /// The operations that have not finished, whether they have entered the queue or not, in no particular order.
+  public var operations: [Operation] { DependencyGraph.contents.withLock { _ in members.compactMap(\.held) } }
 
   /// How many operations have not finished, whether they have entered the queue or not.
   public var unfinishedCount: Int { DependencyGraph.contents.withLock { _ in members.count } }
 
   /// The width of the queue, its `maxConcurrentOperationCount`.
   ///
-  /// Set here, a greater width takes effect at once; set on the queue, when the next operation finishes.
+  /// Set here, a greater width takes effect at once; set on the queue, when the next operation finishes. With a width of 0
+  /// nothing executes; a negative one is a programmer error, except `OperationQueue.defaultMaxConcurrentOperationCount`.
   public var maxConcurrentOperationCount: Int {
     get { queue.maxConcurrentOperationCount }
     set {
+      require(
+        newValue >= 0 || newValue == OperationQueue.defaultMaxConcurrentOperationCount,
+        "the width of a feeder is not negative: \(newValue)")
       queue.maxConcurrentOperationCount = newValue
       nodesAreReady()
     }

@@ -25,10 +25,17 @@ extension OperationQueueDelegate {
 
 /// An `OperationQueue` with a delegate.
 ///
-/// Operations in it know from the beginning which queue they are in. The delegate is not told of barriers.
+/// Operations in it know from the beginning which queue they are in, and a dashboard that observes it sees each of them enter.
+/// The delegate is not told of barriers.
 open class DelegatedOperationQueue: OperationQueue, @unchecked Sendable {
   // Safe: constant.
-  private let notifier: DelegateNotifier
+  private let notifier: DelegateNotifier?
+
+  /// Makes a queue without a delegate.
+  public override init() {
+    notifier = nil
+    super.init()
+  }
 
   /// Makes a queue that tells `delegate`, which it does not keep, on `delegateQueue`.
   public init(delegate: any OperationQueueDelegate, on delegateQueue: DispatchQueue = .main) {
@@ -38,26 +45,27 @@ open class DelegatedOperationQueue: OperationQueue, @unchecked Sendable {
 
   /// Adds an operation; its block form comes here too.
   open override func addOperation(_ operation: Operation) {
-    notifier.notify(of: [operation], addedTo: self) {
-      attach([operation])
-      super.addOperation(operation)
-    }
+    enter([operation]) { super.addOperation(operation) }
   }
 
   /// Adds operations, and waits for their end if asked to.
   open override func addOperations(_ operations: [Operation], waitUntilFinished wait: Bool) {
-    notifier.notify(of: operations, addedTo: self) {
-      attach(operations)
-      super.addOperations(operations, waitUntilFinished: false)
-    }
+    enter(operations) { super.addOperations(operations, waitUntilFinished: false) }
     if wait { for operation in operations { operation.waitUntilFinished() } }
   }
 
-  private func attach(_ operations: [Operation]) {
+  private func enter(_ operations: [Operation], _ add: () -> Void) {
+    guard let notifier else { return attach(operations, add) }
+    notifier.notify(of: operations, addedTo: self) { attach(operations, add) }
+  }
+
+  private func attach(_ operations: [Operation], _ add: () -> Void) {
+    QueueEntryObserver.tell(operations, .queue(self))
     for case let operation as AsyncOperation in operations {
       _ = operation.parts.sideState
       operation.didAttach(to: self)
     }
+    add()
   }
 }
 

@@ -8,6 +8,13 @@ struct ReadyQueue {
 
   mutating func append(_ node: DependencyNode) { entries.append((node, node.ticket)) }
 
+  /// Puts a node before all others.
+  mutating func prepend(_ node: DependencyNode) {
+    guard head > 0 else { return entries.insert((node, node.ticket), at: 0) }
+    head -= 1
+    entries[head] = (node, node.ticket)
+  }
+
   mutating func popFirst() -> DependencyNode? {
     while head < entries.count {
       let (node, ticket) = entries[head]

@@ -1,13 +1,13 @@
 import Operations
 
 /// Splits the bytes of one stream into lines, however they arrive, and keeps the line that has no end yet.
-struct LineSplitter {
+package struct LineSplitter {
   /// Longer lines are cut, in bytes.
   static let limit = RedrawnLine.limit
 
   /// What a piece of output has completed.
-  struct Output {
-    var lines: [OperationLogLine] = []
+  package struct Output {
+    package var lines: [OperationLogLine] = []
     /// Texts that were shown before a line was drawn again, and the index of that line among `lines`.
     var redraws: [(line: Int, text: String)] = []
 
@@ -38,10 +38,10 @@ struct LineSplitter {
   /// Whether the unfinished line has got bytes since it was last taken.
   private(set) var hasNews = false
 
-  init(_ source: OperationLogLine.Source) { self.source = source }
+  package init(_ source: OperationLogLine.Source) { self.source = source }
 
   /// The lines that `bytes` complete.
-  mutating func feed(_ bytes: [UInt8]) -> Output {
+  package mutating func feed(_ bytes: [UInt8]) -> Output {
     var output = Output()
     var rest = bytes[...]
     let mayMoveBack = redrawn != nil || rest.moveBack
@@ -65,7 +65,7 @@ struct LineSplitter {
   }
 
   /// The unfinished line, if it shows something else than the last time; one without text was erased.
-  mutating func takeUnfinished() -> OperationLogLine? {
+  package mutating func takeUnfinished() -> OperationLogLine? {
     guard hasNews else { return nil }
     hasNews = false
     let (text, isCut) = text(isWhole: false)

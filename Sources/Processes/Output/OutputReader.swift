@@ -6,6 +6,9 @@ public enum ProcessStream: Sendable, Equatable, CaseIterable {
   case stdout
   /// The standard error.
   case stderr
+
+  /// As in a sentence.
+  var name: String { self == .stdout ? "standard output" : "standard error" }
 }
 
 /// The reader of one stream of a child: it reads one chunk at a time, the next after the previous one has been consumed.
@@ -62,6 +65,8 @@ struct OutputReader {
 struct OutputPipe {
   var reader: Int32 = -1
   var writer: Int32 = -1
+
+  var isOpen: Bool { reader >= 0 }
 
   mutating func close() {
     Self.close(&reader)

@@ -8,7 +8,8 @@ import Synchronization
 final class ShellOutput: @unchecked Sendable {
   // Safe: `hasOutput` is touched only by `take` and `finish`, which are called in order; the other variables are touched
   // only on `queue`.
-  private let queue: DispatchQueue
+  /// The lines that go to closures are given on it too.
+  let queue: DispatchQueue
   private let file: LogFile?
   private var progress: ProgressSource
   private var stdout = LineSplitter(.standardOutput)
@@ -32,10 +33,10 @@ final class ShellOutput: @unchecked Sendable {
   static let pause = Duration.milliseconds(100)
 
   /// `progress` is a regular expression; see `ProgressPattern`.
-  init(logPath: String?, progress: String?, clock: any OperationClock) {
+  init(file: LogFile?, progress: String?, clock: any OperationClock) {
     let number = Self.made.wrappingAdd(1, ordering: .relaxed).newValue
     queue = DispatchQueue(label: "opdash.output", target: Self.queues[number % Self.queues.count])
-    file = logPath.map(LogFile.init)
+    self.file = file
     self.progress = ProgressSource(pattern: progress)
     self.clock = clock
   }

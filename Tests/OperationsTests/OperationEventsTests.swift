@@ -4,35 +4,32 @@ import Testing
 
 @testable import Operations
 
-@Suite struct OperationObserverTests {
+@Suite struct OperationEventsTests {
   struct Fault: Error {}
-
-  /// Records its calls.
-  final class Scribe: OperationObserver {
-    let journal = Journal<String>()
-    func operationDidAttach(_ operation: AsyncOperation) { journal.add("attach") }
-    func operationWillExecute(_ operation: AsyncOperation) { journal.add("will execute") }
-    func operation(_ operation: AsyncOperation, didProduce other: Operation) {
-      journal.add("produce \(other.name ?? "")")
-    }
-    func operationDidCancel(_ operation: AsyncOperation) { journal.add("cancel") }
-    func operationDidExecute(_ operation: AsyncOperation) { journal.add("did execute") }
-    func operation(_ operation: AsyncOperation, didFinishWith failure: (any Error)?) {
-      journal.add("finish\(failure.map { " \($0)" } ?? "")")
-    }
-  }
-
-  /// Asks for nothing but the defaults.
-  struct Indifferent: OperationObserver {}
 
   let own = DispatchQueue(label: "observers")
   let queue = OperationQueue()
 
+  /// Of the observations of a test.
+  let tokens = Journal<ObservationToken>()
+
   func observed(_ operation: AsyncOperation) -> Journal<String> {
-    let scribe = Scribe()
-    operation.addObserver(scribe, on: own)
-    operation.addObserver(Indifferent(), on: own)
-    return scribe.journal
+    let journal = Journal<String>()
+    tokens.add(operation.observeEvents(on: own) { _, event in journal.add(Self.words(event)) })
+    // Another sees the same, and changes nothing for the first.
+    tokens.add(operation.observeEvents(on: own) { _, _ in })
+    return journal
+  }
+
+  static func words(_ event: OperationEvent) -> String {
+    switch event {
+    case .didAttach: "attach"
+    case .willExecute: "will execute"
+    case .didProduce(let other): "produce \(other.name ?? "")"
+    case .didCancel: "cancel"
+    case .didExecute: "did execute"
+    case .didFinish(let failure): "finish\(failure.map { " \($0)" } ?? "")"
+    }
   }
 
   @Test func anObserverIsToldTheWholeLifeInOrder() {
@@ -71,7 +68,7 @@ import Testing
     #expect(journal.entries == ["cancel", "attach", "finish Fault()"])
   }
 
-  @Test func anEventFormEndsWithItsToken() {
+  @Test func eventsEndWithTheirToken() {
     let operation = ManualOperation()
     let journal = Journal<String>()
     var token: ObservationToken? = operation.observeEvents(on: own) { operation, event in
@@ -88,7 +85,7 @@ import Testing
     #expect(journal.count == 1)
   }
 
-  @Test func observersAreToldOnTheMainQueueByDefault() async {
+  @Test func eventsComeOnTheMainQueueByDefault() async {
     let operation = ManualOperation()
     operation.start()
     operation.finish(with: Fault())
@@ -148,10 +145,12 @@ import Testing
   }
 
   @Test func laterToo() throws {
+    final class Nobody: OperationQueueDelegate {}
     let feeder = OperationFeeder(feeding: OperationQueue())
     let inFeeder = ManualOperation()
     let inQueue = ManualOperation()
-    _ = observed(inQueue)
+    // A plain queue is known no more once `main` has returned.
+    let queue = DelegatedOperationQueue(delegate: Nobody())
     try feeder.add(inFeeder)
     queue.addOperation(inQueue)
     for (producer, home) in [(inFeeder, feeder.queue), (inQueue, queue)] {

@@ -1,0 +1,133 @@
+import Dispatch
+import Foundation
+import JobModel
+import Operations
+
+/// What a person or a signal asks of the queue.
+extension QueueFeed {
+  func obey(_ command: JobCommand) {
+    switch command {
+    case .cancel(let ids, let canceller):
+      for id in ids where renewals[id] != nil { renewals[id] = canceller }
+      end(known(ids), by: canceller)
+    case .kill(let ids): for member in known(ids) { kill(member) }
+    case .pause(let ids): for member in known(ids) { hold(member, true) }
+    case .resume(let ids): for member in known(ids) { hold(member, false) }
+    case .retry(let ids, _): for id in ids { retry(id) }
+    case .setPriority(let ids, let priority): for member in known(ids) { prioritize(member, priority) }
+    case .setSlots(let slots): setSlots(slots)
+    case .changeSlots(let change): setSlots(stream.journal.run.slots(changedBy: change))
+    case .setDraining(let drains):
+      queue.isSuspended = drains
+      state(.drainChanged(drains))
+    case .stop(let level, let canceller): stop(level, canceller)
+    case .finish(let signal): finish(signal)
+    }
+  }
+
+  private func setSlots(_ slots: Int) {
+    feeder.maxConcurrentOperationCount = max(1, slots)
+    state(.slotsChanged(max(1, slots)))
+  }
+
+  private func known(_ ids: [JobID]) -> [QueueMember] {
+    ids.compactMap { $0.index < members.count ? members[$0.index] : nil }
+  }
+
+  // MARK: Ends
+
+  /// The waiting ones first, so that the end of an executing one starts none of them.
+  private func end(_ members: [QueueMember], by canceller: JobState.Canceller) {
+    for member in members.filter({ !$0.hasBegun }) + members.filter(\.hasBegun) { end(member, by: canceller) }
+  }
+
+  func end(_ member: QueueMember, by canceller: JobState.Canceller) {
+    guard member.canceller == nil, !member.isOver else { return }
+    member.canceller = canceller
+    if member.hasBegun { state(.cancelRequested(member.id, by: canceller, kill: false)) }
+    let operation = member.queued
+    calling.async { operation.cancel() }
+    // The cancellation of a foreign operation gives no notification.
+    if member.visibility == .end, !member.hasBegun { tell(member, .cancelled(by: canceller)) }
+  }
+
+  /// One that can't be killed is cancelled.
+  private func kill(_ member: QueueMember) {
+    end(member, by: .person)
+    guard let operation = member.operation as? any ControllableOperation else { return }
+    calling.async { operation.kill() }
+  }
+
+  private func stop(_ level: StopLevel, _ canceller: JobState.Canceller) {
+    state(.stopRequested(level, by: canceller))
+    guard stopping == nil else { return }
+    lookForArrivals()
+    stopping = canceller
+    for id in renewals.keys { renewals[id] = canceller }
+    end(members.compactMap(\.self), by: canceller)
+  }
+
+  /// After every call on an operation that was asked for before: whoever ends a run by cancelling it sees it cancelled.
+  private func finish(_ signal: Int32?) {
+    calling.async { self.stream.queue.async { self.stream.finish(signal: signal) } }
+  }
+
+  // MARK: Other changes
+
+  private func hold(_ member: QueueMember, _ isHeld: Bool) {
+    guard let operation = member.operation as? any ControllableOperation, member.isHeld != isHeld else { return }
+    member.isHeld = isHeld
+    calling.async { if isHeld { operation.pause() } else { operation.resume() } }
+    tell(member, member.standing)
+  }
+
+  private func prioritize(_ member: QueueMember, _ priority: JobPriority) {
+    guard !member.hasBegun else { return }
+    let operation = member.queued
+    calling.async { operation.queuePriority = priority.queuePriority }
+    state(.priorityChanged(member.id, priority))
+  }
+
+  // MARK: Retry
+
+  /// Has the program make the operation of another attempt, if the job has failed or was cancelled.
+  ///
+  /// Operations that depended on the last attempt stopped waiting at its end; those that have run don't run again.
+  private func retry(_ id: JobID) {
+    guard stopping == nil, isStarted, let factory = factories[id], renewals[id] == nil else { return }
+    let record = stream.journal.run[id]
+    switch record.state {
+    case .failed, .cancelled: break
+    default: return
+    }
+    // Cancelled before its start, and still in the queue.
+    members[id.index]?.isReplaced = true
+    members[id.index] = nil
+    unseen.remove(id)
+    renewals[id] = .some(nil)
+    let last = record.attempt?.number ?? 0
+    state(.jobState(id, .waiting, attempt: last, pid: nil))
+    let priority = record.job.priority
+    calling.async {
+      let operation = factory(last + 1)
+      operation.queuePriority = priority.queuePriority
+      self.renew(id, operation, number: last + 1)
+    }
+  }
+
+  private func renew(_ id: JobID, _ operation: Operation, number: Int) {
+    guard !operation.isExecuting, !operation.isFinished, !registry.withLock({ $0.isKnown(operation) }) else {
+      programmerError("\(operation) was made before; the closure of add(retrying:) makes a new operation at each call")
+    }
+    do {
+      let new = try registry.withLock { registry throws(DependencyCycle) -> [QueueMember] in
+        try registry.wrap([operation])
+        return observed(registry.enroll(operation, asAttempt: number, of: id))
+      }
+      watchEnds(of: new)
+      try feeder.add(new.prefix(1).compactMap(\.observed))
+    } catch {
+      programmerError(error.description)
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import Basics
+import Foundation
+import Session
+
+extension Dashboard {
+  /// Why `run()` can't show the queue on the terminal.
+  public struct ScreenError: LocalizedError, CustomStringConvertible, Sendable, Equatable {
+    /// A sentence that says what is wrong and what to do.
+    public let description: String
+
+    /// The same sentence as `description`.
+    public var errorDescription: String? { description }
+  }
+}
+
+extension Dashboard.ScreenError {
+  static let isTaken = Self(
+    description: "another dashboard of this process has the terminal: run this one after it has ended, or with "
+      + "options.interface = .plain")
+
+  /// The words of a program with a command line name the options of opdash.
+  init(_ error: any Error) {
+    let words = (error as? UsageError)?.message ?? "\(error)"
+    description = words.replacing("--ui tui", with: "interface .terminal")
+      .replacing("use --ui plain", with: "use interface .plain").replacing("--ui plain", with: "interface .plain")
+  }
+}
+
+/// The claim of the one dashboard of this process that may draw on its terminal.
+enum ScreenClaim {
+  private static let isTaken = Lock(false)
+
+  /// Whether a dashboard draws now; then standard output may be a pipe that leads to it.
+  static var isHeld: Bool { isTaken.withLock(\.self) }
+
+  static func take() throws(Dashboard.ScreenError) {
+    let wasTaken = isTaken.withLock { isTaken in
+      defer { isTaken = true }
+      return isTaken
+    }
+    if wasTaken { throw .isTaken }
+  }
+
+  static func release() { isTaken.withLock { $0 = false } }
+}

@@ -1,0 +1,72 @@
+import Foundation
+
+private let progressQueue = DispatchQueue(label: "ResultGroup.progress")
+
+/// A group of operations with values: its own value is the array of theirs.
+///
+/// The children run as those of a `GroupOperation`, which is announced to observers as produced. Cancelling it cancels them;
+/// if it never executes, they finish without executing too. Its progress is the sum of theirs.
+public final class ResultGroup<Value: Sendable>: ResultOperation<[Value]>, @unchecked Sendable {
+  // Safe: constants.
+  private let group: GroupOperation
+  private let children: [ResultOperation<Value>]
+  private let policy: GroupOperation.ChildFailurePolicy
+
+  /// Makes a group that has not begun.
+  ///
+  /// - Parameters:
+  ///   - width: How many children execute at the same time at most.
+  ///   - policy: The effect of a child's failure, with which the group fails with a `GroupFailure`. If it is ignored, the
+  ///     value is made of the values of the other children.
+  ///   - children: Operations that are in no queue; their values come in this order, whatever the order of their ends is.
+  public init(
+    width: Int = ProcessInfo.processInfo.activeProcessorCount,
+    onChildFailure policy: GroupOperation.ChildFailurePolicy = .finishThenFail,
+    _ children: [ResultOperation<Value>]
+  ) {
+    group = GroupOperation(width: width, onChildFailure: policy, children)
+    self.children = children
+    self.policy = policy
+    super.init()
+    // If it has never executed, neither have they.
+    parts.sideState.whenEnded { [group] _ in
+      group.cancel()
+      if !group.isExecuting, !group.isFinished { group.start() }
+    }
+  }
+
+  /// Begins the children; the queue calls it.
+  public override func main() {
+    group.name = displayName
+    let groupsSideState = group.parts.sideState
+    groupsSideState.group = self
+    post(.produced(group))
+    let token = group.observe(\.progress, on: progressQueue, options: .initial) { [weak self] _, change in
+      self?.report(completed: change.newValue.completed, total: change.newValue.total)
+    }
+    groupsSideState.whenEnded { group in
+      token.cancel()
+      // The last change may still be on its way.
+      self.report(completed: group.progress.completed, total: group.progress.total)
+      self.finish(self.values(after: group.failure))
+    }
+    group.start()
+  }
+
+  private func values(after failure: (any Error)?) -> Outcome {
+    if let failure { return .failure(failure) }
+    var values: [Value] = []
+    for child in children {
+      switch child.outcome {
+      case .success(let value): values.append(value)
+      // A child that was cancelled by itself has not failed for the group.
+      case .failure(let error): if policy != .ignore { return .failure(error) }
+      case nil: return .failure(MissingResult(operation: child.displayName))
+      }
+    }
+    return .success(values)
+  }
+
+  /// Cancels the children; the queue calls it.
+  public override func didCancel() { group.cancel() }
+}

@@ -1,0 +1,79 @@
+import Foundation
+
+extension ResultOperation {
+  /// The value, once the operation has finished; throws its failure.
+  ///
+  ///     let size = try await measuring.value
+  ///
+  /// Reading it starts nothing: add the operation to a queue, before or after. Any number of tasks may wait. Cancelling a
+  /// waiting task cancels the operation: if that has not begun the wait ends at once with a `CancellationError`, else when
+  /// it ends. A waiting task does not keep the operation; if it is freed before its end, `OperationFreed` is thrown. A
+  /// `TaskOperation` that waits for itself waits until it is cancelled.
+  public final var value: Success {
+    consuming get async throws {
+      let end = pendingValue()
+      let onCancel = canceller(ending: end)
+      _ = consume self
+      return try await end.wait(onCancel: onCancel)
+    }
+  }
+
+  private func pendingValue() -> PendingAnswer<Success> {
+    let end = PendingAnswer<Success>()
+    let giver = AnswerGiver(end, of: displayName)
+    whenDone { giver.give($0) }
+    return end
+  }
+}
+
+extension Operation {
+  /// Waits until this operation, of whatever class, has finished; throws its failure, if it has one.
+  ///
+  ///     try await installing.untilFinished()
+  ///
+  /// Reading and cancelling are as with `ResultOperation.value`: cancelling the waiting task cancels the operation. Without
+  /// `cancelsOperation` it only ends the wait, at once, with a `CancellationError`. Of an operation of another class than
+  /// `AsyncOperation` only a cancellation is known as a failure, and it is kept until it has finished.
+  public consuming func untilFinished(cancelsOperation: Bool = true) async throws {
+    let end = pendingEnd()
+    let endWait: @Sendable () -> Void = { end.give(.failure(CancellationError())) }
+    let onCancel = cancelsOperation ? canceller(ending: end) : endWait
+    _ = consume self
+    try await end.wait(onCancel: onCancel)
+  }
+
+  private func pendingEnd() -> PendingAnswer<Void> {
+    let end = PendingAnswer<Void>()
+    if let operation = self as? AsyncOperation {
+      let giver = AnswerGiver(end, of: operation.displayName)
+      operation.parts.sideState.whenEnded { giver.give($0.end) }
+      // Not called if it had finished before.
+      if operation.isFinished { giver.give(operation.end) }
+    } else if isFinished {
+      end.give(foreignEnd)
+    } else {
+      whenFinished { end.give(self.foreignEnd) }
+    }
+    return end
+  }
+
+  private var foreignEnd: Result<Void, any Error> {
+    isCancelled ? .failure(CancellationError()) : .success(())
+  }
+
+  /// Cancels the operation, whose end ends the wait; one that has not begun never will, and may be in no queue.
+  ///
+  /// The end of an operation that waits for itself is behind the wait.
+  fileprivate func canceller<Value>(ending end: PendingAnswer<Value>) -> @Sendable () -> Void {
+    let waitsForItself = (self as? AsyncOperation)?.isItsTaskCurrent ?? false
+    return { [weak self] in
+      guard let self else { return }
+      cancel()
+      if isCancelled, waitsForItself || !isExecuting, !isFinished { end.give(.failure(CancellationError())) }
+    }
+  }
+}
+
+extension AsyncOperation {
+  fileprivate var end: Result<Void, any Error> { failure.map { .failure($0) } ?? .success(()) }
+}

@@ -1,0 +1,71 @@
+/// An answer that one task waits for and some thread gives; the first answer counts.
+final class PendingAnswer<Value: Sendable>: Sendable {
+  typealias Answer = Result<Value, any Error>
+
+  private enum State {
+    case open
+    case awaited(CheckedContinuation<Answer, Never>)
+    case given(Answer)
+  }
+
+  private let state = Lock(State.open)
+
+  func give(_ answer: Answer) {
+    let continuation = state.withLock { state -> CheckedContinuation<Answer, Never>? in
+      switch state {
+      case .open:
+        state = .given(answer)
+        return nil
+      case .awaited(let continuation):
+        state = .given(answer)
+        return continuation
+      case .given: return nil
+      }
+    }
+    continuation?.resume(returning: answer)
+  }
+
+  /// Waits for the answer, once; calls `onCancel` when the task is cancelled or was cancelled before.
+  func wait(onCancel: @escaping @Sendable () -> Void) async throws -> Value {
+    let answer = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let answer = state.withLock { state -> Answer? in
+          if case .given(let answer) = state { return answer }
+          state = .awaited(continuation)
+          return nil
+        }
+        if let answer { continuation.resume(returning: answer) }
+      }
+    } onCancel: {
+      onCancel()
+    }
+    return try answer.get()
+  }
+}
+
+/// The side of an answer that an operation keeps: freed with the operation, it answers that there will be no end.
+final class AnswerGiver<Value: Sendable>: Sendable {
+  private let answer: PendingAnswer<Value>
+  private let operation: String
+
+  init(_ answer: PendingAnswer<Value>, of operation: String) {
+    self.answer = answer
+    self.operation = operation
+  }
+
+  deinit { answer.give(.failure(OperationFreed(operation: operation))) }
+
+  func give(_ answer: PendingAnswer<Value>.Answer) { self.answer.give(answer) }
+}
+
+/// A task waited for the end of an operation that was freed before: it was in no queue, or never started.
+public struct OperationFreed: Error, Equatable, CustomStringConvertible {
+  /// The operation's name, or that of its class.
+  public let operation: String
+
+  /// Makes the error that waiting for an operation of this name throws.
+  public init(operation: String) { self.operation = operation }
+
+  /// One sentence.
+  public var description: String { "\(operation) was freed before it had finished; keep it, or add it to a queue" }
+}

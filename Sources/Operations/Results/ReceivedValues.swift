@@ -1,0 +1,128 @@
+extension AsyncOperation {
+  /// Makes this operation wait for `sources`, and calls `body` with their values, in this order, before `main`.
+  ///
+  /// If one of them fails, so does this operation, with the error of the first in this order and without executing.
+  final func receive<Value>(
+    from sources: [ResultOperation<Value>], _ body: @escaping @Sendable ([Value]) throws -> Void
+  ) {
+    for source in sources { addDependency(source) }
+    // Weakly: as dependencies they are kept, and freed without recursion, however long the chain is.
+    let weakSources = sources.map(WeakSource.init)
+    let text = sources.count == 1 ? "input from \(sources[0].displayName)" : "input from \(sources.count) operations"
+    addCondition(
+      OperationCondition(
+        text,
+        .atOnce { _ in
+          let values = try weakSources.map { source in
+            // Gone, or not finished, if the dependency was removed.
+            guard let outcome = source.operation?.outcome else { throw MissingResult(operation: source.name) }
+            do { return try outcome.get() } catch { throw SourceFailure(cause: error) }
+          }
+          do { try body(values) } catch { throw SourceFailure(cause: error) }
+        }))
+  }
+}
+
+private struct WeakSource<Value: Sendable>: @unchecked Sendable {
+  // Safe: a weak reference that is never set again.
+  weak var operation: ResultOperation<Value>?
+  let name: String
+
+  init(_ operation: ResultOperation<Value>) {
+    self.operation = operation
+    name = operation.displayName
+  }
+}
+
+/// A value between the operation that made it and the one that uses it.
+private final class Parcel<Value: Sendable>: Sendable {
+  private let value = Lock<Value?>(nil)
+
+  func put(_ value: Value) { self.value.withLock { $0 = value } }
+
+  /// Given away once: it may be large.
+  func take(for operation: AsyncOperation) throws -> Value {
+    guard let value = value.withLock({ $0.take() }) else { throw MissingResult(operation: operation.displayName) }
+    return value
+  }
+}
+
+extension ResultOperation {
+  /// A new operation that works on this one's value; add it to a queue, as this one (or both by `withDependencies`).
+  ///
+  ///     let size = fetch.then { file in try measure(file) }
+  ///
+  /// It depends on this operation and ends with what `body` returns or throws, called on the thread that its queue gives it.
+  /// If this operation fails or is cancelled, the new one fails with the same error without executing.
+  public final func then<Value: Sendable>(
+    _ body: @escaping @Sendable (Success) throws -> Value
+  ) -> ResultOperation<Value> {
+    derived { parcel in ClosureOperation { try body(parcel.take(for: $0)) } }
+  }
+
+  /// As the other `then`, with an asynchronous closure, which holds no thread while it waits.
+  ///
+  /// Cancelling the new operation cancels the task that the closure runs in.
+  public final func then<Value: Sendable>(
+    _ body: @escaping @Sendable (Success) async throws -> Value
+  ) -> ResultOperation<Value> {
+    derived { parcel in TaskOperation { try await body(parcel.take(for: $0)) } }
+  }
+
+  /// A new operation with this one's value changed by `transform`: `then` by the name that `Result` has for it.
+  public final func map<Value: Sendable>(
+    _ transform: @escaping @Sendable (Success) throws -> Value
+  ) -> ResultOperation<Value> { then(transform) }
+
+  /// A new operation that runs the one that `make` makes of this one's value, and ends as that does.
+  ///
+  /// So a retry, a repetition or a group is given a value:
+  ///
+  ///     let upload = fetch.flatMap { file in RetryOperation(retries: 3) { _ in Upload(file) } }
+  ///
+  /// The new operation depends on this one, and fails with its error without executing. It keeps its slot while the inner
+  /// operation, which is in no other queue, executes; it has its progress, and cancels it when it is cancelled itself.
+  public final func flatMap<Value: Sendable>(
+    _ make: @escaping @Sendable (Success) throws -> ResultOperation<Value>
+  ) -> ResultOperation<Value> {
+    derived { parcel in FlatMapOperation { try make(parcel.take(for: $0)) } }
+  }
+
+  private func derived<Value>(_ make: (Parcel<Success>) -> ResultOperation<Value>) -> ResultOperation<Value> {
+    let parcel = Parcel<Success>()
+    let operation = make(parcel)
+    operation.receive(from: [self]) { parcel.put($0[0]) }
+    return operation
+  }
+}
+
+extension ResultOperation where Success: Sequence, Success.Element: Sendable {
+  /// A new operation with the elements of this one's value for which `isIncluded` returns true, in their order.
+  public final func filter(
+    _ isIncluded: @escaping @Sendable (Success.Element) throws -> Bool
+  ) -> ResultOperation<[Success.Element]> {
+    then { try $0.filter(isIncluded) }
+  }
+
+  /// A new operation with the elements of this one's value combined, beginning with `initial`.
+  public final func reduce<Value: Sendable>(
+    _ initial: Value, _ next: @escaping @Sendable (Value, Success.Element) throws -> Value
+  ) -> ResultOperation<Value> {
+    then { try $0.reduce(initial, next) }
+  }
+}
+
+extension Sequence {
+  /// A new operation whose value is the array of the values of these, in this order; add it to a queue, as these.
+  ///
+  ///     let total = downloads.gathered().reduce(0) { $0 + $1.count }
+  ///
+  /// It depends on all of them. If some fail, it fails with the error of the first of those in this order, without
+  /// executing. To run operations as the children of one instead, make a `ResultGroup`.
+  public func gathered<Value: Sendable>() -> ResultOperation<[Value]> where Element: ResultOperation<Value> {
+    let parcel = Parcel<[Value]>()
+    let operation = ClosureOperation { try parcel.take(for: $0) }
+    operation.receive(from: Array(self)) { parcel.put($0) }
+    return operation
+  }
+}

@@ -1,0 +1,56 @@
+/// The collected output of one stream.
+public struct CollectedOutput: Sendable, Equatable {
+  private enum Content: Sendable, Equatable {
+    case text(String)
+    case bytes([UInt8])
+  }
+
+  private var content: Content
+  /// Whether a part is missing because the output was longer than its limit.
+  public var isCut: Bool
+
+  /// Makes the output of a stream that was collected as text.
+  public init(_ text: String = "", isCut: Bool = false) {
+    content = .text(text)
+    self.isCut = isCut
+  }
+
+  /// Makes the output of a stream that was collected as bytes.
+  public init(bytes: [UInt8], isCut: Bool = false) {
+    content = .bytes(bytes)
+    self.isCut = isCut
+  }
+
+  /// The output as text; bytes that are not valid UTF-8 are replaced by U+FFFD.
+  ///
+  /// Of output that was collected as bytes, the text is made at each call.
+  public var text: String {
+    switch content {
+    case .text(let text): text
+    case .bytes(let bytes): String(decoding: bytes, as: UTF8.self)
+    }
+  }
+
+  /// The bytes as the program wrote them; of output that was collected as text, the UTF-8 of `text`.
+  public var bytes: [UInt8] {
+    switch content {
+    case .text(let text): Array(text.utf8)
+    case .bytes(let bytes): bytes
+    }
+  }
+
+  /// The lines of the text without their line feeds and carriage returns; an empty text has none.
+  public var lines: [String] {
+    var splitter = TextSplitter()
+    let lines = splitter.feed(bytes)
+    return lines + [splitter.finish()].compactMap(\.self)
+  }
+}
+
+extension CollectedOutput: ExpressibleByStringLiteral, CustomStringConvertible {
+  /// The same as `text`.
+  public var description: String { text }
+
+  /// Makes the output of a stream that was collected as text.
+  public init(stringLiteral text: String) { self.init(text) }
+}

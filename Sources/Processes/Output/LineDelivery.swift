@@ -1,0 +1,47 @@
+import Foundation
+import Operations
+
+/// Gives the lines of one stream to a closure, on a queue: the thread of all processes must not wait for it.
+final class LineDelivery: @unchecked Sendable {
+  // Safe: the variables are used on `queue` only.
+  private let queue: DispatchQueue
+  let limit: Int
+  private let handler: @Sendable (String) -> Void
+  private var splitter = TextSplitter()
+  private var isOver = false
+
+  init(limit: Int, on queue: DispatchQueue, _ handler: @escaping @Sendable (String) -> Void) {
+    self.limit = limit
+    self.queue = queue
+    self.handler = handler
+  }
+
+  /// Takes the next chunk; calls `tooLong` at the first line beyond the limit, after which no line is given.
+  func take(
+    _ bytes: [UInt8], consumed: @escaping @Sendable () -> Void, tooLong: @escaping @Sendable () -> Void
+  ) {
+    queue.async { [self] in
+      if !isOver, !give(bytes) {
+        isOver = true
+        tooLong()
+      }
+      consumed()
+    }
+  }
+
+  /// Calls `body` once every line was given, the last one included, even where no line feed ended it.
+  func finish(_ body: @escaping @Sendable () -> Void) {
+    queue.async { [self] in
+      if !isOver, let last = splitter.finish() { handler(last) }
+      body()
+    }
+  }
+
+  private func give(_ bytes: [UInt8]) -> Bool {
+    for line in splitter.feed(bytes) {
+      guard line.utf8.count <= limit else { return false }
+      handler(line)
+    }
+    return splitter.unfinished <= limit
+  }
+}

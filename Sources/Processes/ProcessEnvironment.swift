@@ -1,0 +1,42 @@
+/// The environment variables that a program is started with.
+///
+/// A dictionary literal adds to the inherited ones: `["LANG": "C"]`. `OPDASH_RUN` is always set: descendants that have left
+/// the program's group are found by it.
+public struct ProcessEnvironment: Sendable, Equatable, ExpressibleByDictionaryLiteral {
+  /// Whether the variables of this process are passed on.
+  let isInherited: Bool
+  let variables: [String: String]
+  let removed: Set<String>
+
+  private init(isInherited: Bool, _ variables: [String: String], removed: Set<String> = []) {
+    self.isInherited = isInherited
+    self.variables = variables
+    self.removed = removed
+  }
+
+  /// The environment that this process had when it started its first program.
+  public static let inherited = ProcessEnvironment(isInherited: true, [:])
+
+  /// The inherited environment with these variables added or replaced, and others removed.
+  public static func inherited(
+    adding variables: [String: String], removing removed: Set<String> = []
+  ) -> ProcessEnvironment {
+    ProcessEnvironment(isInherited: true, variables, removed: removed.subtracting(variables.keys))
+  }
+
+  /// Only these variables; without a `PATH` among them, programs are looked for in `/usr/local/bin:/usr/bin:/bin`.
+  public static func only(_ variables: [String: String]) -> ProcessEnvironment {
+    ProcessEnvironment(isInherited: false, variables)
+  }
+
+  /// The inherited environment with these variables added or replaced; of two of one name the last counts.
+  public init(dictionaryLiteral elements: (String, String)...) {
+    self.init(isInherited: true, Dictionary(elements) { _, last in last })
+  }
+
+  /// Whether a variable of this process is passed on.
+  func passes(on name: String) -> Bool { isInherited && variables[name] == nil && !removed.contains(name) }
+
+  /// Whether the program gets the environment of this process as it is.
+  var isUnchanged: Bool { isInherited && variables.isEmpty && removed.isEmpty }
+}

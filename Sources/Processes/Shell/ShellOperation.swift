@@ -1,0 +1,331 @@
+import Foundation
+import Operations
+import Synchronization
+
+/// Runs a program in a session and process group of its own, and finishes when every process of that job has ended.
+///
+/// The result is the exit of the program and the output that was to be collected. The operation fails with a `ShellFailure`
+/// if the exit is none of the accepted ones (0, unless others are given), with a `ProcessError` if the program could not be
+/// started or wrote too much, and with a `CancellationError` if it was cancelled, whatever the exit is then.
+///
+/// Processes that the program leaves behind get the stop signal, then SIGKILL: none outlives the operation. Cancelling sends
+/// the stop signal to the group, and SIGKILL when the grace is over.
+public final class ShellOperation: ResultOperation<ShellResult>, ControllableOperation, @unchecked Sendable {
+  // Safe: the state is behind the lock, and the sinks are used on the thread of all processes only.
+
+  /// A piece of output; the next piece of its stream is read only after `consumed` was called, from any thread.
+  public typealias OutputHandler =
+    @Sendable (
+      _ stream: ProcessStream, _ bytes: [UInt8], _ consumed: @escaping @Sendable () -> Void
+    ) -> Void
+
+  private enum Phase {
+    case waiting(isPaused: Bool)
+    /// The check before the start is going on.
+    case checking(isPaused: Bool)
+    /// Executing, but paused before the program was started; `resume()` goes on.
+    case held
+    case launching(asked: [ProcessReactor.Command])
+    case launched(number: UInt64)
+  }
+
+  private struct State {
+    var phase = Phase.waiting(isPaused: false)
+    var processIdentifier: Int32?
+    var exit: ProcessExit?
+    /// Why the program was stopped: it has written too much.
+    var excess: ProcessError?
+    var mustKill = false
+    /// The signal of someone else that has stopped the program.
+    var stopSignal: Int32?
+    var whenStopped: (@Sendable (Int32?) -> Void)?
+    var whenLaunched: (@Sendable () -> Void)?
+    /// Nil once it has begun.
+    var check: OutputCheck?
+    var isUpToDate = false
+  }
+
+  /// What is done outside the lock.
+  private enum Step {
+    case check(OutputCheck)
+    case launch
+    case finish(Outcome)
+  }
+
+  private let launch: ProcessLaunch
+  private let accepted: AcceptedExits
+  private let shellOutput: ShellOutput?
+  /// Of the streams whose lines are given to closures.
+  private let deliveries: [LineDelivery]
+  private let check: OutputCheck?
+  private var standardOutput: OutputSink
+  private var standardError: OutputSink
+  private let process = Lock(State())
+
+  /// Makes an operation of a launch, for those that need another stop signal or grace than the usual ones.
+  ///
+  /// Output that goes to the log becomes lines, in order, each cut at 4 KiB. A line that is drawn again, after a carriage
+  /// return as a rule, is logged as a terminal would show it. Progress that is printed in the form of a well-known tool is
+  /// reported: a redrawn `42%`, or `[3/8]` at the beginning of lines. A stream is read on only while observers of the log
+  /// have at most 16 chunks of 64 KiB to handle. All lines come before the end.
+  ///
+  /// The operation's name is the command; set another one to change it.
+  public convenience init(
+    _ launch: ProcessLaunch, output: Output = .log, error: ErrorOutput = .log,
+    accepting accepted: AcceptedExits = .success
+  ) {
+    var launch = launch
+    launch.mergesError = error.output == nil
+    let log = ShellOutput(file: nil, progress: nil, clock: .system)
+    self.init(
+      launch, OutputSink(output, log, keepsEnd: false), OutputSink(error.output ?? .discarded, log, keepsEnd: true),
+      accepting: accepted)
+    name = launch.commandLine
+  }
+
+  /// Makes an operation whose output goes to `output`, which is called on the one thread of all processes and must not block.
+  ///
+  /// Every chunk is given in order and before the result.
+  public convenience init(_ launch: ProcessLaunch, output: @escaping OutputHandler) {
+    self.init(
+      launch, .chunks { output(.stdout, $0, $1) }, .chunks { output(.stderr, $0, $1) }, accepting: .success)
+    name = launch.commandLine
+  }
+
+  /// As with all output to the log; its first `logLimit` bytes are kept in a file, made at the first one, and lines that
+  /// match a regular expression with one group (per cent) or two (done, total) report progress, instead of those of
+  /// well-known tools.
+  ///
+  /// With a `check` that says so the program is not started, and the operation succeeds.
+  package convenience init(
+    _ launch: ProcessLaunch, logPath: String?, logLimit: Int = LogFile.defaultLimit, progress: String?,
+    check: OutputCheck? = nil, clock: any OperationClock = .system
+  ) {
+    let log = ShellOutput(file: logPath.map { LogFile(path: $0, limit: logLimit) }, progress: progress, clock: clock)
+    self.init(launch, .log(log, end: nil), .log(log, end: nil), accepting: .success, check: check)
+  }
+
+  private init(
+    _ launch: ProcessLaunch, _ standardOutput: OutputSink, _ standardError: OutputSink,
+    accepting accepted: AcceptedExits, check: OutputCheck? = nil
+  ) {
+    self.launch = launch
+    self.check = check
+    self.accepted = accepted
+    self.standardOutput = standardOutput
+    self.standardError = standardError
+    shellOutput = standardOutput.log ?? standardError.log
+    deliveries = [standardOutput.lines, standardError.lines].compactMap(\.self)
+    process.withLock { $0.check = check }
+  }
+
+  /// The number of the program's process, which leads the group; nil before it was started, kept after its end.
+  public var processIdentifier: Int32? { process.withLock(\.processIdentifier) }
+
+  /// Whether the program was not started because the check before the start has found nothing to do.
+  package var isUpToDate: Bool { process.withLock(\.isUpToDate) }
+
+  /// How the program ended, also where the operation was cancelled or failed; nil before, and if it was not started.
+  public var exit: ProcessExit? { process.withLock(\.exit) }
+
+  /// Starts the program; the queue calls it.
+  public override func main() {
+    let step = process.withLock { process -> Step? in
+      guard case .waiting(let isPaused) = process.phase else { return .launch }
+      if !isPaused { return nextStep(&process) }
+      process.phase = .held
+      return nil
+    }
+    perform(step)
+  }
+
+  /// Begins the check or, after it, the start of the program; called under the lock.
+  private func nextStep(_ process: inout State) -> Step {
+    if let check = process.check.take() {
+      process.phase = .checking(isPaused: false)
+      return .check(check)
+    }
+    process.phase = .launching(asked: [])
+    return .launch
+  }
+
+  private func perform(_ step: Step?) {
+    switch step {
+    case .check(let check):
+      Self.checks().async { self.checked(check.begin { self.isCancelled }) }
+    case .launch: start(launch)
+    case .finish(let outcome): finish(outcome)
+    case nil: break
+    }
+  }
+
+  /// Not a global queue: once dispatch's global pool has been used it wakes every second to count its threads.
+  private static func checks() -> DispatchQueue { DispatchQueue(label: "opdash.check", qos: .userInitiated) }
+
+  private func checked(_ answer: OutputCheck.Answer) {
+    if !isCancelled { log(note: answer.note) }
+    let step = process.withLock { process -> Step? in
+      // A cancellation from here on finds the program launching or the operation held.
+      if isCancelled { return .finish(.failure(CancellationError())) }
+      if answer.isUpToDate {
+        process.isUpToDate = true
+        return .finish(.success(ShellResult()))
+      }
+      guard case .checking(isPaused: true) = process.phase else { return nextStep(&process) }
+      process.phase = .held
+      return nil
+    }
+    perform(step)
+    if case .launch = step { tellLaunch() }
+  }
+
+  private func log(note: String?) {
+    if let note { log([OperationLogLine(text: note, source: .note)]) }
+  }
+
+  /// Has `body` called, on any thread, when the program was started after `main` had returned: after a check or a pause.
+  package func whenLaunched(_ body: @escaping @Sendable () -> Void) { process.withLock { $0.whenLaunched = body } }
+
+  private func tellLaunch() {
+    let body = process.withLock { $0.processIdentifier == nil ? nil : $0.whenLaunched }
+    body?()
+  }
+
+  private func start(_ launch: ProcessLaunch) {
+    let result = ProcessSupervisor.shared.launch(
+      launch,
+      launched: { pid in process.withLock { $0.processIdentifier = pid } },
+      output: { self.take($1, from: $0, consumed: $2) },
+      stopped: { self.stopped(by: $0) }, ended: { self.end($0) })
+    switch result {
+    case .failure(let error): finish(.failure(error))
+    case .success(let number):
+      // Sent under the lock, as every later command is, so that none overtakes another.
+      process.withLock { process in
+        if case .launching(let commands) = process.phase {
+          for command in commands { ProcessSupervisor.shared.reactor.send(command, to: number) }
+        }
+        process.phase = .launched(number: number)
+      }
+    }
+  }
+
+  /// Called on the thread of all processes, as `end`.
+  private func take(_ bytes: [UInt8], from stream: ProcessStream, consumed: @escaping @Sendable () -> Void) {
+    switch stream {
+    case .stdout: standardOutput.take(bytes, from: stream, for: self, consumed: consumed)
+    case .stderr: standardError.take(bytes, from: stream, for: self, consumed: consumed)
+    }
+  }
+
+  /// Stops the program because `fault`: it has written more than it may.
+  func stop(because fault: String) {
+    let error = ProcessError(.outputTooLong, "\(launch.programName): \(fault)")
+    process.withLock { process in
+      guard process.excess == nil else { return }
+      process.excess = error
+      ask(.stop, &process)
+    }
+  }
+
+  private func end(_ exit: ProcessExit) {
+    process.withLock { $0.exit = exit }
+    let result = ShellResult(
+      exit: exit, standardOutput: standardOutput.collected(), standardError: standardError.collected())
+    (standardOutput, standardError) = (.discarded, .discarded)
+    afterOutput(0) {
+      let outcome = self.outcome(of: result)
+      guard let check = self.check, case .success = outcome else { return self.finish(outcome) }
+      Self.checks().async {
+        self.log(note: check.end())
+        self.finish(outcome)
+      }
+    }
+  }
+
+  /// Calls `body` once all output has been logged or given to its closures.
+  private func afterOutput(_ number: Int, _ body: @escaping @Sendable () -> Void) {
+    if number < deliveries.count {
+      deliveries[number].finish { self.afterOutput(number + 1, body) }
+    } else if let shellOutput {
+      shellOutput.finish(for: self, body)
+    } else {
+      body()
+    }
+  }
+
+  private func outcome(of result: ShellResult) -> Outcome {
+    if isCancelled { return .failure(CancellationError()) }
+    if let excess = process.withLock(\.excess) { return .failure(excess) }
+    if accepted.contains(result.exit) { return .success(result) }
+    return .failure(ShellFailure(program: launch.programName, result: result))
+  }
+
+  /// Has `body` called with the signal when something else than `pause()` has stopped the program, often the program itself,
+  /// and with nil when it continues: on the thread of all processes, up to two seconds late.
+  package func whenStopped(_ body: @escaping @Sendable (Int32?) -> Void) { process.withLock { $0.whenStopped = body } }
+
+  private func stopped(by signal: Int32?) {
+    let body = process.withLock { process in
+      if process.stopSignal == signal { return nil as (@Sendable (Int32?) -> Void)? }
+      process.stopSignal = signal
+      return process.whenStopped
+    }
+    body?(signal)
+  }
+
+  /// Sends the stop signal; the queue calls it.
+  public override func didCancel() {
+    let isHeld = process.withLock { process in
+      if case .held = process.phase { return true }
+      ask(process.mustKill ? .kill : .stop, &process)
+      return false
+    }
+    if isHeld { finish(.failure(CancellationError())) }
+  }
+
+  /// Cancels, and kills every process of the job at once, those that left its group included.
+  public func kill() {
+    process.withLock { $0.mustKill = true }
+    cancel()
+    process.withLock { ask(.kill, &$0) }
+  }
+
+  /// Stops every process of the job until `resume()`; before the start, keeps the program from being started.
+  ///
+  /// Without effect once the operation is cancelled.
+  public func pause() {
+    process.withLock { process in
+      switch process.phase {
+      case .waiting: process.phase = .waiting(isPaused: true)
+      case .checking: process.phase = .checking(isPaused: true)
+      case .held, .launching, .launched: ask(.pause, &process)
+      }
+    }
+  }
+
+  /// Ends a pause.
+  public func resume() {
+    let step = process.withLock { process -> Step? in
+      switch process.phase {
+      case .waiting: process.phase = .waiting(isPaused: false)
+      case .checking: process.phase = .checking(isPaused: false)
+      case .held where !isCancelled: return nextStep(&process)
+      case .held: break
+      case .launching, .launched: ask(.resume, &process)
+      }
+      return nil
+    }
+    perform(step)
+    if case .launch = step { tellLaunch() }
+  }
+
+  /// Called under the lock.
+  private func ask(_ command: ProcessReactor.Command, _ process: inout State) {
+    switch process.phase {
+    case .waiting, .checking, .held: break
+    case .launching(let commands): process.phase = .launching(asked: commands + [command])
+    case .launched(let number): ProcessSupervisor.shared.reactor.send(command, to: number)
+    }
+  }
+}

@@ -1,0 +1,66 @@
+extension ShellOperation {
+  /// A chunk of one stream; the next one is read only after `consumed` was called, from any thread.
+  public typealias ChunkHandler =
+    @Sendable (_ bytes: [UInt8], _ consumed: @escaping @Sendable () -> Void) -> Void
+
+  /// Where the standard output of a program goes.
+  public enum Output: Sendable {
+    /// To the log of the operation, as lines of at most 4 KiB; progress in well-known forms is reported.
+    case log
+    /// Nowhere: it is read and forgotten.
+    case discarded
+    /// Into the operation's result, as text. The limit is in bytes.
+    case string(limit: Int, whenExceeded: Overflow = .fail)
+    /// Into the operation's result. The limit is in bytes.
+    case bytes(limit: Int, whenExceeded: Overflow = .fail)
+    /// To a closure, line by line, without line feeds; a line of more than `limit` bytes makes the operation fail.
+    ///
+    /// The closure is called on a serial queue of the operation, for both streams, in order and before the result. The
+    /// program is read on only when the lines of a chunk have been handled.
+    case lines(limit: Int = 1 << 20, _ handler: @Sendable (String) -> Void)
+    /// To a closure, which is called on the one thread of all processes and must not block; all chunks come before the
+    /// result.
+    case chunks(_ handler: ChunkHandler)
+  }
+
+  /// Where the standard error of a program goes.
+  public enum ErrorOutput: Sendable {
+    /// To the log of the operation; its last 4 KiB are also in the result and in a `ShellFailure`.
+    case log
+    /// Where the standard output goes, in the order in which the program wrote to both, as with `2>&1`.
+    case merged
+    /// Nowhere: it is read and forgotten.
+    case discarded
+    /// Into the operation's result, as text. The limit is in bytes.
+    case string(limit: Int, whenExceeded: Overflow = .fail)
+    /// Into the operation's result. The limit is in bytes.
+    case bytes(limit: Int, whenExceeded: Overflow = .fail)
+    /// As with `Output.lines`.
+    case lines(limit: Int = 1 << 20, _ handler: @Sendable (String) -> Void)
+    /// As with `Output.chunks`.
+    case chunks(_ handler: ChunkHandler)
+
+    /// Nil where it goes the way of the standard output.
+    var output: Output? {
+      switch self {
+      case .log: .log
+      case .merged: nil
+      case .discarded: .discarded
+      case .string(let limit, let overflow): .string(limit: limit, whenExceeded: overflow)
+      case .bytes(let limit, let overflow): .bytes(limit: limit, whenExceeded: overflow)
+      case .lines(let limit, let handler): .lines(limit: limit, handler)
+      case .chunks(let handler): .chunks(handler)
+      }
+    }
+  }
+
+  /// What happens when a program writes more than the limit of collected output.
+  public enum Overflow: Sendable {
+    /// The program gets the stop signal, and the operation fails with a `ProcessError` of the code `outputTooLong`.
+    case fail
+    /// The program goes on; the output is cut after the limit, which the result tells.
+    case keepBeginning
+    /// The program goes on; only the last bytes within the limit are kept, which the result tells.
+    case keepEnd
+  }
+}

@@ -1,0 +1,23 @@
+import Foundation
+
+/// Signals by the names that people use.
+package enum SignalName {
+  private static let names: [Int32: String] = [
+    SIGHUP: "SIGHUP", SIGINT: "SIGINT", SIGQUIT: "SIGQUIT", SIGILL: "SIGILL", SIGTRAP: "SIGTRAP", SIGABRT: "SIGABRT",
+    SIGBUS: "SIGBUS", SIGFPE: "SIGFPE", SIGKILL: "SIGKILL", SIGUSR1: "SIGUSR1", SIGSEGV: "SIGSEGV",
+    SIGUSR2: "SIGUSR2", SIGPIPE: "SIGPIPE", SIGALRM: "SIGALRM", SIGTERM: "SIGTERM", SIGXCPU: "SIGXCPU",
+    SIGXFSZ: "SIGXFSZ", SIGSYS: "SIGSYS", SIGSTOP: "SIGSTOP", SIGTSTP: "SIGTSTP", SIGTTIN: "SIGTTIN",
+    SIGTTOU: "SIGTTOU", SIGPROF: "SIGPROF", SIGVTALRM: "SIGVTALRM", SIGIO: "SIGIO",
+  ]
+
+  package static func of(_ signal: Int32) -> String { known(signal) ?? "signal \(signal)" }
+
+  /// Nil for a number that has no name.
+  package static func known(_ signal: Int32) -> String? {
+    #if os(Linux)
+    if signal == SIGPWR { return "SIGPWR" }
+    if signal == SIGSTKFLT { return "SIGSTKFLT" }
+    #endif
+    return names[signal]
+  }
+}

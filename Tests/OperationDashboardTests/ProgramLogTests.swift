@@ -1,0 +1,100 @@
+import Foundation
+import JobModel
+import Operations
+import Support
+import Testing
+
+@testable import OperationDashboard
+
+/// What the program writes to its standard streams, as lines of the run.
+@Suite(.timeLimit(.minutes(10))) struct ProgramLogTests {
+  private func log(_ watch: Watch) -> ProgramLog {
+    watch.feed.start()
+    _ = watch.eventually { $0.start != nil }
+    return ProgramLog(watch.feed)
+  }
+
+  private func texts(_ run: Run) -> [String] { (0..<run.programLog.count).map { run.programLog[$0].line.text } }
+
+  @Test func bytesInAnyPiecesBecomeLines() {
+    let watch = Watch()
+    let log = log(watch)
+    for piece in ["on", "e\ntwo\nthr", "ee"] { log.receive(Array(piece.utf8)) }
+    #expect(watch.eventually { texts($0) == ["one", "two", "three"] })
+    #expect(watch.run.programLog.unfinishedLine?.text == "three")
+    log.receive(Array(", in parts\n".utf8))
+    #expect(watch.eventually { texts($0) == ["one", "two", "three, in parts"] })
+  }
+
+  @Test func aFloodLeavesTheNewestLinesAndSaysHowManyAreMissing() {
+    let watch = Watch()
+    let log = log(watch)
+    // About 5 MB before the first delivery.
+    for block in 0..<500 {
+      log.receive(Array((0..<1000).map { "line \(block * 1000 + $0)\n" }.joined().utf8))
+    }
+    #expect(watch.eventually { texts($0).last == "line 499999" })
+    let run = watch.run
+    #expect(run.programLog.total < 50_000)
+    let notes = watch.events.compactMap { event -> String? in
+      guard case .programLog(let line) = event.fact, line.stream == .note else { return nil }
+      return line.text
+    }
+    let missing = notes.compactMap { Int($0.prefix { $0.isNumber }) }.reduce(0, +)
+    #expect(missing + run.programLog.total - notes.count == 500_000)
+  }
+}
+
+/// The status that `stop()` leaves.
+@Suite(.timeLimit(.minutes(10))) struct StopStatusTests {
+  private func dashboard() -> Dashboard {
+    var options = Dashboard.Options()
+    options.interface = .quiet
+    options.handlesSignals = false
+    return Dashboard(observing: OperationQueue(), options: options)
+  }
+
+  @Test func withWorkLeftItIs3() async throws {
+    let dashboard = dashboard()
+    let manual = Manual("manual")
+    dashboard.add(manual)
+    let task = Task { try await dashboard.run() }
+    #expect(await soon { manual.isExecuting && dashboard.isShown })
+    dashboard.stop()
+    let summary = try await task.value
+    #expect(summary == Dashboard.Summary(succeeded: 0, failed: 0, cancelled: 0, left: 1, exitStatus: 3))
+    manual.finish()
+  }
+
+  @Test func beforeTheRunItIs3Too() async throws {
+    let dashboard = dashboard()
+    let manual = Manual("manual")
+    dashboard.add(manual)
+    dashboard.stop()
+    #expect(try await dashboard.run().exitStatus == 3)
+    manual.finish()
+  }
+
+  @Test func withAFailureItIs1() async throws {
+    let dashboard = dashboard()
+    let (failing, manual) = (Giving("failing", .failure(CocoaError(.fileNoSuchFile))), Manual("manual"))
+    dashboard.add([failing, manual])
+    let task = Task { try await dashboard.run() }
+    #expect(await soon { failing.isFinished && manual.isExecuting && dashboard.isShown })
+    dashboard.stop()
+    #expect(try await task.value.exitStatus == 1)
+    manual.finish()
+  }
+
+  @Test func whatTheProgramCancelledLeavesNoWork() async throws {
+    let dashboard = dashboard()
+    let manual = Manual("manual")
+    dashboard.add(manual)
+    let task = Task { try await dashboard.run() }
+    #expect(await soon { manual.isExecuting && dashboard.isShown })
+    manual.cancel()
+    dashboard.stop()
+    let summary = try await task.value
+    #expect(summary.cancelled == 1 && summary.exitStatus == 0)
+  }
+}

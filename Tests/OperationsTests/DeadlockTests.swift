@@ -1,0 +1,180 @@
+import Foundation
+import Support
+import Testing
+
+@testable import Operations
+
+/// Operations that would wait for each other for ever are refused when that can be known, else found and broken.
+@Suite struct DeadlockTests {
+  let queue = OperationQueue()
+
+  func exclusive(_ operation: AsyncOperation, _ category: ExclusionCategory) -> AsyncOperation {
+    operation.addCondition(.mutuallyExclusive(category))
+    return operation
+  }
+
+  func named(_ name: String, _ children: [Operation]) -> GroupOperation {
+    let group = GroupOperation(children)
+    group.name = name
+    return group
+  }
+
+  // MARK: Refused
+
+  @Test func aChildCannotWaitForItsGroup() {
+    let child = ManualOperation("child")
+    let group = named("group", [child])
+    #expect(throws: DependencyCycle.self) { try child.addDependencyOrThrow(group) }
+    let other = ManualOperation("other")
+    other.addDependency(group)
+    do {
+      try child.addDependencyOrThrow(other)
+      Issue.record("it was added")
+    } catch {
+      #expect(error.path == ["child", "other", "group", "child"])
+    }
+  }
+
+  @Test func aGroupCannotWaitForItsChild() {
+    let child = ManualOperation("child")
+    let group = named("group", [child])
+    let other = ManualOperation("other")
+    other.addDependency(child)
+    #expect(throws: DependencyCycle.self) { try group.addDependencyOrThrow(child) }
+    #expect(throws: DependencyCycle.self) { try group.addDependencyOrThrow(other) }
+    // Of a group in a group likewise.
+    let outer = named("outer", [group])
+    #expect(throws: DependencyCycle.self) { try outer.addDependencyOrThrow(child) }
+    #expect(throws: DependencyCycle.self) { try child.addDependencyOrThrow(outer) }
+  }
+
+  @Test func whatWaitsForAGroupCannotBecomeItsChild() {
+    let group = named("group", [])
+    let child = ManualOperation("child")
+    child.addDependency(group)
+    let next = ManualOperation("next")
+    next.addDependency(child)
+    for late in [child, next] { #expect(throws: GroupAddError.self) { try group.add(late) } }
+    let awaited = ManualOperation("awaited")
+    let after = named("after", [])
+    after.addDependency(awaited)
+    do {
+      try after.add(awaited)
+      Issue.record("it was added")
+    } catch {
+      #expect("\(error)".contains("after -> awaited -> after"))
+    }
+  }
+
+  @Test func linksAmongChildrenAndToOthersAreAllowed() throws {
+    let outside = ManualOperation("outside")
+    let children = (0..<3).map { ManualOperation("\($0)") }
+    children[1].addDependency(children[0])
+    let group = named("group", [children[0], children[1]])
+    try group.add(children[2])
+    try children[2].addDependencyOrThrow(children[1])
+    try children[0].addDependencyOrThrow(outside)
+    try group.addDependencyOrThrow(outside)
+    let next = ManualOperation("next")
+    try next.addDependencyOrThrow(group)
+    try next.addDependencyOrThrow(children[0])
+  }
+
+  @Test(arguments: [0, -2]) func aGroupWithoutWidthIsAFault(_ width: Int) async {
+    let result =
+      width == 0
+      ? await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = GroupOperation(width: 0) }
+      : await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { GroupOperation().width = -2 }
+    let words = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(words.contains("its width is at least 1"))
+  }
+
+  // MARK: Found
+
+  @Test func twoGroupsWhoseChildrenWantTheCategoryOfTheOtherEnd() {
+    for _ in 0..<50 {
+      let (p, q) = (ExclusionCategory("p"), ExclusionCategory("q"))
+      let first = exclusive(named("first", [exclusive(Quick("a"), q)]), p)
+      let second = exclusive(named("second", [exclusive(Quick("b"), p)]), q)
+      queue.add([first, second])
+      #expect(eventually { first.isFinished && second.isFinished })
+      for group in [first, second] {
+        guard let failure = group.failure as? GroupFailure else { continue }
+        let deadlock = failure.children.first?.failure as? OperationDeadlock
+        #expect(deadlock?.path.count == 5)
+      }
+    }
+  }
+
+  @Test func aChildThatWaitsForAnOutsiderThatWaitsForItsGroupIsFound() {
+    let outsider = exclusive(Quick("outsider"), "x")
+    let child = Quick("child")
+    child.addDependency(outsider)
+    let group = exclusive(named("group", [child]), "x")
+    queue.addOperation(group)
+    #expect(eventually { group.isExecuting })
+    queue.addOperation(outsider)
+    #expect(eventually { group.isFinished && outsider.isFinished && child.isFinished })
+    let failures = [outsider, child].compactMap { $0.failure as? OperationDeadlock }
+    #expect(failures.count == 1)
+    #expect(failures.first.map { Set($0.path) } == ["outsider", "group", "child"])
+    #expect("\(failures.first.map { "\($0)" } ?? "")".contains("was cancelled because these wait for each other"))
+  }
+
+  @Test func theOutsiderMayHaveBeenInLineFirst() {
+    let holder = exclusive(ManualOperation("holder"), "y")
+    let outsider = exclusive(Quick("outsider"), "y")
+    let child = Quick("child")
+    child.addDependency(outsider)
+    let group = exclusive(named("group", [child]), "y")
+    queue.addOperation(holder)
+    #expect(eventually { holder.isExecuting })
+    queue.addOperation(group)
+    // Its queue does not start it: the group takes the turn.
+    let slow = OperationQueue()
+    slow.isSuspended = true
+    slow.addOperation(outsider)
+    holder.finish()
+    #expect(eventually { group.isFinished })
+    slow.isSuspended = false
+    #expect(eventually { outsider.isFinished })
+    #expect([child, outsider].filter { $0.failure is OperationDeadlock }.count == 1)
+  }
+
+  @Test func aGroupThatWaitsForAnOutsiderThatGoesOnIsLeftAlone() {
+    let outsider = ManualOperation("outsider")
+    let other = ManualOperation("other")
+    let child = Quick("child")
+    child.addDependency(outsider)
+    let group = named("group", [child, other])
+    queue.add([group, outsider])
+    #expect(eventually { other.isExecuting && outsider.isExecuting })
+    other.finish()
+    #expect(eventually { other.isFinished })
+    outsider.finish()
+    #expect(eventually { group.isFinished })
+    #expect(group.failure == nil && child.failure == nil)
+  }
+
+  @Test func aLongCycleThroughAGroupIsFoundWhenTheGroupStalls() throws {
+    // Longer than what is looked at when a dependency is added.
+    let group = named("group", [])
+    let child = Quick("child")
+    try group.add(child)
+    let chain = (0..<200).map { Quick("\($0)") }
+    for (link, next) in zip(chain, chain.dropFirst()) { next.addDependency(link) }
+    child.addDependency(try #require(chain.last))
+    chain[0].addDependency(group)
+    queue.add([group] + chain)
+    #expect(eventually { group.isFinished && chain.allSatisfy(\.isFinished) })
+  }
+
+  final class Quick: AsyncOperation, @unchecked Sendable {
+    init(_ name: String) {
+      super.init()
+      self.name = name
+    }
+
+    override func main() { finish() }
+  }
+}

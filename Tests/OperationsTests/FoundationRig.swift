@@ -1,0 +1,89 @@
+import Foundation
+import Support
+import Testing
+
+@testable import Operations
+
+/// One of the places and classes that each rule of Foundation's queues is tested in.
+struct FoundationRig: Sendable, CustomTestStringConvertible {
+  enum Kind: Sendable, CaseIterable { case subclass, closure }
+
+  enum Place: Sendable, CaseIterable { case plainQueue, feeder }
+
+  let kind: Kind
+  let place: Place
+
+  static let all = Kind.allCases.flatMap { kind in Place.allCases.map { FoundationRig(kind: kind, place: $0) } }
+
+  var testDescription: String { "\(kind) in a \(place)" }
+
+  /// An operation that ends when `body` returns.
+  func operation(_ name: String? = nil, _ body: @escaping @Sendable () -> Void = {}) -> AsyncOperation {
+    let operation: AsyncOperation
+    switch kind {
+    case .subclass:
+      operation = ClosureOperation {
+        body()
+        $0.finish()
+      }
+    case .closure: operation = Operations.ClosureOperation { body() }
+    }
+    operation.name = name
+    return operation
+  }
+
+  /// An operation that executes until it is released.
+  func held(_ name: String? = nil) -> HeldOperation {
+    switch kind {
+    case .subclass:
+      let operation = ManualOperation(name)
+      return HeldOperation(operation: operation) { operation.finish() }
+    case .closure:
+      let semaphore = DispatchSemaphore(value: 0)
+      let operation = Operations.ClosureOperation { semaphore.wait() }
+      operation.name = name
+      return HeldOperation(operation: operation) { semaphore.signal() }
+    }
+  }
+
+  func home(width: Int = OperationQueue.defaultMaxConcurrentOperationCount, isSuspended: Bool = false) -> Home {
+    let queue = OperationQueue()
+    queue.maxConcurrentOperationCount = width
+    queue.isSuspended = isSuspended
+    return Home(queue: queue, feeder: place == .feeder ? OperationFeeder(feeding: queue) : nil)
+  }
+
+  struct HeldOperation: Sendable {
+    let operation: AsyncOperation
+    let release: @Sendable () -> Void
+  }
+
+  /// A queue that operations are added to directly or through a feeder.
+  struct Home: Sendable {
+    let queue: OperationQueue
+    let feeder: OperationFeeder?
+
+    func add(_ operations: Operation...) { add(operations) }
+
+    func add(_ operations: [Operation]) {
+      guard let feeder else { return queue.add(operations) }
+      do { try feeder.add(operations) } catch { Issue.record(error) }
+    }
+
+    var operations: [Operation] { feeder?.operations ?? queue.operations }
+
+    func setWidth(_ width: Int) {
+      if let feeder { feeder.maxConcurrentOperationCount = width } else { queue.maxConcurrentOperationCount = width }
+    }
+
+    func cancelAll() { if let feeder { feeder.cancelAllOperations() } else { queue.cancelAllOperations() } }
+
+    func wait() {
+      if let feeder {
+        feeder.waitUntilAllOperationsAreFinished()
+      } else {
+        queue.waitUntilAllOperationsAreFinished()
+      }
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import OperationDashboard
+
+/// Programs whose operations enter the queue by every door.
+let queueShapes: [String: Shape] = [
+  // An operation enters the queue after the dashboard was made and before it runs.
+  "late": {
+    let queue = OperationQueue()
+    let dashboard = dashboard(on: queue)
+    queue.addOperation(block("late") { Thread.sleep(forTimeInterval: 1) })
+    let summary = try await dashboard.run()
+    print(summary.line)
+    return summary.exitStatus
+  },
+
+  // One of 1 s by the dashboard, and one of 3 s by the queue, half a second later.
+  "door": {
+    let queue = OperationQueue()
+    let dashboard = dashboard(on: queue)
+    dashboard.add(block("by-dashboard") { Thread.sleep(forTimeInterval: 1) })
+    DispatchQueue.global().asyncAfter(deadline: .now() + 0.5) {
+      queue.addOperation(block("by-queue") { Thread.sleep(forTimeInterval: 3) })
+    }
+    let summary = try await dashboard.run()
+    print(summary.line)
+    return summary.exitStatus
+  },
+
+  // One of our own operations enters the queue itself while another executes.
+  "ours-late": {
+    let queue = OperationQueue()
+    let dashboard = dashboard(on: queue)
+    dashboard.add(Lasting("first", seconds: 2))
+    DispatchQueue.global().asyncAfter(deadline: .now() + 1) { queue.addOperation(Lasting("ours", seconds: 0.3)) }
+    let summary = try await dashboard.run()
+    print(summary.line)
+    return summary.exitStatus
+  },
+
+  // A group of two; the dashboard stays open.
+  "group": {
+    let dashboard = dashboard { $0.keepOpen = .always }
+    let group = GroupOperation([Lasting("child-1", seconds: 1), Lasting("child-2", seconds: 2)])
+    group.name = "group"
+    dashboard.add([group])
+    let summary = try await dashboard.run()
+    print(summary.line)
+    return summary.exitStatus
+  },
+]

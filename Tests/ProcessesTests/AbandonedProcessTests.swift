@@ -1,0 +1,117 @@
+import CProcess
+import Foundation
+import Support
+import Testing
+
+@testable import Processes
+
+/// Processes of a program that was killed, as another program finds and ends them.
+@Suite struct AbandonedProcessTests {
+  /// Starts a program in a session of its own, as a job is started, and returns it once it says "up".
+  private func start(_ script: String, cookie: String?) throws -> AbandonedProcesses.Leader {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/setsid")
+    // In the background, so that it has no group to leave and no parent that waits for it.
+    process.arguments = ["sh", "-c", "echo $$; \(script)"]
+    var environment = ["PATH": "/usr/bin:/bin"]
+    if let cookie { environment["OPDASH_RUN"] = "outer-1/3:\(cookie)/7" }
+    process.environment = environment
+    let pipe = Pipe()
+    process.standardOutput = pipe
+    try process.run()
+    let text = String(decoding: pipe.fileHandleForReading.availableData, as: UTF8.self)
+    let pid = try #require(text.split(separator: "\n").first.flatMap { Int32($0) })
+    var info = cprocess_info()
+    #expect(cprocess_look(pid, &info))
+    return AbandonedProcesses.Leader(pid: pid, startTime: info.start_time)
+  }
+
+  private func cookie() -> String { "test\(UInt64.random(in: .min ... .max))-1" }
+
+  /// Waits until so many processes sleep for the marker.
+  private func sleepers(_ marker: String, _ count: Int) -> Bool {
+    eventually { System.processes(with: "sleep\0\(marker)").count == count }
+  }
+
+  @Test(arguments: [
+    ("exec sleep %", 1),
+    ("sleep % & sleep % & wait", 2),
+    ("trap '' TERM HUP INT; while :; do sleep %; done", 1),
+    ("setsid sleep % & exit 0", 1),  // the leader has ended
+    ("env -i setsid sleep % & exec sleep %", 2),  // a session without a cookie, below a leader with one
+    ("setsid sh -c 'env -i sleep % & exec sleep %' & exit 0", 2),  // in the session of a process with a cookie
+  ])
+  func processesWithTheCookieAreEndedWithTheirSessionsAndDescendants(script: String, count: Int) throws {
+    let (marker, cookie) = (System.marker(), cookie())
+    _ = try start(script.replacingOccurrences(of: "%", with: marker), cookie: cookie)
+    #expect(sleepers(marker, count))
+    let result = AbandonedProcesses(cookie: cookie, leaders: []).end()
+    #expect(result.left.isEmpty)
+    #expect(result.killed >= count)
+    #expect(System.processes(with: marker).isEmpty)
+  }
+
+  @Test func aRecordedLeaderIsEndedWithoutACookie() throws {
+    let marker = System.marker()
+    let leader = try start("sleep \(marker) & exec env -i sleep \(marker)", cookie: nil)
+    #expect(sleepers(marker, 2))
+    let result = AbandonedProcesses(cookie: cookie(), leaders: [leader]).end()
+    #expect(result == .init(killed: 2, left: []))
+    #expect(System.processes(with: marker).isEmpty)
+  }
+
+  @Test func aProcessWithTheNumberOfALeaderAndAnotherStartTimeIsSpared() throws {
+    let marker = System.marker()
+    let leader = try start("exec sleep \(marker)", cookie: nil)
+    #expect(sleepers(marker, 1))
+    for time in [leader.startTime - 1, leader.startTime + 1, 0] {
+      let earlier = AbandonedProcesses.Leader(pid: leader.pid, startTime: time)
+      #expect(AbandonedProcesses(cookie: cookie(), leaders: [earlier]).end() == .init(killed: 0, left: []))
+      #expect(!cprocess_signal_started(leader.pid, time, SIGKILL))
+    }
+    #expect(System.processes(with: marker) == [leader.pid])
+    #expect(cprocess_signal_started(leader.pid, leader.startTime, SIGKILL))
+    #expect(sleepers(marker, 0))
+  }
+
+  @Test func processesOfAnotherProgramAndTheCallersOwnAreSpared() throws {
+    let (marker, other, mine) = (System.marker(), cookie(), cookie())
+    let leader = try start("exec sleep \(marker)", cookie: other)
+    #expect(sleepers(marker, 1))
+    // The caller's own session may hold a process of the run: it is ended, and nothing else in the session.
+    let result = AbandonedProcesses(cookie: mine, leaders: []).end()
+    #expect(result == .init(killed: 0, left: []))
+    #expect(System.processes(with: marker) == [leader.pid])
+    _ = AbandonedProcesses(cookie: other, leaders: []).end()
+    #expect(System.processes(with: marker).isEmpty)
+  }
+
+  @Test func processesThatForkMeanwhileAreAllEnded() throws {
+    let (marker, cookie) = (System.marker(), cookie())
+    // A chain of processes that each start the next in a new session and end.
+    _ = try start("while :; do setsid sh -c 'sleep \(marker)' & sleep 0.01; done", cookie: cookie)
+    #expect(eventually { System.processes(with: "sleep\0\(marker)").count > 5 })
+    let result = AbandonedProcesses(cookie: cookie, leaders: []).end()
+    #expect(result.left.isEmpty)
+    #expect(System.processes(with: marker).isEmpty)
+  }
+
+  @Test func theGuardianOfAKilledProgramMayEndThemToo() throws {
+    let marker = System.marker()
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: System.probe)
+    let script = "setsid sleep \(marker) & sleep \(marker) & wait"
+    process.arguments = ["run"] + Array(repeating: script, count: 10)
+    try process.run()
+    #expect(sleepers(marker, 20))
+    let one = try #require(System.processes(with: "sleep\0\(marker)").first)
+    let variable = System.text("/proc/\(one)/environ").split(separator: "\0").first { $0.hasPrefix("OPDASH_RUN=") }
+    // cookie/number, after the cookies of programs around this one.
+    let word = try #require(variable?.dropFirst("OPDASH_RUN=".count).split(separator: ":").last)
+    let cookie = String(word.prefix { $0 != "/" })
+    kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
+    #expect(AbandonedProcesses(cookie: cookie, leaders: []).end().left.isEmpty)
+    #expect(System.processes(with: marker).isEmpty)
+  }
+}
