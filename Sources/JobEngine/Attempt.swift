@@ -18,18 +18,29 @@ final class Attempt: @unchecked Sendable {
   private(set) var isOver = false
   /// Each keeps its handler, and that the attempt, until `end()`.
   var observations: [ObservationToken] = []
+  /// The hash of the job's inputs until it is stated.
+  private let inputsHash: Lock<String?>
 
   /// Makes the operation of an attempt; nothing starts before it is in a queue.
-  init(_ admission: Scheduler.Admission, _ job: Job, logPath: String?, clock: any OperationClock) {
+  ///
+  /// A shell job's `check` is made before its program starts.
+  init(
+    _ admission: Scheduler.Admission, _ job: Job, logPath: String?, logLimit: Int, check: UpToDateCheck? = nil,
+    clock: any OperationClock
+  ) {
+    let inputsHash = Lock<String?>(nil)
+    self.inputsHash = inputsHash
     ticket = admission.ticket
     number = admission.attempt
     self.job = admission.job
     switch job.work {
     case .shell(let work):
       let launch = ProcessLaunch(
-        work.arguments, directory: work.directory, environment: work.environment, stopSignal: work.stop.signal,
-        grace: work.stop.grace)
-      operation = ShellOperation(launch, logPath: logPath, progress: work.progress, clock: clock)
+        work.arguments, directory: work.directory, environment: .inherited(adding: work.environment),
+        stopSignal: work.stop.signal, grace: work.stop.grace)
+      let check = check?.operationCheck { hash in inputsHash.withLock { $0 = hash } }
+      operation = ShellOperation(
+        launch, logPath: logPath, logLimit: logLimit, progress: work.progress, check: check, clock: clock)
     case .download(let work):
       operation = Self.transfer(work.url, logPath) { url in
         DownloadOperation(
@@ -64,6 +75,9 @@ final class Attempt: @unchecked Sendable {
     isOver = true
     observations = []
   }
+
+  /// The hash of the job's inputs, once, when it is known.
+  func takeInputsHash() -> String? { inputsHash.withLock { $0.take() } }
 
   func pause() { (operation as? any ControllableOperation)?.pause() }
 
@@ -113,7 +127,7 @@ extension ShellWork {
 }
 
 /// How an attempt ended.
-enum AttemptOutcome: Sendable, Equatable {
+package enum AttemptOutcome: Sendable, Equatable {
   case succeeded
   /// There was nothing to do.
   case upToDate
@@ -121,21 +135,15 @@ enum AttemptOutcome: Sendable, Equatable {
   case cancelled
 
   /// The outcome of an operation that has finished.
-  init(of operation: AsyncOperation) {
-    if let shell = operation as? ShellOperation, !shell.isCancelled, case .success(let exit)? = shell.outcome {
-      switch exit {
-      case .exited(0): self = .succeeded
-      case .exited(let code):
-        self = .failed(JobFailure(.exit(code), JobFailure.text(exit: code, signalName: SignalName.known)))
-      case .signalled(let signal):
-        self = .failed(JobFailure(.signal(signal), "\(SignalName.of(signal)) (\(128 + signal))"))
-      }
-    } else if operation is ShellOperation, operation.isCancelled {
-      // A cancelled program's exit status is that of its stop signal as a rule.
+  package init(of operation: AsyncOperation) {
+    if operation is ShellOperation, operation.isCancelled, !operation.isCancelledWithError {
+      // However the program ended: its exit status is that of the stop signal as a rule.
       self = .cancelled
     } else if let error = operation.failure {
       self = error is CancellationError ? .cancelled : .failed(JobFailure(of: error))
     } else if let download = operation as? DownloadOperation, download.isUpToDate {
+      self = .upToDate
+    } else if let shell = operation as? ShellOperation, shell.isUpToDate {
       self = .upToDate
     } else {
       // A success stands, however late the operation was cancelled.
@@ -151,10 +159,23 @@ extension JobFailure {
     case let error as TransferError:
       self.init(Self.cause(of: error.code), error.message, retryAfter: error.retryAfter)
     case let error as SimulatedFailure: self.init(.simulated, error.description)
-    case let error as ProcessError: self.init(.launch, error.description)
-    case is TimedOut: self.init(.timedOut, Self.words(error))
-    default: self.init(.error, Self.words(error))
+    case let error as ShellFailure: self.init(exit: error.exit)
+    case let error as ProcessError: self.init(error.code == .outputTooLong ? .error : .launch, error.description)
+    case is TimedOut: self.init(.timedOut, FailureWords.of(error))
+    default: self.init(Self.cause(of: error as NSError), FailureWords.of(error))
     }
+  }
+
+  private init(exit: ProcessExit) {
+    switch exit {
+    case .exited(let code): self.init(.exit(code), Self.text(exit: code, signalName: SignalName.known))
+    case .signalled(let signal): self.init(.signal(signal), "\(SignalName.of(signal)) (\(128 + signal))")
+    }
+  }
+
+  private static func cause(of error: NSError) -> Cause {
+    guard FailureWords.isOfURLSession(error) else { return .error }
+    return error.code == FailureWords.timedOut ? .timedOut : .network
   }
 
   private static func cause(of code: TransferError.Code) -> Cause {
@@ -168,12 +189,5 @@ extension JobFailure {
     // Not of the network: another attempt would be led the same way.
     case .tooManyRedirects: .error
     }
-  }
-
-  /// The first line of the error's description; it stands in a column.
-  private static func words(_ error: any Error) -> String {
-    let text = (error as? any LocalizedError)?.errorDescription ?? "\(error)"
-    let line = text.split(whereSeparator: \.isNewline).first.map(String.init) ?? "\(type(of: error))"
-    return line.count > 200 ? line.prefix(199) + "…" : line
   }
 }

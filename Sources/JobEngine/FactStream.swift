@@ -184,7 +184,9 @@ package final class RunJournal {
   package init() {}
 
   /// Moves `now` to `time`, unless it is later already: inputs of different threads may arrive out of order.
-  package func advance(to time: Duration) { now = max(now, time) }
+  ///
+  /// Instants are whole microseconds, as recorded events have them.
+  package func advance(to time: Duration) { now = max(now, time.wholeMicroseconds) }
 
   package func state(_ fact: JobFact) {
     let event = JobEvent(seq: run.nextSeq, time: now, fact: fact)

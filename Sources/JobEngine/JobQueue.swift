@@ -16,17 +16,34 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     package var onFailure: JobGraph.Failure?
     /// Where the run's folder is made; nil keeps no logs.
     package var stateFolder: String?
+    /// How many bytes of an attempt's output its log file keeps.
+    package var logLimit = LogFile.defaultLimit
     /// Decides the jitter of back-offs.
     package var seed: UInt64
+    /// The run that this one goes on with.
+    package var resumes: String?
+    /// The jobs that were done before; they succeed at the start, and only a retry executes them.
+    package var restored: [JobID: EarlierSuccess]
+    /// The hashes of the inputs that restored jobs have read, to be recorded for the next run that goes on with this one.
+    package var restoredInputs: [JobID: String]
+    /// The newest attempt that earlier runs know of a job; asked on any thread, which may block, for jobs with `creates` or
+    /// `inputs` only.
+    package var earlier: @Sendable (JobID) -> EarlierAttempt?
 
     package init(
       slots: Int? = nil, onFailure: JobGraph.Failure? = nil, stateFolder: String? = nil,
-      seed: UInt64 = .random(in: .min ... .max)
+      seed: UInt64 = .random(in: .min ... .max), resumes: String? = nil, restored: [JobID: EarlierSuccess] = [:],
+      restoredInputs: [JobID: String] = [:],
+      earlier: @escaping @Sendable (JobID) -> EarlierAttempt? = { _ in nil }
     ) {
       self.slots = slots
       self.onFailure = onFailure
       self.stateFolder = stateFolder
       self.seed = seed
+      self.resumes = resumes
+      self.restored = restored
+      self.restoredInputs = restoredInputs
+      self.earlier = earlier
     }
   }
 
@@ -36,7 +53,13 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
   package let id: String
   package let folder: RunFolder?
   private let graph: JobGraph
+  private let resumes: String?
+  private let restored: [JobID: EarlierSuccess]
+  private let restoredInputs: [JobID: String]
+  private let logLimit: Int
   package let stream: FactStream
+  private let earlier: @Sendable (JobID) -> EarlierAttempt?
+  private let fileHashes = FileHashes()
   private let queue = OperationQueue()
   /// Where attempts start, one after another; they execute elsewhere, as many at once as the width allows.
   ///
@@ -48,6 +71,8 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
   private var scheduler: Scheduler
   /// By ticket; an attempt that is not here any more has no effect.
   private(set) var attempts: [Int: Attempt] = [:]
+  /// Ends the time in which no attempt is executed; nil after it.
+  private var hold: (any OperationTimer)?
 
   /// Makes the run's folder; nothing starts before `start`.
   package init(_ graph: JobGraph, options: Options = Options(), clock: any OperationClock = .system)
@@ -58,6 +83,10 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     let slots = max(1, options.slots ?? graph.slots ?? ProcessInfo.processInfo.activeProcessorCount)
     graph.slots = slots
     self.graph = graph
+    resumes = options.resumes
+    restored = options.restored
+    restoredInputs = options.restoredInputs
+    earlier = options.earlier
     if let state = options.stateFolder {
       let folder = try RunFolder(in: state)
       self.folder = folder
@@ -66,6 +95,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
       folder = nil
       id = UUID().uuidString.lowercased()
     }
+    logLimit = options.logLimit
     stream = FactStream(label: "opdash.engine", pace: .init(interval: Self.interval), clock: clock)
     scheduler = Scheduler(graph, journal: stream.journal, seed: options.seed)
     queue.name = "opdash.jobs"
@@ -83,6 +113,25 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     queue.isSuspended = false
   }
 
+  /// Executes no attempt until `register` has its argument called, or `limit` has passed; to be called before `start`.
+  package func hold(atMost limit: Duration, until register: (@escaping @Sendable () -> Void) -> Void) {
+    queue.isSuspended = true
+    stream.queue.sync {
+      hold = stream.clock.schedule(after: limit, on: stream.queue) { [weak self] in self?.release() }
+    }
+    register { [weak self] in
+      guard let self else { return }
+      stream.queue.async { self.release() }
+    }
+  }
+
+  private func release() {
+    guard let timer = hold else { return }
+    timer.cancel()
+    hold = nil
+    queue.isSuspended = stream.journal.run.isDraining
+  }
+
   /// States the run and its jobs, and starts what can start; subscribe before it to miss nothing.
   package func start() {
     stream.queue.async { [self] in
@@ -90,7 +139,8 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
       scheduler.start(
         RunStart(
           id: id, name: graph.name, slots: queue.maxConcurrentOperationCount, at: Date(), jobs: graph.jobs.count,
-          pools: graph.pools, folder: folder?.path))
+          pools: graph.pools, folder: folder?.path, resumes: resumes),
+        restored: restored, inputs: restoredInputs)
       perform()
     }
   }
@@ -113,7 +163,11 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     let logPath = folder.map {
       LogPath.file(in: $0.path, job: job.name, id: admission.job, attempt: admission.attempt)
     }
-    let attempt = Attempt(admission, job, logPath: logPath, clock: stream.clock)
+    let check = UpToDateCheck(job, attempt: admission.attempt, hashes: fileHashes) { [earlier] in
+      earlier(admission.job)
+    }
+    let attempt = Attempt(
+      admission, job, logPath: logPath, logLimit: logLimit, check: check, clock: stream.clock)
     let operation = attempt.operation
     if graph.schedule != .fifo { operation.queuePriority = admission.priority.queuePriority }
     attempt.observations = [
@@ -130,10 +184,16 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
         if change.newValue == .finished { self?.observed(attempt)?.finished(attempt) }
       },
     ]
-    (operation as? ShellOperation)?.whenStopped { [weak self, weak attempt] signal in
-      guard let self, let attempt else { return }
-      // After every change that was observed before.
-      stream.deliveries.deliverNow { self.stopped(attempt, by: signal) }
+    if let shell = operation as? ShellOperation {
+      shell.whenStopped { [weak self, weak attempt] signal in
+        guard let self, let attempt else { return }
+        // After every change that was observed before.
+        stream.deliveries.deliverNow { self.stopped(attempt, by: signal) }
+      }
+      shell.whenLaunched { [weak self, weak attempt] in
+        guard let self, let attempt else { return }
+        stream.deliveries.deliverNow { self.launched(attempt) }
+      }
     }
     attempts[attempt.ticket] = attempt
     queue.addOperation(operation)
@@ -163,8 +223,26 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
 
   private func logged(_ attempt: Attempt, _ line: OperationLogLine) {
     started(attempt)
+    stateInputs(attempt)
     stream.state(.jobLog(attempt.job, attempt: attempt.number, LogLine(line)))
     stream.holdOutput()
+  }
+
+  /// The program of an attempt was started after a check or a pause.
+  private func launched(_ attempt: Attempt) {
+    guard !attempt.isOver, !stream.isOver else { return }
+    stream.dateByClock()
+    started(attempt)
+    stateInputs(attempt)
+    if let pid = (attempt.operation as? ShellOperation)?.processIdentifier {
+      scheduler.attemptLaunched(ticket: attempt.ticket, pid: pid)
+    }
+    perform()
+  }
+
+  /// States the hash of the inputs if it is known and not stated yet.
+  private func stateInputs(_ attempt: Attempt) {
+    if let hash = attempt.takeInputsHash() { stream.state(.inputsHashed(attempt.job, hash)) }
   }
 
   /// The program of an attempt was stopped by a signal that this run has not sent, or continues.
@@ -182,6 +260,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
 
   private func finished(_ attempt: Attempt) {
     started(attempt)
+    stateInputs(attempt)
     end(attempt)
     stream.flushProgress(of: attempt.job)
     scheduler.attemptEnded(ticket: attempt.ticket, AttemptOutcome(of: attempt.operation))
@@ -217,7 +296,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     case .resume(let ticket): attempts[ticket]?.resume()
     case .prioritize(let ticket, let priority): attempts[ticket]?.operation.queuePriority = priority.queuePriority
     case .setWidth(let width): queue.maxConcurrentOperationCount = width
-    case .setSuspended(let isSuspended): queue.isSuspended = isSuspended
+    case .setSuspended(let isSuspended): queue.isSuspended = isSuspended || hold != nil
     }
   }
 }

@@ -8,8 +8,8 @@ package struct Rehearsal {
   /// The others, with the job because of which each would be skipped.
   package private(set) var skipped: [(job: JobID, because: JobID)] = []
 
-  /// Plays the part of the operation queue with `slots` jobs at once.
-  package init(_ graph: JobGraph, slots: Int) {
+  /// Plays the part of the operation queue with `slots` jobs at once; `restored` jobs are not executed.
+  package init(_ graph: JobGraph, slots: Int, restored: [JobID: EarlierSuccess] = [:]) {
     // More at once would hardly change the order.
     let slots = min(slots, 256)
     let journal = RunJournal()
@@ -17,7 +17,8 @@ package struct Rehearsal {
     var queued: [Scheduler.Admission] = []
     var executing: [Scheduler.Admission] = []
     scheduler.start(
-      RunStart(id: "", name: graph.name, slots: slots, at: .distantPast, jobs: graph.jobs.count, pools: graph.pools))
+      RunStart(id: "", name: graph.name, slots: slots, at: .distantPast, jobs: graph.jobs.count, pools: graph.pools),
+      restored: restored)
     while true {
       for case .admit(let admission) in scheduler.takeActions() { queued.append(admission) }
       _ = journal.takeEvents()

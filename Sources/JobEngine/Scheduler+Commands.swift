@@ -116,7 +116,7 @@ extension Scheduler {
 
   private func canRetry(_ state: JobState) -> Bool {
     switch state {
-    case .failed, .cancelled, .skipped: true
+    case .failed, .cancelled, .skipped, .succeeded(upToDate: true): true
     default: false
     }
   }

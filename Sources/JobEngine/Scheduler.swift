@@ -122,11 +122,18 @@ struct Scheduler {
 
   // MARK: Inputs
 
-  /// States the run and its jobs, and admits those that need nothing.
-  mutating func start(_ start: RunStart) {
+  /// States the run and its jobs, ends those that were done before, and admits those whose needs are met.
+  mutating func start(_ start: RunStart, restored: [JobID: EarlierSuccess] = [:], inputs: [JobID: String] = [:]) {
     journal.state(.runStarted(start))
-    for (index, job) in graph.jobs.enumerated() { journal.state(.jobAdded(JobID(index), job)) }
-    for index in nodes.indices where isMet(JobID(index)) { makeReady(JobID(index)) }
+    for (index, job) in graph.jobs.enumerated() { journal.state(.jobAdded(JobID(index), job.stated)) }
+    for index in nodes.indices {
+      guard let success = restored[JobID(index)] else { continue }
+      if let hash = inputs[JobID(index)] { journal.state(.inputsHashed(JobID(index), hash)) }
+      journal.state(.jobRestored(JobID(index), success))
+      set(JobID(index), .succeeded(upToDate: true))
+    }
+    // A restored job may rule out a need for its failure; a skip may make other jobs ready.
+    for index in nodes.indices where state(JobID(index)) == .waiting { reconsider(JobID(index)) }
     admit()
   }
 
@@ -142,6 +149,12 @@ struct Scheduler {
     } else if node.mustPause {
       pauseStarted(id, ticket: ticket)
     }
+  }
+
+  /// The program of an attempt that has started already has this process, which leads its group.
+  mutating func attemptLaunched(ticket: Int, pid: Int32) {
+    guard let id = admitted[ticket], state(id).isActive, run.jobs[id.index].attempt?.pid == nil else { return }
+    journal.state(.jobState(id, state(id), attempt: attempts(id), pid: pid))
   }
 
   mutating func attemptWithdrawn(ticket: Int) {
@@ -233,7 +246,7 @@ struct Scheduler {
     nodes[id.index].retries = number
     nodes[id.index].hasTimedOut = false
     let delay = policy.delay(beforeRetry: number, random: random.unit())
-    let until = journal.now + max(delay, failure.retryAfter ?? .zero)
+    let until = (journal.now + max(delay, failure.retryAfter ?? .zero)).wholeMicroseconds
     set(id, .backingOff(until: until, number: number, limit: policy.max, after: failure))
     setAlarm(id, at: until)
   }

@@ -205,4 +205,40 @@ private func events(of graph: JobGraph, slots: Int = 2) throws -> [JobEvent] {
     clock.advance(by: .seconds(1))
     #expect(eventually { queue.run.summary?.succeeded == 1 })
   }
+
+  @Test func aHeldQueueExecutesNothingBeforeItIsReleasedOrTheLimitHasPassed() throws {
+    for passesLimit in [false, true] {
+      let clock = ManualOperationClock()
+      let queue = try JobQueue(
+        JobGraph(name: "test", jobs: [simulated("a", .seconds(1))]), options: .init(slots: 1), clock: clock)
+      let release = Lock<(@Sendable () -> Void)?>(nil)
+      queue.hold(atMost: .seconds(2)) { body in release.withLock { $0 = body } }
+      queue.start()
+      // Neither the end of draining nor its start releases it.
+      queue.send(.setDraining(true))
+      queue.send(.setDraining(false))
+      #expect(queue.settled().counts.ready == 1)
+      clock.advance(by: .seconds(1))
+      #expect(queue.settled().counts.ready == 1)
+      if passesLimit { clock.advance(by: .seconds(1)) } else { release.withLock { $0 }?() }
+      #expect(eventually { queue.run.counts.executing == 1 && clock.due.count == 1 })
+      release.withLock { $0 }?()
+      clock.advance(by: .seconds(1))
+      #expect(eventually { queue.run.isComplete })
+    }
+  }
+
+  @Test func aHeldQueueThatIsToldToDrainExecutesNothingAfterItsRelease() throws {
+    let queue = try JobQueue(
+      JobGraph(name: "test", jobs: [simulated("a")]), options: .init(slots: 1), clock: ManualOperationClock())
+    let release = Lock<(@Sendable () -> Void)?>(nil)
+    queue.hold(atMost: .seconds(2)) { body in release.withLock { $0 = body } }
+    queue.start()
+    queue.send(.setDraining(true))
+    queue.settled()
+    release.withLock { $0 }?()
+    #expect(queue.settled().counts.ready == 1)
+    queue.send(.stop(.terminate, by: .person))
+    #expect(eventually { queue.run.isComplete })
+  }
 }

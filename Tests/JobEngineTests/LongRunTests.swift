@@ -68,7 +68,7 @@ import Testing
     }
     defer { subscription.cancel() }
     var readers = Readers()
-    readers.model.setMerged(true)
+    readers.model.showLog(of: .merged)
     readers.model.log.query = "line"
     queue.start()
     #expect(eventually { queue.run.counts.executing == 3 && clock.due.count >= 3 })

@@ -21,8 +21,8 @@ struct Bench {
     scheduler = Scheduler(graph, journal: journal, seed: 1)
   }
 
-  mutating func start() {
-    scheduler.start(runStart(graph, slots: slots))
+  mutating func start(restored: [JobID: EarlierSuccess] = [:], inputs: [JobID: String] = [:]) {
+    scheduler.start(runStart(graph, slots: slots), restored: restored, inputs: inputs)
     settle()
   }
 

@@ -131,7 +131,6 @@ import Testing
     ),
     ("service: {}, run: ls", "2:8: 'service' is not supported by this version of opdash yet: delete it"),
     ("if: x, run: ls", "2:8: 'if' is not supported by this version of opdash yet: delete it"),
-    ("creates: [x], run: ls", "2:8: 'creates' is not supported by this version of opdash yet: delete it"),
     (
       "needs: { b: ready }, run: ls",
       "2:20: the condition 'ready' is not supported by this version of opdash yet: write ok"

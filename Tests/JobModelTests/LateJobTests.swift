@@ -51,4 +51,18 @@ import Testing
     recorder.move(0, to: .failed(JobFailure(.error, "no"), allowed: false))
     #expect(recorder.run.isComplete)
   }
+
+  @Test func aChildIsAPartOfItsParentAndUsesNoSlot() {
+    var child = job("child")
+    child.parent = JobID(0)
+    var recorder = Recorder([job("group"), child])
+    recorder.state(.jobAdded(JobID(2), child))
+    #expect(recorder[0].children == [JobID(1), JobID(2)])
+    for id in 0..<3 { recorder.move(id, to: .executing) }
+    #expect(recorder.run.counts.active == 3 && recorder.run.counts.usedSlots == 1)
+    recorder.move(1, to: .succeeded(upToDate: false))
+    recorder.move(0, to: .succeeded(upToDate: false))
+    #expect(recorder.run.counts.active == 1 && recorder.run.counts.usedSlots == 0)
+    #expect(!recorder.run.isComplete)
+  }
 }

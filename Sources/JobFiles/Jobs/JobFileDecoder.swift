@@ -14,6 +14,8 @@ struct JobFileDecoder {
     var work: JobWork?
     /// The place of a download's file name.
     var target: Place?
+    var creates: [String] = []
+    var inputs: [String] = []
     var policy: JobPolicy
   }
 
@@ -188,6 +190,9 @@ struct JobFileDecoder {
         }
       }
     }
+    let files = FileListReader(values: values, directory: directory)
+    draft.creates = job["creates"].map { files.creates($0.value) } ?? []
+    draft.inputs = job["inputs"].map { files.inputs($0.value) } ?? []
     draft.work = read[0]?.work
     draft.target = read[0]?.target
     return draft
@@ -204,7 +209,8 @@ struct JobFileDecoder {
       name: draft.name, work: work, needs: needs.map { JobNeed(JobID($0.job), when: $0.when) },
       priority: draft.policy.priority ?? .normal,
       uses: draft.policy.uses.mapValues(\.amount).filter { $0.value > 0 }, timeout: draft.policy.timeout,
-      retry: retry ?? .never, allowFailure: draft.policy.allowFailure ?? false, description: draft.description)
+      retry: retry ?? .never, allowFailure: draft.policy.allowFailure ?? false, description: draft.description,
+      creates: draft.creates, inputs: draft.inputs)
   }
 
   // MARK: All jobs together

@@ -4,8 +4,10 @@ enum JobFileKeys {
   static let work = ["run", "download", "upload", "simulate"]
   /// The keys of a job's policy.
   static let policy = ["timeout", "retry", "priority", "allow_failure", "uses", "env", "dir", "stop", "progress"]
-  /// The keys of policies for `run` jobs only.
-  static let shell = ["env", "dir", "stop", "progress"]
+  /// The keys of the files that a job creates and reads.
+  static let files = ["creates", "inputs"]
+  /// The keys for `run` jobs only.
+  static let shell = ["env", "dir", "stop", "progress"] + files
 
   static let file = KnownKeys(
     owner: "a job file", keys: fileKeys, example: "jobs: { build: { run: make } }",
@@ -21,7 +23,7 @@ enum JobFileKeys {
   static let defaults = KnownKeys(
     owner: "defaults", keys: policy, example: "{ timeout: 10m }", later: laterJobKeys, others: .job,
     elsewhere: places([
-      (work + ["needs"], "each job has its own: write it into the jobs"), (fileKeys, ofFile),
+      (work + ["needs"] + files, "each job has its own: write it into the jobs"), (fileKeys, ofFile),
     ]))
 
   static let job = KnownKeys(
@@ -59,7 +61,7 @@ enum JobFileKeys {
   private static let fileKeys = [
     "version", "name", "slots", "on_failure", "schedule", "vars", "env", "pools", "defaults", "jobs",
   ]
-  private static let jobKeys = ["description", "needs"] + work + policy
+  private static let jobKeys = ["description", "needs"] + work + files + policy
   private static let downloadKeys = ["url", "to", "sha256", "resume", "headers"]
   private static let uploadKeys = ["file", "url", "method", "headers"]
   private static let retryKeys = ["max", "backoff", "initial", "cap", "jitter", "only"]
@@ -67,7 +69,7 @@ enum JobFileKeys {
 
   private static let laterJobKeys = [
     "matrix": "write the jobs out", "service": "delete it", "if": "delete it",
-    "creates": "delete it", "inputs": "delete it", "tty": "delete it", "silence": "write 'timeout'", "on": "delete it",
+    "tty": "delete it", "silence": "write 'timeout'", "on": "delete it",
     "slurm": "delete it", "approve": "delete it",
   ]
 

@@ -1,4 +1,4 @@
-import Screen
+import Basics
 
 /// The rules for names of jobs and pools.
 enum JobName {
@@ -13,7 +13,7 @@ enum JobName {
     if let scalar = name.unicodeScalars.first(where: ValueReader.isUnprintable) {
       return "holds the control character \(scalar.escaped(asASCII: true)): delete it"
     }
-    if let scalar = name.unicodeScalars.first(where: TextWidth.isInvisible) {
+    if let scalar = name.unicodeScalars.first(where: \.isInvisible) {
       return "holds the invisible character \(scalar.escaped(asASCII: true)): delete it"
     }
     if name.first?.isWhitespace == true || name.last?.isWhitespace == true {

@@ -70,7 +70,7 @@ extension OtherTools {
         "continueonerror ignoreerrors ignoreerror ignorefailure ignorefailures canfail maybefail optional",
       "priority": "nice weight", "uses": "pool pools semaphore mutex lock resources resourcegroup concurrencygroup",
       "progress": "pattern progresspattern regex", "download": "fetch wget curl",
-      "timeout": "timelimit maxduration deadline",
+      "timeout": "timelimit maxduration deadline", "creates": "generates outputs produces", "inputs": "sources srcs",
     ],
     sentences: [
       "the key below 'jobs' is the job's name: delete it": "name title id job",

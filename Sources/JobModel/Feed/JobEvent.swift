@@ -19,14 +19,20 @@ package struct JobEvent: Sendable, Equatable {
 package enum JobFact: Sendable, Equatable {
   indirect case runStarted(RunStart)
   /// One for each job, in the order of identifiers: right after `runStarted` for the jobs that it counts, later for
-  /// operations that are added to an observed queue.
+  /// operations that are added to an observed queue. A parent comes before its children.
   indirect case jobAdded(JobID, Job)
   /// `attempt` is 0 before the first; `pid` is the leader of the process group of an executing shell job.
   case jobState(JobID, JobState, attempt: Int, pid: Int32?)
+  /// It succeeded in an earlier run and is not executed; `jobState(.succeeded(upToDate: true))` follows.
+  case jobRestored(JobID, EarlierSuccess)
+  /// The hash of what an attempt reads, taken before it begins; only of jobs with `inputs`.
+  case inputsHashed(JobID, String)
   /// At most ten a second for each job.
   case jobProgress(JobID, JobProgress)
   /// A line that replaces the unfinished one of its stream and attempt, if there is one.
   case jobLog(JobID, attempt: Int, LogLine)
+  /// A line that the program itself wrote to its standard output or error while a dashboard had the terminal.
+  case programLog(LogLine)
   /// An attempt is to be ended; a `jobState` follows when it has ended.
   case cancelRequested(JobID, by: JobState.Canceller, kill: Bool)
   case slotsChanged(Int)
@@ -42,22 +48,42 @@ package struct RunStart: Sendable, Equatable {
   package var id: String
   package var name: String
   package var slots: Int
+  /// To the millisecond.
   package var at: Date
   package var jobs: Int
   package var pools: [String: Int]
   /// The folder of the log files; nil for a run without log files.
   package var folder: String?
+  /// The run that this one goes on with.
+  package var resumes: String?
 
   package init(
-    id: String, name: String, slots: Int, at: Date, jobs: Int, pools: [String: Int] = [:], folder: String? = nil
+    id: String, name: String, slots: Int, at: Date, jobs: Int, pools: [String: Int] = [:], folder: String? = nil,
+    resumes: String? = nil
   ) {
     self.id = id
     self.name = name
     self.slots = slots
-    self.at = at
+    self.at = at.wholeMilliseconds
     self.jobs = jobs
     self.pools = pools
     self.folder = folder
+    self.resumes = resumes
+  }
+}
+
+/// The success of a job in an earlier run.
+package struct EarlierSuccess: Sendable, Equatable {
+  package var run: String
+  /// To the millisecond.
+  package var at: Date
+  /// The time of its last attempt.
+  package var took: Duration
+
+  package init(run: String, at: Date, took: Duration) {
+    self.run = run
+    self.at = at.wholeMilliseconds
+    self.took = took
   }
 }
 

@@ -64,6 +64,6 @@ package enum JobCommand: Sendable, Equatable {
 extension Run {
   /// The number of slots after `changeSlots`, at least one; without a limit it counts from the attempts in progress.
   package func slots(changedBy change: Int) -> Int {
-    max(1, (slots == Run.unlimited ? counts.active : slots) + change)
+    max(1, (slots == Run.unlimited ? counts.usedSlots : slots) + change)
   }
 }

@@ -2,7 +2,7 @@
 package enum CriticalPath {
   /// For each job, the longest chain of expected durations from its start to the end of the run.
   ///
-  /// A job of unknown duration counts one second. The graph must be free of cycles; time is linear in jobs and needs.
+  /// A job without a declared or usual duration counts one second. The graph must be free of cycles; time is linear in jobs and needs.
   package static func ranks(of graph: JobGraph) -> [Duration] {
     let needs = graph.jobs.map { $0.needs.map(\.job.index) }
     var ranks = graph.jobs.map { expected($0) }
@@ -13,7 +13,6 @@ package enum CriticalPath {
   }
 
   private static func expected(_ job: Job) -> Duration {
-    if case .simulate(let work) = job.work { return work.duration }
-    return .seconds(1)
+    job.expectedTime?.soonest ?? .seconds(1)
   }
 }

@@ -22,10 +22,19 @@ package struct Job: Sendable, Equatable {
   package var retry: RetryPolicy
   /// Whether the run can succeed although this job fails.
   package var allowFailure: Bool
+  /// The job whose work this one is a part of: a group's child, or an attempt of an operation that retries.
+  package var parent: JobID?
+  /// Paths that its success leaves, absolute; where all are there and newer than `inputs`, it is up to date.
+  package var creates: [String]
+  /// Paths and globs that it reads, absolute.
+  package var inputs: [String]
+  /// The times of its last successful runs; nil where none is recorded.
+  package var usual: UsualTime?
 
   package init(
     name: String, work: JobWork, needs: [JobNeed] = [], priority: JobPriority = .normal, uses: [String: Int] = [:],
-    timeout: Duration? = nil, retry: RetryPolicy = .never, allowFailure: Bool = false, description: String? = nil
+    timeout: Duration? = nil, retry: RetryPolicy = .never, allowFailure: Bool = false, description: String? = nil,
+    parent: JobID? = nil, creates: [String] = [], inputs: [String] = [], usual: UsualTime? = nil
   ) {
     self.name = name
     self.work = work
@@ -36,6 +45,10 @@ package struct Job: Sendable, Equatable {
     self.retry = retry
     self.allowFailure = allowFailure
     self.description = description
+    self.parent = parent
+    self.creates = creates
+    self.inputs = inputs
+    self.usual = usual
   }
 }
 

@@ -14,11 +14,14 @@ package struct OperationWork: Sendable, Equatable {
   package var visibility: Visibility
   /// Whether it can be paused and resumed.
   package var canPause: Bool
+  /// Whether the program has said how a new operation is made for another attempt.
+  package var canRetry: Bool
 
-  package init(className: String, visibility: Visibility, canPause: Bool = false) {
+  package init(className: String, visibility: Visibility, canPause: Bool = false, canRetry: Bool = false) {
     self.className = className
     self.visibility = visibility
     self.canPause = canPause
+    self.canRetry = canRetry
   }
 
   package var kind: String { visibility == .whole ? "operation" : "foreign" }
@@ -28,7 +31,7 @@ package struct OperationWork: Sendable, Equatable {
     switch visibility {
     case .whole: "an AsyncOperation, seen whole"
     case .wrapped: "no AsyncOperation: its start and its end are seen"
-    case .end: "no AsyncOperation, and in the queue before the dashboard: only its end is sure"
+    case .end: "no AsyncOperation, and not added by the dashboard: only its end is sure"
     }
   }
 }
@@ -46,7 +49,7 @@ extension JobWork {
     guard case .operation(let work) = self else { return nil }
     switch ability {
     case .pause: return work.canPause ? nil : "\(work.className) has no way to pause; P holds back what has not started"
-    case .retry: return "an operation runs once; the program has to add a new one"
+    case .retry: return work.canRetry ? nil : "an operation runs once; the program has to add a new one"
     case .kill: return "an operation of this program can only be asked to end: x cancels"
     }
   }

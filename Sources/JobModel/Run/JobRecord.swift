@@ -13,6 +13,12 @@ package struct JobRecord: Sendable, Equatable {
   /// The number of needs whose condition is not met.
   package var unmetNeeds: Int
   package var dependents: [JobID] = []
+  /// The jobs that are parts of this one's work, in the order in which they were added.
+  package internal(set) var children: [JobID] = []
+  /// Where it was done, if in an earlier run.
+  package internal(set) var restored: EarlierSuccess?
+  /// The hash of what its newest attempt reads.
+  package internal(set) var inputsHash: String?
   /// The requested cancellation of the attempt in progress.
   package var cancelling: Cancelling?
   /// Empty until the job leaves its first state.
@@ -110,6 +116,7 @@ extension JobRecord {
     // The first phase is recorded when it ends, so that the many waiting jobs of a large run allocate nothing.
     if phases.count == 0 { phases.begin(Phase.Kind(self.state), at: since) }
     if phases.last?.kind != Phase.Kind(state) || state.isTerminal { phases.begin(Phase.Kind(state), at: time) }
+    if !state.isTerminal { restored = nil }
     self.state = state
     since = time
   }

@@ -5,6 +5,8 @@ package struct Run: Sendable, Equatable {
   package private(set) var isDraining = false
   package private(set) var stopping: Stopping?
   package private(set) var jobs: [JobRecord] = []
+  /// What the program itself wrote.
+  package private(set) var programLog: LogRing
   package private(set) var counts = Counts()
   package private(set) var summary: RunSummary?
   /// The instant of the newest event.
@@ -23,7 +25,10 @@ package struct Run: Sendable, Equatable {
   package private(set) var nextSeq = 0
 
   /// A run without events; `logCapacity` is how many lines of each job's output are kept.
-  package init(logCapacity: Int = LogRing.capacity) { self.logCapacity = logCapacity }
+  package init(logCapacity: Int = LogRing.capacity) {
+    self.logCapacity = logCapacity
+    programLog = LogRing(capacity: logCapacity)
+  }
 
   /// The number of slots of an operation queue without a limit.
   package static let unlimited = 1_000_000
@@ -39,8 +44,12 @@ package struct Run: Sendable, Equatable {
     private var classes = [Int](repeating: 0, count: StateClass.allCases.count)
     /// The part of `cancelled` that the program itself cancelled.
     package private(set) var cancelledByProgram = 0
-    /// Attempts in progress, paused or not: the slots in use.
+    /// Attempts in progress, paused or not.
     package private(set) var active = 0
+    /// The part of `active` that is in the slot of a parent or in none.
+    private var activeChildren = 0
+    /// The slots in use.
+    package var usedSlots: Int { active - activeChildren }
 
     package var waiting: Int { self[.waiting] }
     package var ready: Int { self[.ready] }
@@ -59,9 +68,10 @@ package struct Run: Sendable, Equatable {
 
     private subscript(state: StateClass) -> Int { classes[Int(state.rawValue)] }
 
-    mutating func add(_ state: JobState, _ amount: Int) {
+    mutating func add(_ state: JobState, _ amount: Int, isChild: Bool) {
       classes[Int(StateClass(state).rawValue)] += amount
       if state.isActive { active += amount }
+      if state.isActive, isChild { activeChildren += amount }
       if state == .cancelled(by: .program) { cancelledByProgram += amount }
     }
   }
@@ -120,20 +130,28 @@ package struct Run: Sendable, Equatable {
     case .runStarted(let start):
       self.start = start
       slots = start.slots
-      jobs.reserveCapacity(start.jobs)
+      // A recording may declare any number.
+      jobs.reserveCapacity(min(start.jobs, 1 << 17))
     case .jobAdded(let id, let job):
       precondition(id.index == jobs.count, "jobs are added in the order of their identifiers")
       jobs.append(JobRecord(job: job, logCapacity: logCapacity))
       jobs[id.index].since = event.time
-      counts.add(.waiting, 1)
+      counts.add(.waiting, 1, isChild: job.parent != nil)
+      if let parent = job.parent, parent < id { jobs[parent.index].children.append(id) }
       guard let declared = start?.jobs, jobs.count >= declared else { break }
       if jobs.count == declared { link() } else { link(late: id) }
     case .jobState(let id, let state, let attempt, let pid):
       move(id, to: state, attempt: attempt, pid: pid, at: event.time)
+    case .jobRestored(let id, let success):
+      jobs[id.index].restored = success
+    case .inputsHashed(let id, let hash):
+      jobs[id.index].inputsHash = hash
     case .jobProgress(let id, let progress):
       jobs[id.index].report(progress, at: event.time)
     case .jobLog(let id, let attempt, let line):
       jobs[id.index].log.append(line, seq: event.seq, at: event.time, attempt: attempt)
+    case .programLog(let line):
+      programLog.append(line, seq: event.seq, at: event.time, attempt: 1)
     case .cancelRequested(let id, let canceller, let isKill):
       jobs[id.index].cancelling = .init(by: canceller, isKill: isKill, at: event.time)
     case .slotsChanged(let slots):
@@ -207,8 +225,9 @@ package struct Run: Sendable, Equatable {
   private mutating func move(_ id: JobID, to state: JobState, attempt: Int, pid: Int32?, at time: Duration) {
     let old = jobs[id.index].state
     if old.isTerminal, !state.isTerminal, isComplete { rest += max(.zero, time - lastEnd) }
-    counts.add(old, -1)
-    counts.add(state, 1)
+    let isChild = jobs[id.index].job.parent != nil
+    counts.add(old, -1, isChild: isChild)
+    counts.add(state, 1, isChild: isChild)
     jobs[id.index].move(to: state, attempt: attempt, pid: pid, at: time)
     if state.isTerminal { lastEnd = time }
     if case .failed(_, allowed: false) = state {

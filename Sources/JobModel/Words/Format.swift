@@ -44,6 +44,12 @@ package enum Format {
     "\(steadyTime(time)).\(max(0, time.microseconds / 100_000) % 10)"
   }
 
+  /// An instant on an axis: `0:05`, with tenths where it is not a whole second.
+  package static func axis(_ time: Duration) -> String {
+    let tenths = Int64(time / .milliseconds(100))
+    return tenths % 10 == 0 ? Format.time(time) : Format.time(time) + ".\(tenths % 10)"
+  }
+
   /// `14:03:12` on the wall clock of `zone`.
   package static func clock(_ date: Date, in zone: TimeZone) -> String {
     let shifted = date.timeIntervalSince1970 + Double(zone.secondsFromGMT(for: date))

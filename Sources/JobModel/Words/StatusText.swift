@@ -24,7 +24,9 @@ package struct StatusText: Equatable, Sendable {
       if let cancelling = record.cancelling {
         self.init(Self.stopping(record, cancelling, now: now))
       } else if record.state == .executing {
-        self.init("running", ([""] + ProgressText.parts(record)).joined(separator: ", "))
+        let slower = record.excess(at: now).flatMap { UsualText.slower($0) }
+        let parts = [slower].compactMap(\.self) + ProgressText.parts(record)
+        self.init("running", ([""] + parts).joined(separator: ", "))
       } else {
         self.init("paused")
       }
@@ -33,7 +35,11 @@ package struct StatusText: Equatable, Sendable {
     case .backingOff(let until, let number, let limit, let failure):
       self.init("retry \(number) of \(limit) in \(Format.countdown(until - now))", ", after \(failure.reason)")
     case .succeeded(let upToDate):
-      self.init(upToDate ? "up to date" : "ok", record.tries)
+      if let earlier = record.restored {
+        self.init("ok in an earlier run", ", took \(Format.stretch(earlier.took))")
+      } else {
+        self.init(upToDate ? "up to date" : "ok", record.tries)
+      }
     case .failed(let failure, let allowed):
       self.init(failure.reason, record.tries + (allowed ? ", allowed to fail" : ""))
     case .cancelled(let canceller):

@@ -1,0 +1,45 @@
+#if canImport(CryptoKit)
+import CryptoKit
+#else
+import CCrypto
+#endif
+
+/// A SHA-256 that is fed piece by piece, from one thread at a time; computed by the system's library.
+package final class SHA256Sum {
+  #if canImport(CryptoKit)
+  private var hash = SHA256()
+
+  package init() {}
+
+  package func update(_ bytes: UnsafeRawBufferPointer) { hash.update(bufferPointer: bytes) }
+
+  private var value: [UInt8] { Array(hash.finalize()) }
+  #else
+  private let context = EVP_MD_CTX_new()
+
+  package init() { EVP_DigestInit_ex(context, EVP_sha256(), nil) }
+
+  deinit { EVP_MD_CTX_free(context) }
+
+  package func update(_ bytes: UnsafeRawBufferPointer) { EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) }
+
+  private var value: [UInt8] {
+    // On a copy, because a finalized context takes no more bytes.
+    let copy = EVP_MD_CTX_new()
+    defer { EVP_MD_CTX_free(copy) }
+    var value = [UInt8](repeating: 0, count: 32)
+    EVP_MD_CTX_copy_ex(copy, context)
+    EVP_DigestFinal_ex(copy, &value, nil)
+    return value
+  }
+  #endif
+
+  /// The sum of the bytes so far, in lower-case hexadecimal.
+  package var hex: String { value.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+
+  package static func hex(of bytes: [UInt8]) -> String {
+    let sum = SHA256Sum()
+    bytes.withUnsafeBytes { sum.update($0) }
+    return sum.hex
+  }
+}

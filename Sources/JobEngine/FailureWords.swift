@@ -1,0 +1,16 @@
+import Foundation
+import Operations
+
+/// The words of an operation's error for a person, in one place for all views.
+package enum FailureWords {
+  /// The first line of what the error says about itself, at most 200 characters: it stands in a column.
+  package static func of(_ error: any Error) -> String {
+    let line = Operations.line(of: error)
+    return line.count > 200 ? line.prefix(199) + "…" : line
+  }
+
+  /// Whether the error is a `URLError`.
+  static func isOfURLSession(_ error: NSError) -> Bool { error.domain == "NSURLErrorDomain" }
+
+  static let timedOut = -1001
+}

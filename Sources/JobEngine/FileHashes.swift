@@ -1,0 +1,73 @@
+import Basics
+import Checksums
+import Foundation
+
+/// The hashes of the files that a run's jobs read, each computed once while its file stays as it is.
+final class FileHashes: Sendable {
+  /// A version of a file, as far as the system tells them apart.
+  private struct Version: Hashable {
+    let device: UInt64
+    let inode: UInt64
+    let size: Int64
+    let modified: FileTime
+    let changed: FileTime
+
+    init(_ status: stat) {
+      device = UInt64(truncatingIfNeeded: status.st_dev)
+      inode = UInt64(status.st_ino)
+      size = Int64(status.st_size)
+      modified = FileTime(status, .modification)
+      changed = FileTime(status, .change)
+    }
+  }
+
+  private static let chunk = 1 << 20
+  /// A file that was changed a moment ago may be changed again without another time.
+  private static let settled: TimeInterval = 2
+
+  private let known = Lock<[Version: String]>([:])
+
+  /// The SHA-256 of a regular file's content, of a symbolic link's target if that is none, or of nothing for a special file.
+  func hash(of path: String, isCancelled: () -> Bool) throws -> String {
+    if isCancelled() { throw CancellationError() }
+    // Without O_NONBLOCK a FIFO would be waited for.
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { return try hash(ofLink: path, because: errno) }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw InputError(path: path, reason: Self.reason(errno)) }
+    switch status.st_mode & S_IFMT {
+    case S_IFREG: break
+    case S_IFDIR: return try hash(ofLink: path, because: EISDIR)
+    default: return SHA256Sum.hex(of: [])
+    }
+    let version = Version(status)
+    if let hash = known.withLock({ $0[version] }) { return hash }
+    let hash = try Self.read(descriptor, path, isCancelled)
+    if version.changed.isBefore(Date(timeIntervalSinceNow: -Self.settled)) { known.withLock { $0[version] = hash } }
+    return hash
+  }
+
+  private func hash(ofLink path: String, because problem: Int32) throws -> String {
+    guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path) else {
+      throw InputError(path: path, reason: Self.reason(problem))
+    }
+    return SHA256Sum.hex(of: Array(target.utf8))
+  }
+
+  private static func read(_ descriptor: Int32, _ path: String, _ isCancelled: () -> Bool) throws -> String {
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: chunk, alignment: 64)
+    defer { buffer.deallocate() }
+    let sum = SHA256Sum()
+    while true {
+      if isCancelled() { throw CancellationError() }
+      let count = Foundation.read(descriptor, buffer.baseAddress, buffer.count)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw InputError(path: path, reason: reason(errno)) }
+      guard count > 0 else { return sum.hex }
+      sum.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+    }
+  }
+
+  private static func reason(_ problem: Int32) -> String { String(cString: strerror(problem)) }
+}

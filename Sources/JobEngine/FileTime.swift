@@ -1,0 +1,36 @@
+import Foundation
+
+/// An instant that a file system has recorded of a file.
+struct FileTime: Comparable, Hashable {
+  enum Kind {
+    /// Of the content.
+    case modification
+    /// Of the content, the name or the permissions; no program can set it.
+    case change
+  }
+
+  private let seconds: Int
+  private let nanoseconds: Int
+
+  init(_ status: stat, _ kind: Kind) {
+    #if canImport(Darwin)
+    let time = kind == .modification ? status.st_mtimespec : status.st_ctimespec
+    #else
+    let time = kind == .modification ? status.st_mtim : status.st_ctim
+    #endif
+    (seconds, nanoseconds) = (time.tv_sec, time.tv_nsec)
+  }
+
+  /// The modification of what is at a path, through symbolic links, as make has it; nil if nothing is there.
+  init?(of path: String) {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    self.init(status, .modification)
+  }
+
+  func isBefore(_ date: Date) -> Bool { Double(seconds) < date.timeIntervalSince1970 }
+
+  static func < (left: FileTime, right: FileTime) -> Bool {
+    (left.seconds, left.nanoseconds) < (right.seconds, right.nanoseconds)
+  }
+}

@@ -1,0 +1,48 @@
+import Checksums
+import Foundation
+
+/// The files that a job's `inputs` name at one moment.
+struct InputFiles {
+  /// Absolute paths in order, each once; for a folder, those of all files below it.
+  let paths: [String]
+  /// The first path without a wildcard that does not exist.
+  let missing: String?
+
+  /// Finds the files; those of `creates`, or below one of them, are left out.
+  ///
+  /// `*`, `?` and `[…]` match within a name, `**` any number of folders; none of them matches a leading dot, and `**` follows
+  /// no symbolic link. A pattern without a match is a path if that exists, else it stands for no file.
+  init(_ inputs: [String], without creates: [String], isCancelled: @escaping () -> Bool) throws {
+    var search = FileSearch(without: creates, isCancelled: isCancelled)
+    var missing: String?
+    for input in inputs {
+      if !(try search.find(input)), missing == nil { missing = input }
+    }
+    paths = search.found.sorted()
+    self.missing = missing
+  }
+
+  /// The newest file; nil if there is none.
+  func newest() -> (path: String, time: FileTime)? {
+    paths.lazy.compactMap { path in FileTime(of: path).map { (path, $0) } }.max { $0.1 < $1.1 }
+  }
+
+  /// The SHA-256 of the names and contents; throws `InputError`, or `CancellationError` once cancelled.
+  func hash(by hashes: FileHashes, isCancelled: () -> Bool) throws -> String {
+    let sum = SHA256Sum()
+    for path in paths {
+      let content = try hashes.hash(of: path, isCancelled: isCancelled)
+      // A path has no NUL and a hash has always the same length, so no other files have the same bytes.
+      Array("\(path)\0\(content)".utf8).withUnsafeBytes { sum.update($0) }
+    }
+    return sum.hex
+  }
+}
+
+/// An input file could not be read.
+struct InputError: Error, CustomStringConvertible {
+  let path: String
+  let reason: String
+
+  var description: String { "cannot read \(path): \(reason)" }
+}

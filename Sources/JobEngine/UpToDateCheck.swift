@@ -1,0 +1,134 @@
+import Foundation
+import JobModel
+import Operations
+import Processes
+
+/// Decides at the start of a job's attempt whether there is anything to do, and hashes the files that the job reads.
+///
+/// Blocks while it reads files and asks for the earlier attempt.
+package struct UpToDateCheck: Sendable {
+  struct Verdict: Sendable, Equatable {
+    var isUpToDate: Bool
+    /// Nil where it goes without saying.
+    var reason: String?
+    /// The hash of the job's inputs; nil without inputs.
+    var inputsHash: String?
+
+    /// The decision as a line for the log.
+    var note: String? { reason.map { "\(isUpToDate ? "" : "not ")up to date: \($0)" } }
+  }
+
+  let creates: [String]
+  let inputs: [String]
+  /// The folder that paths in notes are relative to.
+  let directory: String?
+  /// Whether the job is executed whatever the files are: an attempt of this run came before.
+  let mustExecute: Bool
+  let hashes: FileHashes
+  let earlier: @Sendable () -> EarlierAttempt?
+
+  /// Nil for a job that neither creates nor reads paths.
+  init?(
+    _ job: Job, attempt: Int, hashes: FileHashes, earlier: @escaping @Sendable () -> EarlierAttempt?
+  ) {
+    guard case .shell(let work) = job.work, !(job.creates.isEmpty && job.inputs.isEmpty) else { return nil }
+    creates = job.creates
+    inputs = job.inputs
+    directory = work.directory
+    mustExecute = attempt > 1
+    self.hashes = hashes
+    self.earlier = earlier
+  }
+
+  /// The decision from the files as they are now; throws `CancellationError` only.
+  func verdict(isCancelled: @escaping @Sendable () -> Bool) throws -> Verdict {
+    do {
+      let files = inputs.isEmpty ? nil : try InputFiles(inputs, without: creates, isCancelled: isCancelled)
+      let problem = files.flatMap { files in
+        files.missing.map { "the input \(short($0)) does not exist" }
+          ?? (files.paths.isEmpty ? "no file matches the inputs" : nil)
+      }
+      let hash = problem == nil ? try files?.hash(by: hashes, isCancelled: isCancelled) : nil
+      if mustExecute || problem != nil { return Verdict(isUpToDate: false, reason: problem, inputsHash: hash) }
+      let (isUpToDate, reason) = compare(files, hash)
+      return Verdict(isUpToDate: isUpToDate, reason: reason, inputsHash: hash)
+    } catch let error as InputError {
+      return Verdict(isUpToDate: false, reason: error.description, inputsHash: nil)
+    }
+  }
+
+  private func compare(_ files: InputFiles?, _ hash: String?) -> (isUpToDate: Bool, reason: String?) {
+    if let missing = missingOutput { return (false, "\(short(missing)) does not exist") }
+    switch earlier() {
+    case .unfinished: return (false, "the last attempt did not succeed")
+    case .changed where hash != nil: return (false, "the job has changed since its last success")
+    case .succeeded(let last?) where hash != nil:
+      return last == hash ? (true, "the inputs have not changed") : (false, "the inputs have changed")
+    case .succeeded, .changed, nil: break
+    }
+    guard let files else { return (true, "\(short(creates[0])) exists") }
+    let oldest = creates.compactMap { path in FileTime(of: path).map { (path: path, time: $0) } }.min {
+      $0.time < $1.time
+    }
+    // Nothing to compare with; the run that follows is the first that is known.
+    guard let oldest else { return (false, nil) }
+    guard let newest = files.newest(), oldest.time < newest.time else {
+      return (true, "no input is newer than \(short(oldest.path))")
+    }
+    return (false, "\(short(newest.path)) is newer than \(short(oldest.path))")
+  }
+
+  /// The first path of `creates` that does not exist.
+  private var missingOutput: String? { creates.first { FileTime(of: $0) == nil } }
+
+  /// What is said after a success that has not made all paths of `creates`.
+  var missingNote: String? {
+    missingOutput.map {
+      "\(short($0)), which the job creates, does not exist after its success: the next run executes it again"
+    }
+  }
+
+  private func short(_ path: String) -> String {
+    guard let directory, path.hasPrefix(directory + "/") else { return path }
+    return String(path.dropFirst(directory.count + 1))
+  }
+}
+
+extension UpToDateCheck {
+  /// The check as a part of its job's operation; `hashed` is called with the hash of the inputs before the program starts.
+  func operationCheck(hashed: @escaping @Sendable (String) -> Void) -> OutputCheck {
+    OutputCheck(
+      begin: { isCancelled in
+        guard let verdict = try? verdict(isCancelled: isCancelled) else {
+          return OutputCheck.Answer(isUpToDate: false, note: nil)
+        }
+        if let hash = verdict.inputsHash { hashed(hash) }
+        return OutputCheck.Answer(isUpToDate: verdict.isUpToDate, note: verdict.note)
+      }, end: { missingNote })
+  }
+
+  /// The jobs of a graph that a run would find up to date if it began now, each with the reason.
+  ///
+  /// A job with inputs counts only if all that it needs is up to date too, because a job that is executed may change them.
+  package static func upToDate(
+    in graph: JobGraph, earlier: @escaping @Sendable (JobID) -> EarlierAttempt?
+  ) -> [JobID: String] {
+    var found: [JobID: String] = [:]
+    let hashes = FileHashes()
+    for index in DependencyOrder(graph.jobs.map { $0.needs.map(\.job.index) }).order {
+      let (id, job) = (JobID(index), graph.jobs[index])
+      guard job.inputs.isEmpty || job.needs.allSatisfy({ found[$0.job] != nil }),
+        let check = UpToDateCheck(job, attempt: 1, hashes: hashes, earlier: { earlier(id) }),
+        let verdict = try? check.verdict(isCancelled: { false }), verdict.isUpToDate
+      else { continue }
+      found[id] = verdict.reason ?? ""
+    }
+    return found
+  }
+
+  /// The hash of a job's inputs as they are now, as `JobFact.inputsHashed` has it; nil without inputs or if one can't be read.
+  package static func inputsHash(of job: Job) -> String? {
+    let check = UpToDateCheck(job, attempt: 2, hashes: FileHashes(), earlier: { nil })
+    return try? check?.verdict(isCancelled: { false }).inputsHash
+  }
+}

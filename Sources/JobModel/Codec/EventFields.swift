@@ -1,0 +1,182 @@
+import Foundation
+
+// Decodes the values of an event from its fields, which have the names that `EventWriter` writes.
+
+extension JSONFields {
+  /// Null where the queue has no limit.
+  func slots() throws(JSONFault) -> Int {
+    guard has("slots") else { return try count("slots") }
+    return try count(ifAny: "slots") ?? Run.unlimited
+  }
+
+  func date(_ name: String) throws(JSONFault) -> Date {
+    let text = try text(name)
+    guard let date = Date(eventText: text) else {
+      throw JSONFault("'\(name)' must be a time such as 2026-01-01T00:00:00.250Z")
+    }
+    return date
+  }
+}
+
+extension RunStart {
+  init(_ fields: JSONFields) throws(JSONFault) {
+    self.init(
+      id: try fields.text("run"), name: try fields.text("name"), slots: try fields.slots(), at: try fields.date("at"),
+      jobs: try fields.count("jobs"), pools: try fields.counts(ifAny: "pools"),
+      folder: try fields.text(ifAny: "folder"),
+      resumes: try fields.text(ifAny: "resumes"))
+  }
+}
+
+extension EarlierSuccess {
+  init(_ fields: JSONFields) throws(JSONFault) {
+    self.init(run: try fields.text("run"), at: try fields.date("at"), took: try fields.duration("took"))
+  }
+}
+
+extension JobProgress {
+  init(_ fields: JSONFields) throws(JSONFault) {
+    self.init(
+      done: try fields.required("done", fields.whole(ifAny: "done", in: 0...Int64.max)),
+      total: try fields.whole(ifAny: "total", in: 0...Int64.max), unit: try fields.word("unit"))
+  }
+}
+
+extension LogLine {
+  init(_ fields: JSONFields, _ stream: Stream) throws(JSONFault) {
+    self.init(
+      stream, try fields.text("text"), isCut: try fields.flag(ifAny: "cut") ?? false,
+      isUnfinished: try fields.flag(ifAny: "unfinished") ?? false)
+  }
+}
+
+extension RunSummary {
+  init(_ fields: JSONFields) throws(JSONFault) {
+    self.init()
+    succeeded = try fields.count("succeeded")
+    failed = try fields.count("failed")
+    skipped = try fields.count("skipped")
+    cancelled = try fields.count("cancelled")
+    exit = try fields.required("exit", fields.whole(ifAny: "exit", in: Int32.min...Int32.max))
+    allowed = try fields.count("allowed")
+    left = try fields.count("left")
+    cancelledByProgram = try fields.count(ifAny: "by_program") ?? 0
+  }
+}
+
+extension JobFailure {
+  init(_ fields: JSONFields) throws(JSONFault) {
+    self.init(
+      try Cause(fields), try fields.text("reason"), retryAfter: try fields.duration(ifAny: "retry_after"))
+  }
+}
+
+extension JobFailure.Cause {
+  fileprivate init(_ fields: JSONFields) throws(JSONFault) {
+    func number(_ name: String) throws(JSONFault) -> Int32 {
+      try fields.required(name, fields.whole(ifAny: name, in: Int32.min...Int32.max))
+    }
+    let word = try fields.text("cause")
+    switch word {
+    case "exit": self = .exit(try number("exit"))
+    case "signal": self = .signal(try number("signal"))
+    case "launch": self = .launch
+    case "http": self = .http(try fields.count("status"))
+    case "network": self = .network
+    case "timeout": self = .timedOut
+    case "checksum": self = .checksum
+    case "file": self = .file
+    case "simulated": self = .simulated
+    case "error": self = .error
+    default: throw fields.unknown("cause", word)
+    }
+  }
+}
+
+extension Job {
+  /// Everything but the name, the work and the references to other jobs.
+  mutating func read(_ fields: JSONFields) throws(JSONFault) {
+    description = try fields.text(ifAny: "description")
+    priority = try fields.word(ifAny: "priority") ?? .normal
+    uses = try fields.counts(ifAny: "uses")
+    timeout = try fields.duration(ifAny: "timeout")
+    retry = try RetryPolicy(fields)
+    allowFailure = try fields.flag(ifAny: "allow_failure") ?? false
+    creates = try fields.texts(ifAny: "creates") ?? []
+    inputs = try fields.texts(ifAny: "inputs") ?? []
+    usual = try fields.object(ifAny: "usual").map { fields throws(JSONFault) in try UsualTime(fields) }
+  }
+}
+
+extension RetryPolicy {
+  fileprivate init(_ fields: JSONFields) throws(JSONFault) {
+    self.init(max: try fields.count(ifAny: "retries") ?? 0)
+    guard let fields = try fields.object(ifAny: "retry") else { return }
+    backoff = try fields.word("backoff")
+    initial = try fields.duration("initial")
+    cap = try fields.duration("cap")
+    jitter = try fields.flag("jitter")
+    guard let words = try fields.texts(ifAny: "only") else { return }
+    only = []
+    for word in words {
+      guard let cause = Cause(rawValue: word) else { throw fields.unknown("only", word) }
+      only?.insert(cause)
+    }
+  }
+}
+
+extension UsualTime {
+  fileprivate init(_ fields: JSONFields) throws(JSONFault) {
+    self.init(
+      median: try fields.duration("p50"), ninetieth: try fields.duration("p90"), count: try fields.count("runs"),
+      failures: try fields.count("failures"), attempts: try fields.count("attempts"))
+  }
+}
+
+extension JobWork {
+  init(_ fields: JSONFields) throws(JSONFault) {
+    let kind = try fields.text("kind")
+    switch kind {
+    case "shell": self = .shell(try ShellWork(fields))
+    case "download":
+      self = .download(
+        DownloadWork(
+          url: try fields.text("url"), file: try fields.text("file"), sha256: try fields.text(ifAny: "sha256"),
+          resume: try fields.flag(ifAny: "resume") ?? true, existing: try fields.word(ifAny: "existing") ?? .overwrite,
+          usesServerName: try fields.flag(ifAny: "server_name") ?? false))
+    case "upload":
+      self = .upload(
+        UploadWork(file: try fields.text("file"), url: try fields.text("url"), method: try fields.text("method")))
+    case "simulate":
+      self = .simulate(
+        SimulatedWork(
+          duration: try fields.duration("duration"), steps: try fields.count("steps"),
+          failRate: try fields.number(ifAny: "fail_rate") ?? 0,
+          seed: try fields.whole(ifAny: "seed", in: 0...UInt64.max) ?? 0))
+    case "operation", "foreign":
+      self = .operation(
+        OperationWork(
+          className: try fields.text("class"), visibility: try fields.word("seen"),
+          canPause: try fields.flag(ifAny: "can_pause") ?? false,
+          canRetry: try fields.flag(ifAny: "can_retry") ?? false))
+    default: throw fields.unknown("kind", kind)
+    }
+  }
+}
+
+extension ShellWork {
+  fileprivate init(_ fields: JSONFields) throws(JSONFault) {
+    // A string is a script, a list the words of a program.
+    let command: Command
+    if let words = try? fields.texts(ifAny: "command") {
+      command = .argv(words)
+    } else {
+      command = .script(try fields.text("command"))
+    }
+    self.init(command, directory: try fields.text(ifAny: "dir"), progress: try fields.text(ifAny: "progress"))
+    guard let stop = try fields.object(ifAny: "stop") else { return }
+    self.stop = Stop(
+      signal: try fields.required("signal", stop.whole(ifAny: "signal", in: 0...Int32.max)),
+      grace: try stop.duration("grace"))
+  }
+}

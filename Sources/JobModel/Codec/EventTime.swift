@@ -1,0 +1,33 @@
+import Foundation
+
+extension Date {
+  /// The nearest millisecond, which is what an event states of a date.
+  package var wholeMilliseconds: Date { Date(milliseconds: milliseconds) }
+
+  fileprivate init(milliseconds: Double) { self.init(timeIntervalSinceReferenceDate: milliseconds / 1000) }
+
+  /// Since the reference date.
+  fileprivate var milliseconds: Double { (timeIntervalSinceReferenceDate * 1000).rounded() }
+
+  /// UTC in ISO 8601 with milliseconds: `2026-01-01T00:00:00.250Z`.
+  var eventText: String {
+    let seconds = (milliseconds / 1000).rounded(.down)
+    let rest = String(1000 + Int(milliseconds - seconds * 1000)).dropFirst()
+    let text = Date.ISO8601FormatStyle().format(Date(timeIntervalSinceReferenceDate: seconds))
+    return "\(text.dropLast()).\(rest)Z"
+  }
+
+  /// Nil for anything but what `eventText` gives.
+  init?(eventText text: String) {
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count == 2, parts[1].utf8.count == 4, parts[1].hasSuffix("Z"), let rest = Int(parts[1].dropLast()),
+      rest >= 0, let date = try? Date("\(parts[0])Z", strategy: .iso8601)
+    else { return nil }
+    self = Date(milliseconds: date.milliseconds + Double(rest))
+  }
+}
+
+extension Duration {
+  /// Without what is less than a microsecond.
+  package var wholeMicroseconds: Duration { .microseconds(microseconds) }
+}

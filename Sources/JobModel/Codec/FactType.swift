@@ -1,0 +1,66 @@
+/// The word for a kind of fact in the field `type` of an event.
+enum FactType: String {
+  case runStarted = "run_started"
+  case jobAdded = "job_added"
+  case jobState = "job_state"
+  case jobRestored = "job_restored"
+  case inputsHashed = "inputs_hashed"
+  case jobProgress = "job_progress"
+  case jobLog = "job_log"
+  case programLog = "program_log"
+  case cancelRequested = "cancel_requested"
+  case slotsChanged = "slots_changed"
+  case priorityChanged = "priority_changed"
+  case drainChanged = "drain_changed"
+  case stopRequested = "stop_requested"
+  case runFinished = "run_finished"
+}
+
+extension JobFact {
+  var type: FactType {
+    switch self {
+    case .runStarted: .runStarted
+    case .jobAdded: .jobAdded
+    case .jobState: .jobState
+    case .jobRestored: .jobRestored
+    case .inputsHashed: .inputsHashed
+    case .jobProgress: .jobProgress
+    case .jobLog: .jobLog
+    case .programLog: .programLog
+    case .cancelRequested: .cancelRequested
+    case .slotsChanged: .slotsChanged
+    case .priorityChanged: .priorityChanged
+    case .drainChanged: .drainChanged
+    case .stopRequested: .stopRequested
+    case .runFinished: .runFinished
+    }
+  }
+
+  /// The job that it is about; nil for a fact about the run.
+  package var job: JobID? {
+    switch self {
+    case .jobAdded(let id, _), .jobState(let id, _, _, _), .jobRestored(let id, _), .inputsHashed(let id, _),
+      .jobProgress(let id, _), .jobLog(let id, _, _), .cancelRequested(let id, _, _), .priorityChanged(let id, _):
+      id
+    case .runStarted, .programLog, .slotsChanged, .drainChanged, .stopRequested, .runFinished: nil
+    }
+  }
+}
+
+extension JobFailure.Cause {
+  /// The word in the field `cause`.
+  package var word: String {
+    switch self {
+    case .exit: "exit"
+    case .signal: "signal"
+    case .launch: "launch"
+    case .http: "http"
+    case .network: "network"
+    case .timedOut: "timeout"
+    case .checksum: "checksum"
+    case .file: "file"
+    case .simulated: "simulated"
+    case .error: "error"
+    }
+  }
+}

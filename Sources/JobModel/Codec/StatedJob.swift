@@ -1,0 +1,23 @@
+import Basics
+
+extension Job {
+  /// The job as a run's events state it: without headers, environment and credentials in URLs, because they are secrets.
+  package var stated: Job {
+    var job = self
+    switch work {
+    case .shell(var shell):
+      shell.environment = [:]
+      job.work = .shell(shell)
+    case .download(var download):
+      download.headers = [:]
+      download.url = download.url.maskedURL
+      job.work = .download(download)
+    case .upload(var upload):
+      upload.headers = [:]
+      upload.url = upload.url.maskedURL
+      job.work = .upload(upload)
+    case .simulate, .operation: break
+    }
+    return job
+  }
+}

@@ -1,0 +1,142 @@
+import Basics
+import Dispatch
+
+/// A recorded run that is played again: its events are delivered at their instants, or `speed` times as fast.
+///
+/// Of the commands only `stop` and `finish` have an effect: they end the run where it is. A recording without an end, as a
+/// killed writer leaves it, gets one after its last event. A feed that holds the end states neither before a command does:
+/// a dashboard stays open until a person leaves it.
+package final class RecordedFeed: JobFeed {
+  private struct State {
+    var run = Run()
+    /// The events of the current chunk, of which those before `next` are delivered.
+    var chunk: [JobEvent] = []
+    var next = 0
+    var began: Duration?
+    var timer: (any OperationTimer)?
+    var mailboxes: [Int: Mailbox<JobEvent>] = [:]
+    var nextMailbox = 0
+    /// Whether all is played but an end that is held.
+    var isAtEnd = false
+  }
+
+  private let chunks: @Sendable () -> [JobEvent]?
+  private let speed: Double
+  private let holdsEnd: Bool
+  private let clock: any OperationClock
+  private let queue = DispatchQueue(label: "opdash.recording", qos: .userInitiated)
+  private let state = Lock(State())
+  /// Events are not delivered in more calls than this allows.
+  private static let interval = Duration.milliseconds(10)
+
+  /// Plays what `chunks` returns until it returns nil; called on a queue of the feed's own, one call after another.
+  package init(
+    speed: Double = 1, holdsEnd: Bool = false, clock: any OperationClock = .system,
+    chunks: @escaping @Sendable () -> [JobEvent]?
+  ) {
+    precondition(speed > 0 && speed.isFinite, "the speed of a recording is a positive number")
+    self.speed = speed
+    self.holdsEnd = holdsEnd
+    self.clock = clock
+    self.chunks = chunks
+  }
+
+  package convenience init(
+    _ events: [JobEvent], speed: Double = 1, holdsEnd: Bool = false, clock: any OperationClock = .system
+  ) {
+    let rest = Lock<[JobEvent]?>(events)
+    self.init(speed: speed, holdsEnd: holdsEnd, clock: clock) { rest.withLock { $0.take() } }
+  }
+
+  /// Begins to play; subscribe before it to miss nothing.
+  package func start() {
+    queue.async { [self] in
+      let begins = state.withLock { state in
+        guard state.began == nil else { return false }
+        state.began = clock.now
+        return true
+      }
+      if begins { play() }
+    }
+  }
+
+  /// Where the recording is; its end once it has ended.
+  package var elapsed: Duration { state.withLock(position) }
+
+  private func position(_ state: inout State) -> Duration {
+    guard let began = state.began else { return .zero }
+    let isOver = state.run.summary != nil || state.isAtEnd
+    return isOver ? state.run.time : max(state.run.time, (clock.now - began) * speed)
+  }
+
+  package func subscribe(
+    on queue: DispatchQueue, _ receive: @escaping @Sendable ([JobEvent]) -> Void
+  ) -> JobSubscription {
+    state.withLock { state in
+      let number = state.nextMailbox
+      state.nextMailbox += 1
+      let mailbox = Mailbox<JobEvent>(on: queue, receive)
+      state.mailboxes[number] = mailbox
+      return JobSubscription(snapshot: state.run) { [weak self] in
+        mailbox.close()
+        self?.state.withLock { $0.mailboxes[number] = nil }
+      }
+    }
+  }
+
+  package func send(_ command: JobCommand) {
+    switch command {
+    case .finish(let signal): queue.async { self.end(signal: signal) }
+    case .stop: queue.async { self.end(signal: nil) }
+    default: break
+    }
+  }
+
+  // MARK: On the queue
+
+  /// Delivers the events that are due and sets the timer for the next.
+  private func play() {
+    while true {
+      let isEmpty = state.withLock { state -> Bool in
+        guard state.run.summary == nil, !state.isAtEnd else { return false }
+        let now = position(&state)
+        let first = state.next
+        while state.next < state.chunk.count, state.chunk[state.next].time <= now, !state.isAtEnd {
+          if holdsEnd, case .runFinished = state.chunk[state.next].fact {
+            state.isAtEnd = true
+          } else {
+            state.next += 1
+          }
+        }
+        deliver(state.chunk[first..<state.next], &state)
+        if state.isAtEnd { return false }
+        guard state.next < state.chunk.count, state.run.summary == nil else { return state.run.summary == nil }
+        let wait = max(Self.interval, (state.chunk[state.next].time - now) / speed)
+        state.timer = clock.schedule(after: wait, on: queue) { [weak self] in self?.play() }
+        return false
+      }
+      guard isEmpty else { return }
+      guard let chunk = chunks() else {
+        if holdsEnd { state.withLock { $0.isAtEnd = true } } else { end(signal: nil) }
+        return
+      }
+      state.withLock { ($0.chunk, $0.next) = (chunk, 0) }
+    }
+  }
+
+  /// States the end of a run that has none yet.
+  private func end(signal: Int32?) {
+    state.withLock { state in
+      state.timer?.cancel()
+      guard state.run.summary == nil, state.run.start != nil else { return }
+      let summary = RunSummary(of: state.run, signal: signal)
+      deliver([JobEvent(seq: state.run.nextSeq, time: state.run.time, fact: .runFinished(summary))], &state)
+    }
+  }
+
+  private func deliver(_ events: ArraySlice<JobEvent>, _ state: inout State) {
+    guard !events.isEmpty else { return }
+    for event in events { state.run.apply(event) }
+    for mailbox in state.mailboxes.values { mailbox.post(contentsOf: events) }
+  }
+}

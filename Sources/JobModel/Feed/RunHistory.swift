@@ -1,0 +1,65 @@
+/// The run as it stood at any past instant, folded from the nearest of a few snapshots.
+///
+/// Keeps the events and at most `snapshotLimit` runs, which share what has not changed between them.
+package struct RunHistory: Sendable {
+  /// All events so far, in order.
+  package private(set) var events: [JobEvent] = []
+  /// The run as of the newest event.
+  package private(set) var newest: Run
+  /// In the order of their numbers of events.
+  private var snapshots: [Run] = []
+  /// The run that was asked for last: the next one is mostly near.
+  private var last: Run?
+  /// How many events are folded at most, as long as there is room for more snapshots.
+  private var interval = 16_384
+  private static let snapshotLimit = 24
+
+  /// `logCapacity` is how many lines of each job's output a run has.
+  package init(_ events: [JobEvent] = [], logCapacity: Int = LogRing.capacity) {
+    newest = Run(logCapacity: logCapacity)
+    snapshots = [newest]
+    append(contentsOf: events)
+  }
+
+  /// The instant of the newest event.
+  package var end: Duration { newest.time }
+
+  package mutating func append(contentsOf more: some Sequence<JobEvent>) {
+    for event in more {
+      newest.apply(event)
+      events.append(event)
+      if events.count - (snapshots.last?.nextSeq ?? 0) >= interval { takeSnapshot() }
+    }
+  }
+
+  private mutating func takeSnapshot() {
+    snapshots.append(newest)
+    guard snapshots.count > Self.snapshotLimit else { return }
+    // Every other one stays, the first among them, and from now on they are twice as far apart.
+    snapshots = stride(from: 0, to: snapshots.count, by: 2).map { snapshots[$0] }
+    interval *= 2
+  }
+
+  /// The run after the last event up to `time`; at least those of its beginning.
+  package mutating func run(at time: Duration) -> Run {
+    let count = self.count(until: max(time, .zero))
+    if count == events.count { return newest }
+    let place = snapshots.lastIndex { $0.nextSeq <= count } ?? 0
+    // Taken out, so that folding copies no more than it must.
+    var run = last.take() ?? snapshots[place]
+    if run.nextSeq > count || run.nextSeq < snapshots[place].nextSeq { run = snapshots[place] }
+    for event in events[run.nextSeq..<count] { run.apply(event) }
+    last = run
+    return run
+  }
+
+  /// The number of events up to `time`.
+  private func count(until time: Duration) -> Int {
+    var (low, high) = (0, events.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if events[middle].time <= time { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}

@@ -1,0 +1,5 @@
+/// The past instants of a run.
+package protocol RunPast: AnyObject, Sendable {
+  /// Calls `receive` on the main queue with the run as it was at `time`; nil where its record can't be read.
+  func find(_ time: Duration, _ receive: @escaping @MainActor @Sendable (Run?) -> Void)
+}

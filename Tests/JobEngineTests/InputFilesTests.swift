@@ -1,0 +1,137 @@
+import Foundation
+import Support
+import Testing
+
+@testable import JobEngine
+
+@Suite struct InputFilesTests {
+  private let folder: TemporaryFolder
+  private let hashes = FileHashes()
+
+  init() throws {
+    folder = try TemporaryFolder()
+    for path in [
+      "a.c", "b.c", "b.h", ".hidden.c", "src/main.c", "src/sub/deep.c", "src/sub/deep.h", "src/.git/config.c",
+      "pages/[id].c", "out/gen.c",
+    ] { try write(path, path) }
+  }
+
+  private func path(_ name: String) -> String {
+    folder.url.standardizedFileURL.path(percentEncoded: false) + "/" + name
+  }
+
+  private func write(_ name: String, _ text: String) throws {
+    let url = folder.url.appending(path: name)
+    try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try Data(text.utf8).write(to: url)
+  }
+
+  private func files(_ inputs: String..., without: [String] = []) throws -> InputFiles {
+    try InputFiles(inputs.map(path), without: without.map(path), isCancelled: { false })
+  }
+
+  private func names(_ inputs: String..., without: [String] = []) throws -> [String] {
+    try InputFiles(inputs.map(path), without: without.map(path), isCancelled: { false }).paths.map {
+      String($0.dropFirst(path("").count))
+    }
+  }
+
+  private func hash(_ inputs: String...) throws -> String {
+    try InputFiles(inputs.map(path), without: [], isCancelled: { false }).hash(by: hashes, isCancelled: { false })
+  }
+
+  @Test func wildcardsMatchWithinAName() throws {
+    #expect(try names("*.c") == ["a.c", "b.c"])
+    #expect(try names("b.?") == ["b.c", "b.h"])
+    #expect(try names("[a-b].c") == ["a.c", "b.c"])
+    #expect(try names("*/*.c") == ["out/gen.c", "pages/[id].c", "src/main.c"])
+    #expect(try names(".*.c") == [".hidden.c"])
+  }
+
+  @Test func twoAsterisksMatchAnyNumberOfFolders() throws {
+    #expect(try names("src/**/*.c") == ["src/main.c", "src/sub/deep.c"])
+    #expect(try names("**/deep.*") == ["src/sub/deep.c", "src/sub/deep.h"])
+    #expect(try names("src/**") == ["src/main.c", "src/sub/deep.c", "src/sub/deep.h"])
+    #expect(try names("**/**/main.c") == ["src/main.c"])
+    #expect(try names("**/sub/**/*.h") == ["src/sub/deep.h"])
+  }
+
+  @Test func aFolderStandsForAllFilesBelowIt() throws {
+    #expect(try names("src") == ["src/.git/config.c", "src/main.c", "src/sub/deep.c", "src/sub/deep.h"])
+  }
+
+  @Test func aPatternWithoutAMatchIsAPathIfThatExists() throws {
+    #expect(try names("pages/[id].c") == ["pages/[id].c"])
+    let none = try files("*.java")
+    #expect(none.paths == [])
+    #expect(none.missing == nil)
+  }
+
+  @Test func aPathThatDoesNotExistIsMissing() throws {
+    let files = try files("a.c", "gone.c", "gone.h")
+    #expect(files.paths == [path("a.c")])
+    #expect(files.missing == path("gone.c"))
+  }
+
+  @Test func aFileCountsOnceAndWhatTheJobCreatesDoesNotCount() throws {
+    #expect(try names("a.c", "*.c", "a.*") == ["a.c", "b.c"])
+    #expect(try names("*/*.c", without: ["out", "src/main.c"]) == ["pages/[id].c"])
+  }
+
+  @Test func aLinkInACircleEndsTheSearch() throws {
+    try FileManager.default.createSymbolicLink(atPath: path("src/loop"), withDestinationPath: "..")
+    #expect(try names("src/**/*.c") == ["src/main.c", "src/sub/deep.c"])
+    #expect(try names("src").contains("src/loop"))
+    #expect(try hash("src").count == 64)
+  }
+
+  @Test func theHashIsThatOfNamesAndContents() throws {
+    let before = try hash("*.c")
+    #expect(try hash("a.c", "b.c") == before)
+    try FileManager.default.setAttributes([.modificationDate: Date()], ofItemAtPath: path("a.c"))
+    #expect(try hash("*.c") == before)
+    try write("a.c", "A.c")
+    let changed = try hash("*.c")
+    #expect(changed != before)
+    try write("a.c", "a.c")
+    #expect(try hash("*.c") == before)
+    try FileManager.default.moveItem(atPath: path("a.c"), toPath: path("c.c"))
+    #expect(try hash("*.c") != before)
+  }
+
+  @Test func contentThatMovesFromOneFileToTheNextIsAnotherHash() throws {
+    try write("x/1", "ab")
+    try write("x/2", "")
+    let before = try hash("x")
+    try write("x/1", "a")
+    try write("x/2", "b")
+    #expect(try hash("x") != before)
+  }
+
+  @Test func aPipeIsNotWaitedForAndAnUnreadableFileIsNamed() throws {
+    #expect(mkfifo(path("pipe"), 0o600) == 0)
+    #expect(try hash("pipe").count == 64)
+    try FileManager.default.createSymbolicLink(atPath: path("broken"), withDestinationPath: "nowhere")
+    #expect(try hash("broken").count == 64)
+    let gone = try files("a.c")
+    try FileManager.default.removeItem(atPath: path("a.c"))
+    #expect {
+      try gone.hash(by: hashes, isCancelled: { false })
+    } throws: {
+      "\($0)" == "cannot read \(path("a.c")): No such file or directory"
+    }
+  }
+
+  @Test func aFileOfManyChunksIsHashedAsAWholeAndReadOnce() throws {
+    let bytes = [UInt8]((0..<5_000_001).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+    try Data(bytes).write(to: folder.url.appending(path: "large"))
+    let files = try files("large")
+    #expect(try files.hash(by: hashes, isCancelled: { false }) == files.hash(by: FileHashes(), isCancelled: { false }))
+  }
+
+  @Test func aCancelledSearchOrHashEnds() throws {
+    #expect(throws: CancellationError.self) { try InputFiles([path("**")], without: [], isCancelled: { true }) }
+    let files = try files("*.c")
+    #expect(throws: CancellationError.self) { try files.hash(by: hashes, isCancelled: { true }) }
+  }
+}

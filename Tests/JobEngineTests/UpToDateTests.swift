@@ -1,0 +1,372 @@
+import Foundation
+import JobModel
+import Operations
+import Support
+import Testing
+
+@testable import JobEngine
+
+/// A folder with files, and runs of shell jobs in it, one after another.
+private final class Workshop: Sendable {
+  let folder: TemporaryFolder
+  /// What the runs know of earlier ones.
+  let earlier = Lock<[String: EarlierAttempt]>([:])
+
+  init() throws { folder = try TemporaryFolder() }
+
+  var directory: String { folder.url.standardizedFileURL.path(percentEncoded: false) }
+
+  func path(_ name: String) -> String { directory + "/" + name }
+
+  /// Writes a file that was changed `age` seconds ago.
+  func write(_ name: String, _ text: String = "", age: Double = 0) throws {
+    try Data(text.utf8).write(to: folder.url.appending(path: name))
+    try touch(name, age: age)
+  }
+
+  func touch(_ name: String, age: Double = 0) throws {
+    try touch(name, at: Date(timeIntervalSinceNow: -age))
+  }
+
+  func touch(_ name: String, at time: Date) throws {
+    try FileManager.default.setAttributes([.modificationDate: time], ofItemAtPath: path(name))
+  }
+
+  func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: path(name)) }
+
+  /// A job whose executions leave a line each in the file `done`.
+  func job(
+    _ name: String, _ script: String, creates: [String] = [], inputs: [String] = [], needs: [Int] = []
+  ) -> Job {
+    let work = ShellWork(.script("echo \(name) >> done; \(script)"), directory: directory)
+    return Job(
+      name: name, work: .shell(work), needs: needs.map { JobNeed(JobID($0)) }, creates: creates.map(path),
+      inputs: inputs.map(path))
+  }
+
+  func queue(_ jobs: [Job]) throws -> JobQueue {
+    let names = jobs.map(\.name)
+    return try JobQueue(
+      JobGraph(name: "test", jobs: jobs),
+      options: .init(slots: 2, earlier: { id in self.earlier.withLock { $0[names[id.index]] } }))
+  }
+
+  func run(_ jobs: Job...) throws -> Run {
+    let queue = try queue(jobs)
+    queue.start()
+    #expect(eventually(within: 60) { queue.run.isComplete })
+    return queue.run
+  }
+
+  /// The names of the jobs that were executed since the last call, in order.
+  func executed() -> [String] {
+    defer { try? FileManager.default.removeItem(atPath: path("done")) }
+    let text = (try? String(contentsOfFile: path("done"), encoding: .utf8)) ?? ""
+    return text.split(separator: "\n").map(String.init)
+  }
+
+  /// Makes the next run know what `run` has recorded.
+  func record(_ run: Run) {
+    earlier.withLock { earlier in
+      for record in run.jobs {
+        earlier[record.job.name] = record.state.isOK ? .succeeded(inputs: record.inputsHash) : .unfinished
+      }
+    }
+  }
+}
+
+private let upToDate = JobState.succeeded(upToDate: true)
+private let executed = JobState.succeeded(upToDate: false)
+
+private func notes(_ record: JobRecord) -> [String] {
+  (0..<record.log.count).map { record.log[$0].line }.filter { $0.stream == .note }.map(\.text)
+}
+
+@Suite(.timeLimit(.minutes(10))) struct UpToDateTests {
+  private let shop: Workshop
+
+  init() throws { shop = try Workshop() }
+
+  // MARK: Paths that a job creates
+
+  @Test func aJobWhosePathsAllExistIsNotExecuted() throws {
+    let job = shop.job("clone", "mkdir -p src; touch src/a b", creates: ["src/a", "b"])
+    let first = try shop.run(job)
+    #expect(first.jobs[0].state == executed)
+    #expect(notes(first.jobs[0]) == ["not up to date: src/a does not exist"])
+    let second = try shop.run(job)
+    #expect(second.jobs[0].state == upToDate)
+    #expect(notes(second.jobs[0]) == ["up to date: src/a exists"])
+    #expect(second.jobs[0].attempts.map(\.pid) == [nil])
+    #expect(second.counts.succeeded == 1)
+    #expect(shop.executed() == ["clone"])
+    try FileManager.default.removeItem(atPath: shop.path("b"))
+    #expect(try shop.run(job).jobs[0].state == executed)
+    #expect(shop.executed() == ["clone"])
+  }
+
+  @Test func aSuccessThatLeavesAPathMissingIsSaidInItsLog() throws {
+    let run = try shop.run(shop.job("make", "true", creates: ["out"]))
+    #expect(run.jobs[0].state == executed)
+    #expect(
+      notes(run.jobs[0]).last
+        == "out, which the job creates, does not exist after its success: the next run executes it again")
+    let failed = try shop.run(shop.job("make", "exit 3", creates: ["out"]))
+    #expect(failed.jobs[0].state == .failed(JobFailure(.exit(3), "exit 3"), allowed: false))
+    #expect(notes(failed.jobs[0]) == ["not up to date: out does not exist"])
+  }
+
+  // MARK: By time
+
+  @Test func withoutAKnownSuccessTheTimesDecideAsInMake() throws {
+    let now = Date()
+    for (name, age) in [("a.c", 100.0), ("b.c", 50), ("a.out", 50)] {
+      try shop.write(name)
+      try shop.touch(name, at: now - age)
+    }
+    let job = shop.job("cc", "touch a.out", creates: ["a.out"], inputs: ["*.c"])
+    let run = try shop.run(job)
+    #expect(run.jobs[0].state == upToDate)
+    #expect(notes(run.jobs[0]) == ["up to date: no input is newer than a.out"])
+    try shop.touch("b.c", age: 40)
+    let again = try shop.run(job)
+    #expect(again.jobs[0].state == executed)
+    #expect(notes(again.jobs[0]) == ["not up to date: b.c is newer than a.out"])
+    #expect(try shop.run(job).jobs[0].state == upToDate)
+  }
+
+  @Test func everyCreatedPathIsComparedWithEveryInput() throws {
+    try shop.write("in", age: 50)
+    try shop.write("new", age: 10)
+    try shop.write("old", age: 90)
+    let job = shop.job("cc", "touch new old", creates: ["new", "old"], inputs: ["in"])
+    #expect(notes(try shop.run(job).jobs[0]) == ["not up to date: in is newer than old"])
+    #expect(try shop.run(job).jobs[0].state == upToDate)
+  }
+
+  @Test func aMissingInputAndInputsWithoutAFileAreLeftToTheCommand() throws {
+    try shop.write("out")
+    let missing = try shop.run(shop.job("cc", "cat in", creates: ["out"], inputs: ["in"])).jobs[0]
+    #expect(missing.state == .failed(JobFailure(.exit(1), "exit 1"), allowed: false))
+    #expect(notes(missing) == ["not up to date: the input in does not exist"])
+    #expect(missing.inputsHash == nil)
+    let none = try shop.run(shop.job("cc", "true", creates: ["out"], inputs: ["*.c"])).jobs[0]
+    #expect(none.state == executed)
+    #expect(notes(none) == ["not up to date: no file matches the inputs"])
+  }
+
+  // MARK: By content
+
+  @Test func aFileThatIsOnlyTouchedLeavesTheJobUpToDate() throws {
+    try shop.write("a.c", "one", age: 100)
+    let job = shop.job("cc", "cp a.c a.out", creates: ["a.out"], inputs: ["a.c"])
+    let first = try shop.run(job)
+    #expect(first.jobs[0].state == executed)
+    #expect(first.jobs[0].inputsHash?.count == 64)
+    shop.record(first)
+    try shop.touch("a.c", age: -100)
+    let second = try shop.run(job)
+    #expect(second.jobs[0].state == upToDate)
+    #expect(notes(second.jobs[0]) == ["up to date: the inputs have not changed"])
+    #expect(second.jobs[0].inputsHash == first.jobs[0].inputsHash)
+    // Other content of an old file is seen too.
+    try shop.write("a.c", "two", age: 1000)
+    let third = try shop.run(job)
+    #expect(third.jobs[0].state == executed)
+    #expect(notes(third.jobs[0]) == ["not up to date: the inputs have changed"])
+    shop.record(third)
+    #expect(try shop.run(job).jobs[0].state == upToDate)
+    try FileManager.default.removeItem(atPath: shop.path("a.out"))
+    #expect(try shop.run(job).jobs[0].state == executed)
+    #expect(shop.executed() == ["cc", "cc", "cc"])
+  }
+
+  @Test func aChangedCommandExecutesAJobWithInputsAndAnUnfinishedAttemptEveryJob() throws {
+    try shop.write("a.c", age: 100)
+    try shop.write("a.out")
+    let compile = shop.job("cc", "true", creates: ["a.out"], inputs: ["a.c"])
+    let clone = shop.job("clone", "true", creates: ["a.out"])
+    shop.earlier.withLock { $0 = ["cc": .changed, "clone": .changed] }
+    let changed = try shop.run(compile, clone)
+    #expect(changed.jobs.map(\.state) == [executed, upToDate])
+    #expect(notes(changed.jobs[0]) == ["not up to date: the job has changed since its last success"])
+    shop.earlier.withLock { $0 = ["cc": .unfinished, "clone": .unfinished] }
+    let unfinished = try shop.run(compile, clone)
+    #expect(unfinished.jobs.map(\.state) == [executed, executed])
+    #expect(notes(unfinished.jobs[1]) == ["not up to date: the last attempt did not succeed"])
+  }
+
+  @Test func inputsAloneAreComparedWithAKnownSuccessOnly() throws {
+    try shop.write("a.c", "one")
+    let job = shop.job("test", "true", inputs: ["a.c"])
+    let first = try shop.run(job)
+    #expect(first.jobs[0].state == executed)
+    #expect(try shop.run(job).jobs[0].state == executed)
+    shop.record(first)
+    #expect(try shop.run(job).jobs[0].state == upToDate)
+    try shop.write("a.c", "two")
+    #expect(try shop.run(job).jobs[0].state == executed)
+  }
+
+  @Test func theHashIsStatedBeforeTheProgramAndItsOutput() throws {
+    try shop.write("a.c", "one")
+    let queue = try shop.queue([shop.job("cc", "echo hello; cp a.c out", creates: ["out"], inputs: ["a.c"])])
+    let events = Lock<[JobEvent]>([])
+    let subscription = queue.subscribe(on: DispatchQueue(label: "test")) { new in events.withLock { $0 += new } }
+    queue.start()
+    #expect(eventually(within: 60) { queue.run.isComplete })
+    queue.send(.finish(signal: nil))
+    #expect(
+      eventually { events.withLock { $0.last.map { if case .runFinished = $0.fact { true } else { false } } } ?? false }
+    )
+    subscription.cancel()
+    let order = events.withLock(\.self).compactMap { event -> String? in
+      switch event.fact {
+      case .jobState(_, .executing, _, let pid): pid == nil ? "executing" : "launched"
+      case .jobState(_, let state, _, _): state.isTerminal ? "ended" : nil
+      case .inputsHashed: "hashed"
+      case .jobLog(_, _, let line): line.text
+      default: nil
+      }
+    }
+    #expect(
+      order.filter { $0 != "launched" } == [
+        "executing", "hashed", "not up to date: out does not exist", "hello", "ended",
+      ])
+    // The process is known where it lives long enough to be seen; in no case before the hash.
+    if let launched = order.firstIndex(of: "launched") { #expect(launched > 1) }
+  }
+
+  // MARK: Among other jobs
+
+  @Test func eachJobOfAChainIsDecidedByItsOwnInputs() throws {
+    try shop.write("a.c", "one", age: 100)
+    let jobs = [
+      shop.job("cc", "grep -o one a.c > a.o || echo other > a.o", creates: ["a.o"], inputs: ["a.c"]),
+      shop.job("link", "cp a.o app", creates: ["app"], inputs: ["a.o"], needs: [0]),
+      shop.job("pack", "true", needs: [1]),
+    ]
+    shop.record(try shop.run(jobs[0], jobs[1], jobs[2]))
+    #expect(shop.executed() == ["cc", "link", "pack"])
+    let second = try shop.run(jobs[0], jobs[1], jobs[2])
+    #expect(second.jobs.map(\.state) == [upToDate, upToDate, executed])
+    shop.record(second)
+    // Another source with the same object: the job behind it has nothing to do.
+    try shop.write("a.c", "one more")
+    let third = try shop.run(jobs[0], jobs[1], jobs[2])
+    #expect(third.jobs.map(\.state) == [executed, upToDate, executed])
+    shop.record(third)
+    try shop.write("a.c", "two")
+    #expect(try shop.run(jobs[0], jobs[1], jobs[2]).jobs.map(\.state) == [executed, executed, executed])
+  }
+
+  @Test func aRetryExecutesAlthoughTheFailedAttemptHasMadeItsPaths() throws {
+    try shop.write("in", age: 100)
+    var job = shop.job("flaky", "touch out; [ -e again ] || { touch again; exit 1; }", creates: ["out"], inputs: ["in"])
+    job.retry = RetryPolicy(max: 1, initial: .milliseconds(1))
+    let run = try shop.run(job)
+    #expect(run.jobs[0].state == executed)
+    #expect(run.jobs[0].attempts.count == 2)
+    #expect(shop.executed() == ["flaky", "flaky"])
+  }
+
+  @Test func aRetryByAPersonExecutes() throws {
+    let queue = try shop.queue([
+      shop.job("once", "touch out; [ -e again ] || { touch again; exit 1; }", creates: ["out"])
+    ])
+    queue.start()
+    #expect(eventually(within: 60) { queue.run.isComplete })
+    #expect(queue.run.jobs[0].state.isFailure)
+    queue.send(.retry([JobID(0)], withDependents: false))
+    #expect(eventually(within: 60) { queue.run.jobs[0].state == executed })
+    #expect(shop.executed() == ["once", "once"])
+  }
+
+  // MARK: While the files are looked at
+
+  /// Starts a run whose only job waits in its check until `go` is signalled.
+  private func held(_ job: Job, _ answer: EarlierAttempt?, _ go: DispatchSemaphore) throws -> JobQueue {
+    let isAsked = DispatchSemaphore(value: 0)
+    let queue = try JobQueue(
+      JobGraph(name: "test", jobs: [job]),
+      options: .init(
+        slots: 1,
+        earlier: { _ in
+          isAsked.signal()
+          go.wait()
+          return answer
+        }))
+    queue.start()
+    isAsked.wait()
+    #expect(eventually { queue.run.jobs.first?.state == .executing })
+    return queue
+  }
+
+  @Test func aJobThatIsCancelledDuringItsCheckNeverExecutes() throws {
+    try shop.write("out")
+    for (answer, kill) in [(EarlierAttempt.unfinished, false), (.unfinished, true), (.changed, false)] {
+      let go = DispatchSemaphore(value: 0)
+      let queue = try held(shop.job("long", "true", creates: ["out"]), answer, go)
+      queue.send(kill ? .kill([JobID(0)]) : .cancel([JobID(0)], by: .person))
+      #expect(eventually { queue.run.jobs[0].cancelling != nil })
+      go.signal()
+      #expect(eventually { queue.run.jobs[0].state == .cancelled(by: .person) })
+      #expect(shop.executed() == [])
+    }
+  }
+
+  @Test func aJobThatIsPausedDuringItsCheckExecutesAfterItIsResumed() throws {
+    try shop.write("out")
+    let go = DispatchSemaphore(value: 0)
+    let queue = try held(shop.job("long", "sleep 600", creates: ["out"]), .unfinished, go)
+    queue.send(.pause([JobID(0)]))
+    #expect(eventually { queue.run.jobs[0].state == .paused(started: true) })
+    go.signal()
+    #expect(eventually { !notes(queue.run.jobs[0]).isEmpty })
+    #expect(!shop.exists("done"))
+    queue.send(.resume([JobID(0)]))
+    #expect(eventually { queue.run.jobs[0].attempt?.pid != nil && shop.exists("done") })
+    let pid = try #require(queue.run.jobs[0].attempt?.pid)
+    queue.send(.kill([JobID(0)]))
+    #expect(eventually { queue.run.isComplete })
+    #expect(kill(pid, 0) == -1)
+  }
+
+  @Test func theTimeLimitCountsDuringTheCheck() throws {
+    try shop.write("out")
+    var job = shop.job("long", "true", creates: ["out"])
+    job.timeout = .milliseconds(100)
+    let go = DispatchSemaphore(value: 0)
+    let queue = try held(job, .unfinished, go)
+    let operation = queue.stream.queue.sync { queue.attempts.values.first?.operation }
+    #expect(eventually { operation?.isCancelled == true })
+    go.signal()
+    #expect(eventually { queue.run.isComplete })
+    #expect(queue.run.jobs[0].state == .failed(JobFailure(.timedOut, "timed out after 100ms"), allowed: false))
+    #expect(shop.executed() == [])
+  }
+
+  // MARK: Before a run
+
+  @Test func aDryRunKnowsWhatIsUpToDateNow() throws {
+    try shop.write("a.c", age: 100)
+    try shop.write("a.o", age: 50)
+    try shop.write("app", age: 10)
+    let graph = JobGraph(
+      name: "test",
+      jobs: [
+        shop.job("cc", "true", creates: ["a.o"], inputs: ["a.c"]),
+        shop.job("link", "true", creates: ["app"], inputs: ["a.o"], needs: [0]),
+        shop.job("fetch", "true", creates: ["app"], needs: [3]), shop.job("plain", "true"),
+      ])
+    #expect(
+      UpToDateCheck.upToDate(in: graph, earlier: { _ in nil }) == [
+        JobID(0): "no input is newer than a.o", JobID(1): "no input is newer than app", JobID(2): "app exists",
+      ])
+    // What the first job makes anew decides about the second.
+    try shop.touch("a.c")
+    #expect(UpToDateCheck.upToDate(in: graph, earlier: { _ in nil }).keys.sorted() == [JobID(2)])
+    #expect(UpToDateCheck.inputsHash(of: graph.jobs[0])?.count == 64)
+    #expect(UpToDateCheck.inputsHash(of: graph.jobs[3]) == nil)
+  }
+}

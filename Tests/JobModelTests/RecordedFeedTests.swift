@@ -1,0 +1,107 @@
+import Basics
+import Dispatch
+import JobModel
+import Support
+import Testing
+
+@Suite struct RecordedFeedTests {
+  private let clock = ManualOperationClock()
+  private let queue = DispatchQueue(label: "test")
+
+  /// The events that a subscriber has received.
+  private final class Received: Sendable {
+    private let state = Lock<[JobEvent]>([])
+    var events: [JobEvent] { state.withLock { $0 } }
+    func append(_ events: [JobEvent]) { state.withLock { $0 += events } }
+  }
+
+  private func begin(_ feed: RecordedFeed) -> (Received, JobSubscription) {
+    let received = Received()
+    let subscription = feed.subscribe(on: queue) { received.append($0) }
+    feed.start()
+    return (received, subscription)
+  }
+
+  private static func end(of events: [JobEvent]) -> JobEvent {
+    JobEvent(seq: events.count, time: events.last?.time ?? .zero, fact: .runFinished(RunSummary(of: events.folded)))
+  }
+
+  @Test func eventsComeAtTheirInstantsTimesTheSpeed() {
+    let events = [JobEvent].everyField
+    let feed = RecordedFeed(events, speed: 4, clock: clock)
+    let (received, subscription) = begin(feed)
+    #expect(eventually { received.events.count == 10 && !clock.due.isEmpty })
+    clock.advance(by: .milliseconds(500))
+    #expect(eventually { received.events == events.filter { $0.time <= .seconds(2) } })
+    #expect(feed.elapsed == .seconds(2))
+    clock.advance(by: .seconds(24_000))
+    #expect(eventually { received.events == events.dropLast() })
+    clock.advance(by: .seconds(1_000))
+    #expect(eventually { received.events == events })
+    #expect(feed.elapsed == .seconds(100_000))
+    #expect(clock.due.isEmpty)
+    #expect(feed.snapshot == events.folded)
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test func aRecordingWithoutAnEndGetsOneAfterItsLastEvent() {
+    let events = Array([JobEvent].everyField.dropLast())
+    let feed = RecordedFeed(events, clock: clock)
+    let (received, subscription) = begin(feed)
+    #expect(eventually { !clock.due.isEmpty })
+    clock.advance(by: .seconds(3))
+    #expect(eventually { received.events == events + [Self.end(of: events)] })
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test func aHeldEndIsStatedWhenItIsAskedFor() {
+    for events in [[JobEvent].everyField, Array([JobEvent].everyField.dropLast())] {
+      let clock = ManualOperationClock()
+      let feed = RecordedFeed(events, holdsEnd: true, clock: clock)
+      let (received, subscription) = begin(feed)
+      #expect(eventually { !clock.due.isEmpty })
+      clock.advance(by: .seconds(100_001))
+      let played = Array([JobEvent].everyField.dropLast())
+      #expect(eventually { received.events == played && clock.due.isEmpty })
+      clock.advance(by: .seconds(10))
+      #expect(feed.elapsed == played.last?.time)
+      feed.send(.finish(signal: nil))
+      #expect(eventually { received.events == played + [Self.end(of: played)] })
+      withExtendedLifetime(subscription) {}
+    }
+  }
+
+  @Test func chunksArePlayedAsOne() {
+    let events = [JobEvent].everyField
+    let rest = Lock(events[...])
+    let feed = RecordedFeed(clock: clock) {
+      rest.withLock { rest in
+        defer { rest = rest.dropFirst(7) }
+        return rest.isEmpty ? nil : Array(rest.prefix(7))
+      }
+    }
+    let (received, subscription) = begin(feed)
+    #expect(eventually { !clock.due.isEmpty })
+    clock.advance(by: .seconds(100_001))
+    #expect(eventually { received.events == events })
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test func stopAndFinishEndTheRunAndOtherCommandsDoNothing() {
+    for (command, signal) in [(JobCommand.stop(.kill, by: .person), nil), (.finish(signal: 15), Int32(15))] {
+      let events = [JobEvent].everyField
+      let feed = RecordedFeed(events, clock: clock)
+      let (received, subscription) = begin(feed)
+      #expect(eventually { received.events.count == 10 })
+      feed.send(.cancel([JobID(0)], by: .person))
+      feed.send(.setSlots(9))
+      feed.send(command)
+      #expect(eventually { received.events.count == 11 })
+      #expect(received.events.last?.fact == .runFinished(RunSummary(of: Array(events[..<10]).folded, signal: signal)))
+      clock.advance(by: .seconds(100_000))
+      #expect(feed.elapsed == .zero)
+      #expect(received.events.count == 11)
+      withExtendedLifetime(subscription) {}
+    }
+  }
+}
