@@ -11,15 +11,13 @@ struct FailureList {
   let run: Run
   let paint: Paint
 
-  /// Allowed failures come last; empty without failures.
-  var lines: [String] {
-    var plain: [JobID] = []
-    var allowed: [JobID] = []
-    for id in run.ids {
-      guard case .failed(_, let isAllowed) = run[id].state else { continue }
-      if isAllowed { allowed.append(id) } else { plain.append(id) }
-    }
-    return (plain + allowed).enumerated().flatMap { lines(for: $1, inDetail: $0 < Self.detailed) }
+  /// Empty without failures.
+  var lines: [String] { Self.failed(run).enumerated().flatMap { lines(for: $1, inDetail: $0 < Self.detailed) } }
+
+  /// The failed jobs; those that were allowed to fail come last.
+  static func failed(_ run: Run) -> [JobID] {
+    let failed = run.ids.filter { run[$0].state.isFailure }
+    return failed.filter { !run[$0].state.isOK } + failed.filter { run[$0].state.isOK }
   }
 
   private func lines(for id: JobID, inDetail: Bool) -> [String] {
@@ -73,8 +71,9 @@ enum TallyText {
 
 /// The lines printed when the dashboard has closed, so that its result stays visible.
 package enum SummaryReport {
-  /// The failures and the outcome, without line feeds.
+  /// The failures, how the run differs from earlier ones, and the outcome, without line feeds.
   package static func lines(of run: Run, paint: Paint) -> [String] {
-    FailureList(run: run, paint: paint).lines + [TallyText.line(run, paint: paint)]
+    FailureList(run: run, paint: paint).lines + HistoryNotes(run: run, paint: paint).lines
+      + [TallyText.line(run, paint: paint)]
   }
 }

@@ -23,7 +23,8 @@ package struct JUnitReport: Report {
     text = []
   }
 
-  private static func document(_ run: Run) -> String {
+  /// The document of a run, finished or not.
+  package static func document(_ run: Run) -> String {
     let cases = run.ids.map { id in testCase(id, in: run) }
     let counts = run.counts
     let suite = [

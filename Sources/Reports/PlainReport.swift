@@ -65,7 +65,7 @@ package struct PlainReport: Report {
       // A printed line cannot be taken back; the last one of an attempt is stated whole at its end.
       if line.isUnfinished || grouping != .lines || isBrief && line.stream == .note { return }
       append(line, of: id, at: event.time, in: run)
-    case .jobProgress: break
+    case .jobProgress, .programLog, .jobRestored, .inputsHashed: break
     case .cancelRequested(let id, let canceller, let isKill):
       // A stop has its own line; cancellation by policy follows a failure with its own line.
       guard canceller == .person else { return }
@@ -155,7 +155,10 @@ package struct PlainReport: Report {
       text.append("\n")
       for failure in failures { text.append(failure + "\n") }
     }
-    text.append("\n\(TallyText.line(run, paint: paint))\n")
+    text.append("\n")
+    for line in HistoryNotes(run: run, paint: paint).lines + [TallyText.line(run, paint: paint)] {
+      text.append(line + "\n")
+    }
   }
 
   /// The executing jobs with their times, oldest first, or the next retry.

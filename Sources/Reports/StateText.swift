@@ -11,12 +11,16 @@ enum StateText {
     case .waiting, .ready: return before?.isTerminal == true ? "to be run again" : ""
     case .executing:
       if case .paused = before { return "resumed" }
+      // Stated again when its process is known.
+      if before == .executing { return "" }
       let number = record.attempt?.number ?? 1
       return number > 1 ? "started, attempt \(number)" : "started"
-    case .paused: return "paused"
+    case .paused: return before == record.state ? "" : "paused"
     case .backingOff(let until, let number, let limit, let failure):
       return "\(JobText.clean(failure.reason)), retry \(number) of \(limit) in \(Format.length(until - now))"
-    case .succeeded(let upToDate): return StateClass(record.state).word + (upToDate ? "" : took)
+    case .succeeded where record.restored != nil: return StatusText(id, run, now: now).whole
+    case .succeeded(let upToDate):
+      return StateClass(record.state).word + (upToDate ? "" : took + slower(record, at: now))
     case .failed(let failure, let allowed):
       return "failed: \(JobText.clean(failure.reason))\(took)\(record.tries)\(allowed ? ", allowed to fail" : "")"
     case .cancelled(let canceller):
@@ -25,6 +29,16 @@ enum StateText {
       return "cancelled \(canceller.phrase)\(end)"
     case .skipped(let cause): return "skipped because \(name(cause, in: run)) \(ending(run[cause].state))"
     }
+  }
+
+  /// `, slower than usual (2m21s) +41 %`; empty for a job that was not.
+  private static func slower(_ record: JobRecord, at now: Duration) -> String {
+    record.excess(at: now).map { ", slower than usual \(comparison(record, $0))" } ?? ""
+  }
+
+  /// The usual time and how much it was exceeded: `(2m21s) +41 %`.
+  static func comparison(_ record: JobRecord, _ excess: Double) -> String {
+    "(\(Format.length(record.job.usual?.median ?? .zero))) \(UsualText.percent(excess))"
   }
 
   static func name(_ id: JobID, in run: Run) -> String { JobText.clean(run[id].job.name) }

@@ -2,8 +2,9 @@ import JobModel
 
 /// Writes a Chrome trace-event file, for Perfetto and chrome://tracing.
 ///
-/// Each slot is a track, each attempt a slice on it, each need an arrow between slices. The file is a JSON array that
-/// grows event by event; the format allows its end to be missing, so that the file of a killed run can be opened.
+/// Each slot is a track, each attempt a slice on it, each need an arrow between slices. The waits of jobs, of which many go on
+/// at once, are asynchronous slices of a process of their own. The file is a JSON array that grows event by event; the
+/// format allows its end to be missing, so that the file of a killed run can be opened.
 package struct TraceReport: Report {
   private struct Open {
     var track: Int
@@ -18,9 +19,34 @@ package struct TraceReport: Report {
     var endedAt: Duration
   }
 
+  /// The time in which a job does not execute, by the state that it is in.
+  private struct Wait {
+    /// The category of its slices.
+    var category: String
+    /// What the job waits for, behind its name.
+    var text: String
+
+    /// Nil for a state in which it executes or has ended.
+    init?(_ state: JobState) {
+      switch state {
+      case .waiting: (category, text) = ("wait.needs", "waits for needs")
+      case .ready(.slot): (category, text) = ("wait.slot", "waits for a slot")
+      case .ready(.pool(let name)): (category, text) = ("wait.pool", "waits for pool \(name)")
+      case .backingOff(_, let number, let limit, _): (category, text) = ("wait.retry", "retry \(number) of \(limit)")
+      case .paused(started: false): (category, text) = ("wait.pause", "paused before its start")
+      case .paused(started: true), .executing, .succeeded, .failed, .cancelled, .skipped: return nil
+      }
+    }
+  }
+
+  /// The processes of the trace.
+  private static let (work, waits) = (1, 2)
+
   private let write: ReportWriter
   private var text: [UInt8] = []
   private var isFirst = true
+  /// When each job's wait began.
+  private var waitStarts: [JobID: Duration] = [:]
   /// The job on each track; nil for a free slot.
   private var tracks: [JobID?] = []
   private var open: [JobID: Open] = [:]
@@ -33,7 +59,10 @@ package struct TraceReport: Report {
     switch event.fact {
     case .runStarted(let start):
       append("M", "process_name", ["args": ["name": start.name] as JSONObject])
+      append("M", "process_name", ["args": ["name": "waits"] as JSONObject], process: Self.waits)
+    case .jobAdded(let id, _): waitStarts[id] = event.time
     case .jobState(let id, let state, let attempt, _):
+      if let before, before != state { wait(id, before, until: event.time, in: run) }
       move(id, to: state, attempt: attempt, at: event.time, in: run)
       if before?.isActive != state.isActive {
         append("C", "running", at: event.time, ["args": ["jobs": run.counts.active] as JSONObject])
@@ -42,8 +71,11 @@ package struct TraceReport: Report {
       append("i", level == .terminate ? "stop" : "kill", at: event.time, ["s": "g"])
     case .runFinished:
       for id in open.keys.sorted() { close(id, "left", at: event.time, in: run) }
+      for id in waitStarts.keys.sorted() { wait(id, run[id].state, until: event.time, in: run) }
       text.append(isFirst ? "[]\n" : "\n]\n")
-    case .jobAdded, .jobProgress, .jobLog, .cancelRequested, .slotsChanged, .priorityChanged, .drainChanged: break
+    case .jobProgress, .jobLog, .programLog, .cancelRequested, .slotsChanged, .priorityChanged,
+      .drainChanged, .jobRestored, .inputsHashed:
+      break
     }
   }
 
@@ -51,6 +83,18 @@ package struct TraceReport: Report {
     guard !text.isEmpty else { return }
     write(text)
     text.removeAll(keepingCapacity: true)
+  }
+
+  /// Writes the wait of a job that ends now, if it waited, and begins the next one.
+  ///
+  /// The two ends of a slice are stated at once: a wait of no time has none.
+  private mutating func wait(_ id: JobID, _ state: JobState, until now: Duration, in run: Run) {
+    let start = waitStarts.updateValue(now, forKey: id) ?? now
+    guard let wait = Wait(state), start.microseconds < now.microseconds else { return }
+    let name = "\(run[id].job.name): \(wait.text)"
+    let fields: JSONObject = ["cat": wait.category, "id": id.index]
+    append("b", name, at: start, fields + ["args": ["job": run[id].job.name] as JSONObject], process: Self.waits)
+    append("e", name, at: now, fields, process: Self.waits)
   }
 
   private mutating func move(_ id: JobID, to state: JobState, attempt: Int, at now: Duration, in run: Run) {
@@ -114,11 +158,12 @@ package struct TraceReport: Report {
   }
 
   private mutating func append(
-    _ phase: String, _ name: String, track: Int? = nil, at time: Duration? = nil, _ more: JSONObject
+    _ phase: String, _ name: String, track: Int? = nil, at time: Duration? = nil, _ more: JSONObject,
+    process: Int = work
   ) {
     text.append(isFirst ? "[\n" : ",\n")
     isFirst = false
-    (["ph": phase, "name": name, "pid": 1, "tid": (track ?? -1) + 1, "ts": time?.microseconds] + more)
+    (["ph": phase, "name": name, "pid": process, "tid": (track ?? -1) + 1, "ts": time?.microseconds] + more)
       .append(to: &text)
   }
 }

@@ -19,8 +19,6 @@ package final class InlineStream: Sendable {
     var pending: [UInt8] = []
     /// The number of lines that were dropped from `pending`.
     var dropped = 0
-    /// Called after a suspension.
-    var whenBack: (@Sendable () -> Void)?
     /// The rows of the block on the screen; nil if unknown.
     var shown: [String]?
     var size: Size?
@@ -31,11 +29,20 @@ package final class InlineStream: Sendable {
   private let features: TerminalFeatures
   private let output: Output
   private let descriptor: Int32
+  private let program: ProgramOutput?
   private let state = Lock(State())
+  /// Whether the program has written since the last draw; apart from the state, which is locked while it is ended.
+  private let hasOutput = Lock(false)
+  /// Called when something other than an event is to be drawn.
+  private let whenStale = Lock<(@Sendable () -> Void)?>(nil)
 
-  package init(_ output: Output, descriptor: Int32 = STDOUT_FILENO, options: ViewOptions) {
+  /// `program` is captured while the block is shown; its lines scroll with the others.
+  package init(
+    _ output: Output, descriptor: Int32 = STDOUT_FILENO, options: ViewOptions, program: ProgramOutput? = nil
+  ) {
     self.output = output
-    self.descriptor = descriptor
+    self.descriptor = program?.terminal ?? descriptor
+    self.program = program
     self.options = options
     features = TerminalFeatures(term: options.variables["TERM"] ?? "", environment: options.variables)
   }
@@ -50,18 +57,18 @@ package final class InlineStream: Sendable {
     }
   }
 
-  /// Whether the block must be redrawn even if unchanged, after a resize or a suspension.
-  package var isStale: Bool { state.withLock { $0.isOpen && !$0.isSuspended && $0.shown == nil } }
+  /// Whether a draw is due even if the block is unchanged: after a resize or a suspension, or output of the program.
+  package var isStale: Bool {
+    state.withLock { $0.isOpen && !$0.isSuspended && ($0.shown == nil || hasOutput.withLock(\.self)) }
+  }
 
   /// The number of bytes of lines that are kept while another program has the terminal.
   private static let pendingLimit = 1 << 20
 
-  /// `whenBack` is called when a suspension is over.
-  package func open(whenBack: @escaping @Sendable () -> Void = {}) {
-    state.withLock { state in
-      state.whenBack = whenBack
-      enter(&state)
-    }
+  /// `whenStale` is called when a suspension is over or the program has written; it must not block.
+  package func open(whenStale: @escaping @Sendable () -> Void = {}) {
+    self.whenStale.withLock { $0 = whenStale }
+    state.withLock { enter(&$0) }
   }
 
   /// Adds lines, each with its line feed, to the next write.
@@ -79,14 +86,26 @@ package final class InlineStream: Sendable {
   /// Writes the pending lines, and the block below them if it has changed.
   package func draw(_ rows: [String]) {
     state.withLock { state in
-      guard state.isOpen, !state.isSuspended, !state.pending.isEmpty || state.shown != rows else { return }
+      let hasOutput = hasOutput.withLock { hasOutput in
+        defer { hasOutput = false }
+        return hasOutput
+      }
+      let hasNews = hasOutput || !state.pending.isEmpty || state.shown != rows
+      guard state.isOpen, !state.isSuspended, hasNews else { return }
       guard !terminal_is_taken(descriptor) else { return retreat(&state) }
-      var text = "\r"
-      if !state.pending.isEmpty || state.shown?.count != rows.count { text += ControlSequences.eraseBelow }
-      text += String(decoding: takePending(&state), as: UTF8.self)
-      text += rows.map { $0 + ControlSequences.eraseRest }.joined(separator: "\r\n")
-      text += "\r" + (rows.count > 1 ? ControlSequences.up(rows.count - 1) : "")
-      write(features.speaksXterm ? ControlSequences.updateBegin + text + ControlSequences.updateEnd : text)
+      // What the program says comes before what is said of it.
+      let (printed, hasMore) = (hasOutput ? program?.takeLines() : nil) ?? ([], false)
+      if hasMore { noteOutput() }
+      let lines = printed + takePending(&state)
+      var head = "\r"
+      if !lines.isEmpty || state.shown?.count != rows.count { head += ControlSequences.eraseBelow }
+      var block = rows.map { $0 + ControlSequences.eraseRest }.joined(separator: "\r\n")
+      block += "\r" + (rows.count > 1 ? ControlSequences.up(rows.count - 1) : "")
+      if features.speaksXterm {
+        head = ControlSequences.updateBegin + head
+        block += ControlSequences.updateEnd
+      }
+      output.write(Array(head.utf8) + lines + Array(block.utf8))
       state.shown = rows
     }
   }
@@ -137,6 +156,7 @@ package final class InlineStream: Sendable {
     state.shown = nil
     guard !terminal_is_taken(descriptor) else { return retreat(&state) }
     state.isSuspended = false
+    program?.begin { [weak self] _ in self?.noteOutput() }
     var shell = termios()
     if isForeground, tcgetattr(descriptor, &shell) == 0 {
       state.modes = shell
@@ -149,23 +169,34 @@ package final class InlineStream: Sendable {
       var modes = shell
       // Typed characters would appear in the block.
       modes.c_lflag &= ~tcflag_t(ECHO | ECHONL)
+      terminal_change_begin()
       tcsetattr(descriptor, TCSANOW, &modes)
+      terminal_change_end()
     }
     write(ControlSequences.cursorOff)
+  }
+
+  /// On a thread of the capture, or while the state is locked.
+  private func noteOutput() {
+    let isFirst = hasOutput.withLock { hasOutput in
+      defer { hasOutput = true }
+      return !hasOutput
+    }
+    if isFirst { whenStale.withLock { $0 }?() }
   }
 
   /// Keeps the lines until the shell gives the terminal back.
   private func retreat(_ state: inout State) {
     state.isSuspended = true
     terminal_guard_disarm()
+    program?.end()
     DispatchQueue.main.async { [self] in
       Foreground.wait(for: descriptor, while: { self.state.withLock { $0.isOpen && $0.isSuspended } }) {
-        let whenBack = self.state.withLock { state in
+        self.state.withLock { state in
           self.enter(&state)
           state.size = nil
-          return state.whenBack
         }
-        whenBack?()
+        self.whenStale.withLock { $0 }?()
       }
     }
   }
@@ -184,6 +215,7 @@ package final class InlineStream: Sendable {
     if var modes = state.modes, isForeground { tcsetattr(descriptor, TCSANOW, &modes) }
     state.modes = nil
     terminal_guard_disarm()
+    program?.end()
   }
 
   /// A background process would be stopped for changing the terminal's modes.

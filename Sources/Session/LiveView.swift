@@ -9,6 +9,8 @@ package protocol LiveView: AnyObject {
   nonisolated var prompt: PromptFlag { get }
   func closePrompt()
   func suspend()
+  /// Shows that the run is no longer recorded, and why.
+  func showUnrecorded(_ reason: String)
   /// Restores the screen without calling `whenDone`; further calls do nothing.
   func close()
 }

@@ -3,6 +3,7 @@ import CTerminal
 import Dashboard
 import Foundation
 import JobModel
+import NcursesTerminal
 import Reports
 
 /// One run from its start to its exit status: connects the feed with reports, dashboard and signals.
@@ -24,9 +25,11 @@ package final class RunSession {
 
     package let viewOptions: ViewOptions
 
+    /// `program` is captured while an inline interface is shown.
     package init(
       _ interface: Settings.Interface, of source: String, settings: Settings, _ environment: Environment,
-      output: Output, errors: Output, files: [(format: ReportFormat, output: Output)] = []
+      output: Output, errors: Output, files: [(format: ReportFormat, output: Output)] = [],
+      program: ProgramOutput? = nil
     ) {
       func paint(_ isTerminal: Bool) -> Paint {
         Paint(isColoured: environment.isColored(settings.color, onTerminal: isTerminal))
@@ -40,7 +43,7 @@ package final class RunSession {
       isBrief = settings.isBrief
       self.files = files
       viewOptions = ViewOptions(source: source, settings: settings, environment)
-      stream = interface == .inline ? InlineStream(output, options: viewOptions) : nil
+      stream = interface == .inline ? InlineStream(output, options: viewOptions, program: program) : nil
     }
   }
 
@@ -58,6 +61,8 @@ package final class RunSession {
   nonisolated private let stop: StopController
   /// The errors of files, to be shown at the end.
   private var fileFailures: [String] = []
+  /// Why the run is no longer recorded, to be shown after a dashboard.
+  private var unrecorded: String?
   /// The number of pumps that have not seen the end of the run.
   private var pumping = 0
   private var hasEnded = false
@@ -194,8 +199,18 @@ package final class RunSession {
     pump.poke()
   }
 
-  /// Ends the session at once, even if jobs execute.
-  package func detach(status: Int32) { leave(status) }
+  /// Shows that the run is no longer recorded, and why; from any thread.
+  package nonisolated func noteUnrecorded(_ reason: String) {
+    let line = "opdash: \(reason); the run goes on without being recorded"
+    onMain(self) { session in
+      guard let view = session.view else { return session.say(line) }
+      view.showUnrecorded(reason)
+      session.unrecorded = line
+    }
+  }
+
+  /// Ends the session at once, even if jobs execute; the status is that of `run` as it stands.
+  package func detach(_ run: Run) { leave((run.summary ?? RunSummary(of: run, signal: stop.signal)).exit) }
 
   nonisolated private func finish() { feed.send(.finish(signal: stop.signal)) }
 
@@ -248,6 +263,7 @@ package final class RunSession {
     view?.close()
     window?.cancel()
     display.stream?.close()
+    if let unrecorded { display.errors.write(line: unrecorded) }
     for failure in fileFailures { display.errors.write(line: failure) }
     cleanUp()
     stop.close()

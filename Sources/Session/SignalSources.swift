@@ -63,7 +63,7 @@ package final class SignalSources: @unchecked Sendable {
       guard count > 0 else { break }
       // Whoever typed ^C or ^Z has discarded what the writers wait for.
       if numbers.prefix(count).contains(where: { $0 == SIGINT || $0 == SIGTSTP }) {
-        for descriptor in [STDOUT_FILENO, STDERR_FILENO] { terminal_wake_writers(descriptor) }
+        output_wake_writers()
       }
       for number in numbers.prefix(count) { receivers.withLock { $0[Int32(number)] }?() }
     }

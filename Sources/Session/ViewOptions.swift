@@ -22,14 +22,17 @@ package struct ViewOptions: Equatable {
     variables = environment.variables
   }
 
-  /// The dashboard on the terminal of the process.
+  /// The dashboard on the terminal of the process, whose own output `program` captures; `past` shows past instants.
   @MainActor
-  package func dashboard(of feed: any JobFeed) -> any LiveView {
-    let terminal = NcursesTerminal(traits: traits, asksBackground: asksBackground, environment: variables)
+  package func dashboard(
+    of feed: any JobFeed, program: ProgramOutput? = nil, past: (any RunPast)? = nil
+  ) -> any LiveView {
+    let terminal = NcursesTerminal(
+      traits: traits, asksBackground: asksBackground, environment: variables, program: program)
     var options = DashboardOptions(
       keepOpen: settings.keepOpen, source: source, usesMouse: settings.hasMouse, keys: KeyMap(changes: settings.keys))
     options.looks = .named(settings.looks)
     options.notice = settings.notice ?? .none
-    return TerminalDashboard(feed: feed, terminal: terminal, traits: traits, options: options)
+    return TerminalDashboard(feed: feed, terminal: terminal, traits: traits, options: options, past: past)
   }
 }

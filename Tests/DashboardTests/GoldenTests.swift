@@ -69,7 +69,9 @@ struct GoldenTests {
       Scene(name: "80x24-frozen", width: 80, height: 24, keys: [.character("Z")]),
     ]
 
-  static func frame(_ scene: Scene, _ traits: ScreenTraits, builder: RunBuilder = RichRun.builder()) -> Frame {
+  static func frame(
+    _ scene: Scene, _ traits: ScreenTraits, builder: RunBuilder = RichRun.builder(), now: Duration = now
+  ) -> Frame {
     // The events are applied one by one, because the event list starts with the first event after its run.
     var builder = builder
     var model = Model(
@@ -86,7 +88,7 @@ struct GoldenTests {
 
   @Test(arguments: scenes)
   func aFrameIsAsRecorded(_ scene: Scene) throws {
-    try compare(Self.frame(scene, Self.utf8), "\(scene.name).utf8.txt")
+    try Self.compare(Self.frame(scene, Self.utf8), "\(scene.name).utf8.txt")
   }
 
   @Test(arguments: scenes)
@@ -94,10 +96,10 @@ struct GoldenTests {
     let frame = Self.frame(scene, Self.ascii)
     let isASCII = frame.text.allSatisfy(\.isASCII)
     #expect(isASCII)
-    try compare(frame, "\(scene.name).ascii.txt")
+    try Self.compare(frame, "\(scene.name).ascii.txt")
   }
 
-  private func compare(_ frame: Frame, _ name: String) throws {
+  static func compare(_ frame: Frame, _ name: String) throws {
     let url = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Goldens/\(name)")
     let text = frame.text + "\n"
     if ProcessInfo.processInfo.environment["OPDASH_RECORD"] != nil {

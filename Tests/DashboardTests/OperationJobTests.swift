@@ -74,7 +74,7 @@ import Testing
   @Test func theZoomedPageSaysHowAnOperationIsObserved() {
     for (visibility, words) in [
       (OperationWork.Visibility.whole, "an AsyncOperation, seen whole"), (.wrapped, "no AsyncOperation: its start"),
-      (.end, "no AsyncOperation, and in the queue"),
+      (.end, "no AsyncOperation, and not added"),
     ] {
       var zoomed = model(.executing, visibility: visibility)
       zoomed.page = .zoom

@@ -490,7 +490,8 @@ struct PanelTests {
   // MARK: Palette and questions
 
   @Test func thePaletteListsEveryActionWithItsKeyAndDoesWhatIsChosen() {
-    #expect(CommandPalette.matches("", in: .standard).count == KeyMap.standard.bindings.count - 1)
+    let model = Model(run: Run(), size: Size(width: 80, height: 24))
+    #expect(CommandPalette.matches("", in: model).count == KeyMap.standard.bindings.count - 1)
     var bench = bench()
     bench.press(.character(":"))
     bench.type("drain")

@@ -63,12 +63,13 @@ final class Stage {
   init(
     _ builder: RunBuilder, size: Size = Size(width: 80, height: 24),
     options: DashboardOptions = DashboardOptions(timeZone: .gmt),
-    now: Duration? = nil, traits: ScreenTraits = ScreenTraits(isASCII: true, palette: .none)
+    now: Duration? = nil, traits: ScreenTraits = ScreenTraits(isASCII: true, palette: .none),
+    past: (any RunPast)? = nil
   ) throws {
     feed = RecordingFeed(builder, now: now ?? builder.run.time)
     terminal = RecordingTerminal(size)
     dashboard = TerminalDashboard(
-      feed: feed, terminal: terminal, traits: traits, clock: feed.clock, options: options)
+      feed: feed, terminal: terminal, traits: traits, clock: feed.clock, options: options, past: past)
     try dashboard.run { [weak self] in self?.departures.append($0) }
   }
 

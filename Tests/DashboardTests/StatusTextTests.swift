@@ -145,9 +145,8 @@ struct StatusTextTests {
     builder.move("job-2", .executing)
     index.move(JobID(2), builder.run)
     let estimate = Estimate(builder.run, index, now: .seconds(24))
-    // 6 s of the one that executes and three of 10 s, two at a time.
-    #expect(estimate?.remaining == .seconds(18))
-    #expect(estimate?.isRough == true)
+    // 6 s of the one that executes, then 10 s; beside them two of 10 s.
+    #expect(estimate?.left == TimeEstimate(soonest: .seconds(20), latest: .seconds(20)))
   }
 
   // MARK: The bytes of all transfers
@@ -186,7 +185,6 @@ struct StatusTextTests {
     builder.at(10)
     builder.progress("a", 10, of: 100, .steps)
     let estimate = Estimate(builder.run, JobIndex(builder.run), now: .seconds(10))
-    #expect(estimate?.isRough == false)
-    #expect(estimate.map { abs($0.remaining / .seconds(1) - 90) < 1 } == true)
+    #expect(estimate.map { abs($0.left.middle / .seconds(1) - 90) < 1 } == true)
   }
 }

@@ -27,7 +27,16 @@ import Testing
 
   @Test func aNeedMayNameAJobThatComesLater() {
     let line = report(.everything) { JSONReport(write: $0) }.lines[1]
-    #expect(line.contains(#""needs":[{"job":"publish","when":"failed"}]"#))
+    #expect(line.contains(#""needs":[{"job":"publish","when":"failed","id":5}]"#))
+  }
+
+  @Test func aChildNamesItsParent() {
+    var facts = Facts()
+    let work = JobWork.operation(OperationWork(className: "Op", visibility: .whole))
+    facts.begin([Job(name: "group", work: work), Job(name: "child", work: work, parent: JobID(0))])
+    let lines = report(facts) { JSONReport(write: $0) }.text.split(separator: "\n")
+    #expect(lines[1].hasSuffix(#""seen":"whole"}"#))
+    #expect(lines[2].hasSuffix(#""seen":"whole","parent":"group"}"#))
   }
 
   @Test func aPasswordInAURLStaysOut() {
@@ -57,9 +66,9 @@ import Testing
   @Test(arguments: [
     (Duration.zero, "0"), (.milliseconds(2113), "2.113"), (.milliseconds(70200), "70.2"),
     (.microseconds(1), "0.000001"),
-    (.nanoseconds(1_999_999), "0.001999"), (.seconds(100_000), "100000"), (.milliseconds(1050), "1.05"),
+    (.nanoseconds(1_999_999), "0.001999999"), (.seconds(100_000), "100000"), (.milliseconds(1050), "1.05"),
   ])
-  func timesAreSecondsToTheMicrosecond(_ time: Duration, _ text: String) {
+  func timesAreSecondsWithAllTheirDecimals(_ time: Duration, _ text: String) {
     var facts = Facts()
     facts.begin([])
     facts.state(.slotsChanged(1), after: time)

@@ -72,6 +72,21 @@ import FoundationXML
     #expect(attribute("tests", of: try suite(facts)) == "0")
   }
 
+  @Test func theDocumentOfARecordedRunIsThatOfTheRun() {
+    let recorded = JUnitReport.document(Run(recorded: Facts.everything.events))
+    #expect(recorded == report(.everything) { JUnitReport(write: $0) }.text)
+  }
+
+  @Test func jobsThatAKilledRunLeftAreNotRun() throws {
+    let cut = Run(recorded: Facts.release.events.prefix { $0.time < .seconds(60) })
+    let suite = try #require(try XMLDocument(xmlString: JUnitReport.document(cut)).rootElement())
+    let left = suite.elements(forName: "testcase").filter {
+      attribute("message", of: $0.elements(forName: "skipped").first) == "not run"
+    }
+    #expect(left.count == 14)
+    #expect(attribute("tests", of: suite) == "20")
+  }
+
   @Test func nothingIsWrittenBeforeTheEnd() {
     var facts = Facts()
     facts.begin([Job(name: "a", work: .simulate(SimulatedWork()))])

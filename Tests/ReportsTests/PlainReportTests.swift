@@ -59,6 +59,17 @@ import Testing
     #expect(plain(facts).text == before)
   }
 
+  @Test func aProcessThatIsKnownAfterTheStartMakesNoLine() {
+    var facts = Facts()
+    facts.begin([Job(name: "a", work: .shell(ShellWork(.script("x"))))])
+    for state in [JobState.executing, .paused(started: true)] {
+      facts.job(0, state)
+      let before = plain(facts).text
+      facts.state(.jobState(JobID(0), state, attempt: 1, pid: 7))
+      #expect(plain(facts).text == before)
+    }
+  }
+
   @Test func aRetriedJobSaysThatItIsToBeRunAgain() {
     var facts = Facts()
     facts.begin([Job(name: "a", work: .simulate(SimulatedWork()))])

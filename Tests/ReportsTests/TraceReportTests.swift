@@ -56,6 +56,75 @@ import Testing
     var facts = Facts()
     facts.begin([])
     facts.state(.runFinished(RunSummary()))
-    #expect(try trace(facts).count == 1)
+    #expect(try trace(facts).map { $0["ph"] as? String } == ["M", "M"])
+  }
+
+  /// Category, job, start and length in milliseconds.
+  private func waits(_ facts: Facts) throws -> [String] {
+    let events = try trace(facts).filter { $0["pid"] as? Int == 2 && $0["ph"] as? String != "M" }
+    return try stride(from: 0, to: events.count, by: 2).map { place in
+      let (begin, end) = (events[place], events[place + 1])
+      #expect(begin["ph"] as? String == "b" && end["ph"] as? String == "e")
+      for key in ["cat", "name"] { #expect(begin[key] as? String == end[key] as? String) }
+      #expect(begin["id"] as? Int == end["id"] as? Int)
+      let (from, to) = (try #require(begin["ts"] as? Int), try #require(end["ts"] as? Int))
+      let name = try #require(begin["name"] as? String)
+      let job = try #require((begin["args"] as? [String: String])?["job"])
+      #expect(name.hasPrefix(job + ": "))
+      return "\(begin["cat"] as? String ?? "") \(name) \(from / 1000)+\((to - from) / 1000)"
+    }
+  }
+
+  @Test func eachKindOfWaitIsASliceOfItsOwnBesideExecution() throws {
+    var facts = Facts()
+    facts.begin([
+      Job(name: "a", work: .simulate(SimulatedWork())),
+      Job(name: "b", work: .simulate(SimulatedWork()), needs: [JobNeed(JobID(0))], uses: ["net": 1]),
+    ])
+    facts.job(0, .ready(for: .slot), attempt: 0)
+    facts.job(0, .executing, after: .seconds(1))
+    facts.job(0, .paused(started: true), after: .seconds(1))
+    facts.job(0, .executing, after: .seconds(1))
+    let failure = JobFailure(.network, "no route")
+    facts.job(0, .backingOff(until: .seconds(6), number: 1, limit: 2, after: failure), after: .seconds(1))
+    facts.job(0, .executing, attempt: 2, after: .seconds(2))
+    facts.job(0, .succeeded(upToDate: false), attempt: 2, after: .seconds(1))
+    facts.job(1, .ready(for: .slot), attempt: 0)
+    facts.job(1, .ready(for: .pool("net")), attempt: 0, after: .seconds(1))
+    facts.job(1, .paused(started: false), attempt: 0, after: .seconds(2))
+    facts.job(1, .ready(for: .slot), attempt: 0, after: .seconds(1))
+    facts.state(.runFinished(RunSummary(of: facts.run)), after: .seconds(1))
+    #expect(
+      try waits(facts) == [
+        "wait.slot a: waits for a slot 0+1000", "wait.retry a: retry 1 of 2 4000+2000",
+        "wait.needs b: waits for needs 0+7000", "wait.slot b: waits for a slot 7000+1000",
+        "wait.pool b: waits for pool net 8000+2000", "wait.pause b: paused before its start 10000+1000",
+        "wait.slot b: waits for a slot 11000+1000",
+      ])
+    // Work has its own process and no category of a wait.
+    let work = try trace(facts).filter { $0["ph"] as? String == "X" }
+    #expect(work.allSatisfy { $0["pid"] as? Int == 1 && ($0["cat"] as? String)?.hasPrefix("wait") == false })
+    #expect(work.compactMap { $0["ts"] as? Int } == [2_000_000, 1_000_000, 6_000_000])
+  }
+
+  @Test func aJobEitherWaitsOrExecutes() throws {
+    let facts = Facts.release
+    let events = try trace(facts)
+    for id in facts.run.ids {
+      let name = facts.run[id].job.name
+      var spans: [Range<Int>] = []
+      for event in events where event["ph"] as? String == "X" && event["name"] as? String == name {
+        let (start, length) = (try #require(event["ts"] as? Int), try #require(event["dur"] as? Int))
+        spans.append(start..<(start + length))
+      }
+      let waits = events.filter { $0["pid"] as? Int == 2 && $0["id"] as? Int == id.index }
+      for place in stride(from: 0, to: waits.count, by: 2) {
+        spans.append(
+          try #require(waits[place]["ts"] as? Int)..<(try #require(waits[place + 1]["ts"] as? Int)))
+      }
+      spans.sort { $0.lowerBound < $1.lowerBound }
+      for (first, second) in zip(spans, spans.dropFirst()) { #expect(first.upperBound == second.lowerBound, "\(name)") }
+      #expect(spans.first?.lowerBound ?? 0 == 0)
+    }
   }
 }

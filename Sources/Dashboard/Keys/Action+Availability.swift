@@ -23,6 +23,8 @@ extension Action {
     case .fold: model.page == .list && model.foldable != nil
     case .zoomIn, .zoomOut, .zoomAll: model.page == .list && model.panel == .timeline
     case .sortNext, .sortPrevious, .invert: model.panel == .list
+    case .scrubBack: model.hasPast && model.live.start != nil
+    case .scrubForward: model.isPast
     case .drain: !model.isOver && model.live.stopping == nil
     case .moreSlots: !model.isOver && model.live.slots < Run.unlimited
     case .fewerSlots: !model.isOver && model.live.slots > 1
@@ -49,7 +51,16 @@ extension Action {
     case .follow: focus == .log && !model.log.follows ? "follow" : nil
     case .copyPath: focus == .log && model.isLogClipped ? "path" : nil
     case .firstError: model.readsLog ? "error" : nil
-    case .merged: !model.readsLog || page == .zoom ? nil : model.log.isMerged ? "one job" : "merged"
+    case .merged:
+      if !model.readsLog || page == .zoom {
+        nil
+      } else {
+        switch model.log.subject {
+        case .job: "merged"
+        case .merged where !model.run.programLog.isEmpty: "program"
+        case .merged, .program: "one job"
+        }
+      }
     case .copyAll: model.readsLog ? "copy all" : nil
     case .wrap: focus == .log ? "wrap" : nil
     case .next: model.log.matches.isEmpty ? nil : "next"
@@ -58,7 +69,7 @@ extension Action {
     case .pause: model.someTarget { $0 == .paused } && !model.someTarget(\.isPausable) ? "resume" : "pause"
     case .retry: "retry"
     case .retryDependents:
-      model.someTarget { (id: JobID) in !model.run.jobs[id.index].dependents.isEmpty } ? "retry + skipped" : nil
+      model.someTarget(where: model.canSkipDependents) ? "retry + skipped" : nil
     case .retryFailed: model.isOver ? "retry all failed" : nil
     case .kill: "kill"
     case .tag: page == .list ? "tag" : nil
@@ -86,6 +97,8 @@ extension Action {
     case .palette: "actions"
     case .help: "help"
     case .quit: "quit"
+    case .scrubBack: model.isPast ? "back" : nil
+    case .scrubForward: model.isPast ? "forward" : nil
     case .drain: model.live.isDraining ? "start again" : "drain"
     case .moreSlots: "slots"
     default: nil
@@ -119,6 +132,8 @@ extension Action {
     case .next, .previous: "nothing is found"
     case .nextPane: "there is one pane"
     case .drain: "the run has ended"
+    case .scrubBack: "the run is not recorded: there is no past to show"
+    case .scrubForward: "this is the present" + (model.keys.label(.scrubBack).map { "; \($0) shows the past" } ?? "")
     case .moreSlots: "no slot to add"
     case .fewerSlots: "one slot is the least"
     case .raise, .lower: "only a job that has not started has a priority"

@@ -56,6 +56,8 @@ enum Action: String, CaseIterable {
   case copyPath = "copy-path"
   case times
   case freeze
+  case scrubBack = "scrub-back"
+  case scrubForward = "scrub-forward"
   case mouse
   case help
   case quit

@@ -135,6 +135,8 @@ package struct KeyMap: Sendable {
     (.copyAll, [.character("Y")], .logging, "copy the whole log"),
     (.times, [.character("T")], .logging, "times: relative, clock, off"),
     (.freeze, [.character("Z")], .showing, "freeze the display"),
+    (.scrubBack, [.character(",")], .showing, "an instant before; End is live"),
+    (.scrubForward, [.character(".")], .showing, "an instant after"),
     (.mouse, [.character("m")], .showing, "give or take the mouse"),
     (.redraw, [.control("l")], .showing, "draw the screen anew"),
   ]

@@ -1,9 +1,10 @@
 import JobModel
 
-/// The lines that the log pane shows, oldest first: of one job, or of many jobs in the order of their events.
+/// The lines that the log pane shows, oldest first: of one job, of the program, or of many jobs in the order of their events.
 struct LogLines {
   enum Source: Equatable {
     case job(JobID)
+    case program
     /// The number tells one collection of the lines from the next.
     case merged(Int)
   }
@@ -17,6 +18,11 @@ struct LogLines {
   init(_ job: JobID, _ ring: LogRing) {
     (source, count, total) = (.job(job), ring.count, ring.total)
     line = { JobLine(job: job, entry: ring[$0]) }
+  }
+
+  init(program ring: LogRing) {
+    (source, count, total) = (.program, ring.count, ring.total)
+    line = { JobLine(job: nil, entry: ring[$0]) }
   }
 
   init(_ log: MergedLog) {

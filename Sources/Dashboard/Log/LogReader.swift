@@ -18,6 +18,16 @@ struct LogReader {
     case off
   }
 
+  /// Whose lines are shown.
+  enum Subject {
+    /// The cursor's job.
+    case job
+    /// Many jobs, and the program where neither tags nor a filter choose some of them.
+    case merged
+    /// The program itself, which wrote to its standard output or error.
+    case program
+  }
+
   /// A row of the log: a line, and the row within a wrapped line.
   struct Place: Equatable, Comparable {
     var line: Int
@@ -29,8 +39,8 @@ struct LogReader {
   var extent = Extent.half
   var wraps = false
   var times = Times.relative
-  /// Whether the lines of many jobs are shown rather than those of the cursor's job.
-  var isMerged = false
+  var subject = Subject.job
+  var isMerged: Bool { subject == .merged }
   private(set) var follows = true
   /// The number of cells hidden at the left of each line, while lines are not wrapped.
   var shift = 0

@@ -1,8 +1,10 @@
 import Basics
 import JobModel
 
+/// A line of a log.
 struct JobLine {
-  var job: JobID
+  /// Nil for a line of the program itself.
+  var job: JobID?
   var entry: LogRing.Entry
 
   /// The number of the line's event: it stays the same when older lines leave memory and when logs are merged.
@@ -20,6 +22,9 @@ struct MergedLog {
   struct Scope: Equatable {
     let tags: Set<JobID>
     let filter: JobFilter
+
+    /// Whether the program's own lines are among them: neither tags nor a filter choose jobs.
+    var hasProgram: Bool { tags.isEmpty && filter.isEmpty }
   }
 
   let scope: Scope
@@ -39,7 +44,7 @@ struct MergedLog {
 
   /// Where a line is from: at most one of an origin is unfinished.
   private struct Origin: Hashable {
-    let job: JobID
+    let job: JobID?
     let stream: LogLine.Stream
   }
 
@@ -55,6 +60,10 @@ struct MergedLog {
       jobs += 1
       total += ring.total
       if ring.count > 0 { newest.push(LineSource(job: id, ring: ring, position: ring.count - 1)) }
+    }
+    if scope.hasProgram, !run.programLog.isEmpty {
+      total += run.programLog.total
+      newest.push(LineSource(job: nil, ring: run.programLog, position: run.programLog.count - 1))
     }
     while lines.count < Self.capacity, bytes < Self.byteCapacity, var source = newest.pop() {
       lines.append(source.line)
@@ -74,8 +83,8 @@ struct MergedLog {
 
   func holds(_ id: JobID) -> Bool { id.index < isMember.count && isMember[id.index] }
 
-  /// Adds a line of one of the jobs, or removes an erased one, as the job's ring has done; call in the order of the events.
-  mutating func append(_ line: LogLine, of job: JobID, in ring: LogRing) {
+  /// Adds a line of one of the jobs, or of the program, or removes an erased one, as the job's ring has done; call in the order of the events.
+  mutating func append(_ line: LogLine, of job: JobID?, in ring: LogRing) {
     let origin = Origin(job: job, stream: line.stream)
     let old = unfinished.isEmpty ? nil : unfinished.removeValue(forKey: origin).flatMap { place(of: $0) }
     guard !line.isErased, let entry = ring.last else {
@@ -120,7 +129,7 @@ struct MergedLog {
 
 /// A ring and the position of its next line; rings with newer lines come first.
 private struct LineSource: Comparable {
-  let job: JobID
+  let job: JobID?
   let ring: LogRing
   var position: Int
   var line: JobLine { JobLine(job: job, entry: ring[position]) }

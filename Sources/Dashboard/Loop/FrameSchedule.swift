@@ -50,7 +50,7 @@ struct FrameSchedule {
     if let wanted { deadlines.append(wanted) }
     if let last = lastFrame {
       if model.isMoving {
-        let step: Duration = Self.isAnimated(model) ? Bar.animationStep : .seconds(1)
+        let step: Duration = Self.isAnimated(model, at: last) ? Bar.animationStep : .seconds(1)
         deadlines.append(last.next(step))
       }
       if model.path.isPartial { deadlines.append(last + Self.frameInterval) }
@@ -60,13 +60,13 @@ struct FrameSchedule {
   }
 
   /// Whether an indeterminate bar is on the screen.
-  static func isAnimated(_ model: Model) -> Bool {
+  static func isAnimated(_ model: Model, at now: Duration) -> Bool {
     let height = Layout(model).list.height
     guard model.page == .list, height > 0, model.run.counts.executing > 0 else { return false }
     guard model.panel == .list || model.panel == .tree else { return false }
     return (model.top..<max(model.top, min(model.top + height, model.rowCount))).contains { row in
       guard let id = model.job(row: row) else { return false }
-      return model.index.classes[id.index] == .executing && model.run.jobs[id.index].progress?.fraction == nil
+      return model.index.classes[id.index] == .executing && Bar.isIndeterminate(model.run.jobs[id.index], now: now)
     }
   }
 }

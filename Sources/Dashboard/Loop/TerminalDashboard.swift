@@ -14,6 +14,7 @@ package final class TerminalDashboard {
   private var traits: ScreenTraits
   private let clock: any OperationClock
   private let options: DashboardOptions
+  private let past: (any RunPast)?
 
   package nonisolated let prompt = PromptFlag()
 
@@ -33,15 +34,18 @@ package final class TerminalDashboard {
   private var whileRunning: TerminalDashboard?
 
   /// The run's time is the feed's; `clock` only times the next frame.
+  ///
+  /// Without `past`, only the present is shown.
   package init(
     feed: any JobFeed, terminal: any Terminal, traits: ScreenTraits, clock: any OperationClock = .system,
-    options: DashboardOptions = DashboardOptions()
+    options: DashboardOptions = DashboardOptions(), past: (any RunPast)? = nil
   ) {
     self.feed = feed
     self.terminal = terminal
     self.traits = traits
     self.clock = clock
     self.options = options
+    self.past = past
     model = Model(run: Run(), size: terminal.size, options: options)
   }
 
@@ -59,6 +63,7 @@ package final class TerminalDashboard {
     }
     self.subscription = subscription
     model = Model(run: subscription.snapshot, size: terminal.size, options: options)
+    model.hasPast = past != nil
     draw()
     perform(Update.departure(model))
   }
@@ -77,6 +82,9 @@ package final class TerminalDashboard {
     whenDone = nil
     end()
   }
+
+  /// Shows that the run is no longer recorded, and why.
+  package func showUnrecorded(_ reason: String) { take(.unrecorded(reason)) }
 
   /// Closes the open prompt, as Escape does.
   package func closePrompt() {
@@ -136,6 +144,7 @@ package final class TerminalDashboard {
       case .setMouse(let enabled): terminal.setMouse(enabled)
       case .notify(let text): terminal.notify(options.notice, text)
       case .redraw: terminal.invalidate()
+      case .find(let time): past?.find(time) { [weak self] run in self?.take(.past(run, at: time)) }
       case .leave(let departure): leave(departure)
       }
     }

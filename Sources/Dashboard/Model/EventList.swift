@@ -36,7 +36,7 @@ struct EventList {
   mutating func add(_ event: JobEvent) {
     switch event.fact {
     case .jobAdded(let id, _) where id.index < declared: return
-    case .jobProgress, .jobLog: return
+    case .jobProgress, .jobLog, .programLog, .jobRestored, .inputsHashed: return
     case .runStarted(let start): declared = start.jobs
     default: break
     }

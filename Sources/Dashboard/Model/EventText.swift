@@ -5,9 +5,9 @@ extension JobFact {
   var job: JobID? {
     switch self {
     case .jobAdded(let id, _), .jobState(let id, _, _, _), .jobProgress(let id, _), .jobLog(let id, _, _),
-      .cancelRequested(let id, _, _), .priorityChanged(let id, _):
+      .cancelRequested(let id, _, _), .priorityChanged(let id, _), .jobRestored(let id, _), .inputsHashed(let id, _):
       id
-    case .runStarted, .slotsChanged, .drainChanged, .stopRequested, .runFinished: nil
+    case .runStarted, .programLog, .slotsChanged, .drainChanged, .stopRequested, .runFinished: nil
     }
   }
 
@@ -20,9 +20,13 @@ extension JobFact {
     switch self {
     case .runStarted(let start): "the run starts: \(Format.count(start.jobs, "job")), \(Format.slots(start.slots))"
     case .jobAdded: "added to the run"
+    case .jobState(let id, .succeeded(upToDate: true), _, _) where run.jobs[id.index].restored != nil:
+      "ok in an earlier run"
     case .jobState(_, let state, let attempt, let pid): Self.text(state, attempt, pid, run)
+    case .jobRestored(_, let success): "done in run \(success.run)"
+    case .inputsHashed: "inputs hashed"
     case .jobProgress: "progress"
-    case .jobLog(_, _, let line): line.text
+    case .jobLog(_, _, let line), .programLog(let line): line.text
     case .cancelRequested(_, let canceller, let isKill): "\(isKill ? "kill" : "cancel") asked for \(canceller.phrase)"
     case .slotsChanged(let slots): Format.slots(slots)
     case .priorityChanged(_, let priority): "priority \(priority.rawValue)"

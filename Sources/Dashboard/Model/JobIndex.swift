@@ -27,13 +27,20 @@ struct JobIndex {
     var rate: Int64 = 0
   }
 
-  /// How long succeeded jobs of one kind took, and how many have not started.
+  /// How long succeeded jobs of one kind took, how long its jobs are expected to take, and how many have not started.
   struct Kind {
     var pending = 0
     var ended = 0
     var time: Duration = .zero
+    /// The jobs with a declared or usual time, and the sum of their times.
+    var known = 0
+    var expected: Duration = .zero
+    /// Those of them that have not started, and the sum of their times.
+    var pendingKnown = 0
+    var pendingExpected = TimeEstimate(soonest: .zero, latest: .zero)
 
-    var mean: Duration? { ended == 0 ? nil : time / ended }
+    /// The mean time of the ended jobs; before the first has ended, the mean of the expected times.
+    var mean: Duration? { ended > 0 ? time / ended : known > 0 ? expected / known : nil }
   }
 
   /// The progress of the open jobs, in jobs.
@@ -75,7 +82,11 @@ struct JobIndex {
     parts.append(0)
     longestName = max(longestName, TextWidth.of(run.jobs[id.index].job.name))
     let kind = run.jobs[id.index].job.work.kind
-    if Self.isPending(state) { kinds[kind, default: Kind()].pending += 1 }
+    if Self.isPending(state) { wait(id, run, 1) }
+    if let time = run.jobs[id.index].job.expectedTime {
+      kinds[kind, default: Kind()].known += 1
+      kinds[kind, default: Kind()].expected += time.soonest
+    }
     enter(id, run)
   }
 
@@ -87,9 +98,8 @@ struct JobIndex {
     counts[Int(old.rawValue)] -= 1
     counts[Int(new.rawValue)] += 1
     enter(id, run)
-    let kind = run.jobs[id.index].job.work.kind
     let change = (Self.isPending(new) ? 1 : 0) - (Self.isPending(old) ? 1 : 0)
-    if change != 0 { kinds[kind, default: Kind()].pending += change }
+    if change != 0 { wait(id, run, change) }
     if new == .succeeded, old != new { measure(id, run) }
   }
 
@@ -111,6 +121,16 @@ struct JobIndex {
     let old = flows.updateValue(new, forKey: id) ?? Flow()
     flow.bytes += new.bytes - old.bytes
     flow.rate += new.rate - old.rate
+  }
+
+  /// Counts a job that waits for its start, or no longer does.
+  private mutating func wait(_ id: JobID, _ run: Run, _ change: Int) {
+    let kind = run.jobs[id.index].job.work.kind
+    kinds[kind, default: Kind()].pending += change
+    guard let time = run.jobs[id.index].job.expectedTime else { return }
+    kinds[kind, default: Kind()].pendingKnown += change
+    kinds[kind, default: Kind()].pendingExpected.soonest += time.soonest * change
+    kinds[kind, default: Kind()].pendingExpected.latest += time.latest * change
   }
 
   private mutating func measure(_ id: JobID, _ run: Run) {

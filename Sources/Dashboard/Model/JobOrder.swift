@@ -234,7 +234,7 @@ struct JobOrder {
       case .progress: -(share(job, run, index))
       case .rate: -(index.classes[job] == .executing ? run.jobs[job].rate ?? -1 : -1)
       case .time: -((run.jobs[job].elapsed(at: now) ?? .seconds(-1)) / .seconds(1))
-      case .eta: (run.jobs[job].remaining(at: now) ?? .seconds(1e9)) / .seconds(1)
+      case .eta: (run.jobs[job].timeLeft(at: now)?.middle ?? .seconds(1e9)) / .seconds(1)
       case .start: start(job, run, index)
       }
     // A NaN would not be found again.
@@ -270,7 +270,12 @@ struct JobOrder {
 
   private mutating func nameRank(_ job: Int, _ run: Run) -> Int {
     if nameRanks.isEmpty {
-      let names = run.jobs.indices.map { (name: run.jobs[$0].job.name, job: $0) }
+      // A child follows its parent.
+      var names: [(name: String, job: Int)] = []
+      for (index, record) in run.jobs.enumerated() {
+        let above = record.job.parent.map { names[$0.index].name + "\0" } ?? ""
+        names.append((above + record.job.name, index))
+      }
       nameRanks = Array(repeating: 0, count: names.count)
       for (rank, name) in names.sorted(by: { $0.name < $1.name }).enumerated() { nameRanks[name.job] = rank }
     }

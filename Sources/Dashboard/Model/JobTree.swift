@@ -1,6 +1,8 @@
 import JobModel
 
-/// The jobs as a tree of needs: jobs without dependents at the left edge, the needs of each job below it.
+/// The jobs as a tree of needs: jobs without dependents at the left edge, below each job its children, then its needs.
+///
+/// A child that another child of the same parent needs is below that one.
 ///
 /// A job with several dependents has its own needs below the first of them only; the other rows refer to that one. The
 /// order is that of the graph, so rows don't move while the run progresses.
@@ -11,9 +13,10 @@ struct JobTree {
     /// The row of the dependent; -1 at the left edge.
     var parent = -1
     var isLast = false
-    /// Whether its needs are below an earlier row.
+    /// Whether the rows below it are below an earlier row of the same job.
     var isRepeat = false
-    var hasNeeds = false
+    /// Whether there are rows below it, shown or not.
+    var hasBranches = false
   }
 
   private(set) var rows: [Row] = []
@@ -46,11 +49,13 @@ struct JobTree {
 
   mutating func choose(row: Int) { cursor = row }
 
-  /// Unfolds the chain of first dependents above a job.
+  /// Unfolds the chain of first dependents, or parents, above a job.
   mutating func reveal(_ id: JobID, _ run: Run) {
     var next = id
     var seen: Set<JobID> = [id]
-    while let above = run.jobs[next.index].dependents.first, seen.insert(above).inserted {
+    while let above = run.jobs[next.index].dependents.first ?? run.jobs[next.index].job.parent,
+      seen.insert(above).inserted
+    {
       if folded.remove(above) != nil { isStale = true }
       next = above
     }
@@ -75,7 +80,7 @@ struct JobTree {
     rows = []
     var isThere = [Bool](repeating: false, count: count)
     var open: [Row] = []
-    let roots = run.ids.filter { run.jobs[$0.index].dependents.isEmpty }
+    let roots = run.ids.filter { run.jobs[$0.index].dependents.isEmpty && run.jobs[$0.index].job.parent == nil }
     for (place, id) in roots.enumerated().reversed() {
       open.append(row(id, depth: 0, parent: -1, isLast: place == roots.count - 1, run))
     }
@@ -85,17 +90,26 @@ struct JobTree {
       isThere[job.index] = true
       let place = rows.count
       rows.append(row)
-      guard !row.isRepeat, row.hasNeeds, !folded.contains(job) else { continue }
-      let needs = needs(run.jobs[job.index].job)
-      for (number, need) in needs.enumerated().reversed() {
-        open.append(self.row(need, depth: row.depth + 1, parent: place, isLast: number == needs.count - 1, run))
+      guard !row.isRepeat, row.hasBranches, !folded.contains(job) else { continue }
+      let below = children(of: job, run) + needs(run.jobs[job.index].job)
+      for (number, id) in below.enumerated().reversed() {
+        open.append(self.row(id, depth: row.depth + 1, parent: place, isLast: number == below.count - 1, run))
       }
     }
   }
 
   private func row(_ id: JobID, depth: Int, parent: Int, isLast: Bool, _ run: Run) -> Row {
-    let hasNeeds = !run.jobs[id.index].job.needs.isEmpty
-    return Row(job: id, depth: depth, parent: parent, isLast: isLast, hasNeeds: hasNeeds)
+    let record = run.jobs[id.index]
+    return Row(
+      job: id, depth: depth, parent: parent, isLast: isLast,
+      hasBranches: !record.job.needs.isEmpty || !record.children.isEmpty)
+  }
+
+  /// The children that no other child of the job needs.
+  private func children(of id: JobID, _ run: Run) -> [JobID] {
+    run.jobs[id.index].children.filter { child in
+      !run.jobs[child.index].dependents.contains { run.jobs[$0.index].job.parent == id }
+    }
   }
 
   /// The needed jobs that have been added, each once even if it is needed on two conditions.

@@ -4,12 +4,16 @@ extension Model {
   /// Whether the pane shows the lines of many jobs; a zoomed job has its own log.
   var showsMerged: Bool { log.isMerged && page != .zoom }
 
+  /// Whether the pane shows what the program itself wrote.
+  var showsProgram: Bool { log.subject == .program && page != .zoom }
+
   /// The lines that the pane shows; nil while there is no job.
   var lines: LogLines? { log.held ?? liveLines }
 
   /// The same log as it is in memory now, whatever the reader holds.
   var liveLines: LogLines? {
     if showsMerged, let merged { return LogLines(merged) }
+    if showsProgram { return LogLines(program: run.programLog) }
     return cursor.map { LogLines($0, run.jobs[$0.index].log) }
   }
 
@@ -31,14 +35,15 @@ extension Model {
     return max(0, live.total - held.total)
   }
 
-  /// The file that contains the whole log that a line is from; nil for a run without log files.
+  /// The file that contains the whole log that a line is from; nil for a run without log files, and for the program's lines.
   func logPath(of line: JobLine) -> String? {
-    let ring = run.jobs[line.job.index].log
+    guard let job = line.job else { return nil }
+    let ring = run.jobs[job.index].log
     // Notes of opdash are not written to the file.
     let attempt =
       line.entry.line.stream != .note
       ? line.entry.attempt : (0..<ring.count).last { ring[$0].line.stream != .note }.map { ring[$0].attempt }
-    return run.logPath(line.job, attempt: attempt ?? line.entry.attempt)
+    return run.logPath(job, attempt: attempt ?? line.entry.attempt)
   }
 
   var readsLog: Bool { focus == .log && log.mark == nil && lines?.isEmpty == false }
@@ -49,6 +54,7 @@ extension Model {
   /// Where the lines are that have left memory: a file, or a folder for the lines of many jobs.
   var olderPath: String? {
     guard let first = lines?.first else { return nil }
-    return showsMerged ? run.start?.folder.map { "\($0)/logs" } : run.logPath(first.job, attempt: first.entry.attempt)
+    if showsMerged { return run.start?.folder.map { "\($0)/logs" } }
+    return first.job.flatMap { run.logPath($0, attempt: first.entry.attempt) }
   }
 }

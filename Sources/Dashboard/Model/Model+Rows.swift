@@ -66,7 +66,7 @@ extension Model {
   mutating func moveCursor(to id: JobID?, keepsPlace: Bool = false) {
     guard id != cursor else { return }
     cursor = id
-    if !showsMerged, !keepsPlace { log.leave() }
+    if !showsMerged, !showsProgram, !keepsPlace { log.leave() }
     if page == .zoom { pageTop = 0 }
   }
 
@@ -102,7 +102,7 @@ extension Model {
       return order.skipped[cause] == nil ? nil : cause
     case .tree:
       guard let row = cursorRow, tree.rows.indices.contains(row) else { return nil }
-      return tree.rows[row].hasNeeds && !tree.rows[row].isRepeat ? cursor : nil
+      return tree.rows[row].hasBranches && !tree.rows[row].isRepeat ? cursor : nil
     case .timeline, .critical, .events: return nil
     }
   }
@@ -113,6 +113,12 @@ extension Model {
 
   /// Whether a job of the run can be started again.
   var canRetry: Bool { live.summary == nil && live.stopping == nil }
+
+  /// Whether there is a job that can be retried, or has no way to be: without one, no screen names the action.
+  func offers(_ action: Action) -> Bool {
+    guard [.retry, .retryDependents, .retryFailed].contains(action), !run.jobs.isEmpty else { return true }
+    return run.ids.contains { isAble($0, .retry) }
+  }
 
   /// The failed jobs that were not allowed to fail and can be retried.
   var failures: [JobID] { run.ids.filter { index.classes[$0.index].isBad && isAble($0, .retry) } }
@@ -149,6 +155,12 @@ extension Model {
     run.jobs[id.index].job.work.refusal(of: ability) == nil
   }
 
+  /// Whether the end of a job may have had others skipped, which a retry resets; operations of a program run in any case.
+  func canSkipDependents(_ id: JobID) -> Bool {
+    if case .operation = run.jobs[id.index].job.work { return false }
+    return !run.jobs[id.index].dependents.isEmpty
+  }
+
   /// Whether ending the targets would lose the work of an attempt in progress.
   var someTargetWorks: Bool { someOpenTarget { run.jobs[$0.index].state.isActive } }
 }
@@ -157,7 +169,7 @@ extension StateClass {
   var isPausable: Bool { [.executing, .backingOff, .ready, .waiting].contains(self) }
 
   /// A skipped job is retried by retrying its cause with dependents.
-  var isRetryable: Bool { [.failed, .timedOut, .allowedFailure, .cancelled].contains(self) }
+  var isRetryable: Bool { [.failed, .timedOut, .allowedFailure, .cancelled, .upToDate].contains(self) }
 
   var hasPriority: Bool { [.waiting, .ready, .backingOff].contains(self) }
 }

@@ -50,6 +50,12 @@ struct Model {
   private(set) var behind: Run?
   private var indexBehind = JobIndex()
   private var frozenAt: Duration = .zero
+  /// Whether the shown run is that of a past instant, and not the one of the freezing.
+  private(set) var isPast = false
+  /// The past instant that was asked for and has not been shown yet.
+  var wantedPast: Duration?
+  /// Whether past instants can be asked for.
+  var hasPast = false
   private(set) var index: JobIndex
   var filtered = FilteredJobs()
   var order = JobOrder()
@@ -73,6 +79,8 @@ struct Model {
   var focus = Focus.list
   var prompt: Prompt?
   var notice: Notice?
+  /// Whether the recording of the run has ended early.
+  var isUnrecorded = false
   var log = LogReader()
   var tags: Set<JobID> = []
   var hasMouse: Bool
@@ -135,9 +143,9 @@ struct Model {
     return min(1, (Double(run.counts.succeeded + run.counts.allowed) + index.openShare) / Double(run.jobs.count))
   }
 
-  /// Asks every executing job; with more than `Estimate.frequentLimit` of them, once a second.
+  /// Simulates the rest of the run; with more than `Estimate.frequentLimit` jobs, once a second.
   mutating func updateEstimate(now: Duration) {
-    if let estimatedAt, index.open.count > Estimate.frequentLimit, now >= estimatedAt, now - estimatedAt < .seconds(1) {
+    if let estimatedAt, run.jobs.count > Estimate.frequentLimit, now >= estimatedAt, now - estimatedAt < .seconds(1) {
       return
     }
     estimate = Estimate(run, index, now: now)
@@ -171,6 +179,8 @@ struct Model {
       noteMerging(id)
     case .jobLog(let id, _, let line):
       if merged?.holds(id) == true { merged?.append(line, of: id, in: run.jobs[id.index].log) }
+    case .programLog(let line):
+      if merged?.scope.hasProgram == true { merged?.append(line, of: nil, in: run.programLog) }
     case .jobState(let id, _, _, _):
       order.note(id)
       chronology.note(id)
@@ -184,7 +194,7 @@ struct Model {
     case .cancelRequested(let id, _, _):
       order.note(id)
       filtered.note(id)
-    case .runStarted, .slotsChanged, .drainChanged, .stopRequested, .runFinished:
+    case .runStarted, .jobRestored, .inputsHashed, .slotsChanged, .drainChanged, .stopRequested, .runFinished:
       break
     }
   }
@@ -194,24 +204,42 @@ struct Model {
     if frozen {
       if !isFrozen { frozenAt = max(now, run.time) }
       if behind == nil { (behind, indexBehind) = (run, index) }
-    } else if let present = behind {
-      (run, index) = (present, indexBehind)
-      (behind, indexBehind) = (nil, JobIndex())
-      filtered.invalidate()
-      order.invalidate()
-      chronology.invalidate()
-      tree.invalidate()
-      path.invalidate()
-      if merged != nil { collectMerged() }
+      return
     }
+    (isPast, wantedPast) = (false, nil)
+    guard let present = behind else { return }
+    (run, index) = (present, indexBehind)
+    (behind, indexBehind) = (nil, JobIndex())
+    showAnew()
+  }
+
+  /// Shows the run as it was at `time`, until the display is live again.
+  mutating func show(_ past: Run, at time: Duration) {
+    if behind == nil { (behind, indexBehind) = (run, index) }
+    (run, index) = (past, JobIndex(past))
+    (isPast, frozenAt) = (true, time)
+    // A job of a program's queue may have been added later.
+    let count = past.jobs.count
+    tags = tags.filter { $0.index < count }
+    if let cursor, cursor.index >= count { self.cursor = nil }
+    showAnew()
+  }
+
+  private mutating func showAnew() {
+    filtered.invalidate()
+    order.invalidate()
+    chronology.invalidate()
+    tree.invalidate()
+    path.invalidate()
+    if merged != nil { collectMerged() }
   }
 
   // MARK: The merged log
 
-  /// Shows the lines of many jobs, or only those of the cursor's job.
-  mutating func setMerged(_ isMerged: Bool) {
-    log.isMerged = isMerged
-    if isMerged { collectMerged() } else { merged = nil }
+  /// Shows the lines of the cursor's job, of many jobs, or of the program.
+  mutating func showLog(of subject: LogReader.Subject) {
+    log.subject = subject
+    if log.isMerged { collectMerged() } else { merged = nil }
   }
 
   mutating func updateLog() {

@@ -42,6 +42,17 @@ struct Banner {
       style = \.danger
       text = "\(Self.failure(run) ?? "A job failed"). Nothing new starts, \(Self.running(run, model)) still running"
       keys = []
+    } else if model.isPast {
+      style = \.warning
+      let time = model.shownTime(now)
+      let end = Update.pastEnd(model, now)
+      // Tenths where a step is shorter than a second.
+      let tenths = Update.pastStep(end) < .seconds(1) ? ".\(Int(time / .milliseconds(100)) % 10)" : ""
+      text = "PAST: the run at \(Format.time(time))\(tenths) of \(Format.time(end))"
+      keys = [
+        model.keys.hint(.scrubBack, "back"), model.keys.hint(.scrubForward, "forward"),
+        model.keys.keys(of: .last).contains(.end) ? "End live" : model.keys.hint(.freeze, "live"),
+      ]
     } else if model.isFrozen {
       style = \.warning
       let news = (model.behind?.nextSeq ?? 0) - model.run.nextSeq

@@ -8,11 +8,11 @@ struct CommandPalette {
   let place: Int
 
   /// The actions whose section or description contains every typed word; descriptions that start with the first word precede.
-  static func matches(_ query: String, in keys: KeyMap) -> [Binding] {
+  static func matches(_ query: String, in model: Model) -> [Binding] {
     let words = query.lowercased().split(separator: " ")
-    let found = keys.bindings.filter { binding in
+    let found = model.keys.bindings.filter { binding in
       let text = "\(binding.section.rawValue) \(binding.help)".lowercased()
-      return binding.action != .palette && words.allSatisfy { text.contains($0) }
+      return binding.action != .palette && model.offers(binding.action) && words.allSatisfy { text.contains($0) }
     }
     guard let first = words.first else { return found }
     let begins = found.filter { $0.help.lowercased().hasPrefix(first) }
@@ -20,7 +20,7 @@ struct CommandPalette {
   }
 
   func draw(_ frame: inout Frame, _ body: Rect) {
-    let found = Self.matches(query, in: model.keys)
+    let found = Self.matches(query, in: model)
     let width = min(body.width - 2, 64)
     let height = min(body.height, max(3, min(found.count, 14)) + 2)
     guard width >= 20, height >= 1 else { return }

@@ -64,11 +64,13 @@ struct Header {
       Item(worth: 99, forms: [[TextSpan(" \(word) ", badge(word))]], isRight: false),
       Item(worth: 9, forms: [[TextSpan(Format.time(model.elapsed(at: now)), theme.bold)], []], isRight: false),
     ]
+    if model.isUnrecorded {
+      items.append(
+        Item(
+          worth: 8, forms: [[TextSpan("not recorded", theme.held)], [TextSpan("unrec.", theme.held)]], isRight: false))
+    }
     if let estimate = model.estimate {
-      let time = Format.time(estimate.remaining)
-      let sign = estimate.isRough ? "~" : ""
-      let forms = [estimate.isRough ? "about \(time) left" : "\(time) left", "\(sign)\(time) left", "\(sign)\(time)"]
-      items.append(Item(worth: 4, forms: forms.map { [TextSpan($0, theme.dim)] } + [[]], isRight: false))
+      items.append(Item(worth: 4, forms: estimate.left.forms.map { [TextSpan($0, theme.dim)] } + [[]], isRight: false))
     }
     items.append(Item(worth: 0, forms: transfers.map { [TextSpan($0, theme.dim)] } + [[]], isRight: false))
     return items
@@ -118,7 +120,7 @@ struct Header {
     if counts.cancelled > 0 {
       items.append(Item(worth: 1, forms: number(counts.cancelled, "cancelled", .plain) + [[]]))
     }
-    let slots = "\(counts.active)/\(Run.slotsText(run.slots))"
+    let slots = "\(counts.usedSlots)/\(Run.slotsText(run.slots))"
     items.append(
       Item(worth: 3, forms: [[TextSpan("slots ", theme.dim), TextSpan(slots)], [TextSpan(slots)], []]))
     return items

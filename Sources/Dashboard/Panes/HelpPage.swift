@@ -7,7 +7,7 @@ struct HelpPage {
   let theme: Theme
 
   func draw(_ frame: inout Frame, _ area: Rect) {
-    let lines = Self.lines(theme, model.keys, width: area.width)
+    let lines = Self.lines(theme, model, width: area.width)
     for (offset, line) in lines.dropFirst(model.pageTop).prefix(area.height).enumerated() {
       frame.put(line, x: area.x + 1, y: area.y + offset, limit: area.width - 1)
     }
@@ -19,7 +19,7 @@ struct HelpPage {
 
   /// The number of lines at the width of the model's screen.
   static func height(_ model: Model) -> Int {
-    lines(Theme(ScreenTraits(isASCII: true, palette: .none)), model.keys, width: model.size.width).count
+    lines(Theme(ScreenTraits(isASCII: true, palette: .none)), model, width: model.size.width).count
   }
 
   /// The lines of a section; keys of actions that belong together share one.
@@ -39,7 +39,8 @@ struct HelpPage {
         ([.treeOrList], "tree or list"), ([.filter], "filter, or search the log"),
         ([.sortPrevious, .sortNext, .invert], "sort column; invert"),
         ([.fold], "show or hide rows below"), ([.zoomIn, .zoomOut, .zoomAll], "timeline: in, out, all"),
-        ([.freeze, .mouse], "freeze; mouse on or off"), ([.help, .palette, .redraw], "help; any action; redraw"),
+        ([.freeze, .scrubBack, .scrubForward, .mouse], "freeze; the past; mouse"),
+        ([.help, .palette, .redraw], "help; any action; redraw"),
       ]
     ),
     (
@@ -67,12 +68,14 @@ struct HelpPage {
     ),
   ]
 
-  private static func lines(_ theme: Theme, _ keys: KeyMap, width: Int) -> [[TextSpan]] {
+  private static func lines(_ theme: Theme, _ model: Model, width: Int) -> [[TextSpan]] {
     let isWide = width >= 78
     let column = isWide ? (width - 4) / 2 : width - 2
     let blocks = groups.map { group in
       [[TextSpan(group.section.rawValue, theme.accent.with(.bold))]]
-        + group.lines.map { line(keysText($0.actions, keys), $0.text, theme, width: column) }
+        + group.lines.filter { $0.actions.contains(where: model.offers) }.map {
+          line(keysText($0.actions, model.keys), $0.text, theme, width: column)
+        }
     }
     let table = isWide ? columns(blocks, at: column + 2) : Array(blocks.joined(separator: [[]]))
     return table + [[]] + marks(theme, width: width - 2)

@@ -66,10 +66,14 @@ struct JobList {
 
   private func name(_ id: JobID, row: Int) -> Name {
     guard model.panel == .tree else {
-      guard model.groupsSkipped, case .skipped(let cause) = model.run.jobs[id.index].state,
+      if model.groupsSkipped, case .skipped(let cause) = model.run.jobs[id.index].state,
         model.order.unfolded.contains(cause)
-      else { return Name() }
-      return Name(lead: theme.pick("└ ", "\\ "))
+      {
+        return Name(lead: theme.pick("└ ", "\\ "))
+      }
+      // The rows of the list are apart from each other.
+      guard let parent = model.run.jobs[id.index].job.parent else { return Name() }
+      return Name(lead: model.run.jobs[parent.index].job.name + theme.pick(" › ", " > "))
     }
     let tree = model.tree
     let place = tree.rows[row]
@@ -147,9 +151,14 @@ struct JobList {
     case .executing, .paused:
       Times(
         time: record.elapsed(at: now).map { Format.time($0) },
-        left: state == .executing ? record.remaining(at: now).map { Format.countdown($0) } : nil)
+        left: state == .executing ? timeLeft(record) : nil)
     case .succeeded, .failed, .cancelled: Times(time: record.elapsed(at: now).map { Format.stretch($0) })
     }
+  }
+
+  /// The time left at the current rate, or as usual.
+  private func timeLeft(_ record: JobRecord) -> String? {
+    record.remaining(at: now).map { Format.countdown($0) } ?? record.timeLeft(at: now)?.cell
   }
 
   /// Draws the times that there is room for; returns the cell, from the left edge, before which the status ends.
@@ -202,13 +211,30 @@ struct JobList {
         style: theme.wordStyle(.executing))
       return
     }
-    Bar(theme: theme).draw(record.progress?.fraction, now: now, &frame, x: x, y: y, width: bar)
     var used = bar + 5
-    for part in ProgressText.parts(record) + [foreign(record)].compactMap(\.self) {
-      let text = "  " + part
-      guard used + TextWidth.of(text) <= width else { continue }
-      used += frame.put(text, x: x + used, y: y, style: theme.dim)
+    if let excess = record.excess(at: now), record.progress?.fraction == nil,
+      let text = UsualText.slower(excess, room: width), used + 2 + TextWidth.of(text) > width
+    {
+      // A mark that only moves says less.
+      frame.put(text, x: x, y: y, style: theme.held)
+      return
     }
+    Bar(theme: theme).draw(record, now: now, &frame, x: x, y: y, width: bar)
+    let words = (ProgressText.parts(record) + [foreign(record)].compactMap(\.self)).map { TextSpan($0, theme.dim) }
+    for part in [comparison(record, room: width - used - 2)].compactMap(\.self) + words {
+      let text = "  " + part.text
+      guard used + TextWidth.of(text) <= width else { continue }
+      used += frame.put(text, x: x + used, y: y, style: part.style)
+    }
+  }
+
+  /// How much slower than usual the job is, or the time that its bar is a share of.
+  private func comparison(_ record: JobRecord, room: Int) -> TextSpan? {
+    if let excess = record.excess(at: now) {
+      return UsualText.slower(excess, room: room).map { TextSpan($0, theme.held) }
+    }
+    guard record.progress?.fraction == nil, record.usualShare(at: now) != nil else { return nil }
+    return record.job.usual.map { TextSpan(UsualText.short($0), theme.dim) }
   }
 
   // MARK: The last line

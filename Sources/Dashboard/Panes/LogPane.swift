@@ -7,11 +7,14 @@ struct LogPane {
   let model: Model
   let theme: Theme
 
+  /// What stands before the program's own lines.
+  static let program = "program"
+
   func draw(_ frame: inout Frame, _ layout: Layout) {
     LogBar(model: model, theme: theme).draw(&frame, layout.logBar)
     guard let lines = model.lines, !layout.log.isEmpty else { return }
     guard !lines.isEmpty else {
-      let isWaiting = !lines.isMerged && model.record?.attempts.isEmpty == true
+      let isWaiting = !lines.isMerged && !model.showsProgram && model.record?.attempts.isEmpty == true
       frame.put(
         isWaiting ? "not started yet" : "no output yet", x: layout.log.x + 1, y: layout.log.y, style: theme.dim)
       return
@@ -66,10 +69,12 @@ struct LogPane {
     let (timeWidth, nameWidth) = (columns.timeWidth, columns.nameWidth)
     frame.put(time, x: x + 1, y: y, limit: timeWidth - 1, style: bar ?? theme.dim)
     if nameWidth > 0 {
-      let name = theme.elision.middle(model.run.jobs[row.line.job.index].job.name, to: nameWidth - 1)
+      let job = row.line.job
+      let name = theme.elision.middle(
+        job.map { model.run.jobs[$0.index].job.name } ?? Self.program, to: nameWidth - 1)
       frame.put(
         name, x: x + timeWidth, y: y, limit: nameWidth - 1,
-        style: bar ?? (row.line.job == model.cursor ? theme.bold : theme.dim))
+        style: bar ?? (job == nil ? theme.accent : job == model.cursor ? theme.bold : theme.dim))
     }
     let mark: TextSpan? =
       switch entry.line.stream {
@@ -111,7 +116,7 @@ struct LogPane {
 
   /// Lines of older attempts and notes of opdash are dimmed.
   private func base(_ line: JobLine) -> Style {
-    let isOld = line.entry.attempt != model.run.jobs[line.job.index].attempt?.number
+    let isOld = line.job.map { line.entry.attempt != model.run.jobs[$0.index].attempt?.number } ?? false
     return isOld || line.entry.line.stream == .note ? theme.dim : .plain
   }
 
@@ -155,8 +160,11 @@ struct LogBar {
   private func title(room: Int) -> [TextSpan] {
     if model.showsMerged, let merged = model.merged {
       let kind = !merged.scope.tags.isEmpty ? "tagged " : merged.scope.filter.isEmpty ? "" : "found "
-      return [TextSpan(" log: ", theme.dim), TextSpan(Format.count(merged.jobs, "\(kind)job") + " ", theme.bold)]
+      let more = merged.scope.hasProgram && !model.run.programLog.isEmpty ? " and the program" : ""
+      let whose = "\(Format.count(merged.jobs, "\(kind)job"))\(more) "
+      return [TextSpan(" log: ", theme.dim), TextSpan(whose, theme.bold)]
     }
+    if model.showsProgram { return [TextSpan(" log: ", theme.dim), TextSpan("output of the program ", theme.bold)] }
     guard let record = model.record else { return [] }
     let attempt = record.attempt.map { " #\($0.number)" } ?? ""
     let name = theme.elision.middle(record.job.name, to: max(6, room))

@@ -199,20 +199,6 @@ struct TimelinePane {
     return runs
   }
 
-  /// The end of the attempt that a phase belongs to; nil while it executes.
-  private func outcome(_ record: JobRecord, of place: Int) -> Phase.Kind? {
-    for later in (place + 1)..<max(place + 1, record.phases.count) {
-      switch record.phases[later].kind {
-      case .paused: continue
-      // After a pause the same attempt executes; without one, the next attempt.
-      case .executing: if later == place + 1 { return .backingOff }
-      case .waiting, .forSlot, .forPool, .backingOff, .succeeded, .failed, .cancelled, .skipped:
-        return record.phases[later].kind
-      }
-    }
-    return nil
-  }
-
   /// The mark of each cell: the greatest of its marks.
   private func marks(_ id: JobID, _ scale: TimeWindow.Scale) -> [Mark] {
     var marks = [Mark](repeating: .nothing, count: scale.width)
@@ -239,7 +225,7 @@ struct TimelinePane {
       case .executing:
         let isPaused = place + 1 < record.phases.count && record.phases[place + 1].kind == .paused
         let (mark, ending): (Mark, Mark?) =
-          switch outcome(record, of: place) {
+          switch record.outcome(of: place) {
           case nil: (.executing, nil)
           case .failed, .backingOff: (.lost, .failed)
           case .cancelled: (.dropped, .cancelled)
@@ -266,11 +252,5 @@ extension Format {
     let seconds = milliseconds / 1000
     if seconds < 60 { return "\(seconds)s" }
     return seconds < 3600 ? "\(seconds / 60)m" : "\(seconds / 3600)h"
-  }
-
-  /// A label of the axis: `0:05`, with tenths where it is not a whole second.
-  static func axis(_ time: Duration) -> String {
-    let tenths = Int64(time / .milliseconds(100))
-    return tenths % 10 == 0 ? Format.time(time) : Format.time(time) + ".\(tenths % 10)"
   }
 }

@@ -5,6 +5,10 @@ import Screen
 enum Message {
   case facts([JobEvent])
   case input(TerminalInput)
+  /// The run as it was at an instant; nil where its record can't be read.
+  case past(Run?, at: Duration)
+  /// The recording of the run has ended early; the text says why.
+  case unrecorded(String)
   /// The alarm of the next frame has fired.
   case tick
 }
@@ -17,6 +21,8 @@ enum Effect: Equatable {
   /// Notifies the person that the run is over.
   case notify(String)
   case redraw
+  /// Asks for the run as it was at an instant; `past` answers.
+  case find(Duration)
   case leave(Departure)
 }
 

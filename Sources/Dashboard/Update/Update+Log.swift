@@ -135,16 +135,28 @@ extension Update {
     }
   }
 
-  /// Switches between one job's log and that of many, keeping the reader's line.
+  /// Switches from one job's log to that of many, then to what the program wrote, if anything, keeping the reader's line.
   private static func merge(_ model: inout Model, _ now: Duration) {
     model.isCursorTaken = true
     let line = model.currentLine
     model.log.mark = nil
     model.log.held = nil
-    model.setMerged(!model.log.isMerged)
-    if !model.log.isMerged, !model.log.follows, let line { model.moveCursor(to: line.job, keepsPlace: true) }
+    let hasProgram = !model.run.programLog.isEmpty
+    switch model.log.subject {
+    case .job: model.showLog(of: .merged)
+    case .merged where hasProgram: model.showLog(of: .program)
+    case .merged, .program: model.showLog(of: .job)
+    }
+    if model.log.subject == .program || line?.job == nil {
+      // None of the lines that were being read is among these.
+      model.log.leave()
+    } else if model.log.subject == .job, !model.log.follows, let job = line?.job {
+      model.moveCursor(to: job, keepsPlace: true)
+    }
+    if model.log.subject == .program { return say("the output of the program", &model, now) }
     guard let merged = model.merged else { return say("the log of one job", &model, now) }
-    say("the log of \(Format.count(merged.jobs, "job"))", &model, now)
+    let more = merged.scope.hasProgram && hasProgram ? " and the program" : ""
+    say("the log of \(Format.count(merged.jobs, "job"))\(more)", &model, now)
   }
 
   static func choose(_ id: JobID, _ model: inout Model) {
@@ -183,7 +195,8 @@ extension Update {
   private static func goToError(_ model: inout Model, _ layout: Layout, _ now: Duration) {
     guard let lines = model.lines, let current = model.currentLine else { return say("no error here", &model, now) }
     func isShown(_ line: JobLine, attempt: Int?) -> Bool {
-      line.entry.attempt == (lines.isMerged ? model.run.jobs[line.job.index].attempt?.number : attempt)
+      guard lines.isMerged else { return line.entry.attempt == attempt }
+      return line.job.map { line.entry.attempt == model.run.jobs[$0.index].attempt?.number } ?? true
     }
     let all = (0..<lines.count).lazy.map { lines[$0] }
     let named = all.first {

@@ -80,7 +80,7 @@ extension Update {
       return []
     }
     if LogColumns(model, layout).isName(event.x) {
-      choose(row.line.job, &model)
+      if let job = row.line.job { choose(job, &model) }
       return []
     }
     guard let word = LogText.word(at: spot.cell, in: row.cells) else { return [] }

@@ -53,7 +53,7 @@ extension Update {
     guard let row = model.cursorRow, model.tree.rows.indices.contains(row) else { return }
     let place = model.tree.rows[row]
     let isFolded = model.tree.folded.contains(place.job)
-    let isOpen = place.hasNeeds && !place.isRepeat && !isFolded
+    let isOpen = place.hasBranches && !place.isRepeat && !isFolded
     model.isCursorTaken = true
     switch action {
     case .left where isOpen: model.tree.toggle(place.job)
@@ -87,7 +87,7 @@ extension Update {
       model.isCursorTaken = true
       guard model.page == .list else { return }
       if model.focus == .log, model.showsMerged {
-        if let line = model.currentLine { choose(line.job, &model) }
+        if let job = model.currentLine?.job { choose(job, &model) }
         return
       }
       model.page = .zoom

@@ -26,7 +26,7 @@ extension Update {
   private static func choose(
     _ key: Key, _ editor: LineEditor, _ place: Int, _ model: inout Model, _ now: Duration
   ) -> [Effect] {
-    let found = CommandPalette.matches(editor.text, in: model.keys)
+    let found = CommandPalette.matches(editor.text, in: model)
     switch key {
     case .enter:
       model.prompt = nil

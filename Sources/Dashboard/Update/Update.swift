@@ -9,7 +9,11 @@ enum Update {
     switch message {
     case .facts(let events):
       let wasOver = model.isOver
+      let hadOutput = model.live.programLog.total > 0
       model.apply(events)
+      if !hadOutput, model.live.programLog.total > 0, model.log.subject == .job, let key = model.keys.label(.merged) {
+        say("the program has printed: \(key) shows it", &model, now)
+      }
       switch model.prompt {
       case .quit where model.isOver: model.prompt = nil
       case .confirm(let action) where !action.isEnabled(in: model): model.prompt = nil
@@ -33,6 +37,12 @@ enum Update {
       return [.leave(.terminalClosed)]
     // The dashboard draws again with the colours for the background.
     case .input(.background):
+      return []
+    case .past(let run, let time):
+      return show(run, at: time, &model, now)
+    case .unrecorded(let reason):
+      model.isUnrecorded = true
+      say(reason, &model, now)
       return []
     case .tick:
       if let notice = model.notice, notice.until <= now { model.notice = nil }
@@ -73,6 +83,10 @@ enum Update {
   private static func press(_ key: Key, _ model: inout Model, _ now: Duration) -> [Effect] {
     if model.prompt != nil { return answer(key, &model, now) }
     let action = model.keys.action(for: key)
+    if model.isPast || model.wantedPast != nil, key == .end, action == .last {
+      model.setFrozen(false)
+      return []
+    }
     if model.page == .help, key == .enter || action == .quit {
       model.page = .list
       return []
@@ -121,6 +135,8 @@ enum Update {
       model.prompt = .palette(LineEditor(""), 0)
     case .zoom, .back, .nextPane, .filter, .log, .help, .sortNext, .sortPrevious, .invert, .freeze:
       performInView(action, &model, now)
+    case .scrubBack, .scrubForward:
+      return scrub(forward: action == .scrubForward, &model, now)
     case .next, .previous, .wrap, .follow, .times, .merged, .firstError, .range:
       performInLog(action, &model, now)
     }

@@ -8,8 +8,23 @@ struct Bar {
 
   let theme: Theme
 
+  /// Draws the share of an executing job in `width` cells: of its work or, of a job without progress, of its usual time.
+  func draw(_ record: JobRecord, now: Duration, _ frame: inout Frame, x: Int, y: Int, width: Int) {
+    if record.progress?.fraction == nil, let share = record.usualShare(at: now) {
+      frame.put(estimated(share, width: width), x: x, y: y)
+      frame.put(Format.percent(share), endingAt: x + width + 5, y: y, style: theme.dim)
+    } else {
+      draw(record.progress?.fraction, now: now, &frame, x: x, y: y, width: width)
+    }
+  }
+
+  /// Whether the bar of an executing job is a moving mark.
+  static func isIndeterminate(_ record: JobRecord, now: Duration) -> Bool {
+    record.progress?.fraction == nil && record.usualShare(at: now) == nil
+  }
+
   /// Draws a bar of `width` cells with its per cent, or one with a moving mark while the share is unknown.
-  func draw(_ share: Double?, now: Duration, _ frame: inout Frame, x: Int, y: Int, width: Int) {
+  private func draw(_ share: Double?, now: Duration, _ frame: inout Frame, x: Int, y: Int, width: Int) {
     var style = theme.style(.executing)
     if let share {
       frame.put(determinate(share, width: width, style: style), x: x, y: y)
@@ -24,6 +39,19 @@ struct Bar {
   /// `[######>.....]`, or a heavy line on a light one in half cells; `width` includes the brackets.
   func determinate(_ fraction: Double, width: Int, style: Style) -> [TextSpan] {
     stacked([Part(share: fraction, sign: "#", style: style)], width: width)
+  }
+
+  /// `[###~~~~~~~~~]`, or a dashed line: a share that is no measured progress.
+  func estimated(_ fraction: Double, width: Int) -> [TextSpan] {
+    let isASCII = theme.traits.isASCII
+    let cells = isASCII ? width - 2 : width
+    guard cells > 0 else { return [] }
+    let full = Int(min(1, max(0, fraction)) * Double(cells))
+    let spans = [
+      TextSpan(String(repeating: theme.pick("╍", "#"), count: full), theme.wordStyle(.executing)),
+      TextSpan(String(repeating: theme.pick("╌", "~"), count: cells - full), theme.rule),
+    ]
+    return isASCII ? bracketed(spans) : spans
   }
 
   /// A part of a bar; `sign` draws it where only ASCII can be drawn.

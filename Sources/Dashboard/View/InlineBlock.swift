@@ -23,7 +23,7 @@ package struct InlineBlock: Sendable {
   package func nextChange(after last: Duration, in run: Run) -> Duration? {
     guard run.summary == nil, run.counts.executing + run.counts.backingOff > 0 else { return nil }
     let isUnmeasured = index.open.contains {
-      run.jobs[$0.index].state == .executing && run.jobs[$0.index].progress?.fraction == nil
+      run.jobs[$0.index].state == .executing && Bar.isIndeterminate(run.jobs[$0.index], now: last)
     }
     return last.next(isUnmeasured ? Bar.animationStep : .seconds(1))
   }
@@ -81,7 +81,7 @@ package struct InlineBlock: Sendable {
       frame.put(theme.elision.end(String(text), to: end - x), x: x, y: y, style: theme.dim)
       return
     }
-    Bar(theme: theme).draw(record.progress?.fraction, now: now, &frame, x: x, y: y, width: width)
+    Bar(theme: theme).draw(record, now: now, &frame, x: x, y: y, width: width)
   }
 
   /// Draws the summary of the run as far as there is room, the most important first.
@@ -103,8 +103,8 @@ package struct InlineBlock: Sendable {
     item(counts.backingOff, "retrying", theme.style(.backingOff))
     item(counts.waiting + counts.ready, "waiting", .plain)
     if index.flow.rate > 0 { items.append([TextSpan(Format.rate(Double(index.flow.rate), .bytes), theme.dim)]) }
-    if let estimate = Estimate(run, index, now: now) {
-      items.append([TextSpan("\(estimate.isRough ? "about " : "")\(Format.time(estimate.remaining)) left", theme.dim)])
+    if let estimate = Estimate(run, index, now: now, simulatingUpTo: Estimate.frequentLimit) {
+      items.append([TextSpan(estimate.left.text, theme.dim)])
     }
     let word = run.stopping != nil ? " STOPPING " : run.isDraining ? " DRAINING " : " RUN "
     var x = 1 + frame.put(word, x: 1, y: y, style: run.stopping == nil ? theme.calm : theme.warning) + 2

@@ -35,8 +35,9 @@ struct JobDescription {
   private static let sideBySideFrom = 76
 
   private func links(_ width: Int) -> [[TextSpan]] {
-    links("Needs", needs, width)
-      + links("Needed by", record.dependents.map { ($0, nil) }, width) + losses(width)
+    links("Part of", record.job.parent.map { [($0, nil)] } ?? [], width)
+      + links("Parts", record.children.reversed().map { ($0, nil) }, width)
+      + links("Needs", needs, width) + links("Needed by", record.dependents.map { ($0, nil) }, width) + losses(width)
   }
 
   /// The needed jobs; of many, the unmet needs come first.
@@ -60,7 +61,7 @@ struct JobDescription {
       let bar = Bar(theme: theme).determinate(share, width: min(72, width - 8), style: theme.style(state))
       lines.append([TextSpan("  ")] + bar + [TextSpan(" " + Format.percent(share), theme.wordStyle(state))])
     }
-    return lines + speed(width) + slack()
+    return lines + speed(width) + usual(width) + slack()
   }
 
   /// The rate, its history and the time left; of the last attempt if none executes.
@@ -78,6 +79,15 @@ struct JobDescription {
     let room = min(RateHistory.capacity, width - spans.width - left.count - 1)
     let picture = Sparkline.text(record.rates.samples, width: room, isASCII: theme.traits.isASCII)
     return [spans + [TextSpan(picture, theme.style(.executing)), TextSpan(left, theme.dim)]]
+  }
+
+  /// How long the job usually takes, what is left of that, and whether it is flaky.
+  private func usual(_ width: Int) -> [[TextSpan]] {
+    guard let usual = record.usual(at: now) else { return [] }
+    var text = UsualText.whole(usual)
+    if record.remaining(at: now) == nil, let left = record.timeLeft(at: now) { text += ", \(left.text)" }
+    return wrapped(text, width, theme.dim, indent: 2)
+      + (UsualText.flaky(usual).map { wrapped($0, width, theme.wordStyle(.backingOff), indent: 2) } ?? [])
   }
 
   /// The slack: how much later the job could end without delaying the run.
@@ -116,6 +126,10 @@ struct JobDescription {
     if job.allowFailure { terms.append("may fail") }
     if let pid = record.attempt?.pid, record.state.isActive { terms.append("pid \(pid)") }
     if !terms.isEmpty { lines += titled("with", terms.joined(separator: ", "), width) }
+    if let earlier = record.restored {
+      let before = model.run.start.map { Duration.seconds($0.at.timeIntervalSince(earlier.at)) } ?? .zero
+      lines += titled("done", "in run \(earlier.run), \(Format.stretch(before)) before this run", width)
+    }
     return [[]] + lines
   }
 
@@ -173,12 +187,11 @@ struct JobDescription {
 
   /// The time that the job has spent in each kind of state.
   private func times(_ width: Int) -> [[TextSpan]] {
-    let kinds: [(kind: Phase.Kind, name: String, style: Style)] = [
-      (.waiting, "waited for needs", theme.dim), (.forSlot, "waited for a slot", theme.dim),
-      (.forPool, "waited for a pool", theme.dim), (.backingOff, "between tries", theme.style(.backingOff)),
-      (.paused, "paused", theme.held), (.executing, "running", theme.style(.executing)),
+    let kinds: [(kind: Phase.Kind, style: Style)] = [
+      (.waiting, theme.dim), (.forSlot, theme.dim), (.forPool, theme.dim), (.backingOff, theme.style(.backingOff)),
+      (.paused, theme.held), (.executing, theme.style(.executing)),
     ]
-    let all = kinds.map { (name: $0.name, time: record.spent($0.kind, until: now), style: $0.style) }
+    let all = kinds.map { (name: $0.kind.phrase, time: record.spent($0.kind, until: now), style: $0.style) }
     let shown = all.filter { $0.time >= .milliseconds(50) }
     guard !shown.isEmpty else { return [] }
     let longest = shown.map(\.time).max() ?? .zero

@@ -17,7 +17,8 @@ struct LogColumns {
       case .clock: 10
       case .off: 1
       }
-    nameWidth = model.showsMerged ? min(max(8, min(24, log.width / 5)), max(4, model.index.longestName)) + 1 : 0
+    let longestName = max(model.index.longestName, model.run.programLog.isEmpty ? 4 : LogPane.program.count)
+    nameWidth = model.showsMerged ? min(max(8, min(24, log.width / 5)), longestName) + 1 : 0
   }
 
   var textWidth: Int { max(1, log.width - timeWidth - nameWidth - 2) }

@@ -90,8 +90,8 @@ struct PathForecast {
   private mutating func makeForecast(_ run: Run, _ index: JobIndex, now: Duration) {
     madeAt = now
     madeFor = (run.nextSeq, run.jobs.count)
-    let means = index.kinds.compactMapValues(\.mean)
-    let forecast = Forecast(run, now: now) { Self.expected(run.jobs[$0.index].job.work, means) }
+    let times = ExpectedTimes(index)
+    let forecast = Forecast(run, now: now) { times.of(run.jobs[$0.index], at: now)?.soonest }
     self.forecast = forecast
     onChain = Set(forecast.chain.map(\.job))
     extent = .chain
@@ -135,10 +135,5 @@ struct PathForecast {
     }
     sortOut()
     return least
-  }
-
-  private static func expected(_ work: JobWork, _ means: [String: Duration]) -> Duration? {
-    if case .simulate(let work) = work { return work.duration }
-    return means[work.kind]
   }
 }

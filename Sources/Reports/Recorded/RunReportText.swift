@@ -1,0 +1,205 @@
+import Foundation
+import JobModel
+import Screen
+
+/// A recorded run on one page of text, 80 columns wide: what decided its length, what waited, what failed.
+///
+/// It has at most about sixty lines, however many jobs the run has. Paths are not shortened.
+package struct RunReportText {
+  /// The most rows of each part.
+  private enum Most {
+    static let chain = 7
+    static let slow = 5
+    static let flaky = 4
+    static let detailed = 3
+    static let tail = 4
+    static let failed = 6
+  }
+
+  static let width = 80
+  private static let nameWidth = 36
+
+  private let figures: RunFigures
+  private let paint: Paint
+  private let zone: TimeZone
+  private var run: Run { figures.run }
+
+  package init(_ run: Run, paint: Paint, zone: TimeZone = .current) {
+    figures = RunFigures(run)
+    self.paint = paint
+    self.zone = zone
+  }
+
+  /// Without line feeds.
+  package var lines: [String] {
+    [head, path, slots, slow, flaky, failures].filter { !$0.isEmpty }.enumerated().flatMap { $0 == 0 ? $1 : [""] + $1 }
+  }
+
+  // MARK: Parts
+
+  private var head: [String] {
+    var lines = [TallyText.line(run, paint: paint)]
+    if let start = run.start {
+      let (jobs, slots) = (Format.count(run.jobs.count, "job"), Format.slots(start.slots))
+      let id = MessageText.of(start.id)
+      lines.append("run \(id), begun \(DateText.of(start.at, in: zone)), \(jobs), \(slots)")
+      if let earlier = start.resumes { lines.append("goes on with run \(MessageText.of(earlier))") }
+    }
+    if run.summary == nil {
+      lines.append(paint(.warning, "not finished: the recording ends after \(Format.length(run.time))"))
+    } else if let exit = run.summary?.exit, exit != 0 {
+      lines.append("exit status \(exit)")
+    }
+    var done: [String] = []
+    if figures.upToDate > 0 { done.append("\(figures.upToDate) \(StateClass.upToDate.word)") }
+    if !figures.restored.isEmpty { done.append("\(figures.restored.count) done in an earlier run") }
+    if !done.isEmpty { lines.append("of the jobs that are ok: \(done.joined(separator: ", "))") }
+    return lines
+  }
+
+  private var path: [String] {
+    let count = figures.chain.count
+    guard count > 0 else { return [] }
+    let whole = figures.pathTime
+    let links = figures.largestLinks(Most.chain)
+    let title = "Critical path: \(Format.count(count, "job")), \(Format.length(whole))"
+    let executing = "of which \(Format.length(figures.pathExecuting)) running"
+    var lines = [heading("\(title), \(executing)"), columns("SHARE", "RUNNING", "WAITED", "JOB")]
+    lines += links.map { link in
+      let wait = isShown(link.waited) ? link.waits.first.map { "  \($0.kind.phrase)" } ?? "" : ""
+      return columns(
+        Format.percent(part(link.share, of: whole)), Format.length(link.executing),
+        isShown(link.waited) ? Format.length(link.waited) : "", name(link.job, beside: Self.columnsWidth + wait.count),
+        wait)
+    }
+    if count > links.count {
+      let rest = whole - links.reduce(.zero) { $0 + $1.share }
+      let jobs = Format.count(count - links.count, "shorter job")
+      lines.append(columns(Format.percent(part(rest, of: whole)), "", "", "and \(jobs)"))
+    }
+    return lines
+  }
+
+  private var slots: [String] {
+    guard !figures.slots.steps.isEmpty || !figures.waits.isEmpty else { return [] }
+    let mean = tenths(figures.meanBusy)
+    var lines: [String]
+    if let count = figures.slotCount, count > 0 {
+      let whole = run.length * count
+      let idle = max(.zero, whole - figures.slots.busyTime)
+      lines = [
+        heading("Slots: \(mean) of \(count) in use on average"),
+        "  \(Format.percent(part(figures.slots.busyTime, of: whole))) of their time; idle \(Format.length(idle)), "
+          + "at most \(figures.slots.peak) in use; all in use for \(Format.length(figures.slots.time(with: count)))",
+      ]
+    } else {
+      lines = [heading("Slots: \(mean) in use on average, at most \(figures.slots.peak)")]
+      if let first = run.start?.slots, first != run.slots {
+        lines.append("  \(Format.slots(first)) at the start, \(Format.slots(run.slots)) at the end")
+      }
+    }
+    for wait in figures.waits where isShown(wait.total) {
+      let who = "\(Format.count(wait.jobs, "job")), at most \(Format.length(wait.longest.time)): "
+      let left = "  \(wait.kind.phrase.padded(to: 18))\(Format.length(wait.total).padded(leftTo: 8))  "
+      lines.append(left + who + name(wait.longest.job, beside: left.count + who.count))
+    }
+    return lines
+  }
+
+  private var slow: [String] {
+    let jobs = figures.slowest.prefix(Most.slow)
+    guard !jobs.isEmpty else { return [] }
+    let hasUsual = jobs.contains { run[$0].job.usual != nil }
+    return [heading("Slowest jobs"), columns("RUNNING", hasUsual ? "USUALLY" : "", "", "JOB")]
+      + jobs.map { id in
+        let took = run[id].spent(.executing, until: figures.end)
+        let usual = run[id].job.usual.map { Format.length($0.median) } ?? ""
+        let note = run[id].tries.isEmpty ? "" : "  " + run[id].tries.dropFirst(2)
+        return columns(
+          Format.length(took), usual, run[id].deviation ?? "", name(id, beside: Self.columnsWidth + note.count), note)
+      }
+  }
+
+  private var flaky: [String] {
+    let jobs = figures.flakiest
+    guard !jobs.isEmpty else { return [] }
+    return [heading("Flaky jobs")]
+      + jobs.prefix(Most.flaky).map { id in
+        let why = run[id].flakiness
+        return "  \(name(id, beside: why.count + 4).padded(to: 20))  \(why)"
+      } + more(jobs.count - Most.flaky)
+  }
+
+  private var failures: [String] {
+    let jobs = figures.failed
+    guard !jobs.isEmpty else { return [] }
+    var lines = [heading("Failures")]
+    for (place, id) in jobs.prefix(Most.failed).enumerated() {
+      let record = run[id]
+      let letter = paint(record.state.role, record.state.letter)
+      let phrase = StateText.phrase(id, before: nil, at: figures.end, in: run)
+      let title = paint(.strong, name(id, beside: 0))
+      let room = Self.width - 4 - TextWidth.of(name(id, beside: 0)) - 2
+      lines.append("  \(letter) \(title)  \(paint(record.state.role, Self.elision.end(phrase, to: room)))")
+      guard place < Most.detailed else { continue }
+      let tail = FailureList.tail(of: record).suffix(Most.tail)
+      for line in tail {
+        lines.append("    | " + Self.elision.end(JobText(line).plain, to: Self.width - 6))
+      }
+      if !tail.isEmpty, let attempt = record.attempt?.number, let path = run.logPath(id, attempt: attempt) {
+        lines.append("    log: \(MessageText.of(path))")
+      }
+    }
+    return lines + more(jobs.count - Most.failed)
+  }
+
+  // MARK: Cells
+
+  private static let elision = Elision(isASCII: true)
+  /// The cells of a line before the name.
+  private static let columnsWidth = 29
+
+  private func heading(_ text: String) -> String { paint(.strong, text) }
+
+  private func columns(
+    _ first: String, _ second: String, _ third: String, _ name: String, _ note: String = ""
+  ) -> String {
+    "  \(first.padded(leftTo: 7))  \(second.padded(leftTo: 7))  \(third.padded(leftTo: 7))  \(name)"
+      + (note.isEmpty ? "" : paint(.quiet, note))
+  }
+
+  /// A name on a line on which other text takes `cells`.
+  private func name(_ id: JobID, beside cells: Int) -> String {
+    let room = max(12, min(Self.nameWidth, Self.width - cells))
+    return Self.elision.name(JobText(StateText.name(id, in: run)).plain, to: room)
+  }
+
+  private func more(_ count: Int) -> [String] { count > 0 ? ["  and \(count) more"] : [] }
+
+  private func isShown(_ time: Duration) -> Bool { time >= .milliseconds(50) }
+
+  private func part(_ time: Duration, of whole: Duration) -> Double { whole > .zero ? time / whole : 0 }
+
+  private func tenths(_ value: Double) -> String {
+    let tenths = Int((value * 10).rounded())
+    return "\(tenths / 10).\(tenths % 10)"
+  }
+}
+
+/// The day and time of an event of a recorded run.
+enum DateText {
+  /// `2026-01-01 14:03:12` on the wall clock of `zone`.
+  static func of(_ date: Date, in zone: TimeZone) -> String {
+    var style = Date.ISO8601FormatStyle(timeZone: zone).year().month().day()
+    style.timeZone = zone
+    return "\(date.formatted(style)) \(Format.clock(date, in: zone))"
+  }
+}
+
+extension String {
+  func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - TextWidth.of(self))) }
+
+  func padded(leftTo width: Int) -> String {
+    String(repeating: " ", count: max(0, width - TextWidth.of(self))) + self
+  }
+}

@@ -1,0 +1,56 @@
+/// The tables of the store, by version.
+///
+/// `PRAGMA user_version` is the number of steps that a database has taken. A step is never changed once released: a new
+/// version appends one.
+enum Schema {
+  static var version: Int { steps.count }
+
+  static let steps = [
+    // 1. `runs.bytes` is the size of its events and `log_bytes` that of its log files, where it was measured. A run's number
+    // is never given again, so that rows of a removed run can't become another's.
+    """
+    CREATE TABLE runs (
+      number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL, origin TEXT NOT NULL,
+      file TEXT, started REAL NOT NULL, ended REAL, jobs INTEGER NOT NULL, pid INTEGER NOT NULL,
+      start_time INTEGER NOT NULL, boot TEXT NOT NULL, cookie TEXT, folder TEXT, resumes TEXT, succeeded INTEGER,
+      failed INTEGER, allowed INTEGER, skipped INTEGER, cancelled INTEGER, cancelled_by_program INTEGER, "left" INTEGER,
+      exit INTEGER, bytes INTEGER NOT NULL DEFAULT 0, log_bytes INTEGER);
+    CREATE INDEX runs_of_file ON runs (file);
+    CREATE TABLE events (
+      run INTEGER NOT NULL, first INTEGER NOT NULL, count INTEGER NOT NULL, size INTEGER NOT NULL,
+      deflated BLOB NOT NULL);
+    CREATE UNIQUE INDEX events_of_run ON events (run, first);
+    CREATE TABLE ended (
+      run INTEGER NOT NULL, job INTEGER NOT NULL, name TEXT NOT NULL, fingerprint BLOB, attempts INTEGER NOT NULL,
+      outcome TEXT NOT NULL, seconds REAL, ended REAL NOT NULL, inputs TEXT);
+    CREATE INDEX ended_by_name ON ended (name);
+    CREATE INDEX ended_of_run ON ended (run);
+    CREATE TABLE processes (
+      run INTEGER NOT NULL, job INTEGER NOT NULL, name TEXT NOT NULL, attempt INTEGER NOT NULL, pid INTEGER NOT NULL,
+      start_time INTEGER NOT NULL, boot TEXT NOT NULL, PRIMARY KEY (run, job, attempt)) WITHOUT ROWID;
+    """
+  ]
+
+  /// Brings a database to this version; nothing is written to one of a later version.
+  static func migrate(_ database: Database) throws(RunStoreError) {
+    try check(database)
+    guard try version(of: database) < version else { return }
+    try database.transaction { () throws(RunStoreError) in
+      // Another program may have done it since.
+      for number in try version(of: database)..<max(version, try version(of: database)) {
+        try database.execute(steps[number])
+        try database.execute("PRAGMA user_version = \(number + 1)")
+      }
+    }
+  }
+
+  /// Throws for a database of a later version.
+  static func check(_ database: Database) throws(RunStoreError) {
+    let found = try version(of: database)
+    if found > version { throw RunStoreError(.later(version: found), database.path) }
+  }
+
+  private static func version(of database: Database) throws(RunStoreError) -> Int {
+    try database.all("PRAGMA user_version") { $0.int(0) }.first ?? 0
+  }
+}

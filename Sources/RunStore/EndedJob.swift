@@ -1,0 +1,74 @@
+import Foundation
+import JobModel
+
+/// The recorded end of a job in a run.
+package struct EndedJob: Sendable, Equatable {
+  package enum Outcome: String, Sendable {
+    case ok
+    case upToDate = "up-to-date"
+    /// It succeeded in an earlier run that this one goes on with.
+    case restored
+    case failed
+    /// It failed and was allowed to.
+    case allowed
+    case cancelled
+    case skipped
+  }
+
+  /// The identifier of the run.
+  package var run: String
+  package var job: JobID
+  package var name: String
+  package var fingerprint: String?
+  /// How many attempts there were until then.
+  package var attempts: Int
+  package var outcome: Outcome
+  /// The execution time of the last attempt, without pauses; nil where none executed.
+  package var took: Duration?
+  package var at: Date
+  /// The hash of what the last attempt read.
+  package var inputs: String?
+
+  package init(
+    run: String, job: JobID, name: String, fingerprint: String? = nil, attempts: Int, outcome: Outcome,
+    took: Duration? = nil, at: Date, inputs: String? = nil
+  ) {
+    self.run = run
+    self.job = job
+    self.name = name
+    self.fingerprint = fingerprint
+    self.attempts = attempts
+    self.outcome = outcome
+    self.took = took
+    self.at = at
+    self.inputs = inputs
+  }
+}
+
+extension EndedJob.Outcome {
+  /// Nil for a state in which a job has not ended.
+  init?(_ state: JobState) {
+    switch state {
+    case .succeeded(let isUpToDate): self = isUpToDate ? .upToDate : .ok
+    case .failed(_, let isAllowed): self = isAllowed ? .allowed : .failed
+    case .cancelled: self = .cancelled
+    case .skipped: self = .skipped
+    case .waiting, .ready, .executing, .paused, .backingOff: return nil
+    }
+  }
+}
+
+/// The process of an attempt that executes, or did when its run was killed.
+package struct AttemptProcess: Sendable, Equatable {
+  package var job: JobID
+  package var name: String
+  package var attempt: Int
+  package var process: ProcessIdentity
+
+  package init(job: JobID, name: String, attempt: Int, process: ProcessIdentity) {
+    self.job = job
+    self.name = name
+    self.attempt = attempt
+    self.process = process
+  }
+}

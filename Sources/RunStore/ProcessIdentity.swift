@@ -1,0 +1,71 @@
+import Foundation
+
+/// A process, told apart from a later one with the same number.
+package struct ProcessIdentity: Sendable, Hashable {
+  package var pid: Int32
+  /// As the system counts it: clock ticks since the boot on Linux, microseconds since 1970 on macOS; 0 where unknown.
+  package var startTime: UInt64
+  /// Which boot of which machine; empty where unknown.
+  package var boot: String
+
+  package init(pid: Int32, startTime: UInt64, boot: String) {
+    self.pid = pid
+    self.startTime = startTime
+    self.boot = boot
+  }
+
+  /// This process.
+  package static let current = of(getpid()) ?? ProcessIdentity(pid: getpid(), startTime: 0, boot: bootID)
+
+  /// Nil where no such process executes: one that has ended and that its parent has not waited for does not.
+  package static func of(_ pid: Int32) -> ProcessIdentity? {
+    look(at: pid).map { ProcessIdentity(pid: pid, startTime: $0.startTime, boot: bootID) }
+  }
+
+  /// As `of`, and nil for a process that is no child of this one: its number may have been given again.
+  static func ofChild(_ pid: Int32) -> ProcessIdentity? {
+    guard let found = look(at: pid), found.parent == getpid() else { return nil }
+    return ProcessIdentity(pid: pid, startTime: found.startTime, boot: bootID)
+  }
+
+  /// Whether this very process still executes; false where its start time is unknown.
+  package var isAlive: Bool { startTime > 0 && ProcessIdentity.of(pid) == self }
+
+  #if canImport(Darwin)
+  private static let bootID: String = {
+    var text = [CChar](repeating: 0, count: 64)
+    var size = text.count
+    guard sysctlbyname("kern.bootsessionuuid", &text, &size, nil, 0) == 0 else { return "" }
+    return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }()
+
+  private static func look(at pid: Int32) -> (startTime: UInt64, parent: Int32)? {
+    var info = proc_bsdinfo()
+    let size = Int32(MemoryLayout<proc_bsdinfo>.size)
+    guard proc_pidinfo(pid, PROC_PIDTBSDINFO, 0, &info, size) == size, info.pbi_status != SZOMB else { return nil }
+    return (info.pbi_start_tvsec * 1_000_000 + info.pbi_start_tvusec, Int32(bitPattern: info.pbi_ppid))
+  }
+  #else
+  private static let bootID =
+    content(of: "/proc/sys/kernel/random/boot_id")?.trimmingCharacters(in: .whitespacesAndNewlines) ?? ""
+
+  private static func look(at pid: Int32) -> (startTime: UInt64, parent: Int32)? {
+    // The second field is the program's name in parentheses, which may contain any character.
+    guard pid > 0, let text = content(of: "/proc/\(pid)/stat"), let name = text.lastIndex(of: ")") else { return nil }
+    let fields = text[text.index(after: name)...].split(separator: " ")
+    guard fields.count > 19, fields[0] != "Z", fields[0] != "X", let parent = Int32(fields[1]),
+      let startTime = UInt64(fields[19])
+    else { return nil }
+    return (startTime, parent)
+  }
+
+  private static func content(of path: String) -> String? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: 1024)
+    let count = read(descriptor, &bytes, bytes.count)
+    return count > 0 ? String(decoding: bytes.prefix(count), as: UTF8.self) : nil
+  }
+  #endif
+}

@@ -1,0 +1,35 @@
+import JobModel
+
+/// The events of a recorded run, which may go on.
+struct RecordedEvents {
+  private let run: RunEntry
+  private var reader = EventReader()
+  /// The number of lines that have been read.
+  private var next = 0
+
+  init(of run: RunEntry) { self.run = run }
+
+  /// The events that were recorded since the last call.
+  mutating func readMore(_ store: RunStore) throws -> [JobEvent] {
+    var events: [JobEvent] = []
+    try store.eventLines(of: run, from: next) { bytes in
+      do throws(EventFault) {
+        for line in bytes.split(separator: UInt8(ascii: "\n")) {
+          events += try read(line)
+          next += 1
+        }
+      } catch {
+        throw RunStoreError(.damaged("the events of run \(run.id): \(error)"), store.path)
+      }
+      return true
+    }
+    return events
+  }
+
+  private mutating func read(_ line: ArraySlice<UInt8>) throws(EventFault) -> [JobEvent] {
+    let result = line.withUnsafeBufferPointer { bytes in
+      Result { () throws(EventFault) in try reader.read(bytes) }
+    }
+    return try result.get()
+  }
+}

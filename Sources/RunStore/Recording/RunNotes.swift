@@ -1,0 +1,123 @@
+import Foundation
+import JobModel
+
+/// What is to be written of a run since the last commit, from its events.
+struct RunNotes {
+  /// What one commit writes.
+  struct Batch {
+    var chunks: [EventChunk] = []
+    var ended: [EndedJob] = []
+    var begun: [AttemptProcess] = []
+    /// The attempts whose processes have ended, of those in the store.
+    var gone: [(job: JobID, attempt: Int)] = []
+    /// The memory of the chunks and rows, about.
+    var bytes = 0
+    /// The end of the run, once it is stated.
+    var end: (at: Date, summary: RunSummary, jobs: Int)?
+
+    var isEmpty: Bool { bytes == 0 }
+  }
+
+  private(set) var batch = Batch()
+  private(set) var start: RunStart?
+  private let fingerprints: [String]
+  private var writer = EventWriter()
+  private var nextSeq = 0
+  private var names: [String] = []
+  /// The attempts in progress.
+  private var active: [JobID: ActiveAttempt] = [:]
+  private var restored: [JobID: EarlierSuccess] = [:]
+  private var inputs: [JobID: String] = [:]
+
+  private struct ActiveAttempt {
+    var number: Int
+    var startedAt: Duration
+    var pausedFor = Duration.zero
+    var pausedAt: Duration?
+    /// Whether the store knows its process, or will with this batch.
+    var hasProcess = false
+  }
+
+  init(fingerprints: [String]) { self.fingerprints = fingerprints }
+
+  /// What has come since the last call.
+  mutating func takeBatch() -> Batch {
+    defer { batch = Batch() }
+    return batch
+  }
+
+  mutating func take(_ event: JobEvent) {
+    append(event)
+    switch event.fact {
+    case .runStarted(let start): self.start = start
+    case .jobAdded(_, let job): names.append(job.name)
+    case .jobRestored(let id, let success): restored[id] = success
+    case .inputsHashed(let id, let hash): inputs[id] = hash
+    case .jobState(let id, let state, let attempt, let pid):
+      if state.isActive {
+        execute(id, state, attempt, pid, at: event.time)
+      } else {
+        leave(id, state, attempt, at: event.time)
+      }
+    case .runFinished(let summary): batch.end = (date(event.time), summary, names.count)
+    default: break
+    }
+  }
+
+  private mutating func append(_ event: JobEvent) {
+    if let last = batch.chunks.indices.last, batch.chunks[last].bytes.count >= EventChunk.size {
+      // More events can wait for a slow disk so.
+      let size = batch.chunks[last].bytes.count
+      _ = batch.chunks[last].deflate()
+      batch.bytes += batch.chunks[last].bytes.count - size
+      batch.chunks.append(EventChunk(first: nextSeq))
+    } else if batch.chunks.isEmpty {
+      batch.chunks.append(EventChunk(first: nextSeq))
+    }
+    let last = batch.chunks.count - 1
+    let before = batch.chunks[last].bytes.count
+    writer.append(event, to: &batch.chunks[last].bytes)
+    let new = batch.chunks[last].bytes[before...]
+    let lines = new.count { $0 == UInt8(ascii: "\n") }
+    batch.chunks[last].count += lines
+    nextSeq += lines
+    batch.bytes += new.count
+  }
+
+  private mutating func execute(_ id: JobID, _ state: JobState, _ attempt: Int, _ pid: Int32?, at time: Duration) {
+    var current = active[id] ?? ActiveAttempt(number: attempt, startedAt: time)
+    if let pausedAt = current.pausedAt { current.pausedFor += time - pausedAt }
+    current.pausedAt = state == .executing ? nil : time
+    // Not that of a process that has ended meanwhile: its number may be another's.
+    if let pid, !current.hasProcess, id.index < names.count, let process = ProcessIdentity.ofChild(pid) {
+      current.hasProcess = true
+      batch.begun.append(AttemptProcess(job: id, name: names[id.index], attempt: attempt, process: process))
+    }
+    active[id] = current
+  }
+
+  private mutating func leave(_ id: JobID, _ state: JobState, _ attempt: Int, at time: Duration) {
+    let last = active.removeValue(forKey: id)
+    if let last, last.hasProcess {
+      // What began and ended within a commit leaves no row.
+      if let index = batch.begun.lastIndex(where: { $0.job == id && $0.attempt == last.number }) {
+        batch.begun.remove(at: index)
+      } else {
+        batch.gone.append((id, last.number))
+      }
+    }
+    guard var outcome = EndedJob.Outcome(state), id.index < names.count else { return }
+    var took = last.map { time - $0.startedAt - $0.pausedFor - ($0.pausedAt.map { time - $0 } ?? .zero) }
+    if let earlier = restored.removeValue(forKey: id), outcome == .upToDate {
+      (outcome, took) = (.restored, earlier.took)
+    }
+    batch.ended.append(
+      EndedJob(
+        run: start?.id ?? "", job: id, name: names[id.index],
+        fingerprint: id.index < fingerprints.count ? fingerprints[id.index] : nil, attempts: attempt, outcome: outcome,
+        took: took, at: date(time), inputs: inputs.removeValue(forKey: id)))
+    batch.bytes += 200
+  }
+
+  private func date(_ time: Duration) -> Date { (start?.at ?? Date()) + time / .seconds(1) }
+}

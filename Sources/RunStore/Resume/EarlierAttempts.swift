@@ -1,0 +1,59 @@
+import JobModel
+
+/// The newest attempts that the recorded runs of a job file know of its jobs.
+package struct EarlierAttempts: Sendable {
+  private let store: RunStore
+  private let file: String?
+  /// The places of the newest runs, 0 for the newest.
+  private let places: [String: Int]
+  /// The newest place of a run in which a job of this name executed at the last commit.
+  private let executing: [String: Int]
+
+  /// How many runs are looked at for attempts that were broken off.
+  private static let runs = 50
+  /// How many ends of a job are looked at for one of an attempt.
+  private static let ends = 20
+
+  /// Reads which attempts were broken off in runs that have not ended; the run that asks must not be recorded yet.
+  package init(_ store: RunStore, ofFile file: String?) throws {
+    self.store = store
+    self.file = file
+    let runs = try store.lastRuns(ofFile: file, Self.runs)
+    places = Dictionary(runs.enumerated().map { ($1.id, $0) }) { first, _ in first }
+    var executing: [String: Int] = [:]
+    for (place, run) in runs.enumerated() where run.endedAt == nil {
+      for job in try store.earlierJobs(of: run) where job.end == .executing && executing[job.name] == nil {
+        executing[job.name] = place
+      }
+    }
+    self.executing = executing
+  }
+
+  /// The newest attempt of a job; nil if none is known.
+  ///
+  /// Reads the store, which may block; any thread may call it. A store that can't be read knows nothing.
+  package func newest(of job: Job) -> EarlierAttempt? {
+    let ends = (try? store.ended(job.name, ofFile: file, Self.ends)) ?? []
+    let end = ends.first { $0.isOfAttempt }
+    if let broken = executing[job.name], broken <= end.flatMap({ places[$0.run] }) ?? .max { return .unfinished }
+    guard let end else { return nil }
+    switch end.outcome {
+    case .ok, .upToDate:
+      guard let fingerprint = end.fingerprint else { return nil }
+      return fingerprint == Fingerprint.of(job) ? .succeeded(inputs: end.inputs) : .changed
+    case .failed, .allowed, .cancelled: return .unfinished
+    case .restored, .skipped: return nil
+    }
+  }
+}
+
+extension EndedJob {
+  /// Whether it is the end of an attempt in its run.
+  fileprivate var isOfAttempt: Bool {
+    switch outcome {
+    case .ok, .upToDate, .failed, .allowed: true
+    case .cancelled: attempts > 0
+    case .restored, .skipped: false
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import JobModel
+
+/// A job of a recorded run, as far as it decides whether a resumed run executes the job again.
+package struct EarlierJob: Sendable, Equatable {
+  package enum End: Sendable, Equatable {
+    case done(EarlierSuccess)
+    /// Allowed to or not.
+    case failed
+    /// By a person, a signal or the failure policy.
+    case cancelled
+    case skipped
+    /// Its process executed at the last commit before the program was killed.
+    case executing
+    /// It had not ended at the last commit.
+    case waiting
+  }
+
+  package var name: String
+  package var end: End
+  /// The `Fingerprint` of the job; nil if none was recorded.
+  package var fingerprint: String?
+  /// The hash of the inputs that its success has read.
+  package var inputsHash: String?
+
+  package init(_ name: String, _ end: End, fingerprint: String?, inputsHash: String? = nil) {
+    self.name = name
+    self.end = end
+    self.fingerprint = fingerprint
+    self.inputsHash = inputsHash
+  }
+
+  /// The job as a row of the store has it; `before` is the same job in the run that its run went on with.
+  fileprivate init(_ row: EndedJob, before: EarlierJob?) {
+    let executed = End.done(EarlierSuccess(run: row.run, at: row.at, took: row.took ?? .zero))
+    switch row.outcome {
+    case .ok, .upToDate: end = executed
+    // Unless that run was removed from the store.
+    case .restored: if case .done = before?.end { end = before?.end ?? executed } else { end = executed }
+    case .failed, .allowed: end = .failed
+    case .cancelled: end = .cancelled
+    case .skipped: end = .skipped
+    }
+    (name, fingerprint, inputsHash) = (row.name, row.fingerprint, row.inputs)
+  }
+}
+
+extension RunStore {
+  /// The jobs of a run as they were at its last commit, in the order of identifiers.
+  ///
+  /// They are followed by jobs that only the run has that it went on with, and left out.
+  package func earlierJobs(of run: RunEntry) throws -> [EarlierJob] {
+    let before = try run.resumes.flatMap { try? self.run(named: $0) }.map { try earlierJobs(of: $0) } ?? []
+    let (rows, executing) = (try ended(in: run), try processes(of: run))
+    // Killed at its start, perhaps before the restored jobs were all recorded: none of its own has ended or begun.
+    if run.endedAt == nil, !before.isEmpty, executing.isEmpty, rows.allSatisfy({ $0.outcome == .restored }) {
+      return before
+    }
+    let known = Dictionary(before.map { ($0.name, $0) }) { first, _ in first }
+    var jobs = try jobNames(of: run).map { EarlierJob($0, .waiting, fingerprint: nil) }
+    // A job that was retried has an end for each time, the newest last.
+    for row in rows where row.job.index < jobs.count {
+      jobs[row.job.index] = EarlierJob(row, before: known[row.name])
+    }
+    for process in executing where process.job.index < jobs.count {
+      jobs[process.job.index].end = .executing
+    }
+    let names = Set(jobs.map(\.name))
+    return jobs + before.filter { !names.contains($0.name) }
+  }
+
+  /// The names of the jobs that a run was started with.
+  private func jobNames(of run: RunEntry) throws -> [String] {
+    var names: [String] = []
+    var reader = EventReader()
+    try eventLines(of: run) { bytes in
+      for line in bytes.split(separator: UInt8(ascii: "\n")) {
+        for event in try line.withUnsafeBufferPointer({ line in try reader.read(line) }) {
+          switch event.fact {
+          case .runStarted: continue
+          case .jobAdded(_, let job): names.append(job.name)
+          default: return false
+          }
+        }
+      }
+      return true
+    }
+    return names
+  }
+}

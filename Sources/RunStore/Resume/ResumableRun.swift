@@ -1,0 +1,26 @@
+import Foundation
+
+/// The run that `opdash resume` goes on with when none is named.
+package enum ResumableRun {
+  /// The newest unfinished run of the job file, else its newest run, else the newest of all.
+  ///
+  /// `entries` come newest first. Without a job file, the runs that were started in `directory` take its place. A run that
+  /// another one goes on with is not unfinished: the other one is, if work is left.
+  package static func choose(_ entries: [RunEntry], file: String?, directory: String) -> RunEntry? {
+    let continued = Set(entries.compactMap(\.resumes))
+    let here = entries.filter { file != nil ? $0.origin.file == file : $0.origin.directory == directory }
+    return here.first { $0.isUnfinished && !continued.contains($0.id) } ?? here.first ?? entries.first
+  }
+
+  /// The run that goes on now and must end before `entry` can be resumed: itself, or one that goes on with it.
+  package static func obstacle(
+    to entry: RunEntry, in entries: [RunEntry], isGoingOn: (RunEntry) -> Bool
+  ) -> RunEntry? {
+    isGoingOn(entry) ? entry : entries.first { $0.resumes == entry.id && isGoingOn($0) }
+  }
+}
+
+extension RunEntry {
+  /// Whether it goes on, was killed, or ended with work left.
+  package var isUnfinished: Bool { summary.map { $0.exit != 0 } ?? true }
+}

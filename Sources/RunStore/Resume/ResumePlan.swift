@@ -1,0 +1,141 @@
+import Foundation
+import JobModel
+
+/// What a run that goes on with an earlier one executes, and why.
+///
+/// A job that succeeded is not executed again, unless it or its inputs have changed, something that it creates is gone, or a
+/// job that it needs is executed again for one of these reasons. A need for a failure or for any end is decided anew when
+/// the needed job is executed again, so the job that has the need is executed again too.
+package struct ResumePlan: Sendable {
+  /// Why a job is executed.
+  package enum Reason: Sendable, Hashable {
+    case failed
+    case executing
+    case cancelled
+    case skipped
+    case waiting
+    /// Its command, address or another part that decides its result.
+    case changed
+    case inputsChanged
+    /// A path that it creates does not exist.
+    case outputMissing
+    /// It needs a job that is executed again.
+    case needed
+    case new
+  }
+
+  /// The jobs of the new run.
+  package let graph: JobGraph
+  /// The jobs of `graph` that are not executed.
+  package let restored: [JobID: EarlierSuccess]
+  /// The hashes of the inputs of restored jobs.
+  package let restoredInputs: [JobID: String]
+  /// The other jobs of `graph`, in the order of identifiers.
+  package let again: [(job: JobID, reason: Reason)]
+  /// The names of earlier jobs that the graph does not have.
+  package let removed: [String]
+  /// The names of jobs that have not succeeded and stay out because only failures are run again.
+  package let leftOut: [String]
+
+  /// Compares the jobs of an earlier run with those of `graph`, whose fingerprints stand at the jobs' indices.
+  ///
+  /// `onlyFailed` leaves out jobs that neither failed nor were skipped because of a failure, unless such a job needs them.
+  /// `inputsHash` is the hash of a job's inputs now, and is asked for only where the outcome depends on it.
+  package init(
+    _ earlier: [EarlierJob], _ graph: JobGraph, fingerprints: [String], onlyFailed: Bool = false,
+    isThere: (String) -> Bool = { FileManager.default.fileExists(atPath: $0) }, inputsHash: (Job) -> String?
+  ) {
+    let known = Dictionary(earlier.map { ($0.name, $0) }) { first, _ in first }
+    var reasons = [Reason?](repeating: nil, count: graph.jobs.count)
+    var successes: [JobID: EarlierSuccess] = [:]
+    let order = DependencyOrder(graph.jobs.map { $0.needs.map(\.job.index) }).order
+    for index in order {
+      let job = graph.jobs[index]
+      guard let before = known[job.name] else {
+        reasons[index] = .new
+        continue
+      }
+      guard case .done(let success) = before.end else {
+        reasons[index] = Reason(before.end)
+        continue
+      }
+      if before.fingerprint != fingerprints[index] {
+        reasons[index] = .changed
+      } else if job.needs.contains(where: { Self.isOverdue($0, reasons[$0.job.index]) }) {
+        reasons[index] = .needed
+      } else if !job.creates.allSatisfy(isThere) {
+        reasons[index] = .outputMissing
+      } else if !job.inputs.isEmpty, before.inputsHash == nil || before.inputsHash != inputsHash(job) {
+        reasons[index] = .inputsChanged
+      } else {
+        successes[JobID(index)] = success
+      }
+    }
+    let names = Set(graph.jobs.map(\.name))
+    removed = earlier.map(\.name).filter { !names.contains($0) }
+
+    let kept =
+      onlyFailed
+      ? Self.kept(graph, order, known, restored: Set(successes.keys)) : Array(graph.jobs.indices.map(JobID.init))
+    let isKept = Set(kept)
+    leftOut = graph.jobs.indices.filter { !isKept.contains(JobID($0)) }.map { graph.jobs[$0].name }
+    self.graph = leftOut.isEmpty ? graph : graph.restricted(to: kept)
+    // The restricted graph has the jobs in their old order.
+    restored = Dictionary(
+      uniqueKeysWithValues: kept.enumerated().compactMap { new, old in successes[old].map { (JobID(new), $0) } })
+    restoredInputs = Dictionary(
+      uniqueKeysWithValues: kept.enumerated().compactMap { new, old in
+        guard successes[old] != nil, let hash = known[graph[old].name]?.inputsHash else { return nil }
+        return (JobID(new), hash)
+      })
+    again = kept.enumerated().compactMap { new, old in reasons[old.index].map { (JobID(new), $0) } }
+  }
+
+  package var isNothingLeft: Bool { again.isEmpty }
+
+  /// Whether a success that had this need may have been made in vain, because the needed job is executed for a reason.
+  private static func isOverdue(_ need: JobNeed, _ reason: Reason?) -> Bool {
+    switch reason {
+    case nil: false
+    case .changed, .inputsChanged, .outputMissing, .needed, .new: true
+    // It was met before; a failure that was allowed meets it again, whatever the next attempt does.
+    case .failed, .executing, .cancelled, .skipped, .waiting: need.when != .ok
+    }
+  }
+
+  /// The restored jobs, the failed ones, those skipped because of a failure, and what all of them need.
+  ///
+  /// `order` has each job after those that it needs.
+  private static func kept(
+    _ graph: JobGraph, _ order: [Int], _ known: [String: EarlierJob], restored: Set<JobID>
+  ) -> [JobID] {
+    var followsFailure = [Bool](repeating: false, count: graph.jobs.count)
+    for index in order {
+      switch known[graph.jobs[index].name]?.end {
+      case .failed: followsFailure[index] = true
+      case .skipped: followsFailure[index] = graph.jobs[index].needs.contains { followsFailure[$0.job.index] }
+      default: break
+      }
+    }
+    var keep = Set<JobID>()
+    var open = Array(restored) + order.filter { followsFailure[$0] }.map(JobID.init)
+    while let id = open.popLast() {
+      guard keep.insert(id).inserted else { continue }
+      open += graph[id].needs.map(\.job)
+    }
+    return keep.sorted()
+  }
+}
+
+extension ResumePlan.Reason {
+  fileprivate init?(_ end: EarlierJob.End) {
+    switch end {
+    case .done: return nil
+    case .failed: self = .failed
+    case .cancelled: self = .cancelled
+    case .skipped: self = .skipped
+    case .executing: self = .executing
+    case .waiting: self = .waiting
+    }
+  }
+}

@@ -1,0 +1,41 @@
+import Foundation
+import JobModel
+
+/// A recorded run without its events.
+package struct RunEntry: Sendable, Equatable {
+  package var id: String
+  package var name: String
+  package var origin: RunOrigin
+  package var startedAt: Date
+  /// Nil while it goes on, and for a run whose program was killed.
+  package var endedAt: Date?
+  /// Nil without `endedAt`.
+  package var summary: RunSummary?
+  package var jobs: Int
+  /// The process that executes it.
+  package var process: ProcessIdentity
+  /// The folder of its log files.
+  package var folder: String?
+  /// The run that it goes on with.
+  package var resumes: String?
+  /// What every process of its shell jobs has in its environment.
+  package var cookie: String?
+
+  package init(
+    id: String, name: String, origin: RunOrigin, startedAt: Date, endedAt: Date? = nil, summary: RunSummary? = nil,
+    jobs: Int, process: ProcessIdentity, folder: String? = nil, resumes: String? = nil,
+    cookie: String? = nil
+  ) {
+    self.id = id
+    self.name = name
+    self.origin = origin
+    self.startedAt = startedAt
+    self.endedAt = endedAt
+    self.summary = summary
+    self.jobs = jobs
+    self.process = process
+    self.folder = folder
+    self.resumes = resumes
+    self.cookie = cookie
+  }
+}

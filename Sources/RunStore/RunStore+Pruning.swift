@@ -1,0 +1,173 @@
+import Basics
+import Foundation
+import JobModel
+
+/// Which recorded runs are kept.
+package struct Retention: Sendable, Equatable {
+  package var age: Duration
+  package var runs: Int
+  /// Of the events in the store and the log files; the newest run is kept however large it is.
+  package var bytes: Int
+
+  package init(age: Duration = .seconds(30 * 86_400), runs: Int = 200, bytes: Int = 1_000_000_000) {
+    self.age = age
+    self.runs = runs
+    self.bytes = bytes
+  }
+}
+
+/// What was removed of old runs.
+package struct PrunedRuns: Sendable, Equatable {
+  package var runs = 0
+  package var bytes = 0
+}
+
+extension RunStore {
+  /// Removes the runs that are older, more or larger than `retention` allows, with their folders; never one that goes on.
+  ///
+  /// Folders of runs that were not recorded are runs too. Every transaction is short, so that runs that are recorded
+  /// meanwhile hardly wait. What is removed halfway when the process ends is removed by the next call.
+  @discardableResult
+  package func prune(_ retention: Retention = Retention(), now: Date = Date()) throws(RunStoreError) -> PrunedRuns {
+    try database.withLock { database throws(RunStoreError) in
+      // What a power failure undoes is done again.
+      try database.execute("PRAGMA synchronous = NORMAL")
+      try removeLeftovers(database)
+      var pruned = PrunedRuns()
+      for run in excess(try storedRuns(database), beyond: retention, now) {
+        if let number = run.number {
+          try database.run("DELETE FROM runs WHERE number = ?", SQLValue(number))
+          try removeRows(of: number, database)
+        }
+        try removeFolder(run.id)
+        pruned.runs += 1
+        pruned.bytes += run.bytes
+      }
+      try vacuum(database)
+      return pruned
+    }
+  }
+
+  /// A run that may be removed, with its size.
+  private struct StoredRun {
+    /// Nil if it was not recorded.
+    var number: Int?
+    var id: String
+    var startedAt: Date
+    var bytes: Int
+    var isGoingOn: Bool
+  }
+
+  private func excess(_ runs: [StoredRun], beyond retention: Retention, _ now: Date) -> [StoredRun] {
+    var bytes = 0
+    return runs.sorted { $0.startedAt > $1.startedAt }.enumerated().filter { index, run in
+      bytes += run.bytes
+      let isOld = run.startedAt < now - retention.age / .seconds(1)
+      return !run.isGoingOn && (isOld || index >= retention.runs || index > 0 && bytes > retention.bytes)
+    }.map(\.element)
+  }
+
+  private func storedRuns(_ database: Database) throws(RunStoreError) -> [StoredRun] {
+    let rows = try database.all(
+      "SELECT number, id, started, bytes, log_bytes, ended IS NULL, pid, start_time, boot FROM runs"
+    ) { row in
+      let run = StoredRun(
+        number: row.int(0), id: row.text(1), startedAt: row.date(2), bytes: row.int(3),
+        isGoingOn: row.int(5) != 0 && row.process(6).isAlive)
+      return (run, logs: row.isNull(4) ? nil : row.int(4))
+    }
+    var runs: [StoredRun] = []
+    for (var run, logs) in rows {
+      // Measured once, when they no longer grow.
+      let size = logs ?? (run.isGoingOn ? 0 : Self.size(of: runFolder(run.id)))
+      if logs == nil, !run.isGoingOn {
+        try database.run("UPDATE runs SET log_bytes = ? WHERE number = ?", SQLValue(size), SQLValue(run.number ?? 0))
+      }
+      run.bytes += size
+      runs.append(run)
+    }
+    return runs + unrecordedRuns(besides: Set(runs.map(\.id)))
+  }
+
+  /// The folders of runs that the store does not know: they were not recorded, or have only just begun.
+  ///
+  /// The state folder may be anybody's, so a folder counts only if it is named as a run is.
+  private func unrecordedRuns(besides known: Set<String>) -> [StoredRun] {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: "\(folder)/runs")) ?? []
+    let own = names.filter { $0.wholeMatch(of: /\d{8}-\d{6}-\d+(\.\d+)?/) != nil }
+    return own.filter { !known.contains($0) }.compactMap { id in
+      guard let path = runFolder(id),
+        let date = (try? FileManager.default.attributesOfItem(atPath: path))?[.modificationDate] as? Date
+      else { return nil }
+      // The identifier ends with the process: `20260102-101112-4711`, or `….1` after it. It may be another's by now; then
+      // the folder is kept a while longer.
+      let process = id.split(separator: "-").last?.prefix { $0 != "." }
+      let isGoingOn = process.flatMap { Int32($0) }.map { ProcessIdentity.of($0) != nil } ?? false
+      return StoredRun(id: id, startedAt: date, bytes: Self.size(of: path), isGoingOn: isGoingOn)
+    }
+  }
+
+  /// `runs/<id>` of the state folder; nil for an identifier that leads elsewhere.
+  private func runFolder(_ id: String) -> String? {
+    id.isEmpty || id.hasPrefix(".") || id.contains("/") ? nil : "\(folder)/runs/\(id)"
+  }
+
+  /// Removes what an interrupted call has left of runs.
+  private func removeLeftovers(_ database: Database) throws(RunStoreError) {
+    for table in ["events", "ended", "processes"] {
+      let numbers = try database.all(
+        "SELECT DISTINCT run FROM \(table) WHERE run NOT IN (SELECT number FROM runs)"
+      ) { $0.int(0) }
+      for number in numbers { try removeRows(of: number, database) }
+    }
+  }
+
+  private func removeRows(of run: Int, _ database: Database) throws(RunStoreError) {
+    // About a megabyte each.
+    for (table, count) in [("events", 32), ("ended", 2000)] {
+      repeat {
+        try database.run(
+          "DELETE FROM \(table) WHERE rowid IN (SELECT rowid FROM \(table) WHERE run = ? LIMIT ?)", SQLValue(run),
+          SQLValue(count))
+      } while database.changes > 0
+    }
+    try database.run("DELETE FROM processes WHERE run = ?", SQLValue(run))
+  }
+
+  private func removeFolder(_ id: String) throws(RunStoreError) {
+    guard let path = runFolder(id), access(path, F_OK) == 0 else { return }
+    do {
+      try FileManager.default.removeItem(atPath: path)
+    } catch {
+      // Another program may be removing it too.
+      guard access(path, F_OK) == 0 else { return }
+      throw RunStoreError(.other("can't be removed: \(error.localizedDescription)"), path)
+    }
+  }
+
+  /// Gives the free pages back to the file system, 4 MB at a time.
+  private func vacuum(_ database: Database) throws(RunStoreError) {
+    func free() throws(RunStoreError) -> Int { try database.all("PRAGMA freelist_count") { $0.int(0) }.first ?? 0 }
+    var left = try free()
+    while left > 0 {
+      // Each step of the statement frees one page.
+      _ = try database.all("PRAGMA incremental_vacuum(1000)") { _ in () }
+      let now = try free()
+      if now >= left { break }
+      left = now
+    }
+    // The file becomes shorter when the log is written to it.
+    _ = try database.all("PRAGMA wal_checkpoint(PASSIVE)") { _ in () }
+  }
+
+  private static func size(of folder: String?) -> Int {
+    guard let folder else { return 0 }
+    let files = FileManager.default.enumerator(
+      at: URL(fileURLWithPath: folder), includingPropertiesForKeys: [.fileSizeKey])
+    var size = 0
+    while let file = files?.nextObject() as? URL {
+      size += (try? file.resourceValues(forKeys: [.fileSizeKey]))?.fileSize ?? 0
+    }
+    return size
+  }
+}

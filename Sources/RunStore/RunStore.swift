@@ -1,0 +1,237 @@
+import Basics
+import Foundation
+import JobModel
+
+/// The recorded runs of a state folder: `opdash.db` in it.
+///
+/// For any thread; calls wait for each other. Nothing is made where no run was recorded: such a store is empty.
+package final class RunStore: Sendable {
+  /// The state folder.
+  package let folder: String
+  let database: Lock<Database>
+
+  static func path(in folder: String) -> String { "\(folder)/opdash.db" }
+
+  /// Opens the store for reading; waits up to `patience` for the lock of another program.
+  package init(folder: String, patience: Duration = .seconds(5)) throws(RunStoreError) {
+    self.folder = folder
+    database = Lock(try Self.openForReading(folder, patience: patience))
+  }
+
+  static func openForWriting(_ folder: String, patience: Duration) throws(RunStoreError) -> Database {
+    try? FileManager.default.createDirectory(
+      atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    let database = try Database(path(in: folder), .create, patience: patience)
+    // A database of a later version must stay as it is.
+    database.setCheckpointsOnClose(false)
+    try Schema.check(database)
+    // Before the first table, and before the log, or it has no effect.
+    try database.execute("PRAGMA auto_vacuum = INCREMENTAL")
+    try database.execute("PRAGMA journal_mode = WAL")
+    // A commit is on the disk when it returns.
+    try database.execute("PRAGMA synchronous = FULL; PRAGMA journal_size_limit = \(8 << 20)")
+    try Schema.migrate(database)
+    database.setCheckpointsOnClose(true)
+    return database
+  }
+
+  private static func openForReading(_ folder: String, patience: Duration) throws(RunStoreError) -> Database {
+    let path = path(in: folder)
+    guard access(path, F_OK) == 0 || errno != ENOENT else {
+      let database = try Database(path, .memory, patience: patience)
+      try Schema.migrate(database)
+      return database
+    }
+    do throws(RunStoreError) {
+      let database = try Database(path, .readWrite, patience: patience)
+      database.setCheckpointsOnClose(false)
+      try Schema.migrate(database)
+      return database
+    } catch {
+      guard case .notWritable = error.reason else { throw error }
+      return try openReadOnly(path, patience: patience)
+    }
+  }
+
+  /// Opens a store in a folder where nothing can be written, as another user's, or an image's.
+  private static func openReadOnly(_ path: String, patience: Duration) throws(RunStoreError) -> Database {
+    do throws(RunStoreError) {
+      let database = try Database(path, .readOnly, patience: patience)
+      try Schema.check(database)
+      return database
+    } catch {
+      // Nobody writes it, or the files of the writer would be beside it.
+      guard access(path + "-wal", F_OK) != 0 else { throw error }
+      let database = try Database(path, .immutable, patience: patience)
+      try Schema.check(database)
+      return database
+    }
+  }
+
+  // MARK: Runs
+
+  /// The newest runs, newest first.
+  package func runs(_ limit: Int = .max) throws(RunStoreError) -> [RunEntry] {
+    try database.withLock { database throws(RunStoreError) in
+      try database.all("\(Self.entries) ORDER BY number DESC LIMIT ?", SQLValue(limit)) { $0.entry }
+    }
+  }
+
+  /// The newest runs of a job file, newest first; of the runs without a file where it is nil.
+  package func lastRuns(ofFile file: String?, _ limit: Int = .max) throws(RunStoreError) -> [RunEntry] {
+    try database.withLock { database throws(RunStoreError) in
+      try database.all(
+        "\(Self.entries) WHERE file IS ? ORDER BY number DESC LIMIT ?", SQLValue(file), SQLValue(limit)
+      ) { $0.entry }
+    }
+  }
+
+  /// The run with the identifier or the only one that begins so; `last` is the newest.
+  package func run(named name: String) throws(RunStoreError) -> RunEntry {
+    if name == "last" {
+      guard let last = try runs(1).first else { throw RunStoreError(.unknownRun(name, nearest: nil), path) }
+      return last
+    }
+    let found = try database.withLock { database throws(RunStoreError) in
+      try database.all(
+        "\(Self.entries) WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id = ?1 DESC, number DESC", .text(name)
+      ) { $0.entry }
+    }
+    if let first = found.first, found.count == 1 || first.id == name { return first }
+    if !found.isEmpty { throw RunStoreError(.ambiguousRun(name, found.prefix(5).map(\.id)), path) }
+    let nearest = NearestName.of(name, in: try runs().map(\.id))
+    throw RunStoreError(.unknownRun(name, nearest: nearest), path)
+  }
+
+  /// Whether its process still executes it.
+  package func isGoingOn(_ run: RunEntry) -> Bool { run.endedAt == nil && run.process.isAlive }
+
+  /// The processes of shell jobs that executed at the last commit of an unfinished run.
+  package func processes(of run: RunEntry) throws(RunStoreError) -> [AttemptProcess] {
+    try database.withLock { database throws(RunStoreError) in
+      try database.all(
+        """
+        SELECT job, processes.name, attempt, processes.pid, processes.start_time, processes.boot
+        FROM processes JOIN runs ON run = number WHERE id = ? ORDER BY job
+        """, .text(run.id)
+      ) {
+        AttemptProcess(job: JobID($0.int(0)), name: $0.text(1), attempt: $0.int(2), process: $0.process(3))
+      }
+    }
+  }
+
+  /// Calls `body` with the events from number `first` on as NDJSON, some whole lines at a time, until it returns false.
+  ///
+  /// `first` is 0 or follows the last event of an earlier call.
+  package func eventLines(of run: RunEntry, from first: Int = 0, _ body: ([UInt8]) throws -> Bool) throws {
+    try database.withLock { database in
+      let rows = """
+        SELECT size, deflated, first, events.count FROM events JOIN runs ON run = number
+        WHERE id = ? AND first >= ? ORDER BY first
+        """
+      var next = first
+      try database.forEach(rows, .text(run.id), SQLValue(first)) { row in
+        let bytes = row.withBlob(1) { EventChunk.inflated($0, size: row.int(0)) }
+        guard let bytes, row.int(2) == next else {
+          throw RunStoreError(.damaged("the events of run \(run.id) from number \(next) on"), database.path)
+        }
+        next += row.int(3)
+        return try body(bytes)
+      }
+    }
+  }
+
+  /// All events; those of a killed run end with the last commit, and jobs that wait for later ones in it are left out.
+  package func events(of run: RunEntry) throws -> [JobEvent] {
+    var reader = RecordedEvents(of: run)
+    return try reader.readMore(self)
+  }
+
+  // MARK: Jobs
+
+  /// The last ends of the jobs of this name in runs of the job file, newest first; of runs without a file where it is nil.
+  package func ended(_ name: String, ofFile file: String?, _ limit: Int) throws(RunStoreError) -> [EndedJob] {
+    try database.withLock { database throws(RunStoreError) in
+      try database.all(
+        "\(Self.endings) WHERE ended.name = ? AND file IS ? ORDER BY ended.rowid DESC LIMIT ?", .text(name),
+        SQLValue(file), SQLValue(limit)
+      ) { $0.endedJob }
+    }
+  }
+
+  /// The last ends of all jobs in the newest runs of a job file, newest first, at most `limit`.
+  package func lastEnds(ofFile file: String, runs: Int, _ limit: Int) throws(RunStoreError) -> [EndedJob] {
+    try database.withLock { database throws(RunStoreError) in
+      try database.all(
+        """
+        \(Self.endings) WHERE run IN (SELECT number FROM runs WHERE file = ? ORDER BY number DESC LIMIT ?)
+        ORDER BY ended.rowid DESC LIMIT ?
+        """, .text(file), SQLValue(runs), SQLValue(limit)
+      ) { $0.endedJob }
+    }
+  }
+
+  /// The ends of all jobs of a run, in the order in which they ended.
+  package func ended(in run: RunEntry) throws(RunStoreError) -> [EndedJob] {
+    try database.withLock { database throws(RunStoreError) in
+      try database.all("\(Self.endings) WHERE id = ? ORDER BY ended.rowid", .text(run.id)) { $0.endedJob }
+    }
+  }
+
+  // MARK: The database
+
+  /// What SQLite finds wrong with the database; empty for a sound one.
+  package func check() throws(RunStoreError) -> [String] {
+    try database.withLock { database throws(RunStoreError) in
+      try database.all("PRAGMA integrity_check") { $0.text(0) }.filter { $0 != "ok" }
+    }
+  }
+
+  var path: String { Self.path(in: folder) }
+
+  private static let entries = """
+    SELECT id, name, origin, started, ended, jobs, pid, start_time, boot, cookie, folder, resumes, succeeded, failed,
+    allowed, skipped, cancelled, cancelled_by_program, "left", exit FROM runs
+    """
+
+  private static let endings = """
+    SELECT id, job, ended.name, fingerprint, attempts, outcome, seconds, ended.ended, inputs
+    FROM ended JOIN runs ON run = number
+    """
+}
+
+extension Row {
+  fileprivate var entry: RunEntry {
+    let origin = try? JSONDecoder().decode(RunOrigin.self, from: Data(text(2).utf8))
+    return RunEntry(
+      id: text(0), name: text(1),
+      origin: origin ?? RunOrigin(command: "", directory: "/", slots: 1, onFailure: "keep-going"), startedAt: date(3),
+      endedAt: isNull(4) ? nil : date(4), summary: isNull(4) ? nil : summary(12), jobs: int(5), process: process(6),
+      folder: optionalText(10), resumes: optionalText(11), cookie: optionalText(9))
+  }
+
+  private func summary(_ first: Int32) -> RunSummary {
+    var summary = RunSummary()
+    summary.succeeded = int(first)
+    summary.failed = int(first + 1)
+    summary.allowed = int(first + 2)
+    summary.skipped = int(first + 3)
+    summary.cancelled = int(first + 4)
+    summary.cancelledByProgram = int(first + 5)
+    summary.left = int(first + 6)
+    summary.exit = Int32(truncatingIfNeeded: int(first + 7))
+    return summary
+  }
+
+  func process(_ first: Int32) -> ProcessIdentity {
+    ProcessIdentity(
+      pid: Int32(truncatingIfNeeded: int(first)), startTime: UInt64(max(0, int(first + 1))), boot: text(first + 2))
+  }
+
+  fileprivate var endedJob: EndedJob {
+    EndedJob(
+      run: text(0), job: JobID(int(1)), name: text(2), fingerprint: fingerprint(3), attempts: int(4),
+      outcome: EndedJob.Outcome(rawValue: text(5)) ?? .failed, took: isNull(6) ? nil : .seconds(real(6)), at: date(7),
+      inputs: optionalText(8))
+  }
+}

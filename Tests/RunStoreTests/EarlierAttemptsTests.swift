@@ -1,0 +1,92 @@
+import Foundation
+import JobModel
+import RunStore
+import Support
+import Testing
+
+/// The newest attempts of jobs, read from a real store.
+@Suite(.timeLimit(.minutes(10))) struct EarlierAttemptsTests {
+  private let folder: TemporaryFolder
+  private var state: String { folder.file("state").path() }
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func job(_ script: String = "make") -> Job { Job(name: "build", work: .shell(ShellWork(.script(script)))) }
+
+  /// Records a run of one job; `body` states what happens to it, and `isKilled` leaves it without an end.
+  private func record(
+    _ id: String, _ job: Job, file: String = "/f", isKilled: Bool = false, _ body: (FakeFeed) -> Void
+  ) throws {
+    let origin = RunOrigin(command: "run", file: file, directory: "/", slots: 1, onFailure: "keep-going")
+    let feed = FakeFeed()
+    let recorder = RunRecorder(folder: state, origin: origin, fingerprints: [Fingerprint.of(job)])
+    recorder.start(feed)
+    feed.post(.runStarted(RunStart(id: id, name: id, slots: 1, at: Date(), jobs: 1)))
+    feed.post(.jobAdded(JobID(0), job))
+    body(feed)
+    guard !isKilled else {
+      let processes = { try RunStore(folder: self.state) }
+      #expect(
+        try eventually {
+          guard let store = try? processes(), let run = try? store.run(named: id) else { return false }
+          return try !store.processes(of: run).isEmpty
+        })
+      return
+    }
+    feed.post(.runFinished(RunSummary(of: feed.run)))
+    #expect(recorder.finish())
+  }
+
+  private func newest(_ job: Job, file: String = "/f") throws -> EarlierAttempt? {
+    try EarlierAttempts(RunStore(folder: state), ofFile: file).newest(of: job)
+  }
+
+  private func end(_ feed: FakeFeed, _ state: JobState, attempt: Int = 1) {
+    if attempt > 0 { feed.post(.jobState(JobID(0), .executing, attempt: attempt, pid: nil)) }
+    feed.post(.jobState(JobID(0), state, attempt: attempt, pid: nil))
+  }
+
+  @Test func aSuccessOfTheSameWorkHasTheHashOfItsInputs() throws {
+    #expect(try newest(job()) == nil)
+    try record("a", job()) { feed in
+      feed.post(.jobState(JobID(0), .executing, attempt: 1, pid: nil))
+      feed.post(.inputsHashed(JobID(0), "hash"))
+      feed.post(.jobState(JobID(0), .succeeded(upToDate: false), attempt: 1, pid: nil))
+    }
+    #expect(try newest(job()) == .succeeded(inputs: "hash"))
+    #expect(try newest(job("make all")) == .changed)
+    #expect(try newest(job(), file: "/other") == nil)
+  }
+
+  @Test func theNewestAttemptCounts() throws {
+    try record("a", job()) { end($0, .succeeded(upToDate: false)) }
+    try record("b", job()) { end($0, .failed(JobFailure(.exit(1), "exit 1"), allowed: true)) }
+    #expect(try newest(job()) == .unfinished)
+    try record("c", job()) { end($0, .succeeded(upToDate: true)) }
+    #expect(try newest(job()) == .succeeded(inputs: nil))
+    try record("d", job()) { end($0, .cancelled(by: .person)) }
+    #expect(try newest(job()) == .unfinished)
+  }
+
+  @Test func aRunInWhichTheJobHadNoAttemptDoesNotCount() throws {
+    try record("a", job()) { end($0, .succeeded(upToDate: false)) }
+    try record("b", job()) { end($0, .cancelled(by: .signal), attempt: 0) }
+    try record("c", job()) { feed in
+      feed.post(.jobRestored(JobID(0), EarlierSuccess(run: "a", at: Date(), took: .seconds(1))))
+      end(feed, .succeeded(upToDate: true), attempt: 0)
+    }
+    #expect(try newest(job()) == .succeeded(inputs: nil))
+  }
+
+  @Test func anAttemptThatWasBrokenOffIsUnfinishedUntilTheNextOne() throws {
+    let child = try ChildProcess(["sleep", "100"])
+    defer { child.stop() }
+    try record("a", job()) { end($0, .succeeded(upToDate: false)) }
+    try record("b", job(), isKilled: true) { feed in
+      feed.post(.jobState(JobID(0), .executing, attempt: 1, pid: child.pid))
+    }
+    #expect(try newest(job()) == .unfinished)
+    try record("c", job()) { end($0, .succeeded(upToDate: false)) }
+    #expect(try newest(job()) == .succeeded(inputs: nil))
+  }
+}

@@ -1,0 +1,115 @@
+import Foundation
+import JobModel
+import RunStore
+import Support
+import Testing
+
+/// The jobs of recorded runs, read from a real store.
+@Suite(.timeLimit(.minutes(10))) struct EarlierJobTests {
+  private let folder: TemporaryFolder
+  private var state: String { folder.file("state").path() }
+  private let start = Date(timeIntervalSince1970: 1000)
+
+  init() throws { folder = try TemporaryFolder() }
+
+  /// Records a run of jobs with these names; `body` states what happens to them.
+  private func record(
+    _ id: String, _ names: [String], resumes: String? = nil, ends: Bool = true, _ body: (FakeFeed) -> Void
+  ) throws -> RunEntry {
+    let origin = RunOrigin(command: "run", file: "/f", directory: "/", slots: 1, onFailure: "keep-going")
+    let feed = FakeFeed()
+    let recorder = RunRecorder(folder: state, origin: origin, fingerprints: names.map { _ in "aa" })
+    recorder.start(feed)
+    feed.post(.runStarted(RunStart(id: id, name: id, slots: 1, at: start, jobs: names.count, resumes: resumes)))
+    for (index, name) in names.enumerated() {
+      feed.post(.jobAdded(JobID(index), Job(name: name, work: .simulate(SimulatedWork()))))
+    }
+    body(feed)
+    if ends {
+      feed.post(.runFinished(RunSummary(of: feed.run)))
+      #expect(recorder.finish())
+    } else {
+      let count = feed.run.jobs.count { $0.state.isTerminal }
+      #expect(
+        try eventually {
+          let store = try RunStore(folder: state)
+          guard let run = try? store.run(named: id) else { return false }
+          return try store.ended(in: run).count >= count
+        })
+    }
+    return try RunStore(folder: state).run(named: id)
+  }
+
+  private func succeed(_ feed: FakeFeed, _ index: Int, at time: Duration) {
+    feed.post(.jobState(JobID(index), .executing, attempt: 1, pid: nil), at: time)
+    feed.post(.jobState(JobID(index), .succeeded(upToDate: false), attempt: 1, pid: nil), at: time + .seconds(4))
+  }
+
+  @Test func theJobsOfAKilledRunAreThoseOfItsLastCommit() throws {
+    let child = try ChildProcess(["sleep", "100"])
+    defer { child.stop() }
+    let failure = JobFailure(.exit(1), "exit 1")
+    let names = ["done", "failed", "allowed", "retried", "skipped", "cancelled", "executing", "waiting"]
+    let run = try record("a", names, ends: false) { feed in
+      feed.post(.jobState(JobID(6), .executing, attempt: 1, pid: child.pid), at: .seconds(1))
+      feed.post(.inputsHashed(JobID(0), "hash"))
+      succeed(feed, 0, at: .seconds(1))
+      feed.post(.jobState(JobID(1), .failed(failure, allowed: false), attempt: 1, pid: nil))
+      feed.post(.jobState(JobID(2), .failed(failure, allowed: true), attempt: 1, pid: nil))
+      feed.post(.jobState(JobID(3), .failed(failure, allowed: false), attempt: 1, pid: nil))
+      feed.post(.jobState(JobID(3), .waiting, attempt: 1, pid: nil))
+      succeed(feed, 3, at: .seconds(6))
+      feed.post(.jobState(JobID(4), .skipped(because: JobID(1)), attempt: 0, pid: nil))
+      feed.post(.jobState(JobID(5), .cancelled(by: .person), attempt: 0, pid: nil))
+    }
+    let store = try RunStore(folder: state)
+    #expect(run.endedAt == nil)
+    let success = EarlierSuccess(run: "a", at: start + 5, took: .seconds(4))
+    let retried = EarlierSuccess(run: "a", at: start + 10, took: .seconds(4))
+    #expect(try eventually { try store.earlierJobs(of: run).contains { $0.end == .executing } })
+    #expect(
+      try store.earlierJobs(of: run) == [
+        EarlierJob("done", .done(success), fingerprint: "aa", inputsHash: "hash"),
+        EarlierJob("failed", .failed, fingerprint: "aa"), EarlierJob("allowed", .failed, fingerprint: "aa"),
+        EarlierJob("retried", .done(retried), fingerprint: "aa"), EarlierJob("skipped", .skipped, fingerprint: "aa"),
+        EarlierJob("cancelled", .cancelled, fingerprint: "aa"), EarlierJob("executing", .executing, fingerprint: nil),
+        EarlierJob("waiting", .waiting, fingerprint: nil),
+      ])
+  }
+
+  @Test func aSuccessThatWasRestoredTwiceIsThatOfTheRunThatExecutedIt() throws {
+    _ = try record("a", ["x", "y"]) { feed in succeed(feed, 0, at: .seconds(1)) }
+    let first = EarlierSuccess(run: "a", at: start + 5, took: .seconds(4))
+    func restore(_ feed: FakeFeed) {
+      feed.post(.inputsHashed(JobID(1), "hash"), .jobRestored(JobID(1), first))
+      feed.post(.jobState(JobID(1), .succeeded(upToDate: true), attempt: 0, pid: nil))
+    }
+    _ = try record("b", ["y", "x"], resumes: "a") { feed in
+      restore(feed)
+      succeed(feed, 0, at: .seconds(2))
+    }
+    let last = try record("c", ["z", "x"], resumes: "b") { feed in restore(feed) }
+    let jobs = try RunStore(folder: state).earlierJobs(of: last)
+    #expect(jobs[1] == EarlierJob("x", .done(first), fingerprint: "aa", inputsHash: "hash"))
+    #expect(jobs[0].end == .waiting)
+    // Left out of the last run: as it was in the one before.
+    #expect(
+      jobs[2] == EarlierJob("y", .done(EarlierSuccess(run: "b", at: start + 6, took: .seconds(4))), fingerprint: "aa"))
+  }
+
+  @Test func aResumedRunThatWasKilledAtItsStartChangesNothing() throws {
+    _ = try record("a", ["x", "y"]) { feed in
+      succeed(feed, 0, at: .seconds(1))
+      succeed(feed, 1, at: .seconds(6))
+    }
+    // The restored job y was not recorded any more.
+    let killed = try record("b", ["x", "y"], resumes: "a", ends: false) { feed in
+      feed.post(
+        .jobRestored(JobID(0), EarlierSuccess(run: "a", at: start, took: .seconds(4))),
+        .jobState(JobID(0), .succeeded(upToDate: true), attempt: 0, pid: nil))
+    }
+    let jobs = try RunStore(folder: state).earlierJobs(of: killed)
+    #expect(jobs.map(\.name) == ["x", "y"])
+    #expect(jobs[1].end == .done(EarlierSuccess(run: "a", at: start + 10, took: .seconds(4))))
+  }
+}

@@ -1,0 +1,161 @@
+import Foundation
+import JobModel
+import RunStore
+import Testing
+
+private let earlier = EarlierSuccess(run: "before", at: Date(timeIntervalSince1970: 0), took: .seconds(3))
+
+private func graph(_ jobs: KeyValuePairs<String, [String]>) -> JobGraph {
+  let names = jobs.map(\.key)
+  return JobGraph(
+    name: "test",
+    jobs: jobs.map { name, needs in
+      Job(
+        name: name, work: .simulate(SimulatedWork()),
+        needs: needs.compactMap { need in names.firstIndex(of: need).map { JobNeed(JobID($0)) } })
+    })
+}
+
+/// The jobs of the earlier run, each with its name as its fingerprint.
+private func jobs(_ ends: KeyValuePairs<String, EarlierJob.End>) -> [EarlierJob] {
+  ends.map { EarlierJob($0.key, $0.value, fingerprint: $0.key) }
+}
+
+extension ResumePlan {
+  /// The plan of a graph in which the fingerprints of `changed` jobs differ.
+  fileprivate init(
+    _ earlier: [EarlierJob], _ graph: JobGraph, changed: Set<String> = [], onlyFailed: Bool = false,
+    missing: Set<String> = [], inputs: [String: String] = [:]
+  ) {
+    self.init(
+      earlier, graph, fingerprints: graph.jobs.map { changed.contains($0.name) ? "changed" : $0.name },
+      onlyFailed: onlyFailed, isThere: { !missing.contains($0) }, inputsHash: { inputs[$0.name] })
+  }
+
+  fileprivate var restoredNames: [String] { restored.keys.sorted().map { graph[$0].name } }
+  fileprivate var reasons: [String: Reason] {
+    Dictionary(uniqueKeysWithValues: again.map { (graph[$0.job].name, $0.reason) })
+  }
+}
+
+@Suite struct ResumePlanTests {
+  private let chain = graph(["a": [], "b": ["a"], "c": ["b"], "d": []])
+
+  @Test func whatSucceededIsNotExecutedAgain() {
+    let plan = ResumePlan(
+      jobs(["a": .done(earlier), "b": .executing, "c": .waiting, "d": .cancelled]), chain)
+    #expect(plan.restoredNames == ["a"])
+    #expect(plan.restored[JobID(0)] == earlier)
+    #expect(plan.reasons == ["b": .executing, "c": .waiting, "d": .cancelled])
+    #expect(!plan.isNothingLeft)
+    #expect(plan.graph == chain)
+  }
+
+  @Test func nothingIsLeftOfARunThatHasSucceeded() {
+    let plan = ResumePlan(
+      jobs(["a": .done(earlier), "b": .done(earlier), "c": .done(earlier), "d": .done(earlier)]), chain)
+    #expect(plan.isNothingLeft)
+  }
+
+  @Test func aChangedJobIsExecutedAgainWithAllThatNeedIt() {
+    let plan = ResumePlan(
+      jobs(["a": .done(earlier), "b": .done(earlier), "c": .done(earlier), "d": .done(earlier)]), chain,
+      changed: ["b"])
+    #expect(plan.restoredNames == ["a", "d"])
+    #expect(plan.reasons == ["b": .changed, "c": .needed])
+  }
+
+  @Test func jobsThatCameToTheFileAreNewAndThoseThatLeftItAreTold() {
+    let plan = ResumePlan(jobs(["a": .done(earlier), "old": .failed, "c": .done(earlier)]), chain)
+    #expect(plan.reasons == ["b": .new, "c": .needed, "d": .new])
+    #expect(plan.removed == ["old"])
+  }
+
+  @Test func aFailureThatWasAllowedDoesNotUndoTheJobsAfterIt() {
+    let plan = ResumePlan(
+      jobs(["a": .failed, "b": .done(earlier), "c": .done(earlier), "d": .failed]), chain)
+    #expect(plan.restoredNames == ["b", "c"])
+    #expect(plan.reasons == ["a": .failed, "d": .failed])
+  }
+
+  @Test func aJobThatNeedsAFailureOrAnyEndIsExecutedAgainWithTheJobThatItNeeds() {
+    var jobs = chain
+    jobs.jobs[1].needs = [JobNeed(JobID(0), when: .failed)]
+    jobs.jobs[3].needs = [JobNeed(JobID(0), when: .finished)]
+    let before = [("a", EarlierJob.End.failed), ("b", .done(earlier)), ("c", .done(earlier)), ("d", .done(earlier))]
+      .map { EarlierJob($0, $1, fingerprint: $0) }
+    let plan = ResumePlan(before, jobs)
+    #expect(plan.restored.isEmpty)
+    #expect(plan.reasons == ["a": .failed, "b": .needed, "c": .needed, "d": .needed])
+  }
+
+  @Test func aJobWhoseOutputIsGoneOrWhoseInputsHaveChangedIsExecutedAgain() {
+    var jobs = graph(["made": [], "gone": [], "same": [], "edited": [], "unknown": []])
+    jobs.jobs[0].creates = ["/made"]
+    jobs.jobs[1].creates = ["/made", "/gone"]
+    for index in 2...4 { jobs.jobs[index].inputs = ["/in"] }
+    let before = jobs.jobs.map {
+      EarlierJob($0.name, .done(earlier), fingerprint: $0.name, inputsHash: $0.name == "unknown" ? nil : "hash")
+    }
+    let plan = ResumePlan(
+      before, jobs, missing: ["/gone"], inputs: ["same": "hash", "edited": "other", "unknown": "hash"])
+    #expect(plan.reasons == ["gone": .outputMissing, "edited": .inputsChanged, "unknown": .inputsChanged])
+    #expect(plan.restoredInputs == [JobID(0): "hash", JobID(2): "hash"])
+  }
+
+  @Test func aSuccessWithoutARecordedFingerprintCountsAsChanged() {
+    let plan = ResumePlan([EarlierJob("a", .done(earlier), fingerprint: nil)], graph(["a": []]))
+    #expect(plan.reasons == ["a": .changed])
+  }
+
+  @Test func onlyFailuresRunAgainWithWhatWasSkippedBecauseOfThem() {
+    let all = graph(["ok": [], "lint": ["ok"], "after": ["lint"], "quit": ["ok"], "late": ["quit"], "idle": []])
+    let before = jobs([
+      "ok": .done(earlier), "lint": .failed, "after": .skipped, "quit": .cancelled,
+      "late": .skipped, "idle": .waiting,
+    ])
+    let plan = ResumePlan(before, all, onlyFailed: true)
+    #expect(plan.graph.jobs.map(\.name) == ["ok", "lint", "after"])
+    #expect(plan.restoredNames == ["ok"])
+    #expect(plan.reasons == ["lint": .failed, "after": .skipped])
+    #expect(plan.leftOut == ["quit", "late", "idle"])
+    #expect(plan.graph.jobs[2].needs == [JobNeed(JobID(1))])
+  }
+
+  @Test func aJobThatAFailureNeedsIsRunThoughItHasNotFailed() {
+    let all = graph(["tool": [], "quit": [], "both": ["tool", "quit"], "done": []])
+    let before = jobs([
+      "tool": .failed, "quit": .cancelled, "both": .skipped, "done": .done(earlier),
+    ])
+    let plan = ResumePlan(before, all, onlyFailed: true)
+    #expect(plan.reasons == ["tool": .failed, "quit": .cancelled, "both": .skipped])
+    #expect(plan.restoredNames == ["done"])
+    #expect(plan.leftOut.isEmpty)
+  }
+
+  @Test func aRunWithoutFailuresHasNothingForOnlyFailed() {
+    let plan = ResumePlan(jobs(["a": .done(earlier), "d": .cancelled]), graph(["a": [], "d": []]), onlyFailed: true)
+    #expect(plan.isNothingLeft)
+    #expect(plan.leftOut == ["d"])
+  }
+
+  @Test func aPlanOfAHundredThousandJobsTakesSeconds() {
+    let count = 100_000
+    let all = JobGraph(
+      name: "many",
+      jobs: (0..<count).map { index in
+        Job(
+          name: "\(index)", work: .simulate(SimulatedWork()),
+          needs: index == 0 ? [] : [JobNeed(JobID(index - 1)), JobNeed(JobID(index / 2))])
+      })
+    let before = all.jobs.enumerated().map { index, job in
+      EarlierJob(job.name, index < 90_000 ? .done(earlier) : .waiting, fingerprint: job.name)
+    }
+    let took = ContinuousClock().measure {
+      let plan = ResumePlan(before, all)
+      #expect(plan.restored.count == 90_000)
+      #expect(plan.again.count == 10_000)
+    }
+    #expect(took < .seconds(20))
+  }
+}

@@ -1,0 +1,101 @@
+import Foundation
+import JobModel
+import RunStore
+import Testing
+
+private let began = Date(timeIntervalSince1970: 1_000_000)
+
+private func entry(
+  _ id: String, file: String? = "/w/opdash.yml", exit: Int32? = nil, at age: Double = 0, resumes: String? = nil
+) -> RunEntry {
+  let origin = RunOrigin(command: "run", file: file, directory: "/w", slots: 1, onFailure: "keep-going")
+  var summary: RunSummary?
+  if let exit {
+    summary = RunSummary()
+    summary?.exit = exit
+  }
+  return RunEntry(
+    id: id, name: "w", origin: origin, startedAt: began - age, endedAt: exit.map { _ in began }, summary: summary,
+    jobs: 1,
+    process: ProcessIdentity(pid: 123, startTime: 1, boot: "b"), resumes: resumes)
+}
+
+@Suite struct ResumeTextTests {
+  @Test func theLinesSayWhatIsDoneWhatIsToDoAndWhy() {
+    let success = EarlierSuccess(run: "r", at: began, took: .seconds(1))
+    let names = ["fetch", "build", "test", "lint", "page", "fresh", "late"]
+    let graph = JobGraph(
+      name: "w",
+      jobs: names.enumerated().map { index, name in
+        Job(
+          name: name, work: .simulate(SimulatedWork()), needs: index == 2 ? [JobNeed(JobID(1))] : [])
+      })
+    let earlier = [
+      EarlierJob("fetch", .done(success), fingerprint: "1"), EarlierJob("build", .done(success), fingerprint: "0"),
+      EarlierJob("test", .done(success), fingerprint: "1"), EarlierJob("lint", .failed, fingerprint: "1"),
+      EarlierJob("page", .executing, fingerprint: "1"), EarlierJob("late", .waiting, fingerprint: "1"),
+      EarlierJob("old", .waiting, fingerprint: "1"),
+    ]
+    let plan = ResumePlan(earlier, graph, fingerprints: names.map { _ in "1" }, inputsHash: { _ in nil })
+    #expect(
+      ResumeText.lines(plan, of: entry("r"), at: began + 725) == [
+        "resuming r of 12 minutes ago: 1 job is done, 6 to do",
+        "failed: lint",
+        "running when it ended: page",
+        "changed in the file: build",
+        "needs a job that has changed: test",
+        "new in the file: fresh",
+        "no longer in the file: old",
+      ])
+  }
+
+  @Test func manyNamesAreCounted() {
+    let names = (1...30).map { "job-\($0)" }
+    let graph = JobGraph(name: "w", jobs: names.map { Job(name: $0, work: .simulate(SimulatedWork())) })
+    let plan = ResumePlan(
+      names.map { EarlierJob($0, .cancelled, fingerprint: $0) }, graph, fingerprints: names, inputsHash: { _ in nil })
+    #expect(
+      ResumeText.lines(plan, of: entry("r"), at: began)[1]
+        == "cancelled: job-1, job-2, job-3, job-4, job-5, job-6, job-7, job-8 and 22 more")
+  }
+
+  @Test(arguments: [
+    (0, "0 seconds ago"), (1, "1 second ago"), (59, "59 seconds ago"), (60, "1 minute ago"), (7199, "1 hour ago"),
+    (86_400, "1 day ago"), (864_000, "10 days ago"),
+  ])
+  func anAgeIsToldInItsLargestUnit(seconds: Int, text: String) {
+    #expect(ResumeText.ago(.seconds(seconds)) == text)
+  }
+
+  @Test func theNewestUnfinishedRunOfTheFileIsResumed() {
+    func choice(_ entries: [RunEntry], file: String? = "/w/opdash.yml") -> String? {
+      ResumableRun.choose(entries, file: file, directory: "/w")?.id
+    }
+    #expect(choice([]) == nil)
+    #expect(choice([entry("3", exit: 0), entry("2", exit: 130), entry("1")]) == "2")
+    #expect(choice([entry("3", file: "/x.yml"), entry("2", exit: 0), entry("1", exit: 1)]) == "1")
+    // Of a file without unfinished runs, the newest; without runs of the file, the newest of all.
+    #expect(choice([entry("3", file: "/x.yml"), entry("2", exit: 0)]) == "2")
+    #expect(choice([entry("3", file: "/x.yml"), entry("2", file: "/y.yml")]) == "3")
+    // A run that another one goes on with is the other one's.
+    #expect(choice([entry("2", exit: 0, resumes: "1"), entry("1")]) == "2")
+    #expect(choice([entry("3", resumes: "1"), entry("2"), entry("1")]) == "3")
+    // Without a job file, the runs of the folder.
+    #expect(choice([entry("2", file: nil)], file: nil) == "2")
+  }
+
+  @Test func aRunIsNotResumedWhileItOrARunThatGoesOnWithItGoesOn() {
+    let entries = [entry("3", resumes: "2"), entry("2", resumes: "1"), entry("1")]
+    func obstacle(to run: RunEntry, goingOn: String) -> String? {
+      ResumableRun.obstacle(to: run, in: entries) { $0.id == goingOn }?.id
+    }
+    #expect(obstacle(to: entries[1], goingOn: "2") == "2")
+    #expect(obstacle(to: entries[1], goingOn: "3") == "3")
+    #expect(obstacle(to: entries[2], goingOn: "3") == nil)
+  }
+
+  @Test func aRunThatGoesOnIsRefusedWithItsProcess() {
+    #expect(
+      ResumeText.goesOn(entry("r")) == "run r is going on, process 123: opdash resume waits for its end")
+  }
+}

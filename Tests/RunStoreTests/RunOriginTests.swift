@@ -1,0 +1,11 @@
+import Foundation
+import RunStore
+import Testing
+
+@Suite struct RunOriginTests {
+  @Test func anOriginIsReadBackAsItWasWritten() throws {
+    let origin = RunOrigin(
+      command: "run", words: ["--set", "a=b"], file: "/w/opdash.yml", directory: "/w", slots: 3, onFailure: "stop-now")
+    #expect(try JSONDecoder().decode(RunOrigin.self, from: JSONEncoder().encode(origin)) == origin)
+  }
+}

@@ -1,0 +1,133 @@
+import Foundation
+import JobModel
+import RunStore
+import Support
+import Testing
+
+@Suite(.timeLimit(.minutes(10))) struct RunRecorderTests {
+  private let folder: TemporaryFolder
+  private var state: String { folder.file("state").path() }
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private static let origin = RunOrigin(
+    command: "run", words: ["--set", "a=b"], file: "/w/opdash.yml", directory: "/w", slots: 2, onFailure: "keep-going")
+
+  private func recorder(_ fingerprints: [String] = []) -> RunRecorder {
+    RunRecorder(folder: state, origin: Self.origin, fingerprints: fingerprints, cookie: "c1")
+  }
+
+  /// Ends the run of the feed.
+  private func end(_ feed: FakeFeed) { feed.post(.runFinished(RunSummary(of: feed.run))) }
+
+  @Test func aFinishedRunIsReadBack() throws {
+    let feed = FakeFeed()
+    let recorder = self.recorder(["00ff", "x"])
+    recorder.start(feed)
+    feed.begin(2)
+    feed.post(.jobState(JobID(0), .executing, attempt: 1, pid: nil), at: .seconds(1))
+    feed.post(.inputsHashed(JobID(0), "i0"))
+    feed.post(.jobState(JobID(0), .paused(started: true), attempt: 1, pid: nil), at: .seconds(2))
+    feed.post(.jobState(JobID(0), .executing, attempt: 1, pid: nil), at: .seconds(4))
+    feed.post(.jobState(JobID(0), .succeeded(upToDate: false), attempt: 1, pid: nil), at: .seconds(5))
+    feed.post(.jobState(JobID(1), .skipped(because: JobID(0)), attempt: 0, pid: nil), at: .seconds(6))
+    end(feed)
+    #expect(recorder.finish())
+
+    let store = try RunStore(folder: state)
+    let run = try #require(store.runs().first)
+    #expect(
+      run
+        == RunEntry(
+          id: "1", name: "test", origin: Self.origin, startedAt: Date(timeIntervalSince1970: 0),
+          endedAt: Date(timeIntervalSince1970: 6), summary: RunSummary(of: feed.run), jobs: 2, process: .current,
+          cookie: "c1"))
+    #expect(!store.isGoingOn(run))
+    let first = EndedJob(
+      run: "1", job: JobID(0), name: "job0", fingerprint: "00ff", attempts: 1, outcome: .ok, took: .seconds(2),
+      at: Date(timeIntervalSince1970: 5), inputs: "i0")
+    let second = EndedJob(
+      run: "1", job: JobID(1), name: "job1", fingerprint: "x", attempts: 0, outcome: .skipped,
+      at: Date(timeIntervalSince1970: 6))
+    #expect(try store.ended(in: run) == [first, second])
+    #expect(try store.ended("job0", ofFile: "/w/opdash.yml", 5) == [first])
+    #expect(try store.ended("job0", ofFile: nil, 5) == [])
+    #expect(try store.check() == [])
+    var read = Run()
+    for event in try store.events(of: run) { read.apply(event) }
+    #expect(read == feed.run)
+  }
+
+  @Test func aStoreThatIsNotThereIsEmptyAndIsNotMade() throws {
+    let store = try RunStore(folder: state)
+    #expect(try store.runs() == [])
+    #expect(folder.names() == [])
+  }
+
+  @Test func onlyItsOwnerMayReadTheStore() throws {
+    let feed = FakeFeed()
+    let recorder = self.recorder()
+    recorder.start(feed)
+    feed.begin(1)
+    let path = state + "/opdash.db"
+    #expect(eventually { FileManager.default.fileExists(atPath: path + "-wal") })
+    for name in [path, path + "-wal", path + "-shm"] {
+      #expect(try FileManager.default.attributesOfItem(atPath: name)[.posixPermissions] as? Int == 0o600)
+    }
+    end(feed)
+    #expect(recorder.finish())
+    #expect(folder.names(in: "state") == ["opdash.db"])
+  }
+
+  @Test func theEndOfAJobIsOnDiskBeforeTheRunEnds() throws {
+    let feed = FakeFeed()
+    let recorder = self.recorder()
+    recorder.start(feed)
+    feed.begin(1)
+    feed.post(.jobState(JobID(0), .succeeded(upToDate: true), attempt: 1, pid: nil), at: .seconds(1))
+    #expect(try eventually { try RunStore(folder: state).ended("job0", ofFile: "/w/opdash.yml", 1).count == 1 })
+    let store = try RunStore(folder: state)
+    #expect(store.isGoingOn(try store.run(named: "last")))
+    end(feed)
+    #expect(recorder.finish())
+  }
+
+  /// 100,000 jobs, scaled down: a row for each end and four events a job, besides the index of names.
+  @Test func theEventsOfAJobTakeLessThan600Bytes() throws {
+    let feed = FakeFeed()
+    let recorder = self.recorder((0..<20_000).map { String(repeating: String($0 % 10), count: 64) })
+    recorder.start(feed)
+    feed.begin(20_000)
+    for job in (0..<20_000).map({ JobID($0) }) {
+      let at = Duration.milliseconds(job.index)
+      feed.post(.jobState(job, .ready(for: .slot), attempt: 0, pid: nil), at: at)
+      feed.post(.jobState(job, .executing, attempt: 1, pid: nil), at: at)
+      feed.post(.jobState(job, .succeeded(upToDate: false), attempt: 1, pid: nil), at: at)
+    }
+    end(feed)
+    #expect(recorder.finish(within: .seconds(300)))
+    let size = try FileManager.default.attributesOfItem(atPath: state + "/opdash.db")[.size] as? Int
+    #expect(try #require(size) < 20_000 * 600)
+  }
+
+  @Test func aRunIsRecordedWithItsCookieWhenTheRecorderSaysSo() throws {
+    let feed = FakeFeed()
+    let recorder = recorder()
+    let cookie = Lock<String?>(nil)
+    let state = state
+    recorder.start(feed)
+    recorder.whenRecorded {
+      let found = (try? RunStore(folder: state).run(named: "last"))?.cookie
+      cookie.withLock { $0 = found ?? "none" }
+    }
+    #expect(cookie.withLock { $0 } == nil)
+    feed.begin(1)
+    #expect(eventually { cookie.withLock { $0 } == "c1" })
+    // Later, it is said at once.
+    let isTold = Lock(false)
+    recorder.whenRecorded { isTold.withLock { $0 = true } }
+    #expect(isTold.withLock { $0 })
+    end(feed)
+    #expect(recorder.finish())
+  }
+}
