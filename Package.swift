@@ -38,6 +38,8 @@ let package = Package(
     system("CCurl", apt: "libcurl4-openssl-dev", brew: "curl"),
     system("CCrypto", apt: "libssl-dev", brew: "openssl"),
     system("CYAML", apt: "libyaml-dev", brew: "libyaml"),
+    system("CSQLite", apt: "libsqlite3-dev", brew: "sqlite"),
+    system("CZlib", apt: "zlib1g-dev", brew: "zlib"),
     system("CMicrohttpd", apt: "libmicrohttpd-dev", brew: "libmicrohttpd"),
     .target(name: "CProcess"),
     .target(name: "CTerminal"),
@@ -48,26 +50,30 @@ let package = Package(
 
     // What an operation is, and the operations that do real work.
     module("Basics"),
+    module("Checksums", [.target(name: "CCrypto", condition: .when(platforms: [.linux]))]),
     module("Operations", ["Basics"]),
-    module("Transfers", ["Operations", "CCurl", .target(name: "CCrypto", condition: .when(platforms: [.linux]))]),
+    module("Transfers", ["Checksums", "Operations", "CCurl"]),
     module("Processes", ["Operations", "CProcess"]),
 
     // What a run is, and what makes one happen.
     module("JobModel", ["Basics"]),
-    module("JobEngine", ["JobModel", "Operations", "Processes", "Transfers"]),
+    module("JobEngine", ["Checksums", "JobModel", "Operations", "Processes", "Transfers"]),
     module("JobFiles", ["Basics", "JobModel", "Screen", "CYAML"]),
     module("Reports", ["Basics", "JobModel", "Screen"]),
+    module("RunStore", ["Basics", "Checksums", "JobModel", "CSQLite", "CZlib"]),
 
     // What a person sees.
-    module("Screen"),
+    module("Screen", ["Basics"]),
     module("Dashboard", ["Basics", "JobModel", "Screen"]),
-    module("NcursesTerminal", ["Screen", "CNcurses", "CTerminal"]),
+    module("NcursesTerminal", ["Basics", "Screen", "CNcurses", "CTerminal"]),
 
     // One run on what surrounds the program, and a program's own queue as a run.
     module("Session", ["Basics", "CTerminal", "Dashboard", "JobModel", "NcursesTerminal", "Reports", "Screen"]),
-    module("OperationDashboard", ["JobEngine", "JobModel", "Operations", "Session", "Transfers"]),
+    module(
+      "OperationDashboard",
+      ["Basics", "JobEngine", "JobModel", "NcursesTerminal", "Operations", "Processes", "Session", "Transfers"]),
 
-    module("DemoServer", ["CMicrohttpd", "Operations", "Transfers"]),
+    module("DemoServer", ["CMicrohttpd", "Checksums", "Operations"]),
     .target(
       name: "Scenarios", dependencies: ["JobModel", "OperationDashboard", "Operations", "Transfers"],
       path: "Demo/Scenarios",
@@ -76,7 +82,7 @@ let package = Package(
       name: "opdash",
       dependencies: [
         "CVersion", "Dashboard", "DemoServer", "JobEngine", "JobFiles", "JobModel", "Operations", "Processes",
-        "Reports", "Scenarios", "Screen", "Session", "Transfers",
+        "Reports", "RunStore", "Scenarios", "Screen", "Session", "Transfers",
       ],
       swiftSettings: settings),
 
@@ -89,9 +95,12 @@ let package = Package(
     tests("Basics", ["Support"]),
     tests("Operations", ["Support"]),
     // The code of the articles and the README, and what is said of every public symbol.
-    .testTarget(name: "DocumentationTests", dependencies: ["Operations", "Support"], swiftSettings: settings),
+    .testTarget(
+      name: "DocumentationTests",
+      dependencies: ["OperationDashboard", "Operations", "Processes", "Support", "Transfers"],
+      swiftSettings: settings),
     tests("Transfers", ["CCurl", "Operations", "Support"]),
-    tests("Processes", ["Support", "Operations", "ProcessProbe"]),
+    tests("Processes", ["CProcess", "Support", "Operations", "ProcessProbe"]),
     // A program for the process tests to kill.
     .executableTarget(
       name: "ProcessProbe", dependencies: ["Operations", "Processes"], path: "Tests/ProcessProbe",
@@ -112,24 +121,33 @@ let package = Package(
     .executableTarget(
       name: "screen-benchmarks", dependencies: ["Support"], path: "Tests/Benchmarks/ScreenBenchmarks",
       swiftSettings: settings),
-    tests("JobModel", ["Support"]),
+    tests("JobModel", ["Support"], exclude: ["Goldens"]),
     tests(
       "JobEngine", ["Support", "Dashboard", "JobModel", "Operations", "Reports", "Screen"], exclude: ["Recordings"]),
     tests("JobFiles", ["Support", "JobModel", "Screen"], exclude: ["Goldens"]),
-    tests("Reports", ["Support", "JobModel", "Operations"], exclude: ["Goldens"]),
+    tests("Reports", ["CZlib", "Support", "JobModel", "Operations", "Screen"], exclude: ["Goldens"]),
+    tests("RunStore", ["Support", "Basics", "CSQLite", "JobModel", "store-probe"]),
+    // A program for the store's tests to kill.
+    .executableTarget(
+      name: "store-probe", dependencies: ["JobModel", "RunStore", "Support"], path: "Tests/StoreProbe",
+      swiftSettings: settings),
     tests("Screen", ["Support"]),
     tests("Dashboard", ["Basics", "Support", "JobModel", "Screen"], exclude: ["Goldens"]),
     tests("NcursesTerminal", ["Support", "Screen", "terminal-probe"]),
-    tests("DemoServer", ["Support", "Transfers"]),
+    tests("DemoServer", ["Support", "Checksums"]),
     tests("Scenarios", ["Support", "DemoServer", "JobEngine", "JobFiles", "JobModel", "OperationDashboard"]),
-    tests("OperationDashboard", ["Support", "JobModel", "Operations", "Session", "Transfers"]),
+    tests("OperationDashboard", ["Support", "JobModel", "Operations", "Processes", "Session", "Transfers"]),
     tests(
       "Session", ["Basics", "Support", "Dashboard", "JobModel", "NcursesTerminal", "Operations", "Reports", "Screen"]),
-    tests("opdash", ["Support", "Dashboard", "JobFiles", "JobModel", "Operations", "Reports", "Screen", "Session"]),
+    tests(
+      "opdash",
+      ["Support", "Dashboard", "JobFiles", "JobModel", "Operations", "Reports", "RunStore", "Screen", "Session"]),
     // The built program in a real terminal, from the outside.
     .testTarget(
       name: "EndToEndTests",
-      dependencies: ["Dashboard", "DemoServer", "Screen", "Support", "dashboard-probe", "opdash"],
+      dependencies: [
+        "Dashboard", "DemoServer", "JobModel", "RunStore", "Screen", "Support", "dashboard-probe", "opdash",
+      ],
       exclude: ["Fixtures"],
       swiftSettings: settings),
   ],

@@ -1,4 +1,4 @@
-import Transfers
+import Checksums
 
 /// Content determined by a size and a seed, so that both ends of a transfer can be checked without a file.
 package struct DemoContent: Sendable, Equatable {

@@ -1,5 +1,5 @@
+import Checksums
 import Foundation
-import Transfers
 
 /// The parsed address of a request.
 struct Request: Equatable {

@@ -1,8 +1,10 @@
 import Dashboard
 import Foundation
+import JobEngine
 import JobFiles
 import JobModel
 import Reports
+import RunStore
 import Screen
 import Session
 
@@ -17,9 +19,13 @@ struct Program {
         -> JobGraph
     /// Reads the settings file; nil if there is none.
     var loadSettings: @MainActor (_ path: String) throws -> SettingsFile?
-    /// Creates the run of a graph; the closure starts it.
-    var makeRun: @MainActor (JobGraph, RunOptions) throws -> (feed: any JobFeed, start: () -> Void)
-    var makeView: @MainActor (any JobFeed, ViewOptions) throws -> any LiveView
+    /// Creates the run of a graph; the closure starts it, once `record` has begun.
+    ///
+    /// `unrecorded` is the reason why neither logs nor events are kept, if they are not.
+    var makeRun: @MainActor (JobGraph, RunOptions) throws -> (feed: any JobFeed, start: () -> Void, unrecorded: String?)
+    /// Prepares the recording of a run, which begins with `RunRecording.start`.
+    var record: @MainActor (any JobFeed, RunOptions) -> RunRecording?
+    var makeView: @MainActor (any JobFeed, ViewOptions, (any RunPast)?) throws -> any LiveView
     var openScenario: @MainActor (_ name: String, Environment) throws -> RunPlan
     var readList: @MainActor (_ path: String) throws -> String
     /// Sends signals to the session from now on.
@@ -27,9 +33,33 @@ struct Program {
   }
 
   struct RunOptions: Equatable {
-    var slots: Int
-    var onFailure: JobGraph.Failure
+    var origin: RunOrigin
     var stateFolder: String
+    /// The hash of what decides each job's result, by identifier; empty for a program's own queue.
+    var fingerprints: [String] = []
+    var resumption: Resumption?
+
+    var slots: Int { origin.slots }
+    var onFailure: JobGraph.Failure { JobGraph.Failure(rawValue: origin.onFailure) ?? .keepGoing }
+  }
+
+  /// What a run takes over from an earlier one.
+  struct Resumption: Equatable {
+    var run: String
+    var restored: [JobID: EarlierSuccess]
+    /// The hashes of the inputs that the restored jobs have read.
+    var inputs: [JobID: String]
+  }
+
+  /// The recording of a run.
+  struct RunRecording {
+    var past: (any RunPast)?
+    /// To be called before the run states its first fact.
+    var start: @MainActor () -> Void
+    /// Has `body` called, on any thread, when the recording ends before the run.
+    var whenLost: @MainActor (_ body: @escaping @Sendable (String) -> Void) -> Void
+    /// Waits until the run is on disk as far as it has come, a few seconds at most.
+    var finish: @MainActor () -> Void
   }
 
   var environment: Environment
@@ -59,38 +89,45 @@ struct Program {
     case .keys: try printKeys(invocation.settings)
     case .run(let words):
       let settings = try withFile(invocation.settings)
-      let (choice, graph) = try load(words, invocation.vars)
-      let chosen = try JobSelection.of(choice.jobs, in: graph, file: choice.file)
-      if invocation.isDryRun { return rehearse(chosen, of: graph, settings) }
-      try start(RunPlan(subject: .graph(chosen), source: Self.lastComponent(choice.file)), settings)
-    case .get(let request): try get(request, withFile(invocation.settings), isDryRun: invocation.isDryRun)
+      let (plan, all) = try runPlan(words, invocation)
+      if invocation.isDryRun { return try rehearse(plan, of: all, settings) }
+      try start(plan, settings)
+    case .get(let request):
+      var settings = try withFile(invocation.settings)
+      let plan = try downloadPlan(request, invocation)
+      if invocation.isDryRun { return try rehearse(plan, settings) }
+      settings.isBrief = true
+      try start(plan, settings)
+    case .resume(let run, let onlyFailed): try resume(run, onlyFailed: onlyFailed, invocation)
+    case .history(let file, let prunes): try history(file, prunes: prunes, invocation)
+    case .replay(let name, let speed): try replay(name, speed: speed, invocation)
+    case .report(let run, let html): try report(run, html: html, invocation)
+    case .diff(let first, let second): try diff(first, second, invocation)
     case .demo(nil): print(RunPlan.list)
     case .demo(let name?):
       let settings = try withFile(invocation.settings)
-      let plan = try parts.openScenario(name, environment)
+      var plan = try parts.openScenario(name, environment)
+      plan.words = invocation.words
       guard invocation.isDryRun else { return try start(plan, settings) }
       plan.cleanUp()
-      guard case .graph(let graph) = plan.subject else {
-        throw UsageError("\(name) has a queue of its own: --dry-run can't tell what it would run")
-      }
-      rehearse(graph, of: graph, settings)
+      try rehearse(plan, settings)
     }
   }
 
   /// Prints lines and ends.
-  private func print(_ lines: [String]) {
+  func print(_ lines: [String]) {
     for line in lines { output.write(line: line) }
     exit(ExitStatus.success)
   }
 
   /// The job file that the words name, or that is found, and its jobs; warnings go to standard error.
-  private func load(_ words: [String], _ vars: [String: String]) throws -> (
+  func load(_ words: [String], _ vars: [String: String]) throws -> (
     choice: JobFileSearch.Choice, graph: JobGraph
   ) {
     try load(words, vars) { print([$0], on: errors) }
   }
 
-  private func load(
+  func load(
     _ words: [String], _ vars: [String: String], warn: (JobFileFault) -> Void
   ) throws -> (choice: JobFileSearch.Choice, graph: JobGraph) {
     let choice = try JobFileSearch(directory: environment.currentDirectory).choose(words)
@@ -98,11 +135,20 @@ struct Program {
     return (choice, try parts.load(choice.file, environment, vars, warn))
   }
 
-  private func rehearse(_ graph: JobGraph, of all: JobGraph, _ settings: Settings) {
-    print(JobTable.rehearsal(graph, of: all, slots: slots(graph, settings)).map(MessageText.of))
+  /// Prints what a run would execute; `all` has the jobs of the file that were not asked for too.
+  func rehearse(_ plan: RunPlan, of all: JobGraph? = nil, _ settings: Settings) throws {
+    guard case .graph(let graph) = plan.subject else {
+      throw UsageError("\(plan.source) has a queue of its own: --dry-run can't tell what it would run")
+    }
+    let earlier = (try? runOptions(plan, settings)).flatMap { EarlierRuns($0) }
+    let upToDate = UpToDateCheck.upToDate(in: graph) { earlier?.newestAttempt(of: graph[$0]) }
+    let lines = JobTable.rehearsal(
+      graph, of: all ?? graph, slots: slots(graph, settings), upToDate: upToDate,
+      restored: plan.resumption?.restored ?? [:])
+    print(lines.map(MessageText.of))
   }
 
-  private func slots(_ graph: JobGraph, _ settings: Settings) -> Int {
+  func slots(_ graph: JobGraph, _ settings: Settings) -> Int {
     settings.slots ?? graph.slots ?? environment.processors
   }
 
@@ -117,12 +163,16 @@ struct Program {
           return []
         }
         return graph.jobs.map { .init(text: $0.name, summary: MessageText.of(JobTable.description($0))) }
+      },
+      runs: {
+        let store = environment.stateFolder(Settings()).flatMap { try? RunStore(folder: $0) }
+        return ((try? store?.runs(50)) ?? []).map { .init(text: $0.id, summary: MessageText.of($0.name)) }
       })
     print(completion.answer.lines)
   }
 
   /// The settings of the command line, completed by those of the settings file.
-  private func withFile(_ settings: Settings) throws -> Settings {
+  func withFile(_ settings: Settings) throws -> Settings {
     guard let path = environment.settingsFile, let file = try parts.loadSettings(path) else { return settings }
     return settings.over(file)
   }
@@ -156,7 +206,17 @@ struct Program {
     }
   }
 
-  private func get(_ request: DownloadRequest, _ settings: Settings, isDryRun: Bool) throws {
+  /// The jobs that `opdash run` with these words runs, and all jobs of the file.
+  func runPlan(_ words: [String], _ invocation: Invocation) throws -> (RunPlan, all: JobGraph) {
+    let (choice, graph) = try load(words, invocation.vars)
+    let chosen = try JobSelection.of(choice.jobs, in: graph, file: choice.file)
+    let plan = RunPlan(
+      subject: .graph(chosen), source: Self.lastComponent(choice.file), command: "run", words: invocation.words,
+      file: choice.file == "-" ? nil : environment.absolute(choice.file))
+    return (plan, graph)
+  }
+
+  func downloadPlan(_ request: DownloadRequest, _ invocation: Invocation) throws -> RunPlan {
     var entries = request.urls.map { DownloadList.Entry(url: $0, place: nil) }
     if let list = request.list {
       entries += DownloadList.entries(in: try parts.readList(list), file: list == "-" ? "<stdin>" : list)
@@ -168,14 +228,11 @@ struct Program {
       throw UsageError("--dir takes a folder; \(target) is a file")
     }
     let graph = try DownloadList.graph(entries, request, folder: target).get()
-    if isDryRun { return rehearse(graph, of: graph, settings) }
-    var settings = settings
-    settings.isBrief = true
-    try start(RunPlan(subject: .graph(graph), source: "get"), settings)
+    return RunPlan(subject: .graph(graph), source: "get", command: "get", words: invocation.words)
   }
 
   /// Starts a run and returns; nothing has started if it throws.
-  private func start(_ plan: RunPlan, _ settings: Settings) throws {
+  func start(_ plan: RunPlan, _ settings: Settings) throws {
     do { try begin(plan, settings) } catch {
       plan.cleanUp()
       throw error
@@ -185,18 +242,30 @@ struct Program {
   private func begin(_ plan: RunPlan, _ settings: Settings) throws {
     let interface = try environment.interface(for: settings.interface)
     let files = try openFiles(settings)
-    let (feed, start) = try makeFeed(plan, settings)
+    let options = try runOptions(plan, settings)
+    let (feed, start, unrecorded) = try makeFeed(plan, settings, options)
+    let isRecorded = plan.past == nil && unrecorded == nil
+    let recording = isRecorded ? options.flatMap { parts.record(feed, $0) } : nil
     let display = RunSession.Display(
       interface, of: plan.source, settings: settings, environment, output: output, errors: errors, files: files)
-    let view = interface == .dashboard ? try parts.makeView(feed, display.viewOptions) : nil
+    let view =
+      interface == .dashboard ? try parts.makeView(feed, display.viewOptions, plan.past ?? recording?.past) : nil
+    let cleanUp: @MainActor () -> Void = {
+      recording?.finish()
+      plan.cleanUp()
+    }
     let session = RunSession(
-      feed, display: display, view: view, closing: plan.closing, cleanUp: plan.cleanUp, abandon: abandon,
-      exit: exit)
+      feed, display: display, view: view, closing: plan.closing, cleanUp: cleanUp, abandon: abandon, exit: exit)
+    recording?.whenLost { [weak session] in session?.noteUnrecorded($0) }
     parts.watchSignals(session)
-    try session.begin(start)
+    try session.begin {
+      recording?.start()
+      start()
+    }
+    if let unrecorded { session.noteUnrecorded(unrecorded) }
   }
 
-  private func openFiles(_ settings: Settings) throws -> [(format: ReportFormat, output: Output)] {
+  func openFiles(_ settings: Settings) throws -> [(format: ReportFormat, output: Output)] {
     let formats = settings.files.keys.sorted { $0.rawValue < $1.rawValue }
     let paths = formats.map {
       URL(filePath: environment.absolute(settings.files[$0] ?? "")).standardizedFileURL.path(percentEncoded: false)
@@ -209,21 +278,37 @@ struct Program {
     return try zip(formats, paths).map { format, path in (format, try Output.file(path)) }
   }
 
-  private func makeFeed(_ plan: RunPlan, _ settings: Settings) throws -> (feed: any JobFeed, start: () -> Void) {
+  /// Nil for a queue of its own that can't be recorded, because no state folder is known.
+  private func runOptions(_ plan: RunPlan, _ settings: Settings) throws -> RunOptions? {
+    guard let folder = environment.stateFolder(settings) else {
+      if case .live = plan.subject { return nil }
+      throw UsageError("neither HOME nor XDG_STATE_HOME says where runs are recorded; say it with --state DIR")
+    }
+    var options = RunOptions(
+      origin: RunOrigin(
+        command: plan.command, words: plan.words, file: plan.file, directory: environment.currentDirectory,
+        slots: environment.processors, onFailure: JobGraph.Failure.keepGoing.rawValue),
+      stateFolder: folder, resumption: plan.resumption)
+    if case .graph(let graph) = plan.subject {
+      options.origin.slots = slots(graph, settings)
+      options.origin.onFailure = (settings.onFailure ?? graph.onFailure).rawValue
+      options.fingerprints = graph.jobs.map(Fingerprint.of)
+    }
+    return options
+  }
+
+  private func makeFeed(
+    _ plan: RunPlan, _ settings: Settings, _ options: RunOptions?
+  ) throws -> (feed: any JobFeed, start: () -> Void, unrecorded: String?) {
     switch plan.subject {
     case .live(let feed, let start):
       if settings.slots != nil || settings.onFailure != nil {
         throw UsageError("\(plan.source) has a queue of its own: it takes neither --slots nor --on-failure")
       }
-      return (feed, start)
+      return (feed, start, nil)
     case .graph(let graph):
-      guard let folder = environment.stateFolder(settings) else {
-        throw UsageError("neither HOME nor XDG_STATE_HOME says where runs are recorded; say it with --state DIR")
-      }
-      return try parts.makeRun(
-        graph,
-        RunOptions(
-          slots: slots(graph, settings), onFailure: settings.onFailure ?? graph.onFailure, stateFolder: folder))
+      guard let options else { preconditionFailure("a graph has options") }
+      return try parts.makeRun(graph, options)
     }
   }
 
@@ -244,7 +329,7 @@ struct Program {
     }
   }
 
-  private static func lastComponent(_ path: String) -> String {
+  static func lastComponent(_ path: String) -> String {
     path == "-" ? "<stdin>" : path.split(separator: "/").last.map(String.init) ?? path
   }
 }

@@ -1,7 +1,10 @@
+import Dispatch
 import Foundation
 import JobEngine
 import JobFiles
 import JobModel
+import Processes
+import RunStore
 import Session
 
 extension Program.Parts {
@@ -14,11 +17,42 @@ extension Program.Parts {
     },
     loadSettings: { path in try SettingsFile.load(path: path, SettingsFile.dashboards) },
     makeRun: { graph, options in
-      let queue = try JobQueue(
-        graph, options: .init(slots: options.slots, onFailure: options.onFailure, stateFolder: options.stateFolder))
-      return (queue, { queue.start() })
+      let earlier = EarlierRuns(options)
+      let known = earlier?.withUsualTimes(graph) ?? graph
+      var wanted = JobQueue.Options(
+        slots: options.slots, onFailure: options.onFailure, stateFolder: options.stateFolder,
+        resumes: options.resumption?.run, restored: options.resumption?.restored ?? [:],
+        restoredInputs: options.resumption?.inputs ?? [:], earlier: { earlier?.newestAttempt(of: graph[$0]) })
+      do throws(RunFolderError) {
+        let queue = try JobQueue(known, options: wanted)
+        return (queue, { queue.start() }, nil)
+      } catch {
+        wanted.stateFolder = nil
+        let queue = try JobQueue(known, options: wanted)
+        return (queue, { queue.start() }, error.description)
+      }
     },
-    makeView: { feed, options in options.dashboard(of: feed) },
+    record: { feed, options in
+      let recorder = RunRecorder(
+        folder: options.stateFolder, origin: options.origin, fingerprints: options.fingerprints,
+        cookie: ProcessSupervisor.shared.cookie)
+      let past = RecordedPast(folder: options.stateFolder, id: { feed.snapshot.start?.id })
+      return Program.RunRecording(
+        past: past,
+        start: {
+          recorder.start(feed)
+          let isRecorded: (@escaping @Sendable () -> Void) -> Void = { body in
+            recorder.whenRecorded {
+              body()
+              prune(options.stateFolder)
+            }
+          }
+          // A killed run's processes are found by what is on disk.
+          if let queue = feed as? JobQueue { queue.hold(atMost: .milliseconds(500), until: isRecorded) }
+        }, whenLost: { body in recorder.whenLost { body($0.description) } },
+        finish: { if feed.snapshot.summary != nil { recorder.finish() } else { recorder.flush() } })
+    },
+    makeView: { feed, options, past in options.dashboard(of: feed, past: past) },
     openScenario: { name, environment in try RunPlan.scenario(name, environment) },
     readList: { path in try DownloadList.read(path) },
     watchSignals: { session in
@@ -34,4 +68,9 @@ extension Program.Parts {
 private enum RealParts {
   static var session: RunSession?
   static var signals: SignalSources?
+}
+
+/// Removes old runs on a queue of its own; what can't be removed is left to the next run.
+private func prune(_ folder: String) {
+  DispatchQueue(label: "opdash.pruning", qos: .utility).async { _ = try? RunStore(folder: folder).prune() }
 }

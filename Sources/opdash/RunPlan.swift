@@ -17,6 +17,13 @@ struct RunPlan {
 
   var subject: Subject
   var source: String
+  /// What it was started with, for the record: the command, the words after the program's name, the job file.
+  var command = "demo"
+  var words: [String] = []
+  var file: String?
+  var resumption: Program.Resumption?
+  /// The past of a run that is recorded already; such a run is not recorded again.
+  var past: (any RunPast)?
   /// The lines to print at the end.
   var closing: @MainActor (Run) -> [String] = { _ in [] }
   /// Releases the resources of the run; called once, before the program ends.

@@ -1,5 +1,5 @@
+import Checksums
 import Testing
-import Transfers
 
 @testable import DemoServer
 

@@ -65,20 +65,32 @@ final class Screen: @unchecked Sendable {
   }
 }
 
+@MainActor final class Gauge {
+  private var tokens: [ObservationToken] = []
+  private(set) var fraction = 0.0
+
+  func follow(_ operation: AsyncOperation) {
+    tokens.append(
+      operation.observe(\.progress) { [weak self] _, change in
+        MainActor.assumeIsolated { self?.fraction = change.newValue.fraction ?? 0 }
+      })
+  }
+}
+
 /// Runs the examples of the articles, and checks their claims.
 @Suite struct SnippetTests {
   private let queue = OperationQueue()
 
   private func measure(_ file: String) async throws -> Int { file.utf8.count }
 
-  @Test func theOverviewRuns() async {
+  @Test func theOverviewRuns() async throws {
     let said = Said()
-    @Sendable func print(_ result: Result<Int, any Error>) { said.append(result) }
+    func print(_ size: Int) { said.append(size) }
     let queue = OperationQueue()
     let size = TaskOperation { try await measure("report.pdf") }
-    size.result { result in print(result) }
     queue.addOperation(size)
-    #expect(await soon { size.value == 10 })
+    print(try await size.value)
+    #expect(said.last == "10")
   }
 
   @Test func anOperationFinishesWhenItSaysSo() {
@@ -103,7 +115,7 @@ final class Screen: @unchecked Sendable {
     second.addDependency(first)
     first.cancel()
     queue.addOperations([first, second], waitUntilFinished: false)
-    #expect(eventually { second.value == "went on" })
+    #expect(eventually { second.success == "went on" })
   }
 
   @Test func aReasonIsToldAndATaskIsCancelled() async {
@@ -144,7 +156,7 @@ final class Screen: @unchecked Sendable {
     egg.name = "egg"
     egg.addDependency(chicken)
     do {
-      try chicken.depend(on: egg)
+      try chicken.addDependencyOrThrow(egg)
     } catch {
       print(error)  // … chicken -> egg -> chicken
     }
@@ -154,9 +166,9 @@ final class Screen: @unchecked Sendable {
   @Test func aValueIsPassedOn() {
     let whisper = ClosureOperation { "hello" }
     let shout = Shout()
-    shout.receives(from: whisper)
+    shout.takeInput(from: whisper)
     queue.addOperations([shout, whisper], waitUntilFinished: false)
-    #expect(eventually { shout.value == "HELLO" })
+    #expect(eventually { shout.success == "HELLO" })
   }
 
   private struct Printer: Sendable {
@@ -174,6 +186,23 @@ final class Screen: @unchecked Sendable {
     queue.addOperation(upload)
     #expect(await soon { upload.isFinished })
     #expect((upload.failure as? ConditionFailure)?.condition == (sheets == 0 ? "there is paper" : nil))
+  }
+
+  final class Login: Sendable {
+    private let state = Lock(false)
+
+    func logIn() { state.withLock { $0 = true } }
+    var isValid: Bool { state.withLock { $0 } }
+  }
+
+  @Test func aConditionLogsInFirst() async {
+    let session = Login()
+    let upload = ClosureOperation { "uploaded" }
+    upload.addCondition(
+      OperationCondition("logged in", after: { _ in ClosureOperation { session.logIn() } }) { _ in session.isValid })
+    queue.addOperation(upload)
+    #expect(await soon { upload.isFinished })
+    #expect(upload.failure == nil)
   }
 
   @Test func aFeederTakesALongChain() throws {
@@ -235,6 +264,14 @@ final class Screen: @unchecked Sendable {
     #expect(said.count == 12)
     withExtendedLifetime((token, life)) {}
   }
+
+  @MainActor @Test func anObserverKeepsItsTokens() async throws {
+    let gauge = Gauge()
+    let counting = Counting()
+    gauge.follow(counting)
+    queue.addOperation(counting)
+    #expect(await soon { gauge.fraction == 1 })
+  }
 }
 
 /// The output of an example.
@@ -247,5 +284,5 @@ final class Said: Sendable {
 
 extension ResultOperation {
   /// The value of a success.
-  var value: Success? { outcome.flatMap { try? $0.get() } }
+  var success: Success? { outcome.flatMap { try? $0.get() } }
 }

@@ -6,7 +6,7 @@ import Testing
 
 /// The example of the article `GettingStarted`.
 @Suite struct GettingStartedTests {
-  @Test func anOperationOfOnesOwnIsObserved() {
+  @Test func anOperationOfOnesOwnIsObserved() async throws {
     let said = Said()
     @Sendable func print(_ state: AsyncOperation.State) { said.append(state) }
 
@@ -20,8 +20,9 @@ import Testing
     let countdown = Countdown()
     let token = countdown.observe(\.state, on: .main) { operation, change in print(change.newValue) }
     queue.addOperation(countdown)
+    try await countdown.untilFinished()
     // Tests of the main actor keep the main queue from it, for long under a sanitizer.
-    #expect(eventually(within: 120) { said.last == "finished" })
+    #expect(await soon(within: 120) { said.last == "finished" })
     withExtendedLifetime(token) {}
   }
 }

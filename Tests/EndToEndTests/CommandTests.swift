@@ -147,7 +147,11 @@ import Testing
     #expect(run.ending() == .exited(0), "\(run.errorText)")
     let files = try FileManager.default.subpathsOfDirectory(atPath: prefix)
       .filter { FileManager.default.contents(atPath: "\(prefix)/\($0)") != nil }.sorted()
-    let pages = ["check", "completion", "demo", "events", "get", "help", "jobs", "keys", "list", "run"]
+    let pages = [
+      "check", "completion", "demo", "diff", "events", "get", "help", "history", "jobs", "keys", "list", "replay",
+      "report",
+      "resume", "run",
+    ]
     #expect(
       files == [
         "bin/opdash", "share/bash-completion/completions/opdash", "share/fish/vendor_completions.d/opdash.fish",

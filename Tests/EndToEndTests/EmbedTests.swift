@@ -4,7 +4,7 @@ import Support
 import Testing
 
 /// Where the programs of other packages are.
-private enum Outside {
+enum Outside {
   static let folder = ProcessInfo.processInfo.environment["OPDASH_OUTSIDE"]
 }
 
@@ -142,7 +142,9 @@ struct EmbedTests {
     ])
     #expect(run.ending() == .exited(0))
     for text in [
-      "example: 2 jobs, 3 slots", "> DownloadOperation", "DownloadOperation | executing", "+ BlockOperation", "2 ok in",
+      "example: 3 jobs, 3 slots", "> DownloadOperation", "DownloadOperation     | executing", "+ BlockOperation",
+      "3 ok in",
+      "fetched\n", "300000 bytes\n",
     ] {
       #expect(run.outputText.contains(text), "\(run.outputText)")
     }

@@ -81,6 +81,10 @@ struct KeyCase: Sendable {
       after: ["l", "l"]),
     .help: KeyCase(seen: { $1.text.contains("timeline: in, out") }, after: ["Escape"]),
     .freeze: KeyCase(seen: { $1.text.contains("FROZEN") }, after: ["Z"]),
+    .scrubBack: KeyCase(seen: { $1.past != nil }, after: ["End"], home: { $0.past == nil }),
+    // An instant later, or the present.
+    .scrubForward: KeyCase(
+      before: [","], ready: { $0.past != nil }, seen: { $1.past != $0.past }, after: ["End"], home: { $0.past == nil }),
     .mouse: KeyCase(seen: { $1.text.contains("the mouse is the terminal's") }, after: ["m"]),
     .redraw: KeyCase(ready: { $0.text.contains("DEFACED") }, seen: { !$1.text.contains("DEFACED") }, isDefaced: true),
   ]
@@ -157,6 +161,8 @@ extension ScreenText {
   var place: Int { numbers(after: "sorted by attention  ").first ?? 0 }
   var isAtEnd: Bool { place > 1 && place == numbers(after: "sorted by attention  ").last }
   var done: Int { lines.first.flatMap { $0.firstMatch(of: /(\d+)( of |\/)\d+ done/) }.flatMap { Int($0.1) } ?? 0 }
+  /// The past instant that is shown.
+  var past: Substring? { text.firstMatch(of: /PAST: the run at (\S+)/)?.1 }
   var slots: Int { numbers(after: "slots ").last ?? 0 }
   /// What stands in the timeline's last line for the time that a cell is.
   var scale: Substring? { text.range(of: "▏").map { text[$0.upperBound...].prefix { $0 != " " } } }

@@ -51,26 +51,28 @@ import Testing
 
   /// The folder of a run that can't be made.
   private static func noFolder(_ path: String, _ reason: String) -> String {
-    "opdash: cannot make the run's folder \(path)/runs/RUN: \(reason); name another with --state DIR"
+    "opdash: cannot make the run's folder \(path)/runs/RUN: \(reason); name another with --state DIR; "
+      + "the run goes on without being recorded"
   }
 
-  private static func home(_ name: String, _ script: String, _ seen: String?) -> Fault {
+  private static func home(_ name: String, _ script: String, _ seen: String?, starts: Bool = false) -> Fault {
     Fault(
       testDescription: name, script: "unset XDG_STATE_HOME XDG_CONFIG_HOME; \(script)", seen: seen,
-      status: seen == nil ? 0 : 2, kept: seen == nil ? .all : .nothing)
+      status: starts ? 0 : 2, kept: starts ? .all : .nothing)
   }
 
   static let homes: [Fault] = [
     home("no HOME", "unset HOME; \(run)", "opdash: " + noState),
     home("an empty HOME", "HOME= \(run)", "opdash: " + noState),
     home("a HOME that is no absolute path", "HOME=home \(run)", "opdash: " + noState),
-    home("no HOME, and `--state`", "unset HOME; \(run) --state state", nil),
+    home("no HOME, and `--state`", "unset HOME; \(run) --state state", nil, starts: true),
     home(
-      "a file as HOME", "HOME=$PWD/two.yml \(run)", noFolder("FOLDER/two.yml/.local/state/opdash", "Not a directory")),
+      "a file as HOME", "HOME=$PWD/two.yml \(run)", noFolder("FOLDER/two.yml/.local/state/opdash", "Not a directory"),
+      starts: true),
     Fault(
       testDescription: "a HOME that is not writable", need: .nobody,
       script: "mkdir -m 555 mine; HOME=$PWD/mine; unset XDG_STATE_HOME; \(asNobody) $OPDASH run two.yml",
-      seen: noFolder("FOLDER/mine/.local/state/opdash", "Permission denied"), status: 2, kept: .nothing),
+      seen: noFolder("FOLDER/mine/.local/state/opdash", "Permission denied"), status: 0, kept: .all),
     Fault(
       testDescription: "a settings file that is not readable", need: .nobody,
       script: "mkdir -p config/opdash; : >config/opdash/config.yaml; chmod 0 config/opdash/config.yaml; "
@@ -84,7 +86,7 @@ import Testing
   static let disks: [Fault] = [
     Fault(
       testDescription: "a read-only disk for the runs", need: .mounts, script: mount("ro", "\(run) --state disk"),
-      seen: noFolder("FOLDER/disk", "Read-only file system"), status: 2, kept: .nothing),
+      seen: noFolder("FOLDER/disk", "Read-only file system"), status: 0, kept: .all),
     Fault(
       testDescription: "a read-only disk for the trace", need: .mounts,
       script: mount("ro", "\(run) --trace disk/trace"),
@@ -104,7 +106,7 @@ import Testing
     Fault(
       testDescription: "a disk without room for the folder of the run", need: .mounts,
       script: mount("nr_inodes=1", "\(run) --state disk"), seen: noFolder("FOLDER/disk", "No space left on device"),
-      status: 2, kept: .nothing),
+      status: 0, kept: .all),
     Fault(
       testDescription: "a disk that a log fills", need: .mounts,
       script: mount("size=64k", "exec $OPDASH run long.yml --state disk"),

@@ -18,10 +18,11 @@ package struct ChildProcess: Sendable {
 
   /// Starts `arguments[0]`, found by PATH, with `descriptors` as its descriptors 0, 1 and 2.
   ///
-  /// With `terminal` it leads a new session with that controlling terminal, which is also its descriptors 0, 1 and 2.
+  /// With `terminal` it leads a new session with that controlling terminal, which is also its descriptors 0, 1 and 2. With
+  /// `leadsGroup` it leads a new process group, which a signal to `-pid` reaches.
   package init(
     _ arguments: [String], environment: [String: String] = ProcessInfo.processInfo.environment,
-    descriptors: [Int32] = [], terminal: String? = nil
+    descriptors: [Int32] = [], terminal: String? = nil, leadsGroup: Bool = false
   ) throws {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
@@ -40,6 +41,7 @@ package struct ChildProcess: Sendable {
       posix_spawn_file_actions_adddup2(&actions, 0, 1)
       posix_spawn_file_actions_adddup2(&actions, 0, 2)
     }
+    if leadsGroup { flags |= Int32(POSIX_SPAWN_SETPGROUP) }
     posix_spawnattr_setflags(&attributes, Int16(flags))
     var none = sigset_t()
     sigemptyset(&none)

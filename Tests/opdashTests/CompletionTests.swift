@@ -14,7 +14,7 @@ import Testing
       jobs: { file in
         guard let file else { return [.init(text: "build", summary: "the program"), .init(text: "test:unit")] }
         return [.init(text: "of \(file)")]
-      }
+      }, runs: { [.init(text: "20260102-1", summary: "release")] }
     ).answer
   }
 

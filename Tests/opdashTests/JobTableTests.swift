@@ -50,6 +50,17 @@ import Testing
       ])
   }
 
+  @Test func aDryRunNamesTheJobsThatAreUpToDateApart() {
+    let graph = JobGraph(name: "g", jobs: [shell("cc"), shell("link", needs: [JobNeed(JobID(0))]), shell("test")])
+    #expect(
+      JobTable.rehearsal(
+        graph, of: graph, slots: 1, upToDate: [JobID(0): "no input is newer than a.o", JobID(2): "x exists"])
+        == [
+          "g: 1 of 3 jobs would run, 1 slot", "  1  link  true  (needs cc)", "up to date:",
+          "  cc    no input is newer than a.o", "  test  x exists",
+        ])
+  }
+
   @Test func aDryRunOfManyJobsIsQuick() {
     let jobs = (0..<20_000).map { number in
       shell("job\(number)", needs: number % 2 == 0 ? [] : [JobNeed(JobID(number - 1))])

@@ -3,6 +3,7 @@ import Foundation
 import JobFiles
 import JobModel
 import Operations
+import RunStore
 import Screen
 import Support
 import Testing
@@ -44,9 +45,10 @@ import Testing
         }, loadSettings: { _ in try self.settings.get() },
         makeRun: { graph, options in
           (self.graph, self.options) = (graph, options)
-          return (self.feed, { self.isStarted = true })
+          return (self.feed, { self.isStarted = true }, nil)
         },
-        makeView: { _, options in
+        record: { _, _ in nil },
+        makeView: { _, options, _ in
           self.viewOptions = options
           let view = FakeView()
           self.view = view
@@ -74,6 +76,7 @@ import Testing
 
     func run(whenDone: @escaping @MainActor (Departure) -> Void) throws { self.whenDone = whenDone }
     func suspend() {}
+    func showUnrecorded(_ reason: String) {}
     func close() { isClosed = true }
   }
 
@@ -237,16 +240,22 @@ import Testing
 
   @Test func theCommandLineOutweighsTheFileAndTheFileTheMachine() {
     world.perform("run a.yml")
-    #expect(world.options == Program.RunOptions(slots: 7, onFailure: .keepGoing, stateFolder: "/h/.local/state/opdash"))
+    #expect(world.options?.slots == 7 && world.options?.onFailure == .keepGoing)
+    #expect(world.options?.stateFolder == "/h/.local/state/opdash")
     world.loaded = .success(JobGraph(name: "g", slots: 3, onFailure: .stopNow))
     let second = World()
     second.loaded = world.loaded
     second.perform("run a.yml")
-    #expect(second.options == Program.RunOptions(slots: 3, onFailure: .stopNow, stateFolder: "/h/.local/state/opdash"))
+    #expect(second.options?.slots == 3 && second.options?.onFailure == .stopNow)
     let third = World()
     third.loaded = world.loaded
     third.perform("run a.yml -j9 --on-failure finish-running --state=s")
-    #expect(third.options == Program.RunOptions(slots: 9, onFailure: .finishRunning, stateFolder: "/w/s"))
+    #expect(third.options?.slots == 9 && third.options?.onFailure == .finishRunning)
+    #expect(third.options?.stateFolder == "/w/s")
+    let origin = RunOrigin(
+      command: "run", words: ["run", "a.yml", "-j9", "--on-failure", "finish-running", "--state=s"], file: "/w/a.yml",
+      directory: "/w", slots: 9, onFailure: "finish-running")
+    #expect(third.options?.origin == origin)
   }
 
   @Test func aRunInPlainLinesEndsWithTheStatusOfItsJobs() async {

@@ -15,7 +15,9 @@ struct CommandLineParser {
   static func parse(_ words: [String]) throws(UsageError) -> Invocation {
     var parser = CommandLineParser(rest: words[...])
     try parser.readWords()
-    return try parser.invocation()
+    var invocation = try parser.invocation()
+    invocation.words = words
+    return invocation
   }
 
   private init(rest: ArraySlice<String>) { self.rest = rest }
@@ -119,6 +121,23 @@ struct CommandLineParser {
     case .list: return .list(file: operands.first)
     case .check: return .check(file: operands.first)
     case .demo: return .demo(scenario: operands.first)
+    case .resume: return .resume(run: operands.first, onlyFailed: values.onlyFailed)
+    case .history:
+      if values.prunes, let word = operands.first {
+        throw UsageError("opdash history --prune takes no file; this is '\(word)'")
+      }
+      return .history(file: operands.first, prunes: values.prunes)
+    case .replay:
+      guard let word = operands.first else {
+        throw UsageError("opdash replay needs a run, or a file of events; opdash history lists the runs")
+      }
+      return .replay(word, speed: values.speed)
+    case .report: return .report(run: operands.first ?? "last", html: values.html)
+    case .diff:
+      guard operands.count == 2, let first = operands.first, let second = operands.last else {
+        throw UsageError("opdash diff needs two runs; opdash history lists them")
+      }
+      return .diff(first, second)
     case .keys: return .keys
     case .help:
       guard let word = operands.first else { return values.wantsManual ? .manual(nil) : .help(nil) }

@@ -4,6 +4,11 @@ enum CommandName: String, CaseIterable {
   case get
   case list
   case check
+  case resume
+  case history
+  case replay
+  case report
+  case diff
   case demo
   case keys
   case help
@@ -14,7 +19,10 @@ enum CommandName: String, CaseIterable {
     switch self {
     case .run: "[FILE] [JOB...]"
     case .get: "URL..."
-    case .list, .check: "[FILE]"
+    case .list, .check, .history: "[FILE]"
+    case .resume, .report: "[RUN]"
+    case .replay: "RUN|FILE"
+    case .diff: "RUN RUN"
     case .demo: "[NAME]"
     case .keys: ""
     case .help: "[COMMAND|jobs|events]"
@@ -28,6 +36,11 @@ enum CommandName: String, CaseIterable {
     case .get: "download each URL as a job"
     case .list: "print the jobs of a file with their descriptions and needs"
     case .check: "report every fault of a job file, each with its place"
+    case .resume: "go on with an unfinished run: what succeeded is not run again"
+    case .history: "list past runs, and how long each job usually takes"
+    case .replay: "play a recorded run in the dashboard"
+    case .report: "say where a recorded run spent its time and what failed"
+    case .diff: "compare two recorded runs: slower, faster, newly failed"
     case .demo: "list the built-in scenarios, or play one"
     case .keys: "print which key does what"
     case .help: "explain a command, job files or events, with examples"
@@ -39,7 +52,8 @@ enum CommandName: String, CaseIterable {
   var limit: Int {
     switch self {
     case .run, .get: .max
-    case .list, .check, .demo, .help, .completion: 1
+    case .list, .check, .demo, .help, .completion, .resume, .history, .replay, .report: 1
+    case .diff: 2
     case .keys: 0
     }
   }

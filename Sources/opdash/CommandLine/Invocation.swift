@@ -8,6 +8,13 @@ struct Invocation: Equatable {
     case get(DownloadRequest)
     case list(file: String?)
     case check(file: String?)
+    /// The run's name, or nil for the last unfinished one.
+    case resume(run: String?, onlyFailed: Bool)
+    case history(file: String?, prunes: Bool)
+    /// The name of a run, or the path of a file of events.
+    case replay(String, speed: Double)
+    case report(run: String, html: String?)
+    case diff(String, String)
     case keys
     /// Nil lists the scenarios.
     case demo(scenario: String?)
@@ -19,8 +26,9 @@ struct Invocation: Equatable {
 
     var startsJobs: Bool {
       switch self {
-      case .run, .get, .demo(_?): true
-      case .list, .check, .keys, .demo(nil), .help, .manual, .completion, .version: false
+      case .run, .get, .demo(_?), .resume: true
+      case .list, .check, .keys, .demo(nil), .help, .manual, .completion, .version, .history, .replay, .report, .diff:
+        false
       }
     }
   }
@@ -31,4 +39,6 @@ struct Invocation: Equatable {
   var vars: [String: String] = [:]
   /// Whether to say what would run instead of running it.
   var isDryRun = false
+  /// The command line without the program's name.
+  var words: [String] = []
 }

@@ -11,6 +11,10 @@ struct Option: Sendable {
     var download = DownloadRequest()
     var vars: [String: String] = [:]
     var isDryRun = false
+    var onlyFailed = false
+    var prunes = false
+    var speed = 1.0
+    var html: String?
     var wantsManual = false
     var wantsHelp = false
     var wantsVersion = false
@@ -40,8 +44,11 @@ struct Option: Sendable {
     }
   }
 
-  private static let running: [CommandName] = [.run, .get, .demo]
-  private static let printing: [CommandName] = running + [.keys]
+  private static let running: [CommandName] = [.run, .get, .demo, .resume]
+  /// Those with a dashboard.
+  private static let showing: [CommandName] = running + [.replay]
+  private static let printing: [CommandName] = showing + [.keys]
+  private static let recorded: [CommandName] = [.resume, .history, .replay, .report, .diff]
 
   /// All options, in the order of the help.
   static let all: [Option] = [
@@ -70,6 +77,22 @@ struct Option: Sendable {
         return true
       }),
     Option(
+      name: "failed", letter: nil, summary: "only what failed, and what was skipped because of it", commands: [.resume],
+      effect: .flag { $0.onlyFailed = true }),
+    Option(
+      name: "speed", letter: nil, summary: "how many times as fast as the run was (default 1)", commands: [.replay],
+      effect: .value(name: "N", takes: "a number from 0.1 to 1000") { values, text in
+        guard let speed = Double(text), (0.1...1000).contains(speed) else { return false }
+        values.speed = speed
+        return true
+      }),
+    Option(
+      name: "html", letter: nil, summary: "write the report as one page with timeline and graph", commands: [.report],
+      effect: text("FILE", takes: "a file", \.html)),
+    Option(
+      name: "prune", letter: nil, summary: "remove old runs now: by age, number and size", commands: [.history],
+      effect: .flag { $0.prunes = true }),
+    Option(
       name: "input", letter: "i", summary: "read URLs from LIST, one a line; - is standard input",
       commands: [.get],
       effect: text("LIST", takes: "a file, or - for standard input", \.download.list)),
@@ -88,32 +111,32 @@ struct Option: Sendable {
       name: "content-disposition", letter: nil, summary: "take the file's name from the server", commands: [.get],
       effect: .flag { $0.download.usesServerName = true }),
     Option(
-      name: "ui", letter: nil, summary: "auto (default), tui, inline, plain, json or quiet", commands: running,
+      name: "ui", letter: nil, summary: "auto (default), tui, inline, plain, json or quiet", commands: showing,
       effect: choice("MODE", \.interface, of: Settings.Interface.self, automatic: "auto")),
     Option(
-      name: "output", letter: nil, summary: "plain output: lines (default), grouped or github", commands: running,
+      name: "output", letter: nil, summary: "plain output: lines (default), grouped or github", commands: showing,
       effect: choice("HOW", \.grouping, of: PlainReport.Grouping.self)),
     Option(
       name: "keep-open", letter: nil, summary: "stay at the end: on-failure (default), always or never",
-      commands: running, effect: choice("WHEN", \.keepOpen)),
+      commands: showing, effect: choice("WHEN", \.keepOpen)),
     Option(
       name: "state", letter: nil, summary: "where runs are recorded (default $XDG_STATE_HOME/opdash)",
-      commands: running,
+      commands: [.run, .get, .demo] + recorded,
       effect: text("DIR", takes: "a folder", \.settings.state)),
     Option(
       name: "events", letter: nil, summary: "write the events to a file, as --ui json prints them", commands: running,
       effect: text("FILE", takes: "a file", \.settings.files[.events])),
     Option(
-      name: "junit", letter: nil, summary: "write the outcome of each job as JUnit XML", commands: running,
+      name: "junit", letter: nil, summary: "write the outcome of each job as JUnit XML", commands: running + [.report],
       effect: text("FILE", takes: "a file", \.settings.files[.junit])),
     Option(
       name: "trace", letter: nil, summary: "write a Chrome trace-event file (opens in Perfetto)", commands: running,
       effect: text("FILE", takes: "a file", \.settings.files[.trace])),
     Option(
-      name: "notify", letter: nil, summary: "at the end: none (default), bell or message", commands: running,
+      name: "notify", letter: nil, summary: "at the end: none (default), bell or message", commands: showing,
       effect: choice("HOW", \.notice, of: EndNotice.self)),
     Option(
-      name: "background", letter: nil, summary: "auto (default), dark or light", commands: running,
+      name: "background", letter: nil, summary: "auto (default), dark or light", commands: showing,
       effect: choice("BG", \.background, of: ScreenTraits.Background.self)),
     Option(
       name: "ascii", letter: nil, summary: "draw with ASCII only", commands: printing,
@@ -122,7 +145,7 @@ struct Option: Sendable {
       name: "color", letter: nil, summary: "auto (default), always or never", commands: printing,
       effect: choice("WHEN", \.color)),
     Option(
-      name: "no-mouse", letter: nil, summary: "leave the mouse to the terminal", commands: running,
+      name: "no-mouse", letter: nil, summary: "leave the mouse to the terminal", commands: showing,
       effect: .flag { $0.settings.hasMouse = false }),
     Option(
       name: "man", letter: nil, summary: "print the source of a man page", commands: [.help],

@@ -21,6 +21,8 @@ struct Completion {
   let scenarios: [Candidate]
   /// The jobs of the file that a command line names or, for nil, of the one that is found.
   let jobs: (_ file: String?) -> [Candidate]
+  /// The names of the recorded runs, the newest first.
+  let runs: () -> [Candidate]
 
   /// The line without the word that is being typed.
   private struct Line {
@@ -86,7 +88,12 @@ struct Completion {
       let file = before.first.flatMap { JobFileSearch.isFile($0) ? $0 : nil }
       let answer = fitting(jobs(file).filter { !before.contains($0.text) }, current)
       return answer == .candidates([]) && before.isEmpty ? .files(JobFileSearch.extensions) : answer
-    case .list, .check: return .files(JobFileSearch.extensions)
+    case .resume, .report, .diff:
+      return fitting(runs() + [Candidate(text: "last", summary: "the newest run")], current)
+    case .replay:
+      let answer = fitting(runs() + [Candidate(text: "last", summary: "the newest run")], current)
+      return answer == .candidates([]) ? .files([]) : answer
+    case .list, .check, .history: return .files(JobFileSearch.extensions)
     case .demo: return fitting(scenarios, current)
     case .help:
       return fitting(HelpTopic.allCases.map { Candidate(text: $0.word, summary: $0.page.summary) }, current)

@@ -19,7 +19,47 @@ extension CommandName {
       Without FILE, it is opdash.yml, opdash.yaml or opdash.json in this folder or the nearest one above; - is standard \
       input.
       """
+    let naming = "RUN is a run's name, the beginning of one, or last; opdash history lists them."
     return switch self {
+    case .resume:
+      [
+        """
+        Goes on with a run whose program was killed, that was quit or cancelled, or in which jobs failed, as a new run. Jobs that \
+        succeeded and have not changed since are not run again; partial downloads go on from their byte. Processes that a \
+        killed run has left are ended first. \(naming) Without RUN it is the last unfinished one of the job file that opdash \
+        run would find, else of all.
+        """,
+        "The job file is read again, and the jobs that a change of it affects are named.",
+      ]
+    case .history:
+      [
+        """
+        Prints the recorded runs, the newest first, and for the job file how long each job usually takes, how often it \
+        fails and which are flaky. \(search)
+        """,
+        """
+        Runs are removed after 30 days, beyond the newest 200, and beyond 1 GB of events and logs, at the start of a run or by \
+        --prune.
+        """,
+      ]
+    case .replay:
+      [
+        """
+        Plays a recorded run in the dashboard, with all views and logs; , and . step back and forward. A file is one of \
+        --events. \(naming)
+        """
+      ]
+    case .report:
+      [
+        """
+        Prints what decided the length of a recorded run, how its slots were used, its slowest and flakiest jobs, and the \
+        failures with the end of their logs. \(naming) The default is last.
+        """
+      ]
+    case .diff:
+      [
+        "Prints which jobs became slower, faster, failed newly or were mended from the first run to the second. \(naming)"
+      ]
     case .run:
       [
         "Runs the jobs of a job file, YAML or JSON. \(search)",
@@ -90,6 +130,26 @@ extension CommandName {
         ("opdash get --on-exists skip URL...", "only what is not there"),
         ("opdash get -i <(./urls)", "the URLs that a program prints"),
       ]
+    case .resume:
+      [
+        ("opdash resume", "the last unfinished run of this folder's job file"),
+        ("opdash resume 20261122-1030 -n", "what would run and why"),
+        ("opdash resume --failed", "only what failed, and what was skipped because of it"),
+      ]
+    case .history:
+      [("opdash history", "of opdash.yml here or above"), ("opdash history --prune", "remove old runs now")]
+    case .replay:
+      [
+        ("opdash replay last --speed 4", "the last run, four times as fast"),
+        ("opdash replay events.ndjson", "a file that --events has written"),
+      ]
+    case .report:
+      [
+        ("opdash report", "the last run"),
+        ("opdash report last --html report.html", "as a page with timeline and graph"),
+        ("opdash report last --junit report.xml", "as JUnit XML"),
+      ]
+    case .diff: [("opdash diff 20261121 last", "since yesterday, where one run of that day is recorded")]
     case .list: [("opdash list", "the jobs of opdash.yml"), ("opdash list ci.yml", "those of another file")]
     case .check: [("opdash check", "opdash.yml"), ("./generate | opdash check -", "what another program writes")]
     case .demo: [("opdash demo", "their names"), ("opdash demo flaky-network", "one of them")]
@@ -106,6 +166,14 @@ extension CommandName {
 }
 
 extension HelpText {
+  /// The commands, some of them with one line for two, so that the help fits a screen.
+  private static let commands: [([CommandName], String?)] = [
+    ([.run], nil), ([.get], nil), ([.list, .check], "print the jobs of a file; report every fault of it"),
+    ([.resume], nil),
+    ([.history], nil), ([.replay], nil), ([.report, .diff], "say where a run spent its time; compare two runs"),
+    ([.demo], nil), ([.keys, .help], "print the keys; explain a command, job files or events"), ([.completion], nil),
+  ]
+
   /// The help of the program.
   static let program = HelpText(
     name: "opdash", summary: "runs jobs and shows them live in the terminal", usage: "opdash COMMAND [OPTION...]",
@@ -115,7 +183,11 @@ extension HelpText {
         title: "Commands",
         blocks: [
           .table(
-            CommandName.allCases.map { Row(term: $0.rawValue, meaning: $0.summary) })
+            commands.map { commands, meaning in
+              Row(
+                term: commands.map(\.rawValue).joined(separator: ", "),
+                meaning: meaning ?? commands.map(\.summary).joined(separator: "; "))
+            })
         ]),
       .init(
         title: "Options",

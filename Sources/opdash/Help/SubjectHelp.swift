@@ -97,11 +97,14 @@ extension HelpText {
         blocks: [
           .rows(
             """
-            run_started | run, name, slots, at, jobs, pools, folder
-            job_added | job, kind, needs, what it does, priority, uses, timeout, retries, allow_failure
+            run_started | run, name, slots, at, jobs, pools, folder, resumes
+            job_added | job, kind, needs, what it does, priority, uses, timeout, retries, allow_failure, parent
             job_state | job, state, attempt, pid, and what belongs to the state
+            job_restored | job, run, at, took
+            inputs_hashed | job, hash
             job_progress | job, done, total, unit
             job_log | job, stream, text, attempt, cut
+            program_log | text, cut
             cancel_requested | job, by, kill
             slots_changed | slots
             priority_changed | job, priority

@@ -16,25 +16,38 @@ enum JobTable {
   }
 
   /// What would run, in the order of the starts, and why what won't; `all` has the jobs that were not asked for too.
-  static func rehearsal(_ graph: JobGraph, of all: JobGraph, slots: Int) -> [String] {
-    let rehearsal = Rehearsal(graph, slots: slots)
-    let (runs, jobs) = (rehearsal.order.count, Format.count(all.jobs.count, "job"))
-    let width = nameWidth(graph, rehearsal.order)
+  ///
+  /// `upToDate` has the jobs that would not be executed because of that, with the reasons; `restored` ones are not listed.
+  static func rehearsal(
+    _ graph: JobGraph, of all: JobGraph, slots: Int, upToDate: [JobID: String] = [:],
+    restored: [JobID: EarlierSuccess] = [:]
+  ) -> [String] {
+    let rehearsal = Rehearsal(graph, slots: slots, restored: restored)
+    let order = rehearsal.order.filter { upToDate[$0] == nil }
+    let (runs, jobs) = (order.count, Format.count(all.jobs.count, "job"))
+    let width = nameWidth(graph, order)
     var lines = ["\(JobText.clean(graph.name)): \(runs) of \(jobs) would run, \(Format.slots(slots))"]
-    for (index, id) in rehearsal.order.enumerated() {
+    for (index, id) in order.enumerated() {
       let number = String(index + 1)
       let pad = String(repeating: " ", count: String(runs).count - number.count)
       lines.append("  \(pad)\(number)  \(row(graph[id], width, in: graph, text: work(graph[id].work)))")
     }
+    let current = rehearsal.order.compactMap { id in upToDate[id].map { (graph[id].name, JobText.clean($0)) } }
+    lines += section("up to date:", current)
     let left = Set(rehearsal.skipped.map(\.job))
     let skipped = rehearsal.skipped.map { id, cause in (graph[id].name, reason(graph[id], cause, graph, without: left))
     }
     let asked = Set(graph.jobs.map(\.name))
     let others = all.jobs.filter { !asked.contains($0.name) }.map { ($0.name, "not asked for, nor needed") }
-    let rest = (skipped + others).map { (JobText.clean($0), $1) }
-    guard !rest.isEmpty else { return lines }
-    let restWidth = rest.map { TextWidth.of($0.0) }.max() ?? 0
-    return lines + ["would not run:"] + rest.map { "  \(padded($0, restWidth))  \($1)" }
+    return lines + section("would not run:", skipped + others)
+  }
+
+  /// A title and a line for each job with its reason; empty without jobs.
+  private static func section(_ title: String, _ jobs: [(name: String, reason: String)]) -> [String] {
+    guard !jobs.isEmpty else { return [] }
+    let rows = jobs.map { (name: JobText.clean($0.name), reason: $0.reason) }
+    let width = rows.map { TextWidth.of($0.name) }.max() ?? 0
+    return [title] + rows.map { "  \(padded($0.name, width))  \($0.reason)" }
   }
 
   /// What the job does, on one line: the beginning of its command, or what it transfers.

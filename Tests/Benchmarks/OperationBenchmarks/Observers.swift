@@ -38,6 +38,17 @@ func measureChanges(_ rounds: Int) {
   }
 }
 
+/// The cost of adding handlers to the result of one operation, by their number.
+func measureHandlers(_ rounds: Int) {
+  for round in 0...rounds {
+    for count in [2000, 20_000] {
+      let operation = ClosureOperation { 1 }
+      let time = processorSeconds { for _ in 0..<count { operation.result { _ in } } }
+      if round > 0 { tell("handlers \(count)", time) }
+    }
+  }
+}
+
 /// A million changes of state with observers on the main queue: how often that queue is called, and for how many frames
 /// it lasts.
 @MainActor func measureDrains() -> Never {

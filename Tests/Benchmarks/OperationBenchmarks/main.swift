@@ -9,6 +9,7 @@ case "shapes": try measureShapes(rounds)
 case "observe":
   measureStates(rounds)
   measureChanges(rounds)
+  measureHandlers(rounds)
   measureDrains()
 default:
   print("usage: operation-benchmarks operations|shapes|observe [ROUNDS]")

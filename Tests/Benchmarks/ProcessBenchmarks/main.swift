@@ -21,7 +21,7 @@ func runShellOperations() {
   queue.maxConcurrentOperationCount = 2
   let operations = (0..<starts).map { _ in ShellOperation(ProcessLaunch(["/bin/true"])) { $2() } }
   queue.addOperations(operations, waitUntilFinished: true)
-  precondition(operations.allSatisfy { (try? $0.outcome?.get()) == .exited(0) }, "a start has failed")
+  precondition(operations.allSatisfy { $0.exit == .exited(0) }, "a start has failed")
 }
 
 func runSpawns() {

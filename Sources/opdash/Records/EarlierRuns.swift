@@ -1,0 +1,63 @@
+import JobEngine
+import JobModel
+import RunStore
+
+/// What the recorded runs of a job file tell about the jobs of a graph.
+///
+/// For any thread. A store that can't be read knows nothing. To be made before the new run is recorded.
+struct EarlierRuns: Sendable {
+  private let store: RunStore
+  private let file: String
+  private let attempts: EarlierAttempts
+
+  /// Nil where nothing is known.
+  init?(_ options: Program.RunOptions) {
+    // The start of the run waits for it.
+    let patience = Duration.milliseconds(500)
+    guard let file = options.origin.file,
+      let store = try? RunStore(folder: options.stateFolder, patience: patience),
+      let attempts = try? EarlierAttempts(store, ofFile: file)
+    else { return nil }
+    (self.store, self.file, self.attempts) = (store, file, attempts)
+  }
+
+  /// How the newest attempt of a job ended.
+  func newestAttempt(of job: Job) -> EarlierAttempt? { attempts.newest(of: job) }
+
+  /// The graph with the usual time of each job.
+  func withUsualTimes(_ graph: JobGraph) -> JobGraph {
+    let ends = store.recordedEnds(ofFile: file)
+    guard !ends.isEmpty else { return graph }
+    var graph = graph
+    for index in graph.jobs.indices { graph.jobs[index].usual = ends[graph.jobs[index].name].flatMap { UsualTime($0) } }
+    return graph
+  }
+}
+
+extension RunStore {
+  /// The ends of each job in the runs of a job file, the newest first; none if the store can't be read.
+  func recordedEnds(ofFile file: String) -> [String: [RecordedEnd]] {
+    // In some of the runs a job may be skipped or restored; of large graphs fewer runs are read.
+    let rows = (try? lastEnds(ofFile: file, runs: UsualTime.window * 2, 200_000)) ?? []
+    var ends: [String: [RecordedEnd]] = [:]
+    for row in rows { if let end = RecordedEnd(row) { ends[row.name, default: []].append(end) } }
+    return ends
+  }
+}
+
+extension RecordedEnd {
+  /// Nil for a job that was skipped.
+  fileprivate init?(_ row: EndedJob) {
+    let outcome: Outcome
+    switch row.outcome {
+    case .ok: outcome = .succeeded
+    case .upToDate, .restored: outcome = .notExecuted
+    case .failed, .allowed: outcome = .failed
+    case .cancelled: outcome = .cancelled
+    case .skipped: return nil
+    }
+    // Without inputs nothing tells whether what the job works on has changed.
+    let work = row.inputs.flatMap { inputs in row.fingerprint.map { "\($0) \(inputs)" } }
+    self.init(run: row.run, outcome: outcome, took: row.took ?? .zero, attempts: max(1, row.attempts), work: work)
+  }
+}

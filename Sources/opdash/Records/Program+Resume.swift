@@ -1,0 +1,84 @@
+import JobEngine
+import JobModel
+import Processes
+import RunStore
+import Screen
+import Session
+
+extension Program {
+  /// Starts a run that goes on with an earlier one; prints what is run again and why.
+  func resume(_ name: String?, onlyFailed: Bool, _ invocation: Invocation) throws {
+    var settings = try withFile(invocation.settings)
+    let store = try openStore(invocation.settings)
+    let entry = try earlierRun(name, store)
+    if let run = ResumableRun.obstacle(to: entry, in: try store.runs(), isGoingOn: store.isGoingOn) {
+      throw UsageError(ResumeText.goesOn(run))
+    }
+    var (plan, old) = try earlierPlan(entry)
+    guard case .graph(let graph) = plan.subject else { return }
+    settings.slots = settings.slots ?? old.slots
+    settings.onFailure = settings.onFailure ?? old.onFailure
+    settings.isBrief = entry.origin.command == "get"
+
+    // They may still write what the plan looks at.
+    if !invocation.isDryRun {
+      let left = try endProcesses(of: entry, store)
+      if !left.isEmpty { throw UsageError(ResumeText.processesLeft(left, of: entry)) }
+    }
+    let resume = ResumePlan(
+      try store.earlierJobs(of: entry), graph, fingerprints: graph.jobs.map(Fingerprint.of), onlyFailed: onlyFailed,
+      inputsHash: UpToDateCheck.inputsHash)
+    if resume.isNothingLeft { return print([ResumeText.nothingLeft(of: entry, onlyFailed: onlyFailed)]) }
+    for line in ResumeText.lines(resume, of: entry) { errors.write(line: MessageText.of("opdash: \(line)")) }
+    plan.subject = .graph(resume.graph)
+    plan.resumption = Resumption(run: entry.id, restored: resume.restored, inputs: resume.restoredInputs)
+    if invocation.isDryRun { return try rehearse(plan, of: graph, settings) }
+    try start(plan, settings)
+  }
+
+  /// The named run, or the last unfinished one of the job file that is found from here.
+  private func earlierRun(_ name: String?, _ store: RunStore) throws -> RunEntry {
+    if let name { return try store.run(named: name) }
+    let choice = try? JobFileSearch(directory: environment.currentDirectory).choose([])
+    let file = choice.map { environment.absolute($0.file) }
+    let entry = ResumableRun.choose(try store.runs(), file: file, directory: environment.currentDirectory)
+    guard let entry else { throw UsageError("no run is recorded in \(store.folder): opdash run starts one") }
+    return entry
+  }
+
+  /// The jobs of a run by its command line, from where it was started, and its settings.
+  private func earlierPlan(_ entry: RunEntry) throws -> (RunPlan, Settings) {
+    var there = self
+    there.environment.currentDirectory = entry.origin.directory
+    let old = try CommandLineParser.parse(entry.origin.words)
+    switch old.command {
+    case .run(let words):
+      guard let file = entry.origin.file else {
+        throw UsageError("the job file of run \(entry.id) was standard input, which can't be read again")
+      }
+      // The file that was found then, even if another would be found now.
+      let choice = try JobFileSearch(directory: entry.origin.directory).choose(words)
+      return (try there.runPlan([file] + choice.jobs, old).0, old.settings)
+    case .get(let request):
+      guard request.list != "-" else {
+        throw UsageError("the list of run \(entry.id) was standard input, which can't be read again")
+      }
+      return (try there.downloadPlan(request, old), old.settings)
+    case .resume:
+      preconditionFailure("a resumed run is recorded with the command line of the first")
+    default:
+      let words = entry.origin.words.joined(separator: " ")
+      throw UsageError("run \(entry.id) played a scenario, which starts anew: opdash \(words)")
+    }
+  }
+
+  /// Ends what a killed run has left; returns the processes that don't end.
+  private func endProcesses(of entry: RunEntry, _ store: RunStore) throws -> [Int32] {
+    guard entry.endedAt == nil, let cookie = entry.cookie else { return [] }
+    let boot = ProcessIdentity.current.boot
+    let leaders = try store.processes(of: entry).map(\.process).filter { $0.boot == boot }
+    return AbandonedProcesses(
+      cookie: cookie, leaders: leaders.map { .init(pid: $0.pid, startTime: $0.startTime) }
+    ).end().left
+  }
+}

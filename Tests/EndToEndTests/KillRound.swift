@@ -1,0 +1,200 @@
+import Foundation
+import JobModel
+import RunStore
+import Support
+
+/// A run of a `KillPlan` that is killed and resumed until it ends.
+final class KillRound {
+  private let plan: KillPlan
+  private let program: String
+  private let folder: TemporaryFolder
+  private let environment: [String: String]
+  private let processes: SoakProcesses
+  /// How often each shell job had begun when the store first had its success.
+  private var begun: [String: Int] = [:]
+  private(set) var faults: [String] = []
+  private(set) var figures = KillFigures()
+
+  init(_ plan: KillPlan, mark: String, program: String, server: SoakServer) throws {
+    self.plan = plan
+    self.program = program
+    folder = try TemporaryFolder()
+    try plan.file(mark: mark, address: server.address).write(to: folder.file("opdash.json"))
+    processes = SoakProcesses(mark: mark)
+    environment = [
+      "HOME": folder.url.path, "XDG_STATE_HOME": folder.file("state").path, "LC_ALL": "C.UTF-8",
+      "XDG_CONFIG_HOME": folder.file("config").path, "PATH": "/usr/local/bin:/usr/bin:/bin",
+      SoakProcesses.variable: mark, "SWIFT_BACKTRACE": "",
+    ]
+  }
+
+  deinit { processes.free() }
+
+  private var state: String { folder.file("state/opdash").path }
+
+  func run() {
+    do {
+      for kill in plan.kills { try perform(kill) }
+      try finish()
+    } catch {
+      fault("\(error)")
+    }
+    for process in processes.living() { kill(process.pid, SIGKILL) }
+  }
+
+  private func fault(_ text: String) { faults.append(text) }
+
+  // MARK: Runs
+
+  /// Starts the run, or goes on with the one that the store has.
+  private func start() throws -> ChildProcess {
+    let isRecorded = try !RunStore(folder: state).runs(1).isEmpty
+    let output = open(folder.file("output").path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+    let null = open("/dev/null", O_RDONLY | O_CLOEXEC)
+    defer {
+      close(output)
+      close(null)
+    }
+    let command = ["sh", "-c", "cd \"$0\" && exec \"$@\"", folder.url.path, program]
+    return try ChildProcess(
+      command + [isRecorded ? "resume" : "run", "--ui", "quiet"], environment: environment,
+      descriptors: [null, output, output])
+  }
+
+  private func perform(_ plan: KillPlan.Kill) throws {
+    let before = lines("begun")
+    let child = try start()
+    var ending: ChildProcess.Ending?
+    let hasBegun = eventually(within: 120) {
+      ending = child.ending()
+      return ending != nil || lines("begun") - before >= plan.begun
+    }
+    if !hasBegun { fault("its jobs have not begun after two minutes: \(newestOutput)") }
+    if ending == nil {
+      _ = poll(nil, 0, plan.after)
+      ending = child.ending()
+    }
+    if let ending {
+      // It was faster.
+      if ending != .exited(0) { fault("it ended with \(ending): \(newestOutput)") }
+      return
+    }
+    if plan.withGuardian {
+      // Stopped, it starts no other guardian.
+      kill(child.pid, SIGSTOP)
+      for process in processes.living() where process.name == "job-guardian" { kill(process.pid, SIGKILL) }
+    }
+    kill(child.pid, SIGKILL)
+    guard child.ending(waiting: true) == .signalled(SIGKILL) else { return }
+    figures.kills += 1
+    if plan.withGuardian { figures.killsWithGuardian += 1 }
+    try checkStore()
+  }
+
+  private func finish() throws {
+    let child = try start()
+    var ending: ChildProcess.Ending?
+    if !eventually(
+      within: 120,
+      {
+        ending = ending ?? child.ending()
+        return ending != nil
+      })
+    {
+      child.stop()
+      return fault("it has not ended after two minutes: \(newestOutput)")
+    }
+    if ending != .exited(0) { fault("it ended with \(ending.map { "\($0)" } ?? ""): \(newestOutput)") }
+    try checkStore()
+    try checkResults()
+    // The guardian ends a moment after opdash.
+    if !eventually(within: 10, { processes.living().isEmpty }) {
+      fault("processes are left: \(processes.living())")
+    }
+  }
+
+  var newestOutput: String {
+    String(
+      decoding: (FileManager.default.contents(atPath: folder.file("output").path) ?? Data()).suffix(2000), as: UTF8.self
+    )
+  }
+
+  // MARK: Checks
+
+  private func lines(_ name: String) -> Int {
+    (FileManager.default.contents(atPath: folder.file(name).path) ?? Data()).count { $0 == UInt8(ascii: "\n") }
+  }
+
+  /// How often each job stands in a file of names.
+  private func counts(in name: String) -> [Substring: Int] {
+    let text = String(decoding: FileManager.default.contents(atPath: folder.file(name).path) ?? Data(), as: UTF8.self)
+    return text.split(separator: "\n").reduce(into: [:]) { $0[$1, default: 0] += 1 }
+  }
+
+  /// The database is sound, and no job whose success it had before has begun again.
+  private func checkStore() throws {
+    let store = try RunStore(folder: state)
+    let damage = try store.check()
+    if !damage.isEmpty { fault("the store is damaged: \(damage)") }
+    guard let run = try store.runs(1).first else { return }
+    let jobs = try store.earlierJobs(of: run)
+    let done = Set(jobs.filter { if case .done = $0.end { true } else { false } }.map(\.name))
+    for name in begun.keys where !done.contains(name) { fault("the success of \(name) is no longer recorded") }
+    let (begunNow, doneNow) = (counts(in: "begun"), counts(in: "done"))
+    for job in plan.jobs where job.isShell && done.contains(job.name) {
+      let count = begunNow[job.name[...]] ?? 0
+      if let before = begun[job.name], before != count { fault("\(job.name) has begun again after its success") }
+      begun[job.name] = count
+      if doneNow[job.name[...]] == nil { fault("\(job.name) is recorded as done and is not") }
+    }
+  }
+
+  private func checkResults() throws {
+    let store = try RunStore(folder: state)
+    let run = try store.run(named: "last")
+    if run.summary?.succeeded != plan.jobs.count { fault("not all have succeeded: \(String(describing: run.summary))") }
+    if lines("doubles") > 0 { fault("two attempts of a job executed at once") }
+    let done = counts(in: "done")
+    for job in plan.jobs {
+      switch job.kind {
+      case .shell:
+        figures.shellJobs += 1
+        // Done, but not yet on disk when opdash was killed.
+        if done[job.name[...], default: 0] > 1 { figures.repeated += 1 }
+        if begun[job.name] == nil { fault("\(job.name) is not recorded as done") }
+      case .download(let file):
+        if FileManager.default.contents(atPath: folder.file("\(job.name).file").path) != file.content {
+          fault("\(job.name) has wrong bytes")
+        }
+      case .simulate: break
+      }
+    }
+    figures.runs += try store.runs().count
+    figures.rounds += 1
+  }
+}
+
+/// What the rounds have seen.
+struct KillFigures: CustomStringConvertible {
+  var rounds = 0
+  var runs = 0
+  var kills = 0
+  var killsWithGuardian = 0
+  var shellJobs = 0
+  /// Shell jobs that succeeded twice, because the first success was not on disk when opdash was killed.
+  var repeated = 0
+
+  static func += (sum: inout KillFigures, more: KillFigures) {
+    sum.rounds += more.rounds
+    sum.runs += more.runs
+    sum.kills += more.kills
+    sum.killsWithGuardian += more.killsWithGuardian
+    sum.shellJobs += more.shellJobs
+    sum.repeated += more.repeated
+  }
+
+  var description: String {
+    "\(rounds) rounds, \(runs) runs, \(kills) kills, \(killsWithGuardian) of them with the guardian; "
+      + "\(shellJobs) shell jobs, of which \(repeated) succeeded a second time, unrecorded at the kill"
+  }
+}

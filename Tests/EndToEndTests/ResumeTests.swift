@@ -1,0 +1,206 @@
+import Foundation
+import RunStore
+import Support
+import Testing
+
+/// `opdash resume` after a run that was killed, cancelled or failed.
+@Suite(.timeLimit(.minutes(10))) struct ResumeTests {
+  private let place: Workplace
+  private let marker = ProcessTable.marker()
+
+  init() throws { place = try Workplace() }
+
+  private func lines(_ name: String) -> [Substring] {
+    String(decoding: place.contents(name) ?? Data(), as: UTF8.self).split(separator: "\n")
+  }
+
+  /// Writes the job file: `first` succeeds, `nap` sleeps until there is a file `go`, `last` needs both.
+  private func writeFile(first: String = "echo 1 >>first", more: String = "") throws {
+    let nap = "echo 1 >>nap; [ -e go ] || exec sleep \(marker)"
+    try place.write(
+      """
+      jobs:
+        first: { run: "\(first)" }
+        nap: { needs: [first], run: "\(nap)" }
+        last: { needs: [nap], run: "echo 1 >>last" }
+      \(more)
+      """, to: "opdash.yml")
+  }
+
+  /// Waits until the newest run is recorded, and in it the ends that `text` tells: `first done, nap executing`.
+  private func expectRecorded(_ text: String = "") throws {
+    let isRecorded = try eventually(within: Workplace.patience) {
+      let store = try RunStore(folder: place.folder.file("state/opdash").path)
+      guard let run = try store.runs(1).first else { return false }
+      let ends = try store.earlierJobs(of: run).map { "\($0.name) \("\($0.end)".prefix { $0 != "(" })" }
+      return text.isEmpty || Set(text.split(separator: ", ").map(String.init)).isSubset(of: ends)
+    }
+    #expect(isRecorded, "\(text)")
+  }
+
+  /// Starts the run and waits until `nap` sleeps and that and the end of `first` are on disk.
+  private func startNapping() throws -> Background {
+    let run = try place.start("run", "--ui", "plain")
+    #expect(eventually { ProcessTable.sleepers(marker) == 1 })
+    try expectRecorded("first done, nap executing")
+    return run
+  }
+
+  private func kill(_ run: Background) {
+    Foundation.kill(run.child.pid, SIGKILL)
+    #expect(run.ending() == .signalled(SIGKILL))
+  }
+
+  @Test func aKilledRunGoesOnWithoutTheJobsThatSucceeded() throws {
+    try writeFile()
+    kill(try startNapping())
+    try place.write("", to: "go")
+    let run = try place.run("resume", "--ui", "plain")
+    #expect(run.ending() == .exited(0), "\(run.errorText)")
+    #expect(run.errorText.contains(": 1 job is done, 2 to do"), "\(run.errorText)")
+    #expect(run.errorText.contains("running when it ended: nap"), "\(run.errorText)")
+    #expect(run.outputText.contains("ok in an earlier run, took "), "\(run.outputText)")
+    #expect(lines("first").count == 1)
+    #expect(lines("nap").count == 2)
+    #expect(lines("last").count == 1)
+    #expect(ProcessTable.processes(with: marker).isEmpty)
+    let again = try place.run("resume", "--ui", "plain")
+    #expect(again.ending() == .exited(0))
+    #expect((again.outputText + again.errorText).contains("nothing is left to do"), "\(again.errorText)")
+    #expect(lines("last").count == 1)
+  }
+
+  @Test func aRunThatWasCancelledGoesOnToo() throws {
+    try writeFile()
+    let run = try startNapping()
+    Foundation.kill(run.child.pid, SIGTERM)
+    #expect(run.ending() == .exited(143))
+    try place.write("", to: "go")
+    let next = try place.run("resume", "--ui", "quiet")
+    #expect(next.ending() == .exited(0), "\(next.errorText)")
+    #expect(next.errorText.contains("cancelled: nap, last"), "\(next.errorText)")
+    #expect(lines("first").count == 1)
+    #expect(lines("last").count == 1)
+  }
+
+  @Test func aRunThatGoesOnIsNotResumed() throws {
+    try writeFile()
+    let run = try startNapping()
+    let next = try place.run("resume")
+    #expect(next.ending() == .exited(2))
+    #expect(next.errorText.contains("is going on, process \(run.child.pid)"), "\(next.errorText)")
+    #expect(ProcessTable.sleepers(marker) == 1)
+    #expect(lines("nap").count == 1)
+    Foundation.kill(run.child.pid, SIGTERM)
+    #expect(run.ending() == .exited(143))
+  }
+
+  @Test func aJobThatHasChangedInTheFileRunsAgainWithThoseThatNeedIt() throws {
+    try place.write(
+      "jobs: { a: { run: echo 1 >>a }, b: { needs: [a], run: echo 1 >>b }, c: { run: echo 1 >>c }, d: { run: exit 1 } }",
+      to: "opdash.yml")
+    #expect(try place.run("run", "--ui", "quiet").ending() == .exited(1))
+    try place.write(
+      "jobs: { a: { run: echo 2 >>a }, b: { needs: [a], run: echo 1 >>b }, c: { run: echo 1 >>c }, e: { run: echo 1 >>e } }",
+      to: "opdash.yml")
+    let run = try place.run("resume", "--ui", "quiet")
+    #expect(run.ending() == .exited(0), "\(run.errorText)")
+    for text in [
+      "1 job is done, 3 to do", "changed in the file: a", "needs a job that has changed: b", "new in the file: e",
+      "no longer in the file: d",
+    ] {
+      #expect(run.errorText.contains(text), "\(text): \(run.errorText)")
+    }
+    #expect(lines("a") == ["1", "2"])
+    #expect(lines("b").count == 2)
+    #expect(lines("c").count == 1)
+    #expect(lines("e").count == 1)
+  }
+
+  @Test func onlyFailedJobsRunAgainWithWhatWasSkippedBecauseOfThem() throws {
+    let nap = "quit: { run: [sleep, \"\(marker)\"] }"
+    try place.write(
+      "jobs: { bad: { run: '[ -e go ] && echo 1 >>bad' }, after: { needs: [bad], run: echo 1 >>after }, \(nap) }",
+      to: "opdash.yml")
+    let run = try place.start("run", "--ui", "quiet")
+    #expect(eventually { ProcessTable.sleepers(marker) == 1 })
+    try expectRecorded("bad failed, after skipped")
+    Foundation.kill(run.child.pid, SIGTERM)
+    #expect(run.ending() == .exited(143))
+    try place.write("", to: "go")
+    let next = try place.run("resume", "--failed", "--ui", "plain")
+    #expect(next.ending() == .exited(0), "\(next.errorText)")
+    #expect(next.errorText.contains("not failed, so left out: quit"), "\(next.errorText)")
+    #expect(lines("bad").count == 1)
+    #expect(lines("after").count == 1)
+    #expect(ProcessTable.sleepers(marker) == 0)
+  }
+
+  @Test func processesThatTheKilledRunHasLeftEndBeforeAJobStarts() throws {
+    // Every process of an attempt holds its lock.
+    let lock = "exec 9>>lock; if flock -n 9; then echo free >>locks; else echo held >>locks; fi"
+    try place.write(
+      """
+      jobs:
+        nap: { run: "\(lock); [ -e go ] && exit 0; setsid sleep \(marker) & exec sleep \(marker)" }
+      """, to: "opdash.yml")
+    let run = try place.start("run", "--ui", "quiet", environment: ["RESUME_TEST": marker])
+    #expect(eventually { ProcessTable.sleepers(marker) == 2 })
+    try expectRecorded("nap executing")
+    // Stopped, it starts no other guardian.
+    Foundation.kill(run.child.pid, SIGSTOP)
+    let guardians = ProcessTable.guardians("RESUME_TEST=\(marker)")
+    #expect(!guardians.isEmpty)
+    for pid in guardians { Foundation.kill(pid, SIGKILL) }
+    #expect(eventually { ProcessTable.guardians("RESUME_TEST=\(marker)").isEmpty })
+    kill(run)
+    #expect(ProcessTable.sleepers(marker) == 2)
+    try place.write("", to: "go")
+    let next = try place.run("resume", "--ui", "quiet")
+    #expect(next.ending() == .exited(0), "\(next.errorText)")
+    #expect(lines("locks") == ["free", "free"])
+    #expect(ProcessTable.processes(with: marker).isEmpty)
+  }
+
+  @Test func aPartialDownloadGoesOnFromItsByte() throws {
+    let bytes = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 / 251) }
+    let sent = Lock(false)
+    let server = try RawServer { request in
+      let start = request.rangeStart ?? 0
+      let range = start > 0 ? "Content-Range: bytes \(start)-\(bytes.count - 1)/\(bytes.count)\r\n" : ""
+      let head =
+        "HTTP/1.1 \(start > 0 ? 206 : 200) -\r\nContent-Length: \(bytes.count - start)\r\nETag: \"1\"\r\n\(range)\r\n"
+      if request.number == 0 {
+        return [.send(head), .sendBytes(Array(bytes[..<100_000])), .run { sent.withLock { $0 = true } }, .hold]
+      }
+      return [.send(head), .sendBytes(Array(bytes[start...])), .next]
+    }
+    defer { server.stop() }
+    try place.write("jobs: { get: { download: \"\(server.url("/big"))\" } }", to: "opdash.yml")
+    let run = try place.start("run", "--ui", "quiet")
+    #expect(eventually { sent.withLock { $0 } && (place.contents("big.part")?.count ?? 0) == 100_000 })
+    try expectRecorded()
+    kill(run)
+    let next = try place.run("resume", "--ui", "quiet")
+    #expect(next.ending() == .exited(0), "\(next.errorText)")
+    #expect(server.requests.map(\.rangeStart) == [nil, 100_000])
+    #expect(place.contents("big") == Data(bytes))
+  }
+
+  @Test func aRunOfGetGoesOnToo() throws {
+    let server = try RawServer { request in
+      if request.path == "/a" || request.number > 2 {
+        return [.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n0123456789"), .next]
+      }
+      return [.send("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"), .next]
+    }
+    defer { server.stop() }
+    let first = try place.run("get", server.url("/a").absoluteString, server.url("/b").absoluteString, "--ui", "quiet")
+    #expect(first.ending() == .exited(1))
+    _ = try place.run("resume", "--ui", "quiet")
+    let next = try place.run("resume", "--ui", "quiet")
+    #expect(next.ending() == .exited(0), "\(next.errorText)")
+    #expect(server.requests.filter { $0.path == "/a" }.count == 1)
+    #expect(place.contents("b")?.count == 10)
+  }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import JobModel
+import Reports
+import RunStore
+import Testing
+
+@testable import opdash
+
+/// What `history` prints.
+@Suite(.timeLimit(.minutes(10))) struct HistoryTableTests {
+  /// 20 November 2026, 14:03:00 in Greenwich.
+  private static let start = Date(timeIntervalSince1970: 1_795_183_380)
+
+  private func run(
+    _ number: Int, _ name: String = "release", minutes: Double = 0, took: Double?, _ change: (inout RunSummary) -> Void
+  ) -> RunEntry {
+    var summary = RunSummary()
+    summary.succeeded = 38
+    change(&summary)
+    let start = Self.start.addingTimeInterval(minutes * 60)
+    return RunEntry(
+      id: "20261120-14030\(number)-424\(number)", name: name,
+      origin: RunOrigin(command: "run", directory: "/w", slots: 2, onFailure: "keep-going"), startedAt: start,
+      endedAt: took.map { start.addingTimeInterval($0) }, summary: took == nil ? nil : summary, jobs: 38,
+      process: ProcessIdentity(pid: Int32(4240 + number), startTime: 1, boot: "b"))
+  }
+
+  private func table(_ runs: [RunEntry], _ jobs: [HistoryTable.JobHistory] = []) -> [String] {
+    HistoryTable(
+      runs: runs, jobs: jobs, paint: Paint(isColoured: false), now: Self.start.addingTimeInterval(90), zone: .gmt,
+      isGoingOn: { $0.process.pid == 4241 }
+    ).lines
+  }
+
+  @Test func theRunsAreListedWithTheirOutcomes() {
+    let runs = [
+      run(1, took: nil) { _ in },
+      run(2, took: nil) { _ in },
+      run(3, minutes: -60, took: 221.4) { ($0.succeeded, $0.failed, $0.skipped) = (35, 2, 1) },
+      run(4, minutes: -1500, took: 12) { ($0.succeeded, $0.left) = (7, 31) },
+      run(5, "a-name-that-is-much-too-long-for-a-line", minutes: -500_000, took: 4000) { $0.allowed = 0 },
+    ]
+    let lines = table(runs)
+    #expect(lines.first?.hasPrefix("RUN ") == true && lines.count == 6)
+    let outcomes = ["running", "unfinished", "2 failed", "stopped", "ok"]
+    #expect(zip(lines.dropFirst(), outcomes).allSatisfy { $0.contains(" \($1) ") })
+    #expect(lines[1].contains("Nov 20 14:03") && lines[3].hasSuffix("35/38"))
+    #expect(lines.allSatisfy { $0.count <= 80 })
+  }
+
+  @Test func aJobIsListedWithItsUsualTimeItsSuccessRateAndWhetherItIsFlaky() {
+    func end(_ run: Int, _ seconds: Double, _ outcome: RecordedEnd.Outcome = .succeeded, attempts: Int = 1)
+      -> RecordedEnd
+    {
+      RecordedEnd(run: "\(run)", outcome: outcome, took: .seconds(seconds), attempts: attempts)
+    }
+    let jobs: [(String, [RecordedEnd])] = [
+      ("unit-tests", (1...10).map { end($0, Double(130 + $0), attempts: $0 % 2 + 1) }),
+      ("lint", [end(1, 2), end(2, 3, .failed), end(3, 2.4), end(4, 0, .notExecuted)]),
+      ("changed", [end(1, 300), end(2, 3), end(3, 3)]), ("new", []),
+    ]
+    let lines = table(
+      [run(3, took: 2) { _ in }], jobs.map { HistoryTable.JobHistory(name: $0.0, ends: $0.1) })
+    #expect(lines.count == 8 && lines[3].hasPrefix("JOB "))
+    #expect(lines[4].contains("flaky: failed 5 of its last 15 attempts") && lines[5].contains(" 66%"))
+    #expect(lines[6].hasSuffix("the newest time is off by ten times"))
+    #expect(lines.allSatisfy { $0.count <= 80 })
+  }
+
+  @Test func nothingRecordedIsSaid() {
+    #expect(table([]) == ["No run is recorded."])
+  }
+}
