@@ -11,6 +11,8 @@ package final class RunStore: Sendable {
   let database: Lock<Database>
 
   static func path(in folder: String) -> String { "\(folder)/opdash.db" }
+  /// The write-ahead log, which SQLite names so.
+  static func logPath(in folder: String) -> String { path(in: folder) + "-wal" }
 
   /// Opens the store for reading; waits up to `patience` for the lock of another program.
   package init(folder: String, patience: Duration = .seconds(5)) throws(RunStoreError) {
@@ -28,8 +30,8 @@ package final class RunStore: Sendable {
     // Before the first table, and before the log, or it has no effect.
     try database.execute("PRAGMA auto_vacuum = INCREMENTAL")
     try database.execute("PRAGMA journal_mode = WAL")
-    // A commit is on the disk when it returns.
-    try database.execute("PRAGMA synchronous = FULL; PRAGMA journal_size_limit = \(8 << 20)")
+    // A commit survives its program when it returns; `RunRecorder` flushes the log to the disk.
+    try database.execute("PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = \(8 << 20)")
     try Schema.migrate(database)
     database.setCheckpointsOnClose(true)
     return database

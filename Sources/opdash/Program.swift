@@ -38,6 +38,7 @@ struct Program {
     /// The hash of what decides each job's result, by identifier; empty for a program's own queue.
     var fingerprints: [String] = []
     var resumption: Resumption?
+    var retention = Retention()
 
     var slots: Int { origin.slots }
     var onFailure: JobGraph.Failure { JobGraph.Failure(rawValue: origin.onFailure) ?? .keepGoing }
@@ -288,7 +289,7 @@ struct Program {
       origin: RunOrigin(
         command: plan.command, words: plan.words, file: plan.file, directory: environment.currentDirectory,
         slots: environment.processors, onFailure: JobGraph.Failure.keepGoing.rawValue),
-      stateFolder: folder, resumption: plan.resumption)
+      stateFolder: folder, resumption: plan.resumption, retention: settings.retention)
     if case .graph(let graph) = plan.subject {
       options.origin.slots = slots(graph, settings)
       options.origin.onFailure = (settings.onFailure ?? graph.onFailure).rawValue

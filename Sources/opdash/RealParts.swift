@@ -44,7 +44,7 @@ extension Program.Parts {
           let isRecorded: (@escaping @Sendable () -> Void) -> Void = { body in
             recorder.whenRecorded {
               body()
-              prune(options.stateFolder)
+              prune(options.stateFolder, options.retention)
             }
           }
           // A killed run's processes are found by what is on disk.
@@ -71,6 +71,6 @@ private enum RealParts {
 }
 
 /// Removes old runs on a queue of its own; what can't be removed is left to the next run.
-private func prune(_ folder: String) {
-  DispatchQueue(label: "opdash.pruning", qos: .utility).async { _ = try? RunStore(folder: folder).prune() }
+private func prune(_ folder: String, _ retention: Retention) {
+  DispatchQueue(label: "opdash.pruning", qos: .utility).async { _ = try? RunStore(folder: folder).prune(retention) }
 }

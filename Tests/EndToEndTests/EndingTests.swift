@@ -127,7 +127,7 @@ import Testing
     #expect(pty.waitUntil(within: Workplace.patience) { _ in ProcessTable.sleepers(marker) == Self.wildSleepers })
     #expect(pty.waitUntil(within: Workplace.patience) { $0.text.contains("\u{1B}[?1049h") })
     kill(pty.child.pid, signal)
-    #expect(pty.waitUntil(within: Workplace.patience) { $0.ending == .signalled(signal) })
+    #expect(pty.end(within: Workplace.patience) == .signalled(signal), "\(pty.report)")
     #expect(isNothingLeft())
     // The guardian restores the terminal after SIGKILL.
     #expect(pty.waitUntil(within: 5) { $0.leftModes == [] })
@@ -159,7 +159,7 @@ import Testing
     #expect(pty.waitUntil(within: Workplace.patience) { _ in ProcessTable.sleepers(marker) == 1 })
     #expect(pty.waitUntil(within: Workplace.patience) { $0.text.contains("\u{1B}[?1049h") })
     pty.hangUp()
-    #expect(pty.waitUntil(within: Workplace.patience) { $0.ending == .exited(129) })
+    #expect(pty.end(within: Workplace.patience) == .exited(129), "\(pty.report)")
     #expect(isNothingLeft())
   }
 

@@ -1,4 +1,5 @@
 import JobFiles
+import JobModel
 import Screen
 import Support
 import Testing
@@ -48,6 +49,7 @@ import Testing
       notify: bell
       mouse: false
       ascii: true
+      history: { days: 7, megabytes: 50 }
       x-notes: whatever
       """)
     #expect(
@@ -64,6 +66,17 @@ import Testing
     #expect(settings.notify == .bell)
     #expect(settings.usesMouse == false)
     #expect(settings.isASCII == true)
+    #expect(settings.retention == Retention(age: .seconds(7 * 86_400), bytes: 50_000_000))
+  }
+
+  @Test(arguments: [
+    ("history: { days: 0 }", "history.days takes a whole number, 1 to 36500; this is '0'"),
+    ("history: { runs: some }", "history.runs takes a whole number, 1 to 1000000; this is 'some'"),
+    ("history: { age: 3 }", "unknown key 'age': history can have days, runs or megabytes, or x-… for what opdash ignores"),
+    ("history: 30", "history is a map; this is '30': write 'history: { days: 30 }' or the like"),
+  ])
+  func aFaultOfTheHistorySaysWhatItTakes(_ text: String, _ message: String) {
+    #expect(faults(text).map { $0.replacing(#/^\d+:\d+: /#, with: "") } == [message])
   }
 
   @Test(arguments: ["", "# nothing\n", "---\n", "{}", "keys:\ncolors:\n"])
@@ -90,7 +103,7 @@ import Testing
     (
       "sound: on",
       [
-        "1:1: unknown key 'sound': a settings file can have keys, colors, background, notify, mouse or ascii, or x-… for what opdash ignores"
+        "1:1: unknown key 'sound': a settings file can have keys, colors, background, notify, mouse, ascii or history, or x-… for what opdash ignores"
       ]
     ),
     (

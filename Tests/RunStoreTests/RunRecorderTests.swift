@@ -92,6 +92,29 @@ import Testing
     #expect(recorder.finish())
   }
 
+  @Test func anEndIsCommittedWithoutTheIntervalOfOtherEventsAndFlushedWithinHalfASecond() throws {
+    let clock = ManualOperationClock()
+    let feed = FakeFeed()
+    let recorder = RunRecorder(folder: state, origin: Self.origin, clock: clock)
+    recorder.start(feed)
+    feed.begin(1)
+    // Committed at once.
+    #expect(eventually { clock.due == [.milliseconds(500)] })
+    feed.post(.jobState(JobID(0), .executing, attempt: 1, pid: nil))
+    #expect(eventually { clock.due == [.milliseconds(100), .milliseconds(500)] })
+    feed.post(.jobState(JobID(0), .succeeded(upToDate: false), attempt: 1, pid: nil))
+    #expect(eventually { clock.due == [.milliseconds(5), .milliseconds(100), .milliseconds(500)] })
+    let store = try RunStore(folder: state)
+    #expect(try store.ended("job0", ofFile: "/w/opdash.yml", 1) == [])
+    clock.advance(by: .milliseconds(5))
+    #expect(try eventually { try store.ended("job0", ofFile: "/w/opdash.yml", 1).count == 1 })
+    clock.advance(by: .milliseconds(495))
+    #expect(clock.due == [])
+    end(feed)
+    #expect(recorder.finish())
+    #expect(clock.due == [])
+  }
+
   /// 100,000 jobs, scaled down: a row for each end and four events a job, besides the index of names.
   @Test func theEventsOfAJobTakeLessThan600Bytes() throws {
     let feed = FakeFeed()

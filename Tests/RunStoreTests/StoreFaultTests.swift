@@ -230,8 +230,40 @@ import Testing
       #expect(!recorder.finish(within: .zero))
       #expect(reports.all.count == 1)
       #expect(reports.all.first.map { "\($0)".contains("of events wait for it") } == true)
-      #expect(feed.readers == 0)
+      execute("ROLLBACK", other)
+      // All that is still taken of the run is its end.
+      feed.post(.runFinished(RunSummary(of: feed.run)))
+      #expect(eventually { feed.readers == 0 })
+    }
+  }
+
+  @Test func aRunWhoseRecordingIsLostDoesNotLookKilled() throws {
+    let feed = FakeFeed()
+    let reports = Reports()
+    var limits = RunRecorder.Limits()
+    limits.patience = .milliseconds(20)
+    let origin = RunOrigin(command: "run", directory: "/", slots: 1, onFailure: "keep-going")
+    let recorder = RunRecorder(folder: state, origin: origin, limits: limits)
+    recorder.whenLost { error in reports.errors.withLock { $0.append(error) } }
+    recorder.start(feed)
+    feed.begin(2)
+    #expect(try eventually { try RunStore(folder: state).runs().count == 1 })
+    try withConnection { other throws in
+      execute("BEGIN IMMEDIATE", other)
+      feed.post(.jobState(JobID(0), .succeeded(upToDate: false), attempt: 1, pid: nil))
+      #expect(eventually { !reports.all.isEmpty })
       execute("ROLLBACK", other)
     }
+    feed.post(.jobState(JobID(1), .succeeded(upToDate: false), attempt: 1, pid: nil), at: .seconds(3))
+    feed.post(.runFinished(RunSummary(of: feed.run)), at: .seconds(4))
+    #expect(!recorder.finish(within: .seconds(30)))
+    #expect(reports.all == message(.locked))
+    #expect(eventually { feed.readers == 0 })
+    let store = try RunStore(folder: state)
+    let run = try store.run(named: "last")
+    #expect(run.endedAt == Date(timeIntervalSince1970: 4))
+    #expect(run.summary == RunSummary(of: feed.run))
+    // Its jobs count as not done: their ends are not known.
+    #expect(try store.ended(in: run) == [])
   }
 }

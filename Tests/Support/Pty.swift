@@ -66,6 +66,27 @@ package final class Pty {
     repeat { while write(writer, filling, filling.count) > 0 {} } while poll(&ready, 1, 100) > 0
   }
 
+  /// Reads the output until the program has ended; returns how, nil if it does not end.
+  package func end(within bound: Double = 30) -> ChildProcess.Ending? {
+    _ = waitUntil(within: bound) { $0.ending != nil }
+    return ending
+  }
+
+  /// What is left on the screen, and what each thread of a program that has not ended waits for.
+  package var report: String {
+    var lines = ["\(String(describing: checkEnding()))", String(text.suffix(300)).debugDescription]
+    let tasks = "/proc/\(child.pid)/task"
+    let numbers = ending == nil ? try? FileManager.default.contentsOfDirectory(atPath: tasks) : nil
+    for number in numbers ?? [] {
+      let files = ["comm", "wchan", "syscall", "stack"].map { name in
+        let bytes = FileManager.default.contents(atPath: "\(tasks)/\(number)/\(name)") ?? Data()
+        return String(decoding: bytes, as: UTF8.self).replacing("\n", with: " ")
+      }
+      lines.append(files.joined(separator: ": "))
+    }
+    return lines.joined(separator: "\n")
+  }
+
   /// The output since the last `take`.
   package func take() -> [UInt8] {
     pump()

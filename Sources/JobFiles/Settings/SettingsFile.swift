@@ -11,6 +11,7 @@ package struct SettingsFile: Sendable, Equatable {
   package var notify: EndNotice?
   package var usesMouse: Bool?
   package var isASCII: Bool?
+  package var retention: Retention?
 
   package init() {}
 
@@ -47,8 +48,24 @@ package struct SettingsFile: Sendable, Equatable {
 }
 
 extension SettingsFile {
+  private static let history = KnownKeys(
+    owner: "history", keys: ["days", "runs", "megabytes"], example: "history: { days: 30 }")
+
+  /// What the map says of the runs that are kept; what it doesn't say is as without it.
+  private static func retention(_ node: YAMLNode, _ values: ValueReader) -> Retention? {
+    guard let map = history.read(node, faults: values.faults) else { return nil }
+    func number(_ key: String, upTo most: Int) -> Int? {
+      map[key].flatMap { values.whole($0.value, "history.\(key)", in: 1...most) }
+    }
+    var retention = Retention()
+    if let days = number("days", upTo: 36_500) { retention.age = .seconds(days * 86_400) }
+    if let runs = number("runs", upTo: 1_000_000) { retention.runs = runs }
+    if let megabytes = number("megabytes", upTo: 100_000_000) { retention.bytes = megabytes * 1_000_000 }
+    return retention
+  }
+
   private static let known = KnownKeys(
-    owner: "a settings file", keys: ["keys", "colors", "background", "notify", "mouse", "ascii"],
+    owner: "a settings file", keys: ["keys", "colors", "background", "notify", "mouse", "ascii", "history"],
     example: "keys: { cancel: d }", others: .settings)
 
   /// Decodes the YAML of the file; valid only if no fault was reported.
@@ -63,5 +80,6 @@ extension SettingsFile {
     notify = value("notify").flatMap { values.choice($0, "notify", as: EndNotice.self) }
     usesMouse = value("mouse").flatMap { values.flag($0, "mouse") }
     isASCII = value("ascii").flatMap { values.flag($0, "ascii") }
+    retention = value("history").flatMap { Self.retention($0, values) }
   }
 }

@@ -32,12 +32,12 @@ enum Schema {
   ]
 
   /// Brings a database to this version; nothing is written to one of a later version.
-  static func migrate(_ database: Database) throws(RunStoreError) {
-    try check(database)
-    guard try version(of: database) < version else { return }
+  static func migrate(_ database: Database, steps: [String] = steps) throws(RunStoreError) {
+    try check(database, version: steps.count)
+    guard try stepsTaken(database) < steps.count else { return }
     try database.transaction { () throws(RunStoreError) in
       // Another program may have done it since.
-      for number in try version(of: database)..<max(version, try version(of: database)) {
+      for number in try stepsTaken(database)..<max(steps.count, try stepsTaken(database)) {
         try database.execute(steps[number])
         try database.execute("PRAGMA user_version = \(number + 1)")
       }
@@ -45,12 +45,12 @@ enum Schema {
   }
 
   /// Throws for a database of a later version.
-  static func check(_ database: Database) throws(RunStoreError) {
-    let found = try version(of: database)
+  static func check(_ database: Database, version: Int = version) throws(RunStoreError) {
+    let found = try stepsTaken(database)
     if found > version { throw RunStoreError(.later(version: found), database.path) }
   }
 
-  private static func version(of database: Database) throws(RunStoreError) -> Int {
+  private static func stepsTaken(_ database: Database) throws(RunStoreError) -> Int {
     try database.all("PRAGMA user_version") { $0.int(0) }.first ?? 0
   }
 }

@@ -3,6 +3,12 @@ import JobModel
 
 /// What is to be written of a run since the last commit, from its events.
 struct RunNotes {
+  struct End {
+    var at: Date
+    var summary: RunSummary
+    var jobs: Int
+  }
+
   /// What one commit writes.
   struct Batch {
     var chunks: [EventChunk] = []
@@ -12,8 +18,7 @@ struct RunNotes {
     var gone: [(job: JobID, attempt: Int)] = []
     /// The memory of the chunks and rows, about.
     var bytes = 0
-    /// The end of the run, once it is stated.
-    var end: (at: Date, summary: RunSummary, jobs: Int)?
+    var end: End?
 
     var isEmpty: Bool { bytes == 0 }
   }
@@ -59,9 +64,15 @@ struct RunNotes {
       } else {
         leave(id, state, attempt, at: event.time)
       }
-    case .runFinished(let summary): batch.end = (date(event.time), summary, names.count)
+    case .runFinished: batch.end = end(event)
     default: break
     }
+  }
+
+  /// The end of the run if the event is that.
+  func end(_ event: JobEvent) -> End? {
+    guard case .runFinished(let summary) = event.fact else { return nil }
+    return End(at: date(event.time), summary: summary, jobs: names.count)
   }
 
   private mutating func append(_ event: JobEvent) {

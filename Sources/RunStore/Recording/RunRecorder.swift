@@ -7,11 +7,18 @@ import JobModel
 ///
 /// Events are encoded on a queue that waits for nothing, and written on another one. So a slow disk delays no subscriber of
 /// the feed and no job; when too many bytes wait for it, or it fails, recording is given up, and the run goes on.
+///
+/// A commit hands the events to the kernel, so that they survive the program; a third queue flushes them to the disk, so that
+/// they survive the machine.
 package final class RunRecorder: @unchecked Sendable {
   // Safe: `store` is touched only on `writing`; the other variables are in a lock.
   package struct Limits: Sendable {
     /// The least time between two commits.
     package var interval = Duration.milliseconds(100)
+    /// The least time between two commits where a job has ended or a process has begun.
+    package var urgentInterval = Duration.milliseconds(5)
+    /// The longest time from a commit to its flush.
+    package var flushInterval = Duration.milliseconds(500)
     /// How long the lock of another program is waited for.
     package var patience = Duration.seconds(10)
     /// The bytes of events that may wait for the disk.
@@ -25,9 +32,13 @@ package final class RunRecorder: @unchecked Sendable {
     var subscription: JobSubscription?
     /// The bytes that are being written.
     var inWriting = 0
-    var isCommitDue = false
+    /// When the next commit comes, if one is scheduled.
+    var due: Duration?
     var lastCommit: Duration?
+    var isFlushDue = false
     var isOver = false
+    /// Whether `done` was left.
+    var hasLeft = false
     var error: RunStoreError?
     var whenLost: (@Sendable (RunStoreError) -> Void)?
     /// Whether the first commit is on disk.
@@ -42,8 +53,9 @@ package final class RunRecorder: @unchecked Sendable {
   private let clock: any OperationClock
   private let encoding = DispatchQueue(label: "opdash.recorder.events")
   private let writing = DispatchQueue(label: "opdash.recorder")
+  private let flushing = DispatchQueue(label: "opdash.recorder.flush")
   private let state: Lock<State>
-  /// Left when the run's end is on disk, or recording was given up.
+  /// Left when the run's end is on disk, or it can't be.
   private let done = DispatchGroup()
   private var store: RunWriter?
 
@@ -68,11 +80,11 @@ package final class RunRecorder: @unchecked Sendable {
     done.enter()
     let subscription = feed.subscribe(on: encoding) { [weak self] events in self?.take(events) }
     precondition(subscription.snapshot.nextSeq == 0, "the recorder was started after the run")
-    let isOver = state.withLock { state in
-      if !state.isOver { state.subscription = subscription }
-      return state.isOver
+    let hasLeft = state.withLock { state in
+      if !state.hasLeft { state.subscription = subscription }
+      return state.hasLeft
     }
-    if isOver { subscription.cancel() }
+    if hasLeft { subscription.cancel() }
   }
 
   /// Calls `body` once, on a queue of the recorder, when recording ends before the run does: at once if it has already.
@@ -107,11 +119,12 @@ package final class RunRecorder: @unchecked Sendable {
   ///
   /// To be called when the feed has stated the end; not on the feed's queue.
   @discardableResult package func finish(within limit: Duration = .seconds(5)) -> Bool {
-    let isDone = done.wait(timeout: .now() + limit / .seconds(1)) == .success
+    let isLost = state.withLock { $0.error != nil }
+    let isDone = done.wait(timeout: .now() + (isLost ? min(limit, .seconds(1)) : limit) / .seconds(1)) == .success
     return isDone && state.withLock { $0.error == nil }
   }
 
-  /// Writes what the feed has delivered so far, for a program that ends before its run does; waits at most `limit`.
+  /// Commits what the feed has delivered so far, for a program that ends before its run does; waits at most `limit`.
   package func flush(within limit: Duration = .seconds(1)) {
     let written = DispatchSemaphore(value: 0)
     encoding.async { [self] in
@@ -126,19 +139,20 @@ package final class RunRecorder: @unchecked Sendable {
   // MARK: Encoding
 
   private func take(_ events: [JobEvent]) {
-    let (delay, error) = state.withLock { state -> (Duration?, RunStoreError?) in
-      guard !state.isOver else { return (nil, nil) }
+    if state.withLock(\.isOver) { return lookForEnd(events) }
+    let (due, error) = state.withLock { state -> (Duration?, RunStoreError?) in
       for event in events { state.notes.take(event) }
       let waiting = state.notes.batch.bytes + state.inWriting
       if waiting > limits.waiting { return (nil, RunStoreError(.tooSlow(bytes: waiting), RunStore.path(in: folder))) }
-      // The end waits for no interval; a commit that comes too late finds nothing.
-      if state.notes.batch.end != nil { return (.zero, nil) }
-      guard !state.isCommitDue else { return (nil, nil) }
-      state.isCommitDue = true
-      return (state.lastCommit.map { max(.zero, $0 + limits.interval - clock.now) } ?? .zero, nil)
+      let due = nextCommit(state)
+      // One that comes after another finds nothing.
+      if let earlier = state.due, earlier <= due { return (nil, nil) }
+      state.due = due
+      return (due, nil)
     }
     if let error { return end(error) }
-    guard let delay else { return }
+    guard let due else { return }
+    let delay = due - clock.now
     if delay > .zero {
       _ = clock.schedule(after: delay, on: writing) { [weak self] in self?.commit() }
     } else {
@@ -146,11 +160,19 @@ package final class RunRecorder: @unchecked Sendable {
     }
   }
 
+  private func nextCommit(_ state: State) -> Duration {
+    let batch = state.notes.batch
+    // The end waits for no interval.
+    guard batch.end == nil, let last = state.lastCommit else { return .zero }
+    let isUrgent = !batch.ended.isEmpty || !batch.begun.isEmpty
+    return last + (isUrgent ? limits.urgentInterval : limits.interval)
+  }
+
   // MARK: Writing
 
   private func commit() {
     let (batch, start) = state.withLock { state -> (RunNotes.Batch, RunStart?) in
-      state.isCommitDue = false
+      state.due = nil
       state.lastCommit = clock.now
       let batch = state.notes.takeBatch()
       state.inWriting = batch.bytes
@@ -162,30 +184,85 @@ package final class RunRecorder: @unchecked Sendable {
       try store?.write(batch, of: start, origin: origin, cookie: cookie)
     } catch {
       store = nil
-      return end(error)
+      return end(error, batch.end)
     }
     state.withLock { $0.inWriting = 0 }
     tellRecorded()
-    if batch.end != nil {
+    if batch.end == nil {
+      scheduleFlush()
+    } else {
       // Closed before the end is told: the last connection to close tidies the files up.
       store = nil
-      end(nil)
+      flushing.async { [self] in end(flushLog()) }
     }
   }
 
-  /// Without an error the run is recorded whole.
-  private func end(_ error: RunStoreError?) {
-    let (isFirst, whenLost, subscription) = state.withLock { state in
-      defer { (state.isOver, state.whenLost, state.subscription) = (true, nil, nil) }
-      if state.isOver { return (false, state.whenLost, state.subscription) }
-      state.error = error
-      _ = state.notes.takeBatch()
-      return (true, state.whenLost, state.subscription)
+  private func scheduleFlush() {
+    let isFirst = state.withLock { state in
+      defer { state.isFlushDue = true }
+      return !state.isFlushDue
     }
     guard isFirst else { return }
-    subscription?.cancel()
+    _ = clock.schedule(after: limits.flushInterval, on: flushing) { [weak self] in
+      guard let self else { return }
+      state.withLock { $0.isFlushDue = false }
+      if let error = flushLog() { end(error) }
+    }
+  }
+
+  /// Returns when what was committed before is on the disk; the error, if it is not.
+  private func flushLog() -> RunStoreError? {
+    let path = RunStore.logPath(in: folder)
+    // SQLite has no locks on this file that closing it here would release.
+    let log = open(path, O_RDWR | O_CLOEXEC)
+    // Without a log, SQLite has flushed the database itself.
+    guard log >= 0 else { return errno == ENOENT ? nil : Self.failure(path) }
+    defer { close(log) }
+    return fsync(log) == 0 ? nil : Self.failure(path)
+  }
+
+  private static func failure(_ path: String) -> RunStoreError {
+    RunStoreError(.other(String(cString: strerror(errno))), path)
+  }
+
+  /// Without an error the run is recorded whole.
+  private func end(_ error: RunStoreError?, _ lostEnd: RunNotes.End? = nil) {
+    let (isFirst, whenLost, lostEnd) = state.withLock { state in
+      defer { (state.isOver, state.whenLost) = (true, nil) }
+      if state.isOver { return (false, state.whenLost, lostEnd) }
+      state.error = error
+      return (true, state.whenLost, lostEnd ?? state.notes.takeBatch().end)
+    }
+    guard isFirst else { return }
     if let error, let whenLost { whenLost(error) }
     tellRecorded()
-    done.leave()
+    if error == nil { leave() } else if let lostEnd { closeLost(lostEnd) }
+  }
+
+  /// Of a run whose recording was given up, all that is still taken is its end.
+  private func lookForEnd(_ events: [JobEvent]) {
+    for event in events {
+      if let end = state.withLock({ $0.notes.end(event) }) { closeLost(end) }
+    }
+  }
+
+  private func leave() {
+    let (subscription, isFirst) = state.withLock { state in
+      defer { state.hasLeft = true }
+      return (state.subscription.take(), !state.hasLeft)
+    }
+    subscription?.cancel()
+    if isFirst { done.leave() }
+  }
+
+  /// Tries once to record that a run has ended whose recording was given up, so that it does not look killed.
+  private func closeLost(_ end: RunNotes.End) {
+    writing.async { [self] in
+      if let start = state.withLock(\.notes.start) {
+        let writer = try? RunWriter(folder, patience: .milliseconds(500))
+        try? writer?.close(start, end)
+      }
+      leave()
+    }
   }
 }

@@ -36,8 +36,16 @@ final class RunWriter {
       }
       let size = chunks.reduce(0) { $0 + $1.bytes.count }
       try database.run("UPDATE runs SET bytes = bytes + ? WHERE number = ?", SQLValue(size), SQLValue(number))
-      if let end = batch.end { try finish(number, end.at, end.summary, jobs: end.jobs) }
+      if let end = batch.end { try finish(number, end) }
       return number
+    }
+  }
+
+  /// Writes the end of a run whose later events are not recorded; nothing, if it has no row.
+  func close(_ start: RunStart, _ end: RunNotes.End) throws(RunStoreError) {
+    try database.transaction { () throws(RunStoreError) in
+      let rows = try database.all("SELECT number FROM runs WHERE id = ?", .text(start.id)) { $0.int(0) }
+      if let number = rows.first { try finish(number, end) }
     }
   }
 
@@ -75,12 +83,13 @@ final class RunWriter {
       SQLValue(process.process.startTime), .text(process.process.boot))
   }
 
-  private func finish(_ number: Int, _ at: Date, _ summary: RunSummary, jobs: Int) throws(RunStoreError) {
+  private func finish(_ number: Int, _ end: RunNotes.End) throws(RunStoreError) {
+    let summary = end.summary
     try database.run(
       """
       UPDATE runs SET ended = ?, jobs = ?, succeeded = ?, failed = ?, allowed = ?, skipped = ?, cancelled = ?,
       cancelled_by_program = ?, "left" = ?, exit = ? WHERE number = ?
-      """, SQLValue(at), SQLValue(jobs), SQLValue(summary.succeeded), SQLValue(summary.failed),
+      """, SQLValue(end.at), SQLValue(end.jobs), SQLValue(summary.succeeded), SQLValue(summary.failed),
       SQLValue(summary.allowed), SQLValue(summary.skipped), SQLValue(summary.cancelled),
       SQLValue(summary.cancelledByProgram), SQLValue(summary.left), SQLValue(summary.exit), SQLValue(number))
     try database.run("DELETE FROM processes WHERE run = ?", SQLValue(number))

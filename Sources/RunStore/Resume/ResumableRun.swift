@@ -20,6 +20,17 @@ package enum ResumableRun {
   }
 }
 
+/// The right to go on with a run, which one process has at a time, until it ends.
+package enum ResumeClaim {
+  /// Whether this process has it now; true for a run without a folder, which nobody can claim.
+  package static func take(_ entry: RunEntry) -> Bool {
+    guard let folder = entry.folder else { return true }
+    let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    // Stays open: closing it would give the lock back.
+    return descriptor < 0 || flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK
+  }
+}
+
 extension RunEntry {
   /// Whether it goes on, was killed, or ended with work left.
   package var isUnfinished: Bool { summary.map { $0.exit != 0 } ?? true }

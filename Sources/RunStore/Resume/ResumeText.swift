@@ -57,6 +57,11 @@ package enum ResumeText {
     "run \(entry.id) is going on, process \(entry.process.pid): opdash resume waits for its end"
   }
 
+  /// The refusal for a run that another process is about to go on with.
+  package static func isTaken(_ entry: RunEntry) -> String {
+    "another opdash is going on with run \(entry.id): `opdash history` lists it"
+  }
+
   /// The refusal where processes of the earlier run do not end.
   package static func processesLeft(_ pids: [Int32], of entry: RunEntry) -> String {
     let list = names(pids.map(String.init))

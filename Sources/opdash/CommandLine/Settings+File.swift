@@ -12,6 +12,7 @@ extension Settings {
     settings.notice = notice ?? file.notify
     settings.hasMouse = hasMouse && file.usesMouse != false
     settings.isASCII = isASCII || file.isASCII == true
+    settings.retention = file.retention ?? retention
     return settings
   }
 }

@@ -39,7 +39,7 @@ extension CommandName {
         """,
         """
         Runs are removed after 30 days, beyond the newest 200, and beyond 1 GB of events and logs, at the start of a run or by \
-        --prune.
+        --prune; history in the settings file says otherwise.
         """,
       ]
     case .replay:

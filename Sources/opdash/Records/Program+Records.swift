@@ -38,7 +38,7 @@ extension Program {
   func history(_ file: String?, prunes: Bool, _ invocation: Invocation) throws {
     let store = try openStore(invocation.settings)
     if prunes {
-      let pruned = try store.prune()
+      let pruned = try store.prune(withFile(invocation.settings).retention)
       return print(["\(Format.count(pruned.runs, "run")) removed, \(Format.bytes(Int64(pruned.bytes)))"])
     }
     let choice = try? JobFileSearch(directory: environment.currentDirectory).choose(file.map { [$0] } ?? [])

@@ -22,6 +22,7 @@ extension Program {
 
     // They may still write what the plan looks at.
     if !invocation.isDryRun {
+      guard ResumeClaim.take(entry) else { throw UsageError(ResumeText.isTaken(entry)) }
       let left = try endProcesses(of: entry, store)
       if !left.isEmpty { throw UsageError(ResumeText.processesLeft(left, of: entry)) }
     }
