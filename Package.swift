@@ -132,7 +132,7 @@ let package = Package(
       name: "store-probe", dependencies: ["JobModel", "RunStore", "Support"], path: "Tests/StoreProbe",
       swiftSettings: settings),
     tests("Screen", ["Support"]),
-    tests("Dashboard", ["Basics", "Support", "JobModel", "Screen"], exclude: ["Goldens"]),
+    tests("Dashboard", ["Basics", "Support", "JobModel", "Screen"], exclude: ["Goldens", "Recordings"]),
     tests("NcursesTerminal", ["Support", "Screen", "terminal-probe"]),
     tests("DemoServer", ["Support", "Checksums"]),
     tests("Scenarios", ["Support", "DemoServer", "JobEngine", "JobFiles", "JobModel", "OperationDashboard"]),

@@ -99,9 +99,11 @@ struct GoldenTests {
     try Self.compare(frame, "\(scene.name).ascii.txt")
   }
 
-  static func compare(_ frame: Frame, _ name: String) throws {
+  static func compare(_ frame: Frame, _ name: String) throws { try compare(frame.text, name) }
+
+  static func compare(_ text: String, _ name: String) throws {
     let url = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Goldens/\(name)")
-    let text = frame.text + "\n"
+    let text = text + "\n"
     if ProcessInfo.processInfo.environment["OPDASH_RECORD"] != nil {
       try text.write(to: url, atomically: true, encoding: .utf8)
       Issue.record("recorded \(name): look at it, then run without OPDASH_RECORD")

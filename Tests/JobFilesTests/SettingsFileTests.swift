@@ -72,7 +72,10 @@ import Testing
   @Test(arguments: [
     ("history: { days: 0 }", "history.days takes a whole number, 1 to 36500; this is '0'"),
     ("history: { runs: some }", "history.runs takes a whole number, 1 to 1000000; this is 'some'"),
-    ("history: { age: 3 }", "unknown key 'age': history can have days, runs or megabytes, or x-… for what opdash ignores"),
+    (
+      "history: { age: 3 }",
+      "unknown key 'age': history can have days, runs or megabytes, or x-… for what opdash ignores"
+    ),
     ("history: 30", "history is a map; this is '30': write 'history: { days: 30 }' or the like"),
   ])
   func aFaultOfTheHistorySaysWhatItTakes(_ text: String, _ message: String) {

@@ -15,8 +15,10 @@ package final class RunRecorder: @unchecked Sendable {
   package struct Limits: Sendable {
     /// The least time between two commits.
     package var interval = Duration.milliseconds(100)
-    /// The least time between two commits where a job has ended or a process has begun.
+    /// The least time between two commits where a job has ended.
     package var urgentInterval = Duration.milliseconds(5)
+    /// The least time to the next commit, as a multiple of the time that the last one took.
+    package var rest = 50
     /// The longest time from a commit to its flush.
     package var flushInterval = Duration.milliseconds(500)
     /// How long the lock of another program is waited for.
@@ -35,6 +37,7 @@ package final class RunRecorder: @unchecked Sendable {
     /// When the next commit comes, if one is scheduled.
     var due: Duration?
     var lastCommit: Duration?
+    var lastCommitTook = Duration.zero
     var isFlushDue = false
     var isOver = false
     /// Whether `done` was left.
@@ -164,8 +167,7 @@ package final class RunRecorder: @unchecked Sendable {
     let batch = state.notes.batch
     // The end waits for no interval.
     guard batch.end == nil, let last = state.lastCommit else { return .zero }
-    let isUrgent = !batch.ended.isEmpty || !batch.begun.isEmpty
-    return last + (isUrgent ? limits.urgentInterval : limits.interval)
+    return last + max(batch.ended.isEmpty ? limits.interval : limits.urgentInterval, state.lastCommitTook * limits.rest)
   }
 
   // MARK: Writing
@@ -186,7 +188,11 @@ package final class RunRecorder: @unchecked Sendable {
       store = nil
       return end(error, batch.end)
     }
-    state.withLock { $0.inWriting = 0 }
+    state.withLock { state in
+      state.inWriting = 0
+      // Half a second, for a disk on which even that is long.
+      state.lastCommitTook = state.lastCommit.map { min(clock.now - $0, limits.flushInterval / limits.rest) } ?? .zero
+    }
     tellRecorded()
     if batch.end == nil {
       scheduleFlush()
