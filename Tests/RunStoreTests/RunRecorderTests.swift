@@ -95,15 +95,18 @@ import Testing
   @Test func anEndIsCommittedWithoutTheIntervalOfOtherEventsAndFlushedWithinHalfASecond() throws {
     let clock = ManualOperationClock()
     let feed = FakeFeed()
-    let recorder = RunRecorder(folder: state, origin: Self.origin, clock: clock)
+    var limits = RunRecorder.Limits()
+    // The time that a commit takes decides nothing here.
+    limits.rest = 1
+    let recorder = RunRecorder(folder: state, origin: Self.origin, limits: limits, clock: clock)
     recorder.start(feed)
     feed.begin(1)
     // Committed at once.
-    #expect(eventually { clock.due == [.milliseconds(500)] })
+    #expect(eventually { clock.due.contains(.milliseconds(500)) })
     feed.post(.jobState(JobID(0), .executing, attempt: 1, pid: nil))
-    #expect(eventually { clock.due == [.milliseconds(100), .milliseconds(500)] })
+    #expect(eventually { clock.due.contains(.milliseconds(100)) })
     feed.post(.jobState(JobID(0), .succeeded(upToDate: false), attempt: 1, pid: nil))
-    #expect(eventually { clock.due == [.milliseconds(5), .milliseconds(100), .milliseconds(500)] })
+    #expect(eventually { clock.due.contains(.milliseconds(5)) })
     let store = try RunStore(folder: state)
     #expect(try store.ended("job0", ofFile: "/w/opdash.yml", 1) == [])
     clock.advance(by: .milliseconds(5))

@@ -31,6 +31,8 @@ struct RunNotes {
   private var names: [String] = []
   /// The attempts in progress.
   private var active: [JobID: ActiveAttempt] = [:]
+  /// The jobs whose processes have begun since the last batch.
+  private var newProcesses: [JobID] = []
   private var restored: [JobID: EarlierSuccess] = [:]
   private var inputs: [JobID: String] = [:]
 
@@ -39,7 +41,8 @@ struct RunNotes {
     var startedAt: Duration
     var pausedFor = Duration.zero
     var pausedAt: Duration?
-    /// Whether the store knows its process, or will with this batch.
+    var pid: Int32?
+    /// Whether the store knows its process.
     var hasProcess = false
   }
 
@@ -48,7 +51,18 @@ struct RunNotes {
   /// What has come since the last call.
   mutating func takeBatch() -> Batch {
     defer { batch = Batch() }
+    // Now, because most processes have ended by then.
+    for id in newProcesses { identifyProcess(of: id) }
+    newProcesses = []
     return batch
+  }
+
+  private mutating func identifyProcess(of id: JobID) {
+    guard let current = active[id], !current.hasProcess, let pid = current.pid, id.index < names.count else { return }
+    // Not that of a process that has ended meanwhile: its number may be another's.
+    guard let process = ProcessIdentity.ofChild(pid) else { return }
+    active[id]?.hasProcess = true
+    batch.begun.append(AttemptProcess(job: id, name: names[id.index], attempt: current.number, process: process))
   }
 
   mutating func take(_ event: JobEvent) {
@@ -99,24 +113,17 @@ struct RunNotes {
     var current = active[id] ?? ActiveAttempt(number: attempt, startedAt: time)
     if let pausedAt = current.pausedAt { current.pausedFor += time - pausedAt }
     current.pausedAt = state == .executing ? nil : time
-    // Not that of a process that has ended meanwhile: its number may be another's.
-    if let pid, !current.hasProcess, id.index < names.count, let process = ProcessIdentity.ofChild(pid) {
-      current.hasProcess = true
-      batch.begun.append(AttemptProcess(job: id, name: names[id.index], attempt: attempt, process: process))
+    if let pid, current.pid == nil {
+      current.pid = pid
+      newProcesses.append(id)
     }
     active[id] = current
   }
 
   private mutating func leave(_ id: JobID, _ state: JobState, _ attempt: Int, at time: Duration) {
     let last = active.removeValue(forKey: id)
-    if let last, last.hasProcess {
-      // What began and ended within a commit leaves no row.
-      if let index = batch.begun.lastIndex(where: { $0.job == id && $0.attempt == last.number }) {
-        batch.begun.remove(at: index)
-      } else {
-        batch.gone.append((id, last.number))
-      }
-    }
+    // What began and ended within a commit leaves no row.
+    if let last, last.hasProcess { batch.gone.append((id, last.number)) }
     guard var outcome = EndedJob.Outcome(state), id.index < names.count else { return }
     var took = last.map { time - $0.startedAt - $0.pausedFor - ($0.pausedAt.map { time - $0 } ?? .zero) }
     if let earlier = restored.removeValue(forKey: id), outcome == .upToDate {

@@ -17,8 +17,8 @@ package final class RunRecorder: @unchecked Sendable {
     package var interval = Duration.milliseconds(100)
     /// The least time between two commits where a job has ended.
     package var urgentInterval = Duration.milliseconds(5)
-    /// The least time to the next commit, as a multiple of the time that the last one took.
-    package var rest = 50
+    /// The least time to the next commit, as a multiple of the processor time that the last one took.
+    package var rest = 30
     /// The longest time from a commit to its flush.
     package var flushInterval = Duration.milliseconds(500)
     /// How long the lock of another program is waited for.
@@ -37,7 +37,7 @@ package final class RunRecorder: @unchecked Sendable {
     /// When the next commit comes, if one is scheduled.
     var due: Duration?
     var lastCommit: Duration?
-    var lastCommitTook = Duration.zero
+    var commitCost = Duration.zero
     var isFlushDue = false
     var isOver = false
     /// Whether `done` was left.
@@ -167,12 +167,20 @@ package final class RunRecorder: @unchecked Sendable {
     let batch = state.notes.batch
     // The end waits for no interval.
     guard batch.end == nil, let last = state.lastCommit else { return .zero }
-    return last + max(batch.ended.isEmpty ? limits.interval : limits.urgentInterval, state.lastCommitTook * limits.rest)
+    return last + max(batch.ended.isEmpty ? limits.interval : limits.urgentInterval, state.commitCost * limits.rest)
   }
 
   // MARK: Writing
 
+  /// Of this thread.
+  private static var processorTime: Duration {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+  }
+
   private func commit() {
+    let begin = Self.processorTime
     let (batch, start) = state.withLock { state -> (RunNotes.Batch, RunStart?) in
       state.due = nil
       state.lastCommit = clock.now
@@ -190,8 +198,7 @@ package final class RunRecorder: @unchecked Sendable {
     }
     state.withLock { state in
       state.inWriting = 0
-      // Half a second, for a disk on which even that is long.
-      state.lastCommitTook = state.lastCommit.map { min(clock.now - $0, limits.flushInterval / limits.rest) } ?? .zero
+      state.commitCost = min(Self.processorTime - begin, limits.flushInterval / limits.rest)
     }
     tellRecorded()
     if batch.end == nil {

@@ -26,7 +26,7 @@ struct EarlierRuns: Sendable {
 
   /// The graph with the usual time of each job.
   func withUsualTimes(_ graph: JobGraph) -> JobGraph {
-    let ends = store.recordedEnds(ofFile: file)
+    let ends = store.recordedEnds(ofFile: file, jobs: graph.jobs.count)
     guard !ends.isEmpty else { return graph }
     var graph = graph
     for index in graph.jobs.indices { graph.jobs[index].usual = ends[graph.jobs[index].name].flatMap { UsualTime($0) } }
@@ -35,10 +35,11 @@ struct EarlierRuns: Sendable {
 }
 
 extension RunStore {
-  /// The ends of each job in the runs of a job file, the newest first; none if the store can't be read.
-  func recordedEnds(ofFile file: String) -> [String: [RecordedEnd]] {
+  /// The ends of each job in the runs of a job file with so many jobs, the newest first; none if the store can't be read.
+  func recordedEnds(ofFile file: String, jobs: Int) -> [String: [RecordedEnd]] {
     // In some of the runs a job may be skipped or restored; of large graphs fewer runs are read.
-    let rows = (try? lastEnds(ofFile: file, runs: UsualTime.window * 2, 200_000)) ?? []
+    let most = max(50_000, 2 * jobs)
+    let rows = (try? lastEnds(ofFile: file, runs: UsualTime.window * 2, most)) ?? []
     var ends: [String: [RecordedEnd]] = [:]
     for row in rows { if let end = RecordedEnd(row) { ends[row.name, default: []].append(end) } }
     return ends

@@ -49,7 +49,7 @@ extension Program {
     let runs = try path.map { try store.lastRuns(ofFile: $0, Self.shownRuns) } ?? store.runs(Self.shownRuns)
     // Without its jobs if the file has faults, which opdash check names.
     let jobs = path.flatMap { try? parts.load($0, environment, invocation.vars, { _ in }).jobs.map(\.name) } ?? []
-    let ends = path.map { store.recordedEnds(ofFile: $0) } ?? [:]
+    let ends = path.map { store.recordedEnds(ofFile: $0, jobs: jobs.count) } ?? [:]
     let table = HistoryTable(
       runs: runs, jobs: jobs.map { .init(name: $0, ends: ends[$0] ?? []) },
       paint: outputPaint(invocation.settings), width: output.columns, isGoingOn: { store.isGoingOn($0) })
