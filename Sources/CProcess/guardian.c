@@ -221,7 +221,15 @@ static _Noreturn void guard(int lifeline, int program) {
   if (kept[2] >= 0) close(kept[2]);
   // First, before the shell has shown its prompt.
   if (at_end != NULL) at_end();
+  // A child that has not executed yet is not in the table, and has the program's environment: nothing tells whose it is. It
+  // keeps the lifeline open until it is in the table.
+  struct pollfd launches = {.fd = 3, .events = POLLIN};
+  bool is_launching = kept[0] == 3 && poll(&launches, 1, 0) == 0;
   end_run(run_cookie);
+  if (is_launching) {
+    poll(&launches, 1, 5000);
+    end_run(run_cookie);
+  }
   _exit(0);
 }
 

@@ -46,6 +46,9 @@ static struct guard *guard = &own;
 
 static struct sigaction before[NSIG];
 
+/// Whether this thread restores the terminal: a signal may come while it does.
+static _Thread_local volatile sig_atomic_t is_restoring = 0;
+
 static bool is_fault(int number) {
   static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT, SIGSYS};
   for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
@@ -159,10 +162,21 @@ static struct restoration *owned(void) {
   return now != NULL && now->owner == getpid() ? now : NULL;
 }
 
+/// Waits half a second at most for the thread that restores the terminal: the process must not end meanwhile.
+static void await_restoration(void) {
+  const struct timespec pause = {.tv_nsec = 1000000};
+  for (int left = 500; left > 0 && !is_restoring; left--) {
+    struct restoration *begun = atomic_load(&guard->begun);
+    if (begun == NULL || begun->owner != getpid()) return;
+    nanosleep(&pause, NULL);
+  }
+}
+
 static void restore_terminal(void) {
   struct restoration *now = owned();
-  if (now == NULL || !atomic_compare_exchange_strong(&guard->armed, &now, NULL)) return;
+  if (now == NULL || !atomic_compare_exchange_strong(&guard->armed, &now, NULL)) return await_restoration();
   atomic_store(&guard->begun, now);
+  is_restoring = 1;
   int saved = errno;
   // In the background the shell has restored the terminal already.
   pid_t foreground = tcgetpgrp(now->fd);
@@ -178,6 +192,7 @@ static void restore_terminal(void) {
     }
   }
   atomic_store(&guard->begun, NULL);
+  is_restoring = 0;
   errno = saved;
 }
 
