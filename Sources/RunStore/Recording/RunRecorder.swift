@@ -142,8 +142,12 @@ package final class RunRecorder: @unchecked Sendable {
   // MARK: Encoding
 
   private func take(_ events: [JobEvent]) {
-    if state.withLock(\.isOver) { return lookForEnd(events) }
     let (due, error) = state.withLock { state -> (Duration?, RunStoreError?) in
+      if state.isOver {
+        // Of a run whose recording was given up, all that is still taken is its end.
+        for end in events.compactMap(state.notes.end) { closeLost(end) }
+        return (nil, nil)
+      }
       for event in events { state.notes.take(event) }
       let waiting = state.notes.batch.bytes + state.inWriting
       if waiting > limits.waiting { return (nil, RunStoreError(.tooSlow(bytes: waiting), RunStore.path(in: folder))) }
@@ -206,7 +210,7 @@ package final class RunRecorder: @unchecked Sendable {
     } else {
       // Closed before the end is told: the last connection to close tidies the files up.
       store = nil
-      flushing.async { [self] in end(flushLog()) }
+      flushing.async { [self] in end(flushLog(), batch.end) }
     }
   }
 
@@ -250,13 +254,6 @@ package final class RunRecorder: @unchecked Sendable {
     if let error, let whenLost { whenLost(error) }
     tellRecorded()
     if error == nil { leave() } else if let lostEnd { closeLost(lostEnd) }
-  }
-
-  /// Of a run whose recording was given up, all that is still taken is its end.
-  private func lookForEnd(_ events: [JobEvent]) {
-    for event in events {
-      if let end = state.withLock({ $0.notes.end(event) }) { closeLost(end) }
-    }
   }
 
   private func leave() {

@@ -25,6 +25,9 @@ package enum ResumeClaim {
   /// Whether this process has it now; true for a run without a folder, which nobody can claim.
   package static func take(_ entry: RunEntry) -> Bool {
     guard let folder = entry.folder else { return true }
+    // A run without output has not made it.
+    try? FileManager.default.createDirectory(
+      atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     // Stays open: closing it would give the lock back.
     return descriptor < 0 || flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK
