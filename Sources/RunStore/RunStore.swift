@@ -29,7 +29,7 @@ package final class RunStore: Sendable {
     try Schema.check(database)
     // Before the first table, and before the log, or it has no effect.
     try database.execute("PRAGMA auto_vacuum = INCREMENTAL")
-    try database.execute("PRAGMA journal_mode = WAL")
+    try database.useLog(patience: patience)
     // A commit survives its program when it returns; `RunRecorder` flushes the log to the disk.
     try database.execute("PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = \(8 << 20)")
     try Schema.migrate(database)
@@ -39,20 +39,24 @@ package final class RunStore: Sendable {
 
   private static func openForReading(_ folder: String, patience: Duration) throws(RunStoreError) -> Database {
     let path = path(in: folder)
-    guard access(path, F_OK) == 0 || errno != ENOENT else {
-      let database = try Database(path, .memory, patience: patience)
-      try Schema.migrate(database)
-      return database
-    }
+    guard access(path, F_OK) == 0 || errno != ENOENT else { return try openEmpty(path, patience: patience) }
     do throws(RunStoreError) {
       let database = try Database(path, .readWrite, patience: patience)
       database.setCheckpointsOnClose(false)
+      // A program that records is about to make the tables.
+      if try Schema.stepsTaken(database) == 0 { return try openEmpty(path, patience: patience) }
       try Schema.migrate(database)
       return database
     } catch {
       guard case .notWritable = error.reason else { throw error }
       return try openReadOnly(path, patience: patience)
     }
+  }
+
+  private static func openEmpty(_ path: String, patience: Duration) throws(RunStoreError) -> Database {
+    let database = try Database(path, .memory, patience: patience)
+    try Schema.migrate(database)
+    return database
   }
 
   /// Opens a store in a folder where nothing can be written, as another user's, or an image's.

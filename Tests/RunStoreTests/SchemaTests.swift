@@ -1,4 +1,5 @@
-import Dispatch
+import Basics
+import Foundation
 import JobModel
 import Support
 import Testing
@@ -70,5 +71,23 @@ import Testing
       }
     }
     #expect(try version(open()) == 2)
+  }
+
+  @Test func aStoreThatAnotherProgramMakesIsWaitedFor() throws {
+    let maker = try open()
+    try maker.execute("BEGIN IMMEDIATE")
+    let folder = folder.url.path
+    // Empty for a reader, which makes no tables either.
+    #expect(try RunStore(folder: folder).runs().isEmpty)
+    let (opened, failed) = (DispatchSemaphore(value: 0), Lock(false))
+    Thread.detachNewThread {
+      if (try? RunStore.openForWriting(folder, patience: .seconds(30))) == nil { failed.withLock { $0 = true } }
+      opened.signal()
+    }
+    #expect(!eventually(within: 0.2) { failed.withLock { $0 } })
+    try maker.execute("COMMIT")
+    #expect(opened.wait(timeout: .now() + 30) == .success)
+    #expect(!failed.withLock { $0 })
+    #expect(try version(maker) == Schema.version)
   }
 }

@@ -61,6 +61,21 @@ final class Database {
     sqlite3_close_v2(handle)
   }
 
+  /// Makes the database one with a write-ahead log, where it is not yet.
+  func useLog(patience: Duration) throws(RunStoreError) {
+    let clock = ContinuousClock()
+    let end = clock.now + patience
+    while true {
+      do throws(RunStoreError) {
+        return try execute("PRAGMA journal_mode = WAL")
+      } catch {
+        // SQLite waits for no lock here, whatever its timeout.
+        guard error.reason == .locked, clock.now < end else { throw error }
+        _ = poll(nil, 0, 5)
+      }
+    }
+  }
+
   /// Whether closing the last connection writes the content of the write-ahead log to the database.
   func setCheckpointsOnClose(_ isOn: Bool) { _ = csqlite_set_checkpoint_on_close(handle, isOn ? 1 : 0) }
 

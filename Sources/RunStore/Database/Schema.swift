@@ -50,7 +50,8 @@ enum Schema {
     if found > version { throw RunStoreError(.later(version: found), database.path) }
   }
 
-  private static func stepsTaken(_ database: Database) throws(RunStoreError) -> Int {
+  /// 0 for a database without tables.
+  static func stepsTaken(_ database: Database) throws(RunStoreError) -> Int {
     try database.all("PRAGMA user_version") { $0.int(0) }.first ?? 0
   }
 }
