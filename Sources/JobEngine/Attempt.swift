@@ -13,13 +13,16 @@ final class Attempt: @unchecked Sendable {
   let number: Int
   /// What the operation counts in its progress.
   let unit: JobProgress.Unit
-  var hasStarted = false
+  private(set) var hasStarted = false
   /// Whether its end was stated, or it was withdrawn: what is observed after that has no effect.
   private(set) var isOver = false
   /// Each keeps its handler, and that the attempt, until `end()`.
   var observations: [ObservationToken] = []
-  /// The hash of the job's inputs until it is stated.
+  /// The hash of the job's inputs once it is known.
   private let inputsHash: Lock<String?>
+  private var isHashStated = false
+  /// When its start was observed, on the run's clock.
+  private let startTime = Lock<Duration?>(nil)
 
   /// Makes the operation of an attempt; nothing starts before it is in a queue.
   ///
@@ -77,7 +80,25 @@ final class Attempt: @unchecked Sendable {
   }
 
   /// The hash of the job's inputs, once, when it is known.
-  func takeInputsHash() -> String? { inputsHash.withLock { $0.take() } }
+  func takeInputsHash() -> String? {
+    guard !isHashStated, let hash = inputsHash.withLock(\.self) else { return nil }
+    isHashStated = true
+    return hash
+  }
+
+  /// Notes the start, at `time` of the run's clock.
+  func start(at time: Duration) {
+    hasStarted = true
+    startTime.withLock { $0 = time }
+  }
+
+  /// The success of a finished operation, from any thread; nil if it has not succeeded, or had nothing to do.
+  func success(at time: Duration) -> AttemptSuccess? {
+    guard AttemptOutcome(of: operation) == .succeeded else { return nil }
+    return AttemptSuccess(
+      job: job, attempt: number, took: startTime.withLock(\.self).map { time - $0 } ?? .zero,
+      inputsHash: inputsHash.withLock(\.self))
+  }
 
   func pause() { (operation as? any ControllableOperation)?.pause() }
 

@@ -51,7 +51,7 @@ package final class FactStream: @unchecked Sendable {
   }
 
   /// Since the run began; zero before.
-  fileprivate var elapsed: Duration { beginning.withLock { $0 }.map { clock.now - $0 } ?? .zero }
+  var elapsed: Duration { beginning.withLock { $0 }.map { clock.now - $0 } ?? .zero }
 
   // MARK: On the queue
 

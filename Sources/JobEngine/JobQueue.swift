@@ -71,6 +71,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
   private var scheduler: Scheduler
   /// By ticket; an attempt that is not here any more has no effect.
   private(set) var attempts: [Int: Attempt] = [:]
+  private var whenAttemptSucceeds: (@Sendable (AttemptSuccess) -> Void)?
   /// Ends the time in which no attempt is executed; nil after it.
   private var hold: (any OperationTimer)?
 
@@ -123,6 +124,15 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
       guard let self else { return }
       stream.queue.async { self.release() }
     }
+  }
+
+  /// Has `body` called with each success, at once on the thread that finishes the operation, which it must not block; to be
+  /// called before `start`.
+  ///
+  /// The fact of the success is stated independently of it, up to 20 ms later. Not called for an attempt that had nothing
+  /// to do.
+  package func whenAttemptSucceeds(_ body: @escaping @Sendable (AttemptSuccess) -> Void) {
+    stream.queue.sync { whenAttemptSucceeds = body }
   }
 
   private func release() {
@@ -195,6 +205,11 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
         stream.deliveries.deliverNow { self.launched(attempt) }
       }
     }
+    if let whenAttemptSucceeds {
+      operation.whenEnded { [stream] _, _ in
+        if let success = attempt.success(at: stream.elapsed) { whenAttemptSucceeds(success) }
+      }
+    }
     attempts[attempt.ticket] = attempt
     queue.addOperation(operation)
   }
@@ -209,7 +224,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
   /// Called for whatever is observed first: output may come before `main` has returned.
   private func started(_ attempt: Attempt) {
     guard !attempt.hasStarted else { return }
-    attempt.hasStarted = true
+    attempt.start(at: stream.journal.now)
     scheduler.attemptStarted(
       ticket: attempt.ticket, pid: (attempt.operation as? ShellOperation)?.processIdentifier)
     perform()

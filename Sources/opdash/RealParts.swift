@@ -33,9 +33,12 @@ extension Program.Parts {
       }
     },
     record: { feed, options in
+      let queue = feed as? JobQueue
+      let successes = queue?.folder.map { SuccessLog(folder: $0.path, fingerprints: options.fingerprints) }
+      if let successes { queue?.whenAttemptSucceeds(successes.append) }
       let recorder = RunRecorder(
         folder: options.stateFolder, origin: options.origin, fingerprints: options.fingerprints,
-        cookie: ProcessSupervisor.shared.cookie)
+        cookie: ProcessSupervisor.shared.cookie, successes: successes)
       let past = RecordedPast(folder: options.stateFolder, id: { feed.snapshot.start?.id })
       return Program.RunRecording(
         past: past,
@@ -48,7 +51,7 @@ extension Program.Parts {
             }
           }
           // A killed run's processes are found by what is on disk.
-          if let queue = feed as? JobQueue { queue.hold(atMost: .milliseconds(500), until: isRecorded) }
+          queue?.hold(atMost: .milliseconds(500), until: isRecorded)
         }, whenLost: { body in recorder.whenLost { body($0.description) } },
         finish: { if feed.snapshot.summary != nil { recorder.finish() } else { recorder.flush() } })
     },

@@ -19,6 +19,7 @@ struct KillPlan {
     var text: [String: Any]
 
     var isShell: Bool { if case .shell = kind { true } else { false } }
+    var leavesProcesses = false
   }
 
   struct Kill {
@@ -58,13 +59,15 @@ struct KillPlan {
     case 0..<6:
       let nap = "sleep 0.0\(Int.random(in: 0...9, using: &random))"
       let more =
-        ["", "", "setsid sleep 1000.% & ", "(trap '' TERM; sleep 1000.%) & "].randomElement(using: &random) ?? ""
+        ["", "", "setsid sleep 1000.MARK & ", "(trap '' TERM; sleep 1000.MARK) & "].randomElement(using: &random) ?? ""
       // Every process of an attempt holds the lock of its job: a second attempt meanwhile fails.
       let script = """
         exec 9>>lock.\(name); flock -n 9 || { echo \(name) >>doubles; exit 9; }
-        echo \(name) >>begun; \(more)\(nap); echo \(name) >>done
+        echo \(name) >>begun; \(more)\(nap); echo \(name) $(date +%s.%N) >>done
         """
-      return Job(name: name, kind: .shell, needs: needs, text: ["run": script, "stop": ["grace": "50ms"]])
+      return Job(
+        name: name, kind: .shell, needs: needs, text: ["run": script, "stop": ["grace": "50ms"]],
+        leavesProcesses: !more.isEmpty)
     case 6..<8:
       let file = SoakServer.File(
         size: Int.random(in: 0..<100_000, using: &random), manner: Bool.random(using: &random) ? .slow : .whole)
@@ -78,11 +81,11 @@ struct KillPlan {
     }
   }
 
-  /// The job file; % is the mark of the round, @ the address of the server.
+  /// The job file; MARK is the mark of the round, @ the address of the server.
   func file(mark: String, address: String) throws -> Data {
     let texts = jobs.map { job in (job.name, job.text.merging(["needs": job.needs]) { $1 }) }
     let file: [String: Any] = ["slots": 8, "jobs": Dictionary(uniqueKeysWithValues: texts)]
     let json = try JSONSerialization.data(withJSONObject: file, options: [.sortedKeys, .withoutEscapingSlashes])
-    return Data(String(decoding: json, as: UTF8.self).replacing("%", with: mark).replacing("@", with: address).utf8)
+    return Data(String(decoding: json, as: UTF8.self).replacing("MARK", with: mark).replacing("@", with: address).utf8)
   }
 }

@@ -62,7 +62,7 @@ final class KillRound {
   }
 
   private func perform(_ plan: KillPlan.Kill) throws {
-    let before = lines("begun")
+    let (before, doneBefore) = (lines("begun"), lines("done"))
     let child = try start()
     var ending: ChildProcess.Ending?
     let hasBegun = eventually(within: 120) {
@@ -84,11 +84,13 @@ final class KillRound {
       kill(child.pid, SIGSTOP)
       for process in processes.living() where process.name == "job-guardian" { kill(process.pid, SIGKILL) }
     }
+    let time = Date().timeIntervalSince1970
     kill(child.pid, SIGKILL)
     guard child.ending(waiting: true) == .signalled(SIGKILL) else { return }
     figures.kills += 1
     if plan.withGuardian { figures.killsWithGuardian += 1 }
     try checkStore()
+    checkSuccesses(after: doneBefore, before: time)
   }
 
   private func finish() throws {
@@ -125,10 +127,32 @@ final class KillRound {
     (FileManager.default.contents(atPath: folder.file(name).path) ?? Data()).count { $0 == UInt8(ascii: "\n") }
   }
 
-  /// How often each job stands in a file of names.
-  private func counts(in name: String) -> [Substring: Int] {
+  /// The words of the lines of a file.
+  private func words(in name: String) -> [[Substring]] {
     let text = String(decoding: FileManager.default.contents(atPath: folder.file(name).path) ?? Data(), as: UTF8.self)
-    return text.split(separator: "\n").reduce(into: [:]) { $0[$1, default: 0] += 1 }
+    return text.split(separator: "\n").map { $0.split(separator: " ") }
+  }
+
+  /// How often each job stands in a file whose lines begin with names.
+  private func counts(in name: String) -> [Substring: Int] {
+    words(in: name).reduce(into: [:]) { if let job = $1.first { $0[job, default: 0] += 1 } }
+  }
+
+  /// The jobs that had done their work before the kill have succeeded, unless they still had processes to be ended.
+  ///
+  /// `count` lines tell of earlier executions.
+  private func checkSuccesses(after count: Int, before time: Double) {
+    for words in words(in: "done").dropFirst(count) {
+      guard words.count == 2, let end = Double(words[1]) else {
+        fault("a line of done is \(words)")
+        continue
+      }
+      let (name, ago) = (String(words[0]), time - end)
+      guard ago > 0, begun[name] == nil, let job = plan.jobs.first(where: { $0.name == name }) else { continue }
+      if job.leavesProcesses { figures.unfinished += 1 } else { figures.unrecorded.append(ago) }
+      // Even on a loaded machine.
+      if ago > 5 { fault("the success of \(name) is not recorded, \(ago) s after its end") }
+    }
   }
 
   /// The database is sound, and no job whose success it had before has begun again.
@@ -159,7 +183,7 @@ final class KillRound {
       switch job.kind {
       case .shell:
         figures.shellJobs += 1
-        // Done, but not yet on disk when opdash was killed.
+        // Its work was done, and opdash was killed before, or its processes still executed.
         if done[job.name[...], default: 0] > 1 { figures.repeated += 1 }
         if begun[job.name] == nil { fault("\(job.name) is not recorded as done") }
       case .download(let file):
@@ -181,8 +205,12 @@ struct KillFigures: CustomStringConvertible {
   var kills = 0
   var killsWithGuardian = 0
   var shellJobs = 0
-  /// Shell jobs that succeeded twice, because the first success was not on disk when opdash was killed.
+  /// Shell jobs whose work was done twice: not all of it, or not all of their processes, had ended when opdash was killed.
   var repeated = 0
+  /// Shell jobs that had done their work before a kill, and left processes that had not ended.
+  var unfinished = 0
+  /// How many seconds before a kill shell jobs had done their work whose success was not recorded.
+  var unrecorded: [Double] = []
 
   static func += (sum: inout KillFigures, more: KillFigures) {
     sum.rounds += more.rounds
@@ -191,10 +219,14 @@ struct KillFigures: CustomStringConvertible {
     sum.killsWithGuardian += more.killsWithGuardian
     sum.shellJobs += more.shellJobs
     sum.repeated += more.repeated
+    sum.unfinished += more.unfinished
+    sum.unrecorded += more.unrecorded
   }
 
   var description: String {
     "\(rounds) rounds, \(runs) runs, \(kills) kills, \(killsWithGuardian) of them with the guardian; "
-      + "\(shellJobs) shell jobs, of which \(repeated) succeeded a second time, unrecorded at the kill"
+      + "\(shellJobs) shell jobs, of which \(repeated) did their work twice; before the kill \(unfinished) had done it and "
+      + "left processes that executed, and \(unrecorded.count) had ended without a record, "
+      + "\(Int((unrecorded.max() ?? 0) * 1000)) ms before at most"
   }
 }

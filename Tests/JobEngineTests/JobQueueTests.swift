@@ -206,6 +206,24 @@ private func events(of graph: JobGraph, slots: Int = 2) throws -> [JobEvent] {
     #expect(eventually { queue.run.summary?.succeeded == 1 })
   }
 
+  @Test func aSuccessIsToldWhenItsOperationFinishes() throws {
+    let clock = ManualOperationClock()
+    let jobs = [
+      simulated("a", .seconds(1)), simulated("failing", .seconds(1), failRate: 1), simulated("cancelled", .seconds(9)),
+    ]
+    let queue = try JobQueue(JobGraph(name: "test", jobs: jobs), options: .init(slots: 3), clock: clock)
+    let told = Lock<[AttemptSuccess]>([])
+    queue.whenAttemptSucceeds { success in told.withLock { $0.append(success) } }
+    queue.start()
+    #expect(eventually { queue.run.counts.executing == 3 && clock.due.count == 3 })
+    clock.advance(by: .seconds(1))
+    #expect(eventually { told.withLock { !$0.isEmpty } })
+    #expect(told.withLock(\.self) == [AttemptSuccess(job: JobID(0), attempt: 1, took: .seconds(1), inputsHash: nil)])
+    queue.send(.cancel([JobID(2)], by: .person))
+    #expect(eventually { queue.run.isComplete })
+    #expect(told.withLock(\.count) == 1)
+  }
+
   @Test func aHeldQueueExecutesNothingBeforeItIsReleasedOrTheLimitHasPassed() throws {
     for passesLimit in [false, true] {
       let clock = ManualOperationClock()

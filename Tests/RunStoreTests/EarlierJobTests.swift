@@ -1,8 +1,9 @@
 import Foundation
 import JobModel
-import RunStore
 import Support
 import Testing
+
+@testable import RunStore
 
 /// The jobs of recorded runs, read from a real store.
 @Suite(.timeLimit(.minutes(10))) struct EarlierJobTests {
@@ -14,13 +15,16 @@ import Testing
 
   /// Records a run of jobs with these names; `body` states what happens to them.
   private func record(
-    _ id: String, _ names: [String], resumes: String? = nil, ends: Bool = true, _ body: (FakeFeed) -> Void
+    _ id: String, _ names: [String], resumes: String? = nil, folder: String? = nil, ends: Bool = true,
+    _ body: (FakeFeed) -> Void
   ) throws -> RunEntry {
     let origin = RunOrigin(command: "run", file: "/f", directory: "/", slots: 1, onFailure: "keep-going")
     let feed = FakeFeed()
     let recorder = RunRecorder(folder: state, origin: origin, fingerprints: names.map { _ in "aa" })
     recorder.start(feed)
-    feed.post(.runStarted(RunStart(id: id, name: id, slots: 1, at: start, jobs: names.count, resumes: resumes)))
+    feed.post(
+      .runStarted(
+        RunStart(id: id, name: id, slots: 1, at: start, jobs: names.count, folder: folder, resumes: resumes)))
     for (index, name) in names.enumerated() {
       feed.post(.jobAdded(JobID(index), Job(name: name, work: .simulate(SimulatedWork()))))
     }
@@ -34,7 +38,7 @@ import Testing
         try eventually {
           let store = try RunStore(folder: state)
           guard let run = try? store.run(named: id) else { return false }
-          return try store.ended(in: run).count >= count
+          return try store.ended(in: run).count >= count && store.events(of: run).count >= feed.run.nextSeq
         })
     }
     return try RunStore(folder: state).run(named: id)
@@ -75,6 +79,64 @@ import Testing
         EarlierJob("cancelled", .cancelled, fingerprint: "aa"), EarlierJob("executing", .executing, fingerprint: nil),
         EarlierJob("waiting", .waiting, fingerprint: nil),
       ])
+  }
+
+  @Test func aSuccessAfterTheLastCommitIsKnownFromTheRunsFolder() throws {
+    let child = try ChildProcess(["sleep", "100"])
+    defer { child.stop() }
+    let failure = JobFailure(.exit(1), "exit 1")
+    let names = ["recorded", "retried", "ended", "again", "new", "waiting"]
+    let runFolder = folder.url.path
+    let run = try record("a", names, folder: runFolder, ends: false) { feed in
+      for (job, attempt) in [(2, 1), (3, 2)] {
+        feed.post(.jobState(JobID(job), .executing, attempt: attempt, pid: child.pid), at: .seconds(1))
+      }
+      succeed(feed, 0, at: .seconds(1))
+      feed.post(.jobState(JobID(1), .failed(failure, allowed: false), attempt: 1, pid: nil))
+    }
+    let store = try RunStore(folder: state)
+    #expect(try eventually { try store.processes(of: run).count == 2 })
+    func success(_ job: Int, attempt: Int = 1, inputs: String? = nil) -> AttemptSuccess {
+      AttemptSuccess(job: JobID(job), attempt: attempt, took: .milliseconds(1500), inputsHash: inputs)
+    }
+    let log = SuccessLog(folder: runFolder, fingerprints: ["f0", "f1", "f2", "f3"])
+    for success in [
+      success(0), success(1, attempt: 2, inputs: "hash"), success(2), success(3), success(4), success(99),
+    ] {
+      log.append(success)
+    }
+    let entries = SuccessLog.read(in: runFolder)
+    #expect(entries.map(\.success.job.index) == [0, 1, 2, 3, 4, 99])
+    #expect(abs(entries[1].at.timeIntervalSinceNow) < 60)
+    // As a full disk may leave it.
+    let file = try FileHandle(forWritingTo: folder.file("succeeded"))
+    try file.seekToEnd()
+    try file.write(contentsOf: Data("5 1 0.5 17".utf8))
+    try file.close()
+    func later(_ index: Int) -> EarlierJob.End {
+      .done(EarlierSuccess(run: "a", at: entries[index].at, took: .milliseconds(1500)))
+    }
+    #expect(
+      try store.earlierJobs(of: run) == [
+        EarlierJob("recorded", .done(.init(run: "a", at: start + 5, took: .seconds(4))), fingerprint: "aa"),
+        EarlierJob("retried", later(1), fingerprint: "f1", inputsHash: "hash"),
+        EarlierJob("ended", later(2), fingerprint: "f2"), EarlierJob("again", .executing, fingerprint: nil),
+        EarlierJob("new", later(4), fingerprint: nil), EarlierJob("waiting", .waiting, fingerprint: nil),
+      ])
+  }
+
+  @Test func aResumedRunThatWasKilledAfterItsFirstSuccessKeepsIt() throws {
+    _ = try record("a", ["x", "y"]) { feed in succeed(feed, 0, at: .seconds(1)) }
+    let run = try record("b", ["x", "y"], resumes: "a", folder: folder.url.path, ends: false) { _ in }
+    SuccessLog(folder: folder.url.path, fingerprints: ["aa", "aa"]).append(
+      AttemptSuccess(job: JobID(1), attempt: 1, took: .zero, inputsHash: nil))
+    let jobs = try RunStore(folder: state).earlierJobs(of: run)
+    #expect(jobs.map(\.name) == ["x", "y"])
+    guard case .done(let success) = jobs[1].end else {
+      Issue.record("y is \(jobs[1].end)")
+      return
+    }
+    #expect(success.run == "b")
   }
 
   @Test func aSuccessThatWasRestoredTwiceIsThatOfTheRunThatExecutedIt() throws {

@@ -20,6 +20,27 @@ import Testing
   /// Ends the run of the feed.
   private func end(_ feed: FakeFeed) { feed.post(.runFinished(RunSummary(of: feed.run))) }
 
+  @Test func theLogOfSuccessesIsThereUntilTheRunIsOnDisk() throws {
+    let runFolder = folder.file("run")
+    try FileManager.default.createDirectory(at: runFolder, withIntermediateDirectories: false)
+    let successes = SuccessLog(folder: runFolder.path, fingerprints: [])
+    let feed = FakeFeed()
+    let recorder = RunRecorder(folder: state, origin: Self.origin, successes: successes)
+    recorder.start(feed)
+    feed.begin(1)
+    let success = AttemptSuccess(job: JobID(0), attempt: 1, took: .seconds(1), inputsHash: nil)
+    successes.append(success)
+    recorder.flush()
+    let file = runFolder.appending(path: "succeeded").path
+    #expect(FileManager.default.fileExists(atPath: file))
+    end(feed)
+    #expect(recorder.finish())
+    #expect(!FileManager.default.fileExists(atPath: runFolder.path))
+    // Nothing comes of a late one.
+    successes.append(success)
+    #expect(!FileManager.default.fileExists(atPath: file))
+  }
+
   @Test func aFinishedRunIsReadBack() throws {
     let feed = FakeFeed()
     let recorder = self.recorder(["00ff", "x"])
@@ -97,7 +118,7 @@ import Testing
     let feed = FakeFeed()
     var limits = RunRecorder.Limits()
     // The time that a commit takes decides nothing here.
-    limits.rest = 1
+    limits.rest = 0
     let recorder = RunRecorder(folder: state, origin: Self.origin, limits: limits, clock: clock)
     recorder.start(feed)
     feed.begin(1)

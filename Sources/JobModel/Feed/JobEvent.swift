@@ -87,6 +87,22 @@ package struct EarlierSuccess: Sendable, Equatable {
   }
 }
 
+/// The success of an attempt, as it is known before the run states it.
+package struct AttemptSuccess: Sendable, Equatable {
+  package var job: JobID
+  package var attempt: Int
+  package var took: Duration
+  /// The hash of the inputs that it has read, where the job names some.
+  package var inputsHash: String?
+
+  package init(job: JobID, attempt: Int, took: Duration, inputsHash: String?) {
+    self.job = job
+    self.attempt = attempt
+    self.took = took
+    self.inputsHash = inputsHash
+  }
+}
+
 /// How a run that is being stopped ends its executing jobs.
 package enum StopLevel: String, Sendable, Comparable {
   /// By each job's stop policy, SIGTERM by default; nothing new starts.

@@ -289,7 +289,7 @@ extension Operation {
   /// Calls `body` once with this operation and its failure when it ends: at once on that thread, if it is one of ours.
   ///
   /// Of another class only a cancellation is known as a failure. Until the end our operation keeps `body`.
-  func whenEnded(_ body: @escaping @Sendable (Operation, (any Error)?) -> Void) {
+  package func whenEnded(_ body: @escaping @Sendable (Operation, (any Error)?) -> Void) {
     if let operation = self as? AsyncOperation {
       operation.parts.sideState.whenEnded { body($0, $0.failure) }
     } else {

@@ -52,6 +52,7 @@ package final class RunRecorder: @unchecked Sendable {
   private let folder: String
   private let origin: RunOrigin
   private let cookie: String?
+  private let successes: SuccessLog?
   private let limits: Limits
   private let clock: any OperationClock
   private let encoding = DispatchQueue(label: "opdash.recorder.events")
@@ -65,14 +66,15 @@ package final class RunRecorder: @unchecked Sendable {
   /// Opens nothing before `start`.
   ///
   /// `fingerprints` are those of the jobs by identifier, or none; `cookie` is what the processes of the run's shell jobs
-  /// have in their environment.
+  /// have in their environment; `successes` is removed when the whole run is on disk.
   package init(
-    folder: String, origin: RunOrigin, fingerprints: [String] = [], cookie: String? = nil, limits: Limits = Limits(),
-    clock: any OperationClock = .system
+    folder: String, origin: RunOrigin, fingerprints: [String] = [], cookie: String? = nil, successes: SuccessLog? = nil,
+    limits: Limits = Limits(), clock: any OperationClock = .system
   ) {
     self.folder = folder
     self.origin = origin
     self.cookie = cookie
+    self.successes = successes
     self.limits = limits
     self.clock = clock
     state = Lock(State(notes: RunNotes(fingerprints: fingerprints)))
@@ -202,7 +204,7 @@ package final class RunRecorder: @unchecked Sendable {
     }
     state.withLock { state in
       state.inWriting = 0
-      state.commitCost = min(Self.processorTime - begin, limits.flushInterval / limits.rest)
+      state.commitCost = min(Self.processorTime - begin, limits.flushInterval / max(1, limits.rest))
     }
     tellRecorded()
     if batch.end == nil {
@@ -253,7 +255,12 @@ package final class RunRecorder: @unchecked Sendable {
     guard isFirst else { return }
     if let error, let whenLost { whenLost(error) }
     tellRecorded()
-    if error == nil { leave() } else if let lostEnd { closeLost(lostEnd) }
+    if error == nil {
+      successes?.remove()
+      leave()
+    } else if let lostEnd {
+      closeLost(lostEnd)
+    }
   }
 
   private func leave() {

@@ -10,9 +10,9 @@ package struct EarlierJob: Sendable, Equatable {
     /// By a person, a signal or the failure policy.
     case cancelled
     case skipped
-    /// Its process executed at the last commit before the program was killed.
+    /// Its process executed when the program was killed, or at the last commit before.
     case executing
-    /// It had not ended at the last commit.
+    /// It had not ended by then.
     case waiting
   }
 
@@ -45,25 +45,46 @@ package struct EarlierJob: Sendable, Equatable {
   }
 }
 
+extension EarlierJob {
+  fileprivate init(_ entry: SuccessLog.Entry, _ name: String, run: String) {
+    self.init(
+      name, .done(EarlierSuccess(run: run, at: entry.at, took: entry.success.took)), fingerprint: entry.fingerprint,
+      inputsHash: entry.success.inputsHash)
+  }
+}
+
 extension RunStore {
-  /// The jobs of a run as they were at its last commit, in the order of identifiers.
+  /// The jobs of a run as they were at its last commit, and later successes, in the order of identifiers.
   ///
   /// They are followed by jobs that only the run has that it went on with, and left out.
   package func earlierJobs(of run: RunEntry) throws -> [EarlierJob] {
     let before = try run.resumes.flatMap { try? self.run(named: $0) }.map { try earlierJobs(of: $0) } ?? []
     let (rows, executing) = (try ended(in: run), try processes(of: run))
+    let successes = run.folder.map(SuccessLog.read) ?? []
     // Killed at its start, perhaps before the restored jobs were all recorded: none of its own has ended or begun.
-    if run.endedAt == nil, !before.isEmpty, executing.isEmpty, rows.allSatisfy({ $0.outcome == .restored }) {
+    if run.endedAt == nil, !before.isEmpty, executing.isEmpty, successes.isEmpty,
+      rows.allSatisfy({ $0.outcome == .restored })
+    {
       return before
     }
     let known = Dictionary(before.map { ($0.name, $0) }) { first, _ in first }
     var jobs = try jobNames(of: run).map { EarlierJob($0, .waiting, fingerprint: nil) }
+    // The newest attempt that something is known of.
+    var attempts = [Int](repeating: 0, count: jobs.count)
     // A job that was retried has an end for each time, the newest last.
     for row in rows where row.job.index < jobs.count {
       jobs[row.job.index] = EarlierJob(row, before: known[row.name])
+      attempts[row.job.index] = row.attempts
     }
     for process in executing where process.job.index < jobs.count {
       jobs[process.job.index].end = .executing
+      attempts[process.job.index] = process.attempt - 1
+    }
+    for entry in successes where entry.success.job.index < jobs.count {
+      let (index, attempt) = (entry.success.job.index, entry.success.attempt)
+      guard attempt > attempts[index] else { continue }
+      jobs[index] = EarlierJob(entry, jobs[index].name, run: run.id)
+      attempts[index] = attempt
     }
     let names = Set(jobs.map(\.name))
     return jobs + before.filter { !names.contains($0.name) }

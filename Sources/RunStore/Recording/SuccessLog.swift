@@ -1,0 +1,77 @@
+import Basics
+import Foundation
+import JobModel
+
+/// The file `succeeded` in a run's folder: a line for each success, written by the thread that finishes the operation.
+///
+/// Without it a run that is killed would lose the successes since the last commit of its `RunRecorder`, which removes the file
+/// when the whole run is on disk. For any thread. A write that fails is ignored: the store tells of a full disk.
+package final class SuccessLog: Sendable {
+  /// One line of the file.
+  struct Entry: Equatable {
+    var success: AttemptSuccess
+    var at: Date
+    var fingerprint: String?
+  }
+
+  private let folder: String
+  private let fingerprints: [String]
+  /// Nil before the first success, -1 if the file can't be made.
+  private let file = Lock<Int32?>(nil)
+
+  /// Makes no file before the first success; `fingerprints` are those of the jobs by identifier, or none.
+  package init(folder: String, fingerprints: [String]) {
+    self.folder = folder
+    self.fingerprints = fingerprints
+  }
+
+  deinit {
+    if let descriptor = file.withLock(\.self), descriptor >= 0 { close(descriptor) }
+  }
+
+  /// Returns when the kernel has the line, which thereby survives this process.
+  package func append(_ success: AttemptSuccess) {
+    let job = success.job.index
+    let entry = Entry(success: success, at: Date(), fingerprint: job < fingerprints.count ? fingerprints[job] : nil)
+    let line = Array(entry.line.utf8)
+    file.withLock { file in
+      let descriptor = file ?? open(Self.path(in: folder), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
+      file = descriptor
+      if descriptor >= 0 { _ = write(descriptor, line, line.count) }
+    }
+  }
+
+  /// Removes the file, and the run's folder if nothing else is in it.
+  func remove() {
+    unlink(Self.path(in: folder))
+    rmdir(folder)
+  }
+
+  /// The entries of a run's file, in the order in which they were written; none without a file.
+  static func read(in folder: String) -> [Entry] {
+    let text = (try? Data(contentsOf: URL(fileURLWithPath: path(in: folder)))) ?? Data()
+    // The last line of a full disk may be cut.
+    return String(decoding: text, as: UTF8.self).split(separator: "\n").compactMap(Entry.init)
+  }
+
+  private static func path(in folder: String) -> String { "\(folder)/succeeded" }
+}
+
+extension SuccessLog.Entry {
+  /// Job, attempt, seconds that it took, end in seconds since 1970, fingerprint, hash of the inputs, and an end mark.
+  fileprivate var line: String {
+    "\(success.job.index) \(success.attempt) \(success.took / .seconds(1)) \(at.timeIntervalSince1970) "
+      + "\(fingerprint ?? "-") \(success.inputsHash ?? "-") .\n"
+  }
+
+  fileprivate init?(_ line: Substring) {
+    let words = line.split(separator: " ")
+    guard words.count == 7, words[6] == ".", let job = Int(words[0]), job >= 0, let attempt = Int(words[1]),
+      let took = Double(words[2]), let at = Double(words[3])
+    else { return nil }
+    func text(_ word: Substring) -> String? { word == "-" ? nil : String(word) }
+    success = AttemptSuccess(job: JobID(job), attempt: attempt, took: .seconds(took), inputsHash: text(words[5]))
+    self.at = Date(timeIntervalSince1970: at)
+    fingerprint = text(words[4])
+  }
+}
