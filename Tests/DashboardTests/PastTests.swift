@@ -16,6 +16,8 @@ import Testing
 
   nonisolated init(_ events: [JobEvent]) { self.events = events }
 
+  nonisolated func note(_ events: [JobEvent]) {}
+
   nonisolated func find(_ time: Duration, _ receive: @escaping @MainActor @Sendable (Run?) -> Void) {
     questions.withLock { $0.append((time, receive)) }
   }

@@ -103,6 +103,7 @@ package final class TerminalDashboard {
   }
 
   private func receive(_ events: [JobEvent]) {
+    past?.note(events)
     let isUnderWay = !backlog.isEmpty
     backlog += events
     if !isUnderWay { takeEvents() }

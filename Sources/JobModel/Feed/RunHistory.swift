@@ -4,8 +4,8 @@
 package struct RunHistory: Sendable {
   /// All events so far, in order.
   package private(set) var events: [JobEvent] = []
-  /// The run as of the newest event.
-  package private(set) var newest: Run
+  /// The run as of the newest event that is folded: none before the first call of `run(at:)`.
+  private var newest: Run
   /// In the order of their numbers of events.
   private var snapshots: [Run] = []
   /// The run that was asked for last: the next one is mostly near.
@@ -13,6 +13,10 @@ package struct RunHistory: Sendable {
   /// How many events are folded at most, as long as there is room for more snapshots.
   private var interval = 16_384
   private static let snapshotLimit = 24
+  /// How many events are folded in about the time in which the jobs are copied twice, for each job.
+  ///
+  /// The first event after a snapshot copies them all, and each copy takes their memory.
+  private static let eventsForCopy = 4
 
   /// `logCapacity` is how many lines of each job's output a run has.
   package init(_ events: [JobEvent] = [], logCapacity: Int = LogRing.capacity) {
@@ -22,13 +26,15 @@ package struct RunHistory: Sendable {
   }
 
   /// The instant of the newest event.
-  package var end: Duration { newest.time }
+  package var end: Duration { events.last?.time ?? .zero }
 
-  package mutating func append(contentsOf more: some Sequence<JobEvent>) {
-    for event in more {
+  package mutating func append(contentsOf more: some Sequence<JobEvent>) { events += more }
+
+  private mutating func fold() {
+    for event in events[newest.nextSeq...] {
       newest.apply(event)
-      events.append(event)
-      if events.count - (snapshots.last?.nextSeq ?? 0) >= interval { takeSnapshot() }
+      let distance = max(interval, Self.eventsForCopy * newest.jobs.count)
+      if newest.nextSeq - (snapshots.last?.nextSeq ?? 0) >= distance { takeSnapshot() }
     }
   }
 
@@ -42,6 +48,7 @@ package struct RunHistory: Sendable {
 
   /// The run after the last event up to `time`; at least those of its beginning.
   package mutating func run(at time: Duration) -> Run {
+    fold()
     let count = self.count(until: max(time, .zero))
     if count == events.count { return newest }
     let place = snapshots.lastIndex { $0.nextSeq <= count } ?? 0

@@ -1,54 +1,82 @@
-import Basics
 import Dispatch
 import JobModel
 
-/// The past of a run, from its record.
+/// The past of a run, from the events that were noted while it went on, and from its record where these are too many.
 ///
-/// Nothing is read before the first instant is asked for; the events that were recorded since are read with each one.
-package final class RecordedPast: RunPast {
-  private struct State {
-    var history: RunHistory
-    /// Nil where all events are known.
-    var source: (events: RecordedEvents, store: RunStore)?
+/// The record is not read, and nothing is folded, before the first instant is asked for.
+package final class RecordedPast: RunPast, @unchecked Sendable {
+  // Safe: the variables are touched only on `queue`.
+  private enum Source {
+    /// All events are known.
+    case none
+    /// The dashboard notes them, from the first one on.
+    case notes
+    /// Its events are read, those recorded since with each instant; nil before the first.
+    case record((events: RecordedEvents, store: RunStore)?)
   }
 
+
   private let folder: String
-  /// Nil where all events are known.
   private let id: @Sendable () -> String?
+  private let noteLimit: Int
   private let queue = DispatchQueue(label: "opdash.past", qos: .userInitiated)
-  private let state: Lock<State>
+  private var source: Source
+  private var history: RunHistory
+  private var wasAsked = false
 
   /// The past of the run that the store of `folder` records; `id` is its identifier once it is known.
-  package init(folder: String, id: @escaping @Sendable () -> String?) {
+  ///
+  /// Of a run whose past nobody asks for, `noteLimit` events are kept, some 40 MB with lines of output.
+  package init(folder: String, noteLimit: Int = 200_000, id: @escaping @Sendable () -> String?) {
     self.folder = folder
     self.id = id
-    state = Lock(State(history: RunHistory()))
+    self.noteLimit = noteLimit
+    source = .notes
+    history = RunHistory()
   }
 
   /// The past of a run that has ended.
   package init(_ events: [JobEvent]) {
     folder = ""
     id = { nil }
-    state = Lock(State(history: RunHistory(events)))
+    noteLimit = 0
+    source = .none
+    history = RunHistory(events)
+  }
+
+  package func note(_ events: [JobEvent]) {
+    queue.async { [self] in
+      guard case .notes = source, let first = events.first else { return }
+      let count = history.events.count
+      if first.seq == count, wasAsked || count + events.count <= noteLimit {
+        history.append(contentsOf: events)
+      } else {
+        source = .record(nil)
+        history = RunHistory()
+      }
+    }
   }
 
   package func find(_ time: Duration, _ receive: @escaping @MainActor @Sendable (Run?) -> Void) {
     queue.async { [self] in
-      let run = state.withLock { state in try? self.run(at: time, &state) }
+      let run = try? self.run(at: time)
       DispatchQueue.main.async { MainActor.assumeIsolated { receive(run) } }
     }
   }
 
-  private func run(at time: Duration, _ state: inout State) throws -> Run {
-    if state.source == nil, let id = id() {
-      let store = try RunStore(folder: folder)
-      state.source = (RecordedEvents(of: try store.run(named: id)), store)
+  private func run(at time: Duration) throws -> Run {
+    wasAsked = true
+    if case .record(let open) = source, let id = id() {
+      var (events, store) = try open ?? RunStore(folder: folder).events(ofRun: id)
+      history.append(contentsOf: try events.readMore(store))
+      source = .record((events, store))
     }
-    if var source = state.source {
-      let more = try source.events.readMore(source.store)
-      state.source = source
-      state.history.append(contentsOf: more)
-    }
-    return state.history.run(at: time)
+    return history.run(at: time)
+  }
+}
+
+extension RunStore {
+  fileprivate func events(ofRun id: String) throws -> (RecordedEvents, RunStore) {
+    (RecordedEvents(of: try run(named: id)), self)
   }
 }
