@@ -32,7 +32,9 @@ import Testing
     await withCheckedContinuation { continuation in past.find(time) { continuation.resume(returning: $0) } }
   }
 
-  private func expected(at time: Duration) -> Run { events.filter { $0.time <= time }.reduce(into: Run()) { $0.apply($1) } }
+  private func expected(at time: Duration) -> Run {
+    events.filter { $0.time <= time }.reduce(into: Run()) { $0.apply($1) }
+  }
 
   @Test(arguments: [1000, 15]) func aRunThatGoesOnHasItsPastWhereverItsEventsAre(limit: Int) async {
     let past = RecordedPast(folder: state, noteLimit: limit) { "1" }

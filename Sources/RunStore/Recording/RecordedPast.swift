@@ -15,7 +15,6 @@ package final class RecordedPast: RunPast, @unchecked Sendable {
     case record((events: RecordedEvents, store: RunStore)?)
   }
 
-
   private let folder: String
   private let id: @Sendable () -> String?
   private let noteLimit: Int
