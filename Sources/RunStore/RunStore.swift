@@ -165,12 +165,14 @@ package final class RunStore: Sendable {
     }
   }
 
-  /// The last ends of all jobs in the newest runs of a job file, newest first, at most `limit`.
+  /// The last ends of all jobs in the newest runs of a job file, newest first, at most `limit`; fingerprints are left out
+  /// where a job has no inputs.
   package func lastEnds(ofFile file: String, runs: Int, _ limit: Int) throws(RunStoreError) -> [EndedJob] {
     try database.withLock { database throws(RunStoreError) in
       try database.all(
         """
-        \(Self.endings) WHERE run IN (SELECT number FROM runs WHERE file = ? ORDER BY number DESC LIMIT ?)
+        \(Self.endings(fingerprint: "CASE WHEN inputs IS NULL THEN NULL ELSE fingerprint END"))
+        WHERE run IN (SELECT number FROM runs WHERE file = ? ORDER BY number DESC LIMIT ?)
         ORDER BY ended.rowid DESC LIMIT ?
         """, .text(file), SQLValue(runs), SQLValue(limit)
       ) { $0.endedJob }
@@ -200,10 +202,14 @@ package final class RunStore: Sendable {
     allowed, skipped, cancelled, cancelled_by_program, "left", exit FROM runs
     """
 
-  private static let endings = """
-    SELECT id, job, ended.name, fingerprint, attempts, outcome, seconds, ended.ended, inputs
+  private static let endings = endings(fingerprint: "fingerprint")
+
+  private static func endings(fingerprint: String) -> String {
+    """
+    SELECT id, job, ended.name, \(fingerprint), attempts, outcome, seconds, ended.ended, inputs
     FROM ended JOIN runs ON run = number
     """
+  }
 }
 
 extension Row {
