@@ -13,9 +13,11 @@ package final class ReportPump: Sendable {
     case complete
     /// A signal has stopped the run and nothing executes; without a signal the end is up to a person, who may still retry.
     case stopped
+    /// The feed states its end itself.
+    case never
 
     func isMet(by run: Run) -> Bool {
-      guard run.summary == nil else { return false }
+      guard run.summary == nil, self != .never else { return false }
       let isStopped = self == .stopped ? run.stopping?.by == .signal : run.stopping != nil
       return (isStopped && run.counts.active == 0) || (self == .complete && run.isComplete)
     }

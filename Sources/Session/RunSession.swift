@@ -72,7 +72,7 @@ package final class RunSession {
   ///
   /// `closing` gives lines to print after those of the reports; `cleanUp` is called once, before `exit`.
   /// `view` is there when the interface is the dashboard. By default the run ends when the person leaves the view, or
-  /// without a view when no job can change any more. `abandon` ends the process where a signal has ended the run and the
+  /// without a view when no job can change any more; a replay ends as it was recorded. `abandon` ends the process where a signal has ended the run and the
   /// session can't leave, because nobody reads its output; it is called on another queue.
   package init(
     _ feed: any JobFeed, display: Display, view: (any LiveView)? = nil,
@@ -88,7 +88,8 @@ package final class RunSession {
     self.closing = closing
     self.cleanUp = cleanUp
     self.exit = exit
-    pump = ReportPump(feed, reports: Self.reports(display), end: end ?? (view == nil ? .complete : .stopped))
+    let end = end ?? (feed.isReplay ? .never : view == nil ? .complete : .stopped)
+    pump = ReportPump(feed, reports: Self.reports(display), end: end)
     let files = display.files.map { file in file.format.report { file.output.write($0) } }
     filePump = files.isEmpty ? nil : ReportPump(feed, reports: files, end: .stopped)
     stop = StopController(feed, clock: clock, abandon: abandon)

@@ -85,6 +85,33 @@ import Testing
     try window.press("q")
   }
 
+  @Test func aReplayGoesOnAfterTheEndOfAllJobsAsTheRunDid() throws {
+    let window = try place.window(columns: 120, rows: 40, "run")
+    try window.sees("Ended")
+    try place.write("", to: "mended")
+    try window.press("R")
+    try window.sees("3 ok")
+    try window.press("q")
+    #expect(eventually { (try? store.run(named: "last").summary?.succeeded) == 3 })
+    let replay = try place.run("replay", "last", "--speed", "100", "--ui", "json")
+    #expect(try Recording(replay.outputBytes).events == store.events(of: store.run(named: "last")))
+  }
+
+  @Test func aReplayShowsAStoppedRunUntilAPersonLeaves() throws {
+    try place.write("jobs: { one: { run: \"exec sleep 1000\" } }", to: "slow.yml")
+    let window = try place.window(columns: 120, rows: 40, "run", "slow.yml")
+    try window.sees("one", "▶")
+    try window.press("C-c")
+    #expect(eventually { (try? store.run(named: "last").summary?.cancelled) == 1 })
+    let replay = try place.window(columns: 120, rows: 40, "replay", "last", "--speed", "10")
+    try replay.sees("one", "⊘", "cancelled")
+    // Nothing ends it by itself.
+    try replay.press(",")
+    try replay.sees("PAST: the run at")
+    try replay.press("q")
+    #expect(try replay.exitStatus() != nil)
+  }
+
   @Test func theKeysShowThePastOfALiveRun() throws {
     try place.write(
       "jobs: { one: { run: \"sleep 0.3\" }, two: { needs: [one], run: \"echo in two; exec sleep 1000\" } }",

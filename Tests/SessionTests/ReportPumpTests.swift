@@ -126,4 +126,18 @@ import Testing
     #expect(final.withLock { $0 } == feed.run)
     #expect(clock.due.isEmpty)
   }
+
+  @Test func theEndOfARecordingIsItsOwn() {
+    let pump = ReportPump(feed, reports: [], end: .never, clock: clock)
+    let final = Lock<Run?>(nil)
+    pump.start(
+      whenEnding: { [endings] in endings.withLock { $0 += 1 } },
+      whenFinished: { run in final.withLock { $0 = run } })
+    feed.begin(1)
+    feed.post(.stopRequested(.terminate, by: .signal))
+    state(0, .cancelled(by: .signal))
+    feed.post(.runFinished(RunSummary()))
+    #expect(eventually { final.withLock { $0?.summary != nil } })
+    #expect(endings.withLock { $0 } == 0)
+  }
 }

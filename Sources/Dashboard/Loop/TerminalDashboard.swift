@@ -64,6 +64,7 @@ package final class TerminalDashboard {
     self.subscription = subscription
     model = Model(run: subscription.snapshot, size: terminal.size, options: options)
     model.hasPast = past != nil
+    model.isReplay = feed.isReplay
     draw()
     perform(Update.departure(model))
   }

@@ -56,6 +56,8 @@ struct Model {
   var wantedPast: Duration?
   /// Whether past instants can be asked for.
   var hasPast = false
+  /// Whether the run is over and is played again.
+  var isReplay = false
   private(set) var index: JobIndex
   var filtered = FilteredJobs()
   var order = JobOrder()

@@ -59,8 +59,8 @@ enum Update {
   /// Leaves when nothing keeps the dashboard open; called after every change of the run.
   static func departure(_ model: Model) -> [Effect] {
     let run = model.live
-    // A stop by a policy keeps the dashboard open to show the failure.
-    let isWanted = run.stopping.map { $0.by != .policy } ?? false
+    // A stop by a policy keeps the dashboard open to show the failure, and a recorded one is part of what is shown.
+    let isWanted = !model.isReplay && run.stopping.map { $0.by != .policy } ?? false
     if isWanted || model.quits > 0 {
       let isGone = run.summary != nil || run.isComplete || (run.stopping != nil && run.counts.active == 0)
       return isGone ? [.leave(.stopped)] : []
@@ -253,9 +253,9 @@ enum Update {
 
   // MARK: Quitting
 
-  /// Leaves a run that is over, asks while jobs run, escalates the stop of a run that is being stopped.
+  /// Leaves a run that is over or replayed, asks while jobs run, escalates the stop of a run that is being stopped.
   static func quit(_ model: inout Model, _ now: Duration) -> [Effect] {
-    if model.isOver { return [.leave(.quit)] }
+    if model.isOver || model.isReplay { return [.leave(.quit)] }
     guard let stopping = model.live.stopping else {
       if model.quits > 0 { return escalate(&model, now) }
       if model.live.counts.active == 0, model.live.counts.backingOff == 0, model.live.counts.ready == 0 {

@@ -15,9 +15,14 @@ package protocol JobFeed: AnyObject, Sendable {
 
   /// From any thread; commands take effect in the order of the calls.
   func send(_ command: JobCommand)
+
+  /// Whether the run is over and is played again: its stop was recorded, and is not asked for now.
+  var isReplay: Bool { get }
 }
 
 extension JobFeed {
+  package var isReplay: Bool { false }
+
   /// The run as it stands now.
   package var snapshot: Run {
     let subscription = subscribe(on: .main) { _ in }

@@ -60,6 +60,8 @@ package final class RecordedFeed: JobFeed {
     }
   }
 
+  package var isReplay: Bool { true }
+
   /// Where the recording is; its end once it has ended.
   package var elapsed: Duration { state.withLock(position) }
 
