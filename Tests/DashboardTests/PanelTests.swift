@@ -596,6 +596,17 @@ struct PanelTests {
     }
   }
 
+  @Test(arguments: [JobState.succeeded(upToDate: false), .cancelled(by: .person), .skipped(because: JobID(1))])
+  func onlyAnEndWithoutACancelledJobIsGood(state: JobState) {
+    var builder = RunBuilder([.shell("a"), .shell("b")])
+    builder.move("b", .executing)
+    builder.move("b", .succeeded(upToDate: false))
+    builder.move("a", state)
+    let traits = ScreenTraits(isASCII: true, palette: .sixteen)
+    let style = Bench(builder).frame(traits).rows[2][1].style
+    #expect(style == (state == .cancelled(by: .person) ? Theme(traits).warning : Theme(traits).good))
+  }
+
   @Test func theClockDoesNotCountTheTimeBetweenTheEndAndARetry() {
     var builder = RunBuilder([.shell("a")])
     builder.move("a", .executing)

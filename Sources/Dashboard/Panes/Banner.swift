@@ -4,7 +4,9 @@ import Screen
 /// A line across the screen for urgent information; most of the time there is none.
 struct Banner {
   let text: String
-  /// Keys with their effects, which are never cut.
+  /// What is shown where there is no room for `text`, the longest first.
+  private var shortTexts: [String] = []
+  /// Keys with their effects, which are never cut; the first ones are left out where there is no room for a short text.
   private let keys: [String]
   private let style: KeyPath<Theme, Style>
 
@@ -48,7 +50,9 @@ struct Banner {
       let end = Update.pastEnd(model, now)
       // Tenths where a step is shorter than a second.
       let tenths = Update.pastStep(end) < .seconds(1) ? ".\(Int(time / .milliseconds(100)) % 10)" : ""
-      text = "PAST: the run at \(Format.time(time))\(tenths) of \(Format.time(end))"
+      let instant = "\(Format.time(time))\(tenths)"
+      text = "PAST: the run at \(instant) of \(Format.time(end))"
+      shortTexts = ["PAST: \(instant) of \(Format.time(end))", "PAST: \(instant)"]
       keys = [
         model.keys.hint(.scrubBack, "back"), model.keys.hint(.scrubForward, "forward"),
         model.keys.keys(of: .last).contains(.end) ? "End live" : model.keys.hint(.freeze, "live"),
@@ -60,7 +64,8 @@ struct Banner {
       keys = [model.keys.hint(.freeze, "shows the present")]
     } else {
       let hasFailed = run.counts.failed > run.counts.allowed
-      style = hasFailed ? \.danger : \.good
+      let isBroken = run.counts.cancelled > 0 || run.counts.done < run.jobs.count
+      style = hasFailed ? \.danger : isBroken ? \.warning : \.good
       text = Self.ending(run)
       let canRetry = Action.retryFailed.isEnabled(in: model)
       keys = (canRetry ? [model.keys.hint(.retryFailed, "retries all failed")] : []) + hint("quits")
@@ -70,10 +75,16 @@ struct Banner {
   func draw(_ frame: inout Frame, _ area: Rect, _ theme: Theme) {
     let style = theme[keyPath: style]
     frame.fill(area, style: style)
-    let right = keys.filter { !$0.isEmpty }.joined(separator: "  ")
+    let keys = keys.filter { !$0.isEmpty }
+    func room(beside right: String) -> Int { area.width - 2 - (right.isEmpty ? 0 : TextWidth.of(right) + 2) }
+    var (left, right) = (text, keys.joined(separator: "  "))
+    if !shortTexts.isEmpty {
+      let rights = keys.indices.map { keys[$0...].joined(separator: "  ") }
+      let forms = rights.flatMap { right in ([text] + shortTexts).map { ($0, right) } }
+      (left, right) = forms.first { TextWidth.of($0) <= room(beside: $1) } ?? (left, right)
+    }
     frame.put(right, endingAt: area.maxX - 1, y: area.y, style: style)
-    let room = area.width - 2 - (right.isEmpty ? 0 : TextWidth.of(right) + 2)
-    frame.put(theme.elision.end(text, to: room), x: area.x + 1, y: area.y, style: style)
+    frame.put(theme.elision.end(left, to: room(beside: right)), x: area.x + 1, y: area.y, style: style)
   }
 
   /// `3 jobs: fetch, build, api`.
