@@ -62,7 +62,7 @@ final class KillRound {
   }
 
   private func perform(_ plan: KillPlan.Kill) throws {
-    let (before, doneBefore) = (lines("begun"), lines("done"))
+    let before = lines("begun")
     let child = try start()
     var ending: ChildProcess.Ending?
     let hasBegun = eventually(within: 120) {
@@ -79,18 +79,18 @@ final class KillRound {
       if ending != .exited(0) { fault("it ended with \(ending): \(newestOutput)") }
       return
     }
+    let time = Date().timeIntervalSince1970
     if plan.withGuardian {
       // Stopped, it starts no other guardian.
       kill(child.pid, SIGSTOP)
       for process in processes.living() where process.name == "job-guardian" { kill(process.pid, SIGKILL) }
     }
-    let time = Date().timeIntervalSince1970
     kill(child.pid, SIGKILL)
     guard child.ending(waiting: true) == .signalled(SIGKILL) else { return }
     figures.kills += 1
     if plan.withGuardian { figures.killsWithGuardian += 1 }
     try checkStore()
-    checkSuccesses(after: doneBefore, before: time)
+    try checkSuccesses(before: time)
   }
 
   private func finish() throws {
@@ -140,15 +140,18 @@ final class KillRound {
 
   /// The jobs that had done their work before the kill have succeeded, unless they still had processes to be ended.
   ///
-  /// `count` lines tell of earlier executions.
-  private func checkSuccesses(after count: Int, before time: Double) {
-    for words in words(in: "done").dropFirst(count) {
+  /// What was done before the run began, processes did that an earlier one had left.
+  private func checkSuccesses(before time: Double) throws {
+    guard let start = try RunStore(folder: state).runs(1).first?.startedAt.timeIntervalSince1970 else { return }
+    for words in words(in: "done") {
       guard words.count == 2, let end = Double(words[1]) else {
         fault("a line of done is \(words)")
         continue
       }
       let (name, ago) = (String(words[0]), time - end)
-      guard ago > 0, begun[name] == nil, let job = plan.jobs.first(where: { $0.name == name }) else { continue }
+      guard ago > 0, end > start, begun[name] == nil, let job = plan.jobs.first(where: { $0.name == name }) else {
+        continue
+      }
       if job.leavesProcesses { figures.unfinished += 1 } else { figures.unrecorded.append(ago) }
       // Even on a loaded machine.
       if ago > 5 { fault("the success of \(name) is not recorded, \(ago) s after its end") }
