@@ -11,6 +11,8 @@ package struct RunEntry: Sendable, Equatable {
   package var endedAt: Date?
   /// Nil without `endedAt`.
   package var summary: RunSummary?
+  /// The time until the last end of a job; nil without `endedAt`, and where it was not recorded.
+  package var length: Duration?
   package var jobs: Int
   /// The process that executes it.
   package var process: ProcessIdentity
@@ -23,7 +25,7 @@ package struct RunEntry: Sendable, Equatable {
 
   package init(
     id: String, name: String, origin: RunOrigin, startedAt: Date, endedAt: Date? = nil, summary: RunSummary? = nil,
-    jobs: Int, process: ProcessIdentity, folder: String? = nil, resumes: String? = nil,
+    length: Duration? = nil, jobs: Int, process: ProcessIdentity, folder: String? = nil, resumes: String? = nil,
     cookie: String? = nil
   ) {
     self.id = id
@@ -32,6 +34,7 @@ package struct RunEntry: Sendable, Equatable {
     self.startedAt = startedAt
     self.endedAt = endedAt
     self.summary = summary
+    self.length = length
     self.jobs = jobs
     self.process = process
     self.folder = folder

@@ -199,7 +199,7 @@ package final class RunStore: Sendable {
 
   private static let entries = """
     SELECT id, name, origin, started, ended, jobs, pid, start_time, boot, cookie, folder, resumes, succeeded, failed,
-    allowed, skipped, cancelled, cancelled_by_program, "left", exit FROM runs
+    allowed, skipped, cancelled, cancelled_by_program, "left", exit, length FROM runs
     """
 
   private static let endings = endings(fingerprint: "fingerprint")
@@ -218,7 +218,8 @@ extension Row {
     return RunEntry(
       id: text(0), name: text(1),
       origin: origin ?? RunOrigin(command: "", directory: "/", slots: 1, onFailure: "keep-going"), startedAt: date(3),
-      endedAt: isNull(4) ? nil : date(4), summary: isNull(4) ? nil : summary(12), jobs: int(5), process: process(6),
+      endedAt: isNull(4) ? nil : date(4), summary: isNull(4) ? nil : summary(12),
+      length: isNull(20) ? nil : .seconds(real(20)), jobs: int(5), process: process(6),
       folder: optionalText(10), resumes: optionalText(11), cookie: optionalText(9))
   }
 

@@ -150,6 +150,7 @@ import Testing
   @Test(arguments: [
     (["report", "20990101"], "no run '20990101' is recorded in "), (["diff", "last"], "opdash diff needs two runs"),
     (["replay"], "opdash replay needs a run"), (["history", "none.yml"], "there is no job file none.yml"),
+    (["history", "build"], "there is no job file build"),
     (["resume", "20990101"], "no run '20990101' is recorded in "),
     (["replay", "./none.ndjson"], "can't read ./none.ndjson"),
   ])

@@ -51,7 +51,9 @@ import Testing
     feed.post(.jobState(JobID(0), .paused(started: true), attempt: 1, pid: nil), at: .seconds(2))
     feed.post(.jobState(JobID(0), .executing, attempt: 1, pid: nil), at: .seconds(4))
     feed.post(.jobState(JobID(0), .succeeded(upToDate: false), attempt: 1, pid: nil), at: .seconds(5))
-    feed.post(.jobState(JobID(1), .skipped(because: JobID(0)), attempt: 0, pid: nil), at: .seconds(6))
+    feed.post(.jobState(JobID(1), .skipped(because: JobID(0)), attempt: 0, pid: nil), at: .seconds(5))
+    // The dashboard stays open for a second.
+    feed.post(.slotsChanged(2), at: .seconds(6))
     end(feed)
     #expect(recorder.finish())
 
@@ -61,7 +63,8 @@ import Testing
       run
         == RunEntry(
           id: "1", name: "test", origin: Self.origin, startedAt: Date(timeIntervalSince1970: 0),
-          endedAt: Date(timeIntervalSince1970: 6), summary: RunSummary(of: feed.run), jobs: 2, process: .current,
+          endedAt: Date(timeIntervalSince1970: 6), summary: RunSummary(of: feed.run), length: .seconds(5), jobs: 2,
+          process: .current,
           cookie: "c1"))
     #expect(!store.isGoingOn(run))
     let first = EndedJob(
@@ -69,7 +72,7 @@ import Testing
       at: Date(timeIntervalSince1970: 5), inputs: "i0")
     let second = EndedJob(
       run: "1", job: JobID(1), name: "job1", fingerprint: "x", attempts: 0, outcome: .skipped,
-      at: Date(timeIntervalSince1970: 6))
+      at: Date(timeIntervalSince1970: 5))
     #expect(try store.ended(in: run) == [first, second])
     #expect(try store.ended("job0", ofFile: "/w/opdash.yml", 5) == [first])
     #expect(try store.ended("job0", ofFile: nil, 5) == [])

@@ -40,8 +40,12 @@ import Testing
       run(4, minutes: -1500, took: 12) { ($0.succeeded, $0.left) = (7, 31) },
       run(5, "a-name-that-is-much-too-long-for-a-line", minutes: -500_000, took: 4000) { $0.allowed = 0 },
     ]
-    let lines = table(runs)
-    #expect(lines.first?.hasPrefix("RUN ") == true && lines.count == 6)
+    var kept = run(6, took: 3600) { _ in }
+    kept.length = .seconds(5.8)
+    let lines = table(runs + [kept])
+    #expect(lines.first?.hasPrefix("RUN ") == true && lines.count == 7)
+    // The dashboard was open for an hour.
+    #expect(lines[6].contains(" 5.8s "))
     let outcomes = ["running", "unfinished", "2 failed", "stopped", "ok"]
     #expect(zip(lines.dropFirst(), outcomes).allSatisfy { $0.contains(" \($1) ") })
     #expect(lines[1].contains("Nov 20 14:03") && lines[3].hasSuffix("35/38"))

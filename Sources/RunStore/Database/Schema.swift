@@ -28,7 +28,9 @@ enum Schema {
     CREATE TABLE processes (
       run INTEGER NOT NULL, job INTEGER NOT NULL, name TEXT NOT NULL, attempt INTEGER NOT NULL, pid INTEGER NOT NULL,
       start_time INTEGER NOT NULL, boot TEXT NOT NULL, PRIMARY KEY (run, job, attempt)) WITHOUT ROWID;
-    """
+    """,
+    // 2. The seconds until the last end of a job: a dashboard may stay open after it.
+    "ALTER TABLE runs ADD COLUMN length REAL",
   ]
 
   /// Brings a database to this version; nothing is written to one of a later version.

@@ -7,6 +7,8 @@ struct RunNotes {
     var at: Date
     var summary: RunSummary
     var jobs: Int
+    /// The time until the last end of a job.
+    var length: Duration
   }
 
   /// What one commit writes.
@@ -28,6 +30,7 @@ struct RunNotes {
   private let fingerprints: [String]
   private var writer = EventWriter()
   private var nextSeq = 0
+  private var lastEnd = Duration.zero
   private var names: [String] = []
   /// The attempts in progress.
   private var active: [JobID: ActiveAttempt] = [:]
@@ -86,7 +89,7 @@ struct RunNotes {
   /// The end of the run if the event is that.
   func end(_ event: JobEvent) -> End? {
     guard case .runFinished(let summary) = event.fact else { return nil }
-    return End(at: date(event.time), summary: summary, jobs: names.count)
+    return End(at: date(event.time), summary: summary, jobs: names.count, length: lastEnd)
   }
 
   private mutating func append(_ event: JobEvent) {
@@ -125,6 +128,7 @@ struct RunNotes {
     // What began and ended within a commit leaves no row.
     if let last, last.hasProcess { batch.gone.append((id, last.number)) }
     guard var outcome = EndedJob.Outcome(state), id.index < names.count else { return }
+    lastEnd = time
     var took = last.map { time - $0.startedAt - $0.pausedFor - ($0.pausedAt.map { time - $0 } ?? .zero) }
     if let earlier = restored.removeValue(forKey: id), outcome == .upToDate {
       (outcome, took) = (.restored, earlier.took)

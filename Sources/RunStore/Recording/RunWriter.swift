@@ -88,10 +88,11 @@ final class RunWriter {
     try database.run(
       """
       UPDATE runs SET ended = ?, jobs = ?, succeeded = ?, failed = ?, allowed = ?, skipped = ?, cancelled = ?,
-      cancelled_by_program = ?, "left" = ?, exit = ? WHERE number = ?
+      cancelled_by_program = ?, "left" = ?, exit = ?, length = ? WHERE number = ?
       """, SQLValue(end.at), SQLValue(end.jobs), SQLValue(summary.succeeded), SQLValue(summary.failed),
       SQLValue(summary.allowed), SQLValue(summary.skipped), SQLValue(summary.cancelled),
-      SQLValue(summary.cancelledByProgram), SQLValue(summary.left), SQLValue(summary.exit), SQLValue(number))
+      SQLValue(summary.cancelledByProgram), SQLValue(summary.left), SQLValue(summary.exit),
+      .real(end.length / .seconds(1)), SQLValue(number))
     try database.run("DELETE FROM processes WHERE run = ?", SQLValue(number))
   }
 }

@@ -42,10 +42,10 @@ struct HistoryTable {
   private func row(_ run: RunEntry) -> [Cell] {
     let (word, role) = outcome(run)
     let end = run.endedAt ?? (isGoingOn(run) ? now : nil)
-    let length = end.map { Format.length(.seconds(max(0, $0.timeIntervalSince(run.startedAt)))) }
+    let length = run.length ?? end.map { .seconds(max(0, $0.timeIntervalSince(run.startedAt))) }
     return [
       Cell(text: run.id), Cell(text: started(run.startedAt), role: .quiet), Cell(text: JobText.clean(run.name)),
-      Cell(text: word, role: role), Cell(text: length ?? "-", isRight: true),
+      Cell(text: word, role: role), Cell(text: length.map { Format.length($0) } ?? "-", isRight: true),
       Cell(text: run.summary.map { "\($0.succeeded)/\(run.jobs)" } ?? "-/\(run.jobs)", isRight: true),
     ]
   }

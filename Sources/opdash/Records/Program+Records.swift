@@ -41,10 +41,10 @@ extension Program {
       let pruned = try store.prune(withFile(invocation.settings).retention)
       return print(["\(Format.count(pruned.runs, "run")) removed, \(Format.bytes(Int64(pruned.bytes)))"])
     }
-    let choice = try? JobFileSearch(directory: environment.currentDirectory).choose(file.map { [$0] } ?? [])
-    let path = choice.map { environment.absolute($0.file) }
-    if file != nil, path == nil || !FileManager.default.fileExists(atPath: path ?? "") {
-      throw UsageError("there is no job file \(file ?? "")")
+    let found = try? JobFileSearch(directory: environment.currentDirectory).find()
+    let path = (file ?? found?.path).map(environment.absolute)
+    if let file, let path, !FileManager.default.fileExists(atPath: path) {
+      throw UsageError("there is no job file \(file)")
     }
     let runs = try path.map { try store.lastRuns(ofFile: $0, Self.shownRuns) } ?? store.runs(Self.shownRuns)
     // Without its jobs if the file has faults, which opdash check names.
