@@ -17,7 +17,7 @@ import Testing
         bad: { run: "echo 'assertion failed'; exit 3" }
         spelling: { run: "exit 2", allow_failure: true }
         good: { run: "sleep 0.3" }
-        integration-tests-of-the-payment-service (python 3.9): { run: "exit 9" }
+        integration-tests-of-the-payment-service (python 3.9): { run: "sleep 0.2; exit 9" }
         after: { needs: [bad], run: "true" }
         nap: { run: "sleep \(marker)" }
       """,
@@ -56,6 +56,8 @@ import Testing
 
   @Test func theScreenNamesTheRunAndSortsWhatAsksForAttentionFirst() throws {
     let window = try night(columns: 120, rows: 40)
+    // It fails after the other one, by which they are sorted.
+    try window.sees("exit 9")
     let screen = try window.screen()
     #expect(screen.lines[0].hasPrefix(" nightly   RUN "))
     #expect(screen.lines[0].contains("5 of 7 done  2 running  2 failed  1 skipped  slots 2/4"))

@@ -16,6 +16,8 @@ import Testing
       var ends: [Int32] = [-1, -1]
       try #require(pipe(&ends) == 0)
       (reading, writing) = (ends[0], ends[1])
+      // A child of another test would keep the end of the output from the reader.
+      for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     }
   }
 
