@@ -18,7 +18,7 @@ package final class RunRecorder: @unchecked Sendable {
     /// The least time between two commits where a job has ended.
     package var urgentInterval = Duration.milliseconds(5)
     /// The least time to the next commit, as a multiple of the processor time that the last one took.
-    package var rest = 30
+    package var rest = 50
     /// The longest time from a commit to its flush.
     package var flushInterval = Duration.milliseconds(500)
     /// How long the lock of another program is waited for.
