@@ -113,6 +113,8 @@ import Testing
     try file.seekToEnd()
     try file.write(contentsOf: Data("5 1 0.5 17".utf8))
     try file.close()
+    log.append(success(0))
+    #expect(SuccessLog.read(in: runFolder).map(\.success.job.index) == [0, 1, 2, 3, 4, 99, 0])
     func later(_ index: Int) -> EarlierJob.End {
       .done(EarlierSuccess(run: "a", at: entries[index].at, took: .milliseconds(1500)))
     }

@@ -25,7 +25,7 @@ package final class RecordedPast: RunPast, @unchecked Sendable {
 
   /// The past of the run that the store of `folder` records; `id` is its identifier once it is known.
   ///
-  /// Of a run whose past nobody asks for, `noteLimit` events are kept, some 40 MB with lines of output.
+  /// Keeps at most `noteLimit` noted events, some 40 MB with lines of output, until the first instant is asked for.
   package init(folder: String, noteLimit: Int = 200_000, id: @escaping @Sendable () -> String?) {
     self.folder = folder
     self.id = id

@@ -50,7 +50,7 @@ package final class SuccessLog: Sendable {
   /// The entries of a run's file, in the order in which they were written; none without a file.
   static func read(in folder: String) -> [Entry] {
     let text = (try? Data(contentsOf: URL(fileURLWithPath: path(in: folder)))) ?? Data()
-    // The last line of a full disk may be cut.
+    // A full disk may cut a line.
     return String(decoding: text, as: UTF8.self).split(separator: "\n").compactMap(Entry.init)
   }
 
@@ -59,8 +59,10 @@ package final class SuccessLog: Sendable {
 
 extension SuccessLog.Entry {
   /// Job, attempt, seconds that it took, end in seconds since 1970, fingerprint, hash of the inputs, and an end mark.
+  ///
+  /// Begins with a line feed, so that it is not taken together with a line before that was cut.
   fileprivate var line: String {
-    "\(success.job.index) \(success.attempt) \(success.took / .seconds(1)) \(at.timeIntervalSince1970) "
+    "\n\(success.job.index) \(success.attempt) \(success.took / .seconds(1)) \(at.timeIntervalSince1970) "
       + "\(fingerprint ?? "-") \(success.inputsHash ?? "-") .\n"
   }
 
