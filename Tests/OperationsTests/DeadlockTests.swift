@@ -1,8 +1,27 @@
 import Foundation
 import Support
+import Synchronization
 import Testing
 
 @testable import Operations
+
+/// A queue that does not answer whether it is suspended while it is closed.
+private final class GatedQueue: OperationQueue, @unchecked Sendable {
+  // Safe: atomics.
+  let isClosed = Atomic(false)
+  let isAsked = Atomic(false)
+
+  override var isSuspended: Bool {
+    get {
+      if isClosed.load(ordering: .relaxed) {
+        isAsked.store(true, ordering: .relaxed)
+        _ = eventually { !isClosed.load(ordering: .relaxed) }
+      }
+      return super.isSuspended
+    }
+    set { super.isSuspended = newValue }
+  }
+}
 
 /// Operations that would wait for each other for ever are refused when that can be known, else found and broken.
 @Suite struct DeadlockTests {
@@ -104,6 +123,32 @@ import Testing
         #expect(deadlock?.path.count == 5)
       }
     }
+  }
+
+  @Test func itIsFoundWhenTheFirstGroupWasAdmittingItsChildMeanwhile() {
+    let (p, q) = (ExclusionCategory("admitted p"), ExclusionCategory("admitted q"))
+    let holder = exclusive(ManualOperation("holder"), q)
+    queue.addOperation(holder)
+    #expect(eventually { holder.isExecuting })
+    let gated = GatedQueue()
+    let child = exclusive(Quick("a"), q)
+    let first = exclusive(named("first", [child]), p)
+    gated.addOperation(first)
+    #expect(eventually { first.isExecuting && child.parts.existingSideState?.request != nil })
+    let serial = DispatchQueue(label: "second")
+    let seconds = OperationQueue()
+    seconds.underlyingQueue = serial
+    let second = exclusive(named("second", [exclusive(Quick("b"), p)]), q)
+    // The child has the turn and is being admitted; then the second group, which has it too after a while, starts.
+    gated.isClosed.store(true, ordering: .relaxed)
+    Thread.detachNewThread { holder.finish() }
+    #expect(eventually { gated.isAsked.load(ordering: .relaxed) })
+    seconds.addOperation(second)
+    #expect(eventually { second.isExecuting })
+    serial.sync {}
+    #expect(!first.isFinished && !second.isFinished)
+    gated.isClosed.store(false, ordering: .relaxed)
+    #expect(eventually { first.isFinished && second.isFinished })
   }
 
   @Test func aChildThatWaitsForAnOutsiderThatWaitsForItsGroupIsFound() {

@@ -202,9 +202,7 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
       members[node.index] = last
       last.index = node.index
     }
-    if whenStalled != nil, !members.isEmpty, mayBeStuck {
-      isStalled.store(true, ordering: .relaxed)
-    }
+    noteStall()
   }
 
   func nodeHasLeft() {
@@ -212,6 +210,15 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
     let isChanged = readWidth()
     // A thread that begins to wait meanwhile says so first and then looks whether there is anything left.
     if isChanged || isLast && isAwaited.load(ordering: .sequentiallyConsistent) { nodesAreReady() }
+    tellStall()
+  }
+
+  /// Called under the graph's lock.
+  private func noteStall() {
+    if whenStalled != nil, !members.isEmpty, mayBeStuck { isStalled.store(true, ordering: .relaxed) }
+  }
+
+  private func tellStall() {
     if isStalled.load(ordering: .relaxed), isStalled.exchange(false, ordering: .relaxed) { whenStalled?() }
   }
 
@@ -315,9 +322,13 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
       if !admission.operations.isEmpty { queue.addOperations(admission.operations, waitUntilFinished: false) }
       admission = DependencyGraph.contents.withLock { _ in
         isAdmitting = false
-        return takeAdmission()
+        let next = takeAdmission()
+        // Nothing is held to be stuck during an admission, so what came to wait meanwhile is looked at now.
+        if next.isEmpty { noteStall() }
+        return next
       }
     }
+    tellStall()
   }
 
   /// Asks the conditions of operations that may start; where the queue is suspended they enter it, and are asked when it
