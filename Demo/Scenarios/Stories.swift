@@ -32,7 +32,7 @@ enum Stories {
       case .failed(let failure, allowed: true):
         lines.append("  \(record.job.name) failed (\(failure.reason)) and was allowed to: nothing was skipped for it.")
       case .failed(let failure, allowed: false):
-        let skipped = run.jobs.filter { $0.state == .skipped(because: id) }.map(\.job.name)
+        let skipped = run.jobs.filter { $0.state == .skipped(because: .job(id)) }.map(\.job.name)
         lines.append("  \(record.job.name) failed (\(failure.reason)), which skipped \(list(skipped)).")
       default: break
       }

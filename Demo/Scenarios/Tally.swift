@@ -98,6 +98,7 @@ extension JobFailure.Cause {
     case .checksum: "a wrong checksum"
     case .file: "a file"
     case .simulated: "chance"
+    case .approval: "a missing approval"
     case .error: "an error of their own"
     }
   }

@@ -5,8 +5,8 @@ import JobModel
 package struct Rehearsal {
   /// The jobs that would execute, in the order of their starts.
   package private(set) var order: [JobID] = []
-  /// The others, with the job because of which each would be skipped.
-  package private(set) var skipped: [(job: JobID, because: JobID)] = []
+  /// The others, with the cause of each.
+  package private(set) var skipped: [(job: JobID, because: JobState.SkipCause)] = []
 
   /// Plays the part of the operation queue with `slots` jobs at once; `restored` jobs are not executed.
   package init(_ graph: JobGraph, slots: Int, restored: [JobID: EarlierSuccess] = [:]) {

@@ -13,6 +13,7 @@ extension Scheduler {
     case .changeSlots(let change): setSlots(run.slots(changedBy: change))
     case .setDraining(let draining): setDraining(draining)
     case .stop(let level, let canceller): stop(level, by: canceller)
+    case .changePool, .approve: break
     case .finish: break
     }
     admit()

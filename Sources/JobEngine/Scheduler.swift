@@ -264,7 +264,7 @@ struct Scheduler {
           if dependent == .waiting, isMet(edge.job), !isClosed { makeReady(edge.job) }
           continue
         }
-        set(edge.job, .skipped(because: root(of: id)))
+        set(edge.job, .skipped(because: .job(root(of: id))))
         ended.append(edge.job)
       }
     }
@@ -277,7 +277,7 @@ struct Scheduler {
   /// Has a job without an attempt in the queue wait, be ready or be skipped, as the states of its needs are now.
   mutating func reconsider(_ id: JobID) {
     if let cause = obstacle(to: id) {
-      end(id, .skipped(because: cause))
+      end(id, .skipped(because: .job(cause)))
     } else if isMet(id) {
       makeReady(id)
     } else {
@@ -294,7 +294,7 @@ struct Scheduler {
   /// The job that is not skipped itself at the root of a chain of skips; it is a need of the others, so the chain ends.
   private func root(of id: JobID) -> JobID {
     var root = id
-    while case .skipped(let cause) = state(root) { root = cause }
+    while case .skipped(.job(let cause)) = state(root) { root = cause }
     return root
   }
 

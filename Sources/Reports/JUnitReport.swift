@@ -61,7 +61,7 @@ package struct JUnitReport: Report {
     case .failed(let failure, allowed: false):
       return element("failure", failure, text: FailureList.tail(of: record).joined(separator: "\n"))
     case .failed, .cancelled, .skipped: return "    <skipped\(attributes([("message", phrase)]))/>"
-    case .waiting, .ready, .executing, .paused, .backingOff: return "    <skipped message=\"not run\"/>"
+    case .waiting, .ready, .executing, .serving, .paused, .backingOff: return "    <skipped message=\"not run\"/>"
     }
   }
 

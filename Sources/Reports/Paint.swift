@@ -43,7 +43,7 @@ extension JobState {
   var role: Paint.Role {
     switch self {
     case .waiting, .ready, .skipped: .quiet
-    case .executing: .active
+    case .executing, .serving: .active
     case .paused, .backingOff, .cancelled, .failed(_, allowed: true): .warning
     case .succeeded: .good
     case .failed: .bad

@@ -12,9 +12,10 @@ enum StateText {
     case .executing:
       if case .paused = before { return "resumed" }
       // Stated again when its process is known.
-      if before == .executing { return "" }
+      if before == .executing || before == .serving { return "" }
       let number = record.attempt?.number ?? 1
       return number > 1 ? "started, attempt \(number)" : "started"
+    case .serving: return before == .serving ? "" : "serving"
     case .paused: return before == record.state ? "" : "paused"
     case .backingOff(let until, let number, let limit, let failure):
       return "\(JobText.clean(failure.reason)), retry \(number) of \(limit) in \(Format.length(until - now))"
@@ -27,7 +28,8 @@ enum StateText {
       // What is cancelled after a failed attempt was to be tried again.
       let end = record.attempt?.failure.map { ", after \(JobText.clean($0.reason))" } ?? took
       return "cancelled \(canceller.phrase)\(end)"
-    case .skipped(let cause): return "skipped because \(name(cause, in: run)) \(ending(run[cause].state))"
+    case .skipped(.job(let cause)): return "skipped because \(name(cause, in: run)) \(ending(run[cause].state))"
+    case .skipped(let cause): return "skipped because \(JobText.clean(SkipText.reason(cause, id, in: run)))"
     }
   }
 

@@ -32,9 +32,10 @@ package struct TraceReport: Report {
       case .waiting: (category, text) = ("wait.needs", "waits for needs")
       case .ready(.slot): (category, text) = ("wait.slot", "waits for a slot")
       case .ready(.pool(let name)): (category, text) = ("wait.pool", "waits for pool \(name)")
+      case .ready(.person): (category, text) = ("wait.person", "waits for approval")
       case .backingOff(_, let number, let limit, _): (category, text) = ("wait.retry", "retry \(number) of \(limit)")
       case .paused(started: false): (category, text) = ("wait.pause", "paused before its start")
-      case .paused(started: true), .executing, .succeeded, .failed, .cancelled, .skipped: return nil
+      case .paused(started: true), .executing, .serving, .succeeded, .failed, .cancelled, .skipped: return nil
       }
     }
   }
@@ -73,8 +74,8 @@ package struct TraceReport: Report {
       for id in open.keys.sorted() { close(id, "left", at: event.time, in: run) }
       for id in waitStarts.keys.sorted() { wait(id, run[id].state, until: event.time, in: run) }
       text.append(isFirst ? "[]\n" : "\n]\n")
-    case .jobProgress, .jobLog, .programLog, .cancelRequested, .slotsChanged, .priorityChanged,
-      .drainChanged, .jobRestored, .inputsHashed:
+    case .jobProgress, .jobLog, .programLog, .cancelRequested, .slotsChanged, .poolChanged, .priorityChanged,
+      .drainChanged, .jobRestored, .inputsHashed, .jobOutputs:
       break
     }
   }
@@ -103,7 +104,7 @@ package struct TraceReport: Report {
     }
     switch state {
     case .executing where open[id] == nil: start(id, attempt: attempt, at: now, in: run)
-    case .executing:
+    case .executing, .serving:
       guard let running = open[id], let pausedAt = running.pausedAt else { return }
       slice("paused", "pause", track: running.track, from: pausedAt, to: now)
       open[id]?.pausedAt = nil

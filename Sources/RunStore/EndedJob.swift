@@ -53,7 +53,7 @@ extension EndedJob.Outcome {
     case .failed(_, let isAllowed): self = isAllowed ? .allowed : .failed
     case .cancelled: self = .cancelled
     case .skipped: self = .skipped
-    case .waiting, .ready, .executing, .paused, .backingOff: return nil
+    case .waiting, .ready, .executing, .serving, .paused, .backingOff: return nil
     }
   }
 }

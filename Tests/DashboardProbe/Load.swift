@@ -139,7 +139,7 @@ struct Life {
     open[turn].step += 1
     if job % 100 == 51, step == 0 {
       open.remove(at: turn)
-      return .jobState(id, .skipped(because: JobID(job - 1)), attempt: 0, pid: nil)
+      return .jobState(id, .skipped(because: .job(JobID(job - 1))), attempt: 0, pid: nil)
     }
     switch step {
     case 0: return .jobState(id, .ready(for: .slot), attempt: 0, pid: nil)

@@ -42,7 +42,7 @@ struct FuzzTests {
     case 3: move(.succeeded(upToDate: random.next() % 2 == 0))
     case 4: move(.failed(failure, allowed: random.next() % 2 == 0))
     case 5: move(.cancelled(by: .person))
-    case 6: move(.skipped(because: JobID(0)))
+    case 6: move(.skipped(because: .job(JobID(0))))
     case 7: move(.paused(started: run.run[id].state.isActive))
     case 8: move(.backingOff(until: run.time + .seconds(3), number: 1, limit: 2, after: failure))
     case 9: move(.ready(for: random.next() % 2 == 0 ? .slot : .pool("net")))

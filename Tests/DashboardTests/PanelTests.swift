@@ -583,7 +583,7 @@ struct PanelTests {
     for name in ["lint", "test", "flaky", "ok"] { builder.move(name, .executing) }
     builder.at(65)
     for name in ["lint", "test"] { builder.move(name, .failed(JobFailure(.exit(1), "exit 1"), allowed: false)) }
-    builder.move("publish", .skipped(because: JobID(0)))
+    builder.move("publish", .skipped(because: .job(JobID(0))))
     builder.move("flaky", .failed(JobFailure(.exit(1), "exit 1"), allowed: true))
     builder.move("ok", .succeeded(upToDate: false))
     for width in [80, 120] {
@@ -596,7 +596,7 @@ struct PanelTests {
     }
   }
 
-  @Test(arguments: [JobState.succeeded(upToDate: false), .cancelled(by: .person), .skipped(because: JobID(1))])
+  @Test(arguments: [JobState.succeeded(upToDate: false), .cancelled(by: .person), .skipped(because: .job(JobID(1)))])
   func onlyAnEndWithoutACancelledJobIsGood(state: JobState) {
     var builder = RunBuilder([.shell("a"), .shell("b")])
     builder.move("b", .executing)
@@ -694,7 +694,7 @@ struct PanelTests {
     #expect(begun.hasSuffix(" 0%") && !begun.contains("#"), "\(begun)")
     builder.move("job-0", .succeeded(upToDate: false))
     builder.move("job-1", .failed(JobFailure(.exit(1), "exit 1"), allowed: false))
-    for name in ["job-2", "job-3"] { builder.move(name, .skipped(because: JobID(1))) }
+    for name in ["job-2", "job-3"] { builder.move(name, .skipped(because: .job(JobID(1)))) }
     let bar = bench(builder).frame().text(row: 1)
     #expect(bar.hasSuffix(" 25%") && bar.contains("#!") && bar.contains("..]"), "\(bar)")
   }

@@ -150,7 +150,7 @@ enum RichRun {
     run.move("lint", .executing, pid: 4107)
     run.at(24)
     run.move("lint", .failed(JobFailure(.exit(1), "exit 1"), allowed: false))
-    for name in ["publish", "tag"] { run.move(name, .skipped(because: JobID(1))) }
+    for name in ["publish", "tag"] { run.move(name, .skipped(because: .job(JobID(1)))) }
     run.at(30)
     run.move("docs", .executing, pid: 4110)
     run.at(34)

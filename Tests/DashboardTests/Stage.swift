@@ -175,7 +175,7 @@ struct Bench {
   mutating func select(_ name: String) {
     model.isCursorTaken = true
     let id = builder.run.id(named: name)
-    if let id, case .skipped(let cause) = builder.run[id].state, !model.order.unfolded.contains(cause) {
+    if let id, case .skipped(.job(let cause)) = builder.run[id].state, !model.order.unfolded.contains(cause) {
       model.order.toggle(cause)
     }
     model.moveCursor(to: id)

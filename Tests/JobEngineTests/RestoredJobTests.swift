@@ -51,8 +51,8 @@ private let earlier = EarlierSuccess(run: "before", at: Date(timeIntervalSince19
     jobs.jobs[2].needs[0].when = .finished
     var bench = Bench(jobs)
     bench.start(restored: [JobID(0): earlier])
-    #expect(try bench.state("page") == .skipped(because: JobID(0)))
-    #expect(try bench.state("next") == .skipped(because: JobID(0)))
+    #expect(try bench.state("page") == .skipped(because: .job(JobID(0))))
+    #expect(try bench.state("next") == .skipped(because: .job(JobID(0))))
     #expect(bench.names == ["tidy"])
   }
 

@@ -292,7 +292,7 @@ private let broken = JobFailure(.exit(1), "exit 1")
     #expect(bench.scheduler.takeActions().contains(.withdraw(ticket: 1)))
     #expect(try bench.state("b") == .ready(for: .slot))
     bench.scheduler.attemptWithdrawn(ticket: 1)
-    #expect(try bench.state("b") == .skipped(because: JobID(0)))
+    #expect(try bench.state("b") == .skipped(because: .job(JobID(0))))
   }
 
   @Test func theQueueHoldsSixteenAttemptsBeyondItsWidth() {

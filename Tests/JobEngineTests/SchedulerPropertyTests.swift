@@ -201,7 +201,7 @@ private struct Trial {
       for action in actions { carryOut(action) }
     }
     for event in journal.takeEvents() {
-      guard case .jobState(let id, .skipped(let root), _, _) = event.fact, case .skipped = run[root].state else {
+      guard case .jobState(let id, .skipped(.job(let root)), _, _) = event.fact, case .skipped = run[root].state else {
         continue
       }
       fault = "\(id.index) is skipped because of \(root.index), which is skipped itself"

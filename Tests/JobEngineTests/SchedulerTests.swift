@@ -22,8 +22,8 @@ private let broken = JobFailure(.exit(1), "exit 1")
     var bench = Bench(graph(["a": [], "b": ["a"], "c": ["b"], "d": []]))
     bench.start()
     try bench.end("a", .failed(broken))
-    #expect(try bench.state("b") == .skipped(because: bench.id("a")))
-    #expect(try bench.state("c") == .skipped(because: bench.id("a")))
+    #expect(try bench.state("b") == .skipped(because: .job(bench.id("a"))))
+    #expect(try bench.state("c") == .skipped(because: .job(bench.id("a"))))
     #expect(bench.names == ["d"])
   }
 
@@ -79,7 +79,7 @@ private let broken = JobFailure(.exit(1), "exit 1")
     succeeding.start()
     try succeeding.end("a")
     #expect(succeeding.names == ["tidy"])
-    #expect(try succeeding.state("page") == .skipped(because: succeeding.id("a")))
+    #expect(try succeeding.state("page") == .skipped(because: .job(succeeding.id("a"))))
   }
 
   @Test func nothingNewStartsAfterAFailureUnderFinishRunning() throws {
@@ -241,7 +241,7 @@ private let broken = JobFailure(.exit(1), "exit 1")
     #expect(bench.asked == [.cancel(ticket: 0)])
     try bench.end("a", .cancelled)
     #expect(try bench.state("a") == .cancelled(by: .person))
-    #expect(try bench.state("b") == .skipped(because: bench.id("a")))
+    #expect(try bench.state("b") == .skipped(because: .job(bench.id("a"))))
   }
 
   @Test func aJobThatSucceedsInSpiteOfACancelHasSucceeded() throws {
@@ -262,7 +262,7 @@ private let broken = JobFailure(.exit(1), "exit 1")
     bench.send(.retry([try bench.id("a")], withDependents: false))
     #expect(bench.names == ["a"])
     #expect(bench.executing.map(\.attempt) == [3])
-    #expect(try bench.state("b") == .skipped(because: bench.id("a")))
+    #expect(try bench.state("b") == .skipped(because: .job(bench.id("a"))))
     try bench.end("a", .failed(JobFailure(.exit(2), "exit 2")))
     // The count of retries began again.
     bench.advance(to: .seconds(60))
@@ -280,7 +280,7 @@ private let broken = JobFailure(.exit(1), "exit 1")
     bench.start()
     try bench.end("a", .failed(broken))
     bench.send(.retry([try bench.id("b")], withDependents: false))
-    #expect(try bench.state("b") == .skipped(because: bench.id("a")))
+    #expect(try bench.state("b") == .skipped(because: .job(bench.id("a"))))
     #expect(bench.names.isEmpty)
   }
 

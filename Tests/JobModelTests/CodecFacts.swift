@@ -37,8 +37,8 @@ extension Array where Element == JobEvent {
     let later: [JobFact] = [
       .jobState(JobID(0), .executing, attempt: 1, pid: 4711),
       .jobAdded(JobID(8), twin), .jobAdded(JobID(9), Job(name: "late", work: .operation(foreign), parent: JobID(8))),
-      .jobState(JobID(8), .skipped(because: JobID(2)), attempt: 0, pid: nil),
-      .jobState(JobID(9), .skipped(because: JobID(1)), attempt: 0, pid: nil),
+      .jobState(JobID(8), .skipped(because: .job(JobID(2))), attempt: 0, pid: nil),
+      .jobState(JobID(9), .skipped(because: .job(JobID(1))), attempt: 0, pid: nil),
       .jobRestored(JobID(4), EarlierSuccess(run: "r1", at: at, took: .milliseconds(1500))),
       .inputsHashed(JobID(0), "9f86d081"),
       .jobProgress(JobID(0), JobProgress(done: 5, total: .max, unit: .bytes)),
@@ -102,6 +102,6 @@ extension Array where Element == JobEvent {
       .paused(started: true), .backingOff(until: .microseconds(2_500_001), number: 1, limit: 5, after: wait),
       .succeeded(upToDate: false), .succeeded(upToDate: true), .failed(wait, allowed: false),
     ] + failed + [JobState.Canceller.person, .signal, .policy, .program].map { .cancelled(by: $0) }
-      + [.skipped(because: JobID(1)), .skipped(because: JobID(5))]
+      + [.skipped(because: .job(JobID(1))), .skipped(because: .job(JobID(5)))]
   }
 }

@@ -48,7 +48,7 @@ struct Recorder {
     recorder.move(5, to: .succeeded(upToDate: false))
     recorder.move(6, to: .failed(failure, allowed: true))
     recorder.move(7, to: .cancelled(by: .person), attempt: 0)
-    recorder.move(8, to: .skipped(because: JobID(6)), attempt: 0)
+    recorder.move(8, to: .skipped(because: .job(JobID(6))), attempt: 0)
     let counts = recorder.run.counts
     #expect(counts.waiting == 0 && counts.ready == 1 && counts.executing == 1 && counts.paused == 2)
     #expect(counts.backingOff == 1 && counts.succeeded == 1 && counts.failed == 1 && counts.allowed == 1)
@@ -62,7 +62,7 @@ struct Recorder {
     #expect(!recorder.run.isComplete)
     recorder.move(0, to: .succeeded(upToDate: true))
     #expect(!recorder.run.isComplete)
-    recorder.move(1, to: .skipped(because: JobID(0)))
+    recorder.move(1, to: .skipped(because: .job(JobID(0))))
     #expect(recorder.run.isComplete)
     #expect(!Run().isComplete)
   }
@@ -94,7 +94,7 @@ struct Recorder {
     recorder.move(0, to: .succeeded(upToDate: false))
     #expect(unmet(recorder) == [0, 0, 1])
     recorder.move(0, to: .waiting, attempt: 1)
-    recorder.move(0, to: .skipped(because: JobID(0)), attempt: 1)
+    recorder.move(0, to: .skipped(because: .job(JobID(0))), attempt: 1)
     #expect(unmet(recorder) == [1, 0, 1])
   }
 

@@ -24,7 +24,7 @@ import Testing
     facts.job(1, .executing, after: .seconds(1))
     facts.log(1, "cc \u{1B}[1;31merror\u{1B}[0m: <x> & \"y\"")
     facts.job(1, .failed(JobFailure(.exit(1), "exit 1"), allowed: false), after: .seconds(2))
-    facts.job(2, .skipped(because: JobID(1)), attempt: 0)
+    facts.job(2, .skipped(because: .job(JobID(1))), attempt: 0)
     facts.state(.runFinished(RunSummary(of: facts.run)))
     return facts
   }
@@ -51,7 +51,7 @@ import Testing
     facts.log(0, evil)
     facts.log(0, "\u{1B}[31m" + evil)
     facts.job(0, .failed(JobFailure(.error, evil), allowed: false), after: .seconds(1))
-    facts.job(1, .skipped(because: JobID(0)), attempt: 0)
+    facts.job(1, .skipped(because: .job(JobID(0))), attempt: 0)
     facts.state(.runFinished(RunSummary(of: facts.run)))
     let page = page(facts)
     #expect(page.components(separatedBy: "<script").count == 2)

@@ -118,7 +118,7 @@ struct SimulatedRun {
   private mutating func settle(_ job: Int) {
     for next in dependents[job] where states[next] == .waiting {
       if jobs[next].needs.contains(where: { $0.when.isRuledOut(by: states[$0.job.index]) }) {
-        set(next, .skipped(because: JobID(job)))
+        set(next, .skipped(because: .job(JobID(job))))
         settle(next)
       } else if jobs[next].needs.allSatisfy({ $0.when.isMet(by: states[$0.job.index]) }) {
         makeReady(next)

@@ -63,7 +63,7 @@ import Testing
       feed.post(.jobState(JobID(3), .failed(failure, allowed: false), attempt: 1, pid: nil))
       feed.post(.jobState(JobID(3), .waiting, attempt: 1, pid: nil))
       succeed(feed, 3, at: .seconds(6))
-      feed.post(.jobState(JobID(4), .skipped(because: JobID(1)), attempt: 0, pid: nil))
+      feed.post(.jobState(JobID(4), .skipped(because: .job(JobID(1))), attempt: 0, pid: nil))
       feed.post(.jobState(JobID(5), .cancelled(by: .person), attempt: 0, pid: nil))
     }
     let store = try RunStore(folder: state)

@@ -51,7 +51,7 @@ import Testing
     feed.post(.jobState(JobID(0), .paused(started: true), attempt: 1, pid: nil), at: .seconds(2))
     feed.post(.jobState(JobID(0), .executing, attempt: 1, pid: nil), at: .seconds(4))
     feed.post(.jobState(JobID(0), .succeeded(upToDate: false), attempt: 1, pid: nil), at: .seconds(5))
-    feed.post(.jobState(JobID(1), .skipped(because: JobID(0)), attempt: 0, pid: nil), at: .seconds(5))
+    feed.post(.jobState(JobID(1), .skipped(because: .job(JobID(0))), attempt: 0, pid: nil), at: .seconds(5))
     // The dashboard stays open for a second.
     feed.post(.slotsChanged(2), at: .seconds(6))
     end(feed)

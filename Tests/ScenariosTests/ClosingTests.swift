@@ -89,7 +89,7 @@ struct Script {
     }
     script.job("lint", .executing, 3)
     script.job("lint", .failed(JobFailure(.exit(1), "exit 1"), allowed: false), 4)
-    script.job("publish", .skipped(because: JobID(1)), attempt: 0, 4)
+    script.job("publish", .skipped(because: .job(JobID(1))), attempt: 0, 4)
     script.job("tell", .executing, 4)
     script.job("tell", .succeeded(upToDate: false), 5)
     script.job("spelling", .executing, 5)

@@ -62,7 +62,7 @@ private struct Play {
     #expect(play.run.summary?.exit == 1)
     let lint = try #require(play.run.id(named: "lint"))
     #expect(play.run[lint].state == .failed(JobFailure(.exit(1), "exit 1"), allowed: false))
-    for name in ["package", "publish"] { #expect(try play.record(name).state == .skipped(because: lint)) }
+    for name in ["package", "publish"] { #expect(try play.record(name).state == .skipped(because: .job(lint))) }
     for name in ["link", "test-unit", "test-screen", "tell-the-author", "clean-up"] {
       #expect(try play.record(name).state == .succeeded(upToDate: false))
     }

@@ -1,16 +1,6 @@
 import JobModel
 
 extension JobFact {
-  /// The job of the fact; nil for a fact of the run itself.
-  var job: JobID? {
-    switch self {
-    case .jobAdded(let id, _), .jobState(let id, _, _, _), .jobProgress(let id, _), .jobLog(let id, _, _),
-      .cancelRequested(let id, _, _), .priorityChanged(let id, _), .jobRestored(let id, _), .inputsHashed(let id, _):
-      id
-    case .runStarted, .programLog, .slotsChanged, .drainChanged, .stopRequested, .runFinished: nil
-    }
-  }
-
   /// The job's new state; nil for a fact that is not a change of state.
   var state: StateClass? {
     if case .jobState(_, let state, _, _) = self { StateClass(state) } else { nil }
@@ -22,13 +12,15 @@ extension JobFact {
     case .jobAdded: "added to the run"
     case .jobState(let id, .succeeded(upToDate: true), _, _) where run.jobs[id.index].restored != nil:
       "ok in an earlier run"
-    case .jobState(_, let state, let attempt, let pid): Self.text(state, attempt, pid, run)
+    case .jobState(let id, let state, let attempt, let pid): Self.text(id, state, attempt, pid, run)
     case .jobRestored(_, let success): "done in run \(success.run)"
     case .inputsHashed: "inputs hashed"
+    case .jobOutputs(_, let values): "wrote \(values.keys.sorted().joined(separator: ", "))"
     case .jobProgress: "progress"
     case .jobLog(_, _, let line), .programLog(let line): line.text
     case .cancelRequested(_, let canceller, let isKill): "\(isKill ? "kill" : "cancel") asked for \(canceller.phrase)"
     case .slotsChanged(let slots): Format.slots(slots)
+    case .poolChanged(let name, let size): "pool \(name) has \(Format.count(size, "unit"))"
     case .priorityChanged(_, let priority): "priority \(priority.rawValue)"
     case .drainChanged(let isDraining): isDraining ? "nothing new starts" : "jobs start again"
     case .stopRequested(let level, let canceller):
@@ -37,11 +29,15 @@ extension JobFact {
     }
   }
 
-  private static func text(_ state: JobState, _ attempt: Int, _ pid: Int32?, _ run: Run) -> String {
+  private static func text(
+    _ id: JobID, _ state: JobState, _ attempt: Int, _ pid: Int32?, _ run: Run
+  ) -> String {
     switch state {
     case .waiting: return "waits for its needs"
     case .ready(.slot): return "waits for a slot"
     case .ready(.pool(let name)): return "waits for pool \(name)"
+    case .ready(.person): return "waits for approval"
+    case .serving: return "serving"
     case .executing:
       return "running" + (attempt > 1 ? ", try \(attempt)" : "") + (pid.map { ", pid \($0)" } ?? "")
     case .paused(let started): return started ? "paused" : "paused before its start"
@@ -53,8 +49,7 @@ extension JobFact {
       return failure.reason + (attempt > 1 ? ", after \(Format.tries(attempt))" : "")
         + (allowed ? ", allowed to fail" : "")
     case .cancelled(let canceller): return "cancelled \(canceller.phrase)"
-    case .skipped(let cause):
-      return "skipped, \(run.jobs[cause.index].job.name) \(StateClass(run.jobs[cause.index].state).ending)"
+    case .skipped(let cause): return "skipped, \(SkipText.reason(cause, id, in: run))"
     }
   }
 }

@@ -98,7 +98,7 @@ extension Model {
     case .list:
       guard groupsSkipped else { return nil }
       if order.skipped[cursor] != nil { return cursor }
-      guard case .skipped(let cause) = run.jobs[cursor.index].state else { return nil }
+      guard case .skipped(.job(let cause)) = run.jobs[cursor.index].state else { return nil }
       return order.skipped[cause] == nil ? nil : cause
     case .tree:
       guard let row = cursorRow, tree.rows.indices.contains(row) else { return nil }
@@ -166,7 +166,7 @@ extension Model {
 }
 
 extension StateClass {
-  var isPausable: Bool { [.executing, .backingOff, .ready, .waiting].contains(self) }
+  var isPausable: Bool { [.executing, .serving, .backingOff, .ready, .waiting].contains(self) }
 
   /// A skipped job is retried by retrying its cause with dependents.
   var isRetryable: Bool { [.failed, .timedOut, .allowedFailure, .cancelled, .upToDate].contains(self) }

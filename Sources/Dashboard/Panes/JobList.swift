@@ -66,7 +66,7 @@ struct JobList {
 
   private func name(_ id: JobID, row: Int) -> Name {
     guard model.panel == .tree else {
-      if model.groupsSkipped, case .skipped(let cause) = model.run.jobs[id.index].state,
+      if model.groupsSkipped, case .skipped(.job(let cause)) = model.run.jobs[id.index].state,
         model.order.unfolded.contains(cause)
       {
         return Name(lead: theme.pick("└ ", "\\ "))
@@ -148,7 +148,7 @@ struct JobList {
   private func times(_ record: JobRecord, _ state: StateClass) -> Times {
     switch record.state {
     case .waiting, .ready, .backingOff, .skipped, .paused(started: false): Times()
-    case .executing, .paused:
+    case .executing, .serving, .paused:
       Times(
         time: record.elapsed(at: now).map { Format.time($0) },
         left: state == .executing ? timeLeft(record) : nil)

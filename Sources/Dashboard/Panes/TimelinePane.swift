@@ -120,6 +120,7 @@ struct TimelinePane {
     case needs
     case slot
     case pool
+    case person
     case backOff
     case paused
     case done
@@ -136,6 +137,7 @@ struct TimelinePane {
     case .needs: theme.pick("·", ".")
     case .slot: theme.pick("─", "-")
     case .pool: theme.pick("═", "=")
+    case .person: theme.pick("?", "?")
     case .backOff: theme.pick("╌", "~")
     case .paused: theme.pick("▒", "p")
     case .done, .lost, .dropped, .executing: theme.pick("▆", "#")
@@ -148,7 +150,7 @@ struct TimelinePane {
   private func style(_ mark: Mark) -> Style {
     switch mark {
     case .nothing, .needs: theme.dim
-    case .slot, .pool: theme.dim
+    case .slot, .pool, .person: theme.dim
     case .backOff: theme.style(.backingOff)
     case .paused: theme.held
     case .done: theme.style(.succeeded)
@@ -220,6 +222,7 @@ struct TimelinePane {
       case .waiting: put(.needs, phase.start, end)
       case .forSlot: put(.slot, phase.start, end)
       case .forPool: put(.pool, phase.start, end)
+      case .forPerson: put(.person, phase.start, end)
       case .backingOff: put(.backOff, phase.start, end)
       case .paused: put(.paused, phase.start, end)
       case .executing:

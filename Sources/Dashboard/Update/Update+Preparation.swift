@@ -32,7 +32,7 @@ extension Update {
       if attention >= 4, classes[first.index].attention < attention { model.moveCursor(to: first) }
     }
     // A skipped job that is folded away gives the cursor to its cause.
-    if let id = model.cursor, case .skipped(let cause) = model.run.jobs[id.index].state, model.panel == .list,
+    if let id = model.cursor, case .skipped(.job(let cause)) = model.run.jobs[id.index].state, model.panel == .list,
       model.groupsSkipped, order.skipped[cause]?.contains(id) == true, !order.unfolded.contains(cause)
     {
       model.moveCursor(to: cause)

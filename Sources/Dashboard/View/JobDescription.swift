@@ -188,7 +188,8 @@ struct JobDescription {
   /// The time that the job has spent in each kind of state.
   private func times(_ width: Int) -> [[TextSpan]] {
     let kinds: [(kind: Phase.Kind, style: Style)] = [
-      (.waiting, theme.dim), (.forSlot, theme.dim), (.forPool, theme.dim), (.backingOff, theme.style(.backingOff)),
+      (.waiting, theme.dim), (.forSlot, theme.dim), (.forPool, theme.dim), (.forPerson, theme.dim),
+      (.backingOff, theme.style(.backingOff)),
       (.paused, theme.held), (.executing, theme.style(.executing)),
     ]
     let all = kinds.map { (name: $0.kind.phrase, time: record.spent($0.kind, until: now), style: $0.style) }

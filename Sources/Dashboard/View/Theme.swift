@@ -32,6 +32,7 @@ struct Theme {
     return switch state {
     case .failed, .timedOut: look(element, colors.bad, .bold)
     case .executing: look(element, colors.active, .bold)
+    case .serving: look(element, colors.active)
     case .stopping: look(element, colors.held, .bold)
     case .paused: look(element, colors.held)
     case .backingOff: look(element, colors.retry)
@@ -52,7 +53,7 @@ struct Theme {
   func wordStyle(_ state: StateClass) -> Style {
     switch state {
     case .ready, .waiting, .skipped, .cancelled, .upToDate: dim
-    case .failed, .timedOut, .stopping, .executing, .paused, .backingOff, .allowedFailure, .succeeded:
+    case .failed, .timedOut, .stopping, .executing, .serving, .paused, .backingOff, .allowedFailure, .succeeded:
       Style(style(state).foreground, on: style(state).background, style(state).attributes.subtracting(.bold))
     }
   }
@@ -61,7 +62,7 @@ struct Theme {
   func nameStyle(_ state: StateClass) -> Style {
     switch state {
     case .failed, .timedOut, .executing, .stopping: bold
-    case .paused, .backingOff, .ready, .allowedFailure, .succeeded, .upToDate: .plain
+    case .serving, .paused, .backingOff, .ready, .allowedFailure, .succeeded, .upToDate: .plain
     case .waiting, .cancelled, .skipped: dim
     }
   }
@@ -134,6 +135,7 @@ package enum ThemeElement: String, Sendable, CaseIterable {
   case failed
   case timedOut = "timed-out"
   case executing
+  case serving
   case stopping
   case paused
   case backingOff = "backing-off"

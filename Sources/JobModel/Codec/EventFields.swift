@@ -24,7 +24,7 @@ extension RunStart {
       id: try fields.text("run"), name: try fields.text("name"), slots: try fields.slots(), at: try fields.date("at"),
       jobs: try fields.count("jobs"), pools: try fields.counts(ifAny: "pools"),
       folder: try fields.text(ifAny: "folder"),
-      resumes: try fields.text(ifAny: "resumes"))
+      resumes: try fields.text(ifAny: "resumes"), timeout: try fields.duration(ifAny: "timeout"))
   }
 }
 
@@ -88,6 +88,7 @@ extension JobFailure.Cause {
     case "file": self = .file
     case "simulated": self = .simulated
     case "error": self = .error
+    case "approval": self = .approval
     default: throw fields.unknown("cause", word)
     }
   }
@@ -104,6 +105,10 @@ extension Job {
     allowFailure = try fields.flag(ifAny: "allow_failure") ?? false
     creates = try fields.texts(ifAny: "creates") ?? []
     inputs = try fields.texts(ifAny: "inputs") ?? []
+    matrix = try fields.text(ifAny: "matrix")
+    condition = try fields.text(ifAny: "if").map { JobCondition($0) }
+    approval = try fields.text(ifAny: "approve")
+    finally = try fields.word(ifAny: "finally")
     usual = try fields.object(ifAny: "usual").map { fields throws(JSONFault) in try UsualTime(fields) }
   }
 }
@@ -116,6 +121,13 @@ extension RetryPolicy {
     initial = try fields.duration("initial")
     cap = try fields.duration("cap")
     jitter = try fields.flag("jitter")
+    patterns = try fields.texts(ifAny: "output") ?? []
+    for item in try fields.list(ifAny: "exits") ?? [] {
+      guard case .number(let text) = item, let code = Int32(text) else {
+        throw JSONFault("'exits' must be a list of whole numbers")
+      }
+      exits.insert(code)
+    }
     guard let words = try fields.texts(ifAny: "only") else { return }
     only = []
     for word in words {
@@ -166,17 +178,44 @@ extension JobWork {
 
 extension ShellWork {
   fileprivate init(_ fields: JSONFields) throws(JSONFault) {
-    // A string is a script, a list the words of a program.
-    let command: Command
-    if let words = try? fields.texts(ifAny: "command") {
-      command = .argv(words)
-    } else {
-      command = .script(try fields.text("command"))
-    }
-    self.init(command, directory: try fields.text(ifAny: "dir"), progress: try fields.text(ifAny: "progress"))
+    let command = try Command(fields)
+    self.init(
+      command, directory: try fields.text(ifAny: "dir"), progress: try fields.text(ifAny: "progress"),
+      shell: try fields.texts(ifAny: "shell") ?? Self.standardShell, hasTerminal: try fields.flag(ifAny: "tty") ?? false,
+      silence: try fields.duration(ifAny: "silence"),
+      service: try fields.object(ifAny: "service").map { fields throws(JSONFault) in try Service(fields) })
     guard let stop = try fields.object(ifAny: "stop") else { return }
     self.stop = Stop(
       signal: try fields.required("signal", stop.whole(ifAny: "signal", in: 0...Int32.max)),
       grace: try stop.duration("grace"))
+  }
+}
+
+extension ShellWork.Command {
+  /// A string is a script, a list the words of a program.
+  fileprivate init(_ fields: JSONFields) throws(JSONFault) {
+    if let words = try? fields.texts(ifAny: "command") {
+      self = .argv(words)
+    } else {
+      self = .script(try fields.text("command"))
+    }
+  }
+}
+
+extension Service {
+  fileprivate init(_ fields: JSONFields) throws(JSONFault) {
+    let probe: Probe?
+    if let url = try fields.text(ifAny: "url") {
+      probe = .url(url)
+    } else if let port = try fields.whole(ifAny: "port", in: 0...UInt16.max) {
+      probe = .port(host: try fields.text("host"), port)
+    } else if fields.has("command") {
+      probe = .command(try ShellWork.Command(fields))
+    } else {
+      probe = try fields.text(ifAny: "output").map { .output($0) }
+    }
+    self.init(
+      probe: probe, interval: try fields.duration("every"), limit: try fields.duration("timeout"),
+      restart: try fields.word("restart"))
   }
 }

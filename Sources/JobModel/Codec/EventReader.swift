@@ -78,6 +78,7 @@ package struct EventReader: Sendable {
         id, state, attempt: try fields.count("attempt"), pid: try fields.whole(ifAny: "pid", in: 0...Int32.max))
     case .jobRestored: return .jobRestored(try job(fields), try EarlierSuccess(fields))
     case .inputsHashed: return .inputsHashed(try job(fields), try fields.text("hash"))
+    case .jobOutputs: return .jobOutputs(try job(fields), try fields.required("values", fields.textMap(ifAny: "values")))
     case .jobProgress: return .jobProgress(try job(fields), try JobProgress(fields))
     case .jobLog:
       return .jobLog(
@@ -86,6 +87,7 @@ package struct EventReader: Sendable {
     case .cancelRequested:
       return .cancelRequested(try job(fields), by: try fields.word("by"), kill: try fields.flag("kill"))
     case .slotsChanged: return .slotsChanged(try fields.slots())
+    case .poolChanged: return .poolChanged(try fields.text("pool"), try fields.count("size"))
     case .priorityChanged: return .priorityChanged(try job(fields), try fields.word("priority"))
     case .drainChanged: return .drainChanged(try fields.flag("draining"))
     case .stopRequested: return .stopRequested(try fields.word("level"), by: try fields.word("by"))
@@ -150,9 +152,11 @@ package struct EventReader: Sendable {
       switch room {
       case "slot": return .ready(for: .slot)
       case "pool": return .ready(for: .pool(try fields.text("pool")))
+      case "person": return .ready(for: .person)
       default: throw fields.unknown("for", room)
       }
     case "executing": return .executing
+    case "serving": return .serving
     case "paused": return .paused(started: try fields.flag("started"))
     case "backing_off":
       return .backingOff(
@@ -161,7 +165,13 @@ package struct EventReader: Sendable {
     case "succeeded": return .succeeded(upToDate: try fields.flag(ifAny: "up_to_date") ?? false)
     case "failed": return .failed(try JobFailure(fields), allowed: try fields.flag(ifAny: "allowed") ?? false)
     case "cancelled": return .cancelled(by: try fields.word("by"))
-    case "skipped": return .skipped(because: try reference(fields, "because", "because_id"))
+    case "skipped":
+      switch try fields.text(ifAny: "for") {
+      case nil: return .skipped(because: .job(try reference(fields, "because", "because_id")))
+      case "condition": return .skipped(because: .condition)
+      case "outcome": return .skipped(because: .outcome)
+      case let cause?: throw fields.unknown("for", cause)
+      }
     default: throw fields.unknown("state", word)
     }
   }

@@ -46,7 +46,7 @@ package struct EventWriter: Sendable {
     append(event.fact, to: &bytes)
     if let job = event.fact.job { bytes.append(field: "id", names.number(of: job)) }
     if case .jobAdded(_, let job) = event.fact { appendLater(job.stated, to: &bytes) }
-    if case .jobState(_, .skipped(let cause), _, _) = event.fact {
+    if case .jobState(_, .skipped(.job(let cause)), _, _) = event.fact {
       bytes.append(field: "because_id", names.number(of: cause))
     }
     bytes.append("}\n")
@@ -66,6 +66,7 @@ package struct EventWriter: Sendable {
       bytes.append(field: "at", success.at.eventText)
       bytes.append(field: "took", success.took)
     case .inputsHashed(_, let hash): bytes.append(field: "hash", hash)
+    case .jobOutputs(_, let values): bytes.append(field: "values", values)
     case .jobProgress(_, let progress):
       bytes.append(field: "done", progress.done)
       bytes.append(field: "total", orNull: progress.total)
@@ -83,6 +84,9 @@ package struct EventWriter: Sendable {
       bytes.append(field: "by", canceller.rawValue)
       bytes.append(field: "kill", isKill)
     case .slotsChanged(let number): bytes.append(field: "slots", orNull: Self.slots(number))
+    case .poolChanged(let name, let size):
+      bytes.append(field: "pool", name)
+      bytes.append(field: "size", size)
     case .priorityChanged(_, let priority): bytes.append(field: "priority", priority.rawValue)
     case .drainChanged(let isDraining): bytes.append(field: "draining", isDraining)
     case .stopRequested(let level, let canceller):
@@ -101,6 +105,7 @@ package struct EventWriter: Sendable {
     bytes.append(field: "pools", start.pools.isEmpty ? nil : start.pools)
     bytes.append(field: "folder", start.folder)
     bytes.append(field: "resumes", start.resumes)
+    bytes.append(field: "timeout", start.timeout)
   }
 
   private func append(_ summary: RunSummary, to bytes: inout [UInt8]) {
@@ -159,6 +164,10 @@ package struct EventWriter: Sendable {
         }
       }
       bytes.append(field: "progress", shell.progress)
+      bytes.append(field: "shell", shell.shell == ShellWork.standardShell ? nil : shell.shell)
+      bytes.append(field: "tty", shell.hasTerminal ? true : nil)
+      bytes.append(field: "silence", shell.silence)
+      if let service = shell.service { bytes.append(object: "service") { service.append(to: &$0) } }
     case .download(let download):
       bytes.append(field: "sha256", download.sha256)
       bytes.append(field: "resume", download.resume ? nil : false)
@@ -175,6 +184,10 @@ package struct EventWriter: Sendable {
     if job.retry != RetryPolicy(max: job.retry.max) { append(job.retry, to: &bytes) }
     bytes.append(field: "creates", job.creates.isEmpty ? nil : job.creates)
     bytes.append(field: "inputs", job.inputs.isEmpty ? nil : job.inputs)
+    bytes.append(field: "matrix", job.matrix)
+    bytes.append(field: "if", job.condition?.text)
+    bytes.append(field: "approve", job.approval)
+    bytes.append(field: "finally", job.finally?.rawValue)
     guard let usual = job.usual else { return }
     bytes.append(object: "usual") { bytes in
       bytes.append(field: "p50", usual.median)
@@ -192,16 +205,19 @@ package struct EventWriter: Sendable {
       bytes.append(field: "cap", policy.cap)
       bytes.append(field: "jitter", policy.jitter)
       bytes.append(field: "only", policy.only.map { $0.map(\.rawValue).sorted() })
+      bytes.append(field: "exits", policy.exits.isEmpty ? nil : policy.exits.sorted())
+      bytes.append(field: "output", policy.patterns.isEmpty ? nil : policy.patterns)
     }
   }
 
   private func append(_ state: JobState, to bytes: inout [UInt8]) {
     switch state {
-    case .waiting, .executing: break
+    case .waiting, .executing, .serving: break
     case .ready(.slot): bytes.append(field: "for", "slot")
     case .ready(.pool(let pool)):
       bytes.append(field: "for", "pool")
       bytes.append(field: "pool", pool)
+    case .ready(.person): bytes.append(field: "for", "person")
     case .paused(let started): bytes.append(field: "started", started)
     case .backingOff(let until, let number, let limit, let failure):
       append(failure, to: &bytes)
@@ -215,7 +231,9 @@ package struct EventWriter: Sendable {
       bytes.append(field: "allowed", allowed ? true : nil)
       bytes.append(field: "retry_after", failure.retryAfter)
     case .cancelled(let canceller): bytes.append(field: "by", canceller.rawValue)
-    case .skipped(let cause): bytes.append(field: "because", orNull: names[cause])
+    case .skipped(.job(let cause)): bytes.append(field: "because", orNull: names[cause])
+    case .skipped(.condition): bytes.append(field: "for", "condition")
+    case .skipped(.outcome): bytes.append(field: "for", "outcome")
     }
   }
 
@@ -236,6 +254,24 @@ package struct EventWriter: Sendable {
   }
 
   private static func slots(_ number: Int) -> Int? { number == Run.unlimited ? nil : number }
+}
+
+extension Service {
+  fileprivate func append(to bytes: inout [UInt8]) {
+    switch probe {
+    case .url(let url): bytes.append(field: "url", url.maskedURL)
+    case .port(let host, let port):
+      bytes.append(field: "host", host)
+      bytes.append(field: "port", Int(port))
+    case .command(.script(let text)): bytes.append(field: "command", text)
+    case .command(.argv(let words)): bytes.append(field: "command", words)
+    case .output(let pattern): bytes.append(field: "output", pattern)
+    case nil: break
+    }
+    bytes.append(field: "every", interval)
+    bytes.append(field: "timeout", limit)
+    bytes.append(field: "restart", restart.rawValue)
+  }
 }
 
 /// A need with the name of its job, and the number where a reader can't know the name yet or it is not enough.

@@ -5,11 +5,13 @@ enum FactType: String {
   case jobState = "job_state"
   case jobRestored = "job_restored"
   case inputsHashed = "inputs_hashed"
+  case jobOutputs = "job_outputs"
   case jobProgress = "job_progress"
   case jobLog = "job_log"
   case programLog = "program_log"
   case cancelRequested = "cancel_requested"
   case slotsChanged = "slots_changed"
+  case poolChanged = "pool_changed"
   case priorityChanged = "priority_changed"
   case drainChanged = "drain_changed"
   case stopRequested = "stop_requested"
@@ -24,11 +26,13 @@ extension JobFact {
     case .jobState: .jobState
     case .jobRestored: .jobRestored
     case .inputsHashed: .inputsHashed
+    case .jobOutputs: .jobOutputs
     case .jobProgress: .jobProgress
     case .jobLog: .jobLog
     case .programLog: .programLog
     case .cancelRequested: .cancelRequested
     case .slotsChanged: .slotsChanged
+    case .poolChanged: .poolChanged
     case .priorityChanged: .priorityChanged
     case .drainChanged: .drainChanged
     case .stopRequested: .stopRequested
@@ -40,9 +44,9 @@ extension JobFact {
   package var job: JobID? {
     switch self {
     case .jobAdded(let id, _), .jobState(let id, _, _, _), .jobRestored(let id, _), .inputsHashed(let id, _),
-      .jobProgress(let id, _), .jobLog(let id, _, _), .cancelRequested(let id, _, _), .priorityChanged(let id, _):
+      .jobOutputs(let id, _), .jobProgress(let id, _), .jobLog(let id, _, _), .cancelRequested(let id, _, _), .priorityChanged(let id, _):
       id
-    case .runStarted, .programLog, .slotsChanged, .drainChanged, .stopRequested, .runFinished: nil
+    case .runStarted, .programLog, .slotsChanged, .poolChanged, .drainChanged, .stopRequested, .runFinished: nil
     }
   }
 }
@@ -61,6 +65,7 @@ extension JobFailure.Cause {
     case .file: "file"
     case .simulated: "simulated"
     case .error: "error"
+    case .approval: "approval"
     }
   }
 }

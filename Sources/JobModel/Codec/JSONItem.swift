@@ -118,6 +118,14 @@ struct JSONFields: Sendable {
     return counts
   }
 
+  /// An object of texts by name.
+  func textMap(ifAny name: String) throws(JSONFault) -> [String: String]? {
+    guard let fields = try object(ifAny: name) else { return nil }
+    var texts: [String: String] = [:]
+    for field in fields.all { texts[field.name] = try fields.text(field.name) }
+    return texts
+  }
+
   // MARK: Values that must be there
 
   func text(_ name: String) throws(JSONFault) -> String { try required(name, text(ifAny: name)) }

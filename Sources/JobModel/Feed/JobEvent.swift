@@ -27,6 +27,8 @@ package enum JobFact: Sendable, Equatable {
   case jobRestored(JobID, EarlierSuccess)
   /// The hash of what an attempt reads, taken before it begins; only of jobs with `inputs`.
   case inputsHashed(JobID, String)
+  /// The values that its newest attempt wrote to `$OPDASH_OUTPUT`.
+  case jobOutputs(JobID, [String: String])
   /// At most ten a second for each job.
   case jobProgress(JobID, JobProgress)
   /// A line that replaces the unfinished one of its stream and attempt, if there is one.
@@ -36,6 +38,7 @@ package enum JobFact: Sendable, Equatable {
   /// An attempt is to be ended; a `jobState` follows when it has ended.
   case cancelRequested(JobID, by: JobState.Canceller, kill: Bool)
   case slotsChanged(Int)
+  case poolChanged(String, Int)
   case priorityChanged(JobID, JobPriority)
   /// While draining, nothing new starts.
   case drainChanged(Bool)
@@ -56,10 +59,12 @@ package struct RunStart: Sendable, Equatable {
   package var folder: String?
   /// The run that this one goes on with.
   package var resumes: String?
+  /// The limit of the whole run.
+  package var timeout: Duration?
 
   package init(
     id: String, name: String, slots: Int, at: Date, jobs: Int, pools: [String: Int] = [:], folder: String? = nil,
-    resumes: String? = nil
+    resumes: String? = nil, timeout: Duration? = nil
   ) {
     self.id = id
     self.name = name
@@ -69,6 +74,7 @@ package struct RunStart: Sendable, Equatable {
     self.pools = pools
     self.folder = folder
     self.resumes = resumes
+    self.timeout = timeout
   }
 }
 

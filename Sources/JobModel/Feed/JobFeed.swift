@@ -60,6 +60,10 @@ package enum JobCommand: Sendable, Equatable {
   case setSlots(Int)
   /// Adds slots, or removes them: several of these in a row add up.
   case changeSlots(by: Int)
+  /// Adds units to a pool, or removes them, and leaves at least one.
+  case changePool(String, by: Int)
+  /// Lets jobs start that wait for a person.
+  case approve([JobID])
   case setDraining(Bool)
   case stop(StopLevel, by: JobState.Canceller)
   /// Ends the run once no job executes; `signal` is the one that ended it, if any.

@@ -30,11 +30,23 @@ package struct Job: Sendable, Equatable {
   package var inputs: [String]
   /// The times of its last successful runs; nil where none is recorded.
   package var usual: UsualTime?
+  /// The job of the file that it is an instance of, if that has a matrix.
+  package var matrix: String?
+  /// It is skipped where this does not hold once its needs are met.
+  package var condition: JobCondition?
+  /// What a person is asked before it starts.
+  package var approval: String?
+  /// For which ends of all other jobs it runs, after these; nil for a job that does not wait for the others.
+  package var finally: FinalCondition?
+  /// The values of other jobs in its texts.
+  package var outputs: [OutputReference]
 
   package init(
     name: String, work: JobWork, needs: [JobNeed] = [], priority: JobPriority = .normal, uses: [String: Int] = [:],
     timeout: Duration? = nil, retry: RetryPolicy = .never, allowFailure: Bool = false, description: String? = nil,
-    parent: JobID? = nil, creates: [String] = [], inputs: [String] = [], usual: UsualTime? = nil
+    parent: JobID? = nil, creates: [String] = [], inputs: [String] = [], usual: UsualTime? = nil,
+    matrix: String? = nil, condition: JobCondition? = nil, approval: String? = nil, finally: FinalCondition? = nil,
+    outputs: [OutputReference] = []
   ) {
     self.name = name
     self.work = work
@@ -49,6 +61,20 @@ package struct Job: Sendable, Equatable {
     self.creates = creates
     self.inputs = inputs
     self.usual = usual
+    self.matrix = matrix
+    self.condition = condition
+    self.approval = approval
+    self.finally = finally
+    self.outputs = outputs
+  }
+
+  /// Whether it executes in a slot of its own, as services and parts of other jobs don't.
+  var takesSlot: Bool { parent == nil && service == nil }
+
+  /// What it is as a service; nil for a job that ends by itself.
+  package var service: Service? {
+    if case .shell(let work) = work { return work.service }
+    return nil
   }
 }
 
@@ -61,6 +87,10 @@ package struct JobNeed: Sendable, Hashable {
     case finished
     /// It failed.
     case failed
+    /// It failed, was cancelled or was skipped.
+    case notOK = "not-ok"
+    /// The service can be used.
+    case ready
   }
 
   package var job: JobID
@@ -70,6 +100,15 @@ package struct JobNeed: Sendable, Hashable {
     self.job = job
     self.when = when
   }
+}
+
+/// The ends of all other jobs after which a job of `finally` runs.
+package enum FinalCondition: String, Sendable, CaseIterable {
+  /// All succeeded, or failed and were allowed to.
+  case ok
+  /// At least one failed.
+  case failed
+  case always
 }
 
 /// The five levels of `Operation.QueuePriority`, by the names of the job file.

@@ -21,10 +21,14 @@ package struct JobGraph: Sendable, Equatable {
   package var onFailure: Failure
   package var schedule: Schedule
   package var pools: [String: Int]
+  /// The limit of the whole run.
+  package var timeout: Duration?
+  /// The values that are never shown or kept.
+  package var secrets: Set<String>
 
   package init(
     name: String, jobs: [Job] = [], slots: Int? = nil, onFailure: Failure = .keepGoing,
-    schedule: Schedule = .criticalPath, pools: [String: Int] = [:]
+    schedule: Schedule = .criticalPath, pools: [String: Int] = [:], timeout: Duration? = nil, secrets: Set<String> = []
   ) {
     self.name = name
     self.jobs = jobs
@@ -32,6 +36,8 @@ package struct JobGraph: Sendable, Equatable {
     self.onFailure = onFailure
     self.schedule = schedule
     self.pools = pools
+    self.timeout = timeout
+    self.secrets = secrets
   }
 
   package subscript(id: JobID) -> Job { jobs[id.index] }
@@ -68,6 +74,9 @@ package struct JobGraph: Sendable, Equatable {
     graph.jobs = order.map { id in
       var job = self[id]
       job.needs = job.needs.compactMap { need in renumbered[need.job].map { JobNeed($0, when: need.when) } }
+      job.outputs = job.outputs.compactMap { output in
+        renumbered[output.job].map { OutputReference(output.text, job: $0, name: output.name) }
+      }
       return job
     }
     return graph

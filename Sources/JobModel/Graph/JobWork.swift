@@ -1,5 +1,7 @@
 /// The work of one attempt; paths are absolute.
-package enum JobWork: Sendable, Equatable {
+///
+/// Indirect, because a run copies its jobs often.
+package indirect enum JobWork: Sendable, Equatable {
   case shell(ShellWork)
   case download(DownloadWork)
   case upload(UploadWork)
@@ -21,7 +23,7 @@ package enum JobWork: Sendable, Equatable {
 
 package struct ShellWork: Sendable, Equatable {
   package enum Command: Sendable, Equatable {
-    /// Given to `/bin/sh -c`.
+    /// Given to `ShellWork.shell`.
     case script(String)
     /// A program, found through PATH, and its arguments.
     case argv([String])
@@ -45,16 +47,31 @@ package struct ShellWork: Sendable, Equatable {
   package var stop: Stop
   /// A regular expression over each line of output, with one group (per cent) or two (done, total).
   package var progress: String?
+  /// The words of the command line before a script.
+  package var shell: [String]
+  /// Whether it gets a pseudo-terminal, as a program that a person starts.
+  package var hasTerminal: Bool
+  /// How long it may write nothing before its attempt is stopped.
+  package var silence: Duration?
+  /// What it is where other jobs need it to run rather than to end.
+  package var service: Service?
+
+  package static let standardShell = ["/bin/sh", "-e", "-c"]
 
   package init(
     _ command: Command, directory: String? = nil, environment: [String: String] = [:], stop: Stop = Stop(),
-    progress: String? = nil
+    progress: String? = nil, shell: [String] = standardShell, hasTerminal: Bool = false, silence: Duration? = nil,
+    service: Service? = nil
   ) {
     self.command = command
     self.directory = directory
     self.environment = environment
     self.stop = stop
     self.progress = progress
+    self.shell = shell
+    self.hasTerminal = hasTerminal
+    self.silence = silence
+    self.service = service
   }
 
   /// The command as text.

@@ -24,14 +24,18 @@ package struct RetryPolicy: Sendable, Equatable {
   package var cap: Duration
   /// Whether each wait is drawn evenly from half of it to the whole.
   package var jitter: Bool
-  /// Nil means any failure.
+  /// The failures that are followed by a retry; nil means any, if `exits` and `patterns` are empty too.
   package var only: Set<Cause>?
+  /// Exit statuses that are followed by a retry.
+  package var exits: Set<Int32>
+  /// Regular expressions: a failure is followed by a retry if a line of the attempt's output matches one.
+  package var patterns: [String]
 
   package static let never = RetryPolicy(max: 0)
 
   package init(
     max: Int, backoff: Backoff = .exponential, initial: Duration = .seconds(1), cap: Duration = .seconds(30),
-    jitter: Bool = false, only: Set<Cause>? = nil
+    jitter: Bool = false, only: Set<Cause>? = nil, exits: Set<Int32> = [], patterns: [String] = []
   ) {
     self.max = max
     self.backoff = backoff
@@ -39,11 +43,15 @@ package struct RetryPolicy: Sendable, Equatable {
     self.cap = cap
     self.jitter = jitter
     self.only = only
+    self.exits = exits
+    self.patterns = patterns
   }
 
-  package func allows(_ failure: JobFailure) -> Bool {
-    guard let only else { return true }
-    return !only.isDisjoint(with: failure.retryCauses)
+  /// Whether a retry may follow; `outputMatches` if a line of the attempt's output matched a pattern.
+  package func allows(_ failure: JobFailure, outputMatches: Bool = false) -> Bool {
+    if only == nil, exits.isEmpty, patterns.isEmpty { return true }
+    return outputMatches || failure.exit.map(exits.contains) == true
+      || only?.isDisjoint(with: failure.retryCauses) == false
   }
 
   /// The wait before retry `number` (1 is the first); `random` is in 0 ..< 1 and is used only with jitter.

@@ -19,6 +19,8 @@ package struct JobFailure: Error, Sendable, Equatable {
     case simulated
     /// An operation of the program's own queue ended with an error.
     case error
+    /// A person was to approve it, and none could.
+    case approval
   }
 
   package var cause: Cause
@@ -48,7 +50,7 @@ package struct JobFailure: Error, Sendable, Equatable {
     case .network: [.network]
     case .timedOut: [.timeout]
     case .checksum: [.checksum]
-    case .launch, .file, .simulated, .error: []
+    case .launch, .file, .simulated, .error, .approval: []
     }
   }
 }

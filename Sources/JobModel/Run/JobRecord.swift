@@ -19,6 +19,8 @@ package struct JobRecord: Sendable, Equatable {
   package internal(set) var restored: EarlierSuccess?
   /// The hash of what its newest attempt reads.
   package internal(set) var inputsHash: String?
+  /// The values that its newest attempt wrote for other jobs.
+  package internal(set) var outputs: [String: String] = [:]
   /// The requested cancellation of the attempt in progress.
   package var cancelling: Cancelling?
   /// Empty until the job leaves its first state.

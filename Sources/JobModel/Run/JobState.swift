@@ -5,6 +5,8 @@ package enum JobState: Sendable, Equatable {
   /// All needs are met; a slot or a pool is missing.
   case ready(for: Room)
   case executing
+  /// A service that executes and can be used.
+  case serving
   /// Paused by a person; `started` if an attempt is in progress.
   case paused(started: Bool)
   /// Retry `number` of `limit` starts at `until` on the run's clock.
@@ -13,12 +15,22 @@ package enum JobState: Sendable, Equatable {
   /// The last attempt failed and no retry follows; `allowed` if the run can succeed nevertheless.
   case failed(JobFailure, allowed: Bool)
   case cancelled(by: Canceller)
-  /// A need can no longer be met; `because` is the job at the root of the chain of skips.
-  case skipped(because: JobID)
+  case skipped(because: SkipCause)
 
   package enum Room: Sendable, Equatable {
     case slot
     case pool(String)
+    /// A person must approve it.
+    case person
+  }
+
+  package enum SkipCause: Sendable, Equatable {
+    /// A need can no longer be met; this job is at the root of the chain of skips.
+    case job(JobID)
+    /// Its own condition does not hold.
+    case condition
+    /// It is for another end of the run.
+    case outcome
   }
 
   package enum Canceller: String, Sendable {
@@ -27,12 +39,14 @@ package enum JobState: Sendable, Equatable {
     case policy
     /// The program whose operation it is.
     case program
+    /// The time limit of the run.
+    case timeout
   }
 
   /// Whether the job has ended; only a retry changes the state again.
   package var isTerminal: Bool {
     switch self {
-    case .waiting, .ready, .executing, .paused, .backingOff: false
+    case .waiting, .ready, .executing, .serving, .paused, .backingOff: false
     case .succeeded, .failed, .cancelled, .skipped: true
     }
   }
@@ -40,7 +54,7 @@ package enum JobState: Sendable, Equatable {
   /// Whether an attempt is in progress, paused or not.
   package var isActive: Bool {
     switch self {
-    case .executing, .paused(started: true): true
+    case .executing, .serving, .paused(started: true): true
     default: false
     }
   }
@@ -67,6 +81,8 @@ extension JobNeed.Condition {
     case .ok: state.isOK
     case .finished: state.isTerminal
     case .failed: state.isFailure
+    case .notOK: state.isTerminal && !state.isOK
+    case .ready: state == .serving
     }
   }
 

@@ -4,6 +4,7 @@ package struct Phase: Sendable, Equatable {
     case waiting
     case forSlot
     case forPool
+    case forPerson
     case executing
     case paused
     case backingOff
@@ -18,7 +19,8 @@ package struct Phase: Sendable, Equatable {
         case .waiting: .waiting
         case .ready(.slot): .forSlot
         case .ready(.pool): .forPool
-        case .executing: .executing
+        case .ready(.person): .forPerson
+        case .executing, .serving: .executing
         case .paused: .paused
         case .backingOff: .backingOff
         case .succeeded: .succeeded
@@ -99,7 +101,7 @@ extension JobRecord {
       case .paused: continue
       // After a pause the same attempt executes; without one, the next attempt.
       case .executing: if later == place + 1 { return .backingOff }
-      case .waiting, .forSlot, .forPool, .backingOff, .succeeded, .failed, .cancelled, .skipped:
+      case .waiting, .forSlot, .forPool, .forPerson, .backingOff, .succeeded, .failed, .cancelled, .skipped:
         return phases[later].kind
       }
     }

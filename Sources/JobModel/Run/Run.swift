@@ -2,6 +2,8 @@
 package struct Run: Sendable, Equatable {
   package private(set) var start: RunStart?
   package private(set) var slots = 0
+  /// The sizes of the pools.
+  package private(set) var pools: [String: Int] = [:]
   package private(set) var isDraining = false
   package private(set) var stopping: Stopping?
   package private(set) var jobs: [JobRecord] = []
@@ -46,14 +48,16 @@ package struct Run: Sendable, Equatable {
     package private(set) var cancelledByProgram = 0
     /// Attempts in progress, paused or not.
     package private(set) var active = 0
-    /// The part of `active` that is in the slot of a parent or in none.
-    private var activeChildren = 0
+    /// The part of `active` that is in the slot of a parent or in none: parts of others, and services.
+    private var activeWithoutSlot = 0
     /// The slots in use.
-    package var usedSlots: Int { active - activeChildren }
+    package var usedSlots: Int { active - activeWithoutSlot }
 
     package var waiting: Int { self[.waiting] }
     package var ready: Int { self[.ready] }
-    package var executing: Int { self[.executing] }
+    package var executing: Int { self[.executing] + serving }
+    /// The part of `executing` that are services which can be used.
+    package var serving: Int { self[.serving] }
     /// Paused, before the start or during an attempt.
     package var paused: Int { self[.paused] }
     package var backingOff: Int { self[.backingOff] }
@@ -68,10 +72,10 @@ package struct Run: Sendable, Equatable {
 
     private subscript(state: StateClass) -> Int { classes[Int(state.rawValue)] }
 
-    mutating func add(_ state: JobState, _ amount: Int, isChild: Bool) {
+    mutating func add(_ state: JobState, _ amount: Int, hasSlot: Bool) {
       classes[Int(StateClass(state).rawValue)] += amount
       if state.isActive { active += amount }
-      if state.isActive, isChild { activeChildren += amount }
+      if state.isActive, !hasSlot { activeWithoutSlot += amount }
       if state == .cancelled(by: .program) { cancelledByProgram += amount }
     }
   }
@@ -111,7 +115,8 @@ package struct Run: Sendable, Equatable {
     var skipped: [JobID] = []
     while let next = open.popLast() {
       // A job that is cancelled or skipped has ended and has not failed.
-      for edge in jobs[next.index].edges where edge.when != .finished && !isReached[edge.job.index] {
+      for edge in jobs[next.index].edges where !isReached[edge.job.index] {
+        if edge.when == .finished || edge.when == .notOK { continue }
         let state = jobs[edge.job.index].state
         guard !state.isTerminal, !state.isActive else { continue }
         isReached[edge.job.index] = true
@@ -130,13 +135,14 @@ package struct Run: Sendable, Equatable {
     case .runStarted(let start):
       self.start = start
       slots = start.slots
+      pools = start.pools
       // A recording may declare any number.
       jobs.reserveCapacity(min(start.jobs, 1 << 17))
     case .jobAdded(let id, let job):
       precondition(id.index == jobs.count, "jobs are added in the order of their identifiers")
       jobs.append(JobRecord(job: job, logCapacity: logCapacity))
       jobs[id.index].since = event.time
-      counts.add(.waiting, 1, isChild: job.parent != nil)
+      counts.add(.waiting, 1, hasSlot: job.takesSlot)
       if let parent = job.parent, parent < id { jobs[parent.index].children.append(id) }
       guard let declared = start?.jobs, jobs.count >= declared else { break }
       if jobs.count == declared { link() } else { link(late: id) }
@@ -146,6 +152,8 @@ package struct Run: Sendable, Equatable {
       jobs[id.index].restored = success
     case .inputsHashed(let id, let hash):
       jobs[id.index].inputsHash = hash
+    case .jobOutputs(let id, let values):
+      jobs[id.index].outputs = values
     case .jobProgress(let id, let progress):
       jobs[id.index].report(progress, at: event.time)
     case .jobLog(let id, let attempt, let line):
@@ -156,6 +164,8 @@ package struct Run: Sendable, Equatable {
       jobs[id.index].cancelling = .init(by: canceller, isKill: isKill, at: event.time)
     case .slotsChanged(let slots):
       self.slots = slots
+    case .poolChanged(let name, let size):
+      pools[name] = size
     case .priorityChanged(let id, let priority):
       jobs[id.index].job.priority = priority
     case .drainChanged(let draining):
@@ -225,9 +235,9 @@ package struct Run: Sendable, Equatable {
   private mutating func move(_ id: JobID, to state: JobState, attempt: Int, pid: Int32?, at time: Duration) {
     let old = jobs[id.index].state
     if old.isTerminal, !state.isTerminal, isComplete { rest += max(.zero, time - lastEnd) }
-    let isChild = jobs[id.index].job.parent != nil
-    counts.add(old, -1, isChild: isChild)
-    counts.add(state, 1, isChild: isChild)
+    let hasSlot = jobs[id.index].job.takesSlot
+    counts.add(old, -1, hasSlot: hasSlot)
+    counts.add(state, 1, hasSlot: hasSlot)
     jobs[id.index].move(to: state, attempt: attempt, pid: pid, at: time)
     if state.isTerminal { lastEnd = time }
     if case .failed(_, allowed: false) = state {
@@ -238,6 +248,7 @@ package struct Run: Sendable, Equatable {
     if state.isTerminal, !jobs[id.index].log.isEmpty { boundLogs(id) }
     let meetsTheSame =
       old.isTerminal == state.isTerminal && old.isOK == state.isOK && old.isFailure == state.isFailure
+      && (old == .serving) == (state == .serving)
     guard !meetsTheSame else { return }
     for edge in jobs[id.index].edges {
       jobs[edge.job.index].unmetNeeds += (edge.when.isMet(by: old) ? 1 : 0) - (edge.when.isMet(by: state) ? 1 : 0)

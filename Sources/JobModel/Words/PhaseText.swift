@@ -5,6 +5,7 @@ extension Phase.Kind {
     case .waiting: "waited for needs"
     case .forSlot: "waited for a slot"
     case .forPool: "waited for a pool"
+    case .forPerson: "waited for approval"
     case .backingOff: "between tries"
     case .paused: "paused"
     case .executing: "running"

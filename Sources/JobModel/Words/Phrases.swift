@@ -14,6 +14,7 @@ extension JobState.Canceller {
     case .signal: "by a signal"
     case .policy: "by on_failure"
     case .program: "by the program"
+    case .timeout: "by the time limit of the run"
     }
   }
 }
@@ -25,6 +26,8 @@ extension JobNeed.Condition {
     case .ok: nil
     case .finished: "to finish"
     case .failed: "to fail"
+    case .notOK: "to end without success"
+    case .ready: "to serve"
     }
   }
 }

@@ -1,8 +1,10 @@
-/// The thirteen classes of job states that a reader tells apart, each with its letter, its words and its rank.
+/// The fourteen classes of job states that a reader tells apart, each with its letter, its words and its rank.
 package enum StateClass: UInt8, Sendable, CaseIterable {
   case failed
   case timedOut
   case executing
+  /// A service that can be used.
+  case serving
   /// It executes, or is paused, and its end was asked for.
   case stopping
   case paused
@@ -21,6 +23,7 @@ package enum StateClass: UInt8, Sendable, CaseIterable {
       case .waiting: .waiting
       case .ready: .ready
       case .executing: .executing
+      case .serving: .serving
       case .paused: .paused
       case .backingOff: .backingOff
       case .succeeded(let upToDate): upToDate ? .upToDate : .succeeded
@@ -36,7 +39,7 @@ package enum StateClass: UInt8, Sendable, CaseIterable {
     switch self {
     case .failed, .timedOut: 0
     case .stopping: 1
-    case .executing: 2
+    case .executing, .serving: 2
     case .paused, .backingOff: 3
     case .ready: 4
     case .waiting: 5
@@ -73,6 +76,7 @@ package enum StateClass: UInt8, Sendable, CaseIterable {
     ("✗", "!", "failed", "failed", "failed"),
     ("T", "T", "timed out", "failed", "timed out"),
     ("▶", ">", "running", "executing", "has not ended"),
+    ("◉", "@", "serving", "serving", "has not ended"),
     ("■", "s", "stopping", "executing", "has not ended"),
     ("‖", "|", "paused", "paused", "has not ended"),
     ("↻", "z", "retrying", "backing_off", "has not ended"),

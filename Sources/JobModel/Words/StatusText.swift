@@ -20,9 +20,13 @@ package struct StatusText: Equatable, Sendable {
       self.init(Self.waiting(record, run, room: room))
     case .ready(let wanted):
       self.init(Self.ready(wanted, run))
-    case .executing, .paused(started: true):
+    case .executing, .serving, .paused(started: true):
       if let cancelling = record.cancelling {
         self.init(Self.stopping(record, cancelling, now: now))
+      } else if record.state == .serving {
+        self.init("serving", record.attempt.map { $0.number > 1 ? ", try \($0.number)" : "" } ?? "")
+      } else if record.job.service != nil, record.state == .executing {
+        self.init("starting", record.attempt.map { $0.number > 1 ? ", try \($0.number)" : "" } ?? "")
       } else if record.state == .executing {
         let slower = record.excess(at: now).flatMap { UsualText.slower($0) }
         let parts = [slower].compactMap(\.self) + ProgressText.parts(record)
@@ -45,8 +49,7 @@ package struct StatusText: Equatable, Sendable {
     case .cancelled(let canceller):
       self.init("cancelled", Self.reason(canceller, record, run))
     case .skipped(let cause):
-      let name = run.jobs[cause.index].job.name
-      self.init("skipped", ", \(name) \(StateClass(run.jobs[cause.index].state).ending)")
+      self.init("skipped", ", \(SkipText.reason(cause, id, in: run))")
     }
   }
 
@@ -61,6 +64,7 @@ package struct StatusText: Equatable, Sendable {
     switch wanted {
     case .slot: return "waits for a slot"
     case .pool(let name): return "waits for pool \(name)"
+    case .person: return "waits for approval"
     }
   }
 

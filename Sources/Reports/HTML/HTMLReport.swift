@@ -162,7 +162,7 @@ package struct HTMLReport {
     let missing = run.jobs.count - rows
     if missing > 0 { page += "<p class=\"note\">\(Format.count(missing, "shorter job")) not shown</p>\n" }
     let waits: [(css: String, kind: Phase.Kind)] = [
-      ("wn", .waiting), ("ws", .forSlot), ("wp", .forPool), ("wb", .backingOff), ("wz", .paused),
+      ("wn", .waiting), ("ws", .forSlot), ("wp", .forPool), ("wa", .forPerson), ("wb", .backingOff), ("wz", .paused),
     ]
     let shown = Set(figures.waits.map(\.kind))
     page += "<p class=\"key\">"

@@ -74,6 +74,7 @@ enum HTMLStyle {
     .wn{background:linear-gradient(var(--wait),var(--wait)) 0 50%/100% 1px no-repeat}
     .ws{background:repeating-linear-gradient(135deg,var(--slot) 0 1.5px,transparent 1.5px 5px)}
     .wp{background:repeating-linear-gradient(45deg,var(--pool) 0 2px,transparent 2px 5px)}
+    .wa{background:repeating-linear-gradient(0deg,var(--wait) 0 1px,transparent 1px 4px)}
     .wb{background:repeating-linear-gradient(90deg,var(--back) 0 3px,transparent 3px 7px) 0 50%/auto 3px repeat-x}
     .wz{background:repeating-linear-gradient(90deg,var(--cancel) 0 2px,transparent 2px 4px)}
     .meter i.ws{background:repeating-linear-gradient(135deg,var(--slot) 0 1.5px,transparent 1.5px 5px)}
@@ -113,7 +114,7 @@ enum HTMLStyle {
     const $=id=>document.getElementById(id),tl=$('tl');
     if(tl){
       const rows=[...tl.querySelectorAll('.row[id]')],length=+tl.dataset.length;
-      const names={wn:'waited for needs',ws:'waited for a slot',wp:'waited for a pool',wb:'between tries',wz:'paused'};
+      const names={wn:'waited for needs',ws:'waited for a slot',wp:'waited for a pool',wa:'waited for approval',wb:'between tries',wz:'paused'};
       const time=us=>{const s=us/1e6;if(s<60)return s.toFixed(s<1?3:1)+'s';
         const m=Math.floor(s/60);return m<60?m+'m'+String(Math.floor(s%60)).padStart(2,'0')+'s'
           :Math.floor(m/60)+'h'+String(m%60).padStart(2,'0')+'m'};

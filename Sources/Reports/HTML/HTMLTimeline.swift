@@ -106,6 +106,7 @@ struct HTMLTimeline {
     case .waiting: return "wn"
     case .forSlot: return "ws"
     case .forPool: return "wp"
+    case .forPerson: return "wa"
     case .backingOff: return "wb"
     case .paused: return "wz"
     case .succeeded, .failed, .cancelled, .skipped: return ""

@@ -115,7 +115,7 @@ struct RunNotes {
   private mutating func execute(_ id: JobID, _ state: JobState, _ attempt: Int, _ pid: Int32?, at time: Duration) {
     var current = active[id] ?? ActiveAttempt(number: attempt, startedAt: time)
     if let pausedAt = current.pausedAt { current.pausedFor += time - pausedAt }
-    current.pausedAt = state == .executing ? nil : time
+    current.pausedAt = state == .executing || state == .serving ? nil : time
     if let pid, current.pid == nil {
       current.pid = pid
       newProcesses.append(id)

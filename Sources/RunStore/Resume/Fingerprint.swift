@@ -18,6 +18,8 @@ package enum Fingerprint {
       }
       fields.add(work.directory)
       fields.add(work.environment)
+      if case .script = work.command, work.shell != ShellWork.standardShell { fields.add(["shell"] + work.shell) }
+      if work.hasTerminal { fields.add("tty") }
     case .download(let work):
       fields.add(work.url, work.file, work.existing.rawValue, "\(work.usesServerName)")
       fields.add(work.sha256)

@@ -85,12 +85,18 @@ enum JobTable {
   }
 
   /// Why a job does not run although every job that runs succeeds.
-  private static func reason(_ job: Job, _ cause: JobID, _ graph: JobGraph, without left: Set<JobID>) -> String {
+  private static func reason(
+    _ job: Job, _ cause: JobState.SkipCause, _ graph: JobGraph, without left: Set<JobID>
+  ) -> String {
     func name(_ id: JobID) -> String { JobText.clean(graph[id].name) }
     if let need = job.needs.first(where: { left.contains($0.job) && $0.when != .finished }) {
       return "needs \(name(need.job)), which would not run"
     }
-    return "only if \(name(cause)) fails"
+    switch cause {
+    case .job(let cause): return "only if \(name(cause)) fails"
+    case .condition: return "its condition is false" + (job.condition.map { ": \(JobText.clean($0.text))" } ?? "")
+    case .outcome: return "only if a job fails"
+    }
   }
 
   private static func nameWidth(_ graph: JobGraph, _ ids: some Sequence<JobID>) -> Int {
