@@ -21,45 +21,58 @@ final class Attempt: @unchecked Sendable {
   /// The hash of the job's inputs once it is known.
   private let inputsHash: Lock<String?>
   private var isHashStated = false
+  /// Where its program writes values for other jobs; nil for other work.
+  private let outputPath: String?
+  /// Asks whether the program of a service can be used.
+  let probe: ServiceProbe?
+  /// What is searched in its output for the retry policy.
+  private let patterns: [LinePattern]
+  private(set) var outputMatches = false
   /// When its start was observed, on the run's clock.
   private let startTime = Lock<Duration?>(nil)
 
   /// Makes the operation of an attempt; nothing starts before it is in a queue.
   ///
-  /// A shell job's `check` is made before its program starts.
+  /// `job` has the values of other jobs in its texts, or is the failure with which the attempt ends. A shell job has a
+  /// `launch`, and its `check` is made before its program starts.
   init(
-    _ admission: Scheduler.Admission, _ job: Job, logPath: String?, logLimit: Int, check: UpToDateCheck? = nil,
-    clock: any OperationClock
+    _ admission: Scheduler.Admission, _ job: Result<Job, JobFailure>, name: String, logPath: String?, logLimit: Int,
+    check: UpToDateCheck? = nil, launch: LaunchTerms.Launch? = nil, clock: any OperationClock
   ) {
     let inputsHash = Lock<String?>(nil)
     self.inputsHash = inputsHash
     ticket = admission.ticket
     number = admission.attempt
     self.job = admission.job
-    switch job.work {
-    case .shell(let work):
-      let launch = ProcessLaunch(
-        work.arguments, directory: work.directory, environment: .inherited(adding: work.environment),
-        stopSignal: work.stop.signal, grace: work.stop.grace)
+    outputPath = launch?.outputPath
+    patterns = (try? job.get())?.attemptPolicy.patterns.compactMap { LinePattern($0) } ?? []
+    probe = (try? job.get())?.service.flatMap { service in
+      guard let probe = service.probe, let launch else { return nil }
+      return ServiceProbe(probe, interval: service.interval, launch: launch.program, clock: clock)
+    }
+    switch job.map(\.work) {
+    case .failure(let failure): operation = ClosureOperation<Void> { throw failure }
+    case .success(.shell(let work)):
+      guard let launch else { preconditionFailure("a shell job has a launch") }
       let check = check?.operationCheck { hash in inputsHash.withLock { $0 = hash } }
       operation = ShellOperation(
-        launch, logPath: logPath, logLimit: logLimit, progress: work.progress, check: check, clock: clock)
-    case .download(let work):
+        launch.program, logPath: logPath, logLimit: logLimit, progress: work.progress, check: check, clock: clock)
+    case .success(.download(let work)):
       operation = Self.transfer(work.url, logPath) { url in
         DownloadOperation(
           from: url, to: URL(fileURLWithPath: work.file), headers: work.headers, sha256: work.sha256,
           resume: work.resume, existing: .init(work.existing), usesServerName: work.usesServerName)
       }
-    case .upload(let work):
+    case .success(.upload(let work)):
       operation = Self.transfer(work.url, logPath) { url in
         UploadOperation(URL(fileURLWithPath: work.file), to: url, method: work.method, headers: work.headers)
       }
-    case .simulate(let work):
+    case .success(.simulate(let work)):
       operation = SimulatedOperation(work, attempt: number, clock: clock)
-    case .operation(let work):
+    case .success(.operation(let work)):
       preconditionFailure("\(work.className) is executed by the queue that it is in, and by no engine")
     }
-    operation.name = job.name
+    operation.name = name
     unit = JobProgress.Unit(of: operation)
   }
 
@@ -77,7 +90,18 @@ final class Attempt: @unchecked Sendable {
   func end() {
     isOver = true
     observations = []
+    probe?.stop()
   }
+
+  /// Notes whether a line of its output matches a pattern of the retry policy.
+  func match(_ line: String) {
+    if !outputMatches, patterns.contains(where: { $0.matches(line) }) { outputMatches = true }
+  }
+
+  /// The values that its program has written for other jobs, once.
+  func takeOutputs() -> OutputValues? { outputPath.flatMap { OutputValues(takingFile: $0) } }
+
+  func resizeTerminal(to size: TerminalSize) { (operation as? ShellOperation)?.resizeTerminal(to: size) }
 
   /// The hash of the job's inputs, once, when it is known.
   func takeInputsHash() -> String? {
@@ -138,15 +162,6 @@ extension DownloadOperation.ExistingFile {
   }
 }
 
-extension ShellWork {
-  fileprivate var arguments: [String] {
-    switch command {
-    case .script(let text): ["/bin/sh", "-c", text]
-    case .argv(let words): words
-    }
-  }
-}
-
 /// How an attempt ended.
 package enum AttemptOutcome: Sendable, Equatable {
   case succeeded
@@ -177,6 +192,7 @@ extension JobFailure {
   /// The failure of an operation that ended with `error`.
   package init(of error: any Error) {
     switch error {
+    case let error as JobFailure: self = error
     case let error as TransferError:
       self.init(Self.cause(of: error.code), error.message, retryAfter: error.retryAfter)
     case let error as SimulatedFailure: self.init(.simulated, error.description)

@@ -29,6 +29,12 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     /// The newest attempt that earlier runs know of a job; asked on any thread, which may block, for jobs with `creates` or
     /// `inputs` only.
     package var earlier: @Sendable (JobID) -> EarlierAttempt?
+    /// Whether a person can approve jobs while the run goes on; else those that ask for it fail.
+    package var canAsk = true
+    /// The jobs that are approved from the start.
+    package var approved: Set<JobID> = []
+    /// Whether jobs are added after the start, until `endArrivals`.
+    package var isOpen = false
 
     package init(
       slots: Int? = nil, onFailure: JobGraph.Failure? = nil, stateFolder: String? = nil,
@@ -52,7 +58,12 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
 
   package let id: String
   package let folder: RunFolder?
-  private let graph: JobGraph
+  private let name: String
+  private let jobCount: Int
+  private let pools: [String: Int]
+  private let timeout: Duration?
+  private let schedule: JobGraph.Schedule
+  private let isOpen: Bool
   private let resumes: String?
   private let restored: [JobID: EarlierSuccess]
   private let restoredInputs: [JobID: String]
@@ -61,6 +72,8 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
   private let earlier: @Sendable (JobID) -> EarlierAttempt?
   private let fileHashes = FileHashes()
   private let queue = OperationQueue()
+  /// Executes services, which need no slot.
+  private let services = OperationQueue()
   /// Where attempts start, one after another; they execute elsewhere, as many at once as the width allows.
   ///
   /// An operation queue without it would use dispatch's global pool, which wakes once a second for ever after to count its
@@ -72,6 +85,8 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
   /// By ticket; an attempt that is not here any more has no effect.
   private(set) var attempts: [Int: Attempt] = [:]
   private var whenAttemptSucceeds: (@Sendable (AttemptSuccess) -> Void)?
+  /// What the programs of all attempts are given.
+  private var launching: LaunchTerms
   /// Ends the time in which no attempt is executed; nil after it.
   private var hold: (any OperationTimer)?
 
@@ -83,7 +98,12 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     if let policy = options.onFailure { graph.onFailure = policy }
     let slots = max(1, options.slots ?? graph.slots ?? ProcessInfo.processInfo.activeProcessorCount)
     graph.slots = slots
-    self.graph = graph
+    name = graph.name
+    jobCount = graph.jobs.count
+    pools = graph.pools
+    timeout = graph.timeout
+    schedule = graph.schedule
+    isOpen = options.isOpen
     resumes = options.resumes
     restored = options.restored
     restoredInputs = options.restoredInputs
@@ -98,10 +118,15 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     }
     logLimit = options.logLimit
     stream = FactStream(label: "opdash.engine", pace: .init(interval: Self.interval), clock: clock)
-    scheduler = Scheduler(graph, journal: stream.journal, seed: options.seed)
+    scheduler = Scheduler(
+      graph, journal: stream.journal,
+      terms: .init(seed: options.seed, canAsk: options.canAsk, approved: options.approved))
+    launching = LaunchTerms(run: id, folder: folder?.path, secrets: graph.secrets)
     queue.name = "opdash.jobs"
     queue.underlyingQueue = starting
     queue.maxConcurrentOperationCount = slots
+    services.name = "opdash.services"
+    services.underlyingQueue = starting
     stream.source = self
   }
 
@@ -112,11 +137,13 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
       attempt.operation.cancel()
     }
     queue.isSuspended = false
+    services.isSuspended = false
   }
 
   /// Executes no attempt until `register` has its argument called, or `limit` has passed; to be called before `start`.
   package func hold(atMost limit: Duration, until register: (@escaping @Sendable () -> Void) -> Void) {
     queue.isSuspended = true
+    services.isSuspended = true
     stream.queue.sync {
       hold = stream.clock.schedule(after: limit, on: stream.queue) { [weak self] in self?.release() }
     }
@@ -140,6 +167,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     timer.cancel()
     hold = nil
     queue.isSuspended = stream.journal.run.isDraining
+    services.isSuspended = stream.journal.run.isDraining
   }
 
   /// States the run and its jobs, and starts what can start; subscribe before it to miss nothing.
@@ -148,9 +176,29 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
       stream.begin()
       scheduler.start(
         RunStart(
-          id: id, name: graph.name, slots: queue.maxConcurrentOperationCount, at: Date(), jobs: graph.jobs.count,
-          pools: graph.pools, folder: folder?.path, resumes: resumes),
+          id: id, name: name, slots: queue.maxConcurrentOperationCount, at: Date(), jobs: jobCount, pools: pools,
+          folder: folder?.path, resumes: resumes, timeout: timeout, isOpen: isOpen),
         restored: restored, inputs: restoredInputs)
+      perform()
+    }
+  }
+
+  /// Adds jobs without needs to a run that began open; any thread may call it.
+  package func add(_ jobs: [Job]) {
+    stream.queue.async { [self] in
+      guard !stream.isOver else { return }
+      stream.dateByClock()
+      scheduler.add(jobs)
+      perform()
+    }
+  }
+
+  /// Says that no job is added any more.
+  package func endArrivals() {
+    stream.queue.async { [self] in
+      guard !stream.isOver else { return }
+      stream.dateByClock()
+      scheduler.endArrivals()
       perform()
     }
   }
@@ -161,6 +209,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
       guard !stream.isOver else { return }
       stream.dateByClock()
       if case .finish(let signal) = command { return stream.finish(signal: signal) }
+      if case .setTerminalSize(let columns, let rows) = command { return resizeTerminals(columns, rows) }
       scheduler.handle(command)
       perform()
     }
@@ -169,17 +218,24 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
   // MARK: Attempts, on the stream's queue
 
   private func admit(_ admission: Scheduler.Admission) {
-    let job = graph[admission.job]
+    let job = scheduler.graph[admission.job]
     let logPath = folder.map {
       LogPath.file(in: $0.path, job: job.name, id: admission.job, attempt: admission.attempt)
     }
     let check = UpToDateCheck(job, attempt: admission.attempt, hashes: fileHashes) { [earlier] in
       earlier(admission.job)
     }
+    let work: Result<Job, JobFailure>
+    do throws(JobFailure) { work = .success(try scheduler.resolved(job)) } catch { work = .failure(error) }
+    var launch: LaunchTerms.Launch?
+    if case .success(let job) = work, case .shell(let shell) = job.work {
+      launch = launching.launch(shell, of: admission, named: job.name)
+    }
     let attempt = Attempt(
-      admission, job, logPath: logPath, logLimit: logLimit, check: check, clock: stream.clock)
+      admission, work, name: job.name, logPath: logPath, logLimit: logLimit, check: check, launch: launch,
+      clock: stream.clock)
     let operation = attempt.operation
-    if graph.schedule != .fifo { operation.queuePriority = admission.priority.queuePriority }
+    if schedule != .fifo { operation.queuePriority = admission.priority.queuePriority }
     attempt.observations = [
       operation.observe(\.hasBegun, on: stream.queue) { [weak self] _, _ in
         self?.observed(attempt)?.started(attempt)
@@ -211,7 +267,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
       }
     }
     attempts[attempt.ticket] = attempt
-    queue.addOperation(operation)
+    (job.service == nil ? queue : services).addOperation(operation)
   }
 
   /// Nil if what was observed has no effect any more.
@@ -227,6 +283,18 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     attempt.start(at: stream.journal.now)
     scheduler.attemptStarted(
       ticket: attempt.ticket, pid: (attempt.operation as? ShellOperation)?.processIdentifier)
+    attempt.probe?.start { [weak self, weak attempt] in
+      guard let self, let attempt else { return }
+      stream.deliveries.deliverNow { self.served(attempt) }
+    }
+    perform()
+  }
+
+  /// The program of a service can be used.
+  private func served(_ attempt: Attempt) {
+    guard !attempt.isOver, !stream.isOver else { return }
+    stream.dateByClock()
+    scheduler.serviceIsReady(ticket: attempt.ticket)
     perform()
   }
 
@@ -241,6 +309,10 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     stateInputs(attempt)
     stream.state(.jobLog(attempt.job, attempt: attempt.number, LogLine(line)))
     stream.holdOutput()
+    guard line.source != .note else { return }
+    scheduler.attemptSpoke(ticket: attempt.ticket)
+    attempt.match(line.text)
+    if attempt.probe?.matches(line.text) == true { served(attempt) }
   }
 
   /// The program of an attempt was started after a check or a pause.
@@ -278,8 +350,18 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     stateInputs(attempt)
     end(attempt)
     stream.flushProgress(of: attempt.job)
-    scheduler.attemptEnded(ticket: attempt.ticket, AttemptOutcome(of: attempt.operation))
+    let outcome = AttemptOutcome(of: attempt.operation)
+    if let output = attempt.takeOutputs() {
+      if let fault = output.fault { stream.state(.jobLog(attempt.job, attempt: attempt.number, LogLine(.note, fault))) }
+      if !output.values.isEmpty { stream.state(.jobOutputs(attempt.job, output.values)) }
+    }
+    scheduler.attemptEnded(ticket: attempt.ticket, outcome, outputMatches: attempt.outputMatches)
     perform()
+  }
+
+  private func resizeTerminals(_ columns: Int, _ rows: Int) {
+    launching.terminalSize = TerminalSize(columns: max(1, columns), rows: max(1, rows))
+    for attempt in attempts.values { attempt.resizeTerminal(to: launching.terminalSize) }
   }
 
   private func end(_ attempt: Attempt) {
@@ -311,7 +393,9 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     case .resume(let ticket): attempts[ticket]?.resume()
     case .prioritize(let ticket, let priority): attempts[ticket]?.operation.queuePriority = priority.queuePriority
     case .setWidth(let width): queue.maxConcurrentOperationCount = width
-    case .setSuspended(let isSuspended): queue.isSuspended = isSuspended || hold != nil
+    case .setSuspended(let isSuspended):
+      queue.isSuspended = isSuspended || hold != nil
+      services.isSuspended = queue.isSuspended
     }
   }
 }
@@ -334,6 +418,7 @@ extension JobQueue {
   package func didEnd() {
     for attempt in attempts.values { attempt.end() }
     attempts = [:]
+    launching.removeFolder()
     folder?.removeIfEmpty()
   }
 }

@@ -13,22 +13,40 @@ package struct Rehearsal {
     // More at once would hardly change the order.
     let slots = min(slots, 256)
     let journal = RunJournal()
-    var scheduler = Scheduler(graph, journal: journal, seed: 0)
+    // What is not known yet, an approval or the value of a job, is taken for the one that lets most jobs run.
+    let terms = Scheduler.Terms(approved: Set(graph.jobs.indices.map { JobID($0) }), assumesValues: true)
+    var scheduler = Scheduler(graph, journal: journal, terms: terms)
     var queued: [Scheduler.Admission] = []
     var executing: [Scheduler.Admission] = []
     scheduler.start(
       RunStart(id: "", name: graph.name, slots: slots, at: .distantPast, jobs: graph.jobs.count, pools: graph.pools),
       restored: restored)
     while true {
-      for case .admit(let admission) in scheduler.takeActions() { queued.append(admission) }
+      var ended: [Int] = []
+      for action in scheduler.takeActions() {
+        switch action {
+        case .admit(let admission) where graph[admission.job].service != nil:
+          order.append(admission.job)
+          scheduler.attemptStarted(ticket: admission.ticket, pid: nil)
+          scheduler.serviceIsReady(ticket: admission.ticket)
+        case .admit(let admission): queued.append(admission)
+        case .cancel(let ticket): ended.append(ticket)
+        default: break
+        }
+      }
       _ = journal.takeEvents()
+      for ticket in ended { scheduler.attemptEnded(ticket: ticket, .cancelled) }
       while executing.count < slots, let next = queued.indices.max(by: { Self.precedes(queued[$1], queued[$0]) }) {
         let admission = queued.remove(at: next)
         executing.append(admission)
         order.append(admission.job)
         scheduler.attemptStarted(ticket: admission.ticket, pid: nil)
       }
-      guard !executing.isEmpty else { break }
+      guard !executing.isEmpty else {
+        if scheduler.hasActions { continue }
+        // Only services are left, which run until a person ends them.
+        break
+      }
       scheduler.attemptEnded(ticket: executing.removeFirst().ticket, .succeeded)
     }
     skipped = journal.run.ids.compactMap { id in

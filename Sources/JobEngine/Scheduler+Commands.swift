@@ -13,7 +13,9 @@ extension Scheduler {
     case .changeSlots(let change): setSlots(run.slots(changedBy: change))
     case .setDraining(let draining): setDraining(draining)
     case .stop(let level, let canceller): stop(level, by: canceller)
-    case .changePool, .approve: break
+    case .changePool(let name, let change): changePool(name, by: change)
+    case .approve(let jobs): for id in jobs where isKnown(id) { approve(id) }
+    case .setTerminalSize: break
     case .finish: break
     }
     admit()
@@ -21,15 +23,33 @@ extension Scheduler {
 
   private func isKnown(_ id: JobID) -> Bool { nodes.indices.contains(id.index) }
 
-  private mutating func cancel(_ id: JobID, by canceller: JobState.Canceller, kill: Bool) {
+  private mutating func approve(_ id: JobID) {
+    guard state(id) == .ready(for: .person) else { return }
+    nodes[id.index].isApproved = true
+    makeReady(id)
+  }
+
+  /// With `inOrder` a service is ended after the jobs that need it.
+  private mutating func cancel(_ id: JobID, by canceller: JobState.Canceller, kill: Bool, inOrder: Bool = false) {
     let node = nodes[id.index]
-    guard !state(id).isTerminal else { return }
-    guard let ticket = node.ticket else { return end(id, .cancelled(by: canceller)) }
+    let state = state(id)
+    guard !state.isTerminal else { return }
+    guard let ticket = node.ticket else {
+      // The run's time was over while the job was about to be tried again, or a person was asked.
+      var isFailure = state == .ready(for: .person)
+      if case .backingOff = state { isFailure = true }
+      return end(id, isFailure ? ending(of: id, cancelledBy: canceller) : .cancelled(by: canceller))
+    }
     if node.canceller == nil { nodes[id.index].canceller = canceller }
+    if inOrder, !kill, node.canceller == nil, mustOutlast(id) {
+      nodes[id.index].isHeld = true
+      return
+    }
+    nodes[id.index].isHeld = false
     if kill { nodes[id.index].mustKill = true }
-    if state(id).isActive {
+    if state.isActive {
       nodes[id.index].deadline = nil
-      guard kill ? !node.mustKill : node.canceller == nil else { return }
+      guard kill ? !node.mustKill : node.canceller == nil || node.isHeld else { return }
       journal.state(.cancelRequested(id, by: canceller, kill: kill))
       actions.append(kill ? .kill(ticket: ticket) : .cancel(ticket: ticket))
     } else {
@@ -54,8 +74,10 @@ extension Scheduler {
     nodes[id.index].mustPause = false
     nodes[id.index].timeLeft = nodes[id.index].deadline.map { max(.zero, $0 - journal.now) }
     nodes[id.index].deadline = nil
+    nodes[id.index].silenceEnd = nil
     actions.append(.pause(ticket: ticket))
     set(id, .paused(started: true))
+    if graph[id].service != nil { holdDependents(of: id) }
   }
 
   private mutating func resume(_ id: JobID) {
@@ -65,7 +87,8 @@ extension Scheduler {
     case .paused(started: true):
       guard let ticket = node.ticket else { return }
       actions.append(.resume(ticket: ticket))
-      set(id, .executing)
+      if node.isReady { serve(id) } else { set(id, .executing) }
+      if let silence = graph[id].silence { watchSilence(id, until: journal.now + silence) }
       if let left = node.timeLeft { arm(id, deadline: journal.now + left) }
       nodes[id.index].timeLeft = nil
     case .paused(started: false):
@@ -85,7 +108,10 @@ extension Scheduler {
       if case .backingOff = state(id) { reconsider(id) }
     }
     while let id = open.popLast() {
-      guard again.insert(id).inserted, withDependents else { continue }
+      guard again.insert(id).inserted else { continue }
+      // A service that has ended because nothing needed it.
+      open += graph[id].needs.filter { $0.when == .ready && state($0.job).isTerminal }.map(\.job)
+      guard withDependents else { continue }
       open += run.jobs[id.index].dependents.filter { dependent in
         switch state(dependent) {
         case .skipped, .cancelled: true
@@ -100,15 +126,16 @@ extension Scheduler {
       nodes[id.index].retries = 0
       nodes[id.index].canceller = nil
       nodes[id.index].mustKill = false
-      nodes[id.index].hasTimedOut = false
+      nodes[id.index].excess = nil
       set(id, .waiting)
     }
+    if order.contains(where: { graph[$0].finally == nil }) { resetFinalJobs() }
     for id in order where state(id) == .waiting { reconsider(id) }
     for id in order { holdDependents(of: id) }
   }
 
   /// Makes the dependents that were ready wait for a job that is not over any more.
-  private mutating func holdDependents(of id: JobID) {
+  mutating func holdDependents(of id: JobID) {
     for dependent in run.jobs[id.index].dependents where !isMet(dependent) {
       guard case .ready = state(dependent) else { continue }
       if let ticket = nodes[dependent.index].ticket { withdraw(dependent, ticket) } else { reconsider(dependent) }
@@ -128,7 +155,7 @@ extension Scheduler {
     journal.state(.priorityChanged(id, priority))
     if let ticket = node.ticket {
       actions.append(.prioritize(ticket: ticket, priority))
-    } else if case .ready = state(id) {
+    } else if case .ready(let room) = state(id), room != .person {
       enqueue(id)
     }
   }
@@ -146,7 +173,7 @@ extension Scheduler {
     journal.state(.drainChanged(draining))
   }
 
-  private mutating func stop(_ level: StopLevel, by canceller: JobState.Canceller) {
+  mutating func stop(_ level: StopLevel, by canceller: JobState.Canceller) {
     if let stopping = run.stopping?.level, stopping >= level { return }
     journal.state(.stopRequested(level, by: canceller))
     cancelAll(by: canceller, kill: level == .kill, active: true)
@@ -156,7 +183,9 @@ extension Scheduler {
 
   mutating func cancelAll(by canceller: JobState.Canceller, kill: Bool, active: Bool) {
     for index in nodes.indices where active || !state(JobID(index)).isActive {
-      cancel(JobID(index), by: canceller, kill: kill)
+      // The jobs of `finally` follow an end of the others, whatever that is; only a kill ends them with the others.
+      if graph.jobs[index].finally != nil, !kill, !ending.haveBegun || canceller == .policy { continue }
+      cancel(JobID(index), by: canceller, kill: kill, inOrder: true)
     }
   }
 }

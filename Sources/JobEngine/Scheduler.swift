@@ -14,6 +14,18 @@ struct Scheduler {
     var priority: JobPriority
   }
 
+  /// What the scheduler is told that neither the graph nor the run has.
+  struct Terms {
+    /// Decides the jitter of back-offs.
+    var seed: UInt64 = 0
+    /// Whether a person can approve jobs; else those that ask for it fail.
+    var canAsk = true
+    /// Jobs that are approved from the start.
+    var approved: Set<JobID> = []
+    /// Whether the values of other jobs are not known, as in a rehearsal: then every condition with one holds.
+    var assumesValues = false
+  }
+
   enum Action: Equatable {
     case admit(Admission)
     /// Take it back if it has not begun, and call `attemptWithdrawn`; otherwise `attemptStarted` will be called.
@@ -48,51 +60,58 @@ struct Scheduler {
     static func < (left: Alarm, right: Alarm) -> Bool { left.time < right.time }
   }
 
-  /// The free units of a pool, and the ready jobs that have found too few of them, by the units that each needs.
-  struct Pool {
-    let name: String
-    var free: Int
-    var parked: [Int: Heap<Entry>] = [:]
-  }
-
-  let graph: JobGraph
+  var graph: JobGraph
   let journal: RunJournal
-  let ranks: [Duration]
-  let uses: [[(pool: Int, amount: Int)]]
+  let terms: Terms
+  var ranks: [Duration]
   var nodes: [Node]
-  var pools: [Pool]
+  var pools: Pools
+  /// What must end before the jobs of `finally` may start.
+  var ending: FinalJobs
   /// Whether a failure has ended the run, as the graph's policy says.
   var hasGivenUp = false
   var ready = Heap<Entry>()
+  /// Services, which need no slot.
+  var readyServices = Heap<Entry>()
+  /// The jobs that have just ended, whose dependents are to be looked at.
+  private var ended: [JobID] = []
+  private var isSettling = false
+  /// When the time of the whole run is over.
+  private var limit: Duration?
   var alarms = Heap<Alarm>()
   var admitted: [Int: JobID] = [:]
+  /// The part of `admitted` that needs slots.
+  var admittedToSlots = 0
   var nextTicket = 0
   var nextOrder = 0
   var random: SplitMix
   var actions: [Action] = []
 
   /// A scheduler of `graph`, whose slots must be set, that states its decisions in `journal`.
-  init(_ graph: JobGraph, journal: RunJournal, seed: UInt64) {
+  init(_ graph: JobGraph, journal: RunJournal, terms: Terms = Terms()) {
     self.graph = graph
     self.journal = journal
+    self.terms = terms
     ranks = graph.schedule == .criticalPath ? CriticalPath.ranks(of: graph) : []
-    pools = graph.pools.sorted { $0.key < $1.key }.map { Pool(name: $0.key, free: $0.value) }
-    let index = Dictionary(uniqueKeysWithValues: pools.enumerated().map { ($1.name, $0) })
-    uses = graph.jobs.map { job in
-      job.uses.sorted { $0.key < $1.key }.compactMap { name, amount in index[name].map { ($0, amount) } }
-    }
+    pools = Pools(graph)
+    ending = FinalJobs(graph)
     nodes = Array(repeating: Node(), count: graph.jobs.count)
-    random = SplitMix(seed: seed)
+    random = SplitMix(seed: terms.seed)
   }
 
   var run: Run { _read { yield journal.run } }
 
   func state(_ id: JobID) -> JobState { run.jobs[id.index].state }
 
-  func isMet(_ id: JobID) -> Bool { run.jobs[id.index].unmetNeeds == 0 }
+  func isMet(_ id: JobID) -> Bool {
+    run.jobs[id.index].unmetNeeds == 0 && (graph[id].finally == nil || ending.haveBegun)
+  }
 
-  /// Whether no attempt may begin any more, whatever its needs.
-  var isClosed: Bool { run.stopping != nil || hasGivenUp }
+  /// Whether no attempt of the job may begin any more, whatever its needs; a job of `finally` may until the run is killed.
+  func isClosed(to id: JobID) -> Bool {
+    if graph[id].finally != nil { return run.stopping?.level == .kill }
+    return run.stopping != nil || hasGivenUp
+  }
 
   /// Attempts admitted, begun or not.
   var inQueue: Int { admitted.count }
@@ -101,7 +120,7 @@ struct Scheduler {
   var nextWake: Duration? {
     mutating get {
       while let alarm = alarms.first, !isDue(alarm) { _ = alarms.pop() }
-      return alarms.first?.time
+      return [alarms.first?.time, limit].compactMap(\.self).min()
     }
   }
 
@@ -109,11 +128,13 @@ struct Scheduler {
   private func isDue(_ alarm: Alarm) -> Bool {
     let node = nodes[alarm.job.index]
     if case .backingOff(alarm.time, _, _, _) = state(alarm.job) { return true }
-    return node.deadline == alarm.time && node.ticket != nil
+    return (node.deadline == alarm.time || node.silenceEnd == alarm.time) && node.ticket != nil
   }
 
   /// Whether an attempt with this ticket is still of interest.
   func job(of ticket: Int) -> JobID? { admitted[ticket] }
+
+  var hasActions: Bool { !actions.isEmpty }
 
   mutating func takeActions() -> [Action] {
     defer { actions = [] }
@@ -125,6 +146,7 @@ struct Scheduler {
   /// States the run and its jobs, ends those that were done before, and admits those whose needs are met.
   mutating func start(_ start: RunStart, restored: [JobID: EarlierSuccess] = [:], inputs: [JobID: String] = [:]) {
     journal.state(.runStarted(start))
+    limit = start.timeout.map { journal.now + $0 }
     for (index, job) in graph.jobs.enumerated() { journal.state(.jobAdded(JobID(index), job.stated)) }
     for index in nodes.indices {
       guard let success = restored[JobID(index)] else { continue }
@@ -134,6 +156,31 @@ struct Scheduler {
     }
     // A restored job may rule out a need for its failure; a skip may make other jobs ready.
     for index in nodes.indices where state(JobID(index)) == .waiting { reconsider(JobID(index)) }
+    beginFinalJobsIfDue()
+    admit()
+  }
+
+  /// Adds jobs without needs to a run that began open.
+  mutating func add(_ jobs: [Job]) {
+    guard run.isOpen else { return }
+    for job in jobs {
+      let id = JobID(nodes.count)
+      graph.jobs.append(job)
+      pools.append(job)
+      ending.append(job)
+      if graph.schedule == .criticalPath { ranks.append(CriticalPath.expected(job, siblings: [:])) }
+      nodes.append(Node())
+      journal.state(.jobAdded(id, job.stated))
+      if isClosed(to: id) { end(id, .cancelled(by: run.stopping?.by ?? .policy)) } else { reconsider(id) }
+    }
+    admit()
+  }
+
+  /// No job is added any more.
+  mutating func endArrivals() {
+    guard run.isOpen else { return }
+    journal.state(.arrivalsEnded)
+    beginFinalJobsIfDue()
     admit()
   }
 
@@ -141,7 +188,9 @@ struct Scheduler {
     guard let id = admitted[ticket] else { return }
     nodes[id.index].isWithdrawing = false
     set(id, .executing, attempt: attempts(id) + 1, pid: pid)
-    if let timeout = graph[id].timeout { arm(id, deadline: journal.now + timeout) }
+    if let time = graph[id].service.map(\.limit) ?? graph[id].timeout { arm(id, deadline: journal.now + time) }
+    if let silence = graph[id].silence { watchSilence(id, until: journal.now + silence) }
+    if let service = graph[id].service, service.probe == nil { serviceIsReady(ticket: ticket) }
     let node = nodes[id.index]
     if let canceller = node.canceller {
       journal.state(.cancelRequested(id, by: canceller, kill: node.mustKill))
@@ -161,7 +210,9 @@ struct Scheduler {
     guard let id = admitted.removeValue(forKey: ticket) else { return }
     release(id)
     let node = nodes[id.index]
-    if let canceller = node.canceller {
+    if node.canceller == .unneeded {
+      end(id, .skipped(because: .unneeded))
+    } else if let canceller = node.canceller {
       end(id, .cancelled(by: canceller))
     } else if node.mustPause {
       nodes[id.index].mustPause = false
@@ -178,32 +229,43 @@ struct Scheduler {
   mutating func attemptStopped(ticket: Int, isStopped: Bool) {
     guard let id = admitted[ticket], nodes[id.index].canceller == nil else { return }
     switch state(id) {
-    case .executing where isStopped: set(id, .paused(started: true))
-    case .paused(started: true) where !isStopped: set(id, .executing)
+    case .executing where isStopped, .serving where isStopped: set(id, .paused(started: true))
+    case .paused(started: true) where !isStopped: set(id, nodes[id.index].isReady ? .serving : .executing)
     default: break
     }
   }
 
-  mutating func attemptEnded(ticket: Int, _ outcome: AttemptOutcome) {
+  /// `outputMatches` if a line of the attempt's output matched a pattern of the retry policy.
+  mutating func attemptEnded(ticket: Int, _ outcome: AttemptOutcome, outputMatches: Bool = false) {
     guard let id = admitted.removeValue(forKey: ticket) else { return }
     release(id)
     let node = nodes[id.index]
     nodes[id.index].deadline = nil
+    nodes[id.index].silenceEnd = nil
     nodes[id.index].timeLeft = nil
     nodes[id.index].mustPause = false
+    nodes[id.index].isReady = false
+    nodes[id.index].isHeld = false
+    // A service that was asked to end because no job needs it has done its work, however it ended.
+    if node.canceller == .unneeded { return settle(id, .succeeded(upToDate: false)) }
     switch outcome {
+    case .succeeded where graph[id].service != nil && node.canceller == nil:
+      serviceEnded(id)
     case .succeeded:
       end(id, .succeeded(upToDate: false))
     case .upToDate:
       end(id, .succeeded(upToDate: true))
     case .failed(let failure):
-      if let canceller = node.canceller { end(id, .cancelled(by: canceller)) } else { fail(id, failure) }
+      if let canceller = node.canceller {
+        end(id, ending(of: id, cancelledBy: canceller))
+      } else {
+        fail(id, failure, outputMatches: outputMatches)
+      }
     case .cancelled:
       if let canceller = node.canceller {
-        end(id, .cancelled(by: canceller))
-      } else if node.hasTimedOut {
-        let limit = graph[id].timeout.map { " after \(DurationText.exact($0))" } ?? ""
-        fail(id, JobFailure(.timedOut, "timed out\(limit)"))
+        end(id, ending(of: id, cancelledBy: canceller))
+      } else if let excess = node.excess {
+        fail(id, excess, outputMatches: outputMatches)
       } else {
         end(id, .cancelled(by: .policy))
       }
@@ -211,8 +273,35 @@ struct Scheduler {
     admit()
   }
 
+  private mutating func settle(_ id: JobID, _ state: JobState) {
+    end(id, state)
+    admit()
+  }
+
+  /// A job that executed when the time of the run was over has failed because of that.
+  func ending(of id: JobID, cancelledBy canceller: JobState.Canceller) -> JobState {
+    guard canceller == .timeout else { return .cancelled(by: canceller) }
+    return .failed(runTimeout, allowed: graph[id].allowFailure)
+  }
+
+  /// The failure of what the time limit of the run has ended.
+  var runTimeout: JobFailure {
+    let limit = run.start?.timeout.map { " of \(DurationText.exact($0))" } ?? ""
+    return JobFailure(.timedOut, "the time limit of the run\(limit) was over")
+  }
+
+  /// An attempt has written output.
+  mutating func attemptSpoke(ticket: Int) {
+    guard let id = admitted[ticket], nodes[id.index].silenceEnd != nil else { return }
+    nodes[id.index].spokeAt = journal.now
+  }
+
   /// The journal's time has come to `nextWake`: back-offs end, deadlines pass.
   mutating func wake() {
+    if let end = limit, end <= journal.now {
+      limit = nil
+      stop(.terminate, by: .timeout)
+    }
     while let alarm = alarms.first, alarm.time <= journal.now {
       _ = alarms.pop()
       let node = nodes[alarm.job.index]
@@ -220,8 +309,10 @@ struct Scheduler {
         reconsider(alarm.job)
       } else if node.deadline == alarm.time, let ticket = node.ticket {
         nodes[alarm.job.index].deadline = nil
-        nodes[alarm.job.index].hasTimedOut = true
+        nodes[alarm.job.index].excess = graph[alarm.job].excess
         actions.append(.cancel(ticket: ticket))
+      } else if node.silenceEnd == alarm.time, let ticket = node.ticket {
+        endSilence(alarm.job, ticket: ticket)
       }
     }
     admit()
@@ -233,42 +324,57 @@ struct Scheduler {
   func attempts(_ id: JobID) -> Int { run.jobs[id.index].attempts.last?.number ?? 0 }
 
   mutating func set(_ id: JobID, _ state: JobState, attempt: Int? = nil, pid: Int32? = nil) {
-    guard self.state(id) != state else { return }
+    let old = self.state(id)
+    guard old != state else { return }
+    ending.moved(id, from: old, to: state)
     journal.state(.jobState(id, state, attempt: attempt ?? attempts(id), pid: pid))
   }
 
-  mutating func fail(_ id: JobID, _ failure: JobFailure) {
-    let policy = graph[id].retry
+  mutating func fail(_ id: JobID, _ failure: JobFailure, outputMatches: Bool = false) {
+    let policy = graph[id].attemptPolicy
     let number = nodes[id.index].retries + 1
-    guard number <= policy.max, policy.allows(failure), !isClosed, obstacle(to: id) == nil else {
+    guard number <= policy.max, policy.allows(failure, outputMatches: outputMatches), !isClosed(to: id),
+      obstacle(to: id) == nil
+    else {
       return end(id, .failed(failure, allowed: graph[id].allowFailure))
     }
     nodes[id.index].retries = number
-    nodes[id.index].hasTimedOut = false
+    nodes[id.index].excess = nil
     let delay = policy.delay(beforeRetry: number, random: random.unit())
     let until = (journal.now + max(delay, failure.retryAfter ?? .zero)).wholeMicroseconds
     set(id, .backingOff(until: until, number: number, limit: policy.max, after: failure))
     setAlarm(id, at: until)
+    // A service that served a moment ago.
+    if graph[id].service != nil { holdDependents(of: id) }
   }
 
   /// Ends a job, skips the jobs that can't start because of it, and applies the failure policy.
+  ///
+  /// What follows from what follows is done in a loop, because a chain of jobs may be of any length.
   mutating func end(_ id: JobID, _ state: JobState) {
     set(id, state)
-    var ended = [id]
-    while let id = ended.popLast() {
-      let state = self.state(id)
-      for edge in run.jobs[id.index].edges {
-        let dependent = self.state(edge.job)
-        guard !dependent.isTerminal, nodes[edge.job.index].ticket == nil else { continue }
-        guard edge.when.isRuledOut(by: state) else {
-          if dependent == .waiting, isMet(edge.job), !isClosed { makeReady(edge.job) }
-          continue
-        }
-        set(edge.job, .skipped(because: .job(root(of: id))))
-        ended.append(edge.job)
+    ended.append(id)
+    guard !isSettling else { return }
+    isSettling = true
+    while let id = ended.popLast() { settleDependents(of: id) }
+    isSettling = false
+    beginFinalJobsIfDue()
+  }
+
+  private mutating func settleDependents(of id: JobID) {
+    let state = self.state(id)
+    for edge in run.jobs[id.index].edges {
+      let dependent = self.state(edge.job)
+      guard !dependent.isTerminal, nodes[edge.job.index].ticket == nil else { continue }
+      guard edge.when.isRuledOut(by: state) else {
+        if dependent == .waiting, isMet(edge.job), !isClosed(to: edge.job) { makeReady(edge.job) }
+        continue
       }
+      set(edge.job, .skipped(because: .job(root(of: id))))
+      ended.append(edge.job)
     }
-    if case .failed(_, allowed: false) = state, graph.onFailure != .keepGoing, !hasGivenUp {
+    retireServices(neededBy: id)
+    if case .failed(_, allowed: false) = state, graph.onFailure != .keepGoing, !hasGivenUp, graph[id].finally == nil {
       hasGivenUp = true
       cancelAll(by: .policy, kill: false, active: graph.onFailure == .stopNow)
     }
@@ -299,13 +405,28 @@ struct Scheduler {
   }
 
   mutating func makeReady(_ id: JobID) {
+    if !holds(graph[id].condition, of: id) { return end(id, .skipped(because: .condition)) }
+    if isUnneeded(id) { return end(id, .skipped(because: .unneeded)) }
+    if graph[id].approval != nil, !nodes[id.index].isApproved, !terms.approved.contains(id) {
+      if terms.canAsk { return set(id, .ready(for: .person)) }
+      return end(id, .failed(JobFailure(.approval, "needs approval, and no person can give it here"), allowed: false))
+    }
     set(id, .ready(for: .slot))
     enqueue(id)
   }
 
+  private func holds(_ condition: JobCondition?, of id: JobID) -> Bool {
+    guard let condition else { return true }
+    let outputs = graph[id].outputs
+    if terms.assumesValues, !outputs.isEmpty { return true }
+    return condition.holds { text in
+      outputs.reduce(text) { $0.replacing($1.text, with: run.jobs[$1.job.index].outputs[$1.name] ?? "") }
+    }
+  }
+
   mutating func enqueue(_ id: JobID) {
     nodes[id.index].stamp += 1
-    ready.push(entry(id))
+    if graph[id].service == nil { ready.push(entry(id)) } else { readyServices.push(entry(id)) }
     nextOrder += 1
   }
 
@@ -322,7 +443,7 @@ struct Scheduler {
   }
 
   /// Called once the job waits for the alarm.
-  private mutating func setAlarm(_ id: JobID, at time: Duration) {
+  mutating func setAlarm(_ id: JobID, at time: Duration) {
     alarms.push(Alarm(time: time, job: id))
     // The deadlines of attempts that have ended would stay until their time.
     if alarms.count > 2 * nodes.count { alarms = alarms.filter(isDue) }
@@ -334,55 +455,6 @@ struct Scheduler {
     actions.append(.withdraw(ticket: ticket))
   }
 
-  // MARK: Admission
-
-  /// How many attempts beyond the width may be in the operation queue: enough that a slot never waits for the engine.
-  static let ahead = 16
-
-  mutating func admit() {
-    guard !isClosed, !run.isDraining else { return }
-    while admitted.count < run.slots + Self.ahead, let entry = popReady() {
-      let id = entry.job
-      guard nodes[id.index].stamp == entry.stamp, case .ready(let room) = state(id) else { continue }
-      if let use = uses[id.index].first(where: { pools[$0.pool].free < $0.amount }) {
-        pools[use.pool].parked[use.amount, default: Heap()].push(entry)
-        set(id, .ready(for: .pool(pools[use.pool].name)))
-        continue
-      }
-      for use in uses[id.index] { pools[use.pool].free -= use.amount }
-      if room != .slot { set(id, .ready(for: .slot)) }
-      nodes[id.index].ticket = nextTicket
-      admitted[nextTicket] = id
-      actions.append(
-        .admit(
-          Admission(
-            ticket: nextTicket, job: id, attempt: attempts(id) + 1, priority: run.jobs[id.index].job.priority)))
-      nextTicket += 1
-    }
-  }
-
-  /// Takes the first ready job; a job that waits for a pool counts only if the pool has its units now.
-  private mutating func popReady() -> Entry? {
-    var best = ready.first
-    var place: (pool: Int, amount: Int)?
-    for index in pools.indices {
-      for (amount, parked) in pools[index].parked where amount <= pools[index].free {
-        guard let entry = parked.first, best.map({ entry < $0 }) ?? true else { continue }
-        best = entry
-        place = (index, amount)
-      }
-    }
-    guard let place else { return ready.pop() }
-    return pools[place.pool].parked[place.amount]?.pop()
-  }
-
-  /// Ends the stay of an attempt in the operation queue.
-  mutating func release(_ id: JobID) {
-    nodes[id.index].ticket = nil
-    nodes[id.index].isWithdrawing = false
-    for use in uses[id.index] { pools[use.pool].free += use.amount }
-  }
-
   /// One job's place in the schedule, beside what the run knows of it.
   struct Node {
     /// Retries since the job was first started, or a person last asked for one.
@@ -392,8 +464,18 @@ struct Scheduler {
     var canceller: JobState.Canceller?
     var mustKill = false
     var mustPause = false
-    var hasTimedOut = false
+    /// The limit that the attempt in progress has exceeded.
+    var excess: JobFailure?
     var deadline: Duration?
+    /// When an attempt that has written nothing more is ended.
+    var silenceEnd: Duration?
+    var spokeAt: Duration?
+    /// Whether the attempt of a service can be used.
+    var isReady = false
+    /// Whether a service that is to end waits for the jobs that need it.
+    var isHeld = false
+    /// Whether a person has approved it.
+    var isApproved = false
     /// How much of the deadline was left when the attempt was paused.
     var timeLeft: Duration?
     /// Grows whenever the job enters or leaves the ready ones, so that its old heap entries are void.

@@ -17,8 +17,8 @@ extension QueueFeed {
     case .setPriority(let ids, let priority): for member in known(ids) { prioritize(member, priority) }
     case .setSlots(let slots): setSlots(slots)
     case .changeSlots(let change): setSlots(stream.journal.run.slots(changedBy: change))
-    // A program's queue has no pools and asks nobody.
-    case .changePool, .approve: break
+    // A program's queue has no pools and no terminals, and asks nobody.
+    case .changePool, .approve, .setTerminalSize: break
     case .setDraining(let drains):
       queue.isSuspended = drains
       state(.drainChanged(drains))

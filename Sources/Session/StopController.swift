@@ -144,7 +144,7 @@ final class StopController: Sendable {
     let run = feed.snapshot
     if let summary = run.summary {
       expectToLeave(summary.exit)
-    } else if run.stopping != nil, run.counts.active == 0 {
+    } else if run.isStopped {
       // The session does the same, if its queue comes round.
       feed.send(.finish(signal: signal))
     }

@@ -18,7 +18,7 @@ struct Bench {
   init(_ graph: JobGraph, slots: Int = 2) {
     self.graph = graph
     self.slots = slots
-    scheduler = Scheduler(graph, journal: journal, seed: 1)
+    scheduler = Scheduler(graph, journal: journal, terms: .init(seed: 1))
   }
 
   mutating func start(restored: [JobID: EarlierSuccess] = [:], inputs: [JobID: String] = [:]) {

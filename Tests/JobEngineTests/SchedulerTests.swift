@@ -222,7 +222,7 @@ private let broken = JobFailure(.exit(1), "exit 1")
 
   @Test func aCancelThatCrossesTheStartReachesTheAttempt() throws {
     let (graph, journal) = (graph(["a": []]), RunJournal())
-    var scheduler = Scheduler(graph, journal: journal, seed: 1)
+    var scheduler = Scheduler(graph, journal: journal, terms: .init(seed: 1))
     scheduler.start(runStart(graph, slots: 1))
     _ = scheduler.takeActions()
     scheduler.handle(.cancel([JobID(0)], by: .person))

@@ -106,7 +106,7 @@ package struct RandomRun {
     if chance(3) { time += .microseconds(Int64(below(2_000_000))) }
     let id = JobID(below(run.jobs.count))
     let attempt = run[id].attempt?.number ?? 0
-    switch below(26) {
+    switch below(27) {
     case 0..<8:
       let state = nextState()
       let begins = state == .executing && !run[id].state.isActive
@@ -126,6 +126,7 @@ package struct RandomRun {
     case 21: return .jobRestored(id, EarlierSuccess(run: text(), at: date(), took: duration()))
     case 22: return .inputsHashed(id, text())
     case 23: return .jobOutputs(id, [text(): text()])
+    case 25: return .arrivalsEnded
     case 24: return .poolChanged(text(), below(9))
     default:
       let index = run.jobs.count
@@ -139,7 +140,7 @@ package struct RandomRun {
     case 4: .succeeded(upToDate: chance(2))
     case 5: .failed(failure(), allowed: chance(2))
     case 6: .cancelled(by: canceller())
-    case 7: .skipped(because: chance(4) ? pick([.condition, .outcome]) : .job(JobID(below(run.jobs.count))))
+    case 7: .skipped(because: chance(4) ? pick([.condition, .outcome, .unneeded]) : .job(JobID(below(run.jobs.count))))
     case 8: .paused(started: chance(2))
     case 9: .backingOff(until: time + duration(), number: 1 + below(3), limit: below(5), after: failure())
     case 10: .ready(for: chance(2) ? .slot : chance(4) ? .person : .pool(text()))
@@ -148,7 +149,7 @@ package struct RandomRun {
     }
   }
 
-  private mutating func canceller() -> JobState.Canceller { pick([.person, .signal, .policy, .program, .timeout]) }
+  private mutating func canceller() -> JobState.Canceller { pick([.person, .signal, .policy, .program, .timeout, .unneeded]) }
 
   private mutating func line(_ stream: LogLine.Stream) -> LogLine {
     LogLine(stream, text(), isCut: chance(5), isUnfinished: chance(4))

@@ -21,6 +21,7 @@ extension JobFact {
     case .cancelRequested(_, let canceller, let isKill): "\(isKill ? "kill" : "cancel") asked for \(canceller.phrase)"
     case .slotsChanged(let slots): Format.slots(slots)
     case .poolChanged(let name, let size): "pool \(name) has \(Format.count(size, "unit"))"
+    case .arrivalsEnded: "no more jobs are added"
     case .priorityChanged(_, let priority): "priority \(priority.rawValue)"
     case .drainChanged(let isDraining): isDraining ? "nothing new starts" : "jobs start again"
     case .stopRequested(let level, let canceller):

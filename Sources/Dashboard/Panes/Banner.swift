@@ -37,7 +37,7 @@ struct Banner {
           switch stopping.by {
           case .signal: ["Ctrl-C kills now"]
           case .program: hint("leaves")
-          case .person, .policy, .timeout: hint("kills now")
+          case .person, .policy, .timeout, .unneeded: hint("kills now")
           }
       }
     } else if isEnding, !model.isFrozen {

@@ -62,7 +62,7 @@ enum Update {
     // A stop by a policy keeps the dashboard open to show the failure, and a recorded one is part of what is shown.
     let isWanted = !model.isReplay && run.stopping.map { $0.by != .policy } ?? false
     if isWanted || model.quits > 0 {
-      let isGone = run.summary != nil || run.isComplete || (run.stopping != nil && run.counts.active == 0)
+      let isGone = run.summary != nil || run.isComplete || run.isStopped
       return isGone ? [.leave(.stopped)] : []
     }
     guard run.isComplete || run.summary != nil else { return [] }

@@ -24,7 +24,8 @@ extension RunStart {
       id: try fields.text("run"), name: try fields.text("name"), slots: try fields.slots(), at: try fields.date("at"),
       jobs: try fields.count("jobs"), pools: try fields.counts(ifAny: "pools"),
       folder: try fields.text(ifAny: "folder"),
-      resumes: try fields.text(ifAny: "resumes"), timeout: try fields.duration(ifAny: "timeout"))
+      resumes: try fields.text(ifAny: "resumes"), timeout: try fields.duration(ifAny: "timeout"),
+      isOpen: try fields.flag(ifAny: "open") ?? false)
   }
 }
 

@@ -88,6 +88,7 @@ package struct EventReader: Sendable {
       return .cancelRequested(try job(fields), by: try fields.word("by"), kill: try fields.flag("kill"))
     case .slotsChanged: return .slotsChanged(try fields.slots())
     case .poolChanged: return .poolChanged(try fields.text("pool"), try fields.count("size"))
+    case .arrivalsEnded: return .arrivalsEnded
     case .priorityChanged: return .priorityChanged(try job(fields), try fields.word("priority"))
     case .drainChanged: return .drainChanged(try fields.flag("draining"))
     case .stopRequested: return .stopRequested(try fields.word("level"), by: try fields.word("by"))
@@ -170,6 +171,7 @@ package struct EventReader: Sendable {
       case nil: return .skipped(because: .job(try reference(fields, "because", "because_id")))
       case "condition": return .skipped(because: .condition)
       case "outcome": return .skipped(because: .outcome)
+      case "unneeded": return .skipped(because: .unneeded)
       case let cause?: throw fields.unknown("for", cause)
       }
     default: throw fields.unknown("state", word)

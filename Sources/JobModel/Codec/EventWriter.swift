@@ -87,6 +87,7 @@ package struct EventWriter: Sendable {
     case .poolChanged(let name, let size):
       bytes.append(field: "pool", name)
       bytes.append(field: "size", size)
+    case .arrivalsEnded: break
     case .priorityChanged(_, let priority): bytes.append(field: "priority", priority.rawValue)
     case .drainChanged(let isDraining): bytes.append(field: "draining", isDraining)
     case .stopRequested(let level, let canceller):
@@ -106,6 +107,7 @@ package struct EventWriter: Sendable {
     bytes.append(field: "folder", start.folder)
     bytes.append(field: "resumes", start.resumes)
     bytes.append(field: "timeout", start.timeout)
+    bytes.append(field: "open", start.isOpen ? true : nil)
   }
 
   private func append(_ summary: RunSummary, to bytes: inout [UInt8]) {
@@ -234,6 +236,7 @@ package struct EventWriter: Sendable {
     case .skipped(.job(let cause)): bytes.append(field: "because", orNull: names[cause])
     case .skipped(.condition): bytes.append(field: "for", "condition")
     case .skipped(.outcome): bytes.append(field: "for", "outcome")
+    case .skipped(.unneeded): bytes.append(field: "for", "unneeded")
     }
   }
 

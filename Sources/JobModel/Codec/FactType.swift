@@ -12,6 +12,7 @@ enum FactType: String {
   case cancelRequested = "cancel_requested"
   case slotsChanged = "slots_changed"
   case poolChanged = "pool_changed"
+  case arrivalsEnded = "arrivals_ended"
   case priorityChanged = "priority_changed"
   case drainChanged = "drain_changed"
   case stopRequested = "stop_requested"
@@ -33,6 +34,7 @@ extension JobFact {
     case .cancelRequested: .cancelRequested
     case .slotsChanged: .slotsChanged
     case .poolChanged: .poolChanged
+    case .arrivalsEnded: .arrivalsEnded
     case .priorityChanged: .priorityChanged
     case .drainChanged: .drainChanged
     case .stopRequested: .stopRequested
@@ -46,7 +48,7 @@ extension JobFact {
     case .jobAdded(let id, _), .jobState(let id, _, _, _), .jobRestored(let id, _), .inputsHashed(let id, _),
       .jobOutputs(let id, _), .jobProgress(let id, _), .jobLog(let id, _, _), .cancelRequested(let id, _, _), .priorityChanged(let id, _):
       id
-    case .runStarted, .programLog, .slotsChanged, .poolChanged, .drainChanged, .stopRequested, .runFinished: nil
+    case .runStarted, .programLog, .slotsChanged, .poolChanged, .arrivalsEnded, .drainChanged, .stopRequested, .runFinished: nil
     }
   }
 }

@@ -39,6 +39,8 @@ package enum JobFact: Sendable, Equatable {
   case cancelRequested(JobID, by: JobState.Canceller, kill: Bool)
   case slotsChanged(Int)
   case poolChanged(String, Int)
+  /// No job is added any more to a run that began open.
+  case arrivalsEnded
   case priorityChanged(JobID, JobPriority)
   /// While draining, nothing new starts.
   case drainChanged(Bool)
@@ -61,10 +63,12 @@ package struct RunStart: Sendable, Equatable {
   package var resumes: String?
   /// The limit of the whole run.
   package var timeout: Duration?
+  /// Whether jobs are added until `arrivalsEnded`.
+  package var isOpen: Bool
 
   package init(
     id: String, name: String, slots: Int, at: Date, jobs: Int, pools: [String: Int] = [:], folder: String? = nil,
-    resumes: String? = nil, timeout: Duration? = nil
+    resumes: String? = nil, timeout: Duration? = nil, isOpen: Bool = false
   ) {
     self.id = id
     self.name = name
@@ -75,6 +79,7 @@ package struct RunStart: Sendable, Equatable {
     self.folder = folder
     self.resumes = resumes
     self.timeout = timeout
+    self.isOpen = isOpen
   }
 }
 

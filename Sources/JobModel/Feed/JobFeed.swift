@@ -62,6 +62,8 @@ package enum JobCommand: Sendable, Equatable {
   case changeSlots(by: Int)
   /// Adds units to a pool, or removes them, and leaves at least one.
   case changePool(String, by: Int)
+  /// Sets the size of the terminals of jobs that have one.
+  case setTerminalSize(columns: Int, rows: Int)
   /// Lets jobs start that wait for a person.
   case approve([JobID])
   case setDraining(Bool)

@@ -31,6 +31,8 @@ package enum JobState: Sendable, Equatable {
     case condition
     /// It is for another end of the run.
     case outcome
+    /// It is a service, and all jobs that need it have ended.
+    case unneeded
   }
 
   package enum Canceller: String, Sendable {
@@ -41,6 +43,8 @@ package enum JobState: Sendable, Equatable {
     case program
     /// The time limit of the run.
     case timeout
+    /// It is a service, and no job needs it any more.
+    case unneeded
   }
 
   /// Whether the job has ended; only a retry changes the state again.

@@ -5,6 +5,8 @@ package struct Run: Sendable, Equatable {
   /// The sizes of the pools.
   package private(set) var pools: [String: Int] = [:]
   package private(set) var isDraining = false
+  /// Whether jobs may be added yet.
+  package private(set) var isOpen = false
   package private(set) var stopping: Stopping?
   package private(set) var jobs: [JobRecord] = []
   /// What the program itself wrote.
@@ -50,6 +52,8 @@ package struct Run: Sendable, Equatable {
     package private(set) var active = 0
     /// The part of `active` that is in the slot of a parent or in none: parts of others, and services.
     private var activeWithoutSlot = 0
+    /// The jobs of `finally` that have not ended.
+    package private(set) var openFinal = 0
     /// The slots in use.
     package var usedSlots: Int { active - activeWithoutSlot }
 
@@ -72,10 +76,11 @@ package struct Run: Sendable, Equatable {
 
     private subscript(state: StateClass) -> Int { classes[Int(state.rawValue)] }
 
-    mutating func add(_ state: JobState, _ amount: Int, hasSlot: Bool) {
+    mutating func add(_ state: JobState, _ amount: Int, of job: borrowing Job) {
       classes[Int(StateClass(state).rawValue)] += amount
       if state.isActive { active += amount }
-      if state.isActive, !hasSlot { activeWithoutSlot += amount }
+      if state.isActive, !job.takesSlot { activeWithoutSlot += amount }
+      if job.finally != nil, !state.isTerminal { openFinal += amount }
       if state == .cancelled(by: .program) { cancelledByProgram += amount }
     }
   }
@@ -89,7 +94,12 @@ package struct Run: Sendable, Equatable {
   }
 
   /// Whether every job has ended.
-  package var isComplete: Bool { start != nil && jobs.count >= (start?.jobs ?? 0) && counts.done == jobs.count }
+  package var isComplete: Bool {
+    start != nil && !isOpen && jobs.count >= (start?.jobs ?? 0) && counts.done == jobs.count
+  }
+
+  /// Whether nothing executes any more in a run that is being stopped, and nothing is to follow.
+  package var isStopped: Bool { stopping != nil && counts.active == 0 && counts.openFinal == 0 }
 
   /// The time until the last job ended; until the newest event while some have not.
   ///
@@ -136,13 +146,14 @@ package struct Run: Sendable, Equatable {
       self.start = start
       slots = start.slots
       pools = start.pools
+      isOpen = start.isOpen
       // A recording may declare any number.
       jobs.reserveCapacity(min(start.jobs, 1 << 17))
     case .jobAdded(let id, let job):
       precondition(id.index == jobs.count, "jobs are added in the order of their identifiers")
       jobs.append(JobRecord(job: job, logCapacity: logCapacity))
       jobs[id.index].since = event.time
-      counts.add(.waiting, 1, hasSlot: job.takesSlot)
+      counts.add(.waiting, 1, of: job)
       if let parent = job.parent, parent < id { jobs[parent.index].children.append(id) }
       guard let declared = start?.jobs, jobs.count >= declared else { break }
       if jobs.count == declared { link() } else { link(late: id) }
@@ -166,6 +177,8 @@ package struct Run: Sendable, Equatable {
       self.slots = slots
     case .poolChanged(let name, let size):
       pools[name] = size
+    case .arrivalsEnded:
+      isOpen = false
     case .priorityChanged(let id, let priority):
       jobs[id.index].job.priority = priority
     case .drainChanged(let draining):
@@ -235,9 +248,8 @@ package struct Run: Sendable, Equatable {
   private mutating func move(_ id: JobID, to state: JobState, attempt: Int, pid: Int32?, at time: Duration) {
     let old = jobs[id.index].state
     if old.isTerminal, !state.isTerminal, isComplete { rest += max(.zero, time - lastEnd) }
-    let hasSlot = jobs[id.index].job.takesSlot
-    counts.add(old, -1, hasSlot: hasSlot)
-    counts.add(state, 1, hasSlot: hasSlot)
+    counts.add(old, -1, of: jobs[id.index].job)
+    counts.add(state, 1, of: jobs[id.index].job)
     jobs[id.index].move(to: state, attempt: attempt, pid: pid, at: time)
     if state.isTerminal { lastEnd = time }
     if case .failed(_, allowed: false) = state {

@@ -15,6 +15,7 @@ extension JobState.Canceller {
     case .policy: "by on_failure"
     case .program: "by the program"
     case .timeout: "by the time limit of the run"
+    case .unneeded: "because no job needs it any more"
     }
   }
 }

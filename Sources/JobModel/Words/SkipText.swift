@@ -7,6 +7,7 @@ package enum SkipText {
       return "\(record.job.name) \(StateClass(record.state).ending)"
     case .condition:
       return "its condition is false" + (run.jobs[id.index].job.condition.map { ": \($0.text)" } ?? "")
+    case .unneeded: return "no job needs it any more"
     case .outcome:
       switch run.jobs[id.index].job.finally {
       case .ok: return "not every job succeeded"

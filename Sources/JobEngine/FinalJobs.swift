@@ -1,0 +1,108 @@
+import JobModel
+
+/// Counts the jobs that must end before those of `finally`, and before services that no job needs by name.
+struct FinalJobs {
+  private enum Kind: UInt8 {
+    case ordinary
+    case service
+    /// A service that a job of `finally` needs, directly or through other services.
+    case keptService
+    case final
+  }
+
+  private var kinds: [Kind]
+  /// The jobs that `finally` waits for and that have not ended.
+  private(set) var open: Int
+  /// The part of `open` that is no service.
+  private(set) var openOrdinary: Int
+  /// Whether the graph has jobs that are neither services nor of `finally`.
+  private(set) var hasOrdinary: Bool
+  private(set) var services: [JobID]
+  private(set) var jobs: [JobID]
+  /// Whether the jobs of `finally` may start.
+  var haveBegun = false
+
+  init(_ graph: JobGraph) {
+    var kinds = graph.jobs.map { job -> Kind in
+      job.finally != nil ? .final : job.service != nil ? .service : .ordinary
+    }
+    var kept = kinds.indices.filter { kinds[$0] == .final }
+    jobs = kept.map { JobID($0) }
+    while let job = kept.popLast() {
+      for need in graph.jobs[job].needs where kinds[need.job.index] == .service {
+        kinds[need.job.index] = .keptService
+        kept.append(need.job.index)
+      }
+    }
+    services = kinds.indices.filter { kinds[$0] == .service || kinds[$0] == .keptService }.map { JobID($0) }
+    openOrdinary = kinds.count { $0 == .ordinary }
+    open = openOrdinary + kinds.count { $0 == .service }
+    hasOrdinary = openOrdinary > 0
+    self.kinds = kinds
+  }
+
+  mutating func append(_ job: Job) {
+    kinds.append(.ordinary)
+    open += 1
+    openOrdinary += 1
+    hasOrdinary = true
+  }
+
+  mutating func moved(_ id: JobID, from old: JobState, to new: JobState) {
+    guard old.isTerminal != new.isTerminal else { return }
+    let change = new.isTerminal ? -1 : 1
+    switch kinds[id.index] {
+    case .ordinary:
+      open += change
+      openOrdinary += change
+    case .service: open += change
+    case .keptService, .final: break
+    }
+  }
+}
+
+extension Scheduler {
+  /// Once all other jobs have ended, lets the jobs of `finally` start that are for such an end.
+  mutating func beginFinalJobsIfDue() {
+    if ending.openOrdinary == 0, !run.isOpen { for id in ending.services { retire(id) } }
+    guard !ending.haveBegun, ending.open == 0, !ending.jobs.isEmpty, !run.isOpen else { return }
+    ending.haveBegun = true
+    let outcomes = outcomes
+    for id in ending.jobs where state(id) == .waiting {
+      if run.stopping?.level == .kill {
+        end(id, .cancelled(by: run.stopping?.by ?? .policy))
+      } else if outcomes.contains(graph[id].finally ?? .always) {
+        reconsider(id)
+      } else {
+        end(id, .skipped(because: .outcome))
+      }
+    }
+  }
+
+  /// What the ends of all other jobs mean for those of `finally`.
+  private var outcomes: Set<FinalCondition> {
+    var (hasFailed, isOK) = (false, true)
+    for index in nodes.indices where graph.jobs[index].finally == nil {
+      switch state(JobID(index)) {
+      case .failed(_, allowed: false): hasFailed = true
+      case .cancelled: isOK = false
+      default: break
+      }
+    }
+    return hasFailed ? [.failed, .always] : isOK ? [.ok, .always] : [.always]
+  }
+
+  /// Has the jobs of `finally` wait again, because another job is not over any more; one that executes goes on.
+  mutating func resetFinalJobs() {
+    guard ending.haveBegun else { return }
+    ending.haveBegun = false
+    for id in ending.jobs where !state(id).isActive {
+      if let ticket = nodes[id.index].ticket {
+        withdraw(id, ticket)
+      } else {
+        nodes[id.index].retries = 0
+        set(id, .waiting)
+      }
+    }
+  }
+}

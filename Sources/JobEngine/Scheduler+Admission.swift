@@ -1,0 +1,67 @@
+import JobModel
+
+extension Scheduler {
+  /// How many attempts beyond the width may be in the operation queue: enough that a slot never waits for the engine.
+  static let ahead = 16
+
+  mutating func admit() {
+    guard !run.isDraining else { return }
+    while let entry = popReady() {
+      let id = entry.job
+      guard isCurrent(entry), case .ready(let room) = state(id), room != .person, !isClosed(to: id) else { continue }
+      if let pool = pools.take(for: entry) {
+        set(id, .ready(for: .pool(pool)))
+        continue
+      }
+      if room != .slot { set(id, .ready(for: .slot)) }
+      // Void are its other entries, of the pools that it has waited for.
+      nodes[id.index].stamp += 1
+      nodes[id.index].ticket = nextTicket
+      admitted[nextTicket] = id
+      if graph[id].service == nil { admittedToSlots += 1 }
+      actions.append(
+        .admit(
+          Admission(
+            ticket: nextTicket, job: id, attempt: attempts(id) + 1, priority: run.jobs[id.index].job.priority)))
+      nextTicket += 1
+    }
+  }
+
+  /// Whether the job still waits with this entry.
+  private func isCurrent(_ entry: Entry) -> Bool { nodes[entry.job.index].stamp == entry.stamp }
+
+  /// Takes the first job that may be admitted; a job that waits for pools counts only if these have its units now.
+  private mutating func popReady() -> Entry? {
+    if let entry = readyServices.pop() { return entry }
+    guard admittedToSlots < run.slots + Self.ahead else { return nil }
+    let (nodes, journal) = (nodes, journal)
+    return pools.popFitting(before: ready.first) { entry in
+      nodes[entry.job.index].stamp == entry.stamp && journal.run.jobs[entry.job.index].state.isReady
+    } ?? ready.pop()
+  }
+
+  /// Ends the stay of an attempt in the operation queue.
+  mutating func release(_ id: JobID) {
+    if nodes[id.index].ticket != nil, graph[id].service == nil { admittedToSlots -= 1 }
+    nodes[id.index].ticket = nil
+    nodes[id.index].isWithdrawing = false
+    pools.release(id)
+  }
+
+  /// Adds units to a pool, or removes them, but none that a job which has not ended needs at once.
+  mutating func changePool(_ name: String, by change: Int) {
+    guard let size = run.pools[name] else { return }
+    var least = 1
+    for index in nodes.indices where !state(JobID(index)).isTerminal {
+      least = max(least, graph.jobs[index].uses[name] ?? 0)
+    }
+    let new = max(least, size + change)
+    guard new != size else { return }
+    pools.resize(name, by: new - size)
+    journal.state(.poolChanged(name, new))
+  }
+}
+
+extension JobState {
+  fileprivate var isReady: Bool { if case .ready(let room) = self { room != .person } else { false } }
+}

@@ -1,0 +1,124 @@
+import JobModel
+
+extension Scheduler {
+  /// The service of an attempt can be used: the jobs that need it may start.
+  mutating func serviceIsReady(ticket: Int) {
+    guard let id = admitted[ticket], graph[id].service != nil, !nodes[id.index].isReady,
+      nodes[id.index].canceller == nil
+    else { return }
+    nodes[id.index].isReady = true
+    nodes[id.index].deadline = nil
+    nodes[id.index].timeLeft = nil
+    if state(id) == .executing { serve(id) }
+    admit()
+  }
+
+  /// States that a service can be used, and has the jobs that only waited for that be ready.
+  mutating func serve(_ id: JobID) {
+    set(id, .serving)
+    for edge in run.jobs[id.index].edges
+    where edge.when == .ready && state(edge.job) == .waiting && isMet(edge.job) && !isClosed(to: edge.job) {
+      makeReady(edge.job)
+    }
+  }
+
+  /// A service has ended with success, and was not asked to.
+  mutating func serviceEnded(_ id: JobID) {
+    let failure = JobFailure(.exit(0), "ended by itself (exit 0) while it was needed")
+    if graph[id].service?.restart == .always {
+      fail(id, failure)
+    } else if run.jobs[id.index].edges.isEmpty {
+      end(id, .succeeded(upToDate: false))
+    } else {
+      end(id, .failed(failure, allowed: graph[id].allowFailure))
+    }
+  }
+
+  /// Whether a service is still of use: for the jobs that need it or, where none does, for all others.
+  private func isNeeded(_ id: JobID) -> Bool {
+    let edges = run.jobs[id.index].edges
+    if edges.isEmpty { return ending.openOrdinary > 0 || !ending.hasOrdinary || run.isOpen }
+    return edges.contains { !state($0.job).isTerminal }
+  }
+
+  func isUnneeded(_ id: JobID) -> Bool { graph[id].service != nil && !isNeeded(id) }
+
+  /// Ends the services that only this job, which has ended, still needed.
+  mutating func retireServices(neededBy id: JobID) {
+    for need in graph[id].needs where need.when == .ready { retire(need.job) }
+  }
+
+  /// Ends a service that is of no use any more, or that was to end when it is not.
+  mutating func retire(_ id: JobID) {
+    let node = nodes[id.index]
+    guard !state(id).isTerminal, !isNeeded(id) else { return }
+    if node.isHeld, let ticket = node.ticket, let canceller = node.canceller {
+      nodes[id.index].isHeld = false
+      request(id, ticket: ticket, by: canceller)
+      return
+    }
+    guard node.canceller == nil else { return }
+    guard let ticket = node.ticket else {
+      return end(id, attempts(id) > 0 ? .succeeded(upToDate: false) : .skipped(because: .unneeded))
+    }
+    nodes[id.index].canceller = .unneeded
+    if state(id).isActive { request(id, ticket: ticket, by: .unneeded) } else { withdraw(id, ticket) }
+  }
+
+  private mutating func request(_ id: JobID, ticket: Int, by canceller: JobState.Canceller) {
+    nodes[id.index].deadline = nil
+    journal.state(.cancelRequested(id, by: canceller, kill: false))
+    actions.append(.cancel(ticket: ticket))
+  }
+
+  /// Whether a service that executes must wait with its end for jobs that need it.
+  func mustOutlast(_ id: JobID) -> Bool {
+    graph[id].service != nil && state(id).isActive && run.jobs[id.index].edges.contains { !state($0.job).isTerminal }
+  }
+}
+
+extension Job {
+  /// When a failed attempt is followed by another; a service that is restarted has a limit of its own.
+  var attemptPolicy: RetryPolicy {
+    guard let service, service.restart != .never, retry.max == 0 else { return retry }
+    return RetryPolicy(max: Service.restarts)
+  }
+
+  /// The failure of an attempt at its time limit.
+  var excess: JobFailure {
+    if let service {
+      return JobFailure(.timedOut, "could not be used within \(DurationText.exact(service.limit))")
+    }
+    return JobFailure(.timedOut, "timed out" + (timeout.map { " after \(DurationText.exact($0))" } ?? ""))
+  }
+
+  /// How long its attempt may write nothing.
+  var silence: Duration? {
+    if case .shell(let work) = work { return work.silence }
+    return nil
+  }
+}
+
+extension Service {
+  /// The restarts of a service whose job has no retry policy.
+  static let restarts = 5
+}
+
+// MARK: Silence
+
+extension Scheduler {
+  mutating func watchSilence(_ id: JobID, until time: Duration) {
+    nodes[id.index].silenceEnd = time
+    setAlarm(id, at: time)
+  }
+
+  /// The time is over in which an attempt had to write, unless it has written since the alarm was set.
+  mutating func endSilence(_ id: JobID, ticket: Int) {
+    guard let silence = graph[id].silence else { return }
+    let end = (nodes[id.index].spokeAt ?? .zero) + silence
+    if end > journal.now, nodes[id.index].spokeAt != nil { return watchSilence(id, until: end) }
+    nodes[id.index].silenceEnd = nil
+    nodes[id.index].excess = JobFailure(.timedOut, "wrote nothing for \(DurationText.exact(silence))")
+    actions.append(.cancel(ticket: ticket))
+  }
+}
