@@ -35,6 +35,10 @@ int cprocess_poller_watch_reader(int poller, int descriptor, uint64_t token) {
   return watch(poller, descriptor, EPOLLIN | EPOLLET, token);
 }
 
+int cprocess_poller_watch_terminal(int poller, int controller, uint64_t token) {
+  return watch(poller, controller, EPOLLIN | EPOLLOUT | EPOLLET, token);
+}
+
 int cprocess_poller_make_waker(int poller, uint64_t token) {
   int waker = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (waker < 0) return -errno;
@@ -86,6 +90,10 @@ int cprocess_poller_watch_reader(int poller, int descriptor, uint64_t token) {
   struct kevent change;
   EV_SET(&change, descriptor, EVFILT_READ, EV_ADD | EV_CLEAR, 0, 0, (void *)(uintptr_t)token);
   return kevent(poller, &change, 1, NULL, 0, NULL) == 0 ? 0 : errno;
+}
+
+int cprocess_poller_watch_terminal(int poller, int controller, uint64_t token) {
+  return cprocess_poller_watch_reader(poller, controller, token);
 }
 
 int cprocess_poller_make_waker(int poller, uint64_t token) {

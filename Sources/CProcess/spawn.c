@@ -3,12 +3,9 @@
 #include "launching.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <sys/mman.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #ifdef __linux__
@@ -17,6 +14,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #else
+#include <fcntl.h>
 #include <spawn.h>
 #endif
 
@@ -46,80 +44,6 @@ bool cprocess_adopt_orphans(void) {
 #else
   return false;
 #endif
-}
-
-/// The same descriptor with a number above 2, so that it isn't overwritten while the standard streams are set.
-static int above_standard(int descriptor) {
-  if (descriptor < 0 || descriptor > 2) return descriptor;
-  int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
-  int failure = errno;
-  close(descriptor);
-  errno = failure;
-  return moved;
-}
-
-int cprocess_pipe(int *reader, int *writer) {
-  int ends[2];
-#ifdef __linux__
-  if (pipe2(ends, O_CLOEXEC) != 0) return errno;
-#else
-  if (pipe(ends) != 0) return errno;
-  fcntl(ends[0], F_SETFD, FD_CLOEXEC);
-  fcntl(ends[1], F_SETFD, FD_CLOEXEC);
-#endif
-  for (int end = 0; end < 2; end++) {
-    ends[end] = above_standard(ends[end]);
-    if (ends[end] >= 0) continue;
-    int failure = errno;
-    close(ends[1 - end]);
-    return failure;
-  }
-  // Only the reader: the flag belongs to the open description, and programs expect a blocking standard output.
-  fcntl(ends[0], F_SETFL, O_NONBLOCK);
-  *reader = ends[0];
-  *writer = ends[1];
-  return 0;
-}
-
-int cprocess_null(void) { return above_standard(open("/dev/null", O_RDONLY | O_CLOEXEC)); }
-
-/// Closes the descriptor and returns the negative errno of the call before.
-static int close_failed(int descriptor) {
-  int failure = errno;
-  close(descriptor);
-  return -failure;
-}
-
-int cprocess_open_input(const char *path) {
-  // Without waiting for the writer of a FIFO; the program expects a blocking standard input.
-  int descriptor = above_standard(open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-  if (descriptor < 0) return -errno;
-  struct stat status;
-  if (fstat(descriptor, &status) != 0 || fcntl(descriptor, F_SETFL, 0) != 0) return close_failed(descriptor);
-  if (!S_ISDIR(status.st_mode)) return descriptor;
-  errno = EISDIR;
-  return close_failed(descriptor);
-}
-
-int cprocess_input(const void *bytes, size_t count) {
-#ifdef __linux__
-  int descriptor = above_standard(memfd_create("input", MFD_CLOEXEC));
-  if (descriptor < 0) return -errno;
-#else
-  char path[] = "/tmp/opdash.XXXXXX";
-  int descriptor = above_standard(mkstemp(path));
-  if (descriptor < 0) return -errno;
-  unlink(path);
-  fcntl(descriptor, F_SETFD, FD_CLOEXEC);
-#endif
-  // The offset stays at the beginning, where the program reads from.
-  for (size_t done = 0; done < count;) {
-    ssize_t written = pwrite(descriptor, (const char *)bytes + done, count - done, (off_t)done);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return close_failed(descriptor);
-    done += (size_t)written;
-  }
-  return descriptor;
 }
 
 #ifdef __linux__
@@ -165,6 +89,7 @@ static uninstrumented int begin(void *argument) {
   long result = syscall(SYS_dup3, launch->input, 0, 0);
   if (result >= 0) result = syscall(SYS_dup3, launch->output, 1, 0);
   if (result >= 0) result = syscall(SYS_dup3, launch->error, 2, 0);
+  if (result >= 0 && launch->has_terminal) result = syscall(SYS_ioctl, 1, TIOCSCTTY, 0);
   if (result >= 0 && launch->directory != NULL) result = syscall(SYS_chdir, launch->directory);
   if (result >= 0) {
     // A kernel without it leaves open what other code has opened without O_CLOEXEC.
@@ -250,7 +175,10 @@ int cprocess_spawn(const struct cprocess_launch *launch, struct cprocess_child *
   posix_spawnattr_setflags(
       &attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_CLOEXEC_DEFAULT);
 
-  failure = posix_spawn_file_actions_adddup2(&actions, launch->input, 0);
+  // The first terminal that the leader of a new session opens becomes its controlling one.
+  const char *terminal = launch->has_terminal ? ttyname(launch->output) : NULL;
+  if (terminal != NULL) failure = posix_spawn_file_actions_addopen(&actions, 0, terminal, O_RDWR, 0);
+  if (failure == 0) failure = posix_spawn_file_actions_adddup2(&actions, launch->input, 0);
   if (failure == 0) failure = posix_spawn_file_actions_adddup2(&actions, launch->output, 1);
   if (failure == 0) failure = posix_spawn_file_actions_adddup2(&actions, launch->error, 2);
   if (failure == 0 && launch->directory != NULL) {

@@ -25,6 +25,14 @@ final class ChildProcess: @unchecked Sendable {
     var process = cprocess_child()
     var stdout = OutputPipe()
     var stderr = OutputPipe()
+
+    /// Makes a terminal, at whose input the end is already.
+    mutating func openTerminal(_ size: TerminalSize, for program: String) throws(ProcessError) {
+      let failure = cprocess_terminal(UInt16(size.columns), UInt16(size.rows), &stdout.reader, &stdout.writer)
+      guard failure == 0 else { throw ProcessError.terminal(program, failedWith: failure) }
+      stdout.isTerminal = true
+      stdout.endInput(alsoKeys: false)
+    }
   }
 
   let number: UInt64

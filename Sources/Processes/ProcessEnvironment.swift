@@ -34,6 +34,13 @@ public struct ProcessEnvironment: Sendable, Equatable, ExpressibleByDictionaryLi
     self.init(isInherited: true, Dictionary(elements) { _, last in last })
   }
 
+  /// The variables for a program with a terminal of its own: those of this process describe another one.
+  var forTerminal: ProcessEnvironment {
+    var added = variables
+    if added["TERM"] == nil, !removed.contains("TERM") { added["TERM"] = "xterm-256color" }
+    return ProcessEnvironment(isInherited: isInherited, added, removed: removed.union(["COLUMNS", "LINES"]))
+  }
+
   /// Whether a variable of this process is passed on.
   func passes(on name: String) -> Bool { isInherited && variables[name] == nil && !removed.contains(name) }
 

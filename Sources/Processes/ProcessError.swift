@@ -78,6 +78,17 @@ public struct ProcessError: Error, Sendable, Equatable, CustomStringConvertible,
     }
   }
 
+  /// Explains the errno of the making of a terminal.
+  static func terminal(_ program: String, failedWith number: Int32) -> ProcessError {
+    switch number {
+    case EMFILE, ENFILE, ENOSPC, ENOMEM, EAGAIN:
+      let remedy = "use fewer slots, or raise ulimit -n and kernel.pty.max"
+      return ProcessError(.outOfResources, "\(program): no pseudo-terminal left: \(text(number)): \(remedy)")
+    default:
+      return ProcessError(.system(number), "\(program): no pseudo-terminal can be made: \(text(number))")
+    }
+  }
+
   private static func using(directory: String) -> ProcessError? {
     var status = stat()
     guard stat(directory, &status) == 0 else {

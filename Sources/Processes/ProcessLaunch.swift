@@ -14,6 +14,12 @@ public struct ProcessLaunch: Sendable {
   public var stopSignal: Int32
   /// How long the process group may take to end after the stop signal before it is killed.
   public var grace: Duration
+  /// The size of the pseudo-terminal that the program gets as its controlling terminal; nil for none.
+  ///
+  /// The standard output and the standard error are this terminal, and so is the standard input unless one is given. The
+  /// output of both comes as the standard output. Nobody types: who reads the terminal finds the end of the input. `TERM`
+  /// becomes `xterm-256color` and inherited `COLUMNS` and `LINES` are not passed on, unless `environment` names them.
+  public var terminal: TerminalSize?
   /// Whether the standard error goes where the standard output goes.
   var mergesError = false
 
@@ -42,6 +48,9 @@ public struct ProcessLaunch: Sendable {
 }
 
 extension ProcessLaunch {
+  /// Whether the program has one stream for both outputs.
+  var hasOneStream: Bool { mergesError || terminal != nil }
+
   private var script: String? {
     arguments.count == 3 && arguments[0] == "/bin/sh" && arguments[1] == "-c" ? arguments[2] : nil
   }

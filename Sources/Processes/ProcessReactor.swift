@@ -13,6 +13,7 @@ final class ProcessReactor: @unchecked Sendable {
     case kill
     case pause
     case resume
+    case resize(TerminalSize)
     case consumed(ProcessStream, chunk: UInt64)
     /// The poller could not watch the child.
     case poll
@@ -88,9 +89,10 @@ final class ProcessReactor: @unchecked Sendable {
   func watch(_ child: ChildProcess) {
     let token = child.number << 2
     // The leader last: after its end the streams' descriptors are closed and their numbers reused.
+    let watchOutput = child.launch.terminal == nil ? cprocess_poller_watch_reader : cprocess_poller_watch_terminal
     let watched =
-      cprocess_poller_watch_reader(poller, child.stdout.descriptor, token | Source.stdout.rawValue) == 0
-      && (child.launch.mergesError
+      watchOutput(poller, child.stdout.descriptor, token | Source.stdout.rawValue) == 0
+      && (child.launch.hasOneStream
         || cprocess_poller_watch_reader(poller, child.stderr.descriptor, token | Source.stderr.rawValue) == 0)
       && cprocess_poller_watch_process(poller, child.pid, child.leaderDescriptor, token | Source.leader.rawValue) == 0
     if !watched { send(.poll, to: child.number) }
@@ -158,7 +160,9 @@ final class ProcessReactor: @unchecked Sendable {
     guard let child = registry[token >> 2], let source = Source(rawValue: token & 3) else { return }
     switch source {
     case .leader: checkLeader(of: child)
-    case .stdout: read(.stdout, of: child)
+    case .stdout:
+      child.stdout.endInput(alsoKeys: false)
+      read(.stdout, of: child)
     case .stderr: read(.stderr, of: child)
     case .survivor: if child.exit != nil { changed.append(child) }
     }
@@ -176,6 +180,7 @@ final class ProcessReactor: @unchecked Sendable {
     case .resume:
       child.isPaused = false
       signal(child, SIGCONT)
+    case .resize(let size): child.stdout.resize(to: size)
     case .consumed(let stream, let chunk): if release(stream, chunk: chunk, of: child) { read(stream, of: child) }
     case .poll: poll(child)
     }
@@ -241,7 +246,9 @@ final class ProcessReactor: @unchecked Sendable {
     guard survivors.isEmpty else {
       child.doubts = 0
       switch child.phase {
-      case .running, .closing: enter(.draining, child, for: Self.drainTime)
+      case .running, .closing:
+        if child.phase == .running { hangUp(survivors, of: child) }
+        enter(.draining, child, for: Self.drainTime)
       case .stopping: stop(survivors, of: child)
       case .killing: for survivor in survivors { survivor.signal(SIGKILL) }
       case .draining, .over: break
@@ -288,6 +295,8 @@ final class ProcessReactor: @unchecked Sendable {
       case .killing(times: 4...):
         if let exit = child.exit { finish(child, exit) }
       case .killing: kill(child)
+      case .closing where child.isHeld || unread.contains { $0.child === child }:
+        enter(.closing, child, for: Self.drainTime)
       case .closing:
         child.closeOutput()
         changed.append(child)
@@ -303,6 +312,14 @@ final class ProcessReactor: @unchecked Sendable {
     signal(child, child.launch.stopSignal)
     signal(child, SIGCONT)
     enter(.stopping, child, for: grace)
+  }
+
+  /// Tells survivors that the terminal is gone, as a shell would; the kernel has told those in the leader's group.
+  private func hangUp(_ survivors: [ProcessScan.Member], of child: ChildProcess) {
+    guard child.launch.terminal != nil else { return }
+    for survivor in survivors where survivor.session == child.pid && survivor.group != child.pid {
+      survivor.signal(SIGHUP)
+    }
   }
 
   /// Sends the stop signal to survivors in sessions that have not got it.
@@ -380,6 +397,8 @@ final class ProcessReactor: @unchecked Sendable {
       for child in registry.children where child.mayStop {
         var signal: Int32 = 0
         if cprocess_stop(child.pid, &signal) { child.stopped(signal == 0 ? nil : signal) }
+        // The poller does not tell that a program has thrown its input away, or reads keys.
+        child.stdout.endInput(alsoKeys: true)
       }
     }
     // First off, then the question: `watch` wakes the thread for a child that comes after it.

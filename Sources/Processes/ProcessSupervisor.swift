@@ -113,16 +113,20 @@ public final class ProcessSupervisor: Sendable {
     _ launch: ProcessLaunch, number: UInt64, _ program: String, _ arguments: inout CStrings, _ input: Int32
   ) throws(ProcessError) -> ChildProcess.Spawned {
     var spawned = ChildProcess.Spawned()
-    var failure = cprocess_pipe(&spawned.stdout.reader, &spawned.stdout.writer)
-    if failure == 0, !launch.mergesError {
-      failure = cprocess_pipe(&spawned.stderr.reader, &spawned.stderr.writer)
+    var failure: Int32 = 0
+    if let size = launch.terminal {
+      try spawned.openTerminal(size, for: program)
+    } else {
+      failure = cprocess_pipe(&spawned.stdout.reader, &spawned.stdout.writer)
+      if failure == 0, !launch.mergesError {
+        failure = cprocess_pipe(&spawned.stderr.reader, &spawned.stderr.writer)
+      }
     }
     var hasEnvironment = true
     if failure == 0 {
-      let result = environment.withPointers(launch: number, launch.environment) { environment in
-        arguments.withPointers { arguments in
-          Self.spawn(program, arguments, environment, launch.directory, input, &spawned)
-        }
+      let variables = launch.terminal == nil ? launch.environment : launch.environment.forTerminal
+      let result = environment.withPointers(launch: number, variables) { environment in
+        arguments.withPointers { Self.spawn(program, $0, environment, launch, input, &spawned) }
       }
       hasEnvironment = result != nil
       failure = result ?? EINVAL
@@ -138,18 +142,21 @@ public final class ProcessSupervisor: Sendable {
 
   private static func spawn(
     _ program: String, _ arguments: UnsafePointer<UnsafeMutablePointer<CChar>?>?,
-    _ environment: UnsafePointer<UnsafeMutablePointer<CChar>?>?, _ directory: String?, _ input: Int32,
+    _ environment: UnsafePointer<UnsafeMutablePointer<CChar>?>?, _ launch: ProcessLaunch, _ input: Int32,
     _ spawned: inout ChildProcess.Spawned
   ) -> Int32 {
     program.withCString { program in
       func spawn(in directory: UnsafePointer<CChar>?) -> Int32 {
-        let error = spawned.stderr.isOpen ? spawned.stderr.writer : spawned.stdout.writer
+        let output = spawned.stdout.writer
+        let error = spawned.stderr.isOpen ? spawned.stderr.writer : output
+        let hasTerminal = launch.terminal != nil
+        let input = hasTerminal && launch.input == .none ? output : input
         var launch = cprocess_launch(
           path: program, arguments: arguments, environment: environment, directory: directory, input: input,
-          output: spawned.stdout.writer, error: error)
+          output: output, error: error, has_terminal: hasTerminal)
         return cprocess_spawn(&launch, &spawned.process)
       }
-      return directory?.withCString { spawn(in: $0) } ?? spawn(in: nil)
+      return launch.directory?.withCString { spawn(in: $0) } ?? spawn(in: nil)
     }
   }
 }

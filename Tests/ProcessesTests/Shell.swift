@@ -38,6 +38,9 @@ final class Shell: Sendable {
     self.init(ProcessLaunch(script: script, grace: grace))
   }
 
+  /// With a terminal of 100 columns and 30 rows.
+  static func onTerminal(_ script: String) -> Shell { Shell(.onTerminal(script)) }
+
   private static let queue: OperationQueue = {
     let queue = OperationQueue()
     queue.maxConcurrentOperationCount = 64
@@ -79,5 +82,16 @@ final class Shell: Sendable {
     }
     for consumed in held { consumed() }
     return !held.isEmpty
+  }
+}
+
+extension ProcessLaunch {
+  /// A script with a terminal of 100 columns and 30 rows.
+  static func onTerminal(
+    _ script: String, _ environment: ProcessEnvironment = .inherited, input: ProcessInput = .none
+  ) -> ProcessLaunch {
+    var launch = ProcessLaunch(script: script, environment: environment, input: input)
+    launch.terminal = TerminalSize(columns: 100, rows: 30)
+    return launch
   }
 }

@@ -13,6 +13,8 @@ struct cprocess_launch {
   char *const *environment;
   const char *directory;  // NULL: the current directory
   int input, output, error;
+  /// Whether `output` is a terminal, which becomes the controlling one.
+  bool has_terminal;
 };
 
 struct cprocess_child {
@@ -49,6 +51,18 @@ int cprocess_open_input(const char *path);
 
 /// A file without a name that holds the bytes and is read from its beginning. Negative: an errno.
 int cprocess_input(const void *bytes, size_t count);
+
+/// A pseudo-terminal that no child inherits, with a non-blocking controller: lines, no echo, no flow control, and line feeds
+/// without carriage returns. Returns 0 or an errno.
+int cprocess_terminal(uint16_t columns, uint16_t rows, int *controller, int *terminal);
+
+/// Sets the size of a terminal, of which the kernel tells its foreground group.
+void cprocess_terminal_resize(int controller, uint16_t columns, uint16_t rows);
+
+/// Types the end of the input if a program that reads the terminal would wait: nobody types anything else.
+///
+/// With `also_keys`, a program that reads single keys is given Control-D as well.
+void cprocess_terminal_end_input(int controller, int terminal, bool also_keys);
 
 /// Raises the soft limit of open descriptors to the hard one; children get the old limit back.
 void cprocess_raise_descriptor_limit(void);
@@ -103,6 +117,8 @@ int cprocess_open(pid_t pid, int *descriptor);
 int cprocess_poller_watch_process(int poller, pid_t pid, int descriptor, uint64_t token);
 /// Reports bytes and the end of the stream, edge-triggered: read until there is no more.
 int cprocess_poller_watch_reader(int poller, int descriptor, uint64_t token);
+/// As with a reader, for the controller of a terminal; on Linux it also reports that a program has read its input.
+int cprocess_poller_watch_terminal(int poller, int controller, uint64_t token);
 /// Makes a waker with a token of its own. Negative: an errno.
 int cprocess_poller_make_waker(int poller, uint64_t token);
 /// Wakes the poller; from any thread.

@@ -1,3 +1,4 @@
+import CProcess
 import Foundation
 
 /// One output stream of a process.
@@ -32,18 +33,34 @@ struct OutputReader {
   var isOpen: Bool { descriptor >= 0 }
 
   mutating func read(into buffer: UnsafeMutableRawBufferPointer) -> Attempt {
-    while true {
-      let count = Foundation.read(descriptor, buffer.baseAddress, buffer.count)
+    var size = 0
+    while size < buffer.count {
+      let count = Foundation.read(descriptor, buffer.baseAddress.map { $0 + size }, buffer.count - size)
       if count > 0 {
-        isHeld = true
-        chunks += 1
-        return .chunk([UInt8](buffer[..<count]))
+        size += count
+        // One read takes all of a pipe, but at most 4 KiB of a terminal.
+        if pipe.isTerminal { continue }
+        break
       }
       if count < 0, errno == EINTR { continue }
+      if size > 0 { break }
       if count < 0, errno == EAGAIN || errno == EWOULDBLOCK { return .empty }
+      // Linux ends the output of a terminal with EIO.
       close()
       return .end
     }
+    isHeld = true
+    chunks += 1
+    return .chunk([UInt8](buffer[..<size]))
+  }
+
+  /// Where it is a terminal, ends its input; see `OutputPipe`.
+  func endInput(alsoKeys: Bool) { pipe.endInput(alsoKeys: alsoKeys) }
+
+  /// Where it is a terminal, sets its size.
+  func resize(to size: TerminalSize) {
+    guard pipe.isTerminal, isOpen else { return }
+    cprocess_terminal_resize(descriptor, UInt16(size.columns), UInt16(size.rows))
   }
 
   /// Marks a chunk as consumed; returns false if it was already.
@@ -59,18 +76,27 @@ struct OutputReader {
   mutating func close() { pipe.close() }
 }
 
-/// Both ends of a stream of a child.
+/// Both ends of a stream of a child, which is a pipe or a terminal.
 ///
-/// The writer is kept open until the leader has ended, so that the end of the stream is no wake-up of its own.
+/// The writer is kept open until the leader has ended, so that the end of the stream is no wake-up of its own, and so that a
+/// terminal which the program has closed can be opened again.
 struct OutputPipe {
   var reader: Int32 = -1
   var writer: Int32 = -1
+  var isTerminal = false
 
   var isOpen: Bool { reader >= 0 }
 
   mutating func close() {
     Self.close(&reader)
     Self.close(&writer)
+  }
+
+  /// Where it is a terminal whose input is empty, types the end of the input, for the next read of it.
+  ///
+  /// A program that reads single keys gets Control-D, only with `alsoKeys`, since it may read on for ever.
+  func endInput(alsoKeys: Bool) {
+    if isTerminal, writer >= 0 { cprocess_terminal_end_input(reader, writer, alsoKeys) }
   }
 
   static func close(_ end: inout Int32) {

@@ -43,6 +43,8 @@ public final class ShellOperation: ResultOperation<ShellResult>, ControllableOpe
     /// Nil once it has begun.
     var check: OutputCheck?
     var isUpToDate = false
+    /// The size of the terminal that the program is started with; nil without a terminal.
+    var terminal: TerminalSize?
   }
 
   /// What is done outside the lock.
@@ -116,7 +118,10 @@ public final class ShellOperation: ResultOperation<ShellResult>, ControllableOpe
     self.standardError = standardError
     shellOutput = standardOutput.log ?? standardError.log
     deliveries = [standardOutput.lines, standardError.lines].compactMap(\.self)
-    process.withLock { $0.check = check }
+    process.withLock { process in
+      process.check = check
+      process.terminal = launch.terminal
+    }
   }
 
   /// The number of the program's process, which leads the group; nil before it was started, kept after its end.
@@ -192,6 +197,8 @@ public final class ShellOperation: ResultOperation<ShellResult>, ControllableOpe
   }
 
   private func start(_ launch: ProcessLaunch) {
+    var launch = launch
+    launch.terminal = process.withLock(\.terminal)
     let result = ProcessSupervisor.shared.launch(
       launch,
       launched: { pid in process.withLock { $0.processIdentifier = pid } },
@@ -318,6 +325,17 @@ public final class ShellOperation: ResultOperation<ShellResult>, ControllableOpe
     }
     perform(step)
     if case .launch = step { tellLaunch() }
+  }
+
+  /// Sets the size of the program's terminal, of which the kernel tells the program by SIGWINCH; from any thread.
+  ///
+  /// Before the start, the size that it starts with. Without effect on a program without a terminal, and after the end.
+  public func resizeTerminal(to size: TerminalSize) {
+    process.withLock { process in
+      guard process.terminal != nil else { return }
+      process.terminal = size
+      ask(.resize(size), &process)
+    }
   }
 
   /// Called under the lock.
