@@ -1,4 +1,5 @@
 import Foundation
+import Operations
 
 /// A program to start: its arguments, directory and environment, and how it is ended.
 public struct ProcessLaunch: Sendable {
@@ -20,6 +21,8 @@ public struct ProcessLaunch: Sendable {
   /// output of both comes as the standard output. Nobody types: who reads the terminal finds the end of the input. `TERM`
   /// becomes `xterm-256color` and inherited `COLUMNS` and `LINES` are not passed on, unless `environment` names them.
   public var terminal: TerminalSize?
+  /// What is replaced by `***` in the output, before anything is made of it.
+  package var secrets: SecretMask?
   /// Whether the standard error goes where the standard output goes.
   var mergesError = false
 
@@ -55,10 +58,11 @@ extension ProcessLaunch {
     arguments.count == 3 && arguments[0] == "/bin/sh" && arguments[1] == "-c" ? arguments[2] : nil
   }
 
-  /// The script, or the program with its arguments, on one line of at most 60 characters; credentials in URLs are masked.
+  /// The script, or the program with its arguments, on one line of at most 60 characters; credentials in URLs and the
+  /// launch's secrets are masked.
   var commandLine: String {
-    let words = (script.map { [$0] } ?? [file] + arguments.dropFirst()).lazy.flatMap {
-      $0.prefix(4096).split(whereSeparator: \.isWhitespace)
+    let words = (script.map { [$0] } ?? [file] + arguments.dropFirst()).lazy.flatMap { text in
+      (secrets?.masked(text) ?? text).prefix(4096).split(whereSeparator: \.isWhitespace)
     }
     let line = words.prefix(60).map { String($0).maskedURL }.joined(separator: " ")
     return line.count > 60 ? line.prefix(59) + "…" : line

@@ -11,7 +11,7 @@ import Synchronization
 /// Processes that the program leaves behind get the stop signal, then SIGKILL: none outlives the operation. Cancelling sends
 /// the stop signal to the group, and SIGKILL when the grace is over.
 public final class ShellOperation: ResultOperation<ShellResult>, ControllableOperation, @unchecked Sendable {
-  // Safe: the state is behind the lock, and the sinks are used on the thread of all processes only.
+  // Safe: the state is behind the lock, and the sinks and the masks are used on the thread of all processes only.
 
   /// A piece of output; the next piece of its stream is read only after `consumed` was called, from any thread.
   public typealias OutputHandler =
@@ -62,6 +62,9 @@ public final class ShellOperation: ResultOperation<ShellResult>, ControllableOpe
   private let check: OutputCheck?
   private var standardOutput: OutputSink
   private var standardError: OutputSink
+  /// Of both streams, where the launch has secrets.
+  private var outputMask: SecretMask.Stream?
+  private var errorMask: SecretMask.Stream?
   private let process = Lock(State())
 
   /// Makes an operation of a launch, for those that need another stop signal or grace than the usual ones.
@@ -116,6 +119,8 @@ public final class ShellOperation: ResultOperation<ShellResult>, ControllableOpe
     self.accepted = accepted
     self.standardOutput = standardOutput
     self.standardError = standardError
+    outputMask = launch.secrets.map(SecretMask.Stream.init)
+    errorMask = outputMask
     shellOutput = standardOutput.log ?? standardError.log
     deliveries = [standardOutput.lines, standardError.lines].compactMap(\.self)
     process.withLock { process in
@@ -219,6 +224,22 @@ public final class ShellOperation: ResultOperation<ShellResult>, ControllableOpe
 
   /// Called on the thread of all processes, as `end`.
   private func take(_ bytes: [UInt8], from stream: ProcessStream, consumed: @escaping @Sendable () -> Void) {
+    let masked: [UInt8]
+    switch stream {
+    case .stdout: masked = outputMask?.mask(bytes) ?? bytes
+    case .stderr: masked = errorMask?.mask(bytes) ?? bytes
+    }
+    if masked.isEmpty { consumed() } else { give(masked, from: stream, consumed: consumed) }
+  }
+
+  /// Gives on what the masks have held back.
+  private func endMasks() {
+    for (stream, bytes) in [(ProcessStream.stdout, outputMask?.end()), (.stderr, errorMask?.end())] {
+      if let bytes, !bytes.isEmpty { give(bytes, from: stream) {} }
+    }
+  }
+
+  private func give(_ bytes: [UInt8], from stream: ProcessStream, consumed: @escaping @Sendable () -> Void) {
     switch stream {
     case .stdout: standardOutput.take(bytes, from: stream, for: self, consumed: consumed)
     case .stderr: standardError.take(bytes, from: stream, for: self, consumed: consumed)
@@ -237,6 +258,7 @@ public final class ShellOperation: ResultOperation<ShellResult>, ControllableOpe
 
   private func end(_ exit: ProcessExit) {
     process.withLock { $0.exit = exit }
+    endMasks()
     let result = ShellResult(
       exit: exit, standardOutput: standardOutput.collected(), standardError: standardError.collected())
     (standardOutput, standardError) = (.discarded, .discarded)
