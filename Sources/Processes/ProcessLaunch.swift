@@ -25,6 +25,8 @@ public struct ProcessLaunch: Sendable {
   package var secrets: SecretMask?
   /// Whether the standard error goes where the standard output goes.
   var mergesError = false
+  /// The words before the script, where the launch was made with a shell of its own.
+  private var shell: [String]?
 
   /// Starts a program with its arguments, without a shell.
   public init(
@@ -48,14 +50,28 @@ public struct ProcessLaunch: Sendable {
       ["/bin/sh", "-c", script], directory: directory, environment: environment, input: input, stopSignal: stopSignal,
       grace: grace)
   }
+
+  /// Starts a shell with a script, which is named by its text; `shell` is the words before it, as `bash -e -c`.
+  package init(
+    script: String, shell: [String], directory: String? = nil, environment: ProcessEnvironment = .inherited,
+    input: ProcessInput = .none, stopSignal: Int32 = SIGTERM, grace: Duration = .seconds(5)
+  ) {
+    self.init(
+      shell + [script], directory: directory, environment: environment, input: input, stopSignal: stopSignal,
+      grace: grace)
+    self.shell = shell
+  }
 }
 
 extension ProcessLaunch {
+  private static let shells = [["/bin/sh", "-c"], ["/bin/sh", "-e", "-c"]]
+
   /// Whether the program has one stream for both outputs.
   var hasOneStream: Bool { mergesError || terminal != nil }
 
   private var script: String? {
-    arguments.count == 3 && arguments[0] == "/bin/sh" && arguments[1] == "-c" ? arguments[2] : nil
+    let words = Array(arguments.dropLast())
+    return words == shell || Self.shells.contains(words) ? arguments.last : nil
   }
 
   /// The script, or the program with its arguments, on one line of at most 60 characters; credentials in URLs and the

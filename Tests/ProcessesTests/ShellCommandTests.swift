@@ -56,6 +56,37 @@ import Testing
     #expect(ShellOperation("/usr/bin/x", String(repeating: "y", count: 10_000_000)).name?.count == 60)
   }
 
+  @Test(arguments: [
+    ProcessLaunch(script: "false\necho  a"), ProcessLaunch(["/bin/sh", "-c", "false\necho  a"]),
+    ProcessLaunch(["/bin/sh", "-e", "-c", "false\necho  a"]),
+    ProcessLaunch(script: "false\necho  a", shell: ["bash", "-eu", "-o", "pipefail", "-c"]),
+    ProcessLaunch(script: "false\necho  a", shell: ["/usr/bin/env", "python3", "-c"]),
+  ])
+  func aScriptIsNamedByItsTextWhateverItsShell(launch: ProcessLaunch) {
+    #expect(launch.commandLine == "false echo a")
+    #expect(launch.programName == "'false echo a'")
+  }
+
+  @Test(arguments: [
+    (["make"], "make", "make"), (["/bin/sh"], "sh", "sh"), (["/bin/sh", "script", "-e"], "sh script -e", "sh"),
+    (["bash", "-c", "true"], "bash -c true", "bash"), ([], "", ""),
+  ])
+  func aProgramIsNamedByItsFile(arguments: [String], line: String, name: String) {
+    #expect(ProcessLaunch(arguments).commandLine == line)
+    #expect(ProcessLaunch(arguments).programName == name)
+    // Other arguments than those of the shell.
+    var launch = ProcessLaunch(script: "true", shell: ["zsh", "-c"])
+    launch.arguments = arguments
+    #expect(launch.programName == name)
+  }
+
+  @Test func aScriptIsExecutedByItsShellAndTheFailureNamesIt() throws {
+    let launch = ProcessLaunch(script: "false | true; echo no", shell: ["bash", "-eu", "-o", "pipefail", "-c"])
+    let operation = ShellOperation(launch, output: .string(limit: 100))
+    #expect(try failure(operation)?.localizedDescription == "'false | true; echo no' exited with status 1")
+    #expect(operation.name == "false | true; echo no")
+  }
+
   @Test func itRunsInItsDirectoryWithItsEnvironment() throws {
     func output(_ environment: ProcessEnvironment) throws -> [String] {
       let script = "pwd; echo ${HOME-no home}; echo ${ADDED-not added}; echo ${OPDASH_RUN:+marked}"
