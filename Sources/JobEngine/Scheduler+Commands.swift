@@ -110,7 +110,7 @@ extension Scheduler {
     while let id = open.popLast() {
       guard again.insert(id).inserted else { continue }
       // A service that has ended because nothing needed it.
-      open += graph[id].needs.filter { $0.when == .ready && state($0.job).isTerminal }.map(\.job)
+      open += graph[id].needs.map(\.job).filter { graph[$0].service != nil && state($0).isTerminal }
       guard withDependents else { continue }
       open += run.jobs[id.index].dependents.filter { dependent in
         switch state(dependent) {

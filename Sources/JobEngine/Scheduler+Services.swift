@@ -45,7 +45,7 @@ extension Scheduler {
 
   /// Ends the services that only this job, which has ended, still needed.
   mutating func retireServices(neededBy id: JobID) {
-    for need in graph[id].needs where need.when == .ready { retire(need.job) }
+    for need in graph[id].needs where need.when == .ready && graph[need.job].service != nil { retire(need.job) }
   }
 
   /// Ends a service that is of no use any more, or that was to end when it is not.

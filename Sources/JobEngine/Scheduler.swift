@@ -154,6 +154,7 @@ struct Scheduler {
       journal.state(.jobRestored(JobID(index), success))
       set(JobID(index), .succeeded(upToDate: true))
     }
+    if !restored.isEmpty { for id in ending.services { retire(id) } }
     // A restored job may rule out a need for its failure; a skip may make other jobs ready.
     for index in nodes.indices where state(JobID(index)) == .waiting { reconsider(JobID(index)) }
     beginFinalJobsIfDue()

@@ -65,7 +65,7 @@ final class ServiceProbe: Sendable {
       return state.isOver
     }
     guard !isOver else { return }
-    operation.whenEnded { [weak self] operation, _ in self?.looked(isReady: operation.failure == nil) }
+    operation.whenEnded { [weak self] _, failure in self?.looked(isReady: failure == nil) }
     let limit = clock.schedule(after: max(interval, Self.leastTime), on: queue) { operation.cancel() }
     operation.whenEnded { _, _ in limit.cancel() }
     operations.addOperation(operation)

@@ -10,19 +10,38 @@ struct Bench {
   var scheduler: Scheduler
   var queued: [Scheduler.Admission] = []
   var executing: [Scheduler.Admission] = []
+  var executingServices: [Scheduler.Admission] = []
   var facts: [JobFact] = []
   var asked: [Scheduler.Action] = []
-  let graph: JobGraph
+  /// The job of each ticket.
+  private var tickets: [Int: JobID] = [:]
+
   let slots: Int
 
-  init(_ graph: JobGraph, slots: Int = 2) {
-    self.graph = graph
+  init(_ graph: JobGraph, slots: Int = 2, canAsk: Bool = true) {
+
     self.slots = slots
-    scheduler = Scheduler(graph, journal: journal, terms: .init(seed: 1))
+    scheduler = Scheduler(graph, journal: journal, terms: .init(seed: 1, canAsk: canAsk))
   }
 
-  mutating func start(restored: [JobID: EarlierSuccess] = [:], inputs: [JobID: String] = [:]) {
-    scheduler.start(runStart(graph, slots: slots), restored: restored, inputs: inputs)
+  mutating func start(
+    restored: [JobID: EarlierSuccess] = [:], inputs: [JobID: String] = [:], timeout: Duration? = nil,
+    isOpen: Bool = false
+  ) {
+    var start = runStart(scheduler.graph, slots: slots)
+    start.timeout = timeout
+    start.isOpen = isOpen
+    scheduler.start(start, restored: restored, inputs: inputs)
+    settle()
+  }
+
+  mutating func add(_ jobs: [Job]) {
+    scheduler.add(jobs)
+    settle()
+  }
+
+  mutating func endArrivals() {
+    scheduler.endArrivals()
     settle()
   }
 
@@ -34,6 +53,22 @@ struct Bench {
   mutating func end(_ name: String, _ outcome: AttemptOutcome = .succeeded) throws {
     let index = try #require(executing.firstIndex { graph[$0.job].name == name }, "\(name) does not execute")
     let admission = executing.remove(at: index)
+    scheduler.attemptEnded(ticket: admission.ticket, outcome)
+    settle()
+  }
+
+  /// The program of a service can be used.
+  mutating func serve(_ name: String) throws {
+    let service = try #require(
+      executingServices.first { graph[$0.job].name == name }, "\(name) does not execute")
+    scheduler.serviceIsReady(ticket: service.ticket)
+    settle()
+  }
+
+  mutating func endService(_ name: String, _ outcome: AttemptOutcome) throws {
+    let index = try #require(
+      executingServices.firstIndex { graph[$0.job].name == name }, "\(name) does not execute")
+    let admission = executingServices.remove(at: index)
     scheduler.attemptEnded(ticket: admission.ticket, outcome)
     settle()
   }
@@ -51,7 +86,11 @@ struct Bench {
       for event in journal.takeEvents() { facts.append(event.fact) }
       for action in scheduler.takeActions() {
         moved = true
+        if case .admit(let admission) = action { tickets[admission.ticket] = admission.job }
         switch action {
+        case .admit(let admission) where graph[admission.job].service != nil:
+          executingServices.append(admission)
+          scheduler.attemptStarted(ticket: admission.ticket, pid: nil)
         case .admit(let admission): queued.append(admission)
         case .withdraw(let ticket):
           if queued.contains(where: { $0.ticket == ticket }) {
@@ -75,7 +114,24 @@ struct Bench {
     }
   }
 
+  var graph: JobGraph { scheduler.graph }
   var names: [String] { executing.map { graph[$0.job].name } }
+  var services: [String] { executingServices.map { graph[$0.job].name } }
+
+  /// The jobs whose attempts were to be cancelled, in order.
+  var cancelled: [String] {
+    asked.compactMap { action in
+      guard case .cancel(let ticket) = action else { return nil }
+      return tickets[ticket].map { graph[$0].name }
+    }
+  }
+
+  var killed: [String] {
+    asked.compactMap { action in
+      guard case .kill(let ticket) = action else { return nil }
+      return tickets[ticket].map { graph[$0].name }
+    }
+  }
 
   func state(_ name: String) throws -> JobState {
     journal.run[try #require(graph.id(named: name))].state

@@ -380,7 +380,7 @@ private let broken = JobFailure(.exit(1), "exit 1")
         Job(name: "\(index)", work: .simulate(SimulatedWork()), needs: needs(index).map { JobNeed(JobID($0)) })
       }
       let graph = JobGraph(name: name, jobs: jobs)
-      var scheduler = Scheduler(graph, journal: RunJournal(), seed: 1)
+      var scheduler = Scheduler(graph, journal: RunJournal(), terms: .init(seed: 1))
       scheduler.start(runStart(graph, slots: slots))
       var open: [Int] = []
       var done = 0

@@ -96,6 +96,7 @@ enum JobTable {
     case .job(let cause): return "only if \(name(cause)) fails"
     case .condition: return "its condition is false" + (job.condition.map { ": \(JobText.clean($0.text))" } ?? "")
     case .outcome: return "only if a job fails"
+    case .unneeded: return "no job needs it"
     }
   }
 

@@ -1,0 +1,176 @@
+import JobModel
+import Testing
+
+@testable import JobEngine
+
+@Suite struct FinalJobTests {
+  /// `a`, `b` that needs it, and one final job for each condition.
+  private func bench(onFailure: JobGraph.Failure = .keepGoing) -> Bench {
+    var graph = graph(
+      ["a": [], "b": ["a"], "thanks": [], "page": [], "clean": []], onFailure: onFailure
+    ) { job in
+      job.finally = ["thanks": .ok, "page": .failed, "clean": .always][job.name]
+    }
+    graph.jobs[4].needs = []
+    return Bench(graph, slots: 4)
+  }
+
+  @Test func finalJobsStartAfterAllOthers() throws {
+    var bench = bench()
+    bench.start()
+    #expect(bench.names == ["a"])
+    try bench.end("a")
+    #expect(bench.names == ["b"])
+    try bench.end("b")
+    #expect(bench.names == ["thanks", "clean"])
+    #expect(try bench.state("page") == .skipped(because: .outcome))
+  }
+
+  @Test func afterAFailureTheJobsForFailuresRunAndThoseForSuccessesDoNot() throws {
+    var bench = bench()
+    bench.start()
+    try bench.end("a", .failed(JobFailure(.exit(1), "exit 1")))
+    #expect(try bench.state("b") == .skipped(because: .job(JobID(0))))
+    #expect(bench.names == ["page", "clean"])
+    #expect(try bench.state("thanks") == .skipped(because: .outcome))
+  }
+
+  @Test(arguments: [JobGraph.Failure.finishRunning, .stopNow])
+  func thePolicyAfterAFailureDoesNotConcernFinalJobs(_ policy: JobGraph.Failure) throws {
+    var bench = bench(onFailure: policy)
+    bench.start()
+    try bench.end("a", .failed(JobFailure(.exit(1), "exit 1")))
+    #expect(bench.names == ["page", "clean"])
+  }
+
+  @Test func afterAStopOnlyTheJobsForEveryEndRun() throws {
+    var bench = bench()
+    bench.start()
+    bench.send(.stop(.terminate, by: .person))
+    #expect(!bench.journal.run.isStopped)
+    try bench.end("a", .cancelled)
+    #expect(bench.names == ["clean"])
+    #expect(try bench.state("thanks") == .skipped(because: .outcome))
+    #expect(!bench.journal.run.isStopped)
+    try bench.end("clean")
+    #expect(bench.journal.run.isStopped)
+    #expect(bench.journal.run.isComplete)
+  }
+
+  @Test func aKillEndsFinalJobsToo() throws {
+    var bench = bench()
+    bench.start()
+    bench.send(.stop(.terminate, by: .person))
+    bench.send(.stop(.kill, by: .person))
+    #expect(try bench.state("clean") == .cancelled(by: .person))
+    try bench.end("a", .cancelled)
+    #expect(bench.journal.run.isComplete)
+  }
+
+  @Test func aRetryHasTheFinalJobsRunAgainAfterIt() throws {
+    var bench = bench()
+    bench.start()
+    try bench.end("a", .failed(JobFailure(.exit(1), "exit 1")))
+    try bench.end("page")
+    try bench.end("clean")
+    #expect(bench.journal.run.isComplete)
+    bench.send(.retry([JobID(0)], withDependents: true))
+    #expect(try bench.state("clean") == .waiting)
+    try bench.end("a")
+    try bench.end("b")
+    #expect(bench.names == ["thanks", "clean"])
+    #expect(try bench.state("page") == .skipped(because: .outcome))
+  }
+
+  @Test func theTimeLimitOfTheRunFailsWhatExecutesAndCancelsTheRest() throws {
+    var bench = bench()
+    bench.start(timeout: .seconds(60))
+    bench.advance(to: .seconds(60))
+    #expect(bench.journal.run.stopping?.by == .timeout)
+    try bench.end("a", .cancelled)
+    #expect(
+      try bench.state("a") == .failed(JobFailure(.timedOut, "the time limit of the run of 1m was over"), allowed: false))
+    #expect(try bench.state("b") == .cancelled(by: .timeout))
+    #expect(bench.names == ["page", "clean"])
+    #expect(RunSummary(of: bench.journal.run).exit == ExitStatus.jobFailed)
+  }
+}
+
+@Suite struct JobConditionTests {
+  private func bench(_ condition: JobCondition, approval: String? = nil, canAsk: Bool = true) -> Bench {
+    let graph = graph(["detect": [], "deploy": ["detect"], "tell": ["deploy"]]) { job in
+      guard job.name == "deploy" else { return }
+      job.condition = condition
+      job.approval = approval
+      job.outputs = [OutputReference("${jobs.detect.changed}", job: JobID(0), name: "changed")]
+    }
+    return Bench(graph, canAsk: canAsk)
+  }
+
+  private static let changed = JobCondition(
+    "${jobs.detect.changed} == yes", [[.init("${jobs.detect.changed}", equals: "yes")]])
+
+  @Test func aJobWhoseConditionIsFalseIsSkippedAndSkipsItsDependents() throws {
+    var bench = bench(Self.changed)
+    bench.start()
+    bench.journal.state(.jobOutputs(JobID(0), ["changed": "no"]))
+    try bench.end("detect")
+    #expect(try bench.state("deploy") == .skipped(because: .condition))
+    #expect(try bench.state("tell") == .skipped(because: .job(JobID(1))))
+    #expect(bench.journal.run.isComplete)
+    #expect(RunSummary(of: bench.journal.run).exit == 0)
+    #expect(
+      StatusText(JobID(1), bench.journal.run, now: .zero).whole
+        == "skipped, its condition is false: ${jobs.detect.changed} == yes")
+  }
+
+  @Test func aValueOfAnotherJobDecidesACondition() throws {
+    var bench = bench(Self.changed)
+    bench.start()
+    bench.journal.state(.jobOutputs(JobID(0), ["changed": "yes"]))
+    try bench.end("detect")
+    #expect(bench.names == ["deploy"])
+  }
+
+  @Test(arguments: [
+    ([JobCondition.Term("")], false), ([.init("false")], false), ([.init("No")], false), ([.init("0")], false),
+    ([.init("1")], true), ([.init("text")], true), ([.init("", isNegated: true)], true),
+    ([.init("a", equals: "a")], true), ([.init("a", equals: "b")], false),
+    ([.init("a", equals: "b", isNegated: true)], true), ([.init("1"), .init("")], false), ([], true),
+  ]) func theTermsOfAConditionMustAllHold(_ terms: [JobCondition.Term], _ holds: Bool) {
+    #expect(JobCondition("", [terms]).holds() == holds)
+    #expect(JobCondition("", [[.init("")], terms]).holds() == holds)
+  }
+
+  @Test func aJobThatAsksForApprovalWaitsForAPerson() throws {
+    var bench = bench(JobCondition("", [[]]), approval: "Publish?")
+    bench.start()
+    try bench.end("detect")
+    #expect(try bench.state("deploy") == .ready(for: .person))
+    #expect(bench.names.isEmpty)
+    bench.send(.setPriority([JobID(1)], .high))
+    #expect(bench.names.isEmpty)
+    bench.send(.approve([JobID(1)]))
+    #expect(bench.names == ["deploy"])
+  }
+
+  @Test func whereNobodyCanApproveTheJobFails() throws {
+    var bench = bench(JobCondition("", [[]]), approval: "Publish?", canAsk: false)
+    bench.start()
+    try bench.end("detect")
+    #expect(try bench.state("deploy").isFailure)
+    #expect(try bench.state("tell") == .skipped(because: .job(JobID(1))))
+    #expect(RunSummary(of: bench.journal.run).exit == ExitStatus.jobFailed)
+  }
+
+  @Test func aPausedJobIsAskedForAgainAfterItsResumption() throws {
+    var bench = bench(JobCondition("", [[]]), approval: "Publish?")
+    bench.start()
+    try bench.end("detect")
+    bench.send(.pause([JobID(1)]))
+    bench.send(.resume([JobID(1)]))
+    #expect(try bench.state("deploy") == .ready(for: .person))
+    bench.send(.cancel([JobID(1)], by: .person))
+    #expect(try bench.state("deploy") == .cancelled(by: .person))
+  }
+}
