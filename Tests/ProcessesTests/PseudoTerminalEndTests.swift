@@ -44,17 +44,21 @@ import Testing
   // MARK: The end
 
   @Test(arguments: [
-    "(trap 'echo hung up; exit' HUP; : >go; while :; do sleep 0.01; done) &",
+    "(trap '' TERM; trap 'echo hung up; exit' HUP; : >go; while :; do sleep 0.01; done) &",
     // In a group of its own, which the kernel does not tell.
-    "set -m; (trap 'echo hung up; exit' HUP; : >go; while :; do sleep 0.01; done) &",
+    "set -m; (trap '' TERM; trap 'echo hung up; exit' HUP; : >go; while :; do sleep 0.01; done) &",
   ])
   func aProcessInTheBackgroundIsHungUp(script: String) throws {
-    let folder = try TemporaryFolder()
-    var launch = ProcessLaunch.onTerminal("\(script) until [ -e go ]; do sleep 0.01; done; exit 3")
-    launch.directory = folder.url.path
-    let shell = Shell(launch).run()
-    #expect(shell.exit == .exited(3))
-    #expect(shell.text().hasSuffix("hung up\n"))
+    // The time for its last words is short, and a loaded machine may give that to other processes.
+    let isTold = try (0..<10).contains { _ in
+      let folder = try TemporaryFolder()
+      var launch = ProcessLaunch.onTerminal("\(script) until [ -e go ]; do sleep 0.01; done; exit 3")
+      launch.directory = folder.url.path
+      let shell = Shell(launch).run()
+      #expect(shell.exit == .exited(3))
+      return shell.text().hasSuffix("hung up\n")
+    }
+    #expect(isTold)
   }
 
   @Test(arguments: [
@@ -67,7 +71,8 @@ import Testing
     var launch = ProcessLaunch.onTerminal(script.replacing("%", with: marker))
     launch.grace = .milliseconds(100)
     #expect(Shell(launch).run().exit == .exited(3))
-    #expect(System.processes(with: marker).isEmpty)
+    let left = System.processes(with: marker)
+    #expect(left.isEmpty, "\(left.map { System.text("/proc/\($0)/status") })")
   }
 
   @Test func cancellingSendsTheStopSignalToTheGroup() {
