@@ -32,6 +32,8 @@ final class ProcessReactor: @unchecked Sendable {
   /// The longest grace that they get then.
   private static let leftoverGrace: UInt64 = 1_000_000_000
   private static let killInterval: UInt64 = 250_000_000
+  /// How often SIGKILL is sent before a process is given up: on a loaded machine one needs seconds to end.
+  private static let maximumKills = 12
   private static let pollInterval: UInt64 = 5_000_000
   /// A pidfd does not report that a process was stopped, and a thread that waits for it is woken by each end as well.
   private static let stopInterval: UInt64 = 2_000_000_000
@@ -292,7 +294,7 @@ final class ProcessReactor: @unchecked Sendable {
       case .draining: stop(child, grace: min(child.launch.grace.nanoseconds, Self.leftoverGrace))
       case .stopping: kill(child)
       // A process of another user, or one that hangs in the kernel; the poller reports the leader's end.
-      case .killing(times: 4...):
+      case .killing(times: Self.maximumKills...):
         if let exit = child.exit { finish(child, exit) }
       case .killing: kill(child)
       case .closing where child.isHeld || unread.contains { $0.child === child }:
