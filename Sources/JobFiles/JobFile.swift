@@ -3,7 +3,7 @@ import JobModel
 
 /// Reads job files into graphs, or reports all their faults.
 package enum JobFile {
-  /// Reads the file at `path`, or standard input for `-`.
+  /// Reads the file at `path`, or standard input for `-`, and the files that it includes.
   ///
   /// Relative paths in the file are relative to its folder; in standard input or a pipe, to `currentDirectory`, which is
   /// absolute. `environment` is for `${env.NAME}`; `vars` replace values of the file. `warn` is called with each warning about
@@ -21,39 +21,35 @@ package enum JobFile {
   }
 
   /// Decodes the text of a job file, which faults call `file`; `directory` is the absolute folder of relative paths.
+  ///
+  /// Files that it names with `include` and `dotenv` are read.
   package static func decode(
     _ bytes: [UInt8], file: String, directory: String, environment: [String: String] = [:],
     vars: [String: String] = [:],
     warn: (JobFileFault) -> Void = { _ in }
   ) throws(JobFileFaults) -> JobGraph {
-    var source = try SourceText(bytes, file: file)
-    let faults = FaultLog(file: file, source: source)
-    let root: YAMLNode?
+    let source = try SourceText(bytes, file: file)
+    let faults = FaultLog(file: file, source: source, directory: directory)
+    let root: YAMLNode
     do throws(YAMLParser.Problem) {
-      root = try read(&source, faults)
+      root = try YAMLFile.read(0, faults) ?? .null
     } catch {
       // The rest can't be read; earlier faults are reported too.
       faults.add(error.place, error.message)
       throw faults.all
     }
-    let variables = Variables(environment: environment, source: source, faults: faults)
-    let decoder = JobFileDecoder(
-      values: ValueReader(faults: faults, variables: variables), directory: directory,
-      standardName: standardName(file))
-    let graph = decoder.decode(root ?? .null, overrides: vars)
+    let parts = JobFileParts(root, faults: faults, environment: environment)
+    let variables = Variables(environment: environment.merging(parts.dotenv) { $1 }, faults: faults)
+    let values = ValueReader(faults: faults, variables: variables)
+    let secrets = SecretReader(parts.secrets, values)
+    faults.secrets = secrets.values
+    let decoder = JobFileDecoder(values: values, parts: parts, standardName: standardName(file))
+    var graph = decoder.decode(parts.root, overrides: vars)
+    graph?.secrets = secrets.values
+    secrets.warnOfMissing()
     guard let graph, faults.isEmpty else { throw faults.all }
     faults.list.forEach(warn)
     return graph
-  }
-
-  private static func read(_ source: inout SourceText, _ faults: FaultLog) throws(YAMLParser.Problem) -> YAMLNode? {
-    do throws(YAMLParser.Problem) {
-      return try YAMLReader.read(source, faults: faults)
-    } catch {
-      guard error.isBadEscape, let joined = JSONEscapes.joined(source.bytes) else { throw error }
-      source = SourceText(checked: joined)
-      return try YAMLReader.read(source, faults: faults)
-    }
   }
 
   /// `release` for `ci/release.yml`.

@@ -129,7 +129,6 @@ import Testing
     (
       "matrix: { os: [a] }, run: ls", "2:8: 'matrix' is not supported by this version of opdash yet: write the jobs out"
     ),
-    ("service: {}, run: ls", "2:8: 'service' is not supported by this version of opdash yet: delete it"),
     ("if: x, run: ls", "2:8: 'if' is not supported by this version of opdash yet: delete it"),
     (
       "needs: { b: ready }, run: ls",
@@ -174,11 +173,11 @@ import Testing
     ),
     (
       "run: ls, retry: { only: [5xy], max: 1 }",
-      "2:33: retry.only takes exit, signal, network, timeout, 5xx, 4xx, 429 or checksum; this is '5xy': did you mean '5xx'?"
+      "2:33: retry.only takes exit, signal, network, timeout, 5xx, 4xx, 429, checksum, an exit status from 1 to 255, or { output: PATTERN }; this is '5xy': did you mean '5xx'?"
     ),
     (
       "run: ls, retry: { only: [], max: 1 }",
-      "2:32: retry.only is empty, so nothing would be retried: it takes a list of exit, signal, network, timeout, 5xx, 4xx, 429 or checksum"
+      "2:32: retry.only is empty, so nothing would be retried: it takes exit, signal, network, timeout, 5xx, 4xx, 429, checksum, an exit status from 1 to 255, or { output: PATTERN }"
     ),
     (
       "run: ls, retry: { jitter: true }",
@@ -289,7 +288,6 @@ import Testing
     ("schedule: [fifo]", "1:11: schedule takes critical-path, priority or fifo; this is a list"),
     ("name: \"a\\nb\"", "1:7: name holds the control character \\n: delete it"),
     ("name:", "1:6: name takes text; this is empty"),
-    ("dotenv: [.env]", "1:1: 'dotenv' is not supported by this version of opdash yet: write the variables into env"),
     ("pools: { net: 0 }", "1:15: pools.net takes a whole number, 1 or more; this is '0'"),
     ("pools: [net]", "1:8: pools takes a map of names to sizes, as in 'pools: { net: 4 }'; this is a list"),
     ("vars: [a]", "1:7: vars takes a map of names to values; this is a list"),

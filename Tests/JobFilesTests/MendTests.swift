@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test(arguments: [
-    "cmd: ls", "command: ls", "script: ls", "exec: ls", "shell: ls", "commands: ls", "command: [ls, -l]",
+    "cmd: ls", "command: ls", "script: ls", "exec: ls", "bash: ls", "commands: ls", "command: [ls, -l]",
   ])
   func aWordForRunIsReadAsRun(written: String) {
     let key = written.prefix { $0 != ":" }

@@ -12,9 +12,12 @@ import Testing
     vars: { ver: "4.2", base: "http://127.0.0.1:8080" }
     env: { LANG: C.UTF-8 }
     pools: { net: 4 }
-    x-t: &t { timeout: 3s, retry: { max: 2, only: [network, 5xx] } }
+    x-t: &t { timeout: 3s, retry: { max: 2, only: [network, 5xx, 7, { output: x }] } }
     defaults: { timeout: 10m, retry: 1 }
+    shell: [bash, -c]
+    secrets: [HOME]
     jobs:
+      api: { run: ./api, tty: true, service: { ready: { port: 'h:80', every: 1s }, restart: always }, approve: "Go ${ver}?" }
       get: { <<: *t, download: { url: "${base}/a-${ver}", to: a.bin }, uses: { net: 1 } }
       build:
         needs: [get]

@@ -22,6 +22,23 @@ struct SourceExcerpt: Sendable, Hashable {
     self.after = Self.masked(isSplit ? String(word + after[end...]) : after)
   }
 
+  private init(number: Int, masked before: String, _ after: String) {
+    self.number = number
+    self.before = before
+    self.after = after
+  }
+
+  /// The excerpt without secret values; the place inside of one moves to its beginning.
+  func masked(_ mask: MessageMask) -> SourceExcerpt {
+    let line = before + after
+    let whole = mask.masked(line)
+    guard whole != line else { return self }
+    let (left, right) = (mask.masked(before), mask.masked(after))
+    guard left + right != whole else { return SourceExcerpt(number: number, masked: left, right) }
+    let common = zip(whole, left).prefix { $0 == $1 }.count
+    return SourceExcerpt(number: number, masked: String(whole.prefix(common)), String(whole.dropFirst(common)))
+  }
+
   private static func endsWord(_ character: Character) -> Bool { " \t'\"`<>|".contains(character) }
 
   private static func masked(_ text: String) -> String {

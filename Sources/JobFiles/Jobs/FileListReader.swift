@@ -3,8 +3,6 @@ import JobModel
 /// Reads the files that a job creates and reads: the values of `creates` and `inputs`.
 struct FileListReader {
   let values: ValueReader
-  /// The absolute folder of the job file.
-  let directory: String
 
   private var faults: FaultLog { values.faults }
 
@@ -35,7 +33,7 @@ struct FileListReader {
     var known = Set<String>()
     for item in items {
       guard let path = values.path(item, name, takes: "a path"), isGood(path, item.place) else { continue }
-      let absolute = FilePath.absolute(path, in: directory)
+      let absolute = values.absolute(path, at: item.place)
       if known.insert(absolute).inserted {
         paths.append(absolute)
       } else {

@@ -20,8 +20,7 @@ struct JobFileDecoder {
   }
 
   let values: ValueReader
-  /// The folder of relative paths.
-  let directory: String
+  let parts: JobFileParts
   /// The run's name if the file has none.
   let standardName: String
 
@@ -43,7 +42,7 @@ struct JobFileDecoder {
       let message = "--set names \(Quoted.text(name)), which is no var of this file\(advice)"
       faults.add(value("vars")?.place ?? root.place, message)
     }
-    if let node = value("version") { check(version: node) }
+    if let node = value("version") { values.check(version: node) }
     var graph = JobGraph(name: value("name").flatMap { values.line($0, "name", takes: "text") } ?? standardName)
     graph.slots = value("slots").flatMap { slots($0) }
     graph.onFailure =
@@ -51,9 +50,11 @@ struct JobFileDecoder {
       ?? .keepGoing
     graph.schedule =
       value("schedule").flatMap { values.choice($0, "schedule", as: JobGraph.Schedule.self) } ?? .criticalPath
-    let environment = value("env").map { JobPolicy.environment($0, "env", values) } ?? [:]
+    graph.timeout = value("timeout").flatMap { values.duration($0, "timeout", canBeZero: false) }
+    let own = value("env").map { JobPolicy.environment($0, "env", values) } ?? [:]
+    let environment = parts.dotenv.merging(own) { $1 }
     let pools = value("pools").map { self.pools($0) } ?? [:]
-    let defaults = value("defaults").flatMap { self.defaults($0) }
+    let defaults = self.defaults(value("defaults"), value("shell"))
 
     guard let jobs = value("jobs") else {
       if !file.hasUnknown {
@@ -66,13 +67,13 @@ struct JobFileDecoder {
       return faults.fail(
         file["jobs"]?.place ?? jobs.place, "jobs is empty: add a job, as in '\(JobFileKeys.file.example)'")
     }
-    let reader = WorkReader(values: values, directory: directory, environment: environment)
+    let reader = WorkReader(values: values, environment: environment)
     var drafts: [Draft] = []
     var index: [String: Int] = [:]
     drafts.reserveCapacity(entries.count)
     for entry in entries {
       if faults.isCut { return nil }
-      let draft = self.draft(entry, reader, defaults: defaults ?? JobPolicy())
+      let draft = self.draft(entry, reader, defaults: defaults[entry.place.file] ?? JobPolicy())
       if index[entry.key] == nil {
         index[entry.key] = drafts.count
         drafts.append(draft)
@@ -91,20 +92,13 @@ struct JobFileDecoder {
   // MARK: The file's own keys
 
   /// The mend for a job beside the file's keys, as GitLab has it, or a command, as a Procfile has it.
-  private static func jobAdvice(_ entry: YAMLEntry, in root: YAMLNode) -> String? {
+  static func jobAdvice(_ entry: YAMLEntry, in root: YAMLNode) -> String? {
     if JobFileKeys.isJob(entry.value) { return "it looks like a job: write it below 'jobs:', indented" }
     guard case .map(let entries) = root.content, !entries.contains(where: { $0.key == "jobs" }),
       case .scalar(let text, _) = entry.value.content, text.contains(where: { " /".contains($0) }),
       JobFileKeys.file.others.mend(for: entry) == nil, NearestName.of(entry.key, in: JobFileKeys.file.keys) == nil
     else { return nil }
     return "write a command as a job, 'jobs: { \(Quoted.bare(entry.key)): { run: \(Quoted.bare(text)) } }'"
-  }
-
-  private func check(version node: YAMLNode) {
-    guard let text = values.text(node, "version", takes: "1"), text != "1" else { return }
-    faults.add(
-      node.place,
-      "the format has only version 1; this is \(node.words): write 'version: 1', or delete the line")
   }
 
   /// The words of other tools for what a failure does.
@@ -150,9 +144,21 @@ struct JobFileDecoder {
     return pools
   }
 
-  private func defaults(_ node: YAMLNode) -> JobPolicy? {
-    if node.isNull { return nil }
-    return JobFileKeys.defaults.read(node, faults: faults).map { JobPolicy($0, values, directory: directory) }
+  /// The defaults of each file, by its number, with its shell; `node` and `shell` are those of the job file.
+  private func defaults(_ node: YAMLNode?, _ shell: YAMLNode?) -> [Int: JobPolicy] {
+    var nodes = parts.defaults
+    var shells = parts.shells
+    nodes[0] = node
+    shells[0] = shell
+    var policies: [Int: JobPolicy] = [:]
+    for (file, node) in nodes.sorted(by: { $0.key < $1.key }) where !node.isNull {
+      policies[file] = JobFileKeys.defaults.read(node, faults: faults).map { JobPolicy($0, values) }
+    }
+    for (file, node) in shells.sorted(by: { $0.key < $1.key }) {
+      let shell = ShellName.read(node, values)
+      if policies[file]?.shell == nil { policies[file, default: JobPolicy()].shell = shell }
+    }
+    return policies
   }
 
   // MARK: One job
@@ -167,7 +173,7 @@ struct JobFileDecoder {
     guard let job = JobFileKeys.job.read(entry.value, faults: faults) else { return draft }
     draft.description = job["description"].flatMap { values.text($0.value, "description", takes: "text") }
     if let node = job["needs"]?.value { draft.needs = NeedReader(values: values).read(node) }
-    draft.policy = JobPolicy(job, values, directory: directory).over(defaults)
+    draft.policy = JobPolicy(job, values).over(defaults)
 
     let works = JobFileKeys.work.compactMap { job[$0] }.sorted { $0.place < $1.place }
     let read = works.map { reader.read($0, draft.policy) }
@@ -190,7 +196,7 @@ struct JobFileDecoder {
         }
       }
     }
-    let files = FileListReader(values: values, directory: directory)
+    let files = FileListReader(values: values)
     draft.creates = job["creates"].map { files.creates($0.value) } ?? []
     draft.inputs = job["inputs"].map { files.inputs($0.value) } ?? []
     draft.work = read[0]?.work
@@ -209,8 +215,9 @@ struct JobFileDecoder {
       name: draft.name, work: work, needs: needs.map { JobNeed(JobID($0.job), when: $0.when) },
       priority: draft.policy.priority ?? .normal,
       uses: draft.policy.uses.mapValues(\.amount).filter { $0.value > 0 }, timeout: draft.policy.timeout,
-      retry: retry ?? .never, allowFailure: draft.policy.allowFailure ?? false, description: draft.description,
-      creates: draft.creates, inputs: draft.inputs)
+      retry: retry ?? ServiceReader.standardRetry(of: work), allowFailure: draft.policy.allowFailure ?? false,
+      description: draft.description,
+      creates: draft.creates, inputs: draft.inputs, approval: draft.policy.approval?.question(for: draft.name))
   }
 
   // MARK: All jobs together
@@ -261,7 +268,7 @@ struct JobFileDecoder {
       faults.add(
         place,
         "\(Quoted.text(work.file)) is already the file of job \(Quoted.text(drafts[first].name)), "
-          + "\((drafts[first].target ?? drafts[first].place).words): give one another 'to'")
+          + "\(faults.words(drafts[first].target ?? drafts[first].place, from: place)): give one another 'to'")
     }
   }
 

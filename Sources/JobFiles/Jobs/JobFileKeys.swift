@@ -1,56 +1,77 @@
+import JobModel
+
 /// The keys of each map of a job file.
 enum JobFileKeys {
   /// The keys of a job's work.
-  static let work = ["run", "download", "upload", "simulate"]
-  /// The keys of a job's policy.
-  static let policy = ["timeout", "retry", "priority", "allow_failure", "uses", "env", "dir", "stop", "progress"]
+  static let work: [String] = workTable.map(\.name)
   /// The keys of the files that a job creates and reads.
-  static let files = ["creates", "inputs"]
+  static let files: [String] = fileTable.map(\.name)
   /// The keys for `run` jobs only.
-  static let shell = ["env", "dir", "stop", "progress"] + files
+  static let shell: [String] = shellTable.map(\.name) + files + ["service"]
 
-  static let file = KnownKeys(
-    owner: "a job file", keys: fileKeys, example: "jobs: { build: { run: make } }",
-    later: [
-      "dotenv": "write the variables into env", "include": "write its jobs into this file",
-      "timeout": "write it into defaults, for each job", "shell": "write run as a list, as in [bash, -c, 'a command']",
-      "secrets": "delete it", "slurm": "delete it",
-      "finally": "write a job that needs the others, as in 'needs: { a: finished }'",
-    ], others: .file,
+  static let file: KnownKeys = KnownKeys(
+    owner: "a job file", table: rootTable, example: "jobs: { build: { run: make } }", later: laterFileKeys,
+    others: .file,
     elsewhere: places(
-      [(jobKeys, "it is a key of a job: write it below the name of a job, in 'jobs'")]))
+      [(jobTable.map(\.name), "it is a key of a job: write it below the name of a job, in 'jobs'")]))
 
-  static let defaults = KnownKeys(
-    owner: "defaults", keys: policy, example: "{ timeout: 10m }", later: laterJobKeys, others: .job,
+  /// The keys of the job file that those it includes can't have.
+  private static let mainKeys: Set = ["name", "slots", "timeout", "on_failure", "schedule"]
+
+  static let included: KnownKeys = KnownKeys(
+    owner: "an included file", table: rootTable.filter { !mainKeys.contains($0.name) },
+    example: "jobs: { build: { run: make } }", later: laterFileKeys, others: .file,
     elsewhere: places([
-      (work + ["needs"] + files, "each job has its own: write it into the jobs"), (fileKeys, ofFile),
+      (Array(mainKeys), "it is of the whole run: write it into the file that includes this one"),
+      (jobTable.map(\.name), "it is a key of a job: write it below the name of a job, in 'jobs'"),
     ]))
 
-  static let job = KnownKeys(
-    owner: "a job", keys: jobKeys, example: "{ run: make }", textKey: "run", later: laterJobKeys, others: .job,
+  static let defaults: KnownKeys = KnownKeys(
+    owner: "defaults", table: policyTable, example: "{ timeout: 10m }", later: laterJobKeys, others: .job,
     elsewhere: places([
-      (fileKeys, ofFile), (downloadKeys, "it is a key of download: write it inside 'download: { … }'"),
-      (uploadKeys, "it is a key of upload: write it inside 'upload: { … }'"),
-      (retryKeys, "it is a key of retry: write it inside 'retry: { … }'"),
-      (simulateKeys, "it is a key of simulate: write it inside 'simulate: { … }'"),
+      (jobTable.map(\.name), "each job has its own: write it into the jobs"), (rootTable.map(\.name), ofFile),
     ]))
 
-  static let retry = KnownKeys(
-    owner: "retry", keys: retryKeys, example: "{ max: 2, initial: 5s }", others: .retry,
-    elsewhere: places([(jobKeys, ofJob)]))
-  static let stop = KnownKeys(
-    owner: "stop", keys: ["signal", "grace"], example: "{ signal: INT, grace: 10s }", textKey: "signal",
-    others: .stop,
-    elsewhere: places([(jobKeys, ofJob)]))
-  static let download = KnownKeys(
-    owner: "download", keys: downloadKeys, example: "{ url: http://…, to: FILE }", others: .download,
-    elsewhere: places([(jobKeys, ofJob)]))
-  static let upload = KnownKeys(
-    owner: "upload", keys: uploadKeys, example: "{ file: out.zip, url: http://… }", others: .upload,
-    elsewhere: places([(jobKeys, ofJob)]))
-  static let simulate = KnownKeys(
-    owner: "simulate", keys: simulateKeys, example: "{ duration: 8s }", others: .simulate,
-    elsewhere: places([(jobKeys, ofJob)]))
+  static let job: KnownKeys = KnownKeys(
+    owner: "a job", table: jobTable, example: "{ run: make }", textKey: "run", later: laterJobKeys, others: .job,
+    elsewhere: places([
+      (rootTable.map(\.name), ofFile),
+      (downloadTable.map(\.name), "it is a key of download: write it inside 'download: { … }'"),
+      (uploadTable.map(\.name), "it is a key of upload: write it inside 'upload: { … }'"),
+      (retryTable.map(\.name), "it is a key of retry: write it inside 'retry: { … }'"),
+      (simulateTable.map(\.name), "it is a key of simulate: write it inside 'simulate: { … }'"),
+      (["ready"], "it is a key of service: write it inside 'service: { … }'"),
+    ]))
+
+  static let retry: KnownKeys = KnownKeys(
+    owner: "retry", table: retryTable, example: "{ max: 2, initial: 5s }", others: .retry, elsewhere: ofJob)
+  static let retryOutput: KnownKeys = KnownKeys(
+    owner: "an item of retry.only",
+    table: [
+      KnownKey("output", .pattern, "a regular expression: a failure is retried if a line of the output matches it")
+    ], example: "{ output: 'try again' }", elsewhere: ofJob)
+  static let stop: KnownKeys = KnownKeys(
+    owner: "stop", table: stopTable, example: "{ signal: INT, grace: 10s }", textKey: "signal", others: .stop,
+    elsewhere: ofJob)
+  static let service: KnownKeys = KnownKeys(
+    owner: "service", table: serviceTable, example: "{ ready: { port: 8080 } }", others: .service,
+    elsewhere: places([
+      (readyTable.map(\.name), "it is a key of ready: write it inside 'ready: { … }'"),
+      (jobTable.map(\.name), ofTheJob),
+    ]))
+  static let ready: KnownKeys = KnownKeys(
+    owner: "service.ready", table: readyTable, example: "{ port: 8080 }", others: .ready,
+    elsewhere: places([
+      (["restart"], "it is a key of service: write it beside 'ready'"), (jobTable.map(\.name), ofTheJob),
+    ]))
+  static let download: KnownKeys = KnownKeys(
+    owner: "download", table: downloadTable, example: "{ url: http://…, to: FILE }", others: .download,
+    elsewhere: ofJob)
+  static let upload: KnownKeys = KnownKeys(
+    owner: "upload", table: uploadTable, example: "{ file: out.zip, url: http://… }", others: .upload,
+    elsewhere: ofJob)
+  static let simulate: KnownKeys = KnownKeys(
+    owner: "simulate", table: simulateTable, example: "{ duration: 8s }", others: .simulate, elsewhere: ofJob)
 
   /// Whether a map of the file's level looks like a job.
   static func isJob(_ node: YAMLNode) -> Bool {
@@ -58,23 +79,17 @@ enum JobFileKeys {
     return entries.contains { work.contains($0.key) || ["script", "command", "cmd", "cmds"].contains($0.key) }
   }
 
-  private static let fileKeys = [
-    "version", "name", "slots", "on_failure", "schedule", "vars", "env", "pools", "defaults", "jobs",
+  private static let laterFileKeys = [
+    "slurm": "delete it", "finally": "write a job that needs the others, as in 'needs: { a: finished }'",
   ]
-  private static let jobKeys = ["description", "needs"] + work + files + policy
-  private static let downloadKeys = ["url", "to", "sha256", "resume", "headers"]
-  private static let uploadKeys = ["file", "url", "method", "headers"]
-  private static let retryKeys = ["max", "backoff", "initial", "cap", "jitter", "only"]
-  private static let simulateKeys = ["duration", "steps", "fail_rate", "seed"]
 
   private static let laterJobKeys = [
-    "matrix": "write the jobs out", "service": "delete it", "if": "delete it",
-    "tty": "delete it", "silence": "write 'timeout'", "on": "delete it",
-    "slurm": "delete it", "approve": "delete it",
+    "matrix": "write the jobs out", "if": "delete it", "on": "delete it", "slurm": "delete it",
   ]
 
   private static let ofFile = "it is a key of the whole file: write it at the start of a line"
-  private static let ofJob = "it is a key of the job: write it one level higher"
+  private static let ofTheJob = "it is a key of the job: write it one level higher"
+  private static let ofJob: [String: String] = places([(jobTable.map(\.name), ofTheJob)])
 
   private static func places(_ places: [(keys: [String], sentence: String)]) -> [String: String] {
     var found: [String: String] = [:]

@@ -16,7 +16,7 @@ struct JobPolicy {
     var initial: Duration?
     var cap: Duration?
     var jitter: Bool?
-    var only: Set<RetryPolicy.Cause>?
+    var only: RetryCauses?
   }
 
   struct Stop {
@@ -33,11 +33,22 @@ struct JobPolicy {
   var directory: String?
   var stop = Stop()
   var progress: String?
+  /// The words of the command line before a script.
+  var shell: [String]?
+  /// The place of the job's own `shell`.
+  var shellPlace: Place?
+  var hasTerminal: Bool?
+  var silence: Duration?
+  /// A job's value of `service`, unless that is false.
+  var service: YAMLNode?
+  var approval: Approval?
 
   /// This policy, completed by `other`; maps are merged key by key.
   func over(_ other: JobPolicy) -> JobPolicy {
     var policy = self
-    policy.timeout = timeout ?? other.timeout
+    // A service has no end that these would be the limits of.
+    policy.timeout = timeout ?? (service == nil ? other.timeout : nil)
+    policy.silence = silence ?? (service == nil ? other.silence : nil)
     policy.retry = retry.map { $0.over(other.retry) } ?? other.retry
     policy.priority = priority ?? other.priority
     policy.allowFailure = allowFailure ?? other.allowFailure
@@ -46,6 +57,8 @@ struct JobPolicy {
     policy.directory = directory ?? other.directory
     policy.stop = Stop(signal: stop.signal ?? other.stop.signal, grace: stop.grace ?? other.stop.grace)
     policy.progress = progress ?? other.progress
+    policy.shell = shell ?? other.shell
+    policy.hasTerminal = hasTerminal ?? other.hasTerminal
     return policy
   }
 }
@@ -74,13 +87,13 @@ extension JobPolicy.Retry {
     }
     return RetryPolicy(
       max: max, backoff: backoff ?? standard.backoff, initial: initial, cap: cap ?? Swift.max(initial, standard.cap),
-      jitter: jitter ?? standard.jitter, only: only)
+      jitter: jitter ?? standard.jitter, only: only?.causes, exits: only?.exits ?? [], patterns: only?.patterns ?? [])
   }
 }
 
 extension JobPolicy {
   /// Reads the policy's keys from a map.
-  init(_ entries: KnownKeys.Entries, _ values: ValueReader, directory: String) {
+  init(_ entries: KnownKeys.Entries, _ values: ValueReader) {
     func value(_ key: String) -> YAMLNode? { entries[key]?.value }
 
     timeout = value("timeout").flatMap { values.duration($0, "timeout", canBeZero: false) }
@@ -91,11 +104,50 @@ extension JobPolicy {
     allowFailure = value("allow_failure").flatMap { values.flag($0, "allow_failure") }
     uses = value("uses").map { Self.uses($0, values) } ?? [:]
     environment = value("env").map { Self.environment($0, "env", values) } ?? [:]
-    self.directory = value("dir").flatMap { node in
-      values.path(node, "dir", takes: "a folder").map { FilePath.absolute($0, in: directory) }
+    directory = value("dir").flatMap { node in
+      values.path(node, "dir", takes: "a folder").map { values.absolute($0, at: node.place) }
     }
     stop = value("stop").map { Self.stop($0, values) } ?? Stop()
     progress = value("progress").flatMap { Self.progress($0, values) }
+    shell = value("shell").flatMap { ShellName.read($0, values) }
+    shellPlace = entries["shell"]?.place
+    hasTerminal = value("tty").flatMap { values.flag($0, "tty") }
+    silence = value("silence").flatMap { values.duration($0, "silence", canBeZero: false) }
+    approval = value("approve").flatMap { Approval($0, values) }
+    service = value("service").flatMap { Self.service($0, values) }
+    if service != nil { checkService(entries, values.faults) }
+  }
+
+  /// A value of `service` that makes the job one; nil also after a fault.
+  private static func service(_ node: YAMLNode, _ values: ValueReader) -> YAMLNode? {
+    guard case .scalar(let text, _) = node.content else { return node }
+    if text.contains("://") {
+      return values.faults.fail(
+        node.place, "service takes true, or a map; this is \(node.words): write 'service: { ready: … }' for its URL")
+    }
+    guard !node.isNull else {
+      return values.faults.fail(
+        node.place, "service takes true, or a map as \(JobFileKeys.service.example); this is empty")
+    }
+    return values.flag(node, "service") == true ? node : nil
+  }
+
+  /// Reports the job's own settings that a service can't have.
+  private func checkService(_ entries: KnownKeys.Entries, _ faults: FaultLog) {
+    if let entry = entries["timeout"] {
+      faults.add(
+        entry.place,
+        "a service runs while others need it, and 'timeout' would end it: write service.ready.timeout for how long it may "
+          + "take until it can be used")
+    }
+    for key in JobFileKeys.files {
+      if let entry = entries[key] {
+        faults.add(entry.place, "a service always starts, so it has no '\(key)': delete it")
+      }
+    }
+    if let entry = entries["progress"] {
+      faults.warn(entry.place, "a service has no end, so 'progress' shows nothing of use: delete it")
+    }
   }
 
   /// The priorities of other tools.
@@ -122,20 +174,10 @@ extension JobPolicy {
     retry.initial = value("initial").flatMap { values.duration($0, "retry.initial", canBeZero: true) }
     retry.cap = value("cap").flatMap { values.duration($0, "retry.cap", canBeZero: true) }
     retry.jitter = value("jitter").flatMap { values.flag($0, "retry.jitter") }
-    retry.only = value("only").flatMap { causes($0, values) }
+    retry.only = value("only").flatMap { RetryCauses($0, values) }
     // A wrong or misspelt max has been reported.
     if retry.max == nil, entries["max"] != nil || entries.hasUnknown { retry.max = 0 }
     return retry
-  }
-
-  private static func causes(_ node: YAMLNode, _ values: ValueReader) -> Set<RetryPolicy.Cause>? {
-    let names = RetryPolicy.Cause.allCases.map(\.rawValue)
-    let takes = "a list of \(names.joined(last: "or"))"
-    guard let items = values.list(node, "retry.only", takes: takes, isSingleAllowed: true) else { return nil }
-    if items.isEmpty {
-      values.faults.add(node.place, "retry.only is empty, so nothing would be retried: it takes \(takes)")
-    }
-    return Set(items.compactMap { values.choice($0, "retry.only", as: RetryPolicy.Cause.self) })
   }
 
   private static func uses(_ node: YAMLNode, _ values: ValueReader) -> [String: Use] {
@@ -189,7 +231,7 @@ extension JobPolicy {
     return environment
   }
 
-  private static let signals: [(name: String, number: Int32)] = [
+  static let signals: [(name: String, number: Int32)] = [
     ("TERM", SIGTERM), ("INT", SIGINT), ("HUP", SIGHUP), ("QUIT", SIGQUIT), ("KILL", SIGKILL), ("USR1", SIGUSR1),
     ("USR2", SIGUSR2), ("ABRT", SIGABRT), ("ALRM", SIGALRM),
   ]
@@ -213,44 +255,16 @@ extension JobPolicy {
     return stop
   }
 
-  /// Reads a regular expression; `${…}` is not expanded in it.
+  /// Reads the regular expression of `progress`.
   private static func progress(_ node: YAMLNode, _ values: ValueReader) -> String? {
     let takes = "a regular expression with one group (per cent) or two (done, total)"
-    guard case .scalar(let pattern, _) = node.content, !node.isNull else {
-      return values.faults.fail(node.place, "progress takes \(takes); this is \(node.words)")
-    }
-    guard let expression = try? NSRegularExpression(pattern: pattern) else {
-      let subject = "\(Quoted.text(pattern)) is no regular expression"
-      guard let fault = PatternFault(in: pattern) else {
-        return values.faults.fail(
-          node.place, "\(subject): write \\ before a character that stands for itself, as in '\\['")
-      }
-      // Where the pattern is written as it is, the fault has a place of its own.
-      let written = values.faults.source.place(of: pattern, count: 0, from: node.place, to: node.end)
-      let place = written.map { Place(line: $0.line, column: $0.column + fault.offset) }
-      return values.faults.fail(place ?? node.place, "\(subject): \(fault.message)")
-    }
-    let groups = expression.numberOfCaptureGroups
+    guard let pattern = values.pattern(node, "progress", takes: takes) else { return nil }
+    let groups = (try? NSRegularExpression(pattern: pattern))?.numberOfCaptureGroups ?? 0
     guard (1...2).contains(groups) else {
       let mend =
         groups == 0 ? "put the number in brackets, as in '(\\d+)%'" : "write (?:…) for those that are no number"
       return values.faults.fail(node.place, "progress takes \(takes); this one has \(groups): \(mend)")
     }
     return pattern
-  }
-}
-
-extension ValueReader {
-  /// A path as written; `~`, which is not expanded, is a fault.
-  func path(_ node: YAMLNode, _ name: String, takes: String) -> String? {
-    if case .scalar("~", isPlain: true) = node.content {
-      return faults.fail(node.place, "\(name) takes \(takes); '~' is an empty value in YAML: write ${env.HOME}")
-    }
-    guard let path = line(node, name, takes: takes) else { return nil }
-    guard path != "~", !path.hasPrefix("~/") else {
-      return faults.fail(
-        node.place, "\(name): '~' is not expanded here: write ${env.HOME}\(Quoted.bare(String(path.dropFirst())))")
-    }
-    return path
   }
 }

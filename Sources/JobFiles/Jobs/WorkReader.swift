@@ -2,9 +2,14 @@ import JobModel
 
 /// Reads a job's work: the value of `run`, `download`, `upload` or `simulate`.
 struct WorkReader {
+  /// What an upload's request may be.
+  enum Method: String, CaseIterable {
+    case put = "PUT"
+    case post = "POST"
+    case patch = "PATCH"
+  }
+
   let values: ValueReader
-  /// The absolute folder of the job file.
-  let directory: String
   /// The file's `env`, which a job's own `env` overrides.
   let environment: [String: String]
 
@@ -21,74 +26,36 @@ struct WorkReader {
   }
 
   private func shell(_ node: YAMLNode, _ policy: JobPolicy) -> ShellWork? {
-    let environment = policy.environment.merging(environment) { own, _ in own }
-    guard let command = command(node, knowing: Set(environment.keys)) else { return nil }
+    // The dictionary of the file is shared by the jobs without one of their own.
+    let environment =
+      policy.environment.isEmpty ? environment : policy.environment.merging(environment) { own, _ in own }
+    let shell = policy.shell ?? ShellWork.standardShell
+    let commands = CommandReader(values: values, shell: shell, names: Set(environment.keys))
+    let service = policy.service.map { ServiceReader(values: values, commands: commands).read($0) }
+    // A probe of a service may be a script.
+    if case .list = node.content, let place = policy.shellPlace, !Self.isScript(service?.probe) {
+      faults.add(place, "'shell' runs a script, and this job's run is a list, which has no shell: delete it")
+    }
+    guard let command = commands.read(node, "run") else { return nil }
     let stop = ShellWork.Stop()
     return ShellWork(
-      command, directory: policy.directory ?? directory, environment: environment,
+      command, directory: policy.directory ?? values.folder(of: node.place), environment: environment,
       stop: ShellWork.Stop(signal: policy.stop.signal ?? stop.signal, grace: policy.stop.grace ?? stop.grace),
-      progress: policy.progress)
+      progress: policy.progress, shell: shell, hasTerminal: policy.hasTerminal ?? false, silence: policy.silence,
+      service: service)
   }
 
-  private func command(_ node: YAMLNode, knowing names: Set<String>) -> ShellWork.Command? {
-    let takes = "a command for sh as text, or a program and its arguments as a list"
-    if case .list(let items) = node.content {
-      let words = items.map { item -> String? in
-        guard !item.isNull else {
-          return faults.fail(item.place, "an argument of run is empty: write \"\" for an empty one")
-        }
-        return values.text(item, "an argument of run", takes: "text", isArgument: true)
-      }
-      guard let first = words.first else { return faults.fail(node.place, "run is empty: it takes \(takes)") }
-      if first?.isEmpty == true {
-        return faults.fail(
-          items[0].place, "run names no program, because its first word is empty: write the program first")
-      }
-      if let first, first.contains(" "), !first.hasPrefix("/"), !first.hasPrefix(".") {
-        faults.warn(
-          items[0].place,
-          "a list is one program and its arguments, so \(Quoted.text(first)) is the name of a program: "
-            + "write commands as text, below 'run: |'")
-      }
-      let known = words.compactMap { $0 }
-      return known.count == words.count ? .argv(known) : nil
-    }
-    guard let text = values.text(node, "run", takes: takes, unknown: .isForShell(knowing: names)) else { return nil }
-    guard !text.allSatisfy(\.isWhitespace) else { return faults.fail(node.place, "run is empty: it takes \(takes)") }
-    warnOfComment(after: node)
-    warnOfQuote(at: node)
-    return .script(text)
-  }
-
-  /// Warns where YAML took the end of an unquoted command for a comment that the shell would not have.
-  private func warnOfComment(after node: YAMLNode) {
-    guard case .scalar(let text, isPlain: true) = node.content, let place = faults.source.comment(after: node.end)
-    else { return }
-    let comment = faults.source.rest(from: place)
-    // `make # the lot` is a comment to a person and to sh; `echo "issue #12"` and `tool #12` are most likely not.
-    let isInQuotes = text.count { $0 == "\"" } % 2 == 1 || text.count { $0 == "'" } % 2 == 1
-    guard isInQuotes || comment.dropFirst().first.map({ !$0.isWhitespace && $0 != "#" }) == true else { return }
-    faults.warn(
-      place,
-      "YAML takes \(Quoted.text(comment)) for a comment: put the command in quotes or below 'run: |'"
-        + (isInQuotes ? "" : ", or write '# ' if it is one"))
-  }
-
-  /// Warns of a typographic quote, which neither YAML nor the shell takes for one.
-  private func warnOfQuote(at node: YAMLNode) {
-    guard case .scalar(let text, isPlain: true) = node.content, let first = text.first, "“”„‘’«»".contains(first) else {
-      return
-    }
-    faults.warn(node.place, "\(first) is no quote to YAML or the shell: write \" or '")
+  private static func isScript(_ probe: Service.Probe?) -> Bool {
+    if case .command(.script) = probe { true } else { false }
   }
 
   private func download(_ node: YAMLNode) -> (work: DownloadWork, target: Place)? {
     if case .scalar = node.content {
-      guard let url = address(node, "download") else { return nil }
+      guard let url = values.address(node, "download") else { return nil }
       return target(nil, url: url, at: node.place).map { (DownloadWork(url: url, file: $0), node.place) }
     }
     guard let entries = JobFileKeys.download.read(node, faults: faults) else { return nil }
-    let url = entries["url"].flatMap { address($0.value, "download.url") }
+    let url = entries["url"].flatMap { values.address($0.value, "download.url") }
     let digest = entries["sha256"].flatMap { checksum($0.value) }
     let resume = entries["resume"].flatMap { values.flag($0.value, "download.resume") }
     let headers = entries["headers"].map { headerMap($0.value, "download.headers") }
@@ -111,7 +78,7 @@ struct WorkReader {
       guard let name = WebAddress.fileName(of: url) else {
         return faults.fail(place, "the URL ends in no file name: give the file's name with 'to'")
       }
-      return FilePath.absolute(name, in: directory)
+      return values.absolute(name, at: place)
     }
     guard let path = values.path(node, "download.to", takes: "the path of a file") else { return nil }
     if !path.hasPrefix("/"), FilePath.leaves(path) {
@@ -122,25 +89,19 @@ struct WorkReader {
     if path.hasSuffix("/") || last == "." || last == ".." {
       return faults.fail(node.place, "download.to names a folder: write the path of a file in it")
     }
-    return FilePath.absolute(path, in: directory)
+    return values.absolute(path, at: node.place)
   }
 
   private func upload(_ node: YAMLNode) -> UploadWork? {
-    enum Method: String, CaseIterable {
-      case put = "PUT"
-      case post = "POST"
-      case patch = "PATCH"
-    }
     guard let entries = JobFileKeys.upload.read(node, faults: faults) else { return nil }
     let file = entries["file"].flatMap { values.path($0.value, "upload.file", takes: "the path of a file") }
-    let url = entries["url"].flatMap { address($0.value, "upload.url") }
+    let url = entries["url"].flatMap { values.address($0.value, "upload.url") }
     let method = entries["method"].flatMap { values.choice($0.value, "upload.method", as: Method.self) }
     let headers = entries["headers"].map { headerMap($0.value, "upload.headers") }
     for key in ["file", "url"] where entries[key] == nil { missing(key, of: "upload", entries) }
     guard let file, let url else { return nil }
     return UploadWork(
-      file: FilePath.absolute(file, in: directory), url: url, method: (method ?? .put).rawValue, headers: headers ?? [:]
-    )
+      file: values.absolute(file, at: node.place), url: url, method: (method ?? .put).rawValue, headers: headers ?? [:])
   }
 
   private func simulate(_ node: YAMLNode) -> SimulatedWork? {
@@ -163,12 +124,6 @@ struct WorkReader {
 
   private func missing(_ key: String, of owner: String, _ entries: KnownKeys.Entries) {
     if !entries.hasUnknown { faults.add(entries.place, "\(owner) has no \(key): add '\(key): …'") }
-  }
-
-  private func address(_ node: YAMLNode, _ name: String) -> String? {
-    guard let url = values.line(node, name, takes: "a URL") else { return nil }
-    if let message = WebAddress.fault(in: url) { return faults.fail(node.place, "\(name): \(message)") }
-    return url
   }
 
   private func checksum(_ node: YAMLNode) -> String? {

@@ -39,7 +39,7 @@ package struct SettingsFile: Sendable, Equatable {
       faults.add(error.place, error.message)
       throw faults.all
     }
-    let variables = Variables(environment: [:], source: source, faults: faults)
+    let variables = Variables(environment: [:], faults: faults)
     let values = ValueReader(faults: faults, variables: variables)
     let settings = root.map { SettingsFile($0, values, vocabulary) } ?? SettingsFile()
     guard faults.isEmpty else { throw faults.all }
@@ -49,7 +49,12 @@ package struct SettingsFile: Sendable, Equatable {
 
 extension SettingsFile {
   private static let history = KnownKeys(
-    owner: "history", keys: ["days", "runs", "megabytes"], example: "history: { days: 30 }")
+    owner: "history",
+    table: [
+      KnownKey("days", .whole(1...36_500), "how long runs are kept"),
+      KnownKey("runs", .whole(1...1_000_000), "how many runs are kept"),
+      KnownKey("megabytes", .whole(1...100_000_000), "how much the runs that are kept may take"),
+    ], example: "history: { days: 30 }")
 
   /// What the map says of the runs that are kept; what it doesn't say is as without it.
   private static func retention(_ node: YAMLNode, _ values: ValueReader) -> Retention? {
@@ -65,7 +70,15 @@ extension SettingsFile {
   }
 
   private static let known = KnownKeys(
-    owner: "a settings file", keys: ["keys", "colors", "background", "notify", "mouse", "ascii", "history"],
+    owner: "a settings file",
+    table: [
+      KnownKey("keys", .map(of: .oneOrMore(.text)), "the keys of each action"),
+      KnownKey("colors", .map(of: .text), "the style of each element"),
+      KnownKey("background", .choice(ScreenTraits.Background.self), "the background of the terminal"),
+      KnownKey("notify", .choice(EndNotice.self), "how the end of a run is told"),
+      KnownKey("mouse", .flag, "whether the mouse is used"), KnownKey("ascii", .flag, "whether only ASCII is drawn"),
+      KnownKey("history", .object { SettingsFile.history }, "what is kept of recorded runs"),
+    ],
     example: "keys: { cancel: d }", others: .settings)
 
   /// Decodes the YAML of the file; valid only if no fault was reported.

@@ -1,5 +1,17 @@
-/// Collects the faults and warnings of one file, each once, even if an alias or a default leads to it again.
+/// Collects the faults and warnings of a file and of those that it includes, each once, even if an alias or a default leads to
+/// it again.
 final class FaultLog {
+  /// A file that places are in.
+  struct File {
+    /// Its name in messages.
+    var name: String
+    var source: SourceText
+    /// The absolute folder of its relative paths.
+    var directory: String
+    /// Whether its lines may be shown.
+    var isShown = true
+  }
+
   private struct Entry: Hashable {
     var place: Place
     var message: Message
@@ -10,16 +22,18 @@ final class FaultLog {
     var isWarning: Bool
   }
 
-  private let file: String
+  /// The files by the number in their places.
+  private(set) var files: [File]
   /// The kind of file in messages.
   let kind: String
-  let source: SourceText
   private var entries: Set<Entry> = []
   private var messages: Set<Message> = []
   private var warningCount = 0
   private var hasFaults = false
   /// Whether there are more faults than are reported, so that looking for others is of no use.
   private(set) var isCut = false
+  /// Values that are replaced in messages and in the lines of the files.
+  var secrets: Set<String> = []
   /// How many different messages are reported: a person mends these first, and a file that is no job file can have millions.
   static let limit = 100
   /// How many places of all messages are remembered.
@@ -27,13 +41,26 @@ final class FaultLog {
   /// How many places of one message are reported by themselves; of more, the first stands for all.
   private static let listed = 3
 
-  /// Faults are not placed after it: libyaml assumes a line break at the end.
-  private lazy var end = source.end
+  /// The end of each file: faults are not placed after it, where libyaml assumes a line break.
+  private var ends: [Int: Place] = [:]
 
-  init(file: String, source: SourceText, kind: String = "a job file") {
-    self.file = file
+  init(file: String, source: SourceText, directory: String = "/", kind: String = "a job file") {
+    files = [File(name: file, source: source, directory: directory)]
     self.kind = kind
-    self.source = source
+  }
+
+  /// Adds a file, whose number is the number of those before it.
+  func add(_ file: File) { files.append(file) }
+
+  /// Sets the text that places are in.
+  func replaceSource(of file: Int, by source: SourceText) { files[file].source = source }
+
+  /// The text of the file that a place is in.
+  func source(at place: Place) -> SourceText { files[place.file].source }
+
+  /// A place as a message at another place names it: with its file, if that is another one.
+  func words(_ place: Place, from other: Place) -> String {
+    (place.file == other.file ? "" : "\(Quoted.bare(files[place.file].name)), ") + place.words
   }
 
   /// Whether there are no faults; warnings don't count.
@@ -48,7 +75,7 @@ final class FaultLog {
     if !isWarning { hasFaults = true }
     guard isWarning || !isCut else { return }
     let message = Message(text: text(), isWarning: isWarning)
-    let entry = Entry(place: min(place, end), message: message)
+    let entry = Entry(place: min(place, end(of: place.file)), message: message)
     guard !entries.contains(entry) else { return }
     let isNew = !messages.contains(message)
     let room = isNew ? Self.limit - (isWarning ? warningCount : messages.count - warningCount) : 1
@@ -62,6 +89,13 @@ final class FaultLog {
     entries.insert(entry)
   }
 
+  private func end(of file: Int) -> Place {
+    if let end = ends[file] { return end }
+    let end = files[file].source.end.of(file: file)
+    ends[file] = end
+    return end
+  }
+
   /// Adds the fault of a value that can't be read.
   func fail<Value>(_ place: Place, _ message: @autoclosure () -> String) -> Value? {
     add(place, message())
@@ -71,19 +105,20 @@ final class FaultLog {
   /// The faults and warnings in order, of which there must be at least one; if some are left out, the last says so.
   var all: JobFileFaults { JobFileFaults(list) }
 
-  /// The faults and warnings in order; if some are left out, the last says so.
+  /// The faults and warnings in order, those of an included file after the job file's; if some are left out, the last says so.
   var list: [JobFileFault] {
-    var list = Dictionary(grouping: entries, by: \.message).flatMap { message, entries -> [JobFileFault] in
+    var found = Dictionary(grouping: entries, by: \.message).flatMap { message, entries -> [Entry] in
       let places = entries.map(\.place).sorted()
-      guard places.count > Self.listed else { return places.map { fault($0, message) } }
-      var first = fault(places[0], message)
-      first.message += " (and \(places.count - 1) more like it, the next on line \(places[1].line))"
+      guard places.count > Self.listed else { return entries }
+      var first = Entry(place: places[0], message: message)
+      let isNear = places[1].file == places[0].file
+      let line = "line \(places[1].line)\(isNear ? "" : " of \(Quoted.bare(files[places[1].file].name))")"
+      first.message.text += " (and \(places.count - 1) more like it, the next on \(line))"
       return [first]
     }
-    list.sort { ($0.line, $0.column, $0.message) < ($1.line, $1.column, $1.message) }
-    for index in list.indices {
-      list[index].excerpt = source.excerpt(at: Place(line: list[index].line, column: list[index].column))
-    }
+    found.sort { ($0.place, $0.message.text) < ($1.place, $1.message.text) }
+    let mask = MessageMask(secrets)
+    var list = found.map { fault($0, mask) }
     if isCut, var more = list.last {
       more.message = "and more: only \(Self.limit) faults are reported"
       (more.isWarning, more.excerpt) = (false, nil)
@@ -92,8 +127,12 @@ final class FaultLog {
     return list
   }
 
-  private func fault(_ place: Place, _ message: Message) -> JobFileFault {
-    JobFileFault(
-      file: file, line: place.line, column: place.column, message: message.text, isWarning: message.isWarning)
+  private func fault(_ entry: Entry, _ mask: MessageMask?) -> JobFileFault {
+    let (file, place) = (files[entry.place.file], entry.place)
+    let excerpt = file.isShown ? file.source.excerpt(at: place) : nil
+    let text = entry.message.text
+    return JobFileFault(
+      file: file.name, line: place.line, column: place.column, message: mask?.masked(text) ?? text,
+      isWarning: entry.message.isWarning, excerpt: mask.map { excerpt?.masked($0) } ?? excerpt)
   }
 }

@@ -4,16 +4,35 @@ import JobModel
 struct KnownKeys: Sendable {
   /// The name of the map in messages: `a job`, `retry`.
   let owner: String
+  let table: [KnownKey]
+  /// The names of `table` in its order.
   let keys: [String]
   /// The map as a file may write it.
   let example: String
   /// The key for which text in place of the map most likely stands.
-  var textKey: String?
+  let textKey: String?
   /// The mends for keys that this version doesn't support.
-  var later: [String: String] = [:]
-  var others = OtherTools()
+  let later: [String: String]
+  let others: OtherTools
   /// The places of keys that belong elsewhere, as sentences.
-  var elsewhere: [String: String] = [:]
+  let elsewhere: [String: String]
+
+  private let names: Set<String>
+
+  init(
+    owner: String, table: [KnownKey], example: String, textKey: String? = nil, later: [String: String] = [:],
+    others: OtherTools = OtherTools(), elsewhere: [String: String] = [:]
+  ) {
+    self.owner = owner
+    self.table = table
+    keys = table.map(\.name)
+    names = Set(keys)
+    self.example = example
+    self.textKey = textKey
+    self.later = later
+    self.others = others
+    self.elsewhere = elsewhere
+  }
 
   /// The entries of a map by key.
   struct Entries {
@@ -45,7 +64,7 @@ struct KnownKeys: Sendable {
     var result = Entries(place: node.place)
     for entry in entries {
       if faults.isCut { break }
-      if keys.contains(entry.key) {
+      if names.contains(entry.key) {
         // The first counts; the YAML reader has reported a second.
         if result.known[entry.key] == nil { result.known[entry.key] = entry }
       } else if let mend = later[entry.key] {
@@ -81,7 +100,7 @@ struct KnownKeys: Sendable {
   /// The fault of text that begins with a key: `run ls`, `run:ls`, `run = ls`.
   private func missingColon(in text: String) -> String? {
     guard let word = text.firstMatch(of: /^[a-z_0-9]+/)?.output, word.count < text.count,
-      keys.contains(String(word)) || others.mend(for: YAMLEntry(key: String(word), place: .start, value: .null)) != nil
+      names.contains(String(word)) || others.mend(for: YAMLEntry(key: String(word), place: .start, value: .null)) != nil
     else { return nil }
     let (message, mend) = SyntaxAdvice.missingColon(in: text)
     return "\(message): write \(mend)"

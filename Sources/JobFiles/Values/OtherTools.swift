@@ -48,13 +48,12 @@ extension OtherTools {
       "slots": "parallel parallelism concurrency maxconcurrency maxparallel maxworkers workers threads numjobs procs",
       "env": "environment envs environ environmentvariables", "vars": "variables params parameters args inputs defines",
       "name": "title project", "pools": "limits resources semaphores", "schedule": "order queue",
+      "dotenv": "envfile envfiles", "include": "includes imports import extends", "shell": "interpreter defaultshell",
     ],
     sentences: [
       "write 'on_failure: keep-going', finish-running or stop-now":
         "failfast onerror stoponerror continueonerror keepgoing",
       "write it as a comment": "description desc summary",
-      "this version of opdash reads no such file: write the variables into env": "envfile envfiles",
-      "this version of opdash reads one file: write its jobs here": "includes import imports extends",
       noContainer: "image container containers runson volumes networks",
       "opdash starts when you start it: delete it": "on trigger triggers when cron",
     ], finders: ["stage stages": stages])
@@ -71,24 +70,23 @@ extension OtherTools {
       "priority": "nice weight", "uses": "pool pools semaphore mutex lock resources resourcegroup concurrencygroup",
       "progress": "pattern progresspattern regex", "download": "fetch wget curl",
       "timeout": "timelimit maxduration deadline", "creates": "generates outputs produces", "inputs": "sources srcs",
+      "shell": "interpreter", "tty": "terminal pty", "silence": "nooutputtimeout outputtimeout idletimeout",
+      "approve": "approval confirm confirmation prompt manual",
     ],
     sentences: [
       "the key below 'jobs' is the job's name: delete it": "name title id job",
       "write it as a comment": "desc summary label help doc comment",
       "write 'needs' in the other job": "before requiredby",
       "'url' stands in download or upload, as in 'download: { url: … }'": "uri href link",
-      "write 'retry' if it should be tried again after a failure": "restart restartpolicy availability autorestart",
       "vars are of the whole file: write them at its start, or 'env' here": "vars",
-      "this version of opdash reads no such file: write the variables into env": "envfile envfiles dotenv",
+      "write 'dotenv' at the start of the file, for all of its jobs": "envfile envfiles dotenv",
       "this version of opdash runs every job that you don't leave out: delete it":
         "when only except unless rules condition",
       "this version of opdash has no matrix: write the jobs out": "strategy foreach withitems parallel",
-      "this version of opdash can't wait for a service: delete it":
-        "healthcheck readinessprobe livenessprobe readylogline",
       noContainer: "image container runson volumes ports network networks user",
     ],
     finders: [
-      "cmd cmds command commands script scripts exec execute shell bash sh steps entrypoint args arguments program":
+      "cmd cmds command commands script scripts exec execute bash sh steps entrypoint args arguments program":
         command,
       "timeoutminutes timeoutmins": { timeout($0, "m") }, "timeoutseconds timeoutsecs timeoutsec": { timeout($0, "s") },
       "timeoutms timeoutmillis": { timeout($0, "ms") },
@@ -98,6 +96,40 @@ extension OtherTools {
       "stopgraceperiod graceperiod killtimeout shutdowntimeout grace": {
         Mend("write 'stop: { grace: \(scalar($0).map(seconds) ?? "5s") }'")
       },
+      "restart restartpolicy availability autorestart": ServiceWords.restart,
+      "healthcheck readinessprobe livenessprobe startupprobe": ServiceWords.probe,
+      "readylogline": { Mend("write 'service: { ready: { output: \(scalar($0) ?? "…") } }'") },
+    ])
+
+  static let service = OtherTools(
+    sentences: ["write 'retry: N' beside 'service' for how often it may be started again": "maxrestarts retries"],
+    finders: [
+      "healthcheck readinessprobe livenessprobe startupprobe probe readiness health": ServiceWords.innerProbe,
+      "readylogline": { Mend("write 'ready: { output: \(scalar($0) ?? "…") }'") },
+      "restartpolicy availability autorestart": {
+        Mend("write 'restart: \(ServiceWords.restartWord($0) ?? "on-failure")'")
+      },
+      "url": { Mend("write 'ready: { url: \(ServiceWords.text($0)) }'") },
+      "port": { Mend("write 'ready: { port: \(ServiceWords.text($0)) }'") },
+      "run": { Mend("write 'ready: { run: \(ServiceWords.text($0)) }'") },
+      "output": { Mend("write 'ready: { output: \(ServiceWords.text($0)) }'") },
+    ])
+
+  static let ready = OtherTools(
+    [
+      "url": "http uri href link", "port": "tcp", "run": "command cmd test script",
+      "output": "log logline readylogline pattern line stdout", "every": "interval period frequency",
+      "timeout": "deadline within maxwait",
+    ],
+    sentences: [
+      "the first probe comes with the start, and 'timeout' is how long all of them may take: delete it":
+        "initialdelay initialdelayseconds startperiod startinterval delay",
+      "write 'timeout', how long all probes may take": "retries failurethreshold successthreshold attempts",
+    ],
+    finders: [
+      "httpget tcpsocket exec": ServiceWords.innerProbe,
+      "periodseconds": { Mend("write 'every: \(scalar($0).map(seconds) ?? "10s")'") },
+      "timeoutseconds": { Mend("write 'timeout: \(scalar($0).map(seconds) ?? "30s")'") },
     ])
 
   static let retry = OtherTools(
@@ -154,7 +186,7 @@ extension OtherTools {
     return Mend("write 'retry: \(count - first)'" + (first == 1 ? ", the attempts after the first" : ""))
   }
 
-  private static func scalar(_ node: YAMLNode) -> String? {
+  static func scalar(_ node: YAMLNode) -> String? {
     guard case .scalar(let text, _) = node.content, !node.isNull, text.count < 20 else { return nil }
     return Quoted.bare(text)
   }

@@ -157,7 +157,7 @@ struct ValueReader {
     case .map(let entries) where entries.count < 3:
       return ": quote text that holds ': ' or begins with '{'"
     case .scalar where node.isNull:
-      let rest = faults.source.rest(from: node.place).drop { $0 == " " || $0 == "~" }
+      let rest = faults.source(at: node.place).rest(from: node.place).drop { $0 == " " || $0 == "~" }
       return rest.hasPrefix("#") && !rest.hasPrefix("# ")
         ? ": '#' begins a comment in YAML, so put the text in quotes" : otherwise
     default: return otherwise

@@ -9,6 +9,8 @@ final class Variables {
     case isFault
     /// It is left to the shell, which has these variables.
     case isForShell(knowing: Set<String>)
+    /// It is left to a program that is no shell, without a warning.
+    case isForProgram
   }
 
   /// The limit of one expanded text in bytes; program arguments have a similar one.
@@ -17,17 +19,18 @@ final class Variables {
   static let totalLimit = 256 << 20
 
   let environment: [String: String]
-  private let source: SourceText
   private let faults: FaultLog
+  /// The names of secrets; those that were asked for and have no value are in `missingSecrets`.
+  var secretNames: Set<String> = []
+  private(set) var missingSecrets: Set<String> = []
   /// Nil for a declared var with a fault.
   private var values: [String: String?] = [:]
   private var total = 0
   /// The steps that may still be spent on warnings about names.
   var searches = 20_000_000
 
-  init(environment: [String: String], source: SourceText, faults: FaultLog) {
+  init(environment: [String: String], faults: FaultLog) {
     self.environment = environment
-    self.source = source
     self.faults = faults
   }
 
@@ -113,9 +116,9 @@ final class Variables {
       switch piece {
       case .text(let part): add(part)
       case .unclosed:
-        if case .isForShell = unknown {
-          add("${")
-        } else {
+        switch unknown {
+        case .isForShell, .isForProgram: add("${")
+        case .isFault:
           report("'${' has no closing '}': add it, or write '$${' for a plain '${'", "${", 0, in: node)
           isWhole = false
         }
@@ -163,6 +166,7 @@ final class Variables {
         "\(Quoted.text("${\(name)}")): this version of opdash has no outputs of jobs yet: write them to a file")
     }
     switch unknown {
+    case .isForProgram: return .forShell
     case .isForShell(let known):
       let word = Self.shellName(name)
       guard values[word] != nil, !known.contains(word), environment[word] == nil else { return .forShell }
@@ -190,6 +194,7 @@ final class Variables {
     guard Self.isName(name), rest.isEmpty || fallback != nil, fallback?.contains("${") != true else {
       return .fault("\(Quoted.text("${env.\(text)}")) is not understood: write ${env.NAME} or ${env.NAME:-default}")
     }
+    if secretNames.contains(name), environment[name]?.isEmpty != false { missingSecrets.insert(name) }
     if let value = environment[name], !value.isEmpty || fallback == nil { return .value(value) }
     if let fallback { return .value(fallback) }
     let advice = NearestName.hint(
@@ -217,6 +222,8 @@ final class Variables {
   }
 
   private func place(of written: String, _ count: Int, in node: YAMLNode) -> Place {
-    source.place(of: written, count: count, from: node.place, to: node.end) ?? node.place
+    let source = faults.source(at: node.place)
+    return source.place(of: written, count: count, from: node.place, to: node.end)?.of(file: node.place.file)
+      ?? node.place
   }
 }

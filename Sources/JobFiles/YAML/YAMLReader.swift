@@ -23,6 +23,8 @@ struct YAMLReader {
   }
 
   private let faults: FaultLog
+  /// The number of the file in places.
+  private let file: Int
   private var frames: [Frame] = []
   private var anchors: [String: YAMLNode] = [:]
   private var openAnchors: Set<String> = []
@@ -30,16 +32,16 @@ struct YAMLReader {
   private var written = 0
   private var aliased = 0
 
-  /// Nil for a stream without a document.
+  /// Nil for a stream without a document; `file` is its number in `faults`.
   ///
   /// Throws if the rest can't be read; other faults are added to `faults`.
-  static func read(_ source: SourceText, faults: FaultLog) throws(YAMLParser.Problem) -> YAMLNode? {
+  static func read(_ source: SourceText, faults: FaultLog, file: Int = 0) throws(YAMLParser.Problem) -> YAMLNode? {
     // A typed error can't be thrown through the closure.
     let result = source.bytes.withUnsafeBufferPointer { bytes -> Result<YAMLNode?, YAMLParser.Problem> in
       guard let parser = YAMLParser(bytes) else {
         return .failure(.init(place: .start, message: "there is not enough memory to read the file"))
       }
-      var reader = YAMLReader(faults: faults)
+      var reader = YAMLReader(faults: faults, file: file)
       do throws(YAMLParser.Problem) {
         try parser.readAll(of: source) { event throws(YAMLParser.Problem) in try reader.take(event) }
         return .success(reader.root)
@@ -50,11 +52,14 @@ struct YAMLReader {
     return try result.get()
   }
 
-  private init(faults: FaultLog) { self.faults = faults }
+  private init(faults: FaultLog, file: Int) {
+    self.faults = faults
+    self.file = file
+  }
 
   private mutating func take(_ event: yaml_event_t) throws(YAMLParser.Problem) {
-    let place = Place(event.start_mark)
-    let end = Place(event.end_mark)
+    let place = Place(event.start_mark).of(file: file)
+    let end = Place(event.end_mark).of(file: file)
     switch event.type {
     case YAML_SCALAR_EVENT:
       let scalar = event.data.scalar

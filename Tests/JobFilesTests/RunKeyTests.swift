@@ -1,0 +1,161 @@
+import JobFiles
+import JobModel
+import Testing
+
+/// The keys `shell`, `tty` and `silence` of jobs, and `approve`.
+@Suite(.timeLimit(.minutes(10))) struct RunKeyTests {
+  private func work(_ body: String, head: String = "") throws -> ShellWork {
+    guard case .shell(let work) = try job(body, head: head).work else { throw UnexpectedWork() }
+    return work
+  }
+
+  private func warnings(_ text: String) throws -> [String] {
+    var found: [String] = []
+    _ = try JobFile.decode(Array(text.utf8), file: "ci.yml", directory: "/jobs", environment: environment) {
+      found.append("\($0.line):\($0.column): \($0.message)")
+    }
+    return found
+  }
+
+  @Test func aScriptIsForShUnlessAShellIsGiven() throws {
+    #expect(try work("run: ls").shell == ["/bin/sh", "-e", "-c"])
+  }
+
+  @Test(arguments: [
+    ("bash", ["bash", "-e", "-c"]), ("/usr/bin/zsh", ["/usr/bin/zsh", "-e", "-c"]), ("dash", ["dash", "-e", "-c"]),
+    ("fish", ["fish", "-c"]), ("python3", ["python3", "-c"]), ("node", ["node", "-e"]), ("perl", ["perl", "-e"]),
+    ("ruby", ["ruby", "-e"]), ("[bash, -eu, -o, pipefail, -c]", ["bash", "-eu", "-o", "pipefail", "-c"]),
+    ("[awk]", ["awk"]), ("'${env.CI:-x}sh'", nil),
+  ])
+  func aShellIsAKnownWordOrTheWordsBeforeTheScript(written: String, words: [String]?) throws {
+    guard let words else {
+      #expect(faults(job: "run: ls, shell: \(written)").count == 1)
+      return
+    }
+    #expect(try work("run: ls\nshell: \(written)").shell == words)
+    #expect(try work("run: ls", head: "shell: \(written)").shell == words)
+    #expect(try work("run: ls", head: "defaults: { shell: \(written) }").shell == words)
+  }
+
+  @Test func theShellOfAJobGoesBeforeThatOfTheDefaultsAndThatBeforeThatOfTheFile() throws {
+    let head = "shell: zsh\ndefaults: { shell: dash }"
+    #expect(try work("run: ls", head: head).shell.first == "dash")
+    #expect(try work("run: ls\nshell: bash", head: head).shell.first == "bash")
+  }
+
+  @Test(arguments: [
+    ("ls", "'ls' is no shell that opdash knows: write a command as 'run', and another shell as a list, as in [ls, -c]"),
+    ("bash -eu", "'bash -eu' is no shell that opdash knows: write its words as a list, as in [bash, -eu, -c]"),
+    ("bash -ec", "'bash -ec' is no shell that opdash knows: write its words as a list, as in [bash, -ec]"),
+    ("'bash {0}'", "'bash {0}' is no shell that opdash knows: write its words as a list, as in [bash, -c]"),
+    (
+      "''",
+      "shell is empty: it takes sh, bash, zsh, dash, ksh, fish, python, python3, node, perl or ruby, or a list of the words before the script, as in [bash, -eu, -c]"
+    ),
+    (
+      "[]",
+      "shell names no program: it takes sh, bash, zsh, dash, ksh, fish, python, python3, node, perl or ruby, or a list of the words before the script, as in [bash, -eu, -c]"
+    ),
+    (
+      "['', -c]",
+      "shell names no program: it takes sh, bash, zsh, dash, ksh, fish, python, python3, node, perl or ruby, or a list of the words before the script, as in [bash, -eu, -c]"
+    ),
+    ("[bash]", "'bash' alone would take the script for the name of a file: write [bash, -e, -c]"),
+  ])
+  func whatIsNoShellIsRefused(written: String, fault: String) {
+    #expect(faults(job: "run: ls, shell: \(written)") == ["2:24: \(fault)"])
+  }
+
+  @Test func thePlaceholderOfGitHubActionsIsRefused() {
+    #expect(
+      faults(job: "run: ls, shell: [bash, '{0}']") == [
+        "2:31: '{0}' is a form of GitHub Actions: the script itself is the last word, so write -c in its place"
+      ])
+  }
+
+  @Test func aListHasNoShell() throws {
+    #expect(
+      faults(job: "run: [ls], shell: bash") == [
+        "2:19: 'shell' runs a script, and this job's run is a list, which has no shell: delete it"
+      ])
+    #expect(faults(job: "run: [ls], shell: bash, service: { ready: { run: 'test -e x' } }").isEmpty)
+    #expect(try work("run: [ls]", head: "shell: bash\ndefaults: { shell: bash }").command == .argv(["ls"]))
+  }
+
+  @Test func aScriptOfAnotherLanguageKeepsItsOwnVariablesWithoutWarning() throws {
+    let head = "vars: { version: 1 }\nshell: node\njobs:\n  a:\n    run: "
+    let script = "'console.log(`${verison} ${version.x} $version {{version}} ${version}` + \"${\")'"
+    #expect(try warnings(head + script).isEmpty)
+    let graph = try graph(head + script)
+    guard case .shell(let work) = graph.jobs[0].work else { throw UnexpectedWork() }
+    #expect(work.command == .script("console.log(`${verison} ${version.x} $version {{version}} 1` + \"${\")"))
+    #expect(try warnings(head.replacing("node", with: "bash") + "'echo ${verison}'").count == 1)
+    #expect(try warnings(head.replacing("node", with: "[env, bash, -c]") + "'echo ${verison}'").count == 1)
+    #expect(faults(head.replacing("node", with: "bash") + "'echo ${version%.*}'").count == 1)
+  }
+
+  @Test func aTerminalAndALimitOfSilenceAreThoseOfTheJobOrTheDefaults() throws {
+    let own = try work("run: ls\ntty: true\nsilence: 5m")
+    #expect(own.hasTerminal)
+    #expect(own.silence == .seconds(300))
+    let other = try work("run: ls\ntty: false", head: "defaults: { tty: true, silence: 3s }")
+    #expect(!other.hasTerminal)
+    #expect(other.silence == .seconds(3))
+    #expect(try !work("run: ls").hasTerminal)
+    #expect(try work("run: ls").silence == nil)
+  }
+
+  @Test(arguments: [
+    ("run: ls, tty: yes", "2:22: tty takes true or false; this is 'yes': write true"),
+    ("run: ls, silence: 0s", "2:26: silence takes a duration longer than 0; this is '0s': delete it for no limit"),
+    ("run: ls, silence: 5", "2:26: '5' is no duration: write 5s, or 5m for minutes"),
+    ("simulate: {}, tty: true", "2:22: 'tty' is for run jobs; this is a simulate: delete it"),
+    ("simulate: {}, silence: 1s", "2:22: 'silence' is for run jobs; this is a simulate: delete it"),
+    ("simulate: {}, shell: sh", "2:22: 'shell' is for run jobs; this is a simulate: delete it"),
+    ("run: ls, no_output_timeout: 5m", "2:17: unknown key 'no_output_timeout': write 'silence'"),
+    ("run: ls, pty: true", "2:17: unknown key 'pty': write 'tty'"),
+    ("run: ls, confirm: 'Sure?'", "2:17: unknown key 'confirm': write 'approve'"),
+    (
+      "run: ls, env_file: .env",
+      "2:17: unknown key 'env_file': write 'dotenv' at the start of the file, for all of its jobs"
+    ),
+  ])
+  func whatIsNoneOfTheseIsRefused(body: String, fault: String) {
+    #expect(faults(job: body) == [fault])
+  }
+
+  @Test func theWholeRunHasALimit() throws {
+    #expect(try graph("timeout: 2h\njobs: { a: { run: ls } }").timeout == .seconds(7200))
+    #expect(try graph("jobs: { a: { run: ls } }").timeout == nil)
+    #expect(
+      faults("timeout: 0\njobs: { a: { run: ls } }") == [
+        "1:10: timeout takes a duration longer than 0; this is '0': delete it for no limit"
+      ])
+  }
+
+  @Test func aPersonIsAskedWhatTheFileSays() throws {
+    #expect(try job("run: ls\napprove: 'Publish ${v}?'", head: "vars: { v: 4.2 }").approval == "Publish 4.2?")
+    #expect(try job("run: ls\napprove: true").approval == "Start a?")
+    #expect(try job("run: ls\napprove: false").approval == nil)
+    #expect(try job("run: ls").approval == nil)
+    #expect(try job("upload: { file: a, url: http://h/x }\napprove: Send it?").approval == "Send it?")
+  }
+
+  @Test(arguments: [
+    ("''", "approve is empty: it takes a question to a person, or true"),
+    ("\"a\\nb\"", "approve holds the control character \\n: delete it"),
+    ("~", "approve takes a question to a person, or true; this is empty"),
+    ("[a]", "approve takes a question to a person, or true; this is a list"),
+  ])
+  func whatIsNoQuestionIsRefused(written: String, fault: String) {
+    #expect(faults(job: "run: ls, approve: \(written)") == ["2:26: \(fault)"])
+  }
+
+  @Test func eachJobIsAskedForByItself() {
+    #expect(
+      faults("defaults: { approve: true, service: true }\njobs: { a: { run: ls } }") == [
+        "1:13: unknown key 'approve': each job has its own: write it into the jobs",
+        "1:28: unknown key 'service': each job has its own: write it into the jobs",
+      ])
+  }
+}

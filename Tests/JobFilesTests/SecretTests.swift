@@ -1,0 +1,107 @@
+import JobFiles
+import JobModel
+import Testing
+
+/// The key `secrets`.
+@Suite(.timeLimit(.minutes(10))) struct SecretTests {
+  private static let long = String(repeating: "k3y-", count: 40)
+  private let environment = [
+    "TOKEN": "t0p-s3cret", "EMPTY": "", "LONG": SecretTests.long, "LINES": "one-l1ne\ntwo-l1ne", "HOME": "/h",
+  ]
+
+  private func decode(_ text: String, warn: (JobFileFault) -> Void = { _ in }) throws(JobFileFaults) -> JobGraph {
+    try JobFile.decode(
+      Array(text.utf8), file: "ci.yml", directory: "/jobs", environment: environment, warn: warn)
+  }
+
+  private func faults(_ text: String) -> [JobFileFault] {
+    do throws(JobFileFaults) {
+      _ = try decode(text)
+      return []
+    } catch {
+      return error.faults
+    }
+  }
+
+  private func warnings(_ text: String) throws -> [String] {
+    var found: [String] = []
+    _ = try decode(text) { found.append("\($0.line):\($0.column): \($0.message)") }
+    return found
+  }
+
+  @Test func theValuesOfTheNamedVariablesAreSecret() throws {
+    let end = "\njobs: { a: { run: ls } }"
+    #expect(try decode("secrets: [TOKEN, LONG, TOKEN, EMPTY, NONE]" + end).secrets == ["t0p-s3cret", Self.long])
+    #expect(try decode("secrets: TOKEN" + end).secrets == ["t0p-s3cret"])
+    #expect(try decode(end).secrets.isEmpty)
+  }
+
+  @Test func aMissingSecretIsToldOnceWhereTheFileAsksForIt() throws {
+    let head = "secrets: [TOKEN, NONE, EMPTY]\njobs: { a: { run: 'echo "
+    #expect(try warnings(head + "${env.TOKEN}' } }").isEmpty)
+    #expect(
+      try warnings(head + "${env.NONE:-x} ${env.NONE:-y} ${env.EMPTY}' } }") == [
+        "1:18: NONE has no value in the environment, so what the file has in its place is shown: set NONE",
+        "1:24: EMPTY has no value in the environment, so what the file has in its place is shown: set EMPTY",
+      ])
+  }
+
+  @Test(arguments: [
+    (
+      "[A-B]",
+      "1:11: secrets takes names of environment variables, and this is none: write the name, and give the variable its value outside of the file"
+    ),
+    ("['${env.TOKEN}']", "1:11: secrets takes names of environment variables; this is '${env.TOKEN}': write TOKEN"),
+    ("[$TOKEN]", "1:11: secrets takes names of environment variables; this is '$TOKEN': write TOKEN"),
+    ("[[A]]", "1:11: secrets takes names of environment variables; this item is a list: write a name, as in [TOKEN]"),
+    ("{ A: b }", "1:10: secrets takes a name of an environment variable, or a list of names; this is a map"),
+  ])
+  func whatIsNoNameIsRefused(text: String, fault: String) {
+    #expect(
+      faults("secrets: \(text)\njobs: { a: { run: ls } }").map { "\($0.line):\($0.column): \($0.message)" } == [fault])
+  }
+
+  @Test(arguments: [
+    ("download: '${env.TOKEN}'", "download: '***' is no URL: write it with http:// or https:// at its beginning"),
+    (
+      "run: [ls], dir: '~/${env.TOKEN}'", "dir: '~' is not expanded here: write ${env.HOME}/***"
+    ),
+    // A message shows the first 60 characters.
+    ("download: 'x ${env.LONG}'", "download: 'x ***…' is no URL: write it with http:// or https:// at its beginning"),
+    ("download: '${env.LINES}'", "download holds the control character \\n: delete it"),
+    ("run: ls, timeout: '${env.LINES}'", "'***' is no duration: write 500ms, 8s, 10m or 1h30m"),
+  ])
+  func noMessageShowsASecret(body: String, message: String) {
+    let found = faults("secrets: [TOKEN, LONG, LINES]\njobs:\n  a: { \(body) }\n")
+    #expect(found.map(\.message) == [message])
+    let lines = found.flatMap { $0.lines(width: 200) }.joined()
+    #expect(!lines.contains("s3cret") && !lines.contains("k3y-") && !lines.contains("l1ne"))
+  }
+
+  @Test func theLineOfTheFileShowsNoSecretEvenAroundTheMark() {
+    // The place of the fault is inside of the value.
+    let found = faults("secrets: [TOKEN]\njobs:\n  a: { run: ls, progress: 't0p-s3cret(' }\n")
+    #expect(found.map(\.column) == [38])
+    #expect(
+      found.flatMap { $0.lines(width: 200) } == [
+        "ci.yml:3:38: '***(' is no regular expression: this '(' is never closed: add ')', or write '\\(' for a bracket",
+        "    3 |   a: { run: ls, progress: '***(' }", "      |                               ^~",
+      ])
+    let unknown = faults("secrets: [TOKEN]\njobs:\n  a: { run: [\"${env.HOME}t0p-s3cret${x}\"] }\n")
+    #expect(unknown.count == 1)
+    #expect(!unknown.flatMap { $0.lines(width: 200) }.joined().contains("s3cret"))
+  }
+
+  @Test func aPlaceInsideOfASecretMovesToItsBeginning() {
+    let found = faults("secrets: [TOKEN]\nvars: { x: 'T' }\njobs:\n  a: { run: ls, progress: 'a)t0p-s3cret' }\n")
+    let lines = found.flatMap { $0.lines(width: 200) }
+    #expect(lines.count == 3)
+    #expect(lines.dropFirst().first == "    4 |   a: { run: ls, progress: 'a)***' }")
+  }
+
+  @Test func aWarningShowsNoSecret() throws {
+    let found = try warnings("secrets: [TOKEN]\njobs:\n  a: { run: ['my t0p-s3cret', x] }\n")
+    #expect(found.count == 1)
+    #expect(found.first?.contains("'my ***' is the name of a program") == true)
+  }
+}
