@@ -1,0 +1,155 @@
+/// The JSON Schema of job files, for editors; made of the tables of keys that the decoder reads.
+///
+/// It accepts every good file, and refuses what a table can tell of a bad one: unknown keys, values of a wrong kind, and a job
+/// with no work or with more than one.
+package enum JobFileSchema {
+  /// The schema as text, of draft 2020-12.
+  package static func json() -> String {
+    var schemas: [(key: String, value: SchemaValue)] = []
+    for keys in allKeys.dropFirst() { schemas.append((identifier(of: keys), object(keys))) }
+    for keys in allKeys.prefix(1) {
+      guard case .object(let root) = object(keys) else { continue }
+      let head: [(key: String, value: SchemaValue)] = [
+        ("$schema", .text("https://json-schema.org/draft/2020-12/schema")), ("title", .text("opdash job file")),
+      ]
+      return SchemaValue.object(head + root + [("$defs", .object(shared + schemas))]).json() + "\n"
+    }
+    return ""
+  }
+
+  /// The maps of a job file, itself the first, each once.
+  static var allKeys: [KnownKeys] {
+    var found: [KnownKeys] = []
+    var open = [JobFileKeys.file]
+    while !open.isEmpty {
+      let keys = open.removeFirst()
+      guard !found.contains(where: { $0.owner == keys.owner }) else { continue }
+      found.append(keys)
+      open += keys.table.flatMap { objects(in: $0.takes) }
+    }
+    return found
+  }
+
+  private static func objects(in kind: ValueKind) -> [KnownKeys] {
+    switch kind {
+    case .object(let keys): [keys()]
+    case .map(let inner), .list(let inner): objects(in: inner)
+    case .either(let kinds): kinds.flatMap(objects)
+    default: []
+    }
+  }
+
+  /// `job` for `a job`.
+  static func identifier(of keys: KnownKeys) -> String {
+    var words = keys.owner.split(separator: " ")[...]
+    if words.first == "a" || words.first == "an" { words = words.dropFirst() }
+    return words.joined(separator: "-")
+  }
+
+  // MARK: Schemas
+
+  private static func object(_ keys: KnownKeys) -> SchemaValue {
+    var entries: [(key: String, value: SchemaValue)] = [
+      ("type", .text("object")),
+      (
+        "properties",
+        .object(
+          keys.table.map { key in
+            var entries = schema(of: key.takes)
+            entries.insert(("description", .text(key.text)), at: 0)
+            return (key.name, .object(entries))
+          })
+      ), ("patternProperties", .object([("^x-", .flag(true))])), ("additionalProperties", .flag(false)),
+    ]
+    if keys.owner == JobFileKeys.job.owner {
+      let works = JobFileKeys.work.map { SchemaValue.object([("required", .list([.text($0)]))]) }
+      entries.append(("oneOf", .list(works)))
+      entries.append(("dependentRequired", .object(JobFileKeys.shell.map { ($0, .list([.text("run")])) })))
+    }
+    return .object(entries)
+  }
+
+  private static func schema(of kind: ValueKind) -> [(key: String, value: SchemaValue)] {
+    switch kind {
+    case .text: return reference("text")
+    case .flag: return reference("flag")
+    case .duration: return reference("duration")
+    case .pattern: return [("type", .text("string")), ("minLength", .number(1))]
+    case .url: return reference("url")
+    case .port: return reference("port")
+    case .whole(let range):
+      var entries: [(key: String, value: SchemaValue)] = [
+        ("type", .text("integer")), ("minimum", .number(range.lowerBound)),
+      ]
+      if range.upperBound < .max { entries.append(("maximum", .number(range.upperBound))) }
+      return orExpansion(entries)
+    case .fraction:
+      return orExpansion([("type", .text("number")), ("minimum", .number(0)), ("maximum", .number(1))])
+    case .choice(let names):
+      // A word of digits is a number to YAML.
+      let values = names.flatMap { name in [SchemaValue.text(name)] + (Int(name).map { [.number($0)] } ?? []) }
+      return orExpansion([("enum", .list(values))])
+    case .signal(let names):
+      let inAnyCase = names.map { $0.map { $0.isLetter ? "[\($0)\($0.lowercased())]" : "\($0)" }.joined() }
+      return orExpansion([
+        ("type", .text("string")), ("pattern", .text("^([Ss][Ii][Gg])?(\(inAnyCase.joined(separator: "|")))$")),
+      ])
+    case .map(let inner):
+      return [("type", .list([.text("object"), .text("null")])), ("additionalProperties", .object(schema(of: inner)))]
+    case .list(let inner): return [("type", .text("array")), ("items", .object(schema(of: inner)))]
+    case .object(let keys): return reference(identifier(of: keys()))
+    case .either(let kinds): return [("anyOf", .list(kinds.map { .object(schema(of: $0)) }))]
+    case .null: return [("type", .text("null"))]
+    case .any: return []
+    }
+  }
+
+  private static func reference(_ name: String) -> [(key: String, value: SchemaValue)] {
+    [("$ref", .text("#/$defs/\(name)"))]
+  }
+
+  private static func orExpansion(
+    _ entries: [(key: String, value: SchemaValue)]
+  ) -> [(key: String, value: SchemaValue)] {
+    [("anyOf", .list([.object(entries), .object(reference("variable"))]))]
+  }
+
+  /// The schemas of values that many keys take.
+  private static let shared: [(key: String, value: SchemaValue)] = {
+    let number = #"\d+(\.\d+)?"#
+    let duration = "^(?=.)(\(number)h)?(\(number)m)?(\(number)s)?(\(number)ms)?$|^0$"
+    let string = (key: "type", value: SchemaValue.text("string"))
+    func texts(_ pattern: String) -> SchemaValue { .object([string, ("pattern", .text(pattern))]) }
+    let variable = SchemaValue.object(reference("variable"))
+    return [
+      (
+        "variable",
+        .object([
+          ("description", .text("text with ${NAME}, ${env.NAME} or the like")), string, ("pattern", .text(#"\$\{"#)),
+        ])
+      ),
+      ("text", .object([("type", .list([.text("string"), .text("number"), .text("boolean")]))])),
+      ("flag", .object([("anyOf", .list([.object([("type", .text("boolean"))]), variable]))])),
+      (
+        "duration",
+        .object([
+          ("description", .text("a duration as 500ms, 8s, 10m or 1h30m")),
+          ("anyOf", .list([texts(duration), .object([("const", .number(0))]), variable])),
+        ])
+      ),
+      ("url", .object([("anyOf", .list([texts("^[Hh][Tt][Tt][Pp][Ss]?://"), variable]))])),
+      (
+        "port",
+        .object([
+          (
+            "anyOf",
+            .list([
+              .object([("type", .text("integer")), ("minimum", .number(1)), ("maximum", .number(65535))]),
+              texts(#"^(([^:\s]+|\[[0-9A-Fa-f:.%]+\]):)?\d{1,5}$"#), variable,
+            ])
+          )
+        ])
+      ),
+    ]
+  }()
+}

@@ -1,0 +1,148 @@
+import Foundation
+import Testing
+
+@testable import JobFiles
+
+/// The JSON Schema of job files.
+@Suite(.timeLimit(.minutes(10))) struct SchemaTests {
+  private static let root = URL(filePath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+  private func validator() throws -> SchemaValidator { try SchemaValidator(Data(JobFileSchema.json().utf8)) }
+
+  /// The value of a YAML text, as an editor hands it to a validator.
+  private func value(_ text: String) throws -> Any {
+    let source = try SourceText(Array(text.utf8), file: "x.yml")
+    let node = try YAMLReader.read(source, faults: FaultLog(file: "x.yml", source: source))
+    return Self.value(try #require(node))
+  }
+
+  private static func value(_ node: YAMLNode) -> Any {
+    switch node.content {
+    case .list(let items): return items.map(value)
+    case .map(let entries):
+      return Dictionary(entries.map { ($0.key, value($0.value)) }) { first, _ in first }
+    case .scalar(let text, let isPlain):
+      if node.isNull { return NSNull() }
+      guard isPlain else { return text }
+      if ["true", "True", "TRUE"].contains(text) { return true }
+      if ["false", "False", "FALSE"].contains(text) { return false }
+      return Int(text).map { $0 as Any } ?? Double(text).map { $0 as Any } ?? text
+    }
+  }
+
+  /// The examples of the repository by their names.
+  private func examples() throws -> [(name: String, text: String)] {
+    var found: [(name: String, text: String)] = []
+    for folder in ["Demo", "Demo/Scenarios"] {
+      let url = Self.root.appending(path: folder)
+      for name in try FileManager.default.contentsOfDirectory(atPath: url.path()) where name.hasSuffix(".yml") {
+        found.append((name, try String(contentsOf: url.appending(path: name), encoding: .utf8)))
+      }
+    }
+    let article = Self.root.appending(path: "Sources/JobFiles/JobFiles.docc/JobFile.md")
+    for (index, part) in try String(contentsOf: article, encoding: .utf8).components(separatedBy: "```").enumerated()
+    where part.hasPrefix("yaml\n") {
+      found.append(("JobFile.md, block \(index / 2)", String(part.dropFirst(5))))
+    }
+    return found
+  }
+
+  @Test func everyKeyOfTheDecoderIsInTheSchemaAndTheReverse() throws {
+    let schema = try #require(JSONSerialization.jsonObject(with: Data(JobFileSchema.json().utf8)) as? [String: Any])
+    let definitions = try #require(schema["$defs"] as? [String: Any])
+    let all = [
+      JobFileKeys.file, JobFileKeys.defaults, JobFileKeys.job, JobFileKeys.retry, JobFileKeys.retryOutput,
+      JobFileKeys.stop, JobFileKeys.service, JobFileKeys.ready, JobFileKeys.download, JobFileKeys.upload,
+      JobFileKeys.simulate,
+    ]
+    var named: Set<String> = ["variable", "text", "flag", "duration", "url", "port"]
+    for keys in all {
+      let isRoot = keys.owner == JobFileKeys.file.owner
+      let name = JobFileSchema.identifier(of: keys)
+      let object = try #require((isRoot ? schema : definitions[name]) as? [String: Any], "\(name)")
+      let properties = try #require(object["properties"] as? [String: [String: Any]])
+      #expect(Set(properties.keys) == Set(keys.keys), "\(name)")
+      #expect(object["additionalProperties"] as? Bool == false)
+      for (key, property) in properties {
+        #expect((property["description"] as? String)?.isEmpty == false, "\(name).\(key)")
+      }
+      if !isRoot { named.insert(name) }
+    }
+    // No other map is described, and each that a key leads to is.
+    #expect(Set(definitions.keys) == named)
+    // The keys of an included file are some of those of the file.
+    #expect(Set(JobFileKeys.included.keys).isSubset(of: JobFileKeys.file.keys))
+  }
+
+  @Test func everyReferenceOfTheSchemaLeadsSomewhere() throws {
+    let text = JobFileSchema.json()
+    let schema = try #require(JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+    let definitions = try #require(schema["$defs"] as? [String: Any])
+    let names = text.matches(of: /"#\/\$defs\/([^"]+)"/).map { String($0.1) }
+    #expect(Set(names) == Set(definitions.keys))
+    #expect(schema["$schema"] as? String == "https://json-schema.org/draft/2020-12/schema")
+  }
+
+  @Test func everyExampleOfTheRepositoryIsValid() throws {
+    let validator = try validator()
+    let examples = try examples()
+    #expect(examples.count >= 6)
+    for example in examples {
+      #expect(validator.faults(in: try value(example.text)).isEmpty, "\(example.name)")
+    }
+  }
+
+  @Test(arguments: [
+    "{ run: ls }", "{ run: [a, 1, true] }", "{ run: ls, timeout: 1h30m, silence: 0.5s, tty: true }",
+    "{ run: ls, timeout: '${t}', retry: '${n}', tty: '${b}', priority: '${p}' }", "{ run: ls, x-note: [{ a: 1 }] }",
+    "{ run: ls, retry: { max: 1, only: [network, 429, 5xx, 75, { output: x }] } }",
+    "{ run: ls, retry: { max: 1, only: exit } }",
+    "{ run: ls, service: true }", "{ run: ls, service: { ready: 'http://h', restart: always } }",
+    "{ run: ls, service: { ready: { port: '[::1]:80', every: 1s } } }", "{ run: ls, service: { ready: { port: 80 } } }",
+    "{ run: ls, stop: { signal: sigint, grace: 0 } }", "{ run: ls, needs: a, env: { A: 1, B: x, C: true } }",
+    "{ run: ls, needs: { a: finished, b: ok } }", "{ run: ls, shell: bash }", "{ run: ls, shell: [bash, -c] }",
+    "{ download: 'HTTPS://h/x', approve: true }", "{ download: { url: '${u}', headers: { A: b } }, approve: 'Go?' }",
+    "{ upload: { file: x, url: 'http://h', method: POST } }", "{ simulate: { fail_rate: 0.5, steps: 3, seed: 7 } }",
+  ])
+  func aGoodJobIsValid(job: String) throws {
+    let text = "jobs: { j: \(job), a: { run: ls }, b: { run: ls } }"
+    #expect(try validator().faults(in: value(text)).isEmpty)
+    // The schema promises nothing that the decoder refuses.
+    let vars = "vars: { t: 1s, n: 1, b: true, p: low, u: 'http://h/x' }\n"
+    #expect(throws: Never.self) {
+      try JobFile.decode(Array((vars + text).utf8), file: "x.yml", directory: "/", environment: [:])
+    }
+  }
+
+  @Test(arguments: [
+    "{ rnu: ls }", "{}", "5", "{ run: ls, download: 'http://h/x' }", "{ run: { a: b } }", "{ run: ls, timeout: 10 }",
+    "{ run: ls, timeout: 10 minutes }", "{ run: ls, timeout: '' }", "{ run: ls, retry: -1 }",
+    "{ run: ls, retry: { mx: 1 } }",
+    "{ run: ls, retry: { max: 1, only: [0] } }", "{ run: ls, retry: { max: 1, only: [{ x: y }] } }",
+    "{ run: ls, retry: { max: 1, only: [503] } }", "{ run: ls, priority: hihg }", "{ run: ls, allow_failure: yes }",
+    "{ run: ls, uses: [net] }", "{ run: ls, env: [A] }", "{ run: ls, env: { A: [b] } }",
+    "{ run: ls, stop: { signal: TREM } }",
+    "{ run: ls, progress: 5 }", "{ run: ls, shell: cmd.exe }", "{ run: ls, service: 5 }",
+    "{ run: ls, service: { ready: { port: 0 } } }",
+    "{ run: ls, service: { ready: { port: ':80' } } }", "{ run: ls, service: { restart: no } }",
+    "{ run: ls, tty: maybe }",
+    "{ download: ftp://h/x }", "{ download: { ulr: http://h/x } }", "{ download: 'http://h/x', dir: x }",
+    "{ simulate: {}, service: true }", "{ upload: http://h/x }", "{ upload: { method: GET } }",
+    "{ simulate: { steps: 0 } }",
+    "{ simulate: { steps: 1.5 } }", "{ simulate: { fail_rate: 2 } }", "{ run: ls, needs: { a: okay } }",
+    "{ run: ls, needs: [[a]] }",
+  ])
+  func aBrokenJobIsNot(job: String) throws {
+    #expect(try !validator().faults(in: value("jobs: { j: \(job) }")).isEmpty)
+  }
+
+  @Test(arguments: [
+    "vars: { a: [b] }", "version: 2", "slots: 0", "slots: many", "on_failure: stop", "schedule: lifo", "jobs: [a]",
+    "defaults: { run: ls }", "pools: { net: 0 }", "secrets: { A: b }", "include: [[a]]", "dotenv: { A: b }", "job: {}",
+    "timeout: soon", "shell: 5", "[a]", "x",
+  ])
+  func aBrokenFileIsNot(text: String) throws {
+    #expect(try !validator().faults(in: value(text)).isEmpty)
+  }
+}
