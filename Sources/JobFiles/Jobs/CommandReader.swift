@@ -10,13 +10,15 @@ struct CommandReader {
 
   private var faults: FaultLog { values.faults }
 
-  func read(_ node: YAMLNode, _ name: String) -> ShellWork.Command? {
+  func read(
+    _ node: YAMLNode, _ name: String, allowing allowances: Variables.Allowances = []
+  ) -> ShellWork.Command? {
     let isShell = ShellName.isShell(shell)
     let program = isShell && shell == ShellWork.standardShell ? "sh" : Quoted.bare(FilePath.name(of: shell[0]))
     let takes = "a command for \(program) as text, or a program and its arguments as a list"
-    if case .list(let items) = node.content { return list(items, node, name, takes) }
+    if case .list(let items) = node.content { return list(items, node, name, takes, allowances) }
     let unknown = isShell ? Variables.Unknown.isForShell(knowing: names) : .isForProgram
-    guard let text = values.text(node, name, takes: takes, unknown: unknown) else { return nil }
+    guard let text = values.text(node, name, takes: takes, unknown: unknown, allowing: allowances) else { return nil }
     guard !text.allSatisfy(\.isWhitespace) else {
       return faults.fail(node.place, "\(name) is empty: it takes \(takes)")
     }
@@ -25,12 +27,14 @@ struct CommandReader {
     return .script(text)
   }
 
-  private func list(_ items: [YAMLNode], _ node: YAMLNode, _ name: String, _ takes: String) -> ShellWork.Command? {
+  private func list(
+    _ items: [YAMLNode], _ node: YAMLNode, _ name: String, _ takes: String, _ allowances: Variables.Allowances
+  ) -> ShellWork.Command? {
     let words = items.map { item -> String? in
       guard !item.isNull else {
         return faults.fail(item.place, "an argument of \(name) is empty: write \"\" for an empty one")
       }
-      return values.text(item, "an argument of \(name)", takes: "text", isArgument: true)
+      return values.text(item, "an argument of \(name)", takes: "text", isArgument: true, allowing: allowances)
     }
     guard let first = words.first else { return faults.fail(node.place, "\(name) is empty: it takes \(takes)") }
     if first?.isEmpty == true {

@@ -5,9 +5,14 @@ struct JobFileDecoder {
   static let slotsLimit = 100_000
 
   /// A job with the parts that could be read.
-  private struct Draft {
+  struct Draft {
     var name: String
     var place: Place
+    /// The key of a job that this is an instance of.
+    var matrix: String?
+    /// Whether its instances are unknown.
+    var hasBrokenMatrix = false
+    var finally: FinalCondition?
     var description: String?
     var needs: [NeedReader.Need] = []
     /// Nil after a fault.
@@ -16,6 +21,8 @@ struct JobFileDecoder {
     var target: Place?
     var creates: [String] = []
     var inputs: [String] = []
+    var condition: JobCondition?
+    var outputs: [OutputUse] = []
     var policy: JobPolicy
   }
 
@@ -45,9 +52,7 @@ struct JobFileDecoder {
     if let node = value("version") { values.check(version: node) }
     var graph = JobGraph(name: value("name").flatMap { values.line($0, "name", takes: "text") } ?? standardName)
     graph.slots = value("slots").flatMap { slots($0) }
-    graph.onFailure =
-      value("on_failure").flatMap { values.choice($0, "on_failure", as: JobGraph.Failure.self, others: Self.policies) }
-      ?? .keepGoing
+    graph.onFailure = value("on_failure").flatMap { onFailure($0) } ?? .keepGoing
     graph.schedule =
       value("schedule").flatMap { values.choice($0, "schedule", as: JobGraph.Schedule.self) } ?? .criticalPath
     graph.timeout = value("timeout").flatMap { values.duration($0, "timeout", canBeZero: false) }
@@ -56,36 +61,25 @@ struct JobFileDecoder {
     let pools = value("pools").map { self.pools($0) } ?? [:]
     let defaults = self.defaults(value("defaults"), value("shell"))
 
-    guard let jobs = value("jobs") else {
+    guard file["jobs"] != nil else {
       if !file.hasUnknown {
         faults.add(root.place, "there are no jobs: add 'jobs:' with one job, as in '\(JobFileKeys.file.example)'")
       }
       return nil
     }
-    guard let entries = self.entries(ofJobs: jobs) else { return nil }
-    guard !entries.isEmpty else {
-      return faults.fail(
-        file["jobs"]?.place ?? jobs.place, "jobs is empty: add a job, as in '\(JobFileKeys.file.example)'")
-    }
     let reader = WorkReader(values: values, environment: environment)
-    var drafts: [Draft] = []
-    var index: [String: Int] = [:]
-    drafts.reserveCapacity(entries.count)
-    for entry in entries {
-      if faults.isCut { return nil }
-      let draft = self.draft(entry, reader, defaults: defaults[entry.place.file] ?? JobPolicy())
-      if index[entry.key] == nil {
-        index[entry.key] = drafts.count
-        drafts.append(draft)
-      }
-    }
-    let needs = resolve(drafts, index)
-    checkCycles(drafts, needs)
-    checkTargets(drafts)
-    checkUses(drafts, pools)
+    guard let drafts = self.drafts(jobs: file["jobs"], finally: file["finally"], reader, defaults: defaults)
+    else { return nil }
+    var resolver = NeedResolver(drafts, faults)
+    let needs = resolver.resolve()
+    let checks = JobChecks(drafts: drafts, faults: faults)
+    let hasCycle = checks.cycles(needs)
+    checks.targets()
+    checks.uses(pools)
+    let outputs = OutputResolver(drafts, needs, values).resolve(hasCycle: hasCycle)
 
     graph.pools = pools.compactMapValues { $0 }
-    graph.jobs = zip(drafts, needs).compactMap { draft, needs in job(draft, needs) }
+    graph.jobs = drafts.indices.compactMap { job(drafts[$0], needs[$0], outputs[$0]) }
     return graph
   }
 
@@ -109,16 +103,31 @@ struct JobFileDecoder {
     "drain": "finish-running", "soon": "finish-running",
   ]
 
-  private func entries(ofJobs node: YAMLNode) -> [YAMLEntry]? {
+  private func onFailure(_ node: YAMLNode) -> JobGraph.Failure? {
+    if case .map = node.content {
+      return faults.fail(
+        node.place, "on_failure takes a word; this is a map: write a job below 'finally:', with 'when: failed'")
+    }
+    return values.choice(node, "on_failure", as: JobGraph.Failure.self, others: Self.policies)
+  }
+
+  /// The entries of `jobs` or `finally`; nil after a fault.
+  private func entries(of map: YAMLEntry) -> [YAMLEntry]? {
     let takes = "a map of names to jobs"
-    guard case .list(let items) = node.content else { return values.map(node, "jobs", takes: takes) }
+    let node = map.value
+    guard case .list(let items) = node.content else {
+      guard let entries = values.map(node, map.key, takes: takes) else { return nil }
+      guard entries.isEmpty else { return entries }
+      let mend = map.key == "jobs" ? "add a job, as in '\(JobFileKeys.file.example)'" : "add a job, or delete it"
+      return faults.fail(map.place, "\(map.key) is empty: \(mend)")
+    }
     var mend = "write 'NAME:' before each instead of '-'"
     if case .map(let entries) = items.first?.content, let name = entries.first(where: { $0.key == "name" })?.value,
       case .scalar(let text, _) = name.content
     {
       mend = "write '\(Quoted.bare(text)):' instead of '- name: \(Quoted.bare(text))'"
     }
-    return faults.fail(node.place, "jobs takes \(takes); this is a list: \(mend)")
+    return faults.fail(node.place, "\(map.key) takes \(takes); this is a list: \(mend)")
   }
 
   private func slots(_ node: YAMLNode) -> Int? {
@@ -161,18 +170,91 @@ struct JobFileDecoder {
     return policies
   }
 
-  // MARK: One job
+  // MARK: The jobs
 
-  private func draft(_ entry: YAMLEntry, _ reader: WorkReader, defaults: JobPolicy) -> Draft {
+  /// The instances of all jobs, those of `finally` last; nil where nothing more can be said of them.
+  ///
+  /// `defaults` are those of each file.
+  private func drafts(
+    jobs: YAMLEntry?, finally: YAMLEntry?, _ reader: WorkReader, defaults: [Int: JobPolicy]
+  ) -> [Draft]? {
+    guard let jobs, let entries = entries(of: jobs) else { return nil }
+    var matrices = MatrixReader(values: values)
+    var drafts: [Draft] = []
+    var places: [String: Place] = [:]
+    drafts.reserveCapacity(entries.count)
+    for entry in entries {
+      if faults.isCut { return nil }
+      let found = self.drafts(
+        of: entry, isFinal: false, &matrices, reader, defaults: defaults[entry.place.file] ?? JobPolicy())
+      // Of two equal keys the first counts; the YAML reader has reported the second.
+      if places.updateValue(places[entry.key] ?? entry.place, forKey: entry.key) == nil { drafts += found }
+    }
+    var finals: Set<String> = []
+    for entry in finally.flatMap({ self.entries(of: $0) }) ?? [] {
+      if faults.isCut { return nil }
+      let found = self.drafts(
+        of: entry, isFinal: true, &matrices, reader, defaults: defaults[entry.place.file] ?? JobPolicy())
+      if let first = places[entry.key] {
+        faults.add(
+          entry.place,
+          "\(Quoted.text(entry.key)) is a job of 'jobs' already, \(faults.words(first, from: entry.place)): give this one another name"
+        )
+      } else if finals.insert(entry.key).inserted {
+        drafts += found
+      }
+    }
+    return drafts
+  }
+
+  /// The job of an entry, or its instances if it has a matrix.
+  private func drafts(
+    of entry: YAMLEntry, isFinal: Bool, _ matrices: inout MatrixReader, _ reader: WorkReader, defaults: JobPolicy
+  ) -> [Draft] {
+    defer { (values.variables.matrix, values.variables.outputs) = (nil, nil) }
+    func draft(_ instance: String?) -> Draft {
+      values.variables.outputs = [:]
+      var draft = self.draft(entry, instance: instance, isFinal: isFinal, reader, defaults: defaults)
+      draft.outputs = (values.variables.outputs ?? [:]).values.sorted { $0.text < $1.text }
+      return draft
+    }
+    guard case .map(let keys) = entry.value.content, let matrix = keys.first(where: { $0.key == "matrix" }) else {
+      return [draft(nil)]
+    }
+    var known = MatrixReader.Values()
+    guard let instances = matrices.read(matrix.value, of: entry, known: &known) else {
+      values.variables.matrix = known
+      var broken = draft(nil)
+      broken.hasBrokenMatrix = true
+      return [broken]
+    }
+    return instances.map { instance in
+      values.variables.matrix = instance.values
+      return draft(instance.name)
+    }
+  }
+
+  private func draft(
+    _ entry: YAMLEntry, instance: String?, isFinal: Bool, _ reader: WorkReader, defaults: JobPolicy
+  ) -> Draft {
     if let fault = JobName.fault(in: entry.key) { faults.add(entry.place, "a job's name \(fault)") }
-    var draft = Draft(name: entry.key, place: entry.place, policy: JobPolicy())
+    var draft = Draft(
+      name: instance ?? entry.key, place: entry.place, matrix: instance.map { _ in entry.key },
+      finally: isFinal ? .always : nil, policy: JobPolicy())
     if entry.value.isNull {
       faults.add(entry.place, "job \(Quoted.text(entry.key)) has nothing to do: \(Self.workAdvice)")
       return draft
     }
-    guard let job = JobFileKeys.job.read(entry.value, faults: faults) else { return draft }
+    let keys = isFinal ? JobFileKeys.finalJob : JobFileKeys.job
+    guard let job = keys.read(JobFileKeys.whole(entry.value), faults: faults, advice: Self.whenAdvice) else {
+      return draft
+    }
     draft.description = job["description"].flatMap { values.text($0.value, "description", takes: "text") }
     if let node = job["needs"]?.value { draft.needs = NeedReader(values: values).read(node) }
+    draft.condition = job["if"].flatMap { ConditionReader(values: values).read($0.value) }
+    if let node = job["when"]?.value {
+      draft.finally = values.choice(node, "when", as: FinalCondition.self, others: Self.ends) ?? .always
+    }
     draft.policy = JobPolicy(job, values).over(defaults)
 
     let works = JobFileKeys.work.compactMap { job[$0] }.sorted { $0.place < $1.place }
@@ -208,7 +290,24 @@ struct JobFileDecoder {
 
   private static func article(_ key: String) -> String { key == "upload" ? "an upload" : "a \(key)" }
 
-  private func job(_ draft: Draft, _ needs: [Need]) -> Job? {
+  /// The ends of other tools.
+  private static let ends = [
+    "success": "ok", "succeeded": "ok", "on_success": "ok", "on-success": "ok", "failure": "failed", "error": "failed",
+    "on_failure": "failed", "on-failure": "failed", "not-ok": "failed", "finished": "always", "any": "always",
+    "true": "always", "always()": "always", "failure()": "failed", "success()": "ok",
+  ]
+
+  /// The mend for `when` in a job of `jobs`.
+  private static func whenAdvice(_ entry: YAMLEntry) -> String? {
+    guard entry.key == "when" else { return nil }
+    guard case .scalar(let text, _) = entry.value.content, let end = FinalCondition(rawValue: ends[text] ?? text) else {
+      return "write 'if' for a condition; 'when' is for the jobs below 'finally:'"
+    }
+    let need: JobNeed.Condition = [.ok: .ok, .failed: .failed, .always: .finished][end] ?? .ok
+    return "it is for the jobs below 'finally:'; after one job, write 'needs: { NAME: \(need.rawValue) }'"
+  }
+
+  private func job(_ draft: Draft, _ needs: [NeedResolver.Need], _ outputs: [OutputReference]) -> Job? {
     let retry = draft.policy.retry.map { $0.policy(faults) }
     guard let work = draft.work else { return nil }
     return Job(
@@ -216,78 +315,8 @@ struct JobFileDecoder {
       priority: draft.policy.priority ?? .normal,
       uses: draft.policy.uses.mapValues(\.amount).filter { $0.value > 0 }, timeout: draft.policy.timeout,
       retry: retry ?? ServiceReader.standardRetry(of: work), allowFailure: draft.policy.allowFailure ?? false,
-      description: draft.description,
-      creates: draft.creates, inputs: draft.inputs, approval: draft.policy.approval?.question(for: draft.name))
-  }
-
-  // MARK: All jobs together
-
-  private struct Need {
-    var job: Int
-    var when: JobNeed.Condition
-    var place: Place
-  }
-
-  private func resolve(_ drafts: [Draft], _ index: [String: Int]) -> [[Need]] {
-    // Bounds the search for near names in a file with very many unknown ones.
-    var comparisons = 2_000_000
-    return drafts.map { draft in
-      draft.needs.compactMap { need in
-        if faults.isCut { return nil }
-        if let job = index[need.name] { return Need(job: job, when: need.when, place: need.place) }
-        comparisons -= drafts.count
-        let names = drafts.lazy.map(\.name).prefix(comparisons > 0 ? .max : 0)
-        let advice =
-          NeedReader.mend(for: need.name, among: index)
-          ?? NearestName.hint(for: need.name, in: names, otherwise: ": add the job, or delete the need")
-        return faults.fail(need.place, "unknown job \(Quoted.text(need.name)) in needs\(advice)")
-      }
-    }
-  }
-
-  private func checkCycles(_ drafts: [Draft], _ needs: [[Need]]) {
-    for cycle in DependencyOrder(needs.map { $0.map(\.job) }).cycles {
-      let place = needs[cycle[0]].first { $0.job == cycle[1] }?.place ?? drafts[cycle[0]].place
-      guard cycle[0] != cycle[1] else {
-        faults.add(place, "job \(Quoted.text(drafts[cycle[0]].name)) needs itself: delete this need")
-        continue
-      }
-      let path = Quoted.cycle(cycle.map { drafts[$0].name })
-      faults.add(place, "jobs need each other: \(path): delete one of these needs")
-    }
-  }
-
-  private func checkTargets(_ drafts: [Draft]) {
-    var writers: [String: Int] = [:]
-    for (index, draft) in drafts.enumerated() {
-      guard case .download(let work) = draft.work, let place = draft.target else { continue }
-      guard let first = writers[work.file] else {
-        writers[work.file] = index
-        continue
-      }
-      faults.add(
-        place,
-        "\(Quoted.text(work.file)) is already the file of job \(Quoted.text(drafts[first].name)), "
-          + "\(faults.words(drafts[first].target ?? drafts[first].place, from: place)): give one another 'to'")
-    }
-  }
-
-  private func checkUses(_ drafts: [Draft], _ pools: [String: Int?]) {
-    for draft in drafts {
-      for (pool, use) in draft.policy.uses {
-        guard let known = pools[pool] else {
-          let advice = NearestName.hint(
-            for: pool, in: pools.keys.sorted(),
-            otherwise: ": declare it under pools, as in 'pools: { \(Quoted.bare(pool)): 1 }'")
-          faults.add(use.place, "unknown pool \(Quoted.text(pool))\(advice)")
-          continue
-        }
-        guard let size = known, use.amount > size else { continue }
-        faults.add(
-          use.place,
-          "takes \(use.amount) of pool \(Quoted.text(pool)), which has \(size), so it would never start: "
-            + "enlarge the pool or take less")
-      }
-    }
+      description: draft.description, creates: draft.creates, inputs: draft.inputs, matrix: draft.matrix,
+      condition: draft.condition, approval: draft.policy.approval?.question(for: draft.name), finally: draft.finally,
+      outputs: outputs)
   }
 }

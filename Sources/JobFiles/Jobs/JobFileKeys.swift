@@ -29,19 +29,27 @@ enum JobFileKeys {
   static let defaults: KnownKeys = KnownKeys(
     owner: "defaults", table: policyTable, example: "{ timeout: 10m }", later: laterJobKeys, others: .job,
     elsewhere: places([
-      (jobTable.map(\.name), "each job has its own: write it into the jobs"), (rootTable.map(\.name), ofFile),
+      (finalJobTable.map(\.name), "each job has its own: write it into the jobs"), (rootTable.map(\.name), ofFile),
     ]))
 
-  static let job: KnownKeys = KnownKeys(
-    owner: "a job", table: jobTable, example: "{ run: make }", textKey: "run", later: laterJobKeys, others: .job,
-    elsewhere: places([
-      (rootTable.map(\.name), ofFile),
-      (downloadTable.map(\.name), "it is a key of download: write it inside 'download: { … }'"),
-      (uploadTable.map(\.name), "it is a key of upload: write it inside 'upload: { … }'"),
-      (retryTable.map(\.name), "it is a key of retry: write it inside 'retry: { … }'"),
-      (simulateTable.map(\.name), "it is a key of simulate: write it inside 'simulate: { … }'"),
-      (["ready"], "it is a key of service: write it inside 'service: { … }'"),
-    ]))
+  static let job: KnownKeys = job("a job", jobTable)
+  /// A job of `finally`.
+  static let finalJob: KnownKeys = job("a job of finally", finalJobTable)
+
+  private static func job(_ owner: String, _ table: [KnownKey]) -> KnownKeys {
+    KnownKeys(
+      owner: owner, table: table, example: "{ run: make }", textKey: "run", later: laterJobKeys, others: .job,
+      elsewhere: jobPlaces)
+  }
+
+  private static let jobPlaces: [String: String] = places([
+    (rootTable.map(\.name), ofFile),
+    (downloadTable.map(\.name), "it is a key of download: write it inside 'download: { … }'"),
+    (uploadTable.map(\.name), "it is a key of upload: write it inside 'upload: { … }'"),
+    (retryTable.map(\.name), "it is a key of retry: write it inside 'retry: { … }'"),
+    (simulateTable.map(\.name), "it is a key of simulate: write it inside 'simulate: { … }'"),
+    (["ready"], "it is a key of service: write it inside 'service: { … }'"),
+  ])
 
   static let retry: KnownKeys = KnownKeys(
     owner: "retry", table: retryTable, example: "{ max: 2, initial: 5s }", others: .retry, elsewhere: ofJob)
@@ -79,12 +87,31 @@ enum JobFileKeys {
     return entries.contains { work.contains($0.key) || ["script", "command", "cmd", "cmds"].contains($0.key) }
   }
 
-  private static let laterFileKeys = [
-    "slurm": "delete it", "finally": "write a job that needs the others, as in 'needs: { a: finished }'",
-  ]
+  /// A job that is written as the text of its command, as the map for which it is short.
+  static func whole(_ node: YAMLNode) -> YAMLNode {
+    guard case .scalar(let text, let isPlain) = node.content else { return node }
+    if isPlain {
+      // A number or a boolean is no command, and `run make` lacks a colon.
+      let first = String(text.prefix { $0.isLetter || $0 == "_" })
+      let isWord = node.isNull || ["true", "false"].contains(text.lowercased()) || Double(text) != nil
+      let isKey = jobNames.contains(first) && text.dropFirst(first.count).hasPrefix(":")
+      if isWord || isKey || noCommands.contains(first) { return node }
+    }
+    var whole = node
+    whole.content = .map([YAMLEntry(key: "run", place: node.place, value: node)])
+    return whole
+  }
+
+  private static let jobNames: Set<String> = Set(jobTable.map(\.name))
+  /// Keys of a job that name no program.
+  private static let noCommands: Set<String> = jobNames.subtracting([
+    "env", "dir", "if", "timeout", "stop", "retry", "tty", "service",
+  ])
+
+  private static let laterFileKeys = ["slurm": "delete it"]
 
   private static let laterJobKeys = [
-    "matrix": "write the jobs out", "if": "delete it", "on": "delete it", "slurm": "delete it",
+    "on": "delete it", "slurm": "delete it",
   ]
 
   private static let ofFile = "it is a key of the whole file: write it at the start of a line"

@@ -19,7 +19,9 @@ extension JobFileKeys {
     KnownKey("include", .oneOrMore(.text), "other files whose jobs, vars, env and pools are added to this one"),
     KnownKey("pools", .map(of: .whole(1 ... .max)), "names of resources, and how many units each has"),
     KnownKey("defaults", .object { defaults }, "settings of every job of this file that has none of its own"),
-    KnownKey("jobs", .map(of: .object { job }), "the jobs by their names"),
+    KnownKey("jobs", .map(of: .either([.object { job }, .string])), "the jobs by their names"),
+    KnownKey(
+      "finally", .map(of: .either([.object { finalJob }, .string])), "jobs that run when all others have ended"),
   ]
 
   static let workTable: [KnownKey] = [
@@ -59,13 +61,21 @@ extension JobFileKeys {
   static let jobTable: [KnownKey] =
     [
       KnownKey("description", .text, "what it is for"),
+      KnownKey("matrix", matrixKind, "names and their values: the job has an instance for each combination"),
       KnownKey(
         "needs", .either([.oneOrMore(.text), .map(of: .choice(JobNeed.Condition.self))]),
         "the jobs that it starts after, and how they must end"),
+      KnownKey("if", .text, "the condition for it to run; it is skipped otherwise"),
       KnownKey("approve", .either([.flag, .text]), "a question to a person before it starts, or true"),
       KnownKey(
         "service", .either([.flag, .object { service }]), "that it runs while others need it, and when it can be used"),
     ] + workTable + fileTable + policyTable
+
+  static let finalJobTable: [KnownKey] =
+    jobTable + [
+      KnownKey(
+        "when", .choice(FinalCondition.self), "the ends of all other jobs after which it runs; always by default")
+    ]
 
   static let serviceTable: [KnownKey] = [
     KnownKey("ready", .either([.url, .object { ready }]), "how it is known that the service can be used"),
@@ -119,5 +129,6 @@ extension JobFileKeys {
     KnownKey("seed", .whole(0 ... .max), "the same seed gives the same events; 0 by default"),
   ]
 
+  private static let matrixKind = ValueKind.map(of: .oneOrMore(.either([.text, .map(of: .oneOrMore(.text))])))
   private static let shellKind = ValueKind.either([.choice(ShellName.words.map(\.name)), .list(of: .text)])
 }

@@ -105,7 +105,7 @@ extension JobPolicy {
     uses = value("uses").map { Self.uses($0, values) } ?? [:]
     environment = value("env").map { Self.environment($0, "env", values) } ?? [:]
     directory = value("dir").flatMap { node in
-      values.path(node, "dir", takes: "a folder").map { values.absolute($0, at: node.place) }
+      values.path(node, "dir", takes: "a folder", allowing: .outputs).map { values.absolute($0, at: node.place) }
     }
     stop = value("stop").map { Self.stop($0, values) } ?? Stop()
     progress = value("progress").flatMap { Self.progress($0, values) }
@@ -226,7 +226,8 @@ extension JobPolicy {
         )
         continue
       }
-      environment[entry.key] = values.text(entry.value, "\(name).\(Quoted.bare(entry.key))", takes: "text")
+      environment[entry.key] = values.text(
+        entry.value, "\(name).\(Quoted.bare(entry.key))", takes: "text", allowing: .outputs)
     }
     return environment
   }

@@ -36,7 +36,7 @@ struct WorkReader {
     if case .list = node.content, let place = policy.shellPlace, !Self.isScript(service?.probe) {
       faults.add(place, "'shell' runs a script, and this job's run is a list, which has no shell: delete it")
     }
-    guard let command = commands.read(node, "run") else { return nil }
+    guard let command = commands.read(node, "run", allowing: .outputs) else { return nil }
     let stop = ShellWork.Stop()
     return ShellWork(
       command, directory: policy.directory ?? values.folder(of: node.place), environment: environment,
@@ -51,11 +51,11 @@ struct WorkReader {
 
   private func download(_ node: YAMLNode) -> (work: DownloadWork, target: Place)? {
     if case .scalar = node.content {
-      guard let url = values.address(node, "download") else { return nil }
+      guard let url = values.address(node, "download", allowing: .outputs) else { return nil }
       return target(nil, url: url, at: node.place).map { (DownloadWork(url: url, file: $0), node.place) }
     }
     guard let entries = JobFileKeys.download.read(node, faults: faults) else { return nil }
-    let url = entries["url"].flatMap { values.address($0.value, "download.url") }
+    let url = entries["url"].flatMap { values.address($0.value, "download.url", allowing: .outputs) }
     let digest = entries["sha256"].flatMap { checksum($0.value) }
     let resume = entries["resume"].flatMap { values.flag($0.value, "download.resume") }
     let headers = entries["headers"].map { headerMap($0.value, "download.headers") }
@@ -94,8 +94,10 @@ struct WorkReader {
 
   private func upload(_ node: YAMLNode) -> UploadWork? {
     guard let entries = JobFileKeys.upload.read(node, faults: faults) else { return nil }
-    let file = entries["file"].flatMap { values.path($0.value, "upload.file", takes: "the path of a file") }
-    let url = entries["url"].flatMap { values.address($0.value, "upload.url") }
+    let file = entries["file"].flatMap {
+      values.path($0.value, "upload.file", takes: "the path of a file", allowing: .outputs)
+    }
+    let url = entries["url"].flatMap { values.address($0.value, "upload.url", allowing: .outputs) }
     let method = entries["method"].flatMap { values.choice($0.value, "upload.method", as: Method.self) }
     let headers = entries["headers"].map { headerMap($0.value, "upload.headers") }
     for key in ["file", "url"] where entries[key] == nil { missing(key, of: "upload", entries) }
@@ -163,7 +165,8 @@ struct WorkReader {
           entry.place, "header '\(entry.key)' is given at \(first.words) already: case does not count, so delete one")
       }
       seen[entry.key.lowercased()] = seen[entry.key.lowercased()] ?? entry.place
-      guard let value = values.text(entry.value, "\(name).\(entry.key)", takes: "text") else { continue }
+      guard let value = values.text(entry.value, "\(name).\(entry.key)", takes: "text", allowing: .outputs)
+      else { continue }
       if value.unicodeScalars.contains(where: { $0 != "\t" && $0.properties.generalCategory == .control }) {
         faults.add(entry.value.place, "\(name).\(entry.key) holds a line break or control character: delete it")
         continue

@@ -61,7 +61,7 @@ package enum JobFileSchema {
           })
       ), ("patternProperties", .object([("^x-", .flag(true))])), ("additionalProperties", .flag(false)),
     ]
-    if keys.owner == JobFileKeys.job.owner {
+    if keys.owner == JobFileKeys.job.owner || keys.owner == JobFileKeys.finalJob.owner {
       let works = JobFileKeys.work.map { SchemaValue.object([("required", .list([.text($0)]))]) }
       entries.append(("oneOf", .list(works)))
       entries.append(("dependentRequired", .object(JobFileKeys.shell.map { ($0, .list([.text("run")])) })))
@@ -72,6 +72,7 @@ package enum JobFileSchema {
   private static func schema(of kind: ValueKind) -> [(key: String, value: SchemaValue)] {
     switch kind {
     case .text: return reference("text")
+    case .string: return [("type", .text("string"))]
     case .flag: return reference("flag")
     case .duration: return reference("duration")
     case .pattern: return [("type", .text("string")), ("minLength", .number(1))]

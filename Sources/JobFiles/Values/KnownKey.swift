@@ -16,6 +16,8 @@ struct KnownKey: Sendable {
 indirect enum ValueKind: Sendable {
   /// A scalar of any kind.
   case text
+  /// A text that is no number.
+  case string
   case flag
   case whole(ClosedRange<Int>)
   /// From 0 to 1.

@@ -49,6 +49,7 @@ extension OtherTools {
       "env": "environment envs environ environmentvariables", "vars": "variables params parameters args inputs defines",
       "name": "title project", "pools": "limits resources semaphores", "schedule": "order queue",
       "dotenv": "envfile envfiles", "include": "includes imports import extends", "shell": "interpreter defaultshell",
+      "finally": "after cleanup teardown ensure post always onexit atexit",
     ],
     sentences: [
       "write 'on_failure: keep-going', finish-running or stop-now":
@@ -77,6 +78,9 @@ extension OtherTools {
       "the key below 'jobs' is the job's name: delete it": "name title id job",
       "write it as a comment": "desc summary label help doc comment",
       "write 'needs' in the other job": "before requiredby",
+      "write a job below 'finally:' with 'when: failed', or one that needs '{ NAME: failed }'":
+        "onfailure onerror rescue catch",
+      "write a job below 'finally:'": "finally cleanup teardown ensure defer onexit afterscript",
       "'url' stands in download or upload, as in 'download: { url: … }'": "uri href link",
       "vars are of the whole file: write them at its start, or 'env' here": "vars",
       "write 'dotenv' at the start of the file, for all of its jobs": "envfile envfiles dotenv",

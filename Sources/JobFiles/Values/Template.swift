@@ -10,6 +10,21 @@ enum Template {
 
   private static let nameLimit = 1024
 
+  /// The place of the `}` that closes a `${` before `start`; that of a job may hold other references, as in
+  /// `${jobs.build[${matrix.os}].path}`.
+  static func close(of start: Int, in bytes: [UInt8]) -> Int? {
+    let near = bytes[start..<min(bytes.count, start + nameLimit)]
+    guard near.starts(with: "jobs.".utf8) else { return near.firstIndex(of: UInt8(ascii: "}")) }
+    var depth = 0
+    for index in near.indices {
+      if near[index] == UInt8(ascii: "{"), near[index - 1] == UInt8(ascii: "$") { depth += 1 }
+      guard near[index] == UInt8(ascii: "}") else { continue }
+      if depth == 0 { return index }
+      depth -= 1
+    }
+    return nil
+  }
+
   /// Calls `take` with each piece in order; if it returns false for a reference, the `${` is text and scanning continues
   /// after it, so that a nested reference is found.
   static func scan(_ text: String, _ take: (Piece) -> Bool) {
@@ -20,8 +35,7 @@ enum Template {
     /// The name at `position` and the place of its closing brace; the limit keeps many open braces from taking
     /// quadratic time.
     func name(at position: Int) -> (text: String, close: Int)? {
-      let near = bytes[position..<min(bytes.count, position + nameLimit)]
-      return near.firstIndex(of: UInt8(ascii: "}")).map { (String(decoding: bytes[position..<$0], as: UTF8.self), $0) }
+      close(of: position, in: bytes).map { (String(decoding: bytes[position..<$0], as: UTF8.self), $0) }
     }
     func flush(to end: Int) {
       if start < end { _ = take(.text(String(decoding: bytes[start..<end], as: UTF8.self))) }

@@ -3,11 +3,13 @@ import Foundation
 /// Texts with rules of their own: paths, URLs and regular expressions.
 extension ValueReader {
   /// A path as written; `~`, which is not expanded, is a fault.
-  func path(_ node: YAMLNode, _ name: String, takes: String) -> String? {
+  func path(
+    _ node: YAMLNode, _ name: String, takes: String, allowing allowances: Variables.Allowances = []
+  ) -> String? {
     if case .scalar("~", isPlain: true) = node.content {
       return faults.fail(node.place, "\(name) takes \(takes); '~' is an empty value in YAML: write ${env.HOME}")
     }
-    guard let path = line(node, name, takes: takes) else { return nil }
+    guard let path = line(node, name, takes: takes, allowing: allowances) else { return nil }
     guard path != "~", !path.hasPrefix("~/") else {
       return faults.fail(
         node.place, "\(name): '~' is not expanded here: write ${env.HOME}\(Quoted.bare(String(path.dropFirst())))")
@@ -22,8 +24,8 @@ extension ValueReader {
   func absolute(_ path: String, at place: Place) -> String { FilePath.absolute(path, in: folder(of: place)) }
 
   /// A URL of HTTP.
-  func address(_ node: YAMLNode, _ name: String) -> String? {
-    guard let url = line(node, name, takes: "a URL") else { return nil }
+  func address(_ node: YAMLNode, _ name: String, allowing allowances: Variables.Allowances = []) -> String? {
+    guard let url = line(node, name, takes: "a URL", allowing: allowances) else { return nil }
     if let message = WebAddress.fault(in: url) { return faults.fail(node.place, "\(name): \(message)") }
     return url
   }

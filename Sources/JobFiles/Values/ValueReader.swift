@@ -7,10 +7,13 @@ struct ValueReader {
   let variables: Variables
 
   /// The text of any scalar with its variables expanded; `isArgument` is that of a program.
+  ///
+  /// With `.outputs` allowed, it may hold references to values of other jobs.
   func text(
-    _ node: YAMLNode, _ name: String, takes: String, unknown: Variables.Unknown = .isFault, isArgument: Bool = false
+    _ node: YAMLNode, _ name: String, takes: String, unknown: Variables.Unknown = .isFault, isArgument: Bool = false,
+    allowing allowances: Variables.Allowances = []
   ) -> String? {
-    guard let (text, _) = scalar(node, name, takes: takes, unknown: unknown) else { return nil }
+    guard let (text, _) = scalar(node, name, takes: takes, unknown: unknown, allowing: allowances) else { return nil }
     guard !text.unicodeScalars.contains("\0") else {
       return faults.fail(node.place, "\(name) holds a NUL character, which no command or file name can: delete it")
     }
@@ -21,8 +24,10 @@ struct ValueReader {
   }
 
   /// Printable text of one line that is not blank.
-  func line(_ node: YAMLNode, _ name: String, takes: String) -> String? {
-    guard let text = text(node, name, takes: takes) else { return nil }
+  func line(
+    _ node: YAMLNode, _ name: String, takes: String, allowing allowances: Variables.Allowances = []
+  ) -> String? {
+    guard let text = text(node, name, takes: takes, allowing: allowances) else { return nil }
     if text.allSatisfy(\.isWhitespace) { return faults.fail(node.place, "\(name) is empty: it takes \(takes)") }
     if let scalar = text.unicodeScalars.first(where: Self.isUnprintable) {
       return faults.fail(node.place, "\(name) holds the control character \(scalar.escaped(asASCII: true)): delete it")
@@ -142,12 +147,13 @@ struct ValueReader {
 
   /// A scalar's expanded text, and whether it is quoted text without variables, which can't be a number or a flag.
   private func scalar(
-    _ node: YAMLNode, _ name: String, takes: String, unknown: Variables.Unknown = .isFault
+    _ node: YAMLNode, _ name: String, takes: String, unknown: Variables.Unknown = .isFault,
+    allowing allowances: Variables.Allowances = []
   ) -> (text: String, isText: Bool)? {
     guard case .scalar(let written, let isPlain) = node.content, !node.isNull else {
       return faults.fail(node.place, "\(name) takes \(takes); this is \(node.words)\(mend(for: node))")
     }
-    guard let text = variables.expand(written, in: node, unknown: unknown) else { return nil }
+    guard let text = variables.expand(written, in: node, unknown: unknown, allowing: allowances) else { return nil }
     return (text, !isPlain && text == written)
   }
 

@@ -1,8 +1,8 @@
 import JobModel
 
-/// Expands `${name}` and `${env.NAME}` in the texts of a job file.
+/// Expands `${name}`, `${env.NAME}` and `${matrix.NAME}` in the texts of a job file.
 ///
-/// `$${` stands for `${`; any other `$` is itself.
+/// `${jobs.NAME.VALUE}` stays for the run, which knows the value. `$${` stands for `${`; any other `$` is itself.
 final class Variables {
   /// The treatment of a `${…}` that names neither a var nor `env.`.
   enum Unknown {
@@ -11,6 +11,16 @@ final class Variables {
     case isForShell(knowing: Set<String>)
     /// It is left to a program that is no shell, without a warning.
     case isForProgram
+  }
+
+  /// What a text may have that others may not.
+  struct Allowances: OptionSet {
+    let rawValue: Int
+
+    /// `${jobs.NAME.VALUE}`, which stays as it is and is noted in `outputs`.
+    static let outputs = Allowances(rawValue: 1)
+    /// `${env.NAME}` of a variable that is not set, which is empty.
+    static let unset = Allowances(rawValue: 2)
   }
 
   /// The limit of one expanded text in bytes; program arguments have a similar one.
@@ -26,6 +36,10 @@ final class Variables {
   /// Nil for a declared var with a fault.
   private var values: [String: String?] = [:]
   private var total = 0
+  /// The values of `${matrix.NAME}`; nil where no job with a matrix is read.
+  var matrix: MatrixReader.Values?
+  /// The references to values of other jobs in the job that is read, by their texts; nil where no job is read.
+  var outputs: [String: OutputUse]?
   /// The steps that may still be spent on warnings about names.
   var searches = 20_000_000
 
@@ -100,7 +114,9 @@ final class Variables {
   // MARK: Expanding
 
   /// The expanded text; nil after a fault, which is reported here or was reported at the var.
-  func expand(_ text: String, in node: YAMLNode, unknown: Unknown) -> String? {
+  func expand(
+    _ text: String, in node: YAMLNode, unknown: Unknown, allowing allowances: Allowances = []
+  ) -> String? {
     if case .isForShell(let known) = unknown { warnOfScript(text, at: node, knowing: known) }
     guard text.utf8.contains(UInt8(ascii: "$")), text.contains("${") else { return text }
     var output = ""
@@ -127,8 +143,9 @@ final class Variables {
           isWhole = false
           break
         }
-        switch value(of: name, unknown: unknown) {
+        switch value(of: name, unknown: unknown, allowances, in: node) {
         case .value(let value): add(value)
+        case .output(let use): add(note(use, written: "${\(name)}", count, in: node))
         case .forShell:
           if case .isForShell(let known) = unknown { warnOfReference(name, count, text, in: node, knowing: known) }
           return false
@@ -148,22 +165,21 @@ final class Variables {
     return output
   }
 
-  private enum Lookup {
+  enum Lookup {
     case value(String)
+    case output(OutputUse)
     case forShell
     /// Nil if it was reported at the var.
     case fault(String?)
   }
 
-  private func value(of name: String, unknown: Unknown) -> Lookup {
+  private func value(of name: String, unknown: Unknown, _ allowances: Allowances, in node: YAMLNode) -> Lookup {
     if let known = values[name] { return known.map { .value($0) } ?? .fault(nil) }
-    if name.hasPrefix("env.") { return environmentValue(String(name.dropFirst(4))) }
-    if name.hasPrefix("matrix.") {
-      return .fault("\(Quoted.text("${\(name)}")): this version of opdash has no matrix yet: write the jobs out")
-    }
-    if name.hasPrefix("jobs.") {
-      return .fault(
-        "\(Quoted.text("${\(name)}")): this version of opdash has no outputs of jobs yet: write them to a file")
+    if name.hasPrefix("env.") { return environmentValue(String(name.dropFirst(4)), allowances) }
+    if name.hasPrefix("matrix.") { return matrixValue(String(name.dropFirst(7))) }
+    if name.hasPrefix("jobs.") { return output(String(name.dropFirst(5)), allowances, in: node) }
+    if let parts = name.wholeMatch(of: /needs\.(.+)\.outputs\.(.+)/) {
+      return .fault("\(Quoted.text("${\(name)}")) is a form of GitHub Actions: write ${jobs.\(parts.1).\(parts.2)}")
     }
     switch unknown {
     case .isForProgram: return .forShell
@@ -187,19 +203,37 @@ final class Variables {
   }
 
   /// Looks up `NAME` or `NAME:-default`; as in the shell, the default also replaces an empty value.
-  private func environmentValue(_ text: String) -> Lookup {
+  private func environmentValue(_ text: String, _ allowances: Allowances) -> Lookup {
     let name = String(text.prefix { $0 != ":" })
     let rest = text.dropFirst(name.count)
     let fallback = rest.hasPrefix(":-") ? String(rest.dropFirst(2)) : nil
     guard Self.isName(name), rest.isEmpty || fallback != nil, fallback?.contains("${") != true else {
       return .fault("\(Quoted.text("${env.\(text)}")) is not understood: write ${env.NAME} or ${env.NAME:-default}")
     }
-    if secretNames.contains(name), environment[name]?.isEmpty != false { missingSecrets.insert(name) }
+    if secretNames.contains(name), !allowances.contains(.unset), environment[name]?.isEmpty != false {
+      missingSecrets.insert(name)
+    }
     if let value = environment[name], !value.isEmpty || fallback == nil { return .value(value) }
     if let fallback { return .value(fallback) }
+    if allowances.contains(.unset) { return .value("") }
     let advice = NearestName.hint(
       for: name, in: environment.keys.sorted(), otherwise: ": set it, or write ${env.\(name):-default}")
     return .fault("\(name) is not set in the environment\(advice)")
+  }
+
+  private func matrixValue(_ name: String) -> Lookup {
+    let shown = Quoted.text("${matrix.\(name)}")
+    guard let matrix else {
+      return .fault(
+        "\(shown) is known only beside a matrix: give the job 'matrix: { \(Quoted.bare(name)): [ … ] }', or write the value"
+      )
+    }
+    if let known = matrix.values[name] { return known.map { .value($0) } ?? .fault(nil) }
+    guard matrix.hasAllNames else { return .fault(nil) }
+    let names = matrix.values.keys.sorted()
+    let advice = NearestName.of(name, in: names).map { ": did you mean '${matrix.\($0)}'?" }
+    return .fault(
+      "the matrix of this job has no \(Quoted.text(name))\(advice ?? ": it has \(names.joined(last: "and"))")")
   }
 
   /// The variable in `${#name}`, `${name%.*}` and the like.
@@ -217,7 +251,7 @@ final class Variables {
     faults.warn(place(of: written, count, in: node), message)
   }
 
-  private func report(_ message: String, _ written: String, _ count: Int, in node: YAMLNode) {
+  func report(_ message: String, _ written: String, _ count: Int, in node: YAMLNode) {
     faults.add(place(of: written, count, in: node), message)
   }
 

@@ -1,0 +1,65 @@
+import JobModel
+
+/// Checks of all jobs of a file together.
+struct JobChecks {
+  let drafts: [JobFileDecoder.Draft]
+  let faults: FaultLog
+
+  /// Reports cycles, one at each place; true if there are some.
+  func cycles(_ needs: [[NeedResolver.Need]]) -> Bool {
+    let cycles = DependencyOrder(needs.map { $0.map(\.job) }).cycles
+    var places = Set<Place>()
+    for cycle in cycles {
+      let place = needs[cycle[0]].first { $0.job == cycle[1] }?.place ?? drafts[cycle[0]].place
+      // The instances of a job have the same needs.
+      guard places.insert(place).inserted else { continue }
+      guard cycle[0] != cycle[1] else {
+        faults.add(place, "job \(Quoted.text(drafts[cycle[0]].name)) needs itself: delete this need")
+        continue
+      }
+      let path = Quoted.cycle(cycle.map { drafts[$0].name })
+      faults.add(place, "jobs need each other: \(path): delete one of these needs")
+    }
+    return !cycles.isEmpty
+  }
+
+  func targets() {
+    var writers: [String: Int] = [:]
+    for (index, draft) in drafts.enumerated() {
+      guard case .download(let work) = draft.work, let place = draft.target else { continue }
+      guard let first = writers[work.file] else {
+        writers[work.file] = index
+        continue
+      }
+      guard draft.matrix == nil || draft.matrix != drafts[first].matrix else {
+        faults.add(
+          place, "\(Quoted.text(work.file)) is the file of several instances: write 'to' with ${matrix.NAME} in it")
+        continue
+      }
+      faults.add(
+        place,
+        "\(Quoted.text(work.file)) is already the file of job \(Quoted.text(drafts[first].name)), "
+          + "\(faults.words(drafts[first].target ?? drafts[first].place, from: place)): give one another 'to'")
+    }
+  }
+
+  /// `pools` has nil for a size with a fault.
+  func uses(_ pools: [String: Int?]) {
+    for draft in drafts {
+      for (pool, use) in draft.policy.uses {
+        guard let known = pools[pool] else {
+          let advice = NearestName.hint(
+            for: pool, in: pools.keys.sorted(),
+            otherwise: ": declare it under pools, as in 'pools: { \(Quoted.bare(pool)): 1 }'")
+          faults.add(use.place, "unknown pool \(Quoted.text(pool))\(advice)")
+          continue
+        }
+        guard let size = known, use.amount > size else { continue }
+        faults.add(
+          use.place,
+          "takes \(use.amount) of pool \(Quoted.text(pool)), which has \(size), so it would never start: "
+            + "enlarge the pool or take less")
+      }
+    }
+  }
+}

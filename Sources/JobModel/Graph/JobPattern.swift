@@ -1,0 +1,103 @@
+/// Text in which `*` stands for any characters and `?` for one.
+///
+/// Brackets stand for themselves, because they are part of the names of instances.
+package struct JobPattern: Sendable {
+  private let parts: [Unicode.Scalar]
+
+  /// Nil for text without wildcards.
+  package init?(_ text: String) {
+    guard text.utf8.contains(where: { $0 == UInt8(ascii: "*") || $0 == UInt8(ascii: "?") }) else { return nil }
+    parts = Array(text.unicodeScalars)
+  }
+
+  /// The text before the first wildcard, with which every match begins.
+  package var prefix: String {
+    var prefix = String.UnicodeScalarView()
+    prefix.append(contentsOf: parts.prefix { $0 != "*" && $0 != "?" })
+    return String(prefix)
+  }
+
+  package func matches(_ name: String) -> Bool {
+    let name = name.unicodeScalars
+    var at = name.startIndex
+    var part = 0
+    // Where the last `*` stands, and how far it reaches.
+    var star: (part: Int, end: String.Index)?
+    while at < name.endIndex {
+      if part < parts.count, parts[part] == "*" {
+        star = (part, at)
+        part += 1
+      } else if part < parts.count, parts[part] == "?" || parts[part] == name[at] {
+        part += 1
+        at = name.index(after: at)
+      } else if let last = star {
+        at = name.index(after: last.end)
+        star = (last.part, at)
+        part = last.part + 1
+      } else {
+        return false
+      }
+    }
+    return parts[part...].allSatisfy { $0 == "*" }
+  }
+}
+
+/// Finds jobs by name, by the name of their matrix, and by patterns.
+package struct JobNameIndex: Sendable {
+  private let names: [String]
+  private var jobs: [String: Int] = [:]
+  private var instances: [String: [Int]] = [:]
+  /// The jobs in the order of the bytes of their names, so that those with the same prefix are neighbours.
+  private lazy var sorted = names.indices.sorted { names[$0].utf8.lexicographicallyPrecedes(names[$1].utf8) }
+  private var found: [String: [Int]] = [:]
+  /// How many names have been compared with patterns.
+  package private(set) var comparisons = 0
+
+  /// The name of each job, and that of its matrix; of equal names, the first counts.
+  package init(_ list: some Sequence<(name: String, matrix: String?)>) {
+    var names: [String] = []
+    for (name, matrix) in list {
+      if jobs[name] == nil { jobs[name] = names.count }
+      if let matrix { instances[matrix, default: []].append(names.count) }
+      names.append(name)
+    }
+    self.names = names
+  }
+
+  /// The job of exactly this name.
+  package func job(named name: String) -> Int? { jobs[name] }
+
+  /// The instances of a job that has a matrix.
+  package func instances(of name: String) -> [Int]? { instances[name] }
+
+  /// The jobs that a pattern matches, in their order; empty for text without wildcards.
+  package mutating func jobs(matching text: String) -> [Int] {
+    if let known = found[text] { return known }
+    guard let pattern = JobPattern(text) else { return [] }
+    let prefix = pattern.prefix.utf8
+    var (low, high) = (0, sorted.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if names[sorted[middle]].utf8.lexicographicallyPrecedes(prefix) { low = middle + 1 } else { high = middle }
+    }
+    var matches: [Int] = []
+    while low < sorted.count, names[sorted[low]].utf8.starts(with: prefix) {
+      if pattern.matches(names[sorted[low]]) { matches.append(sorted[low]) }
+      comparisons += 1
+      low += 1
+    }
+    matches.sort()
+    found[text] = matches
+    return matches
+  }
+}
+
+extension JobGraph {
+  /// The job of this name, else the instances of the job of this name, else the jobs that it matches as a pattern with `*` and
+  /// `?`; empty if there are none.
+  package func jobs(matching text: String) -> [JobID] {
+    var index = JobNameIndex(jobs.lazy.map { ($0.name, $0.matrix) })
+    let found = index.job(named: text).map { [$0] } ?? index.instances(of: text) ?? index.jobs(matching: text)
+    return found.map(JobID.init)
+  }
+}
