@@ -26,10 +26,11 @@ import Testing
         Issue.record("\(name) of \(String(reflecting: text))")
       }
       let lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
-      for fault in faults.list {
-        if !(1...lines.count).contains(fault.line) || fault.column > (lines[fault.line - 1].count + 1) {
-          Issue.record("\(fault) is outside of \(String(reflecting: text))")
-        }
+      func isOutside(_ fault: JobFileFault) -> Bool {
+        !(1...lines.count).contains(fault.line) || fault.column > lines[fault.line - 1].count + 1
+      }
+      for fault in faults.list where isOutside(fault) {
+        Issue.record("\(fault) is outside of \(String(reflecting: text))")
       }
       // The same text gives the same variables.
       var again = DotenvReader(source, file: 0, faults: FaultLog(file: ".env", source: source), known: ["A": "known"])
