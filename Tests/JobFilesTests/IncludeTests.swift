@@ -89,6 +89,28 @@ import Testing
     #expect(try work(graph, "a").command == .script("echo 2"))
   }
 
+  @Test func theFinalJobsOfAllFilesRunLast() throws {
+    let graph = try graph(
+      "include: a.yml\njobs: { m: { run: ls } }\nfinally: { page: { run: ls } }",
+      ["a.yml": "defaults: { timeout: 2s }\njobs: { a: ls }\nfinally: { clean: { run: ls, when: ok } }"])
+    #expect(graph.jobs.map(\.name) == ["m", "a", "page", "clean"])
+    #expect(graph.jobs.map(\.finally) == [nil, nil, .always, .ok])
+    #expect(graph.jobs.map(\.timeout) == [nil, .seconds(2), nil, .seconds(2)])
+    #expect(
+      faults(
+        "include: a.yml\njobs: { m: ls }\nfinally: { a: ls }", ["a.yml": "jobs: { a: ls }"]) == [
+          "main.yml:3:12: 'a' is a job of 'jobs' already, a.yml, line 1, column 9: give this one another name"
+        ])
+  }
+
+  @Test func aMatrixOfAnIncludedFileIsExpanded() throws {
+    let graph = try graph(
+      "include: ci/a.yml\njobs: { m: { run: ls, needs: [b] } }",
+      ["ci/a.yml": "jobs: { b: { matrix: { os: [x, y] }, run: 'echo ${matrix.os}', dir: '${matrix.os}' } }"])
+    #expect(graph.jobs.map(\.name) == ["m", "b[x]", "b[y]"])
+    #expect(try work(graph, "b[y]").directory == directory + "/ci/y")
+  }
+
   @Test func theDefaultsAndTheShellOfAFileAreForItsOwnJobs() throws {
     let graph = try graph(
       "include: [a.yml, b.yml]\nshell: bash\ndefaults: { timeout: 1s, dir: x }\njobs: { m: { run: ls } }",
@@ -266,7 +288,7 @@ import Testing
           "a.yml:3:7: jobs takes a map of names to jobs; this is a list",
           "a.yml:4:6: env takes a map of names to values; this is 'b'",
           "a.yml:5:1: unknown key 'build': it looks like a job: write it below 'jobs:', indented",
-          "a.yml:6:1: unknown key 'timeuot': an included file can have version, shell, vars, secrets, env, dotenv, include, pools, defaults or jobs, or x-… for what opdash ignores",
+          "a.yml:6:1: unknown key 'timeuot': an included file can have version, shell, vars, secrets, env, dotenv, include, pools, defaults, jobs or finally, or x-… for what opdash ignores",
         ])
   }
 

@@ -52,7 +52,8 @@ import Testing
     let schema = try #require(JSONSerialization.jsonObject(with: Data(JobFileSchema.json().utf8)) as? [String: Any])
     let definitions = try #require(schema["$defs"] as? [String: Any])
     let all = [
-      JobFileKeys.file, JobFileKeys.defaults, JobFileKeys.job, JobFileKeys.retry, JobFileKeys.retryOutput,
+      JobFileKeys.file, JobFileKeys.defaults, JobFileKeys.job, JobFileKeys.finalJob, JobFileKeys.retry,
+      JobFileKeys.retryOutput,
       JobFileKeys.stop, JobFileKeys.service, JobFileKeys.ready, JobFileKeys.download, JobFileKeys.upload,
       JobFileKeys.simulate,
     ]
@@ -101,7 +102,9 @@ import Testing
     "{ run: ls, service: true }", "{ run: ls, service: { ready: 'http://h', restart: always } }",
     "{ run: ls, service: { ready: { port: '[::1]:80', every: 1s } } }", "{ run: ls, service: { ready: { port: 80 } } }",
     "{ run: ls, stop: { signal: sigint, grace: 0 } }", "{ run: ls, needs: a, env: { A: 1, B: x, C: true } }",
-    "{ run: ls, needs: { a: finished, b: ok } }", "{ run: ls, shell: bash }", "{ run: ls, shell: [bash, -c] }",
+    "{ run: ls, needs: { a: finished, b: ok } }", "ls -l", "{ run: ls, if: '${env.CI:-x}' }",
+    "{ run: ls, matrix: { os: [linux, mac], arch: [x64, 32], exclude: [{ os: mac, arch: 32 }] } }",
+    "{ run: ls, shell: bash }", "{ run: ls, shell: [bash, -c] }",
     "{ download: 'HTTPS://h/x', approve: true }", "{ download: { url: '${u}', headers: { A: b } }, approve: 'Go?' }",
     "{ upload: { file: x, url: 'http://h', method: POST } }", "{ simulate: { fail_rate: 0.5, steps: 3, seed: 7 } }",
   ])
@@ -130,7 +133,9 @@ import Testing
     "{ download: ftp://h/x }", "{ download: { ulr: http://h/x } }", "{ download: 'http://h/x', dir: x }",
     "{ simulate: {}, service: true }", "{ upload: http://h/x }", "{ upload: { method: GET } }",
     "{ simulate: { steps: 0 } }",
-    "{ simulate: { steps: 1.5 } }", "{ simulate: { fail_rate: 2 } }", "{ run: ls, needs: { a: okay } }",
+    "{ simulate: { steps: 1.5 } }", "{ simulate: { fail_rate: 2 } }", "{ run: ls, when: ok }",
+    "{ run: ls, matrix: [a] }",
+    "{ run: ls, needs: { a: okay } }",
     "{ run: ls, needs: [[a]] }",
   ])
   func aBrokenJobIsNot(job: String) throws {
@@ -140,7 +145,7 @@ import Testing
   @Test(arguments: [
     "vars: { a: [b] }", "version: 2", "slots: 0", "slots: many", "on_failure: stop", "schedule: lifo", "jobs: [a]",
     "defaults: { run: ls }", "pools: { net: 0 }", "secrets: { A: b }", "include: [[a]]", "dotenv: { A: b }", "job: {}",
-    "timeout: soon", "shell: 5", "[a]", "x",
+    "timeout: soon", "shell: 5", "finally: { a: { run: ls, when: never } }", "finally: [a]", "[a]", "x",
   ])
   func aBrokenFileIsNot(text: String) throws {
     #expect(try !validator().faults(in: value(text)).isEmpty)
