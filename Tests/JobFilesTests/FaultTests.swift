@@ -126,15 +126,8 @@ import Testing
   }
 
   @Test(arguments: [
-    (
-      "matrix: { os: [a] }, run: ls", "2:8: 'matrix' is not supported by this version of opdash yet: write the jobs out"
-    ),
-    ("if: x, run: ls", "2:8: 'if' is not supported by this version of opdash yet: delete it"),
-    (
-      "needs: { b: ready }, run: ls",
-      "2:20: the condition 'ready' is not supported by this version of opdash yet: write ok"
-    ),
-    ("run: 'echo ${matrix.os}'", "2:19: '${matrix.os}': this version of opdash has no matrix yet: write the jobs out"),
+    ("slurm: {}, run: ls", "2:8: 'slurm' is not supported by this version of opdash yet: delete it"),
+    ("on: slurm, run: ls", "2:8: 'on' is not supported by this version of opdash yet: delete it"),
   ])
   func keysOfLaterVersionsAreRefused(body: String, fault: String) {
     #expect(faults(job: body) == [fault])
@@ -213,10 +206,13 @@ import Testing
     ),
     (
       "run: ls, needs: [b, [c]]",
-      "2:28: needs takes a list of jobs, or a map of jobs to ok, finished or failed; this item is a list: write a job's name"
+      "2:28: needs takes a list of jobs, or a map of jobs to ok, finished, failed, not-ok or ready; this item is a list: write a job's name"
     ),
     ("run: ls, needs: [b, b]", "2:28: needs names 'b' twice: delete one"),
-    ("run: ls, needs: { b: okay }", "2:29: needs.b takes ok, finished or failed; this is 'okay': write ok"),
+    (
+      "run: ls, needs: { b: okay }",
+      "2:29: needs.b takes ok, finished, failed, not-ok or ready; this is 'okay': write ok"
+    ),
     ("download: x", "2:18: download: 'x' is no URL: write it with http:// or https:// at its beginning"),
     (
       "download: ftp://h/x",

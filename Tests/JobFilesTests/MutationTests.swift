@@ -28,6 +28,20 @@ import Testing
       up: { needs: { build: finished }, upload: { file: a.bin, url: "${base}/up" } }
       sim: { simulate: { duration: 1s, steps: 3, fail_rate: 0.5, seed: 7 } }
     """#,
+    #"""
+    vars: { on: "true" }
+    jobs:
+      get: { matrix: { os: [linux, mac], arch: [x64, arm], exclude: { os: mac, arch: x64 } }, run: "get ${matrix.os}" }
+      test: "make test"
+      use:
+        matrix: { os: [linux, mac] }
+        needs: { "get[${matrix.os},*]": ok, "te?t*": finished }
+        if: ${on} == true && '${env.X}' != "a b" || !${matrix.os}
+        run: use ${jobs.test.path} ${jobs.get[${matrix.os},arm].v}
+    finally:
+      page: { when: failed, run: ./page ${jobs.use[linux].v} }
+      clean: { needs: page, run: rm }
+    """#,
     #"{"jobs": {"a": {"run": ["x", "\u00e9", "\ud83d\ude00"]}, "b": {"needs": ["a"], "simulate": {"steps": 2}}}}"#,
   ].map { Array($0.utf8) }
 
@@ -35,13 +49,14 @@ import Testing
     "\n", "\t", " ", ": ", "- ", "{", "}", "[", "]", "${", "}", "$", "&a ", "*a", "*t", "<<: ", "'", "\"", "\\", "|",
     ">", "#",
     "---\n", "...\n", "!!str ", "%YAML", "\0", "\u{FEFF}", "é", "\u{2028}", "? ", "~", "9999999999999999999", "needs",
+    "==", "!", "||", "matrix", "${matrix.os}", "${jobs.a.v}", "?", ",",
   ].map { Array($0.utf8) }
 
   @Test(arguments: 0..<8)
   func aChangedFileGivesAGraphOrAFaultInsideIt(part: Int) {
     var random = SplitMix(seed: UInt64(part + 1))
     for _ in 0..<1000 {
-      var bytes = Self.seeds[Int(random.next() % 4 == 0 ? 1 : 0)]
+      var bytes = Self.seeds[Int(random.next() % UInt64(Self.seeds.count))]
       for _ in 0...Int(random.next() % 4) { Self.change(&bytes, &random) }
       Self.check(bytes)
     }

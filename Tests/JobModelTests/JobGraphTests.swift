@@ -22,6 +22,16 @@ func job(_ name: String, _ needs: Int..., when: JobNeed.Condition = .ok) -> Job 
     #expect(graph.restricted(to: []).jobs.isEmpty)
   }
 
+  @Test func restrictedKeepsAJobOfFinallyOnlyIfItIsNamed() {
+    var page = job("page")
+    page.finally = .failed
+    var clean = job("clean", 2)
+    clean.finally = .always
+    let graph = JobGraph(name: "g", jobs: [job("a"), job("b", 0), page, clean])
+    #expect(graph.restricted(to: [JobID(1)]).jobs.map(\.name) == ["a", "b"])
+    #expect(graph.restricted(to: [JobID(0), JobID(3)]).jobs.map(\.name) == ["a", "page", "clean"])
+  }
+
   @Test func restrictingALongChainNeedsNoRecursion() {
     let jobs = (0..<100_000).map { $0 == 0 ? job("0") : job("\($0)", $0 - 1) }
     #expect(JobGraph(name: "g", jobs: jobs).restricted(to: [JobID(99_998)]).jobs.count == 99_999)

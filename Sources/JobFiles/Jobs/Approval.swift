@@ -11,7 +11,9 @@ enum Approval {
       self = .byName
       return
     }
-    guard let text = values.line(node, "approve", takes: "a question to a person, or true") else { return nil }
+    guard let text = values.line(node, "approve", takes: "a question to a person, or true", allowing: .outputs) else {
+      return nil
+    }
     self = .asking(text)
   }
 

@@ -66,7 +66,7 @@ struct MatrixReader {
         node.place, "matrix has more than \(Self.limit) combinations: write fewer values, or several jobs")
     }
     combinations += count
-    work += count * job.value.weight
+    work += count * (job.value.weight - node.weight)
     guard combinations <= Self.fileLimit, work <= Self.workLimit else {
       return faults.fail(
         node.place, "up to here, the matrices of this file make too many jobs: write fewer values, or several files")

@@ -5,6 +5,9 @@ enum WebAddress {
   /// The fault of a URL as a sentence; nil for a plausible one.
   static func fault(in url: String) -> String? {
     let shown = Quoted.text(url.maskedURL)
+    // The values of other jobs are known only in the run; a port is a number.
+    if url.hasPrefix("${jobs.") { return nil }
+    let url = url.replacing(/\$\{jobs\.[^}]*\}/, with: "1")
     guard let colon = url.firstRange(of: "://") else {
       return "\(shown) is no URL: write it with http:// or https:// at its beginning"
     }
@@ -41,7 +44,8 @@ enum WebAddress {
     let path = url[start...].prefix { $0 != "?" && $0 != "#" }
     guard let slash = path.lastIndex(of: "/"), let name = decoded(path[path.index(after: slash)...]) else { return nil }
     let isName =
-      !name.isEmpty && name != "." && name != ".." && name.utf8.count <= 255 && !name.contains("/")
+      !name.isEmpty && !name.contains("${jobs.") && name != "." && name != ".." && name.utf8.count <= 255
+      && !name.contains("/")
       && !name.unicodeScalars.contains(where: ValueReader.isUnprintable)
     return isName ? name : nil
   }
