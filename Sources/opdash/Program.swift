@@ -87,6 +87,7 @@ struct Program {
     case .list(let file):
       print(JobTable.list(try load(file.map { [$0] } ?? [], invocation.vars).graph).map(MessageText.of))
     case .check(let file): check(file.map { [$0] } ?? [], invocation.vars)
+    case .graph(let words, let format): try printGraph(words, format, invocation)
     case .keys: try printKeys(invocation.settings)
     case .run(let words):
       let settings = try withFile(invocation.settings)
@@ -187,6 +188,16 @@ struct Program {
       paint: Paint(isColoured: environment.isColored(settings.color, onTerminal: environment.outputIsTerminal)),
       isASCII: environment.traits(settings).isASCII)
     print(text.lines)
+  }
+
+  private func printGraph(_ words: [String], _ format: GraphFormat, _ invocation: Invocation) throws {
+    let (choice, graph) = try load(words, invocation.vars)
+    let chosen = try JobSelection.of(choice.jobs, in: graph, file: choice.file)
+    let text = format.text(
+      of: chosen, isASCII: environment.traits(invocation.settings).isASCII,
+      width: environment.outputIsTerminal ? output.columns : nil)
+    output.write(Array(text.utf8))
+    exit(ExitStatus.success)
   }
 
   private func check(_ words: [String], _ vars: [String: String]) {

@@ -51,6 +51,8 @@ import Testing
     #expect(answer(["run", "ci"]) == .files(["yml", "yaml", "json"]))
     #expect(answer(["check", ""]).lines == ["-files\tyml yaml json"])
     #expect(texts("check", "a.yml", "") == [])
+    #expect(texts("graph", "build", "") == ["test:unit"])
+    #expect(texts("graph", "--format", "d") == ["dot"])
   }
 
   @Test func otherOperandsAreNamedToo() {

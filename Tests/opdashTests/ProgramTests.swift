@@ -500,6 +500,20 @@ import Testing
     #expect(world.statuses == [0])
   }
 
+  @Test func aGraphIsPrintedAndItsFaultsAreThoseOfTheFile() {
+    world.perform("graph a.yml")
+    #expect(world.output.text == "g: 1 job, 0 needs\njob0  simulate\n")
+    world.perform("graph a.yml job0 --format mermaid")
+    #expect(world.output.text.hasSuffix("flowchart LR\n  j0(\"job0\")\n"))
+    #expect(world.statuses == [0, 0])
+    world.perform("graph a.yml jbo0")
+    #expect(world.errors.text == "opdash: a.yml has no job 'jbo0': did you mean 'job0'?\n")
+    world.loaded = .failure(Faults(lines: ["a.yml:1:2: one"]))
+    world.perform("graph a.yml")
+    #expect(world.errors.text.hasSuffix("\na.yml:1:2: one\n"))
+    #expect(world.statuses == [0, 0, 2, 2])
+  }
+
   @Test func aFoundFileIsReadAndSaidWhereItIsAbove() throws {
     let folder = try TemporaryFolder()
     try FileManager.default.createDirectory(at: folder.file("a"), withIntermediateDirectories: false)

@@ -120,6 +120,7 @@ struct CommandLineParser {
     case .run: return .run(Array(operands))
     case .list: return .list(file: operands.first)
     case .check: return .check(file: operands.first)
+    case .graph: return .graph(Array(operands), values.graphFormat)
     case .demo: return .demo(scenario: operands.first)
     case .resume: return .resume(run: operands.first, onlyFailed: values.onlyFailed)
     case .history:

@@ -4,6 +4,7 @@ enum CommandName: String, CaseIterable {
   case get
   case list
   case check
+  case graph
   case resume
   case history
   case replay
@@ -17,7 +18,7 @@ enum CommandName: String, CaseIterable {
   /// The operands in help and messages.
   var operands: String {
     switch self {
-    case .run: "[FILE] [JOB...]"
+    case .run, .graph: "[FILE] [JOB...]"
     case .get: "URL..."
     case .list, .check, .history: "[FILE]"
     case .resume, .report: "[RUN]"
@@ -36,6 +37,7 @@ enum CommandName: String, CaseIterable {
     case .get: "download each URL as a job"
     case .list: "print the jobs of a file with their descriptions and needs"
     case .check: "report every fault of a job file, each with its place"
+    case .graph: "print the job graph as a tree, for Graphviz or for Mermaid"
     case .resume: "go on with an unfinished run: what succeeded is not run again"
     case .history: "list past runs, and how long each job usually takes"
     case .replay: "play a recorded run in the dashboard"
@@ -51,7 +53,7 @@ enum CommandName: String, CaseIterable {
   /// The number of operands that it takes.
   var limit: Int {
     switch self {
-    case .run, .get: .max
+    case .run, .get, .graph: .max
     case .list, .check, .demo, .help, .completion, .resume, .history, .replay, .report: 1
     case .diff: 2
     case .keys: 0

@@ -8,6 +8,8 @@ struct Invocation: Equatable {
     case get(DownloadRequest)
     case list(file: String?)
     case check(file: String?)
+    /// A file, jobs of it, or both, as for `run`.
+    case graph([String], GraphFormat)
     /// The run's name, or nil for the last unfinished one.
     case resume(run: String?, onlyFailed: Bool)
     case history(file: String?, prunes: Bool)
@@ -27,7 +29,8 @@ struct Invocation: Equatable {
     var startsJobs: Bool {
       switch self {
       case .run, .get, .demo(_?), .resume: true
-      case .list, .check, .keys, .demo(nil), .help, .manual, .completion, .version, .history, .replay, .report, .diff:
+      case .list, .check, .graph, .keys, .demo(nil), .help, .manual, .completion, .version, .history, .replay, .report,
+        .diff:
         false
       }
     }

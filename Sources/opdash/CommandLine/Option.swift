@@ -15,6 +15,7 @@ struct Option: Sendable {
     var prunes = false
     var speed = 1.0
     var html: String?
+    var graphFormat = GraphFormat.text
     var wantsManual = false
     var wantsHelp = false
     var wantsVersion = false
@@ -48,6 +49,8 @@ struct Option: Sendable {
   /// Those with a dashboard.
   private static let showing: [CommandName] = running + [.replay]
   private static let printing: [CommandName] = showing + [.keys]
+  /// Those that read a job file and may name others of its vars.
+  private static let reading: [CommandName] = [.run, .list, .check, .graph]
   private static let recorded: [CommandName] = [.resume, .history, .replay, .report, .diff]
 
   /// All options, in the order of the help.
@@ -70,7 +73,7 @@ struct Option: Sendable {
       name: "dry-run", letter: "n", summary: "say what would run, in order, and why what won't", commands: running,
       effect: .flag { $0.isDryRun = true }),
     Option(
-      name: "set", letter: nil, summary: "a value for one of the file's vars", commands: [.run, .list, .check],
+      name: "set", letter: nil, summary: "a value for one of the file's vars", commands: reading,
       effect: .value(name: "NAME=VALUE", takes: "NAME=VALUE") { values, text in
         guard let equals = text.firstIndex(of: "="), equals != text.startIndex else { return false }
         values.vars[String(text[..<equals])] = String(text[text.index(after: equals)...])
@@ -89,6 +92,13 @@ struct Option: Sendable {
     Option(
       name: "html", letter: nil, summary: "write the report as one page with timeline and graph", commands: [.report],
       effect: text("FILE", takes: "a file", \.html)),
+    Option(
+      name: "format", letter: nil, summary: "text (default), dot for Graphviz, or mermaid", commands: [.graph],
+      effect: .choice(name: "F", words: GraphFormat.allCases.map(\.rawValue)) { values, text in
+        guard let format = GraphFormat(rawValue: text) else { return false }
+        values.graphFormat = format
+        return true
+      }),
     Option(
       name: "prune", letter: nil, summary: "remove old runs now: by age, number and size", commands: [.history],
       effect: .flag { $0.prunes = true }),
@@ -139,7 +149,7 @@ struct Option: Sendable {
       name: "background", letter: nil, summary: "auto (default), dark or light", commands: showing,
       effect: choice("BG", \.background, of: ScreenTraits.Background.self)),
     Option(
-      name: "ascii", letter: nil, summary: "draw with ASCII only", commands: printing,
+      name: "ascii", letter: nil, summary: "draw with ASCII only", commands: printing + [.graph],
       effect: .flag { $0.settings.isASCII = true }),
     Option(
       name: "color", letter: nil, summary: "auto (default), always or never", commands: printing,

@@ -84,7 +84,7 @@ struct Completion {
   private func operands(of command: CommandName, _ before: [String], _ current: String) -> Answer {
     guard before.count < command.limit else { return .candidates([]) }
     switch command {
-    case .run:
+    case .run, .graph:
       let file = before.first.flatMap { JobFileSearch.isFile($0) ? $0 : nil }
       let answer = fitting(jobs(file).filter { !before.contains($0.text) }, current)
       return answer == .candidates([]) && before.isEmpty ? .files(JobFileSearch.extensions) : answer

@@ -88,6 +88,16 @@ extension CommandName {
         Prints every fault of a job file as FILE:LINE:COLUMN: message. \(search) The exit status is 0 without faults, else 2.
         """
       ]
+    case .graph:
+      [
+        """
+        Prints the graph of a job file; naming jobs leaves out all that they don't need. \(search)
+        """,
+        """
+        The tree has each job once, below what it needs; where it needs more than that one, or not its success, the line \
+        says so. dot is for Graphviz, mermaid for pages that draw it. In both, edges that need no success are dashed.
+        """,
+      ]
     case .demo: ["Plays a scenario, or lists them. Each ends by itself and uses no network beyond loopback."]
     case .keys:
       [
@@ -152,6 +162,11 @@ extension CommandName {
     case .diff: [("opdash diff 20261121 last", "since yesterday, where one run of that day is recorded")]
     case .list: [("opdash list", "the jobs of opdash.yml"), ("opdash list ci.yml", "those of another file")]
     case .check: [("opdash check", "opdash.yml"), ("./generate | opdash check -", "what another program writes")]
+    case .graph:
+      [
+        ("opdash graph", "the tree of opdash.yml"), ("opdash graph ci.yml publish", "of what publish needs"),
+        ("opdash graph --format dot | dot -Tsvg -o jobs.svg", "a picture, by Graphviz"),
+      ]
     case .demo: [("opdash demo", "their names"), ("opdash demo flaky-network", "one of them")]
     case .keys: [("opdash keys", "every key")]
     case .help: [("opdash help run", "one command"), ("opdash help jobs", "the job file at a glance")]
@@ -168,9 +183,9 @@ extension CommandName {
 extension HelpText {
   /// The commands, some of them with one line for two, so that the help fits a screen.
   private static let commands: [([CommandName], String?)] = [
-    ([.run], nil), ([.get], nil), ([.list, .check], "print the jobs of a file; report every fault of it"),
-    ([.resume], nil),
-    ([.history], nil), ([.replay], nil), ([.report, .diff], "say where a run spent its time; compare two runs"),
+    ([.run], nil), ([.get], nil), ([.list, .check, .graph], "print a file's jobs, its faults, or its graph"),
+    ([.resume], nil), ([.history, .replay], "list past runs and usual times; play a run again"),
+    ([.report, .diff], "say where a run spent its time; compare two"),
     ([.demo], nil), ([.keys, .help], "print the keys; explain a command, job files or events"), ([.completion], nil),
   ]
 

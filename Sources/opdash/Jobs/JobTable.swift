@@ -75,7 +75,8 @@ enum JobTable {
     "\(padded(JobText.clean(job.name), width))  \(text)\(needs(job, in: graph))"
   }
 
-  private static func needs(_ job: Job, in graph: JobGraph) -> String {
+  /// In brackets, after two blanks; empty without needs.
+  static func needs(_ job: Job, in graph: JobGraph) -> String {
     guard !job.needs.isEmpty else { return "" }
     let names = job.needs.prefix(named).map { need in
       JobText.clean(graph[need.job].name) + (need.when == .ok ? "" : " \(need.when.rawValue)")

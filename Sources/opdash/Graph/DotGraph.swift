@@ -1,0 +1,44 @@
+import JobModel
+import Screen
+
+/// The job graph in the language of Graphviz: nodes `j0`, `j1`… labelled by the names of the jobs, an edge from each need.
+///
+/// Names are labels only: as identifiers, those that begin with % are Graphviz's own.
+struct DotGraph {
+  let graph: JobGraph
+
+  var text: String {
+    var text = "digraph \(Self.quoted(graph.name)) {\n  rankdir=LR;\n  node [shape=box];\n"
+    for (index, job) in graph.jobs.enumerated() {
+      let shape = Self.shape(job.work).map { ", shape=\($0)" } ?? ""
+      text += "  j\(index) [label=\(Self.quoted(job.name))\(shape), tooltip=\(Self.quoted(tooltip(job)))];\n"
+    }
+    for (index, job) in graph.jobs.enumerated() {
+      for need in job.needs {
+        let label = need.when == .ok ? "" : " [label=\(need.when.rawValue), style=dashed]"
+        text += "  j\(need.job.index) -> j\(index)\(label);\n"
+      }
+    }
+    return text + "}\n"
+  }
+
+  /// The kind, what the job does, and the pools that it uses.
+  private func tooltip(_ job: Job) -> String {
+    let uses = job.uses.sorted { $0.key < $1.key }.map { ", uses \($0.value) of \($0.key)" }.joined()
+    return "\(job.work.kind): \(JobTable.description(job))\(uses)"
+  }
+
+  /// Nil for the kind that most jobs have.
+  private static func shape(_ work: JobWork) -> String? {
+    switch work {
+    case .download, .upload: "cds"
+    case .simulate: "ellipse"
+    default: nil
+    }
+  }
+
+  /// The text as a string of the language, in which a backslash begins an escape where the string is a label.
+  static func quoted(_ text: String) -> String {
+    "\"\(MessageText.of(text).replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
+  }
+}
