@@ -1,0 +1,121 @@
+import Foundation
+import JobModel
+
+/// Writes the output of each job as its command wrote it, whole and without a prefix, once the job has ended.
+///
+/// Of a job that was tried again it is that of the last attempt. What the job wrote to standard error goes to `errors`.
+///
+/// The bytes are those of the attempt's log file, so that nothing is held in memory for a job that must wait for others. Only a
+/// job that wrote to both streams is told by its lines, as they are in the events.
+package struct RawReport: Report {
+  /// The order of the jobs' output.
+  package enum Order: Sendable {
+    /// As the jobs end.
+    case ends
+    /// As the jobs were added.
+    case jobs
+  }
+
+  /// The bytes of lines that are kept of an attempt; of one that writes more to both streams, all goes to `output`.
+  static let lineLimit = 1 << 20
+  /// With so many bytes a write is worth its while.
+  private static let pieceSize = 1 << 16
+
+  /// What is known of a job's output before it is written.
+  private struct Pending {
+    var attempt: Int
+    var lines: [LogLine] = []
+    var size = 0
+    var hasOutput = false
+    var hasErrors = false
+    /// Whether the log file may lack something: a note of opdash may be about that.
+    var isNoted = false
+  }
+
+  private let order: Order
+  private let write: (output: ReportWriter, errors: ReportWriter)
+  private var pending: [JobID: Pending] = [:]
+  /// The first job whose output was not written, if the order is that of the jobs.
+  private var next = 0
+  private var text: (output: [UInt8], errors: [UInt8]) = ([], [])
+
+  package init(order: Order, output: @escaping ReportWriter, errors: @escaping ReportWriter) {
+    self.order = order
+    write = (output, errors)
+  }
+
+  package var logCapacity: Int { 0 }
+
+  package mutating func receive(_ event: JobEvent, before: JobState?, in run: Run) {
+    switch event.fact {
+    case .jobLog(let id, let attempt, let line): if !line.isUnfinished { keep(line, of: id, attempt) }
+    case .jobState(let id, let state, _, _):
+      if case .backingOff = state { pending[id] = nil }
+      guard state.isTerminal else { return }
+      switch order {
+      case .ends: tell(id, in: run)
+      case .jobs:
+        while next < run.jobs.count, run[JobID(next)].state.isTerminal {
+          tell(JobID(next), in: run)
+          next += 1
+        }
+      }
+    case .runFinished: for id in pending.keys.sorted() { tell(id, in: run) }
+    default: break
+    }
+  }
+
+  package mutating func flush() {
+    if !text.output.isEmpty { write.output(text.output) }
+    if !text.errors.isEmpty { write.errors(text.errors) }
+    text.output.removeAll(keepingCapacity: true)
+    text.errors.removeAll(keepingCapacity: true)
+  }
+
+  private mutating func keep(_ line: LogLine, of id: JobID, _ attempt: Int) {
+    // Taken out, so that no line is copied.
+    var output = pending.removeValue(forKey: id) ?? Pending(attempt: attempt)
+    if output.attempt != attempt { output = Pending(attempt: attempt) }
+    switch line.stream {
+    case .stdout: output.hasOutput = true
+    case .stderr: output.hasErrors = true
+    case .note: output.isNoted = true
+    }
+    output.size += line.text.utf8.count + 1
+    if output.size <= Self.lineLimit, line.stream != .note { output.lines.append(line) }
+    pending[id] = output
+  }
+
+  private mutating func tell(_ id: JobID, in run: Run) {
+    guard let output = pending.removeValue(forKey: id), output.hasOutput || output.hasErrors else { return }
+    let isSingle = output.hasOutput != output.hasErrors && !output.isNoted
+    if isSingle || output.size > Self.lineLimit, let path = run.logPath(id, attempt: output.attempt),
+      copy(path, toErrors: !output.hasOutput)
+    {
+      return
+    }
+    for line in output.lines { append(Array(line.text.utf8) + [UInt8(ascii: "\n")], toErrors: line.stream == .stderr) }
+  }
+
+  /// Writes the bytes of a file; returns whether it could be read.
+  private mutating func copy(_ path: String, toErrors: Bool) -> Bool {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    var isFirst = true
+    while true {
+      let piece = [UInt8](unsafeUninitializedCapacity: Self.pieceSize) { buffer, count in
+        repeat { count = read(descriptor, buffer.baseAddress, buffer.count) } while count < 0 && errno == EINTR
+        isFirst = isFirst && count < 0
+        count = max(0, count)
+      }
+      guard !piece.isEmpty else { return !isFirst }
+      append(piece, toErrors: toErrors)
+    }
+  }
+
+  private mutating func append(_ bytes: [UInt8], toErrors: Bool) {
+    if toErrors { text.errors += bytes } else { text.output += bytes }
+    if text.output.count + text.errors.count >= Self.pieceSize { flush() }
+  }
+}
