@@ -28,6 +28,8 @@ struct Program {
     var makeView: @MainActor (any JobFeed, ViewOptions, (any RunPast)?) throws -> any LiveView
     var openScenario: @MainActor (_ name: String, Environment) throws -> RunPlan
     var readList: @MainActor (_ path: String) throws -> String
+    /// Reads the arguments of `opdash each` from standard input.
+    var readArguments: @MainActor (ArgumentSplitter) throws -> [[UInt8]] = { try ArgumentList.read(STDIN_FILENO, $0) }
     /// Sends signals to the session from now on.
     var watchSignals: @MainActor (RunSession) -> Void
   }
@@ -99,6 +101,12 @@ struct Program {
       let plan = try downloadPlan(request, invocation)
       if invocation.isDryRun { return try rehearse(plan, settings) }
       settings.isBrief = true
+      try start(plan, settings)
+    case .each(let request):
+      let settings = try withFile(invocation.settings)
+      var plan = try eachPlan(request, invocation)
+      if invocation.isDryRun { return try rehearse(plan, settings) }
+      plan.rawOrder = try rawOrder(request, settings)
       try start(plan, settings)
     case .resume(let run, let onlyFailed): try resume(run, onlyFailed: onlyFailed, invocation)
     case .history(let file, let prunes): try history(file, prunes: prunes, invocation)
@@ -252,7 +260,7 @@ struct Program {
   }
 
   private func begin(_ plan: RunPlan, _ settings: Settings) throws {
-    let interface = try environment.interface(for: settings.interface)
+    let interface = plan.rawOrder == nil ? try environment.interface(for: settings.interface) : .quiet
     let files = try openFiles(settings)
     let options = try runOptions(plan, settings)
     let (feed, start, unrecorded) = try makeFeed(plan, settings, options)
@@ -262,12 +270,18 @@ struct Program {
       interface, of: plan.source, settings: settings, environment, output: output, errors: errors, files: files)
     let view =
       interface == .dashboard ? try parts.makeView(feed, display.viewOptions, plan.past ?? recording?.past) : nil
+    let raw = plan.rawOrder.map { RawOutput(feed, order: $0, output: output, errors: errors) }
+    raw?.start()
+    let closing: @MainActor (Run) -> [String] = { run in
+      raw?.wait()
+      return plan.closing(run)
+    }
     let cleanUp: @MainActor () -> Void = {
       recording?.finish()
       plan.cleanUp()
     }
     let session = RunSession(
-      feed, display: display, view: view, closing: plan.closing, cleanUp: cleanUp, abandon: abandon, exit: exit)
+      feed, display: display, view: view, closing: closing, cleanUp: cleanUp, abandon: abandon, exit: exit)
     recording?.whenLost { [weak session] in session?.noteUnrecorded($0) }
     parts.watchSignals(session)
     try session.begin {

@@ -2,6 +2,7 @@ import DemoServer
 import Foundation
 import JobFiles
 import JobModel
+import Reports
 import Scenarios
 import Session
 
@@ -24,6 +25,8 @@ struct RunPlan {
   var resumption: Program.Resumption?
   /// The past of a run that is recorded already; such a run is not recorded again.
   var past: (any RunPast)?
+  /// The order in which the output of the jobs is printed as they wrote it; nil where the interface shows it.
+  var rawOrder: RawReport.Order?
   /// The lines to print at the end.
   var closing: @MainActor (Run) -> [String] = { _ in [] }
   /// Releases the resources of the run; called once, before the program ends.

@@ -148,7 +148,8 @@ import Testing
     let files = try FileManager.default.subpathsOfDirectory(atPath: prefix)
       .filter { FileManager.default.contents(atPath: "\(prefix)/\($0)") != nil }.sorted()
     let pages = [
-      "check", "completion", "demo", "diff", "events", "get", "graph", "help", "history", "jobs", "keys", "list",
+      "check", "completion", "demo", "diff", "each", "events", "get", "graph", "help", "history", "jobs", "keys",
+      "list",
       "replay", "report", "resume", "run",
     ]
     #expect(

@@ -28,6 +28,16 @@ import Testing
       "get u --on-exists skip --content-disposition",
       .get(DownloadRequest(urls: ["u"], existing: .skip, usesServerName: true))
     ),
+    ("each true a -- -b", .each(EachRequest(command: "true", arguments: ["a", "-b"]))),
+    ("each -n 2 -d ; -j4 x", .each(EachRequest(command: "x", delimiter: [59], perJob: 2))),
+    ("-n2 -0 each x a", .each(EachRequest(command: "x", arguments: ["a"], delimiter: [0], perJob: 2))),
+    (
+      "each x --max-args=3 --delimiter=\\t --retry 2 --timeout 1m30s --order",
+      .each(
+        EachRequest(command: "x", delimiter: [9], perJob: 3, retries: 2, timeout: .seconds(90), isOrdered: true))
+    ),
+    ("each x --output raw", .each(EachRequest(command: "x", isRaw: true))),
+    ("-d run get u", .get(DownloadRequest(urls: ["u"], folder: "run"))),
     ("--help", .help(nil)), ("-h", .help(nil)), ("run -h", .help(.command(.run))),
     ("-h get", .help(.command(.get))), ("help", .help(nil)), ("help run", .help(.command(.run))),
     ("help jobs", .help(.jobs)), ("help events", .help(.events)), ("help help", .help(.command(.help))),
@@ -130,6 +140,19 @@ import Testing
     ("run a.yml --notify sing", "--notify takes none, bell or message; this is 'sing'; see opdash --help"),
     ("run a.yml --background drak", "--background takes auto, dark or light; this is 'drak': did you mean 'dark'?"),
     ("get", "opdash get needs a URL, or --input LIST"),
+    ("each", "opdash each needs a command, as in opdash each 'gzip {}' *.log"),
+    ("each -n 0 x", "--max-args takes a whole number, 1 or more; this is '0'"),
+    (
+      "each x -d \\q",
+      "--delimiter takes some characters, in which \\n, \\r, \\t, \\0 and \\\\ are escapes; this is '\\q'"
+    ),
+    ("each x --retry -1", "--retry takes a whole number, 0 or more; this is '-1'"),
+    ("each x --timeout 5", "--timeout takes a time as in 500ms, 8s, 10m or 1h30m; this is '5'"),
+    ("each x --max-arg 3", "unknown option '--max-arg': did you mean '--max-args'?"),
+    ("each x -q", "unknown option '-q'; see opdash --help"),
+    ("each x -i l", "opdash each has no option --input; see opdash each --help"),
+    ("run -0", "opdash run has no option --null; see opdash run --help"),
+    ("run --output raw", "--output raw is for opdash each; opdash run prints lines, grouped or github"),
     ("get u --on-exists skp", "--on-exists takes number, skip or overwrite; this is 'skp': did you mean 'skip'?"),
     ("check a.yml -j4", "opdash check has no option --slots; see opdash check --help"),
     ("run a.yml -d x", "opdash run has no option --dir; see opdash run --help"),
@@ -138,9 +161,20 @@ import Testing
     #expect(throws: UsageError(message)) { try parse(line) }
   }
 
-  @Test func noTwoOptionsShareANameOrALetter() {
-    let letters = Option.all.compactMap(\.letter)
-    #expect(Set(letters).count == letters.count)
+  @Test func anEmptyArgumentIsOneAndAnEmptyCommandIsNone() throws {
+    let invocation = try CommandLineParser.parse(["each", "x", ""])
+    #expect(invocation.command == .each(EachRequest(command: "x", arguments: [""])))
+    #expect(throws: UsageError("operand 1 of opdash each is empty; see opdash each --help")) {
+      try CommandLineParser.parse(["each", ""])
+    }
+  }
+
+  @Test func noTwoOptionsOfACommandShareANameOrALetter() {
+    for command in CommandName.allCases {
+      let options = Option.all.filter { $0.commands.isEmpty || $0.commands.contains(command) }
+      let letters = options.filter { !$0.unlettered.contains(command) }.compactMap(\.letter)
+      #expect(Set(letters).count == letters.count, "\(command)")
+    }
     #expect(Set(Option.all.map(\.name)).count == Option.all.count)
   }
 }

@@ -57,6 +57,8 @@ import Testing
 
   @Test func otherOperandsAreNamedToo() {
     #expect(texts("demo", "d") == ["diamond"])
+    #expect(texts("each", "") == [] && answer(["each", "gzip {}", ""]) == .files([]))
+    #expect(answer(["each", "-n", ""]) == .candidates([]) && answer(["each", "-nd", "x", "y", ""]) == .files([]))
     #expect(texts("completion", "") == ["bash", "zsh", "fish"])
     #expect(texts("help", "") == CommandName.allCases.map(\.rawValue) + ["jobs", "events"])
     #expect(texts("get", "") == [] && texts("keys", "") == [])

@@ -34,6 +34,7 @@ import Testing
     var view: FakeView?
     let output = TemporaryFile()
     let errors = TemporaryFile()
+    var list: [String] = []
     var environment = Environment(variables: ["HOME": "/h"], currentDirectory: "/w", processors: 7)
 
     func perform(_ line: String) {
@@ -60,7 +61,8 @@ import Testing
               subject: .graph(JobGraph(name: name)), source: name, closing: { ["it showed \($0.counts.succeeded)"] },
               cleanUp: { [weak self] in self?.cleanUps += 1 })
         },
-        readList: { _ in "http://h/listed\n" }, watchSignals: { session in self.session = session })
+        readList: { _ in "http://h/listed\n" }, readArguments: { _ in self.list.map { Array($0.utf8) } },
+        watchSignals: { session in self.session = session })
       Program(
         environment: environment, output: Output(output.descriptor), errors: Output(errors.descriptor), parts: parts,
         exit: { [weak self] in self?.statuses.append($0) }
@@ -181,6 +183,79 @@ import Testing
     #expect(world.output.text == "")
     #expect(world.graph == nil)
     #expect(world.statuses == [2])
+  }
+
+  // MARK: Each
+
+  @Test func eachMakesAJobOfEachArgument() {
+    world.perform("each echo a b -j3 --on-failure stop-now")
+    #expect(world.graph?.jobs.map(\.name) == ["a", "b"])
+    #expect(world.graph?.jobs.map(\.work) == ["echo a", "echo b"].map { .shell(ShellWork(.script($0))) })
+    #expect(world.options?.slots == 3 && world.options?.onFailure == .stopNow)
+    #expect(world.options?.origin.command == "each")
+    let second = World()
+    second.list = ["x y", "z"]
+    second.perform("each echo")
+    #expect(second.graph?.jobs.map(\.work) == ["echo 'x y'", "echo z"].map { .shell(ShellWork(.script($0))) })
+    #expect(second.options?.slots == 7)
+  }
+
+  @Test func eachSaysWhatIsWrongWithItsArgumentsAndStartsNothing() {
+    world.list = ["a\0b", "c", "d\0"]
+    world.perform("each echo")
+    let fault = "has a NUL byte, which no command can take: --null splits standard input there"
+    #expect(world.errors.text == "opdash: argument 1 \(fault)\nopdash: argument 3 \(fault)\n")
+    #expect(world.graph == nil)
+    let others = World()
+    others.environment.inputIsTerminal = true
+    for line in ["each echo", "each echo \u{FFFD}", "each x a --order --ui json", "each x a --order --output grouped"] {
+      others.perform(line)
+    }
+    #expect(
+      others.errors.text == """
+        opdash: opdash each needs arguments after the command, or a list of them on standard input
+        opdash: '\u{FFFD}' is no UTF-8 text: give the list on standard input, where any bytes may stand
+        opdash: --order prints what the commands print, and --ui json does not: leave one out
+        opdash: --order and --output grouped exclude each other: leave one out
+
+        """)
+    #expect(world.statuses == [2] && others.statuses == [2, 2, 2, 2])
+    #expect(others.graph == nil)
+  }
+
+  @Test func eachPrintsWhatTheJobsPrintWhereStandardOutputIsNoTerminal() async {
+    obey()
+    world.perform("each echo a")
+    world.feed.begin(1)
+    state(.executing)
+    world.feed.post(.jobLog(JobID(0), attempt: 1, LogLine(.stdout, "a line")))
+    world.feed.post(.jobLog(JobID(0), attempt: 1, LogLine(.stderr, "a fault")))
+    state(.failed(JobFailure(.exit(2), "exit 2"), allowed: false))
+    #expect(await ends(with: 1))
+    #expect(world.output.text == "a line\n")
+    #expect(world.errors.text.contains("a fault\n"))
+    #expect(world.errors.text.contains("! job0  failed: exit 2"))
+  }
+
+  @Test(arguments: ["--ui plain", "--output lines"]) func eachPrintsPlainLinesOnRequest(_ option: String) async {
+    obey()
+    world.perform("each echo a \(option)")
+    world.feed.begin(1)
+    state(.succeeded(upToDate: false))
+    #expect(await ends(with: 0))
+    #expect(world.output.text.contains("+ job0"))
+  }
+
+  @Test func eachShowsTheDashboardOnATerminalUnlessItsOutputIsWanted() async {
+    performOnTerminal("each echo a")
+    #expect(world.view != nil)
+    for option in ["--order", "--output raw", "--order --ui plain"] {
+      let other = World()
+      (other.environment.inputIsTerminal, other.environment.outputIsTerminal) = (true, true)
+      other.environment.variables["TERM"] = "xterm"
+      other.perform("each echo a \(option)")
+      #expect(other.view == nil && other.graph != nil, "\(option)")
+    }
   }
 
   // MARK: Settings

@@ -47,10 +47,16 @@ struct CommandLineParser {
     try apply(option, attached: parts.count > 1 ? parts[1] : nil)
   }
 
+  /// The command, which may follow its options.
+  private var commandName: CommandName? {
+    if let word = operands.first { return CommandName(rawValue: word) }
+    return rest.lazy.compactMap { CommandName(rawValue: $0) }.first
+  }
+
   private mutating func readLetters(_ word: String) throws(UsageError) {
     var letters = word.dropFirst()
     while let letter = letters.popFirst() {
-      guard let option = Option.all.first(where: { $0.letter == letter }) else {
+      guard let option = Option.lettered(letter, for: commandName) else {
         // `-slots` for `--slots` is a frequent mistake.
         let names = Option.all.map(\.name)
         let near = word.count > 2 ? NearestName.of(String(word.dropFirst()), in: names) : nil
@@ -113,8 +119,12 @@ struct CommandLineParser {
       throw UsageError(
         "opdash \(name.rawValue) takes \(takes); '\(operands[operands.startIndex + name.limit])' is one too many")
     }
-    if let empty = operands.firstIndex(of: "") {
+    // An argument of `each` is any text.
+    if let empty = (name == .each ? operands.prefix(1) : operands).firstIndex(of: "") {
       throw UsageError("operand \(empty) of opdash \(name.rawValue) is empty; see opdash \(name.rawValue) --help")
+    }
+    if values.each.isRaw, name != .each {
+      throw UsageError("--output raw is for opdash each; opdash \(name.rawValue) prints lines, grouped or github")
     }
     switch name {
     case .run: return .run(Array(operands))
@@ -150,6 +160,14 @@ struct CommandLineParser {
       if let script = CompletionScript(rawValue: word) { return .completion(script) }
       let near = NearestName.of(word, in: CompletionScript.allCases.map(\.rawValue))
       throw UsageError("opdash completion takes \(list); this is '\(word)'" + hint(near))
+    case .each:
+      guard let command = operands.first else {
+        throw UsageError("opdash each needs a command, as in opdash each 'gzip {}' *.log")
+      }
+      var request = values.each
+      request.command = command
+      request.arguments = Array(operands.dropFirst())
+      return .each(request)
     case .get:
       guard !operands.isEmpty || values.download.list != nil else {
         throw UsageError("opdash get needs a URL, or --input LIST")

@@ -2,6 +2,7 @@
 enum CommandName: String, CaseIterable {
   case run
   case get
+  case each
   case list
   case check
   case graph
@@ -20,6 +21,7 @@ enum CommandName: String, CaseIterable {
     switch self {
     case .run, .graph: "[FILE] [JOB...]"
     case .get: "URL..."
+    case .each: "'CMD {}' [ARG...]"
     case .list, .check, .history: "[FILE]"
     case .resume, .report: "[RUN]"
     case .replay: "RUN|FILE"
@@ -35,6 +37,7 @@ enum CommandName: String, CaseIterable {
     switch self {
     case .run: "run a job file; naming jobs runs those and what they need"
     case .get: "download each URL as a job"
+    case .each: "run a command for each argument, or each line of standard input"
     case .list: "print the jobs of a file with their descriptions and needs"
     case .check: "report every fault of a job file, each with its place"
     case .graph: "print the job graph as a tree, for Graphviz or for Mermaid"
@@ -53,7 +56,7 @@ enum CommandName: String, CaseIterable {
   /// The number of operands that it takes.
   var limit: Int {
     switch self {
-    case .run, .get, .graph: .max
+    case .run, .get, .each, .graph: .max
     case .list, .check, .demo, .help, .completion, .resume, .history, .replay, .report: 1
     case .diff: 2
     case .keys: 0

@@ -6,6 +6,7 @@ struct Invocation: Equatable {
     /// A file, jobs of it, or both; see `JobFileSearch`.
     case run([String])
     case get(DownloadRequest)
+    case each(EachRequest)
     case list(file: String?)
     case check(file: String?)
     /// A file, jobs of it, or both, as for `run`.
@@ -28,7 +29,7 @@ struct Invocation: Equatable {
 
     var startsJobs: Bool {
       switch self {
-      case .run, .get, .demo(_?), .resume: true
+      case .run, .get, .each, .demo(_?), .resume: true
       case .list, .check, .graph, .keys, .demo(nil), .help, .manual, .completion, .version, .history, .replay, .report,
         .diff:
         false

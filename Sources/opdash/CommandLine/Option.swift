@@ -9,6 +9,7 @@ struct Option: Sendable {
   struct Values: Equatable {
     var settings = Settings()
     var download = DownloadRequest()
+    var each = EachRequest()
     var vars: [String: String] = [:]
     var isDryRun = false
     var onlyFailed = false
@@ -34,6 +35,8 @@ struct Option: Sendable {
   var summary: String
   /// The commands that have it; empty for an option of the program itself.
   var commands: [CommandName]
+  /// The commands in which another option has its letter.
+  var unlettered: [CommandName] = []
   var effect: Effect
 
   var spelled: String { "--\(name)" }
@@ -45,7 +48,7 @@ struct Option: Sendable {
     }
   }
 
-  private static let running: [CommandName] = [.run, .get, .demo, .resume]
+  private static let running: [CommandName] = [.run, .get, .each, .demo, .resume]
   /// Those with a dashboard.
   private static let showing: [CommandName] = running + [.replay]
   private static let printing: [CommandName] = showing + [.keys]
@@ -71,7 +74,7 @@ struct Option: Sendable {
       effect: choice("P", \.onFailure, of: JobGraph.Failure.self)),
     Option(
       name: "dry-run", letter: "n", summary: "say what would run, in order, and why what won't", commands: running,
-      effect: .flag { $0.isDryRun = true }),
+      unlettered: [.each], effect: .flag { $0.isDryRun = true }),
     Option(
       name: "set", letter: nil, summary: "a value for one of the file's vars", commands: reading,
       effect: .value(name: "NAME=VALUE", takes: "NAME=VALUE") { values, text in
@@ -121,17 +124,58 @@ struct Option: Sendable {
       name: "content-disposition", letter: nil, summary: "take the file's name from the server", commands: [.get],
       effect: .flag { $0.download.usesServerName = true }),
     Option(
+      name: "max-args", letter: "n", summary: "arguments of each job, all of them for {} (default 1)",
+      commands: [.each],
+      effect: .value(name: "N", takes: "a whole number, 1 or more") { values, text in
+        guard let count = Int(text), count >= 1 else { return false }
+        values.each.perJob = count
+        return true
+      }),
+    Option(
+      name: "delimiter", letter: "d", summary: "what ends an argument of a list: ';' or '\\t' or '\\0'",
+      commands: [.each],
+      effect: .value(name: "X", takes: "some characters, in which \\n, \\r, \\t, \\0 and \\\\ are escapes") {
+        values, text in
+        values.each.delimiter = EachRequest.delimiter(text)
+        return values.each.delimiter != nil
+      }),
+    Option(
+      name: "null", letter: "0", summary: "the same as -d '\\0', for find -print0", commands: [.each],
+      effect: .flag { $0.each.delimiter = [0] }),
+    Option(
+      name: "order", letter: nil, summary: "print what commands print in the order of arguments",
+      commands: [.each], effect: .flag { $0.each.isOrdered = true }),
+    Option(
+      name: "retry", letter: nil, summary: "try a job that fails so many times more", commands: [.each],
+      effect: .value(name: "N", takes: "a whole number, 0 or more") { values, text in
+        guard let count = Int(text), (0...1_000_000).contains(count) else { return false }
+        values.each.retries = count
+        return true
+      }),
+    Option(
+      name: "timeout", letter: nil, summary: "the limit of one attempt, as in 500ms, 8s or 1h30m", commands: [.each],
+      effect: .value(name: "TIME", takes: "a time as in \(DurationText.examples)") { values, text in
+        guard let limit = DurationText.parse(text), limit > .zero else { return false }
+        values.each.timeout = limit
+        return true
+      }),
+    Option(
       name: "ui", letter: nil, summary: "auto (default), tui, inline, plain, json or quiet", commands: showing,
       effect: choice("MODE", \.interface, of: Settings.Interface.self, automatic: "auto")),
     Option(
-      name: "output", letter: nil, summary: "plain output: lines (default), grouped or github", commands: showing,
-      effect: choice("HOW", \.grouping, of: PlainReport.Grouping.self)),
+      name: "output", letter: nil, summary: "lines (default), grouped or github; raw for each",
+      commands: showing,
+      effect: .choice(name: "HOW", words: PlainReport.Grouping.allCases.map(\.rawValue) + ["raw"]) { values, text in
+        values.settings.grouping = PlainReport.Grouping(rawValue: text)
+        values.each.isRaw = text == "raw"
+        return values.each.isRaw || values.settings.grouping != nil
+      }),
     Option(
       name: "keep-open", letter: nil, summary: "stay at the end: on-failure (default), always or never",
       commands: showing, effect: choice("WHEN", \.keepOpen)),
     Option(
       name: "state", letter: nil, summary: "where runs are recorded (default $XDG_STATE_HOME/opdash)",
-      commands: [.run, .get, .demo] + recorded,
+      commands: [.run, .get, .each, .demo] + recorded,
       effect: text("DIR", takes: "a folder", \.settings.state)),
     Option(
       name: "events", letter: nil, summary: "write the events to a file, as --ui json prints them", commands: running,
@@ -168,10 +212,18 @@ struct Option: Sendable {
       effect: .flag { $0.wantsVersion = true }),
   ]
 
-  /// The options in the help.
-  static func rows(where isWanted: (Option) -> Bool) -> [HelpText.Row] {
+  /// The option that a letter stands for in a command or, if it has none or is nil, in another.
+  static func lettered(_ letter: Character, for command: CommandName?) -> Option? {
+    let options = all.filter { $0.letter == letter }
+    guard let command else { return options.first }
+    return options.first { $0.commands.contains(command) && !$0.unlettered.contains(command) } ?? options.first
+  }
+
+  /// The options in the help of a command, or of the program.
+  static func rows(of command: CommandName?, where isWanted: (Option) -> Bool) -> [HelpText.Row] {
     all.filter(isWanted).map { option in
-      let letter = option.letter.map { "-\($0), " } ?? "    "
+      let hasLetter = command.map { !option.unlettered.contains($0) } ?? true
+      let letter = option.letter.flatMap { hasLetter ? "-\($0), " : nil } ?? "    "
       return HelpText.Row(
         term: letter + option.spelled + (option.valueName.map { " \($0)" } ?? ""), meaning: option.summary)
     }

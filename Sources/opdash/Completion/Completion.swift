@@ -41,7 +41,7 @@ struct Completion {
         } else if word.hasPrefix("--"), !isOver {
           pending = word.contains("=") ? nil : Option.all.first { $0.spelled == word && $0.valueName != nil }
         } else if word.hasPrefix("-"), word != "-", !isOver {
-          pending = Self.valueOption(inLetters: word)
+          pending = Self.valueOption(inLetters: word, of: command)
         } else if command == nil {
           command = CommandName(rawValue: word)
         } else {
@@ -51,9 +51,9 @@ struct Completion {
     }
 
     /// The option whose value is the word after `-nj`.
-    private static func valueOption(inLetters word: String) -> Option? {
+    private static func valueOption(inLetters word: String, of command: CommandName?) -> Option? {
       for (index, letter) in word.dropFirst().enumerated() {
-        guard let option = Option.all.first(where: { $0.letter == letter }) else { return nil }
+        guard let option = Option.lettered(letter, for: command) else { return nil }
         if option.valueName != nil { return index == word.count - 2 ? option : nil }
       }
       return nil
@@ -84,6 +84,8 @@ struct Completion {
   private func operands(of command: CommandName, _ before: [String], _ current: String) -> Answer {
     guard before.count < command.limit else { return .candidates([]) }
     switch command {
+    // A command line of another program.
+    case .each: return before.isEmpty ? .candidates([]) : .files([])
     case .run, .graph:
       let file = before.first.flatMap { JobFileSearch.isFile($0) ? $0 : nil }
       let answer = fitting(jobs(file).filter { !before.contains($0.text) }, current)

@@ -3,7 +3,7 @@ import Foundation
 extension CommandName {
   /// The help of the command.
   var page: HelpText {
-    let options = Option.rows { $0.commands.contains(self) || $0.name == "help" }
+    let options = Option.rows(of: self) { $0.commands.contains(self) || $0.name == "help" }
     let examples = examples.map { HelpText.Row(term: $0, meaning: $1) }
     return HelpText(
       name: "opdash \(rawValue)", summary: summary,
@@ -80,6 +80,20 @@ extension CommandName {
         is downloaded, else the new one gets a number, as in file.zip.1.
         """,
       ]
+    case .each:
+      [
+        """
+        Runs the command by sh -c for each ARG or, without any, for each line of standard input. {} in it is the argument, {.} \
+        the argument without its extension, {/} its last component, {//} its folder, {/.} the last component without \
+        extension, {#} the number of the job from 1. Each is quoted for the shell, within quotation marks too. A command \
+        without any of them gets {} at its end. -- ends the options, as before an ARG with a hyphen at its start.
+        """,
+        """
+        On a terminal the dashboard shows the jobs. Elsewhere, and with --order or --output raw, standard output has what the \
+        commands print and nothing else, that of each job whole, when it ends; standard error has theirs, and at the end the \
+        failures.
+        """,
+      ]
     case .list:
       ["Prints the jobs of a job file, each with its description (its command, if it has none) and needs. \(search)"]
     case .check:
@@ -140,6 +154,13 @@ extension CommandName {
         ("opdash get --on-exists skip URL...", "only what is not there"),
         ("opdash get -i <(./urls)", "the URLs that a program prints"),
       ]
+    case .each:
+      [
+        ("opdash each 'gzip -k {}' *.log", "one job for each file"),
+        ("opdash each -j 8 'convert {} {.}.png' *.jpg", "eight at once, a name made of another"),
+        ("find . -name '*.c' -print0 | opdash each -0 --order 'md5sum {}'", "a list, its results in the same order"),
+        ("seq 1000 | opdash each -n 100 'echo {}'", "a hundred arguments for each command"),
+      ]
     case .resume:
       [
         ("opdash resume", "the last unfinished run of this folder's job file"),
@@ -183,8 +204,10 @@ extension CommandName {
 extension HelpText {
   /// The commands, some of them with one line for two, so that the help fits a screen.
   private static let commands: [([CommandName], String?)] = [
-    ([.run], nil), ([.get], nil), ([.list, .check, .graph], "print a file's jobs, its faults, or its graph"),
-    ([.resume], nil), ([.history, .replay], "list past runs and usual times; play a run again"),
+    ([.run], nil), ([.get], nil), ([.each], "run a command for each argument, or line of standard input"),
+    ([.list, .check, .graph], "print a file's jobs, its faults, or its graph"),
+    ([.resume], "go on with an unfinished run; what succeeded is kept"),
+    ([.history, .replay], "list past runs and usual times; play a run again"),
     ([.report, .diff], "say where a run spent its time; compare two"),
     ([.demo], nil), ([.keys, .help], "print the keys; explain a command, job files or events"), ([.completion], nil),
   ]
@@ -208,7 +231,7 @@ extension HelpText {
         title: "Options",
         blocks: [
           .table(
-            Option.rows { $0.commands.isEmpty }
+            Option.rows(of: nil) { $0.commands.isEmpty }
               + [Row(term: "opdash help COMMAND", meaning: "those of a command, with examples")])
         ]),
       .init(

@@ -65,6 +65,11 @@ extension Program {
         throw UsageError("the list of run \(entry.id) was standard input, which can't be read again")
       }
       return (try there.downloadPlan(request, old), old.settings)
+    case .each(let request):
+      guard !request.arguments.isEmpty else {
+        throw UsageError("the arguments of run \(entry.id) were standard input, which can't be read again")
+      }
+      return (try there.eachPlan(request, old), old.settings)
     case .resume:
       preconditionFailure("a resumed run is recorded with the command line of the first")
     default:

@@ -1,0 +1,64 @@
+/// Splits the bytes of a list into arguments, however they arrive.
+struct ArgumentSplitter {
+  /// The longest argument whose bytes are all kept; of a longer one, one byte more, so that it can be told.
+  static let limit = EachJobs.longestScript
+
+  let delimiter: [UInt8]
+  /// Whether empty arguments are left out, as the empty lines of a list are.
+  let skipsEmpty: Bool
+  private var rest: [UInt8] = []
+  /// The beginning of an argument that is too long.
+  private var head: [UInt8]?
+
+  init(delimiter: [UInt8] = [UInt8(ascii: "\n")], skipsEmpty: Bool = true) {
+    precondition(!delimiter.isEmpty)
+    self.delimiter = delimiter
+    self.skipsEmpty = skipsEmpty
+  }
+
+  /// The arguments that are complete with these bytes.
+  mutating func feed(_ bytes: ArraySlice<UInt8>) -> [[UInt8]] {
+    var arguments: [[UInt8]] = []
+    var searched = max(0, rest.count - delimiter.count + 1)
+    rest += bytes
+    var start = 0
+    while let end = self.end(from: max(start, searched)) {
+      append(take(rest[start..<end]), to: &arguments)
+      start = end + delimiter.count
+      searched = start
+    }
+    if start > 0 { rest.removeFirst(start) }
+    if rest.count > Self.limit + delimiter.count {
+      head = head ?? Array(rest.prefix(Self.limit + 1))
+      // The delimiter may have begun.
+      rest = Array(rest.suffix(delimiter.count - 1))
+    }
+    return arguments
+  }
+
+  /// What follows the last delimiter; nil for nothing.
+  mutating func finish() -> [UInt8]? {
+    guard !rest.isEmpty || head != nil else { return nil }
+    defer { rest = [] }
+    return take(rest[...])
+  }
+
+  private mutating func take(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+    defer { head = nil }
+    return head ?? Array(bytes.prefix(Self.limit + 1))
+  }
+
+  private func append(_ argument: [UInt8], to arguments: inout [[UInt8]]) {
+    if !argument.isEmpty || !skipsEmpty { arguments.append(argument) }
+  }
+
+  /// Where the next delimiter begins.
+  private func end(from start: Int) -> Int? {
+    var place = start
+    while let found = rest[place...].firstIndex(of: delimiter[0]) {
+      if delimiter.count == 1 || rest[found...].starts(with: delimiter) { return found }
+      place = found + 1
+    }
+    return nil
+  }
+}

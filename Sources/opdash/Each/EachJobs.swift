@@ -1,0 +1,77 @@
+import Foundation
+import JobModel
+import Screen
+import Session
+
+/// Makes the jobs of `opdash each` from their arguments, one after another.
+struct EachJobs {
+  /// The longest text that Linux takes as an argument of the shell, in bytes; macOS takes more.
+  static let longestScript = 131_071
+  /// The cells of a name.
+  private static let nameWidth = 60
+
+  private let template: EachTemplate
+  private let timeout: Duration?
+  private let retry: RetryPolicy
+  private var number = 0
+  /// How many jobs have had each name.
+  private var names: [String: Int] = [:]
+
+  init(_ request: EachRequest) throws(UsageError) {
+    template = try EachTemplate(request.command)
+    timeout = request.timeout
+    retry = request.retries == 0 ? .never : RetryPolicy(max: request.retries)
+  }
+
+  /// The next job, and why its command can't be executed, if so.
+  mutating func next(_ arguments: [[UInt8]]) -> (job: Job, fault: String?) {
+    number += 1
+    var script = template.script(for: arguments, number: number)
+    let fault = fault(in: arguments, script)
+    // So the fault of an argument that comes late fails its own job only.
+    if let fault {
+      let text = ShellQuotes.Place().quoted(Array("opdash: \(fault)".utf8)[...])
+      script = "echo \(String(decoding: text, as: UTF8.self)) >&2; exit 2"
+    }
+    let work = ShellWork(.script(script))
+    return (Job(name: unique(name(arguments)), work: .shell(work), timeout: timeout, retry: retry), fault)
+  }
+
+  private func fault(in arguments: [[UInt8]], _ script: String) -> String? {
+    let place = arguments.count > 1 ? "an argument of job \(number)" : "argument \(number)"
+    if arguments.contains(where: { $0.contains(0) }) {
+      return "\(place) has a NUL byte, which no command can take: --null splits standard input there"
+    }
+    if script.utf8.count > Self.longestScript {
+      let mend = arguments.count > 1 ? "lower --max-args" : "put it into a file, and give its name"
+      return "\(place) makes a command of more than \(Self.longestScript) bytes: \(mend)"
+    }
+    return nil
+  }
+
+  /// The first argument on one line, and how many others there are.
+  private func name(_ arguments: [[UInt8]]) -> String {
+    let text = MessageText.of(String(decoding: (arguments.first ?? []).prefix(400), as: UTF8.self))
+    let trimmed = text.trimmingCharacters(in: .whitespaces)
+    let more = arguments.count > 1 ? " +\(arguments.count - 1)" : ""
+    return Elision(isASCII: true).middle(trimmed.isEmpty ? "''" : trimmed, to: Self.nameWidth) + more
+  }
+
+  /// `a`, then `a (2)`, `a (3)`.
+  private mutating func unique(_ name: String) -> String {
+    var candidate = name
+    while names[candidate] != nil {
+      names[name, default: 1] += 1
+      candidate = "\(name) (\(names[name] ?? 0))"
+    }
+    names[candidate] = 1
+    return candidate
+  }
+}
+
+extension Array where Element == [UInt8] {
+  /// The arguments of each job, the last of which may have fewer.
+  func grouped(by count: Int) -> [[[UInt8]]] {
+    stride(from: 0, to: self.count, by: count).map { Array(self[$0..<Swift.min($0 + count, self.count)]) }
+  }
+}

@@ -1,0 +1,44 @@
+import JobModel
+
+/// What a command line of `opdash each` asks for.
+struct EachRequest: Equatable {
+  var command = ""
+  /// Empty for those on standard input.
+  var arguments: [String] = []
+  /// Nil for lines.
+  var delimiter: [UInt8]?
+  /// The number of arguments of each job.
+  var perJob = 1
+  var retries = 0
+  var timeout: Duration?
+  /// Whether the output of the jobs is printed as they wrote it, wherever it goes.
+  var isRaw = false
+  /// The same, in the order of the arguments.
+  var isOrdered = false
+
+  /// How standard input is split.
+  var splitter: ArgumentSplitter {
+    delimiter.map { ArgumentSplitter(delimiter: $0, skipsEmpty: false) } ?? ArgumentSplitter()
+  }
+
+  /// The bytes of a delimiter as options write it, with `\n`, `\r`, `\t`, `\0` and `\\`; nil for an empty or a malformed one.
+  static func delimiter(_ text: String) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    var rest = text.utf8[...]
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "\\") else {
+        bytes.append(byte)
+        continue
+      }
+      switch rest.popFirst() {
+      case UInt8(ascii: "n"): bytes.append(UInt8(ascii: "\n"))
+      case UInt8(ascii: "r"): bytes.append(UInt8(ascii: "\r"))
+      case UInt8(ascii: "t"): bytes.append(UInt8(ascii: "\t"))
+      case UInt8(ascii: "0"): bytes.append(0)
+      case UInt8(ascii: "\\"): bytes.append(UInt8(ascii: "\\"))
+      default: return nil
+      }
+    }
+    return bytes.isEmpty ? nil : bytes
+  }
+}

@@ -1,0 +1,74 @@
+import Foundation
+import Support
+import Testing
+
+/// `opdash each` as other programs use it.
+@Suite(.timeLimit(.minutes(10))) struct EachTests {
+  private let place: Workplace
+
+  init() throws { place = try Workplace() }
+
+  private func each(_ script: String) throws -> (output: String, errors: String, ending: ChildProcess.Ending?) {
+    let run = try place.script(script)
+    let ending = run.ending()
+    return (run.outputText, run.errorText, ending)
+  }
+
+  @Test func standardOutputHasWhatTheCommandsPrintAndNothingElse() throws {
+    let run = try each(#"printf 'a b\nit'"'"'s\n' | "$OPDASH" each --order 'echo {}; echo {#} >&2'"#)
+    #expect(run.output == "a b\nit's\n")
+    #expect(run.errors == "1\n2\n")
+    #expect(run.ending == .exited(0))
+  }
+
+  @Test func failuresAreToldOnStandardErrorAndByTheStatus() throws {
+    let run = try each(#""$OPDASH" each 'echo {}; exit {}' 0 3"#)
+    #expect(run.ending == .exited(1))
+    #expect(run.output.split(separator: "\n").sorted() == ["0", "3"])
+    #expect(run.errors.contains("! 3  failed: exit 3"))
+    #expect(run.errors.hasSuffix("\n") && run.errors.contains("each: 1 ok, 1 failed in "))
+  }
+
+  @Test func manyOutputsStayWholeAndInOrder() throws {
+    let command = #"for i in 1 2 3; do echo {}; done; printf {}"#
+    let expected = (1...500).map { "\($0)\n\($0)\n\($0)\n\($0)" }.joined()
+    #expect(try each("seq 500 | \"$OPDASH\" each -j 8 --order '\(command)'").output == expected)
+    let free = try each("seq 500 | \"$OPDASH\" each -j 8 '\(command); echo'").output.split(separator: "\n")
+    for start in stride(from: 0, to: free.count, by: 4) { #expect(Set(free[start..<start + 4]).count == 1) }
+    #expect(Set(free).count == 500)
+  }
+
+  @Test func bytesPassAsTheyAre() throws {
+    let run = try place.script(
+      #"printf 'caf\351\0x\n\0' | "$OPDASH" each -0 --order 'printf "%s\r" {}; head -c 3 /dev/zero'"#)
+    #expect(run.ending() == .exited(0))
+    let bytes: [UInt8] = Array("caf".utf8) + [0xE9, 13, 0, 0, 0] + Array("x\n\r\0\0\0".utf8)
+    #expect(run.outputBytes == Data(bytes))
+  }
+
+  @Test func anEmptyListRunsNothing() throws {
+    let run = try each(#""$OPDASH" each 'touch made' </dev/null"#)
+    #expect(run.ending == .exited(0) && run.output == "" && run.errors == "" && !place.has("made"))
+  }
+
+  @Test func aReaderThatGoesEndsTheRun() throws {
+    let run = try each(#"(seq 100000 | "$OPDASH" each 'echo {}'; echo $? >status) | head -1 >first"#)
+    #expect(run.ending == .exited(0))
+    #expect(place.contents("status") == Data("141\n".utf8))
+    #expect(place.contents("first")?.count ?? 0 > 1)
+  }
+
+  @Test func aRunWithItsArgumentsOnTheLineCanBeResumed() throws {
+    let command = #""$OPDASH" each 'test -e {} && echo {}' here gone"#
+    try place.write("", to: "here")
+    #expect(try each(command).ending == .exited(1))
+    try place.write("", to: "gone")
+    let resumed = try each(#""$OPDASH" resume"#)
+    #expect(resumed.ending == .exited(0), "\(resumed.errors)")
+    #expect(resumed.output.contains("gone | gone") && !resumed.output.contains("here | here"))
+    #expect(try each(#"echo gone2 | "$OPDASH" each 'test -e'"#).ending == .exited(1))
+    let refused = try each(#""$OPDASH" resume last"#)
+    #expect(refused.ending == .exited(2))
+    #expect(refused.errors.contains("were standard input, which can't be read again"))
+  }
+}
