@@ -3,7 +3,8 @@ import JobModel
 
 /// Writes the output of each job as its command wrote it, whole and without a prefix, once the job has ended.
 ///
-/// Of a job that was tried again it is that of the last attempt. What the job wrote to standard error goes to `errors`.
+/// Of a job that was tried again it is that of the last attempt. What the job wrote to standard error goes to `errors`, as do
+/// the failures at the end of a run that has some, without the output that stands above them.
 ///
 /// The bytes are those of the attempt's log file, so that nothing is held in memory for a job that must wait for others. Only a
 /// job that wrote to both streams is told by its lines, as they are in the events.
@@ -33,14 +34,16 @@ package struct RawReport: Report {
   }
 
   private let order: Order
+  private let paint: Paint
   private let write: (output: ReportWriter, errors: ReportWriter)
   private var pending: [JobID: Pending] = [:]
   /// The first job whose output was not written, if the order is that of the jobs.
   private var next = 0
   private var text: (output: [UInt8], errors: [UInt8]) = ([], [])
 
-  package init(order: Order, output: @escaping ReportWriter, errors: @escaping ReportWriter) {
+  package init(order: Order, paint: Paint, output: @escaping ReportWriter, errors: @escaping ReportWriter) {
     self.order = order
+    self.paint = paint
     write = (output, errors)
   }
 
@@ -60,7 +63,9 @@ package struct RawReport: Report {
           next += 1
         }
       }
-    case .runFinished: for id in pending.keys.sorted() { tell(id, in: run) }
+    case .runFinished:
+      for id in pending.keys.sorted() { tell(id, in: run) }
+      tellFailures(of: run)
     default: break
     }
   }
@@ -95,6 +100,18 @@ package struct RawReport: Report {
       return
     }
     for line in output.lines { append(Array(line.text.utf8) + [UInt8(ascii: "\n")], toErrors: line.stream == .stderr) }
+  }
+
+  private mutating func tellFailures(of run: Run) {
+    let failed = FailureList.failed(run)
+    guard !failed.isEmpty else { return }
+    for id in failed {
+      let (state, name) = (run[id].state, StateText.name(id, in: run))
+      let phrase = StateText.phrase(id, before: nil, at: run.time, in: run)
+      let line = "\(paint(state.role, state.letter)) \(paint(.strong, name))  \(paint(state.role, phrase))\n"
+      append(Array(line.utf8), toErrors: true)
+    }
+    append(Array("\(TallyText.line(run, paint: paint))\n".utf8), toErrors: true)
   }
 
   /// Writes the bytes of a file; returns whether it could be read.

@@ -260,7 +260,8 @@ struct Program {
   }
 
   private func begin(_ plan: RunPlan, _ settings: Settings) throws {
-    let interface = plan.rawOrder == nil ? try environment.interface(for: settings.interface) : .quiet
+    // Without its view, the dashboard prints nothing.
+    let interface = plan.rawOrder == nil ? try environment.interface(for: settings.interface) : .dashboard
     let files = try openFiles(settings)
     let options = try runOptions(plan, settings)
     let (feed, start, unrecorded) = try makeFeed(plan, settings, options)
@@ -269,8 +270,10 @@ struct Program {
     let display = RunSession.Display(
       interface, of: plan.source, settings: settings, environment, output: output, errors: errors, files: files)
     let view =
-      interface == .dashboard ? try parts.makeView(feed, display.viewOptions, plan.past ?? recording?.past) : nil
-    let raw = plan.rawOrder.map { RawOutput(feed, order: $0, output: output, errors: errors) }
+      interface == .dashboard && plan.rawOrder == nil
+      ? try parts.makeView(feed, display.viewOptions, plan.past ?? recording?.past) : nil
+    let paint = Paint(isColoured: environment.isColored(settings.color, onTerminal: environment.errorIsTerminal))
+    let raw = plan.rawOrder.map { RawOutput(feed, order: $0, paint: paint, output: output, errors: errors) }
     raw?.start()
     let closing: @MainActor (Run) -> [String] = { run in
       raw?.wait()
@@ -281,7 +284,8 @@ struct Program {
       plan.cleanUp()
     }
     let session = RunSession(
-      feed, display: display, view: view, closing: closing, cleanUp: cleanUp, abandon: abandon, exit: exit)
+      feed, display: display, view: view, closing: closing, cleanUp: cleanUp,
+      end: raw == nil ? nil : .stopped, abandon: abandon, exit: exit)
     recording?.whenLost { [weak session] in session?.noteUnrecorded($0) }
     parts.watchSignals(session)
     try session.begin {

@@ -25,8 +25,19 @@ import Testing
     let run = try each(#""$OPDASH" each 'echo {}; exit {}' 0 3"#)
     #expect(run.ending == .exited(1))
     #expect(run.output.split(separator: "\n").sorted() == ["0", "3"])
-    #expect(run.errors.contains("! 3  failed: exit 3"))
-    #expect(run.errors.hasSuffix("\n") && run.errors.contains("each: 1 ok, 1 failed in "))
+    let lines = run.errors.split(separator: "\n")
+    #expect(lines.count == 2)
+    #expect(lines.first?.hasPrefix("! 3  failed: exit 3 in ") == true)
+    #expect(lines.last?.hasPrefix("each: 1 ok, 1 failed in ") == true)
+  }
+
+  @Test func aSignalEndsTheRunWithItsStatusAndKeepsWhatWasPrinted() throws {
+    let run = try place.script(#"exec "$OPDASH" each 'echo {}; : >ready; exec sleep 86399' a"#)
+    #expect(eventually { place.has("ready") })
+    kill(run.child.pid, SIGTERM)
+    #expect(run.ending() == .exited(143))
+    #expect(run.outputText == "a\n")
+    #expect(run.errorText == "opdash: stopping; still running: a. Ctrl-C again kills.\n")
   }
 
   @Test func manyOutputsStayWholeAndInOrder() throws {
@@ -56,6 +67,12 @@ import Testing
     #expect(run.ending == .exited(0))
     #expect(place.contents("status") == Data("141\n".utf8))
     #expect(place.contents("first")?.count ?? 0 > 1)
+  }
+
+  @Test(arguments: [">&-", ">/dev/full"]) func anOutputThatCannotBeWrittenIsNoSuccess(_ redirection: String) throws {
+    let run = try each("\"$OPDASH\" each 'echo {}' a \(redirection)")
+    #expect(run.ending == .exited(141))
+    #expect(run.errors.hasPrefix("opdash: can't write standard output: "))
   }
 
   @Test func aRunWithItsArgumentsOnTheLineCanBeResumed() throws {

@@ -27,7 +27,9 @@ import Testing
   }
 
   private func run(_ order: RawReport.Order = .ends) {
-    var reports = ReportSet([RawReport(order: order, output: output.writer, errors: errors.writer)])
+    var reports = ReportSet([
+      RawReport(order: order, paint: Paint(isColoured: false), output: output.writer, errors: errors.writer)
+    ])
     reports.receive(facts.events)
   }
 
@@ -99,6 +101,19 @@ import Testing
     facts.job(0, .succeeded(upToDate: false), attempt: 2)
     run()
     #expect(output.text == "second\n")
+  }
+
+  @Test mutating func failuresFollowTheOutputWithoutRepeatingIt() {
+    begin(3, hasLogs: false)
+    facts.log(0, "oh", .stderr)
+    facts.job(0, .executing)
+    facts.job(0, .failed(JobFailure(.exit(2), "exit 2"), allowed: false), after: .seconds(1))
+    facts.job(1, .succeeded(upToDate: false))
+    facts.log(2, "late", .stderr)
+    facts.job(2, .succeeded(upToDate: false))
+    facts.state(.runFinished(RunSummary()))
+    run()
+    #expect(errors.text == "oh\nlate\n! a  failed: exit 2 in 1.0s\nrelease: 2 ok, 1 failed in 1.0s\n")
   }
 
   @Test mutating func notesOfOpdashAreNotPrinted() throws {
