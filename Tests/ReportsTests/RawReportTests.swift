@@ -75,7 +75,7 @@ import Testing
     facts.log(2, "c")
     facts.job(2, .succeeded(upToDate: false))
     facts.job(0, .cancelled(by: .signal))
-    facts.job(1, .skipped(because: JobID(0)))
+    facts.job(1, .skipped(because: .job(JobID(0))))
     run(.jobs)
     #expect(output.text == "c\n")
   }
