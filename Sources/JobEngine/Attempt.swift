@@ -37,7 +37,8 @@ final class Attempt: @unchecked Sendable {
   /// `launch`, and its `check` is made before its program starts.
   init(
     _ admission: Scheduler.Admission, _ job: Result<Job, JobFailure>, name: String, logPath: String?, logLimit: Int,
-    check: UpToDateCheck? = nil, launch: LaunchTerms.Launch? = nil, clock: any OperationClock
+    check: UpToDateCheck? = nil, launch: LaunchTerms.Launch? = nil, secrets: SecretMask? = nil,
+    clock: any OperationClock
   ) {
     let inputsHash = Lock<String?>(nil)
     self.inputsHash = inputsHash
@@ -58,13 +59,13 @@ final class Attempt: @unchecked Sendable {
       operation = ShellOperation(
         launch.program, logPath: logPath, logLimit: logLimit, progress: work.progress, check: check, clock: clock)
     case .success(.download(let work)):
-      operation = Self.transfer(work.url, logPath) { url in
+      operation = Self.transfer(work.url, logPath, secrets) { url in
         DownloadOperation(
           from: url, to: URL(fileURLWithPath: work.file), headers: work.headers, sha256: work.sha256,
           resume: work.resume, existing: .init(work.existing), usesServerName: work.usesServerName)
       }
     case .success(.upload(let work)):
-      operation = Self.transfer(work.url, logPath) { url in
+      operation = Self.transfer(work.url, logPath, secrets) { url in
         UploadOperation(URL(fileURLWithPath: work.file), to: url, method: work.method, headers: work.headers)
       }
     case .success(.simulate(let work)):
@@ -77,13 +78,13 @@ final class Attempt: @unchecked Sendable {
   }
 
   private static func transfer<Success>(
-    _ text: String, _ logPath: String?, _ make: (URL) -> TransferOperation<Success>
+    _ text: String, _ logPath: String?, _ secrets: SecretMask?, _ make: (URL) -> TransferOperation<Success>
   ) -> AsyncOperation {
     guard let url = URL(string: text) else {
       return ClosureOperation<Void> { throw TransferError(.unsupportedURL, "'\(text.maskedURL)' is no URL") }
     }
     let operation = make(url)
-    if let logPath { operation.keepNotes(in: logPath) }
+    if let logPath { operation.keepNotes(in: logPath, masking: secrets) }
     return operation
   }
 

@@ -180,6 +180,8 @@ package final class RunJournal {
   /// The instant of the facts that are stated now, since the run began; never decreases.
   package private(set) var now = Duration.zero
   private var events: [JobEvent] = []
+  /// What no fact may show.
+  package var secrets: SecretMask?
 
   package init() {}
 
@@ -189,7 +191,7 @@ package final class RunJournal {
   package func advance(to time: Duration) { now = max(now, time.wholeMicroseconds) }
 
   package func state(_ fact: JobFact) {
-    let event = JobEvent(seq: run.nextSeq, time: now, fact: fact)
+    let event = JobEvent(seq: run.nextSeq, time: now, fact: secrets.map(fact.masked) ?? fact)
     run.apply(event)
     events.append(event)
   }

@@ -122,6 +122,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
       graph, journal: stream.journal,
       terms: .init(seed: options.seed, canAsk: options.canAsk, approved: options.approved))
     launching = LaunchTerms(run: id, folder: folder?.path, secrets: graph.secrets)
+    stream.journal.secrets = launching.secrets
     queue.name = "opdash.jobs"
     queue.underlyingQueue = starting
     queue.maxConcurrentOperationCount = slots
@@ -233,7 +234,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     }
     let attempt = Attempt(
       admission, work, name: job.name, logPath: logPath, logLimit: logLimit, check: check, launch: launch,
-      clock: stream.clock)
+      secrets: launching.secrets, clock: stream.clock)
     let operation = attempt.operation
     if schedule != .fifo { operation.queuePriority = admission.priority.queuePriority }
     attempt.observations = [
@@ -351,7 +352,8 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     end(attempt)
     stream.flushProgress(of: attempt.job)
     let outcome = AttemptOutcome(of: attempt.operation)
-    if let output = attempt.takeOutputs() {
+    if var output = attempt.takeOutputs() {
+      if let secrets = launching.secrets { output.removeSecrets(secrets) }
       if let fault = output.fault { stream.state(.jobLog(attempt.job, attempt: attempt.number, LogLine(.note, fault))) }
       if !output.values.isEmpty { stream.state(.jobOutputs(attempt.job, output.values)) }
     }

@@ -94,6 +94,14 @@ struct OutputValues: Equatable {
     if bytes.count > Self.limit { fault = "$OPDASH_OUTPUT has more than 1 MiB: what follows is ignored" }
   }
 
+  /// Removes values that events may not hold.
+  mutating func removeSecrets(_ mask: SecretMask) {
+    let secret = values.filter { mask.masked($0.value) != $0.value }.keys.sorted()
+    guard let first = secret.first else { return }
+    for name in secret { values[name] = nil }
+    fault = "\(first) of $OPDASH_OUTPUT holds a secret, and is not given to other jobs"
+  }
+
   private static func isName(_ text: Substring) -> Bool {
     guard let first = text.utf8.first, !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) else { return false }
     return text.utf8.allSatisfy { byte in
@@ -122,35 +130,8 @@ extension Scheduler {
       }
       texts.append((reference.text, value))
     }
-    return job.replacing { text in texts.reduce(text) { $0.replacing($1.written, with: $1.value) } }
-  }
-}
-
-extension Job {
-  /// The job with each text of its work replaced.
-  fileprivate func replacing(_ replace: (String) -> String) -> Job {
-    var job = self
-    switch work {
-    case .shell(var shell):
-      switch shell.command {
-      case .script(let text): shell.command = .script(replace(text))
-      case .argv(let words): shell.command = .argv(words.map(replace))
-      }
-      shell.directory = shell.directory.map(replace)
-      shell.environment = shell.environment.mapValues(replace)
-      job.work = .shell(shell)
-    case .download(var download):
-      download.url = replace(download.url)
-      download.file = replace(download.file)
-      download.headers = download.headers.mapValues(replace)
-      job.work = .download(download)
-    case .upload(var upload):
-      upload.url = replace(upload.url)
-      upload.file = replace(upload.file)
-      upload.headers = upload.headers.mapValues(replace)
-      job.work = .upload(upload)
-    case .simulate, .operation: break
-    }
+    var job = job
+    job.work = job.work.mapTexts { text in texts.reduce(text) { $0.replacing($1.written, with: $1.value) } }
     return job
   }
 }

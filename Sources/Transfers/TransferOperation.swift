@@ -74,7 +74,9 @@ public class TransferOperation<Success: Sendable>: ResultOperation<Success>, @un
   }
 
   /// Keeps the notes in a file as well, made at the first one; to be called before the operation is in a queue.
-  package final func keepNotes(in path: String) { noteFile = NoteFile(path: path) }
+  package final func keepNotes(in path: String, masking secrets: SecretMask? = nil) {
+    noteFile = NoteFile(path: path, secrets)
+  }
 
   // For subclasses; all of it on the transfer thread.
 
@@ -163,12 +165,19 @@ private final class NoteFile: @unchecked Sendable {
   // Safe: `file` is used on `queue` only.
   private let queue = DispatchQueue(label: "opdash.notes", qos: .userInitiated)
   private let file: LogFile
+  private let secrets: SecretMask?
 
-  init(path: String) { file = LogFile(path: path) }
+  init(path: String, _ secrets: SecretMask?) {
+    file = LogFile(path: path)
+    self.secrets = secrets
+  }
 
   /// Calls `body` once the line is written, with the problem if there is a new one.
   func append(_ text: String, _ body: @escaping @Sendable ([String]) -> Void) {
-    queue.async { body([self.file.append(Array("\(text)\n".utf8))].compactMap(\.self)) }
+    queue.async {
+      let text = self.secrets?.masked(text) ?? text
+      body([self.file.append(Array("\(text)\n".utf8))].compactMap(\.self))
+    }
   }
 
   /// Calls `body` once every line is written.

@@ -87,7 +87,7 @@ struct Program {
     case .completion(let script): print([script.text])
     case .version: print([Version.text])
     case .list(let file):
-      print(JobTable.list(try load(file.map { [$0] } ?? [], invocation.vars).graph).map(MessageText.of))
+      print(JobTable.list(try load(file.map { [$0] } ?? [], invocation.vars).graph.masked).map(MessageText.of))
     case .check(let file): check(file.map { [$0] } ?? [], invocation.vars)
     case .graph(let words, let format): try printGraph(words, format, invocation)
     case .keys: try printKeys(invocation.settings)
@@ -153,7 +153,7 @@ struct Program {
     let earlier = (try? runOptions(plan, settings)).flatMap { EarlierRuns($0) }
     let upToDate = UpToDateCheck.upToDate(in: graph) { earlier?.newestAttempt(of: graph[$0]) }
     let lines = JobTable.rehearsal(
-      graph, of: all ?? graph, slots: slots(graph, settings), upToDate: upToDate,
+      graph.masked, of: all?.masked ?? graph.masked, slots: slots(graph, settings), upToDate: upToDate,
       restored: plan.resumption?.restored ?? [:])
     print(lines.map(MessageText.of))
   }
@@ -172,7 +172,7 @@ struct Program {
         else {
           return []
         }
-        return graph.jobs.map { .init(text: $0.name, summary: MessageText.of(JobTable.description($0))) }
+        return graph.masked.jobs.map { .init(text: $0.name, summary: MessageText.of(JobTable.description($0))) }
       },
       runs: {
         let store = environment.stateFolder(Settings()).flatMap { try? RunStore(folder: $0) }
@@ -202,7 +202,7 @@ struct Program {
     let (choice, graph) = try load(words, invocation.vars)
     let chosen = try JobSelection.of(choice.jobs, in: graph, file: choice.file)
     let text = format.text(
-      of: chosen, isASCII: environment.traits(invocation.settings).isASCII,
+      of: chosen.masked, isASCII: environment.traits(invocation.settings).isASCII,
       width: environment.outputIsTerminal ? output.columns : nil)
     output.write(Array(text.utf8))
     exit(ExitStatus.success)

@@ -32,7 +32,8 @@ import Testing
   private var after: Facts {
     facts([
       ("checkout", 2.9, ok), ("build", 58, ok), ("test", 12, ok), ("lint", 5, ok), ("docs", 1, failed),
-      ("new \u{1B}[2J<b>", 1, ok), ("cache", 0, .succeeded(upToDate: true)), ("page", 0, .skipped(because: .job(JobID(4)))),
+      ("new \u{1B}[2J<b>", 1, ok), ("cache", 0, .succeeded(upToDate: true)),
+      ("page", 0, .skipped(because: .job(JobID(4)))),
       ("twin", 1, ok), ("twin", 20, ok),
     ])
   }

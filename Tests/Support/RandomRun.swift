@@ -149,7 +149,9 @@ package struct RandomRun {
     }
   }
 
-  private mutating func canceller() -> JobState.Canceller { pick([.person, .signal, .policy, .program, .timeout, .unneeded]) }
+  private mutating func canceller() -> JobState.Canceller {
+    pick([.person, .signal, .policy, .program, .timeout, .unneeded])
+  }
 
   private mutating func line(_ stream: LogLine.Stream) -> LogLine {
     LogLine(stream, text(), isCut: chance(5), isUnfinished: chance(4))

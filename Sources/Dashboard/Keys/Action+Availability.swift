@@ -108,7 +108,9 @@ extension Action {
   /// The answer to the key of an action that is not enabled, as specific as possible.
   func refusal(in model: Model) -> String {
     if let ability, let why = model.record?.job.work.refusal(of: ability) { return why }
-    if self == .retry || self == .retryDependents, let record = model.record, case .skipped(.job(let cause)) = record.state {
+    if self == .retry || self == .retryDependents, let record = model.record,
+      case .skipped(.job(let cause)) = record.state
+    {
       let name = model.run.jobs[cause.index].job.name
       let way = model.keys.label(.retryDependents).map { ": \($0) on \(name) retries both" } ?? ""
       return "\(record.job.name) was skipped because of \(name)\(way)"

@@ -153,7 +153,8 @@ struct JobOrder {
       let job = id.index
       wasSkipped[job] = index.classes[job] == .skipped
       // A job follows its cause unless that was itself skipped.
-      guard wasSkipped[job], case .skipped(.job(let cause)) = run.jobs[job].state, index.classes[cause.index] != .skipped
+      guard wasSkipped[job], case .skipped(.job(let cause)) = run.jobs[job].state,
+        index.classes[cause.index] != .skipped
       else { continue }
       isUnder[job] = true
       skipped[cause, default: []].append(id)

@@ -196,7 +196,8 @@ struct Model {
     case .cancelRequested(let id, _, _):
       order.note(id)
       filtered.note(id)
-    case .runStarted, .jobRestored, .inputsHashed, .jobOutputs, .slotsChanged, .poolChanged, .arrivalsEnded, .drainChanged, .stopRequested, .runFinished:
+    case .runStarted, .jobRestored, .inputsHashed, .jobOutputs, .slotsChanged, .poolChanged, .arrivalsEnded,
+      .drainChanged, .stopRequested, .runFinished:
       break
     }
   }

@@ -182,7 +182,8 @@ extension ShellWork {
     let command = try Command(fields)
     self.init(
       command, directory: try fields.text(ifAny: "dir"), progress: try fields.text(ifAny: "progress"),
-      shell: try fields.texts(ifAny: "shell") ?? Self.standardShell, hasTerminal: try fields.flag(ifAny: "tty") ?? false,
+      shell: try fields.texts(ifAny: "shell") ?? Self.standardShell,
+      hasTerminal: try fields.flag(ifAny: "tty") ?? false,
       silence: try fields.duration(ifAny: "silence"),
       service: try fields.object(ifAny: "service").map { fields throws(JSONFault) in try Service(fields) })
     guard let stop = try fields.object(ifAny: "stop") else { return }

@@ -78,7 +78,8 @@ package struct EventReader: Sendable {
         id, state, attempt: try fields.count("attempt"), pid: try fields.whole(ifAny: "pid", in: 0...Int32.max))
     case .jobRestored: return .jobRestored(try job(fields), try EarlierSuccess(fields))
     case .inputsHashed: return .inputsHashed(try job(fields), try fields.text("hash"))
-    case .jobOutputs: return .jobOutputs(try job(fields), try fields.required("values", fields.textMap(ifAny: "values")))
+    case .jobOutputs:
+      return .jobOutputs(try job(fields), try fields.required("values", fields.textMap(ifAny: "values")))
     case .jobProgress: return .jobProgress(try job(fields), try JobProgress(fields))
     case .jobLog:
       return .jobLog(

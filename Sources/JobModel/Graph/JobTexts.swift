@@ -1,0 +1,107 @@
+import Basics
+
+extension JobWork {
+  /// The work with each text that its program, or its server, is given replaced.
+  package func mapTexts(_ replace: (String) -> String) -> JobWork {
+    switch self {
+    case .shell(var shell):
+      shell.command = shell.command.mapTexts(replace)
+      shell.directory = shell.directory.map(replace)
+      shell.environment = shell.environment.mapValues(replace)
+      shell.shell = shell.shell.map(replace)
+      shell.progress = shell.progress.map(replace)
+      switch shell.service?.probe {
+      case .url(let url): shell.service?.probe = .url(replace(url))
+      case .port(let host, let port): shell.service?.probe = .port(host: replace(host), port)
+      case .command(let command): shell.service?.probe = .command(command.mapTexts(replace))
+      case .output(let pattern): shell.service?.probe = .output(replace(pattern))
+      case nil: break
+      }
+      return .shell(shell)
+    case .download(var download):
+      download.url = replace(download.url)
+      download.file = replace(download.file)
+      download.headers = download.headers.mapValues(replace)
+      return .download(download)
+    case .upload(var upload):
+      upload.url = replace(upload.url)
+      upload.file = replace(upload.file)
+      upload.method = replace(upload.method)
+      upload.headers = upload.headers.mapValues(replace)
+      return .upload(upload)
+    case .simulate, .operation: return self
+    }
+  }
+}
+
+extension ShellWork.Command {
+  fileprivate func mapTexts(_ replace: (String) -> String) -> Self {
+    switch self {
+    case .script(let text): .script(replace(text))
+    case .argv(let words): .argv(words.map(replace))
+    }
+  }
+}
+
+// MARK: Secrets
+
+extension Job {
+  /// The job as it may be shown and kept; its name is its identity, and stays.
+  package func masked(by mask: SecretMask) -> Job {
+    var job = self
+    job.description = description.map(mask.masked)
+    job.work = work.mapTexts(mask.masked)
+    job.creates = creates.map(mask.masked)
+    job.inputs = inputs.map(mask.masked)
+    job.condition = condition.map { JobCondition(mask.masked($0.text), $0.alternatives) }
+    job.approval = approval.map(mask.masked)
+    return job
+  }
+}
+
+extension JobGraph {
+  /// The graph with jobs that may be shown.
+  package var masked: JobGraph {
+    guard let mask = SecretMask(secrets) else { return self }
+    var graph = self
+    graph.jobs = jobs.map { $0.masked(by: mask) }
+    return graph
+  }
+}
+
+extension JobFact {
+  /// The fact as it may be shown and kept.
+  ///
+  /// The lines that a program writes are masked where they are read, before they are divided.
+  package func masked(by mask: SecretMask) -> JobFact {
+    switch self {
+    case .jobAdded(let id, let job): return .jobAdded(id, job.masked(by: mask))
+    case .jobState(let id, let state, let attempt, let pid):
+      return .jobState(id, state.masked(by: mask), attempt: attempt, pid: pid)
+    case .jobLog(let id, let attempt, var line) where line.stream == .note:
+      line.text = mask.masked(line.text)
+      return .jobLog(id, attempt: attempt, line)
+    case .programLog(var line):
+      line.text = mask.masked(line.text)
+      return .programLog(line)
+    default: return self
+    }
+  }
+}
+
+extension JobState {
+  fileprivate func masked(by mask: SecretMask) -> JobState {
+    switch self {
+    case .failed(let failure, let allowed): .failed(failure.masked(by: mask), allowed: allowed)
+    case .backingOff(let until, let number, let limit, let failure):
+      .backingOff(until: until, number: number, limit: limit, after: failure.masked(by: mask))
+    default: self
+    }
+  }
+}
+
+extension JobFailure {
+  fileprivate func masked(by mask: SecretMask) -> JobFailure {
+    JobFailure(cause, mask.masked(reason), retryAfter: retryAfter)
+  }
+}
