@@ -21,6 +21,8 @@ package struct Settings: Equatable {
   }
 
   package var slots: Int?
+  /// The jobs that a person has approved in advance, as names or patterns; `all` stands for every job.
+  package var approved: [String] = []
   package var onFailure: JobGraph.Failure?
   /// Nil chooses the dashboard or plain lines, as the environment allows.
   package var interface: Interface?

@@ -41,6 +41,9 @@ struct Program {
     var fingerprints: [String] = []
     var resumption: Resumption?
     var retention = Retention()
+    /// Whether a person sees a dashboard, and can approve jobs there.
+    var canAsk = true
+    var approved: Set<JobID> = []
 
     var slots: Int { origin.slots }
     var onFailure: JobGraph.Failure { JobGraph.Failure(rawValue: origin.onFailure) ?? .keepGoing }
@@ -262,8 +265,13 @@ struct Program {
   private func begin(_ plan: RunPlan, _ settings: Settings) throws {
     // Without its view, the dashboard prints nothing.
     let interface = plan.rawOrder == nil ? try environment.interface(for: settings.interface) : .dashboard
+    var options = try runOptions(plan, settings)
+    if case .graph(let graph) = plan.subject {
+      let canAsk = interface == .dashboard && plan.rawOrder == nil
+      options?.approved = try Approvals.of(settings.approved, in: graph, canAsk: canAsk)
+      options?.canAsk = canAsk
+    }
     let files = try openFiles(settings)
-    let options = try runOptions(plan, settings)
     let (feed, start, unrecorded) = try makeFeed(plan, settings, options)
     let isRecorded = plan.past == nil && unrecorded == nil
     let recording = isRecorded ? options.flatMap { parts.record(feed, $0) } : nil

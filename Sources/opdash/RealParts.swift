@@ -23,6 +23,8 @@ extension Program.Parts {
         slots: options.slots, onFailure: options.onFailure, stateFolder: options.stateFolder,
         resumes: options.resumption?.run, restored: options.resumption?.restored ?? [:],
         restoredInputs: options.resumption?.inputs ?? [:], earlier: { earlier?.newestAttempt(of: graph[$0]) })
+      wanted.canAsk = options.canAsk
+      wanted.approved = options.approved
       do throws(RunFolderError) {
         let queue = try JobQueue(known, options: wanted)
         return (queue, { queue.start() }, nil)

@@ -83,6 +83,12 @@ struct Option: Sendable {
         return true
       }),
     Option(
+      name: "approve", letter: nil, summary: "JOB starts without being asked for; or all", commands: [.run, .resume],
+      effect: .value(name: "JOB", takes: "a job's name, a pattern, or all") { values, text in
+        values.settings.approved.append(text)
+        return !text.isEmpty
+      }),
+    Option(
       name: "failed", letter: nil, summary: "only what failed, and what was skipped because of it", commands: [.resume],
       effect: .flag { $0.onlyFailed = true }),
     Option(

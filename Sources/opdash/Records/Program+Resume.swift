@@ -18,6 +18,7 @@ extension Program {
     guard case .graph(let graph) = plan.subject else { return }
     settings.slots = settings.slots ?? old.slots
     settings.onFailure = settings.onFailure ?? old.onFailure
+    settings.approved += old.approved
     settings.isBrief = entry.origin.command == "get"
 
     // They may still write what the plan looks at.

@@ -1,0 +1,37 @@
+import JobModel
+import Screen
+import Session
+
+/// The approvals that a run is given when it starts.
+enum Approvals {
+  /// The jobs that need not ask a person any more.
+  ///
+  /// Throws where a job would ask and `canAsk` is false: before anything has started.
+  static func of(_ names: [String], in graph: JobGraph, canAsk: Bool) throws(UsageError) -> Set<JobID> {
+    var approved: Set<JobID> = []
+    for name in names {
+      let found = name == "all" ? graph.jobs.indices.map(JobID.init) : graph.jobs(matching: name)
+      guard !found.isEmpty else {
+        throw UsageError(
+          "--approve: there is no job '\(name)'" + NearestName.hint(for: name, in: graph.jobs.map(\.name)))
+      }
+      approved.formUnion(found)
+    }
+    guard !canAsk else { return approved }
+    let asking = graph.jobs.indices.filter { graph.jobs[$0].mayAsk && !approved.contains(JobID($0)) }
+    guard let first = asking.first else { return approved }
+    let name = JobText.clean(graph.jobs[first].name)
+    let others = asking.count > 1 ? ", and so \(asking.count == 2 ? "does" : "do") \(asking.count - 1) more" : ""
+    throw UsageError(
+      "\(name) waits for a person's approval\(others), and without the dashboard nobody can give it: "
+        + "approve with --approve \(asking.count > 1 ? "all" : name), or run in a terminal")
+  }
+}
+
+extension Job {
+  /// Whether it asks for approval unless it is skipped; a condition that needs no other job's values is known now.
+  fileprivate var mayAsk: Bool {
+    guard approval != nil else { return false }
+    return condition.map { !outputs.isEmpty || $0.holds() } ?? true
+  }
+}

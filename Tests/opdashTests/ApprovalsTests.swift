@@ -1,0 +1,61 @@
+import JobModel
+import Session
+import Testing
+
+@testable import opdash
+
+struct ApprovalsTests {
+  private func graph(_ change: (inout [Job]) -> Void = { _ in }) -> JobGraph {
+    var jobs = ["build", "deploy[a]", "deploy[b]", "publish"].map {
+      Job(name: $0, work: .simulate(SimulatedWork()))
+    }
+    jobs[1].matrix = "deploy"
+    jobs[2].matrix = "deploy"
+    for index in 1...3 { jobs[index].approval = "Go?" }
+    change(&jobs)
+    return JobGraph(name: "test", jobs: jobs)
+  }
+
+  private func refusal(_ names: [String], _ graph: JobGraph, canAsk: Bool = false) -> String? {
+    do throws(UsageError) {
+      _ = try Approvals.of(names, in: graph, canAsk: canAsk)
+      return nil
+    } catch { return error.message }
+  }
+
+  @Test func whereNobodyCanAnswerNothingStarts() {
+    #expect(
+      refusal([], graph())
+        == "deploy[a] waits for a person's approval, and so do 2 more, and without the dashboard nobody can give it: "
+        + "approve with --approve all, or run in a terminal")
+    let one = graph { jobs in for index in 1...2 { jobs[index].approval = nil } }
+    #expect(
+      refusal([], one)
+        == "publish waits for a person's approval, and without the dashboard nobody can give it: "
+        + "approve with --approve publish, or run in a terminal")
+    #expect(refusal([], graph(), canAsk: true) == nil)
+  }
+
+  @Test func namesPatternsAndAllAreApproved() throws {
+    let graph = graph()
+    #expect(try Approvals.of(["all"], in: graph, canAsk: false).count == 4)
+    #expect(try Approvals.of(["deploy", "pub*"], in: graph, canAsk: false) == [JobID(1), JobID(2), JobID(3)])
+    #expect(try Approvals.of(["deploy[b]"], in: graph, canAsk: true) == [JobID(2)])
+    #expect(refusal(["deploy"], graph)?.hasPrefix("publish waits") == true)
+  }
+
+  @Test func aNameThatIsNoJobIsSaidWithTheNearest() {
+    #expect(
+      refusal(["publsh"], graph(), canAsk: true) == "--approve: there is no job 'publsh': did you mean 'publish'?")
+  }
+
+  @Test func aJobWhoseConditionIsKnownToBeFalseAsksNobody() {
+    let never = graph { jobs in for index in 1...3 { jobs[index].condition = JobCondition("no", [[.init("no")]]) } }
+    #expect(refusal([], never) == nil)
+    let maybe = graph { jobs in
+      for index in 1...3 { jobs[index].condition = JobCondition("${jobs.build.x}", [[.init("${jobs.build.x}")]]) }
+      for index in 1...3 { jobs[index].outputs = [OutputReference("${jobs.build.x}", job: JobID(0), name: "x")] }
+    }
+    #expect(refusal([], maybe) != nil)
+  }
+}
