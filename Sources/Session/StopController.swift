@@ -13,6 +13,8 @@ final class StopController: Sendable {
   /// How long a session that should leave may take where every output is read: a queue of the run may be blocked, for want of
   /// memory or by a file system.
   static let longestPatience: Duration = .seconds(10)
+  /// How long the jobs of `finally` may take after the others' grace; then they are killed.
+  static let finalPatience: Duration = .seconds(60)
   private static let discardInterval: Duration = .milliseconds(5)
 
   /// The session, as the controller needs it; no closure blocks.
@@ -136,7 +138,15 @@ final class StopController: Sendable {
     state.withLock { $0.subscription = subscription }
     let run = subscription.snapshot
     let grace = run.ids.filter { run[$0].state.isActive }.map { run[$0].job.work.grace }.max() ?? .zero
-    after(grace + Self.patience) { $0.expectToLeave(ExitStatus.signal(signal)) }
+    after(grace + Self.patience) { controller in
+      guard controller.feed.snapshot.counts.openFinal > 0 else {
+        return controller.expectToLeave(ExitStatus.signal(signal))
+      }
+      controller.after(Self.finalPatience) { controller in
+        controller.feed.send(.stop(.kill, by: .signal))
+        controller.expectToLeave(ExitStatus.signal(signal))
+      }
+    }
     checkEnd()
   }
 

@@ -145,6 +145,27 @@ import Testing
     #expect(statuses == [143])
   }
 
+  @Test func theJobsOfFinallyAreWaitedForAndKilledAtLast() {
+    feed.post(.runStarted(RunStart(id: "1", name: "t", slots: 1, at: Date(timeIntervalSince1970: 0), jobs: 2)))
+    feed.post(.jobAdded(JobID(0), Job(name: "a", work: .shell(ShellWork(.script("x"))))))
+    feed.post(.jobAdded(JobID(1), Job(name: "clean", work: .shell(ShellWork(.script("x"))), finally: .always)))
+    begin(jobs: 0)
+    state(0, .executing)
+    receive(.terminate)
+    state(0, .cancelled(by: .signal))
+    state(1, .executing)
+    clock.advance(by: .seconds(30))
+    #expect(controller.status == nil && feed.commands == [.stop(.terminate, by: .signal)])
+    clock.advance(by: StopController.finalPatience)
+    #expect(eventually { controller.status == 143 })
+    #expect(feed.commands.last == .stop(.kill, by: .signal))
+    #expect(
+      eventually {
+        clock.advance(by: StopController.patience)
+        return statuses.first == 143
+      })
+  }
+
   @Test func theStatusOfARunThatHasEndedStays() {
     begin()
     receive(.terminate)
