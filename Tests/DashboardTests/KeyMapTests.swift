@@ -83,7 +83,7 @@ struct KeyMapTests {
     var bench = bench(["drain": [.backspace, .pageUp, .character(" ")]], size: Size(width: 160, height: 60))
     bench.press(.character("?"))
     let lines = bench.frame().text.split(separator: "\n")
-    let columns = ["drain: start nothing new", "a slot fewer, more"].compactMap { help in
+    let columns = ["drain: start nothing new", "slots; units of a pool"].compactMap { help in
       lines.compactMap { $0.range(of: help)?.lowerBound.utf16Offset(in: $0) }.first
     }
     #expect(Set(columns).count == 1 && columns.count == 2)

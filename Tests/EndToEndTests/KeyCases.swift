@@ -113,6 +113,10 @@ struct KeyCase: Sendable {
       seen: { !$1.text.contains("1 skipped") }),
     .retryFailed: KeyCase(
       before: ["g"], ready: { $0.text.contains("1 failed") }, seen: { !$1.text.contains("1 failed") }),
+    .approve: KeyCase(
+      before: ["g", "j", "x"], ready: { $0.text.contains("asks asks: Go?") },
+      seen: { $1.keys.contains("Approve asks?") },
+      after: ["Escape"]),
     .raise: KeyCase(before: ["G"], ready: { $0.isAtEnd }, seen: { $1.keys.contains("waits: priority") }),
     .lower: KeyCase(before: ["G"], ready: { $0.isAtEnd }, seen: { $1.keys.contains("waits: priority") }),
   ]
@@ -122,6 +126,8 @@ struct KeyCase: Sendable {
   private static let running: [Action: KeyCase] = [
     .moreSlots: KeyCase(seen: { $1.slots == $0.slots + 1 }),
     .fewerSlots: KeyCase(seen: { $1.slots == $0.slots - 1 }, after: ["+"]),
+    .morePool: KeyCase(seen: { $1.keys.contains("pool heavy: 3 units") }),
+    .fewerPool: KeyCase(seen: { $1.keys.contains("pool heavy: 1 unit") }),
     .drain: KeyCase(seen: { $1.text.contains("DRAIN") }, after: ["P"]),
     .quit: KeyCase(seen: { $1.keys.contains("q cancels and quits") }, after: ["Escape"]),
   ]

@@ -19,6 +19,7 @@ extension Action {
     case .retryFailed: model.canRetry && model.run.counts.failed > model.run.counts.allowed && !model.failures.isEmpty
     case .tagAll: model.page == .list && model.rowCount > 0
     case .raise, .lower: model.someTarget(\.hasPriority)
+    case .approve: !model.index.asking.isEmpty
     case .untag: !model.tags.isEmpty
     case .fold: model.page == .list && model.foldable != nil
     case .zoomIn, .zoomOut, .zoomAll: model.page == .list && model.panel == .timeline
@@ -28,6 +29,8 @@ extension Action {
     case .drain: !model.isOver && model.live.stopping == nil
     case .moreSlots: !model.isOver && model.live.slots < Run.unlimited
     case .fewerSlots: !model.isOver && model.live.slots > 1
+    case .morePool: !model.isOver && model.pool != nil
+    case .fewerPool: !model.isOver && model.pool.map { model.live.pools[$0, default: 0] > 1 } == true
     default: true
     }
   }
@@ -101,6 +104,7 @@ extension Action {
     case .scrubForward: model.isPast ? "forward" : nil
     case .drain: model.live.isDraining ? "start again" : "drain"
     case .moreSlots: "slots"
+    case .approve: "approve"
     default: nil
     }
   }
@@ -138,6 +142,8 @@ extension Action {
     case .scrubForward: "this is the present" + (model.keys.label(.scrubBack).map { "; \($0) shows the past" } ?? "")
     case .moreSlots: "no slot to add"
     case .fewerSlots: "one slot is the least"
+    case .approve: "no job waits for approval"
+    case .morePool, .fewerPool: model.pool.map { "one unit is the least of pool \($0)" } ?? "this job uses no pool"
     case .raise, .lower: "only a job that has not started has a priority"
     case .sortNext, .sortPrevious, .invert: "only the list is sorted"
     default: ""

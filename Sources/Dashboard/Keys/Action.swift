@@ -40,10 +40,13 @@ enum Action: String, CaseIterable {
   case retry
   case retryDependents = "retry-dependents"
   case retryFailed = "retry-failed"
+  case approve
   case raise
   case lower
   case moreSlots = "more-slots"
   case fewerSlots = "fewer-slots"
+  case morePool = "more-pool"
+  case fewerPool = "fewer-pool"
   case drain
   case log
   case merged

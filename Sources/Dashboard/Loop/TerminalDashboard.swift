@@ -30,6 +30,7 @@ package final class TerminalDashboard {
   private var alarm: (time: Duration, timer: any OperationTimer)?
   private var title: String?
   private var mark: View.Mark?
+  private var terminalSize: Size?
   /// Keeps the dashboard alive while it runs; terminal, feed and clock refer to it weakly.
   private var whileRunning: TerminalDashboard?
 
@@ -187,6 +188,10 @@ package final class TerminalDashboard {
     if newTitle != title {
       title = newTitle
       terminal.setTitle(newTitle)
+    }
+    if let size = model.terminalSize, size != terminalSize {
+      terminalSize = size
+      feed.send(.setTerminalSize(columns: size.width, rows: size.height))
     }
     let newMark = View.mark(model)
     if newMark != mark {

@@ -9,6 +9,10 @@ struct JobIndex {
   private(set) var open: Set<JobID> = []
   /// The jobs that the failure policy has cancelled.
   private(set) var endedByPolicy: Set<JobID> = []
+  /// The jobs that wait for a person's approval.
+  private(set) var asking: Set<JobID> = []
+  /// Whether some job's program has a terminal.
+  private(set) var hasTerminals = false
   private(set) var longestName = 0
   /// The number of jobs in each class, by its raw value.
   private(set) var counts = [Int](repeating: 0, count: StateClass.allCases.count)
@@ -81,6 +85,7 @@ struct JobIndex {
     counts[Int(state.rawValue)] += 1
     parts.append(0)
     longestName = max(longestName, TextWidth.of(run.jobs[id.index].job.name))
+    if case .shell(let work) = run.jobs[id.index].job.work, work.hasTerminal { hasTerminals = true }
     let kind = run.jobs[id.index].job.work.kind
     if Self.isPending(state) { wait(id, run, 1) }
     if let time = run.jobs[id.index].job.expectedTime {
@@ -146,6 +151,11 @@ struct JobIndex {
       endedByPolicy.insert(id)
     } else if !endedByPolicy.isEmpty {
       endedByPolicy.remove(id)
+    }
+    if run.jobs[id.index].state == .ready(for: .person) {
+      asking.insert(id)
+    } else if !asking.isEmpty {
+      asking.remove(id)
     }
     report(id, run)
   }

@@ -245,8 +245,10 @@ struct JobOrder {
   private func attention(_ job: Int, _ run: Run, _ index: JobIndex) -> Double {
     let state = index.classes[job]
     let since = run.jobs[job].since / .seconds(1)
+    // A question comes before what goes on by itself.
+    let rank = run.jobs[job].state == .ready(for: .person) ? 1 : state.attention
     let place: Double =
-      switch state.attention {
+      switch rank {
       case 0, 1, 3: since
       case 2: (run.jobs[job].attempt?.startedAt ?? .zero) / .seconds(1)
       case 4: Double(2 - run.jobs[job].job.priority.level)
@@ -254,7 +256,7 @@ struct JobOrder {
       // The job that ended last comes first.
       default: 1e8 - since
       }
-    return Double(state.attention) * 1e9 + place
+    return Double(rank) * 1e9 + place
   }
 
   private func start(_ job: Int, _ run: Run, _ index: JobIndex) -> Double {

@@ -150,6 +150,12 @@ extension Model {
     index.open.contains { (tags.isEmpty ? $0 == cursor : tags.contains($0)) && isMet($0) }
   }
 
+  /// The pool whose size keys change: what the cursor's job waits for, the first that it uses, or the only one of the run.
+  var pool: String? {
+    if case .ready(.pool(let name)) = record?.state { return name }
+    return record?.job.uses.keys.min() ?? (live.pools.count == 1 ? live.pools.keys.first : nil)
+  }
+
   /// Whether jobs of this kind of work support it.
   func isAble(_ id: JobID, _ ability: JobAbility) -> Bool {
     run.jobs[id.index].job.work.refusal(of: ability) == nil

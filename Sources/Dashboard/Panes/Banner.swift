@@ -11,7 +11,7 @@ struct Banner {
   private let style: KeyPath<Theme, Style>
 
   static func isShown(_ model: Model) -> Bool {
-    model.isFrozen || model.isOver || model.live.stopping != nil || isClosed(model)
+    model.isFrozen || model.isOver || model.live.stopping != nil || isClosed(model) || !model.index.asking.isEmpty
   }
 
   /// Whether the failure policy lets only the executing jobs finish.
@@ -40,6 +40,13 @@ struct Banner {
           case .person, .policy, .timeout, .unneeded: hint("kills now")
           }
       }
+    } else if isEnding, !model.isFrozen, !Self.isClosed(model), let id = model.index.asking.min() {
+      style = \.warning
+      let job = run.jobs[id.index].job
+      let more = model.index.asking.count - 1
+      let others = more > 0 ? " (and \(Format.count(more, "more job")))" : ""
+      text = "\(job.name) asks: \(run.question(of: id) ?? "")\(others)"
+      keys = [model.keys.hint(.approve, "approves")]
     } else if isEnding, !model.isFrozen {
       style = \.danger
       text = "\(Self.failure(run) ?? "A job failed"). Nothing new starts, \(Self.running(run, model)) still running"

@@ -47,14 +47,15 @@ struct HelpPage {
       .acting,
       [
         ([.tag, .tagDependents, .tagAll, .untag], "tag; dependents; all; none"),
-        ([.cancel, .kill], "cancel; kill, no grace"), ([.pause], "pause or resume"),
+        ([.cancel, .kill], "cancel; kill, no grace"), ([.pause, .approve], "pause or resume; approve"),
         ([.retry, .retryDependents], "retry; with dependents"), ([.lower, .raise], "priority down, up"),
       ]
     ),
     (
       .running,
       [
-        ([.retryFailed], "retry all failed jobs"), ([.fewerSlots, .moreSlots], "a slot fewer, more"),
+        ([.retryFailed], "retry all failed jobs"),
+        ([.fewerSlots, .moreSlots, .fewerPool, .morePool], "slots; units of a pool"),
         ([.drain], "drain: start nothing new"), ([.quit], "quit; asks while jobs run"),
       ]
     ),

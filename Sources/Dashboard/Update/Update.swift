@@ -105,8 +105,8 @@ enum Update {
 
   static func perform(_ action: Action, _ model: inout Model, _ now: Duration) -> [Effect] {
     switch action {
-    case .cancel, .kill, .pause, .retry, .retryDependents, .retryFailed, .raise, .lower, .moreSlots, .fewerSlots,
-      .drain, .quit:
+    case .cancel, .kill, .pause, .retry, .retryDependents, .retryFailed, .approve, .raise, .lower, .moreSlots,
+      .fewerSlots, .morePool, .fewerPool, .drain, .quit:
       return command(action, &model, now)
     case .copy, .copyAll, .copyPath:
       return copy(action, &model, now)
@@ -152,6 +152,11 @@ enum Update {
     case .moreSlots, .fewerSlots:
       say(action == .moreSlots ? "one slot more" : "one slot fewer", &model, now)
       return [.send(.changeSlots(by: action == .moreSlots ? 1 : -1))]
+    case .morePool, .fewerPool:
+      guard let pool = model.pool else { return [] }
+      let change = action == .morePool ? 1 : -1
+      say("pool \(pool): \(Format.count(model.live.pools[pool, default: 0] + change, "unit"))", &model, now)
+      return [.send(.changePool(pool, by: change))]
     case .drain:
       let drains = !model.live.isDraining
       say(drains ? "nothing new starts" : "jobs start again", &model, now)
@@ -163,7 +168,10 @@ enum Update {
     default:
       let ends = action == .cancel || action == .kill
       let jobs = chosen(action, model)
-      if (ends && jobs.count > 1 && model.someTargetWorks) || jobs.contains(where: { !model.isOnScreen($0) }) {
+      let isElsewhere = action == .approve && !jobs.allSatisfy(model.targets.contains)
+      if (ends && jobs.count > 1 && model.someTargetWorks) || isElsewhere
+        || jobs.contains(where: { !model.isOnScreen($0) })
+      {
         model.prompt = .confirm(action)
         return []
       }
@@ -182,6 +190,9 @@ enum Update {
       let pausable = targets { classes[$0.index].isPausable && model.isAble($0, .pause) }
       return pausable.isEmpty ? targets { classes[$0.index] == .paused } : pausable
     case .retry, .retryDependents: return targets { classes[$0.index].isRetryable && model.isAble($0, .retry) }
+    case .approve:
+      let asking = targets { model.index.asking.contains($0) }
+      return asking.isEmpty ? model.index.asking.min().map { [$0] } ?? [] : asking
     case .raise, .lower: return targets { classes[$0.index].hasPriority }
     default: return []
     }
@@ -193,6 +204,7 @@ enum Update {
     case .kill: "Kill"
     case .pause: chosen(.pause, model).contains { model.index.classes[$0.index].isPausable } ? "Pause" : "Resume"
     case .retry, .retryDependents: "Retry"
+    case .approve: "Approve"
     case .raise: "Raise"
     case .lower: "Lower"
     default: "Cancel"
@@ -217,6 +229,9 @@ enum Update {
       let more = action == .retryDependents ? " and what depended on it" : ""
       say("retrying \(naming(ids, model))\(more)", &model, now)
       return [.send(.retry(ids, withDependents: action == .retryDependents))]
+    case .approve:
+      say("approved \(naming(ids, model))", &model, now)
+      return [.send(.approve(ids))]
     case .raise, .lower:
       return changePriority(ids, raise: action == .raise, &model, now)
     default:

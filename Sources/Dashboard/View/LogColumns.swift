@@ -30,6 +30,15 @@ struct LogColumns {
 }
 
 extension Model {
+  /// The size of the terminals of jobs: that of the log of one job; nil where nothing has a terminal or no log is shown.
+  var terminalSize: Size? {
+    guard index.hasTerminals, !isReplay, !isPast else { return nil }
+    let layout = Layout(self)
+    guard !layout.log.isEmpty else { return nil }
+    let columns = LogColumns(self, layout)
+    return Size(width: columns.textWidth + columns.nameWidth, height: layout.log.height)
+  }
+
   /// The rows of the lines at the width of their column.
   func rows(_ lines: LogLines, _ layout: Layout) -> LogRows {
     LogRows(

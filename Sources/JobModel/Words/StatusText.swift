@@ -19,7 +19,7 @@ package struct StatusText: Equatable, Sendable {
     case .waiting:
       self.init(Self.waiting(record, run, room: room))
     case .ready(let wanted):
-      self.init(Self.ready(wanted, run))
+      self.init(Self.ready(wanted, run, run.question(of: id)))
     case .executing, .serving, .paused(started: true):
       if let cancelling = record.cancelling {
         self.init(Self.stopping(record, cancelling, now: now))
@@ -58,13 +58,13 @@ package struct StatusText: Equatable, Sendable {
     return record.killTime.map { "stopping, killed in \(Format.countdown($0 - now))" } ?? "stopping"
   }
 
-  private static func ready(_ wanted: JobState.Room, _ run: Run) -> String {
+  private static func ready(_ wanted: JobState.Room, _ run: Run, _ question: String?) -> String {
     if run.stopping != nil { return "waits: the run is stopping" }
     if run.isDraining { return "waits: nothing new starts" }
     switch wanted {
     case .slot: return "waits for a slot"
     case .pool(let name): return "waits for pool \(name)"
-    case .person: return "waits for approval"
+    case .person: return "waits for approval" + (question.map { ": \($0)" } ?? "")
     }
   }
 
@@ -77,7 +77,7 @@ package struct StatusText: Equatable, Sendable {
       names.append(run.jobs[need.job.index].job.name + (need.when.phrase.map { " " + $0 } ?? ""))
       if names.count == mostNeeds { break }
     }
-    guard !names.isEmpty else { return "waiting" }
+    guard !names.isEmpty else { return record.job.finally == nil ? "waiting" : "waits for all other jobs" }
     func text(_ count: Int) -> String {
       let more = max(record.unmetNeeds, names.count) - count
       return "waits for " + names.prefix(count).joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
@@ -108,5 +108,19 @@ package enum ProgressText {
     if let number = record.attempt?.number, number > 1 { parts.append("try \(number)") }
     if let rate = record.rate, let unit = record.progress?.unit { parts.append(Format.rate(rate, unit)) }
     return parts
+  }
+}
+
+extension Run {
+  /// What a person is asked before the job starts, with the values that its needs have written.
+  package func question(of id: JobID) -> String? {
+    let job = jobs[id.index].job
+    guard let question = job.approval, question.contains("${") else { return job.approval }
+    return job.needs.reduce(question) { text, need in
+      let record = jobs[need.job.index]
+      return record.outputs.reduce(text) {
+        $0.replacing("${jobs.\(record.job.name).\($1.key)}", with: $1.value)
+      }
+    }
   }
 }
