@@ -85,8 +85,12 @@ struct StatusTextTests {
     #expect(StatusText(JobID(0), builder.run, now: .zero).whole == "stopping, SIGKILL was sent")
   }
 
-  @Test func theRichRunShowsEveryStateAndEachHasItsOwnLetter() {
-    let index = JobIndex(RichRun.builder().run)
+  @Test func theRichRunAndAServiceShowEveryStateAndEachHasItsOwnLetter() {
+    var builder = RichRun.builder()
+    builder.state(.jobAdded(JobID(builder.run.jobs.count), .shell("api", "./api")))
+    builder.move("api", .executing)
+    builder.move("api", .serving)
+    let index = JobIndex(builder.run)
     #expect(Set(index.classes) == Set(StateClass.allCases))
     for isASCII in [true, false] {
       let theme = Theme(ScreenTraits(isASCII: isASCII, palette: .none))

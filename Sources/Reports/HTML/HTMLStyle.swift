@@ -32,7 +32,7 @@ enum HTMLStyle {
     .two{display:grid;grid-template-columns:1fr 1fr;gap:14px;margin-bottom:14px;align-items:start}
     @media (max-width:900px){.cards,.two{grid-template-columns:1fr}main{padding:18px 12px}}
     .note{color:var(--dim);margin:0 0 10px;font-size:12.5px}
-    .ok{--c:var(--ok)}.up-to-date{--c:var(--up)}.failed,.timed-out{--c:var(--bad)}.running,.stopping{--c:var(--run)}
+    .ok{--c:var(--ok)}.up-to-date{--c:var(--up)}.failed,.timed-out{--c:var(--bad)}.running,.serving,.stopping{--c:var(--run)}
     .allowed-to-fail{--c:var(--allow)}.cancelled{--c:var(--cancel)}.skipped,.waiting,.ready{--c:var(--skip)}
     .paused,.retrying{--c:var(--back)}.crit{--c:var(--crit)}
     .meter{display:flex;height:7px;border-radius:4px;overflow:hidden;background:var(--grid);margin-top:7px}
@@ -132,5 +132,5 @@ enum HTMLStyle {
     }
     """
 
-  static let scriptHash = "TOnsJAxBeZkRczLFavaUNzVMVo1nSdE3Mt7QTKWAqqo="
+  static let scriptHash = "7xfKStDBr5mJAO8EZ6nkVMjHluGBP/lMTIUid7D23OQ="
 }
