@@ -2,7 +2,7 @@ import JobModel
 
 /// Checks of all jobs of a file together.
 struct JobChecks {
-  let drafts: [JobFileDecoder.Draft]
+  let drafts: [JobDraft]
   let faults: FaultLog
 
   /// Reports cycles, one at each place; true if there are some.

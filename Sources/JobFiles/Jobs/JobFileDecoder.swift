@@ -4,28 +4,6 @@ import JobModel
 struct JobFileDecoder {
   static let slotsLimit = 100_000
 
-  /// A job with the parts that could be read.
-  struct Draft {
-    var name: String
-    var place: Place
-    /// The key of a job that this is an instance of.
-    var matrix: String?
-    /// Whether its instances are unknown.
-    var hasBrokenMatrix = false
-    var finally: FinalCondition?
-    var description: String?
-    var needs: [NeedReader.Need] = []
-    /// Nil after a fault.
-    var work: JobWork?
-    /// The place of a download's file name.
-    var target: Place?
-    var creates: [String] = []
-    var inputs: [String] = []
-    var condition: JobCondition?
-    var outputs: [OutputUse] = []
-    var policy: JobPolicy
-  }
-
   let values: ValueReader
   let parts: JobFileParts
   /// The run's name if the file has none.
@@ -67,9 +45,9 @@ struct JobFileDecoder {
       }
       return nil
     }
-    let reader = WorkReader(values: values, environment: environment)
-    guard let drafts = self.drafts(jobs: file["jobs"], finally: file["finally"], reader, defaults: defaults)
-    else { return nil }
+    let reader = JobReader(
+      values: values, work: WorkReader(values: values, environment: environment), defaults: defaults)
+    guard let drafts = drafts(jobs: file["jobs"], finally: file["finally"], reader) else { return nil }
     var resolver = NeedResolver(drafts, faults)
     let needs = resolver.resolve()
     let checks = JobChecks(drafts: drafts, faults: faults)
@@ -79,7 +57,7 @@ struct JobFileDecoder {
     let outputs = OutputResolver(drafts, needs, values).resolve(hasCycle: hasCycle)
 
     graph.pools = pools.compactMapValues { $0 }
-    graph.jobs = drafts.indices.compactMap { job(drafts[$0], needs[$0], outputs[$0]) }
+    graph.jobs = drafts.indices.compactMap { drafts[$0].job(needs[$0], outputs[$0], faults) }
     return graph
   }
 
@@ -173,28 +151,22 @@ struct JobFileDecoder {
   // MARK: The jobs
 
   /// The instances of all jobs, those of `finally` last; nil where nothing more can be said of them.
-  ///
-  /// `defaults` are those of each file.
-  private func drafts(
-    jobs: YAMLEntry?, finally: YAMLEntry?, _ reader: WorkReader, defaults: [Int: JobPolicy]
-  ) -> [Draft]? {
+  private func drafts(jobs: YAMLEntry?, finally: YAMLEntry?, _ reader: JobReader) -> [JobDraft]? {
     guard let jobs, let entries = entries(of: jobs) else { return nil }
-    var matrices = MatrixReader(values: values)
-    var drafts: [Draft] = []
+    var reader = reader
+    var drafts: [JobDraft] = []
     var places: [String: Place] = [:]
     drafts.reserveCapacity(entries.count)
     for entry in entries {
       if faults.isCut { return nil }
-      let found = self.drafts(
-        of: entry, isFinal: false, &matrices, reader, defaults: defaults[entry.place.file] ?? JobPolicy())
+      let found = reader.read(entry, isFinal: false)
       // Of two equal keys the first counts; the YAML reader has reported the second.
       if places.updateValue(places[entry.key] ?? entry.place, forKey: entry.key) == nil { drafts += found }
     }
     var finals: Set<String> = []
     for entry in finally.flatMap({ self.entries(of: $0) }) ?? [] {
       if faults.isCut { return nil }
-      let found = self.drafts(
-        of: entry, isFinal: true, &matrices, reader, defaults: defaults[entry.place.file] ?? JobPolicy())
+      let found = reader.read(entry, isFinal: true)
       if let first = places[entry.key] {
         faults.add(
           entry.place,
@@ -205,118 +177,5 @@ struct JobFileDecoder {
       }
     }
     return drafts
-  }
-
-  /// The job of an entry, or its instances if it has a matrix.
-  private func drafts(
-    of entry: YAMLEntry, isFinal: Bool, _ matrices: inout MatrixReader, _ reader: WorkReader, defaults: JobPolicy
-  ) -> [Draft] {
-    defer { (values.variables.matrix, values.variables.outputs) = (nil, nil) }
-    func draft(_ instance: String?) -> Draft {
-      values.variables.outputs = [:]
-      var draft = self.draft(entry, instance: instance, isFinal: isFinal, reader, defaults: defaults)
-      draft.outputs = (values.variables.outputs ?? [:]).values.sorted { $0.text < $1.text }
-      return draft
-    }
-    guard case .map(let keys) = entry.value.content, let matrix = keys.first(where: { $0.key == "matrix" }) else {
-      return [draft(nil)]
-    }
-    var known = MatrixReader.Values()
-    guard let instances = matrices.read(matrix.value, of: entry, known: &known) else {
-      values.variables.matrix = known
-      var broken = draft(nil)
-      broken.hasBrokenMatrix = true
-      return [broken]
-    }
-    return instances.map { instance in
-      values.variables.matrix = instance.values
-      return draft(instance.name)
-    }
-  }
-
-  private func draft(
-    _ entry: YAMLEntry, instance: String?, isFinal: Bool, _ reader: WorkReader, defaults: JobPolicy
-  ) -> Draft {
-    if let fault = JobName.fault(in: entry.key) { faults.add(entry.place, "a job's name \(fault)") }
-    var draft = Draft(
-      name: instance ?? entry.key, place: entry.place, matrix: instance.map { _ in entry.key },
-      finally: isFinal ? .always : nil, policy: JobPolicy())
-    if entry.value.isNull {
-      faults.add(entry.place, "job \(Quoted.text(entry.key)) has nothing to do: \(Self.workAdvice)")
-      return draft
-    }
-    let keys = isFinal ? JobFileKeys.finalJob : JobFileKeys.job
-    guard let job = keys.read(JobFileKeys.whole(entry.value), faults: faults, advice: Self.whenAdvice) else {
-      return draft
-    }
-    draft.description = job["description"].flatMap { values.text($0.value, "description", takes: "text") }
-    if let node = job["needs"]?.value { draft.needs = NeedReader(values: values).read(node) }
-    draft.condition = job["if"].flatMap { ConditionReader(values: values).read($0.value) }
-    if let node = job["when"]?.value {
-      draft.finally = values.choice(node, "when", as: FinalCondition.self, others: Self.ends) ?? .always
-    }
-    draft.policy = JobPolicy(job, values).over(defaults)
-
-    let works = JobFileKeys.work.compactMap { job[$0] }.sorted { $0.place < $1.place }
-    let read = works.map { reader.read($0, draft.policy) }
-    guard let work = works.first else {
-      if !job.hasUnknown {
-        faults.add(entry.place, "job \(Quoted.text(entry.key)) has nothing to do: \(Self.workAdvice)")
-      }
-      return draft
-    }
-    for other in works.dropFirst() {
-      faults.add(
-        other.place,
-        "a job has one of \(JobFileKeys.work.joined(last: "or")), and this one has '\(work.key)' already: "
-          + "delete one, or make two jobs of it")
-    }
-    if work.key != "run", works.count == 1 {
-      for key in JobFileKeys.shell {
-        if let entry = job[key] {
-          faults.add(entry.place, "'\(key)' is for run jobs; this is \(Self.article(work.key)): delete it")
-        }
-      }
-    }
-    let files = FileListReader(values: values)
-    draft.creates = job["creates"].map { files.creates($0.value) } ?? []
-    draft.inputs = job["inputs"].map { files.inputs($0.value) } ?? []
-    draft.work = read[0]?.work
-    draft.target = read[0]?.target
-    return draft
-  }
-
-  private static let workAdvice = "give it one of \(JobFileKeys.work.joined(last: "or"))"
-
-  private static func article(_ key: String) -> String { key == "upload" ? "an upload" : "a \(key)" }
-
-  /// The ends of other tools.
-  private static let ends = [
-    "success": "ok", "succeeded": "ok", "on_success": "ok", "on-success": "ok", "failure": "failed", "error": "failed",
-    "on_failure": "failed", "on-failure": "failed", "not-ok": "failed", "finished": "always", "any": "always",
-    "true": "always", "always()": "always", "failure()": "failed", "success()": "ok",
-  ]
-
-  /// The mend for `when` in a job of `jobs`.
-  private static func whenAdvice(_ entry: YAMLEntry) -> String? {
-    guard entry.key == "when" else { return nil }
-    guard case .scalar(let text, _) = entry.value.content, let end = FinalCondition(rawValue: ends[text] ?? text) else {
-      return "write 'if' for a condition; 'when' is for the jobs below 'finally:'"
-    }
-    let need: JobNeed.Condition = [.ok: .ok, .failed: .failed, .always: .finished][end] ?? .ok
-    return "it is for the jobs below 'finally:'; after one job, write 'needs: { NAME: \(need.rawValue) }'"
-  }
-
-  private func job(_ draft: Draft, _ needs: [NeedResolver.Need], _ outputs: [OutputReference]) -> Job? {
-    let retry = draft.policy.retry.map { $0.policy(faults) }
-    guard let work = draft.work else { return nil }
-    return Job(
-      name: draft.name, work: work, needs: needs.map { JobNeed(JobID($0.job), when: $0.when) },
-      priority: draft.policy.priority ?? .normal,
-      uses: draft.policy.uses.mapValues(\.amount).filter { $0.value > 0 }, timeout: draft.policy.timeout,
-      retry: retry ?? ServiceReader.standardRetry(of: work), allowFailure: draft.policy.allowFailure ?? false,
-      description: draft.description, creates: draft.creates, inputs: draft.inputs, matrix: draft.matrix,
-      condition: draft.condition, approval: draft.policy.approval?.question(for: draft.name), finally: draft.finally,
-      outputs: outputs)
   }
 }

@@ -13,7 +13,7 @@ struct NeedResolver {
   /// Comparisons of names with patterns, in a whole file.
   static let comparisonLimit = 20_000_000
 
-  private let drafts: [JobFileDecoder.Draft]
+  private let drafts: [JobDraft]
   private let faults: FaultLog
   /// The jobs of `jobs`, which come first, and those of `finally`.
   private var ordinary: JobNameIndex
@@ -24,7 +24,7 @@ struct NeedResolver {
   /// Bounds the search for near names in a file with very many unknown ones.
   private var searches = 2_000_000
 
-  init(_ drafts: [JobFileDecoder.Draft], _ faults: FaultLog) {
+  init(_ drafts: [JobDraft], _ faults: FaultLog) {
     self.drafts = drafts
     self.faults = faults
     ordinaryCount = drafts.firstIndex { $0.finally != nil } ?? drafts.count

@@ -2,7 +2,6 @@ import JobModel
 
 /// Finds the jobs of `${jobs.NAME.VALUE}`, and checks that they have ended when the value is asked for.
 struct OutputResolver {
-  private typealias Draft = JobFileDecoder.Draft
 
   /// A job whose value is used by one that doesn't need it directly.
   private struct Question {
@@ -14,13 +13,13 @@ struct OutputResolver {
   /// Steps along needs, in a whole file; a value used beyond them needs a direct need.
   private static let stepLimit = 500_000_000
 
-  private let drafts: [Draft]
+  private let drafts: [JobDraft]
   private let needs: [[NeedResolver.Need]]
   private let faults: FaultLog
   private let variables: Variables
   private let index: JobNameIndex
 
-  init(_ drafts: [JobFileDecoder.Draft], _ needs: [[NeedResolver.Need]], _ values: ValueReader) {
+  init(_ drafts: [JobDraft], _ needs: [[NeedResolver.Need]], _ values: ValueReader) {
     self.drafts = drafts
     self.needs = needs
     faults = values.faults

@@ -1,0 +1,114 @@
+import JobModel
+
+/// Reads the entries of `jobs` and of `finally`.
+struct JobReader {
+  let values: ValueReader
+  let work: WorkReader
+  /// The defaults of each file, by its number.
+  let defaults: [Int: JobPolicy]
+  private var matrices: MatrixReader
+
+  private var faults: FaultLog { values.faults }
+
+  init(values: ValueReader, work: WorkReader, defaults: [Int: JobPolicy]) {
+    (self.values, self.work, self.defaults) = (values, work, defaults)
+    matrices = MatrixReader(values: values)
+  }
+
+  /// The job of an entry, or its instances if it has a matrix.
+  mutating func read(_ entry: YAMLEntry, isFinal: Bool) -> [JobDraft] {
+    defer { (values.variables.matrix, values.variables.outputs) = (nil, nil) }
+    func draft(_ instance: String?) -> JobDraft {
+      values.variables.outputs = [:]
+      var draft = job(entry, instance: instance, isFinal: isFinal)
+      draft.outputs = (values.variables.outputs ?? [:]).values.sorted { $0.text < $1.text }
+      return draft
+    }
+    guard case .map(let keys) = entry.value.content, let matrix = keys.first(where: { $0.key == "matrix" }) else {
+      return [draft(nil)]
+    }
+    var known = MatrixReader.Values()
+    guard let instances = matrices.read(matrix.value, of: entry, known: &known) else {
+      values.variables.matrix = known
+      var broken = draft(nil)
+      broken.hasBrokenMatrix = true
+      return [broken]
+    }
+    return instances.map { instance in
+      values.variables.matrix = instance.values
+      return draft(instance.name)
+    }
+  }
+
+  /// The job of an entry, or one instance of it.
+  private func job(_ entry: YAMLEntry, instance: String?, isFinal: Bool) -> JobDraft {
+    if let fault = JobName.fault(in: entry.key) { faults.add(entry.place, "a job's name \(fault)") }
+    var draft = JobDraft(
+      name: instance ?? entry.key, place: entry.place, matrix: instance.map { _ in entry.key },
+      finally: isFinal ? .always : nil, policy: JobPolicy())
+    if entry.value.isNull {
+      faults.add(entry.place, "job \(Quoted.text(entry.key)) has nothing to do: \(Self.workAdvice)")
+      return draft
+    }
+    let keys = isFinal ? JobFileKeys.finalJob : JobFileKeys.job
+    guard let job = keys.read(JobFileKeys.whole(entry.value), faults: faults, advice: Self.whenAdvice) else {
+      return draft
+    }
+    draft.description = job["description"].flatMap { values.text($0.value, "description", takes: "text") }
+    if let node = job["needs"]?.value { draft.needs = NeedReader(values: values).read(node) }
+    draft.condition = job["if"].flatMap { ConditionReader(values: values).read($0.value) }
+    if let node = job["when"]?.value {
+      draft.finally = values.choice(node, "when", as: FinalCondition.self, others: Self.ends) ?? .always
+    }
+    draft.policy = JobPolicy(job, values).over(defaults[entry.place.file] ?? JobPolicy())
+
+    let works = JobFileKeys.work.compactMap { job[$0] }.sorted { $0.place < $1.place }
+    let read = works.map { work.read($0, draft.policy) }
+    guard let first = works.first else {
+      if !job.hasUnknown {
+        faults.add(entry.place, "job \(Quoted.text(entry.key)) has nothing to do: \(Self.workAdvice)")
+      }
+      return draft
+    }
+    for other in works.dropFirst() {
+      faults.add(
+        other.place,
+        "a job has one of \(JobFileKeys.work.joined(last: "or")), and this one has '\(first.key)' already: "
+          + "delete one, or make two jobs of it")
+    }
+    if first.key != "run", works.count == 1 {
+      for key in JobFileKeys.shell {
+        if let entry = job[key] {
+          faults.add(entry.place, "'\(key)' is for run jobs; this is \(Self.article(first.key)): delete it")
+        }
+      }
+    }
+    let files = FileListReader(values: values)
+    draft.creates = job["creates"].map { files.creates($0.value) } ?? []
+    draft.inputs = job["inputs"].map { files.inputs($0.value) } ?? []
+    draft.work = read[0]?.work
+    draft.target = read[0]?.target
+    return draft
+  }
+
+  private static let workAdvice = "give it one of \(JobFileKeys.work.joined(last: "or"))"
+
+  private static func article(_ key: String) -> String { key == "upload" ? "an upload" : "a \(key)" }
+
+  /// The ends of other tools.
+  private static let ends = [
+    "success": "ok", "succeeded": "ok", "on_success": "ok", "on-success": "ok", "failure": "failed", "error": "failed",
+    "on_failure": "failed", "on-failure": "failed", "not-ok": "failed", "finished": "always", "any": "always",
+    "true": "always", "always()": "always", "failure()": "failed", "success()": "ok",
+  ]
+
+  /// The mend for `when` in a job of `jobs`.
+  private static func whenAdvice(_ entry: YAMLEntry) -> String? {
+    guard entry.key == "when" else { return nil }
+    guard case .scalar(let text, _) = entry.value.content, let end = FinalCondition(rawValue: ends[text] ?? text) else {
+      return "write 'if' for a condition; 'when' is for the jobs below 'finally:'"
+    }
+    let need: JobNeed.Condition = [.ok: .ok, .failed: .failed, .always: .finished][end] ?? .ok
+    return "it is for the jobs below 'finally:'; after one job, write 'needs: { NAME: \(need.rawValue) }'"
+  }
+}
