@@ -32,6 +32,15 @@ func job(_ name: String, _ needs: Int..., when: JobNeed.Condition = .ok) -> Job 
     #expect(graph.restricted(to: [JobID(0), JobID(3)]).jobs.map(\.name) == ["a", "page", "clean"])
   }
 
+  @Test func restrictedKeepsTheJobsWhoseValuesAreRead() {
+    var clean = job("clean")
+    clean.finally = .always
+    clean.outputs = [OutputReference("${jobs.b.id}", job: JobID(1), name: "id")]
+    let part = JobGraph(name: "g", jobs: [job("a"), job("b"), clean]).restricted(to: [JobID(2)])
+    #expect(part.jobs.map(\.name) == ["b", "clean"])
+    #expect(part.jobs[1].outputs.map(\.job) == [JobID(0)])
+  }
+
   @Test func restrictingALongChainNeedsNoRecursion() {
     let jobs = (0..<100_000).map { $0 == 0 ? job("0") : job("\($0)", $0 - 1) }
     #expect(JobGraph(name: "g", jobs: jobs).restricted(to: [JobID(99_998)]).jobs.count == 99_999)

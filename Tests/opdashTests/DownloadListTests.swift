@@ -83,37 +83,3 @@ import Testing
     #expect(graph([]) == .failure(Faults(lines: ["there is no URL to download"])))
   }
 }
-
-@Suite struct JobSelectionTests {
-  private let graph = JobGraph(
-    name: "g",
-    jobs: [
-      Job(name: "a", work: .simulate(SimulatedWork())),
-      Job(name: "b[linux]", work: .simulate(SimulatedWork()), needs: [JobNeed(JobID(0))]),
-      Job(name: "b[mac]", work: .simulate(SimulatedWork())), Job(name: "c", work: .simulate(SimulatedWork())),
-    ])
-
-  private func select(_ names: String...) throws -> [String] {
-    try JobSelection.of(names, in: graph, file: "g.yml").jobs.map(\.name)
-  }
-
-  @Test func namingJobsKeepsThoseAndWhatTheyNeed() throws {
-    #expect(try select() == ["a", "b[linux]", "b[mac]", "c"])
-    #expect(try select("c") == ["c"])
-    #expect(try select("b[linux]") == ["a", "b[linux]"])
-    #expect(try select("b") == ["a", "b[linux]", "b[mac]"])
-    #expect(try select("b[*") == ["a", "b[linux]", "b[mac]"])
-    #expect(try select("b[m?c]") == ["b[mac]"])
-    #expect(throws: UsageError("g.yml has no job 'x*'")) { try select("x*") }
-  }
-
-  @Test func aBracketWithoutItsEndIsPartOfAName() {
-    let graph = JobGraph(name: "g", jobs: [Job(name: "d[1", work: .simulate(SimulatedWork()))])
-    #expect(throws: UsageError("g.yml has no job 'd'")) { _ = try JobSelection.of(["d"], in: graph, file: "g.yml") }
-  }
-
-  @Test func anUnknownJobIsNamedWithTheNearest() {
-    #expect(throws: UsageError("g.yml has no job 'b[mc]': did you mean 'b[mac]'?")) { try select("c", "b[mc]") }
-    #expect(throws: UsageError("g.yml has no job 'nowhere'")) { try select("nowhere") }
-  }
-}

@@ -61,14 +61,19 @@ package struct JobGraph: Sendable, Equatable {
     return dependents
   }
 
-  /// The named jobs and all that they need, directly or not, renumbered in their old order.
-  package func restricted(to wanted: [JobID]) -> JobGraph {
+  /// The named jobs and all that they need, directly or not, also for a value.
+  package func needed(by wanted: [JobID]) -> Set<JobID> {
     var keep = Set<JobID>()
     var open = wanted
     while let id = open.popLast() {
-      if keep.insert(id).inserted { open += self[id].needs.map(\.job) }
+      if keep.insert(id).inserted { open += self[id].needs.map(\.job) + self[id].outputs.map(\.job) }
     }
-    let order = keep.sorted()
+    return keep
+  }
+
+  /// The named jobs and all that they need, renumbered in their old order.
+  package func restricted(to wanted: [JobID]) -> JobGraph {
+    let order = needed(by: wanted).sorted()
     let renumbered = Dictionary(uniqueKeysWithValues: order.enumerated().map { ($1, JobID($0)) })
     var graph = self
     graph.jobs = order.map { id in

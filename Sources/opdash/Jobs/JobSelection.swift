@@ -1,4 +1,3 @@
-import Foundation
 import JobModel
 import Session
 
@@ -6,32 +5,31 @@ import Session
 enum JobSelection {
   /// The named jobs and all that they need; all jobs without names.
   ///
-  /// `name` without brackets selects each `name[…]`; `*` and `?` stand for any characters.
+  /// The names are those that `needs` takes: of a job, of a job with a matrix for its instances, or a pattern with `*` and
+  /// `?`.
   static func of(_ names: [String], in graph: JobGraph, file: String) throws(UsageError) -> JobGraph {
     guard !names.isEmpty else { return graph }
-    var byName: [String: [JobID]] = [:]
-    for (index, job) in graph.jobs.enumerated() {
-      byName[job.name, default: []].append(JobID(index))
-      if job.name.hasSuffix("]"), let bracket = job.name.firstIndex(of: "[") {
-        byName[String(job.name[..<bracket]), default: []].append(JobID(index))
-      }
-    }
     var wanted: [JobID] = []
     for name in names {
-      guard let ids = byName[name] ?? matches(of: name, in: graph) else {
-        throw UsageError("\(file) has no job '\(name)'" + NearestName.hint(for: name, in: graph.jobs.map(\.name)))
+      let jobs = graph.jobs(matching: name)
+      guard !jobs.isEmpty else {
+        let known = graph.jobs.map(\.name) + Set(graph.jobs.compactMap(\.matrix)).sorted()
+        throw UsageError("\(file) has no job '\(name)'" + NearestName.hint(for: name, in: known))
       }
-      wanted += ids
+      wanted += jobs
     }
-    return graph.restricted(to: wanted)
+    return graph.restricted(to: wanted + finalJobs(after: wanted, in: graph))
   }
 
-  /// The jobs that a pattern fits; nil for a name without `*` and `?`, and if it fits none.
-  private static func matches(of pattern: String, in graph: JobGraph) -> [JobID]? {
-    guard pattern.contains(where: { $0 == "*" || $0 == "?" }) else { return nil }
-    // Brackets are part of names.
-    let escaped = pattern.replacing("\\", with: "\\\\").replacing("[", with: "\\[")
-    let ids = graph.jobs.indices.filter { fnmatch(escaped, graph.jobs[$0].name, 0) == 0 }.map(JobID.init)
-    return ids.isEmpty ? nil : ids
+  /// The jobs of `finally` that follow the wanted ones: all but those that read values of jobs which don't run.
+  ///
+  /// None if all of the wanted jobs are of `finally`.
+  private static func finalJobs(after wanted: [JobID], in graph: JobGraph) -> [JobID] {
+    let kept = graph.needed(by: wanted)
+    guard kept.contains(where: { graph[$0].finally == nil }) else { return [] }
+    return graph.jobs.indices.map(JobID.init).filter { id in
+      graph[id].finally != nil
+        && graph.needed(by: [id]).allSatisfy { graph[$0].finally != nil || kept.contains($0) }
+    }
   }
 }
