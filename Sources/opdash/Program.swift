@@ -93,6 +93,7 @@ struct Program {
       print(JobTable.list(try load(file.map { [$0] } ?? [], invocation.vars).graph.masked).map(MessageText.of))
     case .check(let file): check(file.map { [$0] } ?? [], invocation.vars)
     case .graph(let words, let format): try printGraph(words, format, invocation)
+    case .schema: print([JobFileSchema.json()])
     case .keys: try printKeys(invocation.settings)
     case .run(let words):
       let settings = try withFile(invocation.settings)

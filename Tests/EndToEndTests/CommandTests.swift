@@ -149,8 +149,7 @@ import Testing
       .filter { FileManager.default.contents(atPath: "\(prefix)/\($0)") != nil }.sorted()
     let pages = [
       "check", "completion", "demo", "diff", "each", "events", "get", "graph", "help", "history", "jobs", "keys",
-      "list",
-      "replay", "report", "resume", "run",
+      "list", "replay", "report", "resume", "run", "schema",
     ]
     #expect(
       files == [

@@ -1,4 +1,5 @@
 import Foundation
+import Support
 import Testing
 
 @testable import JobFiles
@@ -91,6 +92,23 @@ import Testing
     #expect(examples.count >= 6)
     for example in examples {
       #expect(validator.faults(in: try value(example.text)).isEmpty, "\(example.name)")
+    }
+  }
+
+  @Test func everyExampleOfTheReferenceHasNoFaults() throws {
+    let folder = try TemporaryFolder()
+    try FileManager.default.createDirectory(at: folder.file("ci"), withIntermediateDirectories: false)
+    try Data("jobs: { build: make }".utf8).write(to: folder.file("ci/common.yml"))
+    try Data("jobs: { publish: make publish }".utf8).write(to: folder.file("ci/release.yml"))
+    let digits = String(repeating: "0", count: 64)
+    let blocks = try examples().filter { $0.name.hasPrefix("JobFile.md") }
+    #expect(blocks.count >= 11)
+    for block in blocks {
+      #expect(throws: Never.self, "\(block.name)") {
+        try JobFile.decode(
+          Array(block.text.replacing("\"…\"", with: "'\(digits)'").utf8), file: "x.yml", directory: folder.url.path,
+          environment: ["NPM_TOKEN": "t"])
+      }
     }
   }
 

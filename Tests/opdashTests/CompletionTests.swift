@@ -61,7 +61,7 @@ import Testing
     #expect(answer(["each", "-n", ""]) == .candidates([]) && answer(["each", "-nd", "x", "y", ""]) == .files([]))
     #expect(texts("completion", "") == ["bash", "zsh", "fish"])
     #expect(texts("help", "") == CommandName.allCases.map(\.rawValue) + ["jobs", "events"])
-    #expect(texts("get", "") == [] && texts("keys", "") == [])
+    #expect(texts("get", "") == [] && texts("keys", "") == [] && texts("schema", "") == [])
     #expect(texts("nonsense", "") == CommandName.allCases.map(\.rawValue))
   }
 }

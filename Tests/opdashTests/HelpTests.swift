@@ -1,8 +1,8 @@
 import Foundation
-import JobFiles
 import Support
 import Testing
 
+@testable import JobFiles
 @testable import opdash
 
 @Suite(.timeLimit(.minutes(10))) struct HelpTests {
@@ -44,6 +44,31 @@ import Testing
     #expect(graph.jobs.map(\.name) == ["fetch", "build", "report"])
     #expect(graph.jobs[0].description == "the sources")
     #expect(HelpText.jobs.text.contains(HelpText.jobFile.split(separator: "\n")[1]))
+  }
+
+  @Test func theLargeJobFileOfTheHelpHasNoFaults() throws {
+    let folder = try TemporaryFolder()
+    try Data("CHANNEL=beta\n".utf8).write(to: folder.file(".env"))
+    try Data("jobs: { test-unit: make unit }\n".utf8).write(to: folder.file("common.yml"))
+    let graph = try JobFile.decode(
+      Array(HelpText.largeJobFile.utf8), file: "jobs.yml", directory: folder.url.path, environment: ["TOKEN": "t0p"])
+    let instances = ["build[linux,x64]", "build[linux,arm]", "build[mac,arm]"]
+    let others = ["api", "test-api", "publish", "test-unit", "page", "clean"]
+    #expect(graph.jobs.map(\.name) == ["version"] + instances + others)
+    let publish = try #require(graph.jobs.first { $0.name == "publish" })
+    #expect(publish.needs.map { graph[$0.job].name } == ["version"] + instances + ["test-api", "test-unit"])
+    #expect(graph.timeout == .seconds(7200) && graph.secrets == ["t0p"])
+    #expect(HelpText.jobs.text.contains(HelpText.largeJobFile.split(separator: "\n")[12]))
+  }
+
+  @Test func theHelpOfJobFilesNamesEveryKey() {
+    let text = HelpText.jobs.text
+    let words = Set(text.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map(String.init))
+    let tables = JobFileSchema.allKeys
+    #expect(tables.count == 12)
+    for keys in tables {
+      for key in keys.keys { #expect(words.contains(key), "\(keys.owner): \(key)") }
+    }
   }
 
   /// The reference has a heading for each, and its own test.

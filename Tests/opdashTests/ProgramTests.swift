@@ -589,6 +589,14 @@ import Testing
     #expect(world.statuses == [0, 0, 2, 2])
   }
 
+  @Test func theSchemaIsPrintedAsJSON() throws {
+    world.perform("schema")
+    let schema = try JSONSerialization.jsonObject(with: Data(world.output.text.utf8)) as? [String: Any]
+    #expect(schema?["title"] as? String == "opdash job file")
+    #expect(world.output.text == JobFileSchema.json() + "\n")
+    #expect(world.statuses == [0])
+  }
+
   @Test func aFoundFileIsReadAndSaidWhereItIsAbove() throws {
     let folder = try TemporaryFolder()
     try FileManager.default.createDirectory(at: folder.file("a"), withIntermediateDirectories: false)

@@ -3,7 +3,7 @@
 /// It accepts every good file, and refuses what a table can tell of a bad one: unknown keys, values of a wrong kind, and a job
 /// with no work or with more than one.
 package enum JobFileSchema {
-  /// The schema as text, of draft 2020-12.
+  /// The schema as lines of text, of draft 2020-12.
   package static func json() -> String {
     var schemas: [(key: String, value: SchemaValue)] = []
     for keys in allKeys.dropFirst() { schemas.append((identifier(of: keys), object(keys))) }
@@ -12,7 +12,7 @@ package enum JobFileSchema {
       let head: [(key: String, value: SchemaValue)] = [
         ("$schema", .text("https://json-schema.org/draft/2020-12/schema")), ("title", .text("opdash job file")),
       ]
-      return SchemaValue.object(head + root + [("$defs", .object(shared + schemas))]).json() + "\n"
+      return SchemaValue.object(head + root + [("$defs", .object(shared + schemas))]).json()
     }
     return ""
   }

@@ -150,6 +150,7 @@ struct CommandLineParser {
       }
       return .diff(first, second)
     case .keys: return .keys
+    case .schema: return .schema
     case .help:
       guard let word = operands.first else { return values.wantsManual ? .manual(nil) : .help(nil) }
       let topic = try HelpTopic.named(word)

@@ -6,6 +6,7 @@ enum CommandName: String, CaseIterable {
   case list
   case check
   case graph
+  case schema
   case resume
   case history
   case replay
@@ -27,7 +28,7 @@ enum CommandName: String, CaseIterable {
     case .replay: "RUN|FILE"
     case .diff: "RUN RUN"
     case .demo: "[NAME]"
-    case .keys: ""
+    case .keys, .schema: ""
     case .help: "[COMMAND|jobs|events]"
     case .completion: "bash|zsh|fish"
     }
@@ -41,6 +42,7 @@ enum CommandName: String, CaseIterable {
     case .list: "print the jobs of a file with their descriptions and needs"
     case .check: "report every fault of a job file, each with its place"
     case .graph: "print the job graph as a tree, for Graphviz or for Mermaid"
+    case .schema: "print the JSON Schema of job files, for editors"
     case .resume: "go on with an unfinished run: what succeeded is not run again"
     case .history: "list past runs, and how long each job usually takes"
     case .replay: "play a recorded run in the dashboard"
@@ -59,7 +61,7 @@ enum CommandName: String, CaseIterable {
     case .run, .get, .each, .graph: .max
     case .list, .check, .demo, .help, .completion, .resume, .history, .replay, .report: 1
     case .diff: 2
-    case .keys: 0
+    case .keys, .schema: 0
     }
   }
 }

@@ -11,6 +11,7 @@ struct Invocation: Equatable {
     case check(file: String?)
     /// A file, jobs of it, or both, as for `run`.
     case graph([String], GraphFormat)
+    case schema
     /// The run's name, or nil for the last unfinished one.
     case resume(run: String?, onlyFailed: Bool)
     case history(file: String?, prunes: Bool)
@@ -30,7 +31,8 @@ struct Invocation: Equatable {
     var startsJobs: Bool {
       switch self {
       case .run, .get, .each, .demo(_?), .resume: true
-      case .list, .check, .graph, .keys, .demo(nil), .help, .manual, .completion, .version, .history, .replay, .report,
+      case .list, .check, .graph, .schema, .keys, .demo(nil), .help, .manual, .completion, .version, .history, .replay,
+        .report,
         .diff:
         false
       }

@@ -100,7 +100,7 @@ struct Completion {
     case .help:
       return fitting(HelpTopic.allCases.map { Candidate(text: $0.word, summary: $0.page.summary) }, current)
     case .completion: return fitting(CompletionScript.allCases.map { Candidate(text: $0.rawValue) }, current)
-    case .get, .keys: return .candidates([])
+    case .get, .keys, .schema: return .candidates([])
     }
   }
 

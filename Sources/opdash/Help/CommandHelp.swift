@@ -112,6 +112,13 @@ extension CommandName {
         says so. dot is for Graphviz, mermaid for pages that draw it. In both, edges that need no success are dashed.
         """,
       ]
+    case .schema:
+      [
+        """
+        Prints the JSON Schema of job files, by which editors complete and check keys and values. A file that begins with \
+        "# yaml-language-server: $schema=opdash.json" is checked in editors with the YAML language server.
+        """
+      ]
     case .demo: ["Plays a scenario, or lists them. Each ends by itself and uses no network beyond loopback."]
     case .keys:
       [
@@ -188,6 +195,7 @@ extension CommandName {
         ("opdash graph", "the tree of opdash.yml"), ("opdash graph ci.yml publish", "of what publish needs"),
         ("opdash graph --format dot | dot -Tsvg -o jobs.svg", "a picture, by Graphviz"),
       ]
+    case .schema: [("opdash schema", "> opdash.json keeps it for the editor")]
     case .demo: [("opdash demo", "their names"), ("opdash demo flaky-network", "one of them")]
     case .keys: [("opdash keys", "every key")]
     case .help: [("opdash help run", "one command"), ("opdash help jobs", "the job file at a glance")]
@@ -209,7 +217,8 @@ extension HelpText {
     ([.resume], "go on with an unfinished run; what succeeded is kept"),
     ([.history, .replay], "list past runs and usual times; play a run again"),
     ([.report, .diff], "say where a run spent its time; compare two"),
-    ([.demo], nil), ([.keys, .help], "print the keys; explain a command, job files or events"), ([.completion], nil),
+    ([.demo], nil), ([.keys, .help], "print the keys; explain a command, job files or events"),
+    ([.completion, .schema], "complete commands in a shell, job files in an editor"),
   ]
 
   /// The help of the program.

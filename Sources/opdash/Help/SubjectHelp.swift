@@ -4,7 +4,8 @@ extension HelpText {
     name: "opdash jobs", summary: "the job file at a glance", usage: "",
     introduction: [
       .text("A job file is YAML or JSON: a map of names to jobs. opdash check reports all of its faults."),
-      .code(jobFile),
+      .code(jobFile), .text("Matrices, services, conditions, values of other jobs, and jobs at the end:"),
+      .code(largeJobFile),
     ],
     sections: [
       Section(
@@ -14,12 +15,17 @@ extension HelpText {
             """
             name, version | what the run is called; 1
             slots | jobs at once (the number of processors)
+            timeout | the limit of the whole run, as in 2h
             on_failure | keep-going, finish-running or stop-now
             schedule | critical-path, priority or fifo
+            shell | what runs a script: the name of a shell, or words as in [bash, -eu, -c]
             vars, env | values for ${NAME}; the environment of every command
+            secrets | variables of the environment whose values are never shown or kept
+            dotenv, include | files of variables; job files whose jobs belong to this one
             pools | names to sizes, taken with uses
             defaults | keys that every job has unless it says otherwise
             jobs | names to jobs
+            finally | names to jobs that run when all others have ended
             """)
         ]),
       Section(
@@ -27,11 +33,12 @@ extension HelpText {
         blocks: [
           .rows(
             """
-            run | text for sh -c, or a program and its arguments as a list
+            run | text for the shell, or a program and its arguments as a list
             download | a URL, or url, to, sha256, resume, headers
             upload | file, url, method, headers
             simulate | duration, steps, fail_rate, seed
-            """)
+            """),
+          .text("NAME: text is short for NAME: { run: text }."),
         ]),
       Section(
         title: "And any of",
@@ -39,13 +46,21 @@ extension HelpText {
           .rows(
             """
             description | what opdash list prints
-            needs | a list of jobs, or a map of jobs to ok, finished or failed
-            timeout | the limit of one attempt: 500ms, 8s, 10m, 1h30m
-            retry | a number, or max, backoff, initial, cap, jitter, only
+            needs | jobs and patterns as a list, or as a map to ok, finished, failed, not-ok or ready
+            matrix | names to lists of values: an instance for each combination, without those of exclude
+            if | a condition with ==, !=, !, && and ||: it is skipped where this does not hold
+            when | in finally: after which ends of the others it runs, always, ok or failed
+            approve | a question to a person before it starts, or true
+            creates, inputs | files that it makes and reads: it is up to date while they are unchanged
+            service | that it runs while others need it; ready (url, port, run or output, with every and timeout), \
+            restart (never, on-failure or always)
+            timeout, silence | the limit of one attempt (500ms, 8s, 10m, 1h30m), and of its saying nothing
+            retry | a number, or max, backoff, initial, cap, jitter, only (causes, exit statuses, output: PATTERN)
             priority | very-low, low, normal, high or very-high
             uses | pools to units
             allow_failure | true: the run can succeed although the job fails
-            env, dir | environment and folder of a command
+            env, dir, shell | environment, folder and shell of a command
+            tty | true: a terminal of its own, so that tools colour and draw
             stop | signal and grace of a command
             progress | a regular expression over its output: (per cent) or (done)/(total)
             """)
@@ -55,7 +70,8 @@ extension HelpText {
         blocks: [
           .text(
             """
-            ${NAME} is a var, ${env.NAME} a variable of the environment, ${env.NAME:-text} the same with a default; $${ is a \
+            ${NAME} is a var, ${env.NAME} a variable of the environment, ${env.NAME:-text} the same with a default, \
+            ${matrix.NAME} a value of the instance, ${jobs.JOB.NAME} one that the job has written to $OPDASH_OUTPUT; $${ is a \
             literal ${. Paths are relative to the job file. opdash run --set NAME=VALUE gives a var another value.
             """)
         ]),
@@ -79,6 +95,44 @@ extension HelpText {
       report:
         needs: { build: finished }
         run: ./report
+    """
+
+  /// An example with the rest; a test reads this one too.
+  static let largeJobFile = """
+    shell: [bash, -eu, -o, pipefail, -c]
+    timeout: 2h
+    secrets: [TOKEN]
+    dotenv: [.env]
+    include: [common.yml]
+    jobs:
+      version: echo tag=1 >> $OPDASH_OUTPUT
+      build:
+        matrix:
+          os: [linux, mac]
+          arch: [x64, arm]
+          exclude: [{ os: mac, arch: x64 }]
+        run: [./build, "${matrix.os}", "${matrix.arch}"]
+        inputs: src/**/*.c
+        creates: out/${matrix.os}-${matrix.arch}
+        tty: true
+      api:
+        run: ./api
+        service:
+          ready: { url: "http://127.0.0.1:9000/healthz" }
+          restart: on-failure
+      test-api:
+        needs: { "build[linux,*]": ok, api: ready }
+        run: ./e2e.sh
+        silence: 5m
+        retry: { max: 2, only: [timeout, 75, { output: "reset by peer" }] }
+      publish:
+        needs: [version, build, "test-*"]
+        if: ${env.CI} && ${jobs.version.tag} != 0
+        approve: Publish ${jobs.version.tag}?
+        run: ./publish ${jobs.version.tag}
+    finally:
+      page: { when: failed, run: ./page-oncall }
+      clean: rm -rf work
     """
 
   /// The records of `--ui json`.
