@@ -41,6 +41,10 @@ import Testing
         found.append((name, try String(contentsOf: url.appending(path: name), encoding: .utf8)))
       }
     }
+    let jobs = Self.root.appending(path: "Demo/jobs")
+    for name in try FileManager.default.contentsOfDirectory(atPath: jobs.path()) {
+      found.append((name, try String(contentsOf: jobs.appending(path: "\(name)/opdash.yml"), encoding: .utf8)))
+    }
     let article = Self.root.appending(path: "Sources/JobFiles/JobFiles.docc/JobFile.md")
     for (index, part) in try String(contentsOf: article, encoding: .utf8).components(separatedBy: "```").enumerated()
     where part.hasPrefix("yaml\n") {
@@ -89,7 +93,7 @@ import Testing
   @Test func everyExampleOfTheRepositoryIsValid() throws {
     let validator = try validator()
     let examples = try examples()
-    #expect(examples.count >= 6)
+    #expect(examples.count >= 20)
     for example in examples {
       #expect(validator.faults(in: try value(example.text)).isEmpty, "\(example.name)")
     }

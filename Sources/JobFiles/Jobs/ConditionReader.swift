@@ -24,7 +24,10 @@ struct ConditionReader {
       parts.append(part)
     }
     guard let alternatives = alternatives(parts, node) else { return nil }
-    let condition = JobCondition(text, alternatives)
+    // Instances of a matrix are told apart.
+    let known = (values.variables.matrix?.values ?? [:]).compactMapValues { $0 }
+    let condition = JobCondition(
+      known.reduce(text) { $0.replacing("${matrix.\($1.key)}", with: $1.value) }, alternatives)
     if !text.contains("${"),
       !["true", "false"].contains(text.trimmingCharacters(in: .whitespacesAndNewlines).lowercased())
     {
