@@ -67,16 +67,11 @@ extension Scheduler {
     if ending.openOrdinary == 0, !run.isOpen { for id in ending.services { retire(id) } }
     guard !ending.haveBegun, ending.open == 0, !ending.jobs.isEmpty, !run.isOpen else { return }
     ending.haveBegun = true
+    let open = ending.jobs.filter { state($0) == .waiting || state($0) == .paused(started: false) }
+    if run.stopping?.level == .kill { return end(open, .cancelled(by: run.stopping?.by ?? .policy)) }
     let outcomes = outcomes
-    for id in ending.jobs where state(id) == .waiting {
-      if run.stopping?.level == .kill {
-        end(id, .cancelled(by: run.stopping?.by ?? .policy))
-      } else if outcomes.contains(graph[id].finally ?? .always) {
-        reconsider(id)
-      } else {
-        end(id, .skipped(because: .outcome))
-      }
-    }
+    end(open.filter { !outcomes.contains(graph[$0].finally ?? .always) }, .skipped(because: .outcome))
+    for id in open where state(id) == .waiting { reconsider(id) }
   }
 
   /// What the ends of all other jobs mean for those of `finally`.

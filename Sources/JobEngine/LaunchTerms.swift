@@ -125,7 +125,8 @@ extension Scheduler {
         let record = run.jobs[reference.job.index]
         let known = record.outputs.keys.sorted().joined(separator: ", ")
         throw JobFailure(
-          .launch, "\(record.job.name) has written no \(reference.name) to $OPDASH_OUTPUT"
+          .launch,
+          "\(record.job.name) has written no \(reference.name) to $OPDASH_OUTPUT"
             + (known.isEmpty ? "" : ", but \(known)"))
       }
       texts.append((reference.text, value))

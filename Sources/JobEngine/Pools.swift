@@ -52,7 +52,8 @@ struct Pools {
     let uses = uses[entry.job.index]
     guard !uses.isEmpty else { return nil }
     let isFirst = first?.job == entry.job && first?.stamp == entry.stamp
-    let short = uses.first { pools[$0.pool].free < $0.amount } ?? (isFirst ? nil : uses.first { isReserved($0.pool, entry) })
+    let short =
+      uses.first { pools[$0.pool].free < $0.amount } ?? (isFirst ? nil : uses.first { isReserved($0.pool, entry) })
     if let short {
       park(entry, at: short.pool, short.amount)
       return pools[short.pool].name

@@ -43,7 +43,8 @@ extension Scheduler {
     if node.canceller == nil { nodes[id.index].canceller = canceller }
     if inOrder, !kill, node.canceller == nil, mustOutlast(id) {
       nodes[id.index].isHeld = true
-      return
+      // A job of `finally` may still need it.
+      return resume(id)
     }
     nodes[id.index].isHeld = false
     if kill { nodes[id.index].mustKill = true }
@@ -123,6 +124,10 @@ extension Scheduler {
     if !again.isEmpty { hasGivenUp = false }
     let order = again.sorted()
     for id in order {
+      // The pool may have been made smaller since the job ended.
+      for (pool, amount) in graph[id].uses where amount > run.pools[pool] ?? amount {
+        changePool(pool, by: amount - (run.pools[pool] ?? amount))
+      }
       nodes[id.index].retries = 0
       nodes[id.index].canceller = nil
       nodes[id.index].mustKill = false
@@ -176,9 +181,11 @@ extension Scheduler {
   mutating func stop(_ level: StopLevel, by canceller: JobState.Canceller) {
     if let stopping = run.stopping?.level, stopping >= level { return }
     journal.state(.stopRequested(level, by: canceller))
+    // The run must end without a person.
+    if !ending.haveBegun { for id in ending.jobs { resume(id) } }
     cancelAll(by: canceller, kill: level == .kill, active: true)
-    // Withdrawn operations leave a suspended queue only after it is resumed.
-    if run.isDraining { actions.append(.setSuspended(false)) }
+    // Withdrawn operations leave a suspended queue only after it is resumed, and jobs of `finally` may have to start.
+    setDraining(false)
   }
 
   mutating func cancelAll(by canceller: JobState.Canceller, kill: Bool, active: Bool) {

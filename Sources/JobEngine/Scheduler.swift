@@ -352,9 +352,14 @@ struct Scheduler {
   /// Ends a job, skips the jobs that can't start because of it, and applies the failure policy.
   ///
   /// What follows from what follows is done in a loop, because a chain of jobs may be of any length.
-  mutating func end(_ id: JobID, _ state: JobState) {
-    set(id, state)
-    ended.append(id)
+  mutating func end(_ id: JobID, _ state: JobState) { end(CollectionOfOne(id), state) }
+
+  /// Ends jobs, of which none may start because of another.
+  mutating func end(_ ids: some Sequence<JobID>, _ state: JobState) {
+    for id in ids {
+      set(id, state)
+      ended.append(id)
+    }
     guard !isSettling else { return }
     isSettling = true
     while let id = ended.popLast() { settleDependents(of: id) }

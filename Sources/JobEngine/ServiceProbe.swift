@@ -88,7 +88,9 @@ final class ServiceProbe: Sendable {
   private func makeOperation() -> AsyncOperation {
     switch probe {
     case .url(let text):
-      guard let url = URL(string: text) else { return ClosureOperation<Void> { throw TransferError(.unsupportedURL, text) } }
+      guard let url = URL(string: text) else {
+        return ClosureOperation<Void> { throw TransferError(.unsupportedURL, text) }
+      }
       let file = URL(fileURLWithPath: NSTemporaryDirectory()).appending(path: "opdash-probe-\(UUID().uuidString)")
       let download = DownloadOperation(from: url, to: file, resume: false)
       download.whenEnded { _, _ in unlink(file.path) }
@@ -139,8 +141,8 @@ final class ServiceProbe: Sendable {
   }
 
   #if canImport(Glibc)
-    private static let streamSocket = Int32(SOCK_STREAM.rawValue)
+  private static let streamSocket = Int32(SOCK_STREAM.rawValue)
   #else
-    private static let streamSocket = SOCK_STREAM
+  private static let streamSocket = SOCK_STREAM
   #endif
 }

@@ -57,6 +57,51 @@ import Testing
     #expect(bench.journal.run.isComplete)
   }
 
+  @Test func aFinalJobThatIsForAnotherEndIsSkippedWhateverItNeeds() throws {
+    let graph = graph(["a": [], "thanks": [], "tell": []]) { job in
+      if job.name != "a" { job.finally = .ok }
+      if job.name == "tell" { job.needs = [JobNeed(JobID(1), when: .finished)] }
+    }
+    var bench = Bench(graph)
+    bench.start()
+    try bench.end("a", .failed(JobFailure(.exit(1), "exit 1")))
+    #expect(bench.names.isEmpty)
+    #expect(try bench.state("tell") == .skipped(because: .outcome))
+  }
+
+  @Test func aStopEndsADrainSoThatFinalJobsRun() throws {
+    var bench = bench()
+    bench.start()
+    bench.send(.setDraining(true))
+    bench.send(.stop(.terminate, by: .signal))
+    try bench.end("a", .cancelled)
+    #expect(!bench.journal.run.isDraining)
+    #expect(bench.names == ["clean"])
+  }
+
+  @Test func aStopLetsAFinalJobGoOnThatWasPausedBeforeItsStart() throws {
+    var bench = bench()
+    bench.start()
+    bench.send(.pause([try bench.id("clean"), try bench.id("thanks")]))
+    bench.send(.stop(.terminate, by: .signal))
+    try bench.end("a", .cancelled)
+    #expect(bench.names == ["clean"])
+    #expect(try bench.state("thanks") == .skipped(because: .outcome))
+  }
+
+  @Test func aFinalJobThatWasPausedRunsAfterItsResumptionOnlyIfItIsForTheOutcome() throws {
+    var bench = bench()
+    bench.start()
+    bench.send(.pause([try bench.id("page"), try bench.id("clean")]))
+    try bench.end("a")
+    try bench.end("b")
+    #expect(bench.names == ["thanks"])
+    #expect(try bench.state("page") == .skipped(because: .outcome))
+    #expect(try bench.state("clean") == .paused(started: false))
+    bench.send(.resume([try bench.id("clean")]))
+    #expect(bench.names == ["thanks", "clean"])
+  }
+
   @Test func aKillEndsFinalJobsToo() throws {
     var bench = bench()
     bench.start()
@@ -89,7 +134,8 @@ import Testing
     #expect(bench.journal.run.stopping?.by == .timeout)
     try bench.end("a", .cancelled)
     #expect(
-      try bench.state("a") == .failed(JobFailure(.timedOut, "the time limit of the run of 1m was over"), allowed: false))
+      try bench.state("a") == .failed(JobFailure(.timedOut, "the time limit of the run of 1m was over"), allowed: false)
+    )
     #expect(try bench.state("b") == .cancelled(by: .timeout))
     #expect(bench.names == ["page", "clean"])
     #expect(RunSummary(of: bench.journal.run).exit == ExitStatus.jobFailed)

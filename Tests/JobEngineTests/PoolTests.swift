@@ -72,6 +72,18 @@ import Testing
     bench.send(.changePool("none", by: 1))
     #expect(bench.journal.run.pools == ["net": 4])
   }
+
+  @Test func aRetryGivesAPoolTheUnitsThatTheJobNeedsAtOnce() throws {
+    var bench = bench(lights: 4)
+    bench.start()
+    for _ in 0..<4 { try bench.end(bench.names[0]) }
+    try bench.end("heavy", .failed(JobFailure(.exit(1), "exit 1")))
+    bench.send(.changePool("net", by: -3))
+    #expect(bench.journal.run.pools == ["net": 1])
+    bench.send(.retry([try bench.id("heavy")], withDependents: false))
+    #expect(bench.journal.run.pools == ["net": 4])
+    #expect(bench.names == ["heavy"])
+  }
 }
 
 @Suite struct OpenRunTests {

@@ -4,12 +4,16 @@ import Testing
 @testable import JobEngine
 
 @Suite struct ServiceScheduleTests {
-  private static func service(_ restart: Service.Restart = .never, probe: Service.Probe? = .url("http://127.0.0.1/")) -> JobWork {
+  private static func service(_ restart: Service.Restart = .never, probe: Service.Probe? = .url("http://127.0.0.1/"))
+    -> JobWork
+  {
     .shell(ShellWork(.script("serve"), service: Service(probe: probe, limit: .seconds(30), restart: restart)))
   }
 
   /// `db` is needed by the service `api`, which `test` needs; `other` needs neither.
-  private func bench(_ restart: Service.Restart = .never, slots: Int = 1, change: (inout [Job]) -> Void = { _ in }) -> Bench {
+  private func bench(_ restart: Service.Restart = .never, slots: Int = 1, change: (inout [Job]) -> Void = { _ in })
+    -> Bench
+  {
     var jobs = [
       Job(name: "db", work: Self.service(restart)),
       Job(name: "api", work: Self.service(restart), needs: [JobNeed(JobID(0), when: .ready)]),
