@@ -37,8 +37,8 @@ final class Attempt: @unchecked Sendable {
   /// `launch`, and its `check` is made before its program starts.
   init(
     _ admission: Scheduler.Admission, _ job: Result<Job, JobFailure>, name: String, logPath: String?, logLimit: Int,
-    check: UpToDateCheck? = nil, launch: LaunchTerms.Launch? = nil, secrets: SecretMask? = nil,
-    clock: any OperationClock
+    keepsShortLog: Bool = true, check: UpToDateCheck? = nil, launch: LaunchTerms.Launch? = nil,
+    secrets: SecretMask? = nil, clock: any OperationClock
   ) {
     let inputsHash = Lock<String?>(nil)
     self.inputsHash = inputsHash
@@ -57,7 +57,8 @@ final class Attempt: @unchecked Sendable {
       guard let launch else { preconditionFailure("a shell job has a launch") }
       let check = check?.operationCheck { hash in inputsHash.withLock { $0 = hash } }
       operation = ShellOperation(
-        launch.program, logPath: logPath, logLimit: logLimit, progress: work.progress, check: check, clock: clock)
+        launch.program, logPath: logPath, logLimit: logLimit, keepsShortLog: keepsShortLog, progress: work.progress,
+        check: check, clock: clock)
     case .success(.download(let work)):
       operation = Self.transfer(work.url, logPath, secrets) { url in
         DownloadOperation(

@@ -18,6 +18,9 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     package var stateFolder: String?
     /// How many bytes of an attempt's output its log file keeps.
     package var logLimit = LogFile.defaultLimit
+    /// Whether each attempt of a shell job with output has a log file; else not one that succeeds with up to 4 KiB of it, if
+    /// the lines in the events say every byte.
+    package var keepsShortLogs = true
     /// Decides the jitter of back-offs.
     package var seed: UInt64
     /// The run that this one goes on with.
@@ -68,6 +71,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
   private let restored: [JobID: EarlierSuccess]
   private let restoredInputs: [JobID: String]
   private let logLimit: Int
+  private let keepsShortLogs: Bool
   package let stream: FactStream
   private let earlier: @Sendable (JobID) -> EarlierAttempt?
   private let fileHashes = FileHashes()
@@ -117,6 +121,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
       id = UUID().uuidString.lowercased()
     }
     logLimit = options.logLimit
+    keepsShortLogs = options.keepsShortLogs
     stream = FactStream(label: "opdash.engine", pace: .init(interval: Self.interval), clock: clock)
     scheduler = Scheduler(
       graph, journal: stream.journal,
@@ -233,8 +238,8 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
       launch = launching.launch(shell, of: admission, named: job.name)
     }
     let attempt = Attempt(
-      admission, work, name: job.name, logPath: logPath, logLimit: logLimit, check: check, launch: launch,
-      secrets: launching.secrets, clock: stream.clock)
+      admission, work, name: job.name, logPath: logPath, logLimit: logLimit, keepsShortLog: keepsShortLogs,
+      check: check, launch: launch, secrets: launching.secrets, clock: stream.clock)
     let operation = attempt.operation
     if schedule != .fifo { operation.queuePriority = admission.priority.queuePriority }
     attempt.observations = [

@@ -6,15 +6,19 @@ import Synchronization
 ///
 /// On a queue: the thread of all processes must not wait for a file or a pattern.
 final class ShellOutput: @unchecked Sendable {
-  // Safe: `hasOutput` is touched only by `take` and `finish`, which are called in order; the other variables are touched
-  // only on `queue`.
+  // Safe: `hasOutput` and `isPrompt` are touched only by `take` and `finish`, which are called in order; the other variables
+  // are touched only on `queue`, and by `take` before it gives the first work to the queue.
   /// The lines that go to closures are given on it too.
   let queue: DispatchQueue
   private let file: LogFile?
+  /// What the file has not got yet; nil where it gets all output at once.
+  private var short: ShortOutput?
   private var progress: ProgressSource
   private var stdout = LineSplitter(.standardOutput)
   private var stderr = LineSplitter(.standardError)
   private var hasOutput = false
+  /// Whether all output so far was handled within `take`.
+  private var isPrompt = true
   private let clock: any OperationClock
   /// The timer for the unfinished lines, and how many lines of each stream had ended when it was set.
   private var timer: (timer: any OperationTimer, stdout: Int, stderr: Int)?
@@ -33,10 +37,13 @@ final class ShellOutput: @unchecked Sendable {
   static let pause = Duration.milliseconds(100)
 
   /// `progress` is a regular expression; see `ProgressPattern`.
-  init(file: LogFile?, progress: String?, clock: any OperationClock) {
+  ///
+  /// Unless `keepsShort`, `file` is not made for a short output of a program that succeeds, if its lines say every byte.
+  init(file: LogFile?, keepsShort: Bool = true, progress: String?, clock: any OperationClock) {
     let number = Self.made.wrappingAdd(1, ordering: .relaxed).newValue
     queue = DispatchQueue(label: "opdash.output", target: Self.queues[number % Self.queues.count])
     self.file = file
+    short = file == nil || keepsShort ? nil : ShortOutput()
     self.progress = ProgressSource(pattern: progress)
     self.clock = clock
   }
@@ -47,24 +54,59 @@ final class ShellOutput: @unchecked Sendable {
     consumed: @escaping @Sendable () -> Void
   ) {
     hasOutput = true
+    // Neither a file nor a pattern is waited for, and no line is unfinished: a thread need not be woken.
+    isPrompt =
+      isPrompt && short?.hasRoom(for: bytes) == true && !progress.isPattern && bytes.last == UInt8(ascii: "\n")
+    if isPrompt { return handle(bytes, from: stream, for: operation, consumed) }
     queue.async { [self] in
-      let output = stream == .stdout ? stdout.feed(bytes) : stderr.feed(bytes)
-      let problem = file?.append(bytes).map { OperationLogLine(text: $0, source: .note) }
-      log(output, problem, for: operation, consumed)
+      handle(bytes, from: stream, for: operation, consumed)
       setTimer(for: operation)
     }
   }
 
+  private func handle(
+    _ bytes: [UInt8], from stream: ProcessStream, for operation: AsyncOperation,
+    _ consumed: @escaping @Sendable () -> Void
+  ) {
+    let output = stream == .stdout ? stdout.feed(bytes) : stderr.feed(bytes)
+    let problem = keep(bytes)
+    short?.take(output.lines)
+    log(output, problem, for: operation, consumed)
+  }
+
   /// Calls `body` once all output has been logged, the last lines included, even where no line feed ended them.
-  func finish(for operation: AsyncOperation, _ body: @escaping @Sendable () -> Void) {
+  ///
+  /// A program that `hasSucceeded` may leave no log file.
+  func finish(for operation: AsyncOperation, hasSucceeded: Bool, _ body: @escaping @Sendable () -> Void) {
     guard hasOutput else { return body() }
     queue.async { [self] in
       timer?.timer.cancel()
       timer = nil
-      file?.close()
-      log(.init(lines: [stdout.finish(), stderr.finish()].compactMap(\.self)), nil, for: operation)
+      let last = [stdout.finish(), stderr.finish()].compactMap(\.self)
+      short?.take(last)
+      let problem = closeFile(hasSucceeded: hasSucceeded)
+      log(.init(lines: last), problem, for: operation)
       body()
     }
+  }
+
+  /// Holds the bytes or writes them to the file; returns the problem that is to be told.
+  private func keep(_ bytes: [UInt8]) -> OperationLogLine? {
+    guard short?.hasRoom(for: bytes) == true else { return writeShort() ?? write(bytes) }
+    short?.take(bytes)
+    return nil
+  }
+
+  private func closeFile(hasSucceeded: Bool) -> OperationLogLine? {
+    defer { file?.close() }
+    return hasSucceeded && short?.isTold == true ? nil : writeShort()
+  }
+
+  /// Writes what is held, after which nothing is held any more.
+  private func writeShort() -> OperationLogLine? { short.take().flatMap { write($0.bytes) } }
+
+  private func write(_ bytes: [UInt8]) -> OperationLogLine? {
+    file?.append(bytes).map { OperationLogLine(text: $0, source: .note) }
   }
 
   /// Has the unfinished lines logged after a pause.
@@ -139,6 +181,8 @@ private enum ProgressSource {
     }
     self = ProgressPattern(pattern).map(Self.pattern) ?? .none
   }
+
+  var isPattern: Bool { if case .pattern = self { true } else { false } }
 
   mutating func search(_ output: LineSplitter.Output) -> ProgressPattern.Finding {
     switch self {

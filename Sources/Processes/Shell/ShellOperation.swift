@@ -101,12 +101,15 @@ public final class ShellOperation: ResultOperation<ShellResult>, ControllableOpe
   /// match a regular expression with one group (per cent) or two (done, total) report progress, instead of those of
   /// well-known tools.
   ///
-  /// With a `check` that says so the program is not started, and the operation succeeds.
+  /// With a `check` that says so the program is not started, and the operation succeeds. Unless `keepsShortLog`, no file is
+  /// made for up to 4 KiB of output if the program succeeds and the lines of the log say every byte.
   package convenience init(
-    _ launch: ProcessLaunch, logPath: String?, logLimit: Int = LogFile.defaultLimit, progress: String?,
-    check: OutputCheck? = nil, clock: any OperationClock = .system
+    _ launch: ProcessLaunch, logPath: String?, logLimit: Int = LogFile.defaultLimit, keepsShortLog: Bool = true,
+    progress: String?, check: OutputCheck? = nil, clock: any OperationClock = .system
   ) {
-    let log = ShellOutput(file: logPath.map { LogFile(path: $0, limit: logLimit) }, progress: progress, clock: clock)
+    let log = ShellOutput(
+      file: logPath.map { LogFile(path: $0, limit: logLimit) }, keepsShort: keepsShortLog, progress: progress,
+      clock: clock)
     self.init(launch, .log(log, end: nil), .log(log, end: nil), accepting: .success, check: check)
   }
 
@@ -262,7 +265,7 @@ public final class ShellOperation: ResultOperation<ShellResult>, ControllableOpe
     let result = ShellResult(
       exit: exit, standardOutput: standardOutput.collected(), standardError: standardError.collected())
     (standardOutput, standardError) = (.discarded, .discarded)
-    afterOutput(0) {
+    afterOutput(0, of: result) {
       let outcome = self.outcome(of: result)
       guard let check = self.check, case .success = outcome else { return self.finish(outcome) }
       Self.checks().async {
@@ -273,11 +276,12 @@ public final class ShellOperation: ResultOperation<ShellResult>, ControllableOpe
   }
 
   /// Calls `body` once all output has been logged or given to its closures.
-  private func afterOutput(_ number: Int, _ body: @escaping @Sendable () -> Void) {
+  private func afterOutput(_ number: Int, of result: ShellResult, _ body: @escaping @Sendable () -> Void) {
     if number < deliveries.count {
-      deliveries[number].finish { self.afterOutput(number + 1, body) }
+      deliveries[number].finish { self.afterOutput(number + 1, of: result, body) }
     } else if let shellOutput {
-      shellOutput.finish(for: self, body)
+      let hasSucceeded = if case .success = outcome(of: result) { true } else { false }
+      shellOutput.finish(for: self, hasSucceeded: hasSucceeded, body)
     } else {
       body()
     }

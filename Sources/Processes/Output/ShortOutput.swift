@@ -1,0 +1,27 @@
+import Operations
+
+/// The output of a program that is not in its log file yet, because it is short.
+///
+/// The file is not needed if the program succeeds and its lines say every byte: two lists of bytes tell.
+struct ShortOutput {
+  /// The bytes that are held.
+  static let limit = 4 << 10
+
+  private(set) var bytes: [UInt8] = []
+  private var told: [UInt8] = []
+
+  func hasRoom(for bytes: [UInt8]) -> Bool { bytes.count <= Self.limit - self.bytes.count }
+
+  mutating func take(_ bytes: [UInt8]) { self.bytes += bytes }
+
+  /// Takes the lines that were made of the bytes; those that may change yet don't count.
+  mutating func take(_ lines: [OperationLogLine]) {
+    for line in lines where !line.isUnfinished {
+      told += line.text.utf8
+      told.append(UInt8(ascii: "\n"))
+    }
+  }
+
+  /// Whether each byte stands in a line, in the same order.
+  var isTold: Bool { bytes == told }
+}
