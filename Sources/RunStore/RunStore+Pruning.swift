@@ -146,14 +146,19 @@ extension RunStore {
     _ = try database.all("PRAGMA wal_checkpoint(PASSIVE)") { _ in () }
   }
 
+  /// The bytes of the files in a folder, of which a run may have left tens of thousands.
   private static func size(of folder: String?) -> Int {
     guard let folder else { return 0 }
-    let files = FileManager.default.enumerator(
-      at: URL(fileURLWithPath: folder), includingPropertiesForKeys: [.fileSizeKey])
-    var size = 0
-    while let file = files?.nextObject() as? URL {
-      size += (try? file.resourceValues(forKeys: [.fileSizeKey]))?.fileSize ?? 0
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    return names.reduce(0) { size, name in
+      let path = "\(folder)/\(name)"
+      var status = stat()
+      guard lstat(path, &status) == 0 else { return size }
+      switch status.st_mode & S_IFMT {
+      case S_IFREG: return size + Int(status.st_size)
+      case S_IFDIR: return size + Self.size(of: path)
+      default: return size
+      }
     }
-    return size
   }
 }
