@@ -28,8 +28,10 @@ struct Program {
     var makeView: @MainActor (any JobFeed, ViewOptions, (any RunPast)?) throws -> any LiveView
     var openScenario: @MainActor (_ name: String, Environment) throws -> RunPlan
     var readList: @MainActor (_ path: String) throws -> String
-    /// Reads the arguments of `opdash each` from standard input.
-    var readArguments: @MainActor (ArgumentSplitter) throws -> [[UInt8]] = { try ArgumentList.read(STDIN_FILENO, $0) }
+    /// The list of `opdash each`.
+    var arguments = STDIN_FILENO
+    /// Adds the jobs of that list to a run; the closure begins, once the run has started.
+    var feed: @MainActor (any JobFeed, ArrivingJobs, Int32, RunOptions) -> (() -> Void)? = { _, _, _, _ in nil }
     /// Sends signals to the session from now on.
     var watchSignals: @MainActor (RunSession) -> Void
   }
@@ -44,6 +46,10 @@ struct Program {
     /// Whether a person sees a dashboard, and can approve jobs there.
     var canAsk = true
     var approved: Set<JobID> = []
+    /// See `JobQueue.Options`.
+    var keepsShortLogs = true
+    /// Whether jobs are added to the run while it goes on.
+    var isOpen = false
 
     var slots: Int { origin.slots }
     var onFailure: JobGraph.Failure { JobGraph.Failure(rawValue: origin.onFailure) ?? .keepGoing }
@@ -274,6 +280,7 @@ struct Program {
     }
     let files = try openFiles(settings)
     let (feed, start, unrecorded) = try makeFeed(plan, settings, options)
+    let arrivals = plan.arriving.flatMap { jobs in options.flatMap { parts.feed(feed, jobs, parts.arguments, $0) } }
     let isRecorded = plan.past == nil && unrecorded == nil
     let recording = isRecorded ? options.flatMap { parts.record(feed, $0) } : nil
     let display = RunSession.Display(
@@ -300,6 +307,7 @@ struct Program {
     try session.begin {
       recording?.start()
       start()
+      arrivals?()
     }
     if let unrecorded { session.noteUnrecorded(unrecorded) }
   }
@@ -327,7 +335,8 @@ struct Program {
       origin: RunOrigin(
         command: plan.command, words: plan.words, file: plan.file, directory: environment.currentDirectory,
         slots: environment.processors, onFailure: JobGraph.Failure.keepGoing.rawValue),
-      stateFolder: folder, resumption: plan.resumption, retention: settings.retention)
+      stateFolder: folder, resumption: plan.resumption, retention: settings.retention,
+      keepsShortLogs: plan.rawOrder == nil, isOpen: plan.arriving != nil)
     if case .graph(let graph) = plan.subject {
       options.origin.slots = slots(graph, settings)
       options.origin.onFailure = (settings.onFailure ?? graph.onFailure).rawValue

@@ -25,6 +25,8 @@ extension Program.Parts {
         restoredInputs: options.resumption?.inputs ?? [:], earlier: { earlier?.newestAttempt(of: graph[$0]) })
       wanted.canAsk = options.canAsk
       wanted.approved = options.approved
+      wanted.keepsShortLogs = options.keepsShortLogs
+      wanted.isOpen = options.isOpen
       do throws(RunFolderError) {
         let queue = try JobQueue(known, options: wanted)
         return (queue, { queue.start() }, nil)
@@ -60,6 +62,14 @@ extension Program.Parts {
     makeView: { feed, options, past in options.dashboard(of: feed, past: past) },
     openScenario: { name, environment in try RunPlan.scenario(name, environment) },
     readList: { path in try DownloadList.read(path) },
+    feed: { feed, arriving, descriptor, options in
+      guard let queue = feed as? JobQueue else { return nil }
+      let feeder = ArgumentFeeder(
+        descriptor, arriving.request, jobs: arriving.jobs, endsWithFailure: options.onFailure != .keepGoing,
+        add: { queue.add($0) }, end: { queue.endArrivals() })
+      feeder.watch(queue)
+      return { feeder.start() }
+    },
     watchSignals: { session in
       let signals = SignalSources { session.receiveSignal($0) }
       if session.holdsTerminal { signals.add(SIGTSTP) { session.suspend() } }

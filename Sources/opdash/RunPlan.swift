@@ -23,6 +23,8 @@ struct RunPlan {
   var words: [String] = []
   var file: String?
   var resumption: Program.Resumption?
+  /// What adds jobs to the graph while the run goes on.
+  var arriving: ArrivingJobs?
   /// The past of a run that is recorded already; such a run is not recorded again.
   var past: (any RunPast)?
   /// The order in which the output of the jobs is printed as they wrote it; nil where the interface shows it.

@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test func aSignalEndsTheRunWithItsStatusAndKeepsWhatWasPrinted() throws {
-    let run = try place.script(#"exec "$OPDASH" each 'echo {}; : >ready; exec sleep 86399' a"#)
+    let run = try place.start(script: #"exec "$OPDASH" each 'echo {}; : >ready; exec sleep 86399' a"#)
     #expect(eventually { place.has("ready") })
     kill(run.child.pid, SIGTERM)
     #expect(run.ending() == .exited(143))
@@ -87,5 +87,83 @@ import Testing
     let refused = try each(#""$OPDASH" resume last"#)
     #expect(refused.ending == .exited(2))
     #expect(refused.errors.contains("were standard input, which can't be read again"))
+  }
+
+  // MARK: A list that arrives
+
+  @Test func aJobStartsWhenItsArgumentIsThereThoughTheListGoesOn() throws {
+    // The second argument comes when the first job has run.
+    let run = try each(
+      #"(echo a; until [ -e ran-a ]; do sleep 0.01; done; echo b) | "$OPDASH" each --order 'echo {}; : >ran-{}'"#)
+    #expect(run.output == "a\nb\n" && run.errors == "" && run.ending == .exited(0))
+  }
+
+  @Test func anEndlessListRunsUntilNobodyReadsTheOutput() throws {
+    let run = try each(#"(yes | "$OPDASH" each 'echo {}'; echo $? >status) | head -3"#)
+    #expect(run.output == "y\ny\ny\n" && run.ending == .exited(0))
+    #expect(place.contents("status") == Data("141\n".utf8))
+  }
+
+  /// A list of one argument, whose writer stays.
+  private static let silent = #"mkfifo list; exec 3<>list; echo a >&3; exec "$OPDASH" each "#
+
+  @Test(arguments: ["", "; exec sleep 86399"]) func aSignalEndsARunThatWaitsForItsList(_ more: String) throws {
+    for (signal, status) in [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)] {
+      let place = try Workplace()
+      let run = try place.start(script: Self.silent + "'echo {}; : >ready\(more)' <&3")
+      #expect(
+        eventually(within: Workplace.patience) { place.has("ready") && (!more.isEmpty || run.outputText == "a\n") })
+      kill(run.child.pid, signal)
+      #expect(run.ending() == .exited(status))
+      #expect(run.outputText == "a\n")
+    }
+  }
+
+  @Test(arguments: ["finish-running", "stop-now"]) func aFailureEndsTheListWhereThePolicySaysSo(_ policy: String) throws
+  {
+    let run = try each(Self.silent + "--on-failure \(policy) 'exit 3' <&3")
+    #expect(run.ending == .exited(1))
+    #expect(run.errors.hasPrefix("! a  failed: exit 3 in "))
+  }
+
+  @Test func aFaultOfALineFailsItsJobAndNoOther() throws {
+    let run = try each(#"printf 'a\n\nb\0\nc\n' | "$OPDASH" each --order 'echo {}'"#)
+    #expect(run.output == "a\nc\n" && run.ending == .exited(1))
+    #expect(run.errors.hasPrefix("opdash: line 3 of standard input has a NUL byte, which no command can take: "))
+    #expect(run.errors.contains("each: 2 ok, 1 failed in "))
+  }
+
+  @Test func aListThatCannotBeReadIsBadUsage() throws {
+    let run = try each(#""$OPDASH" each 'touch made' </"#)
+    #expect(run.ending == .exited(2) && !place.has("made"))
+    #expect(run.errors == "opdash: can't read standard input: Is a directory\n")
+  }
+
+  @Test func aRunWhoseListWasNotReadToItsEndIsNotResumed() throws {
+    let run = try place.start(script: Self.silent + "'echo {}; : >ready' <&3")
+    #expect(eventually(within: Workplace.patience) { place.has("ready") && run.outputText == "a\n" })
+    // The job's end is recorded a moment later.
+    #expect(
+      try eventually(within: Workplace.patience) {
+        try each(#""$OPDASH" report"#).output.hasPrefix("each: 1 ok in ")
+      })
+    kill(run.child.pid, SIGKILL)
+    _ = run.ending()
+    let refused = try each(#""$OPDASH" resume"#)
+    #expect(refused.ending == .exited(2))
+    #expect(refused.errors.contains("were standard input, which can't be read again"))
+  }
+
+  @Test func aShortOutputIsRecordedWithoutALogFile() throws {
+    let run = try each(#"seq 3 | "$OPDASH" each --order 'echo out {}; [ {} != 3 ]'; cat state/opdash/runs/*/logs/*"#)
+    #expect(run.output == "out 1\nout 2\nout 3\nout 3\n")
+    let events = try each(#""$OPDASH" replay last --ui json"#).output
+    for number in 1...3 { #expect(events.contains(#""line":"out \#(number)""#) || events.contains("out \(number)")) }
+  }
+
+  @Test func onATerminalALineIsPrintedForEachJob() throws {
+    let window = try place.pty(script: #"seq 3 | "$OPDASH" each 'echo out {}'; echo status $?"#)
+    #expect(window.waitUntil(within: Workplace.patience) { $0.text.contains("status 0") })
+    for number in 1...3 { #expect(window.text.contains("out \(number)")) }
   }
 }

@@ -97,12 +97,17 @@ final class Workplace: Sendable {
 
   /// Runs a script for sh to its end, in which `$OPDASH` is opdash.
   func script(_ text: String, environment: [String: String] = [:]) throws -> Background {
-    let background = try Background(
+    let background = try start(script: text, environment: environment)
+    _ = background.ending()
+    return background
+  }
+
+  /// Starts a script for sh, in which `$OPDASH` is opdash.
+  func start(script text: String, environment: [String: String] = [:]) throws -> Background {
+    try Background(
       ["sh", "-c", "cd \"$0\" && \(text)", folder.url.path],
       environment: variables.merging(["OPDASH": Built.product("opdash")]) { $1 }.merging(environment) { $1 }, in: folder
     )
-    _ = background.ending()
-    return background
   }
 
   /// Runs opdash off a terminal to its end.

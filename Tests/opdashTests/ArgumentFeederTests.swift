@@ -15,7 +15,7 @@ import Testing
     let reader: Int32
     let writer: Int32
     let feed = FakeFeed()
-    private let state = Lock((jobs: [Job](), ends: [String?](), isOpen: Optional(true)))
+    private let state = Lock((jobs: [Job](), ends: 0, isOpen: Optional(true)))
 
     init() {
       var ends: [Int32] = [-1, -1]
@@ -24,21 +24,28 @@ import Testing
     }
 
     var names: [String] { state.withLock { $0.jobs.map(\.name) } }
-    var ends: [String?] { state.withLock(\.ends) }
+    var scripts: [String] {
+      state.withLock { state in
+        state.jobs.map { job in
+          guard case .shell(let work) = job.work, case .script(let text) = work.command else { return "" }
+          return text
+        }
+      }
+    }
+    var ends: Int { state.withLock(\.ends) }
 
     func write(_ text: String) {
       let bytes = Array(text.utf8)
       #expect(bytes.withUnsafeBytes { Foundation.write(writer, $0.baseAddress, $0.count) } == bytes.count)
     }
 
-    func feeder(_ request: EachRequest = EachRequest(command: "true"), ahead: Int = 4, reads descriptor: Int32? = nil)
-      throws
-      -> ArgumentFeeder
-    {
+    func feeder(
+      _ request: EachRequest = EachRequest(command: "true"), ahead: Int = 4, endsWithFailure: Bool = false,
+      reads descriptor: Int32? = nil
+    ) throws -> ArgumentFeeder {
       let feeder = ArgumentFeeder(
-        descriptor ?? reader, request, jobs: try EachJobs(request), ahead: ahead,
-        add: { jobs in self.state.withLock { $0.jobs += jobs } },
-        end: { problem in self.state.withLock { $0.ends.append(problem) } })
+        descriptor ?? reader, request, jobs: try EachJobs(request), ahead: ahead, endsWithFailure: endsWithFailure,
+        add: { jobs in self.state.withLock { $0.jobs += jobs } }, end: { self.state.withLock { $0.ends += 1 } })
       feeder.watch(feed)
       feeder.start()
       return feeder
@@ -70,10 +77,10 @@ import Testing
     #expect(eventually { run.names == ["a"] })
     run.write("c\n")
     #expect(eventually { run.names == ["a", "bc"] })
-    #expect(run.ends.isEmpty)
+    #expect(run.ends == 0)
     run.write("end")
     run.end()
-    #expect(eventually { run.ends == [nil] })
+    #expect(eventually { run.ends == 1 })
     #expect(run.names == ["a", "bc", "end"])
     withExtendedLifetime(feeder) {}
   }
@@ -83,7 +90,7 @@ import Testing
     run.write("a\nb\nc\n")
     #expect(eventually { run.names == ["a +1"] })
     run.end()
-    #expect(eventually { run.ends == [nil] })
+    #expect(eventually { run.ends == 1 })
     #expect(run.names == ["a +1", "c"])
     withExtendedLifetime(feeder) {}
   }
@@ -101,7 +108,7 @@ import Testing
     for index in 2..<20 { start(index) }
     #expect(eventually { run.names.count == 20 })
     run.end()
-    #expect(eventually { run.ends == [nil] })
+    #expect(eventually { run.ends == 1 })
     #expect(run.names == (0..<20).map { "\($0)" })
     withExtendedLifetime(feeder) {}
   }
@@ -112,7 +119,7 @@ import Testing
     run.write("a\nb\nc\nd\n")
     #expect(eventually { run.names.count == 2 })
     run.feed.post(.stopRequested(.terminate, by: .signal))
-    #expect(eventually { run.ends == [nil] })
+    #expect(eventually { run.ends == 1 })
     start(0)
     #expect(run.names == ["a", "b"])
     withExtendedLifetime(feeder) {}
@@ -136,12 +143,67 @@ import Testing
     #expect(isFull)
     #expect(written <= 4 << 16, "\(written) bytes")
     feeder.stop()
-    #expect(eventually { run.ends == [nil] })
+    #expect(eventually { run.ends == 1 })
   }
 
-  @Test func aListThatCannotBeReadEndsWithTheReason() throws {
+  @Test func aStopEndsAListWhoseWriterIsSilent() throws {
+    let feeder = try run.feeder()
+    run.feed.begin(0)
+    run.write("a\n")
+    #expect(eventually { run.names == ["a"] })
+    // The read is blocked.
+    run.feed.post(.stopRequested(.terminate, by: .signal))
+    #expect(eventually { run.ends == 1 })
+    run.write("b\n")
+    run.end()
+    #expect(run.names == ["a"] && run.ends == 1)
+    withExtendedLifetime(feeder) {}
+  }
+
+  @Test(arguments: [false, true]) func aFailureEndsTheListWhereThePolicySaysSo(_ endsWithFailure: Bool) throws {
+    let feeder = try run.feeder(endsWithFailure: endsWithFailure)
+    run.feed.begin(2)
+    run.write("a\n")
+    #expect(eventually { run.names == ["a"] })
+    run.feed.post(.jobState(JobID(0), .failed(JobFailure(.exit(1), ""), allowed: true), attempt: 1, pid: nil))
+    run.write("b\n")
+    #expect(eventually { run.names == ["a", "b"] })
+    run.feed.post(.jobState(JobID(1), .failed(JobFailure(.exit(1), ""), allowed: false), attempt: 1, pid: nil))
+    if endsWithFailure { #expect(eventually { run.ends == 1 }) }
+    run.write("c\n")
+    run.end()
+    #expect(eventually { run.ends == 1 })
+    #expect(run.names == (endsWithFailure ? ["a", "b"] : ["a", "b", "c"]))
+    withExtendedLifetime(feeder) {}
+  }
+
+  @Test func aListThatCannotBeReadAnyMoreAddsAJobThatFails() throws {
     let feeder = try run.feeder(reads: -1)
-    #expect(eventually { run.ends == ["can't read standard input: Bad file descriptor"] })
+    #expect(eventually { run.ends == 1 })
+    #expect(run.names == ["standard input"])
+    #expect(
+      run.scripts == ["echo 'opdash: can'\\''t read standard input any more: Bad file descriptor' >&2; exit 2"])
+    withExtendedLifetime(feeder) {}
+  }
+
+  @Test func aFaultNamesTheLineAndFailsItsJobOnly() throws {
+    let feeder = try run.feeder(EachRequest(command: "echo"))
+    run.write("a\n\nb\0\nc\n")
+    run.end()
+    #expect(eventually { run.ends == 1 })
+    #expect(run.names.count == 3 && run.scripts[0] == "echo a" && run.scripts[2] == "echo c")
+    let fault = "has a NUL byte, which no command can take: --null splits standard input there"
+    #expect(run.scripts[1] == "echo 'opdash: line 3 of standard input \(fault)' >&2; exit 2")
+    withExtendedLifetime(feeder) {}
+  }
+
+  @Test func aListThatIsNotReadyIsWaitedFor() throws {
+    _ = fcntl(run.reader, F_SETFL, fcntl(run.reader, F_GETFL) | O_NONBLOCK)
+    let feeder = try run.feeder()
+    run.write("a\n")
+    #expect(eventually { run.names == ["a"] })
+    run.end()
+    #expect(eventually { run.ends == 1 })
     withExtendedLifetime(feeder) {}
   }
 }

@@ -152,13 +152,13 @@ import Testing
 
   private func split(_ text: String, _ splitter: ArgumentSplitter, pieces: Int) -> [String] {
     var splitter = splitter
-    var arguments: [[UInt8]] = []
+    var arguments: [ListArgument] = []
     let bytes = Array(text.utf8)
     for start in stride(from: 0, to: bytes.count, by: pieces) {
       arguments += splitter.feed(bytes[start..<min(start + pieces, bytes.count)])
     }
     if let last = splitter.finish() { arguments.append(last) }
-    return arguments.map { String(decoding: $0, as: UTF8.self) }
+    return arguments.map { String(decoding: $0.bytes, as: UTF8.self) }
   }
 
   @Test(arguments: [1, 2, 3, 100]) func aListIsSplitHoweverItArrives(_ pieces: Int) {
@@ -177,9 +177,16 @@ import Testing
       let piece = [UInt8](repeating: UInt8(ascii: "x"), count: 50_000)
       for _ in 0..<10 { #expect(splitter.feed(piece[...]).isEmpty) }
       let arguments = splitter.feed(Array("\(delimiter)y\(delimiter)".utf8)[...])
-      #expect(arguments.map(\.count) == [ArgumentSplitter.limit + 1, 1])
+      #expect(arguments.map(\.bytes.count) == [ArgumentSplitter.limit + 1, 1])
       #expect(splitter.finish() == nil)
     }
+  }
+
+  @Test func argumentsHaveTheirPlacesInTheList() {
+    var splitter = ArgumentSplitter()
+    #expect(splitter.feed(Array("a\n\n\nb\n".utf8)[...]).map(\.place) == [1, 4])
+    #expect(splitter.feed(Array("\nc".utf8)[...]).isEmpty)
+    #expect(splitter.finish()?.place == 6)
   }
 
   @Test(
@@ -195,9 +202,13 @@ import Testing
     let text = (0..<50_000).map { "line \($0)\n" }.joined()
     Data(text.utf8).withUnsafeBytes { #expect(pwrite(file.descriptor, $0.baseAddress, $0.count, 0) == $0.count) }
     let arguments = try ArgumentList.read(file.descriptor, ArgumentSplitter())
-    #expect(arguments.count == 50_000 && arguments.last == Array("line 49999".utf8))
+    #expect(arguments.count == 50_000 && arguments.last == ListArgument(bytes: Array("line 49999".utf8), place: 50_000))
     #expect(throws: UsageError("can't read standard input: Bad file descriptor")) {
       try ArgumentList.read(-1, ArgumentSplitter())
     }
+    #expect(throws: UsageError("can't read standard input: Bad file descriptor")) { try ArgumentList.check(-1) }
+    let folder = open("/", O_RDONLY)
+    defer { close(folder) }
+    #expect(throws: UsageError("can't read standard input: Is a directory")) { try ArgumentList.check(folder) }
   }
 }

@@ -34,7 +34,10 @@ import Testing
     var view: FakeView?
     let output = TemporaryFile()
     let errors = TemporaryFile()
-    var list: [String] = []
+    /// What standard input has.
+    let list = TemporaryFile()
+    /// What is to be made of it while the run goes on.
+    var arriving: ArrivingJobs?
     var environment = Environment(variables: ["HOME": "/h"], currentDirectory: "/w", processors: 7)
 
     func perform(_ line: String) {
@@ -61,7 +64,11 @@ import Testing
               subject: .graph(JobGraph(name: name)), source: name, closing: { ["it showed \($0.counts.succeeded)"] },
               cleanUp: { [weak self] in self?.cleanUps += 1 })
         },
-        readList: { _ in "http://h/listed\n" }, readArguments: { _ in self.list.map { Array($0.utf8) } },
+        readList: { _ in "http://h/listed\n" }, arguments: list.descriptor,
+        feed: { _, arriving, _, _ in
+          self.arriving = arriving
+          return {}
+        },
         watchSignals: { session in self.session = session })
       Program(
         environment: environment, output: Output(output.descriptor), errors: Output(errors.descriptor), parts: parts,
@@ -193,18 +200,26 @@ import Testing
     #expect(world.graph?.jobs.map(\.work) == ["echo a", "echo b"].map { .shell(ShellWork(.script($0))) })
     #expect(world.options?.slots == 3 && world.options?.onFailure == .stopNow)
     #expect(world.options?.origin.command == "each")
+    #expect(world.options?.isOpen == false && world.arriving == nil)
     let second = World()
-    second.list = ["x y", "z"]
-    second.perform("each echo")
-    #expect(second.graph?.jobs.map(\.work) == ["echo 'x y'", "echo z"].map { .shell(ShellWork(.script($0))) })
-    #expect(second.options?.slots == 7)
+    second.perform("each echo -n2")
+    #expect(second.graph?.jobs.isEmpty == true && second.options?.isOpen == true)
+    #expect(second.arriving?.request == EachRequest(command: "echo", perJob: 2))
+    #expect(second.options?.slots == 7 && second.options?.keepsShortLogs == false)
+  }
+
+  @Test func aRehearsalReadsTheWholeList() {
+    world.list.write("x y\n\nz\n")
+    world.perform("each echo --dry-run -j2")
+    #expect(world.output.text.contains("x y") && world.output.text.contains("z"))
+    #expect(world.statuses == [0] && world.arriving == nil && world.graph == nil)
   }
 
   @Test func eachSaysWhatIsWrongWithItsArgumentsAndStartsNothing() {
-    world.list = ["a\0b", "c", "d\0"]
-    world.perform("each echo")
-    let fault = "has a NUL byte, which no command can take: --null splits standard input there"
-    #expect(world.errors.text == "opdash: argument 1 \(fault)\nopdash: argument 3 \(fault)\n")
+    world.list.write("a\0b\n\nc\nd\0\n")
+    world.perform("each echo --dry-run")
+    let fault = "of standard input has a NUL byte, which no command can take: --null splits standard input there"
+    #expect(world.errors.text == "opdash: line 1 \(fault)\nopdash: line 4 \(fault)\n")
     #expect(world.graph == nil)
     let others = World()
     others.environment.inputIsTerminal = true
@@ -669,6 +684,12 @@ final class TemporaryFile {
     var bytes = [UInt8](repeating: 0, count: 65536)
     let count = pread(descriptor, &bytes, bytes.count, 0)
     return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+  }
+
+  /// Replaces the content; what reads the descriptor begins at its start.
+  func write(_ text: String) {
+    let bytes = Array(text.utf8)
+    #expect(ftruncate(descriptor, 0) == 0 && pwrite(descriptor, bytes, bytes.count, 0) == bytes.count)
   }
 
   func replaceWithClosedPipe() {

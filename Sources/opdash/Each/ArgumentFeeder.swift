@@ -13,6 +13,8 @@ final class ArgumentFeeder: @unchecked Sendable {
     /// The jobs that were added and have not left the waiting ones.
     var waiting = 0
     var isStopped = false
+    /// Whether `end` was called.
+    var hasEnded = false
     /// Those that have left, beside all before `first`.
     var left: Set<JobID> = []
     var first = 0
@@ -23,23 +25,29 @@ final class ArgumentFeeder: @unchecked Sendable {
   private var splitter: ArgumentSplitter
   private var jobs: EachJobs
   private let perJob: Int
+  private let readsLines: Bool
+  private let endsWithFailure: Bool
   private let ahead: Int
   private let add: @Sendable ([Job]) -> Void
-  private let end: @Sendable (_ problem: String?) -> Void
+  private let end: @Sendable () -> Void
   private let state = Lock(State())
   private let room = DispatchSemaphore(value: 0)
   private let queue = DispatchQueue(label: "opdash.arguments", qos: .userInitiated)
 
-  /// `add` and `end` are called on the thread that reads; `end` once, after the last job, with the reason if the descriptor
-  /// can't be read.
+  /// `add` is called on the thread that reads, `end` once: after the last job, or by `stop()`, whatever is added then.
+  ///
+  /// A descriptor that can't be read any more adds a job that fails with the reason. `endsWithFailure` if nothing is added once
+  /// a job of the run has failed.
   init(
-    _ descriptor: Int32, _ request: EachRequest, jobs: EachJobs, ahead: Int = 4096,
-    add: @escaping @Sendable ([Job]) -> Void, end: @escaping @Sendable (_ problem: String?) -> Void
+    _ descriptor: Int32, _ request: EachRequest, jobs: EachJobs, ahead: Int = 4096, endsWithFailure: Bool = false,
+    add: @escaping @Sendable ([Job]) -> Void, end: @escaping @Sendable () -> Void
   ) {
     self.descriptor = descriptor
     splitter = request.splitter
     self.jobs = jobs
     perJob = request.perJob
+    readsLines = request.readsLines
+    self.endsWithFailure = endsWithFailure
     self.ahead = ahead
     self.add = add
     self.end = end
@@ -47,16 +55,25 @@ final class ArgumentFeeder: @unchecked Sendable {
 
   func start() {
     queue.async { [self] in
-      let problem = read()
-      state.withLock { $0.subscription = nil }
-      end(problem)
+      read()
+      endOnce()
     }
   }
 
-  /// Adds nothing more; a read that is blocked goes on until something comes.
+  /// Adds nothing more, though a read that is blocked goes on until something comes.
   func stop() {
     state.withLock { $0.isStopped = true }
     room.signal()
+    endOnce()
+  }
+
+  private func endOnce() {
+    let (isFirst, subscription) = state.withLock { state in
+      defer { state.hasEnded = true }
+      return (!state.hasEnded, state.subscription.take())
+    }
+    if isFirst { end() }
+    withExtendedLifetime(subscription) {}
   }
 
   /// Follows which of the added jobs have started, and stops with the run; to be called before `start`.
@@ -70,6 +87,7 @@ final class ArgumentFeeder: @unchecked Sendable {
   private func receive(_ events: [JobEvent]) {
     for event in events {
       switch event.fact {
+      case .jobState(_, .failed(_, allowed: false), _, _) where endsWithFailure: stop()
       case .jobState(let id, let state, _, _):
         if state.isActive || state.isTerminal { leave(id) }
       case .stopRequested, .runFinished: stop()
@@ -89,25 +107,32 @@ final class ArgumentFeeder: @unchecked Sendable {
 
   // MARK: On the queue
 
-  /// Returns the reason why the descriptor can't be read, if so.
-  private func read() -> String? {
-    var group: [[UInt8]] = []
+  private func read() {
+    var group: [ListArgument] = []
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
     while !state.withLock(\.isStopped) {
       let count = Foundation.read(descriptor, &buffer, buffer.count)
       if count < 0, errno == EINTR { continue }
-      guard count >= 0 else { return "can't read standard input: \(String(cString: strerror(errno)))" }
+      if count < 0, errno == EAGAIN {
+        // Another program that has the same pipe open may have asked for it.
+        var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        _ = Foundation.poll(&poll, 1, -1)
+        continue
+      }
+      let problem = count < 0 ? errno : 0
       let arguments = count > 0 ? splitter.feed(buffer[..<count]) : [splitter.finish()].compactMap(\.self)
       add(arguments, to: &group)
-      guard count > 0 else { break }
+      guard count <= 0 else { continue }
+      if !group.isEmpty { add([group]) }
+      if problem == 0 { break }
+      add([jobs.failing("standard input", "can't read standard input any more: \(String(cString: strerror(problem)))")])
+      break
     }
-    if !group.isEmpty { add([group]) }
-    return nil
   }
 
   /// Adds the jobs whose arguments are complete; the other arguments stay in the group.
-  private func add(_ arguments: [[UInt8]], to group: inout [[UInt8]]) {
-    var groups: [[[UInt8]]] = []
+  private func add(_ arguments: [ListArgument], to group: inout [ListArgument]) {
+    var groups: [[ListArgument]] = []
     for argument in arguments {
       group.append(argument)
       guard group.count == perJob else { continue }
@@ -117,20 +142,23 @@ final class ArgumentFeeder: @unchecked Sendable {
     add(groups)
   }
 
-  private func add(_ groups: [[[UInt8]]]) {
+  private func add(_ groups: [[ListArgument]]) {
     var rest = groups[...]
     while !rest.isEmpty {
-      let free = state.withLock { state -> Int in
-        guard !state.isStopped else { return 0 }
+      let free = state.withLock { state -> Int? in
+        guard !state.isStopped else { return nil }
         let free = max(0, min(rest.count, ahead - state.waiting))
         state.waiting += free
         return free
       }
-      if state.withLock(\.isStopped) { return }
+      guard let free else { return }
       if free == 0 {
         room.wait()
       } else {
-        add(rest.prefix(free).map { jobs.next($0).job })
+        let made = rest.prefix(free).map { group in
+          jobs.next(group.map(\.bytes), line: readsLines ? group.first?.place : nil).job
+        }
+        add(made)
         rest = rest.dropFirst(free)
       }
     }

@@ -1,3 +1,10 @@
+/// An argument of a list.
+struct ListArgument: Equatable {
+  var bytes: [UInt8]
+  /// Its number in the list, from 1, empty ones included: the number of its line where lines are the arguments.
+  var place: Int
+}
+
 /// Splits the bytes of a list into arguments, however they arrive.
 struct ArgumentSplitter {
   /// The longest argument whose bytes are all kept; of a longer one, one byte more, so that it can be told.
@@ -7,6 +14,8 @@ struct ArgumentSplitter {
   /// Whether empty arguments are left out, as the empty lines of a list are.
   let skipsEmpty: Bool
   private var rest: [UInt8] = []
+  /// The arguments that were complete, empty ones included.
+  private var count = 0
   /// The beginning of an argument that is too long.
   private var head: [UInt8]?
 
@@ -17,8 +26,8 @@ struct ArgumentSplitter {
   }
 
   /// The arguments that are complete with these bytes.
-  mutating func feed(_ bytes: ArraySlice<UInt8>) -> [[UInt8]] {
-    var arguments: [[UInt8]] = []
+  mutating func feed(_ bytes: ArraySlice<UInt8>) -> [ListArgument] {
+    var arguments: [ListArgument] = []
     var searched = max(0, rest.count - delimiter.count + 1)
     rest += bytes
     var start = 0
@@ -37,19 +46,20 @@ struct ArgumentSplitter {
   }
 
   /// What follows the last delimiter; nil for nothing.
-  mutating func finish() -> [UInt8]? {
+  mutating func finish() -> ListArgument? {
     guard !rest.isEmpty || head != nil else { return nil }
     defer { rest = [] }
     return take(rest[...])
   }
 
-  private mutating func take(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+  private mutating func take(_ bytes: ArraySlice<UInt8>) -> ListArgument {
     defer { head = nil }
-    return head ?? Array(bytes.prefix(Self.limit + 1))
+    count += 1
+    return ListArgument(bytes: head ?? Array(bytes.prefix(Self.limit + 1)), place: count)
   }
 
-  private func append(_ argument: [UInt8], to arguments: inout [[UInt8]]) {
-    if !argument.isEmpty || !skipsEmpty { arguments.append(argument) }
+  private func append(_ argument: ListArgument, to arguments: inout [ListArgument]) {
+    if !argument.bytes.isEmpty || !skipsEmpty { arguments.append(argument) }
   }
 
   /// Where the next delimiter begins.

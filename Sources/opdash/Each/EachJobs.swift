@@ -24,21 +24,32 @@ struct EachJobs {
   }
 
   /// The next job, and why its command can't be executed, if so.
-  mutating func next(_ arguments: [[UInt8]]) -> (job: Job, fault: String?) {
+  ///
+  /// `line` is that of the first argument, where lines of standard input are the arguments.
+  mutating func next(_ arguments: [[UInt8]], line: Int? = nil) -> (job: Job, fault: String?) {
     number += 1
-    var script = template.script(for: arguments, number: number)
-    let fault = fault(in: arguments, script)
+    let script = template.script(for: arguments, number: number)
+    let fault = fault(in: arguments, line, script)
     // So the fault of an argument that comes late fails its own job only.
-    if let fault {
-      let text = ShellQuotes.Place().quoted(Array("opdash: \(fault)".utf8)[...])
-      script = "echo \(String(decoding: text, as: UTF8.self)) >&2; exit 2"
-    }
-    let work = ShellWork(.script(script))
-    return (Job(name: unique(name(arguments)), work: .shell(work), timeout: timeout, retry: retry), fault)
+    if let fault { return (failing(name(arguments), fault), fault) }
+    let work = JobWork.shell(ShellWork(.script(script)))
+    return (Job(name: unique(name(arguments)), work: work, timeout: timeout, retry: retry), nil)
   }
 
-  private func fault(in arguments: [[UInt8]], _ script: String) -> String? {
-    let place = arguments.count > 1 ? "an argument of job \(number)" : "argument \(number)"
+  /// A job that says the fault and fails, without a retry.
+  mutating func failing(_ name: String, _ fault: String) -> Job {
+    let text = ShellQuotes.Place().quoted(Array("opdash: \(fault)".utf8)[...])
+    let script = "echo \(String(decoding: text, as: UTF8.self)) >&2; exit 2"
+    return Job(name: unique(name), work: .shell(ShellWork(.script(script))), retry: .never)
+  }
+
+  private func fault(in arguments: [[UInt8]], _ line: Int?, _ script: String) -> String? {
+    let place =
+      if arguments.count > 1 {
+        "an argument of job \(number)" + (line.map { ", whose first is line \($0) of standard input," } ?? "")
+      } else {
+        line.map { "line \($0) of standard input" } ?? "argument \(number)"
+      }
     if arguments.contains(where: { $0.contains(0) }) {
       return "\(place) has a NUL byte, which no command can take: --null splits standard input there"
     }
@@ -69,9 +80,9 @@ struct EachJobs {
   }
 }
 
-extension Array where Element == [UInt8] {
+extension Array {
   /// The arguments of each job, the last of which may have fewer.
-  func grouped(by count: Int) -> [[[UInt8]]] {
+  func grouped(by count: Int) -> [[Element]] {
     stride(from: 0, to: self.count, by: count).map { Array(self[$0..<Swift.min($0 + count, self.count)]) }
   }
 }

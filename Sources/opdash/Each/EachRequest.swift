@@ -16,6 +16,8 @@ struct EachRequest: Equatable {
   /// The same, in the order of the arguments.
   var isOrdered = false
 
+  var readsLines: Bool { delimiter == nil || delimiter == [UInt8(ascii: "\n")] }
+
   /// How standard input is split.
   var splitter: ArgumentSplitter {
     delimiter.map { ArgumentSplitter(delimiter: $0, skipsEmpty: false) } ?? ArgumentSplitter()

@@ -4,23 +4,39 @@ import Reports
 import Session
 
 extension Program {
-  /// The jobs of `opdash each` and how their output is printed.
+  /// The jobs of `opdash each`; those of standard input arrive while the run goes on, unless it is only rehearsed.
   func eachPlan(_ request: EachRequest, _ invocation: Invocation) throws -> RunPlan {
-    if request.arguments.isEmpty, environment.inputIsTerminal {
-      throw UsageError("opdash each needs arguments after the command, or a list of them on standard input")
+    var plan = RunPlan(
+      subject: .graph(JobGraph(name: "each")), source: "each", command: "each", words: invocation.words)
+    var jobs = try EachJobs(request)
+    if request.arguments.isEmpty {
+      if environment.inputIsTerminal {
+        throw UsageError("opdash each needs arguments after the command, or a list of them on standard input")
+      }
+      if invocation.isDryRun {
+        let arguments = try ArgumentList.read(parts.arguments, request.splitter)
+        let made = arguments.grouped(by: request.perJob).map { group in
+          jobs.next(group.map(\.bytes), line: request.readsLines ? group.first?.place : nil)
+        }
+        plan.subject = .graph(try Self.eachGraph(made))
+      } else {
+        try ArgumentList.check(parts.arguments)
+        plan.arriving = ArrivingJobs(request: request, jobs: jobs)
+      }
+      return plan
     }
     if let word = request.arguments.first(where: { $0.contains("\u{FFFD}") }) {
       throw UsageError("'\(word)' is no UTF-8 text: give the list on standard input, where any bytes may stand")
     }
-    var jobs = try EachJobs(request)
-    let arguments =
-      request.arguments.isEmpty
-      ? try parts.readArguments(request.splitter) : request.arguments.map { Array($0.utf8) }
-    let made = arguments.grouped(by: request.perJob).map { jobs.next($0) }
+    let arguments = request.arguments.map { Array($0.utf8) }
+    plan.subject = .graph(try Self.eachGraph(arguments.grouped(by: request.perJob).map { jobs.next($0) }))
+    return plan
+  }
+
+  private static func eachGraph(_ made: [(job: Job, fault: String?)]) throws -> JobGraph {
     let faults = made.compactMap(\.fault)
     guard faults.isEmpty else { throw Faults(lines: faults.map { "opdash: \($0)" }) }
-    let graph = JobGraph(name: "each", jobs: made.map(\.job))
-    return RunPlan(subject: .graph(graph), source: "each", command: "each", words: invocation.words)
+    return JobGraph(name: "each", jobs: made.map(\.job))
   }
 
   /// Nil where the interface shows the output: a dashboard, or lines that begin with the job's name.
@@ -42,19 +58,34 @@ extension Program {
   }
 }
 
-/// A list of arguments that has come to its end.
+/// The jobs of a run that are made of standard input while it goes on.
+struct ArrivingJobs {
+  var request: EachRequest
+  var jobs: EachJobs
+}
+
+/// A list of arguments on a descriptor.
 enum ArgumentList {
-  /// All arguments that can be read from a descriptor.
-  static func read(_ descriptor: Int32, _ splitter: ArgumentSplitter) throws(UsageError) -> [[UInt8]] {
+  /// Throws where nothing can be read, as from a folder or where the descriptor is closed.
+  static func check(_ descriptor: Int32) throws(UsageError) {
+    if Foundation.read(descriptor, nil, 0) < 0, errno != EINTR, errno != EAGAIN { throw unreadable() }
+  }
+
+  /// All arguments up to the end.
+  static func read(_ descriptor: Int32, _ splitter: ArgumentSplitter) throws(UsageError) -> [ListArgument] {
     var splitter = splitter
-    var arguments: [[UInt8]] = []
+    var arguments: [ListArgument] = []
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
     while true {
       let count = Foundation.read(descriptor, &buffer, buffer.count)
       if count < 0, errno == EINTR { continue }
-      guard count >= 0 else { throw UsageError("can't read standard input: \(String(cString: strerror(errno)))") }
+      guard count >= 0 else { throw unreadable() }
       guard count > 0 else { return arguments + [splitter.finish()].compactMap(\.self) }
       arguments += splitter.feed(buffer[..<count])
     }
+  }
+
+  private static func unreadable() -> UsageError {
+    UsageError("can't read standard input: \(String(cString: strerror(errno)))")
   }
 }
