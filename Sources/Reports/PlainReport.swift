@@ -102,7 +102,9 @@ package struct PlainReport: Report {
   }
 
   private mutating func begin(_ start: RunStart) {
-    let (jobs, slots) = (Format.count(start.jobs, "job"), Format.slots(start.slots))
+    // How many there will be is not known where they arrive while the run goes on.
+    let jobs = start.isOpen ? "jobs as they come" : Format.count(start.jobs, "job")
+    let slots = Format.slots(start.slots)
     let logs = start.folder.map { ", logs in \(MessageText.of($0))/logs" } ?? ""
     news(.zero, "  \(paint(.strong, JobText.clean(start.name))): \(jobs), \(slots)\(logs)")
   }

@@ -1,3 +1,4 @@
+import Foundation
 import JobModel
 import Reports
 import Testing
@@ -48,6 +49,13 @@ import Testing
     #expect(groups[1] == ["::group::a", "00:01.0 | again", "::endgroup::"])
     // Left behind by the end of the run, and no line of it is a workflow command.
     #expect(groups[2].first == "::group::b" && groups[2].filter { $0.hasPrefix("::") }.count == 2)
+  }
+
+  @Test func jobsThatArriveAreNotCountedAtTheStart() {
+    var facts = Facts()
+    let at = Date(timeIntervalSince1970: 0)
+    facts.state(.runStarted(RunStart(id: "1", name: "each", slots: 2, at: at, jobs: 0, isOpen: true)))
+    #expect(plain(facts).text == "00:00.0   each: jobs as they come, 2 slots\n")
   }
 
   @Test func waitingAndBecomingReadyMakeNoLine() {
