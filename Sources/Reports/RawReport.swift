@@ -6,8 +6,8 @@ import JobModel
 /// Of a job that was tried again it is that of the last attempt. What the job wrote to standard error goes to `errors`, as do
 /// the failures at the end of a run that has some, without the output that stands above them.
 ///
-/// The bytes are those of the attempt's log file, so that nothing is held in memory for a job that must wait for others. Only a
-/// job that wrote to both streams is told by its lines, as they are in the events.
+/// The bytes are those of the attempt's log file, so that little is held in memory for a job that must wait for others. Only a
+/// job that wrote to both streams, or so little that it has no log file, is told by its lines, as they are in the events.
 package struct RawReport: Report {
   /// The order of the jobs' output.
   package enum Order: Sendable {

@@ -47,6 +47,19 @@ import Testing
     #expect(errors.text == "oh\n")
   }
 
+  @Test mutating func anOutputWithoutALogFileIsPrintedByItsLines() {
+    begin(2)
+    facts.log(0, "a b")
+    facts.log(0, "")
+    facts.log(0, "größe")
+    facts.log(1, "oh", .stderr)
+    facts.job(0, .succeeded(upToDate: false))
+    facts.job(1, .succeeded(upToDate: false))
+    run()
+    #expect(output.text == "a b\n\ngröße\n")
+    #expect(errors.text == "oh\n")
+  }
+
   @Test mutating func bothStreamsOfAJobAreToldApart() throws {
     begin(1)
     try keep(Array("out\nerr\nend\n".utf8), of: "a", 0)
