@@ -62,6 +62,17 @@ import Testing
     #expect(faults(job: written) == ["2:8: unknown key '\(key)': write 'run'"])
   }
 
+  @Test(arguments: [
+    ("strategy: { matrix: { os: [linux] } }", "write 'matrix: { NAME: [value, …] }' in the job"),
+    ("foreach: [a, b]", "write 'matrix: { NAME: [value, …] }' in the job"),
+    ("only: [main]", "write 'if' with the condition for it to run"),
+    ("unless: x", "write 'if' with the opposite"),
+  ])
+  func aWordForWhatHasItsOwnKeyNamesThat(written: String, mend: String) {
+    let key = written.prefix { $0 != ":" }
+    #expect(faults(job: "run: ls, \(written)") == ["2:17: unknown key '\(key)': \(mend)"])
+  }
+
   @Test func theValueOfAWordOfAnotherToolIsReadToo() {
     #expect(
       faults("tasks:\n  a: { script: ls, depends_on: [c], cwd: ~/x }\n") == [

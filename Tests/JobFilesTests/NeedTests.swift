@@ -80,9 +80,18 @@ import Testing
       "{ test-*: ok, '*-a': failed }",
       "5:29: 'test-a' is to be 'failed' here and 'ok' above: name it by itself, or change a pattern"
     ),
-    ("{ test-a: ready }", "5:17: job 'test-a' is no service, so it is never 'ready': write 'test-a: ok'"),
-    ("{ build: ready }", "5:17: job 'build' is no service, so it is never 'ready': write 'build: ok'"),
-    ("{ test-*: ready }", "5:17: job 'test-a' is no service, so it is never 'ready': write 'test-a: ok'"),
+    (
+      "{ test-a: ready }",
+      "5:17: job 'test-a' is no service, so it is never 'ready': write 'test-a: ok', or give it 'service'"
+    ),
+    (
+      "{ build: ready }",
+      "5:17: job 'build' is no service, so it is never 'ready': write 'build: ok', or give it 'service'"
+    ),
+    (
+      "{ test-*: ready }",
+      "5:17: job 'test-a' is no service, so it is never 'ready': write 'test-a: ok', or give it 'service'"
+    ),
     (
       "{ test-a: { condition: service_healthy } }",
       "5:25: needs.test-a takes ok, finished, failed, not-ok or ready; this is a map: write 'test-a: ready'"
@@ -95,6 +104,11 @@ import Testing
   ])
   func aNeedThatCannotBeMetIsAFault(text: String, fault: String) {
     #expect(self.fault(text) == [fault])
+  }
+
+  @Test func aServiceThatNeedsItselfIsToldSoAtOnce() {
+    #expect(
+      faults("jobs: { s: { run: ls, service: true, needs: [s] } }") == ["1:46: job 's' needs itself: delete this need"])
   }
 
   private let services = """
@@ -136,8 +150,14 @@ import Testing
       "['api-2*']",
       "16: service 'api-2' ends only when no job needs it, so it is never 'ok': write 'needs: { api-2: ready }'"
     ),
-    ("{ api-test: ready }", "17: job 'api-test' is no service, so it is never 'ready': write 'api-test: ok'"),
-    ("{ api-t*: ready }", "17: job 'api-test' is no service, so it is never 'ready': write 'api-test: ok'"),
+    (
+      "{ api-test: ready }",
+      "17: job 'api-test' is no service, so it is never 'ready': write 'api-test: ok', or give it 'service'"
+    ),
+    (
+      "{ api-t*: ready }",
+      "17: job 'api-test' is no service, so it is never 'ready': write 'api-test: ok', or give it 'service'"
+    ),
   ])
   func aConditionThatAServiceOrJobNeverMeetsIsAFault(text: String, fault: String) {
     #expect(faults(services + "  z: { needs: \(text), run: ls }\n") == ["5:" + fault])

@@ -81,6 +81,17 @@ import Testing
       "2:50: service.ready has one of url, port, run or output, and this one has 'output' already: delete one"
     ),
     (
+      "{ ready: 8080 }", "2:36: service.ready: '8080' is no URL: write 'ready: { port: 8080 }'"
+    ),
+    (
+      "{ ready: 'localhost:80' }",
+      "2:36: service.ready: 'localhost:80' is no URL: write 'ready: { port: \"localhost:80\" }'"
+    ),
+    (
+      "{ ready: true }",
+      "2:36: service.ready: 'true' is no URL: write 'service: true' for one that can be used as soon as it is started"
+    ),
+    (
       "{ ready: h/x }", "2:36: service.ready: 'h/x' is no URL: write it with http:// or https:// at its beginning"
     ),
     (

@@ -50,6 +50,20 @@ import Testing
       ])
   }
 
+  @Test func aDryRunListsTheJobsOfFinallyLastAndSaysWhenTheOthersRun() {
+    var (clean, page) = (shell("clean", "rm -rf work", priority: .veryHigh), shell("page"))
+    (clean.finally, page.finally) = (.always, .failed)
+    let graph = JobGraph(
+      name: "g", jobs: [clean, page, shell("slow", priority: .low), shell("test", needs: [JobNeed(JobID(2))])])
+    for slots in [1, 8] {
+      #expect(
+        JobTable.rehearsal(graph, of: graph, slots: slots) == [
+          "g: 3 of 4 jobs would run, \(slots) slot\(slots == 1 ? "" : "s")", "  1  slow   true",
+          "  2  test   true  (needs slow)", "  3  clean  rm -rf work", "would not run:", "  page  only if a job fails",
+        ])
+    }
+  }
+
   @Test func aDryRunNamesTheJobsThatAreUpToDateApart() {
     let graph = JobGraph(name: "g", jobs: [shell("cc"), shell("link", needs: [JobNeed(JobID(0))]), shell("test")])
     #expect(

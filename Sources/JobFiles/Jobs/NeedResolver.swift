@@ -80,7 +80,10 @@ struct NeedResolver {
     let index = isFinal ? final : ordinary
     let first = isFinal ? ordinaryCount : 0
     if let job = index.job(named: need.name) {
-      if let fault = conditionFault(need.when, first + job) { return faults.fail(need.place, fault) }
+      // That a job needs itself is told with the other cycles.
+      if first + job != number, let fault = conditionFault(need.when, first + job) {
+        return faults.fail(need.place, fault)
+      }
       return ([first + job], true)
     }
     var jobs: [Int]
@@ -140,7 +143,9 @@ struct NeedResolver {
     if case .shell(let shell) = work { service = shell.service }
     switch (service, when) {
     case (nil, .ready):
-      return "job \(Quoted.text(name)) is no service, so it is never 'ready': write '\(Quoted.bare(name)): ok'"
+      return
+        "job \(Quoted.text(name)) is no service, so it is never 'ready': write '\(Quoted.bare(name)): ok', or give it "
+        + "'service'"
     case (nil, _), (_?, .ready): return nil
     case (_?, _):
       return "service \(Quoted.text(name)) ends only when no job needs it, so it is never "

@@ -38,8 +38,12 @@ struct ServiceReader {
   }
 
   private func readReady(_ node: YAMLNode, into service: inout Service) {
-    if case .scalar = node.content {
-      service.probe = values.address(node, "service.ready").map { .url($0) }
+    if case .scalar(let text, _) = node.content {
+      if let mend = Self.mend(forReady: text) {
+        faults.add(node.place, "service.ready: \(Quoted.text(text)) is no URL: write \(mend)")
+      } else {
+        service.probe = values.address(node, "service.ready").map { .url($0) }
+      }
       return
     }
     guard let entries = JobFileKeys.ready.read(node, faults: faults) else { return }
@@ -60,6 +64,14 @@ struct ServiceReader {
     }
     if let entry = entries["every"], let time = time(entry.value, "service.ready.every") { service.interval = time }
     if let entry = entries["timeout"], let time = time(entry.value, "service.ready.timeout") { service.limit = time }
+  }
+
+  /// What is meant by a port or a truth value in place of a URL.
+  private static func mend(forReady text: String) -> String? {
+    if text.lowercased() == "true" { return "'service: true' for one that can be used as soon as it is started" }
+    let port = text.split(separator: ":", omittingEmptySubsequences: false)
+    guard port.count <= 2, let number = port.last.flatMap({ UInt16($0) }), number > 0 else { return nil }
+    return "'ready: { port: \(port.count == 1 ? text : "\"\(Quoted.bare(text))\"") }'"
   }
 
   private func time(_ node: YAMLNode, _ name: String) -> Duration? {

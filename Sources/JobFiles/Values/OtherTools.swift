@@ -84,9 +84,9 @@ extension OtherTools {
       "'url' stands in download or upload, as in 'download: { url: … }'": "uri href link",
       "vars are of the whole file: write them at its start, or 'env' here": "vars",
       "write 'dotenv' at the start of the file, for all of its jobs": "envfile envfiles dotenv",
-      "this version of opdash runs every job that you don't leave out: delete it":
-        "when only except unless rules condition",
-      "this version of opdash has no matrix: write the jobs out": "strategy foreach withitems parallel",
+      "write 'if' with the condition for it to run": "when only rules condition runif onlyif",
+      "write 'if' with the opposite": "except unless skipif",
+      "write 'matrix: { NAME: [value, …] }' in the job": "strategy foreach withitems parallel loop",
       noContainer: "image container runson volumes ports network networks user",
     ],
     finders: [

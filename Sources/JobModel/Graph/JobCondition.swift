@@ -14,7 +14,7 @@ package struct JobCondition: Sendable, Equatable {
     }
   }
 
-  /// As the job file has it.
+  /// As the job file has it, with the values of the matrix.
   package var text: String
   /// The condition holds if all terms of one of these hold.
   package var alternatives: [[Term]]
