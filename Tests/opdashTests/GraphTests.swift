@@ -1,4 +1,5 @@
 import Foundation
+import JobFiles
 import JobModel
 import Support
 import Testing
@@ -82,7 +83,7 @@ import Testing
           j1 [label="build", tooltip="shell: true, uses 2 of heavy"];
           j2 [label="page", tooltip="shell: true"];
           j0 -> j1;
-          j1 -> j2 [label=failed, style=dashed];
+          j1 -> j2 [label="failed", style=dashed];
         }
 
         """#)
@@ -131,7 +132,7 @@ import Testing
       let bare = String(line).replacing(string, with: "S")
       #expect(
         bare.wholeMatch(
-          of: #/  j\d+ \[label=S(, shape=\w+)?, tooltip=S\];|  j\d+ -> j\d+( \[label=\w+, style=dashed\])?;/#)
+          of: #/  j\d+ \[label=S(, shape=\w+)?, tooltip=S\];|  j\d+ -> j\d+( \[label=S, style=dashed\])?;/#)
           != nil, "\(line)")
     }
     #expect(String(lines[0]).replacing(string, with: "S") == "digraph S {" && lines.last == "}")
@@ -158,6 +159,62 @@ import Testing
         "\(line)")
     }
     #expect(lines[2] == ##"  j1["say #34;hi#34;"]"## && lines[7] == ##"  j6["#60;b#62;x#60;/b#62;"]"##)
+  }
+
+  // MARK: Matrices, services and finally
+
+  private var whole: JobGraph {
+    get throws {
+      let text = """
+        name: whole
+        jobs:
+          api: { run: ls, service: true }
+          build: { matrix: { os: [a, b, c, d] }, run: ls }
+          test: { needs: { build: ok, api: ready }, run: ls }
+          some: { needs: ["build[a]", "build[b]", test], run: ls }
+          report: { needs: { build: finished, test: not-ok }, run: ls }
+        finally:
+          page: { when: failed, run: ls }
+          clean: { needs: { page: finished }, run: ls }
+        """
+      return try JobFile.decode(Array(text.utf8), file: "whole.yml", directory: "/w")
+    }
+  }
+
+  @Test func theTreeNamesMatricesAsAWholeAndTheJobsOfFinally() throws {
+    #expect(
+      GraphTree(try whole).text == """
+        whole: 10 jobs, 14 needs
+        api  shell
+        build[a]  shell
+        build[b]  shell
+        build[c]  shell
+        build[d]  shell
+        └─ test  shell  (needs build, api ready)
+           ├─ some  shell  (needs build[a], build[b], test)
+           └─ report  shell  (needs build finished, test not-ok)
+        page  shell  (finally, when failed)
+        └─ clean  shell  (finally, needs page finished)
+
+        """)
+    #expect(JobTable.list(try whole).last == "clean     ls  (finally, needs page finished)")
+  }
+
+  @Test func theJobsOfFinallyStandInABoxOfTheirOwn() throws {
+    let (dot, mermaid) = (DotGraph(graph: try whole).text, MermaidGraph(graph: try whole).text)
+    #expect(dot.hasSuffix("  subgraph cluster_finally { label=finally; j8; j9; }\n}\n"))
+    #expect(dot.contains("  j5 -> j7 [label=\"not-ok\", style=dashed];\n"))
+    #expect(mermaid.hasSuffix("  subgraph finally\n    j8\n    j9\n  end\n"))
+    #expect(mermaid.contains("  j5 -.->|not-ok| j7\n"))
+  }
+
+  @Test(.enabled(if: GraphTests.hasDot, "there is no dot")) func graphvizReadsTheGraphOfAnyJobFile() throws {
+    let folder = try TemporaryFolder()
+    try Data(DotGraph(graph: whole).text.utf8).write(to: folder.file("a.dot"))
+    let result = try ChildProcess.run(["sh", "-c", "dot -Tplain \"$0\" 2>&1", folder.file("a.dot").path()])
+    #expect(result.ending == .exited(0), "\(result.output)")
+    #expect(result.output.split(separator: "\n").count { $0.hasPrefix("edge ") } == 14)
+    #expect(result.output.contains("not-ok"))
   }
 
   // MARK: Size

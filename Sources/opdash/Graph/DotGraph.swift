@@ -15,10 +15,12 @@ struct DotGraph {
     }
     for (index, job) in graph.jobs.enumerated() {
       for need in job.needs {
-        let label = need.when == .ok ? "" : " [label=\(need.when.rawValue), style=dashed]"
+        let label = need.when == .ok ? "" : " [label=\"\(need.when.rawValue)\", style=dashed]"
         text += "  j\(need.job.index) -> j\(index)\(label);\n"
       }
     }
+    let finals = graph.jobs.indices.filter { graph.jobs[$0].finally != nil }.map { "j\($0);" }
+    if !finals.isEmpty { text += "  subgraph cluster_finally { label=finally; \(finals.joined(separator: " ")) }\n" }
     return text + "}\n"
   }
 

@@ -10,6 +10,7 @@ struct GraphTree {
   static let depth = 20
 
   private let graph: JobGraph
+  private let words: NeedWords
   private let isASCII: Bool
   private let width: Int?
   /// The jobs below each job, in the order of the file.
@@ -20,6 +21,7 @@ struct GraphTree {
   /// `width` is that of the terminal; nil doesn't cut lines.
   init(_ graph: JobGraph, isASCII: Bool = false, width: Int? = nil) {
     self.graph = graph
+    words = NeedWords(graph)
     self.isASCII = isASCII
     self.width = width
     let needs = graph.jobs.map { $0.needs.map(\.job.index) }
@@ -83,7 +85,7 @@ struct GraphTree {
     let job = graph.jobs[index]
     // A single need that must succeed is told by the place.
     let isPlain = job.needs.count <= 1 && job.needs.allSatisfy { $0.when == .ok }
-    return "\(JobText.clean(job.name))  \(job.work.kind)\(isPlain ? "" : JobTable.needs(job, in: graph))"
+    return "\(JobText.clean(job.name))  \(job.work.kind)\(words.text(job, namesNeeds: !isPlain))"
   }
 
   private func line(_ text: String) -> String {

@@ -17,6 +17,8 @@ struct MermaidGraph {
         text += "  j\(need.job.index) \(arrow) j\(index)\n"
       }
     }
+    let finals = graph.jobs.indices.filter { graph.jobs[$0].finally != nil }.map { "    j\($0)\n" }
+    if !finals.isEmpty { text += "  subgraph finally\n\(finals.joined())  end\n" }
     return text
   }
 

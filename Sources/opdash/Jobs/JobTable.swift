@@ -4,15 +4,14 @@ import Screen
 
 /// Jobs as lines of text: the output of `opdash list` and of a dry run.
 enum JobTable {
-  /// The needs that a line names.
-  private static let named = 3
   /// The columns of a description or a command, so that the needs can be seen.
   private static let width = 60
 
   /// Each job's name, description (its work, if it has none) and needs, in the order of the file.
   static func list(_ graph: JobGraph) -> [String] {
     let width = nameWidth(graph, graph.jobs.indices.map(JobID.init))
-    return graph.jobs.map { row($0, width, in: graph, text: description($0)) }
+    let needs = NeedWords(graph)
+    return graph.jobs.map { row($0, width, needs, text: description($0)) }
   }
 
   /// What would run, in the order of the starts, and why what won't; `all` has the jobs that were not asked for too.
@@ -26,11 +25,12 @@ enum JobTable {
     let order = rehearsal.order.filter { upToDate[$0] == nil }
     let (runs, jobs) = (order.count, Format.count(all.jobs.count, "job"))
     let width = nameWidth(graph, order)
+    let needs = NeedWords(graph)
     var lines = ["\(JobText.clean(graph.name)): \(runs) of \(jobs) would run, \(Format.slots(slots))"]
     for (index, id) in order.enumerated() {
       let number = String(index + 1)
       let pad = String(repeating: " ", count: String(runs).count - number.count)
-      lines.append("  \(pad)\(number)  \(row(graph[id], width, in: graph, text: work(graph[id].work)))")
+      lines.append("  \(pad)\(number)  \(row(graph[id], width, needs, text: work(graph[id].work)))")
     }
     let current = rehearsal.order.compactMap { id in upToDate[id].map { (graph[id].name, JobText.clean($0)) } }
     lines += section("up to date:", current)
@@ -71,18 +71,8 @@ enum JobTable {
     return first + (lines.count > 1 && !first.hasSuffix("…") ? " …" : "")
   }
 
-  private static func row(_ job: Job, _ width: Int, in graph: JobGraph, text: String) -> String {
-    "\(padded(JobText.clean(job.name), width))  \(text)\(needs(job, in: graph))"
-  }
-
-  /// In brackets, after two blanks; empty without needs.
-  static func needs(_ job: Job, in graph: JobGraph) -> String {
-    guard !job.needs.isEmpty else { return "" }
-    let names = job.needs.prefix(named).map { need in
-      JobText.clean(graph[need.job].name) + (need.when == .ok ? "" : " \(need.when.rawValue)")
-    }
-    let more = job.needs.count - names.count
-    return "  (needs \(names.joined(separator: ", "))\(more > 0 ? " and \(more) more" : ""))"
+  private static func row(_ job: Job, _ width: Int, _ needs: NeedWords, text: String) -> String {
+    "\(padded(JobText.clean(job.name), width))  \(text)\(needs.text(job))"
   }
 
   /// Why a job does not run although every job that runs succeeds.
