@@ -82,6 +82,25 @@ import Testing
     #expect(read == feed.run)
   }
 
+  @Test func jobsThatAreAddedLaterCountBeforeTheRunEnds() throws {
+    let feed = FakeFeed()
+    let recorder = self.recorder()
+    recorder.start(feed)
+    let at = Date(timeIntervalSince1970: 0)
+    feed.post(.runStarted(RunStart(id: "1", name: "each", slots: 2, at: at, jobs: 0, isOpen: true)))
+    for count in [1, 3] {
+      while feed.run.jobs.count < count {
+        feed.post(.jobAdded(JobID(feed.run.jobs.count), Job(name: "j", work: .simulate(SimulatedWork()))))
+      }
+      recorder.flush()
+      #expect(try RunStore(folder: state).runs().map(\.jobs) == [count])
+    }
+    feed.post(.arrivalsEnded)
+    end(feed)
+    #expect(recorder.finish())
+    #expect(try RunStore(folder: state).runs().map(\.jobs) == [3])
+  }
+
   @Test func aStoreThatIsNotThereIsEmptyAndIsNotMade() throws {
     let store = try RunStore(folder: state)
     #expect(try store.runs() == [])

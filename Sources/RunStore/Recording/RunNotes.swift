@@ -14,6 +14,8 @@ struct RunNotes {
   /// What one commit writes.
   struct Batch {
     var chunks: [EventChunk] = []
+    /// The number of jobs so far.
+    var jobs = 0
     var ended: [EndedJob] = []
     var begun: [AttemptProcess] = []
     /// The attempts whose processes have ended, of those in the store.
@@ -57,6 +59,7 @@ struct RunNotes {
     // Now, because most processes have ended by then.
     for id in newProcesses { identifyProcess(of: id) }
     newProcesses = []
+    batch.jobs = names.count
     return batch
   }
 

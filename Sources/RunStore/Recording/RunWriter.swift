@@ -35,7 +35,10 @@ final class RunWriter {
           SQLValue(attempt.job.index), SQLValue(attempt.attempt))
       }
       let size = chunks.reduce(0) { $0 + $1.bytes.count }
-      try database.run("UPDATE runs SET bytes = bytes + ? WHERE number = ?", SQLValue(size), SQLValue(number))
+      // Jobs may be added while the run goes on.
+      try database.run(
+        "UPDATE runs SET bytes = bytes + ?, jobs = max(jobs, ?) WHERE number = ?", SQLValue(size), SQLValue(batch.jobs),
+        SQLValue(number))
       if let end = batch.end { try finish(number, end) }
       return number
     }
