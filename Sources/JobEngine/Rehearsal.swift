@@ -12,6 +12,8 @@ package struct Rehearsal {
   package init(_ graph: JobGraph, slots: Int, restored: [JobID: EarlierSuccess] = [:]) {
     // More at once would hardly change the order.
     let slots = min(slots, 256)
+    var graph = graph
+    graph.slots = slots
     let journal = RunJournal()
     // What is not known yet, an approval or the value of a job, is taken for the one that lets most jobs run.
     let terms = Scheduler.Terms(approved: Set(graph.jobs.indices.map { JobID($0) }), assumesValues: true)

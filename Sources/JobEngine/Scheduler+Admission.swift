@@ -1,8 +1,14 @@
 import JobModel
 
 extension Scheduler {
-  /// How many attempts beyond the width may be in the operation queue: enough that a slot never waits for the engine.
+  /// The most attempts beyond the width in the operation queue: enough that a slot never waits for the engine.
   static let ahead = 16
+
+  /// How many attempts beyond the width may be in the operation queue now.
+  ///
+  /// The queue executes them in the order of their admission, so a job of a higher rank that is ready later comes after
+  /// them. Where ranks differ, as many are admitted as are needed at the pace of the last ends.
+  private var ahead: Int { ordersByRank ? min(Self.ahead, pace.recent) : Self.ahead }
 
   mutating func admit() {
     guard !run.isDraining else { return }
@@ -33,7 +39,7 @@ extension Scheduler {
   /// Takes the first job that may be admitted; a job that waits for pools counts only if these have its units now.
   private mutating func popReady() -> Entry? {
     if let entry = readyServices.pop() { return entry }
-    guard admittedToSlots < run.slots + Self.ahead else { return nil }
+    guard admittedToSlots < run.slots + ahead else { return nil }
     let (nodes, journal) = (nodes, journal)
     return pools.popFitting(before: ready.first) { entry in
       nodes[entry.job.index].stamp == entry.stamp && journal.run.jobs[entry.job.index].state.isReady
@@ -59,6 +65,23 @@ extension Scheduler {
     guard new != size else { return }
     pools.resize(name, by: new - size)
     journal.state(.poolChanged(name, new))
+  }
+}
+
+/// Counts the attempts that end in quick succession.
+struct AttemptPace {
+  /// Attempts that end this far apart leave the engine the time to admit the next one.
+  private static let interval: Duration = .milliseconds(50)
+
+  private var level = 0.0
+  private var last: Duration = .zero
+
+  /// The attempts that have ended faster than one each `interval`.
+  var recent: Int { max(0, Int(level) - 1) }
+
+  mutating func ended(at time: Duration) {
+    level = min(Double(Scheduler.ahead + 1), max(0, level - (time - last) / Self.interval) + 1)
+    last = time
   }
 }
 

@@ -64,6 +64,10 @@ struct Scheduler {
   let journal: RunJournal
   let terms: Terms
   var ranks: [Duration]
+  /// Whether the ranks of jobs differ.
+  let ordersByRank: Bool
+  /// How fast attempts end.
+  var pace = AttemptPace()
   var nodes: [Node]
   var pools: Pools
   /// What must end before the jobs of `finally` may start.
@@ -92,7 +96,9 @@ struct Scheduler {
     self.graph = graph
     self.journal = journal
     self.terms = terms
-    ranks = graph.schedule == .criticalPath ? CriticalPath.ranks(of: graph) : []
+    let ranks = graph.schedule == .criticalPath ? CriticalPath.ranks(of: graph, slots: graph.slots ?? 1) : []
+    self.ranks = ranks
+    ordersByRank = ranks.contains { $0 != ranks[0] }
     pools = Pools(graph)
     ending = FinalJobs(graph)
     nodes = Array(repeating: Node(), count: graph.jobs.count)
@@ -242,6 +248,7 @@ struct Scheduler {
     release(id)
     let node = nodes[id.index]
     nodes[id.index].deadline = nil
+    pace.ended(at: journal.now)
     nodes[id.index].silenceEnd = nil
     nodes[id.index].timeLeft = nil
     nodes[id.index].mustPause = false
