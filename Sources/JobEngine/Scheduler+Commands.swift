@@ -189,9 +189,11 @@ extension Scheduler {
   }
 
   mutating func cancelAll(by canceller: JobState.Canceller, kill: Bool, active: Bool) {
+    // Cancelling the last of the others lets them begin.
+    let haveBegun = ending.haveBegun
     for index in nodes.indices where active || !state(JobID(index)).isActive {
       // The jobs of `finally` follow an end of the others, whatever that is; only a kill ends them with the others.
-      if graph.jobs[index].finally != nil, !kill, !ending.haveBegun || canceller == .policy { continue }
+      if graph.jobs[index].finally != nil, !kill, !haveBegun || canceller == .policy { continue }
       cancel(JobID(index), by: canceller, kill: kill, inOrder: true)
     }
   }

@@ -57,6 +57,17 @@ import Testing
     #expect(bench.journal.run.isComplete)
   }
 
+  @Test func aStopWhileNothingExecutesEndsTheOthersAndRunsTheFinalJobs() throws {
+    var asking = Bench(
+      graph(["ask": [], "clean": []]) { job in
+        if job.name == "ask" { job.approval = "Go?" } else { job.finally = .always }
+      }, slots: 4)
+    asking.start()
+    asking.send(.stop(.terminate, by: .signal))
+    #expect(try asking.state("ask") == .cancelled(by: .signal))
+    #expect(asking.names == ["clean"])
+  }
+
   @Test func aFinalJobThatIsForAnotherEndIsSkippedWhateverItNeeds() throws {
     let graph = graph(["a": [], "thanks": [], "tell": []]) { job in
       if job.name != "a" { job.finally = .ok }
