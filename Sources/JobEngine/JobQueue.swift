@@ -75,6 +75,8 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
   package let stream: FactStream
   private let earlier: @Sendable (JobID) -> EarlierAttempt?
   private let fileHashes = FileHashes()
+  /// The jobs whose values others read, which are never up to date because nothing would write the values.
+  private let readJobs: Set<JobID>
   private let queue = OperationQueue()
   /// Executes services, which need no slot.
   private let services = OperationQueue()
@@ -112,6 +114,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     restored = options.restored
     restoredInputs = options.restoredInputs
     earlier = options.earlier
+    readJobs = graph.readJobs
     if let state = options.stateFolder {
       let folder = try RunFolder(in: state)
       self.folder = folder
@@ -228,7 +231,8 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     let logPath = folder.map {
       LogPath.file(in: $0.path, job: job.name, id: admission.job, attempt: admission.attempt)
     }
-    let check = UpToDateCheck(job, attempt: admission.attempt, hashes: fileHashes) { [earlier] in
+    let isRead = readJobs.contains(admission.job)
+    let check = UpToDateCheck(job, attempt: admission.attempt, isRead: isRead, hashes: fileHashes) { [earlier] in
       earlier(admission.job)
     }
     let work: Result<Job, JobFailure>

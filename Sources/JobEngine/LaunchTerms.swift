@@ -132,8 +132,16 @@ extension Scheduler {
       }
       texts.append((reference.text, value))
     }
+    func replace(_ text: String) -> String {
+      texts.reduce(text) { $0.replacing($1.written, with: $1.value) }
+    }
     var job = job
-    job.work = job.work.mapTexts { text in texts.reduce(text) { $0.replacing($1.written, with: $1.value) } }
+    job.work = job.work.mapTexts(replace) { path in
+      // It was made absolute before the values were known, so a value that is absolute itself follows a folder.
+      let parts = texts.lazy.filter { $0.value.hasPrefix("/") }.compactMap { path.ranges(of: "/" + $0.written).last }
+      guard let last = parts.max(by: { $0.lowerBound < $1.lowerBound }) else { return replace(path) }
+      return replace(String(path[path.index(after: last.lowerBound)...]))
+    }
     return job
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Processes
 
 /// A regular expression that is searched in the lines of an output.
 struct LinePattern: Sendable {
@@ -13,7 +14,9 @@ struct LinePattern: Sendable {
     self.expression = expression
   }
 
+  /// Whether it matches the line as a terminal shows it, without colors and other escape sequences.
   func matches(_ line: String) -> Bool {
+    let line = ProgressPattern.visible(line)
     let length = min(Self.width, line.utf16.count)
     return expression.firstMatch(in: line, range: NSRange(location: 0, length: length)) != nil
   }

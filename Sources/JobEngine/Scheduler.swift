@@ -155,7 +155,9 @@ struct Scheduler {
     limit = start.timeout.map { journal.now + $0 }
     for (index, job) in graph.jobs.enumerated() { journal.state(.jobAdded(JobID(index), job.stated)) }
     for index in nodes.indices {
-      guard let success = restored[JobID(index)] else { continue }
+      guard var success = restored[JobID(index)] else { continue }
+      if let values = success.outputs, !values.isEmpty { journal.state(.jobOutputs(JobID(index), values)) }
+      success.outputs = [:]
       if let hash = inputs[JobID(index)] { journal.state(.inputsHashed(JobID(index), hash)) }
       journal.state(.jobRestored(JobID(index), success))
       set(JobID(index), .succeeded(upToDate: true))
@@ -246,9 +248,9 @@ struct Scheduler {
   mutating func attemptEnded(ticket: Int, _ outcome: AttemptOutcome, outputMatches: Bool = false) {
     guard let id = admitted.removeValue(forKey: ticket) else { return }
     release(id)
+    pace.ended(at: journal.now)
     let node = nodes[id.index]
     nodes[id.index].deadline = nil
-    pace.ended(at: journal.now)
     nodes[id.index].silenceEnd = nil
     nodes[id.index].timeLeft = nil
     nodes[id.index].mustPause = false

@@ -22,20 +22,21 @@ package struct UpToDateCheck: Sendable {
   let inputs: [String]
   /// The folder that paths in notes are relative to.
   let directory: String?
-  /// Whether the job is executed whatever the files are: an attempt of this run came before.
+  /// Whether the job is executed whatever the files are: an attempt of this run came before, or other jobs read its values.
   let mustExecute: Bool
   let hashes: FileHashes
   let earlier: @Sendable () -> EarlierAttempt?
 
   /// Nil for a job that neither creates nor reads paths.
   init?(
-    _ job: Job, attempt: Int, hashes: FileHashes, earlier: @escaping @Sendable () -> EarlierAttempt?
+    _ job: Job, attempt: Int, isRead: Bool = false, hashes: FileHashes,
+    earlier: @escaping @Sendable () -> EarlierAttempt?
   ) {
     guard case .shell(let work) = job.work, !(job.creates.isEmpty && job.inputs.isEmpty) else { return nil }
     creates = job.creates
     inputs = job.inputs
     directory = work.directory
-    mustExecute = attempt > 1
+    mustExecute = attempt > 1 || isRead
     self.hashes = hashes
     self.earlier = earlier
   }
@@ -115,10 +116,11 @@ extension UpToDateCheck {
   ) -> [JobID: String] {
     var found: [JobID: String] = [:]
     let hashes = FileHashes()
+    let read = graph.readJobs
     for index in DependencyOrder(graph.jobs.map { $0.needs.map(\.job.index) }).order {
       let (id, job) = (JobID(index), graph.jobs[index])
       guard job.inputs.isEmpty || job.needs.allSatisfy({ found[$0.job] != nil }),
-        let check = UpToDateCheck(job, attempt: 1, hashes: hashes, earlier: { earlier(id) }),
+        !read.contains(id), let check = UpToDateCheck(job, attempt: 1, hashes: hashes, earlier: { earlier(id) }),
         let verdict = try? check.verdict(isCancelled: { false }), verdict.isUpToDate
       else { continue }
       found[id] = verdict.reason ?? ""

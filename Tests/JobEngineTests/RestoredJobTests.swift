@@ -56,6 +56,19 @@ private let earlier = EarlierSuccess(run: "before", at: Date(timeIntervalSince19
     #expect(bench.names == ["tidy"])
   }
 
+  @Test func theValuesOfARestoredJobAreThoseOfTheRecordedRun() throws {
+    var graph = graph(["a": [], "b": ["a"]]) { $0.work = .shell(ShellWork(.argv(["use", "${jobs.a.path}"]))) }
+    graph.jobs[1].outputs = [OutputReference("${jobs.a.path}", job: JobID(0), name: "path")]
+    var bench = Bench(graph)
+    let success = EarlierSuccess(run: "before", at: earlier.at, took: earlier.took, outputs: ["path": "/x"])
+    bench.start(restored: [JobID(0): success])
+    #expect(bench.facts.contains(.jobOutputs(JobID(0), ["path": "/x"])))
+    #expect(bench.journal.run[JobID(0)].outputs == ["path": "/x"])
+    #expect(bench.names == ["b"])
+    let job = try bench.scheduler.resolved(graph.jobs[1])
+    #expect(job.work == .shell(ShellWork(.argv(["use", "/x"]))))
+  }
+
   @Test func aRetryByHandExecutesARestoredJob() throws {
     var bench = Bench(graph(["a": [], "b": ["a"]]))
     bench.start(restored: [JobID(0): earlier, JobID(1): earlier])

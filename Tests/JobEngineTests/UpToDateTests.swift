@@ -89,6 +89,18 @@ private func notes(_ record: JobRecord) -> [String] {
 
   // MARK: Paths that a job creates
 
+  @Test func aJobWhoseValuesOthersReadIsExecutedAlthoughItsPathsExist() throws {
+    try shop.write("out")
+    let maker = shop.job("maker", "echo word=new >> $OPDASH_OUTPUT", creates: ["out"])
+    var reader = shop.job("reader", "echo ${jobs.maker.word}", needs: [0])
+    reader.outputs = [OutputReference("${jobs.maker.word}", job: JobID(0), name: "word")]
+    let graph = JobGraph(name: "test", jobs: [maker, reader])
+    #expect(UpToDateCheck.upToDate(in: graph, earlier: { _ in nil }).isEmpty)
+    let run = try shop.run(maker, reader)
+    #expect(run.jobs.map(\.state) == [executed, executed])
+    #expect(shop.executed() == ["maker", "reader"])
+  }
+
   @Test func aJobWhosePathsAllExistIsNotExecuted() throws {
     let job = shop.job("clone", "mkdir -p src; touch src/a b", creates: ["src/a", "b"])
     let first = try shop.run(job)

@@ -116,7 +116,7 @@ import Testing
     log.append(success(0))
     #expect(SuccessLog.read(in: runFolder).map(\.success.job.index) == [0, 1, 2, 3, 4, 99, 0])
     func later(_ index: Int) -> EarlierJob.End {
-      .done(EarlierSuccess(run: "a", at: entries[index].at, took: .milliseconds(1500)))
+      .done(EarlierSuccess(run: "a", at: entries[index].at, took: .milliseconds(1500), outputs: nil))
     }
     #expect(
       try store.earlierJobs(of: run) == [

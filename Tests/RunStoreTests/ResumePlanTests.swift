@@ -57,6 +57,20 @@ extension ResumePlan {
     #expect(plan.isNothingLeft)
   }
 
+  @Test func aJobWhoseValuesOthersReadIsExecutedAgainIfTheyAreNotRecorded() {
+    var graph = chain
+    graph.jobs[1].outputs = [OutputReference("${jobs.a.path}", job: JobID(0), name: "path")]
+    let known = EarlierSuccess(run: "before", at: earlier.at, took: .seconds(3), outputs: ["path": "/a"])
+    let unknown = EarlierSuccess(run: "before", at: earlier.at, took: .seconds(3), outputs: nil)
+    let ends: (EarlierSuccess) -> [EarlierJob] = {
+      jobs(["a": .done($0), "b": .failed, "c": .skipped, "d": .done(unknown)])
+    }
+    #expect(ResumePlan(ends(known), graph).restored[JobID(0)]?.outputs == ["path": "/a"])
+    let plan = ResumePlan(ends(unknown), graph)
+    #expect(plan.restoredNames == ["d"])
+    #expect(plan.reasons == ["a": .valuesMissing, "b": .failed, "c": .skipped])
+  }
+
   @Test func aChangedJobIsExecutedAgainWithAllThatNeedIt() {
     let plan = ResumePlan(
       jobs(["a": .done(earlier), "b": .done(earlier), "c": .done(earlier), "d": .done(earlier)]), chain,

@@ -90,11 +90,14 @@ package struct EarlierSuccess: Sendable, Equatable {
   package var at: Date
   /// The time of its last attempt.
   package var took: Duration
+  /// The values that it wrote for other jobs; nil if they are not known. No part of the event.
+  package var outputs: [String: String]?
 
-  package init(run: String, at: Date, took: Duration) {
+  package init(run: String, at: Date, took: Duration, outputs: [String: String]? = [:]) {
     self.run = run
     self.at = at.wholeMilliseconds
     self.took = took
+    self.outputs = outputs
   }
 }
 

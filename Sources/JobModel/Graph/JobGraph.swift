@@ -61,6 +61,9 @@ package struct JobGraph: Sendable, Equatable {
     return dependents
   }
 
+  /// The jobs whose values other jobs read.
+  package var readJobs: Set<JobID> { Set(jobs.lazy.flatMap { $0.outputs.lazy.map(\.job) }) }
+
   /// The named jobs and all that they need, directly or not, also for a value.
   package func needed(by wanted: [JobID]) -> Set<JobID> {
     var keep = Set<JobID>()

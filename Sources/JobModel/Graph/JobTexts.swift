@@ -1,12 +1,12 @@
 import Basics
 
 extension JobWork {
-  /// The work with each text that its program, or its server, is given replaced.
-  package func mapTexts(_ replace: (String) -> String) -> JobWork {
+  /// The work with each text that its program, or its server, is given replaced; `path` replaces paths.
+  package func mapTexts(_ replace: (String) -> String, path: (String) -> String) -> JobWork {
     switch self {
     case .shell(var shell):
       shell.command = shell.command.mapTexts(replace)
-      shell.directory = shell.directory.map(replace)
+      shell.directory = shell.directory.map(path)
       shell.environment = shell.environment.mapValues(replace)
       shell.shell = shell.shell.map(replace)
       shell.progress = shell.progress.map(replace)
@@ -20,12 +20,12 @@ extension JobWork {
       return .shell(shell)
     case .download(var download):
       download.url = replace(download.url)
-      download.file = replace(download.file)
+      download.file = path(download.file)
       download.headers = download.headers.mapValues(replace)
       return .download(download)
     case .upload(var upload):
       upload.url = replace(upload.url)
-      upload.file = replace(upload.file)
+      upload.file = path(upload.file)
       upload.method = replace(upload.method)
       upload.headers = upload.headers.mapValues(replace)
       return .upload(upload)
@@ -50,7 +50,7 @@ extension Job {
   package func masked(by mask: SecretMask) -> Job {
     var job = self
     job.description = description.map(mask.masked)
-    job.work = work.mapTexts(mask.masked)
+    job.work = work.mapTexts(mask.masked, path: mask.masked)
     job.creates = creates.map(mask.masked)
     job.inputs = inputs.map(mask.masked)
     job.condition = condition.map { JobCondition(mask.masked($0.text), $0.alternatives) }

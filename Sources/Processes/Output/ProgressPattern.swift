@@ -4,7 +4,7 @@ import Operations
 /// Reads progress from a job's output: one group is per cent, two are done and total.
 ///
 /// A search is bounded in text and in time: patterns whose time grows faster than the text are easily written.
-struct ProgressPattern: Sendable {
+package struct ProgressPattern: Sendable {
   /// How much of a line is searched, in UTF-16 units; a screen shows no more of it.
   static let width = 1024
   /// The CPU time that the search of one piece of output may take.
@@ -38,7 +38,7 @@ struct ProgressPattern: Sendable {
   }
 
   /// A text without its escape sequences.
-  static func visible(_ text: String) -> String {
+  package static func visible(_ text: String) -> String {
     text.utf8.contains(0x1B) ? RedrawnLine(Array(text.utf8)).plain : text
   }
 

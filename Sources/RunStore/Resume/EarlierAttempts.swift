@@ -22,7 +22,8 @@ package struct EarlierAttempts: Sendable {
     places = Dictionary(runs.enumerated().map { ($1.id, $0) }) { first, _ in first }
     var executing: [String: Int] = [:]
     for (place, run) in runs.enumerated() where run.endedAt == nil {
-      for job in try store.earlierJobs(of: run) where job.end == .executing && executing[job.name] == nil {
+      for job in try store.earlierJobs(of: run, readsOutputs: false)
+      where job.end == .executing && executing[job.name] == nil {
         executing[job.name] = place
       }
     }

@@ -31,8 +31,8 @@ package struct EarlierJob: Sendable, Equatable {
   }
 
   /// The job as a row of the store has it; `before` is the same job in the run that its run went on with.
-  fileprivate init(_ row: EndedJob, before: EarlierJob?) {
-    let executed = End.done(EarlierSuccess(run: row.run, at: row.at, took: row.took ?? .zero))
+  fileprivate init(_ row: EndedJob, before: EarlierJob?, outputs: [String: String]?) {
+    let executed = End.done(EarlierSuccess(run: row.run, at: row.at, took: row.took ?? .zero, outputs: outputs))
     switch row.outcome {
     case .ok, .upToDate: end = executed
     // Unless that run was removed from the store.
@@ -48,8 +48,8 @@ package struct EarlierJob: Sendable, Equatable {
 extension EarlierJob {
   fileprivate init(_ entry: SuccessLog.Entry, _ name: String, run: String) {
     self.init(
-      name, .done(EarlierSuccess(run: run, at: entry.at, took: entry.success.took)), fingerprint: entry.fingerprint,
-      inputsHash: entry.success.inputsHash)
+      name, .done(EarlierSuccess(run: run, at: entry.at, took: entry.success.took, outputs: nil)),
+      fingerprint: entry.fingerprint, inputsHash: entry.success.inputsHash)
   }
 }
 
@@ -57,8 +57,12 @@ extension RunStore {
   /// The jobs of a run as they were at its last commit, and later successes, in the order of identifiers.
   ///
   /// They are followed by jobs that only the run has that it went on with, and left out.
-  package func earlierJobs(of run: RunEntry) throws -> [EarlierJob] {
-    let before = try run.resumes.flatMap { try? self.run(named: $0) }.map { try earlierJobs(of: $0) } ?? []
+  /// `readsOutputs` if the values that the jobs wrote for others are wanted.
+  package func earlierJobs(of run: RunEntry, readsOutputs: Bool = true) throws -> [EarlierJob] {
+    let before =
+      try run.resumes.flatMap { try? self.run(named: $0) }.map { try earlierJobs(of: $0, readsOutputs: readsOutputs) }
+      ?? []
+    let outputs = readsOutputs ? try outputs(of: run) : nil
     let (rows, executing) = (try ended(in: run), try processes(of: run))
     let successes = run.folder.map(SuccessLog.read) ?? []
     // Killed at its start, perhaps before the restored jobs were all recorded: none of its own has ended or begun.
@@ -73,7 +77,8 @@ extension RunStore {
     var attempts = [Int](repeating: 0, count: jobs.count)
     // A job that was retried has an end for each time, the newest last.
     for row in rows where row.job.index < jobs.count {
-      jobs[row.job.index] = EarlierJob(row, before: known[row.name])
+      jobs[row.job.index] = EarlierJob(
+        row, before: known[row.name], outputs: outputs.map { $0[row.job] ?? [:] })
       attempts[row.job.index] = row.attempts
     }
     for process in executing where process.job.index < jobs.count {
@@ -88,6 +93,21 @@ extension RunStore {
     }
     let names = Set(jobs.map(\.name))
     return jobs + before.filter { !names.contains($0.name) }
+  }
+
+  /// The values that the jobs of a run wrote for others, each job's newest.
+  private func outputs(of run: RunEntry) throws -> [JobID: [String: String]] {
+    var hasOutputs = false
+    try eventLines(of: run) { bytes in
+      hasOutputs = Data(bytes).range(of: Data("\"job_outputs\"".utf8)) != nil
+      return !hasOutputs
+    }
+    guard hasOutputs else { return [:] }
+    var outputs: [JobID: [String: String]] = [:]
+    for event in try events(of: run) {
+      if case .jobOutputs(let id, let values) = event.fact { outputs[id] = values }
+    }
+    return outputs
   }
 
   /// The names of the jobs that a run was started with.

@@ -19,6 +19,8 @@ package struct ResumePlan: Sendable {
     case inputsChanged
     /// A path that it creates does not exist.
     case outputMissing
+    /// Another job reads its values, and the store doesn't have them.
+    case valuesMissing
     /// It needs a job that is executed again.
     case needed
     case new
@@ -48,6 +50,7 @@ package struct ResumePlan: Sendable {
     let known = Dictionary(earlier.map { ($0.name, $0) }) { first, _ in first }
     var reasons = [Reason?](repeating: nil, count: graph.jobs.count)
     var successes: [JobID: EarlierSuccess] = [:]
+    let read = graph.readJobs
     let order = DependencyOrder(graph.jobs.map { $0.needs.map(\.job.index) }).order
     for index in order {
       let job = graph.jobs[index]
@@ -65,6 +68,8 @@ package struct ResumePlan: Sendable {
         reasons[index] = .needed
       } else if !job.creates.allSatisfy(isThere) {
         reasons[index] = .outputMissing
+      } else if read.contains(JobID(index)), success.outputs == nil {
+        reasons[index] = .valuesMissing
       } else if !job.inputs.isEmpty, before.inputsHash == nil || before.inputsHash != inputsHash(job) {
         reasons[index] = .inputsChanged
       } else {
@@ -97,7 +102,7 @@ package struct ResumePlan: Sendable {
   private static func isOverdue(_ need: JobNeed, _ reason: Reason?) -> Bool {
     switch reason {
     case nil: false
-    case .changed, .inputsChanged, .outputMissing, .needed, .new: true
+    case .changed, .inputsChanged, .outputMissing, .valuesMissing, .needed, .new: true
     // It was met before; a failure that was allowed meets it again, whatever the next attempt does.
     case .failed, .executing, .cancelled, .skipped, .waiting: need.when != .ok
     }

@@ -30,6 +30,7 @@ package enum ResumeText {
     (.changed, "changed in the file"),
     (.inputsChanged, "inputs changed"),
     (.outputMissing, "what it creates is gone"),
+    (.valuesMissing, "the values that other jobs read are not recorded"),
     (.needed, "needs a job that has changed"),
     (.new, "new in the file"),
   ]
