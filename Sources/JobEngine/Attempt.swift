@@ -47,9 +47,11 @@ final class Attempt: @unchecked Sendable {
     self.job = admission.job
     outputPath = launch?.outputPath
     patterns = (try? job.get())?.attemptPolicy.patterns.compactMap { LinePattern($0) } ?? []
-    probe = (try? job.get())?.service.flatMap { service in
-      guard let probe = service.probe, let launch else { return nil }
-      return ServiceProbe(probe, interval: service.interval, launch: launch.program, clock: clock)
+    probe = (try? job.get()).flatMap { job in
+      guard case .shell(let work) = job.work, let service = work.service, let probe = service.probe, let launch
+      else { return nil }
+      return ServiceProbe(
+        probe, interval: service.interval, launch: launch.program, shell: work.shell, clock: clock)
     }
     switch job.map(\.work) {
     case .failure(let failure): operation = ClosureOperation<Void> { throw failure }

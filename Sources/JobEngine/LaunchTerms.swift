@@ -120,7 +120,7 @@ extension Scheduler {
   /// The job with the values of other jobs in its texts; throws what is to be the failure of its attempt.
   func resolved(_ job: Job) throws(JobFailure) -> Job {
     if job.outputs.isEmpty { return job }
-    var texts: [(written: String, value: String)] = []
+    var values: [(key: String, value: String)] = []
     for reference in job.outputs {
       guard let value = run.jobs[reference.job.index].outputs[reference.name] else {
         let record = run.jobs[reference.job.index]
@@ -130,17 +130,16 @@ extension Scheduler {
           "\(record.job.name) has written no \(reference.name) to $OPDASH_OUTPUT"
             + (known.isEmpty ? "" : ", but \(known)"))
       }
-      texts.append((reference.text, value))
-    }
-    func replace(_ text: String) -> String {
-      texts.reduce(text) { $0.replacing($1.written, with: $1.value) }
+      values.append((reference.text, value))
     }
     var job = job
-    job.work = job.work.mapTexts(replace) { path in
+    job.work = job.work.mapTexts { text in
+      text.replacing(values)
+    } path: { path in
       // It was made absolute before the values were known, so a value that is absolute itself follows a folder.
-      let parts = texts.lazy.filter { $0.value.hasPrefix("/") }.compactMap { path.ranges(of: "/" + $0.written).last }
-      guard let last = parts.max(by: { $0.lowerBound < $1.lowerBound }) else { return replace(path) }
-      return replace(String(path[path.index(after: last.lowerBound)...]))
+      let parts = values.lazy.filter { $0.value.hasPrefix("/") }.compactMap { path.ranges(of: "/" + $0.key).last }
+      guard let last = parts.max(by: { $0.lowerBound < $1.lowerBound }) else { return path.replacing(values) }
+      return String(path[path.index(after: last.lowerBound)...]).replacing(values)
     }
     return job
   }

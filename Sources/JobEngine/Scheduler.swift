@@ -434,9 +434,8 @@ struct Scheduler {
     guard let condition else { return true }
     let outputs = graph[id].outputs
     if terms.assumesValues, !outputs.isEmpty { return true }
-    return condition.holds { text in
-      outputs.reduce(text) { $0.replacing($1.text, with: run.jobs[$1.job.index].outputs[$1.name] ?? "") }
-    }
+    let values = outputs.map { ($0.text, run.jobs[$0.job.index].outputs[$0.name] ?? "") }
+    return condition.holds { $0.replacing(values) }
   }
 
   mutating func enqueue(_ id: JobID) {

@@ -21,17 +21,22 @@ final class ServiceProbe: Sendable {
   private let probe: Service.Probe
   private let interval: Duration
   private let launch: ProcessLaunch
+  private let shell: [String]
   private let pattern: LinePattern?
   private let clock: any OperationClock
   private let queue: DispatchQueue
   private let operations = OperationQueue()
   private let state = Lock(State())
 
-  /// `launch` has the folder and the environment of the service, for a probe that is a command.
-  init(_ probe: Service.Probe, interval: Duration, launch: ProcessLaunch, clock: any OperationClock) {
+  /// `launch` has the folder and the environment of the service, for a probe that is a command; `shell` runs one that is a
+  /// text.
+  init(
+    _ probe: Service.Probe, interval: Duration, launch: ProcessLaunch, shell: [String], clock: any OperationClock
+  ) {
     self.probe = probe
     self.interval = interval
     self.launch = launch
+    self.shell = shell
     self.clock = clock
     queue = DispatchQueue(label: "opdash.probe")
     operations.underlyingQueue = queue
@@ -102,7 +107,7 @@ final class ServiceProbe: Sendable {
     case .command(let command):
       var launch = launch
       switch command {
-      case .script(let text): launch.arguments = ShellWork.standardShell + [text]
+      case .script(let text): launch.arguments = shell + [text]
       case .argv(let words): launch.arguments = words
       }
       return ShellOperation(launch, output: .discarded, error: .discarded)

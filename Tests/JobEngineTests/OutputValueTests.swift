@@ -32,6 +32,12 @@ import Testing
         == .download(DownloadWork(url: url, file: path)))
   }
 
+  @Test func whatAValueHoldsIsNotReplacedAgain() {
+    #expect("x${a}y${b}".replacing([("${a}", "${b}"), ("${b}", "${a}")]) == "x${b}y${a}")
+    #expect("${a}${a}".replacing([("${a}", "1")]) == "11")
+    #expect("none".replacing([("${a}", "1")]) == "none" && "none".replacing([]) == "none")
+  }
+
   @Test func aValueInATextThatIsNoPathIsPutInAsItIs() throws {
     #expect(
       try work(.shell(ShellWork(.script("ls /jobs/${jobs.a.path}"))), reading: "/x")

@@ -349,7 +349,8 @@ extension JobGraph {
     let pools = ["a": Int.random(in: 1...3, using: &random), "b": Int.random(in: 1...3, using: &random)]
     let jobs = (0..<Int.random(in: 2...9, using: &random)).map { index in
       let needs = (0..<index).filter { _ in Int.random(in: 0..<4, using: &random) == 0 }.map { need in
-        JobNeed(JobID(need), when: [JobNeed.Condition.ok, .finished, .failed, .notOK].randomElement(using: &random) ?? .ok)
+        JobNeed(
+          JobID(need), when: [JobNeed.Condition.ok, .finished, .failed, .notOK].randomElement(using: &random) ?? .ok)
       }
       var uses: [String: Int] = [:]
       for (pool, size) in pools.sorted(by: { $0.key < $1.key }) where Int.random(in: 0..<3, using: &random) == 0 {

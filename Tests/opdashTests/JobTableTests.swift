@@ -59,7 +59,8 @@ import Testing
       #expect(
         JobTable.rehearsal(graph, of: graph, slots: slots) == [
           "g: 3 of 4 jobs would run, \(slots) slot\(slots == 1 ? "" : "s")", "  1  slow   true",
-          "  2  test   true  (needs slow)", "  3  clean  rm -rf work  (finally)", "would not run:", "  page  only if a job fails",
+          "  2  test   true  (needs slow)", "  3  clean  rm -rf work  (finally)", "would not run:",
+          "  page  only if a job fails",
         ])
     }
   }

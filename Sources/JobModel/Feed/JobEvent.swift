@@ -90,7 +90,9 @@ package struct EarlierSuccess: Sendable, Equatable {
   package var at: Date
   /// The time of its last attempt.
   package var took: Duration
-  /// The values that it wrote for other jobs; nil if they are not known. No part of the event.
+  /// The values that it wrote for other jobs; nil if they are not known.
+  ///
+  /// No part of the event.
   package var outputs: [String: String]?
 
   package init(run: String, at: Date, took: Duration, outputs: [String: String]? = [:]) {

@@ -11,3 +11,17 @@ package struct OutputReference: Sendable, Hashable {
     self.name = name
   }
 }
+
+extension String {
+  /// The text with the value of each key in its place; what a value holds is not replaced again.
+  package func replacing(_ values: [(key: String, value: String)]) -> String {
+    var result = ""
+    var rest = self[...]
+    while true {
+      let found = values.compactMap { entry in rest.firstRange(of: entry.key).map { (place: $0, value: entry.value) } }
+      guard let first = found.min(by: { $0.place.lowerBound < $1.place.lowerBound }) else { return result + rest }
+      result += rest[..<first.place.lowerBound] + first.value
+      rest = rest[first.place.upperBound...]
+    }
+  }
+}

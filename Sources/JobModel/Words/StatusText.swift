@@ -116,11 +116,10 @@ extension Run {
   package func question(of id: JobID) -> String? {
     let job = jobs[id.index].job
     guard let question = job.approval, question.contains("${") else { return job.approval }
-    return job.needs.reduce(question) { text, need in
-      let record = jobs[need.job.index]
-      return record.outputs.reduce(text) {
-        $0.replacing("${jobs.\(record.job.name).\($1.key)}", with: $1.value)
-      }
-    }
+    return question.replacing(
+      job.needs.flatMap { need in
+        let record = jobs[need.job.index]
+        return record.outputs.map { ("${jobs.\(record.job.name).\($0.key)}", $0.value) }
+      })
   }
 }

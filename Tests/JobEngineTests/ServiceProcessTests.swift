@@ -1,0 +1,159 @@
+import Foundation
+import JobModel
+import Support
+import Testing
+
+@testable import JobEngine
+
+/// Services that are real programs: when they can be used, and how they end.
+@Suite(.timeLimit(.minutes(5))) struct ServiceProcessTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func service(
+    _ name: String, _ script: String, _ probe: Service.Probe? = nil, limit: Duration = .seconds(60),
+    restart: Service.Restart = .never, needs: [Int] = [], stop: Int32 = SIGTERM
+  ) -> Job {
+    let service = Service(probe: probe, interval: .milliseconds(20), limit: limit, restart: restart)
+    let work = ShellWork(
+      .script(script), directory: folder.url.path(), stop: ShellWork.Stop(signal: stop, grace: .seconds(30)),
+      service: service)
+    return Job(name: name, work: .shell(work), needs: needs.map { JobNeed(JobID($0), when: .ready) })
+  }
+
+  private func job(_ name: String, _ script: String, needs: [Int]) -> Job {
+    let work = ShellWork(.script(script), directory: folder.url.path())
+    return Job(name: name, work: .shell(work), needs: needs.map { JobNeed(JobID($0), when: .ready) })
+  }
+
+  private func start(_ jobs: [Job]) throws -> JobQueue {
+    let queue = try JobQueue(JobGraph(name: "test", jobs: jobs), options: .init(slots: 4))
+    queue.start()
+    return queue
+  }
+
+  private func ended(_ queue: JobQueue) -> Run {
+    if !eventually(within: 60, { queue.run.isComplete }) {
+      Issue.record("it has not ended: \(queue.run.jobs.map(\.state))")
+      queue.send(.stop(.kill, by: .signal))
+    }
+    return queue.settled()
+  }
+
+  private func text(_ name: String) -> String {
+    (try? String(contentsOf: folder.file(name), encoding: .utf8)) ?? ""
+  }
+
+  /// Checks that the job waits until `open` has been called, and that both succeed then.
+  private func isServedOnlyAfter(_ service: Job, _ open: () throws -> Void) throws {
+    let queue = try start([service, job("user", "true", needs: [0])])
+    #expect(eventually { queue.run.jobs[0].state == .executing })
+    #expect(queue.run.jobs[1].state == .waiting)
+    try open()
+    let run = ended(queue)
+    #expect(run.jobs.map(\.state) == [.succeeded(upToDate: false), .succeeded(upToDate: false)])
+  }
+
+  private func touch(_ name: String) throws { try Data().write(to: folder.file(name)) }
+
+  // MARK: Probes
+
+  @Test func anHTTPProbeIsAnsweredByAStatusBelow400() throws {
+    let nginx = try Nginx()
+    try nginx.add("f", size: 10)
+    let probe = Service.Probe.url(nginx.url("/recover/f").absoluteString)
+    try isServedOnlyAfter(service("api", "exec sleep 600", probe)) { try nginx.recover() }
+  }
+
+  @Test func aTCPProbeIsAnsweredByAConnection() throws {
+    let port = try Loopback.freePort()
+    let listen = """
+      import socket, time
+      s = socket.socket(); s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+      s.bind(("127.0.0.1", \(port))); s.listen(); time.sleep(600)
+      """
+    try Data(listen.utf8).write(to: folder.file("listen.py"))
+    let script = "until [ -e go ]; do sleep 0.02; done; exec python3 listen.py"
+    try isServedOnlyAfter(service("db", script, .port(host: "127.0.0.1", port))) { try touch("go") }
+  }
+
+  @Test func aCommandProbeRunsInTheFolderOfTheServiceUntilItSucceeds() throws {
+    let probe = Service.Probe.command(.script("test -e go"))
+    try isServedOnlyAfter(service("db", "exec sleep 600", probe)) { try touch("go") }
+  }
+
+  @Test func aCommandProbeIsRunByTheShellOfTheJob() throws {
+    var api = service("api", "exec sleep 600", .command(.script("[[ -d . ]]")))
+    guard case .shell(var work) = api.work else { return }
+    work.shell = ["bash", "-c"]
+    api.work = .shell(work)
+    let run = ended(try start([api, job("user", "true", needs: [0])]))
+    #expect(run.jobs[1].state == .succeeded(upToDate: false))
+  }
+
+  @Test func aLineOfTheOutputIsFoundBehindItsColors() throws {
+    let script = #"until [ -e go ]; do sleep 0.02; done; printf '\033[32mlistening\033[0m on 80\n'; exec sleep 600"#
+    try isServedOnlyAfter(service("api", script, .output(#"listening on \d+"#))) { try touch("go") }
+  }
+
+  @Test func aServiceThatCannotBeUsedInTimeIsEndedAndSkipsWhatNeedsIt() throws {
+    let never = service("api", "echo $$ > pid; exec sleep 600", .command(.script("false")), limit: .milliseconds(500))
+    let run = ended(try start([never, job("user", "true", needs: [0])]))
+    #expect(run.jobs[0].state == .failed(JobFailure(.timedOut, "could not be used within 500ms"), allowed: false))
+    #expect(run.jobs[1].state == .skipped(because: .job(JobID(0))))
+    let pid = try #require(pid_t(text("pid").trimmingCharacters(in: .whitespacesAndNewlines)))
+    #expect(kill(pid, 0) != 0)
+  }
+
+  // MARK: Ends
+
+  /// Says its signal in `order` and ends.
+  private func saying(_ name: String, _ signal: String) -> String {
+    "trap 'echo \(name) \(signal) >> order; exit 0' \(signal); echo up; while :; do sleep 0.02; done"
+  }
+
+  @Test func servicesEndInReverseOrderEachByItsOwnSignal() throws {
+    let up = Service.Probe.output("^up$")
+    let run = ended(
+      try start([
+        service("db", saying("db", "INT"), up, stop: SIGINT),
+        service("api", saying("api", "TERM"), up, needs: [0]),
+        job("user", "echo user >> order", needs: [1]),
+      ]))
+    #expect(text("order") == "user\napi TERM\ndb INT\n")
+    #expect(run.jobs.allSatisfy { $0.state == .succeeded(upToDate: false) })
+  }
+
+  @Test func aServiceThatIgnoresItsSignalIsKilledAfterItsGrace() throws {
+    var deaf = service("deaf", "trap '' TERM; echo up; while :; do sleep 0.02; done", .output("^up$"))
+    guard case .shell(var work) = deaf.work else { return }
+    work.stop.grace = .milliseconds(100)
+    deaf.work = .shell(work)
+    let run = ended(try start([deaf, job("user", "true", needs: [0])]))
+    #expect(run.jobs[1].state == .succeeded(upToDate: false))
+    #expect(run.jobs[0].state.isTerminal)
+  }
+
+  @Test func aServiceThatEndsWhileItIsNeededFailsAndTheJobThatUsesItGoesOn() throws {
+    let script = "echo up; until [ -e die ]; do sleep 0.02; done; touch gone; exit 3"
+    let run = ended(
+      try start([
+        service("api", script, .output("^up$")),
+        job("user", "touch die; until [ -e gone ]; do sleep 0.02; done", needs: [0]),
+      ]))
+    #expect(run.jobs[0].state == .failed(JobFailure(.exit(3), "exit 3"), allowed: false))
+    #expect(run.jobs[1].state == .succeeded(upToDate: false))
+  }
+
+  @Test func aServiceThatIsRestartedServesAgain() throws {
+    let script = "echo start >> starts; echo up; until [ -e die ]; do sleep 0.02; done; rm die; exit 3"
+    var api = service("api", script, .output("^up$"), restart: .onFailure)
+    api.retry = RetryPolicy(max: 3, initial: .milliseconds(10))
+    let user = job("user", "touch die; until [ $(grep -c start starts) = 2 ]; do sleep 0.02; done", needs: [0])
+    let run = ended(try start([api, user]))
+    #expect(run.jobs[0].state == .succeeded(upToDate: false))
+    #expect(run.jobs[0].attempts.count == 2)
+    #expect(run.jobs[1].state == .succeeded(upToDate: false))
+  }
+}
