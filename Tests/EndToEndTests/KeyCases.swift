@@ -115,7 +115,7 @@ struct KeyCase: Sendable {
       before: ["g"], ready: { $0.text.contains("1 failed") }, seen: { !$1.text.contains("1 failed") }),
     .approve: KeyCase(
       before: ["g", "j", "x"], ready: { $0.text.contains("asks asks: Go?") },
-      seen: { $1.keys.contains("Approve asks?") },
+      seen: { $1.keys.contains("Approve asks") },
       after: ["Escape"]),
     .raise: KeyCase(before: ["G"], ready: { $0.isAtEnd }, seen: { $1.keys.contains("waits: priority") }),
     .lower: KeyCase(before: ["G"], ready: { $0.isAtEnd }, seen: { $1.keys.contains("waits: priority") }),

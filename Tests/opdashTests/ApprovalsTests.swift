@@ -57,5 +57,14 @@ struct ApprovalsTests {
       for index in 1...3 { jobs[index].outputs = [OutputReference("${jobs.build.x}", job: JobID(0), name: "x")] }
     }
     #expect(refusal([], maybe) != nil)
+    // The other part of the condition is known, and so is the approval's text no part of it.
+    let beta = graph { jobs in
+      for index in 1...3 {
+        jobs[index].condition = JobCondition(
+          "x", [[.init("${jobs.build.x}"), .init("beta", equals: "stable")]])
+        jobs[index].outputs = [OutputReference("${jobs.build.x}", job: JobID(0), name: "x")]
+      }
+    }
+    #expect(refusal([], beta) == nil)
   }
 }

@@ -28,6 +28,16 @@ package struct JobCondition: Sendable, Equatable {
   package func holds(resolve: (String) -> String = { $0 }) -> Bool {
     alternatives.contains { $0.allSatisfy { $0.holds(resolve) } }
   }
+
+  /// Whether it can hold while the values that these texts stand for are not known.
+  package func mayHold(without unknown: [String]) -> Bool {
+    alternatives.contains { terms in
+      terms.allSatisfy { term in
+        let text = term.left + " " + (term.right ?? "")
+        return unknown.contains(where: text.contains) || term.holds { $0 }
+      }
+    }
+  }
 }
 
 extension JobCondition.Term {

@@ -29,9 +29,9 @@ enum Approvals {
 }
 
 extension Job {
-  /// Whether it asks for approval unless it is skipped; a condition that needs no other job's values is known now.
+  /// Whether it asks for approval unless it is skipped; what of a condition needs no other job's value is known now.
   fileprivate var mayAsk: Bool {
     guard approval != nil else { return false }
-    return condition.map { !outputs.isEmpty || $0.holds() } ?? true
+    return condition?.mayHold(without: outputs.map(\.text)) ?? true
   }
 }
