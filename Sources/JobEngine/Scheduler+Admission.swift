@@ -57,11 +57,7 @@ extension Scheduler {
   /// Adds units to a pool, or removes them, but none that a job which has not ended needs at once.
   mutating func changePool(_ name: String, by change: Int) {
     guard let size = run.pools[name] else { return }
-    var least = 1
-    for index in nodes.indices where !state(JobID(index)).isTerminal {
-      least = max(least, graph.jobs[index].uses[name] ?? 0)
-    }
-    let new = max(least, size + change)
+    let new = max(run.leastUnits(of: name), size + change)
     guard new != size else { return }
     pools.resize(name, by: new - size)
     journal.state(.poolChanged(name, new))

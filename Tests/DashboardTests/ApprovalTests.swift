@@ -74,6 +74,14 @@ struct ApprovalTests {
     #expect(bench.model.notice?.text == "no job waits for approval")
   }
 
+  @Test func theClockGoesOnWhileAJobWaitsForAPerson() {
+    var bench = bench(asking: ["release"])
+    bench.play { $0.move("other", .succeeded(upToDate: false)) }
+    bench.now = .seconds(75)
+    #expect(bench.frame().text(row: 0).contains(" 1:15 "))
+    #expect(bench.model.isMoving)
+  }
+
   @Test func theQuestionGoesWithItsAnswer() {
     var bench = bench(asking: ["release"])
     bench.press(.character("a"))
@@ -118,6 +126,13 @@ struct PoolKeyTests {
     var bench = bench([[:]], pools: ["heavy": 2])
     bench.press(.character(")"))
     #expect(bench.commands == [.changePool("heavy", by: 1)])
+  }
+
+  @Test func aPoolKeepsTheUnitsThatAJobNeedsAtOnce() {
+    var bench = bench([["heavy": 3], ["heavy": 1]], pools: ["heavy": 3])
+    bench.press(.character("("))
+    #expect(bench.commands.isEmpty)
+    #expect(bench.model.notice?.text == "a job needs 3 units of pool heavy at once")
   }
 
   @Test func oneUnitIsTheLeastAndWithoutPoolsThereIsNothingToChange() {

@@ -23,9 +23,9 @@ import Testing
     #expect(shares[500] < 0.98)
   }
 
-  @Test func inLayersOfSkewedDurationsTheCriticalPathIsNearlyATenthFaster() throws {
+  @Test func inLayersOfSkewedDurationsTheCriticalPathIsATenthFaster() throws {
     let shares = shares(0..<200) { .layers(&$0) }
-    #expect(shares[shares.count / 2] <= 0.91)
+    #expect(shares[shares.count / 2] <= 0.90)
     #expect(try #require(shares.last) <= 1.02)
   }
 }
@@ -94,7 +94,7 @@ extension JobGraph {
 
   /// Layers of equal width; each job needs one of the layer before, and a few take much longer than the others.
   fileprivate static func layers(_ random: inout SplitMix) -> JobGraph {
-    let width = Int.random(in: 10...30, using: &random)
+    let width = Int.random(in: 16...32, using: &random)
     let depth = Int.random(in: 5...12, using: &random)
     let jobs = (0..<width * depth).map { index in
       let layer = index / width
@@ -102,6 +102,6 @@ extension JobGraph {
       // Pareto with the exponent 1: half take less than two seconds, a tenth more than ten.
       return job(index, needs, min(60, 1 / (1 - random.unit())))
     }
-    return JobGraph(name: "layers", jobs: jobs, slots: Int.random(in: 4...10, using: &random))
+    return JobGraph(name: "layers", jobs: jobs, slots: Int.random(in: 4...8, using: &random))
   }
 }

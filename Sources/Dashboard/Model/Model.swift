@@ -137,7 +137,9 @@ struct Model {
   /// Whether the display changes as time passes.
   var isMoving: Bool { !isFrozen && isAtWork }
 
-  private var isAtWork: Bool { run.summary == nil && (run.counts.executing > 0 || run.counts.backingOff > 0) }
+  private var isAtWork: Bool {
+    run.summary == nil && (run.counts.executing > 0 || run.counts.backingOff > 0 || !index.asking.isEmpty)
+  }
 
   /// The share of the work that is done, from 0 to 1: jobs that ended well whole, open ones by their progress.
   var share: Double {

@@ -155,7 +155,12 @@ enum Update {
     case .morePool, .fewerPool:
       guard let pool = model.pool else { return [] }
       let change = action == .morePool ? 1 : -1
-      say("pool \(pool): \(Format.count(model.live.pools[pool, default: 0] + change, "unit"))", &model, now)
+      let (size, least) = (model.live.pools[pool, default: 0], model.live.leastUnits(of: pool))
+      guard size + change >= least else {
+        say("a job needs \(Format.count(least, "unit")) of pool \(pool) at once", &model, now)
+        return []
+      }
+      say("pool \(pool): \(Format.count(size + change, "unit"))", &model, now)
       return [.send(.changePool(pool, by: change))]
     case .drain:
       let drains = !model.live.isDraining

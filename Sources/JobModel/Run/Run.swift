@@ -109,7 +109,14 @@ package struct Run: Sendable, Equatable {
   /// The length of the run if it goes on until `now`.
   package func elapsed(at now: Duration) -> Duration { max(.zero, now - rest) }
 
-  /// The file with the whole output of an attempt, which exists from the first byte on; nil for a run without log files.
+  /// The smallest size that a pool may get now: a job that has not ended needs as many units at once.
+  package func leastUnits(of pool: String) -> Int {
+    jobs.lazy.filter { !$0.state.isTerminal }.map { $0.job.uses[pool] ?? 0 }.reduce(1, max)
+  }
+
+  /// The file with the whole output of an attempt; nil for a run without log files.
+  ///
+  /// It exists from the first byte on. A run whose output is printed as it is keeps none for a short output of a success.
   package func logPath(_ id: JobID, attempt: Int) -> String? {
     start?.folder.map { LogPath.file(in: $0, job: self[id].job.name, id: id, attempt: attempt) }
   }
