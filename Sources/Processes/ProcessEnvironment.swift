@@ -41,6 +41,13 @@ public struct ProcessEnvironment: Sendable, Equatable, ExpressibleByDictionaryLi
     return ProcessEnvironment(isInherited: isInherited, added, removed: removed.union(["COLUMNS", "LINES"]))
   }
 
+  /// The variables for a program in another directory than this process: its `PWD` is corrected, as a shell does.
+  func forDirectory(_ directory: String) -> ProcessEnvironment {
+    guard passes(on: "PWD") else { return self }
+    let added = variables.merging(["PWD": directory]) { _, directory in directory }
+    return ProcessEnvironment(isInherited: isInherited, added, removed: removed)
+  }
+
   /// Whether a variable of this process is passed on.
   func passes(on name: String) -> Bool { isInherited && variables[name] == nil && !removed.contains(name) }
 

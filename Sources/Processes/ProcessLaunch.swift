@@ -69,6 +69,21 @@ extension ProcessLaunch {
   /// Whether the program has one stream for both outputs.
   var hasOneStream: Bool { mergesError || terminal != nil }
 
+  /// The same program started without a shell, where the script is nothing but that program with its arguments.
+  var withoutShell: ProcessLaunch? {
+    guard Self.shells.contains(Array(arguments.dropLast())), let words = arguments.last.flatMap(PlainScript.words)
+    else {
+      return nil
+    }
+    var launch = self
+    launch.arguments = words
+    if let directory {
+      guard directory.hasPrefix("/") else { return nil }
+      launch.environment = environment.forDirectory(directory)
+    }
+    return launch
+  }
+
   private var script: String? {
     let words = Array(arguments.dropLast())
     return words == shell || Self.shells.contains(words) ? arguments.last : nil

@@ -96,6 +96,12 @@ public final class ProcessSupervisor: Sendable {
   }
 
   private func spawn(_ launch: ProcessLaunch, number: UInt64) throws(ProcessError) -> ChildProcess.Spawned {
+    // If the program can't be started, the shell says why, and executes a script without a first line for the kernel.
+    if let plain = launch.withoutShell, let spawned = try? spawnProgram(plain, number: number) { return spawned }
+    return try spawnProgram(launch, number: number)
+  }
+
+  private func spawnProgram(_ launch: ProcessLaunch, number: UInt64) throws(ProcessError) -> ChildProcess.Spawned {
     guard let name = launch.arguments.first, !name.isEmpty else {
       throw ProcessError(.invalidArguments, "there is no program to start: the list of arguments is empty")
     }

@@ -1,0 +1,62 @@
+/// Shell text that is one program with its arguments, for which no shell needs to be started.
+///
+/// A shell takes as long to start as many programs run, and would only execute the program. `make` does the same.
+enum PlainScript {
+  /// The program and its arguments; nil for text in which a shell has anything else to do.
+  ///
+  /// Quoted words and backslashes are understood as long as nothing in them is expanded.
+  static func words(_ text: String) -> [String]? {
+    var words: [[UInt8]] = []
+    var word: [UInt8]?
+    var rest = text.utf8[...]
+    while let end = rest.last, end == newline || blanks.contains(end) { rest.removeLast() }
+    while let byte = rest.popFirst() {
+      switch byte {
+      case UInt8(ascii: " "), UInt8(ascii: "\t"):
+        if let word { words.append(word) }
+        word = nil
+      case UInt8(ascii: "'"), UInt8(ascii: "\""):
+        guard !words.isEmpty, let end = rest.firstIndex(of: byte) else { return nil }
+        let quoted = rest[..<end]
+        if byte == UInt8(ascii: "\""), quoted.contains(where: expanded.contains) { return nil }
+        word = (word ?? []) + quoted
+        rest = rest[rest.index(after: end)...]
+      case UInt8(ascii: "\\"):
+        guard !words.isEmpty, let next = rest.popFirst(), next != newline else { return nil }
+        word = (word ?? []) + [next]
+      default:
+        guard isPlain(byte) || byte == UInt8(ascii: "=") && !words.isEmpty else { return nil }
+        word = (word ?? []) + [byte]
+      }
+    }
+    if let word { words.append(word) }
+    guard let name = words.first, !shellWords.contains(String(decoding: name, as: UTF8.self)) else { return nil }
+    return words.map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  private static let newline = UInt8(ascii: "\n")
+  private static let blanks = Array(" \t".utf8)
+  /// What means more than itself between quotation marks.
+  private static let expanded = Array("$`\\!".utf8)
+
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-")...UInt8(ascii: "/"), UInt8(ascii: "_"),
+      UInt8(ascii: ":"), UInt8(ascii: "+"), UInt8(ascii: "@"), UInt8(ascii: ","), UInt8(ascii: "%"), 0x80...:
+      true
+    default: false
+    }
+  }
+
+  /// The keywords and the commands of POSIX shells, dash, bash and ksh, which may differ from a program of the same name.
+  private static let shellWords: Set<String> = [
+    ".", ":", "alias", "autoload", "bg", "bind", "break", "builtin", "caller", "case", "cd", "chdir", "command",
+    "compgen", "complete", "compopt", "continue", "coproc", "declare", "dirs", "disown", "do", "done", "echo", "elif",
+    "else", "enable", "esac", "eval", "exec", "exit", "export", "false", "fc", "fg", "fi", "for", "function", "getopts",
+    "hash", "help", "history", "if", "in", "jobs", "kill", "let", "local", "logout", "mapfile", "nameref", "popd",
+    "print", "printf", "pushd", "pwd", "read", "readarray", "readonly", "return", "select", "set", "shift", "shopt",
+    "source", "suspend", "test", "then", "time", "times", "trap", "true", "type", "typeset", "ulimit", "umask",
+    "unalias", "unset", "until", "wait", "whence", "while",
+  ]
+}
