@@ -47,6 +47,22 @@ import Testing
     #expect(report.outputText.hasPrefix("0 runs removed"))
   }
 
+  @Test func aServiceHasNoUsualTime() throws {
+    try place.write(
+      """
+      jobs:
+        server: { run: "echo up; exec sleep 100", service: { ready: { output: up } } }
+        client: { needs: { server: ready }, run: "true" }
+      """, to: "services.yml")
+    for _ in 1...2 {
+      let run = try place.run("run", "services.yml", "--ui", "quiet")
+      #expect(run.ending() == .exited(0), "\(run.errorText)")
+    }
+    var run = Run()
+    for event in try store.events(of: store.run(named: "last")) { run.apply(event) }
+    #expect(run.jobs.map { $0.job.usual?.count } == [nil, 1])
+  }
+
   @Test func theNextRunSaysHowLongAJobUsuallyTakes() throws {
     for _ in 1...2 { _ = try place.run("run", "--ui", "quiet") }
     _ = try place.run("run", "--ui", "json")

@@ -24,12 +24,14 @@ struct EarlierRuns: Sendable {
   /// How the newest attempt of a job ended.
   func newestAttempt(of job: Job) -> EarlierAttempt? { attempts.newest(of: job) }
 
-  /// The graph with the usual time of each job.
+  /// The graph with the usual time of each job; a service has none, because it runs as long as others need it.
   func withUsualTimes(_ graph: JobGraph) -> JobGraph {
     let ends = store.recordedEnds(ofFile: file, jobs: graph.jobs.count)
     guard !ends.isEmpty else { return graph }
     var graph = graph
-    for index in graph.jobs.indices { graph.jobs[index].usual = ends[graph.jobs[index].name].flatMap { UsualTime($0) } }
+    for (index, job) in graph.jobs.enumerated() where job.service == nil {
+      graph.jobs[index].usual = ends[job.name].flatMap { UsualTime($0) }
+    }
     return graph
   }
 }
