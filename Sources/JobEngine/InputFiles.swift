@@ -38,11 +38,3 @@ struct InputFiles {
     return sum.hex
   }
 }
-
-/// An input file could not be read.
-struct InputError: Error, CustomStringConvertible {
-  let path: String
-  let reason: String
-
-  var description: String { "cannot read \(path): \(reason)" }
-}

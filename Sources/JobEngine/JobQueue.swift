@@ -226,7 +226,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
 
   // MARK: Attempts, on the stream's queue
 
-  private func admit(_ admission: Scheduler.Admission) {
+  private func admit(_ admission: Admission) {
     let job = scheduler.graph[admission.job]
     let logPath = folder.map {
       LogPath.file(in: $0.path, job: job.name, id: admission.job, attempt: admission.attempt)

@@ -30,7 +30,7 @@ struct LaunchTerms {
   }
 
   /// Makes the folder of the values.
-  mutating func launch(_ work: ShellWork, of admission: Scheduler.Admission, named name: String) -> Launch {
+  mutating func launch(_ work: ShellWork, of admission: Admission, named name: String) -> Launch {
     if isTemporary, !isMade {
       isMade = true
       mkdir(folder, 0o700)
@@ -58,89 +58,5 @@ struct LaunchTerms {
 
   func removeFolder() {
     if isMade { rmdir(folder) }
-  }
-}
-
-/// The values that a program has written for other jobs.
-struct OutputValues: Equatable {
-  /// The bytes that are read; values go into command lines and events.
-  static let limit = 1 << 20
-
-  var values: [String: String] = [:]
-  /// What was not understood, as a sentence.
-  var fault: String?
-
-  /// Reads `NAME=VALUE` lines; of two of one name the last counts.
-  init(_ text: String) {
-    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-      let line = line.hasSuffix("\r") ? line.dropLast() : line
-      if line.isEmpty { continue }
-      let name = line.prefix { $0 != "=" }
-      if Self.isName(name), name.endIndex < line.endIndex {
-        values[String(name)] = String(line[line.index(after: name.endIndex)...])
-      } else if fault == nil {
-        fault = "line \(index + 1) of $OPDASH_OUTPUT is not NAME=VALUE and is ignored: \(line.prefix(60))"
-      }
-    }
-  }
-
-  /// Reads and removes the file of an attempt that has ended; nil if there is none.
-  init?(takingFile path: String) {
-    // Most programs write none, and a handle that can't be made costs much more.
-    guard access(path, F_OK) == 0, let file = FileHandle(forReadingAtPath: path) else { return nil }
-    defer { unlink(path) }
-    let bytes = (try? file.read(upToCount: Self.limit + 1)) ?? Data()
-    try? file.close()
-    self.init(String(decoding: bytes.prefix(Self.limit), as: UTF8.self))
-    if bytes.count > Self.limit { fault = "$OPDASH_OUTPUT has more than 1 MiB: what follows is ignored" }
-  }
-
-  /// Removes values that events may not hold.
-  mutating func removeSecrets(_ mask: SecretMask) {
-    let secret = values.filter { mask.masked($0.value) != $0.value }.keys.sorted()
-    guard let first = secret.first else { return }
-    for name in secret { values[name] = nil }
-    fault = "\(first) of $OPDASH_OUTPUT holds a secret, and is not given to other jobs"
-  }
-
-  private static func isName(_ text: Substring) -> Bool {
-    guard let first = text.utf8.first, !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) else { return false }
-    return text.utf8.allSatisfy { byte in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
-        true
-      default: false
-      }
-    }
-  }
-}
-
-extension Scheduler {
-  /// The job with the values of other jobs in its texts; throws what is to be the failure of its attempt.
-  func resolved(_ job: Job) throws(JobFailure) -> Job {
-    if job.outputs.isEmpty { return job }
-    var values: [(key: String, value: String)] = []
-    for reference in job.outputs {
-      guard let value = run.jobs[reference.job.index].outputs[reference.name] else {
-        let record = run.jobs[reference.job.index]
-        let known = record.outputs.keys.sorted().joined(separator: ", ")
-        throw JobFailure(
-          .launch,
-          "\(record.job.name) has written no \(reference.name) to $OPDASH_OUTPUT"
-            + (known.isEmpty ? "" : ", but \(known)"))
-      }
-      values.append((reference.text, value))
-    }
-    var job = job
-    job.work = job.work.mapTexts { text in
-      text.replacing(values)
-    } path: { path in
-      // It was made absolute before the values were known, so a value that is absolute itself follows a folder.
-      let parts = values.lazy.filter { $0.value.hasPrefix("/") }.compactMap { path.ranges(of: "/" + $0.key).last }
-      guard let last = parts.max(by: { $0.lowerBound < $1.lowerBound }) else { return path.replacing(values) }
-      return String(path[path.index(after: last.lowerBound)...]).replacing(values)
-    }
-    return job
   }
 }

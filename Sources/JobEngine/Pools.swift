@@ -12,11 +12,11 @@ struct Pools {
     var size: Int
     var free: Int
     /// By the units that each job needs.
-    var parked: [Int: Heap<Scheduler.Entry>] = [:]
+    var parked: [Int: Heap<ReadyJob>] = [:]
     /// How often units were taken.
     var takes = 0
     /// The parked jobs by their arrival, with the number of takes before it; some have left since.
-    var arrivals: [(entry: Scheduler.Entry, takes: Int)] = []
+    var arrivals: [(entry: ReadyJob, takes: Int)] = []
     var firstArrival = 0
     /// The stamps of the jobs in `arrivals`.
     var arrived: [JobID: Int] = [:]
@@ -30,7 +30,7 @@ struct Pools {
   /// The pools that each job needs, in the order of their names.
   private var uses: [[(pool: Int, amount: Int)]]
   /// The job that has let too many others pass.
-  private var first: Scheduler.Entry?
+  private var first: ReadyJob?
 
   init(_ graph: JobGraph) {
     let pools = graph.pools.sorted { $0.key < $1.key }.map { Pool(name: $0.key, size: $0.value, free: $0.value) }
@@ -48,7 +48,7 @@ struct Pools {
   mutating func append(_ job: Job) { uses.append(Self.uses(job, index)) }
 
   /// Takes the job's units of all its pools; the name of a pool if it must wait for that.
-  mutating func take(for entry: Scheduler.Entry) -> String? {
+  mutating func take(for entry: ReadyJob) -> String? {
     let uses = uses[entry.job.index]
     guard !uses.isEmpty else { return nil }
     let isFirst = first?.job == entry.job && first?.stamp == entry.stamp
@@ -67,12 +67,12 @@ struct Pools {
   }
 
   /// Whether the units of a pool are kept for the job that has let too many others pass.
-  private func isReserved(_ pool: Int, _ entry: Scheduler.Entry) -> Bool {
+  private func isReserved(_ pool: Int, _ entry: ReadyJob) -> Bool {
     guard let first, first.level >= entry.level else { return false }
     return uses[first.job.index].contains { $0.pool == pool }
   }
 
-  private mutating func park(_ entry: Scheduler.Entry, at pool: Int, _ amount: Int) {
+  private mutating func park(_ entry: ReadyJob, at pool: Int, _ amount: Int) {
     pools[pool].parked[amount, default: Heap()].push(entry)
     guard pools[pool].arrived.updateValue(entry.stamp, forKey: entry.job) != entry.stamp else { return }
     pools[pool].arrivals.append((entry, pools[pool].takes))
@@ -89,7 +89,7 @@ struct Pools {
   }
 
   /// Takes out the first parked job whose pools have its units now, if it comes before `other`.
-  mutating func popFitting(before other: Scheduler.Entry?, isCurrent: (Scheduler.Entry) -> Bool) -> Scheduler.Entry? {
+  mutating func popFitting(before other: ReadyJob?, isCurrent: (ReadyJob) -> Bool) -> ReadyJob? {
     updateFirst(isCurrent)
     if let first, fits(first) {
       // Its entry among the parked ones is void once it is admitted.
@@ -107,11 +107,11 @@ struct Pools {
     return place.flatMap { pools[$0.pool].parked[$0.amount]?.pop() }
   }
 
-  private func fits(_ entry: Scheduler.Entry) -> Bool {
+  private func fits(_ entry: ReadyJob) -> Bool {
     uses[entry.job.index].allSatisfy { $0.amount <= pools[$0.pool].free }
   }
 
-  private mutating func updateFirst(_ isCurrent: (Scheduler.Entry) -> Bool) {
+  private mutating func updateFirst(_ isCurrent: (ReadyJob) -> Bool) {
     if let first, !isCurrent(first) { self.first = nil }
     for pool in pools.indices where first == nil {
       while pools[pool].firstArrival < pools[pool].arrivals.count {

@@ -18,8 +18,8 @@ package struct Rehearsal {
     // What is not known yet, an approval or the value of a job, is taken for the one that lets most jobs run.
     let terms = Scheduler.Terms(approved: Set(graph.jobs.indices.map { JobID($0) }), assumesValues: true)
     var scheduler = Scheduler(graph, journal: journal, terms: terms)
-    var queued: [Scheduler.Admission] = []
-    var executing: [Scheduler.Admission] = []
+    var queued: [Admission] = []
+    var executing: [Admission] = []
     scheduler.start(
       RunStart(id: "", name: graph.name, slots: slots, at: .distantPast, jobs: graph.jobs.count, pools: graph.pools),
       restored: restored)
@@ -58,7 +58,7 @@ package struct Rehearsal {
   }
 
   /// As in an `OperationQueue`: by priority, then in the order of arrival.
-  private static func precedes(_ one: Scheduler.Admission, _ other: Scheduler.Admission) -> Bool {
+  private static func precedes(_ one: Admission, _ other: Admission) -> Bool {
     (one.priority.level, -one.ticket) > (other.priority.level, -other.ticket)
   }
 }

@@ -34,10 +34,10 @@ extension Scheduler {
   }
 
   /// Whether the job still waits with this entry.
-  private func isCurrent(_ entry: Entry) -> Bool { nodes[entry.job.index].stamp == entry.stamp }
+  private func isCurrent(_ entry: ReadyJob) -> Bool { nodes[entry.job.index].stamp == entry.stamp }
 
   /// Takes the first job that may be admitted; a job that waits for pools counts only if these have its units now.
-  private mutating func popReady() -> Entry? {
+  private mutating func popReady() -> ReadyJob? {
     if let entry = readyServices.pop() { return entry }
     guard admittedToSlots < run.slots + ahead else { return nil }
     let (nodes, journal) = (nodes, journal)
@@ -61,23 +61,6 @@ extension Scheduler {
     guard new != size else { return }
     pools.resize(name, by: new - size)
     journal.state(.poolChanged(name, new))
-  }
-}
-
-/// Counts the attempts that end in quick succession.
-struct AttemptPace {
-  /// Attempts that end this far apart leave the engine the time to admit the next one.
-  private static let interval: Duration = .milliseconds(50)
-
-  private var level = 0.0
-  private var last: Duration = .zero
-
-  /// The attempts that have ended faster than one each `interval`.
-  var recent: Int { max(0, Int(level) - 1) }
-
-  mutating func ended(at time: Duration) {
-    level = min(Double(Scheduler.ahead + 1), max(0, level - (time - last) / Self.interval) + 1)
-    last = time
   }
 }
 

@@ -7,13 +7,6 @@ import JobModel
 /// needs are met and its pools have room, at most `ahead` more than the width. Each admission has a ticket, which tells
 /// late news of an earlier attempt apart.
 struct Scheduler {
-  struct Admission: Equatable {
-    var ticket: Int
-    var job: JobID
-    var attempt: Int
-    var priority: JobPriority
-  }
-
   /// What the scheduler is told that neither the graph nor the run has.
   struct Terms {
     /// Decides the jitter of back-offs.
@@ -39,20 +32,6 @@ struct Scheduler {
     case setSuspended(Bool)
   }
 
-  struct Entry: Comparable {
-    var level: Int
-    var rank: Duration
-    var order: Int
-    var job: JobID
-    var stamp: Int
-
-    static func < (left: Entry, right: Entry) -> Bool {
-      if left.level != right.level { return left.level > right.level }
-      if left.rank != right.rank { return left.rank > right.rank }
-      return left.order < right.order
-    }
-  }
-
   struct Alarm: Comparable {
     var time: Duration
     var job: JobID
@@ -67,16 +46,16 @@ struct Scheduler {
   /// Whether the ranks of jobs differ.
   let ordersByRank: Bool
   /// How fast attempts end.
-  var pace = AttemptPace()
+  var pace = AttemptPace(most: Self.ahead + 1)
   var nodes: [Node]
   var pools: Pools
   /// What must end before the jobs of `finally` may start.
   var ending: FinalJobs
   /// Whether a failure has ended the run, as the graph's policy says.
   var hasGivenUp = false
-  var ready = Heap<Entry>()
+  var ready = Heap<ReadyJob>()
   /// Services, which need no slot.
-  var readyServices = Heap<Entry>()
+  var readyServices = Heap<ReadyJob>()
   /// The jobs that have just ended, whose dependents are to be looked at.
   private var ended: [JobID] = []
   private var isSettling = false
@@ -444,8 +423,8 @@ struct Scheduler {
     nextOrder += 1
   }
 
-  func entry(_ id: JobID) -> Entry {
-    Entry(
+  func entry(_ id: JobID) -> ReadyJob {
+    ReadyJob(
       level: graph.schedule == .fifo ? 0 : run.jobs[id.index].job.priority.level,
       rank: graph.schedule == .criticalPath ? ranks[id.index] : .zero, order: nextOrder, job: id,
       stamp: nodes[id.index].stamp)

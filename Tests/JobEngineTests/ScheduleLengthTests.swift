@@ -42,7 +42,7 @@ private func length(of graph: JobGraph, _ schedule: JobGraph.Schedule) -> Durati
   graph.schedule = schedule
   let journal = RunJournal()
   var scheduler = Scheduler(graph, journal: journal)
-  var queued: [Scheduler.Admission] = []
+  var queued: [Admission] = []
   var executing = Heap<End>()
   scheduler.start(runStart(graph, slots: graph.slots ?? 4))
   while true {

@@ -7,8 +7,8 @@ import Testing
 
 /// Graphs of 1,000 jobs with everything that a job file can say, ended at a random moment in each way that a run can be ended.
 @Suite(.timeLimit(.minutes(30))) struct ScheduleSoakTests {
-  /// `OPDASH_SOAK` sets another number.
-  private static let rounds = ProcessInfo.processInfo.environment["OPDASH_SOAK"].flatMap(Int.init) ?? 30
+  /// `OPDASH_SCHEDULE_SOAK` sets another number.
+  private static let rounds = ProcessInfo.processInfo.environment["OPDASH_SCHEDULE_SOAK"].flatMap(Int.init) ?? 30
   private static let blocks = 10
   private static let jobs = 1000
 

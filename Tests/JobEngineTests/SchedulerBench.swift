@@ -8,9 +8,9 @@ import Testing
 struct Bench {
   let journal = RunJournal()
   var scheduler: Scheduler
-  var queued: [Scheduler.Admission] = []
-  var executing: [Scheduler.Admission] = []
-  var executingServices: [Scheduler.Admission] = []
+  var queued: [Admission] = []
+  var executing: [Admission] = []
+  var executingServices: [Admission] = []
   var facts: [JobFact] = []
   var asked: [Scheduler.Action] = []
   /// The job of each ticket.

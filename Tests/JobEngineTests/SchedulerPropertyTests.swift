@@ -30,7 +30,7 @@ import Testing
 private struct Trial {
   /// An attempt in the operation queue.
   private struct Attempt {
-    let admission: Scheduler.Admission
+    let admission: Admission
     /// Whether it holds a slot; the scheduler may not have been told yet.
     var hasBegun = false
     var isKnownToHaveBegun = false

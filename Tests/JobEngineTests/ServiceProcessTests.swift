@@ -136,11 +136,12 @@ import Testing
   }
 
   @Test func aServiceThatEndsWhileItIsNeededFailsAndTheJobThatUsesItGoesOn() throws {
-    let script = "echo up; until [ -e die ]; do sleep 0.02; done; touch gone; exit 3"
+    let script = "echo $$ > pid; echo up; until [ -e die ]; do sleep 0.02; done; exit 3"
     let run = ended(
       try start([
         service("api", script, .output("^up$")),
-        job("user", "touch die; until [ -e gone ]; do sleep 0.02; done", needs: [0]),
+        // The process exists until its end has been taken notice of.
+        job("user", "touch die; while kill -0 $(cat pid) 2>/dev/null; do sleep 0.02; done", needs: [0]),
       ]))
     #expect(run.jobs[0].state == .failed(JobFailure(.exit(3), "exit 3"), allowed: false))
     #expect(run.jobs[1].state == .succeeded(upToDate: false))

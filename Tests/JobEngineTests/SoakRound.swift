@@ -39,7 +39,7 @@ struct SoakRound {
 
   /// An attempt in the operation queue.
   private struct Attempt {
-    let admission: Scheduler.Admission
+    let admission: Admission
     var hasBegun = false
     var isTold = false
     var isAsked = false
@@ -401,7 +401,7 @@ struct SoakRound {
     return hasFailed ? [.failed, .always] : isCancelled ? [.always] : [.ok, .always]
   }
 
-  private mutating func checkAdmission(_ admission: Scheduler.Admission) {
+  private mutating func checkAdmission(_ admission: Admission) {
     let (id, job) = (admission.job, graph[admission.job])
     if !job.needs.allSatisfy({ $0.when.isMet(by: state($0.job)) }) { fault = "\(job.name) starts before its needs" }
     if attempts.values.contains(where: { $0.admission.job == id }) { fault = "\(job.name) has two attempts at once" }

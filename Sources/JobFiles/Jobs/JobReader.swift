@@ -27,7 +27,7 @@ struct JobReader {
     guard case .map(let keys) = entry.value.content, let matrix = keys.first(where: { $0.key == "matrix" }) else {
       return [draft(nil)]
     }
-    var known = MatrixReader.Values()
+    var known = MatrixValues()
     guard let instances = matrices.read(matrix.value, of: entry, known: &known) else {
       values.variables.matrix = known
       var broken = draft(nil)

@@ -3,17 +3,10 @@ import JobModel
 
 /// Reads the `matrix` of a job: names with values, of which each combination makes one instance.
 struct MatrixReader {
-  /// The values of `${matrix.NAME}` in one instance, nil for one with a fault.
-  struct Values {
-    var values: [String: String?] = [:]
-    /// Whether there are no names besides these, as in a matrix that could be read.
-    var hasAllNames = true
-  }
-
   struct Instance {
     /// As `build[linux,x64]`.
     var name: String
-    var values: Values
+    var values: MatrixValues
   }
 
   /// A name with its different values.
@@ -40,7 +33,7 @@ struct MatrixReader {
 
   /// The instances of `job`, in the order of their values as written, the last name's values changing first; after a fault
   /// nil, and `known` has the names.
-  mutating func read(_ node: YAMLNode, of job: YAMLEntry, known: inout Values) -> [Instance]? {
+  mutating func read(_ node: YAMLNode, of job: YAMLEntry, known: inout MatrixValues) -> [Instance]? {
     known.hasAllNames = false
     let takes = "a map of names to values, as in 'matrix: { os: [linux, mac] }'"
     guard case .map(let entries) = node.content else {
@@ -95,7 +88,7 @@ struct MatrixReader {
             "the name of instance \(Quoted.text(name)) is longer than \(JobName.limit) characters: shorten its values")
         }
         let known = Dictionary(uniqueKeysWithValues: zip(axes, values).map { ($0.name, Optional($1)) })
-        instances.append(Instance(name: name, values: Values(values: known)))
+        instances.append(Instance(name: name, values: MatrixValues(values: known)))
       }
       // The next combination, as an odometer counts.
       for axis in axes.indices.reversed() {

@@ -37,7 +37,7 @@ final class Variables {
   private var values: [String: String?] = [:]
   private var total = 0
   /// The values of `${matrix.NAME}`; nil where no job with a matrix is read.
-  var matrix: MatrixReader.Values?
+  var matrix: MatrixValues?
   /// The references to values of other jobs in the job that is read, by their texts; nil where no job is read.
   var outputs: [String: OutputUse]?
   /// The steps that may still be spent on warnings about names.

@@ -1,0 +1,10 @@
+import JobModel
+
+/// An attempt of a job in the operation queue.
+struct Admission: Equatable {
+  /// Tells late news of an earlier attempt apart.
+  var ticket: Int
+  var job: JobID
+  var attempt: Int
+  var priority: JobPriority
+}

@@ -1,0 +1,72 @@
+import Foundation
+import JobModel
+import Operations
+import Processes
+import Transfers
+
+/// How an attempt ended.
+package enum AttemptOutcome: Sendable, Equatable {
+  case succeeded
+  /// There was nothing to do.
+  case upToDate
+  case failed(JobFailure)
+  case cancelled
+
+  /// The outcome of an operation that has finished.
+  package init(of operation: AsyncOperation) {
+    if operation is ShellOperation, operation.isCancelled, !operation.isCancelledWithError {
+      // However the program ended: its exit status is that of the stop signal as a rule.
+      self = .cancelled
+    } else if let error = operation.failure {
+      self = error is CancellationError ? .cancelled : .failed(JobFailure(of: error))
+    } else if let download = operation as? DownloadOperation, download.isUpToDate {
+      self = .upToDate
+    } else if let shell = operation as? ShellOperation, shell.isUpToDate {
+      self = .upToDate
+    } else {
+      // A success stands, however late the operation was cancelled.
+      self = .succeeded
+    }
+  }
+}
+
+extension JobFailure {
+  /// The failure of an operation that ended with `error`.
+  package init(of error: any Error) {
+    switch error {
+    case let error as JobFailure: self = error
+    case let error as TransferError:
+      self.init(Self.cause(of: error.code), error.message, retryAfter: error.retryAfter)
+    case let error as SimulatedFailure: self.init(.simulated, error.description)
+    case let error as ShellFailure: self.init(exit: error.exit)
+    case let error as ProcessError: self.init(error.code == .outputTooLong ? .error : .launch, error.description)
+    case is TimedOut: self.init(.timedOut, FailureWords.of(error))
+    default: self.init(Self.cause(of: error as NSError), FailureWords.of(error))
+    }
+  }
+
+  private init(exit: ProcessExit) {
+    switch exit {
+    case .exited(let code): self.init(.exit(code), Self.text(exit: code, signalName: SignalName.known))
+    case .signalled(let signal): self.init(.signal(signal), "\(SignalName.of(signal)) (\(128 + signal))")
+    }
+  }
+
+  private static func cause(of error: NSError) -> Cause {
+    guard FailureWords.isOfURLSession(error) else { return .error }
+    return error.code == FailureWords.timedOut ? .timedOut : .network
+  }
+
+  private static func cause(of code: TransferError.Code) -> Cause {
+    switch code {
+    case .http(let status): .http(status)
+    case .network, .outOfMemory: .network
+    case .timedOut: .timedOut
+    case .checksum: .checksum
+    case .file: .file
+    case .unsupportedURL, .invalidHeader: .launch
+    // Not of the network: another attempt would be led the same way.
+    case .tooManyRedirects: .error
+    }
+  }
+}

@@ -1,0 +1,17 @@
+import JobModel
+
+/// A job that waits for its admission to the operation queue; the least is admitted first.
+struct ReadyJob: Comparable {
+  var level: Int
+  var rank: Duration
+  var order: Int
+  var job: JobID
+  /// That of the job when it began to wait; an entry with an older one is void.
+  var stamp: Int
+
+  static func < (left: ReadyJob, right: ReadyJob) -> Bool {
+    if left.level != right.level { return left.level > right.level }
+    if left.rank != right.rank { return left.rank > right.rank }
+    return left.order < right.order
+  }
+}

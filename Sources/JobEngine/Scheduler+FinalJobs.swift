@@ -1,0 +1,42 @@
+import JobModel
+
+extension Scheduler {
+  /// Once all other jobs have ended, lets the jobs of `finally` start that are for such an end.
+  mutating func beginFinalJobsIfDue() {
+    if ending.openOrdinary == 0, !run.isOpen { for id in ending.services { retire(id) } }
+    guard !ending.haveBegun, ending.open == 0, !ending.jobs.isEmpty, !run.isOpen else { return }
+    ending.haveBegun = true
+    let open = ending.jobs.filter { state($0) == .waiting || state($0) == .paused(started: false) }
+    if run.stopping?.level == .kill { return end(open, .cancelled(by: run.stopping?.by ?? .policy)) }
+    let outcomes = outcomes
+    end(open.filter { !outcomes.contains(graph[$0].finally ?? .always) }, .skipped(because: .outcome))
+    for id in open where state(id) == .waiting { reconsider(id) }
+  }
+
+  /// What the ends of all other jobs mean for those of `finally`.
+  private var outcomes: Set<FinalCondition> {
+    var (hasFailed, isOK) = (false, true)
+    for index in nodes.indices where graph.jobs[index].finally == nil {
+      switch state(JobID(index)) {
+      case .failed(_, allowed: false): hasFailed = true
+      case .cancelled: isOK = false
+      default: break
+      }
+    }
+    return hasFailed ? [.failed, .always] : isOK ? [.ok, .always] : [.always]
+  }
+
+  /// Has the jobs of `finally` wait again, because another job is not over any more; one that executes goes on.
+  mutating func resetFinalJobs() {
+    guard ending.haveBegun else { return }
+    ending.haveBegun = false
+    for id in ending.jobs where !state(id).isActive {
+      if let ticket = nodes[id.index].ticket {
+        withdraw(id, ticket)
+      } else {
+        nodes[id.index].retries = 0
+        set(id, .waiting)
+      }
+    }
+  }
+}
