@@ -51,6 +51,21 @@ import Testing
     #expect(run.ending() == .signalled(SIGKILL))
   }
 
+  @Test func aJobThatIsResumedReadsTheValuesOfTheOneThatSucceeded() throws {
+    try place.write(
+      """
+      jobs:
+        version: echo 1 >>made; echo "tag=v7 beta" >> "$OPDASH_OUTPUT"
+        publish: { needs: [version], run: 'test -e go && printf %s "${jobs.version.tag}" > published' }
+      """, to: "opdash.yml")
+    #expect(try place.run("run", "--ui", "plain").ending() == .exited(1))
+    try place.write("", to: "go")
+    let run = try place.run("resume", "--ui", "plain")
+    #expect(run.ending() == .exited(0), "\(run.errorText)")
+    #expect(lines("made") == ["1"])
+    #expect(lines("published") == ["v7 beta"])
+  }
+
   @Test func aKilledRunGoesOnWithoutTheJobsThatSucceeded() throws {
     try writeFile()
     kill(try startNapping())
