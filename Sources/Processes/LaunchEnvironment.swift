@@ -44,16 +44,21 @@ struct LaunchEnvironment: @unchecked Sendable {
   }
 
   /// The file to execute: the name itself if it has a slash, else the first executable of this name in the child's PATH.
-  func program(named name: String, in environment: ProcessEnvironment) throws(ProcessError) -> String {
+  ///
+  /// Relative folders of the PATH are those of the child's directory, as the result is.
+  func program(
+    named name: String, in environment: ProcessEnvironment, from folder: String?
+  ) throws(ProcessError) -> String {
     if name.utf8.contains(UInt8(ascii: "/")) { return name }
     var unusable: String?
     let inherited = environment.passes(on: "PATH") ? path : nil
     let path = environment.variables["PATH"] ?? inherited ?? "/usr/local/bin:/usr/bin:/bin"
     for directory in path.split(separator: ":", omittingEmptySubsequences: false) {
       let candidate = (directory.isEmpty ? "." : String(directory)) + "/" + name
+      let file = folder.map { candidate.hasPrefix("/") ? candidate : "\($0)/\(candidate)" } ?? candidate
       var status = stat()
-      guard stat(candidate, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
-      if access(candidate, X_OK) == 0 { return candidate }
+      guard stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
+      if access(file, X_OK) == 0 { return candidate }
       unusable = unusable ?? candidate
     }
     if let unusable { throw .notExecutable(unusable) }

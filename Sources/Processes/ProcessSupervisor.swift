@@ -109,7 +109,7 @@ public final class ProcessSupervisor: Sendable {
     for argument in launch.arguments where !arguments.append(argument) {
       throw ProcessError(.invalidArguments, "\(name): an argument holds a zero byte, which no program can be given")
     }
-    let program = try environment.program(named: name, in: launch.environment)
+    let program = try environment.program(named: name, in: launch.environment, from: launch.directory)
     return try launch.input.withDescriptor(null: null, of: program) { input throws(ProcessError) in
       try spawn(launch, number: number, program, &arguments, input)
     }

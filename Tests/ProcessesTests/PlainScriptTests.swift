@@ -70,6 +70,20 @@ import Testing
     #expect(shell.text(.stderr).contains("no-such-program-here"))
   }
 
+  @Test func relativeFoldersOfThePathAreThoseOfTheDirectory() throws {
+    let file = folder.file("bin/printenv")
+    try FileManager.default.createDirectory(at: folder.file("bin"), withIntermediateDirectories: true)
+    try Data("#!/bin/sh\necho mine\n".utf8).write(to: file)
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file.path)
+    let environment: ProcessEnvironment = ["PATH": "bin:/usr/bin:/bin"]
+    for script in ["printenv PATH", "printenv PATH;"] {
+      let launch = ProcessLaunch(script: script, directory: folder.url.path, environment: environment)
+      #expect(Shell(launch).run().text() == "mine\n", "\(script)")
+    }
+    let words = ProcessLaunch(["printenv", "PATH"], directory: folder.url.path, environment: environment)
+    #expect(Shell(words).run().text() == "mine\n")
+  }
+
   @Test func theDirectoryIsThatOfTheVariableToo() throws {
     let path = folder.url.path
     func said(_ environment: ProcessEnvironment) -> String {
