@@ -138,10 +138,10 @@ final class StopController: Sendable {
     state.withLock { $0.subscription = subscription }
     let run = subscription.snapshot
     let grace = run.ids.filter { run[$0].state.isActive }.map { run[$0].job.work.grace }.max() ?? .zero
+    // Not asked of the feed again, whose queue may be blocked by then.
+    let mayHaveFinal = run.counts.openFinal > 0
     after(grace + Self.patience) { controller in
-      guard controller.feed.snapshot.counts.openFinal > 0 else {
-        return controller.expectToLeave(ExitStatus.signal(signal))
-      }
+      guard mayHaveFinal else { return controller.expectToLeave(ExitStatus.signal(signal)) }
       controller.after(Self.finalPatience) { controller in
         controller.feed.send(.stop(.kill, by: .signal))
         controller.expectToLeave(ExitStatus.signal(signal))

@@ -132,6 +132,18 @@ import Testing
     #expect(statuses == [143])
   }
 
+  @Test func aRunWhoseQueueIsBlockedIsAbandonedToo() {
+    begin()
+    receive(.terminate)
+    feed.whileBlocked {
+      let isAbandoned = eventually {
+        clock.advance(by: StopController.patience)
+        return statuses == [143]
+      }
+      #expect(isAbandoned)
+    }
+  }
+
   @Test func theGraceOfWhatExecutesIsWaitedFor() {
     let work = ShellWork(.script("x"), stop: ShellWork.Stop(signal: 15, grace: .seconds(30)))
     feed.post(.runStarted(RunStart(id: "1", name: "t", slots: 1, at: Date(timeIntervalSince1970: 0), jobs: 1)))

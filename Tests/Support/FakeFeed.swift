@@ -14,6 +14,8 @@ package final class FakeFeed: JobFeed {
   }
 
   private let state = Lock(State())
+  /// Held while the feed's queue is blocked.
+  private let queue = Lock(())
   private let clock: ManualOperationClock
 
   /// The run's clock is `clock`, or the time of the newest fact if that is later.
@@ -30,6 +32,9 @@ package final class FakeFeed: JobFeed {
     state.withLock { $0.answer = answer }
   }
 
+  /// Calls `body` while the feed's queue is blocked: who subscribes, or asks for the run, waits for its return.
+  package func whileBlocked(_ body: () -> Void) { queue.withLock { _ in body() } }
+
   /// States the facts at the same instant: `time`, or that of the last fact.
   package func post(_ facts: JobFact..., at time: Duration? = nil) {
     state.withLock { state in
@@ -44,7 +49,8 @@ package final class FakeFeed: JobFeed {
   package func subscribe(on queue: DispatchQueue, _ receive: @escaping @Sendable ([JobEvent]) -> Void)
     -> JobSubscription
   {
-    state.withLock { state in
+    self.queue.withLock { _ in }
+    return state.withLock { state in
       let number = state.nextMailbox
       state.nextMailbox += 1
       state.mailboxes[number] = Mailbox(on: queue, receive)
