@@ -7,29 +7,33 @@ enum PlainScript {
   /// Quoted words and backslashes are understood as long as nothing in them is expanded.
   static func words(_ text: String) -> [String]? {
     var words: [[UInt8]] = []
-    var word: [UInt8]?
+    var word: [UInt8] = []
+    // A word in quotes may be empty.
+    var isInWord = false
     var rest = text.utf8[...]
     while let end = rest.last, end == newline || blanks.contains(end) { rest.removeLast() }
     while let byte = rest.popFirst() {
       switch byte {
       case UInt8(ascii: " "), UInt8(ascii: "\t"):
-        if let word { words.append(word) }
-        word = nil
+        if isInWord { words.append(word) }
+        (word, isInWord) = ([], false)
+        continue
       case UInt8(ascii: "'"), UInt8(ascii: "\""):
         guard !words.isEmpty, let end = rest.firstIndex(of: byte) else { return nil }
         let quoted = rest[..<end]
         if byte == UInt8(ascii: "\""), quoted.contains(where: expanded.contains) { return nil }
-        word = (word ?? []) + quoted
+        word += quoted
         rest = rest[rest.index(after: end)...]
       case UInt8(ascii: "\\"):
         guard !words.isEmpty, let next = rest.popFirst(), next != newline else { return nil }
-        word = (word ?? []) + [next]
+        word.append(next)
       default:
         guard isPlain(byte) || byte == UInt8(ascii: "=") && !words.isEmpty else { return nil }
-        word = (word ?? []) + [byte]
+        word.append(byte)
       }
+      isInWord = true
     }
-    if let word { words.append(word) }
+    if isInWord { words.append(word) }
     guard let name = words.first, !shellWords.contains(String(decoding: name, as: UTF8.self)) else { return nil }
     return words.map { String(decoding: $0, as: UTF8.self) }
   }

@@ -41,7 +41,7 @@ public struct ProcessLaunch: Sendable {
     self.grace = grace
   }
 
-  /// Starts `/bin/sh` with a script.
+  /// Starts `/bin/sh` with a script; of one that is only a program with its arguments, the program itself.
   public init(
     script: String, directory: String? = nil, environment: ProcessEnvironment = .inherited,
     input: ProcessInput = .none, stopSignal: Int32 = SIGTERM, grace: Duration = .seconds(5)

@@ -29,6 +29,12 @@ import Testing
   ])
   func whatTheShellUnderstandsIsLeftToIt(_ text: String) { #expect(PlainScript.words(text) == nil) }
 
+  /// A word that was copied for each of its bytes would take minutes.
+  @Test func aWordMayBeLong() {
+    let word = String(repeating: "a", count: 1_000_000)
+    #expect(PlainScript.words("x \(word) b") == ["x", word, "b"])
+  }
+
   @Test func theWordsAreThoseOfTheShell() throws {
     let pieces = [
       "a", "b1", " ", "  ", "\t", "'c d'", "\"e f\"", "''", "'\\''", "\\ ", "\\x", "=", "-", "%", "é", "\"'\"", "'\"'",
