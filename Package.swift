@@ -54,10 +54,11 @@ let package = Package(
     module("Operations", ["Basics"]),
     module("Transfers", ["Checksums", "Operations", "CCurl"]),
     module("Processes", ["Operations", "CProcess"]),
+    module("Slurm", ["Operations", "Processes"]),
 
     // What a run is, and what makes one happen.
     module("JobModel", ["Basics"]),
-    module("JobEngine", ["Checksums", "JobModel", "Operations", "Processes", "Transfers"]),
+    module("JobEngine", ["Checksums", "JobModel", "Operations", "Processes", "Slurm", "Transfers"]),
     module("JobFiles", ["Basics", "JobModel", "Screen", "CYAML"]),
     module("Reports", ["Basics", "JobModel", "Screen"]),
     module("RunStore", ["Basics", "Checksums", "JobModel", "CSQLite", "CZlib"]),
@@ -82,12 +83,12 @@ let package = Package(
       name: "opdash",
       dependencies: [
         "CVersion", "Dashboard", "DemoServer", "JobEngine", "JobFiles", "JobModel", "Operations", "Processes",
-        "Reports", "RunStore", "Scenarios", "Screen", "Session", "Transfers",
+        "Reports", "RunStore", "Scenarios", "Screen", "Session", "Slurm", "Transfers",
       ],
       swiftSettings: settings),
 
     .target(
-      name: "Support", dependencies: ["Basics", "JobModel", "Operations", "Screen"], path: "Tests/Support",
+      name: "Support", dependencies: ["Basics", "JobModel", "Operations", "Screen", "Slurm"], path: "Tests/Support",
       swiftSettings: settings),
     .executableTarget(
       name: "terminal-probe", dependencies: ["NcursesTerminal", "Screen"], path: "Tests/TerminalProbe",
@@ -101,6 +102,11 @@ let package = Package(
       swiftSettings: settings),
     tests("Transfers", ["CCurl", "Operations", "Support"]),
     tests("Processes", ["CProcess", "Support", "Operations", "ProcessProbe"]),
+    tests("Slurm", ["Support", "Operations", "Processes", "slurm-probe"], exclude: ["Probe"]),
+    // A program for the cluster tests to kill.
+    .executableTarget(
+      name: "slurm-probe", dependencies: ["Operations", "Slurm"], path: "Tests/SlurmTests/Probe",
+      swiftSettings: settings),
     // A program for the process tests to kill.
     .executableTarget(
       name: "ProcessProbe", dependencies: ["Operations", "Processes"], path: "Tests/ProcessProbe",
@@ -123,7 +129,8 @@ let package = Package(
       swiftSettings: settings),
     tests("JobModel", ["Support"], exclude: ["Goldens"]),
     tests(
-      "JobEngine", ["Support", "Dashboard", "JobModel", "Operations", "Reports", "Screen"], exclude: ["Recordings"]),
+      "JobEngine", ["Support", "Dashboard", "JobModel", "Operations", "Reports", "Screen", "Slurm"],
+      exclude: ["Recordings"]),
     tests("JobFiles", ["Support", "JobModel", "Screen"], exclude: ["Goldens"]),
     tests("Reports", ["CZlib", "Support", "JobModel", "Operations", "Screen"], exclude: ["Goldens"]),
     tests("RunStore", ["Support", "Basics", "CSQLite", "JobModel", "store-probe"]),
@@ -141,7 +148,10 @@ let package = Package(
       "Session", ["Basics", "Support", "Dashboard", "JobModel", "NcursesTerminal", "Operations", "Reports", "Screen"]),
     tests(
       "opdash",
-      ["Support", "Dashboard", "JobFiles", "JobModel", "Operations", "Reports", "RunStore", "Screen", "Session"]),
+      [
+        "Support", "Dashboard", "JobFiles", "JobModel", "Operations", "Reports", "RunStore", "Screen", "Session",
+        "Slurm",
+      ]),
     // The built program in a real terminal, from the outside.
     .testTarget(
       name: "EndToEndTests",

@@ -99,6 +99,11 @@ extension JobFailure.Cause {
     case .file: "a file"
     case .simulated: "chance"
     case .approval: "a missing approval"
+    case .outOfMemory: "too little memory"
+    case .timeLimit: "the time limit of the cluster"
+    case .nodeFailure: "a lost node"
+    case .preempted: "a more urgent job of the cluster"
+    case .lost: "an unknown end"
     case .error: "an error of their own"
     }
   }

@@ -54,6 +54,9 @@ package final class LogFile {
     return nil
   }
 
+  /// Whether nothing of the output is missing.
+  package var isWhole: Bool { !hasFailed && !isFull }
+
   package func close() {
     if descriptor >= 0 { Foundation.close(descriptor) }
     descriptor = -1

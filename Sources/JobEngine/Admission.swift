@@ -7,4 +7,6 @@ struct Admission: Equatable {
   var job: JobID
   var attempt: Int
   var priority: JobPriority
+  /// The node of the allocation that it has; nil for anything but a step.
+  var node: String?
 }

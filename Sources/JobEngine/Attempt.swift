@@ -2,6 +2,7 @@ import Foundation
 import JobModel
 import Operations
 import Processes
+import Slurm
 import Transfers
 
 /// One attempt of a job in the operation queue, which the engine keeps until its end is stated.
@@ -14,6 +15,10 @@ final class Attempt: @unchecked Sendable {
   /// What the operation counts in its progress.
   let unit: JobProgress.Unit
   private(set) var hasStarted = false
+  /// Whether it was submitted, or will be, and the cluster has not started it as far as is known.
+  var isWithCluster: Bool
+  /// Where the cluster has it.
+  var place: ClusterPlace?
   /// Whether its end was stated, or it was withdrawn: what is observed after that has no effect.
   private(set) var isOver = false
   /// Each keeps its handler, and that the attempt, until `end()`.
@@ -23,6 +28,10 @@ final class Attempt: @unchecked Sendable {
   private var isHashStated = false
   /// Where its program writes values for other jobs; nil for other work.
   private let outputPath: String?
+  /// The step of an allocation that it is; nil for anything else.
+  let step: RunAllocation.Step?
+  /// How it has ended, where its operation can't say it.
+  var ending: AttemptOutcome?
   /// Asks whether the program of a service can be used.
   let probe: ServiceProbe?
   /// What is searched in its output for the retry policy.
@@ -34,18 +43,22 @@ final class Attempt: @unchecked Sendable {
   /// Makes the operation of an attempt; nothing starts before it is in a queue.
   ///
   /// `job` has the values of other jobs in its texts, or is the failure with which the attempt ends. A shell job has a
-  /// `launch`, and its `check` is made before its program starts.
+  /// `launch`, that of a `step` too, or, if it is a job of the cluster, a `cluster`; its `check` is made before its program
+  /// starts.
   init(
     _ admission: Admission, _ job: Result<Job, JobFailure>, name: String, logPath: String?, logLimit: Int,
     keepsShortLog: Bool = true, check: UpToDateCheck? = nil, launch: LaunchTerms.Launch? = nil,
-    secrets: SecretMask? = nil, clock: any OperationClock
+    step: RunAllocation.Step? = nil, cluster: ClusterAttempt? = nil, secrets: SecretMask? = nil,
+    clock: any OperationClock
   ) {
     let inputsHash = Lock<String?>(nil)
     self.inputsHash = inputsHash
     ticket = admission.ticket
     number = admission.attempt
     self.job = admission.job
-    outputPath = launch?.outputPath
+    outputPath = launch?.outputPath ?? cluster?.launch.outputPath
+    isWithCluster = cluster != nil
+    self.step = step
     patterns = (try? job.get())?.attemptPolicy.patterns.compactMap { LinePattern($0) } ?? []
     probe = (try? job.get()).flatMap { job in
       guard case .shell(let work) = job.work, let service = work.service, let probe = service.probe, let launch
@@ -56,8 +69,14 @@ final class Attempt: @unchecked Sendable {
     switch job.map(\.work) {
     case .failure(let failure): operation = ClosureOperation<Void> { throw failure }
     case .success(.shell(let work)):
-      guard let launch else { preconditionFailure("a shell job has a launch") }
       let check = check?.operationCheck { hash in inputsHash.withLock { $0 = hash } }
+      if let cluster {
+        let file = logPath.map { LogFile(path: $0, limit: logLimit) }
+        let log = SlurmOperation.LogTerms(file: file, keepsShort: keepsShortLog, progress: work.progress)
+        operation = cluster.operation(check: check, log: log)
+        break
+      }
+      guard let launch else { preconditionFailure("a shell job of this machine has a launch") }
       operation = ShellOperation(
         launch.program, logPath: logPath, logLimit: logLimit, keepsShortLog: keepsShortLog, progress: work.progress,
         check: check, clock: clock)
@@ -103,7 +122,11 @@ final class Attempt: @unchecked Sendable {
   }
 
   /// The values that its program has written for other jobs, once.
-  func takeOutputs() -> OutputValues? { outputPath.flatMap { OutputValues(takingFile: $0) } }
+  ///
+  /// The file of a cluster job stays: a run that goes on with this one follows the job, and reads it again.
+  func takeOutputs() -> OutputValues? {
+    outputPath.flatMap { OutputValues(file: $0, isKept: operation is SlurmOperation) }
+  }
 
   func resizeTerminal(to size: TerminalSize) { (operation as? ShellOperation)?.resizeTerminal(to: size) }
 
@@ -128,9 +151,33 @@ final class Attempt: @unchecked Sendable {
       inputsHash: inputsHash.withLock(\.self))
   }
 
-  func pause() { (operation as? any ControllableOperation)?.pause() }
+  /// How it has ended; of interest once its operation has finished.
+  var outcome: AttemptOutcome { ending ?? AttemptOutcome(of: operation) }
 
-  func resume() { (operation as? any ControllableOperation)?.resume() }
+  /// Whether the launch of a step has found that the allocation had ended; how it ended is asked for.
+  var mayHaveLostAllocation: Bool {
+    guard step != nil, ending == nil, !operation.isCancelled, let shell = operation as? ShellOperation else {
+      return false
+    }
+    return shell.exit == .exited(SlurmAllocation.endedStatus)
+  }
+
+  func cancel() {
+    if let step, let shell = operation as? ShellOperation { step.stop(shell) }
+    operation.cancel()
+  }
+
+  func pause() {
+    if let step { signal(step, "STOP") } else { (operation as? any ControllableOperation)?.pause() }
+  }
+
+  func resume() {
+    if let step { signal(step, "CONT") } else { (operation as? any ControllableOperation)?.resume() }
+  }
+
+  private func signal(_ step: RunAllocation.Step, _ signal: String) {
+    if let shell = operation as? ShellOperation { step.send(signal, of: shell) }
+  }
 
   func kill() {
     if let operation = operation as? any ControllableOperation { operation.kill() } else { operation.cancel() }

@@ -2,6 +2,7 @@ import Foundation
 import JobModel
 import Operations
 import Processes
+import Slurm
 import Transfers
 
 /// How an attempt ended.
@@ -21,6 +22,8 @@ package enum AttemptOutcome: Sendable, Equatable {
       self = error is CancellationError ? .cancelled : .failed(JobFailure(of: error))
     } else if let download = operation as? DownloadOperation, download.isUpToDate {
       self = .upToDate
+    } else if let job = operation as? SlurmOperation, job.isUpToDate {
+      self = .upToDate
     } else if let shell = operation as? ShellOperation, shell.isUpToDate {
       self = .upToDate
     } else {
@@ -39,6 +42,7 @@ extension JobFailure {
       self.init(Self.cause(of: error.code), error.message, retryAfter: error.retryAfter)
     case let error as SimulatedFailure: self.init(.simulated, error.description)
     case let error as ShellFailure: self.init(exit: error.exit)
+    case let error as SlurmFailure: self.init(end: error.end, error)
     case let error as ProcessError: self.init(error.code == .outputTooLong ? .error : .launch, error.description)
     case is TimedOut: self.init(.timedOut, FailureWords.of(error))
     default: self.init(Self.cause(of: error as NSError), FailureWords.of(error))
@@ -49,6 +53,21 @@ extension JobFailure {
     switch exit {
     case .exited(let code): self.init(.exit(code), Self.text(exit: code, signalName: SignalName.known))
     case .signalled(let signal): self.init(.signal(signal), "\(SignalName.of(signal)) (\(128 + signal))")
+    }
+  }
+
+  private init(end: SlurmEnd, _ failure: SlurmFailure) {
+    switch end {
+    case .exited(let status): self.init(exit: .exited(status))
+    case .signalled(let signal): self.init(exit: .signalled(signal))
+    case .outOfMemory: self.init(.outOfMemory, "out of memory")
+    case .timeLimit: self.init(.timeLimit, "time limit of the cluster")
+    case .nodeFailure(let nodes): self.init(.nodeFailure, nodes.isEmpty ? "lost its node" : "lost its node \(nodes)")
+    case .preempted: self.init(.preempted, "preempted")
+    case .cancelled: self.init(.error, "cancelled in Slurm")
+    case .refused: self.init(.launch, failure.description)
+    case .notStarted: self.init(.launch, failure.description)
+    case .lost: self.init(.lost, failure.description)
     }
   }
 

@@ -3,6 +3,7 @@ import Foundation
 import JobModel
 import Operations
 import Processes
+import Slurm
 
 /// Runs a job graph in a real `OperationQueue` and states what happens.
 ///
@@ -38,6 +39,14 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     package var approved: Set<JobID> = []
     /// Whether jobs are added after the start, until `endArrivals`.
     package var isOpen = false
+    /// How the cluster is asked.
+    package var slurm: any SlurmRunner = SystemSlurmRunner()
+    /// The cluster jobs that earlier runs may have left, which are followed in place of a first attempt.
+    package var earlierClusterJobs: [JobID: EarlierClusterJob] = [:]
+    /// The number of jobs that the cluster has at once.
+    package var clusterJobs = 1000
+    /// The allocation that cluster jobs are steps of, in place of one of the run.
+    package var surroundingAllocation = SlurmAllocation.surrounding
 
     package init(
       slots: Int? = nil, onFailure: JobGraph.Failure? = nil, stateFolder: String? = nil,
@@ -80,6 +89,12 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
   private let queue = OperationQueue()
   /// Executes services, which need no slot.
   private let services = OperationQueue()
+  /// Executes cluster jobs, which need no slot either.
+  private let clusterJobs = OperationQueue()
+  let slurm: any SlurmRunner
+  /// What the run asks for, and what it was started in: cluster jobs are steps if there is one of them.
+  let allocationTerms: ClusterTerms?
+  let surroundingAllocation: SlurmJobID?
   /// Where attempts start, one after another; they execute elsewhere, as many at once as the width allows.
   ///
   /// An operation queue without it would use dispatch's global pool, which wakes once a second for ever after to count its
@@ -87,12 +102,19 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
   private let starting = DispatchQueue(label: "opdash.attempts", qos: .userInitiated)
 
   // ---- touched only on the stream's queue
-  private var scheduler: Scheduler
+  var scheduler: Scheduler
   /// By ticket; an attempt that is not here any more has no effect.
   private(set) var attempts: [Int: Attempt] = [:]
   private var whenAttemptSucceeds: (@Sendable (AttemptSuccess) -> Void)?
+  /// The observer of this run and of each run that it resumes, by run ID, made for the first cluster job of the run.
+  private var observers: [String: SlurmObserver] = [:]
+  private var earlierClusterJobs: [JobID: EarlierClusterJob]
+  /// Made when it is asked for.
+  var allocation: RunAllocation?
+  /// How often each job was given to the cluster: an attempt that is cancelled before its start is given to it again.
+  private var submissions: [JobID: Int] = [:]
   /// What the programs of all attempts are given.
-  private var launching: LaunchTerms
+  private(set) var launching: LaunchTerms
   /// Ends the time in which no attempt is executed; nil after it.
   private var hold: (any OperationTimer)?
 
@@ -128,7 +150,14 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     stream = FactStream(label: "opdash.engine", pace: .init(interval: Self.interval), clock: clock)
     scheduler = Scheduler(
       graph, journal: stream.journal,
-      terms: .init(seed: options.seed, canAsk: options.canAsk, approved: options.approved))
+      terms: .init(
+        seed: options.seed, canAsk: options.canAsk, approved: options.approved,
+        clusterJobs: max(1, options.clusterJobs),
+        hasAllocation: options.surroundingAllocation != nil || graph.allocation != nil))
+    slurm = options.slurm
+    allocationTerms = graph.allocation
+    surroundingAllocation = options.surroundingAllocation
+    earlierClusterJobs = options.earlierClusterJobs
     launching = LaunchTerms(run: id, folder: folder?.path, secrets: graph.secrets)
     stream.journal.secrets = launching.secrets
     queue.name = "opdash.jobs"
@@ -136,6 +165,9 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     queue.maxConcurrentOperationCount = slots
     services.name = "opdash.services"
     services.underlyingQueue = starting
+    clusterJobs.name = "opdash.cluster"
+    clusterJobs.underlyingQueue = starting
+    clusterJobs.maxConcurrentOperationCount = max(1, options.clusterJobs)
     stream.source = self
   }
 
@@ -147,12 +179,14 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     }
     queue.isSuspended = false
     services.isSuspended = false
+    clusterJobs.isSuspended = false
   }
 
   /// Executes no attempt until `register` has its argument called, or `limit` has passed; to be called before `start`.
   package func hold(atMost limit: Duration, until register: (@escaping @Sendable () -> Void) -> Void) {
     queue.isSuspended = true
     services.isSuspended = true
+    clusterJobs.isSuspended = true
     stream.queue.sync {
       hold = stream.clock.schedule(after: limit, on: stream.queue) { [weak self] in self?.release() }
     }
@@ -177,6 +211,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     hold = nil
     queue.isSuspended = stream.journal.run.isDraining
     services.isSuspended = stream.journal.run.isDraining
+    clusterJobs.isSuspended = stream.journal.run.isDraining
   }
 
   /// States the run and its jobs, and starts what can start; subscribe before it to miss nothing.
@@ -238,12 +273,21 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     let work: Result<Job, JobFailure>
     do throws(JobFailure) { work = .success(try scheduler.resolved(job)) } catch { work = .failure(error) }
     var launch: LaunchTerms.Launch?
+    var step: RunAllocation.Step?
+    var cluster: ClusterAttempt?
     if case .success(let job) = work, case .shell(let shell) = job.work {
-      launch = launching.launch(shell, of: admission, named: job.name)
+      // A job of the cluster that an earlier run has left is followed, also where there is an allocation now.
+      if let terms = shell.cluster, admission.node == nil || earlierClusterJobs[admission.job] != nil {
+        cluster = clusterAttempt(shell, terms, of: admission, named: job.name)
+      } else {
+        var local = launching.launch(shell, of: admission, named: job.name)
+        step = makeStep(of: &local.program, shell, admission)
+        launch = local
+      }
     }
     let attempt = Attempt(
       admission, work, name: job.name, logPath: logPath, logLimit: logLimit, keepsShortLog: keepsShortLogs,
-      check: check, launch: launch, secrets: launching.secrets, clock: stream.clock)
+      check: check, launch: launch, step: step, cluster: cluster, secrets: launching.secrets, clock: stream.clock)
     let operation = attempt.operation
     if schedule != .fifo { operation.queuePriority = admission.priority.queuePriority }
     attempt.observations = [
@@ -271,13 +315,20 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
         stream.deliveries.deliverNow { self.launched(attempt) }
       }
     }
+    if let job = operation as? SlurmOperation {
+      job.whenStatusChanges { [weak self, weak attempt] status in
+        guard let self, let attempt else { return }
+        stream.deliveries.deliverNow { self.moved(attempt, to: status) }
+      }
+    }
     if let whenAttemptSucceeds {
       operation.whenEnded { [stream] _, _ in
         if let success = attempt.success(at: stream.elapsed) { whenAttemptSucceeds(success) }
       }
     }
     attempts[attempt.ticket] = attempt
-    (job.service == nil ? queue : services).addOperation(operation)
+    if let step { place(attempt, step.allocation, nodes: step.node) }
+    (job.service != nil ? services : job.cluster != nil ? clusterJobs : queue).addOperation(operation)
   }
 
   /// Nil if what was observed has no effect any more.
@@ -289,10 +340,13 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
 
   /// Called for whatever is observed first: output may come before `main` has returned.
   private func started(_ attempt: Attempt) {
-    guard !attempt.hasStarted else { return }
+    guard !attempt.hasStarted, !attempt.isWithCluster else { return }
     attempt.start(at: stream.journal.now)
     scheduler.attemptStarted(
       ticket: attempt.ticket, pid: (attempt.operation as? ShellOperation)?.processIdentifier)
+    if let note = attempt.step?.note {
+      stream.state(.jobLog(attempt.job, attempt: attempt.number, LogLine(.note, note)))
+    }
     attempt.probe?.start { [weak self, weak attempt] in
       guard let self, let attempt else { return }
       stream.deliveries.deliverNow { self.served(attempt) }
@@ -355,12 +409,22 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     perform()
   }
 
-  private func finished(_ attempt: Attempt) {
+  func finished(_ attempt: Attempt) {
+    if attempt.mayHaveLostAllocation { return askForEnd(of: attempt) }
+    // Its last status may be delivered after its end.
+    if let job = attempt.operation as? SlurmOperation { moved(attempt, to: job.status) }
+    if attempt.isWithCluster, AttemptOutcome(of: attempt.operation) == .cancelled {
+      // It was withdrawn before the cluster had started it.
+      end(attempt)
+      scheduler.attemptWithdrawn(ticket: attempt.ticket)
+      return perform()
+    }
+    attempt.isWithCluster = false
     started(attempt)
     stateInputs(attempt)
     end(attempt)
     stream.flushProgress(of: attempt.job)
-    let outcome = AttemptOutcome(of: attempt.operation)
+    let outcome = attempt.outcome
     if var output = attempt.takeOutputs() {
       if let secrets = launching.secrets { output.removeSecrets(secrets) }
       if let fault = output.fault { stream.state(.jobLog(attempt.job, attempt: attempt.number, LogLine(.note, fault))) }
@@ -368,6 +432,79 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     }
     scheduler.attemptEnded(ticket: attempt.ticket, outcome, outputMatches: attempt.outputMatches)
     perform()
+  }
+
+  // MARK: Cluster jobs
+
+  private func clusterAttempt(
+    _ work: ShellWork, _ terms: ClusterTerms, of admission: Admission, named name: String
+  ) -> ClusterAttempt {
+    let earlier = earlierClusterJobs.removeValue(forKey: admission.job)
+    let observer = observer(of: earlier?.run ?? id, in: earlier?.folder ?? launching.clusterFolder)
+    if earlier == nil { submissions[admission.job, default: 0] += 1 }
+    let identity = observer.identity(job: name, attempt: earlier?.number ?? submissions[admission.job] ?? 1)
+    return ClusterAttempt(
+      launch: launching.clusterLaunch(
+        work, terms, of: admission, named: name, identity: identity, files: observer.files),
+      observer: observer, mayExist: earlier != nil)
+  }
+
+  func observer(of run: String, in folder: String) -> SlurmObserver {
+    if let observer = observers[run] { return observer }
+    var settings = SlurmObserver.Settings()
+    settings.inFlight = scheduler.terms.clusterJobs
+    let observer = SlurmObserver(
+      run: run, folder: folder, settings: settings, runner: slurm, clock: stream.clock)
+    observers[run] = observer
+    observer.whenControllerChanges { [weak self] controller in
+      guard let self else { return }
+      stream.queue.async { self.changed(controller) }
+    }
+    return observer
+  }
+
+  private func changed(_ controller: SlurmController) {
+    guard !stream.isOver else { return }
+    stream.dateByClock()
+    switch controller {
+    case .answers:
+      if stream.journal.run.clusterOutage != nil { stream.state(.clusterChanged(fault: nil)) }
+    case .down(_, let fault): stream.state(.clusterChanged(fault: fault))
+    }
+  }
+
+  private func moved(_ attempt: Attempt, to status: SlurmStatus) {
+    guard !attempt.isOver, !stream.isOver else { return }
+    stream.dateByClock()
+    switch status {
+    case .waiting:
+      scheduler.attemptWaits(ticket: attempt.ticket, reason: nil)
+    case .submitted(let id):
+      place(attempt, id, nodes: nil)
+      scheduler.attemptWaits(ticket: attempt.ticket, reason: nil)
+    case .pending(let id, let reason):
+      place(attempt, id, nodes: nil)
+      scheduler.attemptWaits(ticket: attempt.ticket, reason: reason?.description)
+    case .running(let id, let nodes):
+      place(attempt, id, nodes: nodes)
+      attempt.isWithCluster = false
+      started(attempt)
+    case .ended(let outcome):
+      // Jobs that are shorter than the time between two queries are never seen executing.
+      guard let id = outcome.id else { break }
+      place(attempt, id, nodes: outcome.nodes.isEmpty ? nil : outcome.nodes)
+      guard outcome.times.started != nil, !attempt.operation.isCancelled else { break }
+      attempt.isWithCluster = false
+      started(attempt)
+    }
+    perform()
+  }
+
+  private func place(_ attempt: Attempt, _ id: SlurmJobID, nodes: String?) {
+    let place = ClusterPlace(id: id.description, nodes: nodes)
+    guard attempt.place != place else { return }
+    attempt.place = place
+    stream.state(.jobPlaced(attempt.job, place))
   }
 
   private func resizeTerminals(_ columns: Int, _ rows: Int) {
@@ -381,7 +518,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
   }
 
   /// Carries out what the scheduler has decided.
-  private func perform() {
+  func perform() {
     while true {
       let actions = scheduler.takeActions()
       if actions.isEmpty { break }
@@ -397,8 +534,11 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
       if let attempt = attempts[ticket], attempt.operation.withdraw() {
         end(attempt)
         scheduler.attemptWithdrawn(ticket: ticket)
+      } else if let attempt = attempts[ticket], attempt.isWithCluster {
+        // The cluster has it, or will have it in a moment: it ends when the cluster says so.
+        attempt.operation.cancel()
       }
-    case .cancel(let ticket): attempts[ticket]?.operation.cancel()
+    case .cancel(let ticket): attempts[ticket]?.cancel()
     case .kill(let ticket): attempts[ticket]?.kill()
     case .pause(let ticket): attempts[ticket]?.pause()
     case .resume(let ticket): attempts[ticket]?.resume()
@@ -407,6 +547,9 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     case .setSuspended(let isSuspended):
       queue.isSuspended = isSuspended || hold != nil
       services.isSuspended = queue.isSuspended
+      clusterJobs.isSuspended = queue.isSuspended
+    case .requestAllocation: requestAllocation()
+    case .releaseAllocation: allocation?.release()
     }
   }
 }
@@ -424,11 +567,21 @@ extension JobQueue {
     3 * (scheduler.inQueue - stream.journal.run.counts.active - Scheduler.ahead / 4)
   }
 
-  package var isBusy: Bool { scheduler.inQueue > 0 || stream.journal.run.counts.active > 0 }
+  package var isBusy: Bool {
+    scheduler.inQueue > 0 || stream.journal.run.counts.active > 0 || allocation?.isReleasing == true
+  }
 
   package func didEnd() {
     for attempt in attempts.values { attempt.end() }
     attempts = [:]
+    allocation?.release()
+    if let observer = observers[id] {
+      if folder == nil {
+        try? FileManager.default.removeItem(atPath: launching.clusterFolder)
+      } else {
+        observer.files.removeScriptsAndValues()
+      }
+    }
     launching.removeFolder()
     folder?.removeIfEmpty()
   }

@@ -2,6 +2,7 @@ import Basics
 import Foundation
 import JobModel
 import Processes
+import Slurm
 
 /// What a run gives to the programs of all its attempts.
 struct LaunchTerms {
@@ -29,17 +30,50 @@ struct LaunchTerms {
     var outputPath: String
   }
 
-  /// Makes the folder of the values.
-  mutating func launch(_ work: ShellWork, of admission: Admission, named name: String) -> Launch {
+  /// A program for the cluster, and where it writes values for other jobs.
+  struct ClusterLaunch {
+    var job: SlurmJob
+    var outputPath: String
+  }
+
+  /// The variables of one attempt's program, which writes values to `outputPath`; makes the folder of the values.
+  private mutating func variables(
+    _ work: ShellWork, of admission: Admission, named name: String, outputPath: String
+  ) -> [String: String] {
     if isTemporary, !isMade {
       isMade = true
       mkdir(folder, 0o700)
     }
-    let outputPath = "\(folder)/output.\(admission.job.index).\(admission.attempt)"
     let own = [
       "OPDASH_RUN": run, "OPDASH_JOB": name, "OPDASH_ATTEMPT": String(admission.attempt), "OPDASH_OUTPUT": outputPath,
     ]
-    let environment = ProcessEnvironment.inherited(adding: work.environment.merging(own) { _, own in own })
+    return work.environment.merging(own) { _, own in own }
+  }
+
+  /// Makes the folder of the values; the attempt writes its own into the folder that the nodes share.
+  mutating func clusterLaunch(
+    _ work: ShellWork, _ terms: ClusterTerms, of admission: Admission, named name: String, identity: SlurmIdentity,
+    files: SlurmFiles
+  ) -> ClusterLaunch {
+    let outputPath = files.valuesPath(of: identity)
+    let variables = variables(work, of: admission, named: name, outputPath: outputPath)
+    let arguments =
+      switch work.command {
+      case .script(let text): work.shell + [text]
+      case .argv(let words): words
+      }
+    let job = SlurmJob(
+      identity, name: name, arguments: arguments,
+      directory: work.directory ?? FileManager.default.currentDirectoryPath, environment: variables,
+      resources: SlurmResources(terms), secrets: secrets)
+    return ClusterLaunch(job: job, outputPath: outputPath)
+  }
+
+  /// Makes the folder of the values.
+  mutating func launch(_ work: ShellWork, of admission: Admission, named name: String) -> Launch {
+    let outputPath = "\(folder)/output.\(admission.job.index).\(admission.attempt)"
+    let variables = variables(work, of: admission, named: name, outputPath: outputPath)
+    let environment = ProcessEnvironment.inherited(adding: variables)
     var program =
       switch work.command {
       case .script(let text):
@@ -56,7 +90,19 @@ struct LaunchTerms {
     return Launch(program: program, outputPath: outputPath)
   }
 
+  /// Where the files of cluster jobs are.
+  var clusterFolder: String { EarlierClusterJob.folder(inRun: folder) }
+
   func removeFolder() {
     if isMade { rmdir(folder) }
+  }
+}
+
+extension SlurmResources {
+  package init(_ terms: ClusterTerms) {
+    self.init(
+      cpus: terms.cpus, memory: terms.memory, gpus: terms.gpus, nodes: terms.nodes, time: terms.time,
+      partition: terms.partition, account: terms.account, qos: terms.qos, constraint: terms.constraint,
+      options: terms.options)
   }
 }

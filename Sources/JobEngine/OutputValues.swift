@@ -24,11 +24,11 @@ struct OutputValues: Equatable {
     }
   }
 
-  /// Reads and removes the file of an attempt that has ended; nil if there is none.
-  init?(takingFile path: String) {
+  /// Reads the file of an attempt that has ended, and removes it unless it is kept; nil if there is none.
+  init?(file path: String, isKept: Bool) {
     // Most programs write none, and a handle that can't be made costs much more.
     guard access(path, F_OK) == 0, let file = FileHandle(forReadingAtPath: path) else { return nil }
-    defer { unlink(path) }
+    defer { if !isKept { unlink(path) } }
     let bytes = (try? file.read(upToCount: Self.limit + 1)) ?? Data()
     try? file.close()
     self.init(String(decoding: bytes.prefix(Self.limit), as: UTF8.self))

@@ -11,34 +11,43 @@ extension Scheduler {
   private var ahead: Int { ordersByRank ? min(Self.ahead, pace.recent) : Self.ahead }
 
   mutating func admit() {
+    defer { releaseAllocationIfUnneeded() }
     guard !run.isDraining else { return }
     while let entry = popReady() {
       let id = entry.job
       guard isCurrent(entry), case .ready(let room) = state(id), room != .person, !isClosed(to: id) else { continue }
+      // One that has waited for a pool.
+      if !hasStepRoom(id) {
+        set(id, .ready(for: self.room(for: id)))
+        enqueue(id)
+        continue
+      }
       if let pool = pools.take(for: entry) {
         set(id, .ready(for: .pool(pool)))
         continue
       }
-      if room != .slot { set(id, .ready(for: .slot)) }
+      if room != self.room(for: id) { set(id, .ready(for: self.room(for: id))) }
       // Void are its other entries, of the pools that it has waited for.
       nodes[id.index].stamp += 1
       nodes[id.index].ticket = nextTicket
       admitted[nextTicket] = id
-      if graph[id].service == nil { admittedToSlots += 1 }
+      count(id, 1)
       actions.append(
         .admit(
           Admission(
-            ticket: nextTicket, job: id, attempt: attempts(id) + 1, priority: run.jobs[id.index].job.priority)))
+            ticket: nextTicket, job: id, attempt: attempts(id) + 1, priority: run.jobs[id.index].job.priority,
+            node: takeStepRoom(id))))
       nextTicket += 1
     }
   }
 
   /// Whether the job still waits with this entry.
-  private func isCurrent(_ entry: ReadyJob) -> Bool { nodes[entry.job.index].stamp == entry.stamp }
+  func isCurrent(_ entry: ReadyJob) -> Bool { nodes[entry.job.index].stamp == entry.stamp }
 
   /// Takes the first job that may be admitted; a job that waits for pools counts only if these have its units now.
   private mutating func popReady() -> ReadyJob? {
     if let entry = readyServices.pop() { return entry }
+    if let entry = popClusterJob() { return entry }
     guard admittedToSlots < run.slots + ahead else { return nil }
     let (nodes, journal) = (nodes, journal)
     return pools.popFitting(before: ready.first) { entry in
@@ -46,12 +55,18 @@ extension Scheduler {
     } ?? ready.pop()
   }
 
+  private mutating func count(_ id: JobID, _ change: Int) {
+    if graph[id].service != nil { return }
+    if graph[id].cluster != nil { admittedToCluster += change } else { admittedToSlots += change }
+  }
+
   /// Ends the stay of an attempt in the operation queue.
   mutating func release(_ id: JobID) {
-    if nodes[id.index].ticket != nil, graph[id].service == nil { admittedToSlots -= 1 }
+    if nodes[id.index].ticket != nil { count(id, -1) }
     nodes[id.index].ticket = nil
     nodes[id.index].isWithdrawing = false
     pools.release(id)
+    steps?.release(id)
   }
 
   /// Adds units to a pool, or removes them, but none that a job which has not ended needs at once.

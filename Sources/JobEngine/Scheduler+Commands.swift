@@ -65,6 +65,10 @@ extension Scheduler {
     guard let ticket = node.ticket else { return set(id, .paused(started: false)) }
     if state(id).isActive {
       pauseStarted(id, ticket: ticket)
+    } else if graph[id].cluster != nil, steps == nil {
+      // It keeps its place in the cluster's queue.
+      actions.append(.pause(ticket: ticket))
+      set(id, .paused(started: false))
     } else {
       nodes[id.index].mustPause = true
       withdraw(id, ticket)
@@ -93,7 +97,11 @@ extension Scheduler {
       if let left = node.timeLeft { arm(id, deadline: journal.now + left) }
       nodes[id.index].timeLeft = nil
     case .paused(started: false):
-      reconsider(id)
+      guard let ticket = node.ticket else { return reconsider(id) }
+      // A need was retried meanwhile.
+      guard isMet(id) else { return withdraw(id, ticket) }
+      actions.append(.resume(ticket: ticket))
+      set(id, .ready(for: .cluster(reason: nil)))
     case .backingOff:
       // A person ends the wait.
       reconsider(id)

@@ -17,6 +17,10 @@ struct Scheduler {
     var approved: Set<JobID> = []
     /// Whether the values of other jobs are not known, as in a rehearsal: then every condition with one holds.
     var assumesValues = false
+    /// The number of cluster jobs that are admitted at once.
+    var clusterJobs = 1000
+    /// Whether cluster jobs are steps of one allocation.
+    var hasAllocation = false
   }
 
   enum Action: Equatable {
@@ -30,6 +34,9 @@ struct Scheduler {
     case prioritize(ticket: Int, JobPriority)
     case setWidth(Int)
     case setSuspended(Bool)
+    /// Ask for an allocation, and call `allocationHeld` or `allocationEnded`.
+    case requestAllocation
+    case releaseAllocation
   }
 
   struct Alarm: Comparable {
@@ -56,6 +63,8 @@ struct Scheduler {
   var ready = Heap<ReadyJob>()
   /// Services, which need no slot.
   var readyServices = Heap<ReadyJob>()
+  /// Cluster jobs, which need no slot of this machine.
+  var readyClusterJobs = Heap<ReadyJob>()
   /// The jobs that have just ended, whose dependents are to be looked at.
   private var ended: [JobID] = []
   private var isSettling = false
@@ -65,6 +74,10 @@ struct Scheduler {
   var admitted: [Int: JobID] = [:]
   /// The part of `admitted` that needs slots.
   var admittedToSlots = 0
+  /// The part of `admitted` that the cluster executes.
+  var admittedToCluster = 0
+  /// The allocation that cluster jobs are steps of; nil where they are jobs of their own.
+  var steps: StepRoom?
   var nextTicket = 0
   var nextOrder = 0
   var random: SplitMix
@@ -82,6 +95,7 @@ struct Scheduler {
     ending = FinalJobs(graph)
     nodes = Array(repeating: Node(), count: graph.jobs.count)
     random = SplitMix(seed: terms.seed)
+    steps = terms.hasAllocation ? StepRoom() : nil
   }
 
   var run: Run { _read { yield journal.run } }
@@ -175,6 +189,8 @@ struct Scheduler {
   mutating func attemptStarted(ticket: Int, pid: Int32?) {
     guard let id = admitted[ticket] else { return }
     nodes[id.index].isWithdrawing = false
+    // A cluster job was held too late.
+    if state(id) == .paused(started: false) { nodes[id.index].mustPause = true }
     set(id, .executing, attempt: attempts(id) + 1, pid: pid)
     if let time = graph[id].service.map(\.limit) ?? graph[id].timeout { arm(id, deadline: journal.now + time) }
     if let silence = graph[id].silence { watchSilence(id, until: journal.now + silence) }
@@ -186,6 +202,12 @@ struct Scheduler {
     } else if node.mustPause {
       pauseStarted(id, ticket: ticket)
     }
+  }
+
+  /// An attempt was submitted to the cluster and has not started, for the reason that the cluster's scheduler gives.
+  mutating func attemptWaits(ticket: Int, reason: String?) {
+    guard let id = admitted[ticket], nodes[id.index].canceller == nil, case .ready = state(id) else { return }
+    set(id, .ready(for: .cluster(reason: reason)))
   }
 
   /// The program of an attempt that has started already has this process, which leads its group.
@@ -405,9 +427,12 @@ struct Scheduler {
       if terms.canAsk { return set(id, .ready(for: .person)) }
       return end(id, .failed(JobFailure(.approval, "needs approval, and no person can give it here"), allowed: false))
     }
-    set(id, .ready(for: .slot))
+    set(id, .ready(for: room(for: id)))
     enqueue(id)
   }
+
+  /// What a job waits for that needs nothing else.
+  func room(for id: JobID) -> JobState.Room { graph[id].cluster == nil ? .slot : .cluster(reason: steps?.reason) }
 
   private func holds(_ condition: JobCondition?, of id: JobID) -> Bool {
     guard let condition else { return true }
@@ -419,7 +444,13 @@ struct Scheduler {
 
   mutating func enqueue(_ id: JobID) {
     nodes[id.index].stamp += 1
-    if graph[id].service == nil { ready.push(entry(id)) } else { readyServices.push(entry(id)) }
+    if graph[id].service != nil {
+      readyServices.push(entry(id))
+    } else if graph[id].cluster != nil {
+      readyClusterJobs.push(entry(id))
+    } else {
+      ready.push(entry(id))
+    }
     nextOrder += 1
   }
 

@@ -23,8 +23,8 @@ package final class NcursesTerminal: Terminal {
   private var decoder = InputDecoder()
   private var clicks = ClickCounter()
   private var flushes = 0
-  /// Whether the terminal has not answered a query yet.
-  private var awaitsAnswer = false
+  /// When the terminal was asked something that it has not answered, in nanoseconds since the machine's start.
+  private var asked: UInt64?
   /// The frame on the screen; nil if unknown.
   private var shown: Frame?
   private var hasMouse = true
@@ -70,7 +70,7 @@ package final class NcursesTerminal: Terminal {
     enter(screen)
     listen()
     if asksBackground, features.speaksXterm, !features.isScreen {
-      awaitsAnswer = true
+      asked = DispatchTime.now().uptimeNanoseconds
       write(ControlSequences.backgroundQuery)
     }
   }
@@ -216,19 +216,22 @@ package final class NcursesTerminal: Terminal {
     receive?(.resized(size))
   }
 
-  /// Reads a pending answer, so that the shell doesn't take it for typed text; waits at most 0.3 s.
+  /// Reads a pending answer, so that the shell doesn't take it for typed text.
+  ///
+  /// Waits at most 0.3 s; not at all for a terminal that was asked a second ago.
   private func takeAnswer() {
-    let end = DispatchTime.now().uptimeNanoseconds + 300_000_000
-    while awaitsAnswer {
+    guard let asked else { return }
+    let end = min(DispatchTime.now().uptimeNanoseconds + 300_000_000, asked + 1_000_000_000)
+    while self.asked != nil {
       let now = DispatchTime.now().uptimeNanoseconds
       var ready = pollfd(fd: input, events: Int16(POLLIN), revents: 0)
-      guard now < end, poll(&ready, 1, Int32((end - now) / 1_000_000) + 1) > 0 else { break }
+      guard poll(&ready, 1, now < end ? Int32((end - now) / 1_000_000) + 1 : 0) > 0 else { break }
       var bytes = [UInt8](repeating: 0, count: 256)
       let count = Foundation.read(input, &bytes, bytes.count)
       guard count > 0 else { break }
-      if decoder.feed(bytes.prefix(count)).contains(.attributes) { awaitsAnswer = false }
+      if decoder.feed(bytes.prefix(count)).contains(.attributes) { self.asked = nil }
     }
-    awaitsAnswer = false
+    self.asked = nil
   }
 
   /// The sequences that undo those of `enter`, without those of curses.
@@ -291,7 +294,7 @@ package final class NcursesTerminal: Terminal {
       case .key(let key): receive?(.key(key))
       case .paste(let text): receive?(.paste(text))
       case .background(let background): if asksBackground { receive?(.background(background)) }
-      case .attributes: awaitsAnswer = false
+      case .attributes: asked = nil
       case .mouse(let event):
         let now = Duration.nanoseconds(Int64(DispatchTime.now().uptimeNanoseconds))
         receive?(.mouse(event.action == .click ? clicks.press(x: event.x, y: event.y, at: now) : event))

@@ -26,12 +26,24 @@ struct FailureList {
     let phrase = StateText.phrase(id, before: nil, at: run.time, in: run)
     var lines = ["\(paint(record.state.role, record.state.letter)) \(name)  \(paint(record.state.role, phrase))"]
     let tail = Self.tail(of: record)
-    guard !tail.isEmpty, let attempt = record.attempt?.number else { return lines }
     if inDetail {
       for line in tail { lines.append("    | \(JobText.clean(line, keepingColor: paint.isColoured))") }
     }
-    if let path = run.logPath(id, attempt: attempt) { lines.append("    log: \(MessageText.of(path))") }
+    if let path = Self.logPath(of: id, in: run) { lines.append("    log: \(MessageText.of(path))") }
     return lines
+  }
+
+  /// The log file of the newest attempt; nil if it has none, as a command that has written nothing.
+  static func logPath(of id: JobID, in run: Run) -> String? {
+    let record = run[id]
+    guard let attempt = record.attempt?.number else { return nil }
+    // A transfer writes its notes into the file; of a command only the output is in it.
+    let hasNotes = if case .shell = record.job.work { false } else { true }
+    let isKept = (0..<record.log.count).contains { place in
+      let entry = record.log[place]
+      return entry.attempt == attempt && (hasNotes || entry.line.stream != .note)
+    }
+    return isKept ? run.logPath(id, attempt: attempt) : nil
   }
 
   /// The last lines of the newest attempt, oldest first, as they came.

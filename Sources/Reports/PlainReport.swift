@@ -65,13 +65,17 @@ package struct PlainReport: Report {
       // A printed line cannot be taken back; the last one of an attempt is stated whole at its end.
       if line.isUnfinished || grouping != .lines || isBrief && line.stream == .note { return }
       append(line, of: id, at: event.time, in: run)
-    case .jobProgress, .programLog, .jobRestored, .inputsHashed, .jobOutputs, .arrivalsEnded: break
+    case .jobProgress, .programLog, .jobRestored, .inputsHashed, .jobOutputs, .jobPlaced, .arrivalsEnded: break
     case .cancelRequested(let id, let canceller, let isKill):
       // A stop has its own line; cancellation by policy follows a failure with its own line.
       guard canceller == .person else { return }
       news(event.time, "  \(name(id, in: run))  \(paint(.warning, isKill ? "being killed" : "being cancelled"))")
     case .slotsChanged(let slots): news(event.time, "  \(Format.slots(slots))")
     case .poolChanged(let name, let size): news(event.time, "  pool \(JobText.clean(name)): \(size)")
+    case .clusterChanged(let fault):
+      let down = "the cluster's controller is down, and is waited for"
+      let words = fault.map { paint(.warning, "\(down): \(JobText.clean($0))") }
+      news(event.time, "  " + (words ?? "the cluster's controller answers again"))
     case .priorityChanged(let id, let priority):
       news(event.time, "  \(name(id, in: run))  priority \(priority.rawValue)")
     case .drainChanged(let isDraining):

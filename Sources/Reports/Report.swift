@@ -29,9 +29,12 @@ package struct ReportSet: Sendable {
   /// The run of the events received so far, with the last lines of each log; nil without reports, which need no fold.
   package private(set) var run: Run?
   private var reports: [any Report]
+  private let showsLogs: @Sendable () -> Bool
 
-  package init(_ reports: [any Report]) {
+  /// `showsLogs` is asked for each line of a log: without true the reports do not receive it, the fold does.
+  package init(_ reports: [any Report], showsLogs: @escaping @Sendable () -> Bool = { true }) {
     self.reports = reports
+    self.showsLogs = showsLogs
     run = reports.map(\.logCapacity).max().map { Run(logCapacity: $0) }
   }
 
@@ -43,6 +46,7 @@ package struct ReportSet: Sendable {
       var before: JobState?
       if case .jobState(let id, _, _, _) = event.fact { before = run[id].state }
       run.apply(event)
+      if case .jobLog = event.fact, !showsLogs() { continue }
       for index in reports.indices { reports[index].receive(event, before: before, in: run) }
     }
     for index in reports.indices { reports[index].flush() }

@@ -33,6 +33,8 @@ package struct TraceReport: Report {
       case .ready(.slot): (category, text) = ("wait.slot", "waits for a slot")
       case .ready(.pool(let name)): (category, text) = ("wait.pool", "waits for pool \(name)")
       case .ready(.person): (category, text) = ("wait.person", "waits for approval")
+      case .ready(.cluster(let reason)):
+        (category, text) = ("wait.cluster", "waits for the cluster" + (reason.map { ": \($0)" } ?? ""))
       case .backingOff(_, let number, let limit, _): (category, text) = ("wait.retry", "retry \(number) of \(limit)")
       case .paused(started: false): (category, text) = ("wait.pause", "paused before its start")
       case .paused(started: true), .executing, .serving, .succeeded, .failed, .cancelled, .skipped: return nil
@@ -75,8 +77,7 @@ package struct TraceReport: Report {
       for id in waitStarts.keys.sorted() { wait(id, run[id].state, until: event.time, in: run) }
       text.append(isFirst ? "[]\n" : "\n]\n")
     case .jobProgress, .jobLog, .programLog, .cancelRequested, .slotsChanged, .poolChanged, .arrivalsEnded,
-      .priorityChanged,
-      .drainChanged, .jobRestored, .inputsHashed, .jobOutputs:
+      .priorityChanged, .drainChanged, .jobRestored, .inputsHashed, .jobOutputs, .jobPlaced, .clusterChanged:
       break
     }
   }

@@ -12,6 +12,9 @@ package final class Output: Sendable {
   private struct State {
     var written = 0
     var isLost = false
+    var isShortened = false
+    /// The writes that have not returned.
+    var writes = 0
     var whenLost: (@Sendable (Int32) -> Void)?
   }
 
@@ -40,6 +43,12 @@ package final class Output: Sendable {
   /// The number of bytes that the descriptor has taken.
   package var written: Int { state.withLock(\.written) }
 
+  /// Whether a write has not returned.
+  package var isWriting: Bool { state.withLock { $0.writes > 0 } }
+
+  /// Whether a long output is dropped, for want of a reader.
+  package var isDropping: Bool { state.withLock { $0.isLost || $0.isShortened } }
+
   /// The width of the terminal; 80 for anything else.
   package var columns: Int {
     var (columns, rows): (Int32, Int32) = (0, 0)
@@ -56,12 +65,19 @@ package final class Output: Sendable {
     return true
   }
 
+  /// From now on drops all but the last lines of a long output, the one that is being written included.
+  package func shorten() { state.withLock { $0.isShortened = true } }
+
   /// Returns when all bytes are written or a write has failed; blocks while the reader is slow.
   package func write(_ bytes: [UInt8]) {
+    state.withLock { $0.writes += 1 }
+    defer { state.withLock { $0.writes -= 1 } }
     let failure = bytes.withUnsafeBytes { bytes -> Int32 in
       var rest = bytes[...]
       while !rest.isEmpty {
-        guard !state.withLock({ $0.isLost }) else { return 0 }
+        let (isLost, isShortened) = state.withLock { ($0.isLost, $0.isShortened) }
+        guard !isLost else { return 0 }
+        if isShortened { rest = Self.end(of: rest) }
         let piece = Self.piece(of: rest)
         let failure = terminal_write(descriptor, UnsafeRawBufferPointer(rebasing: piece).baseAddress, piece.count, -1)
         if failure != 0 { return failure }
@@ -84,6 +100,13 @@ package final class Output: Sendable {
     guard bytes.count > pieceSize else { return bytes }
     let piece = bytes.prefix(pieceSize)
     return piece.lastIndex(of: 0x0A).map { piece[...$0] } ?? piece
+  }
+
+  /// The last lines, in as many bytes as are written at once.
+  private static func end(of bytes: Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer> {
+    guard bytes.count > pieceSize else { return bytes }
+    let end = bytes.suffix(pieceSize)
+    return end.firstIndex(of: 0x0A).map { end[($0 + 1)...] } ?? end
   }
 
   package func write(line: String) { write(Array("\(line)\n".utf8)) }

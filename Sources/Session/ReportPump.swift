@@ -42,13 +42,15 @@ package final class ReportPump: Sendable {
   // Used on the queue only, except by `start`.
   private let state: Lock<State>
 
+  /// `showsLogs` is that of a `ReportSet`.
   package init(
-    _ feed: any JobFeed, reports: [any Report], end: EndCondition = .complete, clock: any OperationClock = .system
+    _ feed: any JobFeed, reports: [any Report], end: EndCondition = .complete, clock: any OperationClock = .system,
+    showsLogs: @escaping @Sendable () -> Bool = { true }
   ) {
     self.feed = feed
     self.end = end
     self.clock = clock
-    state = Lock(State(reports: ReportSet(reports)))
+    state = Lock(State(reports: ReportSet(reports, showsLogs: showsLogs)))
   }
 
   /// Must be called before the feed states its first fact; both closures are called on the queue of the reports.

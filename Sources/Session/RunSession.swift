@@ -89,7 +89,9 @@ package final class RunSession {
     self.cleanUp = cleanUp
     self.exit = exit
     let end = end ?? (feed.isReplay ? .never : view == nil ? .complete : .stopped)
-    pump = ReportPump(feed, reports: Self.reports(display), end: end)
+    let output = display.output
+    // A reader that was taken for gone does not delay the end by lines that are dropped.
+    pump = ReportPump(feed, reports: Self.reports(display), end: end, showsLogs: { !output.isDropping })
     let files = display.files.map { file in file.format.report { file.output.write($0) } }
     filePump = files.isEmpty ? nil : ReportPump(feed, reports: files, end: .stopped)
     stop = StopController(feed, clock: clock, abandon: abandon)
@@ -118,14 +120,21 @@ package final class RunSession {
     openStream()
     start()
     let (pump, outputs) = (pump, [display.output, display.errors] + display.files.map(\.output))
-    let holdsTerminal = holdsTerminal
+    let (holdsTerminal, streamed) = (holdsTerminal, display.stream == nil ? nil : display.output)
     let early = stop.begin(
       StopController.Session(
         whenIdle: { body in pump.whenIdle { DispatchQueue.main.async(execute: body) } },
         written: { outputs.reduce(0) { $0 + $1.written } },
+        // A dashboard writes to the terminal itself.
+        isWriting: { [hasView] in hasView || outputs.contains { $0.isWriting } },
         // A terminal that was held is not touched any more once it is restored.
         discard: { isForGood in
-          if holdsTerminal { return terminal_guard_discard() }
+          if holdsTerminal {
+            guard terminal_guard_discard() else { return false }
+            // Not all of it, as without a view: what follows takes the view off the terminal.
+            if isForGood { streamed?.shorten() }
+            return true
+          }
           return outputs.reduce(false) { $1.discard(isForGood: isForGood) || $0 }
         }))
     for cause in early { receive(cause) }

@@ -24,6 +24,8 @@ package struct Settings: Equatable {
   /// The jobs that a person has approved in advance, as names or patterns; `all` stands for every job.
   package var approved: [String] = []
   package var onFailure: JobGraph.Failure?
+  /// What executes the programs of all jobs; nil leaves it to the job file.
+  package var engine: Engine?
   /// Nil chooses the dashboard or plain lines, as the environment allows.
   package var interface: Interface?
   /// Nil chooses lines, or groups for GitHub Actions where it executes the program.

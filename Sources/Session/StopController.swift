@@ -8,6 +8,8 @@ import JobModel
 final class StopController: Sendable {
   /// How long an output may take nothing before its reader is taken for gone.
   static let patience: Duration = .milliseconds(800)
+  /// As `patience`, for a reader that was taken for gone before.
+  static let nextPatience: Duration = .milliseconds(100)
   /// How long the session may then take to leave while the terminal's unread output is discarded.
   static let lastPatience: Duration = .milliseconds(400)
   /// How long a session that should leave may take where every output is read: a queue of the run may be blocked, for want of
@@ -23,9 +25,11 @@ final class StopController: Sendable {
     var whenIdle: @Sendable (@escaping @Sendable () -> Void) -> Void
     /// The number of bytes that the outputs have taken.
     var written: @Sendable () -> Int
+    /// Whether an output is being written, so that its reader may be what the session waits for.
+    var isWriting: @Sendable () -> Bool
     /// Discards what the reader of a full terminal has not read, so that writers go on; returns whether there was one.
     ///
-    /// With true, what is written to such a terminal later is dropped too.
+    /// With true, most of what is written to such a terminal later is dropped too.
     var discard: @Sendable (Bool) -> Bool
   }
 
@@ -190,8 +194,8 @@ final class StopController: Sendable {
   ///
   /// Where a terminal is not, its output is discarded, so that the jobs' output is taken and the session may leave in order.
   /// Where that does not help either, a session that should leave is abandoned. `discards` counts the intervals in a row in
-  /// which output was discarded.
-  private func checkOutputs(discards: Int = 0) {
+  /// which output was discarded; `isInDoubt` says whether the reader was taken for gone before.
+  private func checkOutputs(discards: Int = 0, isInDoubt: Bool = false) {
     guard let session = openSession else { return }
     let (written, status) = (session.written(), self.status)
     let isIdle = Lock(false)
@@ -199,29 +203,30 @@ final class StopController: Sendable {
     let check: @Sendable (StopController, Bool) -> Void = { controller, hasDiscarded in
       // What was discarded counts as written.
       let isStuck = !isIdle.withLock { $0 } && (hasDiscarded || session.written() == written)
-      if discards > 0, isStuck, let status {
+      if discards > 0, isStuck, hasDiscarded || session.isWriting(), let status {
         controller.abandon(status)
       } else {
-        controller.checkOutputs(discards: isStuck || hasDiscarded ? discards + 1 : 0)
+        controller.checkOutputs(
+          discards: isStuck || hasDiscarded ? discards + 1 : 0, isInDoubt: isInDoubt || discards > 0)
       }
     }
     if discards > 0 {
-      let times = Int(Self.lastPatience / Self.discardInterval)
-      discardOutput(isForGood: discards > 1 || status != nil, times: times, session, check)
+      let isForGood = discards > 1 || status != nil
+      discardOutput(isForGood: isForGood, until: clock.now + Self.lastPatience, session, check)
     } else {
-      after(Self.patience) { check($0, false) }
+      after(isInDoubt ? Self.nextPatience : Self.patience) { check($0, false) }
     }
   }
 
   private func discardOutput(
-    isForGood: Bool, times: Int, _ session: Session, before: Bool = false,
+    isForGood: Bool, until end: Duration, _ session: Session, before: Bool = false,
     _ body: @escaping @Sendable (StopController, Bool) -> Void
   ) {
     let hasDiscarded = session.discard(isForGood) || before
     after(Self.discardInterval) { controller in
       guard controller.openSession != nil else { return }
-      guard times > 1 else { return body(controller, hasDiscarded) }
-      controller.discardOutput(isForGood: isForGood, times: times - 1, session, before: hasDiscarded, body)
+      guard controller.clock.now < end else { return body(controller, hasDiscarded) }
+      controller.discardOutput(isForGood: isForGood, until: end, session, before: hasDiscarded, body)
     }
   }
 

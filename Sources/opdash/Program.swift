@@ -32,6 +32,8 @@ struct Program {
     var arguments = STDIN_FILENO
     /// Adds the jobs of that list to a run; the closure begins, once the run has started.
     var feed: @MainActor (any JobFeed, ArrivingJobs, Int32, RunOptions) -> (() -> Void)? = { _, _, _, _ in nil }
+    /// Throws what the cluster jobs of a graph lack, before anything is started.
+    var checkCluster: @MainActor (JobGraph) throws -> Void = { try ClusterCheck.check($0) }
     /// Sends signals to the session from now on.
     var watchSignals: @MainActor (RunSession) -> Void
   }
@@ -61,6 +63,8 @@ struct Program {
     var restored: [JobID: EarlierSuccess]
     /// The hashes of the inputs that the restored jobs have read.
     var inputs: [JobID: String]
+    /// The cluster jobs that are followed, because the earlier run may have left them.
+    var clusterJobs: [JobID: EarlierClusterJob] = [:]
   }
 
   /// The recording of a run.
@@ -238,7 +242,8 @@ struct Program {
 
   /// The jobs that `opdash run` with these words runs, and all jobs of the file.
   func runPlan(_ words: [String], _ invocation: Invocation) throws -> (RunPlan, all: JobGraph) {
-    let (choice, graph) = try load(words, invocation.vars)
+    let (choice, loaded) = try load(words, invocation.vars)
+    let graph = invocation.settings.engine.map { loaded.executed(by: $0) } ?? loaded
     let chosen = try JobSelection.of(choice.jobs, in: graph, file: choice.file)
     let plan = RunPlan(
       subject: .graph(chosen), source: Self.lastComponent(choice.file), command: "run", words: invocation.words,
@@ -277,6 +282,7 @@ struct Program {
       let canAsk = interface == .dashboard && plan.rawOrder == nil
       options?.approved = try Approvals.of(settings.approved, in: graph, canAsk: canAsk)
       options?.canAsk = canAsk
+      try parts.checkCluster(graph)
     }
     let files = try openFiles(settings)
     let (feed, start, unrecorded) = try makeFeed(plan, settings, options)

@@ -27,6 +27,7 @@ extension Program.Parts {
       wanted.approved = options.approved
       wanted.keepsShortLogs = options.keepsShortLogs
       wanted.isOpen = options.isOpen
+      wanted.earlierClusterJobs = options.resumption?.clusterJobs ?? [:]
       do throws(RunFolderError) {
         let queue = try JobQueue(known, options: wanted)
         return (queue, { queue.start() }, nil)

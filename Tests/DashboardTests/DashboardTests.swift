@@ -121,7 +121,9 @@ struct DashboardTests {
       feed: feed, terminal: terminal, traits: ScreenTraits(isASCII: true, palette: .none), clock: feed.clock)
     try dashboard.run { _ in }
     feed.play { run in
-      for number in 0..<100_000 { run.log("job-\(number % 1000)", "line \(number)") }
+      for number in 0..<100_000 {
+        run.state(.jobLog(JobID(number % 1000), attempt: 0, LogLine(.stdout, "line \(number)")))
+      }
       run.move("job-999", .failed(JobFailure(.exit(1), "exit 1"), allowed: false))
     }
     terminal.type("/")

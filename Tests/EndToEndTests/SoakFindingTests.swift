@@ -34,16 +34,22 @@ import Testing
   /// The restoration waits for a reader, the modes come first.
   @Test(arguments: ["tui", "inline"])
   func aKillInTheMiddleOfARestorationLeavesTheRestToTheGuardian(_ interface: String) throws {
-    let pty = try place.pty(words: ["run", "nap.yml", "--ui", interface])
-    let modes = pty.initialModeNumbers
     let cursorOff = 25
-    #expect(pty.waitUntil(within: Workplace.patience) { $0.modeNumbers != modes && $0.leftModes.contains(cursorOff) })
-    pty.clog()
-    kill(pty.child.pid, SIGABRT)
-    #expect(eventually(within: Workplace.patience) { pty.modeNumbers == modes })
-    kill(pty.child.pid, SIGKILL)
-    #expect(pty.waitUntil(within: Workplace.patience) { $0.ending == .signalled(SIGKILL) })
-    #expect(pty.waitUntil(within: 5) { $0.leftModes == [] }, "left on: \(pty.leftModes)")
-    #expect(eventually(within: 5) { ProcessTable.processes(with: marker).isEmpty })
+    // The restoration gives up after a tenth of a second: on a busy machine the kill may come too late.
+    for _ in 1...10 {
+      let pty = try place.pty(words: ["run", "nap.yml", "--ui", interface])
+      let modes = pty.initialModeNumbers
+      #expect(pty.waitUntil(within: Workplace.patience) { $0.modeNumbers != modes && $0.leftModes.contains(cursorOff) })
+      pty.clog()
+      kill(pty.child.pid, SIGABRT)
+      #expect(eventually(within: Workplace.patience) { pty.modeNumbers == modes })
+      kill(pty.child.pid, SIGKILL)
+      #expect(pty.waitUntil(within: Workplace.patience) { $0.ending != nil })
+      #expect(pty.waitUntil(within: 5) { $0.leftModes == [] }, "left on: \(pty.leftModes)")
+      #expect(eventually(within: 5) { ProcessTable.processes(with: marker).isEmpty })
+      if pty.ending == .signalled(SIGKILL) { return }
+      #expect(pty.ending == .signalled(SIGABRT))
+    }
+    Issue.record("no kill came in the middle of a restoration")
   }
 }

@@ -3,7 +3,7 @@ import Support
 import Testing
 
 /// Signals on a terminal that nobody reads, as that of a hung ssh or a stopped emulator.
-@Suite(.timeLimit(.minutes(10))) struct StuckTerminalTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct StuckTerminalTests {
   /// How long the jobs may take after their grace, and opdash after the jobs.
   ///
   /// Twice what is promised, because other tests keep the machine busy; a sanitizer is slower than what is promised for.
@@ -71,7 +71,7 @@ import Testing
   func outputThatWaitsDoesNotKeepTheRunFromEnding(_ interface: String) throws {
     // Its grace is longer than the bound: only its end can end the run in time.
     try place.write("jobs: { loud: { run: [yes, \"\(marker)\"], stop: { grace: 1h } } }", to: "loud.yml")
-    let pty = try place.pty(words: ["run", "loud.yml", "--ui", interface])
+    let pty = try place.pty(words: ["run", "loud.yml", "--ui", interface, "--trace", "trace.json"])
     #expect(pty.waitUntil(within: Workplace.patience) { _ in !ProcessTable.processes(with: marker).isEmpty })
     pty.clog()
     #expect(
@@ -80,6 +80,8 @@ import Testing
       })
     kill(pty.child.pid, SIGTERM)
     expectEnd(pty, 143)
+    // The session has left in order, in place of being abandoned.
+    #expect(place.contents("trace.json").map { String(decoding: $0, as: UTF8.self).hasSuffix("]\n") } == true)
   }
 
   @Test func aScreenThatCannotBeOpenedEndsToo() throws {

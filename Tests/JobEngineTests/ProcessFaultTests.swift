@@ -97,12 +97,9 @@ import Testing
     folder = try TemporaryFolder()
     path = folder.file("x").deletingLastPathComponent().path(percentEncoded: false).split(separator: "/")
       .reduce("") { $0 + "/" + $1 }
-    for (name, text, mode) in [
-      ("plain", "text", 0o644), ("bad-interpreter", "#!/no/such/sh\n", 0o755), ("garbage", "garbage\n", 0o755),
-    ] {
-      try Data(text.utf8).write(to: folder.file(name))
-      try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: folder.file(name).path())
-    }
+    try Data("text".utf8).write(to: folder.file("plain"))
+    try folder.addProgram("bad-interpreter", "#!/no/such/sh\n")
+    try folder.addProgram("garbage", "garbage\n")
   }
 
   private func makeQueue(_ jobs: [Job]) throws -> JobQueue {

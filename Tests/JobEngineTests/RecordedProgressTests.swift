@@ -60,7 +60,7 @@ import Testing
     queue.start()
     var writer: Int32 = -1
     let isOpen = eventually {
-      writer = open(pipe, O_WRONLY | O_NONBLOCK)
+      writer = open(pipe, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
       return writer >= 0
     }
     try #require(isOpen)

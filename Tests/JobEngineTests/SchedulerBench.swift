@@ -11,6 +11,10 @@ struct Bench {
   var queued: [Admission] = []
   var executing: [Admission] = []
   var executingServices: [Admission] = []
+  /// Cluster jobs that were submitted and have not started.
+  var submitted: [Admission] = []
+  /// The nodes of steps, by the names of their jobs.
+  var placed: [String: String] = [:]
   var facts: [JobFact] = []
   var asked: [Scheduler.Action] = []
   /// The job of each ticket.
@@ -18,10 +22,11 @@ struct Bench {
 
   let slots: Int
 
-  init(_ graph: JobGraph, slots: Int = 2, canAsk: Bool = true) {
-
+  init(_ graph: JobGraph, slots: Int = 2, canAsk: Bool = true, clusterJobs: Int = 1000, hasAllocation: Bool = false) {
     self.slots = slots
-    scheduler = Scheduler(graph, journal: journal, terms: .init(seed: 1, canAsk: canAsk))
+    scheduler = Scheduler(
+      graph, journal: journal,
+      terms: .init(seed: 1, canAsk: canAsk, clusterJobs: clusterJobs, hasAllocation: hasAllocation))
   }
 
   mutating func start(
@@ -73,6 +78,42 @@ struct Bench {
     settle()
   }
 
+  /// The cluster gives its reason for the wait of a submitted job.
+  mutating func wait(_ name: String, for reason: String) throws {
+    let index = try submittedIndex(name)
+    scheduler.attemptWaits(ticket: submitted[index].ticket, reason: reason)
+    settle()
+  }
+
+  /// The cluster starts a submitted job.
+  mutating func startOnCluster(_ name: String) throws {
+    let admission = submitted.remove(at: try submittedIndex(name))
+    executing.append(admission)
+    scheduler.attemptStarted(ticket: admission.ticket, pid: nil)
+    settle()
+  }
+
+  /// The cluster has cancelled a submitted job before its start.
+  mutating func takeBack(_ name: String) throws {
+    let admission = submitted.remove(at: try submittedIndex(name))
+    scheduler.attemptWithdrawn(ticket: admission.ticket)
+    settle()
+  }
+
+  /// Changes what the scheduler knows of the allocation.
+  mutating func allocation(_ change: (inout Scheduler) -> Void) {
+    change(&scheduler)
+    settle()
+  }
+
+  /// How often an allocation was asked for and released.
+  var requests: Int { asked.count { $0 == .requestAllocation } }
+  var releases: Int { asked.count { $0 == .releaseAllocation } }
+
+  private func submittedIndex(_ name: String) throws -> Int {
+    try #require(submitted.firstIndex { graph[$0.job].name == name }, "\(name) is not submitted")
+  }
+
   mutating func advance(to time: Duration) {
     journal.advance(to: time)
     scheduler.wake()
@@ -91,18 +132,29 @@ struct Bench {
         case .admit(let admission) where graph[admission.job].service != nil:
           executingServices.append(admission)
           scheduler.attemptStarted(ticket: admission.ticket, pid: nil)
+        case .admit(let admission) where admission.node != nil:
+          placed[graph[admission.job].name] = admission.node
+          executing.append(admission)
+          scheduler.attemptStarted(ticket: admission.ticket, pid: nil)
+        case .admit(let admission) where graph[admission.job].cluster != nil:
+          submitted.append(admission)
+          scheduler.attemptWaits(ticket: admission.ticket, reason: nil)
         case .admit(let admission): queued.append(admission)
         case .withdraw(let ticket):
           if queued.contains(where: { $0.ticket == ticket }) {
             queued.removeAll { $0.ticket == ticket }
             scheduler.attemptWithdrawn(ticket: ticket)
+          } else if submitted.contains(where: { $0.ticket == ticket }) {
+            asked.append(action)
           }
         case .prioritize(let ticket, let priority):
           if let index = queued.firstIndex(where: { $0.ticket == ticket }) { queued[index].priority = priority }
         default: asked.append(action)
         }
       }
-      while executing.count < journal.run.slots, !queued.isEmpty, !journal.run.isDraining {
+      while executing.count(where: { graph[$0.job].cluster == nil }) < journal.run.slots, !queued.isEmpty,
+        !journal.run.isDraining
+      {
         let best = queued.indices.max { left, right in
           (queued[left].priority.level, -queued[left].ticket) < (queued[right].priority.level, -queued[right].ticket)
         }
@@ -116,6 +168,7 @@ struct Bench {
 
   var graph: JobGraph { scheduler.graph }
   var names: [String] { executing.map { graph[$0.job].name } }
+  var submittedNames: [String] { submitted.map { graph[$0.job].name } }
   var services: [String] { executingServices.map { graph[$0.job].name } }
 
   /// The jobs whose attempts were to be cancelled, in order.

@@ -232,6 +232,7 @@ private struct Trial {
       guard let index = index(ticket), queue[index].isPaused else { return fault = "resumes what is not paused" }
       queue[index].isPaused = false
     case .prioritize, .setWidth: break
+    case .requestAllocation, .releaseAllocation: fault = "asks for an allocation without cluster jobs"
     case .setSuspended(let suspended): isSuspended = suspended
     }
   }

@@ -6,7 +6,7 @@ import Testing
 @testable import JobEngine
 
 /// Services that are real programs: when they can be used, and how they end.
-@Suite(.timeLimit(.minutes(5))) struct ServiceProcessTests {
+@Suite(.timeLimit(.minutes(10))) struct ServiceProcessTests {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }

@@ -313,7 +313,7 @@ struct SoakRound {
           ticket: ticket, job: attempt.admission.job, attempt: attempt.admission.attempt, priority: priority),
         hasBegun: attempt.hasBegun, isTold: attempt.isTold, isAsked: attempt.isAsked, isPaused: attempt.isPaused,
         outcome: attempt.outcome, endsAt: attempt.endsAt, left: attempt.left, stamp: attempt.stamp)
-    case .setWidth: break
+    case .setWidth, .requestAllocation, .releaseAllocation: break
     case .setSuspended(let suspended): isSuspended = suspended
     }
   }

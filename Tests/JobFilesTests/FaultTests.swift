@@ -126,14 +126,6 @@ import Testing
   }
 
   @Test(arguments: [
-    ("slurm: {}, run: ls", "2:8: 'slurm' is not supported by this version of opdash yet: delete it"),
-    ("on: slurm, run: ls", "2:8: 'on' is not supported by this version of opdash yet: delete it"),
-  ])
-  func keysOfLaterVersionsAreRefused(body: String, fault: String) {
-    #expect(faults(job: body) == [fault])
-  }
-
-  @Test(arguments: [
     (
       "run: ls, download: http://h/x",
       "2:17: a job has one of run, download, upload or simulate, and this one has 'run' already: delete one, or make two jobs of it"
@@ -166,11 +158,11 @@ import Testing
     ),
     (
       "run: ls, retry: { only: [5xy], max: 1 }",
-      "2:33: retry.only takes exit, signal, network, timeout, 5xx, 4xx, 429, checksum, an exit status from 1 to 255, or { output: PATTERN }; this is '5xy': did you mean '5xx'?"
+      "2:33: retry.only takes exit, signal, network, timeout, 5xx, 4xx, 429, checksum, out-of-memory, time-limit, node-failure, preempted, lost, an exit status from 1 to 255, or { output: PATTERN }; this is '5xy': did you mean '5xx'?"
     ),
     (
       "run: ls, retry: { only: [], max: 1 }",
-      "2:32: retry.only is empty, so nothing would be retried: it takes exit, signal, network, timeout, 5xx, 4xx, 429, checksum, an exit status from 1 to 255, or { output: PATTERN }"
+      "2:32: retry.only is empty, so nothing would be retried: it takes exit, signal, network, timeout, 5xx, 4xx, 429, checksum, out-of-memory, time-limit, node-failure, preempted, lost, an exit status from 1 to 255, or { output: PATTERN }"
     ),
     (
       "run: ls, retry: { jitter: true }",

@@ -40,7 +40,7 @@ import Testing
   }
 
   private static let takes =
-    "exit, signal, network, timeout, 5xx, 4xx, 429, checksum, an exit status from 1 to 255, or { output: PATTERN }"
+    "exit, signal, network, timeout, 5xx, 4xx, 429, checksum, out-of-memory, time-limit, node-failure, preempted, lost, an exit status from 1 to 255, or { output: PATTERN }"
 
   @Test(arguments: [
     ("[0]", "2:33: retry.only: the exit status 0 is a success, which is never retried: delete it"),

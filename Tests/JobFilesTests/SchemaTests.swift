@@ -60,7 +60,7 @@ import Testing
       JobFileKeys.file, JobFileKeys.defaults, JobFileKeys.job, JobFileKeys.finalJob, JobFileKeys.retry,
       JobFileKeys.retryOutput,
       JobFileKeys.stop, JobFileKeys.service, JobFileKeys.ready, JobFileKeys.download, JobFileKeys.upload,
-      JobFileKeys.simulate,
+      JobFileKeys.simulate, JobFileKeys.slurm, JobFileKeys.fileSlurm, JobFileKeys.allocation,
     ]
     var named: Set<String> = ["variable", "text", "flag", "duration", "url", "port"]
     for keys in all {

@@ -32,20 +32,23 @@ extension Array where Element == JobEvent {
     for (number, state) in everyState.enumerated() {
       facts.append((.milliseconds(10 * number), .jobState(JobID(number % 3), state, attempt: number, pid: nil)))
     }
-    let twin = Job(name: "fetch", work: .simulate(SimulatedWork()), needs: [JobNeed(JobID(9)), JobNeed(JobID(1))])
+    let twin = Job(name: "fetch", work: .simulate(SimulatedWork()), needs: [JobNeed(JobID(11)), JobNeed(JobID(1))])
     let foreign = OperationWork(className: "BlockOperation", visibility: .end)
     let later: [JobFact] = [
       .jobState(JobID(0), .executing, attempt: 1, pid: 4711),
-      .jobAdded(JobID(8), twin), .jobAdded(JobID(9), Job(name: "late", work: .operation(foreign), parent: JobID(8))),
-      .jobState(JobID(8), .skipped(because: .job(JobID(2))), attempt: 0, pid: nil),
-      .jobState(JobID(9), .skipped(because: .job(JobID(1))), attempt: 0, pid: nil),
+      .jobAdded(JobID(10), twin), .jobAdded(JobID(11), Job(name: "late", work: .operation(foreign), parent: JobID(10))),
+      .jobState(JobID(10), .skipped(because: .job(JobID(2))), attempt: 0, pid: nil),
+      .jobState(JobID(11), .skipped(because: .job(JobID(1))), attempt: 0, pid: nil),
       .jobRestored(JobID(4), EarlierSuccess(run: "r1", at: at, took: .milliseconds(1500))),
       .inputsHashed(JobID(0), "9f86d081"),
+      .jobPlaced(JobID(0), ClusterPlace(id: "12_3")),
+      .jobPlaced(JobID(0), ClusterPlace(id: "12_3", nodes: "node[1-2]")),
+      .clusterChanged(fault: "Unable to contact slurm controller"), .clusterChanged(fault: nil),
       .jobProgress(JobID(0), JobProgress(done: 5, total: .max, unit: .bytes)),
       .jobProgress(JobID(1), JobProgress(done: 3, total: nil, unit: .steps)),
       .jobLog(JobID(0), attempt: 1, LogLine(.stdout, "a \u{1B}[32mgreen\u{1B}[0m \"word\"\r", isCut: true)),
       .jobLog(JobID(0), attempt: 1, LogLine(.stderr, "41 %", isUnfinished: true)),
-      .jobLog(JobID(8), attempt: 0, LogLine(.note, "")),
+      .jobLog(JobID(10), attempt: 0, LogLine(.note, "")),
       .programLog(LogLine(.stdout, "own", isCut: true, isUnfinished: true)), .programLog(LogLine(.note, "n")),
       .programLog(LogLine(.stderr, "e")),
       .cancelRequested(JobID(0), by: .person, kill: false), .cancelRequested(JobID(0), by: .program, kill: true),
@@ -70,6 +73,9 @@ extension Array where Element == JobEvent {
     let download = DownloadWork(
       url: "http://127.0.0.1/sdk", file: "/w/sdk", sha256: "abc", resume: false, existing: .number, usesServerName: true
     )
+    let terms = ClusterTerms(
+      cpus: 8, memory: 16_384, gpus: 1, nodes: 2, time: .seconds(5400), partition: "short", account: "lab", qos: "low",
+      constraint: "fast", options: ["--exclusive"])
     let own = OperationWork(className: "MyOperation", visibility: .whole, canPause: true, canRetry: true)
     let usual = UsualTime(
       median: .seconds(8), ninetieth: .milliseconds(12_500), count: 20, failures: 2, attempts: 9)
@@ -88,17 +94,21 @@ extension Array where Element == JobEvent {
       Job(name: "twin", work: .operation(OperationWork(className: "B", visibility: .wrapped)), parent: JobID(4)),
       Job(name: "after", work: .shell(ShellWork(.script("true"))), needs: [JobNeed(JobID(5))], parent: JobID(5)),
       Job(name: "", work: .shell(ShellWork(.argv([])))),
+      Job(name: "train", work: .shell(ShellWork(.script("train"), cluster: terms))),
+      Job(name: "report", work: .shell(ShellWork(.script("report"), cluster: ClusterTerms()))),
     ]
   }
 
   private static var everyState: [JobState] {
     let causes: [JobFailure.Cause] = [
       .exit(2), .signal(9), .launch, .http(503), .network, .timedOut, .checksum, .file, .simulated, .error,
+      .outOfMemory, .timeLimit, .nodeFailure, .preempted, .lost,
     ]
     let failed = causes.map { JobState.failed(JobFailure($0, "why"), allowed: $0 == .launch) }
     let wait = JobFailure(.http(429), "HTTP 429", retryAfter: .seconds(7))
     return [
-      .waiting, .ready(for: .slot), .ready(for: .pool("net")), .executing, .paused(started: false),
+      .waiting, .ready(for: .slot), .ready(for: .pool("net")), .ready(for: .cluster(reason: nil)),
+      .ready(for: .cluster(reason: "Resources")), .executing, .paused(started: false),
       .paused(started: true), .backingOff(until: .microseconds(2_500_001), number: 1, limit: 5, after: wait),
       .succeeded(upToDate: false), .succeeded(upToDate: true), .failed(wait, allowed: false),
     ] + failed + [JobState.Canceller.person, .signal, .policy, .program].map { .cancelled(by: $0) }

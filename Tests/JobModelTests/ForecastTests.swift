@@ -98,6 +98,24 @@ import Testing
     }
   }
 
+  @Test func clusterJobsTakeNoSlotsAndAsManyExecuteAsDoNow() {
+    let there = JobWork.shell(ShellWork(.script("true"), cluster: ClusterTerms()))
+    let here = Job(name: "here", work: .shell(ShellWork(.script("true"))))
+    var recorder = Recorder((0..<6).map { Job(name: "there \($0)", work: there) } + [here])
+    for index in 0..<2 { recorder.move(index, to: .executing) }
+    let schedule = Forecast(recorder.run, now: .zero) { _ in .seconds(10) }.schedule(slots: 1)
+    #expect(schedule.end == .seconds(30))
+    #expect(schedule.expected(JobID(6)) == .zero..<(.seconds(10)))
+  }
+
+  @Test func aCycleOfNeedsIsWalkedOnce() {
+    let jobs = [(0, 1), (1, 2), (2, 0)].map { number, need in
+      Job(name: "\(number)", work: .shell(ShellWork(.script("true"))), needs: [JobNeed(JobID(need))])
+    }
+    let forecast = Forecast(Recorder(jobs).run, now: .zero) { _ in .seconds(10) }
+    #expect(Set(forecast.chain.map(\.job)).count == forecast.chain.count && !forecast.chain.isEmpty)
+  }
+
   @Test func aRunWithoutJobsHasNoChain() {
     let forecast = forecast(Recorder([]))
     #expect(forecast.chain.isEmpty && forecast.end == .zero && forecast.schedule(slots: 2).end == .zero)

@@ -7,6 +7,8 @@ import Testing
 @Suite struct RecordedFeedTests {
   private let clock = ManualOperationClock()
   private let queue = DispatchQueue(label: "test")
+  /// The number of events at the first instant.
+  private static let first = [JobEvent].everyField.count { $0.time == .zero }
 
   /// The events that a subscriber has received.
   private final class Received: Sendable {
@@ -30,7 +32,7 @@ import Testing
     let events = [JobEvent].everyField
     let feed = RecordedFeed(events, speed: 4, clock: clock)
     let (received, subscription) = begin(feed)
-    #expect(eventually { received.events.count == 10 && !clock.due.isEmpty })
+    #expect(eventually { received.events.count == Self.first && !clock.due.isEmpty })
     clock.advance(by: .milliseconds(500))
     #expect(eventually { received.events == events.filter { $0.time <= .seconds(2) } })
     #expect(feed.elapsed == .seconds(2))
@@ -92,15 +94,16 @@ import Testing
       let events = [JobEvent].everyField
       let feed = RecordedFeed(events, clock: clock)
       let (received, subscription) = begin(feed)
-      #expect(eventually { received.events.count == 10 })
+      #expect(eventually { received.events.count == Self.first })
       feed.send(.cancel([JobID(0)], by: .person))
       feed.send(.setSlots(9))
       feed.send(command)
-      #expect(eventually { received.events.count == 11 })
-      #expect(received.events.last?.fact == .runFinished(RunSummary(of: Array(events[..<10]).folded, signal: signal)))
+      #expect(eventually { received.events.count == Self.first + 1 })
+      let summary = RunSummary(of: Array(events[..<Self.first]).folded, signal: signal)
+      #expect(received.events.last?.fact == .runFinished(summary))
       clock.advance(by: .seconds(100_000))
       #expect(feed.elapsed == .zero)
-      #expect(received.events.count == 11)
+      #expect(received.events.count == Self.first + 1)
       withExtendedLifetime(subscription) {}
     }
   }

@@ -202,6 +202,15 @@ private let probe = Built.product("terminal-probe")
     #expect(pty.text.contains("\u{1B}[?1049l"))
   }
 
+  @Test func anAnswerThatHasComeAfterASecondIsReadWithoutAWait() throws {
+    let pty = try pty(environment: ["PROBE_ASK": "1"])
+    let opened = Date()
+    #expect(eventually { Date().timeIntervalSince(opened) > 1.1 })
+    pty.send("Q\u{1B}]11;rgb:0000/0000/0000\u{1B}\\\u{1B}[?64;1;2c")
+    #expect(pty.waitUntil { $0.ending == .exited(0) })
+    #expect(pty.waiting == 0)
+  }
+
   @Test func aNameWithoutADescriptionFallsBackToXterms() throws {
     let pty = try pty(term: "xterm-nonexistent")
     #expect(pty.text.contains("\u{1B}[?1049h"))

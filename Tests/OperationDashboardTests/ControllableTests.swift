@@ -10,7 +10,7 @@ import Transfers
 @testable import OperationDashboard
 
 /// The operations of this package in a program's queue: the dashboard offers to pause them, and tells how they ended.
-@Suite(.timeLimit(.minutes(5))) struct ControllableTests {
+@Suite(.timeLimit(.minutes(10))) struct ControllableTests {
   private static let nowhere = URL(fileURLWithPath: "/dev/null/nowhere")
 
   private func shell(_ name: String, _ script: String) -> ShellOperation {

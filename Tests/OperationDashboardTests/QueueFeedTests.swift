@@ -316,6 +316,8 @@ import Testing
     #expect(watch.eventually { $0.slots == 2 && $0[JobID(4)].job.priority == .veryHigh })
     #expect(watch.queue.maxConcurrentOperationCount == 2)
     #expect(eventually { all[4].queuePriority == .veryHigh })
+    // The value can be read before the setter has told the queue.
+    watch.feed.calling.sync {}
     watch.feed.send(.setDraining(false))
     #expect(watch.eventually { $0.counts.executing == 2 })
     #expect(!watch.queue.isSuspended)

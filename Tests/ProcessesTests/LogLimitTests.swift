@@ -35,11 +35,13 @@ import Testing
     let lines = Lock<[String]>([])
     let operation = ShellOperation(
       ProcessLaunch(script: script), logPath: path, keepsShortLog: false, progress: progress)
-    let token = operation.observeLog(on: DispatchQueue(label: "test")) { _, line in
+    // One queue for both: the end comes after all lines.
+    let queue = DispatchQueue(label: "test")
+    let token = operation.observeLog(on: queue) { _, line in
       lines.withLock { $0.append(line.text) }
     }
     let ended = Lock(false)
-    let end = operation.observe(\.state, on: DispatchQueue(label: "end")) { _, change in
+    let end = operation.observe(\.state, on: queue) { _, change in
       if change.newValue == .finished { ended.withLock { $0 = true } }
     }
     OperationQueue().addOperation(operation)

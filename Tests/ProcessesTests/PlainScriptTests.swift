@@ -64,9 +64,7 @@ import Testing
   // MARK: What can't be started is left to the shell
 
   @Test func aScriptWithoutAFirstLineForTheKernelIsRun() throws {
-    let file = folder.file("script")
-    try Data("echo \"from $1\"\n".utf8).write(to: file)
-    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file.path)
+    let file = try folder.addProgram("script", "echo \"from $1\"\n")
     #expect(Shell("\(file.path) here").run().text() == "from here\n")
   }
 
@@ -77,10 +75,8 @@ import Testing
   }
 
   @Test func relativeFoldersOfThePathAreThoseOfTheDirectory() throws {
-    let file = folder.file("bin/printenv")
     try FileManager.default.createDirectory(at: folder.file("bin"), withIntermediateDirectories: true)
-    try Data("#!/bin/sh\necho mine\n".utf8).write(to: file)
-    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file.path)
+    try folder.addProgram("bin/printenv", "#!/bin/sh\necho mine\n")
     let environment: ProcessEnvironment = ["PATH": "bin:/usr/bin:/bin"]
     for script in ["printenv PATH", "printenv PATH;"] {
       let launch = ProcessLaunch(script: script, directory: folder.url.path, environment: environment)

@@ -62,15 +62,12 @@ import Testing
   }
 
   @Test func aProgramIsLookedForInThePathItIsGiven() throws {
-    let directory = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: directory) }
-    let program = directory.appendingPathComponent("only-here")
-    try "#!/bin/sh\necho found\n".write(to: program, atomically: true, encoding: .utf8)
-    #expect(
-      Shell(ProcessLaunch(["only-here"], environment: ["PATH": directory.path])).run().error?.code == .notExecutable)
-    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program.path)
-    #expect(Shell(ProcessLaunch(["only-here"], environment: ["PATH": directory.path])).run().text() == "found\n")
+    let folder = try TemporaryFolder()
+    let program = try folder.addProgram("only-here", "#!/bin/sh\necho found\n")
+    let launch = ProcessLaunch(["only-here"], environment: ["PATH": folder.url.path])
+    #expect(Shell(launch).run().text() == "found\n")
+    try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: program.path)
+    #expect(Shell(launch).run().error?.code == .notExecutable)
     #expect(Shell(ProcessLaunch(["only-here"])).run().error?.code == .programNotFound)
   }
 

@@ -31,6 +31,16 @@ import Testing
 
   @Test func aSmallRun() { expectGolden(page(small), "small.html") }
 
+  @Test(arguments: [
+    ("wn", Phase.Kind.waiting), ("ws", .forSlot), ("wp", .forPool), ("wa", .forPerson), ("wc", .forCluster),
+    ("wb", .backingOff), ("wz", .paused),
+  ])
+  func eachWaitHasAPatternAndWords(_ css: String, _ kind: Phase.Kind) {
+    let text = page(small)
+    #expect(text.contains(".\(css){background:"))
+    #expect(text.contains("\(css):'\(kind.phrase)'"))
+  }
+
   @Test func thePageOfAnEventListIsAlwaysTheSame() {
     let isSame = page(.release) == page(.release)
     #expect(isSame)

@@ -119,11 +119,14 @@ import Testing
     #expect(!text.contains("log:") && !text.contains("    | early"))
   }
 
-  @Test func aFailureWithoutOutputNamesNoLog() {
+  @Test(arguments: [false, true])
+  func aFailureWithoutOutputNamesNoLog(hasNote: Bool) {
     var facts = Facts()
     facts.begin([Job(name: "a", work: .shell(ShellWork(.script("x"))))])
     facts.job(0, .executing)
+    if hasNote { facts.log(0, "submitted as job 13", .note) }
     facts.finish(failing: 0)
+    #expect(plain(facts).text.contains("    | submitted as job 13") == hasNote)
     #expect(!plain(facts).text.contains("log:"))
   }
 
@@ -224,6 +227,19 @@ import Testing
       #expect(
         written.lines.dropLast().last
           == "00:10.0   1 running: a 10.0s at 'Password for me@example.org? '; 0 of 1 done")
+    }
+
+    @Test func withoutLogsTheFailureStillHasItsLastLines() {
+      var facts = Facts()
+      facts.begin([Job(name: "a", work: .shell(ShellWork(.script("x"))))])
+      facts.job(0, .executing)
+      facts.log(0, "the last line")
+      var set = ReportSet([PlainReport(paint: Paint(isColoured: false), write: written.writer)], showsLogs: { false })
+      set.receive(facts.events)
+      #expect(!written.text.contains("the last line"))
+      facts.finish(failing: 0)
+      set.receive(facts.events.suffix(2))
+      #expect(written.text.components(separatedBy: "the last line").count == 2)
     }
 
     @Test func noHeartbeatBeforeOrAfterTheRun() {

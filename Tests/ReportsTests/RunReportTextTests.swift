@@ -19,6 +19,20 @@ import Testing
     expectGolden(lines(.everything).joined(separator: "\n") + "\n", "everything.report.txt")
   }
 
+  @Test func jobsOfTheClusterAndServicesTakeNoSlots() {
+    var facts = Facts()
+    facts.begin([
+      Job(name: "a", work: .shell(ShellWork(.script("a"), cluster: ClusterTerms()))),
+      Job(name: "b", work: .shell(ShellWork(.script("b"), service: Service()))),
+      Job(name: "c", work: .shell(ShellWork(.script("c")))),
+    ])
+    for job in 0...2 { facts.job(job, .executing) }
+    for job in [2, 0, 1] { facts.job(job, .succeeded(upToDate: false), after: .seconds(2)) }
+    facts.state(.runFinished(RunSummary(of: facts.run)))
+    let lines = lines(facts)
+    #expect(lines.contains { $0.contains("at most 1 in use") }, "\(lines)")
+  }
+
   @Test func aLargeRunTakesOnePageToo() {
     #expect(lines(.layered(3000, width: 100, slots: 16)).count <= 60)
     // Every part at its longest.

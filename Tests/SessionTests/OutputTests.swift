@@ -97,6 +97,21 @@ import Testing
     #expect(output.written < 50_000)
   }
 
+  @Test func ofALongOutputThatIsShortenedTheLastLinesAreWritten() throws {
+    let pipe = try Pipe()
+    defer { close(pipe.reading) }
+    let output = Output(pipe.writing)
+    let lines = (1...10_000).map { "line \($0)\n" }
+    output.shorten()
+    output.write(Array(lines.joined().utf8))
+    output.write(line: "a short one")
+    close(pipe.writing)
+    let text = String(decoding: FileHandle(fileDescriptor: pipe.reading).readDataToEndOfFile(), as: UTF8.self)
+    #expect(text.count < 5000 && text.count > 3000)
+    #expect(lines.contains(text.split(separator: "\n").first.map { "\($0)\n" } ?? ""))
+    #expect(text.hasSuffix("line 10000\na short one\n"))
+  }
+
   @Test func aReaderThatHasGoneIsToldOnce() throws {
     let pipe = try Pipe()
     close(pipe.reading)

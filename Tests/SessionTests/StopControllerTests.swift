@@ -17,6 +17,8 @@ import Testing
   private let discarded = Lock<Int?>(nil)
   /// Whether what is written later was dropped too, the last time that output was discarded.
   private let isForGood = Lock(false)
+  /// Whether a write has not returned.
+  private let isWriting = Lock(true)
   /// Whether the queues that write come round.
   private let isIdle = Lock(false)
 
@@ -33,6 +35,7 @@ import Testing
       StopController.Session(
         whenIdle: { [isIdle] body in if isIdle.withLock({ $0 }) { body() } },
         written: { [written] in written.withLock { $0 } },
+        isWriting: { [isWriting] in isWriting.withLock { $0 } },
         discard: { [discarded, isForGood] forGood in
           isForGood.withLock { $0 = forGood }
           return discarded.withLock { discarded in discarded.map { discarded = $0 + 1 } != nil }
@@ -206,6 +209,17 @@ import Testing
     #expect(statuses == [])
   }
 
+  @Test func aSessionThatIsBusyWithoutAWriteIsNotAbandonedForItsReader() {
+    isWriting.withLock { $0 = false }
+    begin()
+    receive(.terminate)
+    end(exit: 143)
+    clock.advance(by: StopController.longestPatience - .milliseconds(1))
+    #expect(statuses == [])
+    clock.advance(by: .milliseconds(1))
+    #expect(statuses == [143])
+  }
+
   @Test func outputThatNobodyReadsForLongerIsDiscardedForGood() {
     discarded.withLock { $0 = 0 }
     begin()
@@ -216,6 +230,22 @@ import Testing
     #expect(!isForGood.withLock { $0 })
     clock.advance(by: .milliseconds(1))
     #expect(isForGood.withLock { $0 })
+  }
+
+  @Test func aReaderThatWasGoneIsNotWaitedForAsLongAgain() {
+    discarded.withLock { $0 = 0 }
+    begin()
+    receive(.terminate)
+    clock.advance(by: StopController.patience)
+    // The queues come round, and are held up by the terminal once more.
+    discarded.withLock { $0 = nil }
+    isIdle.withLock { $0 = true }
+    clock.advance(by: StopController.lastPatience * 2)
+    discarded.withLock { $0 = 0 }
+    isIdle.withLock { $0 = false }
+    clock.advance(by: StopController.nextPatience * 2)
+    #expect(discarded.withLock { $0 } == 1)
+    #expect(statuses == [])
   }
 
   @Test func oneInterruptWaitsForTheReaderForEver() {

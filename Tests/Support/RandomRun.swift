@@ -75,7 +75,7 @@ package struct RandomRun {
         ShellWork(
           chance(2) ? .script(text()) : .argv((0..<below(4)).map { _ in text() }), directory: chance(2) ? nil : text(),
           stop: chance(2) ? .init() : .init(signal: Int32(below(30)), grace: duration()),
-          progress: chance(2) ? nil : text()))
+          progress: chance(2) ? nil : text(), cluster: chance(4) ? terms() : nil))
     case 1:
       .download(
         DownloadWork(
@@ -94,10 +94,18 @@ package struct RandomRun {
     }
   }
 
+  private mutating func terms() -> ClusterTerms {
+    ClusterTerms(
+      cpus: chance(2) ? nil : 1 + below(64), memory: chance(2) ? nil : 1 + below(1 << 20),
+      gpus: chance(2) ? nil : 1 + below(8), nodes: chance(2) ? nil : 1 + below(9), time: chance(2) ? nil : duration(),
+      partition: chance(2) ? nil : text(), account: chance(2) ? nil : text(), qos: chance(2) ? nil : text(),
+      constraint: chance(2) ? nil : text(), options: (0..<below(3)).map { _ in text() })
+  }
+
   private mutating func failure() -> JobFailure {
     let causes: [JobFailure.Cause] = [
       .exit(Int32(below(255))), .signal(9), .launch, .http(503), .network, .timedOut, .checksum, .file, .simulated,
-      .error,
+      .error, .outOfMemory, .timeLimit, .nodeFailure, .preempted, .lost,
     ]
     return JobFailure(pick(causes), text(), retryAfter: chance(4) ? duration() : nil)
   }
@@ -106,7 +114,7 @@ package struct RandomRun {
     if chance(3) { time += .microseconds(Int64(below(2_000_000))) }
     let id = JobID(below(run.jobs.count))
     let attempt = run[id].attempt?.number ?? 0
-    switch below(27) {
+    switch below(29) {
     case 0..<8:
       let state = nextState()
       let begins = state == .executing && !run[id].state.isActive
@@ -128,6 +136,8 @@ package struct RandomRun {
     case 23: return .jobOutputs(id, [text(): text()])
     case 25: return .arrivalsEnded
     case 24: return .poolChanged(text(), below(9))
+    case 26: return .jobPlaced(id, ClusterPlace(id: text(), nodes: chance(2) ? nil : text()))
+    case 27: return .clusterChanged(fault: chance(2) ? nil : text())
     default:
       let index = run.jobs.count
       return .jobAdded(JobID(index), job(index, of: index))
@@ -143,7 +153,10 @@ package struct RandomRun {
     case 7: .skipped(because: chance(4) ? pick([.condition, .outcome, .unneeded]) : .job(JobID(below(run.jobs.count))))
     case 8: .paused(started: chance(2))
     case 9: .backingOff(until: time + duration(), number: 1 + below(3), limit: below(5), after: failure())
-    case 10: .ready(for: chance(2) ? .slot : chance(4) ? .person : .pool(text()))
+    case 10:
+      .ready(
+        for: chance(2)
+          ? .slot : chance(4) ? .person : chance(3) ? .cluster(reason: chance(2) ? nil : text()) : .pool(text()))
     case 11: .serving
     default: .waiting
     }

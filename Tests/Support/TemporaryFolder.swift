@@ -13,6 +13,20 @@ package final class TemporaryFolder: Sendable {
 
   package func file(_ name: String) -> URL { url.appending(path: name) }
 
+  /// Writes an executable file.
+  ///
+  /// Another process writes it. A child that a test starts meanwhile would inherit the descriptor from this process, and while
+  /// it is open for writing the file cannot be executed (ETXTBSY).
+  @discardableResult package func addProgram(_ name: String, _ text: String) throws -> URL {
+    let source = file(name + ".text")
+    let program = file(name)
+    try Data(text.utf8).write(to: source)
+    _ = try ChildProcess.run(["/bin/cp", source.path(), program.path()])
+    _ = try ChildProcess.run(["/bin/chmod", "755", program.path()])
+    try FileManager.default.removeItem(at: source)
+    return program
+  }
+
   /// The names in it, sorted, or in one of its folders.
   package func names(in folder: String = "") -> [String] {
     let path = folder.isEmpty ? url.path() : url.appending(path: folder).path()

@@ -20,6 +20,8 @@ import Testing
     init() {
       var ends: [Int32] = [-1, -1]
       _ = pipe(&ends)
+      // A child of another test would keep the end of the input from the feeder.
+      for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
       (reader, writer) = (ends[0], ends[1])
     }
 

@@ -85,6 +85,8 @@ import Testing
     #expect(try parse("run --set a=1 --set a=2").vars == ["a": "2"])
     #expect(try parse("run --on-failure stop-now -k").settings.onFailure == .keepGoing)
     #expect(try parse("run -k --on-failure stop-now").settings.onFailure == .stopNow)
+    #expect(try parse("run").settings.engine == nil)
+    #expect(try parse("resume --on slurm").settings.engine == .slurm)
   }
 
   @Test func keepGoingIsAFlagAndTakesNoFile() throws {

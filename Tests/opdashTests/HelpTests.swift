@@ -65,7 +65,7 @@ import Testing
     let text = HelpText.jobs.text
     let words = Set(text.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map(String.init))
     let tables = JobFileSchema.allKeys
-    #expect(tables.count == 12)
+    #expect(tables.count == 15)
     for keys in tables {
       for key in keys.keys { #expect(words.contains(key), "\(keys.owner): \(key)") }
     }

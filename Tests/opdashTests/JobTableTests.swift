@@ -5,6 +5,14 @@ import Testing
 
 /// What `list` and a dry run print.
 @Suite(.timeLimit(.minutes(10))) struct JobTableTests {
+  @Test func aClusterJobSaysSo() {
+    func job(_ name: String, _ text: String, _ needs: [JobNeed]) -> Job {
+      Job(name: name, work: .shell(ShellWork(.script(text), cluster: ClusterTerms())), needs: needs)
+    }
+    let graph = JobGraph(name: "x", jobs: [job("a", "./train", []), job("b", "true", [JobNeed(JobID(0))])])
+    #expect(JobTable.list(graph) == ["a  ./train  (on slurm)", "b  true  (on slurm, needs a)"])
+  }
+
   private func shell(
     _ name: String, _ command: String = "true", needs: [JobNeed] = [], priority: JobPriority = .normal,
     description: String? = nil

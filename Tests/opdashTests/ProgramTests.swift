@@ -30,6 +30,9 @@ import Testing
     var settings: Result<SettingsFile?, Faults> = .success(nil)
     var path: String?
     var vars: [String: String] = [:]
+    /// The graph whose cluster jobs were checked, and the fault that is found.
+    var checked: JobGraph?
+    var clusterFault: UsageError?
     var viewOptions: ViewOptions?
     var view: FakeView?
     let output = TemporaryFile()
@@ -68,6 +71,10 @@ import Testing
         feed: { _, arriving, _, _ in
           self.arriving = arriving
           return {}
+        },
+        checkCluster: { graph in
+          self.checked = graph
+          if let fault = self.clusterFault { throw fault }
         },
         watchSignals: { session in self.session = session })
       Program(
@@ -326,6 +333,30 @@ import Testing
     #expect(lines.last == "* changed by /h/.config/opdash/config.yaml")
     #expect(lines.allSatisfy { $0.count <= 80 })
     #expect(world.statuses == [0])
+  }
+
+  @Test func theCommandLineDecidesWhatExecutesTheJobs() {
+    world.text = "jobs: { a: { run: ls, slurm: { cpus: 2 } }, b: { download: http://h/x } }"
+    world.perform("run a.yml --on slurm")
+    #expect(world.graph?.jobs.map(\.cluster) == [ClusterTerms(cpus: 2), nil])
+    #expect(world.checked == world.graph)
+    let second = World()
+    second.text = "on: slurm\njobs: { a: { run: ls } }"
+    second.perform("run a.yml --on=local")
+    #expect(second.graph?.jobs.map(\.cluster) == [nil])
+    let third = World()
+    third.text = second.text
+    third.perform("run a.yml")
+    #expect(third.graph?.jobs.map(\.cluster) == [ClusterTerms()])
+  }
+
+  @Test func nothingStartsWithoutTheCluster() {
+    world.text = "on: slurm\njobs: { a: { run: ls } }"
+    world.clusterFault = UsageError("Slurm is not on this machine")
+    world.perform("run a.yml --ui plain")
+    #expect(world.errors.text == "opdash: Slurm is not on this machine\n")
+    #expect(world.statuses == [2])
+    #expect(!world.isStarted && world.graph == nil)
   }
 
   @Test func theCommandLineOutweighsTheFileAndTheFileTheMachine() {

@@ -16,11 +16,14 @@ extension JobFact {
     case .jobRestored(_, let success): "done in run \(success.run)"
     case .inputsHashed: "inputs hashed"
     case .jobOutputs(_, let values): "wrote \(values.keys.sorted().joined(separator: ", "))"
+    case .jobPlaced(_, let place): "cluster job \(place.id)" + (place.nodes.map { " on \($0)" } ?? "")
     case .jobProgress: "progress"
     case .jobLog(_, _, let line), .programLog(let line): line.text
     case .cancelRequested(_, let canceller, let isKill): "\(isKill ? "kill" : "cancel") asked for \(canceller.phrase)"
     case .slotsChanged(let slots): Format.slots(slots)
     case .poolChanged(let name, let size): "pool \(name) has \(Format.count(size, "unit"))"
+    case .clusterChanged(let fault):
+      fault.map { "the cluster's controller is down: \($0)" } ?? "the cluster's controller answers again"
     case .arrivalsEnded: "no more jobs are added"
     case .priorityChanged(_, let priority): "priority \(priority.rawValue)"
     case .drainChanged(let isDraining): isDraining ? "nothing new starts" : "jobs start again"
@@ -38,6 +41,7 @@ extension JobFact {
     case .ready(.slot): return "waits for a slot"
     case .ready(.pool(let name)): return "waits for pool \(name)"
     case .ready(.person): return "waits for approval"
+    case .ready(.cluster(let reason)): return "waits for the cluster" + (reason.map { ": \($0)" } ?? "")
     case .serving: return "serving"
     case .executing:
       return "running" + (attempt > 1 ? ", try \(attempt)" : "") + (pid.map { ", pid \($0)" } ?? "")

@@ -138,7 +138,8 @@ struct Model {
   var isMoving: Bool { !isFrozen && isAtWork }
 
   private var isAtWork: Bool {
-    run.summary == nil && (run.counts.executing > 0 || run.counts.backingOff > 0 || !index.asking.isEmpty)
+    run.summary == nil
+      && (run.counts.executing > 0 || run.counts.backingOff > 0 || run.counts.withCluster > 0 || !index.asking.isEmpty)
   }
 
   /// The share of the work that is done, from 0 to 1: jobs that ended well whole, open ones by their progress.
@@ -198,8 +199,8 @@ struct Model {
     case .cancelRequested(let id, _, _):
       order.note(id)
       filtered.note(id)
-    case .runStarted, .jobRestored, .inputsHashed, .jobOutputs, .slotsChanged, .poolChanged, .arrivalsEnded,
-      .drainChanged, .stopRequested, .runFinished:
+    case .runStarted, .jobRestored, .inputsHashed, .jobOutputs, .jobPlaced, .slotsChanged, .poolChanged,
+      .clusterChanged, .arrivalsEnded, .drainChanged, .stopRequested, .runFinished:
       break
     }
   }

@@ -12,6 +12,7 @@ struct Banner {
 
   static func isShown(_ model: Model) -> Bool {
     model.isFrozen || model.isOver || model.live.stopping != nil || isClosed(model) || !model.index.asking.isEmpty
+      || model.live.clusterOutage != nil
   }
 
   /// Whether the failure policy lets only the executing jobs finish.
@@ -47,6 +48,12 @@ struct Banner {
       let others = more > 0 ? " (and \(Format.count(more, "more job")))" : ""
       text = "\(job.name) asks: \(run.question(of: id) ?? "")\(others)"
       keys = [model.keys.hint(.approve, "approves")]
+    } else if isEnding, !model.isFrozen, !Self.isClosed(model), let outage = run.clusterOutage {
+      style = \.warning
+      let time = Format.time(outage.since)
+      text = "The cluster's controller is down since \(time), and is waited for; its jobs go on"
+      shortTexts = ["The cluster's controller is down since \(time)"]
+      keys = []
     } else if isEnding, !model.isFrozen {
       style = \.danger
       text = "\(Self.failure(run) ?? "A job failed"). Nothing new starts, \(Self.running(run, model)) still running"
@@ -94,7 +101,7 @@ struct Banner {
     frame.put(theme.elision.end(left, to: room(beside: right)), x: area.x + 1, y: area.y, style: style)
   }
 
-  /// `3 jobs: fetch, build, api`.
+  /// `3 jobs: fetch, build, api`; of jobs that the cluster has and has not started the number only.
   private static func running(_ run: Run, _ model: Model) -> String {
     var names: [String] = []
     // The index is of the run as shown; a stop ends the freeze, so that this is the live run.
@@ -102,9 +109,10 @@ struct Banner {
       names.append(run.jobs[id.index].job.name)
       if names.count == 8 { break }
     }
-    let count = Format.count(run.counts.active, "job")
+    let started = run.counts.active + run.counts.withCluster
+    let count = Format.count(started, "job")
     if names.isEmpty { return count }
-    let more = run.counts.active - names.count
+    let more = started - names.count
     return "\(count): \(names.joined(separator: ", "))\(more > 0 ? " and \(more) more" : "")"
   }
 

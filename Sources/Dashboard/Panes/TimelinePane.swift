@@ -55,8 +55,9 @@ struct TimelinePane {
       let row = Rect(x: area.x, y: area.y + offset, width: area.width, height: 1)
       drawRow(id, &frame, row, scale, isCursor: model.top + offset == cursorRow)
     }
+    let hasCluster = rows.dropFirst(model.top).prefix(area.height).contains { model.run[$0].job.cluster != nil }
     LastLine(model: model, theme: theme).draw(
-      legend, &frame, layout.more, order: "\(theme.pick("▏", "|"))\(Format.step(scale.step))")
+      legend(hasCluster: hasCluster), &frame, layout.more, order: "\(theme.pick("▏", "|"))\(Format.step(scale.step))")
   }
 
   /// Draws the rows around the cursor below the list.
@@ -102,11 +103,11 @@ struct TimelinePane {
     if showsPresent { frame.put(word, x: start + present, y: area.y, style: theme.accent.with(.bold)) }
   }
 
-  private var legend: [TextSpan] {
-    let parts: [(Mark, String)] = [
-      (.executing, "running"), (.expected, "expected"), (.needs, "waits for needs"), (.slot, "slot"), (.pool, "pool"),
-      (.backOff, "retry"), (.paused, "paused"),
-    ]
+  private func legend(hasCluster: Bool) -> [TextSpan] {
+    let cluster: [(Mark, String)] = hasCluster ? [(.cluster, "cluster")] : []
+    let parts =
+      [(.executing, "running"), (.expected, "expected"), (.needs, "waits for needs"), (.slot, "slot"), (.pool, "pool")]
+      + cluster + [(.backOff, "retry"), (.paused, "paused")]
     return [TextSpan(theme.critical, theme.accent), TextSpan(" critical  ", theme.dim)]
       + parts.flatMap { [TextSpan(sign($0.0), style($0.0)), TextSpan(" \($0.1)  ", theme.dim)] }
   }
@@ -121,6 +122,7 @@ struct TimelinePane {
     case slot
     case pool
     case person
+    case cluster
     case backOff
     case paused
     case done
@@ -138,6 +140,7 @@ struct TimelinePane {
     case .slot: theme.pick("─", "-")
     case .pool: theme.pick("═", "=")
     case .person: theme.pick("?", "?")
+    case .cluster: theme.pick("┄", "c")
     case .backOff: theme.pick("╌", "~")
     case .paused: theme.pick("▒", "p")
     case .done, .lost, .dropped, .executing: theme.pick("▆", "#")
@@ -150,7 +153,7 @@ struct TimelinePane {
   private func style(_ mark: Mark) -> Style {
     switch mark {
     case .nothing, .needs: theme.dim
-    case .slot, .pool, .person: theme.dim
+    case .slot, .pool, .person, .cluster: theme.dim
     case .backOff: theme.style(.backingOff)
     case .paused: theme.held
     case .done: theme.style(.succeeded)
@@ -223,6 +226,7 @@ struct TimelinePane {
       case .forSlot: put(.slot, phase.start, end)
       case .forPool: put(.pool, phase.start, end)
       case .forPerson: put(.person, phase.start, end)
+      case .forCluster: put(.cluster, phase.start, end)
       case .backingOff: put(.backOff, phase.start, end)
       case .paused: put(.paused, phase.start, end)
       case .executing:

@@ -125,12 +125,29 @@ struct JobDescription {
     if job.retry.max > 0 { terms.append("up to \(Format.tries(job.retry.max + 1))") }
     if job.allowFailure { terms.append("may fail") }
     if let pid = record.attempt?.pid, record.state.isActive { terms.append("pid \(pid)") }
+    if let cluster = job.cluster { lines += titled("slurm", Self.words(cluster, record.place), width) }
     if !terms.isEmpty { lines += titled("with", terms.joined(separator: ", "), width) }
     if let earlier = record.restored {
       let before = model.run.start.map { Duration.seconds($0.at.timeIntervalSince(earlier.at)) } ?? .zero
       lines += titled("done", "in run \(earlier.run), \(Format.stretch(before)) before this run", width)
     }
     return [[]] + lines
+  }
+
+  /// The number and the nodes of a cluster job, and what it asks for.
+  private static func words(_ terms: ClusterTerms, _ place: ClusterPlace?) -> String {
+    var parts: [String] = []
+    if let place { parts.append("job \(place.id)" + (place.nodes.map { " on \($0)" } ?? "")) }
+    if let cpus = terms.cpus { parts.append(Format.count(cpus, "CPU")) }
+    if let memory = terms.memory { parts.append("\(memory) MiB") }
+    if let gpus = terms.gpus { parts.append(Format.count(gpus, "GPU")) }
+    if let nodes = terms.nodes { parts.append(Format.count(nodes, "node")) }
+    if let time = terms.time { parts.append("at most \(Format.time(time))") }
+    let texts = [
+      ("partition", terms.partition), ("account", terms.account), ("qos", terms.qos), ("constraint", terms.constraint),
+    ]
+    for case (let name, let value?) in texts { parts.append("\(name) \(value)") }
+    return parts.isEmpty ? "not submitted yet" : (parts + terms.options).joined(separator: ", ")
   }
 
   /// The log file of the newest output; an attempt without output has no file.
@@ -189,20 +206,21 @@ struct JobDescription {
   private func times(_ width: Int) -> [[TextSpan]] {
     let kinds: [(kind: Phase.Kind, style: Style)] = [
       (.waiting, theme.dim), (.forSlot, theme.dim), (.forPool, theme.dim), (.forPerson, theme.dim),
-      (.backingOff, theme.style(.backingOff)),
+      (.forCluster, theme.dim), (.backingOff, theme.style(.backingOff)),
       (.paused, theme.held), (.executing, theme.style(.executing)),
     ]
     let all = kinds.map { (name: $0.kind.phrase, time: record.spent($0.kind, until: now), style: $0.style) }
     let shown = all.filter { $0.time >= .milliseconds(50) }
     guard !shown.isEmpty else { return [] }
     let longest = shown.map(\.time).max() ?? .zero
-    let room = max(0, min(40, width - 30))
+    let names = max(18, shown.map(\.name.count).max() ?? 0)
+    let room = max(0, min(40, width - 12 - names))
     return [[], heading("Time", nil)]
       + shown.map { part in
         let cells = Int(part.time / longest * Double(room))
         let bar = String(repeating: theme.pick("▬", "="), count: max(room > 0 ? 1 : 0, cells))
         return [
-          TextSpan("  "), TextSpan(part.name.padding(to: 18), theme.dim),
+          TextSpan("  "), TextSpan(part.name.padding(to: names), theme.dim),
           .blanks(8 - Format.stretch(part.time).count),
           TextSpan(Format.stretch(part.time) + " "), TextSpan(bar, part.style),
         ]

@@ -62,4 +62,9 @@ struct JobChecks {
       }
     }
   }
+
+  /// Reports what steps of an allocation can't have, once at each place: defaults are those of many jobs.
+  func steps(_ cluster: ClusterReader) {
+    for places in Set(drafts.map(\.policy.termPlaces)) { cluster.checkStep(places) }
+  }
 }

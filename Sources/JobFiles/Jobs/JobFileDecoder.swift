@@ -39,14 +39,20 @@ struct JobFileDecoder {
     let pools = value("pools").map { self.pools($0) } ?? [:]
     let defaults = self.defaults(value("defaults"), value("shell"))
 
+    let cluster = ClusterReader(values: values)
+    let slurm = value("slurm").map { cluster.fileTerms($0) }
+    graph.allocation = slurm?.allocation
+    let work = WorkReader(
+      values: values, environment: environment, engine: value("on").flatMap { cluster.engine($0) } ?? .local,
+      terms: slurm?.terms ?? ClusterTerms())
+
     guard file["jobs"] != nil else {
       if !file.hasUnknown {
         faults.add(root.place, "there are no jobs: add 'jobs:' with one job, as in '\(JobFileKeys.file.example)'")
       }
       return nil
     }
-    let reader = JobReader(
-      values: values, work: WorkReader(values: values, environment: environment), defaults: defaults)
+    let reader = JobReader(values: values, work: work, defaults: defaults)
     guard let drafts = drafts(jobs: file["jobs"], finally: file["finally"], reader) else { return nil }
     var resolver = NeedResolver(drafts, faults)
     let needs = resolver.resolve()
@@ -54,6 +60,7 @@ struct JobFileDecoder {
     let hasCycle = checks.cycles(needs)
     checks.targets()
     checks.uses(pools)
+    if graph.allocation != nil { checks.steps(cluster) }
     let outputs = OutputResolver(drafts, needs, values).resolve(hasCycle: hasCycle)
 
     graph.pools = pools.compactMapValues { $0 }

@@ -10,24 +10,23 @@ enum JobFileKeys {
   static let shell: [String] = shellTable.map(\.name) + files + ["service"]
 
   static let file: KnownKeys = KnownKeys(
-    owner: "a job file", table: rootTable, example: "jobs: { build: { run: make } }", later: laterFileKeys,
-    others: .file,
+    owner: "a job file", table: rootTable, example: "jobs: { build: { run: make } }", others: .file,
     elsewhere: places(
       [(jobTable.map(\.name), "it is a key of a job: write it below the name of a job, in 'jobs'")]))
 
   /// The keys of the job file that those it includes can't have.
-  private static let mainKeys: Set = ["name", "slots", "timeout", "on_failure", "schedule"]
+  private static let mainKeys: Set = ["name", "slots", "timeout", "on_failure", "schedule", "on", "slurm"]
 
   static let included: KnownKeys = KnownKeys(
     owner: "an included file", table: rootTable.filter { !mainKeys.contains($0.name) },
-    example: "jobs: { build: { run: make } }", later: laterFileKeys, others: .file,
+    example: "jobs: { build: { run: make } }", others: .file,
     elsewhere: places([
       (Array(mainKeys), "it is of the whole run: write it into the file that includes this one"),
       (jobTable.map(\.name), "it is a key of a job: write it below the name of a job, in 'jobs'"),
     ]))
 
   static let defaults: KnownKeys = KnownKeys(
-    owner: "defaults", table: policyTable, example: "{ timeout: 10m }", later: laterJobKeys, others: .job,
+    owner: "defaults", table: policyTable, example: "{ timeout: 10m }", others: .job,
     elsewhere: places([
       (finalJobTable.map(\.name), "each job has its own: write it into the jobs"), (rootTable.map(\.name), ofFile),
     ]))
@@ -38,7 +37,7 @@ enum JobFileKeys {
 
   private static func job(_ owner: String, _ table: [KnownKey]) -> KnownKeys {
     KnownKeys(
-      owner: owner, table: table, example: "{ run: make }", textKey: "run", later: laterJobKeys, others: .job,
+      owner: owner, table: table, example: "{ run: make }", textKey: "run", others: .job,
       elsewhere: jobPlaces)
   }
 
@@ -48,6 +47,7 @@ enum JobFileKeys {
     (uploadTable.map(\.name), "it is a key of upload: write it inside 'upload: { … }'"),
     (retryTable.map(\.name), "it is a key of retry: write it inside 'retry: { … }'"),
     (simulateTable.map(\.name), "it is a key of simulate: write it inside 'simulate: { … }'"),
+    (slurmTable.map(\.name), "it is a key of slurm: write it inside 'slurm: { … }'"),
     (["ready"], "it is a key of service: write it inside 'service: { … }'"),
   ])
 
@@ -58,6 +58,17 @@ enum JobFileKeys {
     table: [
       KnownKey("output", .pattern, "a regular expression: a failure is retried if a line of the output matches it")
     ], example: "{ output: 'try again' }", elsewhere: ofJob)
+  static let slurm: KnownKeys = KnownKeys(
+    owner: "slurm", table: slurmTable, example: "{ cpus: 8, memory: 16G }", others: .slurm,
+    elsewhere: ofJob.merging([
+      "allocation": "it is of the whole run: write it into 'slurm:' at the start of a line"
+    ]) { own, _ in own })
+  /// `slurm` of the file.
+  static let fileSlurm: KnownKeys = KnownKeys(
+    owner: "slurm of the file", table: fileSlurmTable, example: "{ allocation: { nodes: 2, cpus: 8 } }", others: .slurm,
+    elsewhere: ofJob)
+  static let allocation: KnownKeys = KnownKeys(
+    owner: "slurm.allocation", table: slurmTable, example: "{ nodes: 2, cpus: 8 }", others: .slurm, elsewhere: ofJob)
   static let stop: KnownKeys = KnownKeys(
     owner: "stop", table: stopTable, example: "{ signal: INT, grace: 10s }", textKey: "signal", others: .stop,
     elsewhere: ofJob)
@@ -107,12 +118,6 @@ enum JobFileKeys {
   private static let noCommands: Set<String> = jobNames.subtracting([
     "env", "dir", "if", "timeout", "stop", "retry", "tty", "service",
   ])
-
-  private static let laterFileKeys = ["slurm": "delete it"]
-
-  private static let laterJobKeys = [
-    "on": "delete it", "slurm": "delete it",
-  ]
 
   private static let ofFile = "it is a key of the whole file: write it at the start of a line"
   private static let ofTheJob = "it is a key of the job: write it one level higher"

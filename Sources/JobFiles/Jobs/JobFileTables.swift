@@ -18,6 +18,8 @@ extension JobFileKeys {
     KnownKey("dotenv", .oneOrMore(.text), "files of NAME=VALUE lines, as environment of every run job"),
     KnownKey("include", .oneOrMore(.text), "other files whose jobs, vars, env and pools are added to this one"),
     KnownKey("pools", .map(of: .whole(1 ... .max)), "names of resources, and how many units each has"),
+    KnownKey("on", .choice(Engine.self), "what executes the run jobs; local by default"),
+    KnownKey("slurm", .object { fileSlurm }, "what the cluster jobs ask Slurm for"),
     KnownKey("defaults", .object { defaults }, "settings of every job of this file that has none of its own"),
     KnownKey("jobs", .map(of: .either([.object { job }, .string])), "the jobs by their names"),
     KnownKey(
@@ -46,6 +48,8 @@ extension JobFileKeys {
     KnownKey("shell", shellKind, "what runs its script: a known shell, or the words of the command line before it"),
     KnownKey("tty", .flag, "whether it gets a terminal of its own"),
     KnownKey("silence", .duration, "how long it may write nothing before it is stopped"),
+    KnownKey("on", .choice(Engine.self), "what executes it: this machine, or a cluster"),
+    KnownKey("slurm", .object { slurm }, "what it asks Slurm for, if a cluster executes it"),
   ]
 
   static let policyTable: [KnownKey] =
@@ -102,6 +106,25 @@ extension JobFileKeys {
       "only", .oneOrMore(.either([.choice(RetryPolicy.Cause.self), .whole(1...255), .object { retryOutput }])),
       "the failures that are retried: causes, exit statuses and lines of the output"),
   ]
+
+  static let slurmTable: [KnownKey] = [
+    KnownKey("cpus", .whole(1...1_000_000), "processors of each node"),
+    KnownKey("memory", .text, "memory of each node, as 500M, 16G or 1T"),
+    KnownKey("gpus", .whole(1...1_000_000), "GPUs"),
+    KnownKey("nodes", .whole(1...1_000_000), "nodes"),
+    KnownKey("time", .duration, "the time limit, from the start on a node; whole minutes"),
+    KnownKey("partition", .text, "the partition, or several with commas"),
+    KnownKey("account", .text, "the account that is charged"),
+    KnownKey("qos", .text, "the quality of service"),
+    KnownKey("constraint", .text, "the features of the nodes"),
+    KnownKey("options", .oneOrMore(.text), "further options of sbatch, each one word"),
+  ]
+
+  static let fileSlurmTable: [KnownKey] =
+    slurmTable + [
+      KnownKey(
+        "allocation", .object { allocation }, "what is held for the run, so that its cluster jobs are steps of it")
+    ]
 
   static let stopTable: [KnownKey] = [
     KnownKey("signal", .signal(JobPolicy.signals.map(\.name)), "the signal that asks it to end; TERM by default"),

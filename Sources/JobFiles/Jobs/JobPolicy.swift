@@ -39,6 +39,10 @@ struct JobPolicy {
   var shellPlace: Place?
   var hasTerminal: Bool?
   var silence: Duration?
+  var engine: Engine?
+  var terms = ClusterTerms()
+  /// The places of the keys of `slurm`.
+  var termPlaces: [String: Place] = [:]
   /// A job's value of `service`, unless that is false.
   var service: YAMLNode?
   var approval: Approval?
@@ -59,6 +63,9 @@ struct JobPolicy {
     policy.progress = progress ?? other.progress
     policy.shell = shell ?? other.shell
     policy.hasTerminal = hasTerminal ?? other.hasTerminal
+    policy.engine = engine ?? other.engine
+    policy.terms = terms.over(other.terms)
+    policy.termPlaces.merge(other.termPlaces) { own, _ in own }
     return policy
   }
 }
@@ -115,7 +122,11 @@ extension JobPolicy {
     silence = value("silence").flatMap { values.duration($0, "silence", canBeZero: false) }
     approval = value("approve").flatMap { Approval($0, values) }
     service = value("service").flatMap { Self.service($0, values) }
+    let cluster = ClusterReader(values: values)
+    engine = value("on").flatMap { cluster.engine($0) }
+    if let node = value("slurm") { (terms, termPlaces) = cluster.terms(node) }
     if service != nil { checkService(entries, values.faults) }
+    if engine == .slurm { checkCluster(entries, values.faults) }
   }
 
   /// A value of `service` that makes the job one; nil also after a fault.
@@ -147,6 +158,17 @@ extension JobPolicy {
     }
     if let entry = entries["progress"] {
       faults.warn(entry.place, "a service has no end, so 'progress' shows nothing of use: delete it")
+    }
+  }
+
+  /// Reports what a job that is to be executed by a cluster can't have.
+  private func checkCluster(_ entries: KnownKeys.Entries, _ faults: FaultLog) {
+    if service != nil, let entry = entries["on"] {
+      faults.add(
+        entry.place, "a service runs on this machine, beside the jobs that need it, so it can't be on slurm: delete it")
+    }
+    if hasTerminal == true, let entry = entries["tty"] {
+      faults.add(entry.place, "a job of a cluster has no terminal: delete 'tty', or write 'on: local'")
     }
   }
 

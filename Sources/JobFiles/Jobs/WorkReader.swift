@@ -12,6 +12,10 @@ struct WorkReader {
   let values: ValueReader
   /// The file's `env`, which a job's own `env` overrides.
   let environment: [String: String]
+  /// What executes the jobs that don't say it.
+  var engine = Engine.local
+  /// What the cluster jobs ask for that don't say it.
+  var terms = ClusterTerms()
 
   private var faults: FaultLog { values.faults }
 
@@ -38,11 +42,14 @@ struct WorkReader {
     }
     guard let command = commands.read(node, "run", allowing: .outputs) else { return nil }
     let stop = ShellWork.Stop()
-    return ShellWork(
+    var work = ShellWork(
       command, directory: policy.directory ?? values.folder(of: node.place), environment: environment,
       stop: ShellWork.Stop(signal: policy.stop.signal ?? stop.signal, grace: policy.stop.grace ?? stop.grace),
       progress: policy.progress, shell: shell, hasTerminal: policy.hasTerminal ?? false, silence: policy.silence,
       service: service)
+    work.terms = policy.terms.over(terms)
+    work.engine = work.canLeaveMachine ? policy.engine ?? engine : .local
+    return work
   }
 
   private static func isScript(_ probe: Service.Probe?) -> Bool {

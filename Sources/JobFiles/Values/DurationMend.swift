@@ -8,6 +8,11 @@ enum DurationMend {
     if text.allSatisfy(isDigit), let number = Int(text) {
       return valid("\(number)s").map { "\($0), or \(number)m for minutes" }
     }
+    // Slurm's days before the hours.
+    if let parts = text.wholeMatch(of: /(\d{1,3})-(\d{1,2})(?::(\d\d))?(?::(\d\d))?/) {
+      let numbers = [24 * (Int(parts.1) ?? 0) + (Int(parts.2) ?? 0), Int(parts.3 ?? "") ?? 0, Int(parts.4 ?? "") ?? 0]
+      return valid(zip(numbers, ["h", "m", "s"]).filter { $0.0 > 0 }.map { "\($0)\($1)" }.joined())
+    }
     if let parts = text.wholeMatch(of: /(\d+):(\d\d)(?::(\d\d))?/) {
       let numbers = [parts.1, parts.2, parts.3 ?? ""].map { Int($0) ?? 0 }
       let units = parts.3 == nil ? ["m", "s", ""] : ["h", "m", "s"]

@@ -10,6 +10,7 @@ extension OtherTools {
       "env": "environment envs environ environmentvariables", "vars": "variables params parameters args inputs defines",
       "name": "title project", "pools": "limits resources semaphores", "schedule": "order queue",
       "dotenv": "envfile envfiles", "include": "includes imports import extends", "shell": "interpreter defaultshell",
+      "slurm": "sbatch cluster hpc", "on": "engine executor backend",
       "finally": "after cleanup teardown ensure post always onexit atexit",
     ],
     sentences: [
@@ -17,7 +18,7 @@ extension OtherTools {
         "failfast onerror stoponerror continueonerror keepgoing",
       "write it as a comment": "description desc summary",
       noContainer: "image container containers runson volumes networks",
-      "opdash starts when you start it: delete it": "on trigger triggers when cron",
+      "opdash starts when you start it: delete it": "trigger triggers when cron",
     ], finders: ["stage stages": stages])
 
   static let job = OtherTools(
@@ -32,6 +33,7 @@ extension OtherTools {
       "priority": "nice weight", "uses": "pool pools semaphore mutex lock resources resourcegroup concurrencygroup",
       "progress": "pattern progresspattern regex", "download": "fetch wget curl",
       "timeout": "timelimit maxduration deadline", "creates": "generates outputs produces", "inputs": "sources srcs",
+      "slurm": "sbatch cluster hpc", "on": "engine executor backend",
       "shell": "interpreter", "tty": "terminal pty", "silence": "nooutputtimeout outputtimeout idletimeout",
       "approve": "approval confirm confirmation prompt manual",
     ],
@@ -104,6 +106,22 @@ extension OtherTools {
       "cap": "maxdelay maxinterval maxwait", "only": "on when codes causes",
       "backoff": "strategy policy multiplier factor",
     ], sentences: ["timeout is a key of the job: write it beside 'retry'": "timeout"])
+
+  static let slurm = OtherTools(
+    [
+      "cpus": "cpuspertask cpu cores ncpus threads c", "memory": "mem ram memorymb",
+      "gpus": "gpu gpuspernode", "nodes": "node nnodes nodecount", "time": "timelimit walltime timeout duration",
+      "partition": "queue p", "account": "project", "constraint": "constraints feature features",
+      "options": "option extra flags args arguments sbatch",
+    ],
+    sentences: [
+      "a job is one program: write 'cpus' for its processors, or 'options: [--ntasks=N]'": "ntasks tasks n",
+      "write 'memory', which is of each node, or 'options: [--mem-per-cpu=…]'": "mempercpu",
+      "write 'gpus: N', or 'options: [--gres=…]'": "gres",
+      "write 'matrix' in the job": "array", "write 'needs' in the job": "dependency dependencies",
+      "opdash keeps the output of each job: delete it": "output error o e",
+      "the key below 'jobs' is the job's name: delete it": "jobname name",
+    ])
 
   static let stop = OtherTools(["signal": "sig kill", "grace": "timeout after wait delay graceperiod"])
 

@@ -90,6 +90,11 @@ extension JobFailure.Cause {
     case "simulated": self = .simulated
     case "error": self = .error
     case "approval": self = .approval
+    case "out-of-memory": self = .outOfMemory
+    case "time-limit": self = .timeLimit
+    case "node-failure": self = .nodeFailure
+    case "preempted": self = .preempted
+    case "lost": self = .lost
     default: throw fields.unknown("cause", word)
     }
   }
@@ -185,11 +190,29 @@ extension ShellWork {
       shell: try fields.texts(ifAny: "shell") ?? Self.standardShell,
       hasTerminal: try fields.flag(ifAny: "tty") ?? false,
       silence: try fields.duration(ifAny: "silence"),
-      service: try fields.object(ifAny: "service").map { fields throws(JSONFault) in try Service(fields) })
+      service: try fields.object(ifAny: "service").map { fields throws(JSONFault) in try Service(fields) },
+      cluster: try fields.object(ifAny: "slurm").map { fields throws(JSONFault) in try ClusterTerms(fields) })
     guard let stop = try fields.object(ifAny: "stop") else { return }
     self.stop = Stop(
       signal: try fields.required("signal", stop.whole(ifAny: "signal", in: 0...Int32.max)),
       grace: try stop.duration("grace"))
+  }
+}
+
+extension ClusterTerms {
+  fileprivate init(_ fields: JSONFields) throws(JSONFault) {
+    self.init(
+      cpus: try fields.count(ifAny: "cpus"), memory: try fields.count(ifAny: "memory"),
+      gpus: try fields.count(ifAny: "gpus"), nodes: try fields.count(ifAny: "nodes"),
+      time: try fields.duration(ifAny: "time"), partition: try fields.text(ifAny: "partition"),
+      account: try fields.text(ifAny: "account"), qos: try fields.text(ifAny: "qos"),
+      constraint: try fields.text(ifAny: "constraint"), options: try fields.texts(ifAny: "options") ?? [])
+  }
+}
+
+extension ClusterPlace {
+  init(_ fields: JSONFields) throws(JSONFault) {
+    self.init(id: try fields.text("cluster_id"), nodes: try fields.text(ifAny: "nodes"))
   }
 }
 

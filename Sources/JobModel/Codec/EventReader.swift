@@ -80,6 +80,7 @@ package struct EventReader: Sendable {
     case .inputsHashed: return .inputsHashed(try job(fields), try fields.text("hash"))
     case .jobOutputs:
       return .jobOutputs(try job(fields), try fields.required("values", fields.textMap(ifAny: "values")))
+    case .jobPlaced: return .jobPlaced(try job(fields), try ClusterPlace(fields))
     case .jobProgress: return .jobProgress(try job(fields), try JobProgress(fields))
     case .jobLog:
       return .jobLog(
@@ -89,6 +90,7 @@ package struct EventReader: Sendable {
       return .cancelRequested(try job(fields), by: try fields.word("by"), kill: try fields.flag("kill"))
     case .slotsChanged: return .slotsChanged(try fields.slots())
     case .poolChanged: return .poolChanged(try fields.text("pool"), try fields.count("size"))
+    case .clusterChanged: return .clusterChanged(fault: try fields.text(ifAny: "fault"))
     case .arrivalsEnded: return .arrivalsEnded
     case .priorityChanged: return .priorityChanged(try job(fields), try fields.word("priority"))
     case .drainChanged: return .drainChanged(try fields.flag("draining"))
@@ -155,6 +157,7 @@ package struct EventReader: Sendable {
       case "slot": return .ready(for: .slot)
       case "pool": return .ready(for: .pool(try fields.text("pool")))
       case "person": return .ready(for: .person)
+      case "cluster": return .ready(for: .cluster(reason: try fields.text(ifAny: "reason")))
       default: throw fields.unknown("for", room)
       }
     case "executing": return .executing

@@ -67,6 +67,9 @@ package struct EventWriter: Sendable {
       bytes.append(field: "took", success.took)
     case .inputsHashed(_, let hash): bytes.append(field: "hash", hash)
     case .jobOutputs(_, let values): bytes.append(field: "values", values)
+    case .jobPlaced(_, let place):
+      bytes.append(field: "cluster_id", place.id)
+      bytes.append(field: "nodes", place.nodes)
     case .jobProgress(_, let progress):
       bytes.append(field: "done", progress.done)
       bytes.append(field: "total", orNull: progress.total)
@@ -87,6 +90,7 @@ package struct EventWriter: Sendable {
     case .poolChanged(let name, let size):
       bytes.append(field: "pool", name)
       bytes.append(field: "size", size)
+    case .clusterChanged(let fault): bytes.append(field: "fault", fault)
     case .arrivalsEnded: break
     case .priorityChanged(_, let priority): bytes.append(field: "priority", priority.rawValue)
     case .drainChanged(let isDraining): bytes.append(field: "draining", isDraining)
@@ -169,6 +173,7 @@ package struct EventWriter: Sendable {
       bytes.append(field: "shell", shell.shell == ShellWork.standardShell ? nil : shell.shell)
       bytes.append(field: "tty", shell.hasTerminal ? true : nil)
       bytes.append(field: "silence", shell.silence)
+      if let cluster = shell.cluster { bytes.append(object: "slurm") { cluster.append(to: &$0) } }
       if let service = shell.service { bytes.append(object: "service") { service.append(to: &$0) } }
     case .download(let download):
       bytes.append(field: "sha256", download.sha256)
@@ -220,6 +225,9 @@ package struct EventWriter: Sendable {
       bytes.append(field: "for", "pool")
       bytes.append(field: "pool", pool)
     case .ready(.person): bytes.append(field: "for", "person")
+    case .ready(.cluster(let reason)):
+      bytes.append(field: "for", "cluster")
+      bytes.append(field: "reason", reason)
     case .paused(let started): bytes.append(field: "started", started)
     case .backingOff(let until, let number, let limit, let failure):
       append(failure, to: &bytes)
@@ -274,6 +282,21 @@ extension Service {
     bytes.append(field: "every", interval)
     bytes.append(field: "timeout", limit)
     bytes.append(field: "restart", restart.rawValue)
+  }
+}
+
+extension ClusterTerms {
+  fileprivate func append(to bytes: inout [UInt8]) {
+    bytes.append(field: "cpus", cpus)
+    bytes.append(field: "memory", memory)
+    bytes.append(field: "gpus", gpus)
+    bytes.append(field: "nodes", nodes)
+    bytes.append(field: "time", time)
+    bytes.append(field: "partition", partition)
+    bytes.append(field: "account", account)
+    bytes.append(field: "qos", qos)
+    bytes.append(field: "constraint", constraint)
+    bytes.append(field: "options", options.isEmpty ? nil : options)
   }
 }
 

@@ -6,12 +6,14 @@ enum FactType: String {
   case jobRestored = "job_restored"
   case inputsHashed = "inputs_hashed"
   case jobOutputs = "job_outputs"
+  case jobPlaced = "job_placed"
   case jobProgress = "job_progress"
   case jobLog = "job_log"
   case programLog = "program_log"
   case cancelRequested = "cancel_requested"
   case slotsChanged = "slots_changed"
   case poolChanged = "pool_changed"
+  case clusterChanged = "cluster_changed"
   case arrivalsEnded = "arrivals_ended"
   case priorityChanged = "priority_changed"
   case drainChanged = "drain_changed"
@@ -28,12 +30,14 @@ extension JobFact {
     case .jobRestored: .jobRestored
     case .inputsHashed: .inputsHashed
     case .jobOutputs: .jobOutputs
+    case .jobPlaced: .jobPlaced
     case .jobProgress: .jobProgress
     case .jobLog: .jobLog
     case .programLog: .programLog
     case .cancelRequested: .cancelRequested
     case .slotsChanged: .slotsChanged
     case .poolChanged: .poolChanged
+    case .clusterChanged: .clusterChanged
     case .arrivalsEnded: .arrivalsEnded
     case .priorityChanged: .priorityChanged
     case .drainChanged: .drainChanged
@@ -46,11 +50,11 @@ extension JobFact {
   package var job: JobID? {
     switch self {
     case .jobAdded(let id, _), .jobState(let id, _, _, _), .jobRestored(let id, _), .inputsHashed(let id, _),
-      .jobOutputs(let id, _), .jobProgress(let id, _), .jobLog(let id, _, _), .cancelRequested(let id, _, _),
-      .priorityChanged(let id, _):
+      .jobOutputs(let id, _), .jobPlaced(let id, _), .jobProgress(let id, _), .jobLog(let id, _, _),
+      .cancelRequested(let id, _, _), .priorityChanged(let id, _):
       id
-    case .runStarted, .programLog, .slotsChanged, .poolChanged, .arrivalsEnded, .drainChanged, .stopRequested,
-      .runFinished:
+    case .runStarted, .programLog, .slotsChanged, .poolChanged, .clusterChanged, .arrivalsEnded, .drainChanged,
+      .stopRequested, .runFinished:
       nil
     }
   }
@@ -71,6 +75,11 @@ extension JobFailure.Cause {
     case .simulated: "simulated"
     case .error: "error"
     case .approval: "approval"
+    case .outOfMemory: "out-of-memory"
+    case .timeLimit: "time-limit"
+    case .nodeFailure: "node-failure"
+    case .preempted: "preempted"
+    case .lost: "lost"
     }
   }
 }

@@ -29,6 +29,8 @@ package enum JobFact: Sendable, Equatable {
   case inputsHashed(JobID, String)
   /// The values that its newest attempt wrote to `$OPDASH_OUTPUT`.
   case jobOutputs(JobID, [String: String])
+  /// The cluster has accepted its newest attempt, or given it nodes.
+  case jobPlaced(JobID, ClusterPlace)
   /// At most ten a second for each job.
   case jobProgress(JobID, JobProgress)
   /// A line that replaces the unfinished one of its stream and attempt, if there is one.
@@ -39,6 +41,8 @@ package enum JobFact: Sendable, Equatable {
   case cancelRequested(JobID, by: JobState.Canceller, kill: Bool)
   case slotsChanged(Int)
   case poolChanged(String, Int)
+  /// The cluster's controller does not answer, with the sentence that its tools gave, or answers again.
+  case clusterChanged(fault: String?)
   /// No job is added any more to a run that began open.
   case arrivalsEnded
   case priorityChanged(JobID, JobPriority)

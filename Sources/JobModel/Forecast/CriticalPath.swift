@@ -33,7 +33,7 @@ package enum CriticalPath {
   private static let comparedJobs = 10_000
 
   private static func isPredictable(_ job: Job) -> Bool {
-    job.expectedTime != nil && job.uses.isEmpty && job.priority == .normal && job.service == nil && job.finally == nil
+    job.expectedTime != nil && job.uses.isEmpty && job.priority == .normal && job.finally == nil && job.takesSlot
   }
 
   private struct Place: Comparable {

@@ -108,9 +108,12 @@ package struct Forecast: Sendable {
     guard var job = candidates.max(by: { finish[$0] < finish[$1] }) else { return }
     end = .seconds(finish[job])
     var links: [Link] = []
+    // The needs of a program's operations, and of a recording, may form a cycle.
+    var seen: Set<Int> = []
     while true {
+      seen.insert(job)
       let record = run.jobs[job]
-      let before = needs[job].max { finish[$0] < finish[$1] }
+      let before = needs[job].lazy.filter { !seen.contains($0) }.max { finish[$0] < finish[$1] }
       let from = before.map { min(finish[$0], finish[job]) } ?? 0
       var executing = record.spent(.executing, until: .seconds(now)) / .seconds(1)
       if isOpen[job] { executing += rest[job] - wait[job] }
@@ -166,22 +169,26 @@ package struct Forecast: Sendable {
 
   /// Simulates the rest of the run with `slots` slots, each given to the ready job with the longest chain behind it.
   ///
-  /// Pools are respected; jobs in back-off or paused before their start are treated as ready. Takes O(n log n) in the
-  /// jobs that have not ended, besides their needs.
+  /// Of the cluster's jobs as many execute at a time as do now. Pools are respected, among the jobs of the cluster and among
+  /// the others; jobs in back-off or paused before their start are treated as ready. Takes O(n log n) in the jobs that
+  /// have not ended, besides their needs.
   package func schedule(slots: Int) -> Schedule {
     // Most jobs of a large graph are ready from the start: in an array, which is sorted already, and not in the heap.
     let ready = byRank.indices.filter { !isActive[byRank[$0]] && self.unmet[byRank[$0]] == 0 }
-    var plan = SlotPlan(run, slots: max(1, slots), ready: ready)
+    func isOnCluster(_ job: Int) -> Bool { run.jobs[job].job.cluster != nil }
+    let active = byRank.count { isActive[$0] && isOnCluster($0) }
+    var here = SlotPlan(run, slots: max(1, slots), ready: ready.filter { !isOnCluster(byRank[$0]) })
+    var there = SlotPlan(run, slots: max(1, active), ready: ready.filter { isOnCluster(byRank[$0]) })
     var finishes = finish
     var unmet = unmet
     var running = Heap<Running>()
     var last = now
     for job in byRank where isActive[job] {
-      plan.start(job)
+      if isOnCluster(job) { there.start(job) } else { here.start(job) }
       running.push(Running(finish: now + rest[job], job: job))
     }
     while true {
-      while let place = plan.next(byRank) {
+      while let place = here.next(byRank) ?? there.next(byRank) {
         let job = byRank[place]
         finishes[job] = last + rest[job]
         running.push(Running(finish: last + rest[job], job: job))
@@ -190,10 +197,12 @@ package struct Forecast: Sendable {
         return Schedule(end: .seconds(last), lasts: zip(rest, wait).map { $0 - $1 }, finishes: finishes)
       }
       last = max(last, done.finish)
-      plan.finish(done.job)
+      if isOnCluster(done.job) { there.finish(done.job) } else { here.finish(done.job) }
       for dependent in run.jobs[done.job].dependents where isOpen[dependent.index] && unmet[dependent.index] > 0 {
         unmet[dependent.index] -= 1
-        if unmet[dependent.index] == 0 { plan.enqueue(rank[dependent.index]) }
+        guard unmet[dependent.index] == 0 else { continue }
+        let place = rank[dependent.index]
+        if isOnCluster(dependent.index) { there.enqueue(place) } else { here.enqueue(place) }
       }
     }
   }

@@ -68,8 +68,14 @@ package struct Job: Sendable, Equatable {
     self.outputs = outputs
   }
 
-  /// Whether it executes in a slot of its own, as services and parts of other jobs don't.
-  var takesSlot: Bool { parent == nil && service == nil }
+  /// Whether it executes in a slot of its own, as services, cluster jobs and parts of other jobs don't.
+  package var takesSlot: Bool { parent == nil && service == nil && cluster == nil }
+
+  /// What it asks the cluster for that executes it; nil for a job of this machine.
+  package var cluster: ClusterTerms? {
+    if case .shell(let work) = work { return work.cluster }
+    return nil
+  }
 
   /// What it is as a service; nil for a job that ends by itself.
   package var service: Service? {

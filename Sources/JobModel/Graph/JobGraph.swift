@@ -25,10 +25,13 @@ package struct JobGraph: Sendable, Equatable {
   package var timeout: Duration?
   /// The values that are never shown or kept.
   package var secrets: Set<String>
+  /// What is held for the run, so that its cluster jobs are steps of it; nil where each is a job of the cluster.
+  package var allocation: ClusterTerms?
 
   package init(
     name: String, jobs: [Job] = [], slots: Int? = nil, onFailure: Failure = .keepGoing,
-    schedule: Schedule = .criticalPath, pools: [String: Int] = [:], timeout: Duration? = nil, secrets: Set<String> = []
+    schedule: Schedule = .criticalPath, pools: [String: Int] = [:], timeout: Duration? = nil, secrets: Set<String> = [],
+    allocation: ClusterTerms? = nil
   ) {
     self.name = name
     self.jobs = jobs
@@ -38,6 +41,7 @@ package struct JobGraph: Sendable, Equatable {
     self.pools = pools
     self.timeout = timeout
     self.secrets = secrets
+    self.allocation = allocation
   }
 
   package subscript(id: JobID) -> Job { jobs[id.index] }
@@ -86,6 +90,19 @@ package struct JobGraph: Sendable, Equatable {
         renumbered[output.job].map { OutputReference(output.text, job: $0, name: output.name) }
       }
       return job
+    }
+    return graph
+  }
+}
+
+extension JobGraph {
+  /// The graph with all its programs executed by one engine; those that can't leave this machine stay.
+  package func executed(by engine: Engine) -> JobGraph {
+    var graph = self
+    for index in jobs.indices {
+      guard case .shell(var work) = jobs[index].work else { continue }
+      work.engine = work.canLeaveMachine ? engine : .local
+      graph.jobs[index].work = .shell(work)
     }
     return graph
   }

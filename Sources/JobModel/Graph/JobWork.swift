@@ -55,13 +55,20 @@ package struct ShellWork: Sendable, Equatable {
   package var silence: Duration?
   /// What it is where other jobs need it to run rather than to end.
   package var service: Service?
+  /// What executes it.
+  package var engine = Engine.local
+  /// What it would ask a cluster for; of interest only if one executes it.
+  package var terms = ClusterTerms()
+
+  /// What it asks the cluster for that executes it; nil for this machine.
+  package var cluster: ClusterTerms? { engine == .slurm ? terms : nil }
 
   package static let standardShell = ["/bin/sh", "-e", "-c"]
 
   package init(
     _ command: Command, directory: String? = nil, environment: [String: String] = [:], stop: Stop = Stop(),
     progress: String? = nil, shell: [String] = standardShell, hasTerminal: Bool = false, silence: Duration? = nil,
-    service: Service? = nil
+    service: Service? = nil, cluster: ClusterTerms? = nil
   ) {
     self.command = command
     self.directory = directory
@@ -72,6 +79,7 @@ package struct ShellWork: Sendable, Equatable {
     self.hasTerminal = hasTerminal
     self.silence = silence
     self.service = service
+    if let cluster { (engine, terms) = (.slurm, cluster) }
   }
 
   /// The command as text.
@@ -145,4 +153,9 @@ package struct SimulatedWork: Sendable, Equatable {
     self.failRate = failRate
     self.seed = seed
   }
+}
+
+extension ShellWork {
+  /// Whether a cluster can execute it: it has neither a terminal nor a service, which runs beside the jobs that need it.
+  package var canLeaveMachine: Bool { service == nil && !hasTerminal }
 }

@@ -15,6 +15,11 @@ package struct RetryPolicy: Sendable, Equatable {
     case clientError = "4xx"
     case tooManyRequests = "429"
     case checksum
+    case outOfMemory = "out-of-memory"
+    case timeLimit = "time-limit"
+    case nodeFailure = "node-failure"
+    case preempted
+    case lost
   }
 
   /// How many retries follow the first attempt.

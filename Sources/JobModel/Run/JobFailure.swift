@@ -21,6 +21,16 @@ package struct JobFailure: Error, Sendable, Equatable {
     case error
     /// A person was to approve it, and none could.
     case approval
+    /// The cluster ended it because it used more memory than it had asked for.
+    case outOfMemory
+    /// The cluster ended it at the limit that it had asked for.
+    case timeLimit
+    /// The cluster lost a node that it executed on.
+    case nodeFailure
+    /// The cluster ended it for a more urgent job.
+    case preempted
+    /// Nothing says how it ended.
+    case lost
   }
 
   package var cause: Cause
@@ -50,6 +60,11 @@ package struct JobFailure: Error, Sendable, Equatable {
     case .network: [.network]
     case .timedOut: [.timeout]
     case .checksum: [.checksum]
+    case .outOfMemory: [.outOfMemory]
+    case .timeLimit: [.timeLimit]
+    case .nodeFailure: [.nodeFailure]
+    case .preempted: [.preempted]
+    case .lost: [.lost]
     case .launch, .file, .simulated, .error, .approval: []
     }
   }

@@ -21,6 +21,8 @@ package struct JobRecord: Sendable, Equatable {
   package internal(set) var inputsHash: String?
   /// The values that its newest attempt wrote for other jobs.
   package internal(set) var outputs: [String: String] = [:]
+  /// Where its newest attempt is in the cluster; nil for a job of this machine, and before it was submitted.
+  package internal(set) var place: ClusterPlace?
   /// The requested cancellation of the attempt in progress.
   package var cancelling: Cancelling?
   /// Empty until the job leaves its first state.

@@ -2,7 +2,7 @@
 package enum JobState: Sendable, Equatable {
   /// Some needs are not met; `JobRecord.unmetNeeds` counts them.
   case waiting
-  /// All needs are met; a slot or a pool is missing.
+  /// All needs are met; a slot, a pool, a person's approval or the cluster is missing.
   case ready(for: Room)
   case executing
   /// A service that executes and can be used.
@@ -22,6 +22,8 @@ package enum JobState: Sendable, Equatable {
     case pool(String)
     /// A person must approve it.
     case person
+    /// It was submitted to the cluster, whose scheduler gives this reason for the wait, if one is known.
+    case cluster(reason: String?)
   }
 
   package enum SkipCause: Sendable, Equatable {

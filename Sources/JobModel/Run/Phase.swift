@@ -5,6 +5,7 @@ package struct Phase: Sendable, Equatable {
     case forSlot
     case forPool
     case forPerson
+    case forCluster
     case executing
     case paused
     case backingOff
@@ -20,6 +21,7 @@ package struct Phase: Sendable, Equatable {
         case .ready(.slot): .forSlot
         case .ready(.pool): .forPool
         case .ready(.person): .forPerson
+        case .ready(.cluster): .forCluster
         case .executing, .serving: .executing
         case .paused: .paused
         case .backingOff: .backingOff
@@ -101,7 +103,8 @@ extension JobRecord {
       case .paused: continue
       // After a pause the same attempt executes; without one, the next attempt.
       case .executing: if later == place + 1 { return .backingOff }
-      case .waiting, .forSlot, .forPool, .forPerson, .backingOff, .succeeded, .failed, .cancelled, .skipped:
+      case .waiting, .forSlot, .forPool, .forPerson, .forCluster, .backingOff, .succeeded, .failed, .cancelled,
+        .skipped:
         return phases[later].kind
       }
     }

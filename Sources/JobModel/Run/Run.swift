@@ -8,6 +8,8 @@ package struct Run: Sendable, Equatable {
   /// Whether jobs may be added yet.
   package private(set) var isOpen = false
   package private(set) var stopping: Stopping?
+  /// While the cluster's controller does not answer; its jobs go on.
+  package private(set) var clusterOutage: Outage?
   package private(set) var jobs: [JobRecord] = []
   /// What the program itself wrote.
   package private(set) var programLog: LogRing
@@ -43,6 +45,11 @@ package struct Run: Sendable, Equatable {
     package var at: Duration
   }
 
+  package struct Outage: Sendable, Equatable {
+    package var fault: String
+    package var since: Duration
+  }
+
   /// How many jobs are in each state.
   package struct Counts: Sendable, Equatable {
     private var classes = [Int](repeating: 0, count: StateClass.allCases.count)
@@ -50,8 +57,10 @@ package struct Run: Sendable, Equatable {
     package private(set) var cancelledByProgram = 0
     /// Attempts in progress, paused or not.
     package private(set) var active = 0
-    /// The part of `active` that is in the slot of a parent or in none: parts of others, and services.
+    /// The part of `active` that is in the slot of a parent or in none: parts of others, services and cluster jobs.
     private var activeWithoutSlot = 0
+    /// The part of `ready` that waits for the cluster.
+    package private(set) var withCluster = 0
     /// The jobs of `finally` that have not ended.
     package private(set) var openFinal = 0
     /// The slots in use.
@@ -79,6 +88,7 @@ package struct Run: Sendable, Equatable {
     mutating func add(_ state: JobState, _ amount: Int, of job: borrowing Job) {
       classes[Int(StateClass(state).rawValue)] += amount
       if state.isActive { active += amount }
+      if case .ready(.cluster) = state { withCluster += amount }
       if state.isActive, !job.takesSlot { activeWithoutSlot += amount }
       if job.finally != nil, !state.isTerminal { openFinal += amount }
       if state == .cancelled(by: .program) { cancelledByProgram += amount }
@@ -172,6 +182,8 @@ package struct Run: Sendable, Equatable {
       jobs[id.index].inputsHash = hash
     case .jobOutputs(let id, let values):
       jobs[id.index].outputs = values
+    case .jobPlaced(let id, let place):
+      jobs[id.index].place = place
     case .jobProgress(let id, let progress):
       jobs[id.index].report(progress, at: event.time)
     case .jobLog(let id, let attempt, let line):
@@ -184,6 +196,8 @@ package struct Run: Sendable, Equatable {
       self.slots = slots
     case .poolChanged(let name, let size):
       pools[name] = size
+    case .clusterChanged(let fault):
+      clusterOutage = fault.map { Outage(fault: $0, since: event.time) }
     case .arrivalsEnded:
       isOpen = false
     case .priorityChanged(let id, let priority):

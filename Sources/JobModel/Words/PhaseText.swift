@@ -6,6 +6,7 @@ extension Phase.Kind {
     case .forSlot: "waited for a slot"
     case .forPool: "waited for a pool"
     case .forPerson: "waited for approval"
+    case .forCluster: "waited for the cluster"
     case .backingOff: "between tries"
     case .paused: "paused"
     case .executing: "running"

@@ -28,7 +28,7 @@ package enum StateClass: UInt8, Sendable, CaseIterable {
       case .backingOff: .backingOff
       case .succeeded(let upToDate): upToDate ? .upToDate : .succeeded
       case .failed(_, allowed: true): .allowedFailure
-      case .failed(let failure, allowed: false): failure.cause == .timedOut ? .timedOut : .failed
+      case .failed(let failure, allowed: false): failure.cause.isOfTime ? .timedOut : .failed
       case .cancelled: .cancelled
       case .skipped: .skipped
       }
@@ -101,4 +101,9 @@ package enum StateClass: UInt8, Sendable, CaseIterable {
 extension JobState {
   /// The word in `job_state` events.
   package var word: String { StateClass(self).eventWord }
+}
+
+extension JobFailure.Cause {
+  /// Whether a limit of time has ended it.
+  fileprivate var isOfTime: Bool { self == .timedOut || self == .timeLimit }
 }

@@ -19,7 +19,7 @@ package struct StatusText: Equatable, Sendable {
     case .waiting:
       self.init(Self.waiting(record, run, room: room))
     case .ready(let wanted):
-      self.init(Self.ready(wanted, run, run.question(of: id)))
+      self.init(Self.ready(wanted, run, run.question(of: id), isSubmitted: record.place != nil))
     case .executing, .serving, .paused(started: true):
       if let cancelling = record.cancelling {
         self.init(Self.stopping(record, cancelling, now: now))
@@ -58,12 +58,18 @@ package struct StatusText: Equatable, Sendable {
     return record.killTime.map { "stopping, killed in \(Format.countdown($0 - now))" } ?? "stopping"
   }
 
-  private static func ready(_ wanted: JobState.Room, _ run: Run, _ question: String?) -> String {
+  private static func ready(
+    _ wanted: JobState.Room, _ run: Run, _ question: String?, isSubmitted: Bool
+  ) -> String {
+    // Neither a stop nor a drain keeps a job back that is in the cluster's queue.
+    if case .cluster(let reason?) = wanted { return "waits for the cluster: \(reason)" }
+    if isSubmitted, case .cluster = wanted { return "waits for the cluster" }
     if run.stopping != nil { return "waits: the run is stopping" }
     if run.isDraining { return "waits: nothing new starts" }
     switch wanted {
     case .slot: return "waits for a slot"
     case .pool(let name): return "waits for pool \(name)"
+    case .cluster: return "waits for the cluster"
     case .person: return "waits for approval" + (question.map { ": \($0)" } ?? "")
     }
   }

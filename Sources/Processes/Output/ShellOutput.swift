@@ -5,7 +5,7 @@ import Synchronization
 /// Turns the output of a process into the log, the progress and the log file of its operation.
 ///
 /// On a queue: the thread of all processes must not wait for a file or a pattern.
-final class ShellOutput: @unchecked Sendable {
+package final class ShellOutput: @unchecked Sendable {
   // Safe: `hasOutput` and `isPrompt` are touched only by `take` and `finish`, which are called in order; the other variables
   // are touched only on `queue`, and by `take` before it gives the first work to the queue.
   /// The lines that go to closures are given on it too.
@@ -39,7 +39,7 @@ final class ShellOutput: @unchecked Sendable {
   /// `progress` is a regular expression; see `ProgressPattern`.
   ///
   /// Unless `keepsShort`, `file` is not made for a short output of a program that succeeds, if its lines say every byte.
-  init(file: LogFile?, keepsShort: Bool = true, progress: String?, clock: any OperationClock) {
+  package init(file: LogFile?, keepsShort: Bool = true, progress: String?, clock: any OperationClock) {
     let number = Self.made.wrappingAdd(1, ordering: .relaxed).newValue
     queue = DispatchQueue(label: "opdash.output", target: Self.queues[number % Self.queues.count])
     self.file = file
@@ -49,7 +49,7 @@ final class ShellOutput: @unchecked Sendable {
   }
 
   /// Takes the next piece; `consumed` is called once it is written and few enough pieces are unhandled.
-  func take(
+  package func take(
     _ bytes: [UInt8], from stream: ProcessStream, for operation: AsyncOperation,
     consumed: @escaping @Sendable () -> Void
   ) {
@@ -77,7 +77,7 @@ final class ShellOutput: @unchecked Sendable {
   /// Calls `body` once all output has been logged, the last lines included, even where no line feed ended them.
   ///
   /// A program that `hasSucceeded` may leave no log file.
-  func finish(for operation: AsyncOperation, hasSucceeded: Bool, _ body: @escaping @Sendable () -> Void) {
+  package func finish(for operation: AsyncOperation, hasSucceeded: Bool, _ body: @escaping @Sendable () -> Void) {
     guard hasOutput else { return body() }
     queue.async { [self] in
       timer?.timer.cancel()

@@ -161,9 +161,6 @@ package struct HTMLReport {
     HTMLTimeline(figures: figures, limit: rows).append(to: &page)
     let missing = run.jobs.count - rows
     if missing > 0 { page += "<p class=\"note\">\(Format.count(missing, "shorter job")) not shown</p>\n" }
-    let waits: [(css: String, kind: Phase.Kind)] = [
-      ("wn", .waiting), ("ws", .forSlot), ("wp", .forPool), ("wa", .forPerson), ("wb", .backingOff), ("wz", .paused),
-    ]
     let shown = Set(figures.waits.map(\.kind))
     page += "<p class=\"key\">"
     let ends: [(css: String, text: String)] = [
@@ -175,8 +172,8 @@ package struct HTMLReport {
     for end in ends where marks.contains("x \(end.css)") {
       page += "<span><i class=\"x \(end.css)\"></i>\(end.text)</span>"
     }
-    for wait in waits where shown.contains(wait.kind) {
-      page += "<span><i class=\"\(wait.css)\"></i>\(wait.kind.phrase)</span>"
+    for kind in RunFigures.waitKinds where shown.contains(kind) {
+      page += "<span><i class=\"\(kind.css ?? "")\"></i>\(kind.phrase)</span>"
     }
     if !figures.chain.isEmpty { page += "<span><s></s>critical path</span>" }
     page += "</p></section>\n"

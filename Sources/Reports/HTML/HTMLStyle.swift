@@ -75,6 +75,7 @@ enum HTMLStyle {
     .ws{background:repeating-linear-gradient(135deg,var(--slot) 0 1.5px,transparent 1.5px 5px)}
     .wp{background:repeating-linear-gradient(45deg,var(--pool) 0 2px,transparent 2px 5px)}
     .wa{background:repeating-linear-gradient(0deg,var(--wait) 0 1px,transparent 1px 4px)}
+    .wc{background:radial-gradient(var(--slot) 1.2px,transparent 1.6px) 0 50%/5px 5px}
     .wb{background:repeating-linear-gradient(90deg,var(--back) 0 3px,transparent 3px 7px) 0 50%/auto 3px repeat-x}
     .wz{background:repeating-linear-gradient(90deg,var(--cancel) 0 2px,transparent 2px 4px)}
     .meter i.ws{background:repeating-linear-gradient(135deg,var(--slot) 0 1.5px,transparent 1.5px 5px)}
@@ -106,6 +107,9 @@ enum HTMLStyle {
     @media print{.tl,.graph{max-height:none;overflow:visible}.tools{display:none}.bl{content-visibility:visible}}
     """
 
+  /// The words for each class of a wait.
+  private static let names = RunFigures.waitKinds.map { "\($0.css ?? ""):'\($0.phrase)'" }.joined(separator: ",")
+
   /// Filters the rows of the timeline, widens it, and says the time of a bar below the pointer.
   ///
   /// The page's policy names its hash; a test says the new one when it differs.
@@ -114,7 +118,7 @@ enum HTMLStyle {
     const $=id=>document.getElementById(id),tl=$('tl');
     if(tl){
       const rows=[...tl.querySelectorAll('.row[id]')],length=+tl.dataset.length;
-      const names={wn:'waited for needs',ws:'waited for a slot',wp:'waited for a pool',wa:'waited for approval',wb:'between tries',wz:'paused'};
+      const names={\(names)};
       const time=us=>{const s=us/1e6;if(s<60)return s.toFixed(s<1?3:1)+'s';
         const m=Math.floor(s/60);return m<60?m+'m'+String(Math.floor(s%60)).padStart(2,'0')+'s'
           :Math.floor(m/60)+'h'+String(m%60).padStart(2,'0')+'m'};
@@ -132,5 +136,5 @@ enum HTMLStyle {
     }
     """
 
-  static let scriptHash = "7xfKStDBr5mJAO8EZ6nkVMjHluGBP/lMTIUid7D23OQ="
+  static let scriptHash = "wrbQmaQoHhp3iqLSW+ntKLYNhQT/BsAMW1GO/hwzDGE="
 }

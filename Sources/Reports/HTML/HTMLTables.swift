@@ -98,7 +98,7 @@ struct HTMLTables {
       page += "<details class=\"fail\"\(place < 5 ? " open" : "")><summary>\(title)</summary>\n"
       let output = tail.map(HTMLText.line).joined(separator: "\n")
       page += tail.isEmpty ? "<p class=\"note\">no output</p>" : "<pre>\(output)</pre>"
-      if !tail.isEmpty, let attempt = record.attempt?.number, let path = run.logPath(id, attempt: attempt) {
+      if let path = FailureList.logPath(of: id, in: run) {
         page += "\n<p class=\"note\">log: <code>\(HTMLText.shown(path))</code></p>"
       }
       page += "</details>\n"

@@ -102,16 +102,8 @@ struct HTMLTimeline {
 
   /// The class of a bar: `w…` for a wait, else the end of the attempt.
   static func mark(_ record: JobRecord, _ place: Int) -> String {
-    switch record.phases[place].kind {
-    case .waiting: return "wn"
-    case .forSlot: return "ws"
-    case .forPool: return "wp"
-    case .forPerson: return "wa"
-    case .backingOff: return "wb"
-    case .paused: return "wz"
-    case .succeeded, .failed, .cancelled, .skipped: return ""
-    case .executing: break
-    }
+    let kind = record.phases[place].kind
+    guard kind == .executing else { return kind.css ?? "" }
     switch record.outcome(of: place) {
     case nil: return "x running"
     case .backingOff: return "x failed"
@@ -127,5 +119,21 @@ struct HTMLTimeline {
       [1, 2, 5, 10, 20, 50, 100, 200, 500].map { .milliseconds($0) } + [1, 2, 5, 10, 15, 30].map { .seconds($0) }
       + [1, 2, 5, 10, 15, 30].map { .seconds($0 * 60) } + [1, 2, 4, 6, 12, 24].map { .seconds($0 * 3600) }
     return steps.first { length <= $0 * 12 } ?? .seconds(86_400) * Double((length / .seconds(86_400 * 10)).rounded(.up))
+  }
+}
+
+extension Phase.Kind {
+  /// The class of a bar and the mark in the key, for a wait.
+  var css: String? {
+    switch self {
+    case .waiting: "wn"
+    case .forSlot: "ws"
+    case .forPool: "wp"
+    case .forPerson: "wa"
+    case .forCluster: "wc"
+    case .backingOff: "wb"
+    case .paused: "wz"
+    case .executing, .succeeded, .failed, .cancelled, .skipped: nil
+    }
   }
 }

@@ -25,7 +25,9 @@ struct RunFigures {
   }
 
   /// The kinds of phases in which a job does not execute, in the order of a job's life.
-  static let waitKinds: [Phase.Kind] = [.waiting, .forSlot, .forPool, .forPerson, .backingOff, .paused]
+  static let waitKinds: [Phase.Kind] = [
+    .waiting, .forSlot, .forPool, .forPerson, .forCluster, .backingOff, .paused,
+  ]
 
   let run: Run
   /// The end of the last job, or the newest event of a run that did not end.

@@ -98,9 +98,11 @@ package struct RunReportText {
         lines.append("  \(Format.slots(first)) at the start, \(Format.slots(run.slots)) at the end")
       }
     }
-    for wait in figures.waits where isShown(wait.total) {
+    let waits = figures.waits.filter { isShown($0.total) }
+    let phrases = max(18, waits.map(\.kind.phrase.count).max() ?? 0)
+    for wait in waits {
       let who = "\(Format.count(wait.jobs, "job")), at most \(Format.length(wait.longest.time)): "
-      let left = "  \(wait.kind.phrase.padded(to: 18))\(Format.length(wait.total).padded(leftTo: 8))  "
+      let left = "  \(wait.kind.phrase.padded(to: phrases))\(Format.length(wait.total).padded(leftTo: 8))  "
       lines.append(left + who + name(wait.longest.job, beside: left.count + who.count))
     }
     return lines
@@ -146,9 +148,7 @@ package struct RunReportText {
       for line in tail {
         lines.append("    | " + Self.elision.end(JobText(line).plain, to: Self.width - 6))
       }
-      if !tail.isEmpty, let attempt = record.attempt?.number, let path = run.logPath(id, attempt: attempt) {
-        lines.append("    log: \(MessageText.of(path))")
-      }
+      if let path = FailureList.logPath(of: id, in: run) { lines.append("    log: \(MessageText.of(path))") }
     }
     return lines + more(jobs.count - Most.failed)
   }

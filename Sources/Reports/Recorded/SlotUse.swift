@@ -13,10 +13,10 @@ struct SlotUse {
   /// The sum of the times that each slot was in use.
   private(set) var busyTime: Duration = .zero
 
-  /// The use until `end`; a job in the slot of its parent takes none.
+  /// The use until `end`.
   init(_ run: Run, until end: Duration) {
     var changes: [(time: Duration, amount: Int)] = []
-    for index in run.jobs.indices where run.jobs[index].job.parent == nil {
+    for index in run.jobs.indices where run.jobs[index].job.takesSlot {
       Self.forEachAttempt(run.jobs[index], until: end) { from, to in
         changes.append((from, 1))
         changes.append((to, -1))

@@ -73,6 +73,9 @@ struct Option: Sendable {
       name: "on-failure", letter: nil, summary: "keep-going (default), finish-running or stop-now", commands: running,
       effect: choice("P", \.onFailure, of: JobGraph.Failure.self)),
     Option(
+      name: "on", letter: nil, summary: "what executes the programs: local, or a cluster by slurm",
+      commands: [.run, .resume], effect: choice("ENGINE", \.engine, of: Engine.self)),
+    Option(
       name: "dry-run", letter: "n", summary: "say what would run, in order, and why what won't", commands: running,
       unlettered: [.each], effect: .flag { $0.isDryRun = true }),
     Option(

@@ -26,7 +26,7 @@ extension CommandName {
         """
         Goes on with a run whose program was killed, that was quit or cancelled, or in which jobs failed, as a new run. Jobs that \
         succeeded and have not changed since are not run again; partial downloads go on from their byte. Processes that a \
-        killed run has left are ended first. \(naming) Without RUN it is the last unfinished one of the job file that opdash \
+        killed run has left are ended first; its jobs of a cluster are followed. \(naming) Without RUN it is the last unfinished one of the job file that opdash \
         run would find, else of all.
         """,
         "The job file is read again, and the jobs that a change of it affects are named.",

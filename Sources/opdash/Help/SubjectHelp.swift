@@ -62,6 +62,10 @@ extension HelpText {
             env, dir, shell | environment, folder and shell of a command
             tty | true: a terminal of its own, so that tools colour and draw
             stop | signal and grace of a command
+            on | local, or slurm for a job of a cluster
+            slurm | what it asks for there: cpus, memory (16G), gpus, nodes, time, partition, account, qos, \
+            constraint, options; for the file also allocation: the same keys, held for the run, so that each job is a \
+            step of it
             progress | a regular expression over its output: (per cent) or (done)/(total)
             """)
         ]),
@@ -156,6 +160,7 @@ extension HelpText {
             job_state | job, state, attempt, pid, and what belongs to the state
             job_restored | job, run, at, took
             inputs_hashed | job, hash
+            job_placed | job, cluster_id, nodes
             job_progress | job, done, total, unit
             job_log | job, stream, text, attempt, cut
             program_log | text, cut
@@ -164,6 +169,7 @@ extension HelpText {
             priority_changed | job, priority
             drain_changed | draining
             stop_requested | level, by
+            cluster_changed | fault, while the controller of the cluster is down
             run_finished | succeeded, failed, skipped, cancelled, exit, allowed, left
             """)
         ]),
@@ -173,7 +179,7 @@ extension HelpText {
           .rows(
             """
             waiting | for its needs
-            ready | for a slot or a pool
+            ready | for a slot, a pool, a person or the cluster, with its reason
             executing, paused | an attempt runs, or is paused
             backing_off | reason, until, retry, retries
             succeeded | up_to_date where there was nothing to do

@@ -1,7 +1,7 @@
 import JobModel
 import Screen
 
-/// What stands behind a job in a list: the jobs that it needs and, for one of `finally`, when it runs.
+/// What stands behind a job in a list: the jobs that it needs, where it runs and, for one of `finally`, when.
 struct NeedWords {
   /// The needs that a line names.
   private static let named = 3
@@ -22,6 +22,7 @@ struct NeedWords {
   /// `namesNeeds` is whether the place does not tell the needs.
   func text(_ job: Job, namesNeeds: Bool = true) -> String {
     var parts: [String] = []
+    if job.cluster != nil { parts.append("on slurm") }
     if let end = job.finally { parts.append(end == .always ? "finally" : "finally, when \(end.rawValue)") }
     if namesNeeds, !job.needs.isEmpty {
       let names = names(of: job.needs)

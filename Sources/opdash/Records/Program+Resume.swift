@@ -15,7 +15,8 @@ extension Program {
       throw UsageError(ResumeText.goesOn(run))
     }
     var (plan, old) = try earlierPlan(entry)
-    guard case .graph(let graph) = plan.subject else { return }
+    guard case .graph(let planned) = plan.subject else { return }
+    let graph = settings.engine.map { planned.executed(by: $0) } ?? planned
     settings.slots = settings.slots ?? old.slots
     settings.onFailure = settings.onFailure ?? old.onFailure
     settings.approved += old.approved
@@ -35,6 +36,13 @@ extension Program {
     plan.subject = .graph(resume.graph)
     plan.resumption = Resumption(run: entry.id, restored: resume.restored, inputs: resume.restoredInputs)
     if invocation.isDryRun { return try rehearse(plan, of: graph, settings) }
+    let left = try LeftClusterJobs(of: entry, store, resume.graph)
+    plan.resumption?.clusterJobs = left.followed
+    try left.cancelOthers()
+    if !left.followed.isEmpty {
+      let jobs = Format.count(left.followed.count, "job")
+      errors.write(line: "opdash: following \(jobs) that the cluster may have")
+    }
     try start(plan, settings)
   }
 

@@ -101,7 +101,8 @@ struct PathForecast {
     guard let madeAt, madeFor.jobs == run.jobs.count else { return false }
     let age = Duration.milliseconds(max(900, run.jobs.count / 2))
     return (now >= madeAt && now - madeAt < age && (madeFor.seq == run.nextSeq || !run.isComplete))
-      || (madeFor.seq == run.nextSeq && run.counts.executing == 0 && run.counts.backingOff == 0)
+      || (madeFor.seq == run.nextSeq && run.counts.executing == 0 && run.counts.backingOff == 0
+        && run.counts.withCluster == 0)
   }
 
   private static func rows(_ forecast: Forecast, _ run: Run) -> [Row] {

@@ -1,0 +1,51 @@
+import JobModel
+import Processes
+import Slurm
+
+/// Cluster jobs that are steps of one allocation; on the stream's queue.
+extension JobQueue {
+  func requestAllocation() {
+    let allocation =
+      allocation
+      ?? RunAllocation(
+        allocationTerms, in: surroundingAllocation, run: id, runner: slurm, clock: stream.clock, queue: stream.queue,
+        observer: { [unowned self] in observer(of: id, in: launching.clusterFolder) },
+        tell: { [weak self] event in self?.take(event) })
+    self.allocation = allocation
+    allocation.request()
+  }
+
+  private func take(_ event: RunAllocation.Event) {
+    guard !stream.isOver else { return }
+    stream.dateByClock()
+    switch event {
+    case .waits(let reason): scheduler.allocationWaits(reason: reason)
+    case .held(let nodes): scheduler.allocationHeld(nodes)
+    case .ended(let failure): scheduler.allocationEnded(failure)
+    case .released: break
+    }
+    perform()
+  }
+
+  /// Makes the program of an attempt that was given a node a step; nil for any other.
+  func makeStep(of program: inout ProcessLaunch, _ work: ShellWork, _ admission: Admission) -> RunAllocation.Step? {
+    guard let terms = work.cluster, let node = admission.node, let allocation else { return nil }
+    let (launch, step) = allocation.step(program, terms, ticket: admission.ticket, node: node)
+    program = launch
+    return step
+  }
+
+  /// Has an attempt end once it is known whether its allocation has ended, and how; no step begins until then.
+  func askForEnd(of attempt: Attempt) {
+    guard let step = attempt.step, let allocation else { return }
+    scheduler.allocationInDoubt(true)
+    allocation.explain(step.allocation) { [weak self] failure in
+      guard let self, !attempt.isOver, !stream.isOver else { return }
+      stream.dateByClock()
+      if failure == nil { scheduler.allocationInDoubt(false) }
+      attempt.ending = failure.map(AttemptOutcome.failed) ?? AttemptOutcome(of: attempt.operation)
+      finished(attempt)
+    }
+    perform()
+  }
+}

@@ -1,0 +1,104 @@
+import JobModel
+import Slurm
+
+/// The allocation that cluster jobs are steps of, and what the steps leave of its nodes.
+///
+/// A step is executed on one node, the first that has what it needs.
+package struct StepRoom {
+  enum Stand {
+    /// There is none.
+    case absent
+    /// It was asked for, and has no nodes yet.
+    case requested
+    case held
+    /// It has perhaps ended.
+    case inDoubt
+  }
+
+  /// What a step takes of its node.
+  package struct Need: Hashable {
+    var cpus: Int
+    var memory: Int
+    var gpus: Int
+
+    package init(_ terms: ClusterTerms) {
+      (cpus, memory, gpus) = (terms.cpus ?? 1, terms.memory ?? 0, terms.gpus ?? 0)
+    }
+  }
+
+  private(set) var stand = Stand.absent
+  /// The scheduler's reason for the wait of an allocation without nodes.
+  var reason: String?
+  /// Whether a step was admitted to this allocation.
+  private(set) var hasServed = false
+  /// A job because of which the allocation was kept.
+  var keeper: JobID?
+  private var nodes: [AllocatedNode] = []
+  private var free: [AllocatedNode] = []
+  private var taken: [JobID: (node: Int, need: Need)] = [:]
+
+  mutating func request() { (stand, reason) = (.requested, nil) }
+
+  mutating func hold(_ nodes: [AllocatedNode]) {
+    (stand, reason, hasServed) = (.held, nil, false)
+    (self.nodes, free, taken) = (nodes, nodes, [:])
+  }
+
+  /// Admits nothing until it is known whether the allocation has ended.
+  mutating func setInDoubt(_ isInDoubt: Bool) {
+    switch stand {
+    case .held where isInDoubt: stand = .inDoubt
+    case .inDoubt where !isInDoubt: stand = .held
+    default: break
+    }
+  }
+
+  /// Steps that have not ended take nothing of the next allocation.
+  mutating func end() {
+    (stand, reason, hasServed) = (.absent, nil, false)
+    (nodes, free, taken) = ([], [], [:])
+  }
+
+  /// The fault of a step that no node of the allocation can execute.
+  func fault(_ need: Need) -> JobFailure? { Self.fault(need, in: nodes) }
+
+  /// The fault of a step that none of the nodes can execute.
+  package static func fault(_ need: Need, in nodes: [AllocatedNode]) -> JobFailure? {
+    guard node(for: need, in: nodes) == nil else { return nil }
+    let limits = [
+      ("slurm.cpus", need.cpus, nodes.map(\.cpus).max() ?? 0, "CPUs"),
+      ("slurm.memory", need.memory, nodes.map { $0.memory ?? .max }.max() ?? 0, "MiB"),
+      ("slurm.gpus", need.gpus, nodes.map(\.gpus).max() ?? 0, "GPUs"),
+    ]
+    guard let (key, asked, most, unit) = limits.first(where: { $0.1 > $0.2 }) else {
+      return JobFailure(.launch, "no node of the allocation has the CPUs, the memory and the GPUs together")
+    }
+    return JobFailure(
+      .launch, "\(key): \(asked) is too much: a node of the allocation has at most \(most) \(unit): ask for less")
+  }
+
+  func fits(_ need: Need) -> Bool { stand == .held && Self.node(for: need, in: free) != nil }
+
+  /// Takes what a step needs; the name of its node, or nil if none has it.
+  mutating func take(_ need: Need, for id: JobID) -> String? {
+    guard let node = Self.node(for: need, in: free) else { return nil }
+    taken[id] = (node, need)
+    hasServed = true
+    change(node, need, by: -1)
+    return free[node].name
+  }
+
+  mutating func release(_ id: JobID) {
+    if let (node, need) = taken.removeValue(forKey: id) { change(node, need, by: 1) }
+  }
+
+  private mutating func change(_ node: Int, _ need: Need, by sign: Int) {
+    free[node].cpus += sign * need.cpus
+    free[node].memory = free[node].memory.map { $0 + sign * need.memory }
+    free[node].gpus += sign * need.gpus
+  }
+
+  private static func node(for need: Need, in nodes: [AllocatedNode]) -> Int? {
+    nodes.firstIndex { $0.cpus >= need.cpus && $0.memory ?? .max >= need.memory && $0.gpus >= need.gpus }
+  }
+}

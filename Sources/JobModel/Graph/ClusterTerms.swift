@@ -1,0 +1,64 @@
+/// What executes the programs of `run` jobs.
+package enum Engine: String, Sendable, CaseIterable {
+  /// This machine.
+  case local
+  /// A cluster, by its scheduler Slurm.
+  case slurm
+}
+
+/// What a job that is executed by a cluster's scheduler asks it for; nil asks for nothing.
+package struct ClusterTerms: Sendable, Equatable {
+  /// Of each node.
+  package var cpus: Int?
+  /// Of each node, in MiB.
+  package var memory: Int?
+  package var gpus: Int?
+  package var nodes: Int?
+  /// The time limit, counted by the cluster from the start on a node.
+  package var time: Duration?
+  package var partition: String?
+  package var account: String?
+  package var qos: String?
+  package var constraint: String?
+  /// Further options of the scheduler's submission, each one word.
+  package var options: [String]
+
+  package init(
+    cpus: Int? = nil, memory: Int? = nil, gpus: Int? = nil, nodes: Int? = nil, time: Duration? = nil,
+    partition: String? = nil, account: String? = nil, qos: String? = nil, constraint: String? = nil,
+    options: [String] = []
+  ) {
+    self.cpus = cpus
+    self.memory = memory
+    self.gpus = gpus
+    self.nodes = nodes
+    self.time = time
+    self.partition = partition
+    self.account = account
+    self.qos = qos
+    self.constraint = constraint
+    self.options = options
+  }
+
+  /// These terms, completed by `other`; the options are these, if there are any.
+  package func over(_ other: ClusterTerms) -> ClusterTerms {
+    ClusterTerms(
+      cpus: cpus ?? other.cpus, memory: memory ?? other.memory, gpus: gpus ?? other.gpus, nodes: nodes ?? other.nodes,
+      time: time ?? other.time, partition: partition ?? other.partition, account: account ?? other.account,
+      qos: qos ?? other.qos, constraint: constraint ?? other.constraint,
+      options: options.isEmpty ? other.options : options)
+  }
+}
+
+/// Where a job is in the cluster.
+package struct ClusterPlace: Sendable, Equatable {
+  /// The number by which the cluster's own tools know it, as `12` or `12_3`.
+  package var id: String
+  /// The nodes that it has, as `node[1-2]`; nil before its start.
+  package var nodes: String?
+
+  package init(id: String, nodes: String? = nil) {
+    self.id = id
+    self.nodes = nodes
+  }
+}

@@ -1,0 +1,82 @@
+import Foundation
+
+/// What an allocation has of one node.
+package struct AllocatedNode: Sendable, Equatable {
+  package var name: String
+  package var cpus: Int
+  /// In MiB; nil where the cluster does not share out memory.
+  package var memory: Int?
+  package var gpus: Int
+
+  package init(name: String, cpus: Int, memory: Int? = nil, gpus: Int = 0) {
+    self.name = name
+    self.cpus = cpus
+    self.memory = memory
+    self.gpus = gpus
+  }
+
+  /// The call that asks for the nodes of a job.
+  static func query(_ id: SlurmJobID) -> SlurmCommand {
+    SlurmCommand(["scontrol", "show", "job", "-d", id.description])
+  }
+
+  /// Reads the nodes in the answer to `query`, as `Nodes=node[1-2] CPU_IDs=0-1 Mem=500 GRES=gpu:2(IDX:0-1)`, one line for
+  /// nodes that are alike.
+  static func nodes(in answer: String) -> [AllocatedNode] {
+    answer.split(separator: "\n").flatMap { line -> [AllocatedNode] in
+      let words = line.split(separator: " ")
+      func value(_ key: String) -> Substring? { words.first { $0.hasPrefix(key) }?.dropFirst(key.count) }
+      guard let names = value("Nodes="), let cpus = value("CPU_IDs=") else { return [] }
+      let memory = value("Mem=").flatMap { Int($0) } ?? 0
+      let gpus = value("GRES=").map(gpus) ?? 0
+      return expanded(names).map {
+        AllocatedNode(name: $0, cpus: numbers(cpus).count, memory: memory > 0 ? memory : nil, gpus: gpus)
+      }
+    }
+  }
+
+  /// The names of `node[1-3,07],login` one by one.
+  static func expanded(_ list: some StringProtocol) -> [String] {
+    var names: [String] = []
+    var depth = 0
+    var word = ""
+    for character in list + "," {
+      if character == "[" { depth += 1 }
+      if character == "]" { depth -= 1 }
+      guard character == ",", depth == 0 else {
+        word.append(character)
+        continue
+      }
+      if !word.isEmpty { names += expanded(word: word) }
+      word = ""
+    }
+    return names
+  }
+
+  private static func expanded(word: String) -> [String] {
+    guard let open = word.firstIndex(of: "["), let close = word[open...].firstIndex(of: "]") else { return [word] }
+    let rests = expanded(word: String(word[word.index(after: close)...]))
+    return numbers(word[word.index(after: open)..<close]).flatMap { number in
+      rests.map { word[..<open] + number + $0 }
+    }
+  }
+
+  /// The numbers of `0-1,04`, with as many digits as are written.
+  private static func numbers(_ list: Substring) -> [String] {
+    list.split(separator: ",").flatMap { range -> [String] in
+      let ends = range.split(separator: "-", maxSplits: 1)
+      guard ends.count == 2, let first = Int(ends[0]), let last = Int(ends[1]), first <= last else {
+        return [String(range)]
+      }
+      return (first...last).map { number in
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, ends[0].count - digits.count)) + digits
+      }
+    }
+  }
+
+  /// The GPUs of `gpu:a100:2(IDX:0-1),tmp:1`.
+  private static func gpus(_ text: Substring) -> Int {
+    text.matches(of: /\bgpu:(?:[^:(,]+:)?(\d+)/).reduce(0) { $0 + (Int($1.1) ?? 0) }
+  }
+}

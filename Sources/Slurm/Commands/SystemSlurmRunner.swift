@@ -1,0 +1,85 @@
+import Foundation
+import Operations
+import Processes
+
+/// Calls the programs of Slurm as child processes, each for a limited time.
+///
+/// No thread waits for them. The processes are started on a queue that serves nothing else.
+package struct SystemSlurmRunner: SlurmRunner {
+  private let environment: [String: String]
+  private let limit: Duration
+  private let launches = DispatchQueue(label: "opdash.slurm.launch", qos: .userInitiated)
+  /// Bytes of output that are kept: the answer for a hundred thousand jobs.
+  private static let outputLimit = 64 << 20
+
+  /// - Parameters:
+  ///   - environment: Variables that are added to those of this process.
+  ///   - limit: The longest time of one call; Slurm's own limits for a controller that is down are 4 to 9 seconds.
+  package init(environment: [String: String] = [:], limit: Duration = .seconds(20)) {
+    self.environment = environment
+    self.limit = limit
+  }
+
+  package func run(_ command: SlurmCommand, _ done: @escaping @Sendable (SlurmAnswer) -> Void) {
+    // Kept apart from the result, which a call that is killed has not.
+    let error = Lock("")
+    let operation = ShellOperation(
+      launch(of: command), output: .string(limit: Self.outputLimit, whenExceeded: .keepBeginning),
+      error: .lines { line in error.withLock { $0 += line + "\n" } }, accepting: .any)
+    let program = command.arguments.first ?? ""
+    launches.async { [limit] in
+      let timer = SystemOperationClock().schedule(after: limit, on: launches) { operation.kill() }
+      operation.whenDone { outcome in
+        timer.cancel()
+        done(SlurmAnswer(of: outcome, program: program, error: error.withLock(\.self)))
+      }
+      operation.start()
+    }
+  }
+
+  private func launch(of command: SlurmCommand) -> ProcessLaunch {
+    var variables = environment
+    // Seconds since 1970 in squeue and sacct, whatever the time zone.
+    variables["SLURM_TIME_FORMAT"] = "%s"
+    // A job must not have the mark by which this program finds the processes that it has started, and these two
+    // variables would change what sbatch does.
+    return ProcessLaunch(
+      ["env", "-u", "OPDASH_RUN", "-u", "SBATCH_ARRAY_INX", "-u", "SBATCH_WAIT"] + command.arguments,
+      environment: .inherited(adding: variables),
+      input: command.input.map(ProcessInput.string) ?? .none, grace: .seconds(1))
+  }
+
+  /// The programs of Slurm that are needed and are not in the PATH.
+  package static func missingPrograms() -> [String] {
+    let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"
+    let folders = path.split(separator: ":")
+    return ["sbatch", "squeue", "scancel", "scontrol", "sinfo"].filter { program in
+      !folders.contains { access("\($0)/\(program)", X_OK) == 0 }
+    }
+  }
+
+  /// A sentence where this machine has no Slurm; nil where it has.
+  package static func absence() -> String? {
+    let missing = missingPrograms()
+    guard !missing.isEmpty else { return nil }
+    return "Slurm is not on this machine: there is no \(missing.joined(separator: ", ")) in PATH; "
+      + "start the run on a login node of the cluster, or install Slurm's programs"
+  }
+}
+
+extension SlurmAnswer {
+  fileprivate init(of outcome: Result<ShellResult, any Error>, program: String, error: String) {
+    switch outcome {
+    case .failure(is CancellationError): self.init(.timedOut, error: error)
+    case .failure(let fault): self.init(.notStarted("\(program) can't be started: \(fault)"))
+    case .success(let result):
+      let end: End =
+        switch result.exit {
+        case .exited(127): .notStarted("\(program): no such program in PATH: is Slurm installed here?")
+        case .exited(let status): .exited(status)
+        case .signalled(let signal): .exited(128 + signal)
+        }
+      self.init(end, output: result.output, error: error)
+    }
+  }
+}

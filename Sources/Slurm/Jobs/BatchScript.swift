@@ -1,0 +1,87 @@
+/// The text of the script that a node executes for an attempt.
+///
+/// Before the program it makes the attempt's claim, so that of two submissions of one attempt only one executes it; after
+/// it, it writes the exit status into a file. Both are best effort: on a node that can't write the folder the program runs
+/// without them.
+///
+/// SIGTERM, which Slurm sends to all processes of a job, does not end the script before its program. SIGUSR2 makes it kill
+/// them at once: Slurm itself gives a job that it kills some time, 30 seconds as a rule. In that time Slurm passes no more
+/// signals on, and the script looks for a file that tells it the same.
+struct BatchScript {
+  /// The status of a script whose attempt another job has claimed.
+  static let duplicateStatus: Int32 = 75
+  /// The statuses of shells that cannot read or execute a script.
+  static let unreadableStatuses: Set<Int32> = [2, 126, 127]
+  /// The signal at which a script kills its program and itself.
+  static let killSignal = "USR2"
+
+  /// The script of one attempt, a job by itself or one of an array.
+  static func text(of job: SlurmJob, isInArray: Bool = false, files: SlurmFiles) -> String {
+    let id = isInArray ? "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID" : "$SLURM_JOB_ID"
+    let folder = quoted(files.folder)
+    let exports = job.environment.sorted { $0.key < $1.key }
+      .map { "export \($0.key)=\(quoted($0.value))\n" }
+    // The names of the variables are none that a program's environment is likely to have. Little is forked: many jobs are
+    // shorter than the start of a process.
+    return """
+      #!/bin/sh
+      opdash_file=\(quoted(files.path(of: job.identity)))
+      opdash_id=\(id)
+      [ -d \(folder) ] || mkdir -m 700 -p \(folder) 2>/dev/null
+      set -C
+      if ! { echo "$opdash_id ${SLURMD_NODENAME:-?}" >"$opdash_file.claim"; } 2>/dev/null; then
+        [ -e "$opdash_file.claim" ] && exit \(duplicateStatus)
+      fi
+      set +C
+      command : 2>/dev/null >>"$opdash_file.out" && exec >>"$opdash_file.out" 2>&1
+      unset OPDASH_RUN
+      \(exports.joined())trap : TERM
+      trap 'kill -9 0' USR2
+      (
+        trap - TERM USR2
+        cd \(quoted(job.directory)) || exit 2
+        exec \(job.arguments.map(quoted).joined(separator: " "))
+      ) </dev/null &
+      opdash_process=$!
+      opdash_watch=
+      while :; do
+        wait $opdash_process
+        opdash_status=$?
+        kill -0 $opdash_process 2>/dev/null || break
+        [ "$opdash_watch" ] || {
+          (trap '' TERM; until [ -e "$opdash_file.kill" ]; do sleep 0.2; done; kill -9 0) &
+          opdash_watch=$!
+        }
+      done
+      [ "$opdash_watch" ] && kill -9 $opdash_watch 2>/dev/null
+      { echo "$opdash_status $opdash_id" >"$opdash_file.exit"; } 2>/dev/null
+      exit $opdash_status
+
+      """
+  }
+
+  /// The script of an array, whose jobs execute the scripts of the attempts in the folder.
+  static func text(ofBatch name: String, files: SlurmFiles) -> String {
+    """
+    #!/bin/sh
+    . \(quoted(files.folder))/\(name)."$SLURM_ARRAY_TASK_ID.sh"
+
+    """
+  }
+
+  /// Whether a shell can set a variable of this name.
+  static func isVariable(_ name: String) -> Bool {
+    guard let first = name.utf8.first, !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) else { return false }
+    return name.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+        true
+      default: false
+      }
+    }
+  }
+
+  /// One word of a shell.
+  static func quoted(_ text: String) -> String { "'\(text.replacing("'", with: "'\\''"))'" }
+}

@@ -1,0 +1,56 @@
+/// The number of a job of Slurm; of a job of an array its number and index, `12_3`.
+///
+/// A controller that was killed gives numbers out again: what identifies a job is `SlurmIdentity`.
+package struct SlurmJobID: Sendable, Hashable, CustomStringConvertible {
+  /// The job's number, or that of its array.
+  package let number: Int
+  /// The index in an array.
+  package let index: Int?
+
+  package init(_ number: Int, index: Int? = nil) {
+    self.number = number
+    self.index = index
+  }
+
+  /// Reads `12` and `12_3`; nil for anything else, as the `12_[4-9]` of jobs that are not listed one by one.
+  package init?(_ text: some StringProtocol) {
+    let parts = text.split(separator: "_", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let first = parts.first, let number = Int(first), number > 0 else { return nil }
+    self.number = number
+    if parts.count == 1 {
+      index = nil
+    } else if let index = Int(parts[1]) {
+      self.index = index
+    } else {
+      return nil
+    }
+  }
+
+  package var description: String { index.map { "\(number)_\($0)" } ?? String(number) }
+}
+
+extension Sequence where Element == SlurmJobID {
+  /// The arguments of scancel for these jobs, sorted: an array is one word, `12_[0-4,7]`.
+  package var words: [String] {
+    let arrays = Dictionary(grouping: self, by: \.number)
+    return arrays.keys.sorted().map { number in
+      let indices = Set((arrays[number] ?? []).compactMap(\.index)).sorted()
+      return indices.isEmpty ? String(number) : "\(number)_[\(indices.ranges)]"
+    }
+  }
+}
+
+extension [Int] {
+  /// Sorted numbers as `0-4,7`.
+  fileprivate var ranges: String {
+    var ranges: [(first: Int, last: Int)] = []
+    for number in self {
+      if let last = ranges.last?.last, last + 1 == number {
+        ranges[ranges.count - 1].last = number
+      } else {
+        ranges.append((number, number))
+      }
+    }
+    return ranges.map { $0.first == $0.last ? "\($0.first)" : "\($0.first)-\($0.last)" }.joined(separator: ",")
+  }
+}

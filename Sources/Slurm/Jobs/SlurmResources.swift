@@ -1,0 +1,74 @@
+import Foundation
+
+/// What a job asks the cluster for.
+package struct SlurmResources: Sendable, Hashable {
+  /// Of each node.
+  package var cpus: Int?
+  /// Of each node, in MiB.
+  package var memory: Int?
+  package var gpus: Int?
+  package var nodes: Int?
+  /// The time limit; Slurm counts whole minutes, so it is rounded up to one.
+  package var time: Duration?
+  package var partition: String?
+  package var account: String?
+  package var qos: String?
+  package var constraint: String?
+  /// Further options of sbatch, each one word: `--exclusive`, `--gres=gpu:a100:2`.
+  package var options: [String]
+
+  package init(
+    cpus: Int? = nil, memory: Int? = nil, gpus: Int? = nil, nodes: Int? = nil, time: Duration? = nil,
+    partition: String? = nil, account: String? = nil, qos: String? = nil, constraint: String? = nil,
+    options: [String] = []
+  ) {
+    self.cpus = cpus
+    self.memory = memory
+    self.gpus = gpus
+    self.nodes = nodes
+    self.time = time
+    self.partition = partition
+    self.account = account
+    self.qos = qos
+    self.constraint = constraint
+    self.options = options
+  }
+
+  /// Reads an amount of memory as Slurm writes it, `16G`, `500M`, `2T`, `800` (MiB); nil for anything else.
+  package static func megabytes(_ text: String) -> Int? {
+    let digits = text.prefix { $0.isASCII && $0.isNumber }
+    guard let number = Int(digits), number > 0 else { return nil }
+    let factor: Int
+    switch text[digits.endIndex...].uppercased() {
+    case "", "M", "MB": factor = 1
+    case "G", "GB": factor = 1 << 10
+    case "T", "TB": factor = 1 << 20
+    case "K", "KB": return max(1, number / 1024)
+    default: return nil
+    }
+    let (product, overflow) = number.multipliedReportingOverflow(by: factor)
+    return overflow ? nil : product
+  }
+
+  /// The options of sbatch and salloc.
+  package var arguments: [String] {
+    var arguments: [String] = []
+    if let cpus { arguments.append("--cpus-per-task=\(cpus)") }
+    if let memory { arguments.append("--mem=\(memory)M") }
+    if let gpus { arguments.append("--gpus=\(gpus)") }
+    if let nodes { arguments.append("--nodes=\(nodes)") }
+    if let time { arguments.append("--time=\(Self.minutes(time))") }
+    for (name, value) in texts where value != nil { arguments.append("--\(name)=\(value ?? "")") }
+    return arguments + options
+  }
+
+  var texts: [(name: String, value: String?)] {
+    [("partition", partition), ("account", account), ("qos", qos), ("constraint", constraint)]
+  }
+
+  static func minutes(_ time: Duration) -> Int {
+    let (seconds, attoseconds) = time.components
+    let whole = seconds + (attoseconds > 0 ? 1 : 0)
+    return Int((whole + 59) / 60)
+  }
+}

@@ -1,0 +1,72 @@
+/// What an observer knows of one job.
+final class FollowedJob: @unchecked Sendable {
+  // Safe: used on the observer's queue only.
+
+  enum Phase: Equatable {
+    case waiting
+    /// sbatch has been called and has not answered.
+    case submitting
+    /// Slurm may have it: it was submitted, or may have been.
+    case submitted
+    case ended
+  }
+
+  /// How it is kept from executing.
+  enum Hold {
+    case none
+    case held
+    case stopped
+  }
+
+  let job: SlurmJob
+  let report: @Sendable (SlurmStatus) -> Void
+  var phase = Phase.waiting
+  var status = SlurmStatus.waiting
+  /// Nil before sbatch has told it, and while a job that may exist is searched for.
+  var id: SlurmJobID?
+  /// When it was submitted, or since when it is searched for.
+  var since = Duration.zero
+  var submissions = 0
+  /// In how many answers in a row it was missing.
+  var misses = 0
+  /// The job that executes the attempt, once there have been several: the others don't count.
+  var claimant: SlurmJobID?
+  var last: SlurmRecord?
+  /// Since when its exit file is waited for, because Slurm has given its first start up and it may still be executing.
+  var orphanSince: Duration?
+  /// The name that it was submitted with.
+  var submittedName = ""
+
+  var isPauseWanted: Bool
+  var isCancelWanted = false
+  var isKillWanted = false
+  var hold = Hold.none
+  var isCancelSent = false
+  var isKillSent = false
+
+  init(_ job: SlurmJob, isPaused: Bool, report: @escaping @Sendable (SlurmStatus) -> Void) {
+    self.job = job
+    self.report = report
+    isPauseWanted = isPaused
+  }
+
+  var identity: SlurmIdentity { job.identity }
+
+  /// Forgets the job that Slurm had, before another one is submitted.
+  func forgetSubmission() {
+    id = nil
+    misses = 0
+    claimant = nil
+    last = nil
+    orphanSince = nil
+    hold = .none
+    isCancelSent = false
+    isKillSent = false
+  }
+
+  func tell(_ status: SlurmStatus) {
+    guard self.status != status else { return }
+    self.status = status
+    report(status)
+  }
+}

@@ -1,0 +1,118 @@
+import Foundation
+import Operations
+
+/// Cancelling, killing and pausing: many jobs by one call, again until Slurm has taken it.
+extension SlurmObserver {
+  /// So many jobs are named in one call.
+  private static let callSize = 2000
+  /// How long a call waits for others of its kind.
+  private static let controlDelay = Duration.milliseconds(5)
+
+  private enum Kind: CaseIterable {
+    case surplus
+    case kill
+    case cancel
+    case stop
+    case proceed
+    case hold
+    case release
+  }
+
+  /// Has what is wanted of the jobs compared with what was sent, after a moment.
+  func requestControl() {
+    guard controlTimer == nil else { return }
+    controlTimer = clock.schedule(after: Self.controlDelay, on: queue) { [weak self] in
+      self?.controlTimer = nil
+      self?.control()
+    }
+  }
+
+  private func control() {
+    orderKills()
+    guard !isControlling, !isControllerDown else { return }
+    for kind in Kind.allCases {
+      let jobs = active.values.filter { $0.phase == .submitted && Self.needs($0, kind) }.prefix(Self.callSize)
+      let ids = kind == .surplus ? Array(surplus.prefix(Self.callSize)) : jobs.compactMap(\.id)
+      guard !ids.isEmpty else { continue }
+      return send(kind, to: Array(jobs), ids)
+    }
+  }
+
+  /// Slurm passes no signal on to a job that it is ending.
+  private func orderKills() {
+    for followed in active.values where followed.isKillWanted && followed.isCancelSent && !followed.isKillSent {
+      files.orderKill(of: followed.identity)
+      followed.isKillSent = true
+    }
+  }
+
+  private static func needs(_ followed: FollowedJob, _ kind: Kind) -> Bool {
+    // A number that the controller does not name with our comment may be someone else's by now.
+    guard followed.id != nil, followed.misses == 0 else { return false }
+    let isRunning = if case .running = followed.status { true } else { false }
+    if followed.isCancelWanted {
+      switch kind {
+      case .kill: return followed.isKillWanted && !followed.isKillSent && isRunning
+      case .cancel: return !followed.isCancelSent
+      default: return false
+      }
+    }
+    switch kind {
+    case .stop: return followed.isPauseWanted && isRunning && followed.hold != .stopped
+    case .proceed: return !followed.isPauseWanted && followed.hold == .stopped
+    case .hold: return followed.isPauseWanted && !isRunning && followed.hold == .none
+    case .release: return !followed.isPauseWanted && followed.hold == .held
+    case .surplus, .kill, .cancel: return false
+    }
+  }
+
+  private func send(_ kind: Kind, to jobs: [FollowedJob], _ ids: [SlurmJobID]) {
+    isControlling = true
+    let list = ids.map(\.description).sorted().joined(separator: ",")
+    let arguments: [String] =
+      switch kind {
+      case .surplus: ["scancel", "--state=PENDING"] + ids.words
+      case .kill: ["scancel", "--batch", "--signal=\(BatchScript.killSignal)"] + ids.words
+      case .cancel: ["scancel"] + words(of: ids)
+      case .stop: ["scancel", "--full", "--signal=STOP"] + ids.words
+      case .proceed: ["scancel", "--full", "--signal=CONT"] + ids.words
+      case .hold: ["scontrol", "hold", list]
+      case .release: ["scontrol", "release", list]
+      }
+    let began = clock.now
+    runner.run(SlurmCommand(arguments)) { [self] answer in
+      queue.async { self.sent(kind, to: jobs, ids, answer, began: began) }
+    }
+  }
+
+  /// As few words as there can be: an array of which every job is meant is its number alone.
+  private func words(of ids: [SlurmJobID]) -> [String] {
+    let living = Set(active.values.compactMap(\.id))
+    let left = Dictionary(grouping: living.subtracting(ids), by: \.number)
+    let (whole, part) = (ids.filter { left[$0.number] == nil }, ids.filter { left[$0.number] != nil })
+    return Set(whole.map(\.number)).sorted().map(String.init) + part.words
+  }
+
+  private func sent(
+    _ kind: Kind, to jobs: [FollowedJob], _ ids: [SlurmJobID], _ answer: SlurmAnswer, began: Duration
+  ) {
+    isControlling = false
+    guard !answer.isWithoutController else { return controllerIsDown(since: began, answer) }
+    // A job that has ended meanwhile makes the call fail, and what was refused shows in the next query.
+    for followed in jobs {
+      switch kind {
+      case .kill: followed.isKillSent = true
+      case .cancel: followed.isCancelSent = true
+      case .stop: followed.hold = .stopped
+      case .proceed, .release: followed.hold = .none
+      case .hold: followed.hold = .held
+      case .surplus: break
+      }
+    }
+    if kind == .surplus { surplus.subtract(ids) }
+    // The person who has cancelled them waits for their ends.
+    if kind == .kill || kind == .cancel { cancelTime = clock.now }
+    requestQuery(after: .zero)
+    requestControl()
+  }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import Operations
+
+/// Jobs that are missing from the answers: scontrol is asked, then the accounting, then their own files.
+extension SlurmObserver {
+  func resolveMissing() {
+    guard !isResolving, !isControllerDown else { return }
+    let missing = active.values.filter { followed in
+      followed.phase == .submitted && followed.misses >= (followed.id == nil ? 1 : Self.certainMisses)
+    }
+    guard !missing.isEmpty else { return }
+    // Who executes an attempt has written its number.
+    for followed in missing where followed.id == nil { followed.id = files.claim(of: followed.identity) }
+    let numbered = missing.filter { $0.id != nil }
+    for followed in missing where followed.id == nil { decideByFiles(followed) }
+    guard !numbered.isEmpty else { return }
+    isResolving = true
+    let one = numbered.count == 1 ? numbered[0].id.map { [$0.description] } : nil
+    runner.run(SlurmCommand(["scontrol", "show", "job", "-o"] + (one ?? []))) { [self] answer in
+      queue.async { self.receivedDetails(answer, of: numbered) }
+    }
+  }
+
+  private func receivedDetails(_ answer: SlurmAnswer, of missing: [FollowedJob]) {
+    guard !answer.isWithoutController else {
+      isResolving = false
+      return controllerIsDown(since: clock.now, answer)
+    }
+    let records = answer.output.split(separator: "\n").compactMap { SlurmRecord(controlLine: $0) }
+    let left = take(records, for: missing) { record, _ in record.comment != nil }
+    guard !left.isEmpty, hasAccounting else { return endResolving(left) }
+    runner.run(SlurmRecord.accountingQuery(left.compactMap(\.id))) { [self] answer in
+      queue.async { self.receivedAccounts(answer, of: left) }
+    }
+  }
+
+  private func receivedAccounts(_ answer: SlurmAnswer, of missing: [FollowedJob]) {
+    hasAccounting = answer.isSuccess || answer.isWithoutController
+    let records = answer.output.split(separator: "\n").compactMap { SlurmRecord(accountingLine: $0) }
+    // Most accounts have no comments: then the name has to be the job's, as numbers may be given out again.
+    endResolving(
+      take(records, for: missing) { record, followed in
+        record.comment != nil || record.name == followed.submittedName && !followed.submittedName.isEmpty
+      })
+  }
+
+  /// Takes the records that belong to missing jobs; returns the jobs without one.
+  private func take(
+    _ records: [SlurmRecord], for missing: [FollowedJob], where fits: (SlurmRecord, FollowedJob) -> Bool
+  ) -> [FollowedJob] {
+    let byID = Dictionary(records.map { ($0.id, $0) }) { first, _ in first }
+    return missing.filter { followed in
+      guard followed.phase == .submitted else { return false }
+      guard let record = followed.id.flatMap({ byID[$0] }), fits(record, followed),
+        record.comment == nil || identity(of: record) == followed.identity
+      else { return true }
+      return !update(followed, record)
+    }
+  }
+
+  private func endResolving(_ left: [FollowedJob]) {
+    isResolving = false
+    for followed in left where followed.phase == .submitted { decideByFiles(followed) }
+  }
+
+  /// Whether the exit file of a job that Slurm has given up was waited for as long as that is done.
+  func hasWaitedEnough(forExitOf followed: FollowedJob) -> Bool {
+    let since = followed.orphanSince ?? clock.now
+    followed.orphanSince = since
+    return clock.now - since >= settings.orphanTime
+  }
+
+  /// Decides on a job that Slurm does not know.
+  private func decideByFiles(_ followed: FollowedJob) {
+    func end(_ end: SlurmEnd) {
+      finish(
+        followed,
+        SlurmOutcome(
+          end, id: followed.id, nodes: followed.last?.nodes ?? "", times: followed.last?.times ?? SlurmTimes()))
+    }
+    if let status = files.exitStatus(of: followed.identity) {
+      end(SlurmEnd(shellStatus: status))
+    } else if followed.isCancelWanted {
+      end(.cancelled)
+    } else if followed.last?.state == .running || files.hasClaim(of: followed.identity) {
+      if hasWaitedEnough(forExitOf: followed) { end(.lost(hasBegun: true)) }
+    } else if followed.submissions < settings.submissions {
+      // It has not begun; should it begin yet, its claim leaves the work to one of the two.
+      putBack([followed])
+    } else {
+      end(.lost(hasBegun: false))
+    }
+  }
+}

@@ -1,0 +1,250 @@
+import Foundation
+import Operations
+
+extension SlurmObserver {
+  /// Has all jobs asked for after a time, when the interval allows it; without jobs none is asked for.
+  func requestQuery(after delay: Duration) {
+    let isEnding = cancelTime.map { clock.now - $0 < settings.endingTime } ?? false
+    let due = max(clock.now + delay, isEnding ? nextQueryOfEnds : nextQuery)
+    if let queryTimer {
+      guard due < queryTimer.due else { return }
+      queryTimer.timer.cancel()
+    }
+    let timer = clock.schedule(after: due - clock.now, on: queue) { [weak self] in
+      self?.queryTimer = nil
+      self?.query()
+    }
+    queryTimer = (timer, due)
+  }
+
+  private func query() {
+    guard !isQuerying, active.values.contains(where: { $0.phase == .submitted }) else { return }
+    isQuerying = true
+    let began = clock.now
+    runner.run(SlurmRecord.query) { [self] answer in
+      queue.async { self.received(answer, began: began) }
+    }
+  }
+
+  private func received(_ answer: SlurmAnswer, began: Duration) {
+    isQuerying = false
+    unreadableBatches = []
+    guard answer.isSuccess else {
+      nextQuery = clock.now + settings.downInterval
+      nextQueryOfEnds = nextQuery
+      controllerIsDown(since: began, answer)
+      return requestQuery(after: settings.downInterval)
+    }
+    let share = (clock.now - began) * 5
+    nextQuery = clock.now + max(settings.queryInterval, share)
+    nextQueryOfEnds = clock.now + max(settings.endingInterval, share)
+    controllerAnswers()
+    let undecided = take(records(in: answer.output), began: began)
+    if !undecided.isEmpty { askForStatuses(of: undecided) }
+    requestControl()
+    requestSubmission(after: .zero)
+    resolveMissing()
+    requestQuery(after: .zero)
+  }
+
+  /// The records of jobs that are followed.
+  private func records(in output: String) -> [SlurmIdentity: [SlurmRecord]] {
+    var records: [SlurmIdentity: [SlurmRecord]] = [:]
+    let mark = "\(SlurmRecord.separator)opdash/\(run)/"
+    for line in output.split(separator: "\n") where line.contains(mark) {
+      guard let record = SlurmRecord(queueLine: line), let identity = identity(of: record), active[identity] != nil
+      else { continue }
+      records[identity, default: []].append(record)
+    }
+    return records
+  }
+
+  /// The attempt that a record's comment and index name; nil for a job of another run or of someone else.
+  func identity(of record: SlurmRecord) -> SlurmIdentity? {
+    guard let comment = record.comment.flatMap({ SlurmIdentity.Comment($0) }), comment.run == run else { return nil }
+    switch comment {
+    case .job(let identity): return identity
+    case .batch(_, let name):
+      if batches[name] == nil, !unreadableBatches.contains(name) {
+        batches[name] = files.batch(named: name, run: run)
+        if batches[name] == nil { unreadableBatches.insert(name) }
+      }
+      guard let batch = batches[name], let index = record.id.index, batch.indices.contains(index) else { return nil }
+      return batch[index]
+    }
+  }
+
+  /// Takes the answer to a query; returns the jobs that have failed with a status that is not known yet.
+  private func take(_ records: [SlurmIdentity: [SlurmRecord]], began: Duration) -> [FollowedJob] {
+    var undecided: [FollowedJob] = []
+    for followed in active.values where followed.phase == .submitted {
+      if let record = records[followed.identity].flatMap({ choose($0, for: followed) }) {
+        if !update(followed, record) { undecided.append(followed) }
+      } else if followed.since < began {
+        followed.misses += 1
+        if isForgotten(followed, at: began) { finish(followed, SlurmOutcome(.cancelled, id: followed.id)) }
+      }
+    }
+    return undecided
+  }
+
+  /// Whether a missing job is one that was cancelled before it began: Slurm forgets such a job of an array at once where others
+  /// of the array are left.
+  private func isForgotten(_ followed: FollowedJob, at began: Duration) -> Bool {
+    guard followed.isCancelSent, let cancelTime, cancelTime <= began, !isAfterOutage else { return false }
+    if case .running = followed.status { return false }
+    return !files.hasClaim(of: followed.identity)
+  }
+
+  /// Of several jobs of one attempt the one that executes it, or will.
+  private func choose(_ records: [SlurmRecord], for followed: FollowedJob) -> SlurmRecord? {
+    let isKnown = followed.id == nil || followed.id == records[0].id
+    if records.count == 1, isKnown, followed.claimant == nil { return records[0] }
+    if followed.claimant == nil { followed.claimant = files.claim(of: followed.identity) }
+    let chosen: SlurmRecord?
+    if let claimant = followed.claimant {
+      chosen = records.first { $0.id == claimant }
+    } else {
+      // One that has ended without a claim counts only as the job that is followed: it may be of a former submission.
+      let possible = records.filter { !$0.state.isEnded || followed.id == nil || $0.id == followed.id }
+      chosen = possible.min { ($0.state.rank, $0.id.number) < ($1.state.rank, $1.id.number) }
+    }
+    for record in records where record.state == .pending && record.id != chosen?.id { surplus.insert(record.id) }
+    return chosen
+  }
+
+  /// Takes a record of a job; false if it has ended, and how is not known yet.
+  func update(_ followed: FollowedJob, _ record: SlurmRecord) -> Bool {
+    followed.misses = 0
+    followed.id = record.id
+    followed.last = record
+    switch record.state {
+    case .pending:
+      followed.hold = record.reason?.hasPrefix("JobHeld") == true ? .held : .none
+      followed.tell(.pending(record.id, record.reason.map { SlurmReason($0) }))
+    case .running:
+      if followed.hold == .held { followed.hold = .none }
+      followed.tell(.running(record.id, nodes: record.nodes))
+    default:
+      guard let end = record.end else { return false }
+      conclude(followed, end, record)
+    }
+    return true
+  }
+
+  /// Ends a job, unless it is one that has left its attempt to another one.
+  func conclude(_ followed: FollowedJob, _ end: SlurmEnd, _ record: SlurmRecord) {
+    var end = end
+    if end == .exited(BatchScript.duplicateStatus), let claimant = files.claim(of: followed.identity) {
+      guard let real = endOfDuplicate(followed, claimant, record) else { return }
+      end = real
+    } else if case .exited = end, isAfterOutage || followed.orphanSince != nil {
+      guard let real = endAfterOutage(followed, end) else { return }
+      end = real
+    } else if case .exited(let status) = end, BatchScript.unreadableStatuses.contains(status),
+      hasNotBegun(followed, on: record.nodes)
+    {
+      guard followed.submissions >= settings.submissions else { return putBack([followed]) }
+      end = .notStarted("its script could not be executed (exit \(status))")
+    } else if let status = exitStatus(of: followed, despite: end) {
+      end = SlurmEnd(shellStatus: status)
+    } else if end == .cancelled, !followed.isCancelWanted, mayBeginAgain(followed) {
+      return putBack([followed])
+    } else if record.reason == "JobLaunchFailure", !files.hasClaim(of: followed.identity) {
+      end = .notStarted("JobLaunchFailure")
+    }
+    finish(followed, SlurmOutcome(end, id: record.id, nodes: record.nodes, times: record.times))
+  }
+
+  /// The end of an attempt of which a job has ended because another one had claimed it; nil if that one is followed now.
+  private func endOfDuplicate(_ followed: FollowedJob, _ claimant: SlurmJobID, _ record: SlurmRecord) -> SlurmEnd? {
+    if claimant != record.id {
+      followed.claimant = claimant
+      followed.id = claimant
+      followed.since = clock.now
+      return nil
+    }
+    // The same job was started twice: a controller that was killed has forgotten the first start.
+    if let status = files.exitStatus(of: followed.identity) { return SlurmEnd(shellStatus: status) }
+    return hasWaitedEnough(forExitOf: followed) ? .lost(hasBegun: true) : nil
+  }
+
+  /// The end of a job that has exited, as Slurm says soon after an outage; nil if it is submitted again, or its exit file is
+  /// waited for.
+  ///
+  /// A controller that was killed gives the numbers of jobs that it has forgotten to others, and takes the ends that the nodes
+  /// report for those of the others: such a job is completed without a start.
+  private func endAfterOutage(_ followed: FollowedJob, _ end: SlurmEnd) -> SlurmEnd? {
+    if let status = files.exitStatus(of: followed.identity) { return SlurmEnd(shellStatus: status) }
+    // Nodes that don't see the folder leave no file of any job.
+    guard !files.attempts().isEmpty else { return end }
+    if files.hasClaim(of: followed.identity) {
+      return hasWaitedEnough(forExitOf: followed) ? .lost(hasBegun: true) : nil
+    }
+    guard followed.submissions < settings.submissions else { return .lost(hasBegun: false) }
+    putBack([followed])
+    return nil
+  }
+
+  /// The status of a program that had ended before Slurm ended its job, or lost its node.
+  private func exitStatus(of followed: FollowedJob, despite end: SlurmEnd) -> Int32? {
+    switch end {
+    case .cancelled where !followed.isCancelWanted, .nodeFailure:
+      // A program that was cancelled writes a status too.
+      files.exitStatus(of: followed.identity).flatMap { $0 == 128 + SIGTERM ? nil : $0 }
+    default: nil
+    }
+  }
+
+  /// Whether a job has exited without a claim on a node that has made others: its script was not executed.
+  private func hasNotBegun(_ followed: FollowedJob, on node: String) -> Bool {
+    !files.hasClaim(of: followed.identity) && files.claimants().contains(node)
+  }
+
+  /// Whether a job that nobody here has cancelled is to be submitted again: a controller that was killed gives the numbers
+  /// of jobs that it has forgotten to others, and ends these when the nodes name the former.
+  private func mayBeginAgain(_ followed: FollowedJob) -> Bool {
+    isAfterOutage && followed.submissions < settings.submissions && !files.hasClaim(of: followed.identity)
+  }
+
+  /// Asks for the statuses of all failed jobs in one call.
+  private func askForStatuses(of undecided: [FollowedJob]) {
+    runner.run(SlurmRecord.statusQuery) { [self] answer in
+      queue.async { self.receivedStatuses(answer, for: undecided) }
+    }
+  }
+
+  private func receivedStatuses(_ answer: SlurmAnswer, for undecided: [FollowedJob]) {
+    // The next query asks again.
+    guard !answer.isWithoutController else { return }
+    var statuses: [SlurmJobID: Int32] = [:]
+    for line in answer.output.split(separator: "\n") {
+      if let (id, status) = SlurmRecord.status(line: line) { statuses[id] = status }
+    }
+    for followed in undecided where followed.phase == .submitted {
+      guard var record = followed.last, record.state == .failed, followed.id == record.id else { continue }
+      record.status = statuses[record.id]
+      if let end = record.end ?? files.exitStatus(of: followed.identity).map(SlurmEnd.init(shellStatus:)) {
+        conclude(followed, end, record)
+      } else {
+        // scontrol knows it, or what else is asked of a job that is missing.
+        followed.misses = Self.certainMisses
+      }
+    }
+    resolveMissing()
+  }
+
+  /// In so many answers in a row a job must be missing that Slurm has accepted: a controller may just have been started.
+  static let certainMisses = 2
+}
+
+extension SlurmState {
+  /// Which of several jobs of one attempt is looked at first.
+  fileprivate var rank: Int {
+    switch self {
+    case .running: 0
+    case .pending: 1
+    default: 2
+    }
+  }
+}

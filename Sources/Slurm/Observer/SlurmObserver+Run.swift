@@ -1,0 +1,46 @@
+import Foundation
+
+/// The jobs of a run that the controller knows, whoever has submitted them.
+extension SlurmObserver {
+  /// Asks the controller for every job of the run, ended ones included; `done` is called on the observer's queue.
+  ///
+  /// For a run that is taken up again: jobs whose attempts are followed with `mayExist` are found without this call.
+  package func find(_ done: @escaping @Sendable (Result<[FoundSlurmJob], SlurmFault>) -> Void) {
+    runner.run(SlurmRecord.query) { [self] answer in
+      queue.async {
+        guard answer.isSuccess else { return done(.failure(SlurmFault(answer.fault))) }
+        let records = answer.output.split(separator: "\n").compactMap { SlurmRecord(queueLine: $0) }
+        done(
+          .success(
+            records.compactMap { record in
+              self.identity(of: record).map { FoundSlurmJob(identity: $0, id: record.id, state: record.state) }
+            }))
+      }
+    }
+  }
+
+  /// Cancels every job of the run that has not ended, whoever has submitted it, in one call; `done` is called on the
+  /// observer's queue with the number of jobs.
+  package func cancelAll(_ done: @escaping @Sendable (Result<Int, SlurmFault>) -> Void) {
+    find { [self] result in
+      switch result {
+      case .failure(let fault): done(.failure(fault))
+      case .success(let jobs):
+        let ids = jobs.filter { !$0.state.isEnded }.map(\.id)
+        guard !ids.isEmpty else { return done(.success(0)) }
+        runner.run(SlurmCommand(["scancel"] + ids.words)) { answer in
+          self.queue.async {
+            done(answer.isWithoutController ? .failure(SlurmFault(answer.fault)) : .success(ids.count))
+          }
+        }
+      }
+    }
+  }
+}
+
+/// Why Slurm could not be asked, as a sentence.
+package struct SlurmFault: Error, Sendable, Equatable, CustomStringConvertible {
+  package let description: String
+
+  package init(_ description: String) { self.description = description }
+}

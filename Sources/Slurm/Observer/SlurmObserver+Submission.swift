@@ -1,0 +1,157 @@
+import Foundation
+import Operations
+
+extension SlurmObserver {
+  /// Has waiting jobs submitted after a time, when the pace allows it.
+  func requestSubmission(after delay: Duration) {
+    guard submissionTimer == nil, !waiting.isEmpty else { return }
+    let time = max(delay, nextSubmission - clock.now)
+    submissionTimer = clock.schedule(after: time, on: queue) { [weak self] in
+      self?.submissionTimer = nil
+      self?.submit()
+    }
+  }
+
+  /// Submits the first waiting job, and similar ones up to the limit of jobs in flight.
+  private func submit() {
+    guard !isSubmitting, !isControllerDown, active.count < settings.inFlight,
+      let first = waiting.first(where: { !$0.isPauseWanted })
+    else { return }
+    let room = min(settings.arraySize, settings.inFlight - active.count)
+    let batch = Array(
+      waiting.lazy.filter { !$0.isPauseWanted && $0.job.resources == first.job.resources }.prefix(room))
+    let identities = Set(batch.map(\.identity))
+    waiting.removeAll { identities.contains($0.identity) }
+    for followed in batch {
+      followed.phase = .submitting
+      active[followed.identity] = followed
+    }
+    nextSubmission = clock.now + settings.submissionInterval
+    isSubmitting = true
+    switch command(for: batch) {
+    case .failure(let problem):
+      isSubmitting = false
+      for followed in batch { finish(followed, SlurmOutcome(.refused(problem.sentence))) }
+      requestSubmission(after: .zero)
+    case .success(let command):
+      let began = clock.now
+      runner.run(command) { [self] answer in
+        queue.async { self.submitted(batch, answer, began: began) }
+      }
+    }
+  }
+
+  private struct Problem: Error {
+    let sentence: String
+  }
+
+  /// Writes the files of a batch; returns its call of sbatch.
+  private func command(for batch: [FollowedJob]) -> Result<SlurmCommand, Problem> {
+    if let problem = files.makeFolder() { return .failure(Problem(sentence: problem)) }
+    var arguments = ["sbatch", "--parsable", "--no-requeue", "--output=/dev/null", "--chdir=/"]
+    let script: String
+    var name = batch[0].job.name
+    if batch.count == 1 {
+      arguments.append("--comment=\(batch[0].identity.comment)")
+      script = BatchScript.text(of: batch[0].job, files: files)
+    } else {
+      let batchName = String(UInt64.random(in: .min ... .max), radix: 36)
+      if let problem = writeFiles(of: batch, named: batchName) { return .failure(Problem(sentence: problem)) }
+      let identities = batch.map(\.identity)
+      batches[batchName] = identities
+      name = Self.commonName(of: batch) ?? "opdash"
+      arguments.append("--comment=\(SlurmIdentity.comment(ofBatch: batchName, run: run))")
+      arguments.append("--array=0-\(batch.count - 1)")
+      script = BatchScript.text(ofBatch: batchName, files: files)
+    }
+    for followed in batch { followed.submittedName = name }
+    arguments.append("--job-name=\(name)")
+    return .success(SlurmCommand(arguments + batch[0].job.resources.arguments, input: script))
+  }
+
+  /// The scripts first: who finds the batch finds them.
+  private func writeFiles(of batch: [FollowedJob], named name: String) -> String? {
+    for (index, followed) in batch.enumerated() {
+      let text = BatchScript.text(of: followed.job, isInArray: true, files: files)
+      if let problem = files.write(text, to: files.path(ofScript: index, batch: name)) { return problem }
+    }
+    let list = batch.map { $0.identity.fileName + "\n" }.joined()
+    return files.write(list, to: files.path(ofBatch: name))
+  }
+
+  /// The name before the bracket, if all jobs have the same one.
+  private static func commonName(of batch: [FollowedJob]) -> String? {
+    let names = Set(batch.map { $0.job.name.prefix { $0 != "[" } })
+    return names.count == 1 ? names.first.map(String.init) : nil
+  }
+
+  private func submitted(_ batch: [FollowedJob], _ answer: SlurmAnswer, began: Duration) {
+    isSubmitting = false
+    let isFull = Self.isFull(answer)
+    // A controller that could not be reached has not got the request, and one that takes no more has refused it.
+    if !isFull, !answer.error.contains("(connect failure)") { for followed in batch { followed.submissions += 1 } }
+    if answer.isSuccess, let number = Int(answer.output.prefix { $0.isNumber }) {
+      accept(batch, number)
+    } else if isFull {
+      nextSubmission = clock.now + settings.fullInterval
+      // A call that was killed may have been accepted in the end.
+      if answer.end == .timedOut { for followed in batch { search(for: followed) } } else { putBack(batch) }
+    } else if answer.isSuccess || answer.isWithoutController {
+      // The request may have reached the controller: only a later query tells.
+      for followed in batch { search(for: followed) }
+      if !answer.isSuccess { controllerIsDown(since: began, answer) }
+    } else if answer.error.contains("Invalid job array specification"), batch.count > 1 {
+      settings.arraySize = max(1, batch.count / 2)
+      putBack(batch)
+    } else {
+      for followed in batch {
+        finish(followed, SlurmOutcome(followed.isCancelWanted ? .cancelled : .refused(answer.fault)))
+      }
+    }
+    requestControl()
+    requestSubmission(after: .zero)
+  }
+
+  private func accept(_ batch: [FollowedJob], _ number: Int) {
+    for (index, followed) in batch.enumerated() {
+      let id = SlurmJobID(number, index: batch.count == 1 ? nil : index)
+      followed.phase = .submitted
+      followed.id = id
+      followed.since = clock.now
+      followed.misses = 0
+      followed.tell(.submitted(id))
+    }
+    requestQuery(after: .zero)
+  }
+
+  /// Searches for a job that may be in Slurm, in the queries from now on.
+  func search(for followed: FollowedJob) {
+    active[followed.identity] = followed
+    followed.phase = .submitted
+    followed.id = nil
+    followed.since = clock.now
+    followed.misses = 0
+    requestQuery(after: .zero)
+  }
+
+  /// Has jobs wait for a submission, before all others.
+  func putBack(_ batch: [FollowedJob]) {
+    for followed in batch {
+      active[followed.identity] = nil
+      followed.phase = .waiting
+      followed.forgetSubmission()
+    }
+    let cancelled = batch.filter(\.isCancelWanted)
+    waiting.insert(contentsOf: batch.filter { !$0.isCancelWanted }, at: 0)
+    for followed in batch where !followed.isCancelWanted { followed.tell(.waiting) }
+    for followed in cancelled { finish(followed, SlurmOutcome(.cancelled)) }
+    requestSubmission(after: .zero)
+  }
+
+  /// Whether the job would be taken when others have ended.
+  private static func isFull(_ answer: SlurmAnswer) -> Bool {
+    ["MaxSubmitJob", "MaxSubmitPU", "job submit limit", "temporarily unable to accept job", "job queue full"].contains {
+      answer.error.contains($0)
+    }
+  }
+}

@@ -1,0 +1,230 @@
+import Foundation
+import Operations
+
+/// Submits, observes and cancels the cluster jobs of one run.
+///
+/// One query for all jobs is made at an interval of at least a second and at least five times the last query's duration.
+/// Submissions are paced, similar jobs become an array, and many jobs are cancelled by one call. A controller that is down
+/// is waited for. Any thread may call the methods; no thread waits for Slurm.
+package final class SlurmObserver: @unchecked Sendable {
+  // Safe: every variable is used on `queue` only.
+
+  /// How fast Slurm is asked.
+  package struct Settings: Sendable {
+    /// The number of jobs that Slurm has at once.
+    package var inFlight = 1000
+    /// The number of jobs of an array; halved when the cluster allows fewer.
+    package var arraySize = 1000
+    /// The least time between the beginnings of two submissions.
+    package var submissionInterval = Duration.milliseconds(50)
+    /// How long the first submission waits for similar jobs.
+    package var gatherTime = Duration.milliseconds(20)
+    /// The least time between two queries.
+    package var queryInterval = Duration.seconds(1)
+    /// The least time between two queries for `endingTime` after jobs were cancelled.
+    package var endingInterval = Duration.milliseconds(200)
+    package var endingTime = Duration.seconds(2)
+    /// The time between two queries while the controller is down.
+    package var downInterval = Duration.seconds(2)
+    /// The time until the next submission when Slurm takes no more jobs for now.
+    package var fullInterval = Duration.seconds(10)
+    /// How long after an outage the controller may end jobs that it takes for others.
+    package var outageTime = Duration.seconds(60)
+    /// How long the exit file of a job that Slurm has given up is waited for.
+    package var orphanTime = Duration.seconds(30)
+    /// How often a job that the controller has lost before it began is submitted in all.
+    package var submissions = 3
+
+    package init() {}
+  }
+
+  /// The run's name, in the form that it has in comments.
+  package let run: String
+  package let files: SlurmFiles
+  let runner: any SlurmRunner
+  let clock: any OperationClock
+  let queue = DispatchQueue(label: "opdash.slurm", qos: .userInitiated)
+
+  var settings: Settings
+  /// Jobs that have not ended.
+  var known: [SlurmIdentity: FollowedJob] = [:]
+  /// Those that wait for their submission, in order.
+  var waiting: [FollowedJob] = []
+  /// Those that Slurm has, or may have.
+  var active: [SlurmIdentity: FollowedJob] = [:]
+  /// The jobs of arrays, by the array's name and the index.
+  var batches: [String: [SlurmIdentity]] = [:]
+  /// Arrays whose lists could not be read since the last query.
+  var unreadableBatches: Set<String> = []
+  /// Other jobs of attempts that are followed, which have not begun.
+  var surplus: Set<SlurmJobID> = []
+
+  var controller = SlurmController.answers
+  /// When the controller answered again after it had been down.
+  var outageEnd: Duration?
+  var listeners: [@Sendable (SlurmController) -> Void] = []
+
+  var isSubmitting = false
+  var submissionTimer: (any OperationTimer)?
+  var nextSubmission = Duration.zero
+
+  var isQuerying = false
+  var queryTimer: (timer: any OperationTimer, due: Duration)?
+  var nextQuery = Duration.zero
+  /// As `nextQuery`, after jobs were cancelled.
+  var nextQueryOfEnds = Duration.zero
+  /// When Slurm has last taken a cancellation.
+  var cancelTime: Duration?
+
+  var isResolving = false
+  var hasAccounting = true
+
+  var isControlling = false
+  var controlTimer: (any OperationTimer)?
+
+  /// Makes the observer of a run whose name stands in the comments of its jobs.
+  ///
+  /// `folder` is an absolute path on the file system that the nodes share, of this run alone.
+  package init(
+    run: String, folder: String, settings: Settings = Settings(), runner: any SlurmRunner = SystemSlurmRunner(),
+    clock: any OperationClock = .system
+  ) {
+    self.run = SlurmIdentity.encoded(run)
+    files = SlurmFiles(folder: folder)
+    self.settings = settings
+    self.runner = runner
+    self.clock = clock
+  }
+
+  /// The identity of an attempt of the run.
+  package func identity(job: String, attempt: Int) -> SlurmIdentity {
+    SlurmIdentity(encodedRun: run, job: SlurmIdentity.encoded(job), attempt: attempt)
+  }
+
+  // MARK: From any thread
+
+  /// Has a job submitted and observed; `report` is called on the observer's queue, last with `ended`.
+  ///
+  /// A job that `mayExist` was perhaps submitted by another process: it is searched for, and submitted if it is nowhere.
+  func follow(
+    _ job: SlurmJob, mayExist: Bool, isPaused: Bool, report: @escaping @Sendable (SlurmStatus) -> Void
+  ) {
+    queue.async { [self] in
+      let followed = FollowedJob(job, isPaused: isPaused, report: report)
+      guard known[job.identity] == nil else {
+        return finish(followed, SlurmOutcome(.refused("this attempt was submitted before in this run")))
+      }
+      guard let problem = Self.problem(of: job) else { return begin(followed, mayExist: mayExist) }
+      finish(followed, SlurmOutcome(.refused(problem)))
+    }
+  }
+
+  private static func problem(of job: SlurmJob) -> String? {
+    if let fault = job.resources.faults.first { return fault.description }
+    if job.arguments.isEmpty { return "there is no program" }
+    if let name = job.environment.keys.sorted().first(where: { !BatchScript.isVariable($0) }) {
+      return "'\(name)' is no name of an environment variable"
+    }
+    let texts = job.arguments + [job.directory, job.name] + job.environment.values
+    return texts.contains { $0.utf8.contains(0) }
+      ? "a zero byte, which no program can be given, is in its command" : nil
+  }
+
+  private func begin(_ followed: FollowedJob, mayExist: Bool) {
+    known[followed.identity] = followed
+    if mayExist {
+      search(for: followed)
+    } else {
+      waiting.append(followed)
+      requestSubmission(after: settings.gatherTime)
+    }
+  }
+
+  /// Cancels a job; it ends when Slurm says so, or at once if it was not submitted.
+  func cancel(_ identity: SlurmIdentity) { change(identity) { $0.isCancelWanted = true } }
+
+  /// As `cancel`, with SIGKILL at once.
+  func kill(_ identity: SlurmIdentity) {
+    change(identity) {
+      $0.isCancelWanted = true
+      $0.isKillWanted = true
+    }
+  }
+
+  /// Stops a job by SIGSTOP, or keeps it from being started, until it is resumed.
+  func setPaused(_ isPaused: Bool, _ identity: SlurmIdentity) { change(identity) { $0.isPauseWanted = isPaused } }
+
+  private func change(_ identity: SlurmIdentity, _ body: @escaping @Sendable (FollowedJob) -> Void) {
+    queue.async { [self] in
+      guard let followed = known[identity] else { return }
+      body(followed)
+      if active[identity] != nil {
+        requestControl()
+      } else if followed.isCancelWanted {
+        waiting.removeAll { $0 === followed }
+        finish(followed, SlurmOutcome(.cancelled))
+      } else {
+        requestSubmission(after: .zero)
+      }
+    }
+  }
+
+  /// Has `body` called on the observer's queue with whether the controller answers: now, and at each change.
+  package func whenControllerChanges(_ body: @escaping @Sendable (SlurmController) -> Void) {
+    queue.async { [self] in
+      listeners.append(body)
+      body(controller)
+    }
+  }
+
+  /// Sets how many jobs Slurm has at once.
+  package func setInFlight(_ count: Int) {
+    queue.async { [self] in
+      settings.inFlight = max(1, count)
+      requestSubmission(after: .zero)
+    }
+  }
+
+  // MARK: On the queue
+
+  /// Ends a job, which does not wait for its submission.
+  func finish(_ followed: FollowedJob, _ outcome: SlurmOutcome) {
+    if known[followed.identity] === followed {
+      known[followed.identity] = nil
+      active[followed.identity] = nil
+    }
+    followed.phase = .ended
+    followed.tell(.ended(outcome))
+    if !waiting.isEmpty { requestSubmission(after: .zero) }
+  }
+
+  /// Notes that the controller has not answered a call that began at `time`.
+  func controllerIsDown(since time: Duration, _ answer: SlurmAnswer) {
+    guard case .answers = controller else { return }
+    set(.down(since: time, fault: answer.fault))
+    requestQuery(after: settings.downInterval)
+  }
+
+  func controllerAnswers() {
+    guard case .down = controller else { return }
+    // Jobs that a killed controller has forgotten may have left their numbers to others: what was sent is sent again,
+    // after a query.
+    for followed in active.values {
+      followed.isCancelSent = false
+      followed.isKillSent = false
+    }
+    outageEnd = clock.now
+    set(.answers)
+    requestSubmission(after: .zero)
+  }
+
+  private func set(_ controller: SlurmController) {
+    self.controller = controller
+    for listener in listeners { listener(controller) }
+  }
+
+  /// Whether the controller was down a moment ago.
+  var isAfterOutage: Bool { outageEnd.map { clock.now - $0 < settings.outageTime } ?? false }
+
+  var isControllerDown: Bool { if case .down = controller { true } else { false } }
+}

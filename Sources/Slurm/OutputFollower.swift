@@ -1,0 +1,140 @@
+import Foundation
+import Operations
+import Processes
+
+/// Logs the output file of a job as it grows.
+///
+/// A shared file system does not tell of changes, so the file is looked at: four times a second at first and after news,
+/// and ever more seldom while there are none. It is opened at each look: only then a network file system shows what other
+/// machines have written.
+final class OutputFollower: @unchecked Sendable {
+  // Safe: the variables are used on `queue` only.
+  private let path: String
+  private let clock: any OperationClock
+  private let operation: AsyncOperation
+  private let file: LogFile?
+  private let output: ShellOutput
+  private let queue: DispatchQueue
+  private var mask: SecretMask.Stream?
+  private var offset: off_t = 0
+  private var timer: (any OperationTimer)?
+  private var interval = OutputFollower.shortest
+  private var began: Duration?
+  private var ended: Duration?
+  private var nodes = ""
+  private var isToldInvisible = false
+  /// Whether what was read last has not been consumed.
+  private var isHeld = false
+  private var end: End?
+
+  private struct End {
+    var hasSucceeded: Bool
+    var body: @Sendable (_ isKept: Bool) -> Void
+  }
+
+  /// A file system that hangs blocks a thread: these few serve all jobs.
+  private static let queues = (1...2).map { DispatchQueue(label: "opdash.slurm.output.\($0)", qos: .userInitiated) }
+  private static let shortest = Duration.milliseconds(250)
+  private static let longest = Duration.seconds(4)
+  /// Network file systems show new files up to a minute late.
+  private static let patience = Duration.seconds(30)
+  /// Most show them within three seconds: so long the file of a job that has ended is waited for.
+  private static let lastPatience = Duration.seconds(3)
+  private static let chunk = 64 << 10
+
+  /// The output is kept in `file`, without secrets, and `progress` is a regular expression, both as in a `ShellOutput`.
+  init(
+    path: String, secrets: SecretMask?, for operation: AsyncOperation, file: LogFile? = nil, keepsShort: Bool = true,
+    progress: String? = nil, clock: any OperationClock
+  ) {
+    self.path = path
+    self.clock = clock
+    self.operation = operation
+    self.file = file
+    output = ShellOutput(file: file, keepsShort: keepsShort, progress: progress, clock: clock)
+    mask = secrets.map { SecretMask.Stream($0) }
+    queue = DispatchQueue(
+      label: "opdash.slurm.output", target: Self.queues[Int(UInt(bitPattern: path.hashValue) % UInt(Self.queues.count))]
+    )
+  }
+
+  /// Begins to look; from any thread, any number of times.
+  func start(on nodes: String) {
+    queue.async { [self] in
+      guard began == nil, end == nil else { return }
+      began = clock.now
+      self.nodes = nodes
+      read()
+    }
+  }
+
+  /// Logs the rest and calls `body`, with whether the log file, if there is one, says all of the output.
+  func finish(
+    on nodes: String, hasSucceeded: Bool, mayBeAbsent: Bool, _ body: @escaping @Sendable (_ isKept: Bool) -> Void
+  ) {
+    queue.async { [self] in
+      if !nodes.isEmpty { self.nodes = nodes }
+      ended = clock.now
+      interval = Self.shortest
+      if mayBeAbsent { isToldInvisible = true }
+      end = End(hasSucceeded: hasSucceeded, body: body)
+      timer?.cancel()
+      timer = nil
+      read()
+    }
+  }
+
+  private func read() {
+    guard !isHeld else { return }
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { return noNews(isAbsent: true) }
+    defer { _ = close(descriptor) }
+    let bytes = [UInt8](unsafeUninitializedCapacity: Self.chunk) { buffer, count in
+      count = max(0, pread(descriptor, buffer.baseAddress, Self.chunk, offset))
+    }
+    guard !bytes.isEmpty else { return noNews(isAbsent: false) }
+    offset += off_t(bytes.count)
+    interval = Self.shortest
+    isHeld = true
+    take(mask?.mask(bytes) ?? bytes) { [self] in
+      queue.async {
+        self.isHeld = false
+        self.read()
+      }
+    }
+  }
+
+  private func take(_ bytes: [UInt8], consumed: @escaping @Sendable () -> Void) {
+    if bytes.isEmpty { consumed() } else { output.take(bytes, from: .stdout, for: operation, consumed: consumed) }
+  }
+
+  private func noNews(isAbsent: Bool) {
+    if isAbsent { tellInvisible() }
+    guard let end, !isAbsent || isToldInvisible else { return lookLater() }
+    self.end = nil
+    take(mask?.end() ?? []) {}
+    output.finish(for: operation, hasSucceeded: end.hasSucceeded) { [self] in end.body(file?.isWhole == true) }
+  }
+
+  private func lookLater() {
+    guard timer == nil else { return }
+    timer = clock.schedule(after: interval, on: queue) { [self] in
+      timer = nil
+      read()
+    }
+    interval = min(interval * 2, Self.longest)
+  }
+
+  private func tellInvisible() {
+    let isLate =
+      ended.map { clock.now - $0 >= Self.lastPatience } ?? began.map { clock.now - $0 >= Self.patience } ?? false
+    guard !isToldInvisible, isLate else { return }
+    isToldInvisible = true
+    let place = nodes.isEmpty ? "" : " on \(nodes)"
+    operation.log([
+      OperationLogLine(
+        text: "the output is not visible from here: it is in \(path)\(place); "
+          + "have the run recorded in a folder that the cluster's nodes share", source: .note)
+    ])
+  }
+}

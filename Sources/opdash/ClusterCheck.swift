@@ -1,0 +1,84 @@
+import Foundation
+import JobEngine
+import JobModel
+import Session
+import Slurm
+
+/// What the cluster jobs of a run need, checked before anything is started.
+enum ClusterCheck {
+  /// A controller that does not answer by then is no fault: the run waits for it.
+  private static let limit = DispatchTimeInterval.seconds(10)
+
+  /// Throws if Slurm is not on this machine, or jobs ask for what is malformed or what the cluster, or the allocation that
+  /// they are steps of, does not have.
+  static func check(
+    _ graph: JobGraph, _ runner: any SlurmRunner = SystemSlurmRunner(),
+    in surrounding: SlurmJobID? = SlurmAllocation.surrounding, absence: () -> String? = SystemSlurmRunner.absence
+  ) throws {
+    let jobs = graph.jobs.filter { $0.cluster != nil }
+    guard !jobs.isEmpty else { return }
+    if let sentence = absence() { throw UsageError(sentence) }
+    var lines: [String]
+    if let surrounding {
+      let nodes = BlockingCall.value(within: limit) { SlurmAllocation.nodes(of: surrounding, runner, $0) } ?? nil
+      lines = stepFaults(jobs, in: nodes ?? [])
+    } else if let allocation = graph.allocation {
+      lines = faults(SlurmResources(allocation), info(runner)).map { fault in
+        "opdash: \(fault.key.replacing("slurm.", with: "slurm.allocation.", maxReplacements: 1)): \(fault.message)"
+      }
+      lines += stepFaults(jobs, in: [node(of: allocation)])
+    } else {
+      lines = faults(jobs, info(runner))
+    }
+    if !lines.isEmpty { throw Faults(lines: lines) }
+  }
+
+  private static func faults(_ jobs: [Job], _ cluster: ClusterInfo?) -> [String] {
+    // Thousands of jobs ask for the same.
+    var known: [SlurmResources: [ResourceFault]] = [:]
+    var lines: [String] = []
+    for job in jobs {
+      guard let resources = job.cluster.map(SlurmResources.init) else { continue }
+      let faults = known[resources] ?? Self.faults(resources, cluster)
+      if known.updateValue(faults, forKey: resources) == nil {
+        lines += faults.map { "opdash: job \(job.name): \($0)" }
+      }
+    }
+    return lines
+  }
+
+  /// What steps of these nodes ask for and none of them has; no nodes if they are not known.
+  private static func stepFaults(_ jobs: [Job], in nodes: [AllocatedNode]) -> [String] {
+    var known: Set<StepRoom.Need> = []
+    var lines: [String] = []
+    for job in jobs {
+      guard let terms = job.cluster else { continue }
+      if let count = terms.nodes, count > 1 {
+        lines.append(
+          "opdash: job \(job.name): slurm.nodes: a step of an allocation is executed on one node: delete it, or start "
+            + "opdash outside of the allocation")
+      }
+      let need = StepRoom.Need(terms)
+      guard !nodes.isEmpty, known.insert(need).inserted, let fault = StepRoom.fault(need, in: nodes) else { continue }
+      lines.append("opdash: job \(job.name): \(fault.reason)")
+    }
+    return lines
+  }
+
+  /// The most that a node of an allocation has, as far as that is said before Slurm has chosen one.
+  private static func node(of allocation: ClusterTerms) -> AllocatedNode {
+    AllocatedNode(
+      name: "", cpus: allocation.cpus ?? .max, memory: allocation.memory,
+      gpus: allocation.gpus ?? (allocation.options.isEmpty ? 0 : .max))
+  }
+
+  private static func faults(_ resources: SlurmResources, _ cluster: ClusterInfo?) -> [ResourceFault] {
+    let faults = resources.faults
+    return faults.isEmpty ? cluster.map { resources.faults(on: $0) } ?? [] : faults
+  }
+
+  /// What the cluster has; nil if the controller does not answer.
+  private static func info(_ runner: any SlurmRunner) -> ClusterInfo? {
+    BlockingCall.value(within: limit) { ClusterInfo.ask(runner, $0) } ?? nil
+  }
+}

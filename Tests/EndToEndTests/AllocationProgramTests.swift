@@ -1,0 +1,88 @@
+import Foundation
+import Support
+import Testing
+
+/// The built program with an allocation of the tests' cluster.
+@Suite(
+  .enabled(if: SlurmCluster.isInstalled, Comment(rawValue: SlurmCluster.why)), .serialized, .timeLimit(.minutes(10)))
+struct AllocationProgramTests {
+  private let cluster: SlurmCluster
+  private let place: Workplace
+
+  init() throws {
+    cluster = try SlurmCluster()
+    place = try Workplace(cluster.environment)
+  }
+
+  /// The states of our jobs that have not ended.
+  private var living: [String] { cluster.states().filter { ["PENDING", "RUNNING", "COMPLETING"].contains($0) } }
+
+  @Test func thirtyShortJobsAreOneJobOfTheClusterWhichIsGoneAfterThem() throws {
+    try place.write(
+      """
+      on: slurm
+      slurm: { allocation: { nodes: 2, cpus: 2 } }
+      jobs:
+        part:
+          matrix: { number: [\((1...30).map(String.init).joined(separator: ", "))] }
+          run: 'echo "$SLURM_JOB_ID $SLURMD_NODENAME" > part.${matrix.number}; echo n=${matrix.number} >> $OPDASH_OUTPUT'
+        last:
+          needs: [part]
+          run: 'cat part.* > all; printf %s "${jobs.part[30].n}" > value; while [ ! -e go ]; do sleep 0.1; done'
+      """, to: "opdash.yml")
+    let run = try place.start("run", "--ui", "plain")
+    #expect(eventually(within: 120) { place.has("value") }, "\(run.errorText)")
+    #expect(cluster.states() == ["RUNNING"])
+    try place.write("", to: "go")
+    #expect(run.ending(within: 60) == .exited(0), "\(run.errorText)")
+    #expect(eventually(within: 10) { living.isEmpty }, "\(cluster.states())")
+    let lines = String(decoding: place.contents("all") ?? Data(), as: UTF8.self).split(separator: "\n")
+    #expect(lines.count == 30)
+    let words = lines.map { $0.split(separator: " ") }
+    #expect(Set(words.compactMap(\.first)).count == 1)
+    #expect(Set(words.compactMap(\.last)) == ["node1", "node2"])
+    #expect(place.contents("value") == Data("30".utf8))
+  }
+
+  @Test(arguments: [SIGINT, SIGTERM])
+  func aSignalReleasesTheAllocation(signal: Int32) throws {
+    try place.write(
+      """
+      on: slurm
+      slurm: { allocation: { nodes: 2, cpus: 2 } }
+      jobs:
+        nap: "trap 'echo x >>ended; exit 1' TERM; echo x >>begun; while :; do sleep 0.1; done"
+        next: { needs: [nap], run: touch next }
+      """, to: "opdash.yml")
+    let run = try place.start("run", "--ui", "plain")
+    #expect(eventually(within: 60) { place.has("begun") }, "\(run.errorText)")
+    kill(run.child.pid, signal)
+    #expect(run.ending(within: 60) == .exited(128 + signal), "\(run.errorText)")
+    #expect(place.contents("ended") == Data("x\n".utf8))
+    #expect(eventually(within: 10) { living.isEmpty }, "\(cluster.states())")
+    #expect(!place.has("next"))
+  }
+
+  @Test func aKilledRunLosesItsAllocationByTheLease() throws {
+    try place.write(
+      "on: slurm\nslurm: { allocation: { nodes: 1 } }\njobs: { nap: 'echo x >>begun; sleep 611' }", to: "opdash.yml")
+    let run = try place.start("run", "--ui", "plain")
+    #expect(eventually(within: 60) { place.has("begun") }, "\(run.errorText)")
+    kill(run.child.pid, SIGKILL)
+    #expect(run.ending() == .signalled(SIGKILL))
+    #expect(eventually(within: 90) { living.isEmpty }, "\(cluster.states())")
+  }
+
+  @Test func whatNoNodeOfTheAllocationHasIsSaidBeforeAnythingStarts() throws {
+    try place.write(
+      "slurm: { allocation: { nodes: 9, cpus: 2 } }\njobs: { a: { on: slurm, slurm: { cpus: 4 }, run: touch a }, b: touch b }",
+      to: "opdash.yml")
+    let run = try place.run("run", "--ui", "plain")
+    #expect(run.ending() == .exited(2))
+    let lines = run.errorText.split(separator: "\n")
+    #expect(lines.count == 2, "\(run.errorText)")
+    #expect(lines.first?.hasPrefix("opdash: slurm.allocation.nodes: 9 is too much") == true, "\(run.errorText)")
+    #expect(lines.last?.hasPrefix("opdash: job a: slurm.cpus: 4 is too much") == true, "\(run.errorText)")
+    #expect(!place.has("b"))
+  }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import JobModel
+import Testing
+
+/// A job that a cluster executes, in the fold of its events.
+@Suite struct ClusterStateTests {
+  private struct Recorder {
+    var run = Run()
+    var time: Duration = .zero
+
+    init() {
+      state(.runStarted(RunStart(id: "r", name: "r", slots: 1, at: Date(timeIntervalSince1970: 0), jobs: 1)))
+      state(.jobAdded(JobID(0), Job(name: "a", work: .shell(ShellWork(.script("a"), cluster: ClusterTerms())))))
+    }
+
+    mutating func state(_ fact: JobFact) { run.apply(JobEvent(seq: run.nextSeq, time: time, fact: fact)) }
+
+    mutating func move(_ state: JobState, attempt: Int = 0) {
+      self.state(.jobState(JobID(0), state, attempt: attempt, pid: nil))
+    }
+
+    var status: String { StatusText(JobID(0), run, now: time).whole }
+  }
+
+  @Test func aDrainKeepsBackOnlyWhatWasNotSubmitted() {
+    var recorder = Recorder()
+    recorder.move(.ready(for: .cluster(reason: nil)))
+    #expect(recorder.status == "waits for the cluster")
+    recorder.state(.drainChanged(true))
+    #expect(recorder.status == "waits: nothing new starts")
+    recorder.state(.jobPlaced(JobID(0), ClusterPlace(id: "7")))
+    #expect(recorder.status == "waits for the cluster")
+    recorder.move(.ready(for: .cluster(reason: "Priority")))
+    #expect(recorder.status == "waits for the cluster: Priority")
+  }
+
+  @Test func itTakesNoSlotAndItsPlaceIsKept() {
+    var recorder = Recorder()
+    recorder.move(.ready(for: .cluster(reason: nil)))
+    #expect(recorder.run.counts.withCluster == 1)
+    recorder.time = .seconds(4)
+    recorder.state(.jobPlaced(JobID(0), ClusterPlace(id: "7", nodes: "node1")))
+    recorder.move(.executing, attempt: 1)
+    #expect(recorder.run.counts.withCluster == 0)
+    #expect(recorder.run.counts.executing == 1)
+    #expect(recorder.run.counts.usedSlots == 0)
+    #expect(recorder.run[JobID(0)].place == ClusterPlace(id: "7", nodes: "node1"))
+    #expect(recorder.run[JobID(0)].spent(.forCluster, until: .seconds(4)) == .seconds(4))
+  }
+
+  @Test func anOutageLastsUntilTheControllerAnswers() {
+    var recorder = Recorder()
+    recorder.time = .seconds(2)
+    recorder.state(.clusterChanged(fault: "no answer"))
+    #expect(recorder.run.clusterOutage?.fault == "no answer")
+    #expect(recorder.run.clusterOutage?.since == .seconds(2))
+    recorder.state(.clusterChanged(fault: nil))
+    #expect(recorder.run.clusterOutage == nil)
+  }
+
+  @Test func theTimeLimitOfTheClusterIsATimeout() {
+    #expect(StateClass(.failed(JobFailure(.timeLimit, "time limit"), allowed: false)) == .timedOut)
+    #expect(StateClass(.failed(JobFailure(.outOfMemory, "out of memory"), allowed: false)) == .failed)
+  }
+
+  @Test func aPolicyCanBeForTheEndsOfACluster() {
+    let policy = RetryPolicy(max: 1, only: [.nodeFailure, .preempted])
+    #expect(policy.allows(JobFailure(.nodeFailure, "lost its node")))
+    #expect(policy.allows(JobFailure(.preempted, "preempted")))
+    #expect(!policy.allows(JobFailure(.lost, "lost")))
+    #expect(!policy.allows(JobFailure(.outOfMemory, "out of memory")))
+  }
+}

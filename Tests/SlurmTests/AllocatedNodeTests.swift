@@ -1,0 +1,32 @@
+import Testing
+
+@testable import Slurm
+
+@Suite struct AllocatedNodeTests {
+  @Test func theNodesOfAJobAreReadWithWhatItHasOfEach() {
+    let answer = """
+      JobId=12 JobName=wrap
+         NodeList=node[1-3] NumNodes=3 NumCPUs=10
+         JOB_GRES=gpu:a100:2
+           Nodes=node[1-2] CPU_IDs=0-1,4,6-7 Mem=2048 GRES=gpu:a100:1(IDX:0)
+           Nodes=gpu03 CPU_IDs=3 Mem=0 GRES=tmp:4,gpu:2(IDX:0-1)
+         MinCPUsNode=2
+      """
+    #expect(
+      AllocatedNode.nodes(in: answer) == [
+        AllocatedNode(name: "node1", cpus: 5, memory: 2048, gpus: 1),
+        AllocatedNode(name: "node2", cpus: 5, memory: 2048, gpus: 1),
+        AllocatedNode(name: "gpu03", cpus: 1, memory: nil, gpus: 2),
+      ])
+    #expect(AllocatedNode.nodes(in: "JobId=12 JobState=PENDING\n   NodeList=\n") == [])
+  }
+
+  @Test(arguments: [
+    ("login", ["login"]), ("a,b", ["a", "b"]), ("n[1-3]", ["n1", "n2", "n3"]),
+    ("n[08-10,2],login", ["n08", "n09", "n10", "n2", "login"]), ("r[1-2]n[3,5]", ["r1n3", "r1n5", "r2n3", "r2n5"]),
+    ("n[1-2]-ib", ["n1-ib", "n2-ib"]), ("", []),
+  ])
+  func aListOfNodesIsWrittenOut(list: String, names: [String]) {
+    #expect(AllocatedNode.expanded(list) == names)
+  }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import Support
+import Testing
+
+@testable import Slurm
+
+/// The scripts, executed by this machine's shell.
+@Suite struct BatchScriptTests {
+  private let folder: TemporaryFolder
+  private let files: SlurmFiles
+
+  init() throws {
+    folder = try TemporaryFolder()
+    files = SlurmFiles(folder: folder.file("jobs").path())
+  }
+
+  private func job(_ arguments: [String], environment: [String: String] = [:], name: String = "a") -> SlurmJob {
+    SlurmJob(
+      SlurmIdentity(run: "r", job: name, attempt: 1), name: name, arguments: arguments, directory: folder.url.path(),
+      environment: environment)
+  }
+
+  private func run(_ text: String, _ variables: [String: String] = ["SLURM_JOB_ID": "12"]) throws -> ChildProcess
+    .Ending?
+  {
+    let environment = ProcessInfo.processInfo.environment.merging(variables) { _, own in own }
+    return try ChildProcess.run(["/bin/sh", "-c", text], environment: environment).ending
+  }
+
+  private func text(_ path: String) -> String { (try? String(contentsOfFile: path, encoding: .utf8)) ?? "" }
+
+  @Test func aScriptKeepsItsOutputAndItsStatus() throws {
+    let job = job(["/bin/sh", "-c", "pwd; echo \"$A\"; echo err >&2; exit 3"], environment: ["A": "it's $HOME"])
+    #expect(try run(BatchScript.text(of: job, files: files)) == .exited(3))
+    let place = folder.url.path().hasSuffix("/") ? String(folder.url.path().dropLast()) : folder.url.path()
+    #expect(text(files.outputPath(of: job.identity)) == "\(place)\nit's $HOME\nerr\n")
+    #expect(files.exitStatus(of: job.identity) == 3)
+    #expect(files.claim(of: job.identity) == SlurmJobID(12))
+  }
+
+  @Test func argumentsReachTheProgramAsTheyAre() throws {
+    let words = ["a b", "", "$HOME", "it's", "`id`", "*", "line\nfeed", "\\"]
+    let job = job(["printf", "%s|"] + words)
+    #expect(try run(BatchScript.text(of: job, files: files)) == .exited(0))
+    #expect(text(files.outputPath(of: job.identity)) == words.map { $0 + "|" }.joined())
+  }
+
+  @Test func anAttemptIsExecutedOnceHoweverOftenItIsSubmitted() throws {
+    let job = job(["echo", "work"])
+    let script = BatchScript.text(of: job, files: files)
+    #expect(try run(script) == .exited(0))
+    #expect(try run(script, ["SLURM_JOB_ID": "13"]) == .exited(BatchScript.duplicateStatus))
+    #expect(text(files.outputPath(of: job.identity)) == "work\n")
+    #expect(files.claim(of: job.identity) == SlurmJobID(12))
+  }
+
+  @Test func aSignalIsAStatusAsShellsReportIt() throws {
+    let job = job(["/bin/sh", "-c", "kill -9 $$"])
+    #expect(try run(BatchScript.text(of: job, files: files)) == .exited(137))
+    #expect(SlurmEnd(shellStatus: files.exitStatus(of: job.identity) ?? 0) == .signalled(9))
+  }
+
+  @Test func aProgramThatIsNotThereIsNamedInTheOutput() throws {
+    let job = job(["no-such-program-here"])
+    #expect(try run(BatchScript.text(of: job, files: files)) == .exited(127))
+    #expect(text(files.outputPath(of: job.identity)).contains("no-such-program-here"))
+  }
+
+  @Test func aJobOfAnArrayExecutesTheScriptOfItsIndex() throws {
+    #expect(files.makeFolder() == nil)
+    let jobs = (0..<3).map { job(["echo", "work \($0)"], name: "b[\($0)]") }
+    for (index, job) in jobs.enumerated() {
+      #expect(
+        files.write(
+          BatchScript.text(of: job, isInArray: true, files: files), to: files.path(ofScript: index, batch: "x")) == nil)
+    }
+    let list = jobs.map { $0.identity.fileName + "\n" }.joined()
+    #expect(files.write(list, to: files.path(ofBatch: "x")) == nil)
+    let variables = ["SLURM_JOB_ID": "14", "SLURM_ARRAY_JOB_ID": "12", "SLURM_ARRAY_TASK_ID": "1"]
+    #expect(try run(BatchScript.text(ofBatch: "x", files: files), variables) == .exited(0))
+    #expect(text(files.outputPath(of: jobs[1].identity)) == "work 1\n")
+    #expect(files.claim(of: jobs[1].identity) == SlurmJobID(12, index: 1))
+    #expect(!files.hasClaim(of: jobs[0].identity))
+    #expect(files.batch(named: "x", run: "r") == jobs.map(\.identity))
+  }
+
+  @Test(arguments: [true, false])
+  func theFolderIsTheOwnersAlone(isMadeHere: Bool) throws {
+    if isMadeHere { #expect(files.makeFolder() == nil) }
+    #expect(try run(BatchScript.text(of: job(["true"]), files: files)) == .exited(0))
+    let attributes = try FileManager.default.attributesOfItem(atPath: files.folder)
+    #expect(attributes[.posixPermissions] as? Int == 0o700)
+  }
+}

@@ -1,0 +1,160 @@
+import Foundation
+import Operations
+import Support
+import Testing
+
+@testable import Slurm
+
+/// Cancelling, killing and pausing.
+@Suite struct ControlTests {
+  @Test func manyJobsAreCancelledByOneCall() throws {
+    let bench = try Bench()
+    for number in 0..<500 { bench.follow("a\(number)") }
+    bench.advance(.seconds(1))
+    for number in 0..<500 { bench.observer.cancel(bench.identity("a\(number)")) }
+    bench.advance(.milliseconds(100))
+    #expect(bench.slurm.calls(of: "scancel") == [["scancel", "1"]])
+    bench.slurm.setAll("CANCELLED")
+    bench.advance(.seconds(2))
+    for number in [0, 250, 499] { #expect(bench.end("a\(number)") == .cancelled) }
+    #expect(bench.slurm.calls(of: "scancel").count == 1)
+  }
+
+  @Test func ofAnArrayOnlyTheJobsThatAreMeantAreCancelled() throws {
+    let bench = try Bench()
+    for number in 0..<5 { bench.follow("a\(number)") }
+    bench.advance(.seconds(1))
+    for number in [0, 1, 3] { bench.observer.cancel(bench.identity("a\(number)")) }
+    bench.advance(.milliseconds(100))
+    #expect(bench.slurm.calls(of: "scancel") == [["scancel", "1_[0-1,3]"]])
+  }
+
+  @Test func aJobThatWasNotSubmittedIsCancelledWithoutACall() throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.observer.cancel(bench.identity("a"))
+    bench.advance(.seconds(1))
+    #expect(bench.end("a") == .cancelled)
+    #expect(bench.slurm.state.withLock(\.calls).isEmpty)
+  }
+
+  @Test func aJobThatIsCancelledWhileItIsSubmittedIsCancelledAfterwards() throws {
+    let bench = try Bench()
+    bench.slurm.change { $0.held = ["sbatch"] }
+    bench.follow("a")
+    bench.advance(.milliseconds(100))
+    bench.observer.cancel(bench.identity("a"))
+    bench.advance(.milliseconds(100))
+    #expect(bench.slurm.calls(of: "scancel").isEmpty)
+    bench.slurm.release()
+    bench.advance(.milliseconds(100))
+    #expect(bench.slurm.calls(of: "scancel") == [["scancel", "1"]])
+  }
+
+  @Test func aCancellationWaitsForAControllerThatIsDown() throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(.seconds(1))
+    bench.slurm.change { $0.isDown = true }
+    bench.observer.cancel(bench.identity("a"))
+    bench.advance(.seconds(9))
+    bench.slurm.change { $0.isDown = false }
+    let calls = bench.slurm.calls(of: "scancel").count
+    bench.advance(.seconds(4))
+    #expect(bench.slurm.calls(of: "scancel").count == calls + 1)
+    #expect(calls == 1)
+  }
+
+  @Test func killingSendsTheSignalAndCancels() throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(.seconds(1))
+    bench.slurm.setAll("RUNNING")
+    bench.advance(.seconds(1))
+    bench.observer.kill(bench.identity("a"))
+    bench.advance(.milliseconds(100))
+    #expect(bench.slurm.calls(of: "scancel") == [["scancel", "--batch", "--signal=USR2", "1"], ["scancel", "1"]])
+  }
+
+  @Test func theEndsOfCancelledJobsAreAskedForSooner() throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(.seconds(1))
+    bench.slurm.setAll("RUNNING")
+    bench.advance(.milliseconds(1200))
+    bench.observer.cancel(bench.identity("a"))
+    bench.advance(.milliseconds(100))
+    bench.slurm.setAll("CANCELLED")
+    bench.advance(.milliseconds(300))
+    #expect(bench.end("a") == .cancelled)
+    // After two seconds as before.
+    bench.follow("b")
+    bench.advance(.seconds(3))
+    let before = bench.slurm.calls(of: "squeue").count
+    bench.advance(.seconds(3))
+    #expect(bench.slurm.calls(of: "squeue").count - before <= 3)
+  }
+
+  @Test func cancelledJobsThatSlurmForgetsAtOnceHaveEnded() throws {
+    let bench = try Bench()
+    for number in 0..<4 { bench.follow("a\(number)") }
+    bench.advance(.seconds(3))
+    for number in [1, 2] { bench.observer.cancel(bench.identity("a\(number)")) }
+    bench.advance(.milliseconds(100))
+    bench.slurm.change { slurm in slurm.jobs.removeAll { [1, 2].contains($0.id.index) } }
+    bench.advance(.milliseconds(300))
+    for number in [1, 2] { #expect(bench.end("a\(number)") == .cancelled) }
+    for number in [0, 3] { #expect(bench.end("a\(number)") == nil) }
+    #expect(bench.slurm.calls(of: "scontrol").isEmpty)
+  }
+
+  @Test func aJobThatSlurmEndsAlreadyIsKilledByAFile() throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(.seconds(1))
+    bench.slurm.setAll("RUNNING")
+    bench.advance(.seconds(1))
+    bench.observer.cancel(bench.identity("a"))
+    bench.slurm.setAll("COMPLETING")
+    bench.advance(.milliseconds(100))
+    let file = bench.observer.files.path(of: bench.identity("a")) + ".kill"
+    #expect(!FileManager.default.fileExists(atPath: file))
+    bench.observer.kill(bench.identity("a"))
+    bench.advance(.milliseconds(100))
+    #expect(FileManager.default.fileExists(atPath: file))
+    #expect(bench.slurm.calls(of: "scancel") == [["scancel", "1"]])
+  }
+
+  @Test func aPausedJobIsHeldWhileItWaitsAndStoppedWhileItRuns() throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(.seconds(1))
+    let identity = bench.identity("a")
+    bench.observer.setPaused(true, identity)
+    bench.advance(.milliseconds(100))
+    #expect(bench.slurm.calls(of: "scontrol") == [["scontrol", "hold", "1"]])
+    bench.advance(.seconds(3))
+    #expect(bench.statuses("a").last == .pending(SlurmJobID(1), SlurmReason("JobHeldUser")))
+    bench.observer.setPaused(false, identity)
+    bench.advance(.milliseconds(100))
+    #expect(bench.slurm.calls(of: "scontrol").last == ["scontrol", "release", "1"])
+    bench.slurm.setAll("RUNNING")
+    bench.advance(.seconds(1))
+    bench.observer.setPaused(true, identity)
+    bench.advance(.seconds(3))
+    #expect(bench.slurm.calls(of: "scancel") == [["scancel", "--full", "--signal=STOP", "1"]])
+    bench.observer.setPaused(false, identity)
+    bench.advance(.seconds(3))
+    #expect(bench.slurm.calls(of: "scancel").dropFirst() == [["scancel", "--full", "--signal=CONT", "1"]])
+  }
+
+  @Test func aJobThatIsPausedBeforeItsSubmissionIsNotSubmittedUntilItIsResumed() throws {
+    let bench = try Bench()
+    bench.follow("a", isPaused: true)
+    bench.advance(.seconds(2))
+    #expect(bench.slurm.calls(of: "sbatch").isEmpty)
+    bench.observer.setPaused(false, bench.identity("a"))
+    bench.advance(.seconds(1))
+    #expect(bench.slurm.calls(of: "sbatch").count == 1)
+  }
+}

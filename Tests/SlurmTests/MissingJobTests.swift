@@ -1,0 +1,234 @@
+import Foundation
+import Operations
+import Support
+import Testing
+
+@testable import Slurm
+
+/// Jobs that are missing from an answer, or that a controller has forgotten.
+@Suite struct MissingJobTests {
+  @Test func aJobThatSqueueDoesNotNameIsAskedForByScontrol() throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(.seconds(1))
+    bench.slurm.setAll("FAILED", reason: "NonZeroExitCode", status: 4 << 8)
+    bench.slurm.change { $0.jobs[0].isPurged = true }
+    bench.advance(.seconds(4))
+    #expect(bench.end("a") == .exited(4))
+  }
+
+  @Test func aJobThatNothingInSlurmKnowsEndsByItsExitFile() throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(.seconds(1))
+    try bench.write("1\n", to: "a", ".claim")
+    try bench.write("7 1\n", to: "a", ".exit")
+    bench.slurm.change { $0.jobs = [] }
+    bench.advance(.seconds(4))
+    #expect(bench.end("a") == .exited(7))
+    #expect(bench.slurm.calls(of: "sacct").count == 1)
+  }
+
+  @Test func aJobThatHadBegunAndIsNowhereIsLostAndNotWaitedFor() throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(.seconds(1))
+    try bench.write("1 node1\n", to: "a", ".claim")
+    bench.slurm.change { $0.jobs = [] }
+    bench.advance(.seconds(20))
+    #expect(bench.end("a") == nil, "it may be executing without its controller")
+    bench.advance(.seconds(20))
+    #expect(bench.end("a") == .lost(hasBegun: true))
+    #expect(bench.slurm.calls(of: "sbatch").count == 1)
+  }
+
+  @Test func aJobThatWasLostBeforeItBeganIsSubmittedAgainAndNotForEver() throws {
+    let bench = try Bench()
+    bench.follow("a")
+    for _ in 0..<3 {
+      bench.advance(.seconds(1))
+      bench.slurm.change { $0.jobs = [] }
+      bench.advance(.seconds(4))
+    }
+    #expect(bench.slurm.calls(of: "sbatch").count == 3)
+    #expect(bench.end("a") == .lost(hasBegun: false))
+  }
+
+  /// Two jobs that are executed by themselves, the first with a claim of its node.
+  private func benchWithClaim() throws -> Bench {
+    let bench = try Bench()
+    bench.follow("claims")
+    bench.advance(.seconds(1))
+    try bench.write("1 node1\n", to: "claims", ".claim")
+    bench.follow("a")
+    bench.advance(.seconds(1))
+    return bench
+  }
+
+  private func fail(_ name: String, in bench: Bench, on node: String = "node1", status: Int32 = 2) {
+    bench.slurm.change { slurm in
+      for index in slurm.jobs.indices where slurm.jobs[index].comment.contains("/\(name)/") {
+        slurm.jobs[index].state = "FAILED"
+        slurm.jobs[index].reason = "NonZeroExitCode"
+        slurm.jobs[index].node = node
+        slurm.jobs[index].status = status << 8
+      }
+    }
+    bench.advance(.seconds(2))
+  }
+
+  @Test func aJobWhoseScriptWasNotExecutedIsSubmittedAgainAndNotForEver() throws {
+    let bench = try benchWithClaim()
+    fail("a", in: bench)
+    #expect(bench.end("a") == nil)
+    #expect(bench.slurm.calls(of: "sbatch").count == 3)
+    for _ in 0..<2 { fail("a", in: bench) }
+    #expect(bench.slurm.calls(of: "sbatch").count == 4)
+    #expect(bench.end("a") == .notStarted("its script could not be executed (exit 2)"))
+  }
+
+  @Test func aJobThatFailsOnANodeThatMakesNoClaimsHasFailed() throws {
+    let bench = try benchWithClaim()
+    fail("a", in: bench, on: "node2")
+    #expect(bench.end("a") == .exited(2))
+    #expect(bench.slurm.calls(of: "sbatch").count == 2)
+  }
+
+  /// A node that can't write the folder any more executes programs without claims.
+  @Test func aJobWithoutAClaimThatFailsAsAProgramDoesHasFailed() throws {
+    let bench = try benchWithClaim()
+    fail("a", in: bench, status: 1)
+    #expect(bench.end("a") == .exited(1))
+    #expect(bench.slurm.calls(of: "sbatch").count == 2)
+  }
+
+  @Test func aJobThatHadBegunAndFailsHasFailed() throws {
+    let bench = try benchWithClaim()
+    try bench.write("2 node1\n", to: "a", ".claim")
+    fail("a", in: bench)
+    #expect(bench.end("a") == .exited(2))
+    #expect(bench.slurm.calls(of: "sbatch").count == 2)
+  }
+
+  @Test func aNumberThatWasGivenToAnotherJobIsNotOurs() throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(.seconds(1))
+    // The controller has forgotten the job and given its number to one of another run.
+    bench.slurm.change {
+      $0.jobs[0].comment = "opdash/other/a/1"
+      $0.jobs[0].state = "COMPLETED"
+    }
+    bench.advance(.seconds(4))
+    #expect(bench.end("a") == nil)
+    #expect(bench.slurm.calls(of: "sbatch").count == 2)
+    #expect(bench.statuses("a").contains(.pending(SlurmJobID(2), SlurmReason("Resources"))))
+  }
+
+  @Test func theAccountingIsAskedWhereThereIsOne() throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(.seconds(1))
+    let fields = ["1", "FAILED", "9:0", "node1", "", "a", "100", "200", "300"]
+    bench.slurm.change {
+      $0.jobs = []
+      $0.canned["sacct"] = [SlurmAnswer(.exited(0), output: fields.joined(separator: "\u{1F}") + "\n")]
+    }
+    bench.advance(.seconds(4))
+    #expect(bench.end("a") == .exited(9))
+  }
+
+  /// A job that runs, and a controller that was down and has forgotten what it did last.
+  private func benchAfterOutage() throws -> Bench {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(.seconds(1))
+    bench.slurm.setAll("RUNNING")
+    bench.advance(.seconds(1))
+    bench.slurm.change { $0.isDown = true }
+    bench.advance(.seconds(5))
+    bench.slurm.change { $0.isDown = false }
+    return bench
+  }
+
+  @Test func aJobThatIsStartedASecondTimeEndsAsTheFirstStartDid() throws {
+    let bench = try benchAfterOutage()
+    try bench.write("1 node1\n", to: "a", ".claim")
+    bench.slurm.setAll("FAILED", reason: "NonZeroExitCode", status: BatchScript.duplicateStatus << 8)
+    bench.advance(.seconds(10))
+    #expect(bench.end("a") == nil)
+    try bench.write("4 1\n", to: "a", ".exit")
+    bench.advance(.seconds(2))
+    #expect(bench.end("a") == .exited(4))
+  }
+
+  @Test func aFirstStartThatLeavesNoStatusIsNotWaitedForWithoutEnd() throws {
+    let bench = try benchAfterOutage()
+    try bench.write("1 node1\n", to: "a", ".claim")
+    bench.slurm.setAll("FAILED", reason: "NonZeroExitCode", status: BatchScript.duplicateStatus << 8)
+    bench.advance(.seconds(40))
+    #expect(bench.end("a") == .lost(hasBegun: true))
+  }
+
+  @Test func aProgramThatHadEndedIsNotReportedAsCancelled() throws {
+    let bench = try benchAfterOutage()
+    try bench.write("1 node1\n", to: "a", ".claim")
+    try bench.write("0 1\n", to: "a", ".exit")
+    bench.slurm.setAll("CANCELLED")
+    bench.advance(.seconds(4))
+    #expect(bench.end("a") == .exited(0))
+  }
+
+  @Test func aJobThatTheControllerEndedBeforeItBeganIsSubmittedAgain() throws {
+    let bench = try benchAfterOutage()
+    bench.slurm.setAll("CANCELLED")
+    bench.advance(.seconds(4))
+    #expect(bench.end("a") == nil)
+    #expect(bench.slurm.calls(of: "sbatch").count == 2)
+  }
+
+  @Test func anAnswerFromBeforeASecondSubmissionDoesNotEndIt() throws {
+    let bench = try benchAfterOutage()
+    bench.slurm.setAll("CANCELLED")
+    // The first query after the outage ends the job; the second begins before the submission is accepted.
+    bench.slurm.change { $0.held = ["sbatch"] }
+    bench.advance(.seconds(4))
+    #expect(bench.slurm.calls(of: "sbatch").count == 2)
+    bench.follow("other")
+    bench.slurm.release()
+    bench.settle()
+    bench.slurm.change { slurm in slurm.jobs.removeAll { $0.id == SlurmJobID(2) } }
+    bench.advance(.milliseconds(1500))
+    #expect(bench.end("a") == nil)
+    #expect(bench.statuses("a").last == .submitted(SlurmJobID(2)))
+  }
+
+  @Test func aJobThatSomeoneCancelsIsNotSubmittedAgain() throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(.seconds(1))
+    bench.slurm.setAll("CANCELLED")
+    bench.advance(.seconds(2))
+    #expect(bench.end("a") == .cancelled)
+  }
+
+  @Test func aJobThatAnOutageHasCompletedWithoutAStartIsSubmittedAgain() throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(.seconds(1))
+    try bench.write("7 node1\n", to: "other", ".claim")
+    bench.slurm.change { $0.isDown = true }
+    bench.advance(.seconds(3))
+    bench.slurm.change { $0.isDown = false }
+    bench.slurm.setAll("COMPLETED")
+    bench.advance(.seconds(6))
+    #expect(bench.slurm.calls(of: "sbatch").count == 2)
+    #expect(bench.end("a") == nil)
+    // The exit file decides.
+    try bench.write("2 node1\n", to: "a", ".claim")
+    try bench.write("3 2\n", to: "a", ".exit")
+    bench.slurm.setAll("COMPLETED")
+    bench.advance(.seconds(6))
+    #expect(bench.end("a") == .exited(3))
+  }
+}

@@ -1,0 +1,131 @@
+import Foundation
+import Operations
+import Support
+import Testing
+
+@testable import Slurm
+
+@Suite struct ObserverTests {
+  @Test func similarJobsThatComeTogetherAreOneArray() throws {
+    let bench = try Bench()
+    for number in 0..<5 { bench.follow("a[\(number)]") }
+    bench.follow("b", SlurmResources(cpus: 2))
+    bench.advance(.milliseconds(200))
+    let calls = bench.slurm.calls(of: "sbatch")
+    try #require(calls.count == 2)
+    #expect(calls[0].contains("--array=0-4"))
+    #expect(calls[0].contains("--job-name=a"))
+    #expect(!calls[1].contains { $0.hasPrefix("--array") })
+    #expect(calls[1].contains("--cpus-per-task=2"))
+    #expect(calls[1].contains("--comment=opdash/run%201/b/1"))
+    for call in calls { #expect(call.contains("--no-requeue")) }
+    #expect(bench.statuses("a[3]").first == .submitted(SlurmJobID(1, index: 3)))
+    #expect(bench.statuses("b").first == .submitted(SlurmJobID(2)))
+  }
+
+  @Test func submissionsArePaced() throws {
+    let bench = try Bench()
+    for number in 0..<5 { bench.follow("a\(number)", SlurmResources(cpus: number + 1)) }
+    bench.advance(.milliseconds(60))
+    #expect(bench.slurm.calls(of: "sbatch").count == 1)
+    bench.advance(.milliseconds(100))
+    #expect(bench.slurm.calls(of: "sbatch").count == 3)
+  }
+
+  @Test func slurmHasABoundedNumberOfJobsAtOnce() throws {
+    var settings = SlurmObserver.Settings()
+    settings.inFlight = 3
+    let bench = try Bench(settings)
+    for number in 0..<8 { bench.follow("a\(number)") }
+    bench.advance(.seconds(3))
+    #expect(bench.slurm.state.withLock(\.jobs).count == 3)
+    bench.slurm.setAll("COMPLETED")
+    bench.advance(.seconds(2))
+    #expect(bench.slurm.state.withLock(\.jobs).count == 6)
+    bench.slurm.setAll("COMPLETED")
+    bench.advance(.seconds(2))
+    bench.slurm.setAll("COMPLETED")
+    bench.advance(.seconds(2))
+    for number in 0..<8 { #expect(bench.end("a\(number)") == .exited(0)) }
+  }
+
+  @Test func oneQueryAsksForAllJobsAndIsMadeOnceASecond() throws {
+    let bench = try Bench()
+    for number in 0..<50 { bench.follow("a\(number)") }
+    bench.advance(.milliseconds(10_500))
+    #expect((10...11).contains(bench.slurm.queries))
+    bench.slurm.setAll("COMPLETED")
+    bench.advance(.seconds(2))
+    let queries = bench.slurm.queries
+    bench.advance(.seconds(20))
+    #expect(bench.slurm.queries == queries, "nothing is asked where no job is followed")
+  }
+
+  @Test func aSlowQueryIsFollowedByAPauseOfFiveTimesItsDuration() throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.slurm.change { $0.held = ["squeue"] }
+    bench.advance(.milliseconds(100))
+    #expect(bench.slurm.queries == 1)
+    bench.advance(.seconds(2))
+    #expect(bench.slurm.queries == 1)
+    bench.slurm.release()
+    bench.settle()
+    bench.advance(.milliseconds(9900))
+    #expect(bench.slurm.queries == 1)
+    bench.advance(.milliseconds(700))
+    #expect(bench.slurm.queries == 2)
+  }
+
+  @Test func theWaitAndTheNodeAreTold() throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(.seconds(2))
+    bench.slurm.setAll("RUNNING", node: "node2")
+    bench.advance(.seconds(1))
+    bench.slurm.setAll("COMPLETED", node: "node2")
+    bench.advance(.seconds(1))
+    let id = SlurmJobID(1)
+    #expect(
+      bench.statuses("a").dropLast() == [
+        .submitted(id), .pending(id, SlurmReason("Resources")), .running(id, nodes: "node2"),
+      ])
+    #expect(bench.end("a") == .exited(0))
+  }
+
+  @Test func theStatusesOfFailedJobsAreAskedForInOneCall() throws {
+    let bench = try Bench()
+    for number in 0..<20 { bench.follow("a\(number)") }
+    bench.advance(.seconds(1))
+    bench.slurm.setAll("FAILED", reason: "NonZeroExitCode", status: 3 << 8)
+    bench.advance(.seconds(2))
+    for number in 0..<20 { #expect(bench.end("a\(number)") == .exited(3)) }
+    #expect(bench.slurm.calls(of: "squeue").count { $0 == SlurmRecord.statusQuery.arguments } == 1)
+    #expect(bench.slurm.calls(of: "scontrol").isEmpty)
+  }
+
+  @Test func aControllerThatIsDownIsWaitedForAndToldOf() throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(.seconds(1))
+    bench.slurm.change { $0.isDown = true }
+    bench.advance(.seconds(5))
+    bench.follow("b")
+    bench.advance(.seconds(25))
+    guard case .down(let since, let fault)? = bench.controller.withLock(\.last) else {
+      Issue.record("the controller is not told to be down")
+      return
+    }
+    #expect((.seconds(1) ... .seconds(2)).contains(since))
+    #expect(fault == "Unable to contact slurm controller (connect failure)")
+    #expect(bench.slurm.calls(of: "sbatch").count == 1, "nothing is submitted meanwhile")
+    #expect(bench.slurm.queries < 20)
+    bench.slurm.change { $0.isDown = false }
+    bench.advance(.seconds(4))
+    #expect(bench.controller.withLock(\.last) == .answers)
+    bench.slurm.setAll("COMPLETED")
+    bench.advance(.seconds(2))
+    #expect(bench.end("a") == .exited(0))
+    #expect(bench.end("b") == .exited(0))
+  }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import Operations
+import Support
+import Testing
+
+@testable import Slurm
+
+@Suite struct OutputFollowerTests {
+  private final class Rig: Sendable {
+    let folder: TemporaryFolder
+    let clock = ManualOperationClock()
+    let operation = ClosureOperation<Void> {}
+    let lines = Lock<[String]>([])
+    let follower: OutputFollower
+    private let token = Lock<ObservationToken?>(nil)
+    private let queue = DispatchQueue(label: "test.output")
+
+    init(secrets: [String] = []) throws {
+      folder = try TemporaryFolder()
+      follower = OutputFollower(
+        path: folder.file("out").path(), secrets: SecretMask(secrets), for: operation, clock: clock)
+      let lines = lines
+      let observation = operation.observeLog(on: queue) { _, line in lines.withLock { $0.append(line.text) } }
+      token.withLock { $0 = observation }
+    }
+
+    func write(_ text: String) throws {
+      let path = folder.file("out").path()
+      let old = FileManager.default.contents(atPath: path) ?? Data()
+      try (old + Data(text.utf8)).write(to: URL(fileURLWithPath: path))
+    }
+
+    func shows(_ expected: [String]) -> Bool {
+      eventually(within: 10) {
+        clock.advance(by: .milliseconds(100))
+        return lines.withLock(\.self) == expected
+      }
+    }
+
+    func finish() {
+      let done = Lock(false)
+      follower.finish(on: "node1", hasSucceeded: true, mayBeAbsent: false) { _ in done.withLock { $0 = true } }
+      _ = eventually {
+        clock.advance(by: .milliseconds(100))
+        return done.withLock(\.self)
+      }
+    }
+  }
+
+  @Test func linesAreLoggedAsTheFileGrows() throws {
+    let rig = try Rig()
+    rig.follower.start(on: "node1")
+    try rig.write("one\ntw")
+    #expect(rig.shows(["one"]))
+    try rig.write("o\nthree")
+    #expect(rig.shows(["one", "two"]))
+    rig.finish()
+    #expect(rig.shows(["one", "two", "three"]))
+  }
+
+  @Test func allOfALongOutputIsLoggedBeforeTheEnd() throws {
+    let rig = try Rig()
+    let all = (0..<50_000).map { "line \($0)" }
+    try rig.write(all.joined(separator: "\n") + "\n")
+    rig.finish()
+    #expect(rig.shows(all))
+  }
+
+  @Test func secretsAreMasked() throws {
+    let rig = try Rig(secrets: ["s3cret"])
+    try rig.write("the s3cret\nno end s3cr")
+    rig.finish()
+    #expect(rig.shows(["the ***", "no end s3cr"]))
+  }
+
+  @Test func aFileThatIsNotVisibleFromHereIsSaidToBeSoOnce() throws {
+    let rig = try Rig()
+    rig.follower.start(on: "node1")
+    let isSaid = eventually(within: 10) {
+      rig.clock.advance(by: .seconds(1))
+      return rig.lines.withLock { !$0.isEmpty }
+    }
+    #expect(isSaid)
+    rig.clock.advance(by: .seconds(60))
+    rig.finish()
+    #expect(rig.lines.withLock(\.count) == 1)
+    #expect(rig.lines.withLock { $0.first?.hasPrefix("the output is not visible from here: it is in ") } == true)
+    #expect(rig.clock.now >= .seconds(30))
+  }
+
+  @Test func aSilentFileIsLookedAtEverMoreSeldom() throws {
+    let rig = try Rig()
+    try rig.write("one\n")
+    rig.follower.start(on: "node1")
+    #expect(rig.shows(["one"]))
+    _ = eventually { !rig.clock.due.isEmpty }
+    // Each step lets one look happen; the next one is due later than the last.
+    for _ in 0..<8 {
+      guard let due = rig.clock.due.first else { continue }
+      rig.clock.advance(by: due - rig.clock.now)
+      _ = eventually { !rig.clock.due.isEmpty }
+    }
+    #expect(rig.clock.due.first.map { $0 - rig.clock.now } == .seconds(4))
+  }
+}

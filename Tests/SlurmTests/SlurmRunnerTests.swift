@@ -1,0 +1,48 @@
+import Foundation
+import Operations
+import Support
+import Testing
+
+@testable import Slurm
+
+/// Calls of programs that stand in for Slurm's.
+@Suite struct SlurmRunnerTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func answer(
+    _ script: String, _ command: SlurmCommand = SlurmCommand(["squeue", "a b"]), limit: Duration = .seconds(60)
+  ) throws -> SlurmAnswer? {
+    try folder.addProgram("squeue", "#!/bin/sh\n\(script)\n")
+    let runner = SystemSlurmRunner(environment: ["PATH": "\(folder.url.path()):/usr/bin:/bin"], limit: limit)
+    let answer = Lock<SlurmAnswer?>(nil)
+    runner.run(command) { given in answer.withLock { $0 = given } }
+    _ = eventually { answer.withLock { $0 != nil } }
+    return answer.withLock(\.self)
+  }
+
+  @Test func aCallGivesOutputErrorAndStatus() throws {
+    let answer = try answer("echo \"$1\"; cat; echo no >&2; exit 3", SlurmCommand(["squeue", "a b"], input: "in"))
+    #expect(answer == SlurmAnswer(.exited(3), output: "a b\nin", error: "no\n"))
+  }
+
+  @Test func aJobDoesNotGetTheMarkOfThisProgramsProcesses() throws {
+    let answer = try answer("echo \"${OPDASH_RUN-none} $SLURM_TIME_FORMAT\"")
+    #expect(answer?.output == "none %s\n")
+  }
+
+  @Test func aCallThatTakesTooLongIsKilled() throws {
+    let answer = try answer("echo waiting >&2; sleep 600", limit: .seconds(2))
+    #expect(answer?.end == .timedOut)
+    #expect(answer?.error == "waiting\n")
+    #expect(answer?.isWithoutController == true)
+    #expect(answer?.fault == "the Slurm controller does not answer")
+  }
+
+  @Test func aProgramThatIsNotThereIsNamed() throws {
+    let answer = try answer("true", SlurmCommand(["sno-such-program"]))
+    #expect(answer?.end == .notStarted("sno-such-program: no such program in PATH: is Slurm installed here?"))
+    #expect(answer?.isWithoutController == false)
+  }
+}

@@ -1,0 +1,103 @@
+import JobModel
+import Session
+import Slurm
+import Testing
+
+@testable import opdash
+
+/// What is checked of cluster jobs before a run starts.
+@Suite struct ClusterCheckTests {
+  /// Answers each call with the same text.
+  private struct Answering: SlurmRunner {
+    var answer: SlurmAnswer
+
+    func run(_ command: SlurmCommand, _ done: @escaping @Sendable (SlurmAnswer) -> Void) { done(answer) }
+  }
+
+  private func faults(
+    _ terms: ClusterTerms..., allocation: ClusterTerms? = nil, surrounding: SlurmJobID? = nil,
+    answer: SlurmAnswer? = nil, absence: String? = nil
+  ) -> [String] {
+    // Three nodes with 8 CPUs and 16,000 MiB, for two hours at most.
+    let separator = "\u{1F}"
+    let group = ["short", "short*", "up", "2:00:00", "3", "8", "16000", "(null)", "(null)"]
+    let standard = SlurmAnswer(.exited(0), output: group.joined(separator: separator) + "\n")
+    let jobs = terms.enumerated().map { index, terms in
+      Job(name: "job\(index)", work: .shell(ShellWork(.script("true"), cluster: terms)))
+    }
+    do {
+      try ClusterCheck.check(
+        JobGraph(name: "g", jobs: jobs, allocation: allocation), Answering(answer: answer ?? standard), in: surrounding
+      ) { absence }
+      return []
+    } catch let error as UsageError {
+      return [error.message]
+    } catch {
+      return (error as? Faults)?.lines ?? ["\(error)"]
+    }
+  }
+
+  @Test func whatTheClusterHasIsNoFault() {
+    #expect(faults(ClusterTerms(cpus: 8, memory: 16_000, nodes: 3, time: .seconds(7200), partition: "short")) == [])
+  }
+
+  @Test func eachKindOfDemandThatIsNotMetIsNamedOnce() {
+    let tooMany = ClusterTerms(cpus: 64)
+    let found = faults(tooMany, tooMany, ClusterTerms(partition: "long"), ClusterTerms(options: ["--array=1-3"]))
+    #expect(found.count == 3)
+    #expect(found.first?.hasPrefix("opdash: job job0: slurm.cpus: 64 is too much") == true)
+    let partition = "there is no partition 'long': there is only short"
+    #expect(found.dropFirst().first == "opdash: job job2: slurm.partition: \(partition)")
+    #expect(found.last?.hasPrefix("opdash: job job3: slurm.options: ") == true)
+  }
+
+  @Test func aControllerThatDoesNotAnswerIsNoFault() {
+    let down = SlurmAnswer(.exited(1), error: "Unable to contact slurm controller")
+    #expect(faults(ClusterTerms(cpus: 64), answer: down) == [])
+    #expect(faults(ClusterTerms(cpus: 0), answer: down).count == 1)
+  }
+
+  @Test func theAbsenceOfSlurmIsOneSentence() {
+    #expect(faults(ClusterTerms(), absence: "Slurm is not here") == ["Slurm is not here"])
+    #expect(faults(absence: "Slurm is not here") == [])
+  }
+
+  @Test func whatTheClusterDoesNotHaveForAnAllocationIsNamed() {
+    #expect(faults(ClusterTerms(), allocation: ClusterTerms(cpus: 8, nodes: 3)) == [])
+    let found = faults(ClusterTerms(), allocation: ClusterTerms(nodes: 4))
+    #expect(
+      found == [
+        "opdash: slurm.allocation.nodes: 4 is too much: there are at most 3 nodes in partition 'short': ask for less"
+      ])
+  }
+
+  @Test func aStepThatNoNodeOfTheAllocationHasIsNamedOnce() {
+    let found = faults(
+      ClusterTerms(cpus: 6), ClusterTerms(cpus: 6), ClusterTerms(gpus: 1), allocation: ClusterTerms(cpus: 4, nodes: 2))
+    #expect(
+      found == [
+        "opdash: job job0: slurm.cpus: 6 is too much: a node of the allocation has at most 4 CPUs: ask for less",
+        "opdash: job job2: slurm.gpus: 1 is too much: a node of the allocation has at most 0 GPUs: ask for less",
+      ])
+    // How many CPUs a whole node has is Slurm's to say.
+    #expect(faults(ClusterTerms(cpus: 6, gpus: 1), allocation: ClusterTerms(options: ["--exclusive"])) == [])
+  }
+
+  @Test func inAnAllocationItsOwnNodesCount() {
+    let nodes = SlurmAnswer(.exited(0), output: "JobId=7\n     Nodes=n[1-2] CPU_IDs=0-3 Mem=500 GRES=\n")
+    let known = faults(
+      ClusterTerms(cpus: 4), ClusterTerms(memory: 600), ClusterTerms(nodes: 2), surrounding: SlurmJobID(7),
+      answer: nodes)
+    #expect(
+      known == [
+        "opdash: job job1: slurm.memory: 600 is too much: a node of the allocation has at most 500 MiB: ask for less",
+        "opdash: job job2: slurm.nodes: a step of an allocation is executed on one node: delete it, or start opdash "
+          + "outside of the allocation",
+      ])
+    // What a step can't have does not keep it from being executed there.
+    #expect(
+      faults(ClusterTerms(time: .seconds(60), partition: "other"), surrounding: SlurmJobID(7), answer: nodes) == [])
+    let down = SlurmAnswer(.exited(1), error: "Unable to contact slurm controller")
+    #expect(faults(ClusterTerms(cpus: 64), surrounding: SlurmJobID(7), answer: down) == [])
+  }
+}
