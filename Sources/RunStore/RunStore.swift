@@ -15,7 +15,7 @@ package final class RunStore: Sendable {
   static func logPath(in folder: String) -> String { path(in: folder) + "-wal" }
 
   /// Opens the store for reading; waits up to `patience` for the lock of another program.
-  package init(folder: String, patience: Duration = .seconds(5)) throws(RunStoreError) {
+  package init(folder: String, patience: Duration = .seconds(10)) throws(RunStoreError) {
     self.folder = folder
     database = Lock(try Self.openForReading(folder, patience: patience))
   }

@@ -22,7 +22,7 @@ import Testing
       feed.post(.jobState(job, .executing, attempt: 1, pid: nil), at: .seconds(job.index))
       feed.post(.jobState(job, .succeeded(upToDate: false), attempt: 1, pid: nil), at: .seconds(job.index + 1))
     }
-    recorder.flush()
+    #expect(recorder.flush(within: .seconds(60)))
     let store = try RunStore(folder: folder.file("state").path())
     events = try store.events(of: try store.run(named: "last"))
     #expect(events.count == feed.run.nextSeq)

@@ -30,11 +30,11 @@ import Testing
     feed.begin(1)
     let success = AttemptSuccess(job: JobID(0), attempt: 1, took: .seconds(1), inputsHash: nil)
     successes.append(success)
-    recorder.flush()
+    #expect(recorder.flush(within: .seconds(60)))
     let file = runFolder.appending(path: "succeeded").path
     #expect(FileManager.default.fileExists(atPath: file))
     end(feed)
-    #expect(recorder.finish())
+    #expect(recorder.finish(within: .seconds(60)))
     #expect(!FileManager.default.fileExists(atPath: runFolder.path))
     // Nothing comes of a late one.
     successes.append(success)
@@ -55,7 +55,7 @@ import Testing
     // The dashboard stays open for a second.
     feed.post(.slotsChanged(2), at: .seconds(6))
     end(feed)
-    #expect(recorder.finish())
+    #expect(recorder.finish(within: .seconds(60)))
 
     let store = try RunStore(folder: state)
     let run = try #require(store.runs().first)
@@ -92,12 +92,12 @@ import Testing
       while feed.run.jobs.count < count {
         feed.post(.jobAdded(JobID(feed.run.jobs.count), Job(name: "j", work: .simulate(SimulatedWork()))))
       }
-      recorder.flush()
+      #expect(recorder.flush(within: .seconds(60)))
       #expect(try RunStore(folder: state).runs().map(\.jobs) == [count])
     }
     feed.post(.arrivalsEnded)
     end(feed)
-    #expect(recorder.finish())
+    #expect(recorder.finish(within: .seconds(60)))
     #expect(try RunStore(folder: state).runs().map(\.jobs) == [3])
   }
 
@@ -118,7 +118,7 @@ import Testing
       #expect(try FileManager.default.attributesOfItem(atPath: name)[.posixPermissions] as? Int == 0o600)
     }
     end(feed)
-    #expect(recorder.finish())
+    #expect(recorder.finish(within: .seconds(60)))
     #expect(folder.names(in: "state") == ["opdash.db"])
   }
 
@@ -132,7 +132,7 @@ import Testing
     let store = try RunStore(folder: state)
     #expect(store.isGoingOn(try store.run(named: "last")))
     end(feed)
-    #expect(recorder.finish())
+    #expect(recorder.finish(within: .seconds(60)))
   }
 
   @Test func anEndIsCommittedWithoutTheIntervalOfOtherEventsAndFlushedWithinHalfASecond() throws {
@@ -157,7 +157,7 @@ import Testing
     clock.advance(by: .milliseconds(495))
     #expect(clock.due == [])
     end(feed)
-    #expect(recorder.finish())
+    #expect(recorder.finish(within: .seconds(60)))
     #expect(clock.due == [])
   }
 
@@ -197,6 +197,6 @@ import Testing
     recorder.whenRecorded { isTold.withLock { $0 = true } }
     #expect(isTold.withLock { $0 })
     end(feed)
-    #expect(recorder.finish())
+    #expect(recorder.finish(within: .seconds(60)))
   }
 }

@@ -129,8 +129,9 @@ package final class RunRecorder: @unchecked Sendable {
     return isDone && state.withLock { $0.error == nil }
   }
 
-  /// Commits what the feed has delivered so far, for a program that ends before its run does; waits at most `limit`.
-  package func flush(within limit: Duration = .seconds(1)) {
+  /// Commits what the feed has delivered so far, for a program that ends before its run does; waits at most `limit`, and
+  /// returns whether all of it is in the store.
+  @discardableResult package func flush(within limit: Duration = .seconds(1)) -> Bool {
     let written = DispatchSemaphore(value: 0)
     encoding.async { [self] in
       writing.async { [self] in
@@ -138,7 +139,8 @@ package final class RunRecorder: @unchecked Sendable {
         written.signal()
       }
     }
-    _ = written.wait(timeout: .now() + limit / .seconds(1))
+    let isInTime = written.wait(timeout: .now() + limit / .seconds(1)) == .success
+    return isInTime && state.withLock { $0.error == nil }
   }
 
   // MARK: Encoding
