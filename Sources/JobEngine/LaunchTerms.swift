@@ -65,7 +65,8 @@ struct LaunchTerms {
     let job = SlurmJob(
       identity, name: name, arguments: arguments,
       directory: work.directory ?? FileManager.default.currentDirectoryPath, environment: variables,
-      resources: SlurmResources(terms), secrets: secrets)
+      resources: SlurmResources(terms), stop: SlurmJob.Stop(signal: work.stop.signal, grace: work.stop.grace),
+      secrets: secrets)
     return ClusterLaunch(job: job, outputPath: outputPath)
   }
 

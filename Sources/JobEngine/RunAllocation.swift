@@ -212,10 +212,9 @@ final class RunAllocation: @unchecked Sendable {
     program.stopSignal = SIGCONT
     // Of use where Slurm does not answer.
     program.grace += StepControl.patience
-    let signal = SignalName.of(launch.stopSignal)
     let step = Step(
-      allocation: id, node: node, name: name, stopSignal: String(signal.dropFirst(signal.hasPrefix("SIG") ? 3 : 0)),
-      grace: launch.grace, note: Self.note(of: terms), control: control)
+      allocation: id, node: node, name: name, stopSignal: SignalName.short(launch.stopSignal), grace: launch.grace,
+      note: Self.note(of: terms), control: control)
     return (program, step)
   }
 

@@ -12,6 +12,9 @@ package enum SignalName {
 
   package static func of(_ signal: Int32) -> String { known(signal) ?? "signal \(signal)" }
 
+  /// As kill(1) and scancel take it, `TERM` for example; the number of a signal that has no name.
+  package static func short(_ signal: Int32) -> String { known(signal).map { String($0.dropFirst(3)) } ?? "\(signal)" }
+
   /// Nil for a number that has no name.
   package static func known(_ signal: Int32) -> String? {
     #if os(Linux)

@@ -66,6 +66,24 @@ import Testing
     #expect(text(files.outputPath(of: job.identity)).contains("no-such-program-here"))
   }
 
+  /// A shell has what it starts in the background ignore them.
+  @Test func aProgramBeginsWithTheUsualSignals() throws {
+    let job = job(["/bin/sh", "-c", "grep SigIgn /proc/$$/status"])
+    #expect(try run(BatchScript.text(of: job, files: files)) == .exited(0))
+    let mask = UInt64(text(files.outputPath(of: job.identity)).split(whereSeparator: \.isWhitespace).last ?? "", radix: 16)
+    let ignored = try #require(mask)
+    for signal in [SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2] { #expect(ignored & 1 << (signal - 1) == 0) }
+  }
+
+  @Test func aProgramWhoseNameLooksLikeAVariableIsExecuted() throws {
+    let program = folder.file("a=b").path()
+    try Data("#!/bin/sh\necho \"$1\"\n".utf8).write(to: URL(fileURLWithPath: program))
+    chmod(program, 0o755)
+    let job = job([program, "c=d"])
+    #expect(try run(BatchScript.text(of: job, files: files)) == .exited(0))
+    #expect(text(files.outputPath(of: job.identity)) == "c=d\n")
+  }
+
   @Test func aJobOfAnArrayExecutesTheScriptOfItsIndex() throws {
     #expect(files.makeFolder() == nil)
     let jobs = (0..<3).map { job(["echo", "work \($0)"], name: "b[\($0)]") }

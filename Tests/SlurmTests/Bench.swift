@@ -30,17 +30,20 @@ final class Bench: Sendable {
     observer = SlurmObserver(run: "run 1", folder: folder.file("jobs").path(), runner: slurm, clock: clock)
   }
 
-  func job(_ name: String, attempt: Int = 1, _ resources: SlurmResources = SlurmResources()) -> SlurmJob {
+  func job(
+    _ name: String, attempt: Int = 1, _ resources: SlurmResources = SlurmResources(), stop: SlurmJob.Stop = .init()
+  ) -> SlurmJob {
     SlurmJob(
       observer.identity(job: name, attempt: attempt), name: name, arguments: ["true"], directory: "/",
-      resources: resources)
+      resources: resources, stop: stop)
   }
 
   func follow(
-    _ name: String, _ resources: SlurmResources = SlurmResources(), mayExist: Bool = false, isPaused: Bool = false
+    _ name: String, _ resources: SlurmResources = SlurmResources(), mayExist: Bool = false, isPaused: Bool = false,
+    stop: SlurmJob.Stop = .init()
   ) {
     let told = told
-    observer.follow(job(name, resources), mayExist: mayExist, isPaused: isPaused) { status in
+    observer.follow(job(name, resources, stop: stop), mayExist: mayExist, isPaused: isPaused) { status in
       told.withLock { $0[name, default: []].append(status) }
     }
     settle()

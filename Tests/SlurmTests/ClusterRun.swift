@@ -24,12 +24,13 @@ final class ClusterRun: Sendable {
     queue.maxConcurrentOperationCount = 1000
   }
 
-  func operation(_ name: String, _ script: String, _ resources: SlurmResources = .init(), mayExist: Bool = false)
-    -> SlurmOperation
-  {
+  func operation(
+    _ name: String, _ script: String, _ resources: SlurmResources = .init(), stop: SlurmJob.Stop = .init(),
+    mayExist: Bool = false
+  ) -> SlurmOperation {
     let job = SlurmJob(
       observer.identity(job: name, attempt: 1), name: name, arguments: ["/bin/sh", "-c", script],
-      directory: folder.url.path(), resources: resources)
+      directory: folder.url.path(), resources: resources, stop: stop)
     let operation = SlurmOperation(job, on: observer, mayExist: mayExist)
     let (logs, told) = (logs, told)
     let token = operation.observeLog(on: lines) { _, line in logs.withLock { $0[name, default: []].append(line.text) } }
@@ -38,10 +39,11 @@ final class ClusterRun: Sendable {
     return operation
   }
 
-  func start(_ name: String, _ script: String, _ resources: SlurmResources = .init(), mayExist: Bool = false)
-    -> SlurmOperation
-  {
-    let operation = operation(name, script, resources, mayExist: mayExist)
+  func start(
+    _ name: String, _ script: String, _ resources: SlurmResources = .init(), stop: SlurmJob.Stop = .init(),
+    mayExist: Bool = false
+  ) -> SlurmOperation {
+    let operation = operation(name, script, resources, stop: stop, mayExist: mayExist)
     queue.addOperation(operation)
     return operation
   }

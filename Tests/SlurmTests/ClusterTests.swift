@@ -106,6 +106,29 @@ extension SlurmClusterTests {
       #expect(operation.isCancellation)
     }
 
+    @Test func aProgramGetsItsStopSignalAndHasItsGrace() {
+      let script = "trap 'echo saved; exit 0' INT; echo up; while :; do sleep 0.05; done"
+      let operation = run.start("a", script, stop: SlurmJob.Stop(signal: SIGINT, grace: .seconds(60)))
+      #expect(eventually(within: 60) { run.log("a").contains("up") && operation.isRunning })
+      operation.cancel()
+      #expect(operation.isOver())
+      #expect(operation.isCancellation)
+      #expect(run.log("a").last == "saved")
+    }
+
+    /// By its script, or by Slurm's own cancellation and a file.
+    @Test(arguments: [SIGINT, SIGTERM])
+    func aProgramThatIgnoresItsStopSignalIsKilledAfterItsGrace(signal: Int32) throws {
+      // SIGKILL comes so late that only the observer can be its sender.
+      let run = try ClusterRun(SlurmCluster(nodes: 1, lines: ["KillWait=120"]))
+      let script = "trap '' INT TERM; echo up; while :; do sleep 0.1; done"
+      let operation = run.start("a", script, stop: SlurmJob.Stop(signal: signal, grace: .seconds(1)))
+      #expect(eventually(within: 60) { run.log("a").contains("up") && operation.isRunning })
+      operation.cancel()
+      #expect(operation.isOver())
+      #expect(operation.isCancellation)
+    }
+
     @Test func aPausedJobStopsAndGoesOn() {
       let operation = run.start("a", "while ! [ -e go ]; do echo tick >>ticks; sleep 0.02; done")
       #expect(eventually(within: 60) { run.marks("ticks") > 3 && operation.isRunning })

@@ -76,6 +76,114 @@ import Testing
     #expect(bench.slurm.calls(of: "scancel") == [["scancel", "--batch", "--signal=USR2", "1"], ["scancel", "1"]])
   }
 
+  /// Jobs with stop terms of their own, which run.
+  private func bench(_ stops: [SlurmJob.Stop]) throws -> Bench {
+    let bench = try Bench()
+    for (number, stop) in stops.enumerated() {
+      bench.follow("a\(number)", SlurmResources(cpus: number + 1), stop: stop)
+      bench.advance(.milliseconds(100))
+    }
+    bench.slurm.setAll("RUNNING")
+    bench.advance(.seconds(2))
+    return bench
+  }
+
+  private let interrupt = SlurmJob.Stop(signal: SIGINT, grace: .seconds(20))
+
+  @Test func aRunningJobGetsItsStopSignalAndIsKilledAfterItsGrace() throws {
+    let bench = try bench([interrupt])
+    bench.observer.cancel(bench.identity("a0"))
+    bench.advance(.seconds(19))
+    let signal = ["scancel", "--full", "--signal=INT", "1"]
+    #expect(bench.slurm.calls(of: "scancel") == [signal])
+    bench.advance(.seconds(2))
+    #expect(
+      bench.slurm.calls(of: "scancel") == [
+        signal, ["scancel", "--batch", "--signal=USR2", "1"], ["scancel", "1"],
+      ])
+    bench.slurm.setAll("FAILED", status: 9)
+    bench.advance(.seconds(2))
+    #expect(bench.end("a0") == .signalled(9))
+  }
+
+  @Test func aLongGraceIsNotLeftToSlurm() throws {
+    let bench = try bench([SlurmJob.Stop(signal: SIGTERM, grace: .seconds(300))])
+    bench.observer.cancel(bench.identity("a0"))
+    bench.advance(.seconds(299))
+    #expect(bench.slurm.calls(of: "scancel") == [["scancel", "--full", "--signal=TERM", "1"]])
+  }
+
+  @Test func jobsWithTheSameSignalAreStoppedByOneCall() throws {
+    let user = SlurmJob.Stop(signal: SIGUSR2, grace: .seconds(20))
+    let bench = try bench([interrupt, user, interrupt])
+    for number in 0..<3 { bench.observer.cancel(bench.identity("a\(number)")) }
+    bench.advance(.milliseconds(100))
+    #expect(
+      Set(bench.slurm.calls(of: "scancel")) == [
+        ["scancel", "--full", "--signal=INT", "1", "3"], ["scancel", "--full", "--signal=USR2", "2"],
+      ])
+    // Its script has another signal for the kill.
+    bench.observer.kill(bench.identity("a1"))
+    bench.advance(.milliseconds(100))
+    #expect(bench.slurm.calls(of: "scancel").contains(["scancel", "--batch", "--signal=USR1", "2"]))
+  }
+
+  @Test func aJobThatWaitsIsCancelledWithoutItsStopSignal() throws {
+    let bench = try Bench()
+    bench.follow("a", stop: interrupt)
+    bench.advance(.seconds(1))
+    bench.observer.cancel(bench.identity("a"))
+    bench.advance(.seconds(3))
+    #expect(bench.slurm.calls(of: "scancel") == [["scancel", "1"]])
+  }
+
+  @Test func aSuspendedJobGetsItsStopSignalAndContinues() throws {
+    let bench = try bench([interrupt])
+    bench.observer.setPaused(true, bench.identity("a0"))
+    bench.advance(.seconds(2))
+    bench.observer.cancel(bench.identity("a0"))
+    bench.advance(.seconds(2))
+    #expect(
+      bench.slurm.calls(of: "scancel").dropFirst() == [
+        ["scancel", "--full", "--signal=INT", "1"], ["scancel", "--full", "--signal=CONT", "1"],
+      ])
+  }
+
+  /// What a program makes of its stop signal is no success of its work, but one that had ended before was done.
+  @Test(arguments: [true, false])
+  func aProgramThatWasStoppedHasNotSucceeded(hadEnded: Bool) throws {
+    let bench = try bench([interrupt])
+    if hadEnded {
+      let error = "scancel: error: Kill job error on job id 1: Invalid job id specified\n"
+      bench.slurm.change { $0.canned["scancel"] = [SlurmAnswer(.exited(1), error: error)] }
+    }
+    bench.observer.cancel(bench.identity("a0"))
+    bench.advance(.milliseconds(50))
+    bench.slurm.setAll("COMPLETED")
+    bench.advance(.seconds(2))
+    #expect(bench.end("a0") == (hadEnded ? .exited(0) : .cancelled))
+    #expect(bench.slurm.calls(of: "scancel").count == 1)
+  }
+
+  @Test func aStopSignalThatKillsIsAKill() throws {
+    let bench = try bench([SlurmJob.Stop(signal: SIGKILL)])
+    bench.observer.cancel(bench.identity("a0"))
+    bench.advance(.milliseconds(100))
+    #expect(bench.slurm.calls(of: "scancel") == [["scancel", "--batch", "--signal=USR2", "1"], ["scancel", "1"]])
+  }
+
+  @Test func aJobThatSlurmIsEndingIsKilledAfterItsGrace() throws {
+    let bench = try bench([SlurmJob.Stop()])
+    bench.observer.cancel(bench.identity("a0"))
+    bench.slurm.setAll("COMPLETING")
+    let file = bench.observer.files.path(of: bench.identity("a0")) + ".kill"
+    bench.advance(.milliseconds(4900))
+    #expect(!FileManager.default.fileExists(atPath: file))
+    bench.advance(.milliseconds(200))
+    #expect(FileManager.default.fileExists(atPath: file))
+    #expect(bench.slurm.calls(of: "scancel") == [["scancel", "1"]])
+  }
+
   @Test func theEndsOfCancelledJobsAreAskedForSooner() throws {
     let bench = try Bench()
     bench.follow("a")

@@ -49,7 +49,7 @@ extension JobRecord {
 
   /// When SIGKILL follows the stop signal; nil where no stop signal was sent or the job has no grace.
   package var killTime: Duration? {
-    guard let cancelling, !cancelling.isKill, case .shell(let work) = job.work, work.cluster == nil else { return nil }
+    guard let cancelling, !cancelling.isKill, case .shell(let work) = job.work else { return nil }
     return cancelling.at + work.stop.grace
   }
 }

@@ -1,19 +1,23 @@
+import Foundation
+
 /// The text of the script that a node executes for an attempt.
 ///
 /// Before the program it makes the attempt's claim, so that of two submissions of one attempt only one executes it; after
 /// it, it writes the exit status into a file. Both are best effort: on a node that can't write the folder the program runs
 /// without them.
 ///
-/// SIGTERM, which Slurm sends to all processes of a job, does not end the script before its program. SIGUSR2 makes it kill
-/// them at once: Slurm itself gives a job that it kills some time, 30 seconds as a rule. In that time Slurm passes no more
-/// signals on, and the script looks for a file that tells it the same.
+/// SIGTERM and the job's stop signal, which all processes of the job get, don't end the script before its program. The kill
+/// signal makes it kill them at once: Slurm itself gives a job that it kills some time, 30 seconds as a rule. In that time
+/// Slurm passes no more signals on, and the script looks for a file that tells it the same.
+///
+/// A shell has its background processes ignore SIGINT and SIGQUIT; env ends that where it can.
 struct BatchScript {
   /// The status of a script whose attempt another job has claimed.
   static let duplicateStatus: Int32 = 75
   /// The statuses of shells that cannot read or execute a script.
   static let unreadableStatuses: Set<Int32> = [2, 126, 127]
-  /// The signal at which a script kills its program and itself.
-  static let killSignal = "USR2"
+  /// The signal at which the script of a job kills its program and itself; its program is not stopped by it.
+  static func killSignal(of job: SlurmJob) -> String { job.stop.signal == SIGUSR2 ? "USR1" : "USR2" }
 
   /// The script of one attempt, a job by itself or one of an array.
   static func text(of job: SlurmJob, isInArray: Bool = false, files: SlurmFiles) -> String {
@@ -21,6 +25,12 @@ struct BatchScript {
     let folder = quoted(files.folder)
     let exports = job.environment.sorted { $0.key < $1.key }
       .map { "export \($0.key)=\(quoted($0.value))\n" }
+    let killSignal = killSignal(of: job)
+    let stopSignals = [SIGTERM, SIGKILL].contains(job.stop.signal) ? "TERM" : "TERM \(job.stop.signalName)"
+    // env would take such a name for a variable's.
+    let withSignals =
+      job.arguments[0].contains("=")
+      ? "" : "env --default-signal=INT true 2>/dev/null && exec env --default-signal=INT,QUIT \"$@\""
     // The names of the variables are none that a program's environment is likely to have. Little is forked: many jobs are
     // shorter than the start of a process.
     return """
@@ -35,12 +45,14 @@ struct BatchScript {
       set +C
       command : 2>/dev/null >>"$opdash_file.out" && exec >>"$opdash_file.out" 2>&1
       unset OPDASH_RUN
-      \(exports.joined())trap : TERM
-      trap 'kill -9 0' USR2
+      \(exports.joined())trap : \(stopSignals)
+      trap 'kill -9 0' \(killSignal)
       (
-        trap - TERM USR2
+        trap - \(stopSignals) \(killSignal)
         cd \(quoted(job.directory)) || exit 2
-        exec \(job.arguments.map(quoted).joined(separator: " "))
+        set -- \(job.arguments.map(quoted).joined(separator: " "))
+        \(withSignals)
+        exec "$@"
       ) </dev/null &
       opdash_process=$!
       opdash_watch=
@@ -49,7 +61,7 @@ struct BatchScript {
         opdash_status=$?
         kill -0 $opdash_process 2>/dev/null || break
         [ "$opdash_watch" ] || {
-          (trap '' TERM; until [ -e "$opdash_file.kill" ]; do sleep 0.2; done; kill -9 0) &
+          (trap '' \(stopSignals); until [ -e "$opdash_file.kill" ]; do sleep 0.2; done; kill -9 0) &
           opdash_watch=$!
         }
       done

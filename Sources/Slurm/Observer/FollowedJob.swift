@@ -15,7 +15,7 @@ final class FollowedJob: @unchecked Sendable {
   enum Hold {
     case none
     case held
-    case stopped
+    case suspended
   }
 
   let job: SlurmJob
@@ -42,6 +42,10 @@ final class FollowedJob: @unchecked Sendable {
   var isKillWanted = false
   var hold = Hold.none
   var isCancelSent = false
+  /// Whether the stop signal was sent.
+  var isStopSent = false
+  /// Whether Slurm has passed it on: the program's success, if it has any, is that of a program which was stopped.
+  var isStopped = false
   var isKillSent = false
 
   init(_ job: SlurmJob, isPaused: Bool, report: @escaping @Sendable (SlurmStatus) -> Void) {
@@ -61,6 +65,8 @@ final class FollowedJob: @unchecked Sendable {
     orphanSince = nil
     hold = .none
     isCancelSent = false
+    isStopSent = false
+    isStopped = false
     isKillSent = false
   }
 

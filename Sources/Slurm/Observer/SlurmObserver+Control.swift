@@ -11,8 +11,9 @@ extension SlurmObserver {
   private enum Kind: CaseIterable {
     case surplus
     case kill
-    case cancel
     case stop
+    case cancel
+    case suspend
     case proceed
     case hold
     case release
@@ -31,10 +32,12 @@ extension SlurmObserver {
     orderKills()
     guard !isControlling, !isControllerDown else { return }
     for kind in Kind.allCases {
-      let jobs = active.values.filter { $0.phase == .submitted && Self.needs($0, kind) }.prefix(Self.callSize)
+      let needy = active.values.filter { $0.phase == .submitted && Self.needs($0, kind) }
+      let signal = needy.first.flatMap { Self.signal(kind, $0) }
+      let jobs = needy.filter { Self.signal(kind, $0) == signal }.prefix(Self.callSize)
       let ids = kind == .surplus ? Array(surplus.prefix(Self.callSize)) : jobs.compactMap(\.id)
       guard !ids.isEmpty else { continue }
-      return send(kind, to: Array(jobs), ids)
+      return send(kind, signal, to: Array(jobs), ids)
     }
   }
 
@@ -51,31 +54,46 @@ extension SlurmObserver {
     guard followed.id != nil, followed.misses == 0 else { return false }
     let isRunning = if case .running = followed.status { true } else { false }
     if followed.isCancelWanted {
+      let isStoppedFirst = isRunning && !followed.job.stop.isSlurms && !followed.isKillWanted
       switch kind {
       case .kill: return followed.isKillWanted && !followed.isKillSent && isRunning
-      case .cancel: return !followed.isCancelSent
+      case .stop: return isStoppedFirst && !followed.isStopSent && !followed.isCancelSent
+      case .cancel: return !isStoppedFirst && !followed.isCancelSent
+      // A program that is suspended gets its stop signal only when it continues.
+      case .proceed: return followed.isStopSent && followed.hold == .suspended
       default: return false
       }
     }
     switch kind {
-    case .stop: return followed.isPauseWanted && isRunning && followed.hold != .stopped
-    case .proceed: return !followed.isPauseWanted && followed.hold == .stopped
+    case .suspend: return followed.isPauseWanted && isRunning && followed.hold != .suspended
+    case .proceed: return !followed.isPauseWanted && followed.hold == .suspended
     case .hold: return followed.isPauseWanted && !isRunning && followed.hold == .none
     case .release: return !followed.isPauseWanted && followed.hold == .held
-    case .surplus, .kill, .cancel: return false
+    case .surplus, .kill, .stop, .cancel: return false
     }
   }
 
-  private func send(_ kind: Kind, to jobs: [FollowedJob], _ ids: [SlurmJobID]) {
+  /// The signal that is sent to a job.
+  private static func signal(_ kind: Kind, _ followed: FollowedJob) -> String? {
+    switch kind {
+    case .kill: BatchScript.killSignal(of: followed.job)
+    case .stop: followed.job.stop.signalName
+    case .suspend: "STOP"
+    case .proceed: "CONT"
+    case .surplus, .cancel, .hold, .release: nil
+    }
+  }
+
+  private func send(_ kind: Kind, _ signal: String?, to jobs: [FollowedJob], _ ids: [SlurmJobID]) {
     isControlling = true
     let list = ids.map(\.description).sorted().joined(separator: ",")
+    let toSignal = signal.map { ["--signal=\($0)"] } ?? []
     let arguments: [String] =
       switch kind {
       case .surplus: ["scancel", "--state=PENDING"] + ids.words
-      case .kill: ["scancel", "--batch", "--signal=\(BatchScript.killSignal)"] + ids.words
+      case .kill: ["scancel", "--batch"] + toSignal + ids.words
+      case .stop, .suspend, .proceed: ["scancel", "--full"] + toSignal + ids.words
       case .cancel: ["scancel"] + words(of: ids)
-      case .stop: ["scancel", "--full", "--signal=STOP"] + ids.words
-      case .proceed: ["scancel", "--full", "--signal=CONT"] + ids.words
       case .hold: ["scontrol", "hold", list]
       case .release: ["scontrol", "release", list]
       }
@@ -102,17 +120,37 @@ extension SlurmObserver {
     for followed in jobs {
       switch kind {
       case .kill: followed.isKillSent = true
+      case .stop:
+        followed.isStopSent = true
+        followed.isStopped = followed.id.map { !answer.refuses($0) } ?? false
       case .cancel: followed.isCancelSent = true
-      case .stop: followed.hold = .stopped
+      case .suspend: followed.hold = .suspended
       case .proceed, .release: followed.hold = .none
       case .hold: followed.hold = .held
       case .surplus: break
       }
     }
     if kind == .surplus { surplus.subtract(ids) }
+    if kind == .stop || kind == .cancel { beginGraces(of: jobs) }
     // The person who has cancelled them waits for their ends.
-    if kind == .kill || kind == .cancel { cancelTime = clock.now }
+    if kind == .kill || kind == .stop || kind == .cancel { cancelTime = clock.now }
     requestQuery(after: .zero)
     requestControl()
   }
+
+  /// Has jobs that were asked to end killed after their graces.
+  private func beginGraces(of jobs: [FollowedJob]) {
+    for (grace, jobs) in Dictionary(grouping: jobs, by: \.job.stop.grace) {
+      _ = clock.schedule(after: grace, on: queue) { [weak self] in
+        guard let self else { return }
+        for followed in jobs { followed.isKillWanted = true }
+        requestControl()
+      }
+    }
+  }
+}
+
+extension SlurmAnswer {
+  /// Whether a call of scancel for several jobs was without effect on this one.
+  fileprivate func refuses(_ id: SlurmJobID) -> Bool { error.contains(" job id \(id):") }
 }

@@ -135,7 +135,9 @@ extension SlurmObserver {
   /// Ends a job, unless it is one that has left its attempt to another one.
   func conclude(_ followed: FollowedJob, _ end: SlurmEnd, _ record: SlurmRecord) {
     var end = end
-    if end == .exited(BatchScript.duplicateStatus), let claimant = files.claim(of: followed.identity) {
+    if followed.isStopped, end == .exited(0) {
+      end = .cancelled
+    } else if end == .exited(BatchScript.duplicateStatus), let claimant = files.claim(of: followed.identity) {
       guard let real = endOfDuplicate(followed, claimant, record) else { return }
       end = real
     } else if case .exited = end, isAfterOutage || followed.orphanSince != nil {

@@ -141,7 +141,14 @@ package final class SlurmObserver: @unchecked Sendable {
   }
 
   /// Cancels a job; it ends when Slurm says so, or at once if it was not submitted.
-  func cancel(_ identity: SlurmIdentity) { change(identity) { $0.isCancelWanted = true } }
+  ///
+  /// A job that runs gets its stop signal, and SIGKILL after its grace.
+  func cancel(_ identity: SlurmIdentity) {
+    change(identity) {
+      $0.isCancelWanted = true
+      if $0.job.stop.signal == SIGKILL { $0.isKillWanted = true }
+    }
+  }
 
   /// As `cancel`, with SIGKILL at once.
   func kill(_ identity: SlurmIdentity) {
