@@ -493,7 +493,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
       // Jobs that are shorter than the time between two queries are never seen executing.
       guard let id = outcome.id else { break }
       place(attempt, id, nodes: outcome.nodes.isEmpty ? nil : outcome.nodes)
-      guard outcome.times.started != nil, !attempt.operation.isCancelled else { break }
+      guard !outcome.nodes.isEmpty, !attempt.operation.isCancelled else { break }
       attempt.isWithCluster = false
       started(attempt)
     }
@@ -575,12 +575,10 @@ extension JobQueue {
     for attempt in attempts.values { attempt.end() }
     attempts = [:]
     allocation?.release()
-    if let observer = observers[id] {
-      if folder == nil {
-        try? FileManager.default.removeItem(atPath: launching.clusterFolder)
-      } else {
-        observer.files.removeScriptsAndValues()
-      }
+    if folder == nil {
+      if !observers.isEmpty { try? FileManager.default.removeItem(atPath: launching.clusterFolder) }
+    } else {
+      for observer in observers.values { observer.files.removeScriptsAndValues() }
     }
     launching.removeFolder()
     folder?.removeIfEmpty()

@@ -168,11 +168,11 @@ package struct PlainReport: Report {
     }
   }
 
-  /// The executing jobs with their times, oldest first, or the next retry.
+  /// The executing jobs with their times, oldest first, or the next retry; and how many wait for the cluster.
   private func heartbeat(at now: Duration, _ run: Run) -> String {
     let active = run.ids.filter { run[$0].state.isActive }
       .sorted { (run[$0].attempt?.startedAt ?? .zero, $0) < (run[$1].attempt?.startedAt ?? .zero, $1) }
-    let done = "\(run.counts.done) of \(run.jobs.count) done"
+    let done = clusterWaits(run) + "\(run.counts.done) of \(run.jobs.count) done"
     guard !active.isEmpty else {
       let next = run.jobs.compactMap { record -> Duration? in
         guard case .backingOff(let until, _, _, _) = record.state else { return nil }
@@ -188,6 +188,18 @@ package struct PlainReport: Report {
     }
     if active.count > names.count { names.append("\(active.count - names.count) more") }
     return "\(active.count) running: \(names.joined(separator: ", ")); \(done)"
+  }
+
+  /// `12 wait for the cluster: Resources (…); `, with the reason of most of them; empty without any.
+  private func clusterWaits(_ run: Run) -> String {
+    var counts: [String: Int] = [:]
+    for record in run.jobs {
+      if case .ready(.cluster(let reason)) = record.state { counts[reason ?? "", default: 0] += 1 }
+    }
+    let reasons = counts.filter { !$0.key.isEmpty }.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+    guard !counts.isEmpty else { return "" }
+    let count = counts.values.reduce(0, +)
+    return "\(count) \(count == 1 ? "waits" : "wait") for the cluster\(reasons.first.map { ": \(JobText.clean($0.key))" } ?? ""); "
   }
 
   private func words(_ line: LogLine) -> String {

@@ -215,6 +215,24 @@ import Testing
       #expect(written.lines.dropLast().last == "00:10.0   nothing runs, next retry in 15.0s; 0 of 1 done")
     }
 
+    @Test func aHeartbeatNamesTheReasonOfMostOfTheWaitsForTheCluster() {
+      var facts = Facts()
+      facts.begin((0..<6).map { Job(name: "job\($0)", work: .simulate(SimulatedWork())) })
+      for (id, reason) in [nil, "Resources", "Priority", "Priority", nil].enumerated() {
+        facts.job(id, .ready(for: .cluster(reason: reason)))
+      }
+      var set = ReportSet([PlainReport(paint: Paint(isColoured: false), write: written.writer)])
+      set.receive(facts.events)
+      set.wake(at: .seconds(10))
+      #expect(
+        written.lines.dropLast().last == "00:10.0   nothing runs; 5 wait for the cluster: Priority; 0 of 6 done")
+      let seen = facts.events.count
+      for id in 0..<4 { facts.job(id, .executing) }
+      set.receive(facts.events[seen...])
+      set.wake(at: .seconds(20))
+      #expect(written.lines.dropLast().last?.hasSuffix("; 1 waits for the cluster; 0 of 6 done") == true)
+    }
+
     @Test func aHeartbeatShowsThePromptThatAJobIsAt() {
       var facts = Facts()
       facts.begin([Job(name: "a", work: .shell(ShellWork(.script("x"))))])

@@ -54,6 +54,37 @@ import Testing
     #expect(files.claim(of: job.identity) == SlurmJobID(12))
   }
 
+  @Test func anAttemptIsExecutedWhereItsClaimCanBeMadeButNotWritten() throws {
+    let job = job(["echo", "work"])
+    #expect(files.makeFolder() == nil)
+    #expect(symlink("/dev/full", files.path(of: job.identity) + ".claim") == 0)
+    #expect(try run(BatchScript.text(of: job, files: files)) == .exited(0))
+    #expect(text(files.outputPath(of: job.identity)) == "work\n")
+  }
+
+  @Test func theVariablesOfAProgramAreNotThoseOfItsScript() throws {
+    let job = job(["/bin/sh", "-c", "echo \"$PATH\"; exit 4"], environment: ["PATH": "/none", "IFS": "0123456789"])
+    #expect(try run(BatchScript.text(of: job, files: files)) == .exited(4))
+    #expect(text(files.outputPath(of: job.identity)) == "/none\n")
+    #expect(files.exitStatus(of: job.identity) == 4)
+  }
+
+  @Test func aScriptNotesThatItWasToldToEnd() throws {
+    let job = job(["/bin/sh", "-c", "kill -TERM $PPID; sleep 0.2"])
+    #expect(try run(BatchScript.text(of: job, files: files)) == .exited(0))
+    #expect(files.exitStatus(of: job.identity) == 0)
+    #expect(files.wasStopped(job.identity))
+    let other = self.job(["true"], name: "b")
+    #expect(try run(BatchScript.text(of: other, files: files)) == .exited(0))
+    #expect(!files.wasStopped(other.identity))
+  }
+
+  @Test func anArrayWhoseScriptCannotBeReadHasAStatusOfItsOwn() throws {
+    let variables = ["SLURM_JOB_ID": "14", "SLURM_ARRAY_JOB_ID": "12", "SLURM_ARRAY_TASK_ID": "1"]
+    #expect(
+      try run(BatchScript.text(ofBatch: "none", files: files), variables) == .exited(BatchScript.unreadStatus))
+  }
+
   @Test func aSignalIsAStatusAsShellsReportIt() throws {
     let job = job(["/bin/sh", "-c", "kill -9 $$"])
     #expect(try run(BatchScript.text(of: job, files: files)) == .exited(137))
@@ -77,8 +108,7 @@ import Testing
 
   @Test func aProgramWhoseNameLooksLikeAVariableIsExecuted() throws {
     let program = folder.file("a=b").path()
-    try Data("#!/bin/sh\necho \"$1\"\n".utf8).write(to: URL(fileURLWithPath: program))
-    chmod(program, 0o755)
+    #expect(symlink("/bin/echo", program) == 0)
     let job = job([program, "c=d"])
     #expect(try run(BatchScript.text(of: job, files: files)) == .exited(0))
     #expect(text(files.outputPath(of: job.identity)) == "c=d\n")

@@ -106,6 +106,15 @@ extension SlurmClusterTests {
       #expect(operation.isCancellation)
     }
 
+    @Test func aJobThatSomeoneElseCancelsHasNotSucceeded() throws {
+      let operation = run.start("a", "trap 'exit 0' TERM; echo up; while :; do sleep 0.05; done")
+      #expect(eventually(within: 60) { run.log("a").contains("up") && operation.isRunning })
+      guard case .running(let id, _) = operation.status else { return #expect(Bool(false), "\(operation.status)") }
+      _ = try run.cluster.call("scancel", id.description)
+      #expect(operation.isOver())
+      #expect(operation.end == .cancelled)
+    }
+
     @Test func aProgramGetsItsStopSignalAndHasItsGrace() {
       let script = "trap 'echo saved; exit 0' INT; echo up; while :; do sleep 0.05; done"
       let operation = run.start("a", script, stop: SlurmJob.Stop(signal: SIGINT, grace: .seconds(60)))

@@ -65,6 +65,74 @@ import Testing
     #expect(calls == 1)
   }
 
+  /// Its last job has ended, so that no query would be made for a job.
+  @Test func aControllerThatWasDownIsFoundAgainWithoutJobs() throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(.seconds(1))
+    bench.slurm.change {
+      $0.held = ["scontrol"]
+      $0.canned["scontrol"] = [FakeSlurm.slow]
+    }
+    bench.observer.setPaused(true, bench.identity("a"))
+    bench.advance(.milliseconds(100))
+    bench.slurm.setAll("COMPLETED")
+    bench.advance(.seconds(2))
+    #expect(bench.end("a") == .exited(0))
+    bench.slurm.release()
+    bench.follow("b")
+    bench.advance(.seconds(5))
+    #expect(bench.statuses("b").first == .submitted(SlurmJobID(2)))
+  }
+
+  @Test func aCallThatCouldNotBeStartedIsMadeAgain() throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(.seconds(1))
+    bench.slurm.change { $0.canned["scancel"] = [SlurmAnswer(.notStarted("no process"))] }
+    bench.observer.cancel(bench.identity("a"))
+    bench.advance(.seconds(5))
+    #expect(bench.slurm.calls(of: "scancel").count == 2)
+  }
+
+  @Test(arguments: ["JobHeldUser", "JobHeldAdmin"])
+  func aJobThatSomeoneElseHoldsIsNotReleased(reason: String) throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(.seconds(1))
+    bench.slurm.setAll("PENDING", reason: reason, node: "")
+    bench.advance(.seconds(5))
+    #expect(bench.slurm.calls(of: "scontrol").isEmpty)
+  }
+
+  @Test(arguments: [("STOPPED", "None"), ("PENDING", "JobHeldUser")])
+  func aJobThatAnotherProcessHadPausedGoesOn(state: String, reason: String) throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(.seconds(1))
+    bench.abandon()
+    bench.slurm.setAll(state, reason: reason, node: state == "PENDING" ? "" : "node1")
+    let next = Bench(after: bench)
+    next.follow("a", mayExist: true)
+    next.advance(.seconds(2))
+    let calls = next.slurm.calls(of: "scancel") + next.slurm.calls(of: "scontrol")
+    #expect(calls.first == (state == "PENDING" ? ["scontrol", "release", "1"] : ["scancel", "--full", "--signal=CONT", "1"]))
+  }
+
+  /// The other job of the array is perhaps followed later.
+  @Test func ofAnArrayOfAnotherProcessOnlyTheFollowedJobIsCancelled() throws {
+    let bench = try Bench()
+    for name in ["a", "b"] { bench.follow(name) }
+    bench.advance(.seconds(1))
+    bench.abandon()
+    let next = Bench(after: bench)
+    next.follow("a", mayExist: true)
+    next.advance(.seconds(2))
+    next.observer.cancel(next.identity("a"))
+    next.advance(.seconds(1))
+    #expect(next.slurm.calls(of: "scancel") == [["scancel", "1_[0]"]])
+  }
+
   @Test func killingSendsTheSignalAndCancels() throws {
     let bench = try Bench()
     bench.follow("a")

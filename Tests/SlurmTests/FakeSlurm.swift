@@ -15,7 +15,7 @@ final class FakeSlurm: SlurmRunner {
     var isPurged = false
 
     var queueLine: String {
-      [id.description, state, reason, node, comment, "100", "200", "300"].joined(separator: "\u{1F}")
+      [id.description, state, reason, node, comment].joined(separator: "\u{1F}")
     }
 
     var controlLine: String {
@@ -80,7 +80,7 @@ final class FakeSlurm: SlurmRunner {
       let failed = state.jobs.filter { $0.state == "FAILED" }
       return SlurmAnswer(.exited(0), output: lines(failed.map { "\($0.id)   \u{1F}\($0.status)  " }))
     case "scontrol" where arguments[1] == "show":
-      let jobs = state.jobs.filter { arguments.count == 4 || $0.id.description == arguments[4] }
+      let jobs = state.jobs.filter { arguments.count == 5 || $0.id.description == arguments.last }
       return jobs.isEmpty
         ? SlurmAnswer(.exited(1), error: "slurm_load_jobs error: Invalid job id specified\n")
         : SlurmAnswer(.exited(0), output: lines(jobs.map(\.controlLine)))

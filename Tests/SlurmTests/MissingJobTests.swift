@@ -129,13 +129,103 @@ import Testing
     let bench = try Bench()
     bench.follow("a")
     bench.advance(.seconds(1))
-    let fields = ["1", "FAILED", "9:0", "node1", "", "a", "100", "200", "300"]
+    let fields = ["1", "FAILED", "9:0", "node1", "", "a"]
     bench.slurm.change {
       $0.jobs = []
       $0.canned["sacct"] = [SlurmAnswer(.exited(0), output: fields.joined(separator: "\u{1F}") + "\n")]
     }
     bench.advance(.seconds(4))
     #expect(bench.end("a") == .exited(9))
+  }
+
+  /// It is told of no end of a job that a killed controller has forgotten.
+  @Test(arguments: ["RUNNING", "PENDING"])
+  func whatTheAccountingKnowsOfAJobThatHasNotEndedDecidesNothing(state: String) throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(.seconds(1))
+    let fields = ["1", state, "0:0", "node1", "", "a"]
+    let answer = SlurmAnswer(.exited(0), output: fields.joined(separator: "\u{1F}") + "\n")
+    try bench.write("1 node1\n", to: "a", ".claim")
+    try bench.write("7 1\n", to: "a", ".exit")
+    bench.slurm.change {
+      $0.jobs = []
+      $0.canned["sacct"] = [SlurmAnswer](repeating: answer, count: 100)
+    }
+    bench.advance(.seconds(10))
+    #expect(bench.end("a") == .exited(7))
+  }
+
+  @Test func aJobThatIsBackBeforeItWasAskedForIsNotSubmittedAgain() throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(.seconds(1))
+    bench.slurm.change {
+      $0.jobs[0].isPurged = true
+      $0.held = ["scontrol"]
+      $0.canned["scontrol"] = [SlurmAnswer(.exited(1), error: "slurm_load_jobs error: Invalid job id specified\n")]
+    }
+    bench.advance(.seconds(3))
+    #expect(bench.slurm.calls(of: "scontrol").count == 1)
+    bench.slurm.change { $0.jobs[0].isPurged = false }
+    bench.advance(.seconds(2))
+    bench.slurm.release()
+    bench.advance(.seconds(2))
+    #expect(bench.slurm.calls(of: "sbatch").count == 1)
+    #expect(bench.end("a") == nil)
+  }
+
+  @Test func aJobThatWasMissingOnceHasAllTheTimeForItsExitFile() throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(.seconds(1))
+    bench.slurm.setAll("RUNNING")
+    try bench.write("1 node1\n", to: "a", ".claim")
+    let jobs = bench.slurm.state.withLock(\.jobs)
+    bench.advance(.seconds(2))
+    bench.slurm.change { $0.jobs = [] }
+    bench.advance(.seconds(5))
+    bench.slurm.change { $0.jobs = jobs }
+    bench.advance(.seconds(60))
+    bench.slurm.setAll("COMPLETED")
+    bench.advance(.seconds(2))
+    #expect(bench.end("a") == .exited(0))
+  }
+
+  /// Of an array the nodes get only the name of the script.
+  @Test func aJobWhoseNodeDoesNotSeeItsScriptSaysSo() throws {
+    let bench = try Bench()
+    for name in ["a", "b"] { bench.follow(name) }
+    for _ in 0..<3 {
+      bench.advance(.seconds(1))
+      bench.slurm.change { slurm in
+        for index in slurm.jobs.indices where slurm.jobs[index].state == "PENDING" {
+          slurm.jobs[index].state = "FAILED"
+          slurm.jobs[index].reason = "NonZeroExitCode"
+          slurm.jobs[index].node = "node1"
+          slurm.jobs[index].status = BatchScript.unreadStatus << 8
+        }
+      }
+      bench.advance(.seconds(2))
+    }
+    #expect(bench.slurm.calls(of: "sbatch").count == 3)
+    let sentence = "node1 can't read its script in \(bench.observer.files.folder): all nodes must see this folder"
+    for name in ["a", "b"] { #expect(bench.end(name) == .notStarted(sentence)) }
+  }
+
+  /// Its script notes that it was told to end.
+  @Test(arguments: [("0 1 stopped\n", SlurmEnd.cancelled), ("0 1 \n", .exited(0))])
+  func aProgramThatEndsBecauseSomeoneHasCancelledItsJobIsCancelled(exit: String, end: SlurmEnd) throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(.seconds(1))
+    bench.slurm.setAll("RUNNING")
+    bench.advance(.seconds(1))
+    try bench.write("1 node1\n", to: "a", ".claim")
+    try bench.write(exit, to: "a", ".exit")
+    bench.slurm.setAll("CANCELLED")
+    bench.advance(.seconds(2))
+    #expect(bench.end("a") == end)
   }
 
   /// A job that runs, and a controller that was down and has forgotten what it did last.

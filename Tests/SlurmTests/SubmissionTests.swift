@@ -102,6 +102,34 @@ import Testing
     #expect(bench.slurm.calls(of: "sbatch").count == 2)
   }
 
+  private static func refusal(_ reason: String) -> SlurmAnswer {
+    SlurmAnswer(
+      .exited(1),
+      error: "sbatch: error: \(reason)\nsbatch: error: Batch job submission failed: "
+        + "Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)\n")
+  }
+
+  @Test func aJobBeyondALimitOfItsOwnIsRefused() throws {
+    let bench = try Bench()
+    bench.slurm.change { $0.canned["sbatch"] = [Self.refusal("QOSMaxWallDurationPerJobLimit")] }
+    bench.follow("a")
+    bench.advance(.seconds(1))
+    guard case .refused(let sentence) = bench.end("a") else { return #expect(Bool(false), "\(bench.statuses("a"))") }
+    #expect(sentence.contains("QOSMaxWallDurationPerJobLimit"))
+  }
+
+  /// Slurm counts all jobs of an array before it takes one.
+  @Test func anArrayThatTheClusterDoesNotTakeBecomesSmaller() throws {
+    let bench = try Bench()
+    let full = Self.refusal("QOSMaxSubmitJobPerUserLimit")
+    bench.slurm.change { $0.canned["sbatch"] = [full, full] }
+    for number in 0..<12 { bench.follow("a\(number)") }
+    bench.advance(.seconds(2))
+    let arrays = bench.slurm.calls(of: "sbatch").map { $0.first { $0.hasPrefix("--array") } }
+    #expect(arrays == ["--array=0-11", "--array=0-5", "--array=0-2", "--array=0-5", "--array=0-2"])
+    #expect(bench.slurm.state.withLock(\.jobs).count == 12)
+  }
+
   @Test func aFullQueueIsNoControllerThatIsDown() throws {
     let bench = try Bench()
     // sbatch tries for minutes, and is killed by the limit of a call.
@@ -165,7 +193,7 @@ import Testing
     #expect(bench.slurm.calls(of: "sbatch").isEmpty)
   }
 
-  @Test func theJobsOfARunAreListedAndCancelledTogether() throws {
+  @Test func theJobsOfARunAreListed() throws {
     let bench = try Bench()
     for number in 0..<3 { bench.follow("a\(number)") }
     bench.advance(.seconds(1))
@@ -177,10 +205,5 @@ import Testing
     bench.observer.find { result in found.withLock { $0 = (try? result.get()) ?? [] } }
     bench.settle()
     #expect(found.withLock { $0.map(\.identity) } == ["a0", "a1", "a2"].map(bench.identity))
-    let count = Lock<Int?>(nil)
-    bench.observer.cancelAll { result in count.withLock { $0 = try? result.get() } }
-    bench.settle()
-    #expect(count.withLock(\.self) == 2)
-    #expect(bench.slurm.calls(of: "scancel") == [["scancel", "1_[1-2]"]])
   }
 }

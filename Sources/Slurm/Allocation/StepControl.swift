@@ -68,7 +68,7 @@ package final class StepControl: @unchecked Sendable {
     isBusy = true
     _ = clock.schedule(after: delay, on: queue) { [self] in
       let list = ["%i", "%j"].joined(separator: String(Self.separator))
-      runner.run(SlurmCommand(["squeue", "--me", "-s", "-h", "-o", list])) { answer in
+      runner.run(SlurmCommand(["squeue", "--me", "-a", "-s", "-h", "-o", list])) { answer in
         self.queue.async { self.listed(answer) }
       }
     }

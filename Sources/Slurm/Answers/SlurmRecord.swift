@@ -4,6 +4,8 @@ import Foundation
 package struct SlurmRecord: Sendable, Equatable {
   package var id: SlurmJobID
   package var state: SlurmState
+  /// Whether a signal has stopped it.
+  var isSuspended = false
   /// Why it waits, or why it ended; nil where nothing is said.
   package var reason: String?
   /// The nodes, as `node[1-3]`; empty before it has any.
@@ -13,7 +15,6 @@ package struct SlurmRecord: Sendable, Equatable {
   package var name: String?
   /// The status as wait(2) gives it, where it was asked for and the job has ended.
   package var status: Int32?
-  package var times = SlurmTimes()
 
   /// How the job ended; nil while it has not, and where its status is needed and not known.
   var end: SlurmEnd? {
@@ -33,54 +34,29 @@ package struct SlurmRecord: Sendable, Equatable {
   private static func isOfLaunch(_ reason: String) -> Bool { reason != "NonZeroExitCode" && reason != "None" }
 }
 
-/// When a job was submitted, started and ended, as the controller says.
-package struct SlurmTimes: Sendable, Equatable {
-  package var submitted: Date?
-  package var started: Date?
-  package var ended: Date?
-
-  package init(submitted: Date? = nil, started: Date? = nil, ended: Date? = nil) {
-    self.submitted = submitted
-    self.started = started
-    self.ended = ended
-  }
-
-  /// The time between the submission and the start, in seconds.
-  package var waiting: Duration? { Self.between(submitted, started) }
-  /// The time between the start and the end.
-  package var running: Duration? { Self.between(started, ended) }
-
-  private static func between(_ first: Date?, _ second: Date?) -> Duration? {
-    guard let first, let second, second >= first else { return nil }
-    return .seconds(second.timeIntervalSince(first))
-  }
-}
-
 extension SlurmRecord {
   static let separator: Character = "\u{1F}"
 
-  /// The call that asks for all jobs of this user, ended ones included.
+  /// The call that asks for all jobs of this user, ended ones and those of hidden partitions included.
   static let query = SlurmCommand([
-    "squeue", "--me", "-h", "-r", "-t", "all", "-o",
-    ["%i", "%T", "%r", "%N", "%k", "%V", "%S", "%e"].joined(separator: String(separator)),
+    "squeue", "--me", "-a", "-h", "-r", "-t", "all", "-o",
+    ["%i", "%T", "%r", "%N", "%k"].joined(separator: String(separator)),
   ])
 
   /// Reads a line of the answer to `query`; nil for one that is none.
   init?(queueLine line: some StringProtocol) {
     let fields = line.split(separator: Self.separator, omittingEmptySubsequences: false)
-    guard fields.count == 8, let id = SlurmJobID(fields[0]), let state = SlurmState(fields[1]) else { return nil }
+    guard fields.count == 5, let id = SlurmJobID(fields[0]), let state = SlurmState(fields[1]) else { return nil }
     self.init(id: id, state: state)
+    isSuspended = fields[1] == "STOPPED"
     reason = Self.value(fields[2])
     nodes = String(fields[3])
     comment = Self.value(fields[4])
-    times.submitted = Self.time(fields[5])
-    if state != .pending { times.started = Self.time(fields[6]) }
-    if state.isEnded { times.ended = Self.time(fields[7]) }
   }
 
   /// The call that asks for the statuses of all failed jobs of this user.
   static let statusQuery = SlurmCommand([
-    "squeue", "--me", "-h", "-r", "-t", "FAILED", "-O", "JobArrayID:40\(separator),exit_code:12",
+    "squeue", "--me", "-a", "-h", "-r", "-t", "FAILED", "-O", "JobArrayID:40\(separator),exit_code:12",
   ])
 
   /// Reads a line of the answer to `statusQuery`.
@@ -105,22 +81,19 @@ extension SlurmRecord {
     let index = values["ArrayTaskId"].flatMap { Int($0) }
     self.init(
       id: array.flatMap { array in index.map { SlurmJobID(array, index: $0) } } ?? SlurmJobID(number), state: state)
+    isSuspended = values["JobState"] == "STOPPED"
     reason = values["Reason"].flatMap { Self.value($0) }
     nodes = values["NodeList"].flatMap { Self.value($0) } ?? ""
     comment = values["Comment"].flatMap { Self.value($0) }
     name = values["JobName"].map(String.init)
     status = values["ExitCode"].flatMap { Self.status(exitCode: $0) }
-    times = SlurmTimes(
-      submitted: values["SubmitTime"].flatMap { Self.time($0) },
-      started: state == .pending ? nil : values["StartTime"].flatMap { Self.time($0) },
-      ended: state.isEnded ? values["EndTime"].flatMap { Self.time($0) } : nil)
   }
 
   /// The call that asks the accounting for jobs, where there is one.
   static func accountingQuery(_ ids: [SlurmJobID]) -> SlurmCommand {
     SlurmCommand([
       "sacct", "-n", "-P", "-X", "--delimiter=\(separator)",
-      "--format=JobID,State,ExitCode,NodeList,Comment,JobName,Submit,Start,End", "-j",
+      "--format=JobID,State,ExitCode,NodeList,Comment,JobName", "-j",
       ids.map(\.description).joined(separator: ","),
     ])
   }
@@ -128,14 +101,12 @@ extension SlurmRecord {
   /// Reads a line of the answer to `accountingQuery`.
   init?(accountingLine line: some StringProtocol) {
     let fields = line.split(separator: Self.separator, omittingEmptySubsequences: false)
-    guard fields.count == 9, let id = SlurmJobID(fields[0]), let state = SlurmState(fields[1]) else { return nil }
+    guard fields.count == 6, let id = SlurmJobID(fields[0]), let state = SlurmState(fields[1]) else { return nil }
     self.init(id: id, state: state)
     status = Self.status(exitCode: fields[2])
     nodes = Self.value(fields[3]).flatMap { $0 == "None assigned" ? nil : $0 } ?? ""
     comment = Self.value(fields[4])
     name = Self.value(fields[5])
-    times = SlurmTimes(
-      submitted: Self.time(fields[6]), started: Self.time(fields[7]), ended: state.isEnded ? Self.time(fields[8]) : nil)
   }
 
   /// `3:0`, a status and a signal, as wait(2) gives it.
@@ -148,15 +119,5 @@ extension SlurmRecord {
   private static func value(_ text: some StringProtocol) -> String? {
     let text = text.trimmingCharacters(in: .whitespaces)
     return text.isEmpty || text == "(null)" || text == "None" || text == "N/A" ? nil : text
-  }
-
-  /// Seconds since 1970, or the local time as scontrol prints it.
-  private static func time(_ text: some StringProtocol) -> Date? {
-    if let seconds = Int(text) { return Date(timeIntervalSince1970: TimeInterval(seconds)) }
-    let parts = text.split { "-T:".contains($0) }.compactMap { Int($0) }
-    guard parts.count == 6 else { return nil }
-    return Calendar.current.date(
-      from: DateComponents(
-        year: parts[0], month: parts[1], day: parts[2], hour: parts[3], minute: parts[4], second: parts[5]))
   }
 }

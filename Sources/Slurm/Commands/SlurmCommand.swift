@@ -18,8 +18,10 @@ package struct SlurmAnswer: Sendable, Equatable {
     case exited(Int32)
     /// The call took longer than its limit, and was killed: whether it had an effect is not known.
     case timedOut
-    /// The program is not there or can't be started, as a sentence.
+    /// This machine can't start a process at present, as a sentence.
     case notStarted(String)
+    /// The program is not there, as a sentence.
+    case absent(String)
   }
 
   package var end: End
@@ -35,12 +37,11 @@ package struct SlurmAnswer: Sendable, Equatable {
   /// Whether the program exited with status 0.
   package var isSuccess: Bool { end == .exited(0) }
 
-  /// Whether the controller has not answered, so that nothing is known of the request.
+  /// Whether the controller has not answered, so that nothing is known of the request, or it was not asked.
   package var isWithoutController: Bool {
     switch end {
-    case .timedOut: true
-    case .notStarted: false
-    case .exited(0): false
+    case .timedOut, .notStarted: true
+    case .absent, .exited(0): false
     case .exited: Self.contactFaults.contains { error.contains($0) }
     }
   }
@@ -49,13 +50,13 @@ package struct SlurmAnswer: Sendable, Equatable {
     "Unable to contact slurm controller", "Socket timed out", "Connection refused", "Connection reset",
     "Zero Bytes were transmitted", "Transport endpoint is not connected", "in standby mode",
     "Unable to connect to slurm controller", "slurm_receive_msg", "Unexpected message received",
-    "Communication connection failure", "Insane message length",
+    "Communication connection failure", "Insane message length", "authentication error", "Munge",
   ]
 
-  /// The first fault that the program named, without its name in front of it, or how the call ended.
+  /// The faults that the program named last, without its name in front of them, or how the call ended.
   package var fault: String {
     switch end {
-    case .notStarted(let sentence): return sentence
+    case .notStarted(let sentence), .absent(let sentence): return sentence
     case .timedOut: return "the Slurm controller does not answer"
     case .exited(let status):
       let lines = error.split(whereSeparator: \.isNewline).map { Self.withoutProgram(String($0)) }

@@ -38,16 +38,19 @@ package struct SystemSlurmRunner: SlurmRunner {
   }
 
   private func launch(of command: SlurmCommand) -> ProcessLaunch {
-    var variables = environment
-    // Seconds since 1970 in squeue and sacct, whatever the time zone.
-    variables["SLURM_TIME_FORMAT"] = "%s"
-    // A job must not have the mark by which this program finds the processes that it has started, and these two
-    // variables would change what sbatch does.
+    // A job must not have the mark by which this program finds the processes that it has started, and the other variables
+    // would change which jobs a call is about.
     return ProcessLaunch(
-      ["env", "-u", "OPDASH_RUN", "-u", "SBATCH_ARRAY_INX", "-u", "SBATCH_WAIT"] + command.arguments,
-      environment: .inherited(adding: variables),
+      ["env"] + Self.unset.flatMap { ["-u", $0] } + command.arguments, environment: .inherited(adding: environment),
       input: command.input.map(ProcessInput.string) ?? .none, grace: .seconds(1))
   }
+
+  private static let unset = [
+    "OPDASH_RUN", "SBATCH_ARRAY_INX", "SBATCH_WAIT", "SBATCH_CLUSTERS", "SLURM_CLUSTERS", "SQUEUE_ACCOUNT", "SQUEUE_LICENSES",
+    "SQUEUE_NAMES", "SQUEUE_PARTITION", "SQUEUE_QOS", "SQUEUE_SORT", "SQUEUE_STATES", "SQUEUE_USERS", "SCANCEL_ACCOUNT",
+    "SCANCEL_BATCH", "SCANCEL_CTLD", "SCANCEL_FULL", "SCANCEL_HURRY", "SCANCEL_INTERACTIVE", "SCANCEL_NAME", "SCANCEL_PARTITION",
+    "SCANCEL_QOS", "SCANCEL_STATE", "SCANCEL_USER", "SCANCEL_VERBOSE", "SCANCEL_WCKEY", "SINFO_PARTITION",
+  ]
 
   /// The programs of Slurm that are needed and are not in the PATH.
   package static func missingPrograms() -> [String] {
@@ -75,7 +78,7 @@ extension SlurmAnswer {
     case .success(let result):
       let end: End =
         switch result.exit {
-        case .exited(127): .notStarted("\(program): no such program in PATH: is Slurm installed here?")
+        case .exited(127): .absent("\(program): no such program in PATH: is Slurm installed here?")
         case .exited(let status): .exited(status)
         case .signalled(let signal): .exited(128 + signal)
         }

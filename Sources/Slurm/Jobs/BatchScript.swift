@@ -14,6 +14,8 @@ import Foundation
 struct BatchScript {
   /// The status of a script whose attempt another job has claimed.
   static let duplicateStatus: Int32 = 75
+  /// The status of a script of an array that can't read that of its attempt.
+  static let unreadStatus: Int32 = 76
   /// The statuses of shells that cannot read or execute a script.
   static let unreadableStatuses: Set<Int32> = [2, 126, 127]
   /// The signal at which the script of a job kills its program and itself; its program is not stopped by it.
@@ -39,18 +41,21 @@ struct BatchScript {
       opdash_id=\(id)
       [ -d \(folder) ] || mkdir -m 700 -p \(folder) 2>/dev/null
       set -C
-      if ! { echo "$opdash_id ${SLURMD_NODENAME:-?}" >"$opdash_file.claim"; } 2>/dev/null; then
-        [ -e "$opdash_file.claim" ] && exit \(duplicateStatus)
+      if command : 2>/dev/null >"$opdash_file.claim"; then
+        { echo "$opdash_id ${SLURMD_NODENAME:-?}" >|"$opdash_file.claim"; } 2>/dev/null
+      elif [ -e "$opdash_file.claim" ]; then
+        exit \(duplicateStatus)
       fi
       set +C
       command : 2>/dev/null >>"$opdash_file.out" && exec >>"$opdash_file.out" 2>&1
       unset OPDASH_RUN
-      \(exports.joined())trap : \(stopSignals)
+      opdash_stop=
+      trap opdash_stop=stopped \(stopSignals)
       trap 'kill -9 0' \(killSignal)
       (
         trap - \(stopSignals) \(killSignal)
         cd \(quoted(job.directory)) || exit 2
-        set -- \(job.arguments.map(quoted).joined(separator: " "))
+        \(exports.joined())set -- \(job.arguments.map(quoted).joined(separator: " "))
         \(withSignals)
         exec "$@"
       ) </dev/null &
@@ -66,7 +71,7 @@ struct BatchScript {
         }
       done
       [ "$opdash_watch" ] && kill -9 $opdash_watch 2>/dev/null
-      { echo "$opdash_status $opdash_id" >"$opdash_file.exit"; } 2>/dev/null
+      { echo "$opdash_status $opdash_id $opdash_stop" >"$opdash_file.exit"; } 2>/dev/null
       exit $opdash_status
 
       """
@@ -76,7 +81,9 @@ struct BatchScript {
   static func text(ofBatch name: String, files: SlurmFiles) -> String {
     """
     #!/bin/sh
-    . \(quoted(files.folder))/\(name)."$SLURM_ARRAY_TASK_ID.sh"
+    opdash_script=\(quoted(files.folder))/\(name).$SLURM_ARRAY_TASK_ID.sh
+    [ -r "$opdash_script" ] || exit \(unreadStatus)
+    . "$opdash_script"
 
     """
   }

@@ -99,6 +99,11 @@ package struct SlurmFiles: Sendable {
     return text.split(whereSeparator: \.isWhitespace).first.flatMap { Int32($0) }
   }
 
+  /// Whether an attempt's script was told to end before its program had ended.
+  func wasStopped(_ identity: SlurmIdentity) -> Bool {
+    text(of: path(of: identity) + ".exit")?.split(whereSeparator: \.isWhitespace).count == 3
+  }
+
   /// Has the script of an attempt that Slurm is ending kill its program.
   func orderKill(of identity: SlurmIdentity) { _ = write("", to: path(of: identity) + ".kill") }
 

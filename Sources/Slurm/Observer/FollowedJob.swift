@@ -41,6 +41,8 @@ final class FollowedJob: @unchecked Sendable {
   var isCancelWanted = false
   var isKillWanted = false
   var hold = Hold.none
+  /// Whether the run has perhaps held or suspended it, by this process or another; what someone else has held is theirs.
+  var mayBeHeld = false
   var isCancelSent = false
   /// Whether the stop signal was sent.
   var isStopSent = false
@@ -64,6 +66,7 @@ final class FollowedJob: @unchecked Sendable {
     last = nil
     orphanSince = nil
     hold = .none
+    mayBeHeld = false
     isCancelSent = false
     isStopSent = false
     isStopped = false

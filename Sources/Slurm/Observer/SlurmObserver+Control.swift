@@ -105,11 +105,15 @@ extension SlurmObserver {
 
   /// As few words as there can be: an array of which every job is meant is its number alone.
   private func words(of ids: [SlurmJobID]) -> [String] {
+    // Of an array of another process there may be jobs that are not followed yet.
+    let (ids, others) = (ids.filter(isWhole), ids.filter { !isWhole($0) })
     let living = Set(active.values.compactMap(\.id))
     let left = Dictionary(grouping: living.subtracting(ids), by: \.number)
     let (whole, part) = (ids.filter { left[$0.number] == nil }, ids.filter { left[$0.number] != nil })
-    return Set(whole.map(\.number)).sorted().map(String.init) + part.words
+    return Set(whole.map(\.number)).sorted().map(String.init) + (part + others).words
   }
+
+  private func isWhole(_ id: SlurmJobID) -> Bool { id.index == nil || ownArrays.contains(id.number) }
 
   private func sent(
     _ kind: Kind, to jobs: [FollowedJob], _ ids: [SlurmJobID], _ answer: SlurmAnswer, began: Duration
@@ -124,9 +128,9 @@ extension SlurmObserver {
         followed.isStopSent = true
         followed.isStopped = followed.id.map { !answer.refuses($0) } ?? false
       case .cancel: followed.isCancelSent = true
-      case .suspend: followed.hold = .suspended
+      case .suspend: (followed.hold, followed.mayBeHeld) = (.suspended, true)
       case .proceed, .release: followed.hold = .none
-      case .hold: followed.hold = .held
+      case .hold: (followed.hold, followed.mayBeHeld) = (.held, true)
       case .surplus: break
       }
     }

@@ -16,7 +16,7 @@ extension SlurmObserver {
     guard !numbered.isEmpty else { return }
     isResolving = true
     let one = numbered.count == 1 ? numbered[0].id.map { [$0.description] } : nil
-    runner.run(SlurmCommand(["scontrol", "show", "job", "-o"] + (one ?? []))) { [self] answer in
+    runner.run(SlurmCommand(["scontrol", "show", "job", "-a", "-o"] + (one ?? []))) { [self] answer in
       queue.async { self.receivedDetails(answer, of: numbered) }
     }
   }
@@ -26,8 +26,10 @@ extension SlurmObserver {
       isResolving = false
       return controllerIsDown(since: clock.now, answer)
     }
-    let records = answer.output.split(separator: "\n").compactMap { SlurmRecord(controlLine: $0) }
-    let left = take(records, for: missing) { record, _ in record.comment != nil }
+    let mark = " Comment=opdash/\(run)/"
+    let records = answer.output.split(separator: "\n").lazy.filter { $0.contains(mark) }
+      .compactMap { SlurmRecord(controlLine: $0) }
+    let left = take(records, for: missing) { _, _ in true }
     guard !left.isEmpty, hasAccounting else { return endResolving(left) }
     runner.run(SlurmRecord.accountingQuery(left.compactMap(\.id))) { [self] answer in
       queue.async { self.receivedAccounts(answer, of: left) }
@@ -36,7 +38,9 @@ extension SlurmObserver {
 
   private func receivedAccounts(_ answer: SlurmAnswer, of missing: [FollowedJob]) {
     hasAccounting = answer.isSuccess || answer.isWithoutController
+    // It keeps a job that a killed controller has forgotten as one that has not ended.
     let records = answer.output.split(separator: "\n").compactMap { SlurmRecord(accountingLine: $0) }
+      .filter(\.state.isEnded)
     // Most accounts have no comments: then the name has to be the job's, as numbers may be given out again.
     endResolving(
       take(records, for: missing) { record, followed in
@@ -46,11 +50,11 @@ extension SlurmObserver {
 
   /// Takes the records that belong to missing jobs; returns the jobs without one.
   private func take(
-    _ records: [SlurmRecord], for missing: [FollowedJob], where fits: (SlurmRecord, FollowedJob) -> Bool
+    _ records: some Sequence<SlurmRecord>, for missing: [FollowedJob], where fits: (SlurmRecord, FollowedJob) -> Bool
   ) -> [FollowedJob] {
     let byID = Dictionary(records.map { ($0.id, $0) }) { first, _ in first }
     return missing.filter { followed in
-      guard followed.phase == .submitted else { return false }
+      guard isMissing(followed) else { return false }
       guard let record = followed.id.flatMap({ byID[$0] }), fits(record, followed),
         record.comment == nil || identity(of: record) == followed.identity
       else { return true }
@@ -60,8 +64,11 @@ extension SlurmObserver {
 
   private func endResolving(_ left: [FollowedJob]) {
     isResolving = false
-    for followed in left where followed.phase == .submitted { decideByFiles(followed) }
+    for followed in left where isMissing(followed) { decideByFiles(followed) }
   }
+
+  /// Whether no query has found a job meanwhile.
+  private func isMissing(_ followed: FollowedJob) -> Bool { followed.phase == .submitted && followed.misses > 0 }
 
   /// Whether the exit file of a job that Slurm has given up was waited for as long as that is done.
   func hasWaitedEnough(forExitOf followed: FollowedJob) -> Bool {
@@ -73,10 +80,7 @@ extension SlurmObserver {
   /// Decides on a job that Slurm does not know.
   private func decideByFiles(_ followed: FollowedJob) {
     func end(_ end: SlurmEnd) {
-      finish(
-        followed,
-        SlurmOutcome(
-          end, id: followed.id, nodes: followed.last?.nodes ?? "", times: followed.last?.times ?? SlurmTimes()))
+      finish(followed, SlurmOutcome(end, id: followed.id, nodes: followed.last?.nodes ?? ""))
     }
     if let status = files.exitStatus(of: followed.identity) {
       end(SlurmEnd(shellStatus: status))

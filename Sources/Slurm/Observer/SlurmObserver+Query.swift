@@ -2,7 +2,7 @@ import Foundation
 import Operations
 
 extension SlurmObserver {
-  /// Has all jobs asked for after a time, when the interval allows it; without jobs none is asked for.
+  /// Has all jobs asked for after a time, when the interval allows it; without jobs only a controller that is down is asked.
   func requestQuery(after delay: Duration) {
     let isEnding = cancelTime.map { clock.now - $0 < settings.endingTime } ?? false
     let due = max(clock.now + delay, isEnding ? nextQueryOfEnds : nextQuery)
@@ -18,7 +18,7 @@ extension SlurmObserver {
   }
 
   private func query() {
-    guard !isQuerying, active.values.contains(where: { $0.phase == .submitted }) else { return }
+    guard !isQuerying, isControllerDown || active.values.contains(where: { $0.phase == .submitted }) else { return }
     isQuerying = true
     let began = clock.now
     runner.run(SlurmRecord.query) { [self] answer in
@@ -29,6 +29,7 @@ extension SlurmObserver {
   private func received(_ answer: SlurmAnswer, began: Duration) {
     isQuerying = false
     unreadableBatches = []
+    (claimants, hasFiles) = (nil, nil)
     guard answer.isSuccess else {
       nextQuery = clock.now + settings.downInterval
       nextQueryOfEnds = nextQuery
@@ -116,14 +117,16 @@ extension SlurmObserver {
   /// Takes a record of a job; false if it has ended, and how is not known yet.
   func update(_ followed: FollowedJob, _ record: SlurmRecord) -> Bool {
     followed.misses = 0
+    if !record.state.isEnded { followed.orphanSince = nil }
     followed.id = record.id
     followed.last = record
     switch record.state {
     case .pending:
-      followed.hold = record.reason?.hasPrefix("JobHeld") == true ? .held : .none
+      followed.hold = followed.mayBeHeld && record.reason == "JobHeldUser" ? .held : .none
       followed.tell(.pending(record.id, record.reason.map { SlurmReason($0) }))
     case .running:
       if followed.hold == .held { followed.hold = .none }
+      if followed.mayBeHeld, record.isSuspended { followed.hold = .suspended }
       followed.tell(.running(record.id, nodes: record.nodes))
     default:
       guard let end = record.end else { return false }
@@ -137,9 +140,12 @@ extension SlurmObserver {
     var end = end
     if followed.isStopped, end == .exited(0) {
       end = .cancelled
-    } else if end == .exited(BatchScript.duplicateStatus), let claimant = files.claim(of: followed.identity) {
-      guard let real = endOfDuplicate(followed, claimant, record) else { return }
+    } else if end == .exited(BatchScript.duplicateStatus), files.hasClaim(of: followed.identity) {
+      guard let real = endOfDuplicate(followed, files.claim(of: followed.identity), record) else { return }
       end = real
+    } else if end == .exited(BatchScript.unreadStatus), record.id.index != nil, !files.hasClaim(of: followed.identity) {
+      guard followed.submissions >= settings.submissions else { return putBack([followed]) }
+      end = .notStarted("\(record.nodes) can't read its script in \(files.folder): all nodes must see this folder")
     } else if case .exited = end, isAfterOutage || followed.orphanSince != nil {
       guard let real = endAfterOutage(followed, end) else { return }
       end = real
@@ -155,12 +161,12 @@ extension SlurmObserver {
     } else if record.reason == "JobLaunchFailure", !files.hasClaim(of: followed.identity) {
       end = .notStarted("JobLaunchFailure")
     }
-    finish(followed, SlurmOutcome(end, id: record.id, nodes: record.nodes, times: record.times))
+    finish(followed, SlurmOutcome(end, id: record.id, nodes: record.nodes))
   }
 
   /// The end of an attempt of which a job has ended because another one had claimed it; nil if that one is followed now.
-  private func endOfDuplicate(_ followed: FollowedJob, _ claimant: SlurmJobID, _ record: SlurmRecord) -> SlurmEnd? {
-    if claimant != record.id {
+  private func endOfDuplicate(_ followed: FollowedJob, _ claimant: SlurmJobID?, _ record: SlurmRecord) -> SlurmEnd? {
+    if let claimant, claimant != record.id {
       followed.claimant = claimant
       followed.id = claimant
       followed.since = clock.now
@@ -179,7 +185,9 @@ extension SlurmObserver {
   private func endAfterOutage(_ followed: FollowedJob, _ end: SlurmEnd) -> SlurmEnd? {
     if let status = files.exitStatus(of: followed.identity) { return SlurmEnd(shellStatus: status) }
     // Nodes that don't see the folder leave no file of any job.
-    guard !files.attempts().isEmpty else { return end }
+    let hasFiles = hasFiles ?? !files.attempts().isEmpty
+    self.hasFiles = hasFiles
+    guard hasFiles else { return end }
     if files.hasClaim(of: followed.identity) {
       return hasWaitedEnough(forExitOf: followed) ? .lost(hasBegun: true) : nil
     }
@@ -193,14 +201,19 @@ extension SlurmObserver {
     switch end {
     case .cancelled where !followed.isCancelWanted, .nodeFailure:
       // A program that was cancelled writes a status too.
-      files.exitStatus(of: followed.identity).flatMap { $0 == 128 + SIGTERM ? nil : $0 }
+      files.wasStopped(followed.identity) ? nil : files.exitStatus(of: followed.identity)
     default: nil
     }
   }
 
   /// Whether a job has exited without a claim on a node that has made others: its script was not executed.
-  private func hasNotBegun(_ followed: FollowedJob, on node: String) -> Bool {
-    !files.hasClaim(of: followed.identity) && files.claimants().contains(node)
+  private func hasNotBegun(_ followed: FollowedJob, on nodes: String) -> Bool {
+    // A script is executed by the first one.
+    guard let node = AllocatedNode.expanded(nodes).first else { return false }
+    guard !files.hasClaim(of: followed.identity) else { return false }
+    let claimants = claimants ?? files.claimants()
+    self.claimants = claimants
+    return claimants.contains(node)
   }
 
   /// Whether a job that nobody here has cancelled is to be submitted again: a controller that was killed gives the numbers

@@ -18,24 +18,6 @@ extension SlurmObserver {
       }
     }
   }
-
-  /// Cancels every job of the run that has not ended, whoever has submitted it, in one call; `done` is called on the
-  /// observer's queue with the number of jobs.
-  package func cancelAll(_ done: @escaping @Sendable (Result<Int, SlurmFault>) -> Void) {
-    find { [self] result in
-      switch result {
-      case .failure(let fault): done(.failure(fault))
-      case .success(let jobs):
-        let ids = jobs.filter { !$0.state.isEnded }.map(\.id)
-        guard !ids.isEmpty else { return done(.success(0)) }
-        runner.run(SlurmCommand(["scancel"] + ids.words)) { answer in
-          self.queue.async {
-            done(answer.isWithoutController ? .failure(SlurmFault(answer.fault)) : .success(ids.count))
-          }
-        }
-      }
-    }
-  }
 }
 
 /// Why Slurm could not be asked, as a sentence.

@@ -17,7 +17,7 @@ extension SlurmObserver {
     guard !isSubmitting, !isControllerDown, active.count < settings.inFlight,
       let first = waiting.first(where: { !$0.isPauseWanted })
     else { return }
-    let room = min(settings.arraySize, settings.inFlight - active.count)
+    let room = min(roomInCluster, settings.arraySize, settings.inFlight - active.count)
     let batch = Array(
       waiting.lazy.filter { !$0.isPauseWanted && $0.job.resources == first.job.resources }.prefix(room))
     let identities = Set(batch.map(\.identity))
@@ -93,7 +93,9 @@ extension SlurmObserver {
     if answer.isSuccess, let number = Int(answer.output.prefix { $0.isNumber }) {
       accept(batch, number)
     } else if isFull {
-      nextSubmission = clock.now + settings.fullInterval
+      // Of an array the cluster takes all jobs or none.
+      roomInCluster = max(1, batch.count / 2)
+      if batch.count == 1 { nextSubmission = clock.now + settings.fullInterval }
       // A call that was killed may have been accepted in the end.
       if answer.end == .timedOut { for followed in batch { search(for: followed) } } else { putBack(batch) }
     } else if answer.isSuccess || answer.isWithoutController {
@@ -113,6 +115,8 @@ extension SlurmObserver {
   }
 
   private func accept(_ batch: [FollowedJob], _ number: Int) {
+    if roomInCluster < settings.arraySize { roomInCluster = max(roomInCluster, batch.count * 2) }
+    if batch.count > 1 { ownArrays.insert(number) }
     for (index, followed) in batch.enumerated() {
       let id = SlurmJobID(number, index: batch.count == 1 ? nil : index)
       followed.phase = .submitted
@@ -128,6 +132,7 @@ extension SlurmObserver {
   func search(for followed: FollowedJob) {
     active[followed.identity] = followed
     followed.phase = .submitted
+    followed.mayBeHeld = true
     followed.id = nil
     followed.since = clock.now
     followed.misses = 0
@@ -150,7 +155,8 @@ extension SlurmObserver {
 
   /// Whether the job would be taken when others have ended.
   private static func isFull(_ answer: SlurmAnswer) -> Bool {
-    ["MaxSubmitJob", "MaxSubmitPU", "job submit limit", "temporarily unable to accept job", "job queue full"].contains {
+    // The general sentence on limits is of others too: "(job submit limit, user's size and/or time limits)".
+    ["SubmitJob", "temporarily unable to accept job", "job queue full"].contains {
       answer.error.contains($0)
     }
   }

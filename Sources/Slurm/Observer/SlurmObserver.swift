@@ -56,6 +56,14 @@ package final class SlurmObserver: @unchecked Sendable {
   var batches: [String: [SlurmIdentity]] = [:]
   /// Arrays whose lists could not be read since the last query.
   var unreadableBatches: Set<String> = []
+  /// The arrays that this observer has submitted, of which it follows every job.
+  var ownArrays: Set<Int> = []
+  /// So many similar jobs are submitted at once while the cluster takes no more.
+  var roomInCluster = Int.max
+  /// The nodes that have begun to execute attempts, if they were asked for since the last query.
+  var claimants: Set<String>?
+  /// Whether any attempt has left a file, likewise.
+  var hasFiles: Bool?
   /// Other jobs of attempts that are followed, which have not begun.
   var surplus: Set<SlurmJobID> = []
 
@@ -184,14 +192,6 @@ package final class SlurmObserver: @unchecked Sendable {
     }
   }
 
-  /// Sets how many jobs Slurm has at once.
-  package func setInFlight(_ count: Int) {
-    queue.async { [self] in
-      settings.inFlight = max(1, count)
-      requestSubmission(after: .zero)
-    }
-  }
-
   // MARK: On the queue
 
   /// Ends a job, which does not wait for its submission.
@@ -220,6 +220,8 @@ package final class SlurmObserver: @unchecked Sendable {
       followed.isCancelSent = false
       followed.isKillSent = false
     }
+    surplus = []
+    ownArrays = []
     outageEnd = clock.now
     set(.answers)
     requestSubmission(after: .zero)

@@ -16,13 +16,11 @@ package struct SlurmOutcome: Sendable, Equatable {
   /// Nil for a job that was never accepted.
   package var id: SlurmJobID?
   package var nodes: String
-  package var times: SlurmTimes
 
-  package init(_ end: SlurmEnd, id: SlurmJobID? = nil, nodes: String = "", times: SlurmTimes = SlurmTimes()) {
+  package init(_ end: SlurmEnd, id: SlurmJobID? = nil, nodes: String = "") {
     self.end = end
     self.id = id
     self.nodes = nodes
-    self.times = times
   }
 }
 
