@@ -7,12 +7,17 @@ import JobModel
 /// would wait for as long as jobs that need fewer come; once these have taken the units of a pool as often as `patience`
 /// says, jobs of no higher priority take none of its pools until it has started.
 struct Pools {
+  /// What a parked job needs: units of the pool, and a place in its queue.
+  private struct Want: Hashable {
+    var amount: Int
+    var queue: ReadyJob.Queue
+  }
+
   private struct Pool {
     let name: String
     var size: Int
     var free: Int
-    /// By the units that each job needs.
-    var parked: [Int: Heap<ReadyJob>] = [:]
+    var parked: [Want: Heap<ReadyJob>] = [:]
     /// How often units were taken.
     var takes = 0
     /// The parked jobs by their arrival, with the number of takes before it; some have left since.
@@ -73,7 +78,7 @@ struct Pools {
   }
 
   private mutating func park(_ entry: ReadyJob, at pool: Int, _ amount: Int) {
-    pools[pool].parked[amount, default: Heap()].push(entry)
+    pools[pool].parked[Want(amount: amount, queue: entry.queue), default: Heap()].push(entry)
     guard pools[pool].arrived.updateValue(entry.stamp, forKey: entry.job) != entry.stamp else { return }
     pools[pool].arrivals.append((entry, pools[pool].takes))
   }
@@ -88,23 +93,25 @@ struct Pools {
     pools[pool].free += change
   }
 
-  /// Takes out the first parked job whose pools have its units now, if it comes before `other`.
-  mutating func popFitting(before other: ReadyJob?, isCurrent: (ReadyJob) -> Bool) -> ReadyJob? {
+  /// Takes out the first parked job whose queue is open and whose pools have its units now, if it comes before `other`.
+  mutating func popFitting(
+    before other: ReadyJob?, isOpen: (ReadyJob.Queue) -> Bool, isCurrent: (ReadyJob) -> Bool
+  ) -> ReadyJob? {
     updateFirst(isCurrent)
-    if let first, fits(first) {
+    if let first, isOpen(first.queue), fits(first) {
       // Its entry among the parked ones is void once it is admitted.
       return first
     }
     var best = other
-    var place: (pool: Int, amount: Int)?
+    var place: (pool: Int, want: Want)?
     for pool in pools.indices {
-      for (amount, parked) in pools[pool].parked where amount <= pools[pool].free {
+      for (want, parked) in pools[pool].parked where want.amount <= pools[pool].free && isOpen(want.queue) {
         guard let entry = parked.first, best.map({ entry < $0 }) ?? true, !isReserved(pool, entry) else { continue }
         best = entry
-        place = (pool, amount)
+        place = (pool, want)
       }
     }
-    return place.flatMap { pools[$0.pool].parked[$0.amount]?.pop() }
+    return place.flatMap { pools[$0.pool].parked[$0.want]?.pop() }
   }
 
   private func fits(_ entry: ReadyJob) -> Bool {

@@ -2,10 +2,18 @@ import JobModel
 
 /// A job that waits for its admission to the operation queue; the least is admitted first.
 struct ReadyJob: Comparable {
+  /// Where an attempt of it is executed; only slots are limited by the width.
+  enum Queue {
+    case slots
+    case services
+    case cluster
+  }
+
   var level: Int
   var rank: Duration
   var order: Int
   var job: JobID
+  var queue: Queue
   /// That of the job when it began to wait; an entry with an older one is void.
   var stamp: Int
 

@@ -19,7 +19,7 @@ extension Scheduler {
       // One that has waited for a pool.
       if !hasStepRoom(id) {
         set(id, .ready(for: self.room(for: id)))
-        enqueue(id)
+        enqueue(id, order: entry.order)
         continue
       }
       if let pool = pools.take(for: entry) {
@@ -48,11 +48,23 @@ extension Scheduler {
   private mutating func popReady() -> ReadyJob? {
     if let entry = readyServices.pop() { return entry }
     if let entry = popClusterJob() { return entry }
-    guard admittedToSlots < run.slots + ahead else { return nil }
+    let hasSlot = admittedToSlots < run.slots + ahead
+    // Steps are limited by the room of their allocation.
+    let hasPlaceInCluster = steps != nil || admittedToCluster < terms.clusterJobs
     let (nodes, journal) = (nodes, journal)
-    return pools.popFitting(before: ready.first) { entry in
-      nodes[entry.job.index].stamp == entry.stamp && journal.run.jobs[entry.job.index].state.isReady
-    } ?? ready.pop()
+    let parked = pools.popFitting(
+      before: hasSlot ? ready.first : nil,
+      isOpen: { queue in
+        switch queue {
+        case .slots: hasSlot
+        case .services: true
+        case .cluster: hasPlaceInCluster
+        }
+      },
+      isCurrent: { entry in
+        nodes[entry.job.index].stamp == entry.stamp && journal.run.jobs[entry.job.index].state.isReady
+      })
+    return parked ?? (hasSlot ? ready.pop() : nil)
   }
 
   private mutating func count(_ id: JobID, _ change: Int) {

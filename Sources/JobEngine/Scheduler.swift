@@ -188,9 +188,12 @@ struct Scheduler {
 
   mutating func attemptStarted(ticket: Int, pid: Int32?) {
     guard let id = admitted[ticket] else { return }
+    let isTakenBack = nodes[id.index].isWithdrawing && nodes[id.index].canceller == nil && !nodes[id.index].mustPause
+    // A job of this machine, or a step, that has begun can't be taken back: it goes on.
+    nodes[id.index].isTakenBack = isTakenBack && graph[id].cluster != nil && steps == nil
     nodes[id.index].isWithdrawing = false
     // A cluster job was held too late.
-    if state(id) == .paused(started: false) { nodes[id.index].mustPause = true }
+    if state(id) == .paused(started: false), !nodes[id.index].isTakenBack { nodes[id.index].mustPause = true }
     set(id, .executing, attempt: attempts(id) + 1, pid: pid)
     if let time = graph[id].service.map(\.limit) ?? graph[id].timeout { arm(id, deadline: journal.now + time) }
     if let silence = graph[id].silence { watchSilence(id, until: journal.now + silence) }
@@ -277,6 +280,8 @@ struct Scheduler {
         end(id, ending(of: id, cancelledBy: canceller))
       } else if let excess = node.excess {
         fail(id, excess, outputMatches: outputMatches)
+      } else if node.isTakenBack, !isClosed(to: id) {
+        reconsider(id)
       } else {
         end(id, .cancelled(by: .policy))
       }
@@ -442,23 +447,20 @@ struct Scheduler {
     return condition.holds { $0.replacing(values) }
   }
 
-  mutating func enqueue(_ id: JobID) {
+  /// `order` is that of a job which has waited before, and keeps its place.
+  mutating func enqueue(_ id: JobID, order: Int? = nil) {
     nodes[id.index].stamp += 1
-    if graph[id].service != nil {
-      readyServices.push(entry(id))
-    } else if graph[id].cluster != nil {
-      readyClusterJobs.push(entry(id))
-    } else {
-      ready.push(entry(id))
+    let entry = ReadyJob(
+      level: graph.schedule == .fifo ? 0 : run.jobs[id.index].job.priority.level,
+      rank: graph.schedule == .criticalPath ? ranks[id.index] : .zero, order: order ?? nextOrder, job: id,
+      queue: graph[id].service != nil ? .services : graph[id].cluster != nil ? .cluster : .slots,
+      stamp: nodes[id.index].stamp)
+    switch entry.queue {
+    case .slots: ready.push(entry)
+    case .services: readyServices.push(entry)
+    case .cluster: readyClusterJobs.push(entry)
     }
     nextOrder += 1
-  }
-
-  func entry(_ id: JobID) -> ReadyJob {
-    ReadyJob(
-      level: graph.schedule == .fifo ? 0 : run.jobs[id.index].job.priority.level,
-      rank: graph.schedule == .criticalPath ? ranks[id.index] : .zero, order: nextOrder, job: id,
-      stamp: nodes[id.index].stamp)
   }
 
   mutating func arm(_ id: JobID, deadline: Duration) {
@@ -505,5 +507,7 @@ struct Scheduler {
     /// Grows whenever the job enters or leaves the ready ones, so that its old heap entries are void.
     var stamp = 0
     var isWithdrawing = false
+    /// Whether its attempt has started in the cluster although it was to be taken back, and will be ended for that.
+    var isTakenBack = false
   }
 }

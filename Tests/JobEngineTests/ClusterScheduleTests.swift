@@ -1,4 +1,5 @@
 import JobModel
+import Slurm
 import Testing
 
 @testable import JobEngine
@@ -115,5 +116,115 @@ private func onCluster(_ job: inout Job) {
     try bench.takeBack("b")
     try bench.end("a", .cancelled)
     #expect(bench.journal.run.counts.cancelled == 2)
+  }
+
+  // MARK: Pools
+
+  @Test func aJobThatHasWaitedForAPoolNeedsNoFreeSlot() throws {
+    var jobs = graph(["c": [], "d": [], "x": [], "y": ["x"]], pools: ["p": 1]) { job in
+      if !"cd".contains(job.name) { return }
+      onCluster(&job)
+      job.uses = ["p": 1]
+    }
+    // Where ranks differ, nothing is admitted ahead of the slots as long as attempts end slowly.
+    jobs.schedule = .criticalPath
+    var bench = Bench(jobs, slots: 1)
+    bench.start()
+    #expect(bench.submittedNames == ["c"])
+    #expect(bench.names == ["x"])
+    #expect(try bench.state("d") == .ready(for: .pool("p")))
+    try bench.startOnCluster("c")
+    try bench.end("c")
+    #expect(bench.submittedNames == ["d"])
+    #expect(bench.names == ["x"])
+  }
+
+  @Test func aJobThatHasWaitedForAPoolKeepsTheLimitOfTheCluster() throws {
+    let jobs = graph(["l": [], "k": [], "b": ["k"], "c": [], "d": ["k"]], pools: ["p": 1]) { job in
+      if "lb".contains(job.name) { job.uses = ["p": 1] }
+      if "bcd".contains(job.name) { onCluster(&job) }
+    }
+    var bench = Bench(jobs, slots: 2, clusterJobs: 2)
+    bench.start()
+    #expect(bench.names == ["l", "k"])
+    try bench.end("k")
+    #expect(try bench.state("b") == .ready(for: .pool("p")))
+    #expect(bench.submittedNames == ["c", "d"])
+    try bench.end("l")
+    #expect(bench.submittedNames == ["c", "d"])
+    try bench.startOnCluster("c")
+    try bench.end("c")
+    #expect(bench.submittedNames == ["d", "b"])
+  }
+
+  @Test func aStepThatHasWaitedForAPoolKeepsItsPlaceAmongTheSteps() throws {
+    let jobs = graph(["a": [], "wide": [], "b": [], "c": [], "d": [], "e": [], "f": []], pools: ["p": 1]) { job in
+      job.work = .shell(ShellWork(.script("true"), cluster: ClusterTerms(cpus: job.name == "wide" ? 2 : 1)))
+      if ["a", "wide"].contains(job.name) { job.uses = ["p": 1] }
+    }
+    var bench = Bench(jobs, slots: 1, hasAllocation: true)
+    bench.start()
+    bench.allocation {
+      $0.allocationHeld([AllocatedNode(name: "n1", cpus: 2), AllocatedNode(name: "n2", cpus: 2)])
+    }
+    #expect(bench.names == ["a", "b", "c", "d"])
+    #expect(try bench.state("wide") == .ready(for: .pool("p")))
+    try bench.end("a")
+    #expect(bench.names == ["b", "c", "d", "e"])
+    #expect(try bench.state("wide") == .ready(for: .cluster(reason: nil)))
+    // `f` comes after it, and waits until it has both CPUs of a node.
+    try bench.end("b")
+    #expect(bench.names == ["c", "d", "e"])
+    try bench.end("e")
+    #expect(bench.names == ["c", "d", "wide"])
+    #expect(bench.placed["wide"] == "n1")
+  }
+
+  // MARK: Jobs that are taken back
+
+  /// `b`, which follows any end of `a`, has started in the cluster while it was taken back because `a` is retried.
+  private func takenBack(onFailure: JobGraph.Failure = .keepGoing) throws -> Bench {
+    var jobs = graph(["a": [], "x": [], "b": ["a"], "c": ["b"]], onFailure: onFailure) { job in
+      if "bc".contains(job.name) { onCluster(&job) }
+      job.allowFailure = job.name == "a"
+    }
+    jobs.jobs[2].needs[0].when = .finished
+    var bench = Bench(jobs)
+    bench.start()
+    try bench.end("a", .failed(JobFailure(.exit(1), "exit 1")))
+    #expect(bench.submittedNames == ["b"])
+    bench.send(.retry([try bench.id("a")], withDependents: false))
+    #expect(bench.asked == [.withdraw(ticket: 2)])
+    try bench.startOnCluster("b")
+    #expect(try bench.state("b") == .executing)
+    return bench
+  }
+
+  @Test func aJobThatStartsWhileItIsTakenBackWaitsAgain() throws {
+    var bench = try takenBack()
+    try bench.end("b", .cancelled)
+    #expect(try bench.state("b") == .waiting)
+    #expect(try bench.state("c") == .waiting)
+    try bench.end("a")
+    #expect(bench.submittedNames == ["b"])
+    try bench.startOnCluster("b")
+    #expect(bench.journal.run.jobs[2].attempts.map(\.number) == [1, 2])
+    // The next attempt has nothing of the first: it was cancelled by the cluster.
+    try bench.end("b", .cancelled)
+    #expect(try bench.state("b") == .cancelled(by: .policy))
+  }
+
+  @Test func aJobThatIsTakenBackAndCancelledHasEnded() throws {
+    var bench = try takenBack()
+    bench.send(.cancel([try bench.id("b")], by: .person))
+    try bench.end("b", .cancelled)
+    #expect(try bench.state("b") == .cancelled(by: .person))
+  }
+
+  @Test func aJobThatIsTakenBackDoesNotWaitInARunThatAFailureHasClosed() throws {
+    var bench = try takenBack(onFailure: .finishRunning)
+    try bench.end("x", .failed(JobFailure(.exit(1), "exit 1")))
+    try bench.end("b", .cancelled)
+    #expect(try bench.state("b") == .cancelled(by: .policy))
   }
 }

@@ -49,6 +49,21 @@ import Testing
     #expect(bench.journal.run.counts.active == 3)
   }
 
+  @Test func aServiceThatHasWaitedForAPoolNeedsNoFreeSlot() throws {
+    var jobs = ["db", "api"].map { Job(name: $0, work: Self.service(), uses: ["p": 1]) }
+    jobs.append(Job(name: "x", work: .simulate(SimulatedWork())))
+    jobs.append(Job(name: "y", work: .simulate(SimulatedWork()), needs: [JobNeed(JobID(2))]))
+    // Where ranks differ, nothing is admitted ahead of the slots as long as attempts end slowly.
+    var bench = Bench(JobGraph(name: "test", jobs: jobs, schedule: .criticalPath, pools: ["p": 1]), slots: 1)
+    bench.start()
+    #expect(bench.services == ["db"])
+    #expect(bench.names == ["x"])
+    #expect(try bench.state("api") == .ready(for: .pool("p")))
+    try bench.endService("db", .succeeded)
+    #expect(bench.services == ["api"])
+    #expect(bench.names == ["x"])
+  }
+
   @Test func servicesAreStoppedInReverseOrderWhenNothingNeedsThem() throws {
     var bench = bench(slots: 2)
     bench.start()

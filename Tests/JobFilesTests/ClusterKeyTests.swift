@@ -72,6 +72,20 @@ import Testing
     #expect(graph.executed(by: .local).jobs.allSatisfy { $0.cluster == nil })
   }
 
+  @Test func aJobOnSlurmIsNotExecutedHereBecauseOfTheDefaults() throws {
+    let head = "defaults: { tty: true }\n"
+    #expect(
+      faults(job: "run: ls, on: slurm", head: head) == [
+        "3:17: a job of a cluster has no terminal, and 'defaults' gives it one: write 'tty: false', or 'on: local'"
+      ])
+    #expect(try work("on: slurm\ntty: false", head: head).engine == .slurm)
+    #expect(try work("on: local", head: head).hasTerminal)
+    // One message each: that of its own key.
+    #expect(faults(job: "run: ls, on: slurm, tty: true", head: head).count == 1)
+    #expect(faults(job: "run: ls, on: slurm, service: true", head: head).count == 1)
+    #expect(faults(job: "download: http://h/x, on: slurm", head: head).count == 1)
+  }
+
   @Test func theCommandLineDecidesForAllJobs() throws {
     let graph = try graph("jobs: { a: { run: ls, slurm: { cpus: 2 } }, b: { run: ls, service: true } }")
     #expect(graph.executed(by: .slurm).jobs.map(\.cluster) == [ClusterTerms(cpus: 2), nil])

@@ -60,7 +60,8 @@ struct JobReader {
     if let node = job["when"]?.value {
       draft.finally = values.choice(node, "when", as: FinalCondition.self, others: Self.ends) ?? .always
     }
-    draft.policy = JobPolicy(job, values).over(defaults[entry.place.file] ?? JobPolicy())
+    let own = JobPolicy(job, values)
+    draft.policy = own.over(defaults[entry.place.file] ?? JobPolicy())
 
     let works = JobFileKeys.work.compactMap { job[$0] }.sorted { $0.place < $1.place }
     let read = works.map { work.read($0, draft.policy) }
@@ -82,6 +83,14 @@ struct JobReader {
           faults.add(entry.place, "'\(key)' is for run jobs; this is \(Self.article(first.key)): delete it")
         }
       }
+    }
+    // It would be executed here, although it says otherwise; its own 'tty' has been looked at.
+    if first.key == "run", let entry = job["on"], own.engine == .slurm, own.service == nil, job["tty"] == nil,
+      draft.policy.hasTerminal == true
+    {
+      faults.add(
+        entry.place,
+        "a job of a cluster has no terminal, and 'defaults' gives it one: write 'tty: false', or 'on: local'")
     }
     let files = FileListReader(values: values)
     draft.creates = job["creates"].map { files.creates($0.value) } ?? []
