@@ -1,3 +1,5 @@
+import Slurm
+
 /// A job that an earlier run has given to the cluster, and whose end it may not have seen.
 package struct EarlierClusterJob: Sendable, Equatable {
   package var run: String
@@ -14,4 +16,18 @@ package struct EarlierClusterJob: Sendable, Equatable {
 
   /// Where a run that has a folder keeps the files of its cluster jobs.
   package static func folder(inRun folder: String) -> String { folder + "/cluster" }
+
+  /// Has Slurm end what it has of the attempts of a run; `done` is called on any thread once it has answered, or has not in
+  /// the time that the runner gives a call.
+  static func end(
+    _ attempts: Set<SlurmIdentity>, of observer: SlurmObserver, _ runner: any SlurmRunner,
+    _ done: @escaping @Sendable () -> Void
+  ) {
+    // Asked for now: a number that was known before may be someone else's by now.
+    observer.find { found in
+      let jobs = ((try? found.get()) ?? []).filter { !$0.state.isEnded && attempts.contains($0.identity) }
+      guard !jobs.isEmpty else { return done() }
+      runner.run(SlurmCommand(["scancel"] + jobs.map(\.id).words)) { _ in done() }
+    }
+  }
 }

@@ -108,7 +108,10 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
   private var whenAttemptSucceeds: (@Sendable (AttemptSuccess) -> Void)?
   /// The observer of this run and of each run that it resumes, by run ID, made for the first cluster job of the run.
   private var observers: [String: SlurmObserver] = [:]
+  /// Those of whose attempt no observer has said anything yet.
   private var earlierClusterJobs: [JobID: EarlierClusterJob]
+  /// Whether Slurm was told to end some of them, and has not answered.
+  private var isEndingEarlierJobs = false
   /// Made when it is asked for.
   var allocation: RunAllocation?
   /// How often each job was given to the cluster: an attempt that is cancelled before its start is given to it again.
@@ -266,7 +269,8 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     let logPath = folder.map {
       LogPath.file(in: $0.path, job: job.name, id: admission.job, attempt: admission.attempt)
     }
-    let isRead = readJobs.contains(admission.job)
+    // One that an earlier run has left may have made only a part of what it creates.
+    let isRead = readJobs.contains(admission.job) || earlierClusterJobs[admission.job] != nil
     let check = UpToDateCheck(job, attempt: admission.attempt, isRead: isRead, hashes: fileHashes) { [earlier] in
       earlier(admission.job)
     }
@@ -439,7 +443,8 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
   private func clusterAttempt(
     _ work: ShellWork, _ terms: ClusterTerms, of admission: Admission, named name: String
   ) -> ClusterAttempt {
-    let earlier = earlierClusterJobs.removeValue(forKey: admission.job)
+    // It stays there until the observer has it: an attempt that is withdrawn before leaves it to the next one.
+    let earlier = earlierClusterJobs[admission.job]
     let observer = observer(of: earlier?.run ?? id, in: earlier?.folder ?? launching.clusterFolder)
     if earlier == nil { submissions[admission.job, default: 0] += 1 }
     let identity = observer.identity(job: name, attempt: earlier?.number ?? submissions[admission.job] ?? 1)
@@ -447,6 +452,27 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
       launch: launching.clusterLaunch(
         work, terms, of: admission, named: name, identity: identity, files: observer.files),
       observer: observer, mayExist: earlier != nil)
+  }
+
+  /// Has Slurm end what earlier runs have left of jobs that have ended here without being followed, one run at a time.
+  private func endEarlierClusterJobs() {
+    guard !isEndingEarlierJobs else { return }
+    let over = earlierClusterJobs.filter { scheduler.state($0.key).isTerminal }
+    guard let first = over.first?.value else { return }
+    isEndingEarlierJobs = true
+    let observer = observer(of: first.run, in: first.folder)
+    var left: Set<SlurmIdentity> = []
+    for (id, job) in over where job.run == first.run {
+      earlierClusterJobs[id] = nil
+      left.insert(observer.identity(job: scheduler.graph[id].name, attempt: job.number))
+    }
+    EarlierClusterJob.end(left, of: observer, slurm) { [weak self] in
+      guard let self else { return }
+      stream.queue.async {
+        self.isEndingEarlierJobs = false
+        self.perform()
+      }
+    }
   }
 
   func observer(of run: String, in folder: String) -> SlurmObserver {
@@ -476,6 +502,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
   private func moved(_ attempt: Attempt, to status: SlurmStatus) {
     guard !attempt.isOver, !stream.isOver else { return }
     stream.dateByClock()
+    if status != .waiting { earlierClusterJobs[attempt.job] = nil }
     switch status {
     case .waiting:
       scheduler.attemptWaits(ticket: attempt.ticket, reason: nil)
@@ -524,6 +551,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
       if actions.isEmpty { break }
       for action in actions { perform(action) }
     }
+    if !earlierClusterJobs.isEmpty { endEarlierClusterJobs() }
     stream.setNeedsDelivery()
   }
 
@@ -569,6 +597,7 @@ extension JobQueue {
 
   package var isBusy: Bool {
     scheduler.inQueue > 0 || stream.journal.run.counts.active > 0 || allocation?.isReleasing == true
+      || isEndingEarlierJobs
   }
 
   package func didEnd() {

@@ -22,7 +22,8 @@ package struct UpToDateCheck: Sendable {
   let inputs: [String]
   /// The folder that paths in notes are relative to.
   let directory: String?
-  /// Whether the job is executed whatever the files are: an attempt of this run came before, or other jobs read its values.
+  /// Whether the job is executed whatever the files are: an attempt of this run came before, an earlier run's is followed, or
+  /// other jobs read its values.
   let mustExecute: Bool
   let hashes: FileHashes
   let earlier: @Sendable () -> EarlierAttempt?

@@ -21,6 +21,13 @@ enum ClusterCheck {
     var lines: [String]
     if let surrounding {
       let nodes = BlockingCall.value(within: limit) { SlurmAllocation.nodes(of: surrounding, runner, $0) } ?? nil
+      if nodes == nil,
+        case .ended? = BlockingCall.value(within: limit, { SlurmAllocation.standing(of: surrounding, runner, $0) })
+      {
+        throw UsageError(
+          "allocation \(surrounding), which this shell was started in, has ended: unset SLURM_JOB_ID, or use another shell"
+        )
+      }
       lines = stepFaults(jobs, in: nodes ?? [])
     } else if let allocation = graph.allocation {
       lines = faults(SlurmResources(allocation), info(runner)).map { fault in
@@ -31,6 +38,20 @@ enum ClusterCheck {
       lines = faults(jobs, info(runner))
     }
     if !lines.isEmpty { throw Faults(lines: lines) }
+  }
+
+  /// Says which jobs `--on slurm` has left on this machine; nil if none.
+  ///
+  /// Throws if it has left them all.
+  static func staying(_ graph: JobGraph) throws(UsageError) -> String? {
+    let names = graph.jobs.filter { $0.cluster == nil }.map(\.name)
+    guard !names.isEmpty else { return nil }
+    guard names.count < graph.jobs.count else {
+      throw UsageError(
+        "--on slurm: no job can leave this machine: a cluster executes 'run' jobs, without services and 'tty: true'")
+    }
+    let shown = names.prefix(8).joined(separator: ", ") + (names.count > 8 ? " and \(names.count - 8) more" : "")
+    return "stay on this machine: \(shown) (a terminal, a service, or other work than 'run')"
   }
 
   private static func faults(_ jobs: [Job], _ cluster: ClusterInfo?) -> [String] {
@@ -67,9 +88,11 @@ enum ClusterCheck {
 
   /// The most that a node of an allocation has, as far as that is said before Slurm has chosen one.
   private static func node(of allocation: ClusterTerms) -> AllocatedNode {
-    AllocatedNode(
-      name: "", cpus: allocation.cpus ?? .max, memory: allocation.memory,
-      gpus: allocation.gpus ?? (allocation.options.isEmpty ? 0 : .max))
+    let nodes = allocation.nodes ?? 1
+    let isPlain = allocation.options.isEmpty
+    return AllocatedNode(
+      name: "", cpus: allocation.cpus ?? (isPlain ? 1 : .max), memory: allocation.memory,
+      gpus: allocation.gpus.map { ($0 + nodes - 1) / nodes } ?? (isPlain ? 0 : .max))
   }
 
   private static func faults(_ resources: SlurmResources, _ cluster: ClusterInfo?) -> [ResourceFault] {

@@ -108,6 +108,7 @@ struct Program {
     case .run(let words):
       let settings = try withFile(invocation.settings)
       let (plan, all) = try runPlan(words, invocation)
+      if case .graph(let graph) = plan.subject { try tellStaying(graph, settings) }
       if invocation.isDryRun { return try rehearse(plan, of: all, settings) }
       try start(plan, settings)
     case .get(let request):
@@ -238,6 +239,12 @@ struct Program {
     } catch {
       fail(error, output)
     }
+  }
+
+  /// Says which jobs `--on slurm` has left on this machine.
+  func tellStaying(_ graph: JobGraph, _ settings: Settings) throws(UsageError) {
+    guard settings.engine == .slurm, let line = try ClusterCheck.staying(graph) else { return }
+    errors.write(line: MessageText.of("opdash: \(line)"))
   }
 
   /// The jobs that `opdash run` with these words runs, and all jobs of the file.

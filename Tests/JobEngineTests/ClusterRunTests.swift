@@ -200,6 +200,85 @@ struct ClusterRunTests {
   }
 }
 
+/// A job named `a` that an earlier run has submitted and left, executing.
+private final class LeftJob {
+  let run = "earlier-\(UUID().uuidString.prefix(8))"
+  let folder: TemporaryFolder
+  private let cluster: SlurmCluster
+  private let operation: SlurmOperation
+  private let script: String
+
+  /// Has begun; it makes the file `made` at its start, and ends once there is a file `go`.
+  init(on cluster: SlurmCluster) throws {
+    self.cluster = cluster
+    folder = try TemporaryFolder()
+    let (made, go) = (folder.file("made").path(), folder.file("go").path())
+    script = "echo mark >>'\(made)'; while [ ! -e '\(go)' ]; do sleep 0.1; done"
+    let observer = SlurmObserver(
+      run: run, folder: EarlierClusterJob.folder(inRun: folder.url.path()), runner: cluster.runner)
+    operation = SlurmOperation(
+      SlurmJob(
+        observer.identity(job: "a", attempt: 1), name: "a", arguments: ["/bin/sh", "-c", script], directory: "/tmp"),
+      on: observer)
+    operation.start()
+    #expect(eventually(within: 60) { marks == 1 && states == ["RUNNING"] }, "\(states)")
+  }
+
+  deinit { operation.kill() }
+
+  /// How often it was executed.
+  var marks: Int { (try? String(contentsOf: folder.file("made"), encoding: .utf8))?.split(separator: "\n").count ?? 0 }
+
+  /// The states of its submissions.
+  var states: [String] { cluster.states("opdash/\(run)/") }
+
+  func letEnd() throws { try Data().write(to: folder.file("go")) }
+
+  /// The same job in a later run, which follows it.
+  func follower(_ change: (inout Job) -> Void) throws -> JobQueue {
+    var job = shell("a", script, cluster: ClusterTerms())
+    change(&job)
+    var options = JobQueue.Options(slots: 1)
+    options.slurm = cluster.runner
+    let jobs = EarlierClusterJob.folder(inRun: folder.url.path())
+    options.earlierClusterJobs = [JobID(0): EarlierClusterJob(run: run, folder: jobs, number: 1)]
+    return try JobQueue(JobGraph(name: "later", jobs: [job]), options: options)
+  }
+}
+
+@Suite(
+  .enabled(if: SlurmCluster.isInstalled, Comment(rawValue: SlurmCluster.why)), .serialized, .timeLimit(.minutes(10)))
+struct LeftJobTests {
+  @Test func whatAFollowedJobHasMadeSoFarDoesNotMakeItUpToDate() throws {
+    let left = try LeftJob(on: SlurmCluster.shared.get())
+    let queue = try left.follower { $0.creates = [left.folder.file("made").path()] }
+    queue.start()
+    #expect(eventually(within: 60) { queue.run.jobs.first?.state == .executing }, "\(queue.run.jobs.map(\.state))")
+    try left.letEnd()
+    #expect(eventually(within: 60) { queue.run.isComplete })
+    #expect(queue.run.jobs[0].state == .succeeded(upToDate: false))
+    #expect(left.marks == 1)
+    queue.send(.finish(signal: nil))
+  }
+
+  /// The job waits for a person, or in the operation queue, when the run is stopped.
+  @Test(arguments: [false, true]) func aJobThatIsNeverFollowedEndsWithTheRun(isAdmitted: Bool) throws {
+    let left = try LeftJob(on: SlurmCluster.shared.get())
+    let queue = try left.follower { if !isAdmitted { $0.approval = "go on?" } }
+    if isAdmitted { queue.hold(atMost: .seconds(600)) { _ in } }
+    queue.start()
+    let state = JobState.ready(for: isAdmitted ? .cluster(reason: nil) : .person)
+    #expect(eventually(within: 30) { queue.run.jobs.first?.state == state }, "\(queue.run.jobs.map(\.state))")
+    queue.send(.stop(.terminate, by: .signal))
+    queue.send(.finish(signal: nil))
+    #expect(eventually(within: 60) { queue.run.summary != nil })
+    #expect(queue.run.jobs[0].state == .cancelled(by: .signal))
+    // Slurm was told before the end.
+    #expect(!left.states.contains("RUNNING"), "\(left.states)")
+    #expect(eventually(within: 60) { left.states == ["CANCELLED"] }, "\(left.states)")
+  }
+}
+
 @Suite struct ClusterFailureTests {
   @Test func eachEndOnAClusterIsACauseThatCanBeRetried() {
     #expect(JobFailure(of: SlurmFailure(.timeLimit, id: nil)).cause == .timeLimit)

@@ -29,7 +29,7 @@ import Testing
       #expect(
         try eventually {
           guard let store = try? processes(), let run = try? store.run(named: id) else { return false }
-          return try !store.processes(of: run).isEmpty
+          return try store.events(of: run).last?.seq == feed.run.nextSeq - 1
         })
       return
     }
@@ -84,6 +84,17 @@ import Testing
     try record("a", job()) { end($0, .succeeded(upToDate: false)) }
     try record("b", job(), isKilled: true) { feed in
       feed.post(.jobState(JobID(0), .executing, attempt: 1, pid: child.pid))
+    }
+    #expect(try newest(job()) == .unfinished)
+    try record("c", job()) { end($0, .succeeded(upToDate: false)) }
+    #expect(try newest(job()) == .succeeded(inputs: nil))
+  }
+
+  @Test func aJobThatWasLeftInTheClusterIsUnfinishedUntilTheNextOne() throws {
+    try record("a", job()) { end($0, .succeeded(upToDate: false)) }
+    try record("b", job(), isKilled: true) { feed in
+      feed.post(.jobPlaced(JobID(0), ClusterPlace(id: "12", nodes: "node1")))
+      feed.post(.jobState(JobID(0), .executing, attempt: 1, pid: nil))
     }
     #expect(try newest(job()) == .unfinished)
     try record("c", job()) { end($0, .succeeded(upToDate: false)) }

@@ -350,6 +350,25 @@ import Testing
     #expect(third.graph?.jobs.map(\.cluster) == [ClusterTerms()])
   }
 
+  @Test func whatStaysOnThisMachineIsSaid() {
+    world.text = "jobs: { a: ls, b: { download: http://h/x }, c: { run: ls, tty: true } }"
+    world.perform("run a.yml --on slurm")
+    let words = "(a terminal, a service, or other work than 'run')"
+    #expect(world.errors.text.contains("opdash: stay on this machine: b, c \(words)\n"))
+    #expect(world.graph != nil)
+    let local = World()
+    local.text = world.text
+    local.perform("run a.yml --on local")
+    #expect(!local.errors.text.contains("stay on this machine"))
+    let all = World()
+    all.text = "jobs: { b: { download: http://h/x } }"
+    all.perform("run a.yml --on slurm")
+    #expect(
+      all.errors.text == "opdash: --on slurm: no job can leave this machine: "
+        + "a cluster executes 'run' jobs, without services and 'tty: true'\n")
+    #expect(all.statuses == [2] && all.graph == nil)
+  }
+
   @Test func nothingStartsWithoutTheCluster() {
     world.text = "on: slurm\njobs: { a: { run: ls } }"
     world.clusterFault = UsageError("Slurm is not on this machine")

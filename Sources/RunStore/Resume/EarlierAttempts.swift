@@ -1,3 +1,4 @@
+import Foundation
 import JobModel
 
 /// The newest attempts that the recorded runs of a job file know of its jobs.
@@ -6,7 +7,7 @@ package struct EarlierAttempts: Sendable {
   private let file: String?
   /// The places of the newest runs, 0 for the newest.
   private let places: [String: Int]
-  /// The newest place of a run in which a job of this name executed at the last commit.
+  /// The newest place of a run in which a job of this name executed, or was in the cluster, at the last commit.
   private let executing: [String: Int]
 
   /// How many runs are looked at for attempts that were broken off.
@@ -22,8 +23,10 @@ package struct EarlierAttempts: Sendable {
     places = Dictionary(runs.enumerated().map { ($1.id, $0) }) { first, _ in first }
     var executing: [String: Int] = [:]
     for (place, run) in runs.enumerated() where run.endedAt == nil {
-      for job in try store.earlierJobs(of: run, readsOutputs: false)
-      where job.end == .executing && executing[job.name] == nil {
+      // A job of the cluster has no process here.
+      let placed = (try? store.placedJobs(of: run)) ?? []
+      for job in try store.earlierJobs(of: run, readsOutputs: false) where executing[job.name] == nil {
+        guard job.end == .executing || job.end == .waiting && placed.contains(job.name) else { continue }
         executing[job.name] = place
       }
     }
@@ -45,6 +48,28 @@ package struct EarlierAttempts: Sendable {
     case .failed, .allowed, .cancelled: return .unfinished
     case .restored, .skipped: return nil
     }
+  }
+}
+
+extension RunStore {
+  /// The names of the jobs that a run had given to the cluster by its last commit.
+  fileprivate func placedJobs(of run: RunEntry) throws -> Set<String> {
+    var hasAny = false
+    try eventLines(of: run) { bytes in
+      hasAny = Data(bytes).range(of: Data("\"job_placed\"".utf8)) != nil
+      return !hasAny
+    }
+    guard hasAny else { return [] }
+    var names: [String] = []
+    var placed: Set<String> = []
+    for event in try events(of: run) {
+      switch event.fact {
+      case .jobAdded(_, let job): names.append(job.name)
+      case .jobPlaced(let id, _) where id.index < names.count: placed.insert(names[id.index])
+      default: break
+      }
+    }
+    return placed
   }
 }
 

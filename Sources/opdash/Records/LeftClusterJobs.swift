@@ -8,8 +8,8 @@ import Slurm
 
 /// What the resumed run, and the runs that it resumed itself, have left in the cluster.
 ///
-/// Jobs of a cluster go on when the run's program has died. Those whose end the run has not seen, and whose command is still
-/// the same, are followed; what else is in the cluster is cancelled before anything starts.
+/// Jobs of a cluster go on when the run's program has died. Those whose end the run has not seen are followed if they are
+/// still the same, and what they need is not executed again; what else is in the cluster is cancelled before anything starts.
 struct LeftClusterJobs {
   private struct Left {
     let run: String
@@ -18,22 +18,28 @@ struct LeftClusterJobs {
     let found: [FoundSlurmJob]
     /// The newest submission of each job, by its name in identities.
     let numbers: [String: Int]
+
+    /// The jobs that the cluster has not ended.
+    var going: [FoundSlurmJob] { found.filter { !$0.state.isEnded } }
   }
 
   /// How long the controller's answer is waited for.
   private static let patience = DispatchTimeInterval.seconds(30)
   /// How long the end of cancelled jobs is waited for; Slurm gives them 30 seconds as a rule.
   private static let endTime: Duration = .seconds(90)
+  /// The most jobs that are named in a line.
+  private static let most = 8
 
   private(set) var followed: [JobID: EarlierClusterJob] = [:]
-  private var others: [(run: Left, jobs: [SlurmJobID])] = []
+  private var others: [(run: Left, jobs: [FoundSlurmJob])] = []
   private let runner: any SlurmRunner
 
   /// Asks the controller if one of the runs has had cluster jobs, and blocks until it answers.
   ///
-  /// `graph` is that of the new run.
+  /// Throws if jobs that the plan leaves out have not ended: nobody would see their end. `followed` has the identifiers of
+  /// the plan's graph.
   init(
-    of entry: RunEntry, _ store: RunStore, _ graph: JobGraph, runner: any SlurmRunner = SystemSlurmRunner()
+    of entry: RunEntry, _ store: RunStore, _ plan: ResumePlan, runner: any SlurmRunner = SystemSlurmRunner()
   ) throws {
     self.runner = runner
     var runs: [Left] = []
@@ -44,38 +50,65 @@ struct LeftClusterJobs {
     }
     guard !runs.isEmpty else { return }
     let open = try Self.open(in: entry, store)
-    let mask = SecretMask(graph.secrets)
-    for (index, job) in graph.jobs.enumerated() where job.cluster != nil {
-      let shown = mask.map { job.masked(by: $0) } ?? job
-      guard let before = open[job.name], Self.isSame(before.work, shown.work) else { continue }
-      // The newest run that has submitted it.
-      for run in runs {
-        guard let number = run.numbers[run.observer.identity(job: job.name, attempt: 1).job] else { continue }
-        followed[JobID(index)] = EarlierClusterJob(run: run.run, folder: run.folder, number: number)
-        break
-      }
+    let going = Set(runs.flatMap { $0.going.map(\.identity.job) })
+    let leftOut = plan.leftOut.filter { name in
+      open[name] != nil && going.contains(SlurmIdentity(run: entry.id, job: name, attempt: 1).job)
     }
+    guard leftOut.isEmpty else { throw Self.refusal(leftOut, of: entry) }
+    follow(open, in: runs, plan)
     for run in runs {
       let kept = Set(
         followed.filter { $0.value.run == run.run }.map { id, job in
-          run.observer.identity(job: graph[id].name, attempt: job.number)
+          run.observer.identity(job: plan.graph[id].name, attempt: job.number)
         })
-      let jobs = run.found.filter { !$0.state.isEnded && !kept.contains($0.identity) }.map(\.id)
+      let jobs = run.going.filter { !kept.contains($0.identity) }
       if !jobs.isEmpty { others.append((run, jobs)) }
     }
+  }
+
+  /// Chooses the jobs that are followed, of those that are `open`; `runs` come newest first.
+  private mutating func follow(_ open: [String: Job], in runs: [Left], _ plan: ResumePlan) {
+    let graph = plan.graph
+    let mask = SecretMask(graph.secrets)
+    for index in DependencyOrder(graph.jobs.map { $0.needs.map(\.job.index) }).order {
+      let (id, job) = (JobID(index), graph.jobs[index])
+      guard job.cluster != nil, plan.restored[id] == nil, let before = open[job.name] else { continue }
+      // What the run has recorded of a job is without its environment and its secrets.
+      let shown = (mask.map { job.masked(by: $0) } ?? job).stated
+      guard Fingerprint.of(before) == Fingerprint.of(shown) else { continue }
+      // It works on what these have made, or has their values: if they are executed again, so is it.
+      let needed = job.needs.map(\.job) + job.outputs.map(\.job)
+      guard needed.allSatisfy({ plan.restored[$0] != nil || followed[$0] != nil }) else { continue }
+      // The newest run that has submitted it.
+      for run in runs {
+        guard let number = run.numbers[run.observer.identity(job: job.name, attempt: 1).job] else { continue }
+        followed[id] = EarlierClusterJob(run: run.run, folder: run.folder, number: number)
+        break
+      }
+    }
+  }
+
+  /// What is said before `cancelOthers`, which may take a while; nil where there is nothing to cancel.
+  var ending: String? {
+    let jobs = others.flatMap { $0.jobs }
+    guard !jobs.isEmpty else { return nil }
+    // A name that can't be read back is shown as identities have it.
+    let names = jobs.map { "\($0.identity.job.removingPercentEncoding ?? $0.identity.job) (\($0.id))" }
+    return "ending \(Format.count(jobs.count, "cluster job")) of the earlier run: \(Self.list(names))"
   }
 
   /// Cancels the jobs that are not followed, and waits for their end: they may still write what the new run reads.
   func cancelOthers() throws {
     guard !others.isEmpty else { return }
     let answer = BlockingCall.value(within: Self.patience) { done in
-      runner.run(SlurmCommand(["scancel"] + others.flatMap { $0.jobs }.words)) { done($0) }
+      runner.run(SlurmCommand(["scancel"] + others.flatMap { $0.jobs.map(\.id) }.words)) { done($0) }
     }
     guard let answer, !answer.isWithoutController else { throw Self.noAnswer(answer?.fault) }
+    let end = SystemOperationClock().now + Self.endTime
     for (run, jobs) in others {
-      let end = SystemOperationClock().now + Self.endTime
       while true {
-        let left = Set(try Self.found(run.observer).filter { !$0.state.isEnded }.map(\.id)).intersection(jobs)
+        let found = try Self.found(run.observer).filter { !$0.state.isEnded }
+        let left = Set(found.map(\.id)).intersection(jobs.map(\.id))
         if left.isEmpty { break }
         guard SystemOperationClock().now < end else {
           throw UsageError(
@@ -98,6 +131,12 @@ struct LeftClusterJobs {
     let found = try found(observer)
     var numbers = observer.files.attempts()
     for job in found { numbers[job.identity.job] = max(numbers[job.identity.job] ?? 0, job.identity.attempt) }
+    // One that was cancelled, perhaps by a run that went on with this one, is executed anew. Of an attempt that was submitted
+    // twice one is cancelled.
+    let others = Set(found.filter { $0.state != .cancelled }.map(\.identity))
+    for job in found where numbers[job.identity.job] == job.identity.attempt && !others.contains(job.identity) {
+      numbers[job.identity.job] = nil
+    }
     return Left(run: run.id, folder: folder, observer: observer, found: found, numbers: numbers)
   }
 
@@ -115,16 +154,23 @@ struct LeftClusterJobs {
         + (fault.map { " (\($0))" } ?? "") + ": try again when it does")
   }
 
+  private static func refusal(_ leftOut: [String], of entry: RunEntry) -> UsageError {
+    let jobs = leftOut.count == 1 ? "a job" : "jobs"
+    return UsageError(
+      "the cluster still has \(jobs) of run \(entry.id) that --failed would end: \(list(leftOut)): "
+        + "opdash resume without --failed goes on with \(leftOut.count == 1 ? "it" : "them")")
+  }
+
+  private static func list(_ names: [String]) -> String {
+    let shown = names.count > most + 1 ? most : names.count
+    return names.prefix(shown).joined(separator: ", ") + (names.count > shown ? " and \(names.count - shown) more" : "")
+  }
+
   /// The jobs that had not ended as far as the run knew, and whose cancellation nobody had asked for.
   private static func open(in entry: RunEntry, _ store: RunStore) throws -> [String: Job] {
     var run = Run(logCapacity: 1)
     for event in try store.events(of: entry) { run.apply(event) }
     let open = run.jobs.filter { !$0.state.isTerminal && $0.cancelling == nil }
     return Dictionary(open.map { ($0.job.name, $0.job) }) { first, _ in first }
-  }
-
-  private static func isSame(_ one: JobWork, _ other: JobWork) -> Bool {
-    guard case .shell(let one) = one, case .shell(let other) = other else { return false }
-    return one.command == other.command && one.directory == other.directory && one.shell == other.shell
   }
 }

@@ -17,6 +17,7 @@ extension Program {
     var (plan, old) = try earlierPlan(entry)
     guard case .graph(let planned) = plan.subject else { return }
     let graph = settings.engine.map { planned.executed(by: $0) } ?? planned
+    try tellStaying(graph, settings)
     settings.slots = settings.slots ?? old.slots
     settings.onFailure = settings.onFailure ?? old.onFailure
     settings.approved += old.approved
@@ -36,8 +37,9 @@ extension Program {
     plan.subject = .graph(resume.graph)
     plan.resumption = Resumption(run: entry.id, restored: resume.restored, inputs: resume.restoredInputs)
     if invocation.isDryRun { return try rehearse(plan, of: graph, settings) }
-    let left = try LeftClusterJobs(of: entry, store, resume.graph)
+    let left = try LeftClusterJobs(of: entry, store, resume)
     plan.resumption?.clusterJobs = left.followed
+    if let ending = left.ending { errors.write(line: MessageText.of("opdash: \(ending)")) }
     try left.cancelOthers()
     if !left.followed.isEmpty {
       let jobs = Format.count(left.followed.count, "job")
