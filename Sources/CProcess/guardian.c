@@ -32,12 +32,13 @@ struct table {
 
 static struct table *table = NULL;
 
-void cprocess_guardian_set(size_t slot, pid_t group) {
+void cprocess_guardian_set(size_t slot, pid_t group, bool is_remote) {
   if (table == NULL || slot >= cprocess_guardian_capacity) return;
   size_t used = atomic_load_explicit(&table->used, memory_order_relaxed);
   while (used <= slot && !atomic_compare_exchange_weak(&table->used, &used, slot + 1)) {
   }
-  atomic_store_explicit(&table->groups[slot], group, memory_order_release);
+  // The sign tells the two kinds apart, in one store.
+  atomic_store_explicit(&table->groups[slot], is_remote ? -group : group, memory_order_release);
 }
 
 // The pids and sessions to kill: a hash set with open addressing, from which nothing is removed.
@@ -95,24 +96,49 @@ static bool kill_all(const char *cookie, pid_t self) {
   return found;
 }
 
+/// Kills the processes of the run until none is left.
+static void kill_until_quiet(const char *cookie) {
+  // A child before its exec has the environment of its parent, without the cookie, so one quiet scan is not enough.
+  int quiet = 0;
+  for (int round = 0; round < 1000 && quiet < 4; round++) {
+    quiet = kill_all(cookie, getpid()) ? 0 : quiet + 1;
+    pause_for(quiet == 0 ? 2 : 15);
+  }
+}
+
 static void end_run(const char *cookie) {
-  pid_t self = getpid();
   for (size_t slot = 0; slot < cprocess_launching_capacity; slot++) {
     set_add(atomic_load_explicit(&table->launching.pids[slot], memory_order_acquire));
   }
   size_t used = atomic_load(&table->used);
+  bool has_remote = false;
   for (size_t slot = 0; slot < used; slot++) {
     pid_t group = atomic_load_explicit(&table->groups[slot], memory_order_acquire);
+    if (group < -1 && kill(group, SIGTERM) == 0) {
+      kill(group, SIGCONT);
+      has_remote = true;
+    }
     if (group <= 1) continue;
     kill(-group, SIGKILL);
     set_add(group);
   }
-  // A child before its exec has the environment of its parent, without the cookie, so one quiet scan is not enough.
-  int quiet = 0;
-  for (int round = 0; round < 1000 && quiet < 4; round++) {
-    quiet = kill_all(cookie, self) ? 0 : quiet + 1;
-    pause_for(quiet == 0 ? 2 : 15);
+  kill_until_quiet(cookie);
+  if (!has_remote) return;
+  for (int round = 0; round < 200 && has_remote; round++) {
+    has_remote = false;
+    for (size_t slot = 0; slot < used; slot++) {
+      pid_t group = atomic_load_explicit(&table->groups[slot], memory_order_acquire);
+      if (group < -1 && kill(group, 0) == 0) has_remote = true;
+    }
+    pause_for(10);
   }
+  for (size_t slot = 0; slot < used; slot++) {
+    pid_t group = atomic_load_explicit(&table->groups[slot], memory_order_acquire);
+    if (group >= -1) continue;
+    kill(group, SIGKILL);
+    set_add(-group);
+  }
+  kill_until_quiet(cookie);
 }
 
 /// Replaces the program's name and arguments, so that a `pkill` of the program does not kill the guardian.

@@ -38,11 +38,12 @@ extension JobQueue {
   /// Has an attempt end once it is known whether its allocation has ended, and how; no step begins until then.
   func askForEnd(of attempt: Attempt) {
     guard let step = attempt.step, let allocation else { return }
-    scheduler.allocationInDoubt(true)
+    // Another one may be held already.
+    if step.allocation == allocation.id { scheduler.allocationInDoubt(true) }
     allocation.explain(step.allocation) { [weak self] failure in
       guard let self, !attempt.isOver, !stream.isOver else { return }
       stream.dateByClock()
-      if failure == nil { scheduler.allocationInDoubt(false) }
+      if failure == nil, step.allocation == allocation.id { scheduler.allocationInDoubt(false) }
       attempt.ending = failure.map(AttemptOutcome.failed) ?? AttemptOutcome(of: attempt.operation)
       finished(attempt)
     }

@@ -74,7 +74,9 @@ package struct StepRoom {
       return JobFailure(.launch, "no node of the allocation has the CPUs, the memory and the GPUs together")
     }
     return JobFailure(
-      .launch, "\(key): \(asked) is too much: a node of the allocation has at most \(most) \(unit): ask for less")
+      .launch,
+      "\(key): \(asked) is too much: a node of the allocation has at most \(most) \(unit): "
+        + "ask for less, or for a larger allocation")
   }
 
   func fits(_ need: Need) -> Bool { stand == .held && Self.node(for: need, in: free) != nil }

@@ -46,6 +46,8 @@ final class ChildProcess: @unchecked Sendable {
   var stdout: OutputReader
   var stderr: OutputReader
   var phase = Phase.running
+  /// Whether SIGTERM was sent, so that the program ends what it has on other machines before it is killed.
+  var isEndingRemotes = false
   /// Whether the job was paused by command and not resumed.
   var isPaused = false
   /// How the leader has ended.

@@ -174,7 +174,7 @@ final class ProcessReactor: @unchecked Sendable {
     switch command {
     case .stop:
       if child.phase == .running || child.phase == .draining { stop(child, grace: child.launch.grace.nanoseconds) }
-    case .kill: kill(child)
+    case .kill: if child.phase != .stopping || !child.isEndingRemotes { kill(child) }
     case .pause:
       guard child.phase == .running else { break }
       child.isPaused = true
@@ -337,6 +337,12 @@ final class ProcessReactor: @unchecked Sendable {
   }
 
   private func kill(_ child: ChildProcess) {
+    if let grace = child.launch.remoteGrace, !child.isEndingRemotes {
+      child.isEndingRemotes = true
+      signal(child, SIGTERM)
+      signal(child, SIGCONT)
+      return enter(.stopping, child, for: grace.nanoseconds)
+    }
     signal(child, SIGKILL)
     let times = if case .killing(let times) = child.phase { times + 1 } else { 1 }
     enter(.killing(times: times), child, for: Self.killInterval)

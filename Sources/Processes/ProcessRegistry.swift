@@ -37,7 +37,7 @@ final class ProcessRegistry: Sendable {
       let slot = state.freeSlots.popLast() ?? state.slotCount
       if slot == state.slotCount { state.slotCount += 1 }
       child.guardianSlot = slot
-      cprocess_guardian_set(slot, child.pid)
+      cprocess_guardian_set(slot, child.pid, child.launch.remoteGrace != nil)
     }
   }
 
@@ -47,7 +47,7 @@ final class ProcessRegistry: Sendable {
       state.children[child.number] = nil
       state.numbers[child.pid] = nil
       state.freeSlots.append(child.guardianSlot)
-      cprocess_guardian_set(child.guardianSlot, 0)
+      cprocess_guardian_set(child.guardianSlot, 0, false)
     }
     cprocess_reap(child.pid)
   }
@@ -75,10 +75,12 @@ final class ProcessRegistry: Sendable {
     }
   }
 
-  /// Signals every group, under the lock, so that no leader is reaped meanwhile.
-  func signalAll(_ signal: Int32) {
+  /// Signals every group, under the lock, so that no leader is reaped meanwhile; those of `remote` programs or the others.
+  func signalAll(_ signal: Int32, remote: Bool) {
     state.withLock { state in
-      for pid in state.numbers.keys { _ = kill(-pid, signal) }
+      for child in state.children.values where remote == (child.launch.remoteGrace != nil) {
+        _ = kill(-child.pid, signal)
+      }
     }
   }
 }

@@ -52,12 +52,23 @@ public final class ProcessSupervisor: Sendable {
     let end = ContinuousClock.now + limit
     // Two quiet scans in a row, because one can miss a process that forks meanwhile.
     var quiet = 0
+    // Half of the time for what is to be ended on other machines.
+    let remoteEnd = ContinuousClock.now + limit / 2
+    _ = registry.close()
+    registry.signalAll(SIGTERM, remote: true)
+    registry.signalAll(SIGCONT, remote: true)
     while true {
       let launching = registry.close()
-      registry.signalAll(SIGKILL)
+      registry.signalAll(SIGKILL, remote: false)
+      let isRemoteEnd = ContinuousClock.now >= remoteEnd
+      if isRemoteEnd { registry.signalAll(SIGKILL, remote: true) }
       let result = processScan.scanAll()
       let left = result.members.values.joined() + result.orphans
-      for member in left { member.signal(SIGKILL) }
+      let waiting = result.members.filter { !isRemoteEnd && registry[$0.key]?.launch.remoteGrace != nil }
+      for (number, members) in result.members where waiting[number] == nil {
+        for member in members { member.signal(SIGKILL) }
+      }
+      for orphan in result.orphans where waiting.isEmpty { orphan.signal(SIGKILL) }
       let isQuiet = launching == 0 && result.leaders == 0 && left.isEmpty && !result.isDoubtful
       quiet = isQuiet ? quiet + 1 : 0
       if quiet == 2 { return true }

@@ -29,6 +29,9 @@ struct FailureList {
     if inDetail {
       for line in tail { lines.append("    | \(JobText.clean(line, keepingColor: paint.isColoured))") }
     }
+    if let place = record.place {
+      lines.append("    cluster: job \(place.id)" + (place.nodes.map { " on \(JobText.clean($0))" } ?? ""))
+    }
     if let path = Self.logPath(of: id, in: run) { lines.append("    log: \(MessageText.of(path))") }
     return lines
   }

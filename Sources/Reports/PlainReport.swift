@@ -199,7 +199,8 @@ package struct PlainReport: Report {
     let reasons = counts.filter { !$0.key.isEmpty }.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
     guard !counts.isEmpty else { return "" }
     let count = counts.values.reduce(0, +)
-    return "\(count) \(count == 1 ? "waits" : "wait") for the cluster\(reasons.first.map { ": \(JobText.clean($0.key))" } ?? ""); "
+    return
+      "\(count) \(count == 1 ? "waits" : "wait") for the cluster\(reasons.first.map { ": \(JobText.clean($0.key))" } ?? ""); "
   }
 
   private func words(_ line: LogLine) -> String {

@@ -18,8 +18,8 @@ package final class ReportPump: Sendable {
 
     func isMet(by run: Run) -> Bool {
       guard run.summary == nil, self != .never else { return false }
-      let isStopped = self == .stopped ? run.stopping?.by == .signal : run.stopping != nil
-      return (isStopped && run.counts.active == 0 && run.counts.openFinal == 0) || (self == .complete && run.isComplete)
+      let isMeant = self == .stopped ? run.stopping?.by == .signal : run.stopping != nil
+      return (isMeant && run.isStopped) || (self == .complete && run.isComplete)
     }
   }
 

@@ -158,7 +158,7 @@ final class StopController: Sendable {
     let run = feed.snapshot
     if let summary = run.summary {
       expectToLeave(summary.exit)
-    } else if run.isStopped {
+    } else if run.isIdleAfterStop {
       // The session does the same, if its queue comes round.
       feed.send(.finish(signal: signal))
     }

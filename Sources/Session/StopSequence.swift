@@ -58,14 +58,17 @@ package enum StopText {
   package static let named = 5
 
   package static func line(_ level: StopLevel, _ run: Run) -> String {
-    let running = run.ids.filter { run[$0].state.isActive }
+    let running = run.ids.filter { run[$0].state.isActive || run[$0].state.isWithCluster }
+    let isWithCluster = running.contains { run[$0].job.cluster != nil }
     guard !running.isEmpty else { return "opdash: stopping" }
     var names = running.prefix(named).map { JobText.clean(run[$0].job.name) }
     if running.count > names.count { names.append("\(running.count - names.count) more") }
     let list = names.joined(separator: ", ")
     switch level {
     case .terminate: return "opdash: stopping; still running: \(list). Ctrl-C again kills."
-    case .kill: return "opdash: killing \(list). Ctrl-C again leaves at once."
+    case .kill:
+      let rest = isWithCluster ? ", and what the cluster still has goes on there" : ""
+      return "opdash: killing \(list). Ctrl-C again leaves at once\(rest)."
     }
   }
 }

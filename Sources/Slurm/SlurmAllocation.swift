@@ -7,15 +7,7 @@ import Processes
 /// A step starts in about 25 ms where a job takes half a second and more. The nodes are held by a job that ends when its
 /// lease is no longer renewed: so they are released when this process dies and when its machine does. `salloc` would hold
 /// them until their time limit in the latter case.
-package final class SlurmAllocation: @unchecked Sendable {
-  // Safe: the state is behind the lock.
-
-  private struct Lease {
-    var count = 0
-    var timer: (any OperationTimer)?
-    var isOver = false
-  }
-
+package final class SlurmAllocation: Sendable {
   /// Holds the nodes while it is executing.
   ///
   /// Put it into a queue; cancelling it releases the nodes.
@@ -23,12 +15,11 @@ package final class SlurmAllocation: @unchecked Sendable {
   private let observer: SlurmObserver
   private let run: String
   private let leasePath: String
-  private let lease = Lock(Lease())
+  /// Renews the lease, also while this process is stopped by Ctrl-Z; it ends with this process.
+  private let renewal: ShellOperation
 
   /// How long Slurm may take to accept a release.
   private static let patience = Duration.seconds(2)
-  /// How often the lease is renewed.
-  private static let renewal = Duration.seconds(5)
 
   /// - Parameters:
   ///   - run: The run's name, which steps have in `OPDASH_RUN`.
@@ -50,9 +41,14 @@ package final class SlurmAllocation: @unchecked Sendable {
         identity, name: "allocation", arguments: ["/bin/sh", "-c", Self.script(leasePath, patience)], directory: "/",
         resources: resources),
       on: observer)
+    renewal = ShellOperation(
+      ProcessLaunch(script: Self.renewalScript(leasePath)), output: .discarded, error: .discarded, accepting: .any)
     operation.whenDone { [weak self] _ in self?.endLease() }
     // On the observer's queue: the file system may block.
-    observer.queue.async { [weak self] in self?.renew() }
+    observer.queue.async { [files = observer.files, renewal] in
+      _ = files.makeFolder()
+      renewal.start()
+    }
   }
 
   deinit {
@@ -60,13 +56,26 @@ package final class SlurmAllocation: @unchecked Sendable {
     endLease()
   }
 
-  private func endLease() {
-    lease.withLock { lease in
-      lease.isOver = true
-      lease.timer?.cancel()
-      lease.timer = nil
+  /// Removes the lease's file; `done` is called on any thread.
+  private func endLease(_ done: @escaping @Sendable () -> Void = {}) {
+    renewal.whenDone { [leasePath] _ in
+      unlink(leasePath)
+      done()
     }
-    unlink(leasePath)
+    renewal.kill()
+  }
+
+  /// Changes the lease's file again and again, while this process is there.
+  private static func renewalScript(_ path: String) -> String {
+    """
+    umask 077
+    count=0
+    while kill -0 \(getpid()) 2>/dev/null; do
+      count=$((count + 1))
+      echo $count >\(BatchScript.quoted(path))
+      sleep 5
+    done
+    """
   }
 
   /// Ends when the file is gone, or has not changed for a while by the node's own clock.
@@ -87,15 +96,8 @@ package final class SlurmAllocation: @unchecked Sendable {
     """
   }
 
-  private func renew() {
-    _ = observer.files.makeFolder()
-    lease.withLock { lease in
-      guard !lease.isOver else { return }
-      lease.count += 1
-      _ = observer.files.write("\(lease.count)\n", to: leasePath)
-      lease.timer = observer.clock.schedule(after: Self.renewal, on: observer.queue) { [weak self] in self?.renew() }
-    }
-  }
+  /// Ends the renewal alone, as the death of this process does.
+  func abandonLease() { renewal.kill() }
 
   /// The allocation's number; nil before the nodes are there, and after they have been released.
   package var id: SlurmJobID? {
@@ -122,11 +124,12 @@ package final class SlurmAllocation: @unchecked Sendable {
       case .waiting, .ended: nil
       }
     operation.cancel()
-    endLease()
     operation.whenDone { _ in finish() }
     _ = observer.clock.schedule(after: Self.patience, on: observer.queue, finish)
     // The operation ends when a query has shown the end, which takes a second.
-    if let id { observer.runner.run(SlurmCommand(["scancel", id.description])) { if $0.isSuccess { finish() } } }
+    endLease { [runner = observer.runner] in
+      if let id { runner.run(SlurmCommand(["scancel", id.description])) { if $0.isSuccess { finish() } } }
+    }
   }
 
   /// The nodes of a running job; nil if the controller does not say them.
@@ -188,6 +191,7 @@ package final class SlurmAllocation: @unchecked Sendable {
     let script = """
       id=$1
       shift
+      trap : TERM
       srun "$@"
       status=$?
       state=$(scontrol show job -o "$id" 2>/dev/null) || exit $status
@@ -200,7 +204,8 @@ package final class SlurmAllocation: @unchecked Sendable {
     // it has started is not for the step's.
     let unset = [
       "SLURM_MEM_PER_CPU", "SLURM_MEM_PER_GPU", "SLURM_MEM_PER_NODE", "SLURM_GPUS", "SLURM_GPUS_PER_NODE",
-      "SLURM_GPUS_PER_TASK", "SLURM_EXPORT_ENV", "SLURM_DISTRIBUTION", "SLURM_HINT", "SLURM_EXACT",
+      "SLURM_GPUS_PER_TASK", "SLURM_TRES_PER_TASK", "SLURM_EXPORT_ENV", "SLURM_DISTRIBUTION", "SLURM_HINT",
+      "SLURM_EXACT",
     ]
     var words = ["env"] + unset.flatMap { ["-u", $0] }
     words += [
@@ -210,6 +215,8 @@ package final class SlurmAllocation: @unchecked Sendable {
     words += terms.arguments
     if let directory = launch.directory { words.append("--chdir=\(directory)") }
     step.arguments = words + launch.arguments
+    // srun that is killed leaves its step; at SIGTERM it kills it.
+    step.remoteGrace = .seconds(5)
     return step
   }
 }
@@ -236,6 +243,7 @@ package struct SlurmStep: Sendable, Equatable {
     // Without an amount a step would have all memory of the node, so that there could be only one.
     let memory = memory.map { "--mem=\($0)M" } ?? "--mem=0"
     let words = ["--exact", "--job-name=\(name)", "--nodelist=\(node)", "--cpus-per-task=\(cpus)", memory]
-    return words + (gpus > 0 ? ["--gpus=\(gpus)"] : [])
+    // Without an amount it would have all of the allocation.
+    return words + (gpus > 0 ? ["--gpus=\(gpus)"] : ["--gres=none"])
   }
 }

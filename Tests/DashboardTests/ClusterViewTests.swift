@@ -73,6 +73,19 @@ import Testing
     #expect(bench.frame().text.contains("Stopping 2 jobs: here and 1 more"))
   }
 
+  @Test func aStoppedRunIsNotLeftWhileTheClusterHasAJobOfIt() {
+    var bench = bench()
+    bench.play {
+      $0.state(.stopRequested(.terminate, by: .person))
+      $0.move("here", .cancelled(by: .person))
+      $0.state(.clusterChanged(fault: "Unable to contact slurm controller"))
+    }
+    #expect(bench.effects.isEmpty)
+    #expect(bench.frame().text.contains("Stopping 1 job; the cluster's controller is down, and is waited for"))
+    bench.play { $0.move("train", .cancelled(by: .person)) }
+    #expect(bench.effects == [.leave(.stopped)])
+  }
+
   @Test func theTimelineSaysWhatItDrawsForTheWait() {
     var bench = bench()
     bench.press(.character("3"))

@@ -73,6 +73,29 @@ struct AllocationProgramTests {
     #expect(eventually(within: 90) { living.isEmpty }, "\(cluster.states())")
   }
 
+  /// The shell's allocation goes on, and so would a step without its srun.
+  @Test func aRunThatIsKilledInsideAnAllocationLeavesNoStep() throws {
+    let number = try cluster.call(
+      "sbatch", "--parsable", "--nodes=1", "--cpus-per-task=2", "-o", "/dev/null", "--wrap", "sleep 613"
+    ).trimmingCharacters(in: .newlines)
+    func state() -> String? { try? cluster.call("squeue", "-h", "-j", number, "-o", "%T") }
+    #expect(eventually(within: 30) { state() == "RUNNING\n" })
+    let place = try Workplace(cluster.environment.merging(["SLURM_JOB_ID": number]) { $1 })
+    try place.write(
+      "on: slurm\njobs: { nap: \"trap '' TERM; echo $$ >pid; while :; do sleep 0.1; done\" }", to: "opdash.yml")
+    let run = try place.start("run", "--ui", "plain")
+    #expect(eventually(within: 60) { place.contents("pid")?.last == UInt8(ascii: "\n") }, "\(run.errorText)")
+    let text = String(decoding: place.contents("pid") ?? Data(), as: UTF8.self)
+    let pid = try #require(pid_t(text.trimmingCharacters(in: .newlines)))
+    kill(run.child.pid, SIGKILL)
+    #expect(run.ending() == .signalled(SIGKILL))
+    #expect(eventually(within: 20) { kill(pid, 0) != 0 })
+    #expect(
+      eventually(within: 20) { (try? cluster.call("squeue", "-s", "-h", "-o", "%j").contains("opdash/")) == false })
+    #expect(state() == "RUNNING\n")
+    try cluster.call("scancel", number)
+  }
+
   @Test func whatNoNodeOfTheAllocationHasIsSaidBeforeAnythingStarts() throws {
     try place.write(
       "slurm: { allocation: { nodes: 9, cpus: 2 } }\njobs: { a: { on: slurm, slurm: { cpus: 4 }, run: touch a }, b: touch b }",

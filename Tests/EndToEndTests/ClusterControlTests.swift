@@ -99,17 +99,34 @@ struct ClusterControlTests {
     #expect(!place.has("after"))
   }
 
-  @Test func controlCTwiceKillsWhatIgnoresTheFirst() async throws {
+  /// A job that ignores SIGTERM; with no grace of its own, the usual one.
+  private func writeDeafJob(grace: String? = nil) throws {
+    let stop = grace.map { "stop: { grace: \($0) }, " } ?? ""
     try place.write(
       """
       on: slurm
-      jobs: { \(name): "trap '' TERM; while :; do printf . >>ticks; sleep 0.05; done; : \(marker)" }
+      jobs: { \(name): { \(stop)run: "trap '' TERM; while :; do printf . >>ticks; sleep 0.05; done; : \(marker)" } }
       """, to: "opdash.yml")
+  }
+
+  @Test func whatIgnoresControlCIsKilledAfterItsGrace() async throws {
+    try writeDeafJob()
+    let window = try place.window(columns: 100, "run")
+    try await window.soonSees("the job at work") { $0.row(name)?.letter == "▶" && ticks > 0 }
+    try window.press("C-c")
+    #expect(try window.exitStatus() == 130)
+    #expect(eventually(within: Workplace.patience) { left == "" })
+    #expect(ProcessTable.processes(with: marker).isEmpty)
+    #expect(squeue(name) == ["CANCELLED"])
+  }
+
+  @Test func controlCTwiceKillsWhatIgnoresTheFirst() async throws {
+    try writeDeafJob(grace: "10m")
     let window = try place.window(columns: 100, "run")
     try await window.soonSees("the job at work") { $0.row(name)?.letter == "▶" && ticks > 0 }
     try window.press("C-c")
     try await window.soonSees("the first stop") { $0.text.contains("Ctrl-C kills now") }
-    #expect(await soon(within: Workplace.patience) { squeue(name) == ["COMPLETING"] })
+    #expect(squeue(name) == ["RUNNING"])
     let before = ticks
     #expect(await soon(within: Workplace.patience) { ticks > before })
     try window.press("C-c")

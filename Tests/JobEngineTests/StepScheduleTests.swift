@@ -83,7 +83,9 @@ private let lost = JobFailure(.nodeFailure, "lost its node n1")
     var bench = steps(["a": [], "b": []], cpus: ["a": 3])
     bench.start()
     bench.allocation { $0.allocationHeld(oneNode) }
-    let reason = "slurm.cpus: 3 is too much: a node of the allocation has at most 2 CPUs: ask for less"
+    let reason =
+      "slurm.cpus: 3 is too much: a node of the allocation has at most 2 CPUs: ask for less, "
+      + "or for a larger allocation"
     #expect(try bench.state("a") == .failed(JobFailure(.launch, reason), allowed: false))
     #expect(bench.names == ["b"])
   }

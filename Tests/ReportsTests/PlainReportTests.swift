@@ -139,6 +139,15 @@ import Testing
     #expect(!plain(facts).text.unicodeScalars.contains("\u{1B}"))
   }
 
+  @Test func aFailureInTheClusterSaysWhereItWas() {
+    var facts = Facts()
+    facts.begin([Job(name: "a", work: .shell(ShellWork(.script("x"), cluster: ClusterTerms())))])
+    facts.state(.jobPlaced(JobID(0), ClusterPlace(id: "12_3", nodes: "node2")))
+    facts.job(0, .executing)
+    facts.finish(failing: 0)
+    #expect(plain(facts).text.contains("\n    cluster: job 12_3 on node2\n"))
+  }
+
   @Test func onlyTheFirstFailuresAreShownWithOutput() {
     var facts = Facts()
     facts.begin((0..<50).map { Job(name: "job\($0)", work: .shell(ShellWork(.script("x")))) })

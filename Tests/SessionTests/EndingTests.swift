@@ -45,6 +45,13 @@ import Testing
     #expect(
       StopText.line(.kill, feed.run)
         == "opdash: killing job1, job2, job3, job4, job5, 2 more. Ctrl-C again leaves at once.")
+    let cluster = FakeFeed()
+    cluster.begin([Job(name: "train", work: .shell(ShellWork(.script("x"), cluster: ClusterTerms())))])
+    cluster.post(.jobState(JobID(0), .ready(for: .cluster(reason: "Resources")), attempt: 1, pid: nil))
+    #expect(StopText.line(.terminate, cluster.run) == "opdash: stopping; still running: train. Ctrl-C again kills.")
+    #expect(
+      StopText.line(.kill, cluster.run)
+        == "opdash: killing train. Ctrl-C again leaves at once, and what the cluster still has goes on there.")
   }
 }
 

@@ -102,38 +102,30 @@ extension SlurmClusterTests {
     }
 
     @Test func nodesAreReleasedWhenTheLeaseIsNotRenewed() throws {
-      // As after the death of the process: nobody renews it, and nobody cancels.
-      let observer = SlurmObserver(
-        run: run.name, folder: run.folder.file("jobs").path(), runner: run.cluster.runner, clock: ManualOperationClock()
-      )
-      let orphan = SlurmAllocation(run: "r", SlurmResources(), on: observer, patience: 6)
-      let identities = Lock<[FoundSlurmJob]>([])
+      let orphan = SlurmAllocation(run: "r", SlurmResources(), on: run.observer, patience: 6)
       let operation = orphan.operation
       queue.addOperation(operation)
-      let clock = try #require(observer.clock as? ManualOperationClock)
-      #expect(
-        eventually(within: 60) {
-          if orphan.id == nil { clock.advance(by: .milliseconds(100)) }
-          return orphan.id != nil
-        })
-      // The clock stands still from here on, and with it the lease.
-      let isEnded = eventually(within: 90) {
-        let isAsked = Lock(false)
-        observer.find { result in
-          identities.withLock { $0 = (try? result.get()) ?? [] }
-          isAsked.withLock { $0 = true }
-        }
-        _ = eventually { isAsked.withLock(\.self) }
-        _ = poll(nil, 0, 500)
-        return identities.withLock { $0.first?.state == .completed }
-      }
-      #expect(isEnded)
-      // The end of the operation may take several queries, and the time to read the output.
-      #expect(
-        eventually(within: 60) {
-          clock.advance(by: .milliseconds(100))
-          return operation.isFinished
-        })
+      #expect(eventually(within: 60) { orphan.id != nil })
+      // It is renewed for longer than it is waited for.
+      #expect(!eventually(within: 8) { operation.isFinished })
+      orphan.abandonLease()
+      #expect(operation.isOver(within: 90))
+      #expect(run.states() == ["COMPLETED"])
+    }
+
+    @Test func aStepThatIsKilledIsGoneFromItsNode() throws {
+      let allocation = held()
+      let step = try step(allocation, "trap '' TERM; echo $$ >pid; sleep 606 & wait; sleep 606")
+      #expect(eventually(within: 60) { run.marks("pid") == 1 })
+      let pid = try #require(
+        pid_t(try String(contentsOf: run.folder.file("pid"), encoding: .utf8).trimmingCharacters(in: .newlines)))
+      step.kill()
+      #expect(eventually(within: 60) { step.isFinished })
+      #expect(eventually(within: 10) { kill(pid, 0) != 0 })
+      #expect(allocation.id != nil)
+      #expect(!(try run.cluster.call("squeue", "-s", "-h", "-o", "%j")).contains("step-"))
+      allocation.release()
+      #expect(allocation.operation.isOver())
     }
   }
 }

@@ -62,6 +62,15 @@ import Testing
     #expect(status?.id == SlurmJobID(2, index: 0))
     #expect(SlurmEnd(status: status?.status ?? 0) == .exited(3))
     #expect(SlurmRecord.status(line: "slurm_load_jobs error") == nil)
+    // As of 23.02.
+    let newer = SlurmRecord.status(line: "12   \u{1F}0:9         ")
+    #expect(SlurmEnd(status: newer?.status ?? 0) == .signalled(9))
+  }
+
+  /// Up to 24.11 it subtracts 128.
+  @Test func whatHasFailedInTheAccountingIsNoSuccess() throws {
+    let record = try #require(SlurmRecord(accountingLine: line("12", "FAILED", "0:0", "node1", "", "a")))
+    #expect(record.end == .exited(128))
   }
 
   @Test func aLineOfTheAccountingIsRead() throws {

@@ -101,7 +101,8 @@ import Testing
   @Test func aProgramBeginsWithTheUsualSignals() throws {
     let job = job(["/bin/sh", "-c", "grep SigIgn /proc/$$/status"])
     #expect(try run(BatchScript.text(of: job, files: files)) == .exited(0))
-    let mask = UInt64(text(files.outputPath(of: job.identity)).split(whereSeparator: \.isWhitespace).last ?? "", radix: 16)
+    let mask = UInt64(
+      text(files.outputPath(of: job.identity)).split(whereSeparator: \.isWhitespace).last ?? "", radix: 16)
     let ignored = try #require(mask)
     for signal in [SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2] { #expect(ignored & 1 << (signal - 1) == 0) }
   }

@@ -116,7 +116,8 @@ import Testing
     next.follow("a", mayExist: true)
     next.advance(.seconds(2))
     let calls = next.slurm.calls(of: "scancel") + next.slurm.calls(of: "scontrol")
-    #expect(calls.first == (state == "PENDING" ? ["scontrol", "release", "1"] : ["scancel", "--full", "--signal=CONT", "1"]))
+    #expect(
+      calls.first == (state == "PENDING" ? ["scontrol", "release", "1"] : ["scancel", "--full", "--signal=CONT", "1"]))
   }
 
   /// The other job of the array is perhaps followed later.

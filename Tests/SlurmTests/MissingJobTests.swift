@@ -156,6 +156,35 @@ import Testing
     #expect(bench.end("a") == .exited(7))
   }
 
+  @Test func theExitFileKnowsAStatusBetterThanTheAccounting() throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(.seconds(1))
+    try bench.write("1 node1\n", to: "a", ".claim")
+    try bench.write("200 1\n", to: "a", ".exit")
+    let fields = ["1", "FAILED", "72:0", "node1", "", "a"]
+    bench.slurm.change {
+      $0.jobs = []
+      $0.canned["sacct"] = [SlurmAnswer(.exited(0), output: fields.joined(separator: "\u{1F}") + "\n")]
+    }
+    bench.advance(.seconds(4))
+    #expect(bench.end("a") == .exited(200))
+  }
+
+  /// Accounts without comments know a job of an array by the array's name.
+  @Test(arguments: ["a[3]", "a", "opdash", "b"])
+  func theAccountingIsAskedForAJobOfAnotherProcess(name: String) throws {
+    let bench = try Bench()
+    try bench.write("5 node1\n", to: "a[3]", ".claim")
+    let fields = ["5", "FAILED", "9:0", "node1", "", name]
+    bench.slurm.change {
+      $0.canned["sacct"] = [SlurmAnswer(.exited(0), output: fields.joined(separator: "\u{1F}") + "\n")]
+    }
+    bench.follow("a[3]", mayExist: true)
+    bench.advance(.seconds(4))
+    #expect(bench.end("a[3]") == (name == "b" ? nil : .exited(9)))
+  }
+
   @Test func aJobThatIsBackBeforeItWasAskedForIsNotSubmittedAgain() throws {
     let bench = try Bench()
     bench.follow("a")

@@ -73,7 +73,11 @@ package final class FakeFeed: JobFeed {
 extension FakeFeed {
   /// Starts a run of simulated jobs named job0, job1 and so on.
   package func begin(_ jobs: Int, run: String = "1") {
-    post(.runStarted(RunStart(id: run, name: "test", slots: 2, at: Date(timeIntervalSince1970: 0), jobs: jobs)))
-    for id in 0..<jobs { post(.jobAdded(JobID(id), Job(name: "job\(id)", work: .simulate(SimulatedWork())))) }
+    begin((0..<jobs).map { Job(name: "job\($0)", work: .simulate(SimulatedWork())) }, run: run)
+  }
+
+  package func begin(_ jobs: [Job], run: String = "1") {
+    post(.runStarted(RunStart(id: run, name: "test", slots: 2, at: Date(timeIntervalSince1970: 0), jobs: jobs.count)))
+    for (id, job) in jobs.enumerated() { post(.jobAdded(JobID(id), job)) }
   }
 }

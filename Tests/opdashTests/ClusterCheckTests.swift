@@ -76,11 +76,33 @@ import Testing
       ClusterTerms(cpus: 6), ClusterTerms(cpus: 6), ClusterTerms(gpus: 1), allocation: ClusterTerms(cpus: 4, nodes: 2))
     #expect(
       found == [
-        "opdash: job job0: slurm.cpus: 6 is too much: a node of the allocation has at most 4 CPUs: ask for less",
-        "opdash: job job2: slurm.gpus: 1 is too much: a node of the allocation has at most 0 GPUs: ask for less",
+        "opdash: job job0: slurm.cpus: 6 is too much: a node of the allocation has at most 4 CPUs: " + larger,
+        "opdash: job job2: slurm.gpus: 1 is too much: a node of the allocation has at most 0 GPUs: " + larger,
       ])
     // How many CPUs a whole node has is Slurm's to say.
     #expect(faults(ClusterTerms(cpus: 6, gpus: 1), allocation: ClusterTerms(options: ["--exclusive"])) == [])
+  }
+
+  private let larger = "ask for less, or for a larger allocation"
+
+  @Test func anAllocationThatDoesNotSayItsCPUsHasOneOfEachNode() {
+    #expect(
+      faults(ClusterTerms(cpus: 2), allocation: ClusterTerms(nodes: 2)) == [
+        "opdash: job job0: slurm.cpus: 2 is too much: a node of the allocation has at most 1 CPUs: " + larger
+      ])
+    // Three GPUs of two nodes are two of one of them.
+    let group = ClusterTerms(cpus: 1, gpus: 3, nodes: 2, options: ["--exclusive"])
+    let down = SlurmAnswer(.exited(1), error: "Unable to contact slurm controller")
+    #expect(faults(ClusterTerms(gpus: 2), allocation: group, answer: down) == [])
+    #expect(faults(ClusterTerms(gpus: 3), allocation: group, answer: down).count == 1)
+  }
+
+  @Test func anAllocationThatHasEndedIsNamed() {
+    let gone = SlurmAnswer(.exited(1), error: "slurm_load_jobs error: Invalid job id specified")
+    #expect(
+      faults(ClusterTerms(), surrounding: SlurmJobID(7), answer: gone) == [
+        "allocation 7, which this shell was started in, has ended: unset SLURM_JOB_ID, or use another shell"
+      ])
   }
 
   @Test func inAnAllocationItsOwnNodesCount() {
@@ -90,7 +112,8 @@ import Testing
       answer: nodes)
     #expect(
       known == [
-        "opdash: job job1: slurm.memory: 600 is too much: a node of the allocation has at most 500 MiB: ask for less",
+        "opdash: job job1: slurm.memory: 600 is too much: a node of the allocation has at most 500 MiB: "
+          + larger,
         "opdash: job job2: slurm.nodes: a step of an allocation is executed on one node: delete it, or start opdash "
           + "outside of the allocation",
       ])

@@ -167,4 +167,6 @@ void cprocess_guardian_at_end(void (*body)(void));
 enum { cprocess_guardian_capacity = 1 << 16 };
 
 /// Gives the guardian a group to kill; 0 frees the slot. Costs one store.
-void cprocess_guardian_set(size_t slot, pid_t group);
+///
+/// A group with something to end on other machines gets SIGTERM first, and two seconds.
+void cprocess_guardian_set(size_t slot, pid_t group, bool is_remote);

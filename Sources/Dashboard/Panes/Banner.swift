@@ -29,11 +29,11 @@ struct Banner {
       let who = Self.running(run, model)
       let failure = stopping.by == .policy ? Self.failure(run).map { $0 + ". " } ?? "" : ""
       if stopping.level == .kill {
-        text = "\(failure)Killing \(who)"
+        text = "\(failure)Killing \(who)\(Self.outage(run))"
         keys = []
       } else {
-        let kill = Self.countdown(run, model, now)
-        text = "\(failure)Stopping \(who)" + (kill.map { ", killed in \($0)" } ?? "")
+        let kill = run.clusterOutage == nil ? Self.countdown(run, model, now) : nil
+        text = "\(failure)Stopping \(who)\(Self.outage(run))" + (kill.map { ", killed in \($0)" } ?? "")
         keys =
           switch stopping.by {
           case .signal: ["Ctrl-C kills now"]
@@ -114,6 +114,11 @@ struct Banner {
     if names.isEmpty { return count }
     let more = started - names.count
     return "\(count): \(names.joined(separator: ", "))\(more > 0 ? " and \(more) more" : "")"
+  }
+
+  /// Why a job of the cluster does not end.
+  private static func outage(_ run: Run) -> String {
+    run.clusterOutage == nil ? "" : "; the cluster's controller is down, and is waited for"
   }
 
   /// `lint failed: exit 1`.

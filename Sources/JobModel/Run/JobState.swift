@@ -65,6 +65,9 @@ package enum JobState: Sendable, Equatable {
     }
   }
 
+  /// Whether an attempt waits for the cluster.
+  package var isWithCluster: Bool { if case .ready(.cluster) = self { true } else { false } }
+
   /// Whether it meets the condition `ok`.
   package var isOK: Bool {
     switch self {

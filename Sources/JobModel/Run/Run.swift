@@ -88,7 +88,7 @@ package struct Run: Sendable, Equatable {
     mutating func add(_ state: JobState, _ amount: Int, of job: borrowing Job) {
       classes[Int(StateClass(state).rawValue)] += amount
       if state.isActive { active += amount }
-      if case .ready(.cluster) = state { withCluster += amount }
+      if state.isWithCluster { withCluster += amount }
       if state.isActive, !job.takesSlot { activeWithoutSlot += amount }
       if job.finally != nil, !state.isTerminal { openFinal += amount }
       if state == .cancelled(by: .program) { cancelledByProgram += amount }
@@ -108,8 +108,11 @@ package struct Run: Sendable, Equatable {
     start != nil && !isOpen && jobs.count >= (start?.jobs ?? 0) && counts.done == jobs.count
   }
 
-  /// Whether nothing executes any more in a run that is being stopped, and nothing is to follow.
-  package var isStopped: Bool { stopping != nil && counts.active == 0 && counts.openFinal == 0 }
+  /// Whether nothing executes any more in a run that is being stopped, the cluster has none of its jobs, and nothing is to follow.
+  package var isStopped: Bool { isIdleAfterStop && counts.withCluster == 0 }
+
+  /// As `isStopped`; the cluster may still have jobs that have not started.
+  package var isIdleAfterStop: Bool { stopping != nil && counts.active == 0 && counts.openFinal == 0 }
 
   /// The time until the last job ended; until the newest event while some have not.
   ///

@@ -28,6 +28,7 @@ package struct SlurmReason: Sendable, Equatable, CustomStringConvertible {
     "JobArrayTaskLimit": "its array may not have more jobs executing",
     "Licenses": "a license is in use",
     "Reservation": "its reservation has not begun",
+    "MaxMemPerLimit": "more memory than the cluster allows: lower slurm.memory",
     "PartitionDown": "the partition is down",
     "PartitionInactive": "the partition is inactive",
     "PartitionNodeLimit": "more nodes than the partition allows: lower slurm.nodes",

@@ -59,10 +59,12 @@ extension SlurmRecord {
     "squeue", "--me", "-a", "-h", "-r", "-t", "FAILED", "-O", "JobArrayID:40\(separator),exit_code:12",
   ])
 
-  /// Reads a line of the answer to `statusQuery`.
+  /// Reads a line of the answer to `statusQuery`; the status is a number before Slurm 23.02, and then as scontrol has it.
   static func status(line: some StringProtocol) -> (id: SlurmJobID, status: Int32)? {
     let fields = line.split(separator: separator).map { $0.trimmingCharacters(in: .whitespaces) }
-    guard fields.count == 2, let id = SlurmJobID(fields[0]), let status = Int32(fields[1]) else { return nil }
+    guard fields.count == 2, let id = SlurmJobID(fields[0]),
+      let status = Int32(fields[1]) ?? self.status(exitCode: fields[1])
+    else { return nil }
     return (id, status)
   }
 
@@ -104,6 +106,8 @@ extension SlurmRecord {
     guard fields.count == 6, let id = SlurmJobID(fields[0]), let state = SlurmState(fields[1]) else { return nil }
     self.init(id: id, state: state)
     status = Self.status(exitCode: fields[2])
+    // Up to 24.11 sacct subtracts 128 of a program's status: what has failed with 0 has failed with 128.
+    if state == .failed, status == 0 { status = 128 << 8 }
     nodes = Self.value(fields[3]).flatMap { $0 == "None assigned" ? nil : $0 } ?? ""
     comment = Self.value(fields[4])
     name = Self.value(fields[5])

@@ -38,13 +38,14 @@ extension SlurmObserver {
 
   private func receivedAccounts(_ answer: SlurmAnswer, of missing: [FollowedJob]) {
     hasAccounting = answer.isSuccess || answer.isWithoutController
-    // It keeps a job that a killed controller has forgotten as one that has not ended.
+    // It keeps a job that a killed controller has forgotten as one that has not ended, and up to 24.11 it says a status above
+    // 127 as another one.
     let records = answer.output.split(separator: "\n").compactMap { SlurmRecord(accountingLine: $0) }
       .filter(\.state.isEnded)
-    // Most accounts have no comments: then the name has to be the job's, as numbers may be given out again.
     endResolving(
       take(records, for: missing) { record, followed in
-        record.comment != nil || record.name == followed.submittedName && !followed.submittedName.isEmpty
+        let isExit = record.state == .completed || record.state == .failed
+        return followed.isPerhaps(record) && !(isExit && files.exitStatus(of: followed.identity) != nil)
       })
   }
 
@@ -94,5 +95,15 @@ extension SlurmObserver {
     } else {
       end(.lost(hasBegun: false))
     }
+  }
+}
+
+extension FollowedJob {
+  /// Whether a record of the accounting can be the job's: most accounts have no comments, and numbers may be given out again.
+  fileprivate func isPerhaps(_ record: SlurmRecord) -> Bool {
+    if record.comment != nil { return true }
+    guard submittedName.isEmpty else { return record.name == submittedName }
+    // Another process has submitted it, by itself or in an array.
+    return [job.name, String(job.name.prefix { $0 != "[" }), SlurmObserver.mixedName].contains(record.name)
   }
 }

@@ -59,7 +59,7 @@ extension SlurmObserver {
       if let problem = writeFiles(of: batch, named: batchName) { return .failure(Problem(sentence: problem)) }
       let identities = batch.map(\.identity)
       batches[batchName] = identities
-      name = Self.commonName(of: batch) ?? "opdash"
+      name = Self.commonName(of: batch) ?? Self.mixedName
       arguments.append("--comment=\(SlurmIdentity.comment(ofBatch: batchName, run: run))")
       arguments.append("--array=0-\(batch.count - 1)")
       script = BatchScript.text(ofBatch: batchName, files: files)
@@ -78,6 +78,9 @@ extension SlurmObserver {
     let list = batch.map { $0.identity.fileName + "\n" }.joined()
     return files.write(list, to: files.path(ofBatch: name))
   }
+
+  /// The name of an array whose jobs have different ones.
+  static let mixedName = "opdash"
 
   /// The name before the bracket, if all jobs have the same one.
   private static func commonName(of batch: [FollowedJob]) -> String? {
