@@ -108,7 +108,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
   private var whenAttemptSucceeds: (@Sendable (AttemptSuccess) -> Void)?
   /// The observer of this run and of each run that it resumes, by run ID, made for the first cluster job of the run.
   private var observers: [String: SlurmObserver] = [:]
-  /// Those of whose attempt no observer has said anything yet.
+  /// Attempts of earlier runs that no observer has reported a status for.
   private var earlierClusterJobs: [JobID: EarlierClusterJob]
   /// Whether Slurm was told to end some of them, and has not answered.
   private var isEndingEarlierJobs = false
@@ -270,8 +270,9 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
       LogPath.file(in: $0.path, job: job.name, id: admission.job, attempt: admission.attempt)
     }
     // One that an earlier run has left may have made only a part of what it creates.
-    let isRead = readJobs.contains(admission.job) || earlierClusterJobs[admission.job] != nil
-    let check = UpToDateCheck(job, attempt: admission.attempt, isRead: isRead, hashes: fileHashes) { [earlier] in
+    let mustExecute = readJobs.contains(admission.job) || earlierClusterJobs[admission.job] != nil
+    let check = UpToDateCheck(job, attempt: admission.attempt, mustExecute: mustExecute, hashes: fileHashes) {
+      [earlier] in
       earlier(admission.job)
     }
     let work: Result<Job, JobFailure>
@@ -462,15 +463,17 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     isEndingEarlierJobs = true
     let observer = observer(of: first.run, in: first.folder)
     var left: Set<SlurmIdentity> = []
-    for (id, job) in over where job.run == first.run {
-      earlierClusterJobs[id] = nil
-      left.insert(observer.identity(job: scheduler.graph[id].name, attempt: job.number))
-    }
-    EarlierClusterJob.end(left, of: observer, slurm) { [weak self] in
+    let ending = over.filter { $0.value.run == first.run }
+    for (id, job) in ending { left.insert(observer.identity(job: scheduler.graph[id].name, attempt: job.number)) }
+    EarlierClusterJob.end(left, of: observer, slurm) { [weak self] hasAnswered in
       guard let self else { return }
-      stream.queue.async {
-        self.isEndingEarlierJobs = false
-        self.perform()
+      // A controller that is down is waited for, as by the jobs that are followed.
+      let delay = hasAnswered ? Duration.zero : SlurmObserver.Settings().downInterval
+      _ = stream.clock.schedule(after: delay, on: stream.queue) { [weak self] in
+        guard let self else { return }
+        if hasAnswered { for id in ending.keys { earlierClusterJobs[id] = nil } }
+        isEndingEarlierJobs = false
+        perform()
       }
     }
   }

@@ -30,14 +30,14 @@ package struct UpToDateCheck: Sendable {
 
   /// Nil for a job that neither creates nor reads paths.
   init?(
-    _ job: Job, attempt: Int, isRead: Bool = false, hashes: FileHashes,
+    _ job: Job, attempt: Int, mustExecute: Bool = false, hashes: FileHashes,
     earlier: @escaping @Sendable () -> EarlierAttempt?
   ) {
     guard case .shell(let work) = job.work, !(job.creates.isEmpty && job.inputs.isEmpty) else { return nil }
     creates = job.creates
     inputs = job.inputs
     directory = work.directory
-    mustExecute = attempt > 1 || isRead
+    self.mustExecute = attempt > 1 || mustExecute
     self.hashes = hashes
     self.earlier = earlier
   }

@@ -21,8 +21,9 @@ public struct ProcessLaunch: Sendable {
   /// output of both comes as the standard output. Nobody types: who reads the terminal finds the end of the input. `TERM`
   /// becomes `xterm-256color` and inherited `COLUMNS` and `LINES` are not passed on, unless `environment` names them.
   public var terminal: TerminalSize?
-  /// How long the program has to end what it has started on other machines: it gets SIGTERM, and SIGKILL so long after it; nil
-  /// for a program that has nothing there, and gets SIGKILL at once.
+  /// How long the program has to end what it has started on other machines: it gets SIGTERM, and SIGKILL so long after it.
+  ///
+  /// It has less time when this process ends. Nil for a program that has nothing there, and gets SIGKILL at once.
   package var remoteGrace: Duration?
   /// What is replaced by `***` in the output, before anything is made of it.
   package var secrets: SecretMask?

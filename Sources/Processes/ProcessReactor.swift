@@ -339,6 +339,7 @@ final class ProcessReactor: @unchecked Sendable {
   private func kill(_ child: ChildProcess) {
     if let grace = child.launch.remoteGrace, !child.isEndingRemotes {
       child.isEndingRemotes = true
+      child.scanInterval = Self.pollInterval
       signal(child, SIGTERM)
       signal(child, SIGCONT)
       return enter(.stopping, child, for: grace.nanoseconds)

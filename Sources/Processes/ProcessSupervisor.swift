@@ -54,11 +54,15 @@ public final class ProcessSupervisor: Sendable {
     var quiet = 0
     // Half of the time for what is to be ended on other machines.
     let remoteEnd = ContinuousClock.now + limit / 2
-    _ = registry.close()
-    registry.signalAll(SIGTERM, remote: true)
-    registry.signalAll(SIGCONT, remote: true)
+    // One that was being launched was not told.
+    var wasLaunching = true
     while true {
       let launching = registry.close()
+      if wasLaunching {
+        registry.signalAll(SIGTERM, remote: true)
+        registry.signalAll(SIGCONT, remote: true)
+      }
+      wasLaunching = launching > 0
       registry.signalAll(SIGKILL, remote: false)
       let isRemoteEnd = ContinuousClock.now >= remoteEnd
       if isRemoteEnd { registry.signalAll(SIGKILL, remote: true) }

@@ -18,8 +18,8 @@ package final class ReportPump: Sendable {
 
     func isMet(by run: Run) -> Bool {
       guard run.summary == nil, self != .never else { return false }
-      let isMeant = self == .stopped ? run.stopping?.by == .signal : run.stopping != nil
-      return (isMeant && run.isStopped) || (self == .complete && run.isComplete)
+      let applies = self == .stopped ? run.stopping?.by == .signal : run.stopping != nil
+      return (applies && run.isStopped) || (self == .complete && run.isComplete)
     }
   }
 

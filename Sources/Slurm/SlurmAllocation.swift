@@ -15,24 +15,34 @@ package final class SlurmAllocation: Sendable {
   private let observer: SlurmObserver
   private let run: String
   private let leasePath: String
-  /// Renews the lease, also while this process is stopped by Ctrl-Z; it ends with this process.
-  private let renewal: ShellOperation
+  private let interval: Int
+  private let lease = Lock(Lease())
+
+  private struct Lease {
+    /// Changes the lease's file, also while this process is stopped by Ctrl-Z; it ends with this process.
+    var renewal: ShellOperation?
+    var isOver = false
+  }
 
   /// How long Slurm may take to accept a release.
   private static let patience = Duration.seconds(2)
+  /// The time until a renewal that has ended is started again.
+  private static let retryTime = Duration.seconds(1)
 
   /// - Parameters:
   ///   - run: The run's name, which steps have in `OPDASH_RUN`.
   ///   - resources: What is held; `nodes` of them, each with `cpus`.
   ///   - observer: That of the run.
   package convenience init(run: String, _ resources: SlurmResources, on observer: SlurmObserver) {
-    self.init(run: run, resources, on: observer, patience: 30)
+    self.init(run: run, resources, on: observer, patience: 30, interval: 5)
   }
 
-  /// As with the usual patience: so many seconds after the last change of the lease's file the job ends.
-  init(run: String, _ resources: SlurmResources, on observer: SlurmObserver, patience: Int) {
+  /// As with the usual times: the job ends so many seconds after the last change of the lease's file, which is changed at an
+  /// interval, in seconds.
+  init(run: String, _ resources: SlurmResources, on observer: SlurmObserver, patience: Int, interval: Int) {
     self.run = run
     self.observer = observer
+    self.interval = interval
     // A number of its own each time: an allocation is never taken up again.
     let identity = observer.identity(job: "@allocation", attempt: Int(UInt32.random(in: 1 ... .max)))
     leasePath = observer.files.path(of: identity) + ".lease"
@@ -41,13 +51,11 @@ package final class SlurmAllocation: Sendable {
         identity, name: "allocation", arguments: ["/bin/sh", "-c", Self.script(leasePath, patience)], directory: "/",
         resources: resources),
       on: observer)
-    renewal = ShellOperation(
-      ProcessLaunch(script: Self.renewalScript(leasePath)), output: .discarded, error: .discarded, accepting: .any)
     operation.whenDone { [weak self] _ in self?.endLease() }
     // On the observer's queue: the file system may block.
-    observer.queue.async { [files = observer.files, renewal] in
-      _ = files.makeFolder()
-      renewal.start()
+    observer.queue.async { [weak self] in
+      _ = observer.files.makeFolder()
+      self?.renew()
     }
   }
 
@@ -56,24 +64,43 @@ package final class SlurmAllocation: Sendable {
     endLease()
   }
 
-  /// Removes the lease's file; `done` is called on any thread.
-  private func endLease(_ done: @escaping @Sendable () -> Void = {}) {
-    renewal.whenDone { [leasePath] _ in
-      unlink(leasePath)
-      done()
+  private func renew() {
+    let renewal = ShellOperation(
+      ProcessLaunch(script: renewalScript), output: .discarded, error: .discarded, accepting: .any)
+    let isOver = lease.withLock { lease in
+      lease.renewal = renewal
+      return lease.isOver
     }
-    renewal.kill()
+    guard !isOver else { return }
+    renewal.whenDone { [weak self, observer] _ in
+      _ = observer.clock.schedule(after: Self.retryTime, on: observer.queue) { [weak self] in self?.renew() }
+    }
+    renewal.start()
+  }
+
+  /// Ends the renewal, and removes the lease's file.
+  private func endLease() { endRenewal()?.whenDone { [leasePath] _ in unlink(leasePath) } }
+
+  /// Ends the renewal alone, as the death of this process does.
+  @discardableResult
+  func endRenewal() -> ShellOperation? {
+    let renewal = lease.withLock { lease in
+      lease.isOver = true
+      return lease.renewal
+    }
+    renewal?.kill()
+    return renewal
   }
 
   /// Changes the lease's file again and again, while this process is there.
-  private static func renewalScript(_ path: String) -> String {
+  private var renewalScript: String {
     """
     umask 077
     count=0
     while kill -0 \(getpid()) 2>/dev/null; do
       count=$((count + 1))
-      echo $count >\(BatchScript.quoted(path))
-      sleep 5
+      echo $count >\(BatchScript.quoted(leasePath))
+      sleep \(interval)
     done
     """
   }
@@ -96,9 +123,6 @@ package final class SlurmAllocation: Sendable {
     """
   }
 
-  /// Ends the renewal alone, as the death of this process does.
-  func abandonLease() { renewal.kill() }
-
   /// The allocation's number; nil before the nodes are there, and after they have been released.
   package var id: SlurmJobID? {
     guard case .running(let id, _) = operation.status, !operation.isFinished else { return nil }
@@ -107,8 +131,8 @@ package final class SlurmAllocation: Sendable {
 
   /// Releases the nodes, and ends the steps that are executing.
   ///
-  /// `done` is called on any thread when Slurm has taken it, or after two seconds: the lease's file is gone by then, so that
-  /// the nodes are released without this process.
+  /// `done` is called on any thread when Slurm has taken it, or after two seconds: the lease is no longer renewed by then, so
+  /// that the nodes are released without this process.
   package func release(_ done: @escaping @Sendable () -> Void = {}) {
     let isDone = Lock(false)
     let finish: @Sendable () -> Void = {
@@ -127,9 +151,8 @@ package final class SlurmAllocation: Sendable {
     operation.whenDone { _ in finish() }
     _ = observer.clock.schedule(after: Self.patience, on: observer.queue, finish)
     // The operation ends when a query has shown the end, which takes a second.
-    endLease { [runner = observer.runner] in
-      if let id { runner.run(SlurmCommand(["scancel", id.description])) { if $0.isSuccess { finish() } } }
-    }
+    endLease()
+    if let id { observer.runner.run(SlurmCommand(["scancel", id.description])) { if $0.isSuccess { finish() } } }
   }
 
   /// The nodes of a running job; nil if the controller does not say them.

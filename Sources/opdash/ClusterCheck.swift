@@ -89,10 +89,9 @@ enum ClusterCheck {
   /// The most that a node of an allocation has, as far as that is said before Slurm has chosen one.
   private static func node(of allocation: ClusterTerms) -> AllocatedNode {
     let nodes = allocation.nodes ?? 1
-    let isPlain = allocation.options.isEmpty
     return AllocatedNode(
-      name: "", cpus: allocation.cpus ?? (isPlain ? 1 : .max), memory: allocation.memory,
-      gpus: allocation.gpus.map { ($0 + nodes - 1) / nodes } ?? (isPlain ? 0 : .max))
+      name: "", cpus: allocation.cpus ?? .max, memory: allocation.memory,
+      gpus: allocation.gpus.map { ($0 + nodes - 1) / nodes } ?? (allocation.options.isEmpty ? 0 : .max))
   }
 
   private static func faults(_ resources: SlurmResources, _ cluster: ClusterInfo?) -> [ResourceFault] {

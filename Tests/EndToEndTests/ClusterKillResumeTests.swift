@@ -52,13 +52,23 @@ struct ClusterKillResumeTests {
     #expect(states == ["RUNNING"])
   }
 
-  private func writeFile(first: String) throws {
+  private func writeFile(first: String, mayFail: Bool = false) throws {
     try place.write(
       """
       jobs:
-        first: '\(first)'
+        first: { allow_failure: \(mayFail), run: '\(first)' }
         \(train): { needs: [first], run: 'echo 1 >>train; \(untilGo)' }
       """, to: "opdash.yml")
+  }
+
+  @Test func aJobWhoseNeedWasAllowedToFailIsFollowed() throws {
+    try writeFile(first: "exit 1", mayFail: true)
+    try startAndKill("first")
+    let next = try place.start("resume", "--ui", "plain")
+    try place.write("", to: "go")
+    #expect(next.ending(within: 120) == .exited(0), "\(next.errorText)")
+    #expect(next.errorText.contains("following 1 job"), "\(next.errorText)")
+    #expect(lines("train") == 1)
   }
 
   @Test func aJobWhoseNeedIsExecutedAgainIsEndedAndExecutedAgain() throws {

@@ -102,13 +102,13 @@ extension SlurmClusterTests {
     }
 
     @Test func nodesAreReleasedWhenTheLeaseIsNotRenewed() throws {
-      let orphan = SlurmAllocation(run: "r", SlurmResources(), on: run.observer, patience: 6)
+      let orphan = SlurmAllocation(run: "r", SlurmResources(), on: run.observer, patience: 4, interval: 1)
       let operation = orphan.operation
       queue.addOperation(operation)
       #expect(eventually(within: 60) { orphan.id != nil })
       // It is renewed for longer than it is waited for.
-      #expect(!eventually(within: 8) { operation.isFinished })
-      orphan.abandonLease()
+      #expect(!eventually(within: 5) { operation.isFinished })
+      orphan.endRenewal()
       #expect(operation.isOver(within: 90))
       #expect(run.states() == ["COMPLETED"])
     }
@@ -123,7 +123,8 @@ extension SlurmClusterTests {
       #expect(eventually(within: 60) { step.isFinished })
       #expect(eventually(within: 10) { kill(pid, 0) != 0 })
       #expect(allocation.id != nil)
-      #expect(!(try run.cluster.call("squeue", "-s", "-h", "-o", "%j")).contains("step-"))
+      #expect(
+        eventually(within: 20) { (try? run.cluster.call("squeue", "-s", "-h", "-o", "%j").contains("step-")) == false })
       allocation.release()
       #expect(allocation.operation.isOver())
     }

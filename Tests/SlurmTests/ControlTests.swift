@@ -105,6 +105,21 @@ import Testing
     #expect(bench.slurm.calls(of: "scontrol").isEmpty)
   }
 
+  @Test func aHoldWhoseAnswerWasLostIsReleased() throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(.seconds(1))
+    bench.slurm.change { $0.isDown = true }
+    bench.observer.setPaused(true, bench.identity("a"))
+    bench.advance(.milliseconds(100))
+    #expect(bench.slurm.calls(of: "scontrol") == [["scontrol", "hold", "1"]])
+    bench.observer.setPaused(false, bench.identity("a"))
+    bench.slurm.setAll("PENDING", reason: "JobHeldUser", node: "")
+    bench.slurm.change { $0.isDown = false }
+    bench.advance(.seconds(5))
+    #expect(bench.slurm.calls(of: "scontrol").dropFirst() == [["scontrol", "release", "1"]])
+  }
+
   @Test(arguments: [("STOPPED", "None"), ("PENDING", "JobHeldUser")])
   func aJobThatAnotherProcessHadPausedGoesOn(state: String, reason: String) throws {
     let bench = try Bench()

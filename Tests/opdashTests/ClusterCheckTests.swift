@@ -85,12 +85,7 @@ import Testing
 
   private let larger = "ask for less, or for a larger allocation"
 
-  @Test func anAllocationThatDoesNotSayItsCPUsHasOneOfEachNode() {
-    #expect(
-      faults(ClusterTerms(cpus: 2), allocation: ClusterTerms(nodes: 2)) == [
-        "opdash: job job0: slurm.cpus: 2 is too much: a node of the allocation has at most 1 CPUs: " + larger
-      ])
-    // Three GPUs of two nodes are two of one of them.
+  @Test func theGPUsOfAnAllocationAreThoseOfAllItsNodes() {
     let group = ClusterTerms(cpus: 1, gpus: 3, nodes: 2, options: ["--exclusive"])
     let down = SlurmAnswer(.exited(1), error: "Unable to contact slurm controller")
     #expect(faults(ClusterTerms(gpus: 2), allocation: group, answer: down) == [])

@@ -54,6 +54,8 @@ package struct EarlierAttempts: Sendable {
 extension RunStore {
   /// The names of the jobs that a run had given to the cluster by its last commit.
   fileprivate func placedJobs(of run: RunEntry) throws -> Set<String> {
+    // The files of cluster jobs are there.
+    if let folder = run.folder, access(folder + "/cluster", F_OK) != 0 { return [] }
     var hasAny = false
     try eventLines(of: run) { bytes in
       hasAny = Data(bytes).range(of: Data("\"job_placed\"".utf8)) != nil

@@ -99,7 +99,7 @@ package struct ResumePlan: Sendable {
   package var isNothingLeft: Bool { again.isEmpty }
 
   /// Whether a success that had this need may have been made in vain, because the needed job is executed for a reason.
-  private static func isOverdue(_ need: JobNeed, _ reason: Reason?) -> Bool {
+  package static func isOverdue(_ need: JobNeed, _ reason: Reason?) -> Bool {
     switch reason {
     case nil: false
     case .changed, .inputsChanged, .outputMissing, .valuesMissing, .needed, .new: true

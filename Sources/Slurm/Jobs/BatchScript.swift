@@ -33,7 +33,7 @@ struct BatchScript {
     let withSignals =
       job.arguments[0].contains("=")
       ? "" : "env --default-signal=INT true 2>/dev/null && exec env --default-signal=INT,QUIT \"$@\""
-    // The names of the variables are none that a program's environment is likely to have. Little is forked: many jobs are
+    // The names of the variables are none that a program's environment is likely to have. Little more than env is forked: many jobs are
     // shorter than the start of a process.
     return """
       #!/bin/sh

@@ -35,6 +35,11 @@ package struct SlurmFiles: Sendable {
   /// The endings of the files of an attempt.
   private static let endings: Set<Substring> = [".claim", ".out", ".exit", ".values"]
 
+  /// Removes the files of an attempt, which is executed anew.
+  package func remove(_ identity: SlurmIdentity) {
+    for ending in Self.endings { unlink(path(of: identity) + ending) }
+  }
+
   /// Removes the scripts of arrays, in which the jobs' environments are, and the values; for a run that has ended.
   package func removeScriptsAndValues() {
     for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []

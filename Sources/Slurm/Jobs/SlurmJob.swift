@@ -47,7 +47,7 @@ package struct SlurmJob: Sendable {
 
     /// Whether Slurm ends a cancelled job in this way by itself: it sends SIGTERM, and SIGKILL after the cluster's `KillWait`,
     /// which is seldom shorter than the usual grace.
-    var isSlurms: Bool { signal == SIGTERM && grace <= Self().grace }
+    var isDefault: Bool { signal == SIGTERM && grace <= Self().grace }
 
     /// As Slurm and shells write it, `INT` for example.
     var signalName: String { SignalName.short(signal) }

@@ -41,7 +41,7 @@ final class FollowedJob: @unchecked Sendable {
   var isCancelWanted = false
   var isKillWanted = false
   var hold = Hold.none
-  /// Whether the run has perhaps held or suspended it, by this process or another; what someone else has held is theirs.
+  /// Whether this run may have held or suspended the job, by this process or another; a hold by someone else is not released.
   var mayBeHeld = false
   var isCancelSent = false
   /// Whether the stop signal was sent.

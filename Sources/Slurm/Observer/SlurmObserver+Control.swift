@@ -32,9 +32,9 @@ extension SlurmObserver {
     orderKills()
     guard !isControlling, !isControllerDown else { return }
     for kind in Kind.allCases {
-      let needy = active.values.filter { $0.phase == .submitted && Self.needs($0, kind) }
-      let signal = needy.first.flatMap { Self.signal(kind, $0) }
-      let jobs = needy.filter { Self.signal(kind, $0) == signal }.prefix(Self.callSize)
+      let candidates = active.values.filter { $0.phase == .submitted && Self.needs($0, kind) }
+      let signal = candidates.first.flatMap { Self.signal(kind, $0) }
+      let jobs = candidates.filter { Self.signal(kind, $0) == signal }.prefix(Self.callSize)
       let ids = kind == .surplus ? Array(surplus.prefix(Self.callSize)) : jobs.compactMap(\.id)
       guard !ids.isEmpty else { continue }
       return send(kind, signal, to: Array(jobs), ids)
@@ -54,7 +54,7 @@ extension SlurmObserver {
     guard followed.id != nil, followed.misses == 0 else { return false }
     let isRunning = if case .running = followed.status { true } else { false }
     if followed.isCancelWanted {
-      let isStoppedFirst = isRunning && !followed.job.stop.isSlurms && !followed.isKillWanted
+      let isStoppedFirst = isRunning && !followed.job.stop.isDefault && !followed.isKillWanted
       switch kind {
       case .kill: return followed.isKillWanted && !followed.isKillSent && isRunning
       case .stop: return isStoppedFirst && !followed.isStopSent && !followed.isCancelSent
@@ -86,6 +86,8 @@ extension SlurmObserver {
 
   private func send(_ kind: Kind, _ signal: String?, to jobs: [FollowedJob], _ ids: [SlurmJobID]) {
     isControlling = true
+    // Before the answer: a controller that takes it may not be heard of in time.
+    if kind == .hold || kind == .suspend { for followed in jobs { followed.mayBeHeld = true } }
     let list = ids.map(\.description).sorted().joined(separator: ",")
     let toSignal = signal.map { ["--signal=\($0)"] } ?? []
     let arguments: [String] =
@@ -128,9 +130,9 @@ extension SlurmObserver {
         followed.isStopSent = true
         followed.isStopped = followed.id.map { !answer.refuses($0) } ?? false
       case .cancel: followed.isCancelSent = true
-      case .suspend: (followed.hold, followed.mayBeHeld) = (.suspended, true)
+      case .suspend: followed.hold = .suspended
       case .proceed, .release: followed.hold = .none
-      case .hold: (followed.hold, followed.mayBeHeld) = (.held, true)
+      case .hold: followed.hold = .held
       case .surplus: break
       }
     }

@@ -45,7 +45,7 @@ extension SlurmObserver {
     endResolving(
       take(records, for: missing) { record, followed in
         let isExit = record.state == .completed || record.state == .failed
-        return followed.isPerhaps(record) && !(isExit && files.exitStatus(of: followed.identity) != nil)
+        return followed.mayMatch(record) && !(isExit && files.exitStatus(of: followed.identity) != nil)
       })
   }
 
@@ -100,7 +100,7 @@ extension SlurmObserver {
 
 extension FollowedJob {
   /// Whether a record of the accounting can be the job's: most accounts have no comments, and numbers may be given out again.
-  fileprivate func isPerhaps(_ record: SlurmRecord) -> Bool {
+  fileprivate func mayMatch(_ record: SlurmRecord) -> Bool {
     if record.comment != nil { return true }
     guard submittedName.isEmpty else { return record.name == submittedName }
     // Another process has submitted it, by itself or in an array.

@@ -8,6 +8,7 @@ extension SlurmObserver {
   package func find(_ done: @escaping @Sendable (Result<[FoundSlurmJob], SlurmFault>) -> Void) {
     runner.run(SlurmRecord.query) { [self] answer in
       queue.async {
+        if answer.isWithoutController { self.controllerIsDown(since: self.clock.now, answer) }
         guard answer.isSuccess else { return done(.failure(SlurmFault(answer.fault))) }
         let records = answer.output.split(separator: "\n").compactMap { SlurmRecord(queueLine: $0) }
         done(

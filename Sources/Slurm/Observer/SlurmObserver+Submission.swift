@@ -17,7 +17,7 @@ extension SlurmObserver {
     guard !isSubmitting, !isControllerDown, active.count < settings.inFlight,
       let first = waiting.first(where: { !$0.isPauseWanted })
     else { return }
-    let room = min(roomInCluster, settings.arraySize, settings.inFlight - active.count)
+    let room = min(arrayLimit, settings.arraySize, settings.inFlight - active.count)
     let batch = Array(
       waiting.lazy.filter { !$0.isPauseWanted && $0.job.resources == first.job.resources }.prefix(room))
     let identities = Set(batch.map(\.identity))
@@ -97,7 +97,7 @@ extension SlurmObserver {
       accept(batch, number)
     } else if isFull {
       // Of an array the cluster takes all jobs or none.
-      roomInCluster = max(1, batch.count / 2)
+      arrayLimit = max(1, batch.count / 2)
       if batch.count == 1 { nextSubmission = clock.now + settings.fullInterval }
       // A call that was killed may have been accepted in the end.
       if answer.end == .timedOut { for followed in batch { search(for: followed) } } else { putBack(batch) }
@@ -118,7 +118,7 @@ extension SlurmObserver {
   }
 
   private func accept(_ batch: [FollowedJob], _ number: Int) {
-    if roomInCluster < settings.arraySize { roomInCluster = max(roomInCluster, batch.count * 2) }
+    if arrayLimit < settings.arraySize { arrayLimit = max(arrayLimit, batch.count * 2) }
     if batch.count > 1 { ownArrays.insert(number) }
     for (index, followed) in batch.enumerated() {
       let id = SlurmJobID(number, index: batch.count == 1 ? nil : index)

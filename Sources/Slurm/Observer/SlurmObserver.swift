@@ -58,8 +58,8 @@ package final class SlurmObserver: @unchecked Sendable {
   var unreadableBatches: Set<String> = []
   /// The arrays that this observer has submitted, of which it follows every job.
   var ownArrays: Set<Int> = []
-  /// So many similar jobs are submitted at once while the cluster takes no more.
-  var roomInCluster = Int.max
+  /// The size of the next array; halved when the cluster is full, doubled after a success.
+  var arrayLimit = Int.max
   /// The nodes that have begun to execute attempts, if they were asked for since the last query.
   var claimants: Set<String>?
   /// Whether any attempt has left a file, likewise.

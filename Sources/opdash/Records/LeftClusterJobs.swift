@@ -70,6 +70,7 @@ struct LeftClusterJobs {
   private mutating func follow(_ open: [String: Job], in runs: [Left], _ plan: ResumePlan) {
     let graph = plan.graph
     let mask = SecretMask(graph.secrets)
+    let reasons = Dictionary(plan.again.map { ($0.job, $0.reason) }) { first, _ in first }
     for index in DependencyOrder(graph.jobs.map { $0.needs.map(\.job.index) }).order {
       let (id, job) = (JobID(index), graph.jobs[index])
       guard job.cluster != nil, plan.restored[id] == nil, let before = open[job.name] else { continue }
@@ -77,8 +78,9 @@ struct LeftClusterJobs {
       let shown = (mask.map { job.masked(by: $0) } ?? job).stated
       guard Fingerprint.of(before) == Fingerprint.of(shown) else { continue }
       // It works on what these have made, or has their values: if they are executed again, so is it.
-      let needed = job.needs.map(\.job) + job.outputs.map(\.job)
-      guard needed.allSatisfy({ plan.restored[$0] != nil || followed[$0] != nil }) else { continue }
+      guard job.needs.allSatisfy({ followed[$0.job] != nil || !ResumePlan.isOverdue($0, reasons[$0.job]) }),
+        job.outputs.allSatisfy({ followed[$0.job] != nil || plan.restored[$0.job] != nil })
+      else { continue }
       // The newest run that has submitted it.
       for run in runs {
         guard let number = run.numbers[run.observer.identity(job: job.name, attempt: 1).job] else { continue }
@@ -109,7 +111,11 @@ struct LeftClusterJobs {
       while true {
         let found = try Self.found(run.observer).filter { !$0.state.isEnded }
         let left = Set(found.map(\.id)).intersection(jobs.map(\.id))
-        if left.isEmpty { break }
+        if left.isEmpty {
+          // A later run would take them for attempts whose end nobody has seen.
+          for job in jobs { run.observer.files.remove(job.identity) }
+          break
+        }
         guard SystemOperationClock().now < end else {
           throw UsageError(
             "run \(run.run) has left cluster jobs that don't end: \(left.words.joined(separator: " ")): "
