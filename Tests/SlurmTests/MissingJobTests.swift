@@ -243,7 +243,7 @@ import Testing
   }
 
   /// Its script notes that it was told to end.
-  @Test(arguments: [("0 1 stopped\n", SlurmEnd.cancelled), ("0 1 \n", .exited(0))])
+  @Test(arguments: [("0 1 stopped\n", SlurmEnd.cancelled), ("143 1 \n", .cancelled), ("0 1 \n", .exited(0))])
   func aProgramThatEndsBecauseSomeoneHasCancelledItsJobIsCancelled(exit: String, end: SlurmEnd) throws {
     let bench = try Bench()
     bench.follow("a")

@@ -180,14 +180,20 @@ package final class SlurmCluster: Sendable {
   /// Ends a node as the loss of the machine would: its daemon and all of a job's processes, of which none reports anything.
   package func loseNode(_ name: String, with id: some CustomStringConvertible) {
     killDaemon(name)
+    var programs: [pid_t] = []
     for name in (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? [] {
       guard let pid = pid_t(name), pid != getpid() else { continue }
       let command = Self.text("/proc/\(name)/cmdline")
       let variables = Self.text("/proc/\(name)/environ").split(separator: "\0")
-      let isOurs = variables.contains { $0 == "SLURM_CONF=\(folder.file("slurm.conf").path())" }
-      let isOfJob = command.hasPrefix("slurmstepd: [\(id).") || variables.contains { $0 == "SLURM_JOB_ID=\(id)" }
-      if isOurs, isOfJob { kill(pid, SIGKILL) }
+      guard variables.contains("SLURM_CONF=\(folder.file("slurm.conf").path())"[...]) else { continue }
+      if command.hasPrefix("slurmstepd: [\(id).") {
+        kill(pid, SIGKILL)
+      } else if variables.contains("SLURM_JOB_ID=\(id)"[...]) {
+        programs.append(pid)
+      }
     }
+    // Afterwards, so that nobody reports their ends.
+    for pid in programs { kill(pid, SIGKILL) }
   }
 
   private static func text(_ path: String) -> String {

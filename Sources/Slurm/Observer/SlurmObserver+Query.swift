@@ -200,8 +200,9 @@ extension SlurmObserver {
   private func exitStatus(of followed: FollowedJob, despite end: SlurmEnd) -> Int32? {
     switch end {
     case .cancelled where !followed.isCancelWanted, .nodeFailure:
-      // A program that was cancelled writes a status too.
-      files.wasStopped(followed.identity) ? nil : files.exitStatus(of: followed.identity)
+      // A program that was cancelled writes a status too; one that dies at once may be faster than its script's note.
+      files.wasStopped(followed.identity)
+        ? nil : files.exitStatus(of: followed.identity).flatMap { $0 == 128 + SIGTERM ? nil : $0 }
     default: nil
     }
   }
