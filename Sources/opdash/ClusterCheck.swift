@@ -48,10 +48,10 @@ enum ClusterCheck {
     guard !names.isEmpty else { return nil }
     guard names.count < graph.jobs.count else {
       throw UsageError(
-        "--on slurm: no job can leave this machine: a cluster executes 'run' jobs, without services and 'tty: true'")
+        "--on slurm: no job can leave this machine: a cluster executes 'run' jobs, without services and 'tty: true'; "
+          + "leave '--on slurm' out")
     }
-    let shown = names.prefix(8).joined(separator: ", ") + (names.count > 8 ? " and \(names.count - 8) more" : "")
-    return "stay on this machine: \(shown) (a terminal, a service, or other work than 'run')"
+    return "stay on this machine: \(names.joined(most: 8)) (a terminal, a service, or other work than 'run')"
   }
 
   private static func faults(_ jobs: [Job], _ cluster: ClusterInfo?) -> [String] {

@@ -192,7 +192,7 @@ package final class SlurmCluster: Sendable {
         programs.append(pid)
       }
     }
-    // Afterwards, so that nobody reports their ends.
+    // Afterwards, so that no daemon reports their ends.
     for pid in programs { kill(pid, SIGKILL) }
   }
 

@@ -365,7 +365,7 @@ import Testing
     all.perform("run a.yml --on slurm")
     #expect(
       all.errors.text == "opdash: --on slurm: no job can leave this machine: "
-        + "a cluster executes 'run' jobs, without services and 'tty: true'\n")
+        + "a cluster executes 'run' jobs, without services and 'tty: true'; leave '--on slurm' out\n")
     #expect(all.statuses == [2] && all.graph == nil)
   }
 

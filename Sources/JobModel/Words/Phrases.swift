@@ -4,6 +4,11 @@ extension [String] {
     guard let final = self.last, count > 1 else { return joined() }
     return dropLast().joined(separator: ", ") + " \(last) " + final
   }
+
+  /// `a, b and 3 more`, of which `a` and `b` are the first `most`.
+  package func joined(most: Int) -> String {
+    prefix(most).joined(separator: ", ") + (count > most ? " and \(count - most) more" : "")
+  }
 }
 
 extension JobState.Canceller {

@@ -56,12 +56,6 @@ extension RunStore {
   fileprivate func placedJobs(of run: RunEntry) throws -> Set<String> {
     // The files of cluster jobs are there.
     if let folder = run.folder, access(folder + "/cluster", F_OK) != 0 { return [] }
-    var hasAny = false
-    try eventLines(of: run) { bytes in
-      hasAny = Data(bytes).range(of: Data("\"job_placed\"".utf8)) != nil
-      return !hasAny
-    }
-    guard hasAny else { return [] }
     var names: [String] = []
     var placed: Set<String> = []
     for event in try events(of: run) {

@@ -25,10 +25,7 @@ struct NeedWords {
     if job.cluster != nil { parts.append("on slurm") }
     if let end = job.finally { parts.append(end == .always ? "finally" : "finally, when \(end.rawValue)") }
     if namesNeeds, !job.needs.isEmpty {
-      let names = names(of: job.needs)
-      let more = names.count - Self.named
-      parts.append(
-        "needs \(names.prefix(Self.named).joined(separator: ", "))\(more > 0 ? " and \(more) more" : "")")
+      parts.append("needs \(names(of: job.needs).joined(most: Self.named))")
     }
     return parts.isEmpty ? "" : "  (\(parts.joined(separator: ", ")))"
   }

@@ -36,8 +36,8 @@ struct LeftClusterJobs {
 
   /// Asks the controller if one of the runs has had cluster jobs, and blocks until it answers.
   ///
-  /// Throws if jobs that the plan leaves out have not ended: nobody would see their end. `followed` has the identifiers of
-  /// the plan's graph.
+  /// Throws if jobs that the plan leaves out have not ended, because no run would record their end. `followed` has the
+  /// identifiers of the plan's graph.
   init(
     of entry: RunEntry, _ store: RunStore, _ plan: ResumePlan, runner: any SlurmRunner = SystemSlurmRunner()
   ) throws {
@@ -96,7 +96,7 @@ struct LeftClusterJobs {
     guard !jobs.isEmpty else { return nil }
     // A name that can't be read back is shown as identities have it.
     let names = jobs.map { "\($0.identity.job.removingPercentEncoding ?? $0.identity.job) (\($0.id))" }
-    return "ending \(Format.count(jobs.count, "cluster job")) of the earlier run: \(Self.list(names))"
+    return "ending \(Format.count(jobs.count, "cluster job")) of the earlier run: \(names.joined(most: Self.most))"
   }
 
   /// Cancels the jobs that are not followed, and waits for their end: they may still write what the new run reads.
@@ -112,7 +112,7 @@ struct LeftClusterJobs {
         let found = try Self.found(run.observer).filter { !$0.state.isEnded }
         let left = Set(found.map(\.id)).intersection(jobs.map(\.id))
         if left.isEmpty {
-          // A later run would take them for attempts whose end nobody has seen.
+          // A later run would take them for attempts whose end is not known.
           for job in jobs { run.observer.files.remove(job.identity) }
           break
         }
@@ -163,13 +163,8 @@ struct LeftClusterJobs {
   private static func refusal(_ leftOut: [String], of entry: RunEntry) -> UsageError {
     let jobs = leftOut.count == 1 ? "a job" : "jobs"
     return UsageError(
-      "the cluster still has \(jobs) of run \(entry.id) that --failed would end: \(list(leftOut)): "
+      "the cluster still has \(jobs) of run \(entry.id) that --failed would end: \(leftOut.joined(most: most)): "
         + "opdash resume without --failed goes on with \(leftOut.count == 1 ? "it" : "them")")
-  }
-
-  private static func list(_ names: [String]) -> String {
-    let shown = names.count > most + 1 ? most : names.count
-    return names.prefix(shown).joined(separator: ", ") + (names.count > shown ? " and \(names.count - shown) more" : "")
   }
 
   /// The jobs that had not ended as far as the run knew, and whose cancellation nobody had asked for.
