@@ -146,8 +146,9 @@ final class Attempt: @unchecked Sendable {
   /// The success of a finished operation, from any thread; nil if it has not succeeded, or had nothing to do.
   func success(at time: Duration) -> AttemptSuccess? {
     guard AttemptOutcome(of: operation) == .succeeded else { return nil }
+    let noted = try? (operation as? SlurmOperation)?.outcome?.get().took
     return AttemptSuccess(
-      job: job, attempt: number, took: startTime.withLock(\.self).map { time - $0 } ?? .zero,
+      job: job, attempt: number, took: noted ?? startTime.withLock(\.self).map { time - $0 } ?? .zero,
       inputsHash: inputsHash.withLock(\.self))
   }
 

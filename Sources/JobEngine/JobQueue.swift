@@ -522,7 +522,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     case .ended(let outcome):
       // Jobs that are shorter than the time between two queries are never seen executing.
       guard let id = outcome.id else { break }
-      place(attempt, id, nodes: outcome.nodes.isEmpty ? nil : outcome.nodes)
+      place(attempt, id, nodes: outcome.nodes.isEmpty ? nil : outcome.nodes, took: outcome.took)
       guard !outcome.nodes.isEmpty, !attempt.operation.isCancelled else { break }
       attempt.isWithCluster = false
       started(attempt)
@@ -530,8 +530,8 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     perform()
   }
 
-  private func place(_ attempt: Attempt, _ id: SlurmJobID, nodes: String?) {
-    let place = ClusterPlace(id: id.description, nodes: nodes)
+  private func place(_ attempt: Attempt, _ id: SlurmJobID, nodes: String?, took: Duration? = nil) {
+    let place = ClusterPlace(id: id.description, nodes: nodes, took: took)
     guard attempt.place != place else { return }
     attempt.place = place
     stream.state(.jobPlaced(attempt.job, place))

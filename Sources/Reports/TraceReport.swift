@@ -65,8 +65,13 @@ package struct TraceReport: Report {
       append("M", "process_name", ["args": ["name": "waits"] as JSONObject], process: Self.waits)
     case .jobAdded(let id, _): waitStarts[id] = event.time
     case .jobState(let id, let state, let attempt, _):
-      if let before, before != state { wait(id, before, until: event.time, in: run) }
-      move(id, to: state, attempt: attempt, at: event.time, in: run)
+      var time = event.time
+      // An attempt of the cluster has begun and ended before that was seen.
+      if let record = run[id].attempt, before?.isActive != state.isActive {
+        time = (state.isActive ? record.startedAt : record.endedAt) ?? time
+      }
+      if let before, before != state { wait(id, before, until: time, in: run) }
+      move(id, to: state, attempt: attempt, at: time, in: run)
       if before?.isActive != state.isActive {
         append("C", "running", at: event.time, ["args": ["jobs": run.counts.active] as JSONObject])
       }

@@ -108,6 +108,16 @@ struct ClusterRunTests {
     #expect(try String(contentsOfFile: path, encoding: .utf8) == "one\n***\nthree\n")
   }
 
+  @Test func jobsThatAreShorterThanAQueryHaveTakenTheirTime() throws {
+    let jobs = (0..<4).map { shell("j\($0)", "sleep 0.2", needs: $0 == 0 ? [] : [$0 - 1], cluster: ClusterTerms()) }
+    let run = try Clustered(JobGraph(name: "short", jobs: jobs), on: SlurmCluster.shared.get()).ended()
+    let took = run.jobs.compactMap { $0.elapsed(at: run.time) }.sorted()
+    #expect(took.count == 4)
+    // By a clock of hundredths; queries are a second apart. A busy machine may need longer for some.
+    #expect(took[0] >= .milliseconds(190))
+    #expect(took[1] < .milliseconds(900), "\(took)")
+  }
+
   @Test func progressIsReadFromTheOutput() throws {
     let script = "echo 'step 1 of 4'; while [ ! -e \"$GO\" ]; do sleep 0.1; done; echo 'step 4 of 4'"
     let folder = try TemporaryFolder()

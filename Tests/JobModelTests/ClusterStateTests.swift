@@ -48,6 +48,52 @@ import Testing
     #expect(recorder.run[JobID(0)].spent(.forCluster, until: .seconds(4)) == .seconds(4))
   }
 
+  @Test func whatHadEndedBeforeItWasSeenExecutingHasTakenItsTime() {
+    var recorder = Recorder()
+    recorder.move(.ready(for: .cluster(reason: nil)))
+    recorder.time = .seconds(2)
+    recorder.move(.ready(for: .cluster(reason: "Priority")))
+    recorder.time = .seconds(3)
+    recorder.state(.jobPlaced(JobID(0), ClusterPlace(id: "7", nodes: "node1", took: .seconds(1.5))))
+    recorder.move(.executing, attempt: 1)
+    recorder.move(
+      .backingOff(until: .seconds(4), number: 1, limit: 2, after: JobFailure(.exit(1), "exit 1")), attempt: 1)
+    #expect(recorder.run[JobID(0)].elapsed(at: .seconds(3)) == .seconds(1.5))
+    #expect(recorder.run[JobID(0)].spent(.forCluster, until: .seconds(3)) == .seconds(1.5))
+    #expect(recorder.run[JobID(0)].spent(.executing, until: .seconds(3)) == .seconds(1.5))
+    recorder.time = .seconds(4)
+    recorder.move(.ready(for: .cluster(reason: nil)), attempt: 1)
+    recorder.time = .seconds(5)
+    // The time of the attempt before is not that of this one.
+    recorder.move(.executing, attempt: 2)
+    recorder.time = .seconds(5.5)
+    recorder.move(.succeeded(upToDate: false), attempt: 2)
+    #expect(recorder.run[JobID(0)].elapsed(at: .seconds(9)) == .seconds(0.5))
+  }
+
+  @Test func itEndedWhenItsNodeSaysAndNotWhenThatWasSeen() {
+    var recorder = Recorder()
+    recorder.move(.ready(for: .cluster(reason: nil)))
+    recorder.time = .seconds(2)
+    recorder.move(.executing, attempt: 1)
+    recorder.time = .seconds(3)
+    recorder.state(.jobPlaced(JobID(0), ClusterPlace(id: "7", nodes: "node1", took: .seconds(0.2))))
+    recorder.move(.succeeded(upToDate: false), attempt: 1)
+    #expect(recorder.run[JobID(0)].elapsed(at: .seconds(3)) == .seconds(0.2))
+    #expect(recorder.run[JobID(0)].spent(.executing, until: .seconds(3)) == .seconds(0.2))
+    #expect(recorder.run.length == .seconds(3))
+  }
+
+  @Test func anAttemptHasNotBegunBeforeItWasSubmitted() {
+    var recorder = Recorder()
+    recorder.time = .seconds(2)
+    recorder.move(.ready(for: .cluster(reason: nil)))
+    recorder.time = .seconds(3)
+    recorder.state(.jobPlaced(JobID(0), ClusterPlace(id: "7", nodes: "node1", took: .seconds(60))))
+    recorder.move(.executing, attempt: 1)
+    #expect(recorder.run[JobID(0)].elapsed(at: .seconds(3)) == .seconds(1))
+  }
+
   @Test func anOutageLastsUntilTheControllerAnswers() {
     var recorder = Recorder()
     recorder.time = .seconds(2)

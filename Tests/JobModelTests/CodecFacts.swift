@@ -43,6 +43,7 @@ extension Array where Element == JobEvent {
       .inputsHashed(JobID(0), "9f86d081"),
       .jobPlaced(JobID(0), ClusterPlace(id: "12_3")),
       .jobPlaced(JobID(0), ClusterPlace(id: "12_3", nodes: "node[1-2]")),
+      .jobPlaced(JobID(0), ClusterPlace(id: "12_3", nodes: "node1", took: .milliseconds(310))),
       .clusterChanged(fault: "Unable to contact slurm controller"), .clusterChanged(fault: nil),
       .jobProgress(JobID(0), JobProgress(done: 5, total: .max, unit: .bytes)),
       .jobProgress(JobID(1), JobProgress(done: 3, total: nil, unit: .steps)),

@@ -52,6 +52,21 @@ import Testing
     #expect(slice["dur"] as? Int == 2_000_000)
   }
 
+  @Test func anAttemptThatHadEndedBeforeItWasSeenBeganBeforeThat() throws {
+    var facts = Facts()
+    facts.begin([Job(name: "a", work: .shell(ShellWork(.script("a"), cluster: ClusterTerms())))])
+    facts.job(0, .ready(for: .cluster(reason: nil)), attempt: 0)
+    facts.state(.jobPlaced(JobID(0), ClusterPlace(id: "7", nodes: "n", took: .seconds(1.5))), after: .seconds(2))
+    facts.job(0, .executing)
+    facts.finish(failing: 0)
+    let slices = try trace(facts)
+    let attempt = try #require(slices.first { $0["ph"] as? String == "X" })
+    #expect(attempt["ts"] as? Int == 500_000)
+    #expect(attempt["dur"] as? Int == 1_500_000)
+    let wait = try #require(slices.first { $0["ph"] as? String == "e" && $0["cat"] as? String == "wait.cluster" })
+    #expect(wait["ts"] as? Int == 500_000)
+  }
+
   @Test func aRunWithoutEventsIsAnArrayToo() throws {
     var facts = Facts()
     facts.begin([])

@@ -82,6 +82,23 @@ import Testing
     #expect(read == feed.run)
   }
 
+  @Test func aJobThatHadEndedBeforeItWasSeenExecutingIsKnownWithItsTime() throws {
+    let feed = FakeFeed()
+    let recorder = self.recorder()
+    recorder.start(feed)
+    let at = Date(timeIntervalSince1970: 0)
+    feed.post(.runStarted(RunStart(id: "1", name: "cluster", slots: 2, at: at, jobs: 1)))
+    feed.post(.jobAdded(JobID(0), Job(name: "job0", work: .shell(ShellWork(.script("a"), cluster: ClusterTerms())))))
+    feed.post(.jobState(JobID(0), .ready(for: .cluster(reason: nil)), attempt: 0, pid: nil))
+    feed.post(.jobPlaced(JobID(0), ClusterPlace(id: "7", nodes: "n", took: .seconds(1.5))), at: .seconds(3))
+    feed.post(.jobState(JobID(0), .executing, attempt: 1, pid: nil), at: .seconds(3))
+    feed.post(.jobState(JobID(0), .succeeded(upToDate: false), attempt: 1, pid: nil), at: .seconds(3))
+    end(feed)
+    #expect(recorder.finish(within: .seconds(60)))
+    let store = try RunStore(folder: state)
+    #expect(try store.ended(in: #require(store.runs().first)).map(\.took) == [.seconds(1.5)])
+  }
+
   @Test func jobsThatAreAddedLaterCountBeforeTheRunEnds() throws {
     let feed = FakeFeed()
     let recorder = self.recorder()

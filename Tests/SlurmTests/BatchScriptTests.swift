@@ -34,7 +34,7 @@ import Testing
     #expect(try run(BatchScript.text(of: job, files: files)) == .exited(3))
     let place = folder.url.path().hasSuffix("/") ? String(folder.url.path().dropLast()) : folder.url.path()
     #expect(text(files.outputPath(of: job.identity)) == "\(place)\nit's $HOME\nerr\n")
-    #expect(files.exitStatus(of: job.identity) == 3)
+    #expect(files.exit(of: job.identity)?.status == 3)
     #expect(files.claim(of: job.identity) == SlurmJobID(12))
   }
 
@@ -66,17 +66,38 @@ import Testing
     let job = job(["/bin/sh", "-c", "echo \"$PATH\"; exit 4"], environment: ["PATH": "/none", "IFS": "0123456789"])
     #expect(try run(BatchScript.text(of: job, files: files)) == .exited(4))
     #expect(text(files.outputPath(of: job.identity)) == "/none\n")
-    #expect(files.exitStatus(of: job.identity) == 4)
+    #expect(files.exit(of: job.identity)?.status == 4)
   }
 
   @Test func aScriptNotesThatItWasToldToEnd() throws {
     let job = job(["/bin/sh", "-c", "kill -TERM $PPID; sleep 0.2"])
     #expect(try run(BatchScript.text(of: job, files: files)) == .exited(0))
-    #expect(files.exitStatus(of: job.identity) == 0)
-    #expect(files.wasStopped(job.identity))
+    let exit = try #require(files.exit(of: job.identity))
+    #expect(exit.status == 0)
+    #expect(exit.wasStopped)
+    // By a clock of hundredths.
+    #expect(try (.milliseconds(190)...(.seconds(60))).contains(#require(exit.took)))
     let other = self.job(["true"], name: "b")
     #expect(try run(BatchScript.text(of: other, files: files)) == .exited(0))
-    #expect(!files.wasStopped(other.identity))
+    #expect(files.exit(of: other.identity)?.wasStopped == false)
+  }
+
+  @Test(arguments: [
+    ("0 12 7.5 9.25\n", SlurmFiles.Exit(status: 0, took: .milliseconds(1750), wasStopped: false)),
+    ("143 12 7.5 9.25 stopped\n", .init(status: 143, took: .milliseconds(1750), wasStopped: true)),
+    ("3 12   stopped\n", .init(status: 3, took: nil, wasStopped: true)),
+    ("3 12\n", .init(status: 3, took: nil, wasStopped: false)),
+    ("3 12 9 8 \n", .init(status: 3, took: nil, wasStopped: false)),
+    ("3 12 nan inf \n", .init(status: 3, took: nil, wasStopped: false)),
+    ("3 12 123456789.01 123456789.08 \n", .init(status: 3, took: .milliseconds(70), wasStopped: false)),
+    ("3 12 1.0", nil),
+    ("\n", nil),
+  ])
+  func whatAScriptNotesAtItsEndIsRead(text: String, exit: SlurmFiles.Exit?) throws {
+    let job = job(["true"])
+    #expect(files.makeFolder() == nil)
+    try text.write(toFile: files.path(of: job.identity) + ".exit", atomically: true, encoding: .utf8)
+    #expect(files.exit(of: job.identity) == exit)
   }
 
   @Test func anArrayWhoseScriptCannotBeReadHasAStatusOfItsOwn() throws {
@@ -88,7 +109,7 @@ import Testing
   @Test func aSignalIsAStatusAsShellsReportIt() throws {
     let job = job(["/bin/sh", "-c", "kill -9 $$"])
     #expect(try run(BatchScript.text(of: job, files: files)) == .exited(137))
-    #expect(SlurmEnd(shellStatus: files.exitStatus(of: job.identity) ?? 0) == .signalled(9))
+    #expect(SlurmEnd(shellStatus: files.exit(of: job.identity)?.status ?? 0) == .signalled(9))
   }
 
   @Test func aProgramThatIsNotThereIsNamedInTheOutput() throws {

@@ -93,6 +93,20 @@ import Testing
     #expect(bench.end("a") == .exited(0))
   }
 
+  @Test func whatHasEndedHasTakenTheTimeThatItsNodeNoted() throws {
+    let bench = try Bench()
+    for name in ["short", "silent"] { bench.follow(name, SlurmResources(cpus: name.count)) }
+    bench.advance(.seconds(1))
+    try bench.write("0 1 100.25 100.75 \n", to: "short", ".exit")
+    bench.slurm.setAll("COMPLETED", node: "node2")
+    bench.advance(.seconds(1))
+    let took = ["short", "silent"].map { name -> Duration? in
+      guard case .ended(let outcome) = bench.statuses(name).last else { return .seconds(-1) }
+      return outcome.took
+    }
+    #expect(took == [.milliseconds(500), nil])
+  }
+
   @Test func theStatusesOfFailedJobsAreAskedForInOneCall() throws {
     let bench = try Bench()
     for number in 0..<20 { bench.follow("a\(number)") }

@@ -136,7 +136,9 @@ package struct RandomRun {
     case 23: return .jobOutputs(id, [text(): text()])
     case 25: return .arrivalsEnded
     case 24: return .poolChanged(text(), below(9))
-    case 26: return .jobPlaced(id, ClusterPlace(id: text(), nodes: chance(2) ? nil : text()))
+    case 26:
+      return .jobPlaced(
+        id, ClusterPlace(id: text(), nodes: chance(2) ? nil : text(), took: chance(3) ? duration() : nil))
     case 27: return .clusterChanged(fault: chance(2) ? nil : text())
     default:
       let index = run.jobs.count

@@ -212,7 +212,9 @@ extension ClusterTerms {
 
 extension ClusterPlace {
   init(_ fields: JSONFields) throws(JSONFault) {
-    self.init(id: try fields.text("cluster_id"), nodes: try fields.text(ifAny: "nodes"))
+    self.init(
+      id: try fields.text("cluster_id"), nodes: try fields.text(ifAny: "nodes"),
+      took: try fields.duration(ifAny: "took"))
   }
 }
 

@@ -70,6 +70,7 @@ package struct EventWriter: Sendable {
     case .jobPlaced(_, let place):
       bytes.append(field: "cluster_id", place.id)
       bytes.append(field: "nodes", place.nodes)
+      bytes.append(field: "took", place.took)
     case .jobProgress(_, let progress):
       bytes.append(field: "done", progress.done)
       bytes.append(field: "total", orNull: progress.total)

@@ -56,9 +56,12 @@ package struct ClusterPlace: Sendable, Equatable {
   package var id: String
   /// The nodes that it has, as `node[1-2]`; nil before its start.
   package var nodes: String?
+  /// How long it has executed, by its node's clock; nil before its end, and where the node has not noted it.
+  package var took: Duration?
 
-  package init(id: String, nodes: String? = nil) {
+  package init(id: String, nodes: String? = nil, took: Duration? = nil) {
     self.id = id
     self.nodes = nodes
+    self.took = took
   }
 }

@@ -97,6 +97,7 @@ package struct JobRecord: Sendable, Equatable {
 
 extension JobRecord {
   mutating func move(to state: JobState, attempt number: Int, pid: Int32?, at time: Duration) {
+    let time = date(ofMoveTo: state, attempt: number, seenAt: time)
     if self.state == .paused(started: true), !attempts.isEmpty {
       attempts[attempts.count - 1].pausedFor += time - since
     }
@@ -108,6 +109,7 @@ extension JobRecord {
       rates.clear()
     } else if !attempts.isEmpty, self.state.isActive, !state.isActive {
       attempts[attempts.count - 1].endedAt = time
+      place?.took = nil
       switch state {
       case .failed(let failure, _), .backingOff(_, _, _, let failure): attempts[attempts.count - 1].failure = failure
       default: break
@@ -123,6 +125,15 @@ extension JobRecord {
     if !state.isTerminal { restored = nil }
     self.state = state
     since = time
+  }
+
+  /// When a state began that was seen at `time`: what a cluster executes has begun and ended before, by its node's clock.
+  private func date(ofMoveTo state: JobState, attempt number: Int, seenAt time: Duration) -> Duration {
+    guard let took = place?.took else { return time }
+    let earliest = phases.last?.start ?? since
+    if case .executing = state, attempts.last?.number != number { return max(earliest, time - took) }
+    guard self.state.isActive, !state.isActive, let attempt else { return time }
+    return max(earliest, min(time, attempt.startedAt + took))
   }
 
   mutating func report(_ progress: JobProgress, at time: Duration) {

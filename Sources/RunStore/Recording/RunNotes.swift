@@ -36,6 +36,8 @@ struct RunNotes {
   private var names: [String] = []
   /// The attempts in progress.
   private var active: [JobID: ActiveAttempt] = [:]
+  /// How long attempts that end now have executed, as their nodes have noted.
+  private var noted: [JobID: Duration] = [:]
   /// The jobs whose processes have begun since the last batch.
   private var newProcesses: [JobID] = []
   private var restored: [JobID: EarlierSuccess] = [:]
@@ -78,6 +80,7 @@ struct RunNotes {
     case .jobAdded(_, let job): names.append(job.name)
     case .jobRestored(let id, let success): restored[id] = success
     case .inputsHashed(let id, let hash): inputs[id] = hash
+    case .jobPlaced(let id, let place): noted[id] = place.took
     case .jobState(let id, let state, let attempt, let pid):
       if state.isActive {
         execute(id, state, attempt, pid, at: event.time)
@@ -128,11 +131,15 @@ struct RunNotes {
 
   private mutating func leave(_ id: JobID, _ state: JobState, _ attempt: Int, at time: Duration) {
     let last = active.removeValue(forKey: id)
+    let noted = last == nil ? nil : noted.removeValue(forKey: id)
     // What began and ended within a commit leaves no row.
     if let last, last.hasProcess { batch.gone.append((id, last.number)) }
     guard var outcome = EndedJob.Outcome(state), id.index < names.count else { return }
     lastEnd = time
-    var took = last.map { time - $0.startedAt - $0.pausedFor - ($0.pausedAt.map { time - $0 } ?? .zero) }
+    var took = last.map { last in
+      let paused = last.pausedFor + (last.pausedAt.map { time - $0 } ?? .zero)
+      return max(.zero, (noted ?? time - last.startedAt) - paused)
+    }
     if let earlier = restored.removeValue(forKey: id), outcome == .upToDate {
       (outcome, took) = (.restored, earlier.took)
     }

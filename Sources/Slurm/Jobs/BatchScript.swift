@@ -3,7 +3,7 @@ import Foundation
 /// The text of the script that a node executes for an attempt.
 ///
 /// Before the program it makes the attempt's claim, so that of two submissions of one attempt only one executes it; after
-/// it, it writes the exit status into a file. Both are best effort: on a node that can't write the folder the program runs
+/// it, it writes the exit status and the two times into a file. Both are best effort: on a node that can't write the folder the program runs
 /// without them.
 ///
 /// SIGTERM and the job's stop signal, which all processes of the job get, don't end the script before its program. The kill
@@ -52,6 +52,7 @@ struct BatchScript {
       opdash_stop=
       trap opdash_stop=stopped \(stopSignals)
       trap 'kill -9 0' \(killSignal)
+      \(time("opdash_began"))
       (
         trap - \(stopSignals) \(killSignal)
         cd \(quoted(job.directory)) || exit 2
@@ -71,10 +72,16 @@ struct BatchScript {
         }
       done
       [ "$opdash_watch" ] && kill -9 $opdash_watch 2>/dev/null
-      { echo "$opdash_status $opdash_id $opdash_stop" >"$opdash_file.exit"; } 2>/dev/null
+      \(time("opdash_ended"))
+      { echo "$opdash_status $opdash_id $opdash_began $opdash_ended $opdash_stop" >"$opdash_file.exit"; } 2>/dev/null
       exit $opdash_status
 
       """
+  }
+
+  /// A line that sets a variable to the seconds since the node's boot, where it says them; no process is started for it.
+  private static func time(_ variable: String) -> String {
+    "\(variable)=; { read -r \(variable) opdash_idle </proc/uptime; } 2>/dev/null"
   }
 
   /// The script of an array, whose jobs execute the scripts of the attempts in the folder.

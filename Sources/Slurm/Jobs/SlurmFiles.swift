@@ -98,15 +98,25 @@ package struct SlurmFiles: Sendable {
       })
   }
 
-  /// The status that an attempt's script has written at its end; nil for a file that is being written.
-  func exitStatus(of identity: SlurmIdentity) -> Int32? {
-    guard let text = text(of: path(of: identity) + ".exit"), text.last == "\n" else { return nil }
-    return text.split(whereSeparator: \.isWhitespace).first.flatMap { Int32($0) }
+  /// What an attempt's script writes at its end.
+  struct Exit: Equatable {
+    var status: Int32
+    /// How long the program has executed, by the node's clock, to a hundredth of a second; nil where the node does not say.
+    var took: Duration?
+    /// Whether the script was told to end before the program had ended.
+    var wasStopped: Bool
   }
 
-  /// Whether an attempt's script was told to end before its program had ended.
-  func wasStopped(_ identity: SlurmIdentity) -> Bool {
-    text(of: path(of: identity) + ".exit")?.split(whereSeparator: \.isWhitespace).count == 3
+  /// What an attempt's script has written at its end; nil for a file that is being written.
+  func exit(of identity: SlurmIdentity) -> Exit? {
+    guard let text = text(of: path(of: identity) + ".exit"), text.last == "\n" else { return nil }
+    let words = text.split(whereSeparator: \.isWhitespace)
+    guard let status = words.first.flatMap({ Int32($0) }) else { return nil }
+    let times = words.dropFirst(2).compactMap { Double($0) }
+    let seconds = times.count == 2 ? times[1] - times[0] : .nan
+    return Exit(
+      status: status, took: (0...1e9).contains(seconds) ? .milliseconds(10 * (seconds * 100).rounded()) : nil,
+      wasStopped: words.last == "stopped")
   }
 
   /// Has the script of an attempt that Slurm is ending kill its program.

@@ -45,7 +45,7 @@ extension SlurmObserver {
     endResolving(
       take(records, for: missing) { record, followed in
         let isExit = record.state == .completed || record.state == .failed
-        return followed.mayMatch(record) && !(isExit && files.exitStatus(of: followed.identity) != nil)
+        return followed.mayMatch(record) && !(isExit && files.exit(of: followed.identity) != nil)
       })
   }
 
@@ -83,8 +83,8 @@ extension SlurmObserver {
     func end(_ end: SlurmEnd) {
       finish(followed, SlurmOutcome(end, id: followed.id, nodes: followed.last?.nodes ?? ""))
     }
-    if let status = files.exitStatus(of: followed.identity) {
-      end(SlurmEnd(shellStatus: status))
+    if let exit = files.exit(of: followed.identity) {
+      end(SlurmEnd(shellStatus: exit.status))
     } else if followed.isCancelWanted {
       end(.cancelled)
     } else if followed.last?.state == .running || files.hasClaim(of: followed.identity) {

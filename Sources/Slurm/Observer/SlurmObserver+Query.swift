@@ -173,7 +173,7 @@ extension SlurmObserver {
       return nil
     }
     // The same job was started twice: a controller that was killed has forgotten the first start.
-    if let status = files.exitStatus(of: followed.identity) { return SlurmEnd(shellStatus: status) }
+    if let exit = files.exit(of: followed.identity) { return SlurmEnd(shellStatus: exit.status) }
     return hasWaitedEnough(forExitOf: followed) ? .lost(hasBegun: true) : nil
   }
 
@@ -183,7 +183,7 @@ extension SlurmObserver {
   /// A controller that was killed gives the numbers of jobs that it has forgotten to others, and takes the ends that the nodes
   /// report for those of the others: such a job is completed without a start.
   private func endAfterOutage(_ followed: FollowedJob, _ end: SlurmEnd) -> SlurmEnd? {
-    if let status = files.exitStatus(of: followed.identity) { return SlurmEnd(shellStatus: status) }
+    if let exit = files.exit(of: followed.identity) { return SlurmEnd(shellStatus: exit.status) }
     // Nodes that don't see the folder leave no file of any job.
     let hasFiles = hasFiles ?? !files.attempts().isEmpty
     self.hasFiles = hasFiles
@@ -201,8 +201,7 @@ extension SlurmObserver {
     switch end {
     case .cancelled where !followed.isCancelWanted, .nodeFailure:
       // A program that was cancelled writes a status too; one that dies at once may be faster than its script's note.
-      files.wasStopped(followed.identity)
-        ? nil : files.exitStatus(of: followed.identity).flatMap { $0 == 128 + SIGTERM ? nil : $0 }
+      files.exit(of: followed.identity).flatMap { $0.wasStopped || $0.status == 128 + SIGTERM ? nil : $0.status }
     default: nil
     }
   }
@@ -240,7 +239,7 @@ extension SlurmObserver {
     for followed in undecided where followed.phase == .submitted {
       guard var record = followed.last, record.state == .failed, followed.id == record.id else { continue }
       record.status = statuses[record.id]
-      if let end = record.end ?? files.exitStatus(of: followed.identity).map(SlurmEnd.init(shellStatus:)) {
+      if let end = record.end ?? files.exit(of: followed.identity).map({ SlurmEnd(shellStatus: $0.status) }) {
         conclude(followed, end, record)
       } else {
         // scontrol knows it, or what else is asked of a job that is missing.

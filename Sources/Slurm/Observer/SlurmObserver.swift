@@ -201,6 +201,8 @@ package final class SlurmObserver: @unchecked Sendable {
       active[followed.identity] = nil
     }
     followed.phase = .ended
+    var outcome = outcome
+    if !outcome.nodes.isEmpty { outcome.took = files.exit(of: followed.identity)?.took }
     followed.tell(.ended(outcome))
     if !waiting.isEmpty { requestSubmission(after: .zero) }
   }

@@ -16,6 +16,8 @@ package struct SlurmOutcome: Sendable, Equatable {
   /// Nil for a job that was never accepted.
   package var id: SlurmJobID?
   package var nodes: String
+  /// How long its program has executed, if its node has noted it.
+  package var took: Duration?
 
   package init(_ end: SlurmEnd, id: SlurmJobID? = nil, nodes: String = "") {
     self.end = end

@@ -160,7 +160,7 @@ extension HelpText {
             job_state | job, state, attempt, pid, and what belongs to the state
             job_restored | job, run, at, took
             inputs_hashed | job, hash
-            job_placed | job, cluster_id, nodes
+            job_placed | job, cluster_id, nodes, took once it has ended
             job_progress | job, done, total, unit
             job_log | job, stream, text, attempt, cut
             program_log | text, cut
