@@ -10,6 +10,8 @@ package struct TraceReport: Report {
     var track: Int
     var startedAt: Duration
     var number: Int
+    /// The end of the slice before it on the track.
+    var earliest: Duration
     var pausedAt: Duration?
   }
 
@@ -50,8 +52,8 @@ package struct TraceReport: Report {
   private var isFirst = true
   /// When each job's wait began.
   private var waitStarts: [JobID: Duration] = [:]
-  /// The job on each track; nil for a free slot.
-  private var tracks: [JobID?] = []
+  /// The job on each track, nil for a free slot, and the end of the last slice.
+  private var tracks: [(job: JobID?, end: Duration)] = []
   private var open: [JobID: Open] = [:]
   private var ends: [JobID: End] = [:]
   private var arrows = 0
@@ -121,15 +123,15 @@ package struct TraceReport: Report {
   }
 
   private mutating func start(_ id: JobID, attempt: Int, at now: Duration, in run: Run) {
-    let track = tracks.firstIndex(of: nil) ?? tracks.count
+    let track = tracks.firstIndex { $0.job == nil && $0.end <= now } ?? tracks.count
     if track == tracks.count {
-      tracks.append(id)
+      tracks.append((id, .zero))
       append("M", "thread_name", track: track, ["args": ["name": "slot \(track + 1)"] as JSONObject])
       append("M", "thread_sort_index", track: track, ["args": ["sort_index": track + 1] as JSONObject])
     } else {
-      tracks[track] = id
+      tracks[track].job = id
     }
-    open[id] = Open(track: track, startedAt: now, number: attempt)
+    open[id] = Open(track: track, startedAt: now, number: attempt, earliest: tracks[track].end)
     for need in run[id].job.needs {
       guard attempt <= 1, let end = ends[need.job] else { continue }
       // An arrow belongs to the slice that is open at its instant, so it starts just before the slice's end.
@@ -144,13 +146,16 @@ package struct TraceReport: Report {
     if let pausedAt = running.pausedAt {
       slice("paused", "pause", track: running.track, from: pausedAt, to: now)
     }
-    tracks[running.track] = nil
-    ends[id] = End(track: running.track, startedAt: running.startedAt, endedAt: now)
+    tracks[running.track] = (nil, now)
     let record = run[id]
-    let reason = record.attempts.last { $0.number == running.number }?.failure?.reason
+    let attempt = record.attempts.last { $0.number == running.number }
+    // It may have begun before it was seen executing.
+    let start = max(running.earliest, min(running.startedAt, attempt?.startedAt ?? now))
+    ends[id] = End(track: running.track, startedAt: start, endedAt: now)
+    let reason = attempt?.failure?.reason
     let arguments: JSONObject = ["attempt": running.number, "outcome": outcome, "reason": reason]
     slice(
-      record.job.name, record.job.work.kind, track: running.track, from: running.startedAt, to: now,
+      record.job.name, record.job.work.kind, track: running.track, from: start, to: now,
       ["args": arguments])
   }
 

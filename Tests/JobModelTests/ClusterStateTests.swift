@@ -84,6 +84,27 @@ import Testing
     #expect(recorder.run.length == .seconds(3))
   }
 
+  @Test(arguments: [false, true])
+  func itBeganWhenItsNodeSaysAndNotWhenThatWasSeen(isPaused: Bool) {
+    var recorder = Recorder()
+    recorder.move(.ready(for: .cluster(reason: nil)))
+    recorder.time = .seconds(2)
+    recorder.move(.executing, attempt: 1)
+    if isPaused {
+      recorder.time = .seconds(3)
+      recorder.move(.paused(started: true), attempt: 1)
+      recorder.time = .seconds(4)
+      recorder.move(.executing, attempt: 1)
+    }
+    recorder.time = .seconds(5)
+    recorder.state(.jobPlaced(JobID(0), ClusterPlace(id: "7", nodes: "node1", took: .seconds(3.5))))
+    recorder.move(.succeeded(upToDate: false), attempt: 1)
+    let job = recorder.run[JobID(0)]
+    #expect(job.elapsed(at: .seconds(5)) == .seconds(isPaused ? 2.5 : 3.5))
+    #expect(job.spent(.executing, until: .seconds(5)) == .seconds(isPaused ? 2.5 : 3.5))
+    #expect(job.spent(.forCluster, until: .seconds(5)) == .seconds(1.5))
+  }
+
   @Test func anAttemptHasNotBegunBeforeItWasSubmitted() {
     var recorder = Recorder()
     recorder.time = .seconds(2)

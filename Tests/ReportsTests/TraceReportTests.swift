@@ -67,6 +67,21 @@ import Testing
     #expect(wait["ts"] as? Int == 500_000)
   }
 
+  @Test func attemptsThatOverlapAreOnDifferentTracks() throws {
+    var facts = Facts()
+    facts.begin(["a", "b", "c"].map { Job(name: $0, work: .shell(ShellWork(.script("x"), cluster: ClusterTerms()))) })
+    for id in 0..<3 { facts.job(id, .ready(for: .cluster(reason: nil)), attempt: 0) }
+    for (id, wait) in [2.0, 0.5, 3].enumerated() {
+      facts.state(.jobPlaced(JobID(id), ClusterPlace(id: "7", nodes: "n", took: .seconds(1))), after: .seconds(wait))
+      facts.job(id, .executing)
+      facts.job(id, .succeeded(upToDate: false))
+    }
+    facts.state(.runFinished(RunSummary()))
+    let slices = try trace(facts).filter { $0["ph"] as? String == "X" }
+    #expect(slices.map { $0["tid"] as? Int } == [1, 2, 1])
+    #expect(slices.map { $0["ts"] as? Int } == [1_000_000, 1_500_000, 4_500_000])
+  }
+
   @Test func aRunWithoutEventsIsAnArrayToo() throws {
     var facts = Facts()
     facts.begin([])

@@ -127,6 +127,16 @@ extension JobRecord {
     since = time
   }
 
+  /// Notes where it is in the cluster; with the time that an attempt has taken it may have begun before that was seen.
+  mutating func put(in place: ClusterPlace, at time: Duration) {
+    self.place = place
+    guard let took = place.took, state.isActive, let attempt, time - attempt.startedAt < took,
+      let start = phases.beginAttempt(at: time - took)
+    else { return }
+    attempts[attempts.count - 1].startedAt = start
+    if since == attempt.startedAt { since = start }
+  }
+
   /// When a state began that was seen at `time`: what a cluster executes has begun and ended before, by its node's clock.
   private func date(ofMoveTo state: JobState, attempt number: Int, seenAt time: Duration) -> Duration {
     guard let took = place?.took else { return time }

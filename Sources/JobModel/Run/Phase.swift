@@ -79,6 +79,16 @@ package struct Phases: Sendable, Equatable {
     }
   }
 
+  /// Has the attempt that goes on begin earlier, but not before the phase that it follows; returns its begin.
+  mutating func beginAttempt(at time: Duration) -> Duration? {
+    guard var place = all.lastIndex(where: { $0.kind == .executing }) else { return nil }
+    while place >= 2, all[place - 1].kind == .paused, all[place - 2].kind == .executing { place -= 2 }
+    let start = place > 0 ? max(all[place - 1].start, time) : time
+    guard start < all[place].start else { return nil }
+    all[place] = Phase(.executing, at: start)
+    return start
+  }
+
   /// Each pair becomes the longer phase of the two, but a pause stays: without it the attempt around it would look like two.
   private mutating func mergeOlderHalf() {
     let half = all.count / 4 * 2

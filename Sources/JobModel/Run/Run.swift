@@ -186,7 +186,7 @@ package struct Run: Sendable, Equatable {
     case .jobOutputs(let id, let values):
       jobs[id.index].outputs = values
     case .jobPlaced(let id, let place):
-      jobs[id.index].place = place
+      jobs[id.index].put(in: place, at: event.time)
     case .jobProgress(let id, let progress):
       jobs[id.index].report(progress, at: event.time)
     case .jobLog(let id, let attempt, let line):
