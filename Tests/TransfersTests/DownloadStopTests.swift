@@ -186,6 +186,7 @@ import Testing
     // 128 KiB a second: it can't end before the first pause, however late that is.
     let download = download(nginx.url("/slow/f"))
     download.operation.start()
+    #expect(eventually { download.done > 0 })
     var random = SystemRandomNumberGenerator()
     for _ in 0..<40 where download.result == nil {
       let reached = download.progress.count

@@ -97,7 +97,7 @@ package struct JobRecord: Sendable, Equatable {
 
 extension JobRecord {
   mutating func move(to state: JobState, attempt number: Int, pid: Int32?, at time: Duration) {
-    let time = date(ofMoveTo: state, attempt: number, seenAt: time)
+    let time = begin(of: state, attempt: number, seenAt: time)
     if self.state == .paused(started: true), !attempts.isEmpty {
       attempts[attempts.count - 1].pausedFor += time - since
     }
@@ -138,7 +138,7 @@ extension JobRecord {
   }
 
   /// When a state began that was seen at `time`: what a cluster executes has begun and ended before, by its node's clock.
-  private func date(ofMoveTo state: JobState, attempt number: Int, seenAt time: Duration) -> Duration {
+  private func begin(of state: JobState, attempt number: Int, seenAt time: Duration) -> Duration {
     guard let took = place?.took else { return time }
     let earliest = phases.last?.start ?? since
     if case .executing = state, attempts.last?.number != number { return max(earliest, time - took) }

@@ -3,8 +3,8 @@ import Foundation
 /// The text of the script that a node executes for an attempt.
 ///
 /// Before the program it makes the attempt's claim, so that of two submissions of one attempt only one executes it; after
-/// it, it writes the exit status and the two times into a file. Both are best effort: on a node that can't write the folder the program runs
-/// without them.
+/// it, it writes the exit status and the times of the begin and the end into a file. Both are best effort: on a node that
+/// can't write the folder the program runs without them.
 ///
 /// SIGTERM and the job's stop signal, which all processes of the job get, don't end the script before its program. The kill
 /// signal makes it kill them at once: Slurm itself gives a job that it kills some time, 30 seconds as a rule. In that time
@@ -33,8 +33,8 @@ struct BatchScript {
     let withSignals =
       job.arguments[0].contains("=")
       ? "" : "env --default-signal=INT true 2>/dev/null && exec env --default-signal=INT,QUIT \"$@\""
-    // The names of the variables are none that a program's environment is likely to have. Little more than env is forked: many jobs are
-    // shorter than the start of a process.
+    // The names of the variables are none that a program's environment is likely to have. Little more than env is forked:
+    // many jobs are shorter than the start of a process.
     return """
       #!/bin/sh
       opdash_file=\(quoted(files.path(of: job.identity)))
