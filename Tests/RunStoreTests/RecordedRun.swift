@@ -32,13 +32,15 @@ struct RecordedRun {
 }
 
 extension RunStore {
-  /// Starts a program that records a run.
+  /// Starts a program that records a run; its output is lost where no descriptor is given.
   static func probe(
-    _ state: String, run: String, jobs: Int, pause: Int, output: Int32 = STDOUT_FILENO
+    _ state: String, run: String, jobs: Int, pause: Int, output: Int32? = nil
   ) throws -> ChildProcess {
-    try ChildProcess(
+    let nothing = open("/dev/null", O_WRONLY | O_CLOEXEC)
+    defer { close(nothing) }
+    return try ChildProcess(
       [Built.product("store-probe"), state, run, "\(jobs)", "\(pause)"],
       environment: ProcessInfo.processInfo.environment.merging(FaultHandling.environment) { $1 },
-      descriptors: [0, output, 2])
+      descriptors: [0, output ?? nothing, 2])
   }
 }

@@ -35,7 +35,6 @@ for index in 0..<jobs {
   feed.post(.jobState(id, .executing, attempt: 1, pid: nil), at: now)
   for line in 0..<5 { feed.post(.jobLog(id, attempt: 1, LogLine(.stdout, "line \(line) of job \(index)"))) }
   feed.post(.jobState(id, .succeeded(upToDate: false), attempt: 1, pid: nil))
-  say("ended \(index) \(Date().timeIntervalSince1970)")
   if pause > 0 { usleep(pause) }
 }
 feed.post(.runFinished(RunSummary(of: feed.run)))
