@@ -35,7 +35,7 @@ struct AllocationProgramTests {
     #expect(cluster.states() == ["RUNNING"])
     try place.write("", to: "go")
     #expect(run.ending(within: 60) == .exited(0), "\(run.errorText)")
-    #expect(eventually(within: 10) { living.isEmpty }, "\(cluster.states())")
+    #expect(eventually(within: 60) { living.isEmpty }, "\(cluster.states())")
     let lines = String(decoding: place.contents("all") ?? Data(), as: UTF8.self).split(separator: "\n")
     #expect(lines.count == 30)
     let words = lines.map { $0.split(separator: " ") }
@@ -59,7 +59,7 @@ struct AllocationProgramTests {
     kill(run.child.pid, signal)
     #expect(run.ending(within: 60) == .exited(128 + signal), "\(run.errorText)")
     #expect(place.contents("ended") == Data("x\n".utf8))
-    #expect(eventually(within: 10) { living.isEmpty }, "\(cluster.states())")
+    #expect(eventually(within: 60) { living.isEmpty }, "\(cluster.states())")
     #expect(!place.has("next"))
   }
 

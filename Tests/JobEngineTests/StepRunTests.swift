@@ -63,7 +63,7 @@ private final class Stepped {
   /// Ends the run as its program does.
   func finish() {
     queue.send(.finish(signal: nil))
-    #expect(eventually(within: 10) { queue.run.summary != nil })
+    #expect(eventually(within: 60) { queue.run.summary != nil })
   }
 
   deinit {
@@ -71,7 +71,7 @@ private final class Stepped {
     queue.send(.stop(.kill, by: .signal))
     _ = eventually(within: 60) { queue.run.counts.done == queue.run.jobs.count }
     queue.send(.finish(signal: nil))
-    _ = eventually(within: 10) { queue.run.summary != nil }
+    _ = eventually(within: 60) { queue.run.summary != nil }
   }
 }
 
@@ -155,7 +155,7 @@ struct StepRunTests {
     let pid = try #require(pid_t(stepped.text("pid").trimmingCharacters(in: .newlines)))
     stepped.queue.send(.kill([JobID(0)]))
     stepped.wait(for: 0) { $0.state == .cancelled(by: .person) }
-    #expect(eventually(within: 10) { kill(pid, 0) != 0 })
+    #expect(eventually(within: 60) { kill(pid, 0) != 0 })
     #expect(stepped.queue.run.jobs[1].state == .executing)
     _ = FileManager.default.createFile(atPath: stepped.folder.file("go").path(), contents: nil)
     #expect(stepped.ended(within: 60).jobs[1].state == .succeeded(upToDate: false))

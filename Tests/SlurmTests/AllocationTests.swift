@@ -68,7 +68,7 @@ extension SlurmClusterTests {
       #expect(standing(of: id) == .held)
       let isReleased = Lock(false)
       allocation.release { isReleased.withLock { $0 = true } }
-      #expect(eventually(within: 10) { isReleased.withLock(\.self) })
+      #expect(eventually(within: 60) { isReleased.withLock(\.self) })
       // Slurm has taken it by then.
       #expect(["CANCELLED", "COMPLETING"].contains(run.states().first))
       #expect(allocation.operation.isOver())
@@ -121,7 +121,7 @@ extension SlurmClusterTests {
         pid_t(try String(contentsOf: run.folder.file("pid"), encoding: .utf8).trimmingCharacters(in: .newlines)))
       step.kill()
       #expect(eventually(within: 60) { step.isFinished })
-      #expect(eventually(within: 10) { kill(pid, 0) != 0 })
+      #expect(eventually(within: 60) { kill(pid, 0) != 0 })
       #expect(allocation.id != nil)
       #expect(
         eventually(within: 20) { (try? run.cluster.call("squeue", "-s", "-h", "-o", "%j").contains("step-")) == false })

@@ -31,7 +31,7 @@ import Testing
     }
 
     func shows(_ expected: [String]) -> Bool {
-      eventually(within: 10) {
+      eventually {
         clock.advance(by: .milliseconds(100))
         return lines.withLock(\.self) == expected
       }
@@ -76,7 +76,7 @@ import Testing
   @Test func aFileThatIsNotVisibleFromHereIsSaidToBeSoOnce() throws {
     let rig = try Rig()
     rig.follower.start(on: "node1")
-    let isSaid = eventually(within: 10) {
+    let isSaid = eventually {
       rig.clock.advance(by: .seconds(1))
       return rig.lines.withLock { !$0.isEmpty }
     }
