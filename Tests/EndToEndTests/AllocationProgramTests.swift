@@ -51,7 +51,7 @@ struct AllocationProgramTests {
       on: slurm
       slurm: { allocation: { nodes: 2, cpus: 2 } }
       jobs:
-        nap: "trap 'echo x >>ended; exit 1' TERM; echo x >>begun; while :; do sleep 0.1; done"
+        nap: "trap 'echo x >>ended; exit 1' TERM; echo x >>begun; while :; do sleep 0.1 || :; done"
         next: { needs: [nap], run: touch next }
       """, to: "opdash.yml")
     let run = try place.start("run", "--ui", "plain")
