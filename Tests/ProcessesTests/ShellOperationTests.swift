@@ -203,7 +203,7 @@ import Testing
     let operations = OperationQueue()
     operations.addOperations([short, long], waitUntilFinished: false)
     #expect(eventually(within: 20) { short.isFinished })
-    // It fills the pipe after the pieces that were read, whose sizes depend on the machine, and writes no more.
+    // It fills the pipe after the pieces that were read, whose sizes depend on the machine, and writes no more for 100 looks.
     var (written, looks) = (0, 0)
     let hasStopped = eventually {
       let now = long.processIdentifier.map { System.written(by: $0) } ?? 0

@@ -14,14 +14,11 @@ else {
   exit(2)
 }
 
-/// Unbuffered: the program is going to be killed.
-@Sendable func say(_ text: String) { FileHandle.standardOutput.write(Data("\(text)\n".utf8)) }
-
 let state = CommandLine.arguments[1]
 let feed = FakeFeed()
 let origin = RunOrigin(command: "run", directory: state, slots: 1, onFailure: "keep-going")
 let recorder = RunRecorder(folder: state, origin: origin)
-recorder.whenLost { say("lost: \($0)") }
+recorder.whenLost { print("lost: \($0)") }
 recorder.start(feed)
 feed.post(
   .runStarted(RunStart(id: CommandLine.arguments[2], name: "probe", slots: 1, at: Date(), jobs: jobs)))
@@ -38,4 +35,4 @@ for index in 0..<jobs {
   if pause > 0 { usleep(pause) }
 }
 feed.post(.runFinished(RunSummary(of: feed.run)))
-say(recorder.finish(within: .seconds(60)) ? "recorded" : "not recorded")
+print(recorder.finish(within: .seconds(60)) ? "recorded" : "not recorded")
