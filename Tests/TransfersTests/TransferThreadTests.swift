@@ -59,10 +59,11 @@ import Testing
     }
     let clock = { Observed(DownloadOperation(from: nginx.url("/rate/1m/clock"), to: folder.file("clock"))) }
     _ = await clock().run()
-    let wakeUps = thread.wakeUps
     let before = try await processorTime(of: thread)
+    let wakeUps = thread.wakeUps
     _ = await clock().run()
-    // Reading its processor time wakes it once or twice.
+    // The call that read its processor time may wake it once more, and libcurl's limit of the time to connect, which is
+    // not taken back when it has connected, wakes it once.
     #expect(thread.wakeUps - wakeUps <= 2)
     #expect(try await processorTime(of: thread) - before < 0.01)
     await waiting.cancel()

@@ -36,7 +36,7 @@ package final class TransferThread: @unchecked Sendable {
     thread.start()
   }
 
-  /// How often the thread has woken: constant while nothing moves.
+  /// How often the thread has woken: constant while nothing moves, but for once when the time to connect has passed.
   package var wakeUps: Int { wakes.load(ordering: .relaxed) }
 
   /// The time that the timers count in.
