@@ -130,8 +130,9 @@ import Testing
     recorder.start(feed)
     feed.begin(1)
     let path = state + "/opdash.db"
-    #expect(eventually { FileManager.default.fileExists(atPath: path + "-wal") })
-    for name in [path, path + "-wal", path + "-shm"] {
+    let names = [path, path + "-wal", path + "-shm"]
+    #expect(eventually { names.allSatisfy { FileManager.default.fileExists(atPath: $0) } })
+    for name in names {
       #expect(try FileManager.default.attributesOfItem(atPath: name)[.posixPermissions] as? Int == 0o600)
     }
     end(feed)
