@@ -147,6 +147,8 @@ package final class Nginx: Sendable {
         uwsgi_temp_path \(folder)/tmp/uwsgi;
         scgi_temp_path \(folder)/tmp/scgi;
         client_max_body_size 0;
+        client_body_timeout 600;
+        send_timeout 600;
         server {
           listen 127.0.0.1:\(port) backlog=1024;
           absolute_redirect off;
