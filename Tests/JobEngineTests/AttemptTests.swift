@@ -19,7 +19,7 @@ import Testing
     queue.stream.queue.resume()
     #expect(eventually(within: 30) { queue.run.isComplete })
     #expect(queue.stream.queue.sync { queue.attempts.isEmpty })
-    _ = eventually(within: 2) { found.operation == nil }
+    _ = eventually { found.operation == nil }
     return found.operation
   }
 
