@@ -389,7 +389,7 @@ import Testing
     #expect(await soon { answer.asked == 1 })
     try feeder.add([other])
     // Held, and no turn that others would get after a while.
-    #expect(asking.parts.existingSideState?.request?.isHolding == true)
+    #expect(asking.withSideState { $0.request?.isHolding == true } == true)
     #expect(!other.isExecuting && answer.asked == 1)
     answer.give(true)
     #expect(await soon { asking.isFinished && other.isExecuting })

@@ -134,7 +134,7 @@ private final class GatedQueue: OperationQueue, @unchecked Sendable {
     let child = exclusive(Quick("a"), q)
     let first = exclusive(named("first", [child]), p)
     gated.addOperation(first)
-    #expect(eventually { first.isExecuting && child.parts.existingSideState?.request != nil })
+    #expect(eventually { first.isExecuting && child.withSideState { $0.request != nil } == true })
     let serial = DispatchQueue(label: "second")
     let seconds = OperationQueue()
     seconds.underlyingQueue = serial

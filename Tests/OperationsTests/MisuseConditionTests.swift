@@ -41,7 +41,7 @@ struct MisuseConditionTests {
         return true
       })
     queue.addOperation(operation)
-    #expect(await soon { operation.parts.existingSideState?.gate.isStartDeferred == true })
+    #expect(await soon { operation.withSideState { $0.gate.isStartDeferred } == true })
     operation.cancel()
     #expect(operation.isFinished && operation.mainCount == 0)
     #expect(await soon { wasCancelled.entries == [true] })
@@ -58,7 +58,7 @@ struct MisuseConditionTests {
         throw Refused()
       })
     queue.addOperation(operation)
-    #expect(await soon { operation.parts.existingSideState?.gate.isStartDeferred == true })
+    #expect(await soon { operation.withSideState { $0.gate.isStartDeferred } == true })
     operation.cancel()
     #expect(operation.isFinished)
     mayAnswer.withLock { $0 = true }
@@ -151,7 +151,7 @@ struct MisuseConditionTests {
         return true
       })
     queue.addOperation(operation)
-    #expect(await soon { operation.parts.existingSideState?.gate.isStartDeferred == true })
+    #expect(await soon { operation.withSideState { $0.gate.isStartDeferred } == true })
     #expect(!operation.isExecuting)
     operation.cancel()
     #expect(await soon { operation.isFinished } && operation.mainCount == 0)
@@ -260,7 +260,7 @@ struct MisuseConditionTests {
     let operation = ManualOperation()
     operation.willExecute { _ in try? await Task.sleep(for: .seconds(3600)) }
     queue.addOperation(operation)
-    #expect(await soon { operation.parts.existingSideState?.gate.isStartDeferred == true })
+    #expect(await soon { operation.withSideState { $0.gate.isStartDeferred } == true })
     operation.cancel()
     #expect(await soon { operation.isFinished } && operation.mainCount == 0)
   }

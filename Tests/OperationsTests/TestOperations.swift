@@ -44,6 +44,13 @@ final class ClosureOperation: AsyncOperation, @unchecked Sendable {
 
 final class ForgetfulOperation: AsyncOperation, @unchecked Sendable {}
 
+extension AsyncOperation {
+  /// Reads, under the dependency graph's lock, what that lock protects; nil before there is any of it.
+  func withSideState<Value>(_ body: (SideState) -> Value) -> Value? {
+    DependencyGraph.contents.withLock { _ in parts.existingSideState.map(body) }
+  }
+}
+
 /// A list of events, in order, that any thread may add to.
 final class Journal<Entry: Sendable>: Sendable {
   private let list = Lock<[Entry]>([])
