@@ -107,7 +107,7 @@ extension SlurmClusterTests {
     }
 
     @Test func aJobThatSomeoneElseCancelsHasNotSucceeded() throws {
-      // Slurm may signal a program before its script, which starts a process of its own when it has the signal.
+      // Slurm may signal a program before its script. The script starts a second process when it has the signal.
       let isTold = #"[ "$(grep -ls "^PPid:.$PPID$" /proc/[0-9]*/status | wc -l)" -gt 1 ]"#
       let script = "trap 'until \(isTold); do sleep 0.05; done; exit 0' TERM; echo up; while :; do sleep 0.05; done"
       let operation = run.start("a", script)

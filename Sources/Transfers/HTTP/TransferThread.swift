@@ -36,7 +36,7 @@ package final class TransferThread: @unchecked Sendable {
     thread.start()
   }
 
-  /// How often the thread has woken: constant while nothing moves, but for once when the time to connect has passed.
+  /// How often the thread has woken: constant while nothing moves, but for one wake 30 s after a transfer's start.
   package var wakeUps: Int { wakes.load(ordering: .relaxed) }
 
   /// The time that the timers count in.
