@@ -42,9 +42,16 @@ final class ProcessScan: Sendable {
   /// Scans all processes of the system.
   func scanAll() -> Result {
     let newest = cprocess_newest()
-    var result = scan(Self.list())
-    // The scan goes from low numbers to high ones; if they have wrapped around, it may have missed a successor.
-    if cprocess_newest() < newest { result.isDoubtful = true }
+    var list = Self.list()
+    // The list goes from low numbers to high ones, and numbers wrap around: a process that ended meanwhile may have started
+    // another one whose number had been passed.
+    let started = started(after: newest)
+    if let started, !started.isEmpty {
+      let known = Set(list.map(\.pid))
+      list += started.filter { !known.contains($0.pid) }
+    }
+    var result = scan(list)
+    if started == nil { result.isDoubtful = true }
     return result
   }
 
@@ -62,14 +69,17 @@ final class ProcessScan: Sendable {
 
   /// Scans the processes with numbers above `pid`; nil if scanning all is cheaper, or if the numbers may have wrapped
   /// around since.
-  func scanStarted(after pid: pid_t) -> Result? {
+  func scanStarted(after pid: pid_t) -> Result? { started(after: pid).map(scan) }
+
+  /// The processes with numbers above `pid`; nil if they are many, or if the numbers may have wrapped around since.
+  private func started(after pid: pid_t) -> [cprocess_info]? {
     var list: [cprocess_info] = []
     var candidate = pid
     // The newest number is read again each time: a process that has ended may have started another just before.
     while true {
       let newest = cprocess_newest()
       guard newest >= candidate, newest - pid <= 256 else { return nil }
-      if candidate == newest { break }
+      if candidate == newest { return list }
       candidate += 1
       // In this order: a child that is no longer launching is registered.
       guard !cprocess_is_launching(candidate), registry.launch(ledBy: candidate) == nil else { continue }
@@ -79,7 +89,6 @@ final class ProcessScan: Sendable {
       var info = cprocess_info()
       if cprocess_look(candidate, &info) { list.append(info) }
     }
-    return scan(list)
   }
 
   private func scan(_ list: [cprocess_info]) -> Result {

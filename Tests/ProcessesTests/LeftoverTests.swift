@@ -44,8 +44,8 @@ import Testing
 
   @Test func outputOfDescendantsAfterTheLeadersEndIsDelivered() {
     // The time for it is short, and a loaded machine may give that to other processes.
-    let isDelivered = (0..<10).contains { _ in
-      let shell = Shell("(sleep 0.05; echo last words) & exit 0").run()
+    let isDelivered = eventually {
+      let shell = Shell("(while [ -e /proc/$$/exe ]; do :; done; echo last words) & exit 0").run()
       #expect(shell.exit == .exited(0))
       return shell.text() == "last words\n"
     }
@@ -63,6 +63,8 @@ import Testing
     // Each link ends as soon as it has started the next, so that a scan which sees the last one may miss its successor.
     let link = "setsid sh -c 'setsid sh -c \"setsid setsid sleep $0 & exit\" $0 & exit' $0"
     for round in 0..<40 {
+      // The numbers of processes wrap around in the middle of the chain, where this user may have them do so.
+      _ = try? Data("32760".utf8).write(to: URL(filePath: "/proc/sys/kernel/ns_last_pid"))
       let marker = System.marker()
       let script =
         link.replacingOccurrences(of: "$0", with: marker) + " >/dev/null 2>&1 & echo up; exec sleep \(marker)"
@@ -96,7 +98,7 @@ import Testing
 
   @Test func manyProcessesLeaveNeitherDescriptorsNorZombies() {
     let shell = Shell(ProcessLaunch([System.probe, "many", "1000"])).start()
-    #expect(shell.isOver(within: 120))
+    #expect(shell.isOver())
     let words = shell.text().split { " \n".contains($0) }
     #expect(words.count == 6, "\(shell.text()) \(shell.text(.stderr))")
     guard words.count == 6 else { return }
