@@ -1,7 +1,7 @@
 import Basics
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct HeapTests {
+struct HeapTests {
   @Test(arguments: [0, 1, 2, 3, 10, 1000]) func theLeastElementComesFirst(count: Int) {
     var random = SplitMix(seed: UInt64(count))
     let numbers = (0..<count).map { _ in Int.random(in: 0..<100, using: &random) }

@@ -3,7 +3,7 @@ import Foundation
 import Support
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct LogFileTests {
+struct LogFileTests {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }

@@ -1,7 +1,7 @@
 import Basics
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct ProgressGateTests {
+struct ProgressGateTests {
   private var gate = ProgressGate<Int, String>(interval: .milliseconds(100))
 
   @Test mutating func aReportIsMadeAtOnceOrAtTheEndOfItsInterval() {

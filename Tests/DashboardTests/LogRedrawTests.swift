@@ -6,7 +6,7 @@ import Testing
 @testable import Dashboard
 
 /// Lines that are drawn again, in the log pane.
-@Suite(.timeLimit(.minutes(10))) struct LogRedrawTests {
+struct LogRedrawTests {
   private func rows(_ bench: Bench, _ traits: ScreenTraits = GoldenTests.utf8) -> [String] {
     let area = Layout(bench.model).log
     let frame = bench.frame(traits)

@@ -36,7 +36,7 @@ import Testing
   }
 }
 
-@MainActor @Suite(.timeLimit(.minutes(10))) struct PastTests {
+@MainActor struct PastTests {
   private let past: FoldedPast
   private let stage: Stage
 

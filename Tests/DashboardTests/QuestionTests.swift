@@ -6,7 +6,7 @@ import Testing
 @testable import Dashboard
 
 /// When a question is asked, what answers it, and when it must not be asked.
-@Suite(.timeLimit(.minutes(10))) struct QuestionTests {
+struct QuestionTests {
   private static let failure = JobFailure(.exit(1), "exit 1")
 
   /// Jobs `0`, `1` and so on, in these states.

@@ -76,6 +76,12 @@ struct Client {
 
   func get(_ address: String, headers: [String] = []) -> Answer { ask("GET", address, headers: headers) }
 
+  /// How many bytes have arrived that nobody has read, as far as a thousand.
+  func waiting(on socket: Int32) -> Int {
+    var buffer = [UInt8](repeating: 0, count: 1000)
+    return max(0, recv(socket, &buffer, buffer.count, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)))
+  }
+
   /// Reads to the end of the connection.
   func read(from socket: Int32) -> Answer {
     var answer = Answer()

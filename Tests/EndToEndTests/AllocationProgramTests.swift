@@ -4,7 +4,7 @@ import Testing
 
 /// The built program with an allocation of the tests' cluster.
 @Suite(
-  .enabled(if: SlurmCluster.isInstalled, Comment(rawValue: SlurmCluster.why)), .serialized, .timeLimit(.minutes(10)))
+  .enabled(if: SlurmCluster.isInstalled, Comment(rawValue: SlurmCluster.why)), .serialized)
 struct AllocationProgramTests {
   private let cluster: SlurmCluster
   private let place: Workplace
@@ -31,11 +31,11 @@ struct AllocationProgramTests {
           run: 'cat part.* > all; printf %s "${jobs.part[30].n}" > value; while [ ! -e go ]; do sleep 0.1; done'
       """, to: "opdash.yml")
     let run = try place.start("run", "--ui", "plain")
-    #expect(eventually(within: 120) { place.has("value") }, "\(run.errorText)")
+    #expect(eventually { place.has("value") }, "\(run.errorText)")
     #expect(cluster.states() == ["RUNNING"])
     try place.write("", to: "go")
-    #expect(run.ending(within: 60) == .exited(0), "\(run.errorText)")
-    #expect(eventually(within: 60) { living.isEmpty }, "\(cluster.states())")
+    #expect(run.ending() == .exited(0), "\(run.errorText)")
+    #expect(eventually { living.isEmpty }, "\(cluster.states())")
     let lines = String(decoding: place.contents("all") ?? Data(), as: UTF8.self).split(separator: "\n")
     #expect(lines.count == 30)
     let words = lines.map { $0.split(separator: " ") }
@@ -55,11 +55,11 @@ struct AllocationProgramTests {
         next: { needs: [nap], run: touch next }
       """, to: "opdash.yml")
     let run = try place.start("run", "--ui", "plain")
-    #expect(eventually(within: 60) { place.has("begun") }, "\(run.errorText)")
+    #expect(eventually { place.has("begun") }, "\(run.errorText)")
     kill(run.child.pid, signal)
-    #expect(run.ending(within: 60) == .exited(128 + signal), "\(run.errorText)")
+    #expect(run.ending() == .exited(128 + signal), "\(run.errorText)")
     #expect(place.contents("ended") == Data("x\n".utf8))
-    #expect(eventually(within: 60) { living.isEmpty }, "\(cluster.states())")
+    #expect(eventually { living.isEmpty }, "\(cluster.states())")
     #expect(!place.has("next"))
   }
 
@@ -67,10 +67,10 @@ struct AllocationProgramTests {
     try place.write(
       "on: slurm\nslurm: { allocation: { nodes: 1 } }\njobs: { nap: 'echo x >>begun; sleep 611' }", to: "opdash.yml")
     let run = try place.start("run", "--ui", "plain")
-    #expect(eventually(within: 60) { place.has("begun") }, "\(run.errorText)")
+    #expect(eventually { place.has("begun") }, "\(run.errorText)")
     kill(run.child.pid, SIGKILL)
     #expect(run.ending() == .signalled(SIGKILL))
-    #expect(eventually(within: 90) { living.isEmpty }, "\(cluster.states())")
+    #expect(eventually { living.isEmpty }, "\(cluster.states())")
   }
 
   /// The shell's allocation goes on, and so would a step without its srun.
@@ -79,19 +79,18 @@ struct AllocationProgramTests {
       "sbatch", "--parsable", "--nodes=1", "--cpus-per-task=2", "-o", "/dev/null", "--wrap", "sleep 613"
     ).trimmingCharacters(in: .newlines)
     func state() -> String? { try? cluster.call("squeue", "-h", "-j", number, "-o", "%T") }
-    #expect(eventually(within: 30) { state() == "RUNNING\n" })
+    #expect(eventually { state() == "RUNNING\n" })
     let place = try Workplace(cluster.environment.merging(["SLURM_JOB_ID": number]) { $1 })
     try place.write(
       "on: slurm\njobs: { nap: \"trap '' TERM; echo $$ >pid; while :; do sleep 0.1; done\" }", to: "opdash.yml")
     let run = try place.start("run", "--ui", "plain")
-    #expect(eventually(within: 60) { place.contents("pid")?.last == UInt8(ascii: "\n") }, "\(run.errorText)")
+    #expect(eventually { place.contents("pid")?.last == UInt8(ascii: "\n") }, "\(run.errorText)")
     let text = String(decoding: place.contents("pid") ?? Data(), as: UTF8.self)
     let pid = try #require(pid_t(text.trimmingCharacters(in: .newlines)))
     kill(run.child.pid, SIGKILL)
     #expect(run.ending() == .signalled(SIGKILL))
-    #expect(eventually(within: 20) { kill(pid, 0) != 0 })
-    #expect(
-      eventually(within: 20) { (try? cluster.call("squeue", "-s", "-h", "-o", "%j").contains("opdash/")) == false })
+    #expect(eventually { kill(pid, 0) != 0 })
+    #expect(eventually { (try? cluster.call("squeue", "-s", "-h", "-o", "%j").contains("opdash/")) == false })
     #expect(state() == "RUNNING\n")
     try cluster.call("scancel", number)
   }

@@ -3,7 +3,7 @@ import Support
 import Testing
 
 /// After ^Z and `bg` the terminal is the shell's, until `fg`.
-@Suite(.timeLimit(.minutes(10))) struct BackgroundTests {
+struct BackgroundTests {
   private let place: Workplace
 
   init() throws {
@@ -107,9 +107,9 @@ import Testing
     try command(window, "stty -g >before; $OPDASH run jobs.yml --ui \(interface) & echo $! >pid; fg")
     if interface == "tui" { try window.sees("line 20 of it") } else { try window.sees(" RUN ") }
     kill(try pid(), SIGKILL)
-    #expect(try eventually(within: 5) { try window.session.value("alternate_on") == "0" })
-    #expect(try eventually(within: 5) { try window.session.value("mouse_any_flag") == "0" })
-    #expect(try eventually(within: 5) { try window.session.value("cursor_flag") == "1" })
+    #expect(try eventually { try window.session.value("alternate_on") == "0" })
+    #expect(try eventually { try window.session.value("mouse_any_flag") == "0" })
+    #expect(try eventually { try window.session.value("cursor_flag") == "1" })
     try command(window, "stty -g >after; cmp before after && echo as before")
     try window.sees("the shell's modes") { $0.lines.contains("as before") }
   }
@@ -120,13 +120,13 @@ import Testing
     try window.sees("line 20 of it")
     let pid = try pid()
     let variable = "HOME=\(place.folder.url.path)"
-    #expect(ProcessTable.guardians(variable).count == 1)
+    #expect(eventually { ProcessTable.guardians(variable).count == 1 })
     kill(pid, SIGSTOP)
     try window.sees("Stopped")
     try command(window, "tail -f pid")
     try window.sees("the other program") { $0.lines.contains("\(pid)") }
     kill(pid, SIGKILL)
-    #expect(eventually(within: Workplace.patience) { ProcessTable.guardians(variable).isEmpty })
+    #expect(eventually { ProcessTable.guardians(variable).isEmpty })
     // The screen is left as the other program has it.
     #expect(try window.session.value("alternate_on") == "1")
   }
@@ -145,7 +145,7 @@ import Testing
     try window.press("C-z")
     try window.sees("Stopped")
     try command(window, "bg; touch flood")
-    #expect(eventually(within: Workplace.patience) { place.has("flooded") })
+    #expect(eventually { place.has("flooded") })
     try command(window, "fg")
     try window.sees("the end of the lines") { $0.text.contains("300000") && $0.lines.last?.contains(" RUN ") == true }
     let text = String(decoding: place.contents("bytes") ?? Data(), as: UTF8.self)

@@ -4,8 +4,8 @@ import Testing
 
 /// Jobs that write as fast as they can: opdash takes no more memory, descriptors and threads as time passes, and answers.
 ///
-/// One after another, and with little priority, so that tests with short bounds find the machine free.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct BoundedTests {
+/// One after another, because each takes what the machine has.
+@Suite(.serialized) struct BoundedTests {
   private static let interfaces: [String] = ["tui", "plain", "quiet"]
 
   private let place: Workplace
@@ -29,19 +29,26 @@ import Testing
 
   private func start(_ file: String, _ interface: String) throws -> Pty {
     // The lines of a flood are too many to be kept in a file.
-    let pty = try place.pty(
-      words: ["run", file, "--ui", interface], redirection: interface == "plain" ? ">/dev/null" : "")
-    setpriority(.init(PRIO_PGRP.rawValue), id_t(pty.child.pid), 19)
-    return pty
+    try place.pty(words: ["run", file, "--ui", interface], redirection: interface == "plain" ? ">/dev/null" : "")
   }
 
-  /// Samples of several moments; the terminal is read meanwhile, and its output forgotten.
-  private func samples(_ count: Int, of pty: Pty, every interval: Double = 0.25) throws -> [Holdings] {
+  /// Samples, each after `amount` has grown by `step`, at most to `limit`; the terminal is read meanwhile, and its output
+  /// forgotten.
+  private func samples(
+    _ count: Int, of pty: Pty, each step: Int, of amount: () -> Int, limit: Int = .max
+  ) throws -> [Holdings] {
     try (1...count).map { _ in
-      _ = pty.waitUntil(within: interval) { _ in false }
+      let next = min(amount() + step, limit)
+      try #require(pty.waitUntil { _ in amount() >= next })
       _ = pty.take()
       return try #require(Holdings(of: pty.child.pid))
     }
+  }
+
+  /// Samples while the logs grow by `step` bytes each, of which a line has 12.
+  private func samplesOfFlood(_ count: Int, of pty: Pty, each step: Int) throws -> [Holdings] {
+    // One log is full at 256 MB.
+    try samples(count, of: pty, each: step, of: { place.logSize }, limit: 200 << 20)
   }
 
   private func expectFlat(_ samples: [Holdings]) {
@@ -51,7 +58,7 @@ import Testing
     #expect(most(late, \.descriptors) <= most(early, \.descriptors) + 8, "\(samples.map(\.descriptors))")
     #expect(most(late, \.threads) <= 24, "\(samples.map(\.threads))")
     // At most 20,000 lines wait for a reader, and the rest of a burst; and the logs of 200 jobs fill up at different times.
-    // What grows with the lines adds hundreds of megabytes in this time. A sanitizer keeps what has been freed.
+    // A kilobyte kept of each line is more. A sanitizer keeps what has been freed.
     let room = FaultHandling.isSanitized ? 600 << 20 : 128 << 20
     #expect(most(late, \.memory) <= most(early, \.memory) + room, "\(samples.map { $0.memory >> 20 }) MiB")
   }
@@ -61,10 +68,10 @@ import Testing
     for (key, answer) in [("?", "one job; back; pane"), ("\u{1B}", "follow"), ("q", "cancels and quits")] {
       _ = pty.take()
       pty.send(key)
-      #expect(pty.waitUntil(within: FaultHandling.isSanitized ? 60 : 10) { $0.text.contains(answer) }, "to \(key)")
+      #expect(pty.waitUntil { $0.text.contains(answer) }, "to \(key)")
     }
     pty.send("q")
-    #expect(pty.waitUntil(within: Workplace.patience) { $0.ending == .exited(3) }, "\(String(describing: pty.ending))")
+    #expect(pty.waitUntil { $0.ending == .exited(3) }, "\(String(describing: pty.ending))")
   }
 
   private func end(_ pty: Pty, _ interface: String) {
@@ -72,36 +79,18 @@ import Testing
       expectAnswers(pty)
     } else {
       kill(pty.child.pid, SIGTERM)
-      #expect(pty.waitUntil(within: Workplace.patience) { $0.ending == .exited(143) })
+      #expect(pty.waitUntil { $0.ending == .exited(143) })
     }
-    #expect(eventually(within: Workplace.patience) { ProcessTable.processes(with: marker).isEmpty })
+    #expect(eventually { ProcessTable.processes(with: marker).isEmpty })
   }
 
   @Test(arguments: interfaces)
   func oneJobThatWritesAllTheTime(_ interface: String) throws {
     try place.write("jobs: { flood: { run: 'yes \(marker)' } }", to: "flood.yml")
     let pty = try start("flood.yml", interface)
-    // The log is full at 256 MB, so that its size tells the pace from the beginning only.
-    let began = DispatchTime.now().uptimeNanoseconds
-    #expect(pty.waitUntil(within: Workplace.patience) { _ in logSize > 100_000 })
-    _ = try samples(2, of: pty)
-    let samples = try samples(8, of: pty)
-    let seconds = Double(DispatchTime.now().uptimeNanoseconds - began) / 1e9
-    expectFlat(samples)
-    let lines = logSize / (marker.utf8.count + 1)
-    // A pace that no loop over the lines in the screen or the log would reach.
-    #expect(Double(lines) / seconds > (FaultHandling.isSanitized ? 500 : 5000), "lines a second")
+    _ = try samplesOfFlood(2, of: pty, each: 1 << 19)
+    expectFlat(try samplesOfFlood(8, of: pty, each: 1 << 19))
     end(pty, interface)
-  }
-
-  /// The bytes that the logs of the run hold.
-  private var logSize: Int {
-    let runs = place.folder.file("state/opdash/runs").path
-    let files = FileManager.default.enumerator(atPath: runs)?.allObjects as? [String] ?? []
-    return files.filter { $0.hasSuffix(".log") }.reduce(0) { sum, file in
-      let size = try? FileManager.default.attributesOfItem(atPath: "\(runs)/\(file)")[.size] as? Int
-      return sum + (size ?? 0)
-    }
   }
 
   @Test(arguments: interfaces)
@@ -110,12 +99,10 @@ import Testing
     let jobs = (1...count).map { "  job\($0): { run: 'yes \(marker)' }\n" }.joined()
     try place.write("slots: \(count)\njobs:\n\(jobs)", to: "many.yml")
     let pty = try start("many.yml", interface)
-    #expect(
-      pty.waitUntil(within: Workplace.patience) { _ in ProcessTable.processes(with: "yes\0\(marker)").count == count })
+    #expect(pty.waitUntil { _ in ProcessTable.processes(with: "yes\0\(marker)").count == count })
     // Their logs are opened one after another.
-    var (last, now) = (0, 1)
-    while now > last { (last, now) = (now, try samples(4, of: pty)[3].descriptors) }
-    let samples = try samples(8, of: pty)
+    #expect(pty.waitUntil { _ in place.logs.count == count })
+    let samples = try samplesOfFlood(8, of: pty, each: 1 << 18)
     expectFlat(samples)
     // Two pipes with both ends, the process and the log.
     #expect(samples.allSatisfy { $0.descriptors < count * 6 + 50 }, "\(samples.map(\.descriptors))")
@@ -130,15 +117,10 @@ import Testing
         watch: { run: [sleep, "\(marker)"] }
       """, to: "again.yml")
     let pty = try start("again.yml", "tui")
-    func attempts() -> Int {
-      let runs = place.folder.names(in: "state/opdash/runs")
-      return place.folder.names(in: "state/opdash/runs/\(runs.first ?? "")/logs").count
-    }
-    #expect(pty.waitUntil(within: Workplace.patience) { _ in attempts() > 50 })
-    let early = try samples(4, of: pty)
-    let before = attempts()
-    #expect(pty.waitUntil(within: Workplace.patience) { _ in attempts() > before + 150 })
-    let late = try samples(4, of: pty)
+    func attempts() -> Int { place.logs.count }
+    let early = try samples(4, of: pty, each: 20, of: attempts)
+    _ = try samples(1, of: pty, each: 150, of: attempts)
+    let late = try samples(4, of: pty, each: 20, of: attempts)
     expectFlat(early + late)
     end(pty, "tui")
   }

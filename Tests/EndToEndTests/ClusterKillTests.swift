@@ -7,9 +7,7 @@ import Testing
 ///
 /// `OPDASH_CLUSTER_KILLS` is the number of kills, `OPDASH_CLUSTER_KILL_SEED` the seed of the first round, and those after it
 /// count on; `OPDASH_SOAK_PROGRAM` is another build of opdash.
-@Suite(
-  .enabled(if: SlurmCluster.isInstalled, Comment(rawValue: SlurmCluster.why)), .serialized,
-  .timeLimit(.minutes(max(10, ClusterKillSettings.kills / 5))))
+@Suite(.enabled(if: SlurmCluster.isInstalled, Comment(rawValue: SlurmCluster.why)), .serialized)
 struct ClusterKillTests {
   @Test func everyJobIsDoneOnceHoweverOftenTheProgramIsKilledAndResumed() async throws {
     let first =

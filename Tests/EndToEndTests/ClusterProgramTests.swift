@@ -5,7 +5,7 @@ import Testing
 
 /// The built program on the tests' cluster.
 @Suite(
-  .enabled(if: SlurmCluster.isInstalled, Comment(rawValue: SlurmCluster.why)), .serialized, .timeLimit(.minutes(10)))
+  .enabled(if: SlurmCluster.isInstalled, Comment(rawValue: SlurmCluster.why)), .serialized)
 struct ClusterProgramTests {
   private let cluster: SlurmCluster
   private let place: Workplace
@@ -33,7 +33,7 @@ struct ClusterProgramTests {
         publish: { needs: [version], run: 'printf %s "${jobs.version.tag}" > published' }
       """, to: "opdash.yml")
     let run = try place.run("run", "--on", "slurm", "--ui", "plain")
-    #expect(run.ending(within: 120) == .exited(0), "\(run.errorText)")
+    #expect(run.ending() == .exited(0), "\(run.errorText)")
     #expect(place.contents("published") == Data("v7".utf8))
     let number = String(decoding: place.contents("number") ?? Data(), as: UTF8.self)
     #expect(Int(number.trimmingCharacters(in: .newlines)) != nil, "\(number)")
@@ -61,8 +61,8 @@ struct ClusterProgramTests {
         last: { needs: [nap], run: 'echo "${jobs.nap.v}" >>last' }
       """, to: "opdash.yml")
     let run = try place.start("run", "--ui", "plain")
-    #expect(eventually(within: 120) { lines("nap") == 1 }, "\(run.errorText)")
-    let isRecorded = try eventually(within: Workplace.patience) {
+    #expect(eventually { lines("nap") == 1 }, "\(run.errorText)")
+    let isRecorded = try eventually {
       let store = try RunStore(folder: place.folder.file("state/opdash").path)
       guard let run = try store.runs(1).first else { return false }
       return try store.earlierJobs(of: run).contains { job in
@@ -75,7 +75,7 @@ struct ClusterProgramTests {
     #expect(squeue("nap").hasPrefix("RUNNING"))
     try place.write("", to: "go")
     let next = try place.run("resume", "--ui", "plain")
-    #expect(next.ending(within: 120) == .exited(0), "\(next.errorText)")
+    #expect(next.ending() == .exited(0), "\(next.errorText)")
     #expect(next.errorText.contains("following 1 job"), "\(next.errorText)")
     for name in ["first", "nap", "last"] { #expect(lines(name) == 1, "\(name)") }
     #expect(place.contents("last") == Data("1\n".utf8))
@@ -90,9 +90,9 @@ struct ClusterProgramTests {
     #expect(squeue(name) == "PENDING BeginTime")
     try window.press("p")
     try await window.soonSees("the pause") { $0.text.contains("paused before its start") }
-    #expect(eventually(within: Workplace.patience) { squeue(name).hasPrefix("PENDING JobHeld") })
+    #expect(eventually { squeue(name).hasPrefix("PENDING JobHeld") })
     try window.press("p")
-    #expect(eventually(within: Workplace.patience) { squeue(name) == "PENDING BeginTime" })
+    #expect(eventually { squeue(name) == "PENDING BeginTime" })
     try window.press("x")
     try await window.soonSees("the end") { $0.text.contains("cancelled by you") }
     #expect(squeue(name).hasPrefix("CANCELLED"))

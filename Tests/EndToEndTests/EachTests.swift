@@ -3,7 +3,7 @@ import Support
 import Testing
 
 /// `opdash each` as other programs use it.
-@Suite(.timeLimit(.minutes(10))) struct EachTests {
+struct EachTests {
   private let place: Workplace
 
   init() throws { place = try Workplace() }
@@ -113,8 +113,7 @@ import Testing
     for (signal, status) in [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)] {
       let place = try Workplace()
       let run = try place.start(script: Self.silent + "'echo {}; : >ready\(more)' <&3")
-      #expect(
-        eventually(within: Workplace.patience) { place.has("ready") && (!more.isEmpty || run.outputText == "a\n") })
+      #expect(eventually { place.has("ready") && (!more.isEmpty || run.outputText == "a\n") })
       kill(run.child.pid, signal)
       #expect(run.ending() == .exited(status))
       #expect(run.outputText == "a\n")
@@ -143,12 +142,9 @@ import Testing
 
   @Test func aRunWhoseListWasNotReadToItsEndIsNotResumed() throws {
     let run = try place.start(script: Self.silent + "'echo {}; : >ready' <&3")
-    #expect(eventually(within: Workplace.patience) { place.has("ready") && run.outputText == "a\n" })
+    #expect(eventually { place.has("ready") && run.outputText == "a\n" })
     // The job's end is recorded a moment later.
-    #expect(
-      try eventually(within: Workplace.patience) {
-        try each(#""$OPDASH" report"#).output.hasPrefix("each: 1 ok in ")
-      })
+    #expect(try eventually { try each(#""$OPDASH" report"#).output.hasPrefix("each: 1 ok in ") })
     kill(run.child.pid, SIGKILL)
     _ = run.ending()
     let refused = try each(#""$OPDASH" resume"#)
@@ -165,7 +161,7 @@ import Testing
 
   @Test func onATerminalALineIsPrintedForEachJob() throws {
     let window = try place.pty(script: #"seq 3 | "$OPDASH" each 'echo out {}'; echo status $?"#)
-    #expect(window.waitUntil(within: Workplace.patience) { $0.text.contains("status 0") })
+    #expect(window.waitUntil { $0.text.contains("status 0") })
     for number in 1...3 { #expect(window.text.contains("out \(number)")) }
   }
 }

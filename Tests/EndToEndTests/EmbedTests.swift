@@ -12,7 +12,7 @@ enum Outside {
 ///
 /// `Tests/run` builds them and says where: Demo/Embed, and the README's example outside the repository.
 @Suite(
-  .enabled(if: Outside.folder != nil, "Tests/run builds the packages that this needs"), .timeLimit(.minutes(10)))
+  .enabled(if: Outside.folder != nil, "Tests/run builds the packages that this needs"))
 struct EmbedTests {
   private let place: TemporaryFolder
   private let embed = "\(Outside.folder ?? "")/embed"
@@ -22,6 +22,9 @@ struct EmbedTests {
   private func window(columns: Int = 80, rows: Int = 24, _ command: String? = nil) throws -> Window {
     try Window(TmuxSession(columns: columns, rows: rows, command ?? "'\(embed)'"))
   }
+
+  /// Waits for the queue to be shown, of which the fourth roll is among the last.
+  private func seeQueue(_ window: Window) throws { try window.sees("the queue") { $0.row("roll-4") != nil } }
 
   private func lines(_ words: [String], _ environment: [String: String] = [:]) throws -> Background {
     let variables = ["PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"].merging(FaultHandling.environment) { $1 }
@@ -47,7 +50,7 @@ struct EmbedTests {
 
   @Test func theKeysActOnTheQueue() throws {
     let window = try window(columns: 100)
-    try window.sees("roll-1", "▶")
+    try seeQueue(window)
     try window.press("P")
     try window.sees("DRAINING")
     try window.press("+")
@@ -67,7 +70,10 @@ struct EmbedTests {
 
   @Test func aResizeIsFollowed() throws {
     let window = try window()
-    try window.sees("roll-1", "▶")
+    try seeQueue(window)
+    // Nothing new starts, so that it does not end meanwhile.
+    try window.press("P")
+    try window.sees("DRAINING")
     for (columns, rows) in [(120, 40), (40, 12), (30, 4), (80, 24)] {
       try window.session.resize(columns: columns, rows: rows)
       try window.sees("\(columns)x\(rows)") { screen in
@@ -76,13 +82,14 @@ struct EmbedTests {
         return (screen.text.contains("darkroom") || columns < 60) && screen.text.contains("roll-4")
       }
     }
+    try window.press("P")
     #expect(try window.exitStatus() == 0)
   }
 
   @Test func ctrlCCancelsWhatRunsAndThePromptIsBack() throws {
     let window = try window("bash --norc --noprofile -i")
     try window.session.type("PS1='$ '; stty -a | md5sum; '\(embed)'; echo status $?; stty -a | md5sum\n")
-    try window.sees("roll-1", "▶")
+    try seeQueue(window)
     try window.press("C-c")
     try window.sees("status 130")
     try window.sees("the modes of the terminal as they were") { screen in
@@ -94,7 +101,7 @@ struct EmbedTests {
   @Test func ctrlZGivesTheTerminalBackUntilItGoesOn() throws {
     let window = try window("bash --norc --noprofile -i")
     try window.session.type("PS1='$ '; '\(embed)'\n")
-    try window.sees("roll-1", "▶")
+    try seeQueue(window)
     try window.press("C-z")
     try window.sees("Stopped")
     #expect(try window.session.value("alternate_on") == "0")

@@ -38,12 +38,11 @@ import Testing
   }
 
   private func isWildUp() -> Bool {
-    eventually(within: Workplace.patience) { ProcessTable.sleepers(marker) == Self.wildSleepers }
+    eventually { ProcessTable.sleepers(marker) == Self.wildSleepers }
   }
 
-  /// Within a second of the end; the bound is the promise, and a sanitizer is slower than what is promised for.
   private func isNothingLeft() -> Bool {
-    eventually(within: FaultHandling.isSanitized ? 10 : 1) { ProcessTable.processes(with: marker).isEmpty }
+    eventually { ProcessTable.processes(with: marker).isEmpty }
   }
 
   // MARK: Ctrl-C
@@ -62,7 +61,7 @@ import Testing
   @Test func ctrlCTwiceKillsWhatIgnoresTheFirst() throws {
     let window = try place.window("run", "deaf.yml")
     try window.sees("deaf", "▶")
-    #expect(eventually(within: Workplace.patience) { ProcessTable.sleepers(marker) == 1 })
+    #expect(eventually { ProcessTable.sleepers(marker) == 1 })
     try window.press("C-c")
     try window.sees("Stopping 1 job: deaf")
     #expect(ProcessTable.sleepers(marker) == 1)
@@ -94,7 +93,7 @@ import Testing
   @Test(arguments: [SIGTERM, SIGHUP, SIGINT])
   func aSignalEndsPlainLinesWithAStatusOfItsOwn(_ signal: Int32) throws {
     let run = try place.start("run", "nap.yml")
-    #expect(eventually(within: Workplace.patience) { ProcessTable.sleepers(marker) == 1 })
+    #expect(eventually { ProcessTable.sleepers(marker) == 1 })
     kill(run.child.pid, signal)
     #expect(run.ending() == .exited(128 + signal))
     #expect(run.outputText.contains(/c nap +\[\d+\/\d+\] cancelled/))
@@ -106,11 +105,11 @@ import Testing
   @Test func plainLinesNameWhatStillRunsAndASecondInterruptKills() throws {
     let run = try place.start("run", "deaf.yml")
     // The line names what has been stated, and a process is there a moment before.
-    #expect(eventually(within: Workplace.patience) { run.outputText.contains(/> deaf +\[\d+\/\d+\] started/) })
-    #expect(eventually(within: Workplace.patience) { ProcessTable.sleepers(marker) == 1 })
+    #expect(eventually { run.outputText.contains(/> deaf +\[\d+\/\d+\] started/) })
+    #expect(eventually { ProcessTable.sleepers(marker) == 1 })
     kill(run.child.pid, SIGINT)
     let asked = "opdash: stopping; still running: deaf. Ctrl-C again kills.\n"
-    #expect(eventually(within: Workplace.patience) { run.errorText == asked })
+    #expect(eventually { run.errorText == asked })
     #expect(ProcessTable.sleepers(marker) == 1)
     kill(run.child.pid, SIGINT)
     #expect(run.ending() == .exited(130))
@@ -124,13 +123,13 @@ import Testing
   func nothingOutlivesADashboardThatDies(_ signal: Int32) throws {
     let pty = try place.pty("run", "wild.yml")
     let modes = pty.modes
-    #expect(pty.waitUntil(within: Workplace.patience) { _ in ProcessTable.sleepers(marker) == Self.wildSleepers })
-    #expect(pty.waitUntil(within: Workplace.patience) { $0.text.contains("\u{1B}[?1049h") })
+    #expect(pty.waitUntil { _ in ProcessTable.sleepers(marker) == Self.wildSleepers })
+    #expect(pty.waitUntil { $0.text.contains("\u{1B}[?1049h") })
     kill(pty.child.pid, signal)
-    #expect(pty.end(within: Workplace.patience) == .signalled(signal), "\(pty.report)")
+    #expect(pty.end() == .signalled(signal), "\(pty.report)")
     #expect(isNothingLeft())
     // The guardian restores the terminal after SIGKILL.
-    #expect(pty.waitUntil(within: 5) { $0.leftModes == [] })
+    #expect(pty.waitUntil { $0.leftModes == [] })
     #expect(pty.text.components(separatedBy: "\u{1B}[?1049l").count == 2)
     let end = pty.modes
     #expect(end.c_lflag == modes.c_lflag && end.c_iflag == modes.c_iflag && end.c_oflag == modes.c_oflag)
@@ -150,16 +149,16 @@ import Testing
     let pid = try window.pid()
     window.session.close()
     // The deaf ones have their grace.
-    #expect(eventually(within: Workplace.patience) { !ProcessTable.isAlive(pid) })
+    #expect(eventually { !ProcessTable.isAlive(pid) })
     #expect(isNothingLeft())
   }
 
   @Test func aTerminalThatHangsUpEndsARunWithItsStatus() throws {
     let pty = try place.pty("run", "nap.yml")
-    #expect(pty.waitUntil(within: Workplace.patience) { _ in ProcessTable.sleepers(marker) == 1 })
-    #expect(pty.waitUntil(within: Workplace.patience) { $0.text.contains("\u{1B}[?1049h") })
+    #expect(pty.waitUntil { _ in ProcessTable.sleepers(marker) == 1 })
+    #expect(pty.waitUntil { $0.text.contains("\u{1B}[?1049h") })
     pty.hangUp()
-    #expect(pty.end(within: Workplace.patience) == .exited(129), "\(pty.report)")
+    #expect(pty.end() == .exited(129), "\(pty.report)")
     #expect(isNothingLeft())
   }
 
@@ -167,12 +166,12 @@ import Testing
     // In a background group whose shell has gone before: the kernel leaves it stopped.
     let pty = try place.pty(
       script: "set -m; ($OPDASH run nap.yml --ui plain & echo $! >pid) & wait $!; exec sleep \(marker)")
-    #expect(pty.waitUntil(within: Workplace.patience) { _ in ProcessTable.sleepers(marker) == 2 })
+    #expect(pty.waitUntil { _ in ProcessTable.sleepers(marker) == 2 })
     let pid = try #require(pid_t(String(decoding: place.contents("pid") ?? Data(), as: UTF8.self).dropLast()))
     kill(pid, SIGSTOP)
     pty.hangUp()
     kill(pid, SIGTERM)
-    #expect(eventually(within: Workplace.patience) { !ProcessTable.isAlive(pid) })
+    #expect(eventually { !ProcessTable.isAlive(pid) })
     #expect(isNothingLeft())
   }
 
@@ -219,7 +218,7 @@ import Testing
     #expect(isNothingLeft())
   }
 
-  // MARK: q
+  // MARK: Keys
 
   @Test func qAsksWhileJobsRunAndTellsThatWorkIsLeft() throws {
     let window = try place.window("run", "nap.yml")
@@ -231,6 +230,19 @@ import Testing
     try window.press("q", "q")
     #expect(try window.exitStatus() == 3)
     #expect(isNothingLeft())
+  }
+
+  @Test func aCancelledJobIsReportedOnceItsProcessesAreGone() throws {
+    try place.write("jobs: { two: { run: 'sleep \(marker) & sleep \(marker) & wait' } }", to: "two.yml")
+    let pty = try place.pty("run", "two.yml", "--keep-open=always")
+    #expect(pty.waitUntil { _ in ProcessTable.sleepers(marker) == 2 })
+    // A key acts on what is drawn.
+    #expect(pty.waitUntil { $0.text.contains("━━━") })
+    pty.send("x")
+    #expect(pty.waitUntil { $0.text.contains("by you") })
+    #expect(ProcessTable.processes(with: marker).isEmpty)
+    pty.send("q")
+    #expect(pty.waitUntil { $0.ending == .exited(3) })
   }
 
   @Test func qAtARunThatIsOverLeavesAtOnce() throws {

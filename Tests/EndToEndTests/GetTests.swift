@@ -3,7 +3,7 @@ import Support
 import Testing
 
 /// `opdash get` off a terminal, against servers on loopback.
-@Suite(.timeLimit(.minutes(10))) struct GetTests {
+struct GetTests {
   private static let old = "Sat, 01 Jan 2000 00:00:00 GMT"
 
   private let place: Workplace
@@ -104,7 +104,7 @@ import Testing
     for name in ["a.zip", "b.zip"] {
       let lines = run.outputLines.filter { $0.contains(name) }
       #expect(lines.count == 1)
-      let line = #/^00:\d\d\.\d \+ .\.zip  \[\d/2\] ok in \d+\.\ds, 10 B$/#
+      let line = #/^\d\d:\d\d\.\d \+ .\.zip  \[\d/2\] ok in \S+s, 10 B$/#
       #expect(lines.first?.firstMatch(of: line) != nil, "\(lines)")
     }
   }
@@ -131,15 +131,15 @@ import Testing
     let release = DispatchSemaphore(value: 0)
     let server = try RawServer { _ in
       [
-        .run { _ = release.wait(timeout: .now() + 120) },
+        .run { release.wait() },
         .send("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nConnection: close\r\n\r\nx"),
       ]
     }
     defer { server.stop() }
     let run = try place.start(
       words: ["get"] + (0..<7).map { server.url("/\($0)").absoluteString } + ["--ui", "json"])
-    #expect(eventually(within: Workplace.patience) { server.requests.count == 5 })
-    #expect(eventually(within: Workplace.patience) { run.outputText.contains("\"slots\":5") })
+    #expect(eventually { server.requests.count == 5 })
+    #expect(eventually { run.outputText.contains("\"slots\":5") })
     for _ in 0..<7 { release.signal() }
     #expect(run.ending() == .exited(0))
   }

@@ -20,55 +20,44 @@ import Testing
     ])
   }
 
-  /// What a program that is left alone goes on doing: what ticks never has a time without.
-  private func unrest(_ pty: Pty) -> Unrest? {
-    let end = Date(timeIntervalSinceNow: FaultHandling.isSanitized ? 40 : 20)
-    var last = Unrest.wakes([:])
-    while Date() < end {
+  /// Whether there comes a while in which nothing is written and no thread wakes: what ticks never has one.
+  private func comesToRest(_ pty: Pty) -> Bool {
+    eventually {
       pty.pump()
       let (bytes, waits) = (pty.output.count, ProcessTable.waits(of: pty.child.pid))
-      let isDisturbed = eventually(within: 2) {
-        pty.pump()
-        return pty.output.count != bytes
+      // Longer than a second, at which clocks tick.
+      let isSilent = (1...10).allSatisfy { _ in
+        stays {
+          pty.pump()
+          return pty.output.count == bytes
+        }
       }
       let after = ProcessTable.waits(of: pty.child.pid)
       // A thread that has left did wake to do so.
-      let woken = waits.merging(after) { $1 }.filter { waits[$0.key] != after[$0.key] }
-      if !isDisturbed, !waits.isEmpty, woken.count <= (FaultHandling.isThreadSanitized ? 1 : 0) { return nil }
-      last = isDisturbed ? .writes : .wakes(woken)
+      let woken = waits.merging(after) { $1 }.keys.filter { waits[$0] != after[$0] }
+      return isSilent && !waits.isEmpty && woken.count <= (FaultHandling.isThreadSanitized ? 1 : 0)
     }
-    return last
-  }
-
-  private func expectRest(_ pty: Pty) {
-    #expect(unrest(pty) == nil)
-  }
-
-  private enum Unrest: Equatable {
-    case writes
-    /// The threads that woke in the last two seconds, and how often they have in all.
-    case wakes([pid_t: Int])
   }
 
   @Test func aRunThatIsOverAndKeptOpen() throws {
     let pty = try place.pty("run", "short.yml")
-    #expect(pty.waitUntil(within: Workplace.patience) { $0.text.contains("Ended after") })
-    expectRest(pty)
+    #expect(pty.waitUntil { $0.text.contains("Ended after") })
+    #expect(comesToRest(pty))
     pty.send("q")
-    #expect(pty.waitUntil(within: Workplace.patience) { $0.ending == .exited(1) })
+    #expect(pty.waitUntil { $0.ending == .exited(1) })
   }
 
   @Test func aRunInWhichEverythingIsPaused() throws {
     let pty = try place.pty("run", "long.yml")
-    #expect(pty.waitUntil(within: Workplace.patience) { _ in !ProcessTable.processes(with: marker).isEmpty })
+    #expect(pty.waitUntil { _ in !ProcessTable.processes(with: marker).isEmpty })
     // A key acts on what is drawn: both bars must have been.
-    #expect(pty.waitUntil(within: Workplace.patience) { $0.text.contains("━━━") && $0.text.contains("0 of 10000") })
+    #expect(pty.waitUntil { $0.text.contains("━━━") && $0.text.contains("0 of 10000") })
     // One with what depends on it, and the one below: all are tagged, then paused together.
     pty.send("gcjcp")
-    #expect(pty.waitUntil(within: Workplace.patience) { $0.text.contains("PAUSED") })
-    expectRest(pty)
+    #expect(pty.waitUntil { $0.text.contains("PAUSED") })
+    #expect(comesToRest(pty))
     pty.send("qq")
-    #expect(pty.waitUntil(within: Workplace.patience) { $0.ending == .exited(3) })
+    #expect(pty.waitUntil { $0.ending == .exited(3) })
     #expect(ProcessTable.processes(with: marker).isEmpty)
   }
 
@@ -77,13 +66,13 @@ import Testing
       "slots: 1\njobs: { first: { run: 'while [ ! -e go ]; do sleep 0.02; done' }, second: { run: 'true', needs: [first] } }",
       to: "drain.yml")
     let pty = try place.pty("run", "drain.yml")
-    #expect(pty.waitUntil(within: Workplace.patience) { $0.text.contains("━━━") })
+    #expect(pty.waitUntil { $0.text.contains("━━━") })
     pty.send("P")
-    #expect(pty.waitUntil(within: Workplace.patience) { $0.text.contains("DRAIN") })
+    #expect(pty.waitUntil { $0.text.contains("DRAIN") })
     try place.write("", to: "go")
-    #expect(pty.waitUntil(within: Workplace.patience) { $0.text.contains("draining") })
-    expectRest(pty)
+    #expect(pty.waitUntil { $0.text.contains("draining") })
+    #expect(comesToRest(pty))
     pty.send("P")
-    #expect(pty.waitUntil(within: Workplace.patience) { $0.ending == .exited(0) })
+    #expect(pty.waitUntil { $0.ending == .exited(0) })
   }
 }

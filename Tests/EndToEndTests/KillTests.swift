@@ -7,7 +7,7 @@ import Testing
 /// `OPDASH_KILLS` is the number of kills, `OPDASH_KILL_JOBS` that of jobs in a run, `OPDASH_KILL_SEED` the seed of the first
 /// round, and those after it count on; `OPDASH_SOAK_AT_ONCE` is how many rounds go on at once; `OPDASH_SOAK_PROGRAM` is another
 /// build of opdash.
-@Suite(.timeLimit(.minutes(KillSettings.limit))) struct KillTests {
+@Suite struct KillTests {
   @Test(.enabled(if: Soak.canFindProcesses, "the processes of a round are found in /proc"))
   func aRunThatIsKilledAndResumedIsCompleteAndRunsNoSucceededJobTwice() async throws {
     let first = KillSettings.number("OPDASH_KILL_SEED").map(UInt64.init) ?? .random(in: 0..<1_000_000_000)
@@ -65,8 +65,6 @@ private enum KillSettings {
   static let jobs = number("OPDASH_KILL_JOBS") ?? (kills > 8 ? 200 : 60)
   /// The kills of one round.
   static let ofRound = 4
-  /// In minutes.
-  static let limit = max(10, kills / 10)
 
   static func number(_ name: String) -> Int? { variables[name].flatMap { Int($0) } }
 }

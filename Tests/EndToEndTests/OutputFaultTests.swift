@@ -3,7 +3,7 @@ import Support
 import Testing
 
 /// Outputs that can't be written, and standard streams that are closed.
-@Suite(.timeLimit(.minutes(10))) struct OutputFaultTests {
+struct OutputFaultTests {
   private let place: Workplace
 
   init() throws {

@@ -4,7 +4,7 @@ import Testing
 
 /// Programs that end the dashboard themselves, or want two.
 @Suite(
-  .enabled(if: Outside.folder != nil, "Tests/run builds the packages that this needs"), .timeLimit(.minutes(10)))
+  .enabled(if: Outside.folder != nil, "Tests/run builds the packages that this needs"))
 struct OutsideEndingTests {
   @Test func aSecondDashboardOnTheTerminalIsRefusedWithWords() throws {
     let program = try OutsideProgram("two")

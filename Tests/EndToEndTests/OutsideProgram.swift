@@ -66,7 +66,7 @@ extension Pty {
 
   /// Waits for the program to end.
   func waitForEnding() -> ChildProcess.Ending? {
-    _ = waitUntil(within: Workplace.patience) { $0.ending != nil }
+    _ = waitUntil { $0.ending != nil }
     pump()
     return ending
   }

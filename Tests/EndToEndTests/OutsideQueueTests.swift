@@ -4,24 +4,32 @@ import Testing
 
 /// Programs whose operations enter the queue by every door, and their groups and retries.
 @Suite(
-  .enabled(if: Outside.folder != nil, "Tests/run builds the packages that this needs"), .timeLimit(.minutes(10)))
+  .enabled(if: Outside.folder != nil, "Tests/run builds the packages that this needs"))
 struct OutsideQueueTests {
   @Test func anOperationAddedToTheQueueBeforeTheRunIsWaitedFor() throws {
-    let window = try OutsideProgram("late").shell()
+    let program = try OutsideProgram("late")
+    let window = try program.shell()
     try window.sees("late", "▶")
+    try program.tell("GO")
     try window.sees("1 ok, 0 failed, 0 cancelled, 0 left, status 0")
   }
 
   @Test func anOperationAddedToTheQueueDuringTheRunIsWaitedFor() throws {
-    let window = try OutsideProgram("door").shell()
+    let program = try OutsideProgram("door")
+    let window = try program.shell()
+    try window.sees("by-dashboard", "▶")
+    try program.tell("START")
     try window.sees("by-dashboard", "✓")
     try window.sees("by-queue", "▶")
+    try program.tell("GO")
     try window.sees("2 ok, 0 failed, 0 cancelled, 0 left, status 0")
   }
 
   @Test func oneOfOursAddedToTheQueueIsShownAndCounted() throws {
-    let window = try OutsideProgram("ours-late").shell()
+    let program = try OutsideProgram("ours-late")
+    let window = try program.shell()
     try window.sees("first", "▶")
+    try program.tell("GO")
     try window.sees("2 ok, 0 failed, 0 cancelled, 0 left, status 0")
   }
 

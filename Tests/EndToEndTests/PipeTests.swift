@@ -40,7 +40,7 @@ import Testing
   @Test(arguments: [["TERM": "dumb"], ["CI": "1"], ["TERM": ""]])
   func aTerminalThatCannotDrawGetsPlainLines(_ environment: [String: String]) throws {
     let pty = try place.pty("run", "small.yml", "--color=never", environment: environment)
-    #expect(pty.waitUntil(within: Workplace.patience) { $0.ending == .exited(0) })
+    #expect(pty.waitUntil { $0.ending == .exited(0) })
     pty.pump()
     #expect(!pty.output.contains(0x1B))
     #expect(pty.text.contains("small: 3 ok, 1 failed but allowed to in"))
@@ -48,9 +48,9 @@ import Testing
 
   @Test func noColourMeansADashboardWithoutColours() throws {
     let pty = try place.pty("run", "small.yml", "--keep-open=always", environment: ["NO_COLOR": "1"])
-    #expect(pty.waitUntil(within: Workplace.patience) { $0.text.contains("Ended after") })
+    #expect(pty.waitUntil { $0.text.contains("Ended after") })
     pty.send("q")
-    #expect(pty.waitUntil(within: Workplace.patience) { $0.ending == .exited(0) })
+    #expect(pty.waitUntil { $0.ending == .exited(0) })
     // 30 to 49 and 90 to 107 are colours; 39 and 49 only take them back.
     let renditions = pty.text.matches(of: #/\u{1B}\[([0-9;]*)m/#).flatMap {
       $0.output.1.split(separator: ";").compactMap { Int($0) }
@@ -60,9 +60,9 @@ import Testing
 
   @Test func asciiIsAllThatALocaleWithoutUTF8Gets() throws {
     let pty = try place.pty("run", "small.yml", "--keep-open=always", environment: ["LC_ALL": "C"])
-    #expect(pty.waitUntil(within: Workplace.patience) { $0.text.contains("Ended after") })
+    #expect(pty.waitUntil { $0.text.contains("Ended after") })
     pty.send("q")
-    #expect(pty.waitUntil(within: Workplace.patience) { $0.ending == .exited(0) })
+    #expect(pty.waitUntil { $0.ending == .exited(0) })
     #expect(pty.output.allSatisfy { $0 < 0x80 })
   }
 
@@ -108,8 +108,8 @@ import Testing
     let run = try place.script("{ $OPDASH run talk.yml -j2; echo $? >status; } | head -1")
     #expect(run.ending() == .exited(0))
     #expect(run.outputLines.count == 1)
-    #expect(eventually(within: Workplace.patience) { place.has("status") })
-    #expect(eventually(within: Workplace.patience) { place.contents("status") == Data("141\n".utf8) })
+    #expect(eventually { place.has("status") })
+    #expect(eventually { place.contents("status") == Data("141\n".utf8) })
     #expect(ProcessTable.processes(with: marker).isEmpty)
   }
 
@@ -146,7 +146,7 @@ import Testing
   @Test func theLineOfAFaultIsCutToTheTerminal() throws {
     try place.write("jobs: { a: { x-a: \"\(String(repeating: "word ", count: 60))\", rn: ls } }", to: "wide.yml")
     let pty = try place.pty(columns: 50, "check", "wide.yml")
-    #expect(pty.waitUntil(within: Workplace.patience) { $0.ending == .exited(2) })
+    #expect(pty.waitUntil { $0.ending == .exited(2) })
     let lines = String(decoding: pty.output, as: UTF8.self).split(whereSeparator: \.isNewline)
     #expect(lines.count == 3)
     #expect(lines.dropFirst().allSatisfy { $0.count <= 50 })

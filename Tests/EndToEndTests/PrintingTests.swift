@@ -4,7 +4,7 @@ import Testing
 
 /// Programs that write to their standard streams while the dashboard has the terminal.
 @Suite(
-  .enabled(if: Outside.folder != nil, "Tests/run builds the packages that this needs"), .timeLimit(.minutes(10)))
+  .enabled(if: Outside.folder != nil, "Tests/run builds the packages that this needs"))
 struct PrintingTests {
   private static let lines = [
     "one to standard output", "two to standard error", "three, in two parts", "four by", "five by the C library",
@@ -157,16 +157,10 @@ struct PrintingTests {
     // The output is more than the terminal takes, and nothing is read from now on.
     try program.tell("START")
     let pid = pty.child.pid
-    var began: Date?
-    #expect(
-      eventually(within: Workplace.patience) {
-        // Once it has ended the dashboard, it writes.
-        if began == nil, Self.isReplaced(pid) == false {
-          began = Date()
-          kill(pid, SIGTERM)
-        }
-        return pty.checkEnding() != nil
-      })
+    // Once it has ended the dashboard, it writes.
+    #expect(eventually { Self.isReplaced(pid) == false })
+    kill(pid, SIGTERM)
+    #expect(eventually { pty.checkEnding() != nil })
     #expect(pty.ending != .exited(0))
   }
 

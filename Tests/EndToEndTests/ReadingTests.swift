@@ -42,7 +42,7 @@ import Testing
     func expectCopied(_ text: String, at location: SourceLocation = #_sourceLocation) {
       expected.append(text)
       var last: [String] = []
-      let isThere = eventually(within: Workplace.patience) {
+      let isThere = eventually {
         last = copied(place.contents("bytes") ?? Data())
         return last.count >= expected.count
       }
@@ -84,7 +84,7 @@ import Testing
     expectCopied((all + rest).joined(separator: "\n"))
     try window.press("F")
     var path = ""
-    _ = eventually(within: Workplace.patience) {
+    _ = eventually {
       path = copied(place.contents("bytes") ?? Data()).last ?? ""
       return path.hasPrefix("/")
     }

@@ -3,7 +3,7 @@ import Support
 import Testing
 
 /// Lines without an end and lines that are drawn again, in a real terminal.
-@Suite(.timeLimit(.minutes(10))) struct RedrawTests {
+struct RedrawTests {
   private let place: Workplace
 
   init() throws {

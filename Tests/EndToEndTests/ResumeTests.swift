@@ -4,7 +4,7 @@ import Support
 import Testing
 
 /// `opdash resume` after a run that was killed, cancelled or failed.
-@Suite(.timeLimit(.minutes(10))) struct ResumeTests {
+struct ResumeTests {
   private let place: Workplace
   private let marker = ProcessTable.marker()
 
@@ -29,7 +29,7 @@ import Testing
 
   /// Waits until the newest run is recorded, and in it the ends that `text` tells: `first done, nap executing`.
   private func expectRecorded(_ text: String = "") throws {
-    let isRecorded = try eventually(within: Workplace.patience) {
+    let isRecorded = try eventually {
       let store = try RunStore(folder: place.folder.file("state/opdash").path)
       guard let run = try store.runs(1).first else { return false }
       let ends = try store.earlierJobs(of: run).map { "\($0.name) \("\($0.end)".prefix { $0 != "(" })" }

@@ -81,43 +81,43 @@ import Testing
   @Test func aColourOfMyOwnIsDrawn() throws {
     try place.write(settings: "colors: { failed: '#ff8700 underline' }\nmouse: false\nascii: true\n")
     let pty = try place.pty("run", "jobs.yml")
-    #expect(pty.waitUntil(within: Workplace.patience) { $0.text.contains("exit 3") && $0.text.contains("<=>") })
+    #expect(pty.waitUntil { $0.text.contains("exit 3") && $0.text.contains("<=>") })
     #expect(pty.text.contains("38;5;208m"))
     #expect(!pty.text.contains("\u{1B}[?1000h"))
     pty.send("qq")
-    #expect(pty.waitUntil(within: Workplace.patience) { $0.ending != nil })
+    #expect(pty.waitUntil { $0.ending != nil })
   }
 
   // MARK: What the terminal is like
 
   @Test func theColoursFollowTheTerminalsAnswer() throws {
     let pty = try place.pty("run", "jobs.yml")
-    #expect(pty.waitUntil(within: Workplace.patience) { $0.text.contains("\u{1B}]11;?\u{1B}\\\u{1B}[c") })
-    #expect(pty.waitUntil(within: Workplace.patience) { $0.text.contains("38;5;160m") && $0.text.contains("exit 3") })
+    #expect(pty.waitUntil { $0.text.contains("\u{1B}]11;?\u{1B}\\\u{1B}[c") })
+    #expect(pty.waitUntil { $0.text.contains("38;5;160m") && $0.text.contains("exit 3") })
     pty.send("\u{1B}]11;rgb:ffff/ffff/ffff\u{1B}\\\u{1B}[?64;1c")
-    #expect(pty.waitUntil(within: Workplace.patience) { $0.text.contains("38;5;161m") })
+    #expect(pty.waitUntil { $0.text.contains("38;5;161m") })
     // The answer is no key: nothing else has happened.
     #expect(!pty.text.contains("11;rgb"))
     pty.send("qq")
-    #expect(pty.waitUntil(within: Workplace.patience) { $0.ending != nil })
+    #expect(pty.waitUntil { $0.ending != nil })
   }
 
   @Test(arguments: [["--background=dark"], ["--color=never"]])
   func whoSaysWhatItDrawsOnIsNotAsked(_ options: [String]) throws {
     let pty = try place.pty("run", "jobs.yml", options[0])
-    #expect(pty.waitUntil(within: Workplace.patience) { $0.text.contains("exit 3") })
+    #expect(pty.waitUntil { $0.text.contains("exit 3") })
     #expect(!pty.text.contains("]11;?"))
     #expect(pty.text.contains("38;5;204m") == (options == ["--background=dark"]))
     pty.send("qq")
-    #expect(pty.waitUntil(within: Workplace.patience) { $0.ending != nil })
+    #expect(pty.waitUntil { $0.ending != nil })
   }
 
   @Test func aTerminalWithoutADescriptionGetsTheDashboardAllTheSame() throws {
     let pty = try place.pty("run", "jobs.yml", environment: ["TERM": "xterm-nonexistent"])
-    #expect(pty.waitUntil(within: Workplace.patience) { $0.text.contains("exit 3") })
+    #expect(pty.waitUntil { $0.text.contains("exit 3") })
     #expect(pty.text.contains("\u{1B}[?1049h"))
     pty.send("qq")
-    #expect(pty.waitUntil(within: Workplace.patience) { $0.ending != nil })
+    #expect(pty.waitUntil { $0.ending != nil })
     #expect(pty.text.contains("\u{1B}[?1049l"))
   }
 
@@ -138,10 +138,10 @@ import Testing
         "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "PATH": "/usr/local/bin:/usr/bin:/bin",
         "HOME": place.folder.url.path,
       ])
-    let isSeen = pty.waitUntil(within: Workplace.patience) { $0.text.contains("\u{1B}]9;jobs: 1 of 3 failed\u{7}") }
+    let isSeen = pty.waitUntil { $0.text.contains("\u{1B}]9;jobs: 1 of 3 failed\u{7}") }
     #expect(isSeen, "\(pty.text)")
     pty.send("\n")
-    #expect(pty.waitUntil(within: Workplace.patience) { $0.ending == .exited(0) })
+    #expect(pty.waitUntil { $0.ending == .exited(0) })
   }
 
   @Test(arguments: ["tui", "inline"])
@@ -149,12 +149,12 @@ import Testing
     try place.write("", to: "go")
     for (how, bytes) in [("bell", "\u{7}"), ("message", "\u{1B}]9;jobs: 1 of 3 failed\u{7}")] {
       let pty = try place.pty("run", "jobs.yml", "--ui", interface, "--notify", how, "--keep-open=never")
-      #expect(pty.waitUntil(within: Workplace.patience) { $0.ending == .exited(1) })
+      #expect(pty.waitUntil { $0.ending == .exited(1) })
       #expect(pty.text.components(separatedBy: bytes).count == 2, "\(how)")
     }
     try place.write(settings: "notify: bell\n")
     let silent = try place.pty("run", "jobs.yml", "--ui", interface, "--notify=none", "--keep-open=never")
-    #expect(silent.waitUntil(within: Workplace.patience) { $0.ending == .exited(1) })
+    #expect(silent.waitUntil { $0.ending == .exited(1) })
     #expect(!silent.text.contains("\u{7}") && !silent.text.contains("\u{1B}]9;j"))
     let off = try place.run("run", "jobs.yml", "--ui", interface == "tui" ? "auto" : interface)
     #expect(off.ending() == .exited(1))

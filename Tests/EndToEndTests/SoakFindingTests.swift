@@ -3,7 +3,7 @@ import Support
 import Testing
 
 /// What random rounds have found, each by itself.
-@Suite(.timeLimit(.minutes(10))) struct SoakFindingTests {
+struct SoakFindingTests {
   private let place: Workplace
   private let marker = ProcessTable.marker()
 
@@ -21,35 +21,35 @@ import Testing
     for _ in 1...3 {
       let pty = try place.pty(words: ["run", "nap.yml", "--ui", interface])
       let modes = pty.initialModeNumbers
-      let end = Date(timeIntervalSinceNow: Workplace.patience)
+      let end = Date(timeIntervalSinceNow: Patience.seconds)
       // Without a pause, to be early enough.
       while pty.modeNumbers == modes, Date() < end {}
       kill(pty.child.pid, signal)
-      #expect(pty.waitUntil(within: Workplace.patience) { $0.ending == .signalled(signal) })
-      #expect(pty.waitUntil(within: 5) { $0.modeNumbers == modes && $0.leftModes == [] }, "left on: \(pty.leftModes)")
+      #expect(pty.waitUntil { $0.ending == .signalled(signal) })
+      #expect(pty.waitUntil { $0.modeNumbers == modes && $0.leftModes == [] }, "left on: \(pty.leftModes)")
     }
-    #expect(eventually(within: 5) { ProcessTable.processes(with: marker).isEmpty })
+    #expect(eventually { ProcessTable.processes(with: marker).isEmpty })
   }
 
   /// The restoration waits for a reader, the modes come first.
   @Test(arguments: ["tui", "inline"])
   func aKillInTheMiddleOfARestorationLeavesTheRestToTheGuardian(_ interface: String) throws {
     let cursorOff = 25
-    // The restoration gives up after a tenth of a second: on a busy machine the kill may come too late.
-    for _ in 1...10 {
+    // The restoration gives up after a tenth of a second: on a busy machine some kills come too late.
+    let isInTheMiddle = try eventually {
       let pty = try place.pty(words: ["run", "nap.yml", "--ui", interface])
       let modes = pty.initialModeNumbers
-      #expect(pty.waitUntil(within: Workplace.patience) { $0.modeNumbers != modes && $0.leftModes.contains(cursorOff) })
+      #expect(pty.waitUntil { $0.modeNumbers != modes && $0.leftModes.contains(cursorOff) })
       pty.clog()
       kill(pty.child.pid, SIGABRT)
-      #expect(eventually(within: Workplace.patience) { pty.modeNumbers == modes })
+      #expect(eventually { pty.modeNumbers == modes })
       kill(pty.child.pid, SIGKILL)
-      #expect(pty.waitUntil(within: Workplace.patience) { $0.ending != nil })
-      #expect(pty.waitUntil(within: 5) { $0.leftModes == [] }, "left on: \(pty.leftModes)")
-      #expect(eventually(within: 5) { ProcessTable.processes(with: marker).isEmpty })
-      if pty.ending == .signalled(SIGKILL) { return }
-      #expect(pty.ending == .signalled(SIGABRT))
+      #expect(pty.waitUntil { $0.ending != nil })
+      #expect(pty.waitUntil { $0.leftModes == [] }, "left on: \(pty.leftModes)")
+      #expect(eventually { ProcessTable.processes(with: marker).isEmpty })
+      #expect(pty.ending == .signalled(SIGKILL) || pty.ending == .signalled(SIGABRT))
+      return pty.ending == .signalled(SIGKILL)
     }
-    Issue.record("no kill came in the middle of a restoration")
+    #expect(isInTheMiddle)
   }
 }

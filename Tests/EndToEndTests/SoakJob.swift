@@ -71,15 +71,15 @@ struct SoakJob {
     name = "\(number)-\(kind)"
     let done = ": >\(name).done"
     switch kind {
-    case .nap: run(["sleep", "60.%"])
-    case .deaf: run("trap '' TERM INT HUP; while :; do sleep 60.%; done")
-    case .background: run("sleep 60.% & sleep 60.% & wait")
-    case .leaves: run("sleep 60.% & (sleep 60.% >/dev/null 2>&1 &); \(done)")
-    case .session: run("setsid sleep 60.% & wait")
+    case .nap: run(["sleep", "6000.%"])
+    case .deaf: run("trap '' TERM INT HUP; while :; do sleep 6000.%; done")
+    case .background: run("sleep 6000.% & sleep 6000.% & wait")
+    case .leaves: run("sleep 6000.% & (sleep 6000.% >/dev/null 2>&1 &); \(done)")
+    case .session: run("setsid sleep 6000.% & wait")
     case .daemon:
-      run("setsid sh -c 'trap \"\" TERM HUP; setsid sleep 60.% >/dev/null 2>&1 & exit' & sleep 60.%")
-    case .unmarked: run("env -i setsid sleep 60.% >/dev/null 2>&1 & sleep 60.%")
-    case .groups: run("set -m; sleep 60.% & wait")
+      run("setsid sh -c 'trap \"\" TERM HUP; setsid sleep 6000.% >/dev/null 2>&1 & exit' & sleep 6000.%")
+    case .unmarked: run("env -i setsid sleep 6000.% >/dev/null 2>&1 & sleep 6000.%")
+    case .groups: run("set -m; sleep 6000.% & wait")
     case .storm:
       run("i=0; while [ $i -lt 100 ]; do i=$((i+1)); setsid sleep 0.03 & sleep 0.01; done; wait; \(done)")
     case .lines:
@@ -87,19 +87,19 @@ struct SoakJob {
       run("seq \(count) && \(done)")
       log = Self.numbers.prefix(Self.bytes(ofNumbersTo: count))
     case .flood:
-      run("yes a line of some length | head -c 2000000; sleep 60.%")
+      run("yes a line of some length | head -c 2000000; sleep 6000.%")
       log = Self.lines
     case .writer:
       run("i=0; while [ $i -lt 50 ]; do i=$((i+1)); echo $i >>\(name).half; done; mv \(name).half \(name).done")
     case .fails: run("sleep 0.0\(random.number(9)); exit 3")
     case .flaky: run("[ -e \(name).tried ] || { : >\(name).tried; exit 1; }; \(done)")
     case .stopsItself: run("kill -STOP $$; \(done)")
-    case .late: run("sleep 60.%")
+    case .late: run("sleep 6000.%")
     case .quick: run(done)
     case .simulated:
       let (isLong, rate) = (random.number(3) == 0, Double(random.number(4)) / 10)
       text["simulate"] = [
-        "duration": isLong ? "60s" : "\(random.number(150))ms", "steps": 1 + random.number(20),
+        "duration": isLong ? "1h" : "\(random.number(150))ms", "steps": 1 + random.number(20),
         "fail_rate": rate, "seed": random.number(1000),
       ]
       isLasting = isLong && rate == 0

@@ -6,7 +6,7 @@ import Testing
 ///
 /// `OPDASH_SOAK` is the number of rounds, or seconds as `60s`; `OPDASH_SOAK_SEED` is the seed of the first round, and those
 /// after it count on; `OPDASH_SOAK_AT_ONCE` is how many go on at once; `OPDASH_SOAK_PROGRAM` is another build of opdash.
-@Suite(.timeLimit(.minutes(Soak.limit))) struct SoakTests {
+@Suite struct SoakTests {
   @Test(.enabled(if: Soak.canFindProcesses, "the processes of a round are found in /proc"))
   func noRoundLeavesAProcessAWrongFileOrARawTerminal() async throws {
     let soak = try Soak()
@@ -28,8 +28,6 @@ final class Soak: Sendable {
   static let canFindProcesses = FileManager.default.fileExists(atPath: "/proc/self/environ")
   private static let variables = ProcessInfo.processInfo.environment
   private static let length = variables["OPDASH_SOAK"] ?? (FaultHandling.isSanitized ? "16" : "40")
-  /// In minutes; a round takes half a second, if so long.
-  static let limit = max(10, (Int(length.hasSuffix("s") ? "" : length) ?? 0) / 50)
   /// More faults than these say nothing new.
   private static let enough = 100
 

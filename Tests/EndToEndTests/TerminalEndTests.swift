@@ -5,7 +5,7 @@ import Testing
 /// Every way out that a person takes: the terminal's modes, of `stty -g` and of the emulator, are as they were.
 ///
 /// Signals are tested by `SignalTests`, ^Z by `BackgroundTests`, a terminal that nobody reads by `StuckTerminalTests`.
-@Suite(.timeLimit(.minutes(10))) struct TerminalEndTests {
+struct TerminalEndTests {
   struct Way: Sendable, CustomTestStringConvertible {
     let testDescription: String
     var interface = "tui"
@@ -63,11 +63,11 @@ import Testing
     let pty = try place.pty(words: ["run", "\(way.run).yml", "--ui", way.interface])
     let modes = pty.initialModeNumbers
     if ["nap", "deaf"].contains(way.run) {
-      #expect(pty.waitUntil(within: Workplace.patience) { _ in ProcessTable.sleepers(marker) == 1 })
+      #expect(pty.waitUntil { _ in ProcessTable.sleepers(marker) == 1 })
     }
     var from = 0
     for (text, key) in way.keys {
-      let isSeen = pty.waitUntil(within: Workplace.patience) {
+      let isSeen = pty.waitUntil {
         String(decoding: $0.output[min(from, $0.output.count)...], as: UTF8.self).contains(text)
       }
       #expect(isSeen, "never seen: \(text)")
@@ -75,13 +75,13 @@ import Testing
       pty.send(key)
     }
     let ending = ChildProcess.Ending.exited(way.status)
-    #expect(pty.waitUntil(within: Workplace.patience) { $0.ending == ending }, "\(String(describing: pty.ending))")
+    #expect(pty.waitUntil { $0.ending == ending }, "\(String(describing: pty.ending))")
     pty.pump()
     #expect(pty.modeNumbers == modes)
     #expect(pty.leftModes == [])
     // The dashboard and the block were there at all.
     #expect(pty.text.contains(way.interface == "tui" ? "\u{1B}[?1049h" : "\u{1B}[?25l"))
-    #expect(eventually(within: 5) { ProcessTable.processes(with: marker).isEmpty })
+    #expect(eventually { ProcessTable.processes(with: marker).isEmpty })
   }
 
   // MARK: The reference

@@ -13,11 +13,10 @@ final class Window {
 
   /// Waits until the screen is as wanted, and complains with the screen if it never is.
   func sees(
-    _ what: String, within bound: Double = Workplace.patience, at place: SourceLocation = #_sourceLocation,
-    _ condition: (ScreenText) -> Bool
+    _ what: String, at place: SourceLocation = #_sourceLocation, _ condition: (ScreenText) -> Bool
   ) throws {
     var last = ""
-    let isSeen = try session.waitUntil(within: bound) {
+    let isSeen = try session.waitUntil {
       last = $0
       return condition(ScreenText(text: $0))
     }
@@ -72,9 +71,9 @@ final class Window {
   }
 
   /// Waits for the program to end and returns its status.
-  func exitStatus(within bound: Double = Workplace.patience) throws -> Int? {
+  func exitStatus() throws -> Int? {
     var status: Int?
-    _ = try eventually(within: bound) {
+    _ = try eventually {
       status = try session.exitStatus()
       return try status != nil || session.value("pane_dead_signal") != ""
     }

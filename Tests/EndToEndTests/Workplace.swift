@@ -3,9 +3,6 @@ import Support
 
 /// A folder and a home of its own for one test, with the built opdash to run in it.
 final class Workplace: Sendable {
-  /// How long a test waits for what must come: long enough for a machine that does other things too.
-  static let patience: Double = FaultHandling.isSanitized ? 90 : 30
-
   let folder: TemporaryFolder
   private let variables: [String: String]
 
@@ -39,6 +36,21 @@ final class Workplace: Sendable {
   func has(_ name: String) -> Bool { FileManager.default.fileExists(atPath: folder.file(name).path) }
 
   func contents(_ name: String) -> Data? { FileManager.default.contents(atPath: folder.file(name).path) }
+
+  /// The logs of all runs.
+  var logs: [URL] {
+    folder.names(in: "state/opdash/runs").flatMap { run in
+      folder.names(in: "state/opdash/runs/\(run)/logs").map { folder.file("state/opdash/runs/\(run)/logs/\($0)") }
+    }
+  }
+
+  /// The bytes that they hold.
+  var logSize: Int {
+    logs.reduce(0) { sum, log in
+      let size = try? FileManager.default.attributesOfItem(atPath: log.path)[.size] as? Int
+      return sum + (size ?? 0)
+    }
+  }
 
   /// The words of a command line that does `words` in this folder.
   private func command(_ words: [String]) -> [String] {
@@ -152,14 +164,15 @@ final class Background {
   var outputLines: [Substring] { outputText.split(separator: "\n") }
   var errorText: String { String(decoding: FileManager.default.contents(atPath: errors.path) ?? Data(), as: UTF8.self) }
 
+  /// How it ended, nil while it executes.
+  func checkEnding() -> ChildProcess.Ending? {
+    if known == nil { known = child.ending() }
+    return known
+  }
+
   /// How it ended, waiting for that; nil if it does not end.
-  func ending(within bound: Double = Workplace.patience) -> ChildProcess.Ending? {
-    if known == nil {
-      _ = eventually(within: bound) {
-        known = child.ending()
-        return known != nil
-      }
-    }
+  func ending() -> ChildProcess.Ending? {
+    _ = eventually { checkEnding() != nil }
     return known
   }
 }

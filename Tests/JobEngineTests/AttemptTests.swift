@@ -17,7 +17,7 @@ import Testing
     // Taken in the same turn of the engine as the admission.
     queue.stream.queue.async { found.operation = queue.attempts.values.first?.operation }
     queue.stream.queue.resume()
-    #expect(eventually(within: 30) { queue.run.isComplete })
+    #expect(eventually { queue.run.isComplete })
     #expect(queue.stream.queue.sync { queue.attempts.isEmpty })
     _ = eventually { found.operation == nil }
     return found.operation

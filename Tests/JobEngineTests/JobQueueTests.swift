@@ -27,9 +27,10 @@ private func events(of graph: JobGraph, slots: Int = 2) throws -> [JobEvent] {
   while !queue.run.isComplete, rounds < 10_000 {
     rounds += 1
     // Everything that can happen now has happened once what executes waits for the clock.
-    _ = eventually(within: 1) {
-      queue.run.isComplete || (clock.due.count > 0 && clock.due.count >= queue.run.counts.executing)
-    }
+    try #require(
+      eventually {
+        queue.run.isComplete || (clock.due.count > 0 && clock.due.count >= queue.run.counts.executing)
+      })
     queue.settled()
     clock.advance(by: .milliseconds(50))
     queue.settled()

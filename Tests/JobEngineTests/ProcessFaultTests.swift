@@ -6,7 +6,7 @@ import Testing
 @testable import JobEngine
 
 /// For each fault of a job's program: what the person sees, and what remains, which is a whole log and no process.
-@Suite(.timeLimit(.minutes(10))) struct ProcessFaultTests {
+struct ProcessFaultTests {
   struct Fault: Sendable, CustomTestStringConvertible {
     let testDescription: String
     /// In each text FOLDER is the folder of the test, and MARKER a number of seconds to sleep that is unique.
@@ -112,7 +112,7 @@ import Testing
   }
 
   private func ended(_ queue: JobQueue) -> Run {
-    #expect(eventually(within: 60) { queue.run.isComplete })
+    #expect(eventually { queue.run.isComplete })
     return queue.run
   }
 

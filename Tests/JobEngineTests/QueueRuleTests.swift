@@ -7,7 +7,7 @@ import Testing
 @testable import JobEngine
 
 /// Rules of the engine's queue, its journal and its attempts.
-@Suite(.timeLimit(.minutes(10))) struct QueueRuleTests {
+struct QueueRuleTests {
   private func simulated(_ name: String, priority: JobPriority = .normal) -> Job {
     var job = Job(name: name, work: .simulate(SimulatedWork(duration: .seconds(1))))
     job.priority = priority

@@ -6,7 +6,7 @@ import Testing
 @testable import JobEngine
 
 /// What well-known tools have printed moves a job's bar, through a real process and the fold of the run.
-@Suite(.timeLimit(.minutes(10))) struct RecordedProgressTests {
+struct RecordedProgressTests {
   /// A text of a recording and the progress once it has come, if it tells any.
   struct Step: Sendable {
     var text: String

@@ -3,7 +3,7 @@ import Testing
 
 @testable import JobEngine
 
-@Suite(.timeLimit(.minutes(10))) struct RunFolderTests {
+struct RunFolderTests {
   private let state = NSTemporaryDirectory() + "opdash-state-" + UUID().uuidString
 
   @Test func twoRunsOfOneSecondHaveFoldersOfTheirOwn() throws {

@@ -6,7 +6,7 @@ import Testing
 @testable import JobEngine
 
 /// How long runs take in each schedule, in simulated time: every job takes its usual time.
-@Suite(.timeLimit(.minutes(10))) struct ScheduleLengthTests {
+struct ScheduleLengthTests {
   /// The length in the order of the critical path as a share of that in the order of the file, for each graph.
   private func shares(_ seeds: Range<UInt64>, _ make: (inout SplitMix) -> JobGraph) -> [Double] {
     seeds.map { seed in

@@ -6,7 +6,7 @@ import Testing
 @testable import JobEngine
 
 /// Graphs of 1,000 jobs with everything that a job file can say, ended at a random moment in each way that a run can be ended.
-@Suite(.timeLimit(.minutes(30))) struct ScheduleSoakTests {
+struct ScheduleSoakTests {
   /// `OPDASH_SCHEDULE_SOAK` sets another number.
   private static let rounds = ProcessInfo.processInfo.environment["OPDASH_SCHEDULE_SOAK"].flatMap(Int.init) ?? 30
   private static let blocks = 10

@@ -6,7 +6,7 @@ import Testing
 private let broken = JobFailure(.exit(1), "exit 1")
 
 /// Rules of the scheduler that meet: pauses and needs, policies and retries, cancellations and what comes after them.
-@Suite(.timeLimit(.minutes(10))) struct SchedulerCombinationTests {
+struct SchedulerCombinationTests {
   private func retried(_ jobs: KeyValuePairs<String, [String]>, onFailure: JobGraph.Failure = .keepGoing) -> JobGraph {
     graph(jobs, onFailure: onFailure) { $0.retry = RetryPolicy(max: 1) }
   }

@@ -9,7 +9,7 @@ import Testing
 ///
 /// The rules are computed from the graph, the states of the jobs and what the operation queue holds, each time anew, with
 /// none of the scheduler's own bookkeeping.
-@Suite(.timeLimit(.minutes(10))) struct SchedulerPropertyTests {
+struct SchedulerPropertyTests {
   /// For each of twenty blocks; `OPDASH_TRIALS` sets another number.
   private static let trials = ProcessInfo.processInfo.environment["OPDASH_TRIALS"].flatMap(UInt64.init) ?? 100
 

@@ -6,18 +6,18 @@ import Testing
 @testable import JobEngine
 
 /// Services that are real programs: when they can be used, and how they end.
-@Suite(.timeLimit(.minutes(10))) struct ServiceProcessTests {
+struct ServiceProcessTests {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }
 
   private func service(
-    _ name: String, _ script: String, _ probe: Service.Probe? = nil, limit: Duration = .seconds(60),
+    _ name: String, _ script: String, _ probe: Service.Probe? = nil, limit: Duration = .seconds(3600),
     restart: Service.Restart = .never, needs: [Int] = [], stop: Int32 = SIGTERM
   ) -> Job {
     let service = Service(probe: probe, interval: .milliseconds(20), limit: limit, restart: restart)
     let work = ShellWork(
-      .script(script), directory: folder.url.path(), stop: ShellWork.Stop(signal: stop, grace: .seconds(30)),
+      .script(script), directory: folder.url.path(), stop: ShellWork.Stop(signal: stop, grace: .seconds(3600)),
       service: service)
     return Job(name: name, work: .shell(work), needs: needs.map { JobNeed(JobID($0), when: .ready) })
   }
@@ -27,14 +27,14 @@ import Testing
     return Job(name: name, work: .shell(work), needs: needs.map { JobNeed(JobID($0), when: .ready) })
   }
 
-  private func start(_ jobs: [Job]) throws -> JobQueue {
-    let queue = try JobQueue(JobGraph(name: "test", jobs: jobs), options: .init(slots: 4))
+  private func start(_ jobs: [Job], clock: any OperationClock = .system) throws -> JobQueue {
+    let queue = try JobQueue(JobGraph(name: "test", jobs: jobs), options: .init(slots: 4), clock: clock)
     queue.start()
     return queue
   }
 
   private func ended(_ queue: JobQueue) -> Run {
-    if !eventually(within: 60, { queue.run.isComplete }) {
+    if !eventually({ queue.run.isComplete }) {
       Issue.record("it has not ended: \(queue.run.jobs.map(\.state))")
       queue.send(.stop(.kill, by: .signal))
     }
@@ -67,15 +67,16 @@ import Testing
   }
 
   @Test func aTCPProbeIsAnsweredByAConnection() throws {
-    let port = try Loopback.freePort()
-    let listen = """
-      import socket, time
-      s = socket.socket(); s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-      s.bind(("127.0.0.1", \(port))); s.listen(); time.sleep(600)
-      """
-    try Data(listen.utf8).write(to: folder.file("listen.py"))
-    let script = "until [ -e go ]; do sleep 0.02; done; exec python3 listen.py"
-    try isServedOnlyAfter(service("db", script, .port(host: "127.0.0.1", port))) { try touch("go") }
+    // The backlog is full and no connection is accepted, so the kernel answers no further SYN.
+    let (listener, port) = try Loopback.listen(backlog: 0)
+    let taken = try Loopback.connect(to: port)
+    defer {
+      close(taken)
+      close(listener)
+    }
+    try isServedOnlyAfter(service("db", "exec sleep 600", .port(host: "127.0.0.1", port))) {
+      close(try #require(Loopback.accept(on: listener)))
+    }
   }
 
   @Test func aCommandProbeRunsInTheFolderOfTheServiceUntilItSucceeds() throws {
@@ -98,11 +99,15 @@ import Testing
   }
 
   @Test func aServiceThatCannotBeUsedInTimeIsEndedAndSkipsWhatNeedsIt() throws {
-    let never = service("api", "echo $$ > pid; exec sleep 600", .command(.script("false")), limit: .milliseconds(500))
-    let run = ended(try start([never, job("user", "true", needs: [0])]))
-    #expect(run.jobs[0].state == .failed(JobFailure(.timedOut, "could not be used within 500ms"), allowed: false))
+    let clock = ManualOperationClock()
+    let never = service("api", "exec sleep 600", .command(.script("false")), limit: .seconds(30))
+    let queue = try start([never, job("user", "true", needs: [0])], clock: clock)
+    #expect(eventually { queue.run.jobs[0].attempt?.pid != nil })
+    let pid = try #require(queue.run.jobs[0].attempt?.pid)
+    clock.advance(by: .seconds(30))
+    let run = ended(queue)
+    #expect(run.jobs[0].state == .failed(JobFailure(.timedOut, "could not be used within 30s"), allowed: false))
     #expect(run.jobs[1].state == .skipped(because: .job(JobID(0))))
-    let pid = try #require(pid_t(text("pid").trimmingCharacters(in: .whitespacesAndNewlines)))
     #expect(kill(pid, 0) != 0)
   }
 

@@ -7,7 +7,7 @@ import Testing
 /// Each file stands in the golden itself, between its title and the messages, so that another one is added there. With
 /// OPDASH_RECORD=1 in the environment the messages are written, and the run that records fails. The files whose titles say so
 /// have their tabs and other bytes as `\t`, `\r` and `\xNN`.
-@Suite(.timeLimit(.minutes(10))) struct BrokenFileTests {
+struct BrokenFileTests {
   @Test func everyBrokenJobFileGetsMessagesThatHelp() throws {
     try compare("broken-job-files.txt", atLeast: 40) { bytes in
       var messages: [JobFileFault] = []

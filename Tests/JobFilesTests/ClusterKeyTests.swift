@@ -3,7 +3,7 @@ import JobModel
 import Testing
 
 /// The keys `on` and `slurm`.
-@Suite(.timeLimit(.minutes(10))) struct ClusterKeyTests {
+struct ClusterKeyTests {
   private func work(_ body: String, head: String = "") throws -> ShellWork {
     guard case .shell(let work) = try job("run: ./train\n" + body, head: head).work else { throw NoShell() }
     return work

@@ -4,7 +4,7 @@ import JobModel
 import Testing
 
 /// The job files of `Demo/jobs` as files; that they run is an end-to-end test.
-@Suite(.timeLimit(.minutes(10))) struct DemoFileTests {
+struct DemoFileTests {
   private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appending(path: "Demo/jobs")
 

@@ -5,7 +5,7 @@ import Support
 import Testing
 
 /// The key `dotenv`, and the files that it names.
-@Suite(.timeLimit(.minutes(10))) struct DotenvTests {
+struct DotenvTests {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }

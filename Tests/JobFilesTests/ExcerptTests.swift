@@ -3,7 +3,7 @@ import Screen
 import Testing
 
 /// The line of the file below a message, and the mark below its place.
-@Suite(.timeLimit(.minutes(10))) struct ExcerptTests {
+struct ExcerptTests {
   /// The line and the mark of the only fault of a file.
   private func excerpt(_ text: String, width: Int = 80, sourceLocation: SourceLocation = #_sourceLocation) -> [String] {
     do throws(JobFileFaults) {

@@ -5,7 +5,7 @@ import Support
 import Testing
 
 /// The key `include`, and what the files that it names may have.
-@Suite(.timeLimit(.minutes(10))) struct IncludeTests {
+struct IncludeTests {
   private let folder: TemporaryFolder
   private var directory: String { String(folder.url.path().dropLast(folder.url.path().hasSuffix("/") ? 1 : 0)) }
 

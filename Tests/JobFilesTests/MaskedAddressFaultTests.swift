@@ -1,7 +1,7 @@
 import JobFiles
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct MaskedAddressFaultTests {
+struct MaskedAddressFaultTests {
   @Test(arguments: [
     (
       "ftp://me:s3cret@h/x",

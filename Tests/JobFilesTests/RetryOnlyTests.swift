@@ -2,7 +2,7 @@ import JobModel
 import Testing
 
 /// The key `retry.only`.
-@Suite(.timeLimit(.minutes(10))) struct RetryOnlyTests {
+struct RetryOnlyTests {
   private func retry(_ only: String) throws -> RetryPolicy {
     try job("run: ls\nretry: { max: 1, only: \(only) }").retry
   }

@@ -3,7 +3,7 @@ import JobModel
 import Testing
 
 /// The keys `shell`, `tty` and `silence` of jobs, and `approve`.
-@Suite(.timeLimit(.minutes(10))) struct RunKeyTests {
+struct RunKeyTests {
   private func work(_ body: String, head: String = "") throws -> ShellWork {
     guard case .shell(let work) = try job(body, head: head).work else { throw UnexpectedWork() }
     return work

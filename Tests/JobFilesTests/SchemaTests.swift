@@ -5,7 +5,7 @@ import Testing
 @testable import JobFiles
 
 /// The JSON Schema of job files.
-@Suite(.timeLimit(.minutes(10))) struct SchemaTests {
+struct SchemaTests {
   private static let root = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 

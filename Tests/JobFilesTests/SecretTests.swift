@@ -3,7 +3,7 @@ import JobModel
 import Testing
 
 /// The key `secrets`.
-@Suite(.timeLimit(.minutes(10))) struct SecretTests {
+struct SecretTests {
   private static let long = String(repeating: "k3y-", count: 40)
   private let environment = [
     "TOKEN": "t0p-s3cret", "EMPTY": "", "LONG": SecretTests.long, "LINES": "one-l1ne\ntwo-l1ne", "HOME": "/h",

@@ -3,7 +3,7 @@ import JobModel
 import Testing
 
 /// The key `service`.
-@Suite(.timeLimit(.minutes(10))) struct ServiceTests {
+struct ServiceTests {
   private func service(_ text: String, more: String = "") throws -> Service? {
     try job("run: ./api\nservice: \(text)\(more)").service
   }

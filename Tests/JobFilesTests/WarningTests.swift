@@ -2,7 +2,7 @@ import JobFiles
 import Testing
 
 /// What is said of a file that can be run, but most likely means something else.
-@Suite(.timeLimit(.minutes(10))) struct WarningTests {
+struct WarningTests {
   /// The warnings about a job whose `run` is written so, below vars `version` and `base`.
   private func warnings(run: String, more: String = "", sourceLocation: SourceLocation = #_sourceLocation) -> [String] {
     let text = "vars: { version: 1, base: b }\nenv: { shown: x }\njobs:\n  a:\n    run: \(run)\n\(more)"

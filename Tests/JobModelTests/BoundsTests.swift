@@ -4,7 +4,7 @@ import Testing
 @testable import JobModel
 
 /// Limits, resets and accounts of a run's records.
-@Suite(.timeLimit(.minutes(10))) struct BoundsTests {
+struct BoundsTests {
   private let failure = JobFailure(.exit(1), "exit 1")
 
   private func ring(_ lines: [Int]) -> LogRing {

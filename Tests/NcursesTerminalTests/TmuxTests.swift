@@ -118,7 +118,7 @@ private let probe = Built.product("terminal-probe")
 
   @Test(arguments: [("dumb", "cannot move its cursor"), ("", "TERM is not set")])
   func aTerminalThatCannotIsAClearError(_ term: String, _ message: String) throws {
-    let session = try TmuxSession("TERM=\(term) \(probe); echo status $?; exec sleep 100")
+    let session = try TmuxSession("TERM=\(term) \(probe); echo status $?; exec sleep 1000")
     #expect(try session.waitUntil { $0.contains("status 2") })
     let screen = try session.screen()
     #expect(screen.hasPrefix("probe: ") && screen.contains(message), "\(screen)")
@@ -129,7 +129,7 @@ private let probe = Built.product("terminal-probe")
     status: String, session: TmuxSession
   ) {
     let session = try session(
-      #"echo shell; before=$(stty -a); \#(probe); echo status $?; [ "$(stty -a)" = "$before" ] && echo modes same; exec sleep 100"#,
+      #"echo shell; before=$(stty -a); \#(probe); echo status $?; [ "$(stty -a)" = "$before" ] && echo modes same; exec sleep 1000"#,
       environment: environment)
     try session.press("T")
     #expect(try session.waitUntil { $0.contains("titled") })

@@ -3,7 +3,7 @@ import Screen
 import Testing
 
 /// Sequences that another one interrupts.
-@Suite(.timeLimit(.minutes(10))) struct TornSequenceTests {
+struct TornSequenceTests {
   @Test(arguments: ["\u{1B}[", "\u{1B}[1;", "\u{1B}[<0;3", "\u{1B}[?6"])
   func anEscapeInsideASequenceBeginsTheNextOne(beginning: String) {
     var decoder = InputDecoder()

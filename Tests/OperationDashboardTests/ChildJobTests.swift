@@ -8,7 +8,7 @@ import Testing
 @testable import OperationDashboard
 
 /// Children of groups, and attempts, as jobs below the job of their operation.
-@Suite(.timeLimit(.minutes(10))) struct ChildJobTests {
+struct ChildJobTests {
   @Test func theChildrenOfAGroupAreJobsBelowIt() throws {
     let watch = Watch()
     let (first, second) = (Manual("first"), Manual("second"))

@@ -10,11 +10,11 @@ import Transfers
 @testable import OperationDashboard
 
 /// The operations of this package in a program's queue: the dashboard offers to pause them, and tells how they ended.
-@Suite(.timeLimit(.minutes(10))) struct ControllableTests {
+struct ControllableTests {
   private static let nowhere = URL(fileURLWithPath: "/dev/null/nowhere")
 
   private func shell(_ name: String, _ script: String) -> ShellOperation {
-    let operation = ShellOperation(ProcessLaunch(script: script, grace: .milliseconds(200)))
+    let operation = ShellOperation(ProcessLaunch(script: script, grace: .seconds(3600)))
     operation.name = name
     return operation
   }
@@ -96,7 +96,7 @@ import Transfers
     #expect(watch.state("fine") == .succeeded(upToDate: false))
   }
 
-  @Test(arguments: ["echo up; exec sleep 100", "trap 'exit 0' TERM; echo up; while :; do sleep 0.01; done"])
+  @Test(arguments: ["echo up; exec sleep 3600", "trap 'exit 0' TERM; echo up; while :; do sleep 0.01; done"])
   func aShellOperationThatIsCancelledIsNoSuccess(script: String) throws {
     let shell = shell("shell", script)
     let watch = Watch()
@@ -109,11 +109,14 @@ import Transfers
   }
 
   @Test func aShellOperationThatTakesTooLongHasFailed() throws {
-    let shell = shell("shell", "exec sleep 100")
-    shell.timeout(after: .milliseconds(50))
+    let clock = ManualOperationClock()
+    let shell = shell("shell", "exec sleep 3600")
+    shell.timeout(after: .seconds(1), clock: clock)
     let watch = Watch()
     try watch.feed.add([shell])
     watch.feed.start()
+    #expect(eventually { shell.processIdentifier != nil })
+    clock.advance(by: .seconds(1))
     #expect(watch.eventually(\.isComplete))
     guard case .failed(let failure, allowed: false)? = watch.state("shell") else {
       Issue.record("not failed: \(String(describing: watch.state("shell")))")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import OperationDashboard
 
-@Suite(.timeLimit(.minutes(10))) struct DashboardRunTests {
+struct DashboardRunTests {
   private var quiet: Dashboard.Options {
     var options = Dashboard.Options()
     options.interface = .quiet

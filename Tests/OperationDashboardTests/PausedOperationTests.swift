@@ -9,7 +9,7 @@ import Transfers
 @testable import OperationDashboard
 
 /// The operations of the library that a person can pause in a program's own queue.
-@Suite(.timeLimit(.minutes(10))) struct PausedOperationTests {
+struct PausedOperationTests {
   private let file = URL(filePath: "/nonexistent/file")
 
   @Test func shellOperationsAndTransfersCanBePaused() throws {

@@ -7,7 +7,7 @@ import Testing
 @testable import OperationDashboard
 
 /// What the program writes to its standard streams, as lines of the run.
-@Suite(.timeLimit(.minutes(10))) struct ProgramLogTests {
+struct ProgramLogTests {
   private func log(_ watch: Watch) -> ProgramLog {
     watch.feed.start()
     _ = watch.eventually { $0.start != nil }
@@ -46,7 +46,7 @@ import Testing
 }
 
 /// The status that `stop()` leaves.
-@Suite(.timeLimit(.minutes(10))) struct StopStatusTests {
+struct StopStatusTests {
   private func dashboard() -> Dashboard {
     var options = Dashboard.Options()
     options.interface = .quiet

@@ -8,7 +8,7 @@ import Testing
 @testable import OperationDashboard
 
 /// Operations that enter the observed queue by another way than the dashboard.
-@Suite(.timeLimit(.minutes(10))) struct QueueEntryTests {
+struct QueueEntryTests {
   /// The kinds of queue that a program may have.
   enum Kind: CaseIterable, Sendable {
     case plain

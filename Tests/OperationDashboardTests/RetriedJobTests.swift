@@ -8,7 +8,7 @@ import Testing
 @testable import OperationDashboard
 
 /// Jobs whose operations a closure of the program makes.
-@Suite(.timeLimit(.minutes(10))) struct RetriedJobTests {
+struct RetriedJobTests {
   /// Makes operations and keeps them.
   private final class Maker: Sendable {
     private let made = Lock<[Manual]>([])

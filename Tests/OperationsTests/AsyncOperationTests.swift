@@ -209,14 +209,14 @@ import Testing
         let second = ManualOperation("second")
         second.addDependency(first)
         OperationQueue().addOperation { second.start() }
-        try await Task.sleep(for: .seconds(20))
+        try await Task.sleep(for: .seconds(Patience.seconds))
       }
       : await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
         let first = ManualOperation("first")
         let second = ManualOperation("second")
         second.addDependency(first)
         DispatchQueue.main.async { second.start() }
-        try await Task.sleep(for: .seconds(20))
+        try await Task.sleep(for: .seconds(Patience.seconds))
       }
     let words = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     #expect(words.contains("started by hand before all that it depends on has finished"))

@@ -16,10 +16,11 @@ struct BesideFoundationTests {
   /// The exit status of a process in which a call has not returned.
   static let hung: Int32 = 42
 
-  /// Ends this process after a while.
-  static func giveUp(after seconds: Double) {
+  /// Ends this process with `hung` once no round has been added for a moment.
+  static func giveUp(after rounds: Journal<Int>) {
     Thread.detachNewThread {
-      Thread.sleep(forTimeInterval: seconds)
+      var last: Int
+      repeat { last = rounds.count } while !stays { rounds.count == last }
       exit(hung)
     }
   }
@@ -79,7 +80,7 @@ struct BesideFoundationTests {
 
   @Test func addingAnOperationToItselfHangsInFoundation() async {
     await #expect(processExitsWith: .exitCode(Self.hung)) {
-      Self.giveUp(after: 2)
+      Self.giveUp(after: Journal())
       let operation = Operation()
       operation.addDependency(operation)
     }
@@ -147,8 +148,10 @@ struct BesideFoundationTests {
   @Test func linkingBothWaysFromTwoThreadsDeadlocksOrClosesACycleInFoundation() async {
     // Either may happen, but never that one of the two is refused.
     await #expect(processExitsWith: .exitCode(Self.hung)) {
-      Self.giveUp(after: 20)
-      for _ in 0..<1000 {
+      let rounds = Journal<Int>()
+      Self.giveUp(after: rounds)
+      for round in 0..<1000 {
+        rounds.add(round)
         let (a, b) = (Operation(), Operation())
         race([{ a.addDependency(b) }, { b.addDependency(a) }])
         guard a.dependencies == [b] && b.dependencies == [a] else { exit(EXIT_SUCCESS) }

@@ -95,10 +95,17 @@ import Testing
   }
 
   @Test func tasksThatWaitHoldNoThread() async {
-    let operations = (0..<200).map { _ in
-      TaskOperation(priority: .high) { try await Task.sleep(for: .milliseconds(20)) }
+    let begun = Journal<Int>()
+    let operations = (0..<200).map { number in
+      TaskOperation(priority: .high) {
+        begun.add(number)
+        try await Task.sleep(for: .seconds(3600))
+      }
     }
+    queue.maxConcurrentOperationCount = operations.count
     queue.add(operations)
+    #expect(await soon { begun.count == operations.count })
+    for operation in operations { operation.cancel() }
     #expect(await soon { operations.allSatisfy(\.isFinished) })
   }
 

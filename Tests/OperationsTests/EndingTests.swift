@@ -214,8 +214,10 @@ import Testing
   @Test func delaysHoldNoThreads() {
     let queue = OperationQueue()
     queue.maxConcurrentOperationCount = 2000
-    let delays = (0..<1000).map { _ in DelayOperation(.milliseconds(20)) }
+    let delays = (0..<1000).map { _ in DelayOperation(.seconds(1), clock: clock) }
     queue.addOperations(delays, waitUntilFinished: false)
+    #expect(eventually { clock.due.count == 1000 })
+    clock.advance(by: .seconds(1))
     #expect(eventually { delays.allSatisfy(\.isFinished) })
   }
 

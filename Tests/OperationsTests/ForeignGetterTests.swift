@@ -53,20 +53,11 @@ import Testing
     }
   }
 
-  private static let deadlocked: Int32 = 42
-
-  private static func giveUpLater() {
-    Thread.detachNewThread {
-      Thread.sleep(forTimeInterval: 20)
-      exit(deadlocked)
-    }
-  }
-
   private static func wait(for feeder: OperationFeeder) { feeder.waitUntilAllOperationsAreFinished() }
 
   @Test func ourOperationsMayDependOnAForeignOne() async {
     await #expect(processExitsWith: .success) {
-      Self.giveUpLater()
+      MisuseRig.giveUpLater()
       let (foreign, ours, other) = (Foreign(), ManualOperation(), ManualOperation())
       ours.addDependency(foreign)
       other.addDependency(foreign)
@@ -79,7 +70,7 @@ import Testing
 
   @Test func aFeederMayHoldForeignOperations() async {
     await #expect(processExitsWith: .success) {
-      Self.giveUpLater()
+      MisuseRig.giveUpLater()
       let feeder = OperationFeeder(feeding: OperationQueue())
       feeder.maxConcurrentOperationCount = 1
       let (first, second, third, ours) = (Foreign(), Foreign(), Foreign(), ManualOperation())
@@ -96,7 +87,7 @@ import Testing
 
   @Test func aSubclassMayOverrideThePriority() async {
     await #expect(processExitsWith: .success) {
-      Self.giveUpLater()
+      MisuseRig.giveUpLater()
       let feeder = OperationFeeder(feeding: OperationQueue())
       let (first, second) = (Ours(), Ours())
       second.addDependency(first)
@@ -109,7 +100,7 @@ import Testing
 
   @Test func aSubclassMayOverrideTheNameThatACycleSays() async {
     await #expect(processExitsWith: .success) {
-      Self.giveUpLater()
+      MisuseRig.giveUpLater()
       let (a, b, c) = (Ours(), Ours(), Ours())
       a.addDependency(b)
       b.addDependency(c)
@@ -120,7 +111,7 @@ import Testing
 
   @Test func aQueueMayOverrideItsWidth() async {
     await #expect(processExitsWith: .success) {
-      Self.giveUpLater()
+      MisuseRig.giveUpLater()
       let feeder = OperationFeeder(feeding: Queue())
       try feeder.add((0..<10).map { _ in Ours() })
       Self.wait(for: feeder)

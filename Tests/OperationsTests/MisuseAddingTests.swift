@@ -32,7 +32,7 @@ struct MisuseAddingTests {
       operation.finish()
       let queue = OperationQueue()
       queue.addOperation(operation)
-      MisuseRig.awaitTheFault()
+      MisuseRig.awaitTheEnd()
     }
     #expect(MisuseRig.text(result).contains(Self.foundationsWords))
   }
@@ -44,7 +44,7 @@ struct MisuseAddingTests {
       operation.start()
       let queue = OperationQueue()
       queue.addOperation(operation)
-      MisuseRig.awaitTheFault()
+      MisuseRig.awaitTheEnd()
     }
     #expect(MisuseRig.text(result).contains(Self.foundationsWords))
   }
@@ -57,7 +57,7 @@ struct MisuseAddingTests {
       let operation = ManualOperation("twice")
       first.addOperation(operation)
       try OperationFeeder(feeding: second).add(operation)
-      MisuseRig.awaitTheFault()
+      MisuseRig.awaitTheEnd()
     }
     #expect(MisuseRig.text(result).contains(Self.foundationsWords))
   }

@@ -108,7 +108,7 @@ struct MisuseConditionTests {
           return true
         })
       OperationQueue().addOperation(operation)
-      MisuseRig.awaitTheFault()
+      MisuseRig.awaitTheEnd()
     }
     #expect(MisuseRig.text(result).contains("after its conditions had been asked"))
   }

@@ -23,7 +23,7 @@ struct MisuseGroupTests {
       let child = ManualOperation("child")
       let (first, second) = (GroupOperation([child]), GroupOperation([child]))
       OperationQueue().add([first, second])
-      MisuseRig.awaitTheFault()
+      MisuseRig.awaitTheEnd()
     }
     #expect(MisuseRig.text(result).contains("has been started or added before; an operation runs once"))
   }
@@ -32,7 +32,7 @@ struct MisuseGroupTests {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let child = ManualOperation("child")
       OperationQueue().addOperation(GroupOperation([child, child]))
-      MisuseRig.awaitTheFault()
+      MisuseRig.awaitTheEnd()
     }
     #expect(MisuseRig.text(result).contains("has been started or added before; an operation runs once"))
   }
@@ -45,7 +45,7 @@ struct MisuseGroupTests {
       queue.addOperation(child)
       guard eventually({ child.isExecuting }) else { exit(EXIT_SUCCESS) }
       queue.addOperation(group)
-      MisuseRig.awaitTheFault()
+      MisuseRig.awaitTheEnd()
     }
     #expect(MisuseRig.text(result).contains("has been started or added before; an operation runs once"))
   }
@@ -56,7 +56,7 @@ struct MisuseGroupTests {
       child.start()
       child.finish()
       OperationQueue().addOperation(GroupOperation([child]))
-      MisuseRig.awaitTheFault()
+      MisuseRig.awaitTheEnd()
     }
     #expect(MisuseRig.text(result).contains("has been started or added before; an operation runs once"))
   }
@@ -158,7 +158,7 @@ struct MisuseGroupTests {
       struct Failed: Error {}
       let attempt = Operations.ClosureOperation<Int> { throw Failed() }
       OperationQueue().addOperation(RetryOperation(retries: 3, backoff: .constant(.zero)) { _ in attempt })
-      MisuseRig.awaitTheFault()
+      MisuseRig.awaitTheEnd()
     }
     #expect(MisuseRig.text(result).contains("has been started before: make a new one each time"))
   }
@@ -252,7 +252,7 @@ struct MisuseGroupTests {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let queue = OperationQueue()
       try OperationFeeder(feeding: queue).add(ClosureOperation { $0.produce($0) })
-      MisuseRig.awaitTheFault()
+      MisuseRig.awaitTheEnd()
     }
     #expect(MisuseRig.text(result).contains("has been started or added before; an operation runs once"))
   }
@@ -260,7 +260,7 @@ struct MisuseGroupTests {
   @Test func aProductionOfItselfInAPlainQueueSaysSo() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       OperationQueue().addOperation(ClosureOperation { $0.produce($0) })
-      MisuseRig.awaitTheFault()
+      MisuseRig.awaitTheEnd()
     }
     #expect(MisuseRig.text(result).contains("operations finished, executing or already in a queue"))
   }
@@ -271,7 +271,7 @@ struct MisuseGroupTests {
       let queue = OperationQueue()
       queue.addOperation(produced)
       queue.addOperation(ClosureOperation { $0.produce(produced) })
-      MisuseRig.awaitTheFault()
+      MisuseRig.awaitTheEnd()
     }
     #expect(MisuseRig.text(result).contains("operations finished, executing or already in a queue"))
   }

@@ -9,9 +9,9 @@ enum MisuseRig {
   /// The exit status of a process in which a call did not return.
   static let hung: Int32 = 42
 
-  /// Waits in an exit test for the programmer error of another thread; ends the process with `hung` if none comes.
-  static func awaitTheFault() -> Never {
-    _ = eventually(within: 15) { false }
+  /// Waits in an exit test for the end that another thread brings about; ends the process with `hung` if none comes.
+  static func awaitTheEnd() -> Never {
+    _ = eventually { false }
     exit(hung)
   }
 
@@ -23,7 +23,7 @@ enum MisuseRig {
   /// Ends an exit test's process with `hung` if it has not ended by itself.
   static func giveUpLater() {
     Thread.detachNewThread {
-      _ = eventually(within: 15) { false }
+      _ = eventually { false }
       exit(hung)
     }
   }

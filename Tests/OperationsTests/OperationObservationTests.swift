@@ -54,7 +54,7 @@ import Testing
     operations.maxConcurrentOperationCount = 1
     operations.addOperations([first, second], waitUntilFinished: false)
     #expect(eventually { gate.isReached.load(ordering: .sequentiallyConsistent) })
-    #expect(!eventually(within: 0.2) { second.isExecuting })
+    #expect(stays { !second.isExecuting })
     gate.isOpen.store(true, ordering: .sequentiallyConsistent)
     #expect(eventually { second.isExecuting })
     second.finish()

@@ -62,7 +62,7 @@ import Testing
     let answer = Answer()
     let next = BlockOperation { journal.add("next") }
     answer.whenDone { _ in
-      _ = eventually(within: 0.05) { next.isExecuting }
+      _ = stays { !next.isExecuting }
       journal.add("handler")
     }
     queue.addOperations([answer, next], waitUntilFinished: false)

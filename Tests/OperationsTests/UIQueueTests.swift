@@ -107,7 +107,7 @@ import Testing
         Table().show("a")
         exit(7)
       }
-      _ = poll(nil, 0, 30_000)
+      MisuseRig.awaitTheEnd()
     }
     let lines = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self).split(separator: "\n")
     #expect(lines.count { $0.hasPrefix("UI state touched off the UI queue: show(_:)") } == 1, "\(lines)")
@@ -117,7 +117,7 @@ import Testing
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       UIQueue.response = .stop
       DispatchQueue(label: "network").async { Table().show("a") }
-      _ = poll(nil, 0, 30_000)
+      MisuseRig.awaitTheEnd()
     }
     let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     #expect(

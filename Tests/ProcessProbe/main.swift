@@ -49,7 +49,7 @@ case "end":
   let said = DispatchSemaphore(value: 0)
   _ = run(ProcessLaunch(script: arguments[1])) { said.signal() }
   said.wait()
-  print(ProcessSupervisor.shared.endAll() ? "all gone" : "some left")
+  print(ProcessSupervisor.shared.endAll(within: .seconds(3600)) ? "all gone" : "some left")
 case "many":
   run(ProcessLaunch(["/bin/true"])).wait()
   let before = descriptors()

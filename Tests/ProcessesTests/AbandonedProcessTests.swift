@@ -28,6 +28,10 @@ import Testing
 
   private func cookie() -> String { "test\(UInt64.random(in: .min ... .max))-1" }
 
+  private func end(_ cookie: String, _ leaders: AbandonedProcesses.Leader...) -> AbandonedProcesses.Result {
+    AbandonedProcesses(cookie: cookie, leaders: leaders).end(within: .seconds(Patience.seconds))
+  }
+
   /// Waits until so many processes sleep for the marker.
   private func sleepers(_ marker: String, _ count: Int) -> Bool {
     eventually { System.processes(with: "sleep\0\(marker)").count == count }
@@ -45,7 +49,7 @@ import Testing
     let (marker, cookie) = (System.marker(), cookie())
     _ = try start(script.replacingOccurrences(of: "%", with: marker), cookie: cookie)
     #expect(sleepers(marker, count))
-    let result = AbandonedProcesses(cookie: cookie, leaders: []).end()
+    let result = end(cookie)
     #expect(result.left.isEmpty)
     #expect(result.killed >= count)
     #expect(System.processes(with: marker).isEmpty)
@@ -55,7 +59,7 @@ import Testing
     let marker = System.marker()
     let leader = try start("sleep \(marker) & exec env -i sleep \(marker)", cookie: nil)
     #expect(sleepers(marker, 2))
-    let result = AbandonedProcesses(cookie: cookie(), leaders: [leader]).end()
+    let result = end(cookie(), leader)
     #expect(result == .init(killed: 2, left: []))
     #expect(System.processes(with: marker).isEmpty)
   }
@@ -66,7 +70,7 @@ import Testing
     #expect(sleepers(marker, 1))
     for time in [leader.startTime - 1, leader.startTime + 1, 0] {
       let earlier = AbandonedProcesses.Leader(pid: leader.pid, startTime: time)
-      #expect(AbandonedProcesses(cookie: cookie(), leaders: [earlier]).end() == .init(killed: 0, left: []))
+      #expect(end(cookie(), earlier) == .init(killed: 0, left: []))
       #expect(!cprocess_signal_started(leader.pid, time, SIGKILL))
     }
     #expect(System.processes(with: marker) == [leader.pid])
@@ -79,10 +83,10 @@ import Testing
     let leader = try start("exec sleep \(marker)", cookie: other)
     #expect(sleepers(marker, 1))
     // The caller's own session may hold a process of the run: it is ended, and nothing else in the session.
-    let result = AbandonedProcesses(cookie: mine, leaders: []).end()
+    let result = end(mine)
     #expect(result == .init(killed: 0, left: []))
     #expect(System.processes(with: marker) == [leader.pid])
-    _ = AbandonedProcesses(cookie: other, leaders: []).end()
+    _ = end(other)
     #expect(System.processes(with: marker).isEmpty)
   }
 
@@ -91,7 +95,7 @@ import Testing
     // A chain of processes that each start the next in a new session and end.
     _ = try start("while :; do setsid sh -c 'sleep \(marker)' & sleep 0.01; done", cookie: cookie)
     #expect(eventually { System.processes(with: "sleep\0\(marker)").count > 5 })
-    let result = AbandonedProcesses(cookie: cookie, leaders: []).end()
+    let result = end(cookie)
     #expect(result.left.isEmpty)
     #expect(System.processes(with: marker).isEmpty)
   }
@@ -111,7 +115,7 @@ import Testing
     let cookie = String(word.prefix { $0 != "/" })
     kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
-    #expect(AbandonedProcesses(cookie: cookie, leaders: []).end().left.isEmpty)
+    #expect(end(cookie).left.isEmpty)
     #expect(System.processes(with: marker).isEmpty)
   }
 }

@@ -4,7 +4,7 @@ import Testing
 @testable import Processes
 
 /// Where a line is cut at its limit.
-@Suite(.timeLimit(.minutes(10))) struct CutLineTests {
+struct CutLineTests {
   private func cut(_ text: String) throws -> OperationLogLine {
     var splitter = LineSplitter(.standardOutput)
     return try #require(splitter.feed(Array((text + "\n").utf8)).lines.first)

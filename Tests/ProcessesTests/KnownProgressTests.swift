@@ -4,7 +4,7 @@ import Testing
 @testable import Processes
 
 /// Progress in the forms of well-known tools, and numbers that are none.
-@Suite(.timeLimit(.minutes(10))) struct KnownProgressTests {
+struct KnownProgressTests {
   /// What each piece of output reports: "done/total", "-" for nothing, "?" where it is known no longer.
   private func reports(_ pieces: [String]) -> [String] {
     var splitter = LineSplitter(.standardOutput)

@@ -6,7 +6,7 @@ import Testing
 @testable import Processes
 
 /// The cap of the file that keeps the output of an attempt.
-@Suite(.timeLimit(.minutes(10))) struct LogLimitTests {
+struct LogLimitTests {
   @Test func beyondTheLimitTheFileEndsWithANoteAndTheLogGoesOn() throws {
     let folder = try TemporaryFolder()
     let path = folder.file("a.log").path()

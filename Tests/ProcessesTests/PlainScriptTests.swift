@@ -7,7 +7,7 @@ import Testing
 @testable import Processes
 
 /// Shell text that is executed without a shell.
-@Suite(.timeLimit(.minutes(10))) struct PlainScriptTests {
+struct PlainScriptTests {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }

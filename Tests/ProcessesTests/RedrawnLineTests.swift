@@ -4,7 +4,7 @@ import Testing
 @testable import Processes
 
 /// What a terminal shows of a line that is drawn again.
-@Suite(.timeLimit(.minutes(10))) struct RedrawnLineTests {
+struct RedrawnLineTests {
   private func line(_ chunks: [String]) -> OperationLogLine? {
     var splitter = LineSplitter(.standardOutput)
     var lines: [OperationLogLine] = []

@@ -4,7 +4,7 @@ import Support
 import Testing
 
 /// Secret values in texts and in bytes that come in chunks.
-@Suite(.timeLimit(.minutes(10))) struct SecretMaskTests {
+struct SecretMaskTests {
   private func masked(_ text: String, _ values: [String]) throws -> String {
     try #require(SecretMask(values)).masked(text)
   }

@@ -34,7 +34,7 @@ final class Shell: Sendable {
     operation.whenDone { _ in heard.withLock { $0.isOver = true } }
   }
 
-  convenience init(_ script: String, grace: Duration = .seconds(5)) {
+  convenience init(_ script: String, grace: Duration = ProcessLaunch.endlessGrace) {
     self.init(ProcessLaunch(script: script, grace: grace))
   }
 
@@ -58,14 +58,14 @@ final class Shell: Sendable {
     return self
   }
 
-  func isOver(within bound: Double = 20) -> Bool { eventually(within: bound) { operation.isFinished } }
+  func isOver() -> Bool { eventually { operation.isFinished } }
 
   var pid: Int32 { operation.processIdentifier ?? 0 }
   var chunks: Int { heard.withLock { $0.chunks } }
   var isLate: Bool { heard.withLock { $0.isLate } }
   func bytes(_ stream: ProcessStream) -> [UInt8] { heard.withLock { $0.output[stream] ?? [] } }
   func text(_ stream: ProcessStream = .stdout) -> String { String(decoding: bytes(stream), as: UTF8.self) }
-  func says(_ text: String) -> Bool { eventually(within: 20) { self.text().contains(text) } }
+  func says(_ text: String) -> Bool { eventually { self.text().contains(text) } }
 
   var exit: ProcessExit? { operation.exit }
   var error: ProcessError? {
@@ -86,11 +86,14 @@ final class Shell: Sendable {
 }
 
 extension ProcessLaunch {
+  /// Longer than a test: what must obey the stop signal is not killed because it is slow.
+  static let endlessGrace = Duration.seconds(3600)
+
   /// A script with a terminal of 100 columns and 30 rows.
   static func onTerminal(
     _ script: String, _ environment: ProcessEnvironment = .inherited, input: ProcessInput = .none
   ) -> ProcessLaunch {
-    var launch = ProcessLaunch(script: script, environment: environment, input: input)
+    var launch = ProcessLaunch(script: script, environment: environment, input: input, grace: endlessGrace)
     launch.terminal = TerminalSize(columns: 100, rows: 30)
     return launch
   }

@@ -9,7 +9,7 @@ import Testing
 @Suite struct ShellCommandTests {
   private func outcome(_ operation: ShellOperation, isStarted: Bool = false) throws -> ShellOperation.Outcome {
     if !isStarted { OperationQueue().addOperation(operation) }
-    #expect(eventually(within: 20) { operation.isFinished })
+    #expect(eventually { operation.isFinished })
     return try #require(operation.outcome)
   }
 
@@ -252,11 +252,11 @@ import Testing
     let operation = ShellOperation("yes", output: .lines { _ in door.wait() })
     OperationQueue().addOperation(operation)
     // It fills the pipe after the chunk that was read, and sleeps.
-    #expect(eventually(within: 20) { operation.processIdentifier.map { System.state(of: $0) == "S" } ?? false })
+    #expect(eventually { operation.processIdentifier.map { System.state(of: $0) == "S" } ?? false })
     #expect(operation.processIdentifier.map { System.written(by: $0) } ?? .max < 1 << 20)
     operation.cancel()
     for _ in 0..<(1 << 20) { door.signal() }
-    #expect(eventually(within: 20) { operation.isFinished })
+    #expect(eventually { operation.isFinished })
   }
 
   @Test func chunksAreReadOneAtATime() throws {
@@ -304,7 +304,8 @@ import Testing
   func aCancelledOperationFailsWithACancellationErrorAndKeepsItsExit(script: String) throws {
     let said = Lock(false)
     let operation = ShellOperation(
-      shell: script, output: .lines { _ in said.withLock { $0 = true } }, accepting: .any)
+      ProcessLaunch(script: script, grace: ProcessLaunch.endlessGrace),
+      output: .lines { _ in said.withLock { $0 = true } }, accepting: .any)
     OperationQueue().addOperation(operation)
     #expect(eventually { said.withLock(\.self) })
     operation.cancel()

@@ -6,7 +6,7 @@ import Testing
 @testable import Processes
 
 /// Lines without an end in the log of a process, on a clock that the tests move.
-@Suite(.timeLimit(.minutes(10))) struct UnfinishedLineTests {
+struct UnfinishedLineTests {
   /// `cat` of a named pipe that the test writes to, and what its log has said.
   private final class Reader: Sendable {
     let clock = ManualOperationClock()

@@ -7,7 +7,7 @@ import Testing
 /// The page as a browser shows it.
 ///
 /// Each test opens Chromium, which ends with the test.
-@Suite(.serialized, .timeLimit(.minutes(10)), .enabled(if: Chromium.isInstalled, "there is no Chromium"))
+@Suite(.serialized, .enabled(if: Chromium.isInstalled, "there is no Chromium"))
 struct HTMLPictureTests {
   /// A box of the page in CSS pixels.
   private struct Box: Decodable {

@@ -3,7 +3,7 @@ import JobModel
 import Reports
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct HTMLReportTests {
+struct HTMLReportTests {
   private func page(_ facts: Facts) -> String { HTMLReport(Run(recorded: facts.events), zone: .gmt).text }
 
   private var small: Facts {

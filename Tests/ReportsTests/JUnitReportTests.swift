@@ -7,7 +7,7 @@ import Testing
 import FoundationXML
 #endif
 
-@Suite(.timeLimit(.minutes(10))) struct JUnitReportTests {
+struct JUnitReportTests {
   private func suite(_ facts: Facts) throws -> XMLElement {
     let text = report(facts) { JUnitReport(write: $0) }.text
     return try #require(try XMLDocument(xmlString: text).rootElement())

@@ -4,7 +4,7 @@ import Reports
 import Screen
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct RunReportTextTests {
+struct RunReportTextTests {
   private let utc = TimeZone(secondsFromGMT: 0) ?? .current
 
   private func lines(_ facts: Facts) -> [String] {

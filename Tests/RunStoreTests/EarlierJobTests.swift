@@ -6,7 +6,7 @@ import Testing
 @testable import RunStore
 
 /// The jobs of recorded runs, read from a real store.
-@Suite(.timeLimit(.minutes(10))) struct EarlierJobTests {
+struct EarlierJobTests {
   private let folder: TemporaryFolder
   private var state: String { folder.file("state").path() }
   private let start = Date(timeIntervalSince1970: 1000)
@@ -31,7 +31,7 @@ import Testing
     body(feed)
     if ends {
       feed.post(.runFinished(RunSummary(of: feed.run)))
-      #expect(recorder.finish(within: .seconds(60)))
+      #expect(recorder.finish(within: .patience))
     } else {
       let count = feed.run.jobs.count { $0.state.isTerminal }
       #expect(
@@ -50,7 +50,7 @@ import Testing
   }
 
   @Test func theJobsOfAKilledRunAreThoseOfItsLastCommit() throws {
-    let child = try ChildProcess(["sleep", "100"])
+    let child = try ChildProcess(["sleep", "3600"])
     defer { child.stop() }
     let failure = JobFailure(.exit(1), "exit 1")
     let names = ["done", "failed", "allowed", "retried", "skipped", "cancelled", "executing", "waiting"]
@@ -82,7 +82,7 @@ import Testing
   }
 
   @Test func aSuccessAfterTheLastCommitIsKnownFromTheRunsFolder() throws {
-    let child = try ChildProcess(["sleep", "100"])
+    let child = try ChildProcess(["sleep", "3600"])
     defer { child.stop() }
     let failure = JobFailure(.exit(1), "exit 1")
     let names = ["recorded", "retried", "ended", "again", "new", "waiting"]
@@ -100,6 +100,7 @@ import Testing
       AttemptSuccess(job: JobID(job), attempt: attempt, took: .milliseconds(1500), inputsHash: inputs)
     }
     let log = SuccessLog(folder: runFolder, fingerprints: ["f0", "f1", "f2", "f3"])
+    let before = Date()
     for success in [
       success(0), success(1, attempt: 2, inputs: "hash"), success(2), success(3), success(4), success(99),
     ] {
@@ -107,7 +108,7 @@ import Testing
     }
     let entries = SuccessLog.read(in: runFolder)
     #expect(entries.map(\.success.job.index) == [0, 1, 2, 3, 4, 99])
-    #expect(abs(entries[1].at.timeIntervalSinceNow) < 60)
+    #expect((before...Date()).contains(entries[1].at))
     // As a full disk may leave it.
     let file = try FileHandle(forWritingTo: folder.file("succeeded"))
     try file.seekToEnd()

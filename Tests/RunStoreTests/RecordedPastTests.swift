@@ -5,7 +5,7 @@ import Support
 import Testing
 
 /// The same past from the events that were noted and from the record.
-@Suite(.timeLimit(.minutes(10))) struct RecordedPastTests {
+struct RecordedPastTests {
   private let folder: TemporaryFolder
   private var state: String { folder.file("state").path() }
   private let feed = FakeFeed()
@@ -22,7 +22,7 @@ import Testing
       feed.post(.jobState(job, .executing, attempt: 1, pid: nil), at: .seconds(job.index))
       feed.post(.jobState(job, .succeeded(upToDate: false), attempt: 1, pid: nil), at: .seconds(job.index + 1))
     }
-    #expect(recorder.flush(within: .seconds(60)))
+    #expect(recorder.flush(within: .patience))
     let store = try RunStore(folder: folder.file("state").path())
     events = try store.events(of: try store.run(named: "last"))
     #expect(events.count == feed.run.nextSeq)

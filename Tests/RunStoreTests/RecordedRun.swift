@@ -31,6 +31,11 @@ struct RecordedRun {
   var isConsistent: Bool { ended.count == lines.count { $0.contains("\"state\":\"succeeded\"") } }
 }
 
+extension Duration {
+  /// How long one waits for what must come.
+  static let patience = Duration.seconds(Patience.seconds)
+}
+
 extension RunStore {
   /// Starts a program that records a run; its output is lost where no descriptor is given.
   static func probe(

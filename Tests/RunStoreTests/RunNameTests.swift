@@ -4,7 +4,7 @@ import RunStore
 import Support
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct RunNameTests {
+struct RunNameTests {
   private let folder: TemporaryFolder
   private let store: RunStore
   private let path: String
@@ -22,7 +22,7 @@ import Testing
       recorder.start(feed)
       feed.begin(1, run: id)
       feed.post(.runFinished(RunSummary(of: feed.run)))
-      #expect(recorder.finish(within: .seconds(60)))
+      #expect(recorder.finish(within: .patience))
     }
     store = try RunStore(folder: state)
   }

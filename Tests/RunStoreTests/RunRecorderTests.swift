@@ -4,7 +4,7 @@ import RunStore
 import Support
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct RunRecorderTests {
+struct RunRecorderTests {
   private let folder: TemporaryFolder
   private var state: String { folder.file("state").path() }
 
@@ -30,11 +30,11 @@ import Testing
     feed.begin(1)
     let success = AttemptSuccess(job: JobID(0), attempt: 1, took: .seconds(1), inputsHash: nil)
     successes.append(success)
-    #expect(recorder.flush(within: .seconds(60)))
+    #expect(recorder.flush(within: .patience))
     let file = runFolder.appending(path: "succeeded").path
     #expect(FileManager.default.fileExists(atPath: file))
     end(feed)
-    #expect(recorder.finish(within: .seconds(60)))
+    #expect(recorder.finish(within: .patience))
     #expect(!FileManager.default.fileExists(atPath: runFolder.path))
     // Nothing comes of a late one.
     successes.append(success)
@@ -55,7 +55,7 @@ import Testing
     // The dashboard stays open for a second.
     feed.post(.slotsChanged(2), at: .seconds(6))
     end(feed)
-    #expect(recorder.finish(within: .seconds(60)))
+    #expect(recorder.finish(within: .patience))
 
     let store = try RunStore(folder: state)
     let run = try #require(store.runs().first)
@@ -94,7 +94,7 @@ import Testing
     feed.post(.jobState(JobID(0), .executing, attempt: 1, pid: nil), at: .seconds(3))
     feed.post(.jobState(JobID(0), .succeeded(upToDate: false), attempt: 1, pid: nil), at: .seconds(3))
     end(feed)
-    #expect(recorder.finish(within: .seconds(60)))
+    #expect(recorder.finish(within: .patience))
     let store = try RunStore(folder: state)
     #expect(try store.ended(in: #require(store.runs().first)).map(\.took) == [.seconds(1.5)])
   }
@@ -109,12 +109,12 @@ import Testing
       while feed.run.jobs.count < count {
         feed.post(.jobAdded(JobID(feed.run.jobs.count), Job(name: "j", work: .simulate(SimulatedWork()))))
       }
-      #expect(recorder.flush(within: .seconds(60)))
+      #expect(recorder.flush(within: .patience))
       #expect(try RunStore(folder: state).runs().map(\.jobs) == [count])
     }
     feed.post(.arrivalsEnded)
     end(feed)
-    #expect(recorder.finish(within: .seconds(60)))
+    #expect(recorder.finish(within: .patience))
     #expect(try RunStore(folder: state).runs().map(\.jobs) == [3])
   }
 
@@ -136,7 +136,7 @@ import Testing
       #expect(try FileManager.default.attributesOfItem(atPath: name)[.posixPermissions] as? Int == 0o600)
     }
     end(feed)
-    #expect(recorder.finish(within: .seconds(60)))
+    #expect(recorder.finish(within: .patience))
     #expect(folder.names(in: "state") == ["opdash.db"])
   }
 
@@ -150,7 +150,7 @@ import Testing
     let store = try RunStore(folder: state)
     #expect(store.isGoingOn(try store.run(named: "last")))
     end(feed)
-    #expect(recorder.finish(within: .seconds(60)))
+    #expect(recorder.finish(within: .patience))
   }
 
   @Test func anEndIsCommittedWithoutTheIntervalOfOtherEventsAndFlushedWithinHalfASecond() throws {
@@ -175,7 +175,7 @@ import Testing
     clock.advance(by: .milliseconds(495))
     #expect(clock.due == [])
     end(feed)
-    #expect(recorder.finish(within: .seconds(60)))
+    #expect(recorder.finish(within: .patience))
     #expect(clock.due == [])
   }
 
@@ -192,7 +192,7 @@ import Testing
       feed.post(.jobState(job, .succeeded(upToDate: false), attempt: 1, pid: nil), at: at)
     }
     end(feed)
-    #expect(recorder.finish(within: .seconds(300)))
+    #expect(recorder.finish(within: .patience))
     let size = try FileManager.default.attributesOfItem(atPath: state + "/opdash.db")[.size] as? Int
     #expect(try #require(size) < 20_000 * 600)
   }
@@ -215,6 +215,6 @@ import Testing
     recorder.whenRecorded { isTold.withLock { $0 = true } }
     #expect(isTold.withLock { $0 })
     end(feed)
-    #expect(recorder.finish(within: .seconds(60)))
+    #expect(recorder.finish(within: .patience))
   }
 }

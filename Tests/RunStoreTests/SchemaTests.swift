@@ -67,7 +67,7 @@ import Testing
     let (path, next) = (path, Self.next)
     DispatchQueue.concurrentPerform(iterations: 4) { _ in
       #expect(throws: Never.self) {
-        try Schema.migrate(Database(path, .create, patience: .seconds(5)), steps: [Schema.steps[0], next])
+        try Schema.migrate(Database(path, .create, patience: .patience), steps: [Schema.steps[0], next])
       }
     }
     #expect(try version(open()) == 2)
@@ -81,12 +81,13 @@ import Testing
     #expect(try RunStore(folder: folder).runs().isEmpty)
     let (opened, failed) = (DispatchSemaphore(value: 0), Lock(false))
     Thread.detachNewThread {
-      if (try? RunStore.openForWriting(folder, patience: .seconds(30))) == nil { failed.withLock { $0 = true } }
+      let store = try? RunStore.openForWriting(folder, patience: .patience)
+      if store == nil { failed.withLock { $0 = true } }
       opened.signal()
     }
-    #expect(!eventually(within: 0.2) { failed.withLock { $0 } })
+    #expect(stays { !failed.withLock { $0 } })
     try maker.execute("COMMIT")
-    #expect(opened.wait(timeout: .now() + 30) == .success)
+    #expect(opened.wait(timeout: .now() + Patience.seconds) == .success)
     #expect(!failed.withLock { $0 })
     #expect(try version(maker) == Schema.version)
   }

@@ -7,7 +7,7 @@ import Support
 import Testing
 
 /// Faults of the real thing: the run goes on, and the recorder says once what was wrong, where, and what to do.
-@Suite(.timeLimit(.minutes(10))) struct StoreFaultTests {
+struct StoreFaultTests {
   private let folder: TemporaryFolder
   private var state: String { folder.file("state").path() }
   private var path: String { state + "/opdash.db" }
@@ -25,7 +25,7 @@ import Testing
 
   /// Records a run of `jobs` jobs, with output that can hardly be compressed, to its end; returns what the recorder reports.
   private func record(
-    _ jobs: Int = 3, noise: Bool = false, patience: Duration = .seconds(10), meanwhile: () throws -> Void = {}
+    _ jobs: Int = 3, noise: Bool = false, patience: Duration = .patience, meanwhile: () throws -> Void = {}
   ) throws -> [RunStoreError] {
     let feed = FakeFeed()
     let reports = Reports()
@@ -43,7 +43,7 @@ import Testing
     }
     try meanwhile()
     feed.post(.runFinished(RunSummary(of: feed.run)))
-    let isRecorded = recorder.finish(within: .seconds(30))
+    let isRecorded = recorder.finish(within: .patience)
     // A report comes before the recorder is done.
     #expect(isRecorded == reports.all.isEmpty)
     #expect(isRecorded || eventually { feed.readers == 0 })
@@ -194,7 +194,7 @@ import Testing
 
   /// As a power failure leaves it, or a copy that was interrupted.
   @Test func aTruncatedLogLosesItsLastCommitsOnly() throws {
-    let probe = try RunStore.probe(state, run: "killed", jobs: 2000, pause: 5000)
+    let probe = try RunStore.probe(state, run: "killed", jobs: 2000, pause: 50_000)
     let log = path + "-wal"
     #expect(eventually { ((try? FileManager.default.attributesOfItem(atPath: log))?[.size] as? Int ?? 0) > 300_000 })
     probe.stop()
@@ -242,9 +242,12 @@ import Testing
     let origin = RunOrigin(command: "run", directory: "/", slots: 1, onFailure: "keep-going")
     let recorder = RunRecorder(folder: state, origin: origin, limits: limits)
     recorder.whenLost { error in reports.errors.withLock { $0.append(error) } }
+    let isRecorded = Lock(false)
+    recorder.whenRecorded { isRecorded.withLock { $0 = true } }
     recorder.start(feed)
     feed.begin(2)
-    #expect(try eventually { try RunStore(folder: state).runs().count == 1 })
+    // No reader, whose lock the recorder might not wait for long enough.
+    #expect(eventually { isRecorded.withLock(\.self) })
     try withConnection { other throws in
       execute("BEGIN IMMEDIATE", other)
       feed.post(.jobState(JobID(0), .succeeded(upToDate: false), attempt: 1, pid: nil))
@@ -253,7 +256,7 @@ import Testing
     }
     feed.post(.jobState(JobID(1), .succeeded(upToDate: false), attempt: 1, pid: nil), at: .seconds(3))
     feed.post(.runFinished(RunSummary(of: feed.run)), at: .seconds(4))
-    #expect(!recorder.finish(within: .seconds(30)))
+    #expect(!recorder.finish(within: .patience))
     #expect(reports.all == message(.locked))
     #expect(eventually { feed.readers == 0 })
     let store = try RunStore(folder: state)

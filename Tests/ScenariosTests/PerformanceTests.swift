@@ -8,7 +8,7 @@ import Testing
 @testable import Scenarios
 
 /// The scenarios with real operations, executed to their end.
-@Suite(.timeLimit(.minutes(10)), .serialized) struct PerformanceTests {
+@Suite(.serialized) struct PerformanceTests {
   private func play(_ scenario: Scenario) throws -> (run: Run, closing: [String]) {
     guard case .operations(let perform) = scenario.source else { throw CocoaError(.featureUnsupported) }
     let server = try scenario.needsServer ? DemoServer() : nil
@@ -16,23 +16,14 @@ import Testing
     let folder = try TemporaryFolder()
     let performance = try perform(server?.address ?? "", folder.url)
     performance.start()
-    #expect(eventually(within: 60) { performance.feed.run.isComplete })
+    #expect(eventually { performance.feed.run.isComplete })
     let run = performance.feed.run
     return (run, scenario.closing(run, of: performance))
-  }
-
-  private func seconds(_ pattern: Regex<(Substring, Substring)>, in lines: [String]) throws -> Double {
-    let match = lines.lazy.compactMap { $0.firstMatch(of: pattern) }.first
-    let text = try #require(match?.output.1, "\(lines)")
-    return try #require(Double(text))
   }
 
   @Test func earlyFinishShowsWhoFinishedTooEarly() throws {
     let (run, closing) = try play(.earlyFinish)
     #expect(run.counts.succeeded == 4)
-    let finished = try seconds(/forgetful finished after ([0-9.]+) s/, in: closing)
-    let worked = try seconds(/forgetful finished.*done after ([0-9.]+) s/, in: closing)
-    #expect(worked - finished > 1)
     #expect(closing[1].contains("too early") && closing[1].hasSuffix("found nothing."))
     #expect(!closing[2].contains("too early") && closing[2].hasSuffix("found what it came for."))
     #expect(run.jobs.map(\.job.work.kind) == ["foreign", "operation", "operation", "operation"])
@@ -52,9 +43,6 @@ import Testing
     #expect(run.counts.succeeded == 7)
     #expect(closing[1].contains("= 1: 3.6 MB in") && closing[1].contains("never more than 1 at once"))
     #expect(closing[2].contains("= 3: 3.6 MB in") && closing[2].contains("never more than 3 at once"))
-    let one = try seconds(/= 1: .* in ([0-9.]+) s/, in: closing)
-    let three = try seconds(/= 3: .* in ([0-9.]+) s/, in: closing)
-    #expect(one > three)
   }
 
   @Test func prioritiesShowsTheOrderOfTheLevels() throws {

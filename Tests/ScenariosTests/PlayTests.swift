@@ -43,7 +43,7 @@ private struct Play {
   func record(_ name: String) throws -> JobRecord { run[try #require(run.id(named: name), "no job \(name)")] }
 }
 
-@Suite(.timeLimit(.minutes(10))) struct PlayTests {
+struct PlayTests {
   @Test func collectBringsEveryPictureThrough() async throws {
     let play = try await Play(.collect)
     #expect(play.run.summary?.exit == 0)

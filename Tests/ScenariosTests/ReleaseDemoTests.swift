@@ -6,7 +6,7 @@ import Support
 import Testing
 
 /// The release of `Demo/jobs`, by the engine itself, with a person who agrees or not.
-@Suite(.timeLimit(.minutes(10))) struct ReleaseDemoTests {
+struct ReleaseDemoTests {
   private let folder: TemporaryFolder
 
   init() throws {

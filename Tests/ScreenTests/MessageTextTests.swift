@@ -1,7 +1,7 @@
 import Screen
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct MessageTextTests {
+struct MessageTextTests {
   @Test(arguments: [
     ("plain 'text' of a \\ path: é漢✓", "plain 'text' of a \\ path: é漢✓"), ("", ""),
     ("\u{1B}[31mred\u{7}", #"\u{1B}[31mred\u{07}"#), ("\u{9B}2J\u{7F}", #"\u{009B}2J\u{7F}"#),

@@ -2,7 +2,7 @@ import Screen
 import Testing
 
 /// Encodings that are longer than needed, by which a control could pass for another scalar.
-@Suite(.timeLimit(.minutes(10))) struct OverlongTextTests {
+struct OverlongTextTests {
   @Test(
     arguments: [
       ([0xE0, 0x82, 0x9B], "CSI in three"), ([0xE0, 0x80, 0x9B], "an escape"),

@@ -14,12 +14,7 @@ import Testing
     signals.add(number) { heard += 1 }
     // The main queue has not executed anything yet, so only what `add` itself installed can be in place.
     kill(getpid(), number)
-    for _ in 0..<500 where heard == 0 {
-      await withCheckedContinuation { continuation in
-        DispatchQueue.main.asyncAfter(deadline: .now() + .milliseconds(10)) { continuation.resume() }
-      }
-    }
-    #expect(heard == 1)
+    #expect(await soon { heard == 1 })
     withExtendedLifetime(signals) {}
     for ended in [SIGINT, SIGTERM, SIGHUP, number] { signal(ended, SIG_DFL) }
   }

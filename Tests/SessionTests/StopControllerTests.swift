@@ -6,7 +6,7 @@ import Testing
 
 @testable import Session
 
-@Suite(.timeLimit(.minutes(10))) struct StopControllerTests {
+struct StopControllerTests {
   private let clock: ManualOperationClock
   private let feed: FakeFeed
   private let controller: StopController

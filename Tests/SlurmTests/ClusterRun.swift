@@ -68,7 +68,7 @@ final class ClusterRun: Sendable {
 }
 
 extension SlurmOperation {
-  func isOver(within bound: Double = 60) -> Bool { eventually(within: bound) { isFinished } }
+  func isOver() -> Bool { eventually { isFinished } }
   var isRunning: Bool { if case .running = status { true } else { false } }
 
   var end: SlurmEnd? {

@@ -64,9 +64,9 @@ extension SlurmClusterTests {
     @Test func theSchedulersReasonForAWaitIsTold() {
       let all = SlurmResources(nodes: 3, options: ["--exclusive"])
       let first = run.start("first", "sleep 600", all)
-      #expect(eventually(within: 60) { first.isRunning })
+      #expect(eventually { first.isRunning })
       let second = run.start("second", "true", all)
-      let isTold = eventually(within: 60) {
+      let isTold = eventually {
         run.statuses("second").contains { status in
           guard case .pending(_, let reason) = status else { return false }
           return reason == SlurmReason("Resources")
@@ -82,7 +82,7 @@ extension SlurmClusterTests {
 
     @Test func theLogGrowsWhileTheJobRuns() {
       let operation = run.start("a", "echo early; while ! [ -e go ]; do sleep 0.05; done; echo late")
-      #expect(eventually(within: 60) { run.log("a").contains("early") })
+      #expect(eventually { run.log("a").contains("early") })
       #expect(!operation.isFinished)
       run.letGo()
       #expect(operation.isOver())
@@ -91,7 +91,7 @@ extension SlurmClusterTests {
 
     @Test func aCancelledJobIsGoneFromTheClusterWithItsProcesses() {
       let operation = run.start("a", "sleep 601 & echo up; wait")
-      #expect(eventually(within: 60) { run.log("a").contains("up") })
+      #expect(eventually { run.log("a").contains("up") })
       operation.cancel()
       #expect(operation.isOver())
       #expect(operation.isCancellation)
@@ -100,7 +100,7 @@ extension SlurmClusterTests {
 
     @Test func aKilledJobThatIgnoresTheStopSignalEndsAtOnce() {
       let operation = run.start("a", "trap '' TERM; echo up; while :; do sleep 0.1; done")
-      #expect(eventually(within: 60) { run.log("a").contains("up") })
+      #expect(eventually { run.log("a").contains("up") })
       operation.kill()
       #expect(operation.isOver())
       #expect(operation.isCancellation)
@@ -111,7 +111,7 @@ extension SlurmClusterTests {
       let isTold = #"[ "$(grep -ls "^PPid:.$PPID$" /proc/[0-9]*/status | wc -l)" -gt 1 ]"#
       let script = "trap 'until \(isTold); do sleep 0.05; done; exit 0' TERM; echo up; while :; do sleep 0.05; done"
       let operation = run.start("a", script)
-      #expect(eventually(within: 60) { run.log("a").contains("up") && operation.isRunning })
+      #expect(eventually { run.log("a").contains("up") && operation.isRunning })
       guard case .running(let id, _) = operation.status else { return #expect(Bool(false), "\(operation.status)") }
       _ = try run.cluster.call("scancel", id.description)
       #expect(operation.isOver())
@@ -120,8 +120,8 @@ extension SlurmClusterTests {
 
     @Test func aProgramGetsItsStopSignalAndHasItsGrace() {
       let script = "trap 'echo saved; exit 0' INT; echo up; while :; do sleep 0.05; done"
-      let operation = run.start("a", script, stop: SlurmJob.Stop(signal: SIGINT, grace: .seconds(60)))
-      #expect(eventually(within: 60) { run.log("a").contains("up") && operation.isRunning })
+      let operation = run.start("a", script, stop: SlurmJob.Stop(signal: SIGINT, grace: .seconds(3600)))
+      #expect(eventually { run.log("a").contains("up") && operation.isRunning })
       operation.cancel()
       #expect(operation.isOver())
       #expect(operation.isCancellation)
@@ -132,10 +132,10 @@ extension SlurmClusterTests {
     @Test(arguments: [SIGINT, SIGTERM])
     func aProgramThatIgnoresItsStopSignalIsKilledAfterItsGrace(signal: Int32) throws {
       // SIGKILL comes so late that only the observer can be its sender.
-      let run = try ClusterRun(SlurmCluster(nodes: 1, lines: ["KillWait=120"]))
+      let run = try ClusterRun(SlurmCluster(nodes: 1, lines: ["KillWait=3600"]))
       let script = "trap '' INT TERM; echo up; while :; do sleep 0.1; done"
       let operation = run.start("a", script, stop: SlurmJob.Stop(signal: signal, grace: .seconds(1)))
-      #expect(eventually(within: 60) { run.log("a").contains("up") && operation.isRunning })
+      #expect(eventually { run.log("a").contains("up") && operation.isRunning })
       operation.cancel()
       #expect(operation.isOver())
       #expect(operation.isCancellation)
@@ -143,30 +143,27 @@ extension SlurmClusterTests {
 
     @Test func aPausedJobStopsAndGoesOn() {
       let operation = run.start("a", "while ! [ -e go ]; do echo tick >>ticks; sleep 0.02; done")
-      #expect(eventually(within: 60) { run.marks("ticks") > 3 && operation.isRunning })
+      #expect(eventually { run.marks("ticks") > 3 && operation.isRunning })
       operation.pause()
-      // Two equal counts with many ticks' time between them.
-      let isStopped = eventually(within: 60) {
+      let isStopped = eventually {
         let count = run.marks("ticks")
-        _ = poll(nil, 0, 300)
-        return run.marks("ticks") == count
+        return stays { run.marks("ticks") == count }
       }
       #expect(isStopped)
       let count = run.marks("ticks")
       operation.resume()
-      #expect(eventually(within: 60) { run.marks("ticks") > count })
+      #expect(eventually { run.marks("ticks") > count })
       run.letGo()
       #expect(operation.isOver())
       #expect(operation.end == .exited(0))
     }
 
-    @Test func manyJobsAreCancelledInAMoment() {
+    /// How long that takes is measured in Tests/Benchmarks.
+    @Test func manyJobsAreCancelledAtOnce() {
       let operations = (0..<200).map { run.start("a[\($0)]", "sleep 600") }
-      #expect(eventually(within: 60) { run.states().count == 200 })
-      let began = Date()
+      #expect(eventually { run.states().count == 200 })
       for operation in operations { operation.cancel() }
       for operation in operations { #expect(operation.isOver()) }
-      #expect(Date().timeIntervalSince(began) < 10)
       #expect(run.states().allSatisfy { $0 == "CANCELLED" })
     }
 
@@ -184,11 +181,11 @@ extension SlurmClusterTests {
 
     @Test func aJobBeyondItsTimeLimitSaysSo() throws {
       let operation = run.start("a", "sleep 600", SlurmResources(time: .seconds(60)))
-      #expect(eventually(within: 60) { operation.isRunning })
+      #expect(eventually { operation.isRunning })
       guard case .running(let id, _) = operation.status else { return }
       // The limit is reached now rather than in a minute.
       try run.cluster.call("scontrol", "update", "JobId=\(id)", "EndTime=now")
-      #expect(operation.isOver(within: 100))
+      #expect(operation.isOver())
       #expect(operation.end == .timeLimit)
     }
 
@@ -197,7 +194,7 @@ extension SlurmClusterTests {
     @Test func anotherProcessFollowsTheJobsAndNoneIsExecutedTwice() throws {
       let scripts = ["echo x >>short", "echo x >>long; while ! [ -e go ]; do sleep 0.05; done; exit 4"]
       let first = (0..<2).map { run.start("a[\($0)]", scripts[$0]) }
-      #expect(eventually(within: 60) { run.marks("short") == 1 && run.marks("long") == 1 && first[1].isRunning })
+      #expect(eventually { run.marks("short") == 1 && run.marks("long") == 1 && first[1].isRunning })
       let second = try ClusterRun(run.cluster, after: run)
       let operations = [
         second.start("a[0]", scripts[0], mayExist: true), second.start("a[1]", scripts[1], mayExist: true),
@@ -234,11 +231,11 @@ extension SlurmClusterTests {
 
     @Test func anAttemptThatIsSubmittedTwiceIsExecutedOnce() throws {
       let first = run.start("a", "echo x >>work; while ! [ -e go ]; do sleep 0.05; done; exit 5")
-      #expect(eventually(within: 60) { run.marks("work") == 1 })
+      #expect(eventually { run.marks("work") == 1 })
       // Another process submits it without having searched.
       let second = try ClusterRun(run.cluster, after: run).start("a", "echo x >>work; exit 6")
       // The surplus job leaves the attempt to the other, or is cancelled while it waits.
-      #expect(eventually(within: 60) { ["FAILED", "CANCELLED"].contains(where: run.states().contains) })
+      #expect(eventually { ["FAILED", "CANCELLED"].contains(where: run.states().contains) })
       run.letGo()
       #expect(first.isOver())
       #expect(second.isOver())

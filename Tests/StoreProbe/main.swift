@@ -35,4 +35,4 @@ for index in 0..<jobs {
   if pause > 0 { usleep(pause) }
 }
 feed.post(.runFinished(RunSummary(of: feed.run)))
-print(recorder.finish(within: .seconds(60)) ? "recorded" : "not recorded")
+print(recorder.finish(within: .seconds(Patience.seconds)) ? "recorded" : "not recorded")

@@ -4,9 +4,9 @@ import Foundation
 ///
 /// Other tests may stand before a task in line, and hold these threads or the main one: hence the bound, on time and checks.
 package func soon(
-  within bound: Double = 300, isolation: isolated (any Actor)? = #isolation, _ condition: () throws -> Bool
+  isolation: isolated (any Actor)? = #isolation, _ condition: () throws -> Bool
 ) async rethrows -> Bool {
-  let end = Date(timeIntervalSinceNow: bound)
+  let end = Date(timeIntervalSinceNow: Patience.seconds)
   var checks = 0
   while Date() < end || checks < 1000 {
     if try condition() { return true }

@@ -30,9 +30,9 @@ package struct Chromium {
     self.program = program
   }
 
-  /// Loads a page, waits until its scripts and timers rest, and takes its picture; for at most `bound` seconds.
+  /// Loads a page, waits until its scripts and timers rest, and takes its picture.
   package func load(
-    _ page: String, width: Int = 1200, height: Int = 1000, isDark: Bool = false, within bound: Double = 120
+    _ page: String, width: Int = 1200, height: Int = 1000, isDark: Bool = false
   ) throws -> Shot {
     let folder = try TemporaryFolder()
     try Data(page.utf8).write(to: folder.file("page.html"))
@@ -48,7 +48,7 @@ package struct Chromium {
     defer { for descriptor in [output, silence] { close(descriptor) } }
     let browser = try ChildProcess(arguments, descriptors: [silence, output, silence], leadsGroup: true)
     var ending: ChildProcess.Ending?
-    let hasEnded = eventually(within: bound) {
+    let hasEnded = eventually {
       ending = browser.ending()
       return ending != nil
     }
@@ -56,7 +56,7 @@ package struct Chromium {
     kill(-browser.pid, SIGKILL)
     if !hasEnded { _ = browser.ending(waiting: true) }
     guard ending == .exited(0) else {
-      throw Failure(description: "\(program) ended with \(String(describing: ending)) within \(bound) s")
+      throw Failure(description: "\(program) ended with \(String(describing: ending))")
     }
     return Shot(
       document: try String(contentsOf: folder.file("page.txt"), encoding: .utf8),

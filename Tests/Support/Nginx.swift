@@ -159,7 +159,7 @@ package final class Nginx: Sendable {
           location ~ ^/rate/(\\d+[km]?)/(.*)$ { alias \(folder)/files/$2; limit_rate $1; }
           location /slow/ {
             alias \(folder)/files/;
-            set $limit_rate 128k;
+            set $limit_rate 16k;
             if (-f \(folder)/flags/recovered) { set $limit_rate 0; }
           }
           location /up/ { alias \(folder)/uploads/; dav_methods PUT; create_full_put_path on; }

@@ -67,8 +67,8 @@ package final class Pty {
   }
 
   /// Reads the output until the program has ended; returns how, nil if it does not end.
-  package func end(within bound: Double = 30) -> ChildProcess.Ending? {
-    _ = waitUntil(within: bound) { $0.ending != nil }
+  package func end() -> ChildProcess.Ending? {
+    _ = waitUntil { $0.ending != nil }
     return ending
   }
 
@@ -162,8 +162,8 @@ package final class Pty {
   }
 
   /// Pumps until `condition` holds.
-  package func waitUntil(within bound: Double = 30, _ condition: (Pty) -> Bool) -> Bool {
-    eventually(within: bound) {
+  package func waitUntil(_ condition: (Pty) -> Bool) -> Bool {
+    eventually {
       pump()
       return condition(self)
     }

@@ -43,7 +43,7 @@ package final class SlurmCluster: Sendable {
     process = try ChildProcess(
       ["/bin/sh", "-c", Self.script(base, nodes)], descriptors: [ends[0], output, output], leadsGroup: true)
     lifeline = ends[1]
-    let isUp = eventually(within: 20) {
+    let isUp = eventually {
       // A node is listed once for each partition.
       let names = (try? call("sinfo", "-h", "-N", "-t", "idle", "-o", "%N"))?.split(separator: "\n") ?? []
       return Set(names).count == nodes
@@ -129,8 +129,8 @@ package final class SlurmCluster: Sendable {
       SlurmdParameters=config_overrides
       SchedulerParameters=batch_sched_delay=0,sched_min_interval=0,bf_interval=1,sched_interval=1
       ReturnToService=2
-      SlurmdTimeout=5
-      MessageTimeout=5
+      SlurmdTimeout=60
+      MessageTimeout=10
       KillWait=2
       MinJobAge=300
       """

@@ -117,7 +117,6 @@ package final class TerminalFuzz {
   private var outcome = Outcome()
   private var pty: Pty
   private var terminal = VirtualTerminal(columns: 80, rows: 24)
-  private var shell: termios
   /// The end of what the program has written.
   private var newest: ArraySlice<UInt8> = []
 
@@ -126,7 +125,6 @@ package final class TerminalFuzz {
     self.header = header
     input = FuzzInput(seed: seed)
     pty = try start(80, 24)
-    shell = pty.modes
     try begin()
   }
 
@@ -155,16 +153,15 @@ package final class TerminalFuzz {
 
   private func restart() throws {
     pty = try start(80, 24)
-    shell = pty.modes
     terminal = VirtualTerminal(columns: 80, rows: 24)
     try begin()
   }
 
   private func begin() throws {
     outcome.starts += 1
-    guard eventually(within: 60, { pump() && terminal.modes.contains(1049) && terminal.line(0).contains(header) })
-    else {
-      throw ChildProcess.Failure(description: "no dashboard within a minute:\n\(terminal.text)")
+    // What is copied is a job's: a display that is frozen before there is one would stay without.
+    guard eventually({ pump() && terminal.modes.contains(1049) && terminal.line(0).contains(header) }), isRead() else {
+      throw ChildProcess.Failure(description: "no dashboard:\n\(terminal.text)")
     }
   }
 
@@ -200,12 +197,12 @@ package final class TerminalFuzz {
 
   private func type(_ bytes: [UInt8]) {
     var rest = bytes[...]
-    let end = Date(timeIntervalSinceNow: 60)
+    let end = Date(timeIntervalSinceNow: Patience.seconds)
     while !rest.isEmpty, !isOver, outcome.faults.isEmpty {
       rest = rest.dropFirst(pty.offer(rest))
       pump()
       if !rest.isEmpty { _ = pty.waitForOutput(within: 0.002) }
-      if Date() > end { fail("it has taken no input for a minute") }
+      if Date() > end { fail("it takes no input") }
     }
   }
 
@@ -216,45 +213,71 @@ package final class TerminalFuzz {
     pty.resize(columns: columns, rows: rows)
   }
 
-  /// Waits until nothing has been written for a moment.
+  /// Waits until nothing has been written for a moment, if that comes.
   private func calm(_ moment: Double) {
     let end = Date(timeIntervalSinceNow: 5)
     repeat { pump() } while Date() < end && !isOver && pty.waitForOutput(within: moment)
   }
 
-  /// Waits until the screen is one of the newest size, of which a signal tells that keys may overtake.
-  private func fit() {
-    guard isRead() else { return isOver ? () : fail("no answer to a key within 30 s:\n\(terminal.text)") }
-    _ = eventually(within: 30) { pump() && (isOver || fault(of: terminal) == nil) }
-    // A slow program may still be writing what was drawn for the size before.
-    guard repaint() else { return }
-    if !isOver, let fault = fault(of: terminal) { fail(fault) }
+  /// Looks for a moment whether `condition` comes to hold, before a key is typed again.
+  private func watch(_ moment: Double, for condition: () -> Bool) -> Bool {
+    let end = Date(timeIntervalSinceNow: moment)
+    repeat {
+      _ = pty.waitForOutput(within: 0.01)
+      pump()
+      if condition() { return true }
+    } while Date() < end
+    return false
   }
 
-  /// Has all painted anew; false if it is not.
+  /// Waits until the screen is one of the newest size, of which a signal tells that keys may overtake.
+  private func fit() {
+    guard isRead() else { return isOver ? () : fail("no answer to a key:\n\(terminal.text)") }
+    let isFit = eventually { !repaint() || fault(of: terminal) == nil }
+    if !isFit, let fault = fault(of: terminal) { fail(fault) }
+  }
+
+  /// Has all painted anew; false if it is not, or if the program ends meanwhile.
   private func repaint() -> Bool {
     let before = terminal.clearings
     type([0x0C])
-    guard eventually(within: 30, { pump() && (terminal.clearings > before || isOver) }) else {
-      fail("not painted anew within 30 s:\n\(terminal.text)")
+    guard eventually({ pump() && (terminal.clearings > before || isOver) }) else {
+      fail("not painted anew:\n\(terminal.text)")
       return false
     }
-    // A slow program pauses between two writes of one frame; the bottom line comes last.
-    _ = eventually(within: 30) { pump() && (isOver || fault(of: terminal) == nil) }
-    calm(0.05)
-    return true
+    return isShown()
+  }
+
+  private var hasMouse: Bool { terminal.modes.contains(1002) }
+
+  /// Waits until the screen shows all that was typed before; false if the program ends meanwhile.
+  ///
+  /// The key of the mouse is answered at once, and keys and frames have one order; but what a key changes is drawn up to 8 ms
+  /// after it. So all keys have been read when the first of these answers comes, the frame is written after the second at the
+  /// latest, and before the third. The fourth gives the mouse back.
+  private func isShown() -> Bool {
+    for _ in 0..<4 {
+      _ = poll(nil, 0, 20)
+      let before = hasMouse
+      type(Array("m".utf8))
+      guard eventually({ pump() && (hasMouse != before || isOver) }) else {
+        fail("no answer to the key of the mouse:\n\(terminal.text)")
+        return false
+      }
+    }
+    return !isOver
   }
 
   /// Ends what is half typed and what is asked, has the display freeze, and holds it against one that is painted anew.
   ///
   /// The rows of the banner, which counts events, and of the newest answer, which goes by itself, are left out.
   private func settle() {
-    guard isRead() else { return isOver ? () : fail("no answer to a key within 30 s:\n\(terminal.text)") }
+    guard isRead() else { return isOver ? () : fail("no answer to a key:\n\(terminal.text)") }
     let isLarge = terminal.columns >= 30 && terminal.rows >= 5
     // A run that is being stopped moves on whatever is asked.
-    guard !isLarge || freeze() else { return }
+    guard isShown(), !isLarge || freeze() else { return }
     let before = terminal
-    guard repaint(), !isOver else { return }
+    guard repaint() else { return }
     outcome.repaints += 1
     for row in terminal.screen.indices.dropLast() where terminal.screen[row] != before.screen[row] {
       if [before, terminal].contains(where: { $0.line(row).contains(Self.frozen) }) { continue }
@@ -273,28 +296,31 @@ package final class TerminalFuzz {
 
   /// Whether all that was typed has been read: the program has answered one more key.
   ///
-  /// Whatever is asked or half typed takes that key for itself; then an escape may help.
+  /// Whatever is asked or half typed takes that key for itself; then an escape may help, which is one only if nothing follows
+  /// it for a moment: each try gives a slow program more time than the one before.
   private func isRead() -> Bool {
     let before = terminal.copies
-    let end = Date(timeIntervalSinceNow: 30)
+    let end = Date(timeIntervalSinceNow: Patience.seconds)
+    var moment = 0.06
     while Date() < end, !isOver {
       type(Array("\u{1B}[201~\u{1B}".utf8))
-      calm(0.06)
+      calm(moment)
       type(Array("y".utf8))
-      if eventually(within: 0.5, { pump() && (terminal.copies > before || isOver) }) { return !isOver }
+      if watch(8 * moment, for: { terminal.copies > before || isOver }) { return !isOver }
+      moment *= 1.25
     }
     return false
   }
 
+  /// Has the display freeze; false if it does not.
   private func freeze() -> Bool {
+    // The first key may end a freeze.
     for _ in 0..<2 {
-      let before = isFrozen
       type(Array("Z".utf8))
-      _ = eventually(within: 1) { pump() && (isFrozen != before || isOver) }
-      if isFrozen, !before { break }
+      guard isShown() else { return false }
+      if isFrozen { return true }
     }
-    calm(0.05)
-    return isFrozen && !isOver
+    return false
   }
 
   private static let frozen = "FROZEN at"
@@ -311,12 +337,11 @@ package final class TerminalFuzz {
   }
 
   private func quit() {
-    let ended = eventually(within: 60) {
+    let ended = eventually {
       type(Array("\u{1B}".utf8))
       calm(0.06)
       type(Array("qq".utf8))
-      calm(0.2)
-      return isOver
+      return watch(0.5) { isOver }
     }
     if ended { checkEnd() } else { fail("it can't be quit:\n\(terminal.text)") }
   }
@@ -327,11 +352,7 @@ package final class TerminalFuzz {
     guard case .exited(let status) = pty.ending, [0, 1, 3].contains(status) else {
       return fail("it ended with \(String(describing: pty.ending)):\n\(terminal.text)")
     }
-    let modes = pty.modes
-    let isRestored =
-      modes.c_iflag == shell.c_iflag && modes.c_oflag == shell.c_oflag && modes.c_lflag == shell.c_lflag
-      && modes.c_cflag == shell.c_cflag
-    if !isRestored { fail("the terminal's modes are not the shell's") }
+    if pty.modeNumbers != pty.initialModeNumbers { fail("the terminal's modes are not the shell's") }
     let left = terminal.modes.intersection([1, 1000, 1002, 1003, 1006, 1049, 2004])
     if !left.isEmpty { fail("modes left on: \(left.sorted())") }
     if !terminal.modes.contains(25) || terminal.hasKeypad { fail("the cursor or the keypad is not the shell's") }

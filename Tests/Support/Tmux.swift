@@ -76,8 +76,8 @@ package final class TmuxSession: Sendable {
   }
 
   /// Waits until the screen is as wanted.
-  package func waitUntil(within bound: Double = 30, _ condition: (String) throws -> Bool) throws -> Bool {
-    try eventually(within: bound) { try condition(screen()) }
+  package func waitUntil(_ condition: (String) throws -> Bool) throws -> Bool {
+    try eventually { try condition(screen()) }
   }
 
   /// Ends the session and its program.

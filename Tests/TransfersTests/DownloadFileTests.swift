@@ -106,7 +106,7 @@ import Testing
 
   /// The limit is the process's, so it lies beyond any file of another test.
   @Test func aFullDiskIsAFailureThatKeepsThePart() async throws {
-    let limit = 64 << 30
+    let limit = 8 << 40
     let nginx = try Nginx()
     try sparseFile(nginx.files.appending(path: "huge"), size: limit + (1 << 20))
     try sparseFile(folder.file("file.part"), size: limit)
@@ -157,14 +157,11 @@ import Testing
     next.close(keeping: false)
   }
 
-  @Test func progressIsReportedTenTimesASecondAndAtTheEnd() async throws {
+  /// `ProgressGateTests` has the pace of the reports.
+  @Test func progressGrowsFromNothingToTheWhole() async throws {
     let server = try serve(randomBytes(20_000_000))
     defer { server.stop() }
-    let clock = ContinuousClock()
-    let start = clock.now
     let download = await download(server.url("/f")).run()
-    let tenths = Int((clock.now - start) / .milliseconds(100))
-    #expect(download.progress.count <= tenths + 3)
     #expect(download.progress.first == OperationProgress(completed: 0, total: 20_000_000))
     #expect(download.progress.last == OperationProgress(completed: 20_000_000, total: 20_000_000))
     #expect(download.progress.map(\.completed) == download.progress.map(\.completed).sorted())

@@ -57,11 +57,13 @@ import Testing
 
   @Test func aPausedDownloadIsResumedFromItsByteAndIsByteIdentical() async throws {
     let nginx = try Nginx()
-    let data = try nginx.add("p", size: 2_000_000)
-    let download = download(nginx.url("/rate/1m/p"))
+    // 16 KiB a second: it can't end before the pause, however late that is.
+    let data = try nginx.add("p", size: 40_000_000)
+    let download = download(nginx.url("/slow/p"))
     download.operation.start()
     #expect(eventually { download.done > 0 })
     download.operation.pause()
+    try nginx.recover()
     download.operation.resume()
     await download.ended()
     _ = try #require(try? download.result?.get(), "\(String(describing: download.result)) \(download.notes)")

@@ -6,7 +6,7 @@ import Testing
 @testable import Transfers
 
 /// Downloads that find a file, a part or another download in their place and must not destroy it.
-@Suite(.timeLimit(.minutes(10))) struct ExistingFileTests {
+struct ExistingFileTests {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }
@@ -70,7 +70,7 @@ import Testing
     let server = try RawServer { _ in
       [
         .send("HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: 10\r\n\r\n01234"),
-        .run { _ = release.wait(timeout: .now() + 60) }, .send("56789"),
+        .run { _ = release.wait(timeout: .now() + Patience.seconds) }, .send("56789"),
       ]
     }
     defer { server.stop() }
@@ -90,7 +90,7 @@ import Testing
       let half = request.path == "/a" ? ["01234", "56789"] : ["abcde", "fghij"]
       return [
         .send("HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: 10\r\n\r\n\(half[0])"),
-        .run { _ = release.wait(timeout: .now() + 60) }, .send(half[1]),
+        .run { _ = release.wait(timeout: .now() + Patience.seconds) }, .send(half[1]),
       ]
     }
     defer { server.stop() }

@@ -55,7 +55,7 @@ private struct Transfers {
   /// Returns the error of the transfer, nil after a success.
   private func run<Success>(_ operation: TransferOperation<Success>) throws -> TransferError? {
     operation.start()
-    guard eventually(within: 30, { operation.isFinished }) else { throw WrongEnd(description: "not finished") }
+    guard eventually({ operation.isFinished }) else { throw WrongEnd(description: "not finished") }
     switch operation.outcome {
     case .success: return nil
     case .failure(let error as TransferError): return error

@@ -28,7 +28,7 @@ struct TargetFault: Sendable, CustomTestStringConvertible {
 }
 
 /// Downloads whose file, part or folder can't be what it should be.
-@Suite(.timeLimit(.minutes(10))) struct TargetFaultTests {
+struct TargetFaultTests {
   private let folder: TemporaryFolder
   private let content = Array("0123456789".utf8)
 
@@ -64,7 +64,7 @@ struct TargetFault: Sendable, CustomTestStringConvertible {
     try RawServer { _ in
       [
         .send("HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: 10\r\n\r\n01234"),
-        .run { _ = release.wait(timeout: .now() + 60) }, .send("56789"),
+        .run { _ = release.wait(timeout: .now() + Patience.seconds) }, .send("56789"),
       ]
     }
   }

@@ -8,7 +8,7 @@ import Testing
 @testable import opdash
 
 /// The list of `opdash each` while it arrives.
-@Suite(.timeLimit(.minutes(10))) struct ArgumentFeederTests {
+struct ArgumentFeederTests {
   /// What a feeder has added, and the writer of its list.
   private final class Run: @unchecked Sendable {
     // Safe: only the descriptors are no values of a lock, and they never change.

@@ -2,7 +2,7 @@ import Testing
 
 @testable import opdash
 
-@Suite(.timeLimit(.minutes(10))) struct CompletionTests {
+struct CompletionTests {
   private func texts(_ words: String...) -> [String] {
     guard case .candidates(let candidates) = answer(words) else { return ["no candidates"] }
     return candidates.map(\.text)

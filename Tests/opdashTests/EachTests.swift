@@ -7,7 +7,7 @@ import Testing
 @testable import opdash
 
 /// The jobs that `opdash each` makes.
-@Suite(.timeLimit(.minutes(10))) struct EachTests {
+struct EachTests {
   private func script(_ command: String, _ arguments: String..., number: Int = 1) throws -> String {
     try EachTemplate(command).script(for: arguments.map { Array($0.utf8) }, number: number)
   }

@@ -5,7 +5,7 @@ import Testing
 @testable import JobFiles
 @testable import opdash
 
-@Suite(.timeLimit(.minutes(10))) struct HelpTests {
+struct HelpTests {
   private var pages: [HelpText] { [.program] + HelpTopic.allCases.map(\.page) }
 
   @Test func theHelpOfACommandTellsEveryOptionOfIt() {

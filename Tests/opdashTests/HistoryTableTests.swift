@@ -7,7 +7,7 @@ import Testing
 @testable import opdash
 
 /// What `history` prints.
-@Suite(.timeLimit(.minutes(10))) struct HistoryTableTests {
+struct HistoryTableTests {
   /// 20 November 2026, 14:03:00 in Greenwich.
   private static let start = Date(timeIntervalSince1970: 1_795_183_380)
 

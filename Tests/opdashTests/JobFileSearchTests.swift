@@ -5,7 +5,7 @@ import Testing
 
 @testable import opdash
 
-@Suite(.timeLimit(.minutes(10))) struct JobFileSearchTests {
+struct JobFileSearchTests {
   private let folder: TemporaryFolder
 
   init() throws {

@@ -6,7 +6,7 @@ import Testing
 @testable import opdash
 
 /// Which jobs the words of a command line select.
-@Suite(.timeLimit(.minutes(10))) struct JobSelectionTests {
+struct JobSelectionTests {
   private func select(_ names: String..., of text: String = JobSelectionTests.file) throws -> [String] {
     let graph = try JobFile.decode(Array(text.utf8), file: "g.yml", directory: "/w")
     return try JobSelection.of(names, in: graph, file: "g.yml").jobs.map(\.name)

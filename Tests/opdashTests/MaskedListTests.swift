@@ -2,7 +2,7 @@ import Testing
 
 @testable import opdash
 
-@Suite(.timeLimit(.minutes(10))) struct MaskedListTests {
+struct MaskedListTests {
   @Test func aFaultOfAURLShowsNoCredential() {
     let entry = DownloadList.Entry(url: "ftp://me:s3cret@h/x?sig=s3cret", place: nil)
     let line = "'ftp://***@h/x?sig=***' is no URL to download: write http://… or https://…"

@@ -99,7 +99,7 @@ import Testing
   private let world = World()
 
   private func ends(with status: Int32) async -> Bool {
-    await eventuallyOnMain { !world.statuses.isEmpty } && world.statuses == [status]
+    await soon { !world.statuses.isEmpty } && world.statuses == [status]
   }
 
   private func obey() {
@@ -420,7 +420,7 @@ import Testing
       world.feed.begin(1)
       world.feed.post(
         .jobState(JobID(0), .failed(JobFailure(.exit(2), "exit 2"), allowed: false), attempt: 1, pid: nil))
-      #expect(await eventuallyOnMain { world.statuses == [1] })
+      #expect(await soon { world.statuses == [1] })
       #expect(world.output.text.hasPrefix("{\"v\":1,\"seq\":0") == hasOutput)
       #expect(world.errors.text.hasPrefix("! job0") == !hasOutput)
     }
@@ -708,14 +708,6 @@ import Testing
     #expect(world.statuses == [2])
     #expect(world.errors.text.contains("--state DIR"))
   }
-}
-
-/// Waits while the main queue executes.
-@MainActor
-func eventuallyOnMain(within bound: Double = 30, _ condition: () -> Bool) async -> Bool {
-  let end = Date(timeIntervalSinceNow: bound)
-  while !condition(), Date() < end { try? await Task.sleep(for: .milliseconds(2)) }
-  return condition()
 }
 
 /// An unnamed file in place of an output.

@@ -5,7 +5,7 @@ import Testing
 @testable import opdash
 
 /// The built program under the limits of a shell.
-@Suite(.timeLimit(.minutes(10))) struct StartCheckTests {
+struct StartCheckTests {
   private let folder: TemporaryFolder
 
   init() throws {
@@ -59,21 +59,26 @@ import Testing
   }
 
   @Test(
-    .enabled(if: isNobodyUsable, "root is under no limit of processes, and must be able to become another user"),
+    .enabled(if: isStrangerUsable, "root is under no limit of processes, and must be able to become another user"),
     arguments: [2, 4, 8])
   func tooFewThreadsAreToldBeforeAnythingIsStarted(limit: Int) throws {
-    let (output, ending) = try shell("ulimit -u \(limit); exec $run", as: Self.nobody)
+    let (output, ending) = try shell("ulimit -u \(limit); exec $run", as: Self.stranger())
     #expect(output.hasPrefix("opdash: opdash starts \(StartCheck.threads) threads and more, but may start only "))
     #expect(output.contains(": raise the limit with ulimit -u 4096, "))
     #expect(ending == .exited(2))
   }
 
+  /// Makes a program that of a user of its own: the limit of processes counts all those of a user.
+  ///
   /// Without the check opdash would stand for ever.
-  private static let nobody = [
-    "/usr/bin/timeout", "-k", "1", "60", "/usr/bin/setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups",
-  ]
-  private static let isNobodyUsable =
-    geteuid() == 0 && (try? ChildProcess.run(nobody + [program, "--version"]).ending) == .exited(0)
+  private static func stranger() -> [String] {
+    let user = "\(Int.random(in: 20_000...60_000))"
+    let bound = ["/usr/bin/timeout", "-k", "1", "\(Patience.seconds)"]
+    return bound + ["/usr/bin/setpriv", "--reuid", user, "--regid", user, "--clear-groups"]
+  }
+
+  private static let isStrangerUsable =
+    geteuid() == 0 && (try? ChildProcess.run(stranger() + [program, "--version"]).ending) == .exited(0)
 
   @Test(arguments: ["run a.yml", "get http://127.0.0.1:1/x", "demo diamond"])
   func aFolderThatHasBeenRemovedIsNoPlaceToRunJobs(command: String) throws {
@@ -86,10 +91,10 @@ import Testing
     #expect(try shell("mkdir gone; cd gone; rmdir ../gone; exec $opdash --version").ending == .exited(0))
   }
 
-  /// A job file of forty jobs that all want to run at once.
+  /// A job file of forty jobs that all want to run at once, until one fails.
   private func writeManyJobs() throws {
-    let jobs = (0..<40).map { "  j\($0): { run: sleep 0.5 }\n" }.joined()
-    try Data("jobs:\n\(jobs)".utf8).write(to: folder.file("a.yml"))
+    let jobs = (0..<40).map { "  j\($0): { run: sleep 3600 }\n" }.joined()
+    try Data("on_failure: stop-now\njobs:\n\(jobs)".utf8).write(to: folder.file("a.yml"))
   }
 
   @Test func aJobForWhichNoDescriptorIsLeftFailsWithTheMend() throws {
@@ -99,10 +104,10 @@ import Testing
     #expect(ending == .exited(1))
   }
 
-  @Test(.enabled(if: isNobodyUsable, "root is under no limit of processes, and must be able to become another user"))
+  @Test(.enabled(if: isStrangerUsable, "root is under no limit of processes, and must be able to become another user"))
   func aJobForWhichNoProcessIsLeftFailsWithTheMend() throws {
     try writeManyJobs()
-    let (output, ending) = try shell("ulimit -u 24; exec $run -j 40", as: Self.nobody)
+    let (output, ending) = try shell("ulimit -u 24; exec $run -j 40", as: Self.stranger())
     #expect(
       output.contains("failed: /bin/sh: no process or memory left: use fewer slots, or raise ulimit -u"), "\(output)")
     #expect(ending == .exited(1))

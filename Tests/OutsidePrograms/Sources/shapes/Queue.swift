@@ -6,20 +6,21 @@ let queueShapes: [String: Shape] = [
   "late": {
     let queue = OperationQueue()
     let dashboard = dashboard(on: queue)
-    queue.addOperation(block("late") { Thread.sleep(forTimeInterval: 1) })
+    queue.addOperation(block("late") { waitForTest("GO") })
     let summary = try await dashboard.run()
     print(summary.line)
     return summary.exitStatus
   },
 
-  // One of 1 s by the dashboard, and one of 3 s by the queue, half a second later.
+  // One by the dashboard, and another by the queue while the first executes.
   "door": {
     let queue = OperationQueue()
     let dashboard = dashboard(on: queue)
-    dashboard.add(block("by-dashboard") { Thread.sleep(forTimeInterval: 1) })
-    DispatchQueue.global().asyncAfter(deadline: .now() + 0.5) {
-      queue.addOperation(block("by-queue") { Thread.sleep(forTimeInterval: 3) })
-    }
+    dashboard.add(
+      block("by-dashboard") {
+        waitForTest("START")
+        queue.addOperation(block("by-queue") { waitForTest("GO") })
+      })
     let summary = try await dashboard.run()
     print(summary.line)
     return summary.exitStatus
@@ -29,8 +30,11 @@ let queueShapes: [String: Shape] = [
   "ours-late": {
     let queue = OperationQueue()
     let dashboard = dashboard(on: queue)
-    dashboard.add(Lasting("first", seconds: 2))
-    DispatchQueue.global().asyncAfter(deadline: .now() + 1) { queue.addOperation(Lasting("ours", seconds: 0.3)) }
+    dashboard.add(
+      block("first") {
+        waitForTest("GO")
+        queue.addOperation(Lasting("ours", seconds: 0.3))
+      })
     let summary = try await dashboard.run()
     print(summary.line)
     return summary.exitStatus
