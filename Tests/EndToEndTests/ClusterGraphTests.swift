@@ -91,7 +91,7 @@ struct ClusterGraphTests {
       var last = ""
       try await window.soonSees("\(step.view) on \(engine)") { screen in
         last = screen.text
-        return screen.text.contains(step.sign) && screen.lines.last?.contains("? help") == true
+        return screen.text.contains(step.sign) && screen.lines.last?.contains("Esc back") == false
       }
       // The cursor is on the job that failed last until it is moved.
       if step.keys != ["1", ">"], step.keys != ["2"] { screens.append((step.view, last)) }

@@ -248,8 +248,6 @@ package final class TerminalFuzz {
     return isShown()
   }
 
-  private var hasMouse: Bool { terminal.modes.contains(1002) }
-
   /// Waits until the screen shows all that was typed before; false if the program ends meanwhile.
   ///
   /// The key of the mouse is answered at once, and keys and frames have one order; but what a key changes is drawn up to 8 ms
@@ -258,9 +256,9 @@ package final class TerminalFuzz {
   private func isShown() -> Bool {
     for _ in 0..<4 {
       _ = poll(nil, 0, 20)
-      let before = hasMouse
+      let before = terminal.mouseChanges
       type(Array("m".utf8))
-      guard eventually({ pump() && (hasMouse != before || isOver) }) else {
+      guard eventually({ pump() && (terminal.mouseChanges > before || isOver) }) else {
         fail("no answer to the key of the mouse:\n\(terminal.text)")
         return false
       }
@@ -299,6 +297,11 @@ package final class TerminalFuzz {
   /// Whatever is asked or half typed takes that key for itself; then an escape may help, which is one only if nothing follows
   /// it for a moment: each try gives a slow program more time than the one before.
   private func isRead() -> Bool {
+    // What was typed may have that key too. All of it has been dealt with when a later escape has been read.
+    for _ in 0..<2 {
+      type([0x1B])
+      guard eventually({ pump() && (pty.waiting == 0 || isOver) }) else { return false }
+    }
     let before = terminal.copies
     let end = Date(timeIntervalSinceNow: Patience.seconds)
     var moment = 0.06

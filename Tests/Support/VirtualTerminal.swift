@@ -45,6 +45,9 @@ package struct VirtualTerminal {
   /// The number of copies to the clipboard.
   package private(set) var copies = 0
 
+  /// The number of times the mouse was taken or given back.
+  package private(set) var mouseChanges = 0
+
   /// The rows that scroll.
   private var region: Range<Int>
   private var look = Look()
@@ -235,6 +238,7 @@ package struct VirtualTerminal {
     if text.first == "?", final == "h" || final == "l" {
       for number in text.dropFirst().split(separator: ";").compactMap({ Int($0) }) {
         if final == "h" { modes.insert(number) } else { modes.remove(number) }
+        if number == 1002 { mouseChanges += 1 }
       }
       return
     }
