@@ -20,12 +20,15 @@ struct LaunchEnvironment: @unchecked Sendable {
   private let path: String?
   private let cookie: String
 
-  init(cookie: String) {
+  /// `variables` is a C array of `NAME=value`, ended by a null pointer.
+  init(
+    cookie: String, of variables: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = cprocess_environment()
+  ) {
     self.cookie = cookie
     var entries: [Entry] = []
     var outer = ""
     var path: String?
-    var next = cprocess_environment()
+    var next = variables
     while let text = next?.pointee {
       next = next?.advanced(by: 1)
       guard let equals = strchr(text, Int32(UInt8(ascii: "="))) else { continue }

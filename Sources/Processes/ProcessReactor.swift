@@ -427,7 +427,8 @@ final class ProcessReactor: @unchecked Sendable {
 }
 
 extension Duration {
-  fileprivate var nanoseconds: UInt64 {
+  /// At most 1e9 seconds; none if it is negative.
+  var nanoseconds: UInt64 {
     let (seconds, attoseconds) = components
     guard seconds >= 0, attoseconds >= 0 else { return 0 }
     return UInt64(min(seconds, 1_000_000_000)) * 1_000_000_000 + UInt64(attoseconds / 1_000_000_000)

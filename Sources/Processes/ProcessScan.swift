@@ -91,7 +91,8 @@ final class ProcessScan: Sendable {
     }
   }
 
-  private func scan(_ list: [cprocess_info]) -> Result {
+  /// Finds the leaders' descendants among these processes, in whatever order they are listed.
+  func scan(_ list: [cprocess_info]) -> Result {
     var result = Result()
     guard !list.isEmpty else { return result }
     var rest: [cprocess_info] = []

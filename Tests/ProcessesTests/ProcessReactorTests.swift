@@ -1,0 +1,226 @@
+import Foundation
+import Operations
+import Support
+import Testing
+
+@testable import Processes
+
+/// A small process, with commands straight to the reactor of all processes.
+private final class Program: Sendable {
+  private struct Heard {
+    var bytes: [ProcessStream: Int] = [:]
+    var said = ""
+    /// What is to be called for each chunk that is held.
+    var chunks: [ProcessStream: [@Sendable () -> Void]] = [:]
+    var exits: [ProcessExit] = []
+  }
+
+  let pid: pid_t
+  private let number: UInt64
+  private let heard: Lock<Heard>
+
+  /// Starts a script; the chunks of the streams in `held` are consumed by `consume` only.
+  init(
+    _ script: String, grace: Duration = .seconds(300), remoteGrace: Duration? = nil, held: [ProcessStream] = []
+  ) throws {
+    let heard = Lock(Heard())
+    self.heard = heard
+    var launch = ProcessLaunch(["/bin/sh", "-c", script], grace: grace)
+    launch.remoteGrace = remoteGrace
+    var leader: pid_t = 0
+    number = try ProcessSupervisor.shared.launch(
+      launch, launched: { leader = $0 },
+      output: { stream, bytes, consumed in
+        heard.withLock { heard in
+          heard.bytes[stream, default: 0] += bytes.count
+          if stream == .stdout { heard.said += String(decoding: bytes.prefix(1000), as: UTF8.self) }
+          heard.chunks[stream, default: []].append(consumed)
+        }
+        if !held.contains(stream) { consumed() }
+      },
+      ended: { exit in heard.withLock { $0.exits.append(exit) } }
+    ).get()
+    pid = leader
+  }
+
+  func send(_ command: ProcessReactor.Command) { ProcessSupervisor.shared.reactor.send(command, to: number) }
+
+  /// Consumes a chunk of a stream, the first by default.
+  func consume(_ stream: ProcessStream, chunk: Int = 1) {
+    let consumed = heard.withLock { heard in (heard.chunks[stream] ?? []).prefix(chunk).last }
+    consumed?()
+  }
+
+  func chunks(_ stream: ProcessStream) -> Int { heard.withLock { $0.chunks[stream]?.count ?? 0 } }
+  func bytes(_ stream: ProcessStream) -> Int { heard.withLock { $0.bytes[stream] ?? 0 } }
+
+  /// The lines of its standard output.
+  var lines: [String] { heard.withLock { $0.said.split(separator: "\n").map(String.init) } }
+  func says(_ lines: [String]) -> Bool { eventually { self.lines == lines } }
+
+  var exits: [ProcessExit] { heard.withLock(\.exits) }
+
+  /// How it ends; nil if it does not.
+  func end() -> ProcessExit? {
+    _ = eventually { !exits.isEmpty }
+    return exits.first
+  }
+
+  /// Kills it and takes what it has written, after a test whose program goes on.
+  func abandon() {
+    kill(pid, SIGKILL)
+    let isOver = eventually {
+      for stream in ProcessStream.allCases { consume(stream, chunk: chunks(stream)) }
+      return !exits.isEmpty
+    }
+    #expect(isOver && exits == [.signalled(SIGKILL)])
+  }
+}
+
+@Suite struct ProcessReactorTests {
+  /// Says "C" when it is continued, and does `trap` at its stop signal.
+  private static func trapping(_ trap: String) -> String {
+    "trap '\(trap)' TERM; trap 'echo C' CONT; echo up; while :; do sleep 1; done"
+  }
+
+  // MARK: Output
+
+  @Test func allOutputIsRead() throws {
+    let program = try Program("head -c 30000000 /dev/zero; exit 3")
+    #expect(program.end() == .exited(3))
+    #expect(program.bytes(.stdout) == 30_000_000)
+  }
+
+  @Test func aStreamThatIsNotConsumedHoldsNoOtherUp() throws {
+    let program = try Program(
+      "head -c 300000 /dev/zero & head -c 300000 /dev/zero >&2; wait", held: [.stdout])
+    #expect(eventually { program.bytes(.stderr) == 300_000 })
+    #expect(eventually { program.chunks(.stdout) == 1 } && program.exits == [])
+    let isOver = eventually {
+      program.consume(.stdout, chunk: program.chunks(.stdout))
+      return !program.exits.isEmpty
+    }
+    #expect(isOver && program.bytes(.stdout) == 300_000)
+    #expect(program.exits == [.exited(0)])
+  }
+
+  /// Commands take effect in their order: a new chunk of one stream tells that the command before it has been obeyed.
+  @Test func aChunkIsConsumedOnce() throws {
+    let program = try Program(
+      "head -c 300000 /dev/zero & head -c 300000 /dev/zero >&2; wait", held: [.stdout, .stderr])
+    #expect(eventually { program.chunks(.stdout) == 1 && program.chunks(.stderr) == 1 })
+    program.consume(.stdout)
+    #expect(eventually { program.chunks(.stdout) == 2 })
+    program.consume(.stdout)
+    program.consume(.stderr)
+    #expect(eventually { program.chunks(.stderr) == 2 })
+    #expect(program.chunks(.stdout) == 2)
+    program.abandon()
+  }
+
+  /// The end of another process, whose descendant gets time to write, tells that the time for this one's output is over.
+  @Test func theEndWaitsUntilTheLastChunkIsConsumed() throws {
+    let program = try Program("echo last", held: [.stdout])
+    #expect(eventually { program.chunks(.stdout) == 1 && System.state(of: program.pid) == "Z" })
+    let later = try Program("sleep 300 & exit 4")
+    #expect(later.end() == .exited(4))
+    #expect(program.exits == [])
+    program.consume(.stdout)
+    #expect(program.end() == .exited(0))
+  }
+
+  // MARK: Stopping
+
+  @Test func aPausedProgramGetsItsStopSignal() throws {
+    let program = try Program("exec sleep 300")
+    program.send(.pause)
+    #expect(eventually { System.isStopped(program.pid) })
+    program.send(.stop)
+    #expect(program.end() == .signalled(SIGTERM))
+  }
+
+  @Test func aSecondStopIsNone() throws {
+    let program = try Program(Self.trapping("echo T"))
+    #expect(program.says(["up"]))
+    program.send(.stop)
+    #expect(program.says(["up", "T", "C"]))
+    program.send(.stop)
+    program.send(.resume)
+    #expect(program.says(["up", "T", "C", "C"]))
+    program.abandon()
+  }
+
+  @Test func aProgramThatIsBeingStoppedIsNotPaused() throws {
+    // The shell itself must not wait until what it says of a child is read.
+    let writer = "(trap '' TERM; exec head -c 300000 /dev/zero >&2) & exec 2>/dev/null; "
+    let program = try Program(writer + Self.trapping("echo T"), held: [.stderr])
+    #expect(program.says(["up"]) && eventually { program.chunks(.stderr) == 1 })
+    program.send(.stop)
+    #expect(program.says(["up", "T", "C"]))
+    program.send(.pause)
+    // What was in the pipe is read after the pause has been refused.
+    program.consume(.stderr)
+    #expect(eventually { program.chunks(.stderr) == 2 })
+    #expect(System.state(of: program.pid) != "T")
+    program.abandon()
+  }
+
+  @Test(arguments: [.zero, .seconds(-1), .milliseconds(10)] as [Duration])
+  func afterTheGraceAProgramIsKilled(grace: Duration) throws {
+    let program = try Program("trap '' TERM; echo up; while :; do sleep 1; done", grace: grace)
+    #expect(program.says(["up"]))
+    program.send(.stop)
+    #expect(program.end() == .signalled(SIGKILL))
+  }
+
+  @Test func aGraceIsThatOfItsProgram() throws {
+    let patient = try Program(Self.trapping("echo T"))
+    let hasty = try Program(Self.trapping("echo T"), grace: .milliseconds(10))
+    for program in [patient, hasty] {
+      #expect(program.says(["up"]))
+      program.send(.stop)
+    }
+    #expect(hasty.end() == .signalled(SIGKILL))
+    #expect(patient.says(["up", "T", "C"]) && patient.exits == [])
+    patient.abandon()
+    #expect(hasty.exits.count == 1)
+  }
+
+  // MARK: What has something on other machines
+
+  @Test func aKillLetsAProgramEndWhatItHasElsewhere() throws {
+    let program = try Program(Self.trapping("exit 4"), remoteGrace: .seconds(300))
+    #expect(program.says(["up"]))
+    program.send(.kill)
+    #expect(program.end() == .exited(4))
+  }
+
+  @Test func aSecondKillDoesNotShortenThat() throws {
+    let program = try Program(Self.trapping("echo T"), remoteGrace: .seconds(300))
+    #expect(program.says(["up"]))
+    program.send(.kill)
+    #expect(program.says(["up", "T", "C"]))
+    program.send(.kill)
+    program.send(.resume)
+    #expect(program.says(["up", "T", "C", "C"]))
+    program.abandon()
+  }
+
+  @Test func thenItIsKilled() throws {
+    let program = try Program("trap '' TERM; echo up; while :; do sleep 1; done", remoteGrace: .milliseconds(10))
+    #expect(program.says(["up"]))
+    program.send(.kill)
+    #expect(program.end() == .signalled(SIGKILL))
+  }
+
+  // MARK: Times
+
+  @Test(
+    arguments: [
+      (.seconds(-1), 0), (.nanoseconds(-1), 0), (.zero, 0), (.nanoseconds(1), 1), (.milliseconds(1500), 1_500_000_000),
+      (.seconds(1_000_000_000), 1_000_000_000_000_000_000), (.seconds(1_000_000_001), 1_000_000_000_000_000_000),
+    ] as [(Duration, UInt64)])
+  func aTimeInNanosecondsIsNeitherNegativeNorTooLong(time: Duration, nanoseconds: UInt64) {
+    #expect(time.nanoseconds == nanoseconds)
+  }
+}

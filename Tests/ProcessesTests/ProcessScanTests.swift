@@ -1,0 +1,186 @@
+import CProcess
+import Foundation
+import Operations
+import Support
+import Testing
+
+@testable import Processes
+
+/// Which of a list of processes descend from a leader.
+///
+/// The numbers from 5,000,000 on are of no process: Linux gives out lower ones.
+@Suite struct ProcessScanTests {
+  private let registry = ProcessRegistry()
+  private let scan: ProcessScan
+  private let cookie = "c\(UInt64.random(in: .min ... .max))-1"
+  private let leader: pid_t = 5_000_000
+  private let number: UInt64
+
+  init() {
+    scan = ProcessScan(registry: registry, cookie: cookie)
+    number = Self.launch(5_000_000, in: registry)
+  }
+
+  /// Registers a leader; returns the number of its launch.
+  private static func launch(_ pid: pid_t, in registry: ProcessRegistry) -> UInt64 {
+    guard let number = registry.beginLaunch() else { return 0 }
+    var spawned = Processes.ChildProcess.Spawned()
+    spawned.process = cprocess_child(pid: pid, descriptor: -1, slot: nil)
+    registry.register(
+      Processes.ChildProcess(
+        number: number, spawned, launch: ProcessLaunch(["true"]), launchedAt: 0, output: { $2() }, stopped: { _ in },
+        ended: { _ in }))
+    return number
+  }
+
+  /// A process in a session of its own, unless another is given.
+  private func process(
+    _ pid: pid_t, parent: pid_t = 1, session: pid_t? = nil, ended: Bool = false
+  ) -> cprocess_info {
+    cprocess_info(
+      pid: pid, parent: parent, group: pid, session: session ?? pid, ended: ended, start_time: 0)
+  }
+
+  private func members(_ list: [cprocess_info], of number: UInt64? = nil) -> [pid_t] {
+    scan.scan(list).members[number ?? self.number]?.map(\.pid).sorted() ?? []
+  }
+
+  // MARK: Descendants
+
+  @Test func theLeadersSessionAndItsChildrenAreMembers() {
+    let result = scan.scan([
+      process(leader), process(5_000_001, session: leader), process(5_000_002, parent: leader),
+    ])
+    #expect(
+      result.members[number]
+        == [
+          .init(pid: 5_000_001, session: leader, group: 5_000_001),
+          .init(pid: 5_000_002, session: 5_000_002, group: 5_000_002),
+        ])
+    #expect(result.leaders == 1 && !result.isDoubtful && result.orphans == [])
+  }
+
+  @Test(arguments: [[0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1]])
+  func theirDescendantsAreFoundInWhateverOrder(order: [Int]) {
+    let list = [
+      process(5_000_001, session: leader), process(5_000_002, parent: 5_000_001),
+      process(5_000_003, parent: 5_000_002), process(5_000_004, parent: 5_000_003),
+    ]
+    #expect(members(order.map { list[$0] }) == [5_000_001, 5_000_002, 5_000_003, 5_000_004])
+  }
+
+  @Test func eachLaunchHasItsOwnDescendants() {
+    let other = Self.launch(5_000_100, in: registry)
+    let list = [
+      process(leader), process(5_000_100, parent: leader), process(5_000_001, parent: leader),
+      process(5_000_101, session: 5_000_100), process(5_000_102, parent: 5_000_101),
+    ]
+    // A leader belongs to no other launch, although this process has not started it.
+    #expect(members(list) == [5_000_001])
+    #expect(members(list, of: other) == [5_000_101, 5_000_102])
+    #expect(scan.scan(list).leaders == 2)
+  }
+
+  @Test func theSessionCountsMoreThanTheParent() {
+    let other = Self.launch(5_000_100, in: registry)
+    let list = [process(5_000_001, parent: leader, session: 5_000_100)]
+    #expect(members(list) == [])
+    #expect(members(list, of: other) == [5_000_001])
+  }
+
+  @Test func whatCannotBeADescendantIsPassedOver() {
+    let own = getsid(0)
+    let list = [
+      process(5_000_001, parent: leader, session: 0), process(5_000_002, session: leader, ended: true),
+      process(getpid(), session: leader), process(5_000_003, parent: leader, session: own),
+    ]
+    #expect(members(list) == [])
+    // A leader counts wherever it is, while it has not ended.
+    #expect(scan.scan([process(leader, session: own)]).leaders == 1)
+    #expect(scan.scan([process(leader, ended: true)]).leaders == 0)
+  }
+
+  @Test func aProcessThatHasEndedDuringTheScanMakesItDoubtful() {
+    #expect(scan.scan([process(5_000_001)]).isDoubtful)
+    // Of the first process of the system the environment can be read, or may not be.
+    #expect(!scan.scan([process(1, parent: 0, session: 5_000_009)]).isDoubtful)
+    #expect(!scan.scan([]).isDoubtful)
+  }
+
+  @Test func theCookieTellsTheLaunch() throws {
+    let child = try Support.ChildProcess(["/bin/sleep", "300"], environment: ["OPDASH_RUN": "o-1/3:\(cookie)/7"])
+    defer { child.stop() }
+    let list = [process(child.pid, session: 5_000_009)]
+    #expect(members(list, of: 7) == [child.pid])
+    #expect(scan.scan(list).members.count == 1)
+    let other = ProcessScan(registry: registry, cookie: cookie + "1").scan(list)
+    #expect(other.members.isEmpty && !other.isDoubtful)
+  }
+
+  // MARK: Orphans
+
+  @Test func anUnknownChildOfThisProcessIsAnOrphanIfItAdopts() {
+    let list = [process(5_000_001, parent: getpid()), process(5_000_002)]
+    #expect(scan.scan(list).orphans == [])
+    scan.adoptsOrphans.store(true, ordering: .relaxed)
+    #expect(scan.scan(list).orphans.map(\.pid) == [5_000_001])
+    // The descendant of a leader is none.
+    #expect(scan.scan([process(5_000_003, parent: getpid(), session: leader)]).orphans == [])
+  }
+
+  @Test func duringALaunchNoChildIsAnOrphan() {
+    scan.adoptsOrphans.store(true, ordering: .relaxed)
+    let list = [process(5_000_001, parent: getpid())]
+    #expect(registry.beginLaunch() != nil && registry.beginLaunch() != nil)
+    #expect(scan.scan(list).orphans == [])
+    registry.abandonLaunch()
+    #expect(scan.scan(list).orphans == [])
+    registry.abandonLaunch()
+    #expect(scan.scan(list).orphans.map(\.pid) == [5_000_001])
+  }
+
+  // MARK: The processes of the system
+
+  @Test func theListHasThisProcessAndItsChildren() throws {
+    let child = try Support.ChildProcess(["sleep", "300"], leadsGroup: true)
+    defer { child.stop() }
+    let list = ProcessScan.list()
+    let own = try #require(list.first { $0.pid == getpid() })
+    #expect(own.session == getsid(0) && own.parent == getppid() && !own.ended)
+    let found = try #require(list.first { $0.pid == child.pid })
+    #expect(found.parent == getpid() && found.group == child.pid && found.session == own.session)
+  }
+
+  /// Tried again, because many other processes may be started meanwhile: then all would have to be scanned.
+  @Test func aScanFindsWhatWasStartedAfterAProcess() throws {
+    let isFound = try (0..<50).contains { _ in
+      let newest = cprocess_newest()
+      let child = try Support.ChildProcess(
+        ["setsid", "sleep", "300"], environment: ["OPDASH_RUN": "\(cookie)/7", "PATH": "/usr/bin:/bin"])
+      defer { child.stop() }
+      #expect(eventually { getsid(child.pid) == child.pid })
+      #expect(scan.scanAll().members[7]?.map(\.pid) == [child.pid])
+      guard let result = scan.scanStarted(after: newest), let later = scan.scanStarted(after: child.pid) else {
+        return false
+      }
+      #expect(result.members[7]?.map(\.pid) == [child.pid])
+      #expect(later.members[7] == nil)
+      return true
+    }
+    #expect(isFound)
+  }
+
+  @Test func whereAllMustBeScannedAScanOfTheNewOnesIsNone() {
+    #expect(scan.scanStarted(after: cprocess_newest() - 257) == nil)
+    // The numbers have wrapped around.
+    #expect(scan.scanStarted(after: .max) == nil)
+  }
+
+  @Test func aSignalReachesAMemberOnlyInItsSession() throws {
+    let child = try Support.ChildProcess(["sleep", "300"])
+    let own = getsid(0)
+    ProcessScan.Member(pid: child.pid, session: own + 1, group: child.pid).signal(SIGKILL)
+    ProcessScan.Member(pid: child.pid, session: own, group: child.pid).signal(SIGTERM)
+    #expect(child.ending(waiting: true) == .signalled(SIGTERM))
+  }
+}
