@@ -218,4 +218,31 @@ import Testing
     #expect(eventually { long.isFinished })
     withExtendedLifetime(tokens) {}
   }
+
+  // MARK: Output beyond the limit, and a cancellation
+
+  /// Executes a script whose standard output may have 10 bytes, until it says "up" on the standard error; then calls `body`.
+  private func failure(_ script: String, whenUp body: (ShellOperation) -> Void) -> (any Error)? {
+    let isUp = Lock(false)
+    let operation = ShellOperation(
+      ProcessLaunch(script: script, grace: .seconds(300)), output: .string(limit: 10),
+      error: .lines { line in isUp.withLock { $0 = $0 || line == "up" } })
+    let queue = OperationQueue()
+    queue.addOperation(operation)
+    #expect(eventually { isUp.withLock(\.self) })
+    body(operation)
+    queue.waitUntilAllOperationsAreFinished()
+    return operation.failure
+  }
+
+  @Test func aCancellationCountsBeforeTheExcessThatFollowsIt() {
+    let script = "trap 'seq 100; exit 0' TERM; echo up >&2; while :; do sleep 1; done"
+    #expect(failure(script) { $0.cancel() } is CancellationError)
+  }
+
+  @Test func aCancellationCountsBeforeTheExcessThatCameFirst() {
+    // The stop signal that follows the excess is what makes it say "up".
+    let script = "trap 'echo up >&2' TERM; seq 100; while :; do sleep 1; done"
+    #expect(failure(script) { $0.kill() } is CancellationError)
+  }
 }
