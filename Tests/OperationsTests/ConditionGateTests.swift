@@ -1,0 +1,287 @@
+import Foundation
+import Support
+import Testing
+
+@testable import Operations
+
+/// The two gates of an operation with conditions, mostly of operations that the test starts by hand: whatever is answered at
+/// once then happens on this thread.
+@Suite struct ConditionGateTests {
+  struct Refusal: Error {}
+
+  /// The conditions that were asked.
+  let asked = Journal<String>()
+
+  func condition(_ name: String, throwing error: (any Error)? = nil) -> OperationCondition {
+    OperationCondition(
+      name,
+      .atOnce { [asked] _ in
+        asked.add(name)
+        if let error { throw error }
+      })
+  }
+
+  func exclusive(_ category: ExclusionCategory) -> ManualOperation {
+    let operation = ManualOperation()
+    operation.addCondition(.mutuallyExclusive(category))
+    return operation
+  }
+
+  /// Whether no operation holds the category or waits for it.
+  func isForgotten(_ category: ExclusionCategory) -> Bool {
+    DependencyGraph.contents.withLock { !$0.exclusion.has(category) }
+  }
+
+  // MARK: Questions
+
+  @Test func conditionsAreAskedInOrderUntilOneFails() {
+    let operation = ManualOperation()
+    operation.addCondition(condition("a"))
+    operation.addCondition(condition("b", throwing: Refusal()))
+    operation.addCondition(condition("c"))
+    #expect(operation.isReady && operation.conditions.map(\.name) == ["a", "b", "c"])
+    #expect(asked.entries == [])
+    operation.start()
+    #expect(asked.entries == ["a", "b"])
+    #expect(operation.isFinished && operation.mainCount == 0 && operation.conditions.isEmpty)
+  }
+
+  @Test func anOperationWhoseConditionsHoldBegins() {
+    let operation = ManualOperation()
+    for name in ["a", "b"] { operation.addCondition(condition(name)) }
+    operation.start()
+    #expect(operation.isExecuting && asked.entries == ["a", "b"])
+    operation.finish()
+    #expect(operation.failure == nil)
+  }
+
+  @Test(arguments: [{ $0.cancel() }, { $0.finish() }] as [@Sendable (ManualOperation) -> Void])
+  func whatWillNotExecuteIsNotAsked(end: @Sendable (ManualOperation) -> Void) {
+    let operation = ManualOperation()
+    operation.addCondition(condition("a"))
+    operation.addCondition(.mutuallyExclusive("not asked"))
+    end(operation)
+    operation.start()
+    #expect(operation.isFinished && operation.mainCount == 0)
+    #expect(asked.entries == [] && isForgotten("not asked"))
+  }
+
+  @Test func theErrorOfAConditionIsTheFailure() {
+    func failure(_ error: any Error) -> (any Error)? {
+      let operation = ManualOperation()
+      operation.addCondition(condition("a", throwing: error))
+      operation.start()
+      #expect(operation.isFinished && operation.isCancelled == (error is QuietRefusal))
+      return operation.failure
+    }
+    #expect((failure(Refusal()) as? ConditionFailure)?.reason is Refusal)
+    #expect(failure(SourceFailure(cause: Refusal())) is Refusal)
+    #expect(failure(QuietRefusal()) is CancellationError)
+  }
+
+  /// The conditions of a member of a feeder are asked before it has a slot if one of them takes its time.
+  @Test func oneSlowConditionMakesAFeederAskFirst() {
+    let slow = OperationCondition("slow") { _ in true }
+    let quick = condition("quick")
+    let orders = [[slow, quick], [quick, slow], [quick, quick], [.mutuallyExclusive("slow"), quick]]
+    let mustAsk = orders.map { order in
+      let operation = ManualOperation()
+      for condition in order { operation.addCondition(condition) }
+      return DependencyGraph.contents.withLock { _ in operation.parts.node.mustAsk }
+    }
+    #expect(mustAsk == [true, true, false, false])
+  }
+
+  @Test func aFeederAsksOnlyWhatWillExecuteAndExcludesNoOther() {
+    func mustAsk(_ prepare: (ManualOperation) -> Void) -> Bool {
+      let operation = ManualOperation()
+      operation.addCondition(OperationCondition("slow") { _ in true })
+      prepare(operation)
+      return DependencyGraph.contents.withLock { _ in DependencyGraph.mustAsk(operation) }
+    }
+    #expect(mustAsk { _ in })
+    #expect(!mustAsk { $0.cancel() })
+    #expect(!mustAsk { $0.finish() })
+    #expect(!mustAsk { $0.addCondition(.mutuallyExclusive("must ask")) })
+    #expect(!mustAsk { operation in _ = operation.withSideState { $0.gate.answer = .given } })
+    let free = ManualOperation()
+    #expect(!DependencyGraph.contents.withLock { _ in DependencyGraph.mustAsk(free) })
+  }
+
+  @Test(
+    arguments: [
+      (.none, .none), (.unasked, .unasked), (.asking(round: 3), .unasked), (.given, .unasked), (.failing, .failing),
+    ] as [(SideState.Gate.Answer, SideState.Gate.Answer)])
+  func aNewWaitMakesAnAnswerVoid(before: SideState.Gate.Answer, after: SideState.Gate.Answer) {
+    let operation = ManualOperation()
+    operation.addCondition(condition("a"))
+    _ = operation.withSideState { $0.gate.answer = before }
+    DependencyGraph.contents.withLock { _ in DependencyGraph.forgetAnswer(operation) }
+    #expect(operation.withSideState { $0.gate.answer } == after)
+  }
+
+  @Test(arguments: [false, true]) func anAnswerToAnEarlierQuestionIsIgnored(holds: Bool) async throws {
+    let waiting = Lock<[CheckedContinuation<Bool, Never>]>([])
+    let operation = ManualOperation()
+    let late = ManualOperation()
+    operation.addCondition(
+      OperationCondition("slow") { _ in
+        await withCheckedContinuation { continuation in waiting.withLock { $0.append(continuation) } }
+      })
+    let feeder = OperationFeeder(feeding: OperationQueue())
+    try feeder.add(operation)
+    #expect(await soon { waiting.withLock(\.count) == 1 })
+    operation.addDependency(late)
+    late.start()
+    late.finish()
+    #expect(await soon { waiting.withLock(\.count) == 2 })
+    let continuations = waiting.withLock(\.self)
+    continuations[0].resume(returning: !holds)
+    // Whatever the first answer led to would have happened before this operation has gone through the feeder.
+    let other = ManualOperation()
+    other.addCondition(OperationCondition("slow") { _ in true })
+    try feeder.add(other)
+    #expect(await soon { other.isExecuting })
+    other.finish()
+    continuations[1].resume(returning: holds)
+    #expect(await soon { operation.isExecuting || operation.isFinished })
+    #expect(operation.isExecuting == holds && operation.mainCount == (holds ? 1 : 0))
+    operation.finish()
+  }
+
+  // MARK: Turns
+
+  @Test func ofACategoryOneExecutesAndTheNextFollowsAtOnce() {
+    let operations = [exclusive("one"), exclusive("one")]
+    for operation in operations { operation.start() }
+    #expect(operations.map(\.isExecuting) == [true, false])
+    operations[0].finish()
+    #expect(operations[1].isExecuting)
+    operations[1].finish()
+    #expect(isForgotten("one"))
+  }
+
+  @Test func categoriesOfSeveralConditionsAreTakenTogether() {
+    let both = ManualOperation()
+    both.addCondition(.mutuallyExclusive("left"))
+    both.addCondition(.mutuallyExclusive("right"))
+    let sides = [exclusive("left"), exclusive("right")]
+    both.start()
+    #expect(both.isExecuting)
+    for side in sides { side.start() }
+    #expect(sides.map(\.state) == [.pending, .pending])
+    both.finish()
+    #expect(sides.map(\.isExecuting) == [true, true])
+    for side in sides { side.finish() }
+    #expect(isForgotten("left") && isForgotten("right"))
+  }
+
+  @Test func conditionsAreAskedWhenTheTurnHasCome() {
+    let holder = exclusive("turn")
+    let second = exclusive("turn")
+    second.addCondition(condition("a"))
+    holder.start()
+    second.start()
+    #expect(asked.entries == [])
+    holder.finish()
+    #expect(asked.entries == ["a"] && second.isExecuting)
+    second.finish()
+  }
+
+  /// It occupies a slot of its queue, which may be the last one.
+  @Test(arguments: [false, true]) func aStartedOperationGoesBeforeThoseThatOnlyWait(wasInLine: Bool) {
+    let category = ExclusionCategory("started \(wasInLine)")
+    let holder = exclusive(category)
+    let first = exclusive(category)
+    let second = exclusive(category)
+    holder.start()
+    // As a queue does, to which it is added.
+    #expect(!first.isReady)
+    if wasInLine { #expect(!second.isReady) }
+    second.start()
+    holder.finish()
+    #expect(second.isExecuting && first.state == .pending)
+    second.finish()
+    #expect(first.state == .ready)
+    first.start()
+    first.finish()
+    #expect(isForgotten(category))
+  }
+
+  @Test func anOperationStandsInLineOnceOnlyTheTurnIsMissing() {
+    func stands(_ operation: ManualOperation) -> Bool { operation.withSideState { $0.request != nil } ?? false }
+    let dependency = ManualOperation()
+    let operation = exclusive("in line")
+    #expect(!stands(operation))
+    operation.addDependency(dependency)
+    #expect(!operation.isReady)
+    #expect(!stands(operation))
+    dependency.start()
+    dependency.finish()
+    #expect(stands(operation) && operation.isReady)
+    let another = exclusive("in line")
+    another.addDependency(ManualOperation())
+    #expect(!another.isReady)
+    for dependency in another.dependencies { another.removeDependency(dependency) }
+    #expect(stands(another))
+    for operation in [operation, another] {
+      operation.start()
+      operation.finish()
+    }
+  }
+
+  @Test func aConditionMayComeAfterTheFeeder() throws {
+    let dependency = ManualOperation()
+    let operation = ManualOperation()
+    operation.addDependency(dependency)
+    let feeder = OperationFeeder(feeding: OperationQueue())
+    try feeder.add(operation)
+    operation.addCondition(.mutuallyExclusive("late"))
+    dependency.start()
+    dependency.finish()
+    #expect(eventually { operation.isExecuting })
+    operation.finish()
+    #expect(eventually { isForgotten("late") })
+  }
+
+  // MARK: Cancellation
+
+  @Test func aCancelledOperationLeavesTheLineAndEndsAtOnce() {
+    let operations = (0..<3).map { _ in exclusive("leaving") }
+    for operation in operations { operation.start() }
+    operations[1].cancel()
+    #expect(operations[1].isFinished && operations[1].mainCount == 0)
+    #expect(operations.map(\.isExecuting) == [true, false, false])
+    operations[0].finish()
+    #expect(operations[2].isExecuting)
+    operations[2].finish()
+    #expect(isForgotten("leaving"))
+  }
+
+  /// In a queue, it finishes only when the queue starts it.
+  @Test func aCancelledOperationThatWasNotStartedIsInNobodysWay() {
+    let holder = exclusive("not started")
+    let waiting = exclusive("not started")
+    holder.start()
+    #expect(!waiting.isReady)
+    waiting.cancel()
+    holder.finish()
+    #expect(!waiting.isFinished && isForgotten("not started"))
+    waiting.start()
+    #expect(waiting.isFinished && waiting.mainCount == 0)
+  }
+
+  @Test(arguments: [false, true]) func aCancelledHolderKeepsItsCategoryUntilItHasFinished(isInMain: Bool) {
+    let category = ExclusionCategory("winding down \(isInMain)")
+    let holder = ClosureOperation({ if isInMain { $0.cancel() } }, onCancel: { _ in })
+    holder.addCondition(.mutuallyExclusive(category))
+    let next = exclusive(category)
+    holder.start()
+    holder.cancel()
+    next.start()
+    #expect(holder.isExecuting && next.state == .pending)
+    holder.finish()
+    #expect(next.isExecuting)
+    next.finish()
+  }
+}

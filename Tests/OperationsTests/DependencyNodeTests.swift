@@ -1,0 +1,89 @@
+import Foundation
+import Testing
+
+@testable import Operations
+
+@Suite struct OperationListTests {
+  private let operations = (0..<20).map { _ in Operation() }
+
+  /// The ways of looking for an operation change with the number of operations.
+  @Test func eachOperationIsFoundHoweverManyThereAre() {
+    var list = OperationList()
+    for (count, operation) in operations.enumerated() {
+      #expect(!list.contains(operation), "after \(count)")
+      list.append(operation)
+      #expect(operations.filter(list.contains) == Array(operations[...count]))
+    }
+    #expect(list.items == operations)
+  }
+
+  @Test func aRemovedOperationIsNotFoundAndTheOthersAre() {
+    var list = OperationList()
+    for operation in operations { list.append(operation) }
+    let removals = [list.remove(operations[3]), list.remove(operations[3])]
+    #expect(removals == [true, false])
+    #expect(!list.contains(operations[3]))
+    #expect(operations.filter(list.contains).count == 19)
+    list.append(operations[3])
+    #expect(operations.allSatisfy(list.contains))
+    #expect(list.items == operations[..<3] + operations[4...] + [operations[3]])
+  }
+
+  @Test func aTakenListIsEmpty() {
+    var list = OperationList()
+    for operation in operations { list.append(operation) }
+    let taken = list.takeAll()
+    #expect(taken == operations)
+    #expect(list.items == [] && !operations.contains(where: list.contains))
+    list.append(operations[0])
+    #expect(list.items == [operations[0]])
+  }
+}
+
+@Suite struct DependencyNodeTests {
+  @Test func aDependencyThatIsAddedTwiceCountsOnce() {
+    let dependencies = (0..<12).map { _ in ManualOperation() }
+    let operation = ManualOperation()
+    for (count, dependency) in dependencies.enumerated() {
+      operation.addDependency(dependency)
+      operation.addDependency(dependency)
+      #expect(operation.dependencies == Array(dependencies[...count]))
+    }
+    #expect(DependencyGraph.contents.withLock { _ in operation.parts.node.unfinished } == 12)
+    for dependency in dependencies {
+      #expect(!operation.isReady)
+      dependency.start()
+      dependency.finish()
+    }
+    #expect(operation.isReady)
+  }
+
+  /// Foundation reads an operation of another class that has finished, cancelled, until its dependencies have.
+  @Test func anOperationOfAnotherClassIsKeptWhileItWaits() {
+    func keeps(isOurs: Bool, unfinished: Int) -> Bool {
+      let node = DependencyNode(isOurs: isOurs)
+      (node.held, node.unfinished) = (Operation(), unfinished)
+      node.letGo()
+      return node.operation != nil
+    }
+    #expect(keeps(isOurs: false, unfinished: 1))
+    #expect(!keeps(isOurs: false, unfinished: 0))
+    #expect(!keeps(isOurs: true, unfinished: 1))
+  }
+
+  @Test func aNodeIsLinkedToItsFirstOperationWithoutKeepingIt() {
+    let node = DependencyNode(isOurs: true)
+    var first: Operation? = Operation()
+    let second = Operation()
+    if let first { node.link(to: first) }
+    node.link(to: second)
+    #expect(node.operation === first)
+    first = nil
+    #expect(node.operation == nil)
+  }
+
+  @Test func theMostUrgentLevelIsTheFirst() {
+    let priorities: [Operation.QueuePriority] = [.veryHigh, .high, .normal, .low, .veryLow]
+    #expect(priorities.map(PriorityLevel.init) == PriorityLevel.allCases)
+  }
+}
