@@ -140,7 +140,7 @@ let package = Package(
       swiftSettings: settings),
     tests("Screen", ["Support"]),
     tests("Dashboard", ["Basics", "Support", "JobModel", "Screen"], exclude: ["Goldens", "Recordings"]),
-    tests("NcursesTerminal", ["Support", "Screen", "terminal-probe"]),
+    tests("NcursesTerminal", ["CTerminal", "Support", "Screen", "terminal-probe"]),
     tests("DemoServer", ["Support", "Checksums"]),
     tests("Scenarios", ["Support", "DemoServer", "JobEngine", "JobFiles", "JobModel", "OperationDashboard"]),
     tests("OperationDashboard", ["Support", "JobModel", "Operations", "Processes", "Session", "Transfers"]),
