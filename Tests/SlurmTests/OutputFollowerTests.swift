@@ -37,6 +37,14 @@ import Testing
       }
     }
 
+    /// Lets the next look happen; returns the time from it to the one after it, nil if there is none.
+    func nextLook() -> Duration? {
+      guard eventually({ !clock.due.isEmpty }), let due = clock.due.first else { return nil }
+      clock.advance(by: due - clock.now)
+      _ = eventually { !clock.due.isEmpty }
+      return clock.due.first.map { $0 - clock.now }
+    }
+
     func finish() {
       let done = Lock(false)
       follower.finish(on: "node1", hasSucceeded: true, mayBeAbsent: false) { _ in done.withLock { $0 = true } }
@@ -101,5 +109,26 @@ import Testing
       _ = eventually { !rig.clock.due.isEmpty }
     }
     #expect(rig.clock.due.first.map { $0 - rig.clock.now } == .seconds(4))
+  }
+
+  @Test func newsMakesTheLooksAsFrequentAsAtFirst() throws {
+    let rig = try Rig()
+    try rig.write("one\n")
+    rig.follower.start(on: "node1")
+    #expect(rig.shows(["one"]))
+    for _ in 0..<8 { #expect(rig.nextLook() != nil) }
+    try rig.write("two\n")
+    #expect(rig.nextLook() == .milliseconds(250))
+    #expect(rig.shows(["one", "two"]))
+  }
+
+  @Test func theEndMakesTheLooksAsFrequentAsAtFirst() throws {
+    let rig = try Rig()
+    rig.follower.start(on: "node1")
+    for _ in 0..<6 { #expect(rig.nextLook() != nil) }
+    let old = rig.clock.due
+    rig.follower.finish(on: "node1", hasSucceeded: true, mayBeAbsent: false) { _ in }
+    #expect(eventually { rig.clock.due != old && !rig.clock.due.isEmpty })
+    #expect(rig.clock.due.map { $0 - rig.clock.now } == [.milliseconds(250)])
   }
 }

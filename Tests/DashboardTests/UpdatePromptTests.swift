@@ -1,0 +1,73 @@
+import JobModel
+import Screen
+import Testing
+
+@testable import Dashboard
+
+@Suite struct UpdatePromptTests {
+  /// With the palette open.
+  private var bench: Bench
+
+  init() {
+    bench = Bench(RunBuilder([.shell("a"), .shell("b")]))
+    bench.press(.character(":"))
+  }
+
+  /// The index of the chosen action; nil without a palette.
+  private var place: Int? { if case .palette(_, let place) = bench.model.prompt { place } else { nil } }
+
+  private var matches: Int {
+    guard case .palette(let editor, _) = bench.model.prompt else { return 0 }
+    return CommandPalette.matches(editor.text, in: bench.model).count
+  }
+
+  @Test mutating func theCursorOfThePaletteStaysAmongTheActions() {
+    let last = matches - 1
+    #expect(last > 1 && place == 0)
+    bench.press(.up)
+    #expect(place == 0)
+    for _ in 0..<(last - 1) { bench.press(.down) }
+    #expect(place == last - 1)
+    for _ in 0..<3 { bench.press(.down) }
+    #expect(place == last)
+    bench.press(.up)
+    #expect(place == last - 1)
+  }
+
+  @Test mutating func typingChoosesTheFirstMatch() {
+    for _ in 0..<3 { bench.press(.down) }
+    bench.type("he")
+    #expect(place == 0 && matches > 0)
+    for _ in 0..<100 { bench.press(.down) }
+    #expect(place == matches - 1)
+    bench.press(.backspace)
+    #expect(place == 0)
+  }
+
+  @Test mutating func aPaletteWithoutMatchesHasNothingToChoose() {
+    bench.type("zzz")
+    #expect(matches == 0)
+    bench.press(.down)
+    #expect(place == 0)
+    bench.press(.up, .enter)
+    #expect(bench.model.prompt == nil && bench.commands == [])
+  }
+
+  @Test mutating func anEmptyLineIsLeftByBackspace() {
+    bench.type("h")
+    bench.press(.backspace)
+    #expect(place == 0)
+    bench.press(.backspace)
+    #expect(bench.model.prompt == nil)
+  }
+
+  @Test mutating func aFilterIsKeptByEnterAndDroppedByEscape() {
+    bench.press(.escape, .character("/"))
+    bench.type("b")
+    #expect(bench.rows == ["b"])
+    bench.press(.enter)
+    #expect(bench.model.prompt == nil && bench.rows == ["b"])
+    bench.press(.character("/"), .escape)
+    #expect(bench.model.prompt == nil && bench.rows == ["a", "b"])
+  }
+}

@@ -1,0 +1,123 @@
+import Foundation
+import Support
+import Testing
+
+@testable import Transfers
+
+@Suite struct PartFileTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func part(_ text: String = "") throws -> PartFile {
+    let part = try PartFile(for: folder.file("file"))
+    try write(text, to: part)
+    return part
+  }
+
+  private func write(_ text: String, to part: PartFile) throws {
+    try Array(text.utf8).withUnsafeBytes { try part.write($0) }
+  }
+
+  private func content(_ name: String) throws -> String {
+    String(decoding: try Data(contentsOf: folder.file(name)), as: UTF8.self)
+  }
+
+  private func info() throws -> PartInfo {
+    try JSONDecoder().decode(PartInfo.self, from: Data(#"{"url":"http://a/f","validator":"\"1\"","total":9}"#.utf8))
+  }
+
+  // MARK: Bytes
+
+  @Test func bytesAreWrittenFromTheOffsetOn() throws {
+    let part = try part("12345")
+    #expect(part.offset == 5 && part.size == 5)
+    part.seek(to: 3)
+    try write("xyz", to: part)
+    #expect(part.offset == 6 && part.size == 6)
+    #expect(try content("file.part") == "123xyz")
+  }
+
+  @Test func aPartThatStartsAgainIsAsANewOne() throws {
+    let part = try part()
+    try part.startAgain()
+    try part.save(try info())
+    try write("12345", to: part)
+    try part.startAgain()
+    #expect(part.offset == 0 && part.size == 0 && part.info == nil)
+    #expect(folder.names() == ["file.part"])
+    // The info is that of the new bytes.
+    try part.save(try info())
+    try write("ab", to: part)
+    #expect(try content("file.part") == "ab")
+  }
+
+  @Test func theNextTransferFindsTheBytesWithTheirInfo() throws {
+    let first = try part()
+    try first.save(try info())
+    try write("1", to: first)
+    first.close(keeping: true)
+    let second = try part()
+    #expect(try second.size == 1 && second.offset == 0 && second.info == info())
+  }
+
+  @Test func aPartWithoutBytesHasNoInfo() throws {
+    try JSONEncoder().encode(info()).write(to: folder.file("file.part.meta"))
+    #expect(try part().info == nil)
+  }
+
+  // MARK: The end
+
+  @Test(arguments: [("", true, false), ("1", true, true), ("1", false, false)])
+  func aPartIsKeptIfItIsWantedAndHasBytes(text: String, isWanted: Bool, isKept: Bool) throws {
+    let part = try part()
+    try part.save(try info())
+    try write(text, to: part)
+    part.close(keeping: isWanted)
+    #expect(folder.names() == (isKept ? ["file.part", "file.part.meta"] : []))
+  }
+
+  @Test func whatAnotherProgramPutInThePlaceOfAPartStays() throws {
+    let part = try part("1")
+    try Data("other".utf8).write(to: folder.file("other"))
+    #expect(rename(folder.file("other").path(), part.path) == 0)
+    part.close(keeping: false)
+    #expect(try content("file.part") == "other")
+  }
+
+  @Test func aFinishedPartReplacesTheFileWithItsPermissions() throws {
+    try Data("old".utf8).write(to: folder.file("file"))
+    #expect(chmod(folder.file("file").path(), 0o640) == 0)
+    let part = try part()
+    try part.save(try info())
+    try write("new", to: part)
+    try part.commit(replacing: folder.file("file").path())
+    #expect(folder.names() == ["file"])
+    #expect(try content("file") == "new")
+    let attributes = try FileManager.default.attributesOfItem(atPath: folder.file("file").path())
+    #expect(attributes[.posixPermissions] as? Int == 0o640)
+  }
+
+  // MARK: Numbered files
+
+  @Test(arguments: [([], "file"), (["file"], "file.1"), (["file", "file.1", "file.3"], "file.2")])
+  func aNumberedDownloadGetsTheFirstNameThatIsFree(taken: [String], name: String) throws {
+    for other in taken { try Data(other.utf8).write(to: folder.file(other)) }
+    let part = try part("new")
+    #expect(try part.commit(numbering: folder.file("file").path()) == folder.file(name).path())
+    #expect(folder.names() == (taken + [name]).sorted())
+    #expect(try content(name) == "new")
+    for other in taken { #expect(try content(other) == other) }
+  }
+
+  @Test(arguments: [[], ["file"]])
+  func aNumberedDownloadThatFailsLeavesNoFile(taken: [String]) throws {
+    for other in taken { try Data(other.utf8).write(to: folder.file(other)) }
+    let part = try part("new")
+    try Data("other".utf8).write(to: folder.file("other"))
+    #expect(rename(folder.file("other").path(), part.path) == 0)
+    #expect(throws: TransferError.self) { try part.commit(numbering: folder.file("file").path()) }
+    #expect(folder.names() == taken + ["file.part"])
+    for other in taken { #expect(try content(other) == other) }
+  }
+}
