@@ -113,7 +113,7 @@ struct HistoryTests {
     #expect(left(chain(usual, slots: 1), at: 4) == TimeEstimate(soonest: .seconds(31), latest: .seconds(42)))
   }
 
-  @Test func aJobWithoutHistoryIsEstimatedByItsKindThenToTakeTwiceAsLongAtMost() {
+  @Test func aJobWithoutHistoryIsEstimatedByItsKindThenWithALimit() {
     let usual = [nil, Self.usual(20, 22), Self.usual(10, 12)]
     #expect(left(chain(usual, slots: 1), at: 5) == TimeEstimate(soonest: .seconds(40), latest: .seconds(44)))
     #expect(left(chain(usual, slots: 1), at: 16) == TimeEstimate(soonest: .seconds(30), latest: .seconds(50)))

@@ -76,7 +76,7 @@ struct ClusterOutageTests {
     #expect(run.outputText.contains("the cluster's controller answers again"))
   }
 
-  @Test func aRunWhoseControllerIsKilledRightAfterASubmitDoesNoJobTwiceAndReportsTheTruth() throws {
+  @Test func aControllerKilledAfterASubmitMakesNoJobRunTwice() throws {
     let cluster = try SlurmCluster(nodes: 2, cpus: 8)
     let place = try Workplace(cluster.environment, files: ["opdash.yml": Self.jobFile])
     try place.write("", to: "go")

@@ -9,7 +9,7 @@ import Testing
 /// build of opdash.
 @Suite struct KillTests {
   @Test(.enabled(if: Soak.canFindProcesses, "the processes of a round are found in /proc"))
-  func aRunThatIsKilledAndResumedIsCompleteAndRunsNoSucceededJobTwice() async throws {
+  func aResumedRunIsCompleteAndRunsNoSucceededJobTwice() async throws {
     let first = KillSettings.number("OPDASH_KILL_SEED").map(UInt64.init) ?? .random(in: 0..<1_000_000_000)
     let server = try SoakServer()
     let rounds = (KillSettings.kills + KillSettings.ofRound - 1) / KillSettings.ofRound

@@ -165,7 +165,7 @@ import Testing
     (["run", "bad.yml", "--ui", "jsom"], "json"),
     (["run"], "job file"), (["run", "bad.yml", "--slots=0"], "--slots"), ([], "--help"),
   ])
-  func whatIsNotUnderstoodIsOneLineWithTheNearestNameAndStartsNothing(_ words: [String], _ hint: String) throws {
+  func whatIsNotUnderstoodStartsNothingAndNamesTheNearest(_ words: [String], _ hint: String) throws {
     let run = try place.script("\"$OPDASH\" " + words.joined(separator: " "))
     #expect(run.ending() == .exited(2))
     #expect(run.errorText.split(separator: "\n").count == 1, "\(run.errorText)")

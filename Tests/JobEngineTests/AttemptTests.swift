@@ -40,7 +40,7 @@ import Testing
     for work in works { #expect(try operation(afterTheEndOf: work) == nil, "\(work.kind)") }
   }
 
-  @Test func aSimulationThatIsPausedBeforeItsStartDoesNotBeginUntilItIsResumed() {
+  @Test func aSimulationPausedBeforeItsStartBeginsWhenResumed() {
     let clock = ManualOperationClock()
     let operation = SimulatedOperation(SimulatedWork(duration: .seconds(1), steps: 2), attempt: 1, clock: clock)
     operation.pause()

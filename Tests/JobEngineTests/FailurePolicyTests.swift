@@ -57,7 +57,7 @@ import Testing
     #expect(bench.names == ["page", "clean"])
   }
 
-  @Test func finishRunningLetsWhatExecutesEndAndStartsOnlyTheJobsOfFinally() throws {
+  @Test func finishRunningStartsOnlyTheJobsOfFinally() throws {
     var bench = try bench(.finishRunning)
     try bench.end("lint", .failed(Self.broken))
     #expect(bench.names == ["user"] && bench.services == ["db"] && bench.cancelled.isEmpty)
@@ -72,7 +72,7 @@ import Testing
     #expect(bench.names == ["page", "clean"])
   }
 
-  @Test func stopNowEndsWhatExecutesThenItsServicesAndStartsOnlyTheJobsOfFinally() throws {
+  @Test func stopNowEndsJobsThenServicesAndStartsOnlyFinally() throws {
     var bench = try bench(.stopNow)
     try bench.end("lint", .failed(Self.broken))
     for name in ["again", "asks", "queued", "late"] { #expect(try bench.state(name) == .cancelled(by: .policy)) }

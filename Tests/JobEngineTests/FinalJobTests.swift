@@ -100,7 +100,7 @@ import Testing
     #expect(try bench.state("thanks") == .skipped(because: .outcome))
   }
 
-  @Test func aFinalJobThatWasPausedRunsAfterItsResumptionOnlyIfItIsForTheOutcome() throws {
+  @Test func aResumedFinalJobRunsOnlyIfItIsForTheOutcome() throws {
     var bench = bench()
     bench.start()
     bench.send(.pause([try bench.id("page"), try bench.id("clean")]))

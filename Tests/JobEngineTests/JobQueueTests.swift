@@ -73,7 +73,7 @@ private func events(of graph: JobGraph, slots: Int = 2) throws -> [JobEvent] {
     timer.cancel()
   }
 
-  @Test func everyEventIsDeliveredToASubscriberThatComesLateAfterItsSnapshot() throws {
+  @Test func aLateSubscriberGetsEveryEventAfterItsSnapshot() throws {
     let clock = ManualOperationClock()
     let queue = try JobQueue(
       JobGraph(name: "test", jobs: [simulated("a", .seconds(1), steps: 10)]), options: .init(slots: 1), clock: clock)
@@ -225,7 +225,7 @@ private func events(of graph: JobGraph, slots: Int = 2) throws -> [JobEvent] {
     #expect(told.withLock(\.count) == 1)
   }
 
-  @Test func aHeldQueueExecutesNothingBeforeItIsReleasedOrTheLimitHasPassed() throws {
+  @Test func aHeldQueueExecutesNothingBeforeItsReleaseOrLimit() throws {
     for passesLimit in [false, true] {
       let clock = ManualOperationClock()
       let queue = try JobQueue(

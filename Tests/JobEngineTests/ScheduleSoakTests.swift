@@ -14,7 +14,7 @@ struct ScheduleSoakTests {
 
   @Test(arguments: 0..<blocks) func everyJobEndsInExactlyOneStateWheneverTheRunIsEnded(block: Int) {
     for seed in stride(from: block, to: Self.rounds, by: Self.blocks) {
-      var round = SoakRound(seed: UInt64(seed), jobs: Self.jobs)
+      var round = ScheduleSoakRound(seed: UInt64(seed), jobs: Self.jobs)
       round.execute()
       guard let fault = round.fault else { continue }
       Issue.record(
@@ -28,7 +28,7 @@ struct ScheduleSoakTests {
     var ends = [StateClass: Int]()
     var (served, retried, approved) = (0, 0, 0)
     for seed in 1000..<1020 {
-      var round = SoakRound(seed: UInt64(seed), jobs: 300)
+      var round = ScheduleSoakRound(seed: UInt64(seed), jobs: 300)
       round.execute()
       #expect(round.fault == nil)
       ends.merge(round.ends) { $0 + $1 }

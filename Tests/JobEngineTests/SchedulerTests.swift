@@ -49,7 +49,7 @@ private let broken = JobFailure(.exit(1), "exit 1")
     #expect(try bench.state("both") == .ready(for: .pool("y")))
   }
 
-  @Test func aDependentThatHasNotBegunWaitsForARetriedFailureThatWasAllowed() throws {
+  @Test func aDependentWaitsForARetriedFailureThatWasAllowed() throws {
     var jobs = graph(["a": [], "other": [], "b": ["a"]])
     jobs.jobs[0].allowFailure = true
     var bench = Bench(jobs, slots: 1)

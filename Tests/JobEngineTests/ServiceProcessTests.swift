@@ -140,7 +140,7 @@ struct ServiceProcessTests {
     #expect(run.jobs[0].state.isTerminal)
   }
 
-  @Test func aServiceThatEndsWhileItIsNeededFailsAndTheJobThatUsesItGoesOn() throws {
+  @Test func aServiceThatEndsWhileNeededFailsAndItsUserGoesOn() throws {
     let script = "echo $$ > pid; echo up; until [ -e die ]; do sleep 0.02; done; exit 3"
     let run = ended(
       try start([

@@ -145,7 +145,7 @@ import Testing
     #expect(bench.cancelled.isEmpty)
   }
 
-  @Test func aServiceIsRestartedAfterABackOffAndItsDependentsWaitMeanwhile() throws {
+  @Test func aServiceBacksOffBeforeItsRestartAndDependentsWait() throws {
     var bench = bench(.onFailure)
     bench.start()
     try bench.serve("db")

@@ -177,7 +177,7 @@ struct StepRunTests {
     #expect(failure.cause == .timedOut)
   }
 
-  @Test func anAllocationThatIsCancelledFailsWhatExecutesAndIsReplacedForTheRest() throws {
+  @Test func aCancelledAllocationFailsItsStepsAndIsReplaced() throws {
     // Four CPUs: the fifth waits.
     let jobs = (0..<5).map { step("job\($0)", "[ $OPDASH_JOB = job4 ] || sleep 608") }
     let stepped = try Stepped(jobs)
@@ -232,7 +232,7 @@ struct StepRunTests {
     }
   }
 
-  @Test func aJobWaitsWithTheReasonOfItsAllocationAndAStoppedRunReleasesIt() throws {
+  @Test func aJobHasTheReasonOfItsAllocationWhichAStopReleases() throws {
     let cluster = try ownCluster.get()
     let other = try cluster.call(
       "sbatch", "--parsable", "--nodes=2", "--exclusive", "-o", "/dev/null", "--wrap", "sleep 609")

@@ -51,7 +51,7 @@ struct DotenvTests {
     #expect(try self.variables(text) == variables)
   }
 
-  @Test func itIsWeakerThanTheEnvironmentOfTheFileAndStrongerThanThatOfOpdash() throws {
+  @Test func itIsBetweenTheEnvironmentsOfTheFileAndOfOpdash() throws {
     let graph = try graph(
       [".env": "LEVEL=inner\nLANG=de\nOWN=dotenv"], head: "dotenv: .env\nenv: { LANG: C, SEEN: '${env.LEVEL}' }",
       body: "run: ls, env: { OWN: job }")

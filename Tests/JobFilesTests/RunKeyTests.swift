@@ -37,7 +37,7 @@ struct RunKeyTests {
     #expect(try work("run: ls", head: "defaults: { shell: \(written) }").shell == words)
   }
 
-  @Test func theShellOfAJobGoesBeforeThatOfTheDefaultsAndThatBeforeThatOfTheFile() throws {
+  @Test func aJobsShellGoesBeforeTheDefaultsAndThatBeforeTheFiles() throws {
     let head = "shell: zsh\ndefaults: { shell: dash }"
     #expect(try work("run: ls", head: head).shell.first == "dash")
     #expect(try work("run: ls\nshell: bash", head: head).shell.first == "bash")

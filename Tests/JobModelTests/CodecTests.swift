@@ -56,7 +56,7 @@ import Testing
     #expect(abs(start.at.timeIntervalSince(date)) <= 0.000_501)
   }
 
-  @Test func noHeaderEnvironmentOrCredentialIsWrittenAndTheStatedJobIsReadBack() throws {
+  @Test func noHeaderEnvironmentOrCredentialOfAJobIsWritten() throws {
     let jobs = [
       Job(name: "a", work: .shell(ShellWork(.script("true"), environment: ["TOKEN": "secret1"]))),
       Job(

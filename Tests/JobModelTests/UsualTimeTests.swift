@@ -11,7 +11,7 @@ import Testing
 
   // MARK: From recorded ends
 
-  @Test func halfOfTheSuccessesTookNoLongerThanTheMedianAndNineOfTenNoLongerThanTheNinetieth() {
+  @Test func theMedianIsOfHalfAndTheNinetiethOfNineTenthsOfSuccesses() {
     let ten = UsualTime((1...10).map { end($0, Double($0)) })
     #expect(ten == UsualTime(median: .seconds(5), ninetieth: .seconds(9), count: 10))
     #expect(UsualTime([end(1, 4)]) == UsualTime(median: .seconds(4), ninetieth: .seconds(4), count: 1))

@@ -125,7 +125,7 @@ struct ChildJobTests {
     #expect(watch.state("waiting") == .cancelled(by: .program))
   }
 
-  @Test func aChildThatFailsItsGroupIsAFailureAndOneThatDoesNotIsAllowedTo() throws {
+  @Test func aFailedChildThatDoesNotFailItsGroupIsAllowedTo() throws {
     let watch = Watch()
     let failing = { Giving($0, .failure(Trouble(description: "no"))) }
     let strict = GroupOperation([failing("counted")])

@@ -32,7 +32,7 @@ struct QueueEntryTests {
   // MARK: The end of the run
 
   @Test(arguments: Kind.allCases)
-  func anOperationThatEnteredTheQueueBeforeTheRunIsWaitedForAndCounted(kind: Kind) async throws {
+  func whatEnteredTheQueueBeforeTheRunIsWaitedForAndCounted(kind: Kind) async throws {
     let queue = kind.queue()
     let dashboard = dashboard(queue)
     let door = Door()
@@ -49,7 +49,7 @@ struct QueueEntryTests {
   }
 
   @Test(arguments: Kind.allCases)
-  func anOperationThatEntersTheQueueDuringTheRunIsWaitedForAndCounted(kind: Kind) async throws {
+  func whatEntersTheQueueDuringTheRunIsWaitedForAndCounted(kind: Kind) async throws {
     let queue = kind.queue()
     let dashboard = dashboard(queue)
     let (first, second, door) = (Manual("first"), Manual("second"), Door())

@@ -69,7 +69,7 @@ struct RetriedJobTests {
     #expect(watch.record("fetch")?.attempts.map(\.number) == [1])
   }
 
-  @Test func anAttemptWaitsForItsOwnDependenciesAndItsDependentsDontRunAgain() throws {
+  @Test func anAttemptWaitsAgainAndItsDependentsDontRunAgain() throws {
     let watch = Watch()
     let (gate, maker) = (Manual("gate"), Maker())
     let first = maker.make(1)
@@ -121,7 +121,7 @@ struct RetriedJobTests {
     #expect(eventually { first.isFinished })
   }
 
-  @Test func aRetryIsRefusedWhereTheProgramHasGivenNoWayAndWhileTheRunIsStopped() throws {
+  @Test func aRetryIsRefusedWithoutAWayAndWhileTheRunIsStopped() throws {
     let watch = Watch()
     let maker = Maker()
     try watch.feed.add([Giving("once", .failure(Trouble(description: "no")))])
@@ -167,7 +167,7 @@ struct RetriedJobTests {
     #expect(try plain.outcome?.get() == 1 && numbered.outcome?.get() == 1)
   }
 
-  @Test func aClosureThatReturnsAnOperationAgainStopsTheProgramWithAReason() async {
+  @Test func aClosureThatReturnsAnOperationAgainIsAProgrammerError() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let operation = BlockOperation {}
       let dashboard = Dashboard(observing: OperationQueue())

@@ -49,7 +49,7 @@ import Testing
     #expect(eventually { journal.entries == ["done"] })
   }
 
-  @Test func aWithdrawnOperationFinishesWhenItsQueueStartsItWithoutExecuting() {
+  @Test func aWithdrawnOperationFinishesUnexecutedWhenItIsStarted() {
     let queue = OperationQueue()
     queue.isSuspended = true
     let operation = ManualOperation()
@@ -136,7 +136,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func cancelledOrFinishedWhileItWaitsItNeverExecutesAndStillFinishes(_ isCancelled: Bool) {
+  func endedWhileItWaitsItNeverExecutesAndStillFinishes(_ isCancelled: Bool) {
     let queue = OperationQueue()
     queue.isSuspended = true
     let operation = ManualOperation()

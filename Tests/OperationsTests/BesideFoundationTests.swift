@@ -145,7 +145,7 @@ struct BesideFoundationTests {
     }
   }
 
-  @Test func linkingBothWaysFromTwoThreadsDeadlocksOrClosesACycleInFoundation() async {
+  @Test func linkingBothWaysAtOnceBreaksFoundation() async {
     // Either may happen, but never that one of the two is refused.
     await #expect(processExitsWith: .exitCode(Self.hung)) {
       let rounds = Journal<Int>()
@@ -239,7 +239,7 @@ struct BesideFoundationTests {
     func finish() { state = .finished }
   }
 
-  @Test func finishedBeforeItsStartTheTutorialsOperationExecutesAfterItsEnd() {
+  @Test func theTutorialsOperationExecutesAfterAnEarlyEnd() {
     let tutorial = TutorialOperation()
     tutorial.finish()
     #expect(tutorial.isFinished)
@@ -253,7 +253,7 @@ struct BesideFoundationTests {
     #expect(ours.isFinished && ours.mainCount == 0)
   }
 
-  @Test func finishedInAQueueBeforeItsStartTheTutorialsOperationMakesFoundationPrint() async {
+  @Test func theTutorialsOperationEndedInAQueueMakesFoundationPrint() async {
     let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
       let queue = OperationQueue()
       queue.isSuspended = true

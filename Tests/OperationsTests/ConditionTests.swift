@@ -58,7 +58,7 @@ import Testing
     #expect(operation.failure == nil)
   }
 
-  @Test func anOperationWhoseConditionFailsNeverExecutesAndSaysWhichItWasAndWhy() async {
+  @Test func aFailedConditionKeepsAnOperationFromExecuting() async {
     let operation = ManualOperation("upload")
     let next = Step()
     next.addDependency(operation)
@@ -146,7 +146,7 @@ import Testing
     #expect(asking.failure == nil)
   }
 
-  @Test func afterAnAnswerThatTookItsTimeMainIsCalledOnTheMainQueueIfThatHasTheOperation() async {
+  @Test func afterASlowAnswerMainIsCalledOnItsOwnMainQueue() async {
     let wasMain = Lock(Bool?.none)
     let operation = ClosureOperation { operation in
       wasMain.withLock { $0 = UIQueue.isCurrent }

@@ -7,7 +7,7 @@ import Testing
 @Suite struct DependencyTests {
   let queue = OperationQueue()
 
-  @Test func aDependentWaitsInAPlainQueueUntilAllItsDependenciesHaveFinished() {
+  @Test func aDependentWaitsInAPlainQueueForAllItsDependencies() {
     let first = ManualOperation("first")
     let second = ManualOperation("second")
     let last = ManualOperation("last")

@@ -257,7 +257,7 @@ import Testing
     #expect(group.failure is Fault)
   }
 
-  @Test func ofChildrenThatWaitForEachOtherNoneBeginsWhenTheGroupIsCancelled() {
+  @Test func ofChildrenThatWaitNoneBeginsWhenTheGroupIsCancelled() {
     for _ in 0..<300 {
       let executing = ManualOperation()
       var children: [Operation] = [executing]

@@ -140,7 +140,7 @@ import Testing
 
   // MARK: Cancelling
 
-  @Test func aCancelledOperationThatWaitsFinishesAtOnceEvenIfTheQueueIsSuspended() throws {
+  @Test func whatIsCancelledWhileItWaitsEndsAlsoInASuspendedQueue() throws {
     queue.isSuspended = true
     let first = ManualOperation("first")
     let middle = ManualOperation("middle")
@@ -252,7 +252,7 @@ import Testing
     feeder.waitUntilAllOperationsAreFinished()
   }
 
-  @Test func aForeignOperationThatWasCancelledIsKeptUntilFoundationReadsItNoMore() throws {
+  @Test func aCancelledForeignOperationIsKeptWhileFoundationReadsIt() throws {
     let first = ManualOperation()
     queue.addOperation(first)
     weak var block: BlockOperation?

@@ -35,7 +35,7 @@ import Testing
     queue.addOperation {}
     #expect(eventually { operation.isExecuting })
     cancelled.cancel()
-    operation.finish(with: EndingTests.Fault(number: 1))
+    operation.finish(with: OperationEndingTests.Fault(number: 1))
     #expect(eventually { scribe.journal.count == 9 })
     for name in ["ours", "theirs", "-"] {
       let entries = scribe.journal.entries.filter { $0.contains(name) }.map {

@@ -45,7 +45,7 @@ import Testing
     ("env -i setsid sleep % & exec sleep %", 2),  // a session without a cookie, below a leader with one
     ("setsid sh -c 'env -i sleep % & exec sleep %' & exit 0", 2),  // in the session of a process with a cookie
   ])
-  func processesWithTheCookieAreEndedWithTheirSessionsAndDescendants(script: String, count: Int) throws {
+  func processesWithTheCookieEndWithSessionsAndDescendants(script: String, count: Int) throws {
     let (marker, cookie) = (System.marker(), cookie())
     _ = try start(script.replacingOccurrences(of: "%", with: marker), cookie: cookie)
     #expect(sleepers(marker, count))

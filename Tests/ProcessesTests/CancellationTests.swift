@@ -16,7 +16,7 @@ import Testing
     #expect(System.processes(with: marker).isEmpty)
   }
 
-  @Test func aCancelledOperationThatWasPausedBeforeItsStartStartsNothingWhenItIsResumed() {
+  @Test func whatWasPausedAndCancelledStartsNothingWhenResumed() {
     let operation = ShellOperation(ProcessLaunch(script: "true"))
     operation.pause()
     operation.start()

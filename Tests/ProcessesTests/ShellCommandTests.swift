@@ -301,7 +301,7 @@ import Testing
   }
 
   @Test(arguments: ["echo up; exec sleep 600", "trap 'exit 0' TERM; echo up; while :; do sleep 0.01; done"])
-  func aCancelledOperationFailsWithACancellationErrorAndKeepsItsExit(script: String) throws {
+  func aCancelledOperationHasACancellationErrorAndItsExit(script: String) throws {
     let said = Lock(false)
     let operation = ShellOperation(
       ProcessLaunch(script: script, grace: ProcessLaunch.endlessGrace),

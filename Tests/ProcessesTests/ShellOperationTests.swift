@@ -142,7 +142,7 @@ import Testing
       })
   }
 
-  @Test func aPauseBeforeTheStartKeepsTheProgramFromStartingUntilItIsResumed() {
+  @Test func aProgramPausedBeforeItsStartIsStartedWhenResumed() {
     let shell = Shell("echo said")
     shell.operation.pause()
     _ = shell.start()

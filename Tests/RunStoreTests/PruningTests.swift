@@ -73,7 +73,7 @@ struct PruningTests {
     #expect(try kept(after: Retention(runs: 0)) == ["on"])
   }
 
-  @Test func theFolderOfARunThatWasNotRecordedIsRemovedOnceItsProcessIsGone() throws {
+  @Test func theFolderOfAnUnrecordedRunGoesWithItsProcess() throws {
     try record("r1", daysAgo: 1)
     // A process that has ended.
     let child = try ChildProcess(["true"])

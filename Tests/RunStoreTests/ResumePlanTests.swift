@@ -92,7 +92,7 @@ extension ResumePlan {
     #expect(plan.reasons == ["a": .failed, "d": .failed])
   }
 
-  @Test func aJobThatNeedsAFailureOrAnyEndIsExecutedAgainWithTheJobThatItNeeds() {
+  @Test func whatNeedsAFailureOrAnyEndIsExecutedAgainWithIt() {
     var jobs = chain
     jobs.jobs[1].needs = [JobNeed(JobID(0), when: .failed)]
     jobs.jobs[3].needs = [JobNeed(JobID(0), when: .finished)]

@@ -153,7 +153,7 @@ struct RunRecorderTests {
     #expect(recorder.finish(within: .patience))
   }
 
-  @Test func anEndIsCommittedWithoutTheIntervalOfOtherEventsAndFlushedWithinHalfASecond() throws {
+  @Test func anEndIsCommittedSoonAndFlushedWithinHalfASecond() throws {
     let clock = ManualOperationClock()
     let feed = FakeFeed()
     var limits = RunRecorder.Limits()

@@ -37,7 +37,7 @@ extension SlurmClusterTests {
       #expect(run.marks("late") == 1)
     }
 
-    @Test func aControllerThatIsKilledRightAfterASubmitLosesNoWorkAndDoesNoneTwice() throws {
+    @Test func aControllerKilledAfterASubmitLosesAndRepeatsNoWork() throws {
       let run = try ClusterRun(SlurmCluster(nodes: 1, cpus: 8))
       let operations = (0..<5).map { run.start("a[\($0)]", "echo x >>work.\($0)") }
       #expect(eventually { run.statuses("a[0]").isEmpty == false })

@@ -340,7 +340,7 @@ import Testing
     #expect(bench.slurm.calls(of: "scancel").dropFirst() == [["scancel", "--full", "--signal=CONT", "1"]])
   }
 
-  @Test func aJobThatIsPausedBeforeItsSubmissionIsNotSubmittedUntilItIsResumed() throws {
+  @Test func aJobPausedBeforeItsSubmissionIsSubmittedWhenResumed() throws {
     let bench = try Bench()
     bench.follow("a", isPaused: true)
     bench.advance(.seconds(2))

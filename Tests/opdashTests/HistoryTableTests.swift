@@ -52,7 +52,7 @@ struct HistoryTableTests {
     #expect(lines.allSatisfy { $0.count <= 80 })
   }
 
-  @Test func aJobIsListedWithItsUsualTimeItsSuccessRateAndWhetherItIsFlaky() {
+  @Test func aJobIsListedWithItsUsualTimeAndItsReliability() {
     func end(_ run: Int, _ seconds: Double, _ outcome: RecordedEnd.Outcome = .succeeded, attempts: Int = 1)
       -> RecordedEnd
     {

@@ -3,7 +3,7 @@ import Support
 import Testing
 
 /// `--ui inline`: lines that scroll by, and below them the jobs at work.
-@Suite struct InlineTests {
+@Suite struct InlineProgramTests {
   private let place: Workplace
 
   init() throws {

@@ -9,7 +9,7 @@ import FoundationNetworking
 #endif
 
 /// What errors say, and how they are found within others.
-@Suite struct ErrorWordsTests {
+@Suite struct OperationErrorWordsTests {
   enum Plain: Error, Equatable {
     case missing
     case status(Int)
@@ -82,7 +82,7 @@ import FoundationNetworking
     #expect(operation.failure(as: URLError.self) == nil)
   }
 
-  @Test func aConditionsFailureIsFoundInTheOperationThatItKeptFromExecuting() {
+  @Test func aConditionsFailureIsFoundInTheOperationThatItStopped() {
     let first = ManualOperation("first")
     let second = ManualOperation("second")
     second.addDependency(first)

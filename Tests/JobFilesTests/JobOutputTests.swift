@@ -2,7 +2,7 @@ import JobFiles
 import JobModel
 import Testing
 
-@Suite struct OutputTests {
+@Suite struct JobOutputTests {
   @Test func aReferenceStaysInTheTextsAndIsListedOnce() throws {
     let graph = try graph(
       """

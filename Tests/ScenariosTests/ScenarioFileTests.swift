@@ -5,7 +5,7 @@ import Testing
 @testable import DemoServer
 @testable import Scenarios
 
-@Suite struct JobFileTests {
+@Suite struct ScenarioFileTests {
   static let files: [(name: String, text: String)] = Scenario.all.compactMap { scenario in
     guard case .jobFile(let text) = scenario.source else { return nil }
     return (scenario.name, text)

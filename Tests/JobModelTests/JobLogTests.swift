@@ -3,7 +3,7 @@ import Testing
 
 @testable import JobModel
 
-@Suite struct LogTests {
+@Suite struct JobLogTests {
   @Test func theRingKeepsTheNewestAndCountsThemAll() {
     var ring = LogRing()
     #expect(ring.isEmpty)
@@ -103,7 +103,7 @@ import Testing
     #expect(ring.unfinishedLine?.text == "2%")
   }
 
-  @Test func aStreamDoesNotReplaceTheUnfinishedLineOfAnotherOrOfAnAttemptBefore() {
+  @Test func anUnfinishedLineIsReplacedByItsStreamAndAttemptOnly() {
     var ring = ring([unfinished("out"), unfinished("err", .stderr), LogLine(.note, "note")])
     #expect(texts(ring) == ["out", "err", "note"])
     ring.append(LogLine(.stdout, "again"), seq: 3, at: .zero, attempt: 2)

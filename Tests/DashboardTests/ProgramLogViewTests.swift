@@ -5,7 +5,7 @@ import Testing
 @testable import Dashboard
 
 /// What the program itself wrote, in the log pane.
-struct ProgramLogTests {
+struct ProgramLogViewTests {
   private func bench() -> Bench {
     var builder = RunBuilder([.shell("a"), .shell("b")])
     builder.at(1)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Dashboard
 
-struct LogTests {
+struct LogViewTests {
   /// One job that executes and has written `count` lines.
   private func bench(lines count: Int, size: Size = Size(width: 80, height: 24)) -> Bench {
     .talker((0..<count).map { "line \($0)" }, size: size)

@@ -3,7 +3,7 @@ import Support
 import Testing
 
 /// `opdash each` as other programs use it.
-struct EachTests {
+struct EachProgramTests {
   private let place: Workplace
 
   init() throws { place = try Workplace() }

@@ -2,7 +2,7 @@ import JobFiles
 import JobModel
 import Testing
 
-@Suite struct ConditionTests {
+@Suite struct JobConditionTests {
   private typealias Term = JobCondition.Term
 
   private let head = "vars: { ver: '4', tricky: \"a == b || 'c'\" }"

@@ -3,7 +3,7 @@ import Support
 import Testing
 
 /// A settings file, as a person has one: what it changes on the screen, and what its faults do.
-@Suite struct SettingsTests {
+@Suite struct SettingsProgramTests {
   private let place: Workplace
 
   init() throws {

@@ -5,7 +5,7 @@ import JobModel
 @testable import JobEngine
 
 /// One run of a random graph in simulated time: the operation queue, the programs, a person, and what ends the run.
-struct SoakRound {
+struct ScheduleSoakRound {
   enum Ending: CaseIterable {
     case stop
     case stopAndKill

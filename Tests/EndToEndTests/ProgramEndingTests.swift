@@ -3,7 +3,7 @@ import Support
 import Testing
 
 /// How opdash ends: by signals, by keys, with its terminal, by force; and that nothing of a job is ever left.
-@Suite struct EndingTests {
+@Suite struct ProgramEndingTests {
   /// Six ways to be hard to end: in a group, in the background, deaf to signals, out of the session, a daemon.
   private static let wild = """
     slots: 8

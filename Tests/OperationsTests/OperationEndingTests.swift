@@ -5,7 +5,7 @@ import Testing
 @testable import Operations
 
 /// Errors, time limits, delays.
-@Suite struct EndingTests {
+@Suite struct OperationEndingTests {
   struct Fault: Error, Equatable { var number = 0 }
 
   final class Answer: ResultOperation<Int>, @unchecked Sendable {

@@ -7,7 +7,7 @@ import Testing
 @testable import RunStore
 
 /// Databases of earlier versions are brought to the newest, whole or not at all.
-@Suite struct SchemaTests {
+@Suite struct StoreSchemaTests {
   private let folder: TemporaryFolder
   private var path: String { folder.file("opdash.db").path }
   private static let next = "ALTER TABLE runs ADD COLUMN note TEXT; UPDATE runs SET note = 'old'"
