@@ -81,7 +81,7 @@ final class ProcessScan: Sendable {
       guard newest >= candidate, newest - pid <= 256 else { return nil }
       if candidate == newest { return list }
       candidate += 1
-      // In this order: a child that is no longer launching is registered.
+      // In this order: a child is registered before it stops being listed as launching.
       guard !cprocess_is_launching(candidate), registry.launch(ledBy: candidate) == nil else { continue }
       // A thread, or a child that has not left this session yet.
       let session = getsid(candidate)
