@@ -89,7 +89,8 @@ struct ClusterOutageTests {
   }
 
   @Test func aRunGoesOnWhenTheDaemonOfANodeIsKilled() throws {
-    let cluster = try SlurmCluster(nodes: 2, cpus: 8)
+    // Slurm asks a daemon that it has lost for its jobs after a third of this time.
+    let cluster = try SlurmCluster(nodes: 2, cpus: 8, lines: ["SlurmdTimeout=10"])
     let place = try Workplace(cluster.environment, files: ["opdash.yml": Self.jobFile])
     let run = try place.start("run", "--ui", "plain")
     #expect(eventually { work(place).count == 8 && left(cluster).contains("RUNNING") })

@@ -197,12 +197,14 @@ import Testing
   @Test func aShortOutputDoesNotWaitForItsObserversAndALongOneDoes() {
     let queue = DispatchQueue(label: "test")
     queue.suspend()
-    let short = ShellOperation(ProcessLaunch(script: "seq 30000"))
+    // Less than a pipe takes at once: the number of pieces that wait is limited.
+    let short = ShellOperation(ProcessLaunch(script: "seq 1000"))
     let long = ShellOperation(ProcessLaunch(["/usr/bin/yes"]))
     let tokens = [short, long].map { $0.observeLog(on: queue) { _, _ in } }
     let operations = OperationQueue()
-    operations.addOperations([short, long], waitUntilFinished: false)
+    operations.addOperation(short)
     #expect(eventually { short.isFinished })
+    operations.addOperation(long)
     // It fills the pipe after the pieces that were read, whose sizes depend on the machine, and writes no more for 100 looks.
     var (written, looks) = (0, 0)
     let hasStopped = eventually {
