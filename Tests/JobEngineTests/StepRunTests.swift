@@ -209,7 +209,7 @@ struct StepRunTests {
     }
     #expect(failure.cause == .nodeFailure, "\(failure)")
     #expect(run.jobs[1].state == .succeeded(upToDate: false), "\(lines(run.jobs[1]))")
-    #expect(run.jobs[1].place?.id != place.id)
+    #expect(run.jobs[1].place?.id != place.id, "\(run.jobs[1].attempts) \(lines(run.jobs[1]))")
   }
 
   @Test func aProgramMayEndWithTheStatusOfALostAllocation() throws {
