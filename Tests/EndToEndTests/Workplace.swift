@@ -44,12 +44,12 @@ final class Workplace: Sendable {
     }
   }
 
-  /// The bytes that they hold.
-  var logSize: Int {
-    logs.reduce(0) { sum, log in
-      let size = try? FileManager.default.attributesOfItem(atPath: log.path)[.size] as? Int
-      return sum + (size ?? 0)
-    }
+  /// The bytes that they hold together.
+  var logSize: Int { logSizes.reduce(0, +) }
+
+  /// The bytes that each of them holds.
+  var logSizes: [Int] {
+    logs.map { (try? FileManager.default.attributesOfItem(atPath: $0.path)[.size] as? Int) ?? 0 }
   }
 
   /// The words of a command line that does `words` in this folder.
