@@ -66,13 +66,14 @@ static void pause_for(long milliseconds) {
   nanosleep(&time, NULL);
 }
 
-/// Kills the processes of the run. Returns whether one was alive, or may have been.
-static bool kill_all(const char *cookie, pid_t self) {
+/// Kills the processes of the run. Returns whether one was alive; whether one may have been is in `is_doubtful`.
+static bool kill_all(const char *cookie, pid_t self, bool *is_doubtful) {
   static struct cprocess_info list[1 << 16];
   size_t count = cprocess_list(list, sizeof list / sizeof list[0]);
   if (count > sizeof list / sizeof list[0]) count = sizeof list / sizeof list[0];
-  bool found = false;
+  bool is_alive = false;
   bool first = true;
+  *is_doubtful = false;
   for (bool grew = true; grew; first = false) {
     grew = false;
     for (size_t i = 0; i < count; i++) {
@@ -83,27 +84,36 @@ static bool kill_all(const char *cookie, pid_t self) {
       if (!ours && first) {
         int64_t number = cprocess_launch_number(info->pid, cookie);
         ours = number >= 0;
-        // The next scan decides whether it is ours.
-        if (number == cprocess_undecided) found = true;
+        if (number == cprocess_undecided) *is_doubtful = true;
       }
       if (!ours) continue;
       set_add(info->pid);
-      if (kill(info->pid, SIGKILL) == 0) found = true;
+      if (kill(info->pid, SIGKILL) == 0) is_alive = true;
       info->pid = 0;
       grew = true;
     }
   }
-  return found;
+  return is_alive;
 }
 
 /// Kills the processes of the run until none is left.
 static void kill_until_quiet(const char *cookie) {
   // A child before its exec has the environment of its parent, without the cookie, so one quiet scan is not enough.
-  int quiet = 0;
-  for (int round = 0; round < 1000 && quiet < 4; round++) {
-    quiet = kill_all(cookie, getpid()) ? 0 : quiet + 1;
-    pause_for(quiet == 0 ? 2 : 15);
+  struct cprocess_silence silence = {0};
+  for (int round = 0; round < 1000; round++) {
+    bool is_doubtful;
+    bool is_alive = kill_all(cookie, getpid(), &is_doubtful);
+    if (cprocess_is_silent(&silence, 4, is_alive, is_doubtful)) return;
+    pause_for(is_alive ? 2 : 15);
   }
+}
+
+/// Whether a child has ever begun to execute its program, or is to begin.
+static bool has_launched(void) {
+  for (size_t slot = 0; slot < cprocess_launching_capacity; slot++) {
+    if (atomic_load_explicit(&table->launching.pids[slot], memory_order_acquire) != 0) return true;
+  }
+  return atomic_load(&table->used) > 0;
 }
 
 static void end_run(const char *cookie) {
@@ -251,7 +261,7 @@ static _Noreturn void guard(int lifeline, int program) {
   // keeps the lifeline open until it is in the table.
   struct pollfd launches = {.fd = 3, .events = POLLIN};
   bool is_launching = kept[0] == 3 && poll(&launches, 1, 0) == 0;
-  end_run(run_cookie);
+  if (is_launching || has_launched()) end_run(run_cookie);
   if (is_launching) {
     poll(&launches, 1, 5000);
     end_run(run_cookie);

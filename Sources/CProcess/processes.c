@@ -29,6 +29,12 @@ static int64_t launch_in(const char *value, const char *end, const char *cookie,
   return -1;
 }
 
+bool cprocess_is_silent(struct cprocess_silence *silence, int needed, bool is_alive, bool is_doubtful) {
+  silence->scans = is_alive ? 0 : silence->scans + 1;
+  silence->certain = is_alive || is_doubtful ? 0 : silence->certain + 1;
+  return silence->certain >= needed || silence->scans >= 32;
+}
+
 #ifdef __linux__
 
 #include <sys/syscall.h>

@@ -44,16 +44,15 @@ package struct AbandonedProcesses: Sendable {
     var killed = Set<Leader>()
     var sessions = Set<pid_t>()
     // A process can start another in the middle of a scan, and has no environment in the middle of an exec.
-    var quiet = 0
+    var silence = cprocess_silence()
     while true {
       let (found, isDoubtful) = scan(&sessions)
       for info in found where cprocess_signal_started(info.pid, info.start_time, SIGKILL) {
         killed.insert(Leader(pid: info.pid, startTime: info.start_time))
       }
-      quiet = found.isEmpty && !isDoubtful ? quiet + 1 : 0
-      if quiet == 3 { return Result(killed: killed.count, left: []) }
+      if cprocess_is_silent(&silence, 3, !found.isEmpty, isDoubtful) { return Result(killed: killed.count, left: []) }
       if ContinuousClock.now >= end { return Result(killed: killed.count, left: found.map(\.pid).sorted()) }
-      _ = poll(nil, 0, quiet == 0 ? 5 : 15)
+      _ = poll(nil, 0, found.isEmpty ? 15 : 5)
     }
   }
 

@@ -27,6 +27,9 @@ final class ProcessRegistry: Sendable {
     }
   }
 
+  /// Whether a launch has ever begun.
+  var hasLaunched: Bool { state.withLock { $0.nextNumber > 1 } }
+
   func abandonLaunch() { state.withLock { $0.launching -= 1 } }
 
   func register(_ child: ChildProcess) {

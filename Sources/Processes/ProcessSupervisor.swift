@@ -50,14 +50,16 @@ public final class ProcessSupervisor: Sendable {
   @discardableResult
   public func endAll(within limit: Duration = .seconds(1)) -> Bool {
     let end = ContinuousClock.now + limit
-    // Two quiet scans in a row, because one can miss a process that forks meanwhile.
-    var quiet = 0
+    // One scan can miss a process that forks meanwhile.
+    var silence = cprocess_silence()
     // Half of the time for what is to be ended on other machines.
     let remoteEnd = ContinuousClock.now + limit / 2
     // One that was being launched was not told.
     var wasLaunching = true
     while true {
       let launching = registry.close()
+      // Most commands start nothing: their exit is spared the scans.
+      guard registry.hasLaunched else { return true }
       if wasLaunching {
         registry.signalAll(SIGTERM, remote: true)
         registry.signalAll(SIGCONT, remote: true)
@@ -73,9 +75,8 @@ public final class ProcessSupervisor: Sendable {
         for member in members { member.signal(SIGKILL) }
       }
       for orphan in result.orphans where waiting.isEmpty { orphan.signal(SIGKILL) }
-      let isQuiet = launching == 0 && result.leaders == 0 && left.isEmpty && !result.isDoubtful
-      quiet = isQuiet ? quiet + 1 : 0
-      if quiet == 2 { return true }
+      let isAlive = launching > 0 || result.leaders > 0 || !left.isEmpty
+      if cprocess_is_silent(&silence, 2, isAlive, result.isDoubtful) { return true }
       if ContinuousClock.now >= end { return false }
       _ = poll(nil, 0, 1)
     }

@@ -108,7 +108,7 @@ import Testing
   }
 
   @Test func theCookieTellsTheLaunch() throws {
-    let child = try Support.ChildProcess(["/bin/sleep", "300"], environment: ["OPDASH_RUN": "o-1/3:\(cookie)/7"])
+    let child = try Support.ChildProcess(["/bin/sleep", "3600"], environment: ["OPDASH_RUN": "o-1/3:\(cookie)/7"])
     defer { child.stop() }
     let list = [process(child.pid, session: 5_000_009)]
     #expect(members(list, of: 7) == [child.pid])
@@ -139,10 +139,42 @@ import Testing
     #expect(scan.scan(list).orphans.map(\.pid) == [5_000_001])
   }
 
+  // MARK: When no process is left
+
+  /// The first scan of these that says so, counted from 1: `.` saw nothing, `?` doubted, `!` saw a process alive.
+  private func end(_ scans: String, needed: Int32) -> Int? {
+    var silence = cprocess_silence()
+    for (index, scan) in scans.enumerated()
+    where cprocess_is_silent(&silence, needed, scan == "!", scan == "?") {
+      return index + 1
+    }
+    return nil
+  }
+
+  @Test func asManyCertainScansAsNeededFindTheEnd() {
+    #expect(end("...", needed: 4) == nil)
+    #expect(end("....", needed: 4) == 4)
+    #expect(end("..", needed: 2) == 2)
+  }
+
+  @Test func aLivingProcessAndADoubtBeginThemAnew() {
+    #expect(end("...!....", needed: 4) == 8)
+    #expect(end("...?....", needed: 4) == 8)
+  }
+
+  @Test func whereEachScanIsDoubtful32Suffice() {
+    let doubts = String(repeating: "?", count: 31)
+    #expect(end(doubts, needed: 4) == nil)
+    #expect(end(doubts + "?", needed: 4) == 32)
+    #expect(end("!" + doubts, needed: 4) == nil)
+    #expect(end(doubts + "!" + doubts, needed: 4) == nil)
+    #expect(end(doubts + ".", needed: 4) == 32)
+  }
+
   // MARK: The processes of the system
 
   @Test func theListHasThisProcessAndItsChildren() throws {
-    let child = try Support.ChildProcess(["sleep", "300"], leadsGroup: true)
+    let child = try Support.ChildProcess(["sleep", "3600"], leadsGroup: true)
     defer { child.stop() }
     let list = ProcessScan.list()
     let own = try #require(list.first { $0.pid == getpid() })
@@ -156,7 +188,7 @@ import Testing
     let isFound = try (0..<50).contains { _ in
       let newest = cprocess_newest()
       let child = try Support.ChildProcess(
-        ["setsid", "sleep", "300"], environment: ["OPDASH_RUN": "\(cookie)/7", "PATH": "/usr/bin:/bin"])
+        ["setsid", "sleep", "3600"], environment: ["OPDASH_RUN": "\(cookie)/7", "PATH": "/usr/bin:/bin"])
       defer { child.stop() }
       #expect(eventually { getsid(child.pid) == child.pid })
       #expect(scan.scanAll().members[7]?.map(\.pid) == [child.pid])
@@ -177,7 +209,7 @@ import Testing
   }
 
   @Test func aSignalReachesAMemberOnlyInItsSession() throws {
-    let child = try Support.ChildProcess(["sleep", "300"])
+    let child = try Support.ChildProcess(["sleep", "3600"])
     let own = getsid(0)
     ProcessScan.Member(pid: child.pid, session: own + 1, group: child.pid).signal(SIGKILL)
     ProcessScan.Member(pid: child.pid, session: own, group: child.pid).signal(SIGTERM)
