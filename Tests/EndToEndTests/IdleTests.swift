@@ -26,11 +26,9 @@ import Testing
       pty.pump()
       let (bytes, waits) = (pty.output.count, ProcessTable.waits(of: pty.child.pid))
       // Longer than a second, at which clocks tick.
-      let isSilent = (1...10).allSatisfy { _ in
-        stays {
-          pty.pump()
-          return pty.output.count == bytes
-        }
+      let isSilent = stays(moments: 10) {
+        pty.pump()
+        return pty.output.count == bytes
       }
       let after = ProcessTable.waits(of: pty.child.pid)
       // A thread that has left did wake to do so.

@@ -139,7 +139,7 @@ struct StepRunTests {
     let stops = eventually {
       last = stepped.text("ticks").count
       // For the time of several ticks.
-      return (0..<3).allSatisfy { _ in stays { stepped.text("ticks").count == last } }
+      return stays(moments: 3) { stepped.text("ticks").count == last }
     }
     #expect(stops)
     stepped.queue.send(.resume([JobID(0)]))

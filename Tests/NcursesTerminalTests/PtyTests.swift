@@ -82,11 +82,9 @@ private let probe = Built.product("terminal-probe")
     let start = pty.output.count
     let before = try ticks(pty.child.pid)
     // Longer than a second, at which clocks tick.
-    let isSilent = (1...6).allSatisfy { _ in
-      stays {
-        pty.pump()
-        return pty.output.count == start
-      }
+    let isSilent = stays(moments: 6) {
+      pty.pump()
+      return pty.output.count == start
     }
     #expect(isSilent)
     #expect(try ticks(pty.child.pid) - before <= 1)

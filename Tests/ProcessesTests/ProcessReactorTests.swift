@@ -21,7 +21,8 @@ private final class Program: Sendable {
 
   /// Starts a script; the chunks of the streams in `held` are consumed by `consume` only.
   init(
-    _ script: String, grace: Duration = .seconds(300), remoteGrace: Duration? = nil, held: [ProcessStream] = []
+    _ script: String, grace: Duration = ProcessLaunch.endlessGrace, remoteGrace: Duration? = nil,
+    held: [ProcessStream] = []
   ) throws {
     let heard = Lock(Heard())
     self.heard = heard
@@ -122,7 +123,7 @@ private final class Program: Sendable {
   @Test func theEndWaitsUntilTheLastChunkIsConsumed() throws {
     let program = try Program("echo last", held: [.stdout])
     #expect(eventually { program.chunks(.stdout) == 1 && System.state(of: program.pid) == "Z" })
-    let later = try Program("sleep 300 & exit 4")
+    let later = try Program("sleep 3600 & exit 4")
     #expect(later.end() == .exited(4))
     #expect(program.exits == [])
     program.consume(.stdout)
@@ -132,7 +133,7 @@ private final class Program: Sendable {
   // MARK: Stopping
 
   @Test func aPausedProgramGetsItsStopSignal() throws {
-    let program = try Program("exec sleep 300")
+    let program = try Program("exec sleep 3600")
     program.send(.pause)
     #expect(eventually { System.isStopped(program.pid) })
     program.send(.stop)
@@ -189,14 +190,14 @@ private final class Program: Sendable {
   // MARK: What has something on other machines
 
   @Test func aKillLetsAProgramEndWhatItHasElsewhere() throws {
-    let program = try Program(Self.trapping("exit 4"), remoteGrace: .seconds(300))
+    let program = try Program(Self.trapping("exit 4"), remoteGrace: ProcessLaunch.endlessGrace)
     #expect(program.says(["up"]))
     program.send(.kill)
     #expect(program.end() == .exited(4))
   }
 
   @Test func aSecondKillDoesNotShortenThat() throws {
-    let program = try Program(Self.trapping("echo T"), remoteGrace: .seconds(300))
+    let program = try Program(Self.trapping("echo T"), remoteGrace: ProcessLaunch.endlessGrace)
     #expect(program.says(["up"]))
     program.send(.kill)
     #expect(program.says(["up", "T", "C"]))

@@ -227,7 +227,7 @@ import Testing
   private func failure(_ script: String, whenUp body: (ShellOperation) -> Void) -> (any Error)? {
     let isUp = Lock(false)
     let operation = ShellOperation(
-      ProcessLaunch(script: script, grace: .seconds(300)), output: .string(limit: 10),
+      ProcessLaunch(script: script, grace: ProcessLaunch.endlessGrace), output: .string(limit: 10),
       error: .lines { line in isUp.withLock { $0 = $0 || line == "up" } })
     let queue = OperationQueue()
     queue.addOperation(operation)

@@ -26,7 +26,7 @@ extension SlurmClusterTests {
       // It takes a node out of use where it finds a job that it has not started, until someone says otherwise.
       let isOver = eventually {
         _ = try? run.cluster.call("scontrol", "update", "NodeName=ALL", "State=RESUME")
-        return !stays { !(operations.allSatisfy(\.isFinished) && late.isFinished) }
+        return operations.allSatisfy(\.isFinished) && late.isFinished
       }
       #expect(isOver)
       for (number, operation) in operations.enumerated() {

@@ -22,10 +22,10 @@ package func eventually(_ condition: () throws -> Bool) rethrows -> Bool {
   return try condition()
 }
 
-/// Whether `condition` holds now and for a moment: it finds a change that is not to come on a machine that is fast enough,
-/// and is never false because a machine is slow.
-package func stays(_ condition: () throws -> Bool) rethrows -> Bool {
-  for _ in 0..<100 {
+/// Whether `condition` holds now and for some moments, of a fifth of a second each: it finds a change that must not come if the
+/// machine is fast enough, and is never false because the machine is slow.
+package func stays(moments: Int = 1, _ condition: () throws -> Bool) rethrows -> Bool {
+  for _ in 0..<100 * moments {
     guard try condition() else { return false }
     _ = poll(nil, 0, 2)
   }
