@@ -27,7 +27,7 @@ extension RunStore {
         }
         try removeFolder(run.id)
         pruned.runs += 1
-        pruned.bytes += run.bytes
+        pruned.bytes = pruned.bytes.plus(run.bytes)
       }
       try vacuum(database)
       return pruned
@@ -47,7 +47,7 @@ extension RunStore {
   private func excess(_ runs: [StoredRun], beyond retention: Retention, _ now: Date) -> [StoredRun] {
     var bytes = 0
     return runs.sorted { $0.startedAt > $1.startedAt }.enumerated().filter { index, run in
-      bytes += run.bytes
+      bytes = bytes.plus(run.bytes)
       let isOld = run.startedAt < now - retention.age / .seconds(1)
       return !run.isGoingOn && (isOld || index >= retention.runs || index > 0 && bytes > retention.bytes)
     }.map(\.element)
@@ -58,9 +58,9 @@ extension RunStore {
       "SELECT number, id, started, bytes, log_bytes, ended IS NULL, pid, start_time, boot FROM runs"
     ) { row in
       let run = StoredRun(
-        number: row.int(0), id: row.text(1), startedAt: row.date(2), bytes: row.int(3),
+        number: row.int(0), id: row.text(1), startedAt: row.date(2), bytes: max(0, row.int(3)),
         isGoingOn: row.int(5) != 0 && row.process(6).isAlive)
-      return (run, logs: row.isNull(4) ? nil : row.int(4))
+      return (run, logs: row.isNull(4) ? nil : max(0, row.int(4)))
     }
     var runs: [StoredRun] = []
     for (var run, logs) in rows {
@@ -69,7 +69,7 @@ extension RunStore {
       if logs == nil, !run.isGoingOn {
         try database.run("UPDATE runs SET log_bytes = ? WHERE number = ?", SQLValue(size), SQLValue(run.number ?? 0))
       }
-      run.bytes += size
+      run.bytes = run.bytes.plus(size)
       runs.append(run)
     }
     return runs + unrecordedRuns(besides: Set(runs.map(\.id)))

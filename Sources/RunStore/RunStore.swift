@@ -121,7 +121,7 @@ package final class RunStore: Sendable {
         FROM processes JOIN runs ON run = number WHERE id = ? ORDER BY job
         """, .text(run.id)
       ) {
-        AttemptProcess(job: JobID($0.int(0)), name: $0.text(1), attempt: $0.int(2), process: $0.process(3))
+        AttemptProcess(job: JobID($0.count(0)), name: $0.text(1), attempt: $0.count(2), process: $0.process(3))
       }
     }
   }
@@ -141,7 +141,7 @@ package final class RunStore: Sendable {
         guard let bytes, row.int(2) == next else {
           throw RunStoreError(.damaged("the events of run \(run.id) from number \(next) on"), database.path)
         }
-        next += row.int(3)
+        next += row.count(3)
         return try body(bytes)
       }
     }
@@ -219,19 +219,19 @@ extension Row {
       id: text(0), name: text(1),
       origin: origin ?? RunOrigin(command: "", directory: "/", slots: 1, onFailure: "keep-going"), startedAt: date(3),
       endedAt: isNull(4) ? nil : date(4), summary: isNull(4) ? nil : summary(12),
-      length: isNull(20) ? nil : .seconds(real(20)), jobs: int(5), process: process(6),
+      length: isNull(20) ? nil : seconds(20), jobs: count(5), process: process(6),
       folder: optionalText(10), resumes: optionalText(11), cookie: optionalText(9))
   }
 
   private func summary(_ first: Int32) -> RunSummary {
     var summary = RunSummary()
-    summary.succeeded = int(first)
-    summary.failed = int(first + 1)
-    summary.allowed = int(first + 2)
-    summary.skipped = int(first + 3)
-    summary.cancelled = int(first + 4)
-    summary.cancelledByProgram = int(first + 5)
-    summary.left = int(first + 6)
+    summary.succeeded = count(first)
+    summary.failed = count(first + 1)
+    summary.allowed = count(first + 2)
+    summary.skipped = count(first + 3)
+    summary.cancelled = count(first + 4)
+    summary.cancelledByProgram = count(first + 5)
+    summary.left = count(first + 6)
     summary.exit = Int32(truncatingIfNeeded: int(first + 7))
     return summary
   }
@@ -243,8 +243,8 @@ extension Row {
 
   fileprivate var endedJob: EndedJob {
     EndedJob(
-      run: text(0), job: JobID(int(1)), name: text(2), fingerprint: fingerprint(3), attempts: int(4),
-      outcome: EndedJob.Outcome(rawValue: text(5)) ?? .failed, took: isNull(6) ? nil : .seconds(real(6)), at: date(7),
+      run: text(0), job: JobID(count(1)), name: text(2), fingerprint: fingerprint(3), attempts: count(4),
+      outcome: EndedJob.Outcome(rawValue: text(5)) ?? .failed, took: isNull(6) ? nil : seconds(6), at: date(7),
       inputs: optionalText(8))
   }
 }

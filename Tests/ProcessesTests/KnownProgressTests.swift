@@ -36,6 +36,15 @@ struct KnownProgressTests {
     #expect(reports(["[1/3] a\n", "[2/4] b\n", "[2/4] c\n"]) == ["-", "-", "-"])
   }
 
+  @Test func numbersBeyondAnyCountAreNoProgress() {
+    let many = "99999999999999999999999999"
+    #expect(reports(["\r100%    8.73MB/s    0:00:00 (xfr#1, to-chk=0/\(many))"]) == ["-"])
+    #expect(reports(["\r100%    8.73MB/s    0:00:00 (xfr#1, to-chk=0/999999999999999)"]) == ["999999999999999/999999999999999"])
+    #expect(reports(["\r100%    8.73MB/s    0:00:00 (xfr#1, to-chk=0/1000000000000000)"]) == ["-"])
+    #expect(reports(["[1/\(many)] a\n", "[2/\(many)] b\n"]) == ["-", "-"])
+    #expect(reports(["\r\(many)%"]) == ["-"])
+  }
+
   @Test func aRedrawnLineIsBelievedAtOnce() {
     #expect(reports(["\r 5%", "\r 6%"]) == ["5/100", "6/100"])
     #expect(reports(["\r 42%|████▏     | 42/100 [00:01<00:02]"]) == ["42/100"])

@@ -21,6 +21,20 @@ import Testing
     #expect(AllocatedNode.nodes(in: "JobId=12 JobState=PENDING\n   NodeList=\n") == [])
   }
 
+  @Test func aListIsWrittenOutUpToItsLimit() {
+    #expect(AllocatedNode.expanded("node[1-99999999999]").count == AllocatedNode.limit)
+    #expect(AllocatedNode.expanded("a[1-60000],b[1-60000]").count == AllocatedNode.limit)
+    #expect(AllocatedNode.expanded("r[1-60000]n[1-60000]").count == AllocatedNode.limit)
+    #expect(AllocatedNode.expanded("n[1-65536]").last == "n65536")
+    #expect(AllocatedNode.expanded("n[3-99999999999999999999]") == ["n3-99999999999999999999"])
+    let zeros = String(repeating: "0", count: 100)
+    #expect(AllocatedNode.expanded("n[\(zeros)1-2]") == ["n\(zeros)1-2"])
+    let node = AllocatedNode.nodes(in: "Nodes=n1 CPU_IDs=0-99999999999 Mem=99999999999999999999 GRES=gpu:9,gpu:9").first
+    #expect(node == AllocatedNode(name: "n1", cpus: AllocatedNode.limit, memory: nil, gpus: 18))
+    let gpus = AllocatedNode.nodes(in: "Nodes=n1 CPU_IDs=0 GRES=gpu:9223372036854775807,gpu:a:9223372036854775807")
+    #expect(gpus.first?.gpus == .max)
+  }
+
   @Test(arguments: [
     ("login", ["login"]), ("a,b", ["a", "b"]), ("n[1-3]", ["n1", "n2", "n3"]),
     ("n[08-10,2],login", ["n08", "n09", "n10", "n2", "login"]), ("r[1-2]n[3,5]", ["r1n3", "r1n5", "r2n3", "r2n5"]),

@@ -105,6 +105,24 @@ import Testing
     #expect(cluster.groups[2].gpus == 1)
   }
 
+  @Test func numbersThatAreTooLargeAreTheLargest() throws {
+    let most = "9223372036854775807"
+    let cluster = ClusterInfo(
+      """
+      \(line("p", "p*", "up", "\(most)-00:00:00", most, most, most + "0", "gpu:\(most),gpu:a:5", "(null)"))
+      \(line("p", "p", "up", most, most, "4", "1000", "gpu:\(most)", "(null)"))
+      \(line("p", "p", "up", "1-\(most):00:00", "2", "-4", "x", "gpu:x", "(null)"))
+      """)
+    try #require(cluster.groups.count == 3)
+    #expect(cluster.groups[0].nodes == 1_000_000_000 && cluster.groups[0].memory == 1_000_000_000)
+    #expect(cluster.groups[0].gpus == 1_000_000_005)
+    #expect(cluster.groups.allSatisfy { $0.timeLimit ?? .zero > .seconds(1_000_000_000) })
+    #expect(cluster.groups[2].cpus == 0 && cluster.groups[2].memory == 0 && cluster.groups[2].gpus == 1)
+    #expect(SlurmResources(gpus: 8, nodes: 2, time: .seconds(60)).faults(on: cluster).isEmpty)
+    let faults = SlurmResources(cpus: .max).faults(on: cluster)
+    #expect(faults.map(\.key) == ["slurm.cpus"])
+  }
+
   @Test func aWaitNamesTheSchedulersReason() {
     #expect("\(SlurmReason("Resources"))" == "Resources (other jobs have the nodes)")
     #expect("\(SlurmReason("QOSMaxCpuPerUserLimit"))" == "QOSMaxCpuPerUserLimit (a limit of the quality of service)")

@@ -8,102 +8,6 @@ import Testing
 
 /// The jobs that `opdash each` makes.
 struct EachTests {
-  private func script(_ command: String, _ arguments: String..., number: Int = 1) throws -> String {
-    try EachTemplate(command).script(for: arguments.map { Array($0.utf8) }, number: number)
-  }
-
-  // MARK: Placeholders
-
-  @Test(arguments: [
-    ("d/e.tar.gz", "d/e.tar.gz", "d/e.tar", "e.tar.gz", "d", "e.tar"),
-    (".bashrc", ".bashrc", ".bashrc", ".bashrc", ".", ".bashrc"),
-    ("a.", "a.", "a", "a.", ".", "a"), ("d.e/f", "d.e/f", "d.e/f", "f", "d.e", "f"),
-    ("a//b.c", "a//b.c", "a//b", "b.c", "a", "b"), ("d/", "d/", "d/", "d", ".", "d"), ("/", "/", "/", "/", "/", "/"),
-    ("/x.y", "/x.y", "/x", "x.y", "/", "x"), ("//", "//", "//", "/", "/", "/"), ("", "", "", "", ".", ""),
-  ])
-  func aPlaceholderStandsForAPartOfTheArgument(
-    _ argument: String, _ whole: String, _ bare: String, _ base: String, _ folder: String, _ bareBase: String
-  ) {
-    func value(_ form: EachTemplate.Form) -> String {
-      String(decoding: form.value(of: Array(argument.utf8)), as: UTF8.self)
-    }
-    #expect(value(.whole) == whole)
-    #expect(value(.withoutExtension) == bare)
-    #expect(value(.baseName) == base)
-    #expect(value(.folder) == folder)
-    #expect(value(.bareName) == bareBase)
-  }
-
-  @Test func textThatIsNoPlaceholderStaysAsItIs() throws {
-    for text in ["{a,b} {", "} {{", "${#} ${x}", "a{ }b", "# it's {}"] {
-      #expect(try script(text + "\necho {}", "x") == text + "\necho x")
-    }
-    #expect(try script("{{}}", "x") == "{x}")
-    #expect(try script("{", "x") == "{ x")
-  }
-
-  @Test func aCommandWithoutAPlaceholderGetsTheArgumentsAtItsEnd() throws {
-    #expect(try script("gzip -k", "a b") == "gzip -k 'a b'")
-    #expect(try script("echo {#}", "a", number: 7) == "echo 7")
-    #expect(try script("cp", "a", "b c") == "cp a 'b c'")
-  }
-
-  @Test func severalArgumentsAreQuotedEach() throws {
-    #expect(try script("x {} -- {/.}", "d/a b.c", "e.f") == "x 'd/a b.c' e.f -- 'a b' e")
-  }
-
-  @Test func wordsThatTheShellKnowsAreQuoted() throws {
-    #expect(try script("{} {}", "if") == "'if' 'if'")
-    #expect(try script("{}", "a=b") == "'a=b'")
-    #expect(try script("{}", "~") == "'~'")
-  }
-
-  // MARK: Quoting
-
-  /// Texts that a shell would take for something else.
-  private static let nasty = [
-    "a b", "it's", #"say "hi""#, "$HOME", "$(id)", "`id`", #"back\slash\"#, "new\nline", "*", "~", "", "#x", "!x",
-    "a;b&c|d",
-    #"\'"#, #"'"'"#, "größe 日本", "\t", "-n", "{}", "$'x'", "%s", "(", ")", "esac",
-  ]
-
-  /// Commands that print the argument and a full stop, by the place of the placeholder.
-  @Test(arguments: [
-    "printf '%s.' {}", #"printf '%s.' "{}""#, "printf '%s.' '{}'", #"printf '%s.' "$(printf %s {})""#,
-    #"printf '%s.' "$(printf %s "{}")""#, #"printf '%s.' "`printf %s {}`""#, "printf '%s.' \"`printf %s '{}'`\"",
-    "printf %s. \"$(case x in (y) ;; x) printf %s {};; esac)\"",
-    "printf %s. \"$(case x in y) ;; x) printf %s {};; esac)\"",
-    #"(: $((1+1)); printf '%s.' {}) # it's {}"#, #"printf '%s.' \'{} | cut -c2-"#, "printf '%s.' ''{}\"\"",
-    #": "a\"b" \" ; printf '%s.' "{}""#,
-  ])
-  func anArgumentIsTakenForWhatItIsWhereverItStands(_ command: String) throws {
-    for text in Self.nasty where text != "new\nline" || !command.contains("cut") {
-      let result = try ChildProcess.run(["/bin/sh", "-c", try script(command, text)])
-      #expect(result.output.trimmingPrefix("\n") == text + "." || result.output == text + ".\n", "\(command) \(text)")
-    }
-  }
-
-  @Test func bytesThatAreNoTextReachTheCommand() throws {
-    let bytes: [UInt8] = Array("caf".utf8) + [0xE9, 0xFF] + Array("'ü".utf8) + [0xC3]
-    for command in ["printf %s {}", "printf %s \"{}\"", "printf %s '{}'", "printf %s \"`printf %s {}`\""] {
-      let text = try EachTemplate(command).script(for: [bytes], number: 1)
-      let result = try ChildProcess.run([
-        "/bin/sh", "-c", "\(text.hasPrefix("x") ? "" : text) | od -An -tx1 | tr -d ' \\n'",
-      ])
-      #expect(result.output == "636166e9ff27c3bcc3", "\(command): \(text)")
-    }
-  }
-
-  @Test func aPlaceholderInAHereDocumentIsRefused() {
-    #expect(throws: UsageError("'{}' stands in a here-document, where nothing can be quoted: use printf '%s\\n' {} |"))
-    {
-      try script("cat <<END\n{}\nEND", "x")
-    }
-    #expect(throws: Never.self) { try script("cat <<<{}; echo $((1 << 2)) {}", "x") }
-  }
-
-  // MARK: Jobs
-
   private func jobs(_ request: EachRequest, _ arguments: [String]) throws -> [Job] {
     var jobs = try EachJobs(request)
     return arguments.map { Array($0.utf8) }.grouped(by: request.perJob).map { jobs.next($0).job }
@@ -127,7 +31,7 @@ struct EachTests {
   @Test func jobsHaveTheTimeoutAndTheRetriesOfTheCommandLine() throws {
     let job = try jobs(EachRequest(command: "x", retries: 2, timeout: .seconds(3)), ["a"])[0]
     #expect(job.timeout == .seconds(3) && job.retry.max == 2)
-    #expect(job.work == .shell(ShellWork(.script("x a"))))
+    #expect(job.work == .shell(ShellWork(.script("x 'a'"))))
     #expect(try jobs(EachRequest(command: "x"), ["a"])[0].retry == .never)
   }
 
@@ -138,7 +42,7 @@ struct EachTests {
     guard case .shell(let work) = job.work else { return #expect(Bool(false)) }
     #expect(try ChildProcess.run(["/bin/sh", "-c", "(\(work.summary)) 2>&1"]).output == "opdash: \(fault ?? "")\n")
     #expect(try ChildProcess.run(["/bin/sh", "-c", "\(work.summary) 2>/dev/null"]).ending == .exited(2))
-    let long = [UInt8](repeating: 97, count: EachJobs.longestScript - 5)
+    let long = [UInt8](repeating: 97, count: EachJobs.longestScript - 7)
     #expect(jobs.next([long]).fault == nil)
     #expect(
       jobs.next([long + [97]]).fault

@@ -1,3 +1,4 @@
+import Basics
 import JobModel
 import Screen
 
@@ -122,10 +123,11 @@ struct JobIndex {
     guard isInBytes || (!flows.isEmpty && flows[id] != nil) else { return }
     let record = run.jobs[id.index]
     let rate = record.state == .executing ? record.rate ?? 0 : 0
-    let new = isInBytes ? Flow(bytes: record.progress?.done ?? 0, rate: Int64(rate)) : Flow()
+    let new = isInBytes ? Flow(bytes: record.progress?.done ?? 0, rate: Int64(clamping: Double(rate))) : Flow()
     let old = flows.updateValue(new, forKey: id) ?? Flow()
-    flow.bytes += new.bytes - old.bytes
-    flow.rate += new.rate - old.rate
+    // A server can claim any size. Where the sum is beyond the range, it wraps around, and back when the job is taken off.
+    flow.bytes &+= new.bytes &- old.bytes
+    flow.rate &+= new.rate &- old.rate
   }
 
   /// Counts a job that waits for its start, or no longer does.

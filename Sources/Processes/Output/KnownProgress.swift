@@ -138,14 +138,16 @@ struct KnownProgress: Sendable {
     guard mayTell(text.utf8, isRedrawn) else { return nil }
     let text = ProgressPattern.visible(text) as NSString
     let range = NSRange(location: 0, length: min(text.length, ProgressPattern.width))
-    if let counts = numbers(files, text, range), counts.count == 2, counts[1] > 0, counts[0] <= counts[1] {
+    if let counts = numbers(files, text, range), counts.count == 2, counts[1] > 0,
+      counts[1] < ProgressPattern.limit, counts[0] <= counts[1]
+    {
       let done = Int64(counts[1] - counts[0])
       return Reading(done: done, total: Int64(counts[1]), isRedrawn: isRedrawn, isOfFiles: true)
     }
     for form in forms where isRedrawn || !form.mustBeRedrawn {
       guard let numbers = numbers(form, text, range), let done = numbers.first else { continue }
       let total = numbers.count == 2 ? numbers[1] : 100
-      guard total > 0, total < 1e15, done <= total else { continue }
+      guard total > 0, total < ProgressPattern.limit, done <= total else { continue }
       if done == done.rounded(), total == total.rounded() {
         return Reading(done: Int64(done), total: Int64(total), isRedrawn: isRedrawn)
       }

@@ -7,6 +7,8 @@ import Operations
 package struct ProgressPattern: Sendable {
   /// How much of a line is searched, in UTF-16 units; a screen shows no more of it.
   static let width = 1024
+  /// Numbers from here on are taken for something else; all below are exact.
+  static let limit = 1e15
   /// The CPU time that the search of one piece of output may take.
   static let budget = Duration.milliseconds(50)
 
@@ -65,11 +67,12 @@ package struct ProgressPattern: Sendable {
       let range = match.range(at: group)
       return range.location == NSNotFound ? nil : Double(text.substring(with: range))
     }
-    guard numbers.count == expression.numberOfCaptureGroups, let done = numbers.first, done >= 0, done < 1e15 else {
+    guard numbers.count == expression.numberOfCaptureGroups, let done = numbers.first, done >= 0, done < Self.limit
+    else {
       return nil
     }
     let total = numbers.count == 2 ? numbers[1] : 100
-    guard total > 0, total < 1e15 else { return nil }
+    guard total > 0, total < Self.limit else { return nil }
     return OperationProgress(completed: Int64(done.rounded()), total: Int64(total.rounded()))
   }
 

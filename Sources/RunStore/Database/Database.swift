@@ -207,15 +207,17 @@ enum SQLValue {
   private static var copied: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
 }
 
-/// The row that a query stands at.
+/// The row that a query stands at; whatever is in its columns, its values are within the bounds that are stated.
 struct Row {
   fileprivate let statement: OpaquePointer
 
   func isNull(_ column: Int32) -> Bool { sqlite3_column_type(statement, column) == SQLITE_NULL }
   func isBlob(_ column: Int32) -> Bool { sqlite3_column_type(statement, column) == SQLITE_BLOB }
   func int(_ column: Int32) -> Int { Int(sqlite3_column_int64(statement, column)) }
-  func real(_ column: Int32) -> Double { sqlite3_column_double(statement, column) }
-  func date(_ column: Int32) -> Date { Date(timeIntervalSince1970: real(column)) }
+  /// A number of things, of which as many can be added as a database has rows.
+  func count(_ column: Int32) -> Int { min(max(0, int(column)), 1_000_000_000) }
+  func seconds(_ column: Int32) -> Duration { Duration(clamping: sqlite3_column_double(statement, column)) }
+  func date(_ column: Int32) -> Date { Date(clamping: sqlite3_column_double(statement, column)) }
   func text(_ column: Int32) -> String { optionalText(column) ?? "" }
 
   func optionalText(_ column: Int32) -> String? {

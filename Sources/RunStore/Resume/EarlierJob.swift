@@ -59,9 +59,14 @@ extension RunStore {
   /// They are followed by jobs that only the run has that it went on with, and left out.
   /// `readsOutputs` if the values that the jobs wrote for others are wanted.
   package func earlierJobs(of run: RunEntry, readsOutputs: Bool = true) throws -> [EarlierJob] {
-    let before =
-      try run.resumes.flatMap { try? self.run(named: $0) }.map { try earlierJobs(of: $0, readsOutputs: readsOutputs) }
-      ?? []
+    try chain(of: run).reversed().reduce([]) { before, run in
+      try earlierJobs(of: run, after: before, readsOutputs: readsOutputs)
+    }
+  }
+
+  private func earlierJobs(
+    of run: RunEntry, after before: [EarlierJob], readsOutputs: Bool
+  ) throws -> [EarlierJob] {
     let outputs = readsOutputs ? try outputs(of: run) : nil
     let (rows, executing) = (try ended(in: run), try processes(of: run))
     let successes = run.folder.map(SuccessLog.read) ?? []

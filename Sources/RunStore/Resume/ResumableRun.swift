@@ -34,6 +34,18 @@ package enum ResumeClaim {
   }
 }
 
+extension RunStore {
+  /// The run, the one that it went on with, and so on, newest first; a run that a damaged store names again ends it.
+  package func chain(of entry: RunEntry) -> [RunEntry] {
+    var chain = [entry]
+    var known: Set = [entry.id]
+    while let earlier = chain[chain.count - 1].resumes, let run = try? run(named: earlier), known.insert(run.id).inserted {
+      chain.append(run)
+    }
+    return chain
+  }
+}
+
 extension RunEntry {
   /// Whether it goes on, was killed, or ended with work left.
   package var isUnfinished: Bool { summary.map { $0.exit != 0 } ?? true }

@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 
 /// What an allocation has of one node.
@@ -35,6 +36,9 @@ package struct AllocatedNode: Sendable, Equatable {
     }
   }
 
+  /// How many names or numbers a list has at most; Slurm itself can't have more nodes. The rest is left out.
+  static let limit = 65_536
+
   /// The names of `node[1-3,07],login` one by one.
   static func expanded(_ list: some StringProtocol) -> [String] {
     var names: [String] = []
@@ -47,7 +51,7 @@ package struct AllocatedNode: Sendable, Equatable {
         word.append(character)
         continue
       }
-      if !word.isEmpty { names += expanded(word: word) }
+      if !word.isEmpty { names += expanded(word: word).prefix(limit - names.count) }
       word = ""
     }
     return names
@@ -56,27 +60,32 @@ package struct AllocatedNode: Sendable, Equatable {
   private static func expanded(word: String) -> [String] {
     guard let open = word.firstIndex(of: "["), let close = word[open...].firstIndex(of: "]") else { return [word] }
     let rests = expanded(word: String(word[word.index(after: close)...]))
-    return numbers(word[word.index(after: open)..<close]).flatMap { number in
-      rests.map { word[..<open] + number + $0 }
+    var names: [String] = []
+    for number in numbers(word[word.index(after: open)..<close]) {
+      names += rests.prefix(limit - names.count).map { word[..<open] + number + $0 }
     }
+    return names
   }
 
   /// The numbers of `0-1,04`, with as many digits as are written.
   private static func numbers(_ list: Substring) -> [String] {
-    list.split(separator: ",").flatMap { range -> [String] in
+    var numbers: [String] = []
+    for range in list.split(separator: ",").prefix(limit) {
       let ends = range.split(separator: "-", maxSplits: 1)
-      guard ends.count == 2, let first = Int(ends[0]), let last = Int(ends[1]), first <= last else {
-        return [String(range)]
+      guard ends.count == 2, ends[0].count < 20, let first = Int(ends[0]), let last = Int(ends[1]), first <= last else {
+        numbers.append(String(range))
+        continue
       }
-      return (first...last).map { number in
+      numbers += (first...last).prefix(limit - min(limit, numbers.count)).map { number in
         let digits = String(number)
         return String(repeating: "0", count: max(0, ends[0].count - digits.count)) + digits
       }
     }
+    return numbers
   }
 
   /// The GPUs of `gpu:a100:2(IDX:0-1),tmp:1`.
   private static func gpus(_ text: Substring) -> Int {
-    text.matches(of: /\bgpu:(?:[^:(,]+:)?(\d+)/).reduce(0) { $0 + (Int($1.1) ?? 0) }
+    text.matches(of: /\bgpu:(?:[^:(,]+:)?(\d+)/).reduce(0) { $0.plus(Int($1.1) ?? 0) }
   }
 }

@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 
 /// What a cluster has, as sinfo says.
@@ -33,12 +34,13 @@ package struct ClusterInfo: Sendable, Equatable {
       let fields = line.split(separator: SlurmRecord.separator, omittingEmptySubsequences: false).map {
         $0.trimmingCharacters(in: .whitespaces)
       }
-      guard fields.count == 9, let nodes = Int(fields[4]) else { continue }
+      guard fields.count == 9, fields[4].first?.isNumber == true else { continue }
       let partition = fields[0]
       if fields[1].hasSuffix("*") { defaultPartition = partition }
       groups.append(
         Group(
-          partition: partition, isUp: fields[2] == "up", timeLimit: Self.time(fields[3]), nodes: nodes,
+          partition: partition, isUp: fields[2] == "up", timeLimit: Self.time(fields[3]),
+          nodes: Self.number(fields[4]),
           cpus: Self.number(fields[5]), memory: Self.number(fields[6]), gpus: Self.gpus(fields[7]),
           features: Set(fields[8].split(separator: ",").map(String.init)).subtracting(["(null)"])))
     }
@@ -54,17 +56,21 @@ package struct ClusterInfo: Sendable, Equatable {
     return names.count == 1 ? "there is only \(names[0])" : "there are \(names.joined(separator: ", "))"
   }
 
-  /// `1024+`, where nodes differ, counts as 1024.
-  private static func number(_ text: String) -> Int { Int(text.prefix { $0.isNumber }) ?? 0 }
+  /// `1024+`, where nodes differ, counts as 1024; no number is greater than a billion, so that two can be multiplied.
+  private static func number(_ text: some StringProtocol) -> Int {
+    let digits = text.prefix { $0.isASCII && $0.isNumber }
+    return digits.isEmpty ? 0 : min(Int(digits) ?? .max, 1_000_000_000)
+  }
 
   /// `[D-]HH:MM:SS`, `MM:SS`; nil for `infinite` and the like.
   private static func time(_ text: String) -> Duration? {
     let parts = text.split(separator: "-", maxSplits: 1)
-    let days = parts.count == 2 ? Int(parts[0]) : 0
-    let units = (parts.last ?? "").split(separator: ":").map { Int($0) }
-    guard let days, (1...3).contains(units.count), units.allSatisfy({ $0 != nil }) else { return nil }
-    let seconds = units.count == 1 ? (units[0] ?? 0) * 60 : units.reduce(0) { $0 * 60 + ($1 ?? 0) }
-    return .seconds(days * 86_400 + seconds)
+    let units = (parts.last ?? "").split(separator: ":")
+    let isTime = (parts.dropLast() + units).allSatisfy { $0.allSatisfy { $0.isASCII && $0.isNumber } }
+    guard isTime, (1...3).contains(units.count) else { return nil }
+    let days = parts.count == 2 ? number(parts[0]) : 0
+    let seconds = units.count == 1 ? number(units[0]) * 60 : units.reduce(0) { $0.times(60).plus(number($1)) }
+    return Duration(clamping: Double(days) * 86_400 + Double(seconds))
   }
 
   /// `gpu:2`, `gpu:a100:4(S:0-1),license:1`.
@@ -83,7 +89,8 @@ package struct ClusterInfo: Sendable, Equatable {
     return plain.split(separator: ",").reduce(0) { sum, resource in
       let parts = resource.split(separator: ":")
       guard parts.first == "gpu" else { return sum }
-      return sum + (parts.count == 1 ? 1 : Int(parts[parts.count - 1]) ?? 1)
+      let count = parts[parts.count - 1]
+      return sum.plus(parts.count > 1 && count.first?.isNumber == true ? number(count) : 1)
     }
   }
 }

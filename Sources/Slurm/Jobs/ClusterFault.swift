@@ -1,3 +1,5 @@
+import Basics
+
 extension SlurmResources {
   /// What this cluster can't give; empty where all is well or can't be known.
   package func faults(on cluster: ClusterInfo) -> [ResourceFault] {
@@ -23,8 +25,8 @@ extension SlurmResources {
 
   private func amountFaults(_ groups: [ClusterInfo.Group], _ place: String) -> [ResourceFault] {
     let partitions = Dictionary(grouping: groups, by: \.partition).values
-    let nodeCount = partitions.map { partition in partition.reduce(0) { $0 + $1.nodes } }.max() ?? 0
-    let allGPUs = partitions.map { partition in partition.reduce(0) { $0 + $1.gpus * $1.nodes } }.max() ?? 0
+    let nodeCount = partitions.map { partition in partition.reduce(0) { $0.plus($1.nodes) } }.max() ?? 0
+    let allGPUs = partitions.map { partition in partition.reduce(0) { $0.plus($1.gpus.times($1.nodes)) } }.max() ?? 0
     let nodeGPUs = groups.map(\.gpus).max() ?? 0
     let limits: [(key: String, asked: Int?, most: Int, what: String)] = [
       ("cpus", cpus, groups.map(\.cpus).max() ?? 0, "CPUs on a node of"),

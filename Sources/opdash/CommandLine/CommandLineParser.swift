@@ -3,8 +3,8 @@ import Session
 
 /// Parses a command line.
 ///
-/// Options may precede and follow the command and its operands; `--` ends them. A value is the next word, or follows `=`
-/// or the option's letter: `--slots 4`, `--slots=4`, `-j 4`, `-j4`.
+/// Options may precede and follow the command and its operands; `--` ends them, and so does the shell command of `each`. A
+/// value is the next word, or follows `=` or the option's letter: `--slots 4`, `--slots=4`, `-j 4`, `-j4`.
 struct CommandLineParser {
   private var rest: ArraySlice<String>
   private var operands: [String] = []
@@ -33,16 +33,36 @@ struct CommandLineParser {
         try readLetters(word)
       } else {
         operands.append(word)
+        if operands.count == 2, operands[0] == CommandName.each.rawValue { try readArguments() }
       }
     }
+  }
+
+  /// Takes the rest as arguments of `each`: what looks like an option belongs to it.
+  private mutating func readArguments() throws(UsageError) {
+    let command = operands[1]
+    if rest.first == "--" {
+      rest.removeFirst()
+    } else if let word = rest.first(where: { $0.hasPrefix("-") }), !command.contains(where: { " \t\n{$".contains($0) }) {
+      throw UsageError(
+        "'\(word)' after the command '\(command)' would be an argument of a job: quote the command, as in "
+          + "opdash each '\(command) \(word)' …, or write -- before the arguments")
+    }
+    if let word = rest.first(where: { ["{}", ":::", "::::"].contains($0) }) {
+      throw UsageError(
+        "'\(word)' stands outside of the command: quote the command, as in opdash each '\(command) {}' a b")
+    }
+    operands += rest
+    rest = []
   }
 
   private mutating func readLong(_ word: String) throws(UsageError) {
     let parts = word.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     guard let option = Option.all.first(where: { $0.name == parts[0] }) else {
-      let names = Option.all.map(\.name)
+      let near = commandName == .each ? Option.ofOthers[parts[0]] : nil
       throw UsageError(
-        "unknown option '--\(parts[0])'" + hint(NearestName.of(parts[0], in: names).map { "--\($0)" }))
+        "unknown option '--\(parts[0])'"
+          + hint((near ?? NearestName.of(parts[0], in: Option.all.map(\.name))).map { "--\($0)" }))
     }
     try apply(option, attached: parts.count > 1 ? parts[1] : nil)
   }
@@ -185,5 +205,8 @@ struct CommandLineParser {
     return UsageError("unknown command '\(word)'" + hint(isJobFile ? "opdash run \(word)" : near))
   }
 
-  private func hint(_ near: String?) -> String { near.map { ": did you mean '\($0)'?" } ?? "; see opdash --help" }
+  private func hint(_ near: String?) -> String {
+    let command = commandName.map { " \($0.rawValue)" } ?? ""
+    return near.map { ": did you mean '\($0)'?" } ?? "; see opdash\(command) --help"
+  }
 }

@@ -48,6 +48,12 @@ struct Option: Sendable {
     }
   }
 
+  /// What xargs and GNU parallel have by other names.
+  static let ofOthers = [
+    "keep-order": "order", "retries": "retry", "jobs": "slots", "max-procs": "slots", "halt": "on-failure",
+    "joblog": "events", "max-replace-args": "max-args",
+  ]
+
   private static let running: [CommandName] = [.run, .get, .each, .demo, .resume]
   /// Those with a dashboard.
   private static let showing: [CommandName] = running + [.replay]

@@ -38,7 +38,7 @@ struct EachJobs {
 
   /// A job that says the fault and fails, without a retry.
   mutating func failing(_ name: String, _ fault: String) -> Job {
-    let text = ShellQuotes.Place().quoted(Array("opdash: \(fault)".utf8)[...])
+    let text = ShellText.quoted(Array("opdash: \(fault)".utf8)[...])
     let script = "echo \(String(decoding: text, as: UTF8.self)) >&2; exit 2"
     return Job(name: unique(name), work: .shell(ShellWork(.script(script))), retry: .never)
   }

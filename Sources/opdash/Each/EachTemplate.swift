@@ -3,8 +3,8 @@ import Session
 
 /// The command of `opdash each`: shell text with placeholders for the arguments of a job.
 ///
-/// Each argument is quoted for the place where it stands, so that the shell takes it for what it is: outside of quotes, and
-/// within quotes and command substitutions of the text.
+/// A placeholder stands in a word, between double or between single quotation marks; anywhere else it is refused, because the
+/// shell could take a part of an argument for a command. `"$1"` is the argument in every place.
 struct EachTemplate: Equatable {
   /// What a placeholder stands for.
   enum Form: String, CaseIterable {
@@ -23,59 +23,90 @@ struct EachTemplate: Equatable {
 
   private enum Part: Equatable {
     case text([UInt8])
-    case placeholder(Form, ShellQuotes.Place)
+    case placeholder(Form, ShellText.Quotes)
   }
 
-  private let parts: [Part]
+  private var parts: [Part] = []
+  /// Whether the shell gets the arguments as `$1`, `$2` and so on.
+  private let namesArguments: Bool
 
-  /// Where the command has no placeholder, the arguments stand at its end.
+  /// Where the command has no placeholder and names no argument, the arguments stand at its end.
   init(_ command: String) throws(UsageError) {
-    var parts: [Part] = []
     var text: [UInt8] = []
-    var quotes = ShellQuotes()
+    var shell = ShellText()
+    var hasPlaceholder = false
     var rest = Array(command.utf8)[...]
+    guard !rest.allSatisfy(Self.isBlank) else { throw UsageError("opdash each needs a command, as in opdash each 'gzip {}' *.log") }
     while let byte = rest.first {
-      if let form = Self.form(at: rest, after: text.last), let place = quotes.place {
-        guard !quotes.isInHereDocument else {
-          throw UsageError(
-            "'\(form.rawValue)' stands in a here-document, where nothing can be quoted: use printf '%s\\n' \(form.rawValue) |"
-          )
-        }
-        parts += [.text(text), .placeholder(form, place)]
+      if let form = Self.form(at: rest, after: text.last) {
+        if form != .number, let obstacle = shell.obstacle { throw Self.refusal(of: form, after: obstacle) }
+        parts += [.text(text), .placeholder(form, shell.quotes)]
         text = []
         rest = rest.dropFirst(form.rawValue.utf8.count)
-        quotes.takePlaceholder()
+        shell.takeArgument()
+        hasPlaceholder = true
       } else {
         text.append(byte)
         rest = rest.dropFirst()
-        quotes.take(byte, next: rest.first)
+        shell.take(byte, next: rest)
       }
     }
-    if parts.isEmpty {
-      parts = [.text(text + [UInt8(ascii: " ")]), .placeholder(.whole, ShellQuotes.Place())]
+    namesArguments = shell.namesArguments
+    if !hasPlaceholder, !namesArguments {
+      while text.last.map(Self.isBlank) ?? false { text.removeLast() }
+      if let obstacle = shell.obstacle ?? Self.obstacle(at: text, shell.quotes) {
+        throw UsageError(
+          "the argument would stand at the end of the command, after '\(obstacle)', where the shell may take it for another "
+            + "command: write {} where it belongs, or \"$1\"")
+      }
+      text.append(UInt8(ascii: " "))
+      parts = [.text(text), .placeholder(.whole, .none)]
     } else {
       parts.append(.text(text))
     }
-    self.parts = parts.filter { $0 != .text([]) }
+    parts.removeAll { $0 == .text([]) }
+  }
+
+  private static func refusal(of form: Form, after obstacle: String) -> UsageError {
+    UsageError(
+      "'\(form.rawValue)' stands after '\(obstacle)', where the shell may take a part of an argument for a command: "
+        + "write \"$1\" there, which is the argument in every place")
+  }
+
+  private static func isBlank(_ byte: UInt8) -> Bool { " \t\n".utf8.contains(byte) }
+
+  /// Why nothing can be added to the end of a command.
+  private static func obstacle(at text: [UInt8], _ quotes: ShellText.Quotes) -> String? {
+    switch quotes {
+    case .single: "'"
+    case .double: "\""
+    case .none: text.last.flatMap { ";&|()!{\\".utf8.contains($0) ? String(Character(Unicode.Scalar($0))) : nil }
+    }
   }
 
   /// The placeholder with which the text begins; `${#}` is a parameter of the shell.
   private static func form(at text: ArraySlice<UInt8>, after byte: UInt8?) -> Form? {
-    guard text.first == UInt8(ascii: "{"), byte != UInt8(ascii: "$") else { return nil }
-    return Form.allCases.first { text.starts(with: $0.rawValue.utf8) }
+    guard text.first == UInt8(ascii: "{") else { return nil }
+    let form = Form.allCases.first { text.starts(with: $0.rawValue.utf8) }
+    return form == .number && byte == UInt8(ascii: "$") ? nil : form
   }
 
   /// The text for the shell, for the arguments of job `number`.
   func script(for arguments: [[UInt8]], number: Int) -> String {
     var script: [UInt8] = []
+    if namesArguments {
+      script += "set --".utf8
+      for argument in arguments { script += " ".utf8 + ShellText.quoted(argument[...]) }
+      script += "; ".utf8
+    }
     for part in parts {
       switch part {
       case .text(let text): script += text
-      case .placeholder(.number, _): script += Array("\(number)".utf8)
-      case .placeholder(let form, let place):
+      case .placeholder(.number, _): script += "\(number)".utf8
+      case .placeholder(let form, let quotes):
         for (index, argument) in arguments.enumerated() {
           if index > 0 { script.append(UInt8(ascii: " ")) }
-          script += place.quoted(form.value(of: argument))
+          script += ShellText.quoted(form.value(of: argument), in: quotes)
         }
       }
     }

@@ -42,12 +42,7 @@ struct LeftClusterJobs {
     of entry: RunEntry, _ store: RunStore, _ plan: ResumePlan, runner: any SlurmRunner = SystemSlurmRunner()
   ) throws {
     self.runner = runner
-    var runs: [Left] = []
-    var next: RunEntry? = entry
-    while let run = next {
-      if let left = try Self.left(of: run, runner) { runs.append(left) }
-      next = run.resumes.flatMap { try? store.run(named: $0) }
-    }
+    let runs = try store.chain(of: entry).compactMap { try Self.left(of: $0, runner) }
     guard !runs.isEmpty else { return }
     let open = try Self.open(in: entry, store)
     let going = Set(runs.flatMap { $0.going.map(\.identity.job) })

@@ -81,11 +81,12 @@ extension Program {
         throw UsageError("the arguments of run \(entry.id) were standard input, which can't be read again")
       }
       return (try there.eachPlan(request, old), old.settings)
-    case .resume:
-      preconditionFailure("a resumed run is recorded with the command line of the first")
-    default:
+    case .demo:
       let words = entry.origin.words.joined(separator: " ")
       throw UsageError("run \(entry.id) played a scenario, which starts anew: opdash \(words)")
+    default:
+      // A run that goes on with another is recorded with the command line of the first.
+      throw UsageError("the store is damaged: run \(entry.id) is not one of run, get, each or demo: start it anew")
     }
   }
 

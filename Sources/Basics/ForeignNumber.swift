@@ -1,0 +1,44 @@
+import Foundation
+
+// Conversions and sums for numbers that a file, a process, a server or a database gives: none of them traps.
+
+extension FixedWidthInteger {
+  /// The nearest number of this type to `value` without its fraction; 0 for NaN.
+  package init(clamping value: Double) {
+    if let exact = Self(exactly: value.rounded(.towardZero)) {
+      self = exact
+    } else {
+      self = value.isNaN ? 0 : value < 0 ? .min : .max
+    }
+  }
+
+  /// The sum, or the nearest number of this type to it.
+  package func plus(_ other: Self) -> Self {
+    let (sum, isOver) = addingReportingOverflow(other)
+    return isOver ? (other < 0 ? .min : .max) : sum
+  }
+
+  /// The product, or the nearest number of this type to it.
+  package func times(_ other: Self) -> Self {
+    let (product, isOver) = multipliedReportingOverflow(by: other)
+    return isOver ? ((self < 0) == (other < 0) ? .max : .min) : product
+  }
+}
+
+extension Duration {
+  /// 30,000 years: sums of millions of them, in microseconds too, are within the range of their types.
+  private static let limit = 1e12
+
+  /// The nearest duration to `seconds` that is not negative and of which millions can be added; zero for NaN.
+  package init(clamping seconds: Double) {
+    self = seconds > 0 ? .seconds(min(seconds, Self.limit)) : .zero
+  }
+}
+
+extension Date {
+  /// The nearest date to `seconds` since 1970 within the years 1 to 9999; 1970 for NaN.
+  package init(clamping seconds: Double) {
+    let range = -62_135_596_800.0...253_402_300_799.0
+    self.init(timeIntervalSince1970: seconds.isNaN ? 0 : min(max(seconds, range.lowerBound), range.upperBound))
+  }
+}

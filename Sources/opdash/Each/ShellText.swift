@@ -1,0 +1,110 @@
+/// Reads shell text byte by byte, as far as it is words and quotation marks, to say how an argument is quoted at its end.
+struct ShellText {
+  enum Quotes {
+    case none
+    case single
+    case double
+  }
+
+  private(set) var quotes = Quotes.none
+  /// What has begun that is neither a word nor quotes, such as `$(`: the text after it is not understood.
+  private(set) var opening: String?
+  /// Whether the text names the arguments of its shell, as in `"$1"` and `$@`.
+  private(set) var namesArguments = false
+  private var isEscaped = false
+  private var last = UInt8(ascii: "\n")
+
+  /// Why no argument can stand here; nil where one can.
+  var obstacle: String? { opening ?? (isEscaped ? "\\" : nil) }
+
+  /// An argument is a part of a word.
+  mutating func takeArgument() { (last, isEscaped) = (UInt8(ascii: "}"), false) }
+
+  /// Takes a byte; `next` are the bytes that follow it.
+  mutating func take(_ byte: UInt8, next: ArraySlice<UInt8>) {
+    let before = last
+    last = byte
+    guard opening == nil else {
+      // Where it is not understood, a parameter of awk looks like one of the shell; one in quotation marks is the shell's.
+      if byte == UInt8(ascii: "$"), before == UInt8(ascii: "\""), Self.isArgument(next) { namesArguments = true }
+      return
+    }
+    guard !isEscaped else { return isEscaped = false }
+    switch (quotes, byte) {
+    case (.single, _): if byte == UInt8(ascii: "'") { quotes = .none }
+    case (_, UInt8(ascii: "\\")): isEscaped = true
+    case (_, UInt8(ascii: "`")): opening = "`"
+    case (_, UInt8(ascii: "$")):
+      if Self.isArgument(next) { namesArguments = true }
+      if let first = next.first, "({[".utf8.contains(first) || quotes == .none && "'\"".utf8.contains(first) {
+        opening = "$\(Character(Unicode.Scalar(first)))"
+      }
+    case (.double, _): if byte == UInt8(ascii: "\"") { quotes = .none }
+    case (.none, UInt8(ascii: "'")): quotes = .single
+    case (.none, UInt8(ascii: "\"")): quotes = .double
+    case (.none, UInt8(ascii: "#")) where " \t\n;&|()<>".utf8.contains(before): opening = "#"
+    case (.none, UInt8(ascii: "<")) where next.first == byte: opening = "<<"
+    case (.none, UInt8(ascii: "(")) where next.first == byte: opening = "(("
+    case (.none, UInt8(ascii: "[")) where next.first == byte && next.dropFirst().first.map(" \t\n".utf8.contains) ?? true:
+      opening = "[["
+    default: break
+    }
+  }
+
+  /// `1`, `@`, `{1%.*}` and the like.
+  private static func isArgument(_ text: ArraySlice<UInt8>) -> Bool {
+    let name = text.first == UInt8(ascii: "{") ? text.dropFirst() : text
+    return name.first.map("123456789@*".utf8.contains) ?? false
+  }
+
+  // MARK: Quoting
+
+  /// The bytes as a part of shell text within these quotes that stands for exactly them.
+  ///
+  /// Bytes that are no UTF-8 are written as octal numbers for `printf`: the text is a string.
+  static func quoted(_ bytes: ArraySlice<UInt8>, in quotes: Quotes = .none) -> [UInt8] {
+    var result: [UInt8] = quotes == .none ? [UInt8(ascii: "'")] : []
+    var rest = bytes
+    while !rest.isEmpty {
+      let valid = rest.prefix(validPrefix(rest))
+      for byte in valid { append(byte, in: quotes, to: &result) }
+      rest = rest[valid.endIndex...]
+      let invalid = rest.prefix(invalidPrefix(rest))
+      guard !invalid.isEmpty else { continue }
+      let codes = invalid.map { "\\" + String(Int($0), radix: 8) }.joined()
+      let number = "$(printf '\(codes)')"
+      result += Array((quotes == .double ? number : "'\"\(number)\"'").utf8)
+      rest = rest[invalid.endIndex...]
+    }
+    if quotes == .none { result.append(UInt8(ascii: "'")) }
+    return result
+  }
+
+  private static func append(_ byte: UInt8, in quotes: Quotes, to result: inout [UInt8]) {
+    if quotes == .double {
+      if "\\\"$`".utf8.contains(byte) { result.append(UInt8(ascii: "\\")) }
+      result.append(byte)
+    } else if byte == UInt8(ascii: "'") {
+      result += Array("'\\''".utf8)
+    } else {
+      result.append(byte)
+    }
+  }
+
+  /// How many bytes at the start are UTF-8.
+  private static func validPrefix(_ bytes: ArraySlice<UInt8>) -> Int {
+    if String(validating: bytes, as: UTF8.self) != nil { return bytes.count }
+    var decoder = UTF8()
+    var iterator = bytes.makeIterator()
+    var count = 0
+    while case .scalarValue(let scalar) = decoder.decode(&iterator) { count += UTF8.width(scalar) }
+    return count
+  }
+
+  /// How many bytes at the start are none.
+  private static func invalidPrefix(_ bytes: ArraySlice<UInt8>) -> Int {
+    var count = 0
+    while count < bytes.count, validPrefix(bytes.dropFirst(count).prefix(4)) == 0 { count += 1 }
+    return count
+  }
+}

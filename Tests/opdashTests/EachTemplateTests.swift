@@ -1,0 +1,161 @@
+import Foundation
+import Session
+import Support
+import Testing
+
+@testable import opdash
+
+/// The commands of `opdash each`, with their arguments in them.
+struct EachTemplateTests {
+  private func script(_ command: String, _ arguments: String..., number: Int = 1) throws -> String {
+    try EachTemplate(command).script(for: arguments.map { Array($0.utf8) }, number: number)
+  }
+
+  // MARK: Placeholders
+
+  @Test(arguments: [
+    ("d/e.tar.gz", "d/e.tar.gz", "d/e.tar", "e.tar.gz", "d", "e.tar"),
+    (".bashrc", ".bashrc", ".bashrc", ".bashrc", ".", ".bashrc"),
+    ("a.", "a.", "a", "a.", ".", "a"), ("d.e/f", "d.e/f", "d.e/f", "f", "d.e", "f"),
+    ("a//b.c", "a//b.c", "a//b", "b.c", "a", "b"), ("d/", "d/", "d/", "d", ".", "d"), ("/", "/", "/", "/", "/", "/"),
+    ("/x.y", "/x.y", "/x", "x.y", "/", "x"), ("//", "//", "//", "/", "/", "/"), ("", "", "", "", ".", ""),
+  ])
+  func aPlaceholderStandsForAPartOfTheArgument(
+    _ argument: String, _ whole: String, _ bare: String, _ base: String, _ folder: String, _ bareBase: String
+  ) {
+    func value(_ form: EachTemplate.Form) -> String {
+      String(decoding: form.value(of: Array(argument.utf8)), as: UTF8.self)
+    }
+    #expect(value(.whole) == whole)
+    #expect(value(.withoutExtension) == bare)
+    #expect(value(.baseName) == base)
+    #expect(value(.folder) == folder)
+    #expect(value(.bareName) == bareBase)
+  }
+
+  @Test func textThatIsNoPlaceholderStaysAsItIs() throws {
+    for text in ["{a,b} {", "} {{", "$x $# $$", "a{ }b"] {
+      #expect(try script(text + "\necho {}", "x") == text + "\necho 'x'")
+    }
+    #expect(try script("{{}}", "x") == "{'x'}")
+    #expect(try script("x {a", "x") == "x {a 'x'")
+  }
+
+  @Test func aCommandWithoutAPlaceholderGetsTheArgumentsAtItsEnd() throws {
+    #expect(try script("gzip -k", "a b") == "gzip -k 'a b'")
+    #expect(try script("gzip -k \n", "a") == "gzip -k 'a'")
+    #expect(try script("echo {#}", "a", number: 7) == "echo 7")
+    #expect(try script("cp", "a", "b c") == "cp 'a' 'b c'")
+    #expect(try script("awk '{print $1}'", "a") == "awk '{print $1}' 'a'")
+    #expect(try script("wc <", "a") == "wc < 'a'")
+  }
+
+  @Test(arguments: [
+    "echo hi;", "echo hi &", "true &&", "true |", "(", "(true)", "!", "{", "echo \\ ", "echo 'a", "echo \"a", "echo a # b",
+    "echo $(true)", "cat <<E",
+  ])
+  func nothingIsAddedWhereItWouldNotBeAnArgument(command: String) {
+    #expect(throws: UsageError.self) { try script(command, "touch") }
+  }
+
+  @Test func severalArgumentsAreQuotedEach() throws {
+    #expect(try script("x {} -- {/.}", "d/a b.c", "e.f") == "x 'd/a b.c' 'e.f' -- 'a b' 'e'")
+  }
+
+  @Test func theNumberOfTheJobStandsAnywhere() throws {
+    #expect(try script("echo $(({#} + 1)) \\{#} # {#}", "x", number: 7) == "echo $((7 + 1)) \\7 # 7")
+    #expect(try script("echo ${#} \"$1\"", "x", number: 7) == "set -- 'x'; echo ${#} \"$1\"")
+  }
+
+  // MARK: The arguments of the shell
+
+  @Test(arguments: ["$1", "\"$1\"", "${1%.*}", "$@", "\"$*\"", "\"$(basename \"$1\")\"", "`echo \"$2\"`"])
+  func aCommandThatNamesItsArgumentsGetsThem(command: String) throws {
+    #expect(try script("x " + command, "a b", "c") == "set -- 'a b' 'c'; x " + command)
+  }
+
+  @Test(arguments: ["'$1'", "\\$1", "$x1", "$#", "$0", "$$"]) func otherParametersAreNoArguments(text: String) throws {
+    #expect(try script("x " + text, "a") == "x \(text) 'a'")
+  }
+
+  @Test func aParameterOfAwkInASubstitutionIsNoArgument() {
+    #expect(throws: UsageError.self) { try script("echo $(awk '{ print $1 }')", "a") }
+  }
+
+  // MARK: Quoting
+
+  /// Texts that a shell would take for something else.
+  private static let hostile = [
+    "a b", "it's", #"say "hi""#, "$HOME", "$(touch PWN)", "`touch PWN`", #"back\slash\"#, "x\ntouch PWN\n#", "*", "~", "",
+    "#x", "!x", "a;touch PWN;'", "a;touch PWN;\"", #"\'"#, #"'"'"#, "größe 日本", "\t", "-n", "{}", "$'x'", "%s", "(", ")",
+    "esac", "if", "a=b", "2", "0", "a[$(touch PWN)]", "${x}", "${PATH}", "$((1+1))", "\\n", "\\", "\\\\", "'", "\"", "''",
+    "\"\"", "|touch PWN", "&touch PWN", ">PWN", "<PWN", ">>PWN", "$", "$1", "$@", "E", "\\'; touch PWN; '", "/*", "[a-z]*",
+    "\r", "\u{7F}", "{a,b}", "x y  z", " lead", "trail ", "--", "é", "\u{1F600}", "]]", "]", "}",
+  ]
+
+  /// Forms in which an argument is given to printf.
+  private static let forms = [
+    "{}", "\"{}\"", "'{}'", "''{}\"\"", "\"\"'{}'", "\"$1\"", "\"${1}\"", "\"$@\"", "${1+\"$1\"}", "\"$(printf %s {})\"",
+    "\"$(printf %s \"{}\")\"", "\"$(printf %s \"$1\")\"", "\"`printf %s {}`\"", "\"`printf %s '{}'`\"",
+    "\"`printf %s \"$1\"`\"", "$'{}'", "$\"{}\"", "\"${nope:-{}}\"", "\"${nope:-\"{}\"}\"", "\\{}", "\"\\{}\"",
+    "$(({} + 1))", "$[{}]", "${}", "\"${}\"", "$(printf %s {})",
+  ]
+
+  /// What may stand around `printf '<%s>' FORM`.
+  private static let frames = [
+    "@", "true && @", "(@)", "{ @; }", "if true; then @; fi", "x=\"a b\"; @", "x='it'; @", "y=$x z=\"$x\" ; @",
+    ": $HOME $# $$; @", ": `true`; @", ": $(true); @", ": $((1 << 2)); @", ": ${x:-y}; @", "# it's\n@", ": a#b; @",
+    ": \\\" \\' ; @", ": 'a\"b'\"c'd\"; @", "cat <<E\nE\n@", "cat <<E\n$(@)\nE", "case x in x) @;; esac", "for i in 1; do @; done",
+    "f() { @; }; f \"$@\"", "@ # it's", ": [[ a; @", ": [a-z]; @", "((1)); @", ": \"it's\"; @", "while :; do @; break; done",
+    "true\n@\n", "true\\\n; @",
+  ]
+
+  /// `sh` is one of them, and the other one where it's installed.
+  @Test(arguments: ["dash", "bash --posix", "bash"])
+  func anArgumentIsTakenForWhatItIsOrItsPlaceIsRefused(shell: String) throws {
+    guard try ChildProcess.run(["/bin/sh", "-c", "command -v \(shell)"]).ending == .exited(0) else { return }
+    let folder = TemporaryDirectory()
+    var accepted: [String: Int] = [:]
+    for form in Self.forms {
+      for frame in Self.frames {
+        let command = frame.replacingOccurrences(of: "@", with: "printf '<%s>' \(form)")
+        guard let template = try? EachTemplate(command) else { continue }
+        accepted[form, default: 0] += 1
+        // Each in a shell of its own, as its job has; what it defines stays there.
+        let file = folder.path + "/script"
+        let scripts = Self.hostile.map { text in
+          let script = template.script(for: [Array(text.utf8)], number: 1)
+          return "\(shell) -e -c " + String(decoding: ShellText.quoted(Array(script.utf8)[...]), as: UTF8.self) + " sh"
+        }
+        try scripts.joined(separator: "\n").write(toFile: file, atomically: false, encoding: .utf8)
+        let result = try ChildProcess.run(["/bin/sh", "-c", "cd \(folder.path) && sh script 2>&1 </dev/null"])
+        #expect(result.output == Self.hostile.map { "<\($0)>" }.joined(), "\(command)")
+      }
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["script"])
+    for form in ["{}", "\"{}\"", "'{}'", "''{}\"\""] { #expect(accepted[form] ?? 0 >= 18, "\(form)") }
+    for form in ["\"$1\"", "\"$@\"", "\"$(printf %s \"$1\")\""] { #expect(accepted[form] == Self.frames.count, "\(form)") }
+    #expect(accepted["\\{}"] == nil && accepted["${}"] == nil && accepted["$'{}'"] == nil)
+  }
+
+  @Test(arguments: [
+    ("echo hi # {}", "#"), ("echo \\{}", "\\"), ("echo $(( {} + 1 ))", "$("), ("echo \"${nope:-\"{}\"}\"", "${"),
+    ("echo \"`echo \"{}\"`\"", "`"), ("echo $'it\\'s {}'", "$'"), ("cat <<END\n{}\nEND", "<<"), ("(( {} ))", "(("),
+    ("[[ -e {} ]]", "[["),
+  ])
+  func aRefusalSaysWhereAndTheWay(command: String, opening: String) {
+    let message =
+      "'{}' stands after '\(opening)', where the shell may take a part of an argument for a command: "
+      + "write \"$1\" there, which is the argument in every place"
+    #expect(throws: UsageError(message)) { try script(command, "x") }
+  }
+
+  @Test func bytesThatAreNoTextReachTheCommand() throws {
+    let bytes: [UInt8] = Array("caf".utf8) + [0xE9, 0xFF] + Array("'ü".utf8) + [0xC3]
+    for command in ["printf %s {}", "printf %s \"{}\"", "printf %s '{}'", "printf %s \"$1\""] {
+      let text = try EachTemplate(command).script(for: [bytes], number: 1)
+      let result = try ChildProcess.run(["/bin/sh", "-c", "{ \(text); } | od -An -tx1 | tr -d ' \\n'"])
+      #expect(result.output == "636166e9ff27c3bcc3", "\(command): \(text)")
+    }
+  }
+}
