@@ -29,15 +29,16 @@ import Testing
       "get u --on-exists skip --content-disposition",
       .get(DownloadRequest(urls: ["u"], existing: .skip, usesServerName: true))
     ),
-    ("each true a -- -b", .each(EachRequest(command: "true", arguments: ["a", "-b"]))),
+    ("each -k x{} -j 4 a", .each(EachRequest(command: "x{}", arguments: ["-j", "4", "a"]))),
+    ("each true -- a -b", .each(EachRequest(command: "true", arguments: ["a", "-b"]))),
     ("each -n 2 -d ; -j4 x", .each(EachRequest(command: "x", delimiter: [59], perJob: 2))),
     ("-n2 -0 each x a", .each(EachRequest(command: "x", arguments: ["a"], delimiter: [0], perJob: 2))),
     (
-      "each x --max-args=3 --delimiter=\\t --retry 2 --timeout 1m30s --order",
+      "each --max-args=3 --delimiter=\\t --retry 2 --timeout 1m30s --order x",
       .each(
         EachRequest(command: "x", delimiter: [9], perJob: 3, retries: 2, timeout: .seconds(90), isOrdered: true))
     ),
-    ("each x --output raw", .each(EachRequest(command: "x", isRaw: true))),
+    ("each --output raw x", .each(EachRequest(command: "x", isRaw: true))),
     ("-d run get u", .get(DownloadRequest(urls: ["u"], folder: "run"))),
     ("--help", .help(nil)), ("-h", .help(nil)), ("run -h", .help(.command(.run))),
     ("-h get", .help(.command(.get))), ("help", .help(nil)), ("help run", .help(.command(.run))),
@@ -108,8 +109,8 @@ import Testing
     ("run a.yml --slot 4", "unknown option '--slot': did you mean '--slots'?"),
     ("run a.yml --slot=4", "unknown option '--slot': did you mean '--slots'?"),
     ("run a.yml --colour=never", "unknown option '--colour': did you mean '--color'?"),
-    ("run a.yml --qqqqqqq", "unknown option '--qqqqqqq'; see opdash --help"),
-    ("run a.yml -q", "unknown option '-q'; see opdash --help"),
+    ("run a.yml --qqqqqqq", "unknown option '--qqqqqqq'; see opdash run --help"),
+    ("run a.yml -q", "unknown option '-q'; see opdash run --help"),
     ("run a.yml -slots 4", "unknown option '-slots': did you mean '--slots'?"),
     ("run a.yml -j", "--slots needs a value: a whole number, 1 or more"),
     ("run a.yml -j0", "--slots takes a whole number, 1 or more; this is '0'"),
@@ -129,7 +130,7 @@ import Testing
     ("get u --set a=1", "opdash get has no option --set; see opdash get --help"),
     ("check a b", "opdash check takes [FILE]; 'b' is one too many"),
     ("list a b", "opdash list takes [FILE]; 'b' is one too many"),
-    ("graph --format svg", "--format takes text, dot or mermaid; this is 'svg'; see opdash --help"),
+    ("graph --format svg", "--format takes text, dot or mermaid; this is 'svg'; see opdash graph --help"),
     ("list --format dot", "opdash list has no option --format; see opdash list --help"),
     ("lst", "unknown command 'lst': did you mean 'list'?"),
     ("help rnu", "there is no help on 'rnu': did you mean 'run'?"),
@@ -141,20 +142,38 @@ import Testing
     ("keys a", "opdash keys takes nothing; 'a' is one too many"),
     ("schema opdash.yml", "opdash schema takes nothing; 'opdash.yml' is one too many"),
     ("keys -j4", "opdash keys has no option --slots; see opdash keys --help"),
-    ("run a.yml --notify sing", "--notify takes none, bell or message; this is 'sing'; see opdash --help"),
+    ("run a.yml --notify sing", "--notify takes none, bell or message; this is 'sing'; see opdash run --help"),
     ("run a.yml --background drak", "--background takes auto, dark or light; this is 'drak': did you mean 'dark'?"),
     ("get", "opdash get needs a URL, or --input LIST"),
     ("each", "opdash each needs a command, as in opdash each 'gzip {}' *.log"),
     ("each -n 0 x", "--max-args takes a whole number, 1 or more; this is '0'"),
     (
-      "each x -d \\q",
+      "each -d \\q x",
       "--delimiter takes some characters, in which \\n, \\r, \\t, \\0 and \\\\ are escapes; this is '\\q'"
     ),
-    ("each x --retry -1", "--retry takes a whole number, 0 or more; this is '-1'"),
-    ("each x --timeout 5", "--timeout takes a time as in 500ms, 8s, 10m or 1h30m; this is '5'"),
-    ("each x --max-arg 3", "unknown option '--max-arg': did you mean '--max-args'?"),
-    ("each x -q", "unknown option '-q'; see opdash --help"),
-    ("each x -i l", "opdash each has no option --input; see opdash each --help"),
+    ("each --retry -1 x", "--retry takes a whole number, 0 or more; this is '-1'"),
+    ("each --timeout 5 x", "--timeout takes a time as in 500ms, 8s, 10m or 1h30m; this is '5'"),
+    ("each --max-arg 3 x", "unknown option '--max-arg': did you mean '--max-args'?"),
+    ("each --keep-order x", "unknown option '--keep-order': did you mean '--order'?"),
+    ("each --retries 2 x", "unknown option '--retries': did you mean '--retry'?"),
+    ("each --jobs 2 x", "unknown option '--jobs': did you mean '--slots'?"),
+    ("each --halt now x", "unknown option '--halt': did you mean '--on-failure'?"),
+    ("each --joblog f x", "unknown option '--joblog': did you mean '--events'?"),
+    (
+      "each gzip -k foo",
+      "'-k' after the command 'gzip' would be an argument of a job: quote the command, as in opdash each 'gzip -k' …, "
+        + "or write -- before the arguments"
+    ),
+    (
+      "each echo {} a",
+      "'{}' stands outside of the command: quote the command, as in opdash each 'echo {}' a b"
+    ),
+    (
+      "each echo ::: a",
+      "':::' stands outside of the command: quote the command, as in opdash each 'echo {}' a b"
+    ),
+    ("each -q x", "unknown option '-q'; see opdash each --help"),
+    ("each -i l x", "opdash each has no option --input; see opdash each --help"),
     ("run -0", "opdash run has no option --null; see opdash run --help"),
     ("run --output raw", "--output raw is for opdash each; opdash run prints lines, grouped or github"),
     ("get u --on-exists skp", "--on-exists takes number, skip or overwrite; this is 'skp': did you mean 'skip'?"),
