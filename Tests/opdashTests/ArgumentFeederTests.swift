@@ -193,7 +193,7 @@ struct ArgumentFeederTests {
     run.write("a\n\nb\0\nc\n")
     run.end()
     #expect(eventually { run.ends == 1 })
-    #expect(run.names.count == 3 && run.scripts[0] == "echo a" && run.scripts[2] == "echo c")
+    #expect(run.names.count == 3 && run.scripts[0] == "echo 'a'" && run.scripts[2] == "echo 'c'")
     let fault = "has a NUL byte, which no command can take: --null splits standard input there"
     #expect(run.scripts[1] == "echo 'opdash: line 3 of standard input \(fault)' >&2; exit 2")
     withExtendedLifetime(feeder) {}

@@ -31,9 +31,10 @@ struct HelpTests {
       for case .table(let rows) in page.sections.filter({ $0.title == "Examples" }).flatMap(\.blocks) {
         for row in rows {
           let command = row.term.split(separator: "|").first { $0.contains("opdash") } ?? ""
-          let words = command.replacing("source <(", with: "").replacing(")", with: "").split(separator: " ")
+          let words = command.replacing("source <(", with: "").replacing(")", with: "")
+            .matches(of: /'[^']*'|\S+/).map { $0.output.trimmingCharacters(in: ["'"]) }
           #expect(words.first == "opdash", "\(row.term)")
-          _ = try CommandLineParser.parse(words.dropFirst().map(String.init))
+          _ = try CommandLineParser.parse(Array(words.dropFirst()))
         }
       }
     }

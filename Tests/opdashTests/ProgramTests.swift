@@ -162,7 +162,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("run a.yml --\u{1B}[31m", #"opdash: unknown option '--\u{1B}[31m'; see opdash --help"#),
+    ("run a.yml --\u{1B}[31m", #"opdash: unknown option '--\u{1B}[31m'; see opdash run --help"#),
     ("\u{9B}2J", #"opdash: unknown command '\u{009B}2J'; see opdash --help"#),
     ("run a.yml b\ro\u{202E}b", #"opdash: a.yml has no job 'b\ro\u{202E}b'"#),
     ("get http:\u{1B}]0;x\u{7}", #"'http:\u{1B}]0;x\u{07}' is no URL to download: write http://… or https://…"#),
@@ -202,14 +202,14 @@ import Testing
   // MARK: Each
 
   @Test func eachMakesAJobOfEachArgument() {
-    world.perform("each echo a b -j3 --on-failure stop-now")
+    world.perform("each -j3 --on-failure stop-now echo a b")
     #expect(world.graph?.jobs.map(\.name) == ["a", "b"])
-    #expect(world.graph?.jobs.map(\.work) == ["echo a", "echo b"].map { .shell(ShellWork(.script($0))) })
+    #expect(world.graph?.jobs.map(\.work) == ["echo 'a'", "echo 'b'"].map { .shell(ShellWork(.script($0))) })
     #expect(world.options?.slots == 3 && world.options?.onFailure == .stopNow)
     #expect(world.options?.origin.command == "each")
     #expect(world.options?.isOpen == false && world.arriving == nil)
     let second = World()
-    second.perform("each echo -n2")
+    second.perform("each -n2 echo")
     #expect(second.graph?.jobs.isEmpty == true && second.options?.isOpen == true)
     #expect(second.arriving?.request == EachRequest(command: "echo", perJob: 2))
     #expect(second.options?.slots == 7 && second.options?.keepsShortLogs == false)
@@ -217,20 +217,20 @@ import Testing
 
   @Test func aRehearsalReadsTheWholeList() {
     world.list.write("x y\n\nz\n")
-    world.perform("each echo --dry-run -j2")
+    world.perform("each --dry-run -j2 echo")
     #expect(world.output.text.contains("x y") && world.output.text.contains("z"))
     #expect(world.statuses == [0] && world.arriving == nil && world.graph == nil)
   }
 
   @Test func eachSaysWhatIsWrongWithItsArgumentsAndStartsNothing() {
     world.list.write("a\0b\n\nc\nd\0\n")
-    world.perform("each echo --dry-run")
+    world.perform("each --dry-run echo")
     let fault = "of standard input has a NUL byte, which no command can take: --null splits standard input there"
     #expect(world.errors.text == "opdash: line 1 \(fault)\nopdash: line 4 \(fault)\n")
     #expect(world.graph == nil)
     let others = World()
     others.environment.inputIsTerminal = true
-    for line in ["each echo", "each echo \u{FFFD}", "each x a --order --ui json", "each x a --order --output grouped"] {
+    for line in ["each echo", "each echo \u{FFFD}", "each --order --ui json x a", "each --order --output grouped x a"] {
       others.perform(line)
     }
     #expect(
@@ -261,7 +261,7 @@ import Testing
 
   @Test(arguments: ["--ui plain", "--output lines"]) func eachPrintsPlainLinesOnRequest(_ option: String) async {
     obey()
-    world.perform("each echo a \(option)")
+    world.perform("each \(option) echo a")
     world.feed.begin(1)
     state(.succeeded(upToDate: false))
     #expect(await ends(with: 0))
@@ -275,7 +275,7 @@ import Testing
       let other = World()
       (other.environment.inputIsTerminal, other.environment.outputIsTerminal) = (true, true)
       other.environment.variables["TERM"] = "xterm"
-      other.perform("each echo a \(option)")
+      other.perform("each \(option) echo a")
       #expect(other.view == nil && other.graph != nil, "\(option)")
     }
   }
