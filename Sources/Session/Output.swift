@@ -43,8 +43,12 @@ package final class Output: Sendable {
   /// The number of bytes that the descriptor has taken.
   package var written: Int { state.withLock(\.written) }
 
-  /// Whether a write has not returned.
-  package var isWriting: Bool { state.withLock { $0.writes > 0 } }
+  /// Whether a write waits for its reader; never one to a file, however slow the machine is.
+  package var isBlocked: Bool {
+    guard state.withLock({ $0.writes > 0 }) else { return false }
+    var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    return poll(&request, 1, 0) == 0
+  }
 
   /// Whether a long output is dropped, for want of a reader.
   package var isDropping: Bool { state.withLock { $0.isLost || $0.isShortened } }

@@ -126,7 +126,7 @@ package final class RunSession {
         whenIdle: { body in pump.whenIdle { DispatchQueue.main.async(execute: body) } },
         written: { outputs.reduce(0) { $0 + $1.written } },
         // A dashboard writes to the terminal itself.
-        isWriting: { [hasView] in hasView || outputs.contains { $0.isWriting } },
+        isBlocked: { [hasView] in hasView || outputs.contains { $0.isBlocked } },
         // A terminal that was held is not touched any more once it is restored.
         discard: { isForGood in
           if holdsTerminal {

@@ -25,8 +25,8 @@ final class StopController: Sendable {
     var whenIdle: @Sendable (@escaping @Sendable () -> Void) -> Void
     /// The number of bytes that the outputs have taken.
     var written: @Sendable () -> Int
-    /// Whether an output is being written, so that its reader may be what the session waits for.
-    var isWriting: @Sendable () -> Bool
+    /// Whether an output waits for its reader, so that this may be what the session waits for.
+    var isBlocked: @Sendable () -> Bool
     /// Discards what the reader of a full terminal has not read, so that writers go on; returns whether there was one.
     ///
     /// With true, most of what is written to such a terminal later is dropped too.
@@ -203,7 +203,7 @@ final class StopController: Sendable {
     let check: @Sendable (StopController, Bool) -> Void = { controller, hasDiscarded in
       // What was discarded counts as written.
       let isStuck = !isIdle.withLock { $0 } && (hasDiscarded || session.written() == written)
-      if discards > 0, isStuck, hasDiscarded || session.isWriting(), let status {
+      if discards > 0, isStuck, session.isBlocked(), let status {
         controller.abandon(status)
       } else {
         controller.checkOutputs(

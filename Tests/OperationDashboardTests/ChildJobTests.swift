@@ -31,7 +31,7 @@ struct ChildJobTests {
     first.finish()
     #expect(watch.eventually { _ in watch.state("second") == .executing })
     second.finish()
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
     #expect(watch.run.counts.succeeded == 3)
     #expect(watch.path("first") == ["ready", "executing", "succeeded"])
   }
@@ -54,7 +54,7 @@ struct ChildJobTests {
     #expect(watch.record("produced")?.job.parent == JobID(0))
     first.finish()
     late.finish()
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
     #expect(watch.run.counts.succeeded == 4)
   }
 
@@ -72,7 +72,7 @@ struct ChildJobTests {
     #expect(watch.record("foreign")?.job.parent == watch.id("group"))
     child.finish()
     door.open()
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
     #expect(watch.run.counts.succeeded == 3)
   }
 
@@ -89,7 +89,7 @@ struct ChildJobTests {
     #expect(watch.record("leaf")?.job.parent == watch.id("inner"))
     #expect(watch.record("inner")?.job.parent == watch.id("outer"))
     leaf.finish()
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
   }
 
   @Test func theKeysActOnAChild() throws {
@@ -106,7 +106,7 @@ struct ChildJobTests {
     watch.feed.send(.cancel([watch.id("executing")], by: .person))
     #expect(watch.eventually { _ in watch.state("last") == .executing })
     last.finish()
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
     #expect(watch.state("executing") == .cancelled(by: .person))
     #expect(watch.state("GroupOperation") == .succeeded(upToDate: false))
   }
@@ -119,7 +119,7 @@ struct ChildJobTests {
     watch.feed.start()
     #expect(watch.eventually { _ in watch.state("executing") == .executing })
     watch.feed.send(.cancel([JobID(0)], by: .person))
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
     #expect(watch.state("group") == .cancelled(by: .person))
     #expect(watch.state("executing") == .cancelled(by: .program))
     #expect(watch.state("waiting") == .cancelled(by: .program))
@@ -136,7 +136,7 @@ struct ChildJobTests {
     lenient.name = "lenient"
     try watch.feed.add([strict, lenient])
     watch.feed.start()
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
     #expect(watch.state("counted") == .failed(JobFailure(.error, "no"), allowed: false))
     #expect(watch.state("strict") == .failed(JobFailure(.error, "counted failed: no"), allowed: false))
     #expect(watch.state("ignored") == .failed(JobFailure(.error, "no"), allowed: true))
@@ -153,7 +153,7 @@ struct ChildJobTests {
     retry.name = "fetch"
     try watch.feed.add([retry])
     watch.feed.start()
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
     #expect(watch.run.jobs.map(\.job.name) == ["fetch", "fetch #1", "fetch #2", "fetch #3"])
     #expect(watch.run.jobs.dropFirst().allSatisfy { $0.job.parent == JobID(0) })
     #expect(watch.state("fetch #1") == .failed(JobFailure(.error, "attempt 1"), allowed: true))
@@ -176,7 +176,7 @@ struct ChildJobTests {
     watch.feed.start()
     #expect(watch.eventually { $0.counts.executing == 2 })
     attempt.withLock { $0 }?.finish(.success(1))
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
     #expect(watch.run.counts.succeeded == 2)
   }
 
@@ -185,7 +185,7 @@ struct ChildJobTests {
     let group = GroupOperation(width: 4, (0..<5_000).map { Giving("\($0)", .success($0)) })
     try watch.feed.add([group])
     watch.feed.start()
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
     #expect(watch.run.counts.succeeded == 5_001)
   }
 }

@@ -33,7 +33,7 @@ struct ControllableTests {
     for record in watch.run.jobs { #expect(record.job.work.refusal(of: .pause) == nil, "\(record.job.work)") }
     for operation in operations { operation.cancel() }
     watch.queue.isSuspended = false
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
   }
 
   /// Those that were added to the queue by the program's own call as well.
@@ -51,7 +51,7 @@ struct ControllableTests {
     watch.feed.send(.resume([JobID(0)]))
     #expect(eventually { !Self.isStopped(pid) })
     watch.feed.send(.kill([JobID(0)]))
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
     #expect(watch.state("shell") == .cancelled(by: .person))
   }
 
@@ -82,7 +82,7 @@ struct ControllableTests {
     #expect(eventually { other.isFinished })
     #expect(!upload.isFinished && upload.progress.completed < size)
     watch.feed.send(.resume([JobID(0)]))
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
     #expect(watch.state("upload") == .succeeded(upToDate: false))
   }
 
@@ -90,7 +90,7 @@ struct ControllableTests {
     let watch = Watch()
     try watch.feed.add([shell("three", "exit 3"), shell("killed", "kill -ABRT $$"), shell("fine", "exit 0")])
     watch.feed.start()
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
     #expect(watch.state("three") == .failed(JobFailure(.exit(3), "exit 3"), allowed: false))
     #expect(watch.state("killed") == .failed(JobFailure(.signal(SIGABRT), "SIGABRT (134)"), allowed: false))
     #expect(watch.state("fine") == .succeeded(upToDate: false))
@@ -104,7 +104,7 @@ struct ControllableTests {
     watch.feed.start()
     #expect(watch.eventually { _ in watch.record("shell")?.log.isEmpty == false })
     watch.feed.send(.cancel([JobID(0)], by: .person))
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
     #expect(watch.state("shell") == .cancelled(by: .person))
   }
 
@@ -117,7 +117,7 @@ struct ControllableTests {
     watch.feed.start()
     #expect(eventually { shell.processIdentifier != nil })
     clock.advance(by: .seconds(1))
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
     guard case .failed(let failure, allowed: false)? = watch.state("shell") else {
       Issue.record("not failed: \(String(describing: watch.state("shell")))")
       return

@@ -26,7 +26,7 @@ struct PausedOperationTests {
     #expect(watch.eventually { $0.counts.paused == 3 })
     watch.feed.send(.stop(.terminate, by: .person))
     watch.feed.send(.setDraining(false))
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
   }
 
   #if os(Linux)
@@ -53,7 +53,7 @@ struct PausedOperationTests {
     #expect(watch.eventually { $0.counts.executing == 2 })
     #expect(eventually { !isStopped(shell.processIdentifier) })
     watch.feed.send(.cancel([id], by: .person))
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
   }
   #endif
 
@@ -62,7 +62,7 @@ struct PausedOperationTests {
     let shell = ShellOperation(ProcessLaunch(["/bin/sh", "-c", "exit 3"]))
     try watch.feed.add([shell])
     watch.feed.start()
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
     guard case .failed(let failure, allowed: false)? = watch.state("exit 3") else {
       Issue.record("not failed: \(String(describing: watch.state("exit 3")))")
       return

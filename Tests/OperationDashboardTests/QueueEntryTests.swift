@@ -146,7 +146,7 @@ struct QueueEntryTests {
     #expect(watch.eventually { $0.jobs.count == 3 })
     ours.finish()
     door.open()
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
     // Nothing is looked for at rest.
     clock.advance(by: .seconds(10))
     #expect(eventually { clock.due.isEmpty })
@@ -158,8 +158,7 @@ struct QueueEntryTests {
     watch.feed.start()
     let talking = Talking("talking")
     watch.queue.addOperation(talking)
-    #expect(watch.eventually(\.isComplete))
-    #expect(watch.eventually { $0.jobs.count == 1 })
+    #expect(watch.completes())
     #expect(watch.path("talking") == ["executing", "succeeded"])
     #expect(watch.record("talking")?.log.count == 1)
     #expect(watch.record("talking")?.progress?.done == 1)
@@ -194,7 +193,7 @@ struct QueueEntryTests {
     #expect(watch.eventually { $0.jobs.count == 2 && $0.counts.executing == 2 })
     known.finish()
     door.open()
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
   }
 
   @Test func aPlainQueueAtRestIsLookedAtOnceASecond() throws {
@@ -211,7 +210,7 @@ struct QueueEntryTests {
     clock.advance(by: .milliseconds(1))
     #expect(watch.eventually { $0.jobs.count == 1 })
     door.open()
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
   }
 
   @Test func anOperationThatIsAddedTwiceIsOneJob() throws {
@@ -223,7 +222,7 @@ struct QueueEntryTests {
     watch.feed.start()
     #expect(watch.eventually { $0.counts.executing == 1 })
     ours.finish()
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
     #expect(watch.run.jobs.count == 2)
   }
 

@@ -28,7 +28,7 @@ struct QueueFeedTests {
     fetch.finish()
     #expect(watch.eventually { _ in watch.state("parse") == .executing })
     parse.finish()
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
     #expect(watch.path("fetch") == ["ready", "executing", "succeeded"])
     #expect(watch.path("parse") == ["ready", "executing", "succeeded"])
     #expect(watch.record("parse")?.job.work == .operation(OperationWork(className: "Manual", visibility: .whole)))
@@ -42,7 +42,7 @@ struct QueueFeedTests {
       Giving("status", .failure(TransferError(.http(503), "HTTP 503"))),
     ])
     watch.feed.start()
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
     #expect(watch.state("bad") == .failed(JobFailure(.error, "the disk is full"), allowed: false))
     #expect(watch.state("status") == .failed(JobFailure(.http(503), "HTTP 503"), allowed: false))
     #expect(watch.state("good") == .succeeded(upToDate: false))
@@ -64,7 +64,7 @@ struct QueueFeedTests {
     }
     #expect(failure.cause == .timedOut)
     blocker.finish()
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
   }
 
   @Test func whatHappenedBeforeTheRunIsToldInIt() throws {
@@ -76,7 +76,7 @@ struct QueueFeedTests {
     early.finish()
     #expect(watch.events.isEmpty)
     watch.feed.start()
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
     #expect(watch.path("early") == ["ready", "executing", "succeeded"])
     #expect(watch.record("early")?.log.count == 1)
     #expect(watch.run.start?.jobs == 1)
@@ -102,7 +102,7 @@ struct QueueFeedTests {
     #expect(watch.record("first")?.dependents == [JobID(1)])
     first.finish()
     second.finish()
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
     #expect(watch.record("second")?.unmetNeeds == 0)
   }
 
@@ -114,7 +114,7 @@ struct QueueFeedTests {
     #expect(watch.eventually { $0.jobs.count == 4 })
     #expect(watch.run.jobs.map(\.job.name) == ["a", "a 2", "BlockOperation", "BlockOperation 2"])
     watch.feed.send(.stop(.terminate, by: .person))
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
   }
 
   // MARK: Anybody's
@@ -135,7 +135,7 @@ struct QueueFeedTests {
     #expect(watch.eventually { _ in watch.state("after") == .executing })
     #expect(watch.state("foreign") == .succeeded(upToDate: false))
     after.finish()
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
     #expect(watch.record("foreign")?.job.work.kind == "foreign")
     #expect(
       watch.record("foreign")?.job.work == .operation(OperationWork(className: "BlockOperation", visibility: .wrapped)))
@@ -154,7 +154,7 @@ struct QueueFeedTests {
     watch.feed.start()
     #expect(watch.eventually { $0.counts.executing == 1 })
     ours.finish()
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
     #expect(order.withLock { $0 } == (0..<200).map { "\($0)" })
     #expect(watch.run.counts.succeeded == 201)
   }
@@ -166,7 +166,7 @@ struct QueueFeedTests {
     watch.feed.start()
     #expect(watch.eventually { $0.counts.executing == 1 })
     foreign.end()
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
     #expect(watch.path("TutorialOperation") == ["ready", "executing", "succeeded"])
   }
 
@@ -185,7 +185,7 @@ struct QueueFeedTests {
     watch.feed.send(.cancel([watch.id("doomed")], by: .person))
     #expect(watch.eventually { _ in watch.state("doomed") == .cancelled(by: .person) })
     blocker.finish()
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
     #expect(eventually { doomed.isFinished && doomed.isCancelled })
     #expect(!ran.withLock { $0 })
     #expect(watch.state("after") == .succeeded(upToDate: false))
@@ -219,7 +219,7 @@ struct QueueFeedTests {
     #expect(watch.record("next")?.job.needs == [JobNeed(watch.id("foreign"), when: .finished)])
     door.open()
     ours.finish()
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
     #expect(watch.run.counts.succeeded == 3)
   }
 
@@ -235,7 +235,7 @@ struct QueueFeedTests {
     #expect(watch.eventually { _ in watch.state("stranger") == .executing })
     stranger.finish()
     door.open()
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
   }
 
   // MARK: Commands
@@ -254,7 +254,7 @@ struct QueueFeedTests {
     #expect(watch.path("waiting") == ["ready", "cancelled"])
     // Cancelled by the program itself, and it says so.
     after.cancel()
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
     #expect(watch.state("after") == .cancelled(by: .program))
   }
 
@@ -283,7 +283,7 @@ struct QueueFeedTests {
     watch.feed.start()
     #expect(watch.eventually { _ in watch.state("executing") == .executing })
     watch.feed.send(.cancel([watch.id("executing"), watch.id("waiting")], by: .person))
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
     #expect(watch.path("waiting") == ["ready", "cancelled"])
   }
 
@@ -296,7 +296,7 @@ struct QueueFeedTests {
     for _ in 1...2 { watch.feed.send(.cancel([watch.id("executing")], by: .person)) }
     #expect(eventually { executing.isCancelled })
     executing.finish()
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
     #expect(watch.events.count { if case .cancelRequested = $0.fact { true } else { false } } == 1)
   }
 
@@ -323,7 +323,7 @@ struct QueueFeedTests {
     #expect(!watch.queue.isSuspended)
     #expect(watch.state("e") == .executing)
     for operation in all { operation.finish() }
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
   }
 
   @Test func aRunThatEndsByCancellingSeesItsOperationsCancelled() throws {
@@ -370,7 +370,7 @@ struct QueueFeedTests {
     #expect(eventually { !first.isPaused && !second.isPaused })
     first.finish()
     second.finish()
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
   }
 
   // MARK: Scale and ends
@@ -385,7 +385,7 @@ struct QueueFeedTests {
     }
     try watch.feed.add(all)
     watch.feed.start()
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
     #expect(watch.run.counts.succeeded == 10_000)
   }
 

@@ -41,7 +41,7 @@ struct RetriedJobTests {
     #expect(!watch.run.isComplete && maker.all.count == 2)
     maker.all[1].log("second")
     maker.all[1].finish()
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
     #expect(watch.run.counts.succeeded == 1 && watch.run.jobs.count == 1)
     #expect(watch.record("fetch")?.attempts.map(\.number) == [1, 2])
     #expect(watch.record("fetch")?.attempts.first?.failure?.reason == "the disk is full")
@@ -65,7 +65,7 @@ struct RetriedJobTests {
     #expect(watch.eventually { _ in watch.state("fetch") == .executing })
     #expect(maker.all[0].isCancelled && maker.all[1].isExecuting)
     maker.all[1].finish()
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
     #expect(watch.record("fetch")?.attempts.map(\.number) == [1])
   }
 
@@ -92,7 +92,7 @@ struct RetriedJobTests {
     gate.finish()
     #expect(watch.eventually { _ in watch.state("fetch") == .executing })
     maker.all[1].finish()
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
     #expect(watch.path("after") == ["ready", "executing", "succeeded"])
   }
 
@@ -116,7 +116,7 @@ struct RetriedJobTests {
     watch.feed.send(.retry([JobID(1)], withDependents: false))
     blocker.finish()
     #expect(watch.eventually { _ in watch.state("block") == .succeeded(upToDate: false) })
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
     #expect(made.withLock { $0.count } == 2)
     #expect(eventually { first.isFinished })
   }
@@ -130,7 +130,7 @@ struct RetriedJobTests {
     #expect(watch.record("once")?.job.work.refusal(of: .retry) != nil)
     #expect(watch.eventually { $0.counts.failed == 1 && $0.counts.executing == 1 })
     watch.feed.send(.stop(.terminate, by: .person))
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
     watch.feed.send(.retry([JobID(0), JobID(1)], withDependents: false))
     watch.feed.send(.finish(signal: nil))
     #expect(watch.eventually { $0.summary != nil })
@@ -147,7 +147,7 @@ struct RetriedJobTests {
     watch.feed.start()
     #expect(watch.eventually { $0.counts.executing == 1 })
     maker.all[0].finish(with: Trouble(description: "no"))
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
     watch.feed.send(.retry([JobID(0)], withDependents: false))
     #expect(watch.eventually { $0.counts.waiting == 1 })
     watch.feed.send(.cancel([JobID(0)], by: .person))

@@ -37,6 +37,9 @@ final class Watch: Sendable {
 
   func eventually(_ condition: (Run) -> Bool) -> Bool { Support.eventually { condition(feed.run) } }
 
+  /// Whether jobs come and all that have come end; a run without any is complete from its start.
+  func completes() -> Bool { eventually { !$0.jobs.isEmpty && $0.isComplete } }
+
   func record(_ name: String) -> JobRecord? { run.id(named: name).map { run[$0] } }
   func state(_ name: String) -> JobState? { record(name)?.state }
   func id(_ name: String) -> JobID { run.id(named: name) ?? JobID(.max) }

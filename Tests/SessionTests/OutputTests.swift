@@ -44,6 +44,19 @@ import Testing
     close(pipe.reading)
   }
 
+  @Test func onlyAWriteThatWaitsForItsReaderIsBlocked() throws {
+    let pipe = try Pipe()
+    let output = Output(pipe.writing)
+    #expect(!output.isBlocked)
+    let writer = Thread { output.write([UInt8](repeating: 0x78, count: 1 << 20)) }
+    writer.start()
+    #expect(eventually { output.isBlocked })
+    // Without its reader the write ends.
+    close(pipe.reading)
+    #expect(eventually { writer.isFinished && !output.isBlocked })
+    close(pipe.writing)
+  }
+
   @Test func aLongTextIsWrittenInPiecesOfWholeLines() throws {
     // Each write is a packet of its own.
     var ends: [Int32] = [-1, -1]

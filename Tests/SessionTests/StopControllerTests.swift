@@ -17,8 +17,8 @@ struct StopControllerTests {
   private let discarded = Lock<Int?>(nil)
   /// Whether what is written later was dropped too, the last time that output was discarded.
   private let isForGood = Lock(false)
-  /// Whether a write has not returned.
-  private let isWriting = Lock(true)
+  /// Whether a write waits for its reader.
+  private let isBlocked = Lock(true)
   /// Whether the queues that write come round.
   private let isIdle = Lock(false)
 
@@ -35,7 +35,7 @@ struct StopControllerTests {
       StopController.Session(
         whenIdle: { [isIdle] body in if isIdle.withLock({ $0 }) { body() } },
         written: { [written] in written.withLock { $0 } },
-        isWriting: { [isWriting] in isWriting.withLock { $0 } },
+        isBlocked: { [isBlocked] in isBlocked.withLock { $0 } },
         discard: { [discarded, isForGood] forGood in
           isForGood.withLock { $0 = forGood }
           return discarded.withLock { discarded in discarded.map { discarded = $0 + 1 } != nil }
@@ -210,7 +210,7 @@ struct StopControllerTests {
   }
 
   @Test func aSessionThatIsBusyWithoutAWriteIsNotAbandonedForItsReader() {
-    isWriting.withLock { $0 = false }
+    isBlocked.withLock { $0 = false }
     begin()
     receive(.terminate)
     end(exit: 143)
@@ -218,6 +218,17 @@ struct StopControllerTests {
     #expect(statuses == [])
     clock.advance(by: .milliseconds(1))
     #expect(statuses == [143])
+  }
+
+  @Test func aBusySessionWhoseOutputWasDiscardedIsNotAbandoned() {
+    discarded.withLock { $0 = 0 }
+    isBlocked.withLock { $0 = false }
+    begin()
+    receive(.terminate)
+    end(exit: 143)
+    clock.advance(by: .seconds(5))
+    #expect(discarded.withLock { $0 ?? 0 } > 0)
+    #expect(statuses == [])
   }
 
   @Test func outputThatNobodyReadsForLongerIsDiscardedForGood() {
