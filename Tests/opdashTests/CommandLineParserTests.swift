@@ -21,6 +21,12 @@ import Testing
     ("demo", .demo(scenario: nil)),
     ("keys", .keys), ("keys --ascii --color never", .keys), ("keys -h", .help(.command(.keys))),
     ("demo collect", .demo(scenario: "collect")),
+    ("resume", .resume(run: nil, onlyFailed: false)), ("resume last --failed", .resume(run: "last", onlyFailed: true)),
+    ("history", .history(file: nil, prunes: false)), ("history a.yml", .history(file: "a.yml", prunes: false)),
+    ("history --prune", .history(file: nil, prunes: true)), ("diff a b", .diff("a", "b")),
+    ("replay last", .replay("last", speed: 1)), ("replay r --speed 0.1", .replay("r", speed: 0.1)),
+    ("replay r --speed=1000", .replay("r", speed: 1000)), ("report", .report(run: "last", html: nil)),
+    ("report r --html p", .report(run: "r", html: "p")), ("graph --format mermaid", .graph([], .mermaid)),
     ("get http://a/x http://b/y", .get(DownloadRequest(urls: ["http://a/x", "http://b/y"]))),
     ("get -i list -d out", .get(DownloadRequest(list: "list", folder: "out"))),
     ("get --input=- --dir=out http://a/x", .get(DownloadRequest(urls: ["http://a/x"], list: "-", folder: "out"))),
@@ -89,6 +95,16 @@ import Testing
     #expect(try parse("resume --on slurm").settings.engine == .slurm)
   }
 
+  @Test func whatIsNotSaidIsAsUsual() throws {
+    let invocation = try parse("run a.yml")
+    #expect(invocation.settings == Settings() && invocation.vars.isEmpty && !invocation.isDryRun)
+    #expect(invocation.words == ["run", "a.yml"])
+    #expect(try parse("run --ui json --ui auto").settings.interface == nil)
+    #expect(try parse("run --approve a --approve=b*").settings.approved == ["a", "b*"])
+    #expect(try parse("run -j100000").settings.slots == 100_000)
+    #expect(try parse("each x --retry 0").command == .each(EachRequest(command: "x")))
+  }
+
   @Test func keepGoingIsAFlagAndTakesNoFile() throws {
     let invocation = try parse("run -k a.yml")
     #expect(invocation.command == .run(["a.yml"]))
@@ -151,6 +167,17 @@ import Testing
       "--delimiter takes some characters, in which \\n, \\r, \\t, \\0 and \\\\ are escapes; this is '\\q'"
     ),
     ("each x --retry -1", "--retry takes a whole number, 0 or more; this is '-1'"),
+    ("replay", "opdash replay needs a run, or a file of events; opdash history lists the runs"),
+    ("replay r --speed 0.09", "--speed takes a number from 0.1 to 1000; this is '0.09'"),
+    ("replay r --speed 1000.1", "--speed takes a number from 0.1 to 1000; this is '1000.1'"),
+    ("diff a", "opdash diff needs two runs; opdash history lists them"),
+    ("diff a b c", "opdash diff takes RUN RUN; 'c' is one too many"),
+    ("history --prune a.yml", "opdash history --prune takes no file; this is 'a.yml'"),
+    ("run --approve=", "--approve takes a job's name, a pattern, or all; this is ''"),
+    ("run --state=", "--state takes a folder; this is ''"),
+    ("run -j100001", "--slots takes a whole number, 1 or more; this is '100001'"),
+    ("each x --retry 1000001", "--retry takes a whole number, 0 or more; this is '1000001'"),
+    ("each x --timeout 0s", "--timeout takes a time as in 500ms, 8s, 10m or 1h30m; this is '0s'"),
     ("each x --timeout 5", "--timeout takes a time as in 500ms, 8s, 10m or 1h30m; this is '5'"),
     ("each x --max-arg 3", "unknown option '--max-arg': did you mean '--max-args'?"),
     ("each x -q", "unknown option '-q'; see opdash --help"),
