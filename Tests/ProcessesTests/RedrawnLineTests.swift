@@ -175,6 +175,22 @@ struct RedrawnLineTests {
     #expect(written(["\u{1B}[5000G\u{8}x"]).line.plain.count == 4096)
   }
 
+  @Test func aLineHasAtMostAsManyBytesAsTheLimit() {
+    let (full, over) = (written([repeated("é", 2048)]).line.line, written([repeated("é", 2049)]).line.line)
+    #expect(!full.isCut && full.text.utf8.count == 4096)
+    #expect(over.isCut && over.text.utf8.count == 4096)
+  }
+
+  @Test func aLineThatIsCutResetsItsColor() {
+    let red = "\u{1B}[31m"
+    let (full, over) = (written([red + repeated("x", 4087)]).line.line, written([red + repeated("x", 4088)]).line.line)
+    #expect(!full.isCut && full.text == red + repeated("x", 4087) + "\u{1B}[0m")
+    #expect(over.isCut && over.text == full.text)
+    // The color has ended before.
+    let plain = written([red + "x\u{1B}[m" + repeated("y", 4086), repeated("z", 9)]).line.line
+    #expect(plain.isCut && plain.text.utf8.count == 4096 && plain.text.hasSuffix("y"))
+  }
+
   @Test(arguments: ["\r\u{1B}[K", "\u{1B}[2K", "\r\u{1B}[J"]) func anErasedLineIsCutNoLonger(erase: String) {
     let line = written([repeated("x", 4097), erase]).line
     #expect(!line.isCut && line.plain.isEmpty)

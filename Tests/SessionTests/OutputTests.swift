@@ -136,7 +136,7 @@ import Testing
     #expect(output.isDropping)
     output.write(line: "two")
     #expect(failures.withLock { $0 } == [EPIPE])
-    #expect(output.written == 0 && !output.isWriting)
+    #expect(output.written == 0 && !output.isBlocked)
     close(pipe.writing)
   }
 
