@@ -27,8 +27,8 @@ struct DotenvReaderTests {
 
   @Test func emptyBracesAreNotUnderstood() throws {
     let fault =
-      "1:3: a '${…}' in the value of A is not understood: write ${NAME} or ${NAME:-default}, or use single quotes for a "
-      + "plain '${'"
+      "1:3: a '${…}' in the value of A is not understood: write ${NAME} or ${NAME:-default}, or use single quotes "
+      + "for a plain '${'"
     #expect(try read("A=${}") == Reading(faults: [fault]))
   }
 

@@ -35,8 +35,8 @@ import Testing
       try edges(
         graph(
           "jobs: { s: { run: ls, service: true } }\n"
-            + "finally: { p: ls, q: ls, r: { needs: [q], run: ls }, m: { matrix: { n: [1, 2] }, needs: [r], run: ls },\n"
-            + "  t: { needs: ['m[2]', 'p*'], run: ls } }")) == [
+            + "finally: { p: ls, q: ls, r: { needs: [q], run: ls },\n"
+            + "  m: { matrix: { n: [1, 2] }, needs: [r], run: ls }, t: { needs: ['m[2]', 'p*'], run: ls } }")) == [
           "s", "p", "q", "r: q", "m[1]: r", "m[2]: r", "t: m[2] p",
         ])
   }

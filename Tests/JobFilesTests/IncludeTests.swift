@@ -205,7 +205,8 @@ struct IncludeTests {
   @Test func aFinalJobOfTwoFilesIsAFaultToo() {
     #expect(
       faults("include: a.yml\njobs: { m: ls }\nfinally: { x: ls }", ["a.yml": "finally: { x: ls }"]) == [
-        "a.yml:1:12: job 'x' is given at main.yml, line 3, column 12 already: delete one of them, or give one another name"
+        "a.yml:1:12: job 'x' is given at main.yml, line 3, column 12 already: delete one of them, "
+          + "or give one another name"
       ])
   }
 

@@ -36,7 +36,8 @@ struct JobFileDecoderTests {
   @Test(arguments: ["auto", "Max", "ALL", "unlimited"])
   func aWordForAllProcessorsIsToldTheDefault(word: String) {
     let fault =
-      "1:8: slots takes a whole number, 1 or more; this is '\(word)': delete the line for as many as there are processors"
+      "1:8: slots takes a whole number, 1 or more; this is '\(word)': "
+      + "delete the line for as many as there are processors"
     #expect(JobFilesTests.faults("slots: \(word)\njobs: { a: { run: ls } }") == [fault])
   }
 

@@ -44,7 +44,8 @@ import Testing
     }
     #expect(
       faults(
-        "vars: { ver: 1, a_1: 2 }\njobs:\n  a:\n    run: |\n      echo ${#ver}\n      echo ${!ver}\n      echo ${a_1%x}\n"
+        "vars: { ver: 1, a_1: 2 }\njobs:\n  a:\n    run: |\n"
+          + "      echo ${#ver}\n      echo ${!ver}\n      echo ${a_1%x}\n"
       ) == [fault(5, "#ver", "ver"), fault(6, "!ver", "ver"), fault(7, "a_1%x", "a_1")])
   }
 
