@@ -72,4 +72,14 @@ import Testing
     #expect(ranks { $0.parent = JobID(0) } == kept)
     #expect(ranks { $0.work = .shell(ShellWork(.script("x"))) } == seconds(13, 3, 2, 2, 3, 1))
   }
+
+  @Test func ordersOfMoreThanTenThousandJobsAreNotCompared() {
+    func ranks(_ count: Int) -> [Duration] {
+      var graph = graph(after: 10)
+      graph.jobs += (0..<(count - 6)).map { _ in job(0) }
+      return Array(CriticalPath.ranks(of: graph, slots: 2).prefix(6))
+    }
+    #expect(ranks(10_000) == seconds(0, 0, 0, 0, 0, 0))
+    #expect(ranks(10_001) == seconds(13, 3, 2, 2, 3, 2))
+  }
 }

@@ -190,4 +190,46 @@ struct HTMLReportTests {
     let note = "needs that follow from others are left out; 2 jobs without needs and dependents not shown"
     #expect(page(facts).contains("<p class=\"note\">\(note)</p>"))
   }
+
+  @Test func rowsAreInTheOrderOfTheStartsAndInBlocks() {
+    var facts = Facts()
+    facts.begin((0..<101).map { Job(name: "j\($0)", work: .simulate(SimulatedWork())) }, slots: Run.unlimited)
+    for id in [2, 0] {
+      facts.job(id, .executing, after: .seconds(1))
+      facts.job(id, .backingOff(until: .zero, number: 1, limit: 1, after: JobFailure(.network, "no route")))
+    }
+    facts.job(2, .executing, attempt: 2, after: .seconds(1))
+    facts.state(.programLog(LogLine(.stdout, "own")), after: .seconds(1))
+    let page = page(facts)
+    let rows = page.matches(of: #/ id="j([0-9]+)"/#).map { String($0.1) }
+    #expect(rows == (["2", "0", "1"] + (3..<101).map { "\($0)" }))
+    #expect(count("--rows:100\"", in: page) == 1 && count("--rows:1\"", in: page) == 1)
+    #expect(page.contains("aria-label=\"slots in use, at most 1\""))
+  }
+
+  @Test func anAxisEndsBeforeItsLane() {
+    func labels(_ milliseconds: Int) -> [String] {
+      var facts = Facts()
+      facts.begin([Job(name: "a", work: .simulate(SimulatedWork()))])
+      facts.job(0, .executing)
+      facts.job(0, .succeeded(upToDate: false), after: .milliseconds(milliseconds))
+      return page(facts).matches(of: #/<u style="left:[^"]*">(.*?)<\/u>/#).map { String($0.1) }
+    }
+    let whole = (0..<10).map { "0:0\($0)" }
+    #expect(labels(10_000) == whole && labels(10_300) == whole && labels(10_500) == whole + ["0:10"])
+    #expect(labels(0) == ["0:00"])
+  }
+
+  @Test func jobsThatWereDoneBeforeAreCounted() {
+    var facts = Facts()
+    facts.begin((0..<3).map { Job(name: "j\($0)", work: .simulate(SimulatedWork())) })
+    for id in 0..<2 {
+      facts.state(.jobRestored(JobID(id), EarlierSuccess(run: "r1", at: .distantPast, took: .seconds(1))))
+    }
+    for id in 0..<3 { facts.job(id, .succeeded(upToDate: true), attempt: 0) }
+    let page = page(facts)
+    #expect(
+      page.contains("<h3>Jobs</h3><strong>3</strong>") && page.contains("<p>2 of them done in an earlier run</p>"))
+    #expect(page.contains("<span class=\"chip up-to-date\"><b>=</b> 3 up to date</span>"))
+  }
 }

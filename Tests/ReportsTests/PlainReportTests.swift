@@ -448,4 +448,26 @@ import Testing
     long.log(0, String(repeating: "p", count: 41), isUnfinished: true)
     #expect(heartbeat(long, at: 10)?.contains(" at '" + String(repeating: "p", count: 38) + "..'; ") == true)
   }
+
+  @Test func theNotesOfATransferAreInItsLog() {
+    var facts = Facts()
+    facts.begin([Job(name: "a", work: .download(DownloadWork(url: "http://h/f", file: "/w/f")))])
+    facts.job(0, .executing)
+    facts.log(0, "206, from byte 3", .note)
+    facts.finish(failing: 0)
+    #expect(plain(facts).lines.contains("    log: /state/run-1/logs/a.0.1.log"))
+  }
+
+  @Test func failuresThatAreAllowedComeLast() {
+    var facts = Facts()
+    facts.begin((0..<4).map { Job(name: "j\($0)", work: .simulate(SimulatedWork())) })
+    for id in 0..<4 {
+      facts.job(id, .failed(JobFailure(.exit(1), "exit 1"), allowed: id.isMultiple(of: 2)), attempt: 0)
+    }
+    #expect(
+      SummaryReport.lines(of: facts.run, paint: Paint(isColoured: false)) == [
+        "! j1  failed: exit 1", "! j3  failed: exit 1", "~ j0  failed: exit 1, allowed to fail",
+        "~ j2  failed: exit 1, allowed to fail", "release: 2 failed, 2 failed but allowed to in 0.0s",
+      ])
+  }
 }
