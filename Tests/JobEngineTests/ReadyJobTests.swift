@@ -9,7 +9,7 @@ import Testing
   }
 
   /// The level before the rank, the rank before the order.
-  @Test func theHigherPriorityThenTheLongerPathThenTheEarlierJobComesFirst() {
+  @Test func priorityThenPathThenOrderDecidesWhichJobComesFirst() {
     let sorted = [
       entry(2, .seconds(1), 9), entry(1, .seconds(8), 7), entry(1, .seconds(3), 1), entry(1, .seconds(3), 2),
       entry(0, .seconds(9), 0),

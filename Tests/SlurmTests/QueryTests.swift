@@ -111,7 +111,7 @@ import Testing
     #expect(next.slurm.calls(of: "sbatch").count == 1)
   }
 
-  @Test func aJobThatSlurmForgetsWithItsCancellationHasEndedInTheFirstQuery() throws {
+  @Test func aJobForgottenWithItsCancellationEndsInTheFirstQuery() throws {
     let bench = try bench("a", "b")
     bench.slurm.change { $0.held = ["scancel"] }
     bench.observer.cancel(bench.identity("b"))

@@ -127,7 +127,7 @@ import Testing
     expectCancellation(of: operation)
   }
 
-  @Test func anOperationThatIsPausedBeforeItsStartIsSubmittedWhenItIsResumed() {
+  @Test func anOperationPausedBeforeItsStartIsSubmittedWhenResumed() {
     let operation = operation()
     operation.pause()
     operation.start()
