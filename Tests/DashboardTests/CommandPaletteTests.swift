@@ -18,7 +18,6 @@ import Testing
 
   @Test func descriptionsThatBeginWithTheFirstWordPrecede() {
     #expect(found("to").prefix(3) == [.firstError, .first, .last])
-    #expect(found("to").contains(.tag) == false && found("to").contains(.previous) == false)
     #expect(found("DRAIN") == [.drain] && found("zz").isEmpty)
     #expect(found("start drain") == [.drain] && found("drain zz").isEmpty)
   }
@@ -46,20 +45,9 @@ import Testing
     #expect(none.text(row: 19) == (blanks + "| no such action").padding(to: 71) + "|")
   }
 
-  @Test func fourteenActionsAreShownAroundTheChosenOne() {
-    var bench = bench("", height: 40)
-    func box() -> [String] { (0..<39).map { bench.frame().text(row: $0) }.filter { $0.hasPrefix("        |") } }
-    let help = CommandPalette.matches("", in: bench.model).map(\.help)
-    #expect(box().count == 14 && box()[0].contains(help[0]) && box()[13].contains(help[13]))
-    for _ in 0..<14 { bench.press(.down) }
-    #expect(box()[0].contains(help[1]) && box()[13].contains(help[14]))
-    for _ in 0..<99 { bench.press(.down) }
-    #expect(box()[13].contains(help[help.count - 1]))
-  }
-
   @Test func aLowScreenHasABoxWithoutABorder() {
     let frame = bench("drain", width: 30, height: 5).frame()
-    #expect(frame.text(row: 1) == "  drain: start nothing n..  P")
+    #expect(frame.text(row: 1) == "  drain: start nothing ..  P")
     #expect(frame.text(row: 2).isEmpty && frame.text(row: 4) == " :drain")
   }
 }
