@@ -5,7 +5,7 @@ import Testing
 /// The pieces of a text with references.
 struct TemplateTests {
   /// Texts in quotes, references in angle brackets with their number, and `open` for one that is not closed.
-  private func pieces(_ text: String, refusing refused: String = "") -> [String] {
+  private func pieces(_ text: String, refusing refused: String? = nil) -> [String] {
     var pieces: [String] = []
     Template.scan(text) { piece in
       switch piece {

@@ -63,7 +63,8 @@ import Testing
       (#"(\d+)%"#, "0%", 0, 100), (#"(-?\d+)%"#, "-1%", nil, 0),
       (#"(\d+)%"#, "999999999999999%", 999_999_999_999_999, 100), (#"(\d+)%"#, "1000000000000000%", nil, 0),
       (#"(\d+)/(\d+)"#, "1/999999999999999", 1, 999_999_999_999_999), (#"(\d+)/(\d+)"#, "1/1000000000000000", nil, 0),
-      (#"([\d.]+)/([\d.]+)"#, "1.2/5.6", 21, 100), (#"([\d.]+)/([\d.]+)"#, "0.1/0.4", 25, 100), (#"(\d+)(?:/(\d+))?"#, "5", nil, 0), (#"(\w+)%"#, "abc%", nil, 0),
+      (#"([\d.]+)/([\d.]+)"#, "1.2/5.6", 21, 100), (#"([\d.]+)/([\d.]+)"#, "0.1/0.4", 25, 100),
+      (#"(\d+)(?:/(\d+))?"#, "5", nil, 0), (#"(\w+)%"#, "abc%", nil, 0),
     ] as [(String, String, Int64?, Int64)])
   func onlyNumbersWithinBoundsAreProgress(pattern: String, text: String, done: Int64?, total: Int64) throws {
     let expected = done.map { ProgressPattern.Finding.progress(.init(completed: $0, total: total)) } ?? .nothing

@@ -146,15 +146,15 @@ import Testing
     #expect(kept.last?.hasPrefix("132768 ") == true)
     #expect(kept.count * 32 <= 1 << 19 && kept.count * 32 > (1 << 19) - 64)
     let dropped = lines.count - kept.count
-    #expect(text.hasPrefix("opdash: \(dropped) lines were dropped in the background; the logs have them\n"))
+    #expect(text.hasPrefix("opdash: dropped \(dropped) lines in the background; the logs have all\n"))
     #expect(text.hasSuffix(lines.suffix(kept.count).joined()))
   }
 
   @Test @MainActor func linesThatAreDroppedInTurnAreCountedTogether() throws {
     let first = String(repeating: "a", count: 1 << 20) + "\n"
     let shown = try shownLater([first + "b\n", first + "c\n"])
-    #expect(shown == "opdash: 3 lines were dropped in the background; the logs have them\nc\n")
-    #expect(try shownLater([first + "b\n"]).hasPrefix("opdash: 1 line"))
+    #expect(shown == "opdash: dropped 3 lines in the background; the logs have all\nc\n")
+    #expect(try shownLater([first + "b\n"]).hasPrefix("opdash: dropped 1 line in the background"))
   }
 
   // MARK: The report
