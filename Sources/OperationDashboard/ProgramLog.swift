@@ -61,7 +61,7 @@ final class ProgramLog: Sendable {
     guard !feed.stream.isOver, feed.stream.journal.run.start != nil else { return }
     feed.stream.dateByClock()
     if dropped > 0 {
-      let note = "\(dropped) lines are left out here; the terminal gets them at the end"
+      let note = "left out \(Format.count(dropped, "line")) here; the terminal gets all at the end"
       feed.stream.state(.programLog(LogLine(.note, note)))
     }
     for line in lines.suffix(LogRing.capacity) { feed.stream.state(.programLog(line)) }

@@ -203,7 +203,7 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
   func logged(_ member: QueueMember, _ line: OperationLogLine) {
     guard isStarted || earlyFacts.count < Self.bufferLimit else { return }
     func log(_ line: LogLine) { state(.jobLog(member.id, attempt: member.number, line)) }
-    if line.lost > 0 { log(LogLine(.note, "\(line.lost) lines were left out: too many at once")) }
+    if line.lost > 0 { log(LogLine(.note, "left out \(Format.count(line.lost, "line")): too many at once")) }
     for text in line.text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
       log(LogLine(cutting: text, of: line))
     }

@@ -204,7 +204,7 @@ package final class InlineStream: Sendable {
   private func takePending(_ state: inout State) -> [UInt8] {
     defer { (state.pending, state.dropped) = ([], 0) }
     guard state.dropped > 0 else { return state.pending }
-    let note = "opdash: \(state.dropped) lines were dropped in the background; the logs have them\n"
+    let note = "opdash: dropped \(Format.count(state.dropped, "line")) in the background; the logs have all\n"
     return Array(note.utf8) + state.pending
   }
 

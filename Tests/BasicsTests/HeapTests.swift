@@ -15,4 +15,14 @@ struct HeapTests {
     #expect(sorted == numbers.sorted())
     #expect(heap.isEmpty && heap.pop() == nil)
   }
+
+  @Test func aFilteredHeapHasTheOtherElementsInOrder() {
+    var heap = Heap<Int>()
+    for number in [5, 8, 1, 9, 2, 7, 4] { heap.push(number) }
+    var odd = heap.filter { !$0.isMultiple(of: 2) }
+    #expect(odd.count == 4)
+    #expect((0..<5).map { _ in odd.pop() } == [1, 5, 7, 9, nil])
+    #expect(heap.count == 7)
+    #expect(heap.first == 1)
+  }
 }

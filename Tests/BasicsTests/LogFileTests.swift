@@ -86,4 +86,52 @@ struct LogFileTests {
     defer { close(reader) }
     #expect(append("output\n", to: "a.log") == refusal(of: "a.log", "not a regular file"))
   }
+
+  // MARK: The limit
+
+  @Test func anOutputThatJustFillsTheLogIsWhole() {
+    let file = LogFile(path: path("a.log"), limit: 8)
+    #expect(file.append(Array("one\n".utf8)) == nil)
+    #expect(file.append(Array("two\n".utf8)) == nil)
+    #expect(file.isWhole)
+    #expect(content("a.log") == "one\ntwo\n")
+    #expect(file.append(Array("3".utf8)) != nil)
+    #expect(!file.isWhole)
+    #expect(content("a.log")?.hasPrefix("one\ntwo\n") == true)
+    #expect(content("a.log")?.hasSuffix("\n… the rest of the output is not kept: the log reached 8 bytes\n") == true)
+  }
+
+  @Test(arguments: [(999_999, "999999 bytes"), (1_000_000, "1 MB"), (2_999_999, "2 MB")])
+  func theNoteNamesTheLimit(limit: Int, text: String) throws {
+    try Data().write(to: folder.file("a.log"))
+    try #require(truncate(path("a.log"), off_t(limit)) == 0)
+    let file = LogFile(path: path("a.log"), limit: limit)
+    let note = "the rest of the output is not kept: the log reached \(text): \(path("a.log"))"
+    #expect(file.append(Array("x\n".utf8)) == note)
+  }
+
+  @Test func aLogThatIsTooLongAlreadyGetsTheNoteOnly() {
+    #expect(append("0123456789\n", to: "a.log") == nil)
+    let file = LogFile(path: path("a.log"), limit: 4)
+    #expect(file.append(Array("more\n".utf8)) != nil)
+    #expect(content("a.log")?.hasPrefix("0123456789\n") == true)
+    #expect(content("a.log")?.contains("more") == false)
+  }
+
+  // MARK: What goes wrong
+
+  @Test func whatGoesWrongIsToldOnceAndNothingIsWrittenAfterIt() throws {
+    try FileManager.default.createDirectory(at: folder.file("a.log"), withIntermediateDirectories: false)
+    let file = LogFile(path: path("a.log"))
+    #expect(file.isWhole)
+    #expect(file.append(Array("one\n".utf8)) == refusal(of: "a.log", "Is a directory"))
+    #expect(!file.isWhole)
+    try FileManager.default.removeItem(at: folder.file("a.log"))
+    #expect(file.append(Array("two\n".utf8)) == nil)
+    #expect(folder.names() == [])
+  }
+
+  @Test func aLogInAFolderThatIsNotThereIsRefused() {
+    #expect(append("output\n", to: "none/a.log") == refusal(of: "none/a.log", "No such file or directory"))
+  }
 }

@@ -34,4 +34,18 @@ struct MaskedURLTests {
     ("Unsupported proxy scheme for 'x://me:pw@host:1'", "Unsupported proxy scheme for 'x://***@host:1'"),
   ])
   func credentialsAreMaskedInTextThatIsNoValidURL(url: String, shown: String) { #expect(url.maskedURL == shown) }
+
+  @Test(arguments: [
+    "X-Oss-Date", "x-cos-date", "X-MS-Date", "passphrase", "user-credential", "bearer", "pw", "hmac", "otp", "SID",
+    "ticket", "sas", "p.code", "db_pwd", "pass%77ord",
+  ])
+  func eachNameOfACredentialIsKnown(name: String) {
+    #expect("http://h/?\(name)=abc".maskedURL == "http://h/?\(name)=***")
+  }
+
+  @Test(arguments: [
+    "me@host/f", "me:pw@host", "https://h:443/x@y", "https://h:443?q=x@y", "https://h/?x-am=1&ax-ms-=2&codec=3&side=4",
+    "https://h/?a=b?c=d#e=f",
+  ])
+  func otherTextWithoutCredentialsStaysToo(url: String) { #expect(url.maskedURL == url) }
 }

@@ -314,6 +314,53 @@ struct DashboardTests {
     #expect(stage.feed.commands.isEmpty && stage.departures.isEmpty)
   }
 
+  @Test func whatAKeyDoesWithTheTerminalIsDoneOnce() throws {
+    let stage = try Stage(Self.pair())
+    #expect(stage.terminal.hasMouse)
+    stage.press(.character("y"), .character("m"), .control("l"))
+    #expect(stage.terminal.copied == ["true"] && !stage.terminal.hasMouse && stage.terminal.invalidations == 1)
+    stage.press(.character("m"))
+    #expect(stage.terminal.hasMouse && stage.feed.commands.isEmpty)
+  }
+
+  @Test func theMouseIsLeftToATerminalThatIsToKeepIt() throws {
+    let stage = try Stage(Self.pair(), options: DashboardOptions(usesMouse: false, timeZone: .gmt))
+    #expect(!stage.terminal.hasMouse)
+  }
+
+  @Test func theEndIsAnnouncedAsThePersonWants() throws {
+    var options = DashboardOptions(keepOpen: .always, timeZone: .gmt)
+    options.notice = .bell
+    let stage = try Stage(Self.pair(), options: options)
+    stage.play(at: 1) {
+      $0.move("a", .succeeded(upToDate: false))
+      $0.move("b", .succeeded(upToDate: false))
+    }
+    #expect(stage.terminal.notices == ["bell: release: done 2/2"] && stage.departures.isEmpty)
+  }
+
+  @Test func aDashboardThatIsClosedSaysNothingAndTakesNothing() throws {
+    let stage = try Stage(Self.pair())
+    stage.play(at: 1) { $0.move("a", .executing) }
+    stage.dashboard.close()
+    #expect(!stage.terminal.isOpen && stage.departures.isEmpty && stage.feed.alarms.isEmpty)
+    #expect(stage.feed.cancellations >= 1)
+    let shown = stage.frames
+    stage.dashboard.suspend()
+    stage.dashboard.showUnrecorded("gone")
+    stage.dashboard.close()
+    #expect(stage.frames == shown && stage.terminal.suspensions == 0 && stage.terminal.closings == 1)
+  }
+
+  @Test func aRunThatIsOverIsShownAndLeftAtOnce() throws {
+    var run = Self.pair()
+    for name in ["a", "b"] { run.move(name, .succeeded(upToDate: false)) }
+    let stage = try Stage(run)
+    #expect(stage.departures == [.complete] && stage.frames == 1 && stage.terminal.closings == 1)
+    #expect(stage.terminal.titles == ["release: done 2/2"])
+    #expect(stage.terminal.progress == [RecordingTerminal.Progress(nil)])
+  }
+
   @Test func anErrorOfTheTerminalIsThrown() {
     struct NoTerminal: Error {}
     let terminal = RecordingTerminal()

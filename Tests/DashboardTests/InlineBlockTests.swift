@@ -63,6 +63,71 @@ struct InlineBlockTests {
     still.move("a", .paused(started: true))
     #expect(InlineBlock(source: nil, traits: GoldenTests.utf8).nextChange(after: .zero, in: still.run) == nil)
   }
+
+  // MARK: Small runs
+
+  private func received(_ builder: RunBuilder) -> (InlineBlock, Run) {
+    var block = InlineBlock(source: "g.yml", traits: GoldenTests.ascii)
+    var run = Run()
+    for event in builder.events {
+      run.apply(event)
+      block.receive(event, in: run)
+    }
+    return (block, run)
+  }
+
+  private func rows(_ builder: RunBuilder, _ width: Int = 80, _ height: Int = 24) -> [String] {
+    let (block, run) = received(builder)
+    let frame = block.frame(run, size: Size(width: width, height: height), now: run.time)
+    return frame.rows.indices.map { frame.text(row: $0) }
+  }
+
+  @Test func theNextChangeIsAStepOfWhatMoves() {
+    var builder = RunBuilder([.shell("a"), .shell("b")])
+    func next() -> Duration? {
+      let (block, run) = received(builder)
+      return block.nextChange(after: .milliseconds(1300), in: run)
+    }
+    #expect(next() == nil)
+    builder.move("a", .executing)
+    #expect(next() == .milliseconds(1500))
+    builder.progress("a", 1, of: 2, .steps)
+    #expect(next() == .seconds(2))
+    builder.move("a", .backingOff(until: .seconds(9), number: 1, limit: 1, after: JobFailure(.exit(1), "exit 1")))
+    #expect(next() == .seconds(2))
+    builder.state(.runFinished(RunSummary()))
+    #expect(next() == nil)
+  }
+
+  @Test func theSummarySaysWhatTheRunDoes() {
+    var builder = RunBuilder([.shell("a"), .shell("b")])
+    builder.at(65)
+    builder.move("a", .cancelled(by: .person))
+    #expect(rows(builder) == ["  RUN   release  1:05  1 of 2 done  1 waiting"])
+    builder.state(.drainChanged(true))
+    #expect(rows(builder) == ["  DRAINING   release  1:05  1 of 2 done  1 waiting"])
+    builder.state(.stopRequested(.terminate, by: .person))
+    #expect(rows(builder) == ["  STOPPING   release  1:05  1 of 2 done  1 waiting"])
+    // What does not fit is left out.
+    #expect(rows(builder, 40) == ["  STOPPING   release  1:05  1 of 2 done"])
+    #expect(rows(builder, 39) == ["  STOPPING   release  1:05  1 waiting"])
+  }
+
+  @Test(arguments: [(11, 24, 0), (12, 24, 1), (80, 2, 0), (80, 3, 1)])
+  func aScreenThatIsTooSmallHasNoBlock(_ width: Int, _ height: Int, _ lines: Int) {
+    #expect(rows(RunBuilder([.shell("a")]), width, height).count == lines)
+  }
+
+  /// Of 27 rows a third is nine: eight jobs and the summary.
+  @Test(arguments: [(27, 8, [8]), (27, 9, [7, 2]), (60, 9, [7, 2]), (12, 3, [3]), (12, 4, [2, 2]), (6, 2, [1])])
+  func asManyJobsAreShownAsThereIsRoomFor(_ height: Int, _ count: Int, _ lines: [Int]) {
+    var builder = RunBuilder((0..<count).map { .shell("job-\($0)") })
+    for number in 0..<count { builder.move("job-\(number)", .executing) }
+    let rows = rows(builder, 80, height)
+    #expect(rows.count { $0.hasPrefix(" > job-") } == lines[0])
+    #expect(rows.count == lines[0] + lines.count)
+    if lines.count > 1 { #expect(rows[lines[0]] == "   and \(lines[1]) more") }
+  }
 }
 
 struct FrameTextTests {

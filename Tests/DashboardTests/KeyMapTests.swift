@@ -103,4 +103,18 @@ struct KeyMapTests {
     #expect(Set(entries.filter(\.isChanged).map(\.action)) == ["kill", "cancel", "log"])
     #expect(entries.filter(\.isNeeded).map(\.action).sorted() == ["help", "quit"])
   }
+
+  @Test func theListIsInTheOrderOfTheHelpPage() {
+    var sections: [String] = []
+    for entry in KeyMap.standard.entries where sections.last != entry.section { sections.append(entry.section) }
+    #expect(sections == ["Moving", "Showing", "The tagged jobs, or the cursor's", "The run", "The log"])
+    #expect(KeyMap.standard.entries.allSatisfy { !$0.isChanged && !$0.help.isEmpty && !$0.keys.isEmpty })
+  }
+
+  @Test func anActionIsNamedByItsFirstKey() {
+    let keys = KeyMap(changes: ["cancel": [.control("x"), .function(9)], "kill": []])
+    #expect(keys.label(.cancel) == "^X" && keys.hint(.cancel, "cancel") == "^X cancel")
+    #expect(keys.label(.kill) == nil && keys.hint(.kill, "kill").isEmpty && keys.keys(of: .kill).isEmpty)
+    #expect(keys.action(for: .function(9)) == .cancel && keys.action(for: .character("x")) == nil)
+  }
 }

@@ -126,3 +126,37 @@ struct LogSelectionTests {
     #expect(bench.copies.isEmpty && bench.model.focus == .list)
   }
 }
+
+/// The cells of a selection, line by line.
+struct LogSelectionCellTests {
+  private typealias Spot = LogSelection.Spot
+
+  private func selection(_ anchor: (Int, Int), _ head: (Int, Int)) -> LogSelection {
+    var selection = LogSelection(at: Spot(line: anchor.0, cell: anchor.1))
+    selection.head = Spot(line: head.0, cell: head.1)
+    selection.isMade = true
+    return selection
+  }
+
+  @Test(arguments: [
+    (9, 5, 0..<0), (10, 5, 2..<5), (10, 2, 2..<2), (10, 1, 1..<1), (11, 3, 0..<3), (11, 0, 0..<0), (12, 5, 0..<2),
+    (12, 1, 0..<1), (13, 5, 0..<0),
+  ])
+  func linesBetweenTheFirstAndTheLastAreWhole(_ line: Int, _ count: Int, _ cells: Range<Int>) {
+    #expect(selection((10, 2), (12, 1)).cells(of: line, count: count) == cells)
+    #expect(selection((12, 1), (10, 2)).cells(of: line, count: count) == cells)
+  }
+
+  @Test func inOneLineBothEndsAreIncluded() {
+    #expect(selection((10, 3), (10, 1)).cells(of: 10, count: 9) == 1..<4)
+    #expect(selection((10, 3), (10, 3)).cells(of: 10, count: 9) == 3..<4)
+    #expect(selection((10, 3), (10, 9)).cells(of: 10, count: 9) == 3..<9)
+  }
+
+  @Test func aClickAloneSelectsNothingAndAWordIsWhole() {
+    let click = LogSelection(at: Spot(line: 10, cell: 2))
+    #expect(click.isOpen && !click.isMade && click.cells(of: 10, count: 9) == 0..<0)
+    let word = LogSelection(3..<7, of: 10)
+    #expect(!word.isOpen && word.isMade && word.cells(of: 10, count: 9) == 3..<7)
+  }
+}

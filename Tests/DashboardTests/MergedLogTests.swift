@@ -190,6 +190,86 @@ struct MergedLogTests {
     let bar = bench.frame().text(row: Layout(bench.model).logBar.y)
     #expect(bar.contains("log: 2 jobs") && bar.contains("1000 older in /state/r1/logs") && bar.contains("5000 lines"))
   }
+
+  // MARK: Its bounds
+
+  /// An empty merged log of one job, to which lines of these lengths are added.
+  private func appended(_ lengths: [Int]) -> MergedLog {
+    var builder = RunBuilder([.shell("a")])
+    builder.move("a", .executing)
+    var log = MergedLog(MergedLog.Scope(tags: [], filter: .everything), collection: 1, builder.run) { _ in true }
+    for (number, length) in lengths.enumerated() {
+      let text = ("\(number) " + String(repeating: "x", count: length)).prefix(length)
+      builder.log("a", String(text))
+      log.append(LogLine(.stdout, String(text)), of: JobID(0), in: builder.run[JobID(0)].log)
+    }
+    return log
+  }
+
+  @Test(arguments: [(262, 262), (263, 262), (300, 262)])
+  func linesLeaveWhenTheirBytesAreTooMany(_ lines: Int, _ kept: Int) {
+    // 262 lines of 4000 bytes are just below the capacity.
+    let log = appended(Array(repeating: 4000, count: lines))
+    #expect(log.count == kept && log.total == lines)
+    #expect(log[0].entry.line.text.hasPrefix("\(lines - kept) ") && log[kept - 1].entry.number == lines - 1)
+  }
+
+  @Test func aLineThatIsTooLargeStaysAlone() {
+    let log = appended([10, MergedLog.byteCapacity + 1])
+    #expect(log.count == 1 && log[0].entry.number == 1)
+    #expect(appended([MergedLog.byteCapacity + 1, 10]).count == 1)
+  }
+
+  @Test(arguments: [(4000, 4000), (4001, 4000), (6000, 4000), (6001, 4000), (6002, 4000), (9000, 4000)])
+  func theNewestLinesStay(_ lines: Int, _ kept: Int) {
+    let log = appended(Array(repeating: 8, count: lines))
+    #expect(log.count == kept && log.total == lines)
+    #expect((0..<kept).allSatisfy { log[$0].entry.line.text.hasPrefix("\(lines - kept + $0) ") })
+  }
+
+  @Test func onlyJobsOfTheScopeAreHeldAndCounted() {
+    var builder = RunBuilder([.shell("a"), .shell("b"), .shell("c")])
+    for name in ["a", "b", "c"] {
+      builder.move(name, .executing)
+      builder.log(name, "of \(name)")
+    }
+    builder.state(.programLog(LogLine(.stdout, "of the program")))
+    let tags: Set<JobID> = [JobID(0), JobID(2)]
+    let some = MergedLog(
+      MergedLog.Scope(tags: tags, filter: .everything), collection: 1, builder.run, admits: tags.contains)
+    #expect((0..<4).map { some.holds(JobID($0)) } == [true, false, true, false])
+    #expect(some.jobs == 2 && some.total == 2 && (0..<2).map { some[$0].entry.line.text } == ["of a", "of c"])
+    let all = MergedLog(MergedLog.Scope(tags: [], filter: .everything), collection: 1, builder.run) { _ in true }
+    #expect(all.jobs == 3 && all.total == 4 && all[3].job == nil)
+    let filtered = MergedLog(MergedLog.Scope(tags: [], filter: JobFilter("a")), collection: 1, builder.run) { _ in true
+    }
+    #expect(filtered.total == 3 && !filtered.scope.hasProgram)
+  }
+
+  @Test func anUnfinishedLineIsReplacedInItsPlaceOrAtTheEnd() {
+    var builder = RunBuilder([.shell("a"), .shell("b")])
+    for name in ["a", "b"] { builder.move(name, .executing) }
+    var log = MergedLog(MergedLog.Scope(tags: [], filter: .everything), collection: 1, builder.run) { _ in true }
+    func add(_ name: String, _ line: LogLine) {
+      builder.log(name, line.text, line.stream, isUnfinished: line.isUnfinished)
+      guard let id = builder.run.id(named: name) else { return }
+      log.append(line, of: id, in: builder.run[id].log)
+    }
+    func texts() -> [String] { (0..<log.count).map { log[$0].entry.line.text } }
+    add("a", LogLine(.stdout, "10%", isUnfinished: true))
+    add("a", LogLine(.stdout, "20%", isUnfinished: true))
+    #expect(texts() == ["20%"] && log.total == 1)
+    add("b", LogLine(.stdout, "b"))
+    add("a", LogLine(.stdout, "30%", isUnfinished: true))
+    #expect(texts() == ["30%", "b"] && log.total == 2)
+    add("a", LogLine(.stderr, "err"))
+    add("a", LogLine(.stdout, "40%", isUnfinished: true))
+    #expect(texts() == ["b", "err", "40%"] && log.total == 3)
+    add("a", LogLine(.stdout, "", isUnfinished: true))
+    #expect(texts() == ["b", "err"] && log.total == 2)
+    add("a", LogLine(.stdout, "end"))
+    #expect(texts() == ["b", "err", "end"] && log.total == 3)
+  }
 }
 
 extension String {

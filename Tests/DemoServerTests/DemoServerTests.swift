@@ -34,6 +34,9 @@ import Testing
     let headers = ["Range: bytes=300-", "If-Range: \(tag)"]
     #expect(client.get("/file/a.bin?size=1000&seed=1", headers: headers).status == 206)
     #expect(client.get("/file/a.bin?size=1000&seed=2", headers: headers).status == 200)
+    let date = try #require(client.get("/file/a.bin?size=1000")["Last-Modified"])
+    let dated = client.get("/file/a.bin?size=1000", headers: ["Range: bytes=300-", "If-Range: \(date)"])
+    #expect(dated.status == 206)
   }
 
   @Test func aRangeBeyondTheEndIsRefused() {
@@ -135,7 +138,9 @@ import Testing
     #expect(answer.status == 201)
     #expect(answer.text.contains("\"size\" : 300000"))
     #expect(answer.text.contains("\"sha256\" : \"\(DemoContent(size: 300_000, seed: 9).sha256)\""))
-    #expect(client.get("/upload/a.bin").body == bytes)
+    let stored = client.get("/upload/a.bin")
+    #expect(stored.status == 200 && stored.body == bytes)
+    #expect(stored["ETag"] == "\"\(DemoContent(size: 300_000, seed: 9).sha256)\"")
     #expect(client.get("/upload/b.bin").status == 404)
   }
 

@@ -65,4 +65,11 @@ import FoundationNetworking
     let failure = try #require(outer.failure)
     #expect(FailureWords.of(failure) == "inner failed: child failed: the disk is full (and 1 more)")
   }
+
+  @Test(arguments: [199, 200, 201])
+  func ofLongWordsTwoHundredCharactersAreShown(count: Int) {
+    let words = String(repeating: "x", count: count)
+    let error = NSError(domain: "d", code: 3, userInfo: [NSLocalizedDescriptionKey: words])
+    #expect(FailureWords.of(error) == (count <= 200 ? words : String(repeating: "x", count: 199) + "…"))
+  }
 }

@@ -54,4 +54,11 @@ import Testing
   @Test func anEscapeSequenceIsNoTextOfALine() throws {
     #expect(try !#require(LinePattern("32m")).matches("\u{1B}[32mready"))
   }
+
+  @Test func aPatternIsSearchedInTheFirst1024UnitsOfALine() throws {
+    let pattern = try #require(LinePattern("end$"))
+    #expect(pattern.matches(String(repeating: "x", count: 1021) + "end"))
+    #expect(!pattern.matches(String(repeating: "x", count: 1022) + "end"))
+    #expect(LinePattern("(") == nil)
+  }
 }

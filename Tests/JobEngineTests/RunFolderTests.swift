@@ -65,4 +65,14 @@ struct RunFolderTests {
     full.removeIfEmpty()
     #expect(FileManager.default.fileExists(atPath: full.path + "/logs/a.log"))
   }
+
+  @Test func aRunIsNamedByItsBeginAndItsProcess() throws {
+    defer { try? FileManager.default.removeItem(atPath: state) }
+    let date = Date(timeIntervalSince1970: 86_400 + 3 * 3600 + 4 * 60 + 5)
+    let folder = try RunFolder(in: state, at: date, process: 77)
+    #expect(folder.id == "19700102-030405-77")
+    #expect(folder.path == state + "/runs/19700102-030405-77")
+    #expect(try RunFolder(in: state, at: date, process: 77).id == "19700102-030405-77.1")
+    #expect(try RunFolder(in: state, at: date, process: 78).id == "19700102-030405-78")
+  }
 }

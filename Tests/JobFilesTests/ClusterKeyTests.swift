@@ -45,6 +45,7 @@ struct ClusterKeyTests {
 
   @Test(arguments: [
     ("500M", 500), ("16G", 16 << 10), ("1T", 1 << 20), ("16 GB", 16 << 10), ("2GiB", 2048), ("512k", 1),
+    ("2048k", 2), ("1023K", 1), ("16mb", 16), ("1M", 1),
   ])
   func memoryHasAUnit(text: String, megabytes: Int) throws {
     #expect(try work("on: slurm\nslurm: { memory: \(text) }").cluster?.memory == megabytes)
@@ -111,6 +112,17 @@ struct ClusterKeyTests {
       "run: ls, slurm: { memory: 16 }",
       "2:34: slurm.memory takes an amount as 500M, 16G or 1T; this is '16': write 16G, or 16M"
     ),
+    ("run: ls, slurm: { memory: 0G }", "2:34: slurm.memory takes an amount as 500M, 16G or 1T; this is '0G'"),
+    (
+      "run: ls, slurm: { time: 0 }",
+      "2:32: slurm.time takes a duration longer than 0; this is '0': delete it for no limit"
+    ),
+    (
+      "run: ls, slurm: { options: ['--a b'] }",
+      "2:36: slurm.options takes options of sbatch, as in '[--exclusive]'; this is '--a b': "
+        + "write each as one word that begins with '--'"
+    ),
+    ("run: ls, on: push", "2:21: 'on' takes local or slurm, and opdash starts when you start it: delete it"),
     ("run: ls, slurm: { time: 1:00:00 }", "2:32: '1:00:00' is no duration: write 1h"),
     ("run: ls, slurm: { time: 1-12:30 }", "2:32: '1-12:30' is no duration: write 36h30m"),
     ("run: ls, slurm: { mem: 16G }", "2:26: unknown key 'mem': write 'memory'"),

@@ -29,7 +29,35 @@ import Testing
       ])
   }
 
+  @Test func jobsOfFinallyNeedEachOtherByTheirNames() throws {
+    // The job at the same place in 'jobs' is a service, which none of them could need so.
+    #expect(
+      try edges(
+        graph(
+          "jobs: { s: { run: ls, service: true } }\n"
+            + "finally: { p: ls, q: ls, r: { needs: [q], run: ls },\n"
+            + "  m: { matrix: { n: [1, 2] }, needs: [r], run: ls }, t: { needs: ['m[2]', 'p*'], run: ls } }")) == [
+          "s", "p", "q", "r: q", "m[1]: r", "m[2]: r", "t: m[2] p",
+        ])
+  }
+
   @Test(arguments: [
+    (
+      "jobs: { a: { run: ls, needs: [z] } }\nfinally: { z: { matrix: { n: [1] }, run: ls } }",
+      "1:31: 'z' is a job of 'finally', which runs after all others: delete this need, or move the job"
+    ),
+    (
+      "jobs: { x: ls }\nfinally: { p: ls, a: { needs: [a], matrix: { os: [l, m] }, run: ls } }",
+      "2:32: job 'a' needs its own instances: delete this need, or name one as in 'a[l]'"
+    ),
+    (
+      "jobs: { x: ls }\nfinally: { z: { needs: ['c[onn]'], run: ls }, c: { matrix: { d: [one, two] }, run: ls } }",
+      "2:25: unknown job 'c[onn]' in needs: did you mean 'c[one]'?"
+    ),
+    (
+      "jobs: { x: ls, clean: ls }\nfinally: { z: { needs: [claen], run: ls } }",
+      "2:25: unknown job 'claen' in needs: add the job, or delete the need"
+    ),
     (
       "jobs: { a: { run: ls, needs: [z] } }\nfinally: { z: { run: ls } }",
       "1:31: 'z' is a job of 'finally', which runs after all others: delete this need, or move the job"
@@ -104,6 +132,9 @@ import Testing
     ("true", "2:6: a job is a map; this is 'true': write '{ run: true }'"),
     ("run make", "2:6: a ':' is missing after 'run': write 'run: make'"),
     ("run:make", "2:6: a blank is missing after 'run:': write 'run: make'"),
+    ("env:x", "2:6: a blank is missing after 'env:': write 'env: x'"),
+    ("allow_failure x", "2:6: a ':' is missing after 'allow_failure': write 'allow_failure: x'"),
+    ("1.5", "2:6: a job is a map; this is '1.5': write '{ run: 1.5 }'"),
     ("needs b", "2:6: a ':' is missing after 'needs': write 'needs: b'"),
     ("", "2:3: job 'a' has nothing to do: give it one of run, download, upload or simulate"),
     ("''", "2:6: run is empty: it takes a command for sh as text, or a program and its arguments as a list"),

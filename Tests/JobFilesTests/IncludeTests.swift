@@ -59,6 +59,13 @@ struct IncludeTests {
     #expect(try graph("include: a.yml\njobs: { b: { run: ls } }", ["a.yml": "# nothing\n"]).jobs.map(\.name) == ["b"])
   }
 
+  @Test func keysOfTheFileWithoutAValueAreThoseOfTheIncludedFile() throws {
+    let graph = try graph(
+      "include: a.yml\nvars:\njobs:\n", ["a.yml": "vars: { v: 1 }\njobs: { a: { run: 'echo ${v}' } }"])
+    #expect(graph.jobs.map(\.name) == ["a"])
+    #expect(try work(graph, "a").command == .script("echo 1"))
+  }
+
   @Test func theIncludingFileWins() throws {
     let graph = try graph(
       """
@@ -193,6 +200,14 @@ struct IncludeTests {
           "b.yml:1:11: the file includes itself: delete this",
           "b.yml:1:18: files include each other: a.yml -> b.yml -> a.yml: delete one of these includes",
         ])
+  }
+
+  @Test func aFinalJobOfTwoFilesIsAFaultToo() {
+    #expect(
+      faults("include: a.yml\njobs: { m: ls }\nfinally: { x: ls }", ["a.yml": "finally: { x: ls }"]) == [
+        "a.yml:1:12: job 'x' is given at main.yml, line 3, column 12 already: delete one of them, "
+          + "or give one another name"
+      ])
   }
 
   @Test func aJobOfTwoFilesIsAFaultThatNamesBothPlaces() {

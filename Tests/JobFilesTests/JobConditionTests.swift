@@ -19,6 +19,8 @@ import Testing
     ("${env.NONE_SUCH:-a b} == 'a b'", "a b=a b"), ("${tricky} == x", "a == b || 'c'=x"), ("true", "true"),
     ("false", "false"), ("'\"(a && b)\" == ${ver}'", "(a && b)=4"), (">\n  ${ver}\n  == 4", "4=4"),
     ("$${ver} == x", "${ver}=x"), ("é == ${ver}", "é=4"), ("-x/y.z != ${ver}", "!-x/y.z=4"),
+    // In quotes a name is a text like any other.
+    ("\"'env.CI' == ${ver}\"", "env.CI=4"), ("\"'not' != ${ver}\"", "!not=4"), ("\"!'' && ${ver}\"", "! 4"),
   ])
   func anIfComparesTexts(written: String, terms: String) throws {
     let found = try #require(try condition(written))
@@ -103,6 +105,10 @@ import Testing
       "linux", "always holds, because it has no '${…}': compare a variable, as in \"${env.CI} == 'true'\", or delete it"
     ),
     ("ver == 5", "never holds, because it has no '${…}': write '${ver}'"),
+    (
+      "\"'ver' == 5\"",
+      "never holds, because it has no '${…}': compare a variable, as in \"${env.CI} == 'true'\", or delete it"
+    ),
     ("'!CI'", "never holds, because it has no '${…}': write '${env.CI}'"),
   ])
   func aConditionWithoutVariablesIsAWarning(written: String, message: String) throws {

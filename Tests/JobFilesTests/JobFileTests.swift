@@ -130,6 +130,14 @@ import Testing
     #expect(graph.jobs == [Job(name: "a", work: .shell(ShellWork(.script("ls"), directory: "/jobs")))])
   }
 
+  @Test(arguments: [
+    ("a/b.yml", "b"), ("b.yaml", "b"), ("/b.c.json", "b.c"), ("b.yml.txt", "b.yml.txt"), ("Jobfile", "Jobfile"),
+    (".yml", ".yml"), ("a/.json", ".json"), ("x.yml.yaml", "x.yml"), ("<stdin>", "stdin"),
+  ])
+  func aRunWithoutANameHasThatOfItsFile(file: String, name: String) throws {
+    #expect(try JobFile.decode(Array("jobs: { a: ls }".utf8), file: file, directory: "/").name == name)
+  }
+
   @Test func wordsThatOldYAMLTookForBooleansAreText() throws {
     guard case .shell(let work) = try job("run: [yes, no, on, 010, 1.10, true]").work else { return }
     #expect(work.command == .argv(["yes", "no", "on", "010", "1.10", "true"]))

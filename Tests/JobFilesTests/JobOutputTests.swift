@@ -89,6 +89,10 @@ import Testing
     ),
     ("${jobs.b}", "'${jobs.b}' is not understood: write ${jobs.NAME.VALUE}, and VALUE with letters, digits and '_'"),
     (
+      "${jobs..v}",
+      "'${jobs..v}' is not understood: write ${jobs.NAME.VALUE}, and VALUE with letters, digits and '_'"
+    ),
+    (
       "${jobs.b.v-1}",
       "'${jobs.b.v-1}' is not understood: write ${jobs.NAME.VALUE}, and VALUE with letters, digits and '_'"
     ),
@@ -106,6 +110,13 @@ import Testing
     let file = head + "  a: { needs: [b], run: 'echo é \(written)' }\nfinally: { fin: { run: ls } }\n"
     let column = written.hasPrefix("${jobs.m[$") ? 42 : 33
     #expect(faults(file) == ["5:\(column): \(fault)"])
+  }
+
+  @Test func whileJobsNeedEachOtherNothingIsSaidOfTheirValues() {
+    #expect(
+      faults(
+        "jobs:\n  a: { needs: [b], run: ls }\n  b: { needs: [a], run: ls }\n  c: { run: 'echo ${jobs.d.v}' }\n"
+          + "  d: { run: ls }\n") == ["2:16: jobs need each other: a -> b -> a: delete one of these needs"])
   }
 
   @Test func aReferenceThroughOtherJobsIsGood() throws {

@@ -29,6 +29,11 @@ import Testing
     #expect(faults(job: "run: a, retry: { max: 1, initial: 2001ms, cap: 2s }") == [fault])
   }
 
+  @Test func waitsMayBeNothing() throws {
+    let policy = try retry("{ max: 1, initial: 0, cap: 0 }")
+    #expect(policy.initial == .zero && policy.cap == .zero)
+  }
+
   // MARK: The number of retries
 
   @Test func aNumberIsTheMostRetries() throws {
@@ -62,6 +67,17 @@ import Testing
     let own = "run: a\ntimeout: 7s"
     #expect(try job("run: a", head: head).timeout == .seconds(5) && job(own, head: head).timeout == .seconds(7))
     #expect(try work(own, head: head).silence == .seconds(6))
+  }
+
+  // MARK: Progress
+
+  @Test func aPatternOfProgressHasOneOrTwoGroups() throws {
+    #expect(try work(#"{ run: a, progress: '(\d)(?:x)' }"#, head: "").progress == #"(\d)(?:x)"#)
+    #expect(try work(#"{ run: a, progress: '(\d)(\d)' }"#, head: "").progress == #"(\d)(\d)"#)
+    let fault =
+      "2:26: progress takes a regular expression with one group (per cent) or two (done, total); this one has 3: "
+      + "write (?:…) for those that are no number"
+    #expect(faults(job: "run: a, progress: '(a)(b)(c)'") == [fault])
   }
 
   /// The program of the job of a file with this body.

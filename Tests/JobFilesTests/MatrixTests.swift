@@ -38,6 +38,11 @@ func edges(_ graph: JobGraph) -> [String] {
     #expect(graph.jobs[0].work == .shell(ShellWork(.script("echo 3.10"), directory: "/jobs")))
   }
 
+  @Test func aValueMayBeginWithAMinus() throws {
+    #expect(
+      try graph("jobs: { a: { matrix: { v: [-1, -O2] }, run: ls } }").jobs.map(\.name) == ["a[-1]", "a[-O2]"])
+  }
+
   @Test func theValuesStandInEveryKeyOfTheJob() throws {
     let graph = try graph(
       """
@@ -167,6 +172,14 @@ func edges(_ graph: JobGraph) -> [String] {
     #expect(faults(job: "matrix: { os: [a, b], arch: c }, \(run)") == ["2:\(fault)"])
   }
 
+  @Test func theNamesOfAMatrixWithAFaultElsewhereAreKnown() {
+    #expect(
+      faults(job: "matrix: { os: [a], exclude: b }, run: 'echo ${matrix.no}'") == [
+        "2:36: matrix.exclude takes a list of combinations, as in 'exclude: [{ os: a }]'; this is 'b'",
+        "2:52: the matrix of this job has no 'no': it has os",
+      ])
+  }
+
   @Test func matrixValuesOutsideOfAMatrixAreAFault() {
     let message =
       "'${matrix.os}' is known only beside a matrix: give the job 'matrix: { os: [ … ] }', or write the value"
@@ -218,9 +231,10 @@ func edges(_ graph: JobGraph) -> [String] {
       faults(job: "matrix: { x: \(list(101)), y: \(list(100)) }, run: ls") == [
         "2:16: matrix has more than 10000 combinations: write fewer values, or several jobs"
       ])
-    let many = (0..<11).map { "  a\($0): { matrix: { x: \(list(100)), y: \(list(100)) }, simulate: {} }\n" }.joined()
+    // A hundred thousand, and one more.
+    let many = (0..<10).map { "  a\($0): { matrix: { x: \(list(100)), y: \(list(100)) }, simulate: {} }\n" }.joined()
     #expect(
-      faults("jobs:\n" + many) == [
+      faults("jobs:\n\(many)  a10: { matrix: { x: 1 }, simulate: {} }\n") == [
         "12:18: up to here, the matrices of this file make too many jobs: write fewer values, or several files"
       ])
     let long = String(repeating: "x", count: 120)
@@ -228,5 +242,53 @@ func edges(_ graph: JobGraph) -> [String] {
       faults(job: "matrix: { x: \(long), y: \(long) }, run: ls") == [
         "2:16: the name of instance 'a[\(String(repeating: "x", count: 58))…' is longer than 200 characters: shorten its values"
       ])
+  }
+
+  @Test func theCombinationsOfAllNamesCount() {
+    func list(_ count: Int) -> String { "[\((0..<count).map(String.init).joined(separator: ","))]" }
+    let fault = "2:16: matrix has more than 10000 combinations: write fewer values, or several jobs"
+    #expect(faults(job: "matrix: { x: \(list(100)), y: \(list(100)), z: [1, 2] }, run: ls") == [fault])
+    #expect(faults(job: "matrix: { x: \(list(10_000)), y: [1, 2] }, run: ls") == [fault])
+    #expect(
+      faults(job: "matrix: { x: \(list(10_001)), y: [1, 2] }, run: ls") == [
+        "2:21: matrix.x has more than 10000 values: write fewer"
+      ])
+  }
+
+  @Test func theValuesBelowAJobCountOncePerCombination() {
+    func list(_ count: Int, _ item: String) -> String {
+      "[\(Array(repeating: item, count: count).joined(separator: ","))]"
+    }
+    let axis = "[\((0..<100).map(String.init).joined(separator: ","))]"
+    #expect(
+      faults(job: "matrix: { x: \(axis), y: \(axis) }, run: \(list(497, "a"))") == [
+        "2:16: up to here, the matrices of this file make too many jobs: write fewer values, or several files"
+      ])
+  }
+
+  @Test func aMatrixHasFiftyNamesAtMost() throws {
+    func names(_ count: Int) -> String { (0..<count).map { "n\($0): 1" }.joined(separator: ", ") }
+    #expect(
+      try job("run: ls\nmatrix: { \(names(50)) }").name
+        == "a[\(Array(repeating: "1", count: 50).joined(separator: ","))]")
+    #expect(
+      faults(job: "matrix: { \(names(51)) }, run: ls") == ["2:16: matrix has more than 50 names: write fewer"])
+    // What is left out is no name.
+    #expect(try job("run: ls\nmatrix: { \(names(50)), exclude: [] }").matrix == "a")
+  }
+
+  @Test func aThousandCombinationsMayBeLeftOut() throws {
+    func items(_ count: Int) -> String { Array(repeating: "{ x: 0 }", count: count).joined(separator: ", ") }
+    #expect(try job("run: ls\nmatrix: { x: [0, 1], exclude: [\(items(1000))] }").name == "a[1]")
+    #expect(
+      faults(job: "matrix: { x: [0, 1], exclude: [\(items(1001))] }, run: ls") == [
+        "2:38: matrix.exclude has more than 1000 items: name fewer keys in each, or write two jobs"
+      ])
+  }
+
+  @Test func theNameOfAnInstanceHasTwoHundredCharactersAtMost() throws {
+    let long = String(repeating: "x", count: 98)
+    #expect(try job("run: ls\nmatrix: { x: \(long), y: \(long) }").name.count == 200)
+    #expect(faults(job: "matrix: { x: \(long), y: \(long)x }, run: ls").count == 1)
   }
 }

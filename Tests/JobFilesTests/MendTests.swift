@@ -6,13 +6,15 @@ struct MendTests {
     ("10", "10s, or 10m for minutes"), ("10 minutes", "10m"), ("1 hour, 30 mins", "1h30m"), ("1h30", "1h30m"),
     ("2m 5", "2m5s"), ("90 Sec", "90s"), ("1.5 hours", "1.5h"), ("250 msecs", "250ms"), ("2 days", "48h"),
     ("00:01:30", "1m30s"), ("02:00:00", "2h"), ("5:30", "5m30s"), ("PT10M", "10m"), ("-5s", "5s"),
+    ("1:02:03", "1h2m3s"), ("1-02:03:04", "26h3m4s"), ("0-00:00:05", "5s"), ("2-00", "48h"), ("4000 days", "96000h"),
   ])
   func aDurationOfAnotherFormIsTranslated(written: String, mend: String) {
     #expect(faults(job: "run: ls, timeout: '\(written)'") == ["2:26: '\(written)' is no duration: write \(mend)"])
   }
 
   @Test(arguments: [
-    "soon", "5 parsecs", "1m 1h", "s", "99999999999999999999", "5 5", "1:2:3:4", "1..5s", "9999999 days",
+    "soon", "5 parsecs", "1m 1h", "s", "99999999999999999999", "5 5", "1:2:3:4", "1..5s", "9999999 days", "4001 days",
+    "1 day 5", "00:00", "0-00", "PT", "",
   ])
   func anythingElseGetsTheExamples(written: String) {
     #expect(

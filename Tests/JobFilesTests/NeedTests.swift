@@ -33,6 +33,7 @@ import Testing
     // A job that several patterns find counts once; its own name says most.
     ("[test-a, 'test-*', '*-a']", "test-a test-b"), ("{ test-*: finished, test-b: ok }", "test-a finished test-b"),
     ("{ test-b: ok, test-*: finished }", "test-b test-a finished"),
+    ("{ test-*: finished, test-b: ok, '*-b': failed }", "test-a finished test-b"),
     (
       "{ 'build[mac,arm]': finished, build: ok }",
       "build[mac,arm] finished build[linux,x64] build[linux,arm] build[mac,x64]"
@@ -101,6 +102,10 @@ import Testing
       "5:25: needs.test-a takes ok, finished, failed, not-ok or ready; this is 'healthy': write ready"
     ),
     ("'test-a, test-b'", "5:15: unknown job 'test-a, test-b' in needs: write [test-a, test-b]"),
+    ("'test-a, nope'", "5:15: unknown job 'test-a, nope' in needs: write [test-a, nope]"),
+    ("'build test-a'", "5:15: unknown job 'build test-a' in needs: write [build, test-a]"),
+    ("'test-a nope'", "5:15: unknown job 'test-a nope' in needs: add the job, or delete the need"),
+    ("'build,'", "5:15: unknown job 'build,' in needs: did you mean 'build'?"),
   ])
   func aNeedThatCannotBeMetIsAFault(text: String, fault: String) {
     #expect(self.fault(text) == [fault])

@@ -11,7 +11,7 @@ struct RetryOnlyTests {
     let retry = try retry("[network, 75, 137]")
     #expect(retry.only == [.network])
     #expect(retry.exits == [75, 137])
-    #expect(try self.retry("255").exits == [255])
+    #expect(try self.retry("[255, 1]").exits == [255, 1])
   }
 
   @Test func theNumberOfAnAnswerIsACause() throws {
@@ -29,6 +29,7 @@ struct RetryOnlyTests {
     // With no cause at all, only these are retried.
     #expect(retry.only == nil)
     #expect(try self.retry("{ output: x }").patterns == ["x"])
+    #expect(try self.retry("[{ output: x }, { output: y }, { output: x }]").patterns == ["x", "y"])
   }
 
   @Test func theListOfAJobReplacesThatOfTheDefaults() throws {
@@ -48,6 +49,12 @@ struct RetryOnlyTests {
     ("[-1]", "2:33: retry.only: '-1' is no exit status: write a number from 1 to 255"),
     ("[503]", "2:33: retry.only: 503 is no exit status; for an answer of HTTP write 5xx"),
     ("[404]", "2:33: retry.only: 404 is no exit status; for an answer of HTTP write 4xx"),
+    ("[399]", "2:33: retry.only: '399' is no exit status: write a number from 1 to 255"),
+    ("[400]", "2:33: retry.only: 400 is no exit status; for an answer of HTTP write 4xx"),
+    ("[499]", "2:33: retry.only: 499 is no exit status; for an answer of HTTP write 4xx"),
+    ("[500]", "2:33: retry.only: 500 is no exit status; for an answer of HTTP write 5xx"),
+    ("[599]", "2:33: retry.only: 599 is no exit status; for an answer of HTTP write 5xx"),
+    ("[600]", "2:33: retry.only: '600' is no exit status: write a number from 1 to 255"),
     ("[netwrok]", "2:33: retry.only takes \(takes); this is 'netwrok': did you mean 'network'?"),
     ("[[1]]", "2:33: retry.only takes \(takes); this is a list"),
     ("[{}]", "2:33: this item of retry.only is empty: write { output: PATTERN }"),

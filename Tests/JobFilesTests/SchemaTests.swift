@@ -81,6 +81,51 @@ struct SchemaTests {
     #expect(Set(JobFileKeys.included.keys).isSubset(of: JobFileKeys.file.keys))
   }
 
+  @Test func aMapIsNamedByItsOwnerWithoutTheArticle() {
+    let keys = [
+      JobFileKeys.file, JobFileKeys.job, JobFileKeys.finalJob, JobFileKeys.retryOutput, JobFileKeys.ready,
+      JobFileKeys.fileSlurm,
+    ]
+    #expect(
+      keys.map(JobFileSchema.identifier) == [
+        "job-file", "job", "job-of-finally", "item-of-retry.only", "service.ready", "slurm-of-the-file",
+      ])
+  }
+
+  @Test func aNumberWithoutALargestHasNone() { #expect(!JobFileSchema.json().contains("\(Int.max)")) }
+
+  @Test(arguments: [
+    ("run: ls, retry: 0", true), ("run: ls, retry: 1000000", true), ("run: ls, retry: 1000001", false),
+    ("run: ls, retry: { max: 0 }", true), ("run: ls, retry: { max: 1000000 }", true),
+    ("run: ls, retry: { max: 1000001 }", false), ("run: ls, retry: { max: -1 }", false),
+    ("run: ls, retry: { max: 1, only: [1, 255] }", true), ("run: ls, retry: { max: 1, only: [256] }", false),
+    ("run: ls, slurm: { cpus: 1, gpus: 1, nodes: 1 }", true),
+    ("run: ls, slurm: { cpus: 1000000, gpus: 1000000, nodes: 1000000 }", true), ("run: ls, slurm: { cpus: 0 }", false),
+    ("run: ls, slurm: { gpus: 0 }", false), ("run: ls, slurm: { nodes: 0 }", false),
+    ("run: ls, slurm: { cpus: 1000001 }", false), ("run: ls, slurm: { gpus: 1000001 }", false),
+    ("run: ls, slurm: { nodes: 1000001 }", false), ("run: ls, uses: { p: 0 }", true), ("run: ls, uses: { p: 1 }", true),
+    ("run: ls, uses: { p: -1 }", false), ("simulate: { steps: 1, seed: 0, fail_rate: 0 }", true),
+    ("simulate: { steps: 1000000, fail_rate: 1 }", true), ("simulate: { steps: 1000001 }", false),
+    ("simulate: { seed: -1 }", false), ("simulate: { fail_rate: -0.1 }", false),
+    ("simulate: { fail_rate: 1.1 }", false),
+    ("run: ls, service: { ready: { port: 1 } }", true), ("run: ls, service: { ready: { port: 65535 } }", true),
+    ("run: ls, service: { ready: { port: 65536 } }", false), ("run: ls, service: { ready: { output: '' } }", false),
+    ("run: ls, service: { ready: { output: x } }", true), ("run: ls, stop: { grace: 0 }", true),
+    ("run: ls, stop: { grace: 1 }", false),
+  ])
+  func theSchemaAndTheDecoderHaveTheSameBounds(body: String, isGood: Bool) throws {
+    let text = "pools: { p: 1 }\njobs: { j: { \(body) } }"
+    #expect(try validator().faults(in: value(text)).isEmpty == isGood)
+    #expect(faults(text).isEmpty == isGood)
+  }
+
+  @Test(arguments: [("slots: 1", true), ("slots: 100000", true), ("slots: 100001", false), ("slots: -1", false)])
+  func theSlotsHaveTheSameBoundsToo(head: String, isGood: Bool) throws {
+    let text = "\(head)\njobs: { j: ls }"
+    #expect(try validator().faults(in: value(text)).isEmpty == isGood)
+    #expect(faults(text).isEmpty == isGood)
+  }
+
   @Test func everyReferenceOfTheSchemaLeadsSomewhere() throws {
     let text = JobFileSchema.json()
     let schema = try #require(JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
@@ -167,7 +212,8 @@ struct SchemaTests {
   @Test(arguments: [
     "vars: { a: [b] }", "version: 2", "slots: 0", "slots: many", "on_failure: stop", "schedule: lifo", "jobs: [a]",
     "defaults: { run: ls }", "pools: { net: 0 }", "secrets: { A: b }", "include: [[a]]", "dotenv: { A: b }", "job: {}",
-    "timeout: soon", "shell: 5", "finally: { a: { run: ls, when: never } }", "finally: [a]", "[a]", "x",
+    "timeout: soon", "shell: 5", "finally: { a: { run: ls, when: never } }", "finally: { a: { when: ok } }",
+    "finally: [a]", "[a]", "x",
   ])
   func aBrokenFileIsNot(text: String) throws {
     #expect(try !validator().faults(in: value(text)).isEmpty)

@@ -20,7 +20,8 @@ struct ServiceTests {
     ("'https://[::1]/up'", .url("https://[::1]/up")), ("{ port: 5432 }", .port(host: "127.0.0.1", 5432)),
     ("{ port: '5432' }", .port(host: "127.0.0.1", 5432)),
     ("{ port: 'db.local:65535' }", .port(host: "db.local", 65535)),
-    ("{ port: '[::1]:5432' }", .port(host: "::1", 5432)),
+    ("{ port: '[::1]:5432' }", .port(host: "::1", 5432)), ("{ port: 1 }", .port(host: "127.0.0.1", 1)),
+    ("{ port: 'db-1.x_y:80' }", .port(host: "db-1.x_y", 80)),
     ("{ run: pg_isready -q }", .command(.script("pg_isready -q"))),
     ("{ run: [pg_isready, -q] }", .command(.argv(["pg_isready", "-q"]))),
     ("{ output: 'listening on \\d+' }", .output("listening on \\d+")),
@@ -35,6 +36,8 @@ struct ServiceTests {
         == Service(
           probe: .port(host: "127.0.0.1", 80), interval: .seconds(2), limit: .seconds(90), restart: .onFailure))
     #expect(try service("{ restart: always }")?.restart == .always)
+    let shortest = try service("{ ready: { port: 80, every: 10ms, timeout: 10ms } }")
+    #expect(shortest?.interval == .milliseconds(10) && shortest?.limit == .milliseconds(10))
   }
 
   @Test func variablesArePutIntoProbes() throws {
@@ -87,6 +90,13 @@ struct ServiceTests {
       "{ ready: 'localhost:80' }",
       "2:36: service.ready: 'localhost:80' is no URL: write 'ready: { port: \"localhost:80\" }'"
     ),
+    ("{ ready: 1 }", "2:36: service.ready: '1' is no URL: write 'ready: { port: 1 }'"),
+    ("{ ready: 0 }", "2:36: service.ready: '0' is no URL: write it with http:// or https:// at its beginning"),
+    (
+      "{ ready: 'a:b:80' }",
+      "2:36: service.ready: 'a:b:80' is no URL: write it with http:// or https:// at its beginning"
+    ),
+    ("{ ready: '80:' }", "2:36: service.ready: '80:' is no URL: write it with http:// or https:// at its beginning"),
     (
       "{ ready: true }",
       "2:36: service.ready: 'true' is no URL: write 'service: true' for one that can be used as soon as it is started"
@@ -153,6 +163,10 @@ struct ServiceTests {
       "2:54: service.ready.every takes 10ms or longer; this is 1ms: write more, or delete it"
     ),
     (
+      "{ ready: { port: 1, every: 9ms } }",
+      "2:54: service.ready.every takes 10ms or longer; this is 9ms: write more, or delete it"
+    ),
+    (
       "{ ready: { port: 1, timeout: 0s } }",
       "2:56: service.ready.timeout takes 10ms or longer; this is 0s: write more, or delete it"
     ),
@@ -162,6 +176,8 @@ struct ServiceTests {
       "2:38: service.restart takes never, on-failure or always; this is 'unless-stopped': write always"
     ),
     ("{ port: 80 }", "2:29: unknown key 'port': write 'ready: { port: 80 }'"),
+    ("{ port: [80, 81] }", "2:29: unknown key 'port': write 'ready: { port: [80, 81] }'"),
+    ("{ run: ~ }", "2:29: unknown key 'run': write 'ready: { run: … }'"),
     ("{ every: 1s }", "2:29: unknown key 'every': it is a key of ready: write it inside 'ready: { … }'"),
     (
       "{ ready: { port: 1, restart: always } }",
@@ -214,6 +230,14 @@ struct ServiceTests {
     ("readiness_probe: { exec: { command: 'test -f x' } }", "service: { ready: { run: test -f x } }"),
     ("livenessProbe: { tcpSocket: { port: 80 } }", "service: { ready: { port: 80 } }"),
     ("healthcheck: {}", "service: { ready: { url: http://… } }"),
+    ("readiness_probe: { port: 80 }", "service: { ready: { port: 80 } }"),
+    ("readiness_probe: { port: 80, path: /up }", "service: { ready: { url: http://127.0.0.1:80/up } }"),
+    ("readiness_probe: { port: 80, scheme: HTTPS }", "service: { ready: { url: https://127.0.0.1:80/ } }"),
+    ("readiness_probe: { http_get: { host: h } }", "service: { ready: { url: http://h/ } }"),
+    ("readiness_probe: { exec: ls }", "service: { ready: { run: ls } }"),
+    ("livenessProbe: { tcpSocket: {} }", "service: { ready: { port: … } }"),
+    ("healthcheck: { test: [CMD, ls] }", "service: { ready: { run: [ls] } }"),
+    ("healthcheck: { test: [CMD-SHELL, a, b] }", "service: { ready: { run: [a, b] } }"),
     ("ready_log_line: listening", "service: { ready: { output: listening } }"),
   ])
   func aProbeOfAnotherToolIsTranslated(written: String, mend: String) {

@@ -71,6 +71,11 @@ import Testing
 
   @Test(arguments: [
     ("history: { days: 0 }", "history.days takes a whole number, 1 to 36500; this is '0'"),
+    ("history: { days: 36501 }", "history.days takes a whole number, 1 to 36500; this is '36501'"),
+    (
+      "history: { megabytes: 100000001 }", "history.megabytes takes a whole number, 1 to 100000000; this is '100000001'"
+    ),
+    ("history: { megabytes: 0 }", "history.megabytes takes a whole number, 1 to 100000000; this is '0'"),
     ("history: { runs: some }", "history.runs takes a whole number, 1 to 1000000; this is 'some'"),
     (
       "history: { age: 3 }",
@@ -87,8 +92,31 @@ import Testing
     #expect(try settings(text) == SettingsFile())
   }
 
+  @Test func theHistoryIsKeptUpToItsBounds() throws {
+    #expect(try settings("history: { runs: 7 }").retention == Retention(runs: 7))
+    #expect(try settings("history: {}").retention == Retention())
+    #expect(
+      try settings("history: { days: 36500, runs: 1000000, megabytes: 100000000 }").retention
+        == Retention(age: .seconds(36_500 * 86_400), runs: 1_000_000, bytes: 100_000_000_000_000))
+    #expect(
+      try settings("history: { days: 1, runs: 1, megabytes: 1 }").retention
+        == Retention(age: .seconds(86_400), runs: 1, bytes: 1_000_000))
+  }
+
   @Test func autoIsWhatTheTerminalSays() throws {
     #expect(try settings("background: auto").background == .unknown)
+  }
+
+  @Test func notesOfAPersonAreIgnored() throws {
+    #expect(try settings("keys: { x-a: b }\ncolors: { x-a: b }\nx-a: b") == SettingsFile())
+  }
+
+  @Test func wordsOfAStyleStandInAnyOrderAndCase() throws {
+    #expect(
+      try settings("colors: { failed: 'BOLD  ON 0 bright-red' }").colors == [
+        "failed": Style(.indexed(9), on: .indexed(0), .bold)
+      ])
+    #expect(try settings("colors: { failed: on 0 }").colors["failed"]?.background == .indexed(0))
   }
 
   @Test func noneIsAnEmptyList() throws {
@@ -162,6 +190,18 @@ import Testing
     ),
     ("colors: { faild: red }", ["1:11: unknown element 'faild': did you mean 'failed'?"]),
     ("colors: { sky: red }", ["1:11: unknown element 'sky': colors can have failed, executing or cursor"]),
+    (
+      "colors: { failed: '' }",
+      [
+        "1:19: colors.failed is empty: it takes a colour with words such as bold, as in 'bright-red bold'"
+      ]
+    ),
+    (
+      "colors: { failed: [red] }",
+      [
+        "1:19: colors.failed takes a colour with words such as bold, as in 'bright-red bold'; this is a list"
+      ]
+    ),
     ("colors: { failed: redd }", ["1:19: colors.failed: 'redd' is no colour: did you mean 'red'?"]),
     (
       "colors: { failed: 256 }",

@@ -51,6 +51,7 @@ import Testing
     ),
     ("name: !http://x\\y\n", "1:7: '!' begins a tag in YAML: put text that begins with '!' in quotes"),
     ("x: { a:, b: c }\n", "1:7: ':' is not expected here: put a blank after it, or the text that holds it in quotes"),
+    ("x: { a: [b],\n", "1:4: this '{' is never closed: add '}', or put text that begins with '{' in quotes"),
     ("%YAML 3.0\n---\na: b\n", "1:1: this version of YAML is not known: write %YAML 1.2, or delete the line"),
     (
       "jobs: { a: { run: ls } }\n---\njobs: {}\n",

@@ -1,6 +1,8 @@
 import JobModel
 import Testing
 
+@testable import JobFiles
+
 @Suite struct VariablesTests {
   private let head = "vars: { ver: \"4.2\", my-os: linux, full: \"${my-os}-${ver}\" }\nenv: { shown: x }"
 
@@ -23,6 +25,34 @@ import Testing
   ])
   func aScriptKeepsWhatIsTheShells(written: String, run: String?) throws {
     #expect(try script(written) == run ?? written)
+  }
+
+  @Test(arguments: [
+    ("", false, false), ("a", true, true), ("A_1z", true, true), ("_", true, true), ("1a", false, false),
+    ("a1", true, true), ("a-b", false, true), ("-a", false, false), ("a-", false, true), ("a.b", false, false),
+    ("a b", false, false), ("é", false, false),
+  ])
+  func aNameHasLettersDigitsAndAFewMarks(text: String, isName: Bool, withHyphens: Bool) {
+    #expect(Variables.isName(text) == isName)
+    #expect(Variables.isName(text, andHyphens: true) == withHyphens)
+  }
+
+  @Test func theShellFormsOfAVarAreFaultsWhateverTheyAre() {
+    func fault(_ line: Int, _ form: String, _ name: String) -> String {
+      "\(line):12: '${\(form)}' asks the shell for '\(name)', which is a var of this file that it doesn't know: "
+        + "write ${\(name)}, or give it to the job in env"
+    }
+    #expect(
+      faults(
+        "vars: { ver: 1, a_1: 2 }\njobs:\n  a:\n    run: |\n"
+          + "      echo ${#ver}\n      echo ${!ver}\n      echo ${a_1%x}\n"
+      ) == [fault(5, "#ver", "ver"), fault(6, "!ver", "ver"), fault(7, "a_1%x", "a_1")])
+  }
+
+  @Test func aShellFormOverAVarThatTheShellHasTooIsTheShells() throws {
+    #expect(try script("echo ${ver%.*}", env: "\nenv: { ver: 1 }") == "echo ${ver%.*}")
+    let work = try job("run: 'echo ${HOME%/}'", head: "vars: { HOME: x }").work
+    #expect(work == .shell(ShellWork(.script("echo ${HOME%/}"), directory: "/jobs")))
   }
 
   @Test func aShellFormOverAVarOfTheFileIsAFault() {
@@ -105,6 +135,23 @@ import Testing
   @Test func aRegularExpressionHasNoVariables() throws {
     guard case .shell(let work) = try job(#"{ run: ls, progress: '(\d+)${2}' }"#).work else { throw UnexpectedWork() }
     #expect(work.progress == #"(\d+)${2}"#)
+  }
+
+  @Test func theTextsThatVariablesMakeHaveALimitOfTheirOwnAndAWholeOne() {
+    let faults = FaultLog(file: "f", source: SourceText(checked: Array("x".utf8)))
+    let variables = Variables(environment: ["A": String(repeating: "x", count: 1 << 20)], faults: faults)
+    func length(_ text: String) -> Int? { variables.expand(text, in: .null, unknown: .isFault)?.utf8.count }
+    for _ in 0..<256 where length("${env.A}") != 1 << 20 { Issue.record("the longest text is refused") }
+    #expect(faults.isEmpty)
+    #expect(length("${env.A}") == nil)
+    #expect(
+      faults.list.map(\.message) == ["up to here, variables made 256 MiB of text: shorten their values"])
+    #expect(length("${env.A}x") == nil)
+    #expect(
+      faults.list.map(\.message) == [
+        "up to here, variables made 256 MiB of text: shorten their values",
+        "with its variables put in, this is longer than 1 MiB: shorten it",
+      ])
   }
 
   @Test func textThatGrowsWithoutBoundIsRefused() {

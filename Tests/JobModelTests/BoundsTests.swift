@@ -191,4 +191,43 @@ struct BoundsTests {
     recorder.move(1, to: .executing)
     #expect(recorder.run.skipped(byCancelling: JobID(0)).isEmpty)
   }
+
+  // MARK: The bytes of a ring
+
+  @Test func aRingHoldsExactlyItsBytes() {
+    let half = LogRing.byteCapacity / 2
+    #expect(ring([half, half]).count == 2)
+    #expect(ring([half, half + 1]).count == 1 && ring([half, half + 1]).last?.number == 1)
+    #expect(ring([half, half, 1]).count == 2 && ring([half, half, 0]).count == 3)
+  }
+
+  @Test func trimmingKeepsNoMoreThanThereIs() {
+    var long = ring([1, 2, 3])
+    long.trim(to: 5)
+    #expect(long.count == 3 && long.dropped == 0)
+    long.trim(to: 1)
+    #expect(long.count == 1 && long[0].number == 2 && long.dropped == 2)
+    long.trim(to: 0)
+    #expect(long.isEmpty && long.dropped == 3 && long.last == nil && long.memory == 0)
+  }
+
+  @Test func theBytesOfATrimmedRingAreCountedAnew() {
+    let half = LogRing.byteCapacity / 2
+    var trimmed = ring([half, half - 5, 5])
+    trimmed.trim(to: 1)
+    for seq in 3..<5 {
+      trimmed.append(
+        LogLine(.stdout, String(repeating: "y", count: half - 5)), seq: seq, at: .zero, attempt: 1)
+    }
+    #expect(trimmed.count == 3)
+  }
+
+  @Test func ringsOfOtherLinesAreNotEqual() {
+    #expect(ring([1, 2]) == ring([1, 2]) && ring([1, 2]) != ring([1, 3]) && ring([1, 2]) != ring([1, 2, 3]))
+  }
+
+  @Test func aLineIsErasedOnlyIfItIsUnfinishedAndEmpty() {
+    #expect(LogLine(.stdout, "", isUnfinished: true).isErased)
+    #expect(!LogLine(.stdout, "").isErased && !LogLine(.stdout, "x", isUnfinished: true).isErased)
+  }
 }

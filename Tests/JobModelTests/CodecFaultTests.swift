@@ -68,6 +68,68 @@ import Testing
     (String(repeating: "[", count: 100_000), "not JSON from column 9 on"),
     ("{\"a\":\"\t\"}", "not JSON from column 7 on"),
     (#"{"a":"\ud800"}"#, "not JSON from column 13 on"),
+    (
+      #"{"v":1,"seq":2,"t":0,"type":"job_added","job":"b","id":3,"kind":"simulate","duration":0,"steps":1}"#,
+      "'id' is 3 where 1 comes next"
+    ),
+    (
+      #"{"v":1,"seq":2,"t":0,"type":"job_added","job":"b","kind":"shell","needs":[1],"command":"x"}"#,
+      "'needs' must be a list of objects"
+    ),
+    (
+      #"{"v":1,"seq":2,"t":0,"type":"job_added","job":"b","kind":"shell","parent_id":1,"parent":"b","command":"x"}"#,
+      "the job 'b' is a part of itself"
+    ),
+    (
+      #"{"v":1,"seq":2,"t":0,"type":"job_added","job":"b","kind":"shell","parent_id":2,"parent":"c","command":"x"}"#,
+      "'parent_id' is 2: there is no such job"
+    ),
+    (
+      #"{"v":1,"seq":2,"t":0,"type":"job_added","job":"b","kind":"email"}"#,
+      "'kind' is 'email', which this version of opdash does not know"
+    ),
+    (
+      #"{"v":1,"seq":2,"t":0,"type":"job_added","job":"b","kind":"shell","command":"x","#
+        + #""retry":{"backoff":"constant","initial":1,"cap":1,"jitter":true,"exits":[1,"2"]}}"#,
+      "'exits' must be a list of whole numbers"
+    ),
+    (
+      #"{"v":1,"seq":2,"t":0,"type":"job_added","job":"b","kind":"shell","command":"x","#
+        + #""retry":{"backoff":"constant","initial":1,"cap":1,"jitter":true,"only":["rain"]}}"#,
+      "'only' is 'rain', which this version of opdash does not know"
+    ),
+    (
+      #"{"v":1,"seq":2,"t":0,"type":"priority_changed","job":"a","id":1,"priority":"low"}"#,
+      "'id' is 1: there is no such job"
+    ),
+    (
+      #"{"v":1,"seq":2,"t":0,"type":"priority_changed","job":"b","id":0,"priority":"low"}"#,
+      "'job' is not the name of job 0"
+    ),
+    (
+      #"{"v":1,"seq":2,"t":0,"type":"priority_changed","priority":"low"}"#,
+      "'job' is missing"
+    ),
+    (
+      #"{"v":1,"seq":2,"t":0,"type":"job_state","job":"a","state":"ready","attempt":0,"for":"luck"}"#,
+      "'for' is 'luck', which this version of opdash does not know"
+    ),
+    (
+      #"{"v":1,"seq":2,"t":0,"type":"job_state","job":"a","state":"skipped","attempt":0,"for":"luck"}"#,
+      "'for' is 'luck', which this version of opdash does not know"
+    ),
+    (
+      #"{"v":1,"seq":2,"t":0,"type":"job_state","job":"a","state":"failed","attempt":1,"cause":"rain","reason":"x"}"#,
+      "'cause' is 'rain', which this version of opdash does not know"
+    ),
+    (
+      #"{"v":1,"seq":2,"t":0,"type":"job_state","job":"a","state":"executing","attempt":1,"pid":2147483648}"#,
+      "'pid' must be a whole number from 0 to 2147483647"
+    ),
+    (
+      #"{"v":1,"seq":2,"t":0,"type":"job_restored","job":"a","run":"r","at":"yesterday","took":1}"#,
+      "'at' must be a time such as 2026-01-01T00:00:00.250Z"
+    ),
   ])
   func aDamagedLineIsNamedWithItsNumberAndItsFault(_ line: String, _ message: String) {
     let bytes = Array("\(Self.start)\n\(Self.job)\n\(line)\n".utf8)

@@ -23,4 +23,26 @@ import Testing
   func theExactFormReadsBack(text: String) {
     #expect(DurationText.parse(text).map(DurationText.exact) == text)
   }
+
+  @Test func partsOfAMillisecondAreRounded() {
+    #expect(DurationText.parse("0.0004s") == .zero && DurationText.parse("1.0006s") == .milliseconds(1001))
+    #expect(DurationText.parse("0.25ms") == .zero && DurationText.parse("0.75ms") == .milliseconds(1))
+  }
+
+  @Test func aNumberHasAtMostTwentyDigits() {
+    #expect(DurationText.parse("00000000000000000008s") == .seconds(8))
+    #expect(DurationText.parse("000000000000000000008s") == nil)
+  }
+
+  @Test func theSumOfAllUnitsIsLimitedToo() {
+    #expect(DurationText.parse("99999h60m") == DurationText.limit)
+    #expect(DurationText.parse("99999h61m") == nil && DurationText.parse("100000h1s") == nil)
+    #expect(DurationText.parse("100001h") == nil && DurationText.parse("6000000m") == DurationText.limit)
+  }
+
+  @Test func theExactFormEndsAtMillisecondsAndAtZero() {
+    #expect(DurationText.exact(.zero) == "0s" && DurationText.exact(.seconds(-5)) == "0s")
+    #expect(DurationText.exact(.microseconds(1_500_900)) == "1s500ms")
+    #expect(DurationText.exact(.seconds(3600)) == "1h" && DurationText.exact(.seconds(59)) == "59s")
+  }
 }

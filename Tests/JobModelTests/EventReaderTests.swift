@@ -85,4 +85,22 @@ import Testing
     let lines = [start(), job(1, "a", needs: need), slots(2), job(3, "b"), job(4, "c"), job(5, "d", needs: need)]
     #expect(try read(lines).get() == [[0], [], [], [], [1, 2, 3, 4], [5]])
   }
+
+  @Test func aFaultNamesItsLine() {
+    #expect(EventFault(line: 3, message: "this is no JSON object").description == "line 3: this is no JSON object")
+  }
+
+  @Test func aJobIsFoundByItsNumberOrByItsName() throws {
+    var reader = EventReader()
+    for line in [start(), job(1, "a"), job(2, "b"), job(3, "b")] { _ = try reader.read(line) }
+    func low(_ seq: Int, _ job: String) -> String {
+      #"{"v":1,"seq":\#(seq),"t":0,"type":"priority_changed",\#(job),"priority":"low"}"#
+    }
+    let jobs = [#""job":"a""#, #""id":0"#, #""job":"a","id":0"#, #""job":"b","id":2"#, #""job":null,"id":1"#]
+    for (place, (job, id)) in zip(jobs, [0, 0, 0, 2, 1]).enumerated() {
+      #expect(try reader.read(low(4 + place, job)).map(\.fact) == [.priorityChanged(JobID(id), .low)])
+    }
+    let message = "'job' is 'b': there is no such job, or several without 'id'"
+    #expect(throws: EventFault(line: 10, message: message)) { try reader.read(low(9, #""job":"b""#)) }
+  }
 }

@@ -120,4 +120,127 @@ import Testing
     let forecast = forecast(Recorder([]))
     #expect(forecast.chain.isEmpty && forecast.end == .zero && forecast.schedule(slots: 2).end == .zero)
   }
+
+  @Test func anAttemptBeyondItsTimeEndsNow() {
+    var recorder = Recorder(jobs())
+    recorder.move(3, to: .executing)
+    let forecast = forecast(recorder, now: 5)
+    #expect(forecast.finish(JobID(3)) == .seconds(5))
+    // What has not started begins now.
+    #expect(forecast.finish(JobID(0)) == .seconds(9) && forecast.end == .seconds(21))
+    #expect(forecast.schedule(slots: 2).expected(JobID(3)) == .seconds(5)..<(.seconds(5)))
+  }
+
+  @Test func aBackOffThatIsOverIsNotWaitedFor() {
+    var recorder = Recorder(jobs())
+    recorder.move(3, to: .executing)
+    let failure = JobFailure(.exit(1), "exit 1")
+    recorder.move(3, to: .backingOff(until: .seconds(4), number: 1, limit: 1, after: failure), after: .seconds(2))
+    #expect(forecast(recorder, now: 6).finish(JobID(3)) == .seconds(9))
+    #expect(forecast(recorder, now: 3).finish(JobID(3)) == .seconds(7))
+  }
+
+  @Test func aMeasuredRateDecidesWhatRemains() {
+    var recorder = Recorder(jobs())
+    recorder.move(1, to: .executing)
+    for done in [0, 5] {
+      recorder.state(
+        .jobProgress(JobID(1), JobProgress(done: Int64(done), total: 50, unit: .steps)),
+        after: .seconds(done == 0 ? 0 : 1))
+    }
+    #expect(forecast(recorder, now: 1).finish(JobID(1)) == .seconds(10))
+    #expect(forecast(recorder, now: 1).end == .seconds(16))
+  }
+
+  @Test func aPausedAttemptHasItsTimeBeforeIt() {
+    var recorder = Recorder(jobs())
+    recorder.move(1, to: .executing)
+    recorder.move(1, to: .paused(started: true), after: .seconds(4))
+    #expect(forecast(recorder, now: 9).finish(JobID(1)) == .seconds(15))
+  }
+
+  @Test func aJobWithoutAnEstimateTakesASecond() {
+    let forecast = Forecast(Recorder([job("a"), job("b", 0)]).run, now: .seconds(3)) { _ in nil }
+    #expect(forecast.end == .seconds(5))
+    #expect(
+      forecast.chain.map(\.from) == [.zero, .seconds(4)] && forecast.chain.map(\.finish) == [.seconds(4), .seconds(5)])
+    #expect(forecast.chain.map(\.executing) == [.seconds(1), .seconds(1)])
+  }
+
+  @Test func anEndedJobHasNoSlackAndNothingToSave() {
+    var recorder = Recorder(jobs())
+    recorder.move(0, to: .executing)
+    recorder.move(0, to: .succeeded(upToDate: false), after: .seconds(4))
+    let forecast = forecast(recorder, now: 4)
+    #expect(forecast.slack(JobID(0)) == nil && forecast.slack(JobID(4)) == nil)
+    #expect(forecast.saving(byHalving: JobID(0)) == .zero && forecast.saving(byHalving: JobID(1)) == .seconds(5))
+    #expect(forecast.finish(JobID(0)) == .seconds(4))
+  }
+
+  @Test func aJobThatNeverExecutedIsNoEndOfTheChain() {
+    var recorder = Recorder([job("a"), job("b")])
+    recorder.move(0, to: .executing)
+    recorder.move(0, to: .succeeded(upToDate: false), after: .seconds(2))
+    recorder.move(1, to: .cancelled(by: .person), attempt: 0, after: .seconds(7))
+    let forecast = Forecast(recorder.run, now: .seconds(9)) { _ in nil }
+    #expect(forecast.end == .seconds(2) && forecast.chain.map(\.job) == [JobID(0)])
+  }
+
+  // MARK: Slots and pools
+
+  @Test func aScheduleHasAtLeastOneSlot() {
+    let free = forecast(Recorder(jobs()))
+    #expect(free.schedule(slots: 0).end == .seconds(23) && free.schedule(slots: -3).end == .seconds(23))
+  }
+
+  @Test func theSlotOfAnAttemptIsTakenUntilItEnds() {
+    var recorder = Recorder(jobs())
+    recorder.move(3, to: .executing)
+    let schedule = forecast(recorder).schedule(slots: 1)
+    #expect(schedule.expected(JobID(3)) == .zero..<(.seconds(3)))
+    #expect(schedule.expected(JobID(1)) == .seconds(3)..<(.seconds(13)))
+    #expect(schedule.expected(JobID(0)) == .seconds(13)..<(.seconds(17)))
+    #expect(schedule.end == .seconds(23))
+  }
+
+  @Test func thePoolOfAnAttemptIsTakenUntilItEnds() {
+    var recorder = Recorder(jobs(["net": 1]), pools: ["net": 1])
+    recorder.move(3, to: .executing)
+    let schedule = forecast(recorder).schedule(slots: 4)
+    #expect(schedule.expected(JobID(1)) == .seconds(3)..<(.seconds(13)))
+    #expect(schedule.expected(JobID(0)) == .zero..<(.seconds(4)))
+  }
+
+  @Test func unitsThatAreGivenBackStartAsManyJobs() {
+    var jobs = [job("a"), job("b"), job("c"), job("d")]
+    for (place, units) in [2, 1, 1, 1].enumerated() { jobs[place].uses = ["net": units] }
+    let run = Recorder(jobs, pools: ["net": 2]).run
+    let schedule = Forecast(run, now: .zero) { .seconds($0.index == 0 ? 5 : 3) }.schedule(slots: 9)
+    let starts = (0..<4).map { schedule.expected(JobID($0)).lowerBound }
+    #expect(starts == [.zero, .seconds(5), .seconds(5), .seconds(8)] && schedule.end == .seconds(11))
+    // A pool without a size, and a job that takes no unit of one, wait for nothing.
+    jobs[3].uses = ["other": 7, "net": 0]
+    let other = Forecast(Recorder(jobs, pools: ["net": 2]).run, now: .zero) { .seconds($0.index == 0 ? 5 : 3) }
+    #expect(other.schedule(slots: 9).expected(JobID(3)).lowerBound == .zero)
+  }
+
+  @Test func clusterJobsThatWaitExecuteOneByOneWhileNoneDoes() {
+    let there = JobWork.shell(ShellWork(.script("true"), cluster: ClusterTerms()))
+    let jobs = (0..<3).map { Job(name: "\($0)", work: there) }
+    let schedule = Forecast(Recorder(jobs).run, now: .zero) { _ in .seconds(10) }.schedule(slots: 9)
+    #expect(schedule.end == .seconds(30))
+    #expect((0..<3).map { schedule.expected(JobID($0)).lowerBound } == [.zero, .seconds(10), .seconds(20)])
+  }
+
+  @Test func clusterJobsAndOthersWaitForEachOther() {
+    let there = JobWork.shell(ShellWork(.script("true"), cluster: ClusterTerms()))
+    let jobs = [
+      job("a"), Job(name: "b", work: there, needs: [JobNeed(JobID(0))]), job("c", 1), Job(name: "d", work: there),
+    ]
+    let schedule = Forecast(Recorder(jobs).run, now: .zero) { .seconds($0.index == 3 ? 4 : 10) }.schedule(slots: 1)
+    #expect(
+      (0..<4).map { schedule.expected(JobID($0)) } == [
+        .zero..<(.seconds(10)), .seconds(10)..<(.seconds(20)), .seconds(20)..<(.seconds(30)), .zero..<(.seconds(4)),
+      ])
+  }
 }

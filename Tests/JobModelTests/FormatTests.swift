@@ -1,3 +1,4 @@
+import Foundation
 import JobModel
 import Testing
 
@@ -52,5 +53,75 @@ import Testing
   @Test func onlyTheWholeIsAHundredPerCent() {
     #expect(Format.percent(0.999) == "99%")
     #expect(Format.percent(1) == "100%")
+  }
+
+  @Test func aFractionOutsideOfTheWholeIsItsNearestEnd() {
+    #expect(Format.percent(-0.5) == "0%" && Format.percent(0) == "0%" && Format.percent(0.5) == "50%")
+    #expect(Format.percent(1.5) == "100%")
+  }
+
+  @Test(arguments: [
+    (Duration.seconds(59), "0:59", "00:59"), (.seconds(60), "1:00", "01:00"), (.seconds(599), "9:59", "09:59"),
+    (.seconds(600), "10:00", "10:00"), (.seconds(3599), "59:59", "59:59"), (.seconds(3600), "1:00:00", "1:00:00"),
+    (.seconds(7260), "2:01:00", "2:01:00"),
+  ])
+  func minutesGetTwoDigitsUpToTen(_ time: Duration, _ text: String, _ steady: String) {
+    #expect(Format.time(time) == text)
+    #expect(Format.steadyTime(time) == steady)
+  }
+
+  @Test(arguments: [
+    (Duration.milliseconds(-700), "0.0s"), (.milliseconds(99), "0.0s"), (.milliseconds(399), "0.3s"),
+    (.milliseconds(9999), "9.9s"), (.seconds(10), "0:10"), (.milliseconds(141_900), "2:21"),
+  ])
+  func aStretchHasTenthsBelowTenSeconds(_ time: Duration, _ text: String) {
+    #expect(Format.stretch(time) == text)
+  }
+
+  @Test(arguments: [
+    (Duration.zero, "0:00"), (.milliseconds(500), "0:00.5"), (.seconds(5), "0:05"), (.milliseconds(61_500), "1:01.5"),
+    (.seconds(3600), "1:00:00"),
+  ])
+  func anAxisHasTenthsOnlyBetweenSeconds(_ time: Duration, _ text: String) {
+    #expect(Format.axis(time) == text)
+  }
+
+  @Test func aLengthOfLessThanNothingIsNothing() {
+    #expect(Format.length(.seconds(-3)) == "0.0s")
+    #expect(Format.length(.milliseconds(3_599_950)) == "1h00m")
+  }
+
+  @Test(arguments: [
+    (0.0, 0, "00:00:00"), (50_592, 0, "14:03:12"), (86_399, 0, "23:59:59"), (86_400, 0, "00:00:00"),
+    (-1, 0, "23:59:59"), (-0.5, 0, "23:59:59"), (0.9, 0, "00:00:00"), (0, 3600, "01:00:00"), (0, -3600, "23:00:00"),
+    (82_800, 5400, "00:30:00"),
+  ])
+  func aClockIsThatOfTheZone(_ seconds: Double, _ shift: Int, _ text: String) throws {
+    let zone = try #require(TimeZone(secondsFromGMT: shift))
+    #expect(Format.clock(Date(timeIntervalSince1970: seconds), in: zone) == text)
+  }
+
+  @Test(
+    arguments: [
+      (8_100_000, .bytes, "8.1 MB/s"), (999.4, .bytes, "999 B/s"), (999.5, .bytes, "1.0 KB/s"),
+      (9949, .bytes, "9.9 KB/s"), (9950, .bytes, "10 KB/s"), (-3, .bytes, "0 B/s"), (.infinity, .bytes, "?/s"),
+      (0, .steps, "0.0/s"), (-3, .steps, "0.0/s"), (3.24, .steps, "3.2/s"), (9.9, .steps, "9.9/s"),
+      (10, .steps, "10/s"),
+      (1500, .steps, "1.5K/s"),
+    ] as [(Double, JobProgress.Unit, String)])
+  func aRateIsOfBytesOrOfSteps(_ rate: Double, _ unit: JobProgress.Unit, _ text: String) {
+    #expect(Format.rate(rate, unit) == text)
+  }
+
+  @Test func aNumberOfThingsHasItsNoun() {
+    #expect([0, 1, 2].map { Format.count($0, "job") } == ["0 jobs", "1 job", "2 jobs"])
+    #expect([0, 1, 2].map { Format.tries($0) } == ["0 tries", "1 try", "2 tries"])
+    #expect([0, 1, 8].map { Format.slots($0) } == ["0 slots", "1 slot", "8 slots"])
+    #expect(Format.slots(Run.unlimited) == "any slots" && Format.slots(999_999) == "999999 slots")
+  }
+
+  @Test func microsecondsAreRoundedTowardZero() {
+    #expect(Duration.nanoseconds(1999).microseconds == 1 && Duration.nanoseconds(-1999).microseconds == -1)
+    #expect(Duration.milliseconds(2500).microseconds == 2_500_000)
   }
 }

@@ -65,4 +65,17 @@ func job(_ name: String, _ needs: Int..., when: JobNeed.Condition = .ok) -> Job 
     #expect(JobPriority.allCases.map(\.lowered) == [.veryLow, .veryLow, .low, .normal, .high])
     #expect(JobPriority.allCases.sorted() == JobPriority.allCases)
   }
+
+  @Test func theJobsWhoseValuesAreReadAreKnown() {
+    var (left, right) = (job("left"), job("right", 0))
+    left.outputs = [OutputReference("${jobs.a.id}", job: JobID(0), name: "id")]
+    right.outputs = [
+      OutputReference("${jobs.a.id}", job: JobID(0), name: "id"),
+      OutputReference("${jobs.left.x}", job: JobID(1), name: "x"),
+    ]
+    let graph = JobGraph(name: "g", jobs: [job("a"), left, right])
+    #expect(graph.readJobs == [JobID(0), JobID(1)])
+    #expect(graph.needed(by: [JobID(1)]) == [JobID(0), JobID(1)] && graph[JobID(2)].name == "right")
+    #expect(JobGraph(name: "g", jobs: [job("a"), job("b", 0)]).readJobs.isEmpty)
+  }
 }

@@ -50,4 +50,29 @@ import Testing
     #expect(index.jobs(matching: "job[7,*]").count == 100)
     #expect(index.comparisons == 100)
   }
+
+  @Test func aPrefixEndsAtTheFirstWildcard() throws {
+    for (pattern, prefix) in [("test-*", "test-"), ("b?ld*", "b"), ("*", ""), ("a[1]*?", "a[1]"), ("é?*", "é")] {
+      #expect(try #require(JobPattern(pattern)).prefix == prefix)
+    }
+  }
+
+  @Test(arguments: [
+    ("?", "a", true), ("?", "", false), ("?", "ab", false), ("a*", "a", true), ("*a", "ba", true), ("*a", "ab", false),
+    ("a*b*c", "a1b2c", true), ("a*b*c", "acb", false), ("a?", "a", false), ("*?", "", false), ("*?", "a", true),
+    ("*ab", "aab", true), ("a*a", "a", false), ("**", "x", true), ("a*?b", "axb", true), ("a*?b", "ab", false),
+  ])
+  func aMatchIsOfTheWholeName(pattern: String, name: String, isMatch: Bool) throws {
+    #expect(try #require(JobPattern(pattern)).matches(name) == isMatch)
+  }
+
+  @Test func anIndexFindsTheFirstOfAName() {
+    let jobs: [(name: String, matrix: String?)] = [("b", nil), ("m[1]", "m"), ("a", nil), ("b", nil), ("m[2]", "m")]
+    var index = JobNameIndex(jobs)
+    #expect(index.job(named: "b") == 0 && index.job(named: "a") == 2 && index.job(named: "m") == nil)
+    #expect(index.instances(of: "m") == [1, 4] && index.instances(of: "b") == nil)
+    #expect(index.jobs(matching: "b*") == [0, 3])
+    #expect(index.jobs(matching: "?") == [0, 2, 3])
+    #expect(index.jobs(matching: "b") == [])
+  }
 }

@@ -28,4 +28,37 @@ import Testing
   @Test func aShortWordIsNotReplacedByAnyOther() {
     #expect(NearestName.of("a", in: ["b"]) == nil)
   }
+
+  @Test(arguments: [
+    ("abcd", "abce", true), ("abcd", "abef", false), ("abcdef", "abcdxy", true), ("abcdef", "abcxyz", false),
+    ("ab", "ba", true), ("ab", "b", true), ("ab", "cd", false), ("abc", "abcd", true), ("abc", "abcde", true),
+    ("xyz", "xyab", false), ("abcdefghi", "ghabcdefi", false), ("abcde", "bacde", true), ("abcdef", "badcef", true),
+  ])
+  func everyThreeCharactersAllowOneEdit(typed: String, name: String, isNear: Bool) {
+    #expect(NearestName.of(typed, in: [name]) == (isNear ? name : nil))
+  }
+
+  @Test func theWordItselfIsNoCandidateButAnotherCaseIs() {
+    #expect(NearestName.of("needs", in: ["needs"]) == nil)
+    #expect(NearestName.of("needs", in: ["needs", "need"]) == "need")
+    #expect(NearestName.of("Needs", in: ["need", "needs"]) == "needs")
+  }
+
+  @Test func aPrefixHasTwoCharactersAndOneContinuation() {
+    #expect(NearestName.of("du", in: ["duration", "steps"]) == "duration")
+    #expect(NearestName.of("d", in: ["duration"]) == nil)
+    #expect(NearestName.of("dur", in: ["duration", "dur"]) == "duration")
+  }
+
+  @Test func aLongWordIsStillCompared() {
+    let name = String(repeating: "n", count: 99)
+    #expect(NearestName.of(name + "x", in: [name]) == name)
+    #expect(NearestName.of(name + "xy", in: [name]) == nil)
+  }
+
+  @Test func aHintAsksOrIsTheOtherText() {
+    #expect(NearestName.hint(for: "neds", in: ["needs"]) == ": did you mean 'needs'?")
+    #expect(NearestName.hint(for: "xyz", in: ["needs"]) == "")
+    #expect(NearestName.hint(for: "xyz", in: ["needs"], otherwise: ", see --help") == ", see --help")
+  }
 }

@@ -107,4 +107,33 @@ import Testing
       withExtendedLifetime(subscription) {}
     }
   }
+
+  /// A start, and another event after some milliseconds.
+  private func pair(_ milliseconds: Int) -> [JobEvent] {
+    Array([JobEvent].everyField.prefix(1)) + [
+      JobEvent(seq: 1, time: .milliseconds(milliseconds), fact: .slotsChanged(3))
+    ]
+  }
+
+  @Test func eventsCloseTogetherAreAwaitedForTenMilliseconds() {
+    for (milliseconds, due) in [(1, 10), (10, 10), (11, 11)] {
+      let clock = ManualOperationClock()
+      let feed = RecordedFeed(pair(milliseconds), clock: clock)
+      let (_, subscription) = begin(feed)
+      #expect(eventually { !clock.due.isEmpty })
+      #expect(clock.due == [.milliseconds(due)])
+      withExtendedLifetime((feed, subscription)) {}
+    }
+  }
+
+  @Test func betweenTwoEventsTheTimeOfARecordingGoesOnAtItsSpeed() {
+    let feed = RecordedFeed(pair(60), speed: 2, clock: clock)
+    #expect(feed.elapsed == .zero)
+    let (_, subscription) = begin(feed)
+    #expect(eventually { !clock.due.isEmpty })
+    #expect(clock.due == [.milliseconds(30)])
+    clock.advance(by: .milliseconds(20))
+    #expect(feed.elapsed == .milliseconds(40))
+    withExtendedLifetime(subscription) {}
+  }
 }

@@ -48,4 +48,42 @@ import Testing
     }
     #expect(!RetryPolicy(max: 1, only: []).allows(failure))
   }
+
+  @Test func exitStatusesArePartOfTheRestriction() {
+    let policy = RetryPolicy(max: 1, exits: [75])
+    #expect(policy.allows(JobFailure(.exit(75), "x")) && !policy.allows(JobFailure(.exit(1), "x")))
+    #expect(!policy.allows(JobFailure(.signal(75), "x")) && !policy.allows(JobFailure(.network, "x")))
+    let both = RetryPolicy(max: 1, only: [.network], exits: [75])
+    #expect(both.allows(JobFailure(.exit(75), "x")) && both.allows(JobFailure(.network, "x")))
+    #expect(!both.allows(JobFailure(.exit(1), "x")))
+  }
+
+  @Test func aPatternAllowsWhatItsLineWasFoundFor() {
+    let policy = RetryPolicy(max: 1, patterns: ["reset"])
+    #expect(policy.allows(JobFailure(.exit(1), "x"), outputMatches: true))
+    #expect(!policy.allows(JobFailure(.exit(1), "x")))
+    let both = RetryPolicy(max: 1, only: [.timeout], patterns: ["reset"])
+    #expect(both.allows(JobFailure(.timedOut, "x")) && both.allows(JobFailure(.exit(1), "x"), outputMatches: true))
+    #expect(!both.allows(JobFailure(.exit(1), "x")))
+  }
+
+  @Test func aRestrictionToNothingIsNoFreedom() {
+    let failure = JobFailure(.exit(1), "x")
+    #expect(!RetryPolicy(max: 1, only: []).allows(failure))
+    #expect(RetryPolicy(max: 1, only: []).allows(failure, outputMatches: true))
+    #expect(RetryPolicy(max: 1).allows(failure))
+  }
+
+  @Test func theLastDoublingEndsAtTheCap() {
+    let policy = RetryPolicy(max: 9, initial: .seconds(3), cap: .seconds(7))
+    #expect((1...3).map { policy.delay(beforeRetry: $0, random: 0) } == [3, 6, 7].map { .seconds($0) })
+    let even = RetryPolicy(max: 9, initial: .seconds(4), cap: .seconds(8))
+    #expect((1...3).map { even.delay(beforeRetry: $0, random: 0) } == [4, 8, 8].map { .seconds($0) })
+  }
+
+  @Test func jitterIsOfTheDoubledWait() {
+    let policy = RetryPolicy(max: 9, initial: .seconds(2), cap: .seconds(30), jitter: true)
+    #expect(policy.delay(beforeRetry: 3, random: 0) == .seconds(4))
+    #expect(policy.delay(beforeRetry: 3, random: 0.5) == .seconds(6))
+  }
 }

@@ -1,6 +1,7 @@
 import Foundation
-import JobModel
 import Testing
+
+@testable import JobModel
 
 /// Builds a run from facts, numbering them.
 struct Recorder {
@@ -307,5 +308,368 @@ struct Recorder {
     ])
     #expect(recorder.run.skipped(byCancelling: JobID(0)).map(\.index) == [1, 3, 4])
     #expect(recorder.run.skipped(byCancelling: JobID(5)).isEmpty)
+  }
+
+  @Test func theTimeBeforeARetryIsNoPartOfTheLength() {
+    var recorder = Recorder([job("a")])
+    recorder.move(0, to: .executing)
+    recorder.move(0, to: .succeeded(upToDate: false), after: .seconds(3))
+    recorder.move(0, to: .waiting, after: .seconds(7))
+    #expect(recorder.run.length == .seconds(3))
+    recorder.move(0, to: .executing, attempt: 2, after: .seconds(1))
+    recorder.move(0, to: .succeeded(upToDate: false), attempt: 2, after: .seconds(1))
+    #expect(recorder.run.length == .seconds(5) && recorder.run.lastEnd == .seconds(12))
+    #expect(recorder.run.elapsed(at: .seconds(20)) == .seconds(13) && recorder.run.elapsed(at: .zero) == .zero)
+  }
+
+  @Test func aRetryBesideOtherJobsIsPartOfTheLength() {
+    var recorder = Recorder([job("a"), job("b")])
+    recorder.move(0, to: .succeeded(upToDate: false))
+    recorder.move(1, to: .executing)
+    recorder.move(0, to: .waiting, after: .seconds(7))
+    #expect(recorder.run.length == .seconds(7))
+  }
+
+  // MARK: States
+
+  /// A state of each kind, and whether it is terminal, active, good, a failure.
+  private var states: [(state: JobState, flags: [Bool])] {
+    [
+      (.waiting, [false, false, false, false]), (.ready(for: .slot), [false, false, false, false]),
+      (.ready(for: .cluster(reason: nil)), [false, false, false, false]),
+      (.executing, [false, true, false, false]), (.serving, [false, true, false, false]),
+      (.paused(started: true), [false, true, false, false]), (.paused(started: false), [false, false, false, false]),
+      (.backingOff(until: .zero, number: 1, limit: 1, after: failure), [false, false, false, false]),
+      (.succeeded(upToDate: false), [true, false, true, false]),
+      (.succeeded(upToDate: true), [true, false, true, false]),
+      (.failed(failure, allowed: true), [true, false, true, true]),
+      (.failed(failure, allowed: false), [true, false, false, true]),
+      (.cancelled(by: .person), [true, false, false, false]),
+      (.skipped(because: .outcome), [true, false, false, false]),
+    ]
+  }
+
+  @Test func aStateTellsWhatItMeans() {
+    for (state, flags) in states {
+      #expect([state.isTerminal, state.isActive, state.isOK, state.isFailure] == flags, "\(state)")
+      #expect(state.isWithCluster == (state == .ready(for: .cluster(reason: nil))), "\(state)")
+    }
+  }
+
+  @Test func eachConditionIsMetByItsStates() {
+    for (state, flags) in states {
+      let (isTerminal, isOK, isFailure) = (flags[0], flags[2], flags[3])
+      let met: [JobNeed.Condition: Bool] = [
+        .ok: isOK, .finished: isTerminal, .failed: isFailure, .notOK: isTerminal && !isOK, .ready: state == .serving,
+      ]
+      for (condition, isMet) in met {
+        #expect(condition.isMet(by: state) == isMet, "\(condition) \(state)")
+        #expect(condition.isRuledOut(by: state) == (isTerminal && !isMet), "\(condition) \(state)")
+      }
+    }
+  }
+
+  @Test func needsOfAServiceAndOfAnEndWithoutSuccessFollowTheStates() {
+    var recorder = Recorder([job("a"), job("ready", 0, when: .ready), job("notOK", 0, when: .notOK)])
+    func unmet() -> [Int] { [recorder[1].unmetNeeds, recorder[2].unmetNeeds] }
+    recorder.move(0, to: .executing)
+    #expect(unmet() == [1, 1])
+    recorder.move(0, to: .serving)
+    #expect(unmet() == [0, 1])
+    recorder.move(0, to: .failed(failure, allowed: false))
+    #expect(unmet() == [1, 0])
+    recorder.move(0, to: .failed(failure, allowed: true))
+    #expect(unmet() == [1, 1])
+    recorder.move(0, to: .cancelled(by: .person))
+    #expect(unmet() == [1, 0])
+  }
+
+  // MARK: Counts
+
+  @Test func aServiceIsCountedAsExecutingAndTakesNoSlot() {
+    let service = Job(name: "s", work: .shell(ShellWork(.script("x"), service: Service())))
+    var recorder = Recorder([service, job("a")])
+    recorder.move(0, to: .executing)
+    recorder.move(1, to: .executing)
+    recorder.move(0, to: .serving)
+    let counts = recorder.run.counts
+    #expect(counts.executing == 2 && counts.serving == 1 && counts.active == 2 && counts.usedSlots == 1)
+    recorder.move(0, to: .cancelled(by: .unneeded))
+    #expect(recorder.run.counts.usedSlots == 1 && recorder.run.counts.active == 1 && recorder.run.counts.serving == 0)
+  }
+
+  @Test func everyKindOfSuccessAndFailureIsCounted() {
+    var recorder = Recorder((0..<6).map { job("\($0)") })
+    recorder.move(0, to: .succeeded(upToDate: true))
+    recorder.move(1, to: .succeeded(upToDate: false))
+    recorder.move(2, to: .failed(JobFailure(.timedOut, "timed out"), allowed: false))
+    recorder.move(3, to: .failed(failure, allowed: false))
+    recorder.move(4, to: .failed(failure, allowed: true))
+    let counts = recorder.run.counts
+    #expect(counts.succeeded == 2 && counts.failed == 3 && counts.allowed == 1 && counts.done == 5 && counts.all == 6)
+    let summary = RunSummary(of: recorder.run, signal: 15)
+    #expect(summary.succeeded == 2 && summary.failed == 2 && summary.allowed == 1 && summary.left == 1)
+    #expect(summary.exit == 143 && RunSummary(of: recorder.run).exit == 1)
+  }
+
+  @Test func aSummaryCountsWhatWasSkippedAndCancelled() {
+    var recorder = Recorder((0..<4).map { job("\($0)") })
+    recorder.move(0, to: .skipped(because: .condition))
+    recorder.move(1, to: .cancelled(by: .program))
+    recorder.move(2, to: .cancelled(by: .policy))
+    recorder.move(3, to: .cancelled(by: .person))
+    let summary = RunSummary(of: recorder.run)
+    #expect(summary.skipped == 1 && summary.cancelled == 3 && summary.cancelledByProgram == 1 && summary.left == 0)
+    #expect(summary.exit == 3)
+  }
+
+  @Test func jobsOfFinallyAreCountedUntilTheyEnd() {
+    var final = job("f")
+    final.finally = .always
+    var recorder = Recorder([job("a"), final])
+    #expect(recorder.run.counts.openFinal == 1)
+    recorder.move(0, to: .succeeded(upToDate: false))
+    recorder.move(1, to: .executing)
+    #expect(recorder.run.counts.openFinal == 1)
+    recorder.move(1, to: .failed(failure, allowed: false))
+    #expect(recorder.run.counts.openFinal == 0)
+    recorder.move(1, to: .waiting)
+    #expect(recorder.run.counts.openFinal == 1)
+  }
+
+  @Test func aPoolIsAtLeastAsLargeAsWhatOneOpenJobNeeds() {
+    var jobs = [job("a"), job("b"), job("c")]
+    (jobs[0].uses, jobs[1].uses) = (["net": 5], ["net": 3, "disk": 2])
+    var recorder = Recorder(jobs, pools: ["net": 6])
+    #expect(recorder.run.leastUnits(of: "net") == 5 && recorder.run.leastUnits(of: "disk") == 2)
+    #expect(recorder.run.leastUnits(of: "other") == 1)
+    recorder.move(0, to: .executing)
+    #expect(recorder.run.leastUnits(of: "net") == 5)
+    recorder.move(0, to: .succeeded(upToDate: false))
+    #expect(recorder.run.leastUnits(of: "net") == 3)
+    recorder.move(1, to: .cancelled(by: .person))
+    #expect(recorder.run.leastUnits(of: "net") == 1)
+  }
+
+  // MARK: The whole run
+
+  @Test func theFirstFailureIsKeptUntilItsJobIsRetried() {
+    var recorder = Recorder((0..<3).map { job("\($0)") })
+    recorder.move(0, to: .failed(failure, allowed: true))
+    #expect(recorder.run.firstFailure == nil)
+    recorder.move(2, to: .failed(failure, allowed: false))
+    recorder.move(1, to: .failed(failure, allowed: false))
+    #expect(recorder.run.firstFailure == JobID(2))
+    recorder.move(1, to: .waiting)
+    #expect(recorder.run.firstFailure == JobID(2))
+    recorder.move(2, to: .waiting)
+    #expect(recorder.run.firstFailure == nil)
+    recorder.move(1, to: .failed(failure, allowed: false))
+    #expect(recorder.run.firstFailure == JobID(1))
+  }
+
+  @Test func aRunThatIsStoppedHasNothingInProgress() {
+    var final = job("f")
+    final.finally = .always
+    var recorder = Recorder([job("a"), final, job("c")])
+    func flags() -> [Bool] { [recorder.run.isIdleAfterStop, recorder.run.isStopped] }
+    recorder.move(1, to: .succeeded(upToDate: false))
+    #expect(flags() == [false, false])
+    recorder.state(.stopRequested(.terminate, by: .person))
+    #expect(flags() == [true, true])
+    recorder.move(0, to: .executing)
+    #expect(flags() == [false, false])
+    recorder.move(0, to: .cancelled(by: .person))
+    #expect(flags() == [true, true])
+    recorder.move(1, to: .waiting)
+    #expect(flags() == [false, false])
+    recorder.move(1, to: .skipped(because: .outcome))
+    recorder.move(2, to: .ready(for: .cluster(reason: nil)))
+    #expect(flags() == [true, false])
+  }
+
+  /// A run of these facts after its start.
+  private func run(jobs: Int, isOpen: Bool = false, _ facts: [JobFact]) -> Run {
+    let start = RunStart(
+      id: "r", name: "g", slots: 1, at: Date(timeIntervalSince1970: 0), jobs: jobs, pools: ["net": 2], isOpen: isOpen)
+    return [JobEvent](facts: ([.runStarted(start)] + facts).map { (.zero, $0) }).folded
+  }
+
+  @Test func aRunIsNotCompleteWhileJobsMayArriveOrAreMissing() {
+    let done: [JobFact] = [
+      .jobAdded(JobID(0), job("a")), .jobState(JobID(0), .succeeded(upToDate: false), attempt: 1, pid: nil),
+    ]
+    #expect(run(jobs: 0, isOpen: true, []).isOpen && !run(jobs: 0, isOpen: true, done).isComplete)
+    let ended = run(jobs: 0, isOpen: true, done + [.arrivalsEnded])
+    #expect(!ended.isOpen && ended.isComplete)
+    #expect(run(jobs: 1, done).isComplete && !run(jobs: 2, done).isComplete)
+  }
+
+  @Test func factsAboutAJobAreKeptInItsRecord() {
+    let success = EarlierSuccess(run: "r0", at: .distantPast, took: .seconds(2))
+    var recorder = Recorder([job("a"), job("b")], pools: ["net": 2])
+    recorder.state(.inputsHashed(JobID(1), "9f"))
+    recorder.state(.jobOutputs(JobID(1), ["id": "1"]))
+    recorder.state(.jobOutputs(JobID(1), ["tag": "2"]))
+    recorder.state(.cancelRequested(JobID(1), by: .timeout, kill: true), after: .seconds(4))
+    recorder.state(.jobRestored(JobID(0), success))
+    recorder.state(.poolChanged("net", 7))
+    recorder.state(.programLog(LogLine(.stderr, "own")), after: .seconds(1))
+    #expect(recorder[1].inputsHash == "9f" && recorder[1].outputs == ["tag": "2"])
+    #expect(recorder[1].cancelling == JobRecord.Cancelling(by: .timeout, isKill: true, at: .seconds(4)))
+    #expect(recorder[0].restored == success && recorder[0].cancelling == nil && recorder[0].inputsHash == nil)
+    #expect(recorder.run.pools == ["net": 7])
+    let line = recorder.run.programLog[0]
+    #expect(line.attempt == 1 && line.seq == recorder.run.nextSeq - 1 && line.time == .seconds(5))
+    recorder.move(0, to: .succeeded(upToDate: true), attempt: 0)
+    #expect(recorder[0].restored == success)
+    recorder.move(0, to: .waiting, attempt: 0)
+    #expect(recorder[0].restored == nil)
+    #expect(recorder.run.logPath(JobID(0), attempt: 1) == nil && recorder.run.id(named: "c") == nil)
+  }
+
+  @Test func aStopOverridesTheOneBefore() {
+    var recorder = Recorder([job("a")])
+    recorder.state(.stopRequested(.terminate, by: .person), after: .seconds(1))
+    recorder.state(.stopRequested(.kill, by: .timeout), after: .seconds(1))
+    #expect(recorder.run.stopping == Run.Stopping(level: .kill, by: .timeout, at: .seconds(2)))
+    #expect(!recorder.run.isDraining)
+  }
+
+  @Test func aLogHasAsManyLinesAsTheRunKeeps() {
+    var run = Run(logCapacity: 2)
+    func apply(_ fact: JobFact) { run.apply(JobEvent(seq: run.nextSeq, time: .zero, fact: fact)) }
+    apply(.runStarted(RunStart(id: "1", name: "g", slots: 1, at: Date(timeIntervalSince1970: 0), jobs: 1)))
+    apply(.jobAdded(JobID(0), job("a")))
+    for number in 0..<3 {
+      apply(.jobLog(JobID(0), attempt: 1, LogLine(.stdout, "\(number)")))
+      apply(.programLog(LogLine(.stdout, "\(number)")))
+    }
+    #expect(run[JobID(0)].log.count == 2 && run[JobID(0)].log[0].line.text == "1")
+    #expect(run.programLog.count == 2 && run.programLog.dropped == 1)
+  }
+
+  // MARK: Cancelling
+
+  @Test func cancellingSkipsNeitherWhatHasEndedNorWhatComesThroughIt() {
+    var recorder = Recorder([job("a"), job("b", 0), job("c", 1), job("d", 0, when: .notOK), job("e", 0, when: .ready)])
+    #expect(recorder.run.skipped(byCancelling: JobID(0)).map(\.index) == [1, 2, 4])
+    recorder.move(1, to: .succeeded(upToDate: false))
+    #expect(recorder.run.skipped(byCancelling: JobID(0)).map(\.index) == [4])
+    recorder.move(0, to: .succeeded(upToDate: false))
+    #expect(recorder.run.skipped(byCancelling: JobID(0)).isEmpty)
+  }
+
+  @Test func aJobIsSkippedOnceHoweverManyWaysLeadToIt() {
+    let recorder = Recorder([job("top", 1, 2), job("left", 3), job("right", 3), job("base")])
+    #expect(recorder.run.skipped(byCancelling: JobID(3)).map(\.index) == [0, 1, 2])
+  }
+
+  // MARK: Phases of an attempt
+
+  @Test func anAttemptEndsWithThePhaseAfterItsPauses() {
+    var recorder = Recorder([job("a")])
+    let states: [JobState] = [
+      .executing, .backingOff(until: .zero, number: 1, limit: 2, after: failure), .executing, .paused(started: true),
+      .executing, .cancelled(by: .person),
+    ]
+    for (place, state) in states.enumerated() {
+      recorder.move(0, to: state, attempt: place < 2 ? 1 : 2, after: .seconds(1))
+    }
+    let record = recorder[0]
+    #expect(phases(record) == [.waiting, .executing, .backingOff, .executing, .paused, .executing, .cancelled])
+    #expect(record.outcome(of: 1) == .backingOff)
+    #expect(record.outcome(of: 3) == .cancelled && record.outcome(of: 5) == .cancelled)
+    #expect(record.outcome(of: 6) == nil)
+  }
+
+  @Test func twoAttemptsInARowAreTheFirstThatFailed() {
+    var recorder = Recorder([job("a")])
+    recorder.move(0, to: .executing, after: .seconds(1))
+    recorder.move(0, to: .backingOff(until: .zero, number: 1, limit: 1, after: failure), after: .seconds(1))
+    recorder.move(0, to: .executing, attempt: 2)
+    #expect(phases(recorder[0]) == [.waiting, .executing, .executing])
+    #expect(recorder[0].outcome(of: 1) == .backingOff && recorder[0].outcome(of: 2) == nil)
+  }
+
+  @Test func aStateThatIsToldAgainIsNoPhaseUnlessItIsAnEnd() {
+    var recorder = Recorder([job("a")])
+    recorder.move(0, to: .ready(for: .slot), attempt: 0, after: .seconds(1))
+    recorder.move(0, to: .ready(for: .slot), attempt: 0, after: .seconds(1))
+    recorder.move(0, to: .executing, after: .seconds(1))
+    recorder.move(0, to: .executing, pid: 7, after: .seconds(1))
+    #expect(phases(recorder[0]) == [.waiting, .forSlot, .executing])
+    #expect(recorder[0].attempts.map(\.pid) == [7] && recorder[0].attempt?.startedAt == .seconds(3))
+    #expect(recorder[0].since == .seconds(4))
+    recorder.move(0, to: .failed(failure, allowed: false), after: .seconds(1))
+    recorder.move(0, to: .failed(failure, allowed: true))
+    #expect(phases(recorder[0]) == [.waiting, .forSlot, .executing, .failed, .failed])
+  }
+
+  @Test func aFirstStateIsSpentBeforeItIsAPhase() {
+    var recorder = Recorder([job("a")])
+    recorder.state(.jobAdded(JobID(1), job("b")), after: .seconds(2))
+    #expect(recorder[0].spent(.waiting, until: .seconds(5)) == .seconds(5))
+    #expect(recorder[1].spent(.waiting, until: .seconds(5)) == .seconds(3))
+    #expect(recorder[1].spent(.waiting, until: .seconds(1)) == .zero)
+    #expect(recorder[0].spent(.executing, until: .seconds(5)) == .zero)
+    recorder.move(0, to: .executing, after: .seconds(1))
+    #expect(recorder[0].spent(.executing, until: .seconds(5)) == .seconds(2))
+    #expect(recorder[0].spent(.executing, until: .seconds(1)) == .zero)
+  }
+
+  @Test func theKindOfAPhaseIsThatOfItsState() {
+    let kinds = states.map { Phase.Kind($0.state) }
+    #expect(
+      kinds == [
+        .waiting, .forSlot, .forCluster, .executing, .executing, .paused, .paused, .backingOff, .succeeded, .succeeded,
+        .failed, .failed, .cancelled, .skipped,
+      ])
+    #expect(zip(kinds, states).allSatisfy { $0.isTerminal == $1.flags[0] })
+    #expect(Phase.Kind(.ready(for: .pool("net"))) == .forPool && Phase.Kind(.ready(for: .person)) == .forPerson)
+  }
+
+  // MARK: Rates
+
+  @Test func anOldRateFadesByHalfInTwoSeconds() {
+    var recorder = Recorder([job("a")])
+    recorder.move(0, to: .executing)
+    recorder.report(0, after: .zero)
+    recorder.report(100, after: .seconds(1))
+    recorder.report(100, after: .seconds(2))
+    #expect(recorder[0].rate == 50)
+    recorder.report(400, after: .seconds(2))
+    #expect(recorder[0].rate == 100)
+  }
+
+  @Test func aTwentiethOfASecondMakesARate() {
+    var recorder = Recorder([job("a")])
+    recorder.move(0, to: .executing)
+    recorder.report(0, after: .zero)
+    recorder.report(10, after: .milliseconds(50))
+    #expect(recorder[0].rate != nil)
+  }
+
+  @Test func whatRemainsNeedsATotalARateAndAnAttempt() {
+    func remaining(_ total: Int64?, _ last: Int64, isPaused: Bool = false) -> Duration? {
+      var recorder = Recorder([job("a")])
+      recorder.move(0, to: .executing)
+      for (place, done) in [0, last].enumerated() {
+        recorder.state(
+          .jobProgress(JobID(0), JobProgress(done: done, total: total, unit: .steps)), after: .seconds(2 * place))
+      }
+      if isPaused { recorder.move(0, to: .paused(started: true)) }
+      return recorder[0].remaining(at: recorder.run.time)
+    }
+    #expect(remaining(50, 10) == .seconds(8) && remaining(10, 10) == .zero && remaining(9, 10) == .zero)
+    #expect(remaining(nil, 10) == nil && remaining(50, 0) == nil && remaining(50, 10, isPaused: true) == nil)
+  }
+
+  @Test func aFirstReportOfNothingIsKept() {
+    var recorder = Recorder([job("a")])
+    recorder.move(0, to: .executing)
+    let unknown = JobProgress(done: 0, total: nil, unit: .bytes)
+    recorder.state(.jobProgress(JobID(0), unknown))
+    #expect(recorder[0].progress == unknown)
   }
 }

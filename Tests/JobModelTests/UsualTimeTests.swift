@@ -67,6 +67,38 @@ import Testing
     #expect(usual.map { [$0.failures, $0.attempts] } == [2, 3])
   }
 
+  @Test func theLeastTimeIsTakenThatTheTenthsDoNotExceed() {
+    func times(_ count: Int) -> [Duration]? {
+      UsualTime((1...count).map { end($0, Double($0)) }).map { [$0.median, $0.ninetieth] }
+    }
+    #expect(times(3) == [.seconds(2), .seconds(3)])
+    #expect(times(9) == [.seconds(5), .seconds(9)])
+    #expect(times(11) == [.seconds(6), .seconds(10)])
+    #expect(times(20) == [.seconds(10), .seconds(18)])
+  }
+
+  @Test func twentyAttemptsAreEnough() {
+    // The run in which the twentieth is counts whole, and none after it.
+    let usual = UsualTime((1...30).map { end($0, 5, attempts: 3) })
+    #expect(usual.map { [$0.count, $0.failures, $0.attempts] } == [20, 14, 21])
+    let exact = UsualTime((1...30).map { end($0, 5, attempts: 4) })
+    #expect(exact.map { [$0.failures, $0.attempts] } == [15, 20])
+  }
+
+  @Test func withoutARecordOfThemTheAttemptsAreSuccessesAndFailures() {
+    #expect(UsualTime(median: .zero, ninetieth: .zero, count: 3, failures: 2).attempts == 5)
+    #expect(UsualTime(median: .zero, ninetieth: .zero, count: 3, failures: 2, attempts: 9).attempts == 9)
+    #expect(!UsualTime(median: .zero, ninetieth: .zero, count: 3).isFlaky)
+  }
+
+  @Test func tenTimesAndASecondAreNotOff() {
+    func isOff(_ newest: Double, _ others: Double) -> Bool {
+      UsualTime([end(1, newest)] + (2...9).map { end($0, others) }) == nil
+    }
+    #expect(!isOff(200, 20) && isOff(200.1, 20) && !isOff(2, 20) && isOff(1.99, 20))
+    #expect(!isOff(1.0625, 0.0625) && isOff(1.125, 0.0625))
+  }
+
   // MARK: An attempt in progress
 
   /// A job that usually takes 100 s, 9 of 10 times 120 s, after its first seconds.

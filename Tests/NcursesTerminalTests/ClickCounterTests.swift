@@ -16,6 +16,14 @@ import Testing
     #expect(clicks.press(x: 1, y: 2, at: .zero).action == .click)
     #expect(clicks.press(x: 1, y: 2, at: .milliseconds(500)).action == .click)
     #expect(clicks.press(x: 1, y: 3, at: .milliseconds(600)).action == .click)
+    #expect(clicks.press(x: 2, y: 3, at: .milliseconds(600)).action == .click)
+  }
+
+  @Test(arguments: [(399, MouseEvent.Action.doubleClick), (400, .click)])
+  func aDoubleClickTakesLessThanFourTenthsOfASecond(milliseconds: Int, action: MouseEvent.Action) {
+    var clicks = ClickCounter()
+    #expect(clicks.press(x: 1, y: 2, at: .seconds(5)).action == .click)
+    #expect(clicks.press(x: 1, y: 2, at: .seconds(5) + .milliseconds(milliseconds)).action == action)
   }
 }
 
@@ -86,7 +94,8 @@ import Testing
 @Suite struct ControlSequencesTests {
   @Test func aTitleHoldsNothingThatEndsIt() {
     #expect(ControlSequences.title("a\u{1B}\\b\u{7}c\nd") == "\u{1B}]2;abcd\u{1B}\\")
-    #expect(ControlSequences.title(String(repeating: "x", count: 999)).utf8.count < 260)
+    let longest = String(repeating: "x", count: 240)
+    #expect(ControlSequences.title(longest + "x") == "\u{1B}]2;\(longest)\u{1B}\\")
   }
 
   @Test(arguments: [
@@ -119,7 +128,8 @@ import Testing
     let xterm = features("xterm-256color")
     #expect(
       ControlSequences.notice(.message, "4;1;50\u{1B}]0;evil\u{7}\u{9C}\nb", xterm) == "\u{1B}]9;4,1,50b\u{7}")
-    #expect(ControlSequences.notice(.message, String(repeating: "x", count: 999), xterm).utf8.count < 260)
+    let longest = String(repeating: "x", count: 240)
+    #expect(ControlSequences.notice(.message, longest + "x", xterm) == "\u{1B}]9;\(longest)\u{7}")
   }
 
   @Test func aCopyIsBase64() {

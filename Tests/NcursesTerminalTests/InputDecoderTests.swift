@@ -132,6 +132,10 @@ import Testing
     ("\u{1B}]11;rgb:ffff/ffff/ffff\u{7}", .background(.light)), ("\u{1B}]11;rgb:f/f/f\u{7}", .background(.light)),
     ("\u{1B}]11;rgb:28/2c/34\u{7}", .background(.dark)), ("\u{1B}]11;rgb:fdfd/f6f6/e3e3\u{1B}\\", .background(.light)),
     ("\u{1B}]11;rgba:0000/2b2b/3636/ffff\u{7}", .background(.dark)), ("\u{1B}[?64;1;2c", .attributes),
+    ("\u{1B}]11;rgb:f/0/0\u{7}", .background(.light)), ("\u{1B}]11;rgb:0/f/0\u{7}", .background(.light)),
+    ("\u{1B}]11;rgb:0/0/f\u{7}", .background(.dark)), ("\u{1B}]11;rgb:6/6/6\u{7}", .background(.dark)),
+    ("\u{1B}]11;rgb:7/7/7\u{7}", .background(.light)), ("\u{1B}]11;rgb:6b/6b/6b\u{7}", .background(.dark)),
+    ("\u{1B}]11;rgb:6c/6c/6c\u{7}", .background(.light)),
   ])
   func answersOfTheTerminalAreDelivered(_ bytes: String, _ answer: DecodedInput) {
     #expect(decode("a" + bytes + "z") == [.key(.character("a")), answer, .key(.character("z"))])
@@ -142,6 +146,52 @@ import Testing
     #expect(decoder.feed("\u{1B}]11;rgb:ffff/ff".utf8).isEmpty)
     #expect(decoder.patience == .long)
     #expect(decoder.feed("ff/ffff\u{1B}\\".utf8) == [.background(.light)])
+  }
+
+  @Test func twoAnswersAreReadApart() {
+    let answers = "\u{1B}]11;rgb:0/0/0\u{7}\u{1B}]11;rgb:ffff/ffff/ffff\u{1B}\\"
+    #expect(decode(answers) == [.background(.dark), .background(.light)])
+  }
+
+  @Test(arguments: [(4096, [DecodedInput.background(.light)]), (4097, [])])
+  func anAnswerOfMoreThan4096BytesIsNone(length: Int, answer: [DecodedInput]) {
+    let beginning = "11;rgba:f/f/f/"
+    let filling = String(repeating: "f", count: length - beginning.utf8.count)
+    #expect(decode("\u{1B}]" + beginning + filling + "\u{7}q") == answer + [.key(.character("q"))])
+  }
+
+  @Test(arguments: [(64, Key.up), (65, .character("A"))])
+  func aSequenceHasAtMost64ParameterBytes(count: Int, key: Key) {
+    #expect(decode("\u{1B}[" + String(repeating: "1", count: count) + "A") == [.key(key)])
+  }
+
+  @Test func twoPastesAreReadApartAndInOrderWithKeys() {
+    let bytes = "a\u{1B}[200~one\u{1B}[201~b\u{1B}[200~two\u{1B}[201~c"
+    #expect(
+      decode(bytes) == [
+        .key(.character("a")), .paste("one"), .key(.character("b")), .paste("two"), .key(.character("c")),
+      ])
+  }
+
+  @Test func aPasteOfAMebibyteIsWhole() {
+    let text = String(repeating: "x", count: 1 << 20)
+    #expect(decode("\u{1B}[200~\(text)\u{1B}[201~") == [.paste(text)])
+  }
+
+  @Test func halfACharacterIsForgottenAtAControlAndAfterAPause() {
+    var decoder = InputDecoder()
+    #expect(decoder.feed([0xC3, 0x0D, 0xA9]) == [.key(.enter)])
+    #expect(decoder.feed([0xC3]).isEmpty)
+    #expect(decoder.patience == .short)
+    #expect(decoder.flush().isEmpty)
+    #expect(decoder.patience == nil)
+    #expect(decoder.feed([0xA9]).isEmpty)
+    #expect(decoder.feed("é".utf8) == [.key(.character("é"))])
+  }
+
+  @Test(arguments: ["\u{1B}[[@", "\u{1B}[[F"])
+  func theLinuxConsoleHasFiveKeysOfItsOwn(bytes: String) {
+    #expect(decode(bytes + "z") == [.key(.character("z"))])
   }
 
   @Test func aPasteWithoutEndIsGivenUp() {

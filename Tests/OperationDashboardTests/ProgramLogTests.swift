@@ -40,8 +40,66 @@ struct ProgramLogTests {
       guard case .programLog(let line) = event.fact, line.stream == .note else { return nil }
       return line.text
     }
-    let missing = notes.compactMap { Int($0.prefix { $0.isNumber }) }.reduce(0, +)
+    let missing = notes.compactMap { number(in: $0) }.reduce(0, +)
     #expect(missing + run.programLog.total - notes.count == 500_000)
+  }
+
+  private func number(in note: String) -> Int? { Int(note.filter(\.isNumber)) }
+
+  private func notes(_ watch: Watch) -> [String] {
+    watch.events.compactMap { event -> String? in
+      guard case .programLog(let line) = event.fact, line.stream == .note else { return nil }
+      return line.text
+    }
+  }
+
+  private func lines(_ count: Int, of length: Int) -> [UInt8] {
+    Array(String(repeating: String(repeating: "a", count: length - 1) + "\n", count: count).utf8)
+  }
+
+  @Test func aMebibyteAndTwoThousandLinesWaitForTheScreen() {
+    let watch = Watch()
+    let log = log(watch)
+    log.receive(lines(1024, of: 1024))
+    #expect(watch.eventually { $0.programLog.total == 1024 })
+    log.receive(lines(2000, of: 2))
+    #expect(watch.eventually { $0.programLog.total == 3024 })
+    #expect(notes(watch).isEmpty)
+  }
+
+  @Test func ofMoreThanAMebibyteTheLastHalfOfItIsShown() throws {
+    let watch = Watch()
+    log(watch).receive(lines(1025, of: 1024))
+    #expect(watch.eventually { $0.programLog.total > 0 })
+    let notes = notes(watch)
+    let note = try #require(notes.first)
+    let missing = try #require(number(in: note))
+    #expect(notes == ["left out \(missing) lines here; the terminal gets all at the end"])
+    let shown = watch.run.programLog.total - 1
+    #expect(missing + shown == 1025)
+    #expect((510...512).contains(shown))
+  }
+
+  @Test func oneMissingLineIsToldToo() {
+    let watch = Watch()
+    let log = log(watch)
+    log.receive(lines(2001, of: 2))
+    #expect(watch.eventually { $0.programLog.total == 2001 })
+    #expect(notes(watch) == ["left out 1 line here; the terminal gets all at the end"])
+    // It is told once.
+    log.receive(Array("last\n".utf8))
+    #expect(watch.eventually { texts($0).last == "last" })
+    #expect(watch.run.programLog.total == 2002)
+  }
+
+  @Test func aLineHasTheTimeAtWhichItIsShown() {
+    let clock = ManualOperationClock()
+    let watch = Watch(of: DelegatedOperationQueue(), clock: clock)
+    let log = log(watch)
+    clock.advance(by: .seconds(5))
+    log.receive(Array("late\n".utf8))
+    #expect(watch.eventually { texts($0) == ["late"] })
+    #expect(watch.events.last?.time == .seconds(5))
   }
 }
 

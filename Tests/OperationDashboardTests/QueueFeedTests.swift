@@ -106,6 +106,102 @@ struct QueueFeedTests {
     #expect(watch.record("second")?.unmetNeeds == 0)
   }
 
+  @Test func progressFromBeforeTheRunIsToldInIt() throws {
+    let watch = Watch()
+    let (ended, executing, silent) = (Manual("ended"), Manual("executing"), Manual("silent"))
+    try watch.feed.add([ended])
+    #expect(eventually { ended.isExecuting })
+    ended.report(completed: 3, total: 4)
+    ended.finish()
+    try watch.feed.add([executing, silent])
+    #expect(eventually { executing.isExecuting && silent.isExecuting })
+    executing.report(completed: 1, total: 2)
+    watch.feed.settled()
+    watch.feed.start()
+    #expect(watch.eventually { $0.counts.executing == 2 && $0.counts.succeeded == 1 })
+    #expect(watch.record("ended")?.progress == JobProgress(done: 3, total: 4, unit: .steps))
+    #expect(watch.eventually { _ in watch.record("executing")?.progress?.done == 1 })
+    #expect(watch.record("silent")?.progress == nil)
+    executing.finish()
+    silent.finish()
+    #expect(watch.eventually(\.isComplete))
+  }
+
+  @Test func aRunThatIsStartedTwiceBeginsOnce() throws {
+    let watch = Watch()
+    watch.feed.start()
+    watch.feed.start()
+    #expect(watch.eventually { $0.start != nil })
+    try watch.feed.add([Giving("done", .success(1))])
+    #expect(watch.eventually(\.isComplete))
+    #expect(watch.events.count { if case .runStarted = $0.fact { true } else { false } } == 1)
+  }
+
+  @Test func theRunHasTheNameOfTheQueueUnlessItIsGivenOne() {
+    let queue = OperationQueue()
+    let program = ProcessInfo.processInfo.processName
+    #expect(QueueFeed(observing: queue).name == program)
+    queue.name = ""
+    #expect(QueueFeed(observing: queue).name == program)
+    queue.name = "downloads"
+    #expect(QueueFeed(observing: queue).name == "downloads")
+    #expect(QueueFeed(observing: queue, name: "mine").name == "mine")
+  }
+
+  @Test func anOperationThatHasFinishedIsLetGoOf() throws {
+    let watch = Watch()
+    weak var gone: Manual?
+    watch.feed.start()
+    do {
+      let manual = Manual("manual")
+      gone = manual
+      try watch.feed.add([manual])
+      #expect(watch.eventually { $0.counts.executing == 1 })
+      manual.finish()
+    }
+    #expect(watch.eventually(\.isComplete))
+    #expect(eventually { gone == nil })
+  }
+
+  @Test func aLineIsCutWhereItIsTooLongForTheLog() throws {
+    let (watch, manual) = try watchOfOneThatExecutes()
+    manual.log(String(repeating: "a", count: 4096))
+    manual.log(String(repeating: "b", count: 4097))
+    manual.log([OperationLogLine(text: "after a gap", lost: 1)])
+    #expect(watch.eventually { _ in watch.record("first")?.log.count == 4 })
+    let log = try #require(watch.record("first")?.log)
+    #expect(log[0].line == LogLine(.stdout, String(repeating: "a", count: 4096)))
+    #expect(log[1].line == LogLine(.stdout, String(repeating: "b", count: 4096), isCut: true))
+    #expect(log[2].line.stream == .note && log[2].line.text == "left out 1 line: too many at once")
+    #expect(log[3].line == LogLine(.stdout, "after a gap"))
+    manual.finish()
+    #expect(watch.eventually(\.isComplete))
+  }
+
+  @Test func anOperationThatHadNothingToDoIsToldApart() throws {
+    let folder = try TemporaryFolder()
+    try Data("mine".utf8).write(to: folder.file("file"))
+    let url = try #require(URL(string: "http://127.0.0.1:1/file"))
+    let download = DownloadOperation(from: url, to: folder.file("file"), existing: .skip)
+    download.name = "download"
+    let watch = Watch()
+    try watch.feed.add([download])
+    watch.feed.start()
+    #expect(watch.eventually(\.isComplete))
+    #expect(watch.state("download") == .succeeded(upToDate: true))
+  }
+
+  @Test func aNameIsOneLineAndWithoutOneItIsTheClass() throws {
+    let watch = Watch { $0.isSuspended = true }
+    try watch.feed.add([Manual("two\nlines"), Manual("")])
+    watch.feed.start()
+    #expect(watch.eventually { $0.jobs.count == 2 })
+    #expect(watch.run.jobs.map(\.job.name) == ["two lines", "Manual"])
+    watch.feed.send(.stop(.terminate, by: .person))
+    watch.feed.send(.setDraining(false))
+    #expect(watch.eventually(\.isComplete))
+  }
+
   @Test func twoOfOneNameCanBeToldApart() throws {
     let watch = Watch()
     let nameless = [BlockOperation {}, BlockOperation {}]
@@ -238,7 +334,125 @@ struct QueueFeedTests {
     #expect(watch.completes())
   }
 
+  @Test func aForeignOneInTheQueueStandsAsItIsFound() throws {
+    let door = Door()
+    let (executing, ready, waits) = (door.block("executing"), BlockOperation {}, BlockOperation {})
+    ready.name = "ready"
+    waits.name = "waits"
+    waits.addDependency(executing)
+    let watch = Watch(width: 1) { queue in
+      queue.addOperations([executing, ready, waits], waitUntilFinished: false)
+      _ = Support.eventually { executing.isExecuting }
+    }
+    watch.feed.start()
+    #expect(watch.eventually { $0.jobs.count == 3 && $0.counts.executing == 1 })
+    #expect(watch.state("executing") == .executing)
+    #expect(watch.record("executing")?.attempt?.number == 1)
+    #expect(watch.state("ready") == .ready(for: .slot))
+    #expect(watch.state("waits") == .waiting)
+    door.open()
+    #expect(watch.eventually(\.isComplete))
+    #expect(watch.run.counts.succeeded == 3)
+  }
+
+  @Test func aChangeOfTheQueueIsSeenAFiftiethOfASecondAfterAnother() throws {
+    let clock = ManualOperationClock()
+    let watch = Watch(clock: clock)
+    let known = Manual("known")
+    try watch.feed.add([known])
+    watch.feed.start()
+    #expect(watch.eventually { $0.counts.executing == 1 })
+    #expect(eventually { clock.due == [.milliseconds(20)] })
+    watch.queue.maxConcurrentOperationCount = 7
+    watch.queue.isSuspended = true
+    clock.advance(by: .milliseconds(19))
+    #expect(watch.run.slots == 2 && !watch.run.isDraining)
+    clock.advance(by: .milliseconds(1))
+    #expect(watch.eventually { $0.slots == 7 && $0.isDraining })
+    known.finish()
+    #expect(watch.eventually(\.isComplete))
+  }
+
+  @Test func aFeedThatIsClosedSeesNoFurtherOperation() throws {
+    let watch = Watch(of: DelegatedOperationQueue())
+    watch.feed.start()
+    #expect(watch.eventually { $0.start != nil })
+    #expect(watch.feed.close().jobs.isEmpty)
+    let late = Giving("late", .success(1))
+    watch.queue.addOperation(late)
+    #expect(eventually { late.isFinished })
+    #expect(watch.feed.settled().jobs.isEmpty)
+  }
+
   // MARK: Commands
+
+  @Test func aCommandHasItsTime() throws {
+    let clock = ManualOperationClock()
+    let watch = Watch(of: DelegatedOperationQueue(), clock: clock)
+    watch.feed.start()
+    #expect(watch.eventually { $0.start != nil })
+    clock.advance(by: .seconds(3))
+    watch.feed.send(.setSlots(4))
+    #expect(watch.eventually { $0.slots == 4 })
+    #expect(watch.events.last?.time == .seconds(3))
+  }
+
+  @Test func aQueueHasAtLeastOneSlot() throws {
+    let watch = Watch(width: 2)
+    watch.feed.start()
+    watch.feed.send(.changeSlots(by: 3))
+    #expect(watch.eventually { $0.slots == 5 })
+    #expect(watch.queue.maxConcurrentOperationCount == 5)
+    watch.feed.send(.setSlots(0))
+    #expect(watch.eventually { $0.slots == 1 })
+    #expect(watch.queue.maxConcurrentOperationCount == 1)
+  }
+
+  @Test func thePriorityOfWhatExecutesStays() throws {
+    let (watch, first) = try watchOfOneThatExecutes()
+    watch.feed.send(.setPriority([JobID(0)], .veryHigh))
+    watch.feed.send(.setSlots(6))
+    #expect(watch.eventually { $0.slots == 6 })
+    #expect(!watch.events.contains { if case .priorityChanged = $0.fact { true } else { false } })
+    watch.feed.calling.sync {}
+    #expect(first.queuePriority == .normal)
+    first.finish()
+    #expect(watch.eventually(\.isComplete))
+  }
+
+  @Test func aCancelByTheProgramIsARequestOfItsOwn() throws {
+    let watch = Watch()
+    let manual = Manual("manual", endsWhenCancelled: false)
+    try watch.feed.add([manual])
+    watch.feed.start()
+    #expect(watch.eventually { $0.counts.executing == 1 })
+    manual.cancel()
+    let isProgram: (JobEvent) -> Bool = {
+      if case .cancelRequested(JobID(0), by: .program, kill: false) = $0.fact { true } else { false }
+    }
+    #expect(eventually { watch.events.contains(where: isProgram) })
+    watch.feed.send(.cancel([JobID(0)], by: .person))
+    manual.finish()
+    #expect(watch.eventually(\.isComplete))
+    #expect(watch.events.count { if case .cancelRequested = $0.fact { true } else { false } } == 1)
+  }
+
+  @Test func aForeignOneThatWaitsInTheQueueIsCancelledAtOnce() throws {
+    let block = BlockOperation {}
+    block.name = "block"
+    let watch = Watch { queue in
+      queue.isSuspended = true
+      queue.addOperation(block)
+    }
+    watch.feed.start()
+    #expect(watch.eventually { _ in watch.state("block") == .ready(for: .slot) })
+    watch.feed.send(.cancel([JobID(0)], by: .person))
+    #expect(watch.eventually { _ in watch.state("block") == .cancelled(by: .person) })
+    watch.queue.isSuspended = false
+    #expect(eventually { block.isFinished && block.isCancelled })
+    watch.feed.settled()
+    #expect(watch.path("block") == ["ready", "cancelled"])
+  }
 
   @Test func aCancelReachesWhatExecutesAndWhatWaits() throws {
     let watch = Watch(width: 1)

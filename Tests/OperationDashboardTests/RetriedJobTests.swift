@@ -50,6 +50,23 @@ struct RetriedJobTests {
     #expect(watch.path("fetch") == ["ready", "executing", "failed", "waiting", "ready", "executing", "succeeded"])
   }
 
+  @Test func anAttemptHasThePriorityOfTheFirst() throws {
+    let watch = Watch()
+    let maker = Maker()
+    let first = maker.make(1)
+    first.queuePriority = .veryHigh
+    try watch.feed.add(first) { maker.make($0) }
+    watch.feed.start()
+    #expect(watch.eventually { $0.counts.executing == 1 })
+    maker.all[0].finish(with: Trouble(description: "no"))
+    #expect(watch.eventually { $0.counts.failed == 1 })
+    watch.feed.send(.retry([JobID(0)], withDependents: false))
+    #expect(watch.eventually { $0.counts.executing == 1 })
+    #expect(maker.all[1].queuePriority == .veryHigh)
+    maker.all[1].finish()
+    #expect(watch.eventually(\.isComplete))
+  }
+
   @Test func aJobThatWasCancelledBeforeItsStartBeginsItsFirstAttempt() throws {
     let watch = Watch(width: 1)
     let (blocker, maker) = (Manual("blocker"), Maker())

@@ -63,6 +63,17 @@ import Testing
     #expect(told == [[7, 8, 7], [8, 9, 0], [9, 10, 0]])
   }
 
+  @Test(arguments: [0, 1]) func theNewestIsKeptInAnyCase(limit: Int) async {
+    let operation = ManualOperation()
+    let changes = operation.changes(\.progress, keeping: limit)
+    operation.start()
+    for step in 1...3 { operation.report(completed: Int64(step)) }
+    operation.finish()
+    var told: [[Int64]] = []
+    for await change in changes { told.append([change.newValue.completed, Int64(change.missed)]) }
+    #expect(told == [[3, 2]])
+  }
+
   @Test func whatIsReadBetweenMakesRoomAgain() async {
     let operation = ManualOperation()
     let changes = operation.changes(\.progress, keeping: 2)

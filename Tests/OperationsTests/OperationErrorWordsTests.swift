@@ -61,6 +61,16 @@ import FoundationNetworking
     #expect(ConditionFailure.Reason.noneHolds.localizedDescription == "none of them holds")
   }
 
+  @Test func aGroupNamesItsFirstFailureAndCountsTheOthers() {
+    let (first, second) = (
+      GroupFailure.Child(name: "fetch", failure: Described()), GroupFailure.Child(name: "print", failure: Localized())
+    )
+    #expect(GroupFailure(children: [first]).description == "fetch failed: no route")
+    #expect(GroupFailure(children: [second, first]).description == "print failed: the disk is full (and 1 more)")
+    #expect(GroupFailure(children: [first, first, second]).description == "fetch failed: no route (and 2 more)")
+    #expect(GroupFailure(children: []).description == "no child failed")
+  }
+
   @Test func aFailureOfATypeIsFoundThroughTheErrorsAroundIt() {
     let operation = ManualOperation()
     operation.start()

@@ -1,6 +1,5 @@
 import Foundation
 import Support
-import Synchronization
 import Testing
 
 @testable import Operations
@@ -29,13 +28,14 @@ import Testing
 
   /// Holds up the posting of an end.
   final class Gate: ChangeReceiver {
-    let isReached = Atomic(false)
-    let isOpen = Atomic(false)
+    let isReached = DispatchSemaphore(value: 0)
+    let isOpen = DispatchSemaphore(value: 0)
 
     func append(_ old: OperationSnapshot?, _ new: OperationSnapshot) {
       guard new.lifecycle.isFinished else { return }
-      isReached.store(true, ordering: .sequentiallyConsistent)
-      while !isOpen.load(ordering: .sequentiallyConsistent) { sched_yield() }
+      // For the operation and for the test.
+      for _ in 0..<2 { isReached.signal() }
+      isOpen.wait()
     }
     func wake() {}
     func close() {}
@@ -44,18 +44,19 @@ import Testing
   @Test func theNextOperationStartsAfterTheEndOfTheOneBeforeIsPosted() {
     let gate = Gate()
     let first = ClosureOperation { operation in
-      DispatchQueue.global().async { operation.finish() }
+      // Not a thread of Dispatch, which has one for each processor, and this is one of them.
+      Thread.detachNewThread { operation.finish() }
       // Returns while another thread posts the end.
-      while !gate.isReached.load(ordering: .sequentiallyConsistent) { sched_yield() }
+      gate.isReached.wait()
     }
     first.add(OperationObservation(in: first.parts.observers, interest: .status, to: gate))
     let second = ManualOperation()
     let operations = OperationQueue()
     operations.maxConcurrentOperationCount = 1
     operations.addOperations([first, second], waitUntilFinished: false)
-    #expect(eventually { gate.isReached.load(ordering: .sequentiallyConsistent) })
+    gate.isReached.wait()
     #expect(stays { !second.isExecuting })
-    gate.isOpen.store(true, ordering: .sequentiallyConsistent)
+    gate.isOpen.signal()
     #expect(eventually { second.isExecuting })
     second.finish()
   }

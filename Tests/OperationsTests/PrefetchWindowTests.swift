@@ -31,4 +31,30 @@ import Testing
   @Test func withoutALimitEverythingEnters() {
     #expect(PrefetchWindow().fill(width: -1) == (.max, .max))
   }
+
+  @Test func theWindowDoublesWithEachFillInARush() {
+    var window = PrefetchWindow()
+    var windows: [[Int]] = []
+    for fill in 0..<8 {
+      window.filled(at: UInt64(fill) * 499_999)
+      let (low, high) = window.fill(width: 2)
+      windows.append([low, high])
+    }
+    #expect(windows == [[4, 4], [5, 6], [7, 10], [11, 18], [19, 34], [35, 66], [35, 66], [35, 66]])
+  }
+
+  @Test(arguments: [(499_999, 10), (500_000, 6), (10_000_000, 6), (10_000_001, 4)])
+  func theTimeSinceTheLastFillDecides(time: UInt64, high: Int) {
+    var window = PrefetchWindow()
+    for fill in [1000, 1001, 1001 + time] { window.filled(at: fill) }
+    #expect(window.fill(width: 2).high == high)
+  }
+
+  @Test func aTimeThatDoesNotGoOnIsNoRush() {
+    var window = PrefetchWindow()
+    for fill: UInt64 in [1000, 1000, 999] { window.filled(at: fill) }
+    #expect(window.fill(width: 2).high == 4)
+  }
+
+  @Test func aQueueOfNoWidthIsNotOneWithoutALimit() { #expect(PrefetchWindow().fill(width: 0) == (2, 2)) }
 }

@@ -85,4 +85,73 @@ struct KnownProgressTests {
         "\r 3,000 100%    8.73MB/s    0:00:00 (xfr#2, to-chk=2/5)",
       ]) == ["1/100", "2/5", "-", "-", "3/5"])
   }
+
+  @Test func progressMayFallBackSevenTimes() {
+    let noise = (0..<10).flatMap { _ in ["\r 80%", "\r 10%"] }
+    let falls = (0..<7).flatMap { _ in ["80/100", "10/100"] }
+    #expect(reports(noise) == falls + ["80/100", "?", "-", "-", "-", "-"])
+  }
+
+  @Test func eightLinesOfAPieceAreLookedAt() {
+    let others = String(repeating: "x\n", count: 7)
+    #expect(reports(["[1/9] a\n", "[2/9] b\n" + others]) == ["-", "2/9"])
+    #expect(reports(["[1/9] a\n", "[2/9] b\n" + others + "x\n"]) == ["-", "-"])
+  }
+
+  @Test func linesAfterACompleteBarWithdrawItAlsoInItsPiece() {
+    #expect(reports(["\rA 100%\n"]) == ["100/100"])
+    #expect(reports(["\rA 100%\nlinking\n"]) == ["?"])
+  }
+
+  @Test func aCountThatFallsBackIsBelievedOnceItGoesOn() {
+    #expect(reports(["[1/9] a\n", "[5/9] a\n", "[2/9] a\n", "[3/9] a\n"]) == ["-", "5/9", "-", "3/9"])
+    // More of a larger whole, and less of a smaller one, are no falls.
+    #expect(reports(["[1/12] a\n", "[6/12] b\n", "[7/100] c\n"]) == ["-", "6/12", "7/100"])
+    #expect(reports(["[1/12] a\n", "[6/12] b\n", "[5/6] c\n"]) == ["-", "6/12", "5/6"])
+    #expect(reports(["[1/12] a\n", "[6/12] b\n", "[5/12] c\n"]) == ["-", "6/12", "-"])
+  }
+
+  // MARK: One text
+
+  private func reading(_ text: String, isRedrawn: Bool) -> String? {
+    KnownProgress.reading(of: text, isRedrawn: isRedrawn).map { reading in
+      #expect(reading.isRedrawn == isRedrawn)
+      return "\(reading.done)/\(reading.total)\(reading.isOfFiles ? " files" : "")"
+    }
+  }
+
+  @Test(arguments: [
+    ("[12/345] CC main.o", "12/345"), ("[ 42%] Building", "42/100"), ("[100%] Built", "100/100"),
+    ("Step 3/7 : RUN make", "3/7"), (" 50K .......... ..........  4%  226M 0s", "4/100"), ("[5/5] x", "5/5"),
+    ("a.py ..   [ 10%]", "10/100"), ("  \u{1B}[32m [1/3] a", "1/3"), ("[\u{1B}[1m1/3] a", "1/3"),
+    ("\u{1B}[1;32m\u{1B}[0m(2/3) x", "2/3"),
+  ])
+  func aFormThatScrollsByIsBelievedEitherWay(text: String, found: String) {
+    for isRedrawn in [false, true] { #expect(reading(text, isRedrawn: isRedrawn) == found) }
+  }
+
+  @Test(arguments: [
+    ("1.2/5.6 MB 3.4 MB/s eta 0:00:02", "21/100"), ("[=====>   ] 12/345: serde", "12/345"), ("83.4%", "83/100"),
+    ("99.6%", "99/100"),
+    ("100%", "100/100"), ("0%", "0/100"), ("[ok] 1/2", "1/2"), ("[1/0] x 50%", "50/100"),
+    ("3,000 100%    8.73MB/s    0:00:00 (xfr#1, to-chk=3/5)", "2/5 files"),
+    ("3 100%  1MB/s 0:00:00 (xfr#1, ir-chk=5/5)", "0/5 files"),
+    ("3 100%  1MB/s 0:00:00 (xfr#1, ir-chk=6/5)", "100/100"),
+    ("3 100%  1MB/s 0:00:00 (xfr#1, to-chk=0/0)", "100/100"),
+  ])
+  func aFormThatIsDrawnAgainIsNotBelievedOtherwise(text: String, found: String) {
+    #expect(reading(text, isRedrawn: true) == found)
+    #expect(reading(text, isRedrawn: false) == nil)
+  }
+
+  @Test(arguments: ["[6/5] x", "[0/0] x", "120%", "1000%", "[101%] x", "Step 8/7 : x", "5.5/5.4 MB x", "(x 3/4)"])
+  func whatIsMoreThanTheWholeIsNoReading(text: String) {
+    for isRedrawn in [false, true] { #expect(reading(text, isRedrawn: isRedrawn) == nil) }
+  }
+
+  @Test func onlyTheBeginningOfALongTextIsRead() {
+    func text(_ width: Int) -> String { String(repeating: "x", count: width - 3) + " 5%" }
+    #expect(reading(text(ProgressPattern.width), isRedrawn: true) == "5/100")
+    #expect(reading(text(ProgressPattern.width + 1), isRedrawn: true) == nil)
+  }
 }

@@ -75,4 +75,74 @@ import Testing
     _ = splitter.feed([0xA9])
     #expect(splitter.takeUnfinished()?.text == "café")
   }
+
+  // MARK: Redraws and unfinished lines
+
+  @Test func theNewestTextIsSearchedFirst() {
+    var output = LineSplitter.Output(lines: [.init(text: "a"), .init(text: "b", isUnfinished: true)])
+    output.redraws = [(0, "r0"), (0, "r1"), (1, "r2"), (2, "r3")]
+    var seen: [String] = []
+    output.searchNewestFirst { text, line, isRedraw in
+      seen.append("\(text) \(line) \(isRedraw)")
+      return false
+    }
+    #expect(seen == ["r3 2 true", "b 1 true", "r2 1 true", "a 0 false", "r1 0 true", "r0 0 true"])
+    for last in ["r3", "b", "r2"] {
+      var texts: [String] = []
+      output.searchNewestFirst { text, _, _ in
+        texts.append(text)
+        return text == last
+      }
+      #expect(texts.last == last)
+    }
+  }
+
+  @Test func eachRedrawIsThatOfItsLine() {
+    var splitter = LineSplitter(.standardError)
+    let output = splitter.feed(Array("a\n\r1%\r2%\nx\n\r3%\r4%".utf8))
+    #expect(output.lines.map(\.text) == ["a", "2%", "x"])
+    #expect(output.redraws.map(\.text) == ["1%", "2%", "3%"])
+    #expect(output.redraws.map(\.line) == [1, 1, 3])
+    #expect(output.lines.allSatisfy { $0.source == .standardError && !$0.isUnfinished })
+    #expect(splitter.ended == 3)
+  }
+
+  @Test func aLineThatIsDrawnAgainAsItWasIsNoNews() {
+    var splitter = LineSplitter(.standardOutput)
+    _ = splitter.feed(Array("\rab".utf8))
+    #expect(splitter.takeUnfinished()?.text == "ab")
+    _ = splitter.feed(Array("\rab".utf8))
+    #expect(splitter.hasNews)
+    #expect(splitter.takeUnfinished() == nil)
+    #expect(!splitter.hasNews)
+  }
+
+  @Test func theNextLineMayBeginAsTheLastOneDid() {
+    var splitter = LineSplitter(.standardOutput)
+    _ = splitter.feed(Array("a".utf8))
+    #expect(splitter.takeUnfinished()?.text == "a")
+    #expect(splitter.feed(Array("\n".utf8)).lines.map(\.text) == ["a"])
+    #expect(!splitter.hasNews)
+    #expect(splitter.feed([]).lines.isEmpty)
+    #expect(!splitter.hasNews)
+    _ = splitter.feed(Array("a".utf8))
+    #expect(splitter.takeUnfinished()?.text == "a")
+  }
+
+  @Test func atTheEndHalfAScalarIsShownAsWhatItIs() {
+    var splitter = LineSplitter(.standardOutput)
+    _ = splitter.feed(Array("caf".utf8) + [0xC3])
+    #expect(splitter.finish() == OperationLogLine(text: "caf\u{FFFD}", source: .standardOutput))
+    #expect(splitter.ended == 1)
+  }
+
+  @Test func theLimitHoldsForTheBytesOfAllPieces() {
+    var splitter = LineSplitter(.standardOutput)
+    for count in [4000, 96] { _ = splitter.feed([UInt8](repeating: UInt8(ascii: "x"), count: count)) }
+    #expect(splitter.takeUnfinished()?.isCut == false)
+    for _ in 0..<2 { _ = splitter.feed(Array("yz".utf8)) }
+    let line = splitter.finish()
+    #expect(line?.isCut == true)
+    #expect(line?.text == String(repeating: "x", count: 4096))
+  }
 }

@@ -101,4 +101,13 @@ import Testing
     let error = ProcessError(.programNotFound, "make: no such program in PATH")
     #expect(error.localizedDescription == "make: no such program in PATH")
   }
+
+  @Test func aLineOf200CharactersIsNamedWhole() {
+    func text(_ count: Int) -> String {
+      let error = CollectedOutput(String(repeating: "y", count: count))
+      return ShellFailure(program: "x", result: ShellResult(exit: .exited(1), standardError: error)).description
+    }
+    #expect(text(200) == "x exited with status 1: " + String(repeating: "y", count: 200))
+    #expect(text(201) == "x exited with status 1: " + String(repeating: "y", count: 199) + "…")
+  }
 }

@@ -95,4 +95,29 @@ struct PlainScriptTests {
     #expect(said(["PWD": "/mine"]) == "/mine\n")
     #expect(said(.only([:])) == "")
   }
+
+  // MARK: Which text is plain
+
+  @Test func theCharactersThatNeedNoQuotesAreKnown() {
+    let letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+    let plain = Set("%+,-./0123456789:@_" + letters)
+    for character in (0x21...0x7E).map({ Character(Unicode.Scalar(UInt8($0))) }) {
+      let isPlain = plain.contains(character)
+      #expect((PlainScript.words("\(character)x y") == ["\(character)x", "y"]) == isPlain, "\(character)")
+      // Only in the first word an equals sign means something.
+      let isWord = isPlain || character == "="
+      #expect((PlainScript.words("x \(character)") == ["x", "\(character)"]) == isWord, "\(character)")
+    }
+  }
+
+  @Test(
+    arguments: [
+      ("x a\\", nil), ("x a\\ ", nil), ("x \"b!\"", nil), ("x \"b`\"", nil), ("x 'b!'", ["x", "b!"]),
+      ("x 'a '", ["x", "a "]), ("x =a", ["x", "=a"]), ("x a\\\\", ["x", "a\\"]), ("x \"a'b\"", ["x", "a'b"]),
+      ("x \\$HOME", ["x", "$HOME"]), ("truey x", ["truey", "x"]), ("x true", ["x", "true"]), ("\n x", nil),
+      ("x\t\ta\n\t\n", ["x", "a"]),
+    ] as [(String, [String]?)])
+  func quotesAndBackslashesAreUnderstoodOrLeft(text: String, words: [String]?) {
+    #expect(PlainScript.words(text) == words)
+  }
 }

@@ -44,4 +44,30 @@ import Testing
       try finding(#"^(\d+)/(\d+) done"#, "\u{1B}[1m3\u{1B}[0m/\u{1B}[32m8\u{1B}[0m done")
         == .progress(.init(completed: 3, total: 8)))
   }
+
+  @Test func aPatternHasOneOrTwoGroups() {
+    #expect(ProgressPattern("(a)(b)") != nil)
+    #expect(ProgressPattern("(a)(b)(c)") == nil)
+    #expect(ProgressPattern("(") == nil)
+  }
+
+  @Test func aMatchThatEndsWithTheSearchedTextCounts() throws {
+    let found = ProgressPattern.Finding.progress(.init(completed: 42, total: 100))
+    let width = ProgressPattern.width
+    #expect(try finding(#"(\d+)%"#, String(repeating: "x", count: width - 3) + "42%") == found)
+    #expect(try finding(#"(\d+)%"#, String(repeating: "x", count: width - 2) + "42%") == .nothing)
+  }
+
+  @Test(
+    arguments: [
+      (#"(\d+)%"#, "0%", 0, 100), (#"(-?\d+)%"#, "-1%", nil, 0),
+      (#"(\d+)%"#, "999999999999999%", 999_999_999_999_999, 100), (#"(\d+)%"#, "1000000000000000%", nil, 0),
+      (#"(\d+)/(\d+)"#, "1/999999999999999", 1, 999_999_999_999_999), (#"(\d+)/(\d+)"#, "1/1000000000000000", nil, 0),
+      (#"([\d.]+)/([\d.]+)"#, "1.2/5.6", 21, 100), (#"([\d.]+)/([\d.]+)"#, "0.1/0.4", 25, 100),
+      (#"(\d+)(?:/(\d+))?"#, "5", nil, 0), (#"(\w+)%"#, "abc%", nil, 0),
+    ] as [(String, String, Int64?, Int64)])
+  func onlyNumbersWithinBoundsAreProgress(pattern: String, text: String, done: Int64?, total: Int64) throws {
+    let expected = done.map { ProgressPattern.Finding.progress(.init(completed: $0, total: total)) } ?? .nothing
+    #expect(try finding(pattern, text) == expected)
+  }
 }

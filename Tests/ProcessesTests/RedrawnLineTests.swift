@@ -72,4 +72,161 @@ struct RedrawnLineTests {
     #expect(output.redraws.count <= RedrawnLine.window)
     #expect(output.redraws.last?.text == "9998")
   }
+
+  // MARK: Pieces of a line
+
+  /// A line of these pieces, and the texts before its moves back.
+  private func written(_ pieces: [String]) -> (line: RedrawnLine, redraws: [String]) {
+    var line = RedrawnLine([])
+    var redraws: [String] = []
+    for piece in pieces { line.write(Array(piece.utf8)[...], keeping: &redraws) }
+    return (line, redraws)
+  }
+
+  private func repeated(_ text: String, _ count: Int) -> String { String(repeating: text, count: count) }
+
+  @Test(arguments: [
+    ("abcdefghijklmn\u{1B}[12DX", "abXdefghijklmn"), ("abc\u{1B}[DX", "abX"), ("abc\u{1B}[0DX", "abX"),
+    ("a\u{1B}[Cb", "a b"), ("a\u{1B}[0Cb", "a b"), ("a\u{1B}[12Cb", "a            b"),
+    ("abcdefghij\u{1B}[9GX", "abcdefghXj"), ("abc\u{1B}[GX", "Xbc"), ("abc\u{1B}[0GX", "Xbc"),
+    ("abc\u{1B}[2`X", "aXc"), ("12345678\tx", "12345678        x"), ("1234567\tx", "1234567 x"),
+  ])
+  func theCursorMovesByTheParameter(written: String, shown: String) {
+    #expect(self.written([written]).line.plain == shown)
+  }
+
+  @Test(arguments: [
+    ("abcdef\u{1B}[3G\u{1B}[1K", "   def"), ("abcdef\u{1B}[3G\u{1B}[1KX", "  Xdef"),
+    ("abc\u{1B}[20G\u{1B}[1Kx", "                   x"), ("ab\u{1B}[5C\u{1B}[Kx", "ab     x"),
+    ("abc\u{1B}[2Kx", "   x"), ("abc\r\u{1B}[Jx", "x"), ("abcdef\u{1B}[3G\u{1B}[K", "ab"),
+  ])
+  func anEraseLeavesTheCursorWhereItIs(written: String, shown: String) {
+    #expect(self.written([written]).line.plain == shown)
+  }
+
+  @Test(arguments: [
+    "\u{1B}]0;t\u{1B}\\x", "\u{1B}Ptext\u{1B}\\x", "\u{1B}Xtext\u{1B}\\x", "\u{1B}^text\u{7}x", "\u{1B}_text\u{7}x",
+    "\u{1B}(Bx", "\u{1B}(0x", "\u{1B}#8x", "\u{1B}0x", "\u{1B}7x", "\u{1B}[1 qx", "\u{1B}[@x", "\u{1B}[?25lx",
+    "\u{1F}x\u{7}", "x\u{7F}",
+  ])
+  func whatIsNoTextShowsNothing(written: String) {
+    #expect(self.written([written]).line.plain == "x")
+    #expect(self.written(written.map(String.init)).line.plain == "x")
+  }
+
+  @Test func anotherSequenceEndsAStringWithoutAnEnd() {
+    #expect(written(["\u{1B}]0;title\u{1B}[1mX"]).line.line.text == "\u{1B}[1mX\u{1B}[0m")
+  }
+
+  @Test func theRestOfASequenceIsWaitedForWithinBounds() {
+    #expect(written(["\u{1B}]" + repeated("t", 253), "tt\u{7}x"]).line.plain == "x")
+    #expect(written(["\u{1B}]" + repeated("t", 254), "tt\u{7}x"]).line.plain == "ttx")
+  }
+
+  // MARK: Redraws
+
+  @Test(
+    arguments: [
+      ("10%\r20%\r", ["10%", "20%"], nil), ("a\r\rb", ["a"], "b"), ("abc\u{1B}[1Dd", ["abc"], "abd"),
+      ("ab\u{1B}[3Gc", [], "abc"), ("a\u{1B}[5Gb", [], "a   b"), ("ab\u{1B}[K", ["ab"], nil),
+      ("ab\u{1B}[Jc", ["ab"], "abc"), ("a\u{1B}[1mb", [], "ab"), ("", [], nil),
+    ] as [(String, [String], String?)])
+  func aRedrawIsTheNewTextBeforeAMoveBack(text: String, redraws: [String], last: String?) {
+    let result = written([text])
+    #expect(result.redraws == redraws)
+    #expect(result.line.lastRedraw == last)
+  }
+
+  @Test func theNewestRedrawsAreKeptExactly() {
+    // The last two numbers are not before a move back that has new text.
+    let redraws = written([(0..<300).map { "\r\($0)" }.joined()]).redraws
+    #expect(redraws == (43...298).map(String.init))
+    #expect(redraws.count == RedrawnLine.window)
+  }
+
+  // MARK: Colors
+
+  @Test(arguments: [
+    ("\u{1B}[31ma\u{1B}[0m\u{1B}[32mb\u{1B}[0mc", "\u{1B}[31ma\u{1B}[0m\u{1B}[32mb\u{1B}[0mc"),
+    ("\u{1B}[31ma", "\u{1B}[31ma\u{1B}[0m"), ("\u{1B}[31ma\u{1B}[mb", "\u{1B}[31ma\u{1B}[0mb"),
+    // A blank with a background can be seen.
+    ("\u{1B}[41m \u{1B}[0m  ", "\u{1B}[41m \u{1B}[0m"), ("\u{1B}[31mab", "\u{1B}[31mab\u{1B}[0m"),
+  ])
+  func eachChangeOfColorIsWrittenOnce(written: String, text: String) {
+    #expect(self.written([written]).line.line.text == text)
+  }
+
+  @Test func ofColorsThatAreNeverResetTheLastIsKept() {
+    let red = "\u{1B}[31m"
+    func text(_ colors: String) -> String { written([colors + "x"]).line.line.text }
+    #expect(text(repeated(red, 12)) == repeated(red, 12) + "x\u{1B}[0m")
+    // 64 bytes, and 65.
+    #expect(text(repeated(red, 12) + "\u{1B}[1m") == repeated(red, 12) + "\u{1B}[1mx\u{1B}[0m")
+    #expect(text(repeated(red, 13)) == red + "x\u{1B}[0m")
+  }
+
+  // MARK: The limit
+
+  @Test func aLineHasAtMostAsManyCellsAsTheLimit() {
+    let (full, over) = (written([repeated("x", 4096)]).line, written([repeated("x", 4097)]).line)
+    #expect(!full.isCut && full.plain.count == 4096)
+    #expect(over.isCut && over.plain.count == 4096)
+    #expect(over.line.isCut && over.line.text.utf8.count <= LineSplitter.limit)
+    #expect(written(["\u{1B}[5000G\u{8}x"]).line.plain.count == 4096)
+  }
+
+  @Test func aLineHasAtMostAsManyBytesAsTheLimit() {
+    let (full, over) = (written([repeated("é", 2048)]).line.line, written([repeated("é", 2049)]).line.line)
+    #expect(!full.isCut && full.text.utf8.count == 4096)
+    #expect(over.isCut && over.text.utf8.count == 4096)
+  }
+
+  @Test func aLineThatIsCutResetsItsColor() {
+    let red = "\u{1B}[31m"
+    let (full, over) = (written([red + repeated("x", 4087)]).line.line, written([red + repeated("x", 4088)]).line.line)
+    #expect(!full.isCut && full.text == red + repeated("x", 4087) + "\u{1B}[0m")
+    #expect(over.isCut && over.text == full.text)
+    // The color has ended before.
+    let plain = written([red + "x\u{1B}[m" + repeated("y", 4086), repeated("z", 9)]).line.line
+    #expect(plain.isCut && plain.text.utf8.count == 4096 && plain.text.hasSuffix("y"))
+  }
+
+  @Test(arguments: ["\r\u{1B}[K", "\u{1B}[2K", "\r\u{1B}[J"]) func anErasedLineIsCutNoLonger(erase: String) {
+    let line = written([repeated("x", 4097), erase]).line
+    #expect(!line.isCut && line.plain.isEmpty)
+    #expect(RedrawnLine([], isCut: true).line.isCut)
+  }
+
+  // MARK: Bytes
+
+  @Test(arguments: [
+    ("", false), ("abc", false), ("a\r\nb\r\n", false), ("a\r", true), ("a\r\n\rb", true), ("a\r\r\n", true),
+    ("a\u{8}", true), ("\u{1B}[D", true), ("\u{1B}[G", true), ("\u{1B}[`", true), ("x\u{1B}[31mred\u{1B}[2D", true),
+    ("\u{1B}[m\u{1B}[5G", true), ("\u{1B}7\u{1B}[D", true), ("\u{1B}\u{1B}[D", true), ("\u{1B}[C", false),
+    ("\u{1B}[m", false), ("\u{1B}[12", false), ("\u{1B}[", false), ("\u{1B}", false), ("\u{1B}[@D", false),
+    ("\u{1B}[mD", false), ("\u{1B}]D", false),
+  ])
+  func whatMovesBackIsKnownByItsBytes(text: String, isBack: Bool) {
+    #expect(Array(text.utf8)[...].moveBack == isBack)
+    #expect(Array("xy\(text)".utf8)[2...].moveBack == isBack)
+  }
+
+  @Test func thePlaceOfAByteIsThatInTheWholeArray() {
+    let bytes = Array("yaxbx".utf8)
+    #expect(bytes[1...].place(of: UInt8(ascii: "x")) == 2)
+    #expect(bytes[3...].place(of: UInt8(ascii: "x")) == 4)
+    #expect(bytes[1...].place(of: UInt8(ascii: "y")) == nil)
+    #expect(bytes[5...].place(of: UInt8(ascii: "x")) == nil)
+  }
+
+  /// The first and the last scalar of each length.
+  @Test(arguments: ["\u{80}", "\u{7FF}", "\u{800}", "\u{FFFD}", "\u{10000}", "\u{10FFFF}"])
+  func aScalarIsWholeWithItsLastByte(scalar: String) {
+    let bytes = Array("a\(scalar)".utf8)
+    for end in 1..<bytes.count { #expect(bytes[..<end].wholeScalars == 1) }
+    #expect(bytes[...].wholeScalars == bytes.count)
+    // Bytes that continue nothing are passed on.
+    #expect(Array("a".utf8)[...].wholeScalars == 1)
+    #expect(([UInt8](repeating: 0x80, count: 5))[...].wholeScalars == 5)
+  }
 }

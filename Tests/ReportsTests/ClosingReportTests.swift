@@ -38,4 +38,11 @@ import Testing
     facts.job(0, .succeeded(upToDate: false), after: .seconds(1))
     #expect(SummaryReport.lines(of: facts.run, paint: Paint(isColoured: false)) == ["release: 1 ok, 2 not run in 1.0s"])
   }
+
+  @Test func theOutcomeOfARunWithoutJobsSaysSo() {
+    var facts = Facts()
+    facts.begin([], name: "empty")
+    #expect(SummaryReport.lines(of: facts.run, paint: Paint(isColoured: false)) == ["empty: no jobs in 0.0s"])
+    #expect(SummaryReport.lines(of: Run(), paint: Paint(isColoured: false)) == ["run: no jobs in 0.0s"])
+  }
 }

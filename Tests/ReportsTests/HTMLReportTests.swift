@@ -107,4 +107,129 @@ struct HTMLReportTests {
     #expect((2...150).contains(boxes(.layered(2000, width: 1, slots: 2))))
     #expect((2...150).contains(boxes(.layered(2000, width: 1000, slots: 64))))
   }
+
+  /// Jobs that fail one after the other, each after the one before.
+  private func failing(_ count: Int) -> Facts {
+    var facts = Facts()
+    facts.begin(
+      (0..<count).map {
+        Job(
+          name: "j\($0)", work: .simulate(SimulatedWork()),
+          needs: $0 == 0 ? [] : [JobNeed(JobID($0 - 1), when: .finished)])
+      })
+    for id in 0..<count {
+      facts.job(id, .executing)
+      facts.job(id, .failed(JobFailure(.exit(1), "exit 1"), allowed: false), after: .seconds(1))
+    }
+    facts.state(.runFinished(RunSummary(of: facts.run)))
+    return facts
+  }
+
+  private func count(_ part: String, in page: String) -> Int { page.components(separatedBy: part).count - 1 }
+
+  @Test func eachTableHasItsMostRows() throws {
+    let page = page(failing(25))
+    #expect(count("<details class=\"fail\"", in: page) == 20 && count("<details class=\"fail\" open>", in: page) == 5)
+    #expect(count("<p class=\"fail\">", in: page) == 5)
+    let path = try #require(page.firstRange(of: "<h2>Critical path</h2>"))
+    let slow = try #require(page.firstRange(of: "<h2>Slowest jobs</h2>"))
+    let graph = try #require(page.firstRange(of: "<h2>Graph</h2>"))
+    #expect(count("<tr><td>", in: String(page[path.lowerBound..<graph.lowerBound])) == 20)
+    #expect(page[path.lowerBound..<graph.lowerBound].contains("<p class=\"note\">and 5 more jobs</p>"))
+    let end = try #require(page[slow.upperBound...].firstRange(of: "</section>"))
+    #expect(count("<tr><td>", in: String(page[slow.lowerBound..<end.lowerBound])) == 15)
+  }
+
+  @Test func fiveHundredFailuresAreNamed() {
+    let page = page(failing(501))
+    #expect(count("<p class=\"fail\">", in: page) == 480 && page.contains("<p class=\"note\">and 1 more failure</p>"))
+    let isWhole = !self.page(failing(500)).contains("more failure")
+    #expect(isWhole)
+  }
+
+  /// The badge of a run whose jobs are in these states.
+  private func badge(_ states: [JobState], isFinished: Bool = true) -> String? {
+    var facts = Facts()
+    facts.begin(states.indices.map { Job(name: "j\($0)", work: .simulate(SimulatedWork())) })
+    for (id, state) in states.enumerated() where state != .waiting { facts.job(id, state) }
+    if isFinished { facts.state(.runFinished(RunSummary(of: facts.run))) }
+    return page(facts).firstMatch(of: #/<span class="badge (.*?)<\/span>/#).map { String($0.1) }
+  }
+
+  @Test func theBadgeSaysHowTheRunEnded() {
+    let (ok, failure) = (JobState.succeeded(upToDate: false), JobFailure(.exit(1), "exit 1"))
+    #expect(badge([ok, .failed(failure, allowed: true)]) == "ok\"><b>✓</b> ok")
+    #expect(badge([ok, .failed(failure, allowed: false), .waiting]) == "failed\"><b>✗</b> 1 of 3 failed")
+    #expect(badge([ok, .cancelled(by: .person)]) == "cancelled\"><b>⊘</b> stopped")
+    #expect(badge([ok, .cancelled(by: .program)]) == "ok\"><b>✓</b> ok")
+    #expect(badge([ok, .waiting]) == "cancelled\"><b>⊘</b> stopped")
+    #expect(badge([ok], isFinished: false) == "cancelled\"><b>⊘</b> not finished")
+  }
+
+  @Test func aHeadNamesTheRunItGoesOnWithAndItsExitStatus() {
+    var facts = Facts()
+    facts.state(
+      .runStarted(
+        RunStart(id: "r2", name: "n", slots: 1, at: Date(timeIntervalSince1970: 0), jobs: 0, resumes: "r1")))
+    #expect(
+      page(facts).contains(
+        "<p>1970-01-01 00:00:00 · run <code>r2</code> · goes on with <code>r1</code> · the recording ends after 0.0s</p>"
+      ))
+    var summary = RunSummary()
+    summary.exit = 130
+    facts.state(.runFinished(summary))
+    #expect(page(facts).contains("goes on with <code>r1</code> · exit status 130</p>"))
+  }
+
+  @Test func jobsThatAreLeftOutOfTheGraphAreCounted() {
+    var facts = Facts()
+    facts.begin(
+      [[], [0], [], []].map { needs in
+        Job(name: "a", work: .simulate(SimulatedWork()), needs: needs.map { JobNeed(JobID($0)) })
+      })
+    let note = "needs that follow from others are left out; 2 jobs without needs and dependents not shown"
+    #expect(page(facts).contains("<p class=\"note\">\(note)</p>"))
+  }
+
+  @Test func rowsAreInTheOrderOfTheStartsAndInBlocks() {
+    var facts = Facts()
+    facts.begin((0..<101).map { Job(name: "j\($0)", work: .simulate(SimulatedWork())) }, slots: Run.unlimited)
+    for id in [2, 0] {
+      facts.job(id, .executing, after: .seconds(1))
+      facts.job(id, .backingOff(until: .zero, number: 1, limit: 1, after: JobFailure(.network, "no route")))
+    }
+    facts.job(2, .executing, attempt: 2, after: .seconds(1))
+    facts.state(.programLog(LogLine(.stdout, "own")), after: .seconds(1))
+    let page = page(facts)
+    let rows = page.matches(of: #/ id="j([0-9]+)"/#).map { String($0.1) }
+    #expect(rows == (["2", "0", "1"] + (3..<101).map { "\($0)" }))
+    #expect(count("--rows:100\"", in: page) == 1 && count("--rows:1\"", in: page) == 1)
+    #expect(page.contains("aria-label=\"slots in use, at most 1\""))
+  }
+
+  @Test func anAxisEndsBeforeItsLane() {
+    func labels(_ milliseconds: Int) -> [String] {
+      var facts = Facts()
+      facts.begin([Job(name: "a", work: .simulate(SimulatedWork()))])
+      facts.job(0, .executing)
+      facts.job(0, .succeeded(upToDate: false), after: .milliseconds(milliseconds))
+      return page(facts).matches(of: #/<u style="left:[^"]*">(.*?)<\/u>/#).map { String($0.1) }
+    }
+    let whole = (0..<10).map { "0:0\($0)" }
+    #expect(labels(10_000) == whole && labels(10_300) == whole && labels(10_500) == whole + ["0:10"])
+    #expect(labels(0) == ["0:00"])
+  }
+
+  @Test func jobsThatWereDoneBeforeAreCounted() {
+    var facts = Facts()
+    facts.begin((0..<3).map { Job(name: "j\($0)", work: .simulate(SimulatedWork())) })
+    for id in 0..<2 {
+      facts.state(.jobRestored(JobID(id), EarlierSuccess(run: "r1", at: .distantPast, took: .seconds(1))))
+    }
+    for id in 0..<3 { facts.job(id, .succeeded(upToDate: true), attempt: 0) }
+    let page = page(facts)
+    #expect(
+      page.contains("<h3>Jobs</h3><strong>3</strong>") && page.contains("<p>2 of them done in an earlier run</p>"))
+    #expect(page.contains("<span class=\"chip up-to-date\"><b>=</b> 3 up to date</span>"))
+  }
 }

@@ -54,4 +54,14 @@ import Testing
     facts.job(0, .succeeded(upToDate: true), attempt: 0, after: .seconds(90))
     #expect(SummaryReport.lines(of: facts.run, paint: Paint(isColoured: false)) == ["release: 1 ok in 1m30s"])
   }
+
+  @Test func threeOfEachKindAreNamed() {
+    let notes = { (count: Int) in
+      SummaryReport.lines(
+        of: facts((0..<count).map { ("j\($0)", 90, $0 + 1) }).run, paint: Paint(isColoured: false))[0]
+    }
+    let named = "flaky: j2 failed 3 of its last 10 attempts, j1 failed 2 of its last 10 attempts, "
+    #expect(notes(3) == named + "j0 failed 1 of its last 10 attempts")
+    #expect(notes(4).hasPrefix("flaky: j3 failed 4 ") && notes(4).hasSuffix(" and 1 more"))
+  }
 }

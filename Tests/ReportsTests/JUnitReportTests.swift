@@ -93,4 +93,18 @@ struct JUnitReportTests {
     facts.job(0, .executing)
     #expect(report(facts) { JUnitReport(write: $0) }.text.isEmpty)
   }
+
+  @Test func anEarlierAttemptWithoutAFailureWasCancelled() throws {
+    var facts = Facts()
+    facts.begin([Job(name: "a", work: .simulate(SimulatedWork()))])
+    facts.job(0, .executing)
+    facts.job(0, .cancelled(by: .person))
+    facts.job(0, .executing, attempt: 2)
+    facts.job(0, .succeeded(upToDate: false), attempt: 2, after: .microseconds(2_050_999))
+    facts.state(.runFinished(RunSummary()))
+    let job = try #require(try suite(facts).elements(forName: "testcase").first)
+    let earlier = job.elements(forName: "flakyFailure").first
+    #expect(attribute("message", of: earlier) == "cancelled" && attribute("type", of: earlier) == "error")
+    #expect(attribute("time", of: job) == "2.050")
+  }
 }

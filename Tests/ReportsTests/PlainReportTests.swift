@@ -297,4 +297,177 @@ import Testing
     let line = plain(facts, coloured: true).lines.dropLast().last
     #expect(line?.hasSuffix(" hidden\u{1B}[0;31mblinking\u{1B}[0m") == true)
   }
+
+  // MARK: Lines of other facts
+
+  /// The lines that these facts make after the start of a run of two jobs, without their last line feed.
+  private func lines(isBrief: Bool = false, _ make: (inout Facts) -> Void) -> [String] {
+    var facts = Facts()
+    facts.begin(["a", "long"].map { Job(name: $0, work: .shell(ShellWork(.script("x")))) })
+    let seen = facts.events.count
+    make(&facts)
+    let written = Written()
+    var set = ReportSet([PlainReport(paint: Paint(isColoured: false), isBrief: isBrief, write: written.writer)])
+    set.receive(facts.events[..<seen])
+    let count = written.lines.count - 1
+    set.receive(facts.events[seen...])
+    return Array(written.lines.dropFirst(count).dropLast())
+  }
+
+  @Test func eachFactThatAPersonCausesHasItsLine() {
+    #expect(
+      lines { facts in
+        facts.state(.slotsChanged(1), after: .seconds(61))
+        facts.state(.slotsChanged(Run.unlimited))
+        facts.state(.poolChanged("net", 3))
+        facts.state(.clusterChanged(fault: "no answer"))
+        facts.state(.clusterChanged(fault: nil))
+        facts.state(.cancelRequested(JobID(0), by: .person, kill: true))
+        facts.state(.cancelRequested(JobID(1), by: .policy, kill: false))
+        facts.state(.priorityChanged(JobID(1), .low))
+      } == [
+        "01:01.0   1 slot", "01:01.0   any slots", "01:01.0   pool net: 3",
+        "01:01.0   the cluster's controller is down, and is waited for: no answer",
+        "01:01.0   the cluster's controller answers again", "01:01.0   a     being killed",
+        "01:01.0   long  priority low",
+      ])
+  }
+
+  @Test func factsForOtherReadersMakeNoLine() {
+    #expect(
+      lines { facts in
+        facts.state(.jobRestored(JobID(0), EarlierSuccess(run: "r0", at: .distantPast, took: .seconds(1))))
+        facts.state(.inputsHashed(JobID(0), "9f"))
+        facts.state(.jobOutputs(JobID(0), ["a": "b"]))
+        facts.state(.jobPlaced(JobID(0), ClusterPlace(id: "7")))
+        facts.state(.programLog(LogLine(.stdout, "own")))
+        facts.state(.arrivalsEnded)
+        facts.state(.jobProgress(JobID(0), JobProgress(done: 1, total: 2, unit: .bytes)))
+      } == [])
+  }
+
+  @Test func aBriefSuccessIsOneLineWithItsSize() {
+    func end(_ unit: JobProgress.Unit, _ state: JobState) -> [String] {
+      lines(isBrief: true) { facts in
+        facts.job(0, .executing)
+        facts.log(0, "206, from byte 3", .note)
+        facts.log(0, "said")
+        facts.state(.jobProgress(JobID(0), JobProgress(done: 1_500_000, total: nil, unit: unit)))
+        facts.job(0, state, after: .seconds(1))
+      }
+    }
+    let said = "00:00.0   a    | said"
+    #expect(end(.bytes, .succeeded(upToDate: false)) == [said, "00:01.0 + a     [1/2] ok in 1.0s, 1.5 MB"])
+    #expect(end(.steps, .succeeded(upToDate: false)) == [said, "00:01.0 + a     [1/2] ok in 1.0s"])
+    #expect(end(.bytes, .cancelled(by: .person)) == [said, "00:01.0 c a     [1/2] cancelled by you in 1.0s"])
+  }
+
+  @Test func aSizeIsOnlyInABriefLine() {
+    let end = lines { facts in
+      facts.job(0, .executing)
+      facts.state(.jobProgress(JobID(0), JobProgress(done: 1_500_000, total: nil, unit: .bytes)))
+      facts.job(0, .succeeded(upToDate: false), after: .seconds(1))
+    }
+    #expect(end == ["00:00.0 > a     [0/2] started", "00:01.0 + a     [1/2] ok in 1.0s"])
+  }
+
+  @Test func theColumnOfNamesHasItsLimitAndTheCountAsManyDigits() {
+    var facts = Facts()
+    let long = String(repeating: "n", count: 29)
+    facts.begin(
+      ([long, String(repeating: "m", count: 28)] + (0..<8).map { "\($0)" }).map {
+        Job(name: $0, work: .simulate(SimulatedWork()))
+      })
+    facts.job(0, .executing)
+    facts.job(2, .executing)
+    let lines = plain(facts).lines
+    #expect(lines[1] == "00:00.0 > \(long)  [ 0/10] started")
+    #expect(lines[2] == "00:00.0 > 0" + String(repeating: " ", count: 27) + "  [ 0/10] started")
+  }
+
+  @Test func aRuleHasEightyColumnsAndAtLeastThreeDashes() {
+    func rule(_ length: Int) -> String? {
+      var facts = Facts()
+      facts.begin([Job(name: String(repeating: "n", count: length), work: .simulate(SimulatedWork()))])
+      facts.job(0, .executing)
+      facts.log(0, "said")
+      facts.job(0, .succeeded(upToDate: false))
+      return plain(facts, grouping: .grouped).lines.first { $0.hasPrefix("--") }
+    }
+    #expect(rule(10) == "-- nnnnnnnnnn " + String(repeating: "-", count: 66))
+    #expect(rule(73)?.hasSuffix("n ---") == true && rule(72)?.hasSuffix("n ----") == true)
+    #expect(rule(90)?.hasSuffix("n ---") == true)
+  }
+
+  // MARK: The words of a heartbeat
+
+  /// The newest line once the report is woken.
+  private func heartbeat(_ facts: Facts, at seconds: Int) -> String? {
+    let written = Written()
+    var set = ReportSet([PlainReport(paint: Paint(isColoured: false), write: written.writer)])
+    set.receive(facts.events)
+    set.wake(at: .seconds(seconds))
+    return written.lines.dropLast().last
+  }
+
+  @Test func aHeartbeatNamesFourJobsTheOldestFirst() {
+    var facts = Facts()
+    facts.begin((0..<5).map { Job(name: "job\($0)", work: .simulate(SimulatedWork())) }, slots: 6)
+    for id in [3, 0, 2, 1] { facts.job(id, .executing, after: .seconds(1)) }
+    #expect(
+      heartbeat(facts, at: 20)
+        == "00:20.0   4 running: job3 19.0s, job0 18.0s, job2 17.0s, job1 16.0s; 0 of 5 done")
+    facts.job(4, .executing)
+    #expect(
+      heartbeat(facts, at: 20)
+        == "00:20.0   5 running: job3 19.0s, job0 18.0s, job2 17.0s, job1 16.0s, 1 more; 0 of 5 done")
+  }
+
+  @Test func aHeartbeatSaysWhatIsPausedAndTheNearestRetry() {
+    var facts = Facts()
+    facts.begin((0..<3).map { Job(name: "job\($0)", work: .simulate(SimulatedWork())) })
+    #expect(heartbeat(facts, at: 10) == "00:10.0   nothing runs; 0 of 3 done")
+    let failure = JobFailure(.network, "connection reset")
+    for (id, until) in [40, 30].enumerated() {
+      facts.job(id, .executing)
+      facts.job(id, .backingOff(until: .seconds(until), number: 1, limit: 3, after: failure))
+    }
+    #expect(heartbeat(facts, at: 10) == "00:10.0   nothing runs, next retry in 20.0s; 0 of 3 done")
+    facts.job(2, .executing)
+    facts.job(2, .paused(started: true), after: .seconds(2))
+    #expect(heartbeat(facts, at: 12) == "00:12.0   1 running: job2 2.0s (paused); 0 of 3 done")
+  }
+
+  @Test func aPromptInAHeartbeatHasFortyCells() {
+    var facts = Facts()
+    facts.begin([Job(name: "a", work: .simulate(SimulatedWork()))])
+    facts.job(0, .executing)
+    var long = facts
+    facts.log(0, String(repeating: "p", count: 40), isUnfinished: true)
+    #expect(heartbeat(facts, at: 10)?.contains(" at '" + String(repeating: "p", count: 40) + "'; ") == true)
+    long.log(0, String(repeating: "p", count: 41), isUnfinished: true)
+    #expect(heartbeat(long, at: 10)?.contains(" at '" + String(repeating: "p", count: 38) + "..'; ") == true)
+  }
+
+  @Test func theNotesOfATransferAreInItsLog() {
+    var facts = Facts()
+    facts.begin([Job(name: "a", work: .download(DownloadWork(url: "http://h/f", file: "/w/f")))])
+    facts.job(0, .executing)
+    facts.log(0, "206, from byte 3", .note)
+    facts.finish(failing: 0)
+    #expect(plain(facts).lines.contains("    log: /state/run-1/logs/a.0.1.log"))
+  }
+
+  @Test func failuresThatAreAllowedComeLast() {
+    var facts = Facts()
+    facts.begin((0..<4).map { Job(name: "j\($0)", work: .simulate(SimulatedWork())) })
+    for id in 0..<4 {
+      facts.job(id, .failed(JobFailure(.exit(1), "exit 1"), allowed: id.isMultiple(of: 2)), attempt: 0)
+    }
+    #expect(
+      SummaryReport.lines(of: facts.run, paint: Paint(isColoured: false)) == [
+        "! j1  failed: exit 1", "! j3  failed: exit 1", "~ j0  failed: exit 1, allowed to fail",
+        "~ j2  failed: exit 1, allowed to fail", "release: 2 failed, 2 failed but allowed to in 0.0s",
+      ])
+  }
 }

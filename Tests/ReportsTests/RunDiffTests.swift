@@ -82,4 +82,57 @@ import Testing
       #expect(TextWidth.of(line) <= 80, "\(line)")
     }
   }
+
+  @Test func aLengthThatDiffersByLessThanIsShownIsTheSame() throws {
+    func head(_ before: Double, _ after: Double) throws -> String {
+      let lines = diff(facts([("a", before, ok)]), facts([("a", after, ok)])).lines(paint: Paint(isColoured: false))
+      return try #require(lines.first).replacing("release: run 20260101-000000-1 took ", with: "")
+        .replacing("run 20260101-000000-1 ", with: "")
+    }
+    #expect(try head(1, 1.04) == "1.0s, 1.0s, the same" && head(1.04, 1) == "1.0s, 1.0s, the same")
+    #expect(try head(1, 1.0625) == "1.0s, 1.1s, 0.1s longer (+6%)")
+    #expect(try head(1.0625, 1) == "1.1s, 1.0s, 0.1s shorter (-6%)")
+    #expect(try head(4, 4) == "4.0s, 4.0s, the same" && head(4, 1) == "4.0s, 1.0s, 3.0s shorter (-75%)")
+  }
+
+  @Test func theGreatestChangeComesFirst() {
+    let jobs: [(String, Double, Double)] = [("a", 10, 13), ("b", 10, 19), ("c", 19, 10), ("d", 10, 15), ("e", 13, 10)]
+    let diff = diff(
+      facts(jobs.map { ($0.0, $0.1, ok) }), facts(jobs.map { ($0.0, $0.2, ok) }))
+    #expect(diff.slower.map(\.name) == ["b", "d", "a"] && diff.faster.map(\.name) == ["c", "e"])
+    #expect(diff.slower.first?.before == .seconds(10) && diff.slower.first?.after == .seconds(19))
+  }
+
+  @Test func aFailureThatIsAllowedIsStillNew() {
+    let allowed = JobState.failed(JobFailure(.exit(1), "exit 1"), allowed: true)
+    #expect(diff(facts([("a", 1, ok)]), facts([("a", 1, allowed)])).newlyFailed.map(\.name) == ["a"])
+    // It failed before and does not fail now, and is not done either.
+    let skipped = diff(facts([("a", 1, failed)]), facts([("a", 0, .cancelled(by: .person))]))
+    #expect(skipped.fixed.isEmpty && skipped.notDone.isEmpty && skipped.newlyFailed.isEmpty)
+  }
+
+  @Test func twentyOfEachKindAreNamed() {
+    func lines(_ count: Int) -> [String] {
+      diff(facts([("x", 1, ok)]), facts([("x", 1, ok)] + (0..<count).map { ("n\($0)", 1, ok) }))
+        .lines(paint: Paint(isColoured: false))
+    }
+    let (all, more) = (lines(20), lines(21))
+    #expect(Array(all.dropFirst(2)) == ["", "Added: 20"] + (0..<20).map { "  n\($0)" })
+    #expect(Array(more.dropFirst(2)) == ["", "Added: 21"] + (0..<20).map { "  n\($0)" } + ["  and 1 more"])
+  }
+
+  @Test func otherThresholdsAreSaid() {
+    let thresholds = RunDiff.Thresholds(ratio: 1.5, difference: .seconds(3))
+    func slower(_ old: Double, _ new: Double) -> [String] {
+      RunDiff(
+        from: Run(recorded: facts([("a", old, ok)]).events), to: Run(recorded: facts([("a", new, ok)]).events),
+        thresholds: thresholds
+      ).slower.map(\.name)
+    }
+    #expect(slower(10, 15) == ["a"] && slower(10, 14) == [] && slower(4, 6) == [] && slower(4, 7) == ["a"])
+    let diff = RunDiff(from: before.run, to: before.run, thresholds: thresholds)
+    #expect(
+      diff.lines(paint: Paint(isColoured: false))[1]
+        == "slower and faster: by 50% and 3.0s or more, of jobs that succeeded in both")
+  }
 }

@@ -157,4 +157,88 @@ import Testing
       #expect(spans.first?.lowerBound ?? 0 == 0)
     }
   }
+
+  @Test func aWaitForAPersonOrTheClusterHasItsOwnCategory() throws {
+    var facts = Facts()
+    facts.begin([Job(name: "a", work: .simulate(SimulatedWork()))])
+    facts.job(0, .ready(for: .person), attempt: 0, after: .seconds(1))
+    facts.job(0, .ready(for: .cluster(reason: nil)), attempt: 0, after: .seconds(2))
+    facts.job(0, .ready(for: .cluster(reason: "Priority")), attempt: 0, after: .seconds(3))
+    facts.job(0, .skipped(because: .condition), attempt: 0, after: .seconds(4))
+    facts.state(.runFinished(RunSummary(of: facts.run)), after: .seconds(5))
+    #expect(
+      try waits(facts) == [
+        "wait.needs a: waits for needs 0+1000", "wait.person a: waits for approval 1000+2000",
+        "wait.cluster a: waits for the cluster 3000+3000",
+        "wait.cluster a: waits for the cluster: Priority 6000+4000",
+      ])
+  }
+
+  @Test func aPauseThatGoesOnAtTheEndIsClosedWithItsAttempt() throws {
+    var facts = Facts()
+    facts.begin([Job(name: "a", work: .simulate(SimulatedWork()))])
+    facts.job(0, .executing, after: .seconds(1))
+    facts.job(0, .paused(started: true), after: .seconds(2))
+    facts.job(0, .paused(started: true), pid: 7, after: .seconds(1))
+    facts.job(0, .cancelled(by: .person), after: .seconds(3))
+    facts.state(.runFinished(RunSummary(of: facts.run)))
+    let slices = try trace(facts).filter { $0["ph"] as? String == "X" }
+    #expect(slices.map { $0["cat"] as? String } == ["pause", "simulate"])
+    #expect(slices.map { $0["ts"] as? Int } == [3_000_000, 1_000_000])
+    #expect(slices.map { $0["dur"] as? Int } == [4_000_000, 6_000_000])
+    #expect(slices.map { $0["tid"] as? Int } == [1, 1])
+  }
+
+  @Test func aServiceIsOneSliceFromItsStart() throws {
+    var facts = Facts()
+    facts.begin([Job(name: "s", work: .shell(ShellWork(.script("x"), service: Service())))])
+    facts.job(0, .executing, after: .seconds(1))
+    facts.job(0, .serving, after: .seconds(2))
+    facts.job(0, .cancelled(by: .unneeded), after: .seconds(3))
+    facts.state(.runFinished(RunSummary(of: facts.run)))
+    let events = try trace(facts)
+    let slices = events.filter { $0["ph"] as? String == "X" }
+    #expect(slices.map { $0["dur"] as? Int } == [5_000_000])
+    let running = events.filter { $0["ph"] as? String == "C" }
+    #expect(running.map { ($0["args"] as? [String: Int])?["jobs"] } == [1, 0])
+    #expect(running.map { $0["ts"] as? Int } == [1_000_000, 6_000_000])
+  }
+
+  @Test func aTrackThatIsFreeIsTakenAgain() throws {
+    var facts = Facts()
+    facts.begin((0..<4).map { Job(name: "j\($0)", work: .simulate(SimulatedWork())) })
+    facts.job(0, .executing)
+    facts.job(1, .executing)
+    facts.job(0, .succeeded(upToDate: false), after: .seconds(1))
+    facts.job(2, .executing)
+    facts.job(3, .executing)
+    for id in 1..<4 { facts.job(id, .succeeded(upToDate: false), after: .seconds(1)) }
+    facts.state(.runFinished(RunSummary(of: facts.run)))
+    let events = try trace(facts)
+    let slices = events.filter { $0["ph"] as? String == "X" }
+    #expect(slices.map { $0["name"] as? String } == ["j0", "j1", "j2", "j3"])
+    #expect(slices.map { $0["tid"] as? Int } == [1, 2, 1, 3])
+    let names = events.filter { $0["name"] as? String == "thread_name" }
+    #expect(names.map { ($0["args"] as? [String: String])?["name"] } == ["slot 1", "slot 2", "slot 3"])
+  }
+
+  @Test func anArrowIsForTheFirstAttemptOnly() throws {
+    var facts = Facts()
+    facts.begin([
+      Job(name: "a", work: .simulate(SimulatedWork())),
+      Job(name: "b", work: .simulate(SimulatedWork()), needs: [JobNeed(JobID(0))]),
+    ])
+    facts.job(0, .executing, after: .seconds(1))
+    facts.job(0, .succeeded(upToDate: false), after: .seconds(1))
+    facts.job(1, .executing, after: .seconds(1))
+    let failure = JobFailure(.network, "no route")
+    facts.job(1, .backingOff(until: .seconds(6), number: 1, limit: 2, after: failure), after: .seconds(1))
+    facts.job(1, .executing, attempt: 2, after: .seconds(2))
+    facts.job(1, .succeeded(upToDate: false), attempt: 2, after: .seconds(1))
+    facts.state(.runFinished(RunSummary(of: facts.run)))
+    let arrows = try trace(facts).filter { $0["cat"] as? String == "needs" }
+    #expect(arrows.map { $0["ph"] as? String } == ["s", "f"])
+    #expect(arrows.map { $0["ts"] as? Int } == [1_999_999, 3_000_000])
+    #expect(arrows.map { $0["bp"] as? String } == [nil, "e"])
+  }
 }

@@ -177,4 +177,22 @@ struct EarlierJobTests {
     #expect(jobs.map(\.name) == ["x", "y"])
     #expect(jobs[1].end == .done(EarlierSuccess(run: "a", at: start + 10, took: .seconds(4))))
   }
+
+  @Test func theValuesThatJobsWroteAreReadIfTheyAreWanted() throws {
+    let run = try record("a", ["x", "y"]) { feed in
+      feed.post(.jobOutputs(JobID(0), ["path": "/old"]))
+      feed.post(.jobOutputs(JobID(0), ["path": "/a"]))
+      succeed(feed, 0, at: .seconds(1))
+      succeed(feed, 1, at: .seconds(6))
+    }
+    func outputs(_ jobs: [EarlierJob]) -> [[String: String]?] {
+      jobs.map { job in
+        guard case .done(let success) = job.end else { return ["end": "\(job.end)"] }
+        return success.outputs
+      }
+    }
+    let store = try RunStore(folder: state)
+    #expect(try outputs(store.earlierJobs(of: run)) == [["path": "/a"], [:]])
+    #expect(try outputs(store.earlierJobs(of: run, readsOutputs: false)) == [nil, nil])
+  }
 }

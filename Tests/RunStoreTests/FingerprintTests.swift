@@ -73,4 +73,37 @@ import Testing
     #expect(Fingerprint.of(Self.shell()) == "57c4ef8491c8fc00e5fdfe70481f3b4b0f9a7dbc0c7621c5abd63191c64f10c8")
     #expect(Fingerprint.of(Self.download()) == "9f7dcb0e5379f86ee36993f20d3156ba33fedb05b3cae699aba6170353a5bb75")
   }
+
+  @Test func theShellOfAScriptAndATerminalCount() {
+    let bash = ["bash", "-c"]
+    let jobs = [
+      Self.shell(), Self.shell { $0.shell = bash }, Self.shell { $0.shell = ["bash -c"] },
+      Self.shell { $0.hasTerminal = true },
+      Self.shell {
+        $0.shell = bash
+        $0.hasTerminal = true
+      },
+      Self.simulate { $0.duration = .milliseconds(1500) }, Self.simulate { $0.duration = .milliseconds(1250) },
+    ]
+    #expect(Set(jobs.map(Fingerprint.of)).count == jobs.count)
+    // A program is started without a shell.
+    let words = Self.shell { $0.command = .argv(["make"]) }
+    let other = Self.shell {
+      $0.command = .argv(["make"])
+      $0.shell = bash
+    }
+    #expect(Fingerprint.of(words) == Fingerprint.of(other))
+  }
+
+  @Test func thatOfOtherKindsIsTheSameInEveryVersionToo() {
+    #expect(Fingerprint.of(Self.upload()) == "a7d1552fba11a7edc8477ada296346bda812cd59805b10e6b2e027317092a32b")
+    #expect(Fingerprint.of(Self.simulate()) == "b31f19c1519a40dd038abd4151cbb288a227fcffe613c3047ec4d5554c9ca237")
+    let words = Self.shell { $0.command = .argv(["make", "all"]) }
+    #expect(Fingerprint.of(words) == "f745a964aaaab752f90b2228d484cd6a39a7d75ce7f6ab756a7375314674f221")
+    let special = Self.shell {
+      $0.shell = ["bash", "-c"]
+      $0.hasTerminal = true
+    }
+    #expect(Fingerprint.of(special) == "18a2192d40cc2f6076c62b4f602578bcd2295b4cde2ce4026c2bed949bc569bf")
+  }
 }

@@ -68,4 +68,17 @@ struct RecordedPastTests {
     past.note(Array(events.dropFirst(3)))
     #expect(await run(past, at: .seconds(4)) == expected(at: .seconds(4)))
   }
+
+  @Test(arguments: [(12, true), (11, false)]) func asManyEventsAsTheLimitAreNoted(limit: Int, isNoted: Bool) async {
+    // There is no record to read.
+    let past = RecordedPast(folder: "/dev/null/none", noteLimit: limit) { "1" }
+    past.note([])
+    for piece in [events.prefix(5), events.prefix(12).dropFirst(5)] { past.note(Array(piece)) }
+    let run = await run(past, at: .seconds(1))
+    if isNoted {
+      #expect(run == events.prefix(12).filter { $0.time <= .seconds(1) }.reduce(into: Run()) { $0.apply($1) })
+    } else {
+      #expect(run == nil)
+    }
+  }
 }

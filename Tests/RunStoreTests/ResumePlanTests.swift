@@ -169,4 +169,62 @@ extension ResumePlan {
     #expect(plan.restored.count == 90_000)
     #expect(plan.again.count == 10_000)
   }
+
+  @Test(
+    arguments: [
+      (nil, false, false), (.changed, true, true), (.inputsChanged, true, true), (.outputMissing, true, true),
+      (.valuesMissing, true, true), (.needed, true, true), (.new, true, true), (.failed, false, true),
+      (.executing, false, true), (.cancelled, false, true), (.skipped, false, true), (.waiting, false, true),
+    ] as [(ResumePlan.Reason?, Bool, Bool)])
+  func aNeedIsOverdueByTheReason(reason: ResumePlan.Reason?, ofSuccess: Bool, ofAnyEnd: Bool) {
+    for condition in JobNeed.Condition.allCases {
+      let expected = condition == .ok ? ofSuccess : ofAnyEnd
+      #expect(ResumePlan.isOverdue(JobNeed(JobID(0), when: condition), reason) == expected)
+    }
+  }
+
+  @Test func inputsAreHashedOnlyWhereTheyDecide() {
+    var all = graph(["plain": [], "read": [], "changed": [], "gone": [], "failed": [], "unknown": []])
+    for index in 1..<6 { all.jobs[index].inputs = ["/in"] }
+    all.jobs[3].creates = ["/gone"]
+    let before = all.jobs.map { job in
+      EarlierJob(
+        job.name, job.name == "failed" ? .failed : .done(earlier), fingerprint: job.name,
+        inputsHash: job.name == "unknown" ? nil : "hash")
+    }
+    var asked: [String] = []
+    let plan = ResumePlan(
+      before, all, fingerprints: all.jobs.map { $0.name == "changed" ? "other" : $0.name }, isThere: { _ in false },
+      inputsHash: { job in
+        asked.append(job.name)
+        return "hash"
+      })
+    #expect(asked == ["read"])
+    #expect(plan.restoredNames == ["plain", "read"])
+    #expect(plan.restoredInputs == [JobID(0): "hash", JobID(1): "hash"])
+    #expect(plan.again.map(\.job.index) == [2, 3, 4, 5])
+    #expect(plan.again.map(\.reason) == [.changed, .outputMissing, .failed, .inputsChanged])
+  }
+
+  @Test func ofTwoEarlierJobsOfOneNameTheFirstCounts() {
+    let before = [
+      EarlierJob("a", .done(earlier), fingerprint: "a"), EarlierJob("a", .failed, fingerprint: "a"),
+    ]
+    #expect(ResumePlan(before, graph(["a": []])).isNothingLeft)
+  }
+
+  @Test func theIdentifiersOfWhatIsRestoredAreThoseOfTheNewGraph() {
+    let all = graph(["idle": [], "ok": [], "lint": [], "also": []])
+    let before = [
+      EarlierJob("idle", .waiting, fingerprint: "idle"),
+      EarlierJob("ok", .done(earlier), fingerprint: "ok", inputsHash: "h"),
+      EarlierJob("lint", .failed, fingerprint: "lint"), EarlierJob("also", .done(earlier), fingerprint: "also"),
+    ]
+    let plan = ResumePlan(before, all, onlyFailed: true)
+    #expect(plan.graph.jobs.map(\.name) == ["ok", "lint", "also"])
+    #expect(plan.restored.keys.sorted() == [JobID(0), JobID(2)])
+    #expect(plan.restoredInputs == [JobID(0): "h"])
+    #expect(plan.again.map(\.job) == [JobID(1)])
+    #expect(plan.leftOut == ["idle"])
+  }
 }

@@ -98,4 +98,59 @@ private func entry(
     #expect(
       ResumeText.goesOn(entry("r")) == "run r is going on, process 123: opdash resume waits for its end")
   }
+
+  // MARK: Counts and bounds
+
+  /// A plan of jobs that all ended so in the earlier run.
+  private func plan(_ names: [String], _ end: EarlierJob.End, onlyFailed: Bool = false) -> ResumePlan {
+    let graph = JobGraph(name: "w", jobs: names.map { Job(name: $0, work: .simulate(SimulatedWork())) })
+    return ResumePlan(
+      names.map { EarlierJob($0, end, fingerprint: $0) }, graph, fingerprints: names, onlyFailed: onlyFailed,
+      inputsHash: { _ in nil })
+  }
+
+  @Test(arguments: [
+    (8, "1, 2, 3, 4, 5, 6, 7, 8"), (9, "1, 2, 3, 4, 5, 6, 7, 8, 9"), (10, "1, 2, 3, 4, 5, 6, 7, 8 and 2 more"),
+  ])
+  func nineNamesAreNamedAndOfMoreEight(count: Int, names: String) {
+    let plan = plan((1...count).map(String.init), .failed)
+    #expect(
+      ResumeText.lines(plan, of: entry("r"), at: began) == [
+        "resuming r of 0 seconds ago: 0 jobs are done, \(count) to do", "failed: \(names)",
+      ])
+    let pids = ResumeText.processesLeft((1...Int32(count)).map { $0 }, of: entry("r"))
+    let text = "processes of run r do not end: \(names); nothing was started, so that no job runs twice"
+    #expect(pids == text)
+  }
+
+  @Test func theJobsThatAreDoneAreCounted() {
+    let done = EarlierJob.End.done(EarlierSuccess(run: "r", at: began, took: .seconds(1)))
+    func first(_ names: [String]) -> String? { ResumeText.lines(plan(names, done), of: entry("r"), at: began).first }
+    #expect(first(["a"]) == "resuming r of 0 seconds ago: 1 job is done, 0 to do")
+    #expect(first(["a", "b"]) == "resuming r of 0 seconds ago: 2 jobs are done, 0 to do")
+  }
+
+  @Test func whatHasNotFailedIsSaidToBeLeftOut() {
+    let lines = ResumeText.lines(plan(["a", "b"], .cancelled, onlyFailed: true), of: entry("r"), at: began)
+    #expect(
+      lines == ["resuming r of 0 seconds ago: 0 jobs are done, 0 to do", "not failed, so left out: a, b"])
+  }
+
+  @Test func aRunFromTheFutureBeganNow() {
+    let line = ResumeText.lines(plan(["a"], .waiting), of: entry("r"), at: began - 5).first
+    #expect(line == "resuming r of 0 seconds ago: 0 jobs are done, 1 to do")
+  }
+
+  @Test(arguments: [
+    (119, "1 minute ago"), (120, "2 minutes ago"), (3599, "59 minutes ago"), (3600, "1 hour ago"),
+    (7200, "2 hours ago"), (86_399, "23 hours ago"), (172_799, "1 day ago"), (172_800, "2 days ago"),
+  ])
+  func anAgeIsRoundedDown(seconds: Int, text: String) { #expect(ResumeText.ago(.seconds(seconds)) == text) }
+
+  @Test func eachAnswerNamesItsRun() {
+    #expect(ResumeText.nothingLeft(of: entry("r"), onlyFailed: true) == "no job of run r has failed: nothing is run")
+    #expect(ResumeText.nothingLeft(of: entry("r"), onlyFailed: false) == "nothing is left to do of run r")
+    #expect(
+      ResumeText.isTaken(entry("r")) == "another opdash is going on with run r: `opdash history` lists it")
+  }
 }

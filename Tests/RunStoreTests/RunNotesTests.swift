@@ -1,5 +1,6 @@
 import Foundation
 import JobModel
+import Support
 import Testing
 
 @testable import RunStore
@@ -126,5 +127,76 @@ import Testing
     book.state(.runFinished(RunSummary()), at: 9)
     #expect(book.notes.batch.end?.length == .seconds(5) && book.notes.batch.end?.jobs == 2)
     #expect(book.notes.batch.end?.at == Date(timeIntervalSince1970: 1009))
+  }
+
+  @Test mutating func onlyTheEndOfAJobMakesTheRunLonger() {
+    book.move(.executing, at: 1)
+    book.move(.succeeded(upToDate: false), at: 2)
+    book.move(.executing, at: 3, job: 1)
+    book.move(.backingOff(until: .seconds(9), number: 1, limit: 1, after: JobFailure(.error, "no")), at: 6, job: 1)
+    book.state(.runFinished(RunSummary()), at: 9)
+    #expect(book.notes.batch.ended.map(\.name) == ["job0"])
+    #expect(book.notes.batch.end?.length == .seconds(2))
+  }
+
+  @Test mutating func theEndOfAnUnknownJobIsNoRow() {
+    book.move(.succeeded(upToDate: false), at: 2, job: 2)
+    #expect(book.notes.batch.ended == [])
+    book.state(.runFinished(RunSummary()), at: 9)
+    #expect(book.notes.batch.end?.length == .zero)
+  }
+
+  // MARK: Chunks
+
+  @Test mutating func aChunkThatIsFullIsCompressedAndTheNextFollowsIt() throws {
+    let line = LogLine(.stdout, String(repeating: "abcdefgh", count: 500))
+    var count = 0
+    while book.notes.batch.chunks.count < 2, count < 1000 {
+      book.state(.jobLog(JobID(0), attempt: 1, line), at: 1)
+      count += 1
+    }
+    let batch = book.notes.batch
+    try #require(batch.chunks.count == 2)
+    // The event that goes beyond the size still belongs to the chunk.
+    let size = try #require(batch.chunks[0].size)
+    #expect(size >= EventChunk.size && size < EventChunk.size + 5000)
+    #expect(batch.chunks[0].count == 3 + count - 1)
+    #expect(batch.chunks[1].first == 3 + count - 1)
+    #expect(batch.chunks[1].count == 1 && batch.chunks[1].size == nil)
+    #expect(batch.bytes == batch.chunks.reduce(0) { $0 + $1.bytes.count })
+    book.move(.succeeded(upToDate: false), at: 2)
+    #expect(book.notes.batch.bytes > book.notes.batch.chunks.reduce(0) { $0 + $1.bytes.count })
+  }
+
+  // MARK: Processes
+
+  @Test mutating func theProcessOfAnAttemptIsNotedOnceAndGoesWithIt() throws {
+    let child = try ChildProcess(["sleep", "3600"])
+    defer { child.stop() }
+    let process = try #require(ProcessIdentity.of(child.pid))
+    for (state, seconds) in [(JobState.executing, 1.0), (.paused(started: true), 2), (.executing, 3)] {
+      book.state(.jobState(JobID(0), state, attempt: 3, pid: child.pid), at: seconds)
+    }
+    // Not a child of this process.
+    book.state(.jobState(JobID(1), .executing, attempt: 1, pid: 1), at: 3)
+    let first = book.notes.takeBatch()
+    #expect(first.begun == [AttemptProcess(job: JobID(0), name: "job0", attempt: 3, process: process)])
+    #expect(first.gone.isEmpty)
+    book.state(.jobState(JobID(0), .executing, attempt: 3, pid: child.pid), at: 4)
+    #expect(book.notes.takeBatch().begun == [])
+    for job in 0..<2 { book.move(.succeeded(upToDate: false), at: 5, job: job, attempt: 3) }
+    let last = book.notes.takeBatch()
+    #expect(last.gone.map(\.job) == [JobID(0)])
+    #expect(last.gone.map(\.attempt) == [3])
+  }
+
+  @Test mutating func anAttemptThatBeginsAndEndsInABatchLeavesNoProcess() throws {
+    let child = try ChildProcess(["sleep", "3600"])
+    defer { child.stop() }
+    book.state(.jobState(JobID(0), .executing, attempt: 1, pid: child.pid), at: 1)
+    book.move(.succeeded(upToDate: false), at: 2)
+    let batch = book.notes.takeBatch()
+    #expect(batch.begun == [] && batch.gone.isEmpty)
+    #expect(batch.ended.count == 1)
   }
 }

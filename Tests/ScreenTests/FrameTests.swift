@@ -129,4 +129,61 @@ import Testing
     frame.put("na\(hidden)me", x: 0, y: 0)
     #expect(!frame.rows[0].contains { $0.text.unicodeScalars.contains(where: \.isInvisible) })
   }
+
+  @Test(arguments: ["abcd", "ab漢"])
+  func aLimitBeginsAtTheColumnThatIsGiven(_ text: String) {
+    var frame = frame(5, 1)
+    #expect(frame.put(text, x: -1, y: 0, limit: 2) == 2)
+    #expect(frame.text == "b")
+    #expect(frame.put(text, x: 5, y: 0) == 0 && frame.put(text, x: 0, y: 0, limit: 0) == 0)
+    #expect(frame.put(text, x: 0, y: 0, limit: -1) == 0 && frame.text == "b")
+    #expect(frame.put(text, x: 3, y: 0, limit: .max) == 2 && frame.text == "b  ab")
+  }
+
+  @Test func graphemesWithoutWidthAreLeftOut() {
+    var frame = frame(4, 1)
+    #expect(frame.put("\u{200B}a\u{200B}b", x: 0, y: 0) == 2)
+    #expect(frame.text == "ab")
+  }
+
+  @Test func aWideGraphemeBeforeTheEdgeLeavesItsStyle() {
+    var frame = frame(3, 1)
+    let red = Style(.indexed(1))
+    frame.put("漢a", x: -1, y: 0, style: red)
+    #expect(frame.rows[0] == [Cell(" ", red), Cell("a", red), .blank])
+    frame.put("漢", x: 2, y: 0, style: red)
+    #expect(frame.rows[0][2] == Cell(" ", red))
+    frame.put("漢", x: -2, y: 0)
+    #expect(frame.rows[0][0] == Cell(" ", red))
+  }
+
+  @Test func aJobsLineEndsWhereAWideGraphemeDoesNotFit() {
+    var frame = frame(10, 1)
+    #expect(frame.put(JobText("ab\u{1B}[31m漢\u{1B}[mc"), x: 0, y: 0, limit: 3) == 3)
+    #expect(frame.text == "ab")
+    #expect(frame.put(JobText("ab\u{1B}[31mcd\u{1B}[me"), x: 0, y: 0, limit: 4) == 4)
+    #expect(frame.text == "abcd")
+  }
+
+  @Test func theCursorHasACellOrNone() {
+    var frame = frame()
+    #expect(frame.cursor == nil)
+    frame.cursor = (3, 1)
+    #expect(frame.cursor?.x == 3 && frame.cursor?.y == 1)
+    frame.cursor = nil
+    #expect(frame == self.frame())
+  }
+
+  @Test func aCellIsInARectangleUpToItsLast() {
+    let rect = Rect(x: 2, y: 3, width: 4, height: 2)
+    #expect(rect.maxX == 6 && rect.maxY == 5 && !rect.isEmpty)
+    for (x, y, isInside) in [
+      (2, 3, true), (5, 4, true), (1, 3, false), (6, 3, false), (2, 2, false), (2, 5, false), (5, 3, true),
+      (2, 4, true),
+    ] {
+      #expect(rect.contains(x: x, y: y) == isInside, "\(x) \(y)")
+    }
+    #expect(Rect(x: 0, y: 0, width: 0, height: 1).isEmpty && Rect(x: 0, y: 0, width: 1, height: -2).isEmpty)
+    #expect(Rect(x: 0, y: 0, width: -3, height: 1).width == 0)
+  }
 }

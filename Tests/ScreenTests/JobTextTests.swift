@@ -103,6 +103,28 @@ import Testing
     #expect(JobText("e").runs == [.init("e")])
   }
 
+  @Test func aBackspaceGoesBackOverRunsAndCells() {
+    let red = Style(.indexed(1))
+    #expect(JobText("a\u{1B}[31mb\u{8}\u{8}c").runs == [.init("c", red)])
+    #expect(JobText("a\u{1B}[31mb\u{8}\u{1B}[mc").runs == [.init("ac")])
+    #expect(JobText("ab\u{8}\tc").plain == "a       c" && JobText("漢\u{8}\tc").plain == "        c")
+    #expect(JobText("ab\r\u{8}c").plain == "c" && JobText("ab\r\u{8}").plain == "ab")
+    #expect(JobText("\u{8}\u{8}\tc").plain == "        c")
+  }
+
+  @Test func theMarksOfEachCellAreCountedAnew() {
+    let mark = "\u{301}"
+    func marks(_ count: Int) -> String { String(repeating: mark, count: count) }
+    #expect(JobText("a" + marks(8) + "b").plain.unicodeScalars.count == 10)
+    #expect(JobText("a" + marks(9) + "b").plain.unicodeScalars.count == 10)
+    #expect(JobText("a" + marks(9) + "b" + mark).plain.unicodeScalars.count == 11)
+    #expect(JobText("a" + marks(9) + "\rb" + mark).plain.unicodeScalars.count == 2)
+  }
+
+  @Test func aLineHasTheWidthOfItsRuns() {
+    #expect(JobText("ab\u{1B}[31m漢c").width == 5 && JobText("").width == 0)
+  }
+
   @Test func combiningMarksOfOneCellAreLimited() {
     let text = JobText("a" + String(repeating: "\u{301}", count: 1000))
     #expect(text.plain.unicodeScalars.count <= 10)

@@ -42,6 +42,44 @@ import Testing
     }
   }
 
+  /// At the middles between two steps of the cube, and between two greys.
+  @Test(
+    arguments: [
+      (47, 255, 0, 46), (48, 255, 0, 82), (114, 255, 0, 82), (116, 255, 0, 118), (154, 255, 0, 118), (156, 255, 0, 154),
+      (234, 255, 0, 190), (236, 255, 0, 226), (255, 47, 0, 196), (255, 48, 0, 202), (255, 0, 47, 196),
+      (255, 0, 48, 197),
+      (3, 3, 3, 16), (5, 5, 5, 232), (12, 12, 12, 232), (14, 14, 14, 233), (234, 234, 234, 255), (246, 246, 246, 255),
+      (247, 247, 247, 231),
+    ] as [(UInt8, UInt8, UInt8, UInt8)])
+  func aColourBetweenTwoBecomesTheNearerOne(_ red: UInt8, _ green: UInt8, _ blue: UInt8, _ index: UInt8) {
+    #expect(Style.Color.nearest(red: red, green: green, blue: blue) == .indexed(index))
+  }
+
+  @Test(
+    arguments: [
+      (7, 7), (8, 8), (15, 15), (16, 0), (21, 12), (46, 10), (51, 14), (201, 13), (226, 11), (160, 1), (34, 2),
+      (254, 7), (250, 7), (238, 8), (236, 0),
+    ] as [(UInt8, UInt8)])
+  func ofSixteenColoursTheNearestIsTaken(_ index: UInt8, _ expected: UInt8) {
+    #expect(Style(.indexed(index)).reduced(to: .sixteen) == Style(.indexed(expected)))
+    #expect(
+      Style(.standard, on: .indexed(index)).reduced(to: .sixteen) == Style(.standard, on: .indexed(expected)))
+  }
+
+  @Test(arguments: [
+    (Style(.indexed(7)), Style(.indexed(7))), (Style(.indexed(9)), Style(.indexed(1), .bold)),
+    (Style(.indexed(15)), Style(.indexed(7), .bold)), (Style(.indexed(231)), Style(.indexed(7), .bold)),
+    (Style(.indexed(21), .dim), Style(.indexed(4), [.dim, .bold])), (Style(.indexed(238)), Style(.standard, .dim)),
+    (Style(.standard, on: .indexed(7)), Style(.standard, on: .indexed(7))),
+    (Style(.standard, on: .indexed(8)), Style(.standard, on: .indexed(0))),
+    (Style(.standard, on: .indexed(15)), Style(.standard, on: .indexed(7))),
+    (Style(.standard, on: .indexed(196)), Style(.standard, on: .indexed(1))),
+    (Style(.standard, on: .indexed(231)), Style(.standard, on: .indexed(7))),
+  ])
+  func ofEightColoursABrightOneIsBold(_ style: Style, _ expected: Style) {
+    #expect(style.reduced(to: .eight) == expected)
+  }
+
   private func distance(_ index: Int, _ red: Int, _ green: Int, _ blue: Int) -> Int {
     let steps = [0, 95, 135, 175, 215, 255]
     let grey = (index - 232) * 10 + 8

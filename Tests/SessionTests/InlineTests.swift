@@ -2,6 +2,7 @@ import Foundation
 import JobModel
 import Reports
 import Screen
+import Support
 import Testing
 
 @testable import Session
@@ -72,6 +73,90 @@ import Testing
     #expect(written() == Self.start + "\u{1B}[Ja\u{1B}[K\r\nb\u{1B}[K\r\u{1B}[1A" + Self.end)
   }
 
+  @Test func newLinesScrollAboveAnUnchangedBlock() {
+    let stream = stream()
+    stream.open()
+    stream.draw(["a"])
+    _ = written()
+    stream.append(Array("one\n".utf8))
+    stream.draw(["a"])
+    #expect(written() == Self.start + "\u{1B}[Jone\na\u{1B}[K\r" + Self.end)
+    stream.draw(["a"])
+    #expect(written() == "")
+    stream.close()
+    _ = written()
+    stream.notify("too late")
+    #expect(written() == "")
+  }
+
+  @Test func beforeItsOpeningNothingIsWritten() {
+    let stream = stream()
+    stream.notify("done")
+    stream.append(Array("one\n".utf8))
+    stream.draw(["a"])
+    #expect(written() == "" && !stream.isStale)
+  }
+
+  @Test func theSizeIsAskedAgainAfterAChangeOfTheWindow() throws {
+    var (master, slave): (Int32, Int32) = (-1, -1)
+    var size = winsize(ws_row: 30, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0)
+    try #require(openpty(&master, &slave, nil, nil, &size) == 0)
+    defer {
+      close(slave)
+      close(master)
+    }
+    let options = ViewOptions(source: "g.yml", settings: Settings(), Environment(variables: [:]))
+    let stream = InlineStream(Output(slave), descriptor: slave, options: options)
+    #expect(stream.size == Size(width: 100, height: 30))
+    size.ws_col = 50
+    #expect(ioctl(master, UInt(TIOCSWINSZ), &size) == 0)
+    #expect(stream.size == Size(width: 100, height: 30))
+    stream.invalidate()
+    #expect(stream.size == Size(width: 50, height: 30))
+  }
+
+  // MARK: In the background
+
+  /// What is shown after another program had the terminal while these lines came.
+  @MainActor private func shownLater(_ lines: [String]) throws -> String {
+    let folder = try TemporaryFolder()
+    let options = ViewOptions(source: "g.yml", settings: Settings(), Environment(variables: ["TERM": "linux"]))
+    let stream = InlineStream(try Output.file(folder.file("output").path()), descriptor: -1, options: options)
+    stream.suspend()
+    for line in lines { stream.append(Array(line.utf8)) }
+    stream.open()
+    stream.draw(["block"])
+    let text = try String(contentsOf: folder.file("output"), encoding: .utf8)
+    let head = "\u{1B}[?25l\r\u{1B}[J"
+    let tail = "block\u{1B}[K\r"
+    #expect(text.hasPrefix(head) && text.hasSuffix(tail))
+    return String(text.dropFirst(head.count).dropLast(tail.count))
+  }
+
+  @Test @MainActor func aMebibyteOfLinesWaitsForTheTerminal() throws {
+    let line = String(repeating: "a", count: 63) + "\n"
+    let lines = [String](repeating: String(repeating: line, count: 1024), count: 16)
+    #expect(try shownLater(lines) == lines.joined())
+  }
+
+  @Test @MainActor func ofMoreThanAMebibyteTheLastHalfOfItIsKept() throws {
+    let lines = (100_000..<132_769).map { "\($0) " + String(repeating: "a", count: 24) + "\n" }
+    let text = try shownLater([lines.joined()])
+    let kept = text.split(separator: "\n").dropFirst()
+    #expect(kept.last?.hasPrefix("132768 ") == true)
+    #expect(kept.count * 32 <= 1 << 19 && kept.count * 32 > (1 << 19) - 64)
+    let dropped = lines.count - kept.count
+    #expect(text.hasPrefix("opdash: dropped \(dropped) lines in the background; the logs have all\n"))
+    #expect(text.hasSuffix(lines.suffix(kept.count).joined()))
+  }
+
+  @Test @MainActor func linesThatAreDroppedInTurnAreCountedTogether() throws {
+    let first = String(repeating: "a", count: 1 << 20) + "\n"
+    let shown = try shownLater([first + "b\n", first + "c\n"])
+    #expect(shown == "opdash: dropped 3 lines in the background; the logs have all\nc\n")
+    #expect(try shownLater([first + "b\n"]).hasPrefix("opdash: dropped 1 line in the background"))
+  }
+
   // MARK: The report
 
   private func report(_ stream: InlineStream) -> ReportSet {
@@ -109,6 +194,34 @@ import Testing
     #expect(written().contains(/> job1  \[\d+\/\d+\] started/))
     // A mark that moves four times a second.
     #expect(set.wakeTime == .milliseconds(1250))
+  }
+
+  @Test func aMarkThatMovesIsDrawnATenthOfASecondLaterAtTheEarliest() {
+    let stream = stream()
+    stream.open()
+    var set = report(stream)
+    #expect(set.wakeTime == nil)
+    set.receive(events(run(1) + [state(0, .executing, 1)]))
+    set.wake(at: .milliseconds(1200))
+    #expect(set.wakeTime == .milliseconds(1300))
+  }
+
+  @Test func eachEndIsAnnounced() {
+    let stream = stream()
+    stream.open()
+    _ = written()
+    var set = report(stream)
+    let facts =
+      run(1) + [
+        state(0, .succeeded(upToDate: false), 1), state(0, .executing, 2), state(0, .succeeded(upToDate: false), 3),
+      ]
+    let all = events(facts)
+    set.receive(all.prefix(3))
+    #expect(written() == "\u{7}")
+    set.receive(all[3...3])
+    #expect(written() == "")
+    set.receive(all[4...4])
+    #expect(written() == "\u{7}")
   }
 
   @Test func aStillBlockSetsNoWakeTime() {

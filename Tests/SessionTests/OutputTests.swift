@@ -131,9 +131,12 @@ import Testing
     let output = Output(pipe.writing)
     let failures = Lock<[Int32]>([])
     output.whenLost { failure in failures.withLock { $0.append(failure) } }
+    #expect(!output.isDropping)
     output.write(line: "one")
+    #expect(output.isDropping)
     output.write(line: "two")
     #expect(failures.withLock { $0 } == [EPIPE])
+    #expect(output.written == 0 && !output.isBlocked)
     close(pipe.writing)
   }
 
@@ -141,5 +144,55 @@ import Testing
     #expect(throws: UsageError("can't write /nowhere/at/all: No such file or directory")) {
       _ = try Output.file("/nowhere/at/all")
     }
+  }
+
+  @Test func whatFitsInOnePieceIsWrittenAtOnceAndWhole() throws {
+    let text = "a\n" + String(repeating: "b", count: 4094)
+    for isShortened in [false, true] {
+      // Each write is a packet of its own.
+      var ends: [Int32] = [-1, -1]
+      #if os(Linux)
+      try #require(socketpair(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0, &ends) == 0)
+      #else
+      try #require(socketpair(AF_UNIX, SOCK_DGRAM, 0, &ends) == 0)
+      #endif
+      defer { for end in ends { close(end) } }
+      let output = Output(ends[0])
+      if isShortened { output.shorten() }
+      #expect(output.isDropping == isShortened)
+      output.write(Array(text.utf8))
+      var buffer = [UInt8](repeating: 0, count: 1 << 16)
+      #expect(read(ends[1], &buffer, buffer.count) == 4096)
+      #expect(output.written == 4096)
+    }
+  }
+
+  @Test func theWidthIsThatOfTheTerminalOr80() throws {
+    var (master, slave): (Int32, Int32) = (-1, -1)
+    var size = winsize(ws_row: 7, ws_col: 131, ws_xpixel: 0, ws_ypixel: 0)
+    try #require(openpty(&master, &slave, nil, nil, &size) == 0)
+    defer {
+      close(slave)
+      close(master)
+    }
+    #expect(Output(slave).columns == 131)
+    #expect(Output(-1).columns == 80)
+  }
+
+  @Test func anOutputIsCalledByItsNameOrItsUse() throws {
+    #expect(Output.standardOutput.name == "standard output")
+    #expect(Output.standardError.name == "standard error")
+    #expect(Output(5, name: "trace.json").name == "trace.json")
+    #expect(try Output.file("/dev/null").name == "/dev/null")
+  }
+
+  @Test func aFileIsTruncatedAndANewOneIsPrivate() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("report").path()
+    try Output.file(path).write(line: "a long line")
+    var status = stat()
+    #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
+    try Output.file(path).write(line: "short")
+    #expect(try String(contentsOf: folder.file("report"), encoding: .utf8) == "short\n")
   }
 }

@@ -140,4 +140,68 @@ import Testing
     #expect(eventually { final.withLock { $0?.summary != nil } })
     #expect(endings.withLock { $0 } == 0)
   }
+
+  @Test func anEarlierWakeReplacesALaterOne() {
+    let wish = Lock<Duration?>(.seconds(10))
+    let wakes = Lock<[Duration]>([])
+    let pump = ReportPump(feed, reports: [WakingReport(wish: wish, wakes: wakes)], clock: clock)
+    start(pump)
+    feed.begin(1)
+    #expect(eventually { clock.due == [.seconds(10)] })
+    wish.withLock { $0 = .seconds(4) }
+    pump.poke()
+    #expect(eventually { clock.due == [.seconds(4)] })
+    // A later one is set when the alarm turns out to be too early.
+    wish.withLock { $0 = .seconds(7) }
+    pump.poke()
+    clock.advance(by: .seconds(4))
+    #expect(clock.due == [.seconds(7)])
+    #expect(wakes.withLock { $0.isEmpty })
+    clock.advance(by: .seconds(10))
+    #expect(wakes.withLock { $0 } == [.seconds(7)])
+    #expect(clock.due.isEmpty)
+    withExtendedLifetime(pump) {}
+  }
+
+  // MARK: The condition
+
+  private func isMet() -> [Bool] {
+    [ReportPump.EndCondition.complete, .stopped, .never].map { $0.isMet(by: feed.run) }
+  }
+
+  @Test func aCompleteRunNeedsNoPerson() {
+    #expect(isMet() == [false, false, false])
+    feed.begin(2)
+    state(0, .succeeded(upToDate: false))
+    #expect(isMet() == [false, false, false])
+    state(1, .succeeded(upToDate: false))
+    #expect(isMet() == [true, false, false])
+    feed.post(.runFinished(RunSummary()))
+    #expect(isMet() == [false, false, false])
+  }
+
+  @Test(arguments: [(JobState.Canceller.signal, true), (.person, false)])
+  func aStoppedRunEndsWhenItsLastExecutingJobHas(actor: JobState.Canceller, endsView: Bool) {
+    feed.begin(2)
+    state(0, .executing)
+    feed.post(.stopRequested(.terminate, by: actor))
+    #expect(isMet() == [false, false, false])
+    state(0, .cancelled(by: actor))
+    #expect(isMet() == [true, endsView, false])
+  }
+}
+
+/// A report that wants to be woken once, when the test says.
+private struct WakingReport: Report {
+  let wish: Lock<Duration?>
+  let wakes: Lock<[Duration]>
+
+  func receive(_ event: JobEvent, before: JobState?, in run: Run) {}
+  func flush() {}
+  func wakeTime(in run: Run) -> Duration? { wish.withLock { $0 } }
+
+  func wake(at now: Duration, in run: Run) {
+    wish.withLock { $0 = nil }
+    wakes.withLock { $0.append(now) }
+  }
 }

@@ -293,4 +293,77 @@ struct StopControllerTests {
     clock.advance(by: StopController.patience)
     #expect(statuses == [143])
   }
+
+  @Test func withoutAReaderTheSessionHas1200Milliseconds() {
+    begin()
+    receive(.terminate)
+    end(exit: 143)
+    clock.advance(by: .milliseconds(1199))
+    #expect(statuses == [])
+    clock.advance(by: .milliseconds(1))
+    #expect(statuses == [143])
+  }
+
+  @Test func aRunThatIsOverBeforeTheSignalHasItsStatusAtOnce() {
+    feed.begin(1)
+    state(0, .succeeded(upToDate: false))
+    var summary = RunSummary()
+    summary.exit = 1
+    feed.post(.runFinished(summary))
+    begin(jobs: 0)
+    receive(.terminate)
+    #expect(controller.status == 1)
+  }
+
+  @Test func theJobsOfFinallyHaveAMinuteAfterTheGrace() {
+    feed.post(.runStarted(RunStart(id: "1", name: "t", slots: 1, at: Date(timeIntervalSince1970: 0), jobs: 2)))
+    feed.post(.jobAdded(JobID(0), Job(name: "a", work: .simulate(SimulatedWork()))))
+    feed.post(.jobAdded(JobID(1), Job(name: "clean", work: .simulate(SimulatedWork()), finally: .always)))
+    begin(jobs: 0)
+    state(0, .executing)
+    receive(.terminate)
+    clock.advance(by: .milliseconds(60_799))
+    #expect(feed.commands == [.stop(.terminate, by: .signal)])
+    #expect(controller.status == nil)
+    clock.advance(by: .milliseconds(1))
+    #expect(feed.commands == [.stop(.terminate, by: .signal), .stop(.kill, by: .signal)])
+    #expect(controller.status == 143)
+  }
+
+  @Test func aRunThatBeginsInTimeIsNotGivenUp() {
+    receive(.terminate)
+    begin()
+    clock.advance(by: StopController.patience)
+    #expect(statuses == [])
+  }
+
+  @Test func aSessionThatWasClosedBeforeItsRunIsNotGivenUp() {
+    receive(.terminate)
+    controller.close()
+    clock.advance(by: .seconds(60))
+    #expect(statuses == [])
+  }
+
+  @Test func withoutAStatusTheSecondDiscardIsForGood() {
+    discarded.withLock { $0 = 0 }
+    let work = ShellWork(.script("x"), stop: ShellWork.Stop(signal: 15, grace: .seconds(30)))
+    feed.begin([Job(name: "a", work: .shell(work))])
+    begin(jobs: 0)
+    state(0, .executing)
+    receive(.terminate)
+    clock.advance(by: StopController.patience + StopController.lastPatience - .milliseconds(1))
+    #expect(!isForGood.withLock { $0 })
+    clock.advance(by: .milliseconds(1))
+    #expect(isForGood.withLock { $0 } && controller.status == nil)
+  }
+
+  @Test func withAStatusTheFirstDiscardIsForGood() {
+    discarded.withLock { $0 = 0 }
+    begin()
+    receive(.terminate)
+    end(exit: 143)
+    clock.advance(by: StopController.patience)
+    #expect(discarded.withLock { $0 } == 1)
+    #expect(isForGood.withLock { $0 })
+  }
 }

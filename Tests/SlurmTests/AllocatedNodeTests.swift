@@ -43,4 +43,24 @@ import Testing
   func aListOfNodesIsWrittenOut(list: String, names: [String]) {
     #expect(AllocatedNode.expanded(list) == names)
   }
+
+  @Test func aNodeWithoutMemoryAndGraphicsCardsHasNone() {
+    #expect(
+      AllocatedNode.nodes(in: "  Nodes=node1 CPU_IDs=0\n  Nodes=node2 CPU_IDs=2-4 Mem=1\n  Nodes=node3\n") == [
+        AllocatedNode(name: "node1", cpus: 1, memory: nil, gpus: 0),
+        AllocatedNode(name: "node2", cpus: 3, memory: 1, gpus: 0),
+      ])
+  }
+
+  @Test(arguments: [
+    ("n[3-3]", ["n3"]), ("n[098-100]", ["n098", "n099", "n100"]), ("n[9-11]", ["n9", "n10", "n11"]),
+    ("a,,b,", ["a", "b"]),
+  ])
+  func aRangeOfNodesHasBothItsEnds(list: String, names: [String]) {
+    #expect(AllocatedNode.expanded(list) == names)
+  }
+
+  @Test func theNodesOfAJobAreAskedForInDetail() {
+    #expect(AllocatedNode.query(SlurmJobID(12)).arguments == ["scontrol", "show", "job", "-d", "12"])
+  }
 }

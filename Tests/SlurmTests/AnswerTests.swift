@@ -1,4 +1,5 @@
 import Foundation
+import Operations
 import Testing
 
 @testable import Slurm
@@ -157,5 +158,183 @@ import Testing
     #expect(texts[1] == "job 12 was killed by SIGKILL")
     #expect(texts[3] == "job 12 ran into its time limit: raise slurm.time")
     #expect(texts[8] == "Slurm did not start job 12: BadConstraints (no node can give what it asks for)")
+  }
+
+  // MARK: Small parts of answers
+
+  @Test(arguments: [
+    ("PENDING", SlurmState.pending), ("REQUEUED", .pending), ("REQUEUE_HOLD", .pending), ("SPECIAL_EXIT", .pending),
+    ("RUNNING", .running), ("COMPLETING", .running), ("CONFIGURING", .running), ("SUSPENDED", .running),
+    ("STOPPED", .running), ("COMPLETED", .completed), ("FAILED", .failed), ("CANCELLED+", .cancelled),
+    ("CANCELLED by 1000", .cancelled), ("REVOKED", .cancelled), ("TIMEOUT", .timedOut), ("DEADLINE", .timedOut),
+    ("NODE_FAIL", .nodeFailed), ("BOOT_FAIL", .nodeFailed), ("OUT_OF_MEMORY", .outOfMemory),
+    ("PREEMPTED", .preempted),
+  ])
+  func eachWordOfSlurmIsAState(word: String, state: SlurmState) {
+    #expect(SlurmState(word) == state)
+    #expect(state.isEnded == ![.pending, .running].contains(state))
+  }
+
+  @Test(arguments: ["", "pending", "NEW", " RUNNING"])
+  func aWordThatIsNoStateIsNone(word: String) {
+    #expect(SlurmState(word) == nil)
+  }
+
+  @Test(arguments: ["", "  ", "(null)", "None", "N/A", " None "])
+  func whatSaysNothingIsNoReasonAndNoComment(text: String) throws {
+    let record = try #require(SlurmRecord(queueLine: line("3", "PENDING", text, "", text)))
+    #expect(record.reason == nil)
+    #expect(record.comment == nil)
+  }
+
+  @Test func onlyAStoppedJobIsSuspended() throws {
+    let stopped = line("3", "STOPPED", "None", "node1", "")
+    let running = line("3", "RUNNING", "None", "node1", "")
+    #expect(try #require(SlurmRecord(queueLine: stopped)).isSuspended)
+    #expect(try #require(SlurmRecord(queueLine: running)).isSuspended == false)
+    #expect(try #require(SlurmRecord(controlLine: "JobId=3 JobName=a JobState=STOPPED")).isSuspended)
+    #expect(try #require(SlurmRecord(controlLine: "JobId=3 JobName=a JobState=RUNNING")).isSuspended == false)
+    let accounted = line("3", "COMPLETED", "0:0", "node1", "", "a")
+    #expect(try #require(SlurmRecord(accountingLine: accounted)).isSuspended == false)
+  }
+
+  @Test func aDetailedLineTellsItsFieldsAndTheFirstOfAKey() throws {
+    let text =
+      "JobId=12 JobName=a JobState=FAILED Reason=None ExitCode=2:0 NodeList=(null) Comment=opdash/r/a/1 "
+      + "JobState=RUNNING Comment=other"
+    let record = try #require(SlurmRecord(controlLine: text))
+    #expect(record.id == SlurmJobID(12))
+    #expect(record.name == "a")
+    #expect(record.state == .failed)
+    #expect(record.reason == nil)
+    #expect(record.nodes.isEmpty)
+    #expect(record.comment == "opdash/r/a/1")
+    #expect(record.status == 2 << 8)
+    #expect(SlurmRecord(controlLine: "JobName=a JobState=RUNNING") == nil)
+    #expect(SlurmRecord(controlLine: "JobId=12 JobName=a") == nil)
+  }
+
+  @Test func aLineOfTheAccountingTellsItsNodesAndItsComment() throws {
+    let text = line("12", "COMPLETED", "0:0", "node[1-2]", "opdash/r/a/1", "b")
+    let record = try #require(SlurmRecord(accountingLine: text))
+    #expect(record.end == .exited(0))
+    #expect(record.nodes == "node[1-2]")
+    #expect(record.comment == "opdash/r/a/1")
+    #expect(record.name == "b")
+    #expect(SlurmRecord(accountingLine: line("12", "COMPLETED", "0:0", "node1", "")) == nil)
+    #expect(
+      SlurmRecord.accountingQuery([SlurmJobID(12), SlurmJobID(7, index: 3)]).arguments.suffix(2) == ["-j", "12,7_3"])
+  }
+
+  @Test(
+    arguments: [
+      (0, .exited(0)), (1 << 8, .exited(1)), (128 << 8, .exited(128)), (129 << 8, .signalled(1)),
+      (192 << 8, .signalled(64)), (193 << 8, .exited(193)), (255 << 8, .exited(255)), (1, .signalled(1)),
+      (15, .signalled(15)),
+    ] as [(Int32, SlurmEnd)])
+  func aStatusIsAnExitOrASignal(status: Int32, end: SlurmEnd) {
+    #expect(SlurmEnd(status: status) == end)
+  }
+
+  @Test(arguments: [
+    ("(null)", 0), ("gpu", 1), ("gpu:2", 2), ("gpu:a100", 1), ("gpu:a100:4", 4), ("license:3", 0),
+    ("gpu:a100:4(S:0-1),gpu:t4:2(S:0,1),gpu:1", 7), ("mps:100,gpu:3(S:0)", 3), ("gpus:5", 0),
+  ])
+  func theGraphicsCardsOfANodeAreCounted(resources: String, count: Int) throws {
+    let info = ClusterInfo(line("main", "main", "up", "infinite", "1", "2", "1000", resources, "(null)"))
+    #expect(try #require(info.groups.first).gpus == count)
+  }
+
+  @Test(
+    arguments: [
+      ("infinite", nil), ("n/a", nil), ("45", .seconds(2700)), ("30:00", .seconds(1800)), ("1:02:03", .seconds(3723)),
+      ("2-00:00:01", .seconds(172_801)), ("x-01:00", nil), ("1:2:3:4", nil), ("1:x", nil),
+    ] as [(String, Duration?)])
+  func theTimeLimitOfAPartitionIsRead(text: String, limit: Duration?) throws {
+    let info = ClusterInfo(line("main", "main", "up", text, "1", "2", "1000", "(null)", "(null)"))
+    #expect(try #require(info.groups.first).timeLimit == limit)
+  }
+
+  @Test func aNumberOfUnlikeNodesIsTheLeast() throws {
+    let info = ClusterInfo(line("main", "main", "up", "infinite", "3", "16+", "x", "(null)", "a,(null),b"))
+    let group = try #require(info.groups.first)
+    #expect(group.cpus == 16)
+    #expect(group.memory == 0)
+    #expect(group.features == ["a", "b"])
+    #expect(info.defaultPartition == nil)
+    #expect(info.partitionList == "there is only main")
+  }
+
+  @Test(arguments: [true, false])
+  func aClusterThatDoesNotAnswerIsNotKnown(answers: Bool) {
+    let slurm = FakeSlurm()
+    let output = line("main", "main*", "up", "infinite", "3", "2", "1000", "(null)", "(null)")
+    slurm.change { $0.canned["sinfo"] = [answers ? SlurmAnswer(.exited(0), output: output) : FakeSlurm.down] }
+    let infos = Lock<[ClusterInfo?]>([])
+    ClusterInfo.ask(slurm) { info in infos.withLock { $0.append(info) } }
+    #expect(infos.withLock { $0.map { $0?.defaultPartition } } == [answers ? "main" : nil])
+    #expect(slurm.calls(of: "sinfo") == [ClusterInfo.query.arguments])
+  }
+
+  @Test(arguments: [
+    ("QOSMaxJobsPerUserLimit", "QOSMaxJobsPerUserLimit (a limit of the quality of service)"),
+    ("AssocGrpCpuLimit", "AssocGrpCpuLimit (a limit of the account)"),
+    ("AccountNotAllowed", "AccountNotAllowed (a limit of the account)"),
+    (
+      "ReqNodeNotAvail,_UnavailableNodes:n1",
+      "ReqNodeNotAvail,_UnavailableNodes:n1 (a node that it needs is down or reserved)"
+    ),
+    ("XQOS", "XQOS"),
+  ])
+  func reasonsThatBeginAlikeHaveOneMeaning(code: String, text: String) {
+    #expect("\(SlurmReason(code))" == text)
+  }
+
+  @Test(
+    arguments: [
+      (SlurmAnswer(.exited(0), error: "Socket timed out"), false), (SlurmAnswer(.exited(1), error: "no"), false),
+      (SlurmAnswer(.exited(1), error: "Munge: it failed"), true), (SlurmAnswer(.notStarted("no")), true),
+      (SlurmAnswer(.absent("no")), false), (SlurmAnswer(.timedOut), true),
+    ] as [(SlurmAnswer, Bool)])
+  func onlyAFailureOfTheContactIsNoAnswer(answer: SlurmAnswer, isWithoutController: Bool) {
+    #expect(answer.isWithoutController == isWithoutController)
+    #expect(answer.isSuccess == (answer.end == .exited(0)))
+  }
+
+  @Test(
+    arguments: [
+      (SlurmAnswer(.exited(7)), "it exited with status 7"),
+      (SlurmAnswer(.exited(7), error: "\n\n"), "it exited with status 7"),
+      (SlurmAnswer(.exited(1), error: "scancel: error: one\n"), "one"),
+      (SlurmAnswer(.exited(1), error: "plain"), "plain"),
+      (SlurmAnswer(.exited(1), error: "a: error: one\na: error: two\nb: error: three\n"), "two (three)"),
+      (SlurmAnswer(.notStarted("no process"), error: "x"), "no process"),
+      (SlurmAnswer(.absent("no program")), "no program"),
+      (SlurmAnswer(.timedOut, error: "x"), "the Slurm controller does not answer"),
+    ] as [(SlurmAnswer, String)])
+  func aFaultIsTheLastThatIsNamed(answer: SlurmAnswer, fault: String) {
+    #expect(answer.fault == fault)
+  }
+
+  @Test(
+    arguments: [
+      (.nodeFailure(nodes: "node1"), "the job lost its node node1; its processes may still be executing there"),
+      (.nodeFailure(nodes: ""), "the job lost its node; its processes may still be executing there"),
+      (.outOfMemory, "the job used more memory than it asked for: raise slurm.memory"),
+      (.preempted, "the job was preempted by a more urgent job"), (.cancelled, "the job was cancelled in Slurm"),
+      (.refused("no."), "Slurm refused the job: no."), (.notStarted("Odd"), "Slurm did not start the job: Odd"),
+      (.lost(hasBegun: true), "the job had begun, and neither Slurm nor its exit file says how it ended"),
+      (.lost(hasBegun: false), "the job is lost: Slurm does not know it, and nothing shows that it has begun"),
+    ] as [(SlurmEnd, String)])
+  func theEndOfAJobWithoutANumberIsASentence(end: SlurmEnd, text: String) {
+    let failure = SlurmFailure(end, id: nil)
+    #expect(failure.description == text)
+    #expect(failure.errorDescription == text)
+  }
+
+  @Test func theControllersStateIsASentence() {
+    #expect("\(SlurmController.answers)" == "the Slurm controller answers")
+    let down = SlurmController.down(since: .seconds(3), fault: "no")
+    #expect("\(down)" == "the Slurm controller is down, and is waited for: no")
   }
 }

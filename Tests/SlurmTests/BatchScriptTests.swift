@@ -171,4 +171,56 @@ import Testing
     let attributes = try FileManager.default.attributesOfItem(atPath: files.folder)
     #expect(attributes[.posixPermissions] as? Int == 0o700)
   }
+
+  @Test func theScriptOfAnArrayExecutesThatOfItsIndex() {
+    #expect(
+      BatchScript.text(ofBatch: "x", files: SlurmFiles(folder: "/it's")) == """
+        #!/bin/sh
+        opdash_script='/it'\\''s'/x.$SLURM_ARRAY_TASK_ID.sh
+        [ -r "$opdash_script" ] || exit 76
+        . "$opdash_script"
+
+        """)
+  }
+
+  /// Another process, perhaps of another version, reads the status.
+  @Test func aScriptWhoseAttemptIsClaimedExitsWith75() {
+    let lines = BatchScript.text(of: job(["true"]), files: files).split(separator: "\n")
+    #expect(lines.contains("  exit 75"))
+    #expect(lines.contains("opdash_id=$SLURM_JOB_ID"))
+    let inArray = BatchScript.text(of: job(["true"]), isInArray: true, files: files).split(separator: "\n")
+    #expect(inArray.contains("opdash_id=${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"))
+  }
+
+  @Test(
+    arguments: [
+      (SIGTERM, "TERM", "USR2"), (SIGKILL, "TERM", "USR2"), (SIGINT, "TERM INT", "USR2"),
+      (SIGUSR2, "TERM USR2", "USR1"), (SIGUSR1, "TERM USR1", "USR2"),
+    ] as [(Int32, String, String)])
+  func aScriptOutlivesTheSignalsThatStopItsProgram(signal: Int32, stops: String, kill: String) {
+    var job = job(["true"])
+    job.stop = SlurmJob.Stop(signal: signal)
+    let lines = BatchScript.text(of: job, files: files).split(separator: "\n")
+    #expect(lines.contains("trap opdash_stop=stopped \(stops)"))
+    #expect(lines.contains("trap 'kill -9 0' \(kill)"))
+    #expect(lines.contains("  trap - \(stops) \(kill)"))
+  }
+
+  @Test(
+    arguments: [
+      ("A", true), ("_", true), ("a1_Z", true), ("", false), ("1A", false), ("0", false), ("9", false), ("a-b", false),
+      ("a b", false), ("ä", false), ("a=", false),
+    ] as [(String, Bool)])
+  func aNameOfAVariableHasLettersDigitsAndUnderscores(name: String, isOne: Bool) {
+    #expect(BatchScript.isVariable(name) == isOne)
+  }
+
+  @Test(
+    arguments: [
+      (SlurmJob.Stop(), true), (SlurmJob.Stop(grace: .milliseconds(5001)), false), (SlurmJob.Stop(grace: .zero), true),
+      (SlurmJob.Stop(signal: SIGINT), false),
+    ] as [(SlurmJob.Stop, Bool)])
+  func onlyTheUsualStopIsLeftToSlurm(stop: SlurmJob.Stop, isLeft: Bool) {
+    #expect(stop.isDefault == isLeft)
+  }
 }

@@ -73,6 +73,30 @@ final class Bench: Sendable {
     }
   }
 
+  /// As `advance`, and what is asked at an instant is answered at that instant, whenever it is.
+  func advance(exactly duration: Duration) {
+    settle()
+    let end = clock.now + duration
+    while let due = clock.due.first, due <= end {
+      clock.advance(by: max(.zero, due - clock.now))
+      settle()
+    }
+    clock.advance(by: end - clock.now)
+    settle()
+  }
+
+  /// The instants of the queries for all jobs in the time that comes, in milliseconds; all of them are multiples of 5.
+  func queryTimes(for duration: Duration) -> [Int] {
+    var times: [Int] = []
+    let end = clock.now + duration
+    while clock.now < end {
+      let before = slurm.queries
+      advance(exactly: .milliseconds(5))
+      times += Array(repeating: Int((clock.now / .milliseconds(1)).rounded()), count: slurm.queries - before)
+    }
+    return times
+  }
+
   /// Makes the clock and Slurm forget the observer, as if its process had died.
   func abandon() {
     observer.queue.sync {

@@ -349,4 +349,175 @@ import Testing
     bench.advance(.seconds(1))
     #expect(bench.slurm.calls(of: "sbatch").count == 1)
   }
+
+  // MARK: Single steps
+
+  @Test func aCallWaitsFiveMillisecondsForOthersOfItsKind() throws {
+    let bench = try Bench()
+    for (number, name) in ["a", "b"].enumerated() { bench.follow(name, SlurmResources(cpus: number + 1)) }
+    bench.advance(exactly: .milliseconds(500))
+    bench.observer.cancel(bench.identity("a"))
+    bench.advance(exactly: .milliseconds(3))
+    bench.observer.cancel(bench.identity("b"))
+    bench.advance(exactly: .milliseconds(1))
+    #expect(bench.slurm.calls(of: "scancel").isEmpty)
+    bench.advance(exactly: .milliseconds(1))
+    #expect(bench.slurm.calls(of: "scancel") == [["scancel", "1", "2"]])
+  }
+
+  @Test func oneCallIsMadeAtATime() throws {
+    let bench = try Bench()
+    for (number, name) in ["a", "b"].enumerated() { bench.follow(name, SlurmResources(cpus: number + 1)) }
+    bench.advance(exactly: .milliseconds(500))
+    bench.slurm.change { $0.held = ["scancel"] }
+    bench.observer.cancel(bench.identity("a"))
+    bench.advance(exactly: .milliseconds(100))
+    bench.observer.cancel(bench.identity("b"))
+    bench.advance(exactly: .milliseconds(100))
+    #expect(bench.slurm.calls(of: "scancel") == [["scancel", "1"]])
+    bench.slurm.release()
+    bench.advance(exactly: .milliseconds(100))
+    #expect(bench.slurm.calls(of: "scancel") == [["scancel", "1"], ["scancel", "2"]])
+  }
+
+  @Test func oneCallNamesTwoThousandJobs() throws {
+    var settings = SlurmObserver.Settings()
+    settings.inFlight = 3000
+    let bench = try Bench(settings)
+    for number in 0..<2001 { bench.follow("a\(number)") }
+    bench.advance(exactly: .milliseconds(500))
+    bench.slurm.change { $0.canned["scontrol"] = [SlurmAnswer(.exited(0)), SlurmAnswer(.exited(0))] }
+    for number in 0..<2001 { bench.observer.setPaused(true, bench.identity("a\(number)")) }
+    bench.advance(exactly: .milliseconds(20))
+    let sizes = bench.slurm.calls(of: "scontrol").map { $0.last?.split(separator: ",").count }
+    #expect(sizes == [2000, 1])
+  }
+
+  @Test func aJobThatWaitsIsKilledByItsCancellationAlone() throws {
+    let bench = try Bench()
+    bench.follow("a", stop: interrupt)
+    bench.advance(exactly: .milliseconds(500))
+    bench.observer.kill(bench.identity("a"))
+    bench.advance(exactly: .seconds(1))
+    #expect(bench.slurm.calls(of: "scancel") == [["scancel", "1"]])
+  }
+
+  @Test func aJobThatBeginsAfterItsCancellationGetsNoStopSignal() throws {
+    let bench = try Bench()
+    bench.follow("a", stop: interrupt)
+    bench.advance(exactly: .milliseconds(500))
+    bench.observer.cancel(bench.identity("a"))
+    bench.advance(exactly: .milliseconds(100))
+    bench.slurm.setAll("RUNNING")
+    bench.advance(exactly: .seconds(19))
+    let file = bench.observer.files.path(of: bench.identity("a")) + ".kill"
+    #expect(!FileManager.default.fileExists(atPath: file))
+    bench.advance(exactly: .seconds(2))
+    #expect(FileManager.default.fileExists(atPath: file))
+    #expect(bench.slurm.calls(of: "scancel") == [["scancel", "1"]])
+  }
+
+  @Test func aKillIsOrderedByOneFileOnce() throws {
+    let bench = try bench([SlurmJob.Stop()])
+    let file = bench.observer.files.path(of: bench.identity("a0")) + ".kill"
+    bench.observer.cancel(bench.identity("a0"))
+    bench.advance(exactly: .milliseconds(100))
+    bench.observer.kill(bench.identity("a0"))
+    bench.advance(exactly: .milliseconds(100))
+    #expect(unlink(file) == 0)
+    bench.advance(exactly: .seconds(3))
+    #expect(!FileManager.default.fileExists(atPath: file))
+  }
+
+  @Test func aGraceEndsWhetherOrNotSlurmAnswersQueries() throws {
+    let bench = try bench([SlurmJob.Stop(grace: .seconds(2))])
+    let file = bench.observer.files.path(of: bench.identity("a0")) + ".kill"
+    bench.observer.cancel(bench.identity("a0"))
+    bench.advance(exactly: .milliseconds(5))
+    #expect(bench.slurm.calls(of: "scancel") == [["scancel", "1"]])
+    bench.slurm.change { $0.held = ["squeue"] }
+    bench.advance(exactly: .milliseconds(2004))
+    #expect(!FileManager.default.fileExists(atPath: file))
+    bench.advance(exactly: .milliseconds(1))
+    #expect(FileManager.default.fileExists(atPath: file))
+  }
+
+  @Test func aProgramThatWasStoppedKeepsItsStatus() throws {
+    let bench = try bench([interrupt])
+    bench.observer.cancel(bench.identity("a0"))
+    bench.advance(exactly: .milliseconds(50))
+    bench.slurm.setAll("FAILED", reason: "NonZeroExitCode", status: 3 << 8)
+    bench.advance(exactly: .seconds(2))
+    #expect(bench.end("a0") == .exited(3))
+  }
+
+  @Test func aStopWhoseAnswerWasLostIsUndone() throws {
+    let bench = try bench([SlurmJob.Stop()])
+    bench.slurm.change { $0.isDown = true }
+    bench.observer.setPaused(true, bench.identity("a0"))
+    bench.advance(exactly: .milliseconds(100))
+    #expect(bench.slurm.calls(of: "scancel") == [["scancel", "--full", "--signal=STOP", "1"]])
+    bench.observer.setPaused(false, bench.identity("a0"))
+    bench.slurm.setAll("STOPPED")
+    bench.slurm.change { $0.isDown = false }
+    bench.advance(exactly: .seconds(5))
+    #expect(bench.slurm.calls(of: "scancel").dropFirst().first == ["scancel", "--full", "--signal=CONT", "1"])
+  }
+
+  @Test func aHeldJobThatSomeoneReleasesIsStoppedWhenItRuns() throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(exactly: .milliseconds(500))
+    bench.observer.setPaused(true, bench.identity("a"))
+    bench.advance(exactly: .milliseconds(100))
+    #expect(bench.slurm.calls(of: "scontrol") == [["scontrol", "hold", "1"]])
+    bench.slurm.setAll("RUNNING")
+    bench.advance(exactly: .seconds(3))
+    #expect(bench.slurm.calls(of: "scontrol").count == 1)
+    #expect(bench.slurm.calls(of: "scancel") == [["scancel", "--full", "--signal=STOP", "1"]])
+  }
+
+  // MARK: What an outage changes
+
+  /// The controller may have forgotten what it was told.
+  @Test func aCancellationIsSentAgainAfterAnOutage() throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(exactly: .seconds(1))
+    bench.observer.cancel(bench.identity("a"))
+    bench.advance(exactly: .milliseconds(100))
+    #expect(bench.slurm.calls(of: "scancel") == [["scancel", "1"]])
+    bench.slurm.change { $0.isDown = true }
+    bench.advance(exactly: .seconds(4))
+    bench.slurm.change { $0.isDown = false }
+    bench.advance(exactly: .seconds(4))
+    #expect(bench.slurm.calls(of: "scancel") == [["scancel", "1"], ["scancel", "1"]])
+  }
+
+  @Test func aKillIsSentAgainAfterAnOutage() throws {
+    let bench = try bench([SlurmJob.Stop()])
+    bench.observer.kill(bench.identity("a0"))
+    bench.advance(exactly: .milliseconds(100))
+    let calls = [["scancel", "--batch", "--signal=USR2", "1"], ["scancel", "1"]]
+    #expect(bench.slurm.calls(of: "scancel") == calls)
+    bench.slurm.change { $0.isDown = true }
+    bench.advance(exactly: .seconds(4))
+    bench.slurm.change { $0.isDown = false }
+    bench.advance(exactly: .seconds(4))
+    #expect(bench.slurm.calls(of: "scancel") == calls + calls)
+  }
+
+  /// Its number may be that of another array by now.
+  @Test func anArrayOfBeforeAnOutageIsCancelledByItsIndices() throws {
+    let bench = try Bench()
+    for name in ["a", "b"] { bench.follow(name) }
+    bench.advance(exactly: .seconds(1))
+    bench.slurm.change { $0.isDown = true }
+    bench.advance(exactly: .seconds(4))
+    bench.slurm.change { $0.isDown = false }
+    bench.advance(exactly: .seconds(4))
+    for name in ["a", "b"] { bench.observer.cancel(bench.identity(name)) }
+    bench.advance(exactly: .milliseconds(100))
+    #expect(bench.slurm.calls(of: "scancel") == [["scancel", "1_[0-1]"]])
+  }
 }

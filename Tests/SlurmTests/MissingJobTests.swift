@@ -350,4 +350,186 @@ import Testing
     bench.advance(.seconds(6))
     #expect(bench.end("a") == .exited(3))
   }
+
+  // MARK: What is asked when
+
+  @Test func aJobIsAskedForWhenTwoAnswersInARowDoNotNameIt() throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(exactly: .seconds(1))
+    bench.slurm.change { $0.jobs = [] }
+    bench.advance(exactly: .milliseconds(1019))
+    #expect(bench.slurm.queries == 2)
+    #expect(bench.slurm.calls(of: "scontrol").isEmpty)
+    bench.advance(exactly: .milliseconds(1))
+    #expect(bench.slurm.calls(of: "scontrol") == [["scontrol", "show", "job", "-a", "-o", "1"]])
+    #expect(bench.slurm.calls(of: "sacct") == [SlurmRecord.accountingQuery([SlurmJobID(1)]).arguments])
+  }
+
+  @Test func severalMissingJobsAreAskedForByOneCall() throws {
+    let bench = try Bench()
+    for name in ["a", "b"] { bench.follow(name) }
+    bench.advance(exactly: .seconds(1))
+    bench.slurm.setAll("FAILED", reason: "NonZeroExitCode", status: 6 << 8)
+    bench.slurm.change { slurm in for index in slurm.jobs.indices { slurm.jobs[index].isPurged = true } }
+    bench.advance(exactly: .seconds(2))
+    #expect(bench.slurm.calls(of: "scontrol") == [["scontrol", "show", "job", "-a", "-o"]])
+    for name in ["a", "b"] { #expect(bench.end(name) == .exited(6)) }
+    #expect(bench.slurm.calls(of: "sacct").isEmpty)
+  }
+
+  @Test func aJobThatWasMissingOnceIsAsAnyOther() throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(exactly: .seconds(1))
+    let jobs = bench.slurm.state.withLock(\.jobs)
+    bench.slurm.change { $0.jobs = [] }
+    bench.advance(exactly: .milliseconds(30))
+    bench.slurm.change { $0.jobs = jobs }
+    bench.advance(exactly: .seconds(1))
+    bench.observer.cancel(bench.identity("a"))
+    bench.advance(exactly: .milliseconds(10))
+    #expect(bench.slurm.calls(of: "scancel") == [["scancel", "1"]])
+    #expect(bench.slurm.calls(of: "scontrol").isEmpty)
+  }
+
+  /// Its number may be someone else's by now.
+  @Test func aMissingJobIsNotCancelledByItsNumber() throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(exactly: .seconds(1))
+    bench.slurm.change { $0.jobs = [] }
+    bench.advance(exactly: .milliseconds(30))
+    bench.observer.cancel(bench.identity("a"))
+    bench.advance(exactly: .milliseconds(500))
+    #expect(bench.end("a") == nil)
+    bench.advance(exactly: .seconds(1))
+    #expect(bench.end("a") == .cancelled)
+    #expect(bench.slurm.calls(of: "scancel").isEmpty)
+    #expect(bench.slurm.calls(of: "sbatch").count == 1)
+  }
+
+  @Test func aMissingJobIsAskedForAgainAfterACallWithoutAnAnswer() throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(exactly: .seconds(1))
+    try bench.write("1 node1\n", to: "a", ".claim")
+    try bench.write("7 1\n", to: "a", ".exit")
+    bench.slurm.change {
+      $0.jobs = []
+      $0.canned["scontrol"] = [FakeSlurm.down]
+    }
+    bench.advance(exactly: .milliseconds(1500))
+    #expect(bench.slurm.calls(of: "scontrol").count == 1)
+    #expect(bench.end("a") == nil)
+    bench.advance(exactly: .seconds(5))
+    #expect(bench.end("a") == .exited(7))
+    #expect(bench.slurm.calls(of: "scontrol").count == 2)
+  }
+
+  /// Has two jobs go missing one after the other; the exit file of the first says 7, the second has none.
+  private func loseTwo(_ bench: Bench) throws {
+    bench.follow("a")
+    bench.advance(exactly: .seconds(1))
+    try bench.write("1 node1\n", to: "a", ".claim")
+    try bench.write("7 1\n", to: "a", ".exit")
+    bench.slurm.change { $0.jobs = [] }
+    bench.advance(exactly: .seconds(4))
+    bench.follow("b")
+    bench.advance(exactly: .seconds(1))
+    bench.slurm.change { $0.jobs = [] }
+    bench.advance(exactly: .seconds(4))
+  }
+
+  @Test func anAccountingThatIsNotThereIsAskedOnce() throws {
+    let bench = try Bench()
+    try loseTwo(bench)
+    #expect(bench.end("a") == .exited(7))
+    #expect(bench.slurm.calls(of: "sacct").count == 1)
+    #expect(bench.slurm.calls(of: "sbatch").count == 3)
+  }
+
+  @Test(arguments: [FakeSlurm.down, SlurmAnswer(.exited(0))])
+  func anAccountingThatIsThereIsAskedEachTime(first: SlurmAnswer) throws {
+    let bench = try Bench()
+    let fields = ["2", "FAILED", "9:0", "node1", "", "b"]
+    bench.slurm.change {
+      $0.canned["sacct"] = [first, SlurmAnswer(.exited(0), output: fields.joined(separator: "\u{1F}") + "\n")]
+    }
+    try loseTwo(bench)
+    #expect(bench.end("a") == .exited(7))
+    #expect(bench.end("b") == .exited(9))
+    #expect(bench.slurm.calls(of: "sacct").count == 2)
+  }
+
+  /// A number may have been given out again.
+  @Test(
+    arguments: [
+      ("z", "", false), ("a", "opdash/other/a/1", false), ("a", "opdash/run%201/b/1", false),
+      ("z", "opdash/run%201/a/1", true),
+    ] as [(String, String, Bool)])
+  func anAccountCountsForTheJobThatItIsOf(name: String, comment: String, isTaken: Bool) throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(exactly: .seconds(1))
+    let fields = ["1", "FAILED", "9:0", "node1", comment, name]
+    bench.slurm.change {
+      $0.jobs = []
+      $0.canned["sacct"] = [SlurmAnswer(.exited(0), output: fields.joined(separator: "\u{1F}") + "\n")]
+    }
+    bench.advance(exactly: .seconds(2))
+    #expect(bench.end("a") == (isTaken ? .exited(9) : nil))
+    #expect(bench.slurm.calls(of: "sbatch").count == (isTaken ? 1 : 2))
+  }
+
+  @Test(
+    arguments: [
+      ("TIMEOUT", "0:15", "143 1 stopped\n", .timeLimit), ("OUT_OF_MEMORY", "0:125", "137 1\n", .outOfMemory),
+      ("PREEMPTED", "0:15", "0 1 stopped\n", .preempted), ("COMPLETED", "0:0", "3 1\n", .exited(3)),
+    ] as [(String, String, String, SlurmEnd)])
+  func theExitFileKnowsOnlyAnExitBetterThanTheAccounting(
+    state: String, code: String, exit: String, end: SlurmEnd
+  ) throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(exactly: .seconds(1))
+    try bench.write("1 node1\n", to: "a", ".claim")
+    try bench.write(exit, to: "a", ".exit")
+    let fields = ["1", state, code, "node1", "", "a"]
+    bench.slurm.change {
+      $0.jobs = []
+      $0.canned["sacct"] = [SlurmAnswer(.exited(0), output: fields.joined(separator: "\u{1F}") + "\n")]
+    }
+    bench.advance(exactly: .seconds(2))
+    #expect(bench.end("a") == end)
+  }
+
+  /// Its node perhaps can't write the folder.
+  @Test func aJobThatWasSeenToRunIsNotSubmittedAgain() throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(exactly: .milliseconds(500))
+    bench.slurm.setAll("RUNNING")
+    bench.advance(exactly: .seconds(1))
+    bench.slurm.change { $0.jobs = [] }
+    bench.advance(exactly: .seconds(20))
+    #expect(bench.end("a") == nil)
+    bench.advance(exactly: .seconds(20))
+    #expect(bench.end("a") == .lost(hasBegun: true))
+    #expect(bench.slurm.calls(of: "sbatch").count == 1)
+  }
+
+  @Test func anExitFileIsWaitedForThirtySeconds() throws {
+    let bench = try Bench()
+    bench.clock.advance(by: .seconds(100))
+    let followed = FollowedJob(bench.job("a"), isPaused: false) { _ in }
+    let hasWaited = { bench.observer.queue.sync { bench.observer.hasWaitedEnough(forExitOf: followed) } }
+    #expect(!hasWaited())
+    #expect(followed.orphanSince == .seconds(100))
+    bench.clock.advance(by: .milliseconds(29_999))
+    #expect(!hasWaited())
+    bench.clock.advance(by: .milliseconds(1))
+    #expect(hasWaited())
+    #expect(followed.orphanSince == .seconds(100))
+  }
 }

@@ -142,4 +142,136 @@ import Testing
     #expect(bench.end("a") == .exited(0))
     #expect(bench.end("b") == .exited(0))
   }
+
+  // MARK: Instants
+
+  @Test func theFirstSubmissionWaitsTwentyMillisecondsForOthers() throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(exactly: .milliseconds(19))
+    #expect(bench.slurm.calls(of: "sbatch").isEmpty)
+    bench.advance(exactly: .milliseconds(1))
+    #expect(bench.slurm.calls(of: "sbatch").count == 1)
+  }
+
+  @Test func aQueryIsMadeAtOnceAndThenEachSecond() throws {
+    let bench = try Bench()
+    bench.follow("a")
+    #expect(bench.queryTimes(for: .milliseconds(3200)) == [20, 1020, 2020, 3020])
+  }
+
+  @Test func afterACancellationQueriesAreMoreFrequentForTwoSeconds() throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(exactly: .milliseconds(1500))
+    bench.observer.cancel(bench.identity("a"))
+    #expect(
+      bench.queryTimes(for: .milliseconds(3200)) == [
+        1505, 1705, 1905, 2105, 2305, 2505, 2705, 2905, 3105, 3305, 3505, 4505,
+      ])
+  }
+
+  @Test func afterAStopSignalQueriesAreMoreFrequentToo() throws {
+    let bench = try Bench()
+    bench.follow("a", stop: SlurmJob.Stop(signal: SIGINT, grace: .seconds(20)))
+    bench.advance(exactly: .milliseconds(500))
+    bench.slurm.setAll("RUNNING")
+    bench.advance(exactly: .seconds(1))
+    bench.observer.cancel(bench.identity("a"))
+    #expect(bench.queryTimes(for: .milliseconds(300)) == [1505, 1705])
+    #expect(bench.slurm.calls(of: "scancel") == [["scancel", "--full", "--signal=INT", "1"]])
+  }
+
+  @Test func aSlowQueryAfterACancellationIsFollowedByALongerPause() throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(exactly: .milliseconds(1500))
+    bench.slurm.change { $0.held = ["squeue"] }
+    bench.observer.cancel(bench.identity("a"))
+    bench.advance(exactly: .milliseconds(100))
+    bench.slurm.release()
+    // It took 95 ms.
+    #expect(bench.queryTimes(for: .milliseconds(600)) == [2075])
+  }
+
+  @Test func aControllerThatIsDownIsAskedEachTwoSeconds() throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(exactly: .milliseconds(500))
+    bench.slurm.change { $0.isDown = true }
+    #expect(bench.queryTimes(for: .seconds(1)) == [1020])
+    // Another process may have submitted it: that is asked for in the next query.
+    bench.follow("b", mayExist: true)
+    #expect(bench.queryTimes(for: .seconds(4)) == [3020, 5020])
+    #expect(
+      bench.controller.withLock(\.self) == [
+        .answers,
+        .down(since: .milliseconds(1020), fault: "Unable to contact slurm controller (connect failure)"),
+      ])
+  }
+
+  @Test func aControllerThatIsDownIsNotAskedSoonerAfterACancellation() throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(exactly: .milliseconds(500))
+    bench.observer.cancel(bench.identity("a"))
+    #expect(bench.queryTimes(for: .milliseconds(100)) == [505])
+    bench.slurm.change { $0.isDown = true }
+    #expect(bench.queryTimes(for: .milliseconds(200)) == [705])
+    bench.follow("b", mayExist: true)
+    #expect(bench.queryTimes(for: .milliseconds(2000)) == [2705])
+  }
+
+  @Test func oneQueryIsMadeAtATime() throws {
+    let bench = try Bench()
+    bench.slurm.change { $0.held = ["squeue"] }
+    bench.follow("a")
+    bench.advance(exactly: .milliseconds(100))
+    bench.follow("b", SlurmResources(cpus: 2))
+    bench.advance(exactly: .seconds(3))
+    #expect(bench.slurm.calls(of: "sbatch").count == 2)
+    #expect(bench.slurm.queries == 1)
+  }
+
+  @Test func oneSubmissionIsMadeAtATime() throws {
+    let bench = try Bench()
+    bench.slurm.change { $0.held = ["sbatch"] }
+    bench.follow("a")
+    bench.advance(exactly: .milliseconds(100))
+    bench.follow("b", SlurmResources(cpus: 2))
+    bench.advance(exactly: .milliseconds(300))
+    #expect(bench.slurm.calls(of: "sbatch").count == 1)
+    bench.slurm.release()
+    bench.advance(exactly: .milliseconds(100))
+    #expect(bench.slurm.calls(of: "sbatch").count == 2)
+  }
+
+  /// An answer of the instant at which the search began may be older than it.
+  @Test func aJobThatMayExistIsSubmittedWhenTheSecondQueryDoesNotNameIt() throws {
+    let bench = try Bench()
+    bench.follow("a", mayExist: true)
+    bench.advance(exactly: .milliseconds(999))
+    #expect(bench.slurm.queries == 1)
+    #expect(bench.slurm.calls(of: "sbatch").isEmpty)
+    bench.advance(exactly: .milliseconds(1))
+    #expect(bench.slurm.calls(of: "sbatch").count == 1)
+    #expect(bench.statuses("a") == [.submitted(SlurmJobID(1))])
+  }
+
+  @Test func theJobsOfARunCannotBeListedWithoutTheController() throws {
+    let bench = try Bench()
+    bench.slurm.change {
+      $0.canned["squeue"] = [FakeSlurm.down, SlurmAnswer(.exited(2), error: "squeue: error: no\n")]
+    }
+    let faults = Lock<[SlurmFault]>([])
+    for _ in 0..<2 {
+      bench.observer.find { result in
+        if case .failure(let fault) = result { faults.withLock { $0.append(fault) } }
+      }
+      bench.settle()
+    }
+    let fault = "Unable to contact slurm controller (connect failure)"
+    #expect(faults.withLock(\.self) == [SlurmFault(fault), SlurmFault("no")])
+    #expect(bench.controller.withLock(\.self) == [.answers, .down(since: .zero, fault: fault)])
+  }
 }

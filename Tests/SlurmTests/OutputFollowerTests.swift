@@ -131,4 +131,75 @@ import Testing
     #expect(eventually { rig.clock.due != old && !rig.clock.due.isEmpty })
     #expect(rig.clock.due.map { $0 - rig.clock.now } == [.milliseconds(250)])
   }
+
+  @Test func theTimeBetweenLooksIsDoubledUpToFourSeconds() throws {
+    let rig = try Rig()
+    rig.follower.start(on: "node1")
+    #expect(eventually { !rig.clock.due.isEmpty })
+    #expect(rig.clock.due == [.milliseconds(250)])
+    let times = (0..<5).map { _ in rig.nextLook() }
+    #expect(times == [.milliseconds(500), .seconds(1), .seconds(2), .seconds(4), .seconds(4)])
+  }
+
+  /// Lets looks happen, each at its instant, until the follower has finished; returns whether the log file says all.
+  private func finish(_ rig: Rig, on nodes: String, mayBeAbsent: Bool = false) -> Bool? {
+    let kept = Lock<Bool?>(nil)
+    let before = rig.clock.due
+    rig.follower.finish(on: nodes, hasSucceeded: true, mayBeAbsent: mayBeAbsent) { isKept in
+      kept.withLock { $0 = isKept }
+    }
+    guard eventually({ rig.clock.due != before || kept.withLock { $0 != nil } }) else { return nil }
+    while kept.withLock({ $0 == nil }) {
+      guard eventually({ !rig.clock.due.isEmpty || kept.withLock { $0 != nil } }) else { return nil }
+      if let due = rig.clock.due.first { rig.clock.advance(by: max(.zero, due - rig.clock.now)) }
+    }
+    return kept.withLock(\.self)
+  }
+
+  private func sentence(_ rig: Rig, _ place: String) -> String {
+    "the output is not visible from here: it is in \(rig.folder.file("out").path())\(place); "
+      + "have the run recorded in a folder that the cluster's nodes share"
+  }
+
+  /// The looks are at 0, 0.25, 0.75, 1.75 and 3.75 seconds after the end.
+  @Test(arguments: [("node1", "", " on node1"), ("node1", "node2", " on node2"), ("", "", "")])
+  func theFileOfAJobThatHasEndedIsWaitedForThreeSeconds(start: String, end: String, place: String) throws {
+    let rig = try Rig()
+    rig.follower.start(on: start)
+    #expect(eventually { rig.clock.due == [.milliseconds(250)] })
+    rig.clock.advance(by: .milliseconds(100))
+    #expect(finish(rig, on: end) == false)
+    #expect(rig.clock.now == .milliseconds(3850))
+    #expect(eventually { rig.lines.withLock { !$0.isEmpty } })
+    #expect(rig.lines.withLock(\.self) == [sentence(rig, place)])
+  }
+
+  @Test func theFileOfAJobThatMayNotHaveBegunIsNotWaitedFor() throws {
+    let rig = try Rig()
+    #expect(finish(rig, on: "node1", mayBeAbsent: true) == false)
+    #expect(rig.clock.now == .zero)
+    #expect(rig.lines.withLock(\.isEmpty))
+  }
+
+  @Test func aFileThatAppearsAfterTheEndIsLogged() throws {
+    let rig = try Rig()
+    rig.follower.start(on: "node1")
+    #expect(rig.nextLook() == .milliseconds(500))
+    try rig.write("late\nlast")
+    #expect(finish(rig, on: "node1") == false)
+    #expect(rig.shows(["late", "last"]))
+  }
+
+  /// The looks are at 0.25, 0.75, 1.75, 3.75 seconds and from then on each four seconds.
+  @Test func afterHalfAMinuteTheFirstNodeIsNamed() throws {
+    let rig = try Rig()
+    rig.follower.start(on: "node1")
+    rig.follower.start(on: "node2")
+    for _ in 0..<10 { #expect(rig.nextLook() != nil) }
+    #expect(rig.clock.now == .milliseconds(27_750))
+    #expect(rig.lines.withLock(\.isEmpty))
+    #expect(rig.nextLook() == .seconds(4))
+    #expect(eventually { rig.lines.withLock { !$0.isEmpty } })
+    #expect(rig.lines.withLock(\.self) == [sentence(rig, " on node1")])
+  }
 }

@@ -126,4 +126,92 @@ import Testing
   @Test func nothingIsRefusedWhereTheClusterIsNotKnown() {
     #expect(SlurmResources(cpus: 1000, partition: "nope").faults(on: ClusterInfo("")).isEmpty)
   }
+
+  @Test(
+    arguments: [
+      (.milliseconds(1), 1), (.seconds(1), 1), (.seconds(60), 1), (.milliseconds(60_001), 2), (.seconds(61), 2),
+      (.seconds(120), 2), (.seconds(3600), 60), (.seconds(3601), 61),
+    ] as [(Duration, Int)])
+  func aTimeIsRoundedUpToWholeMinutes(time: Duration, minutes: Int) {
+    #expect(SlurmResources.minutes(time) == minutes)
+    #expect(SlurmResources(time: time).arguments == ["--time=\(minutes)"])
+  }
+
+  @Test(
+    arguments: [("1", 1), ("1023K", 1), ("2048K", 2), ("3MB", 3), ("1g", 1024), ("1TB", 1_048_576)] as [(String, Int)])
+  func anAmountOfMemoryHasAUnitOrNone(text: String, megabytes: Int) {
+    #expect(SlurmResources.megabytes(text) == megabytes)
+  }
+
+  @Test func theLeastThatCanBeAskedForIsOneOfEach() {
+    #expect(SlurmResources(cpus: 1, memory: 1, gpus: 1, nodes: 1, time: .milliseconds(1)).faults.isEmpty)
+    let none = SlurmResources(cpus: 0, memory: 0, gpus: -1, nodes: 0, time: .milliseconds(-1))
+    #expect(
+      none.faults.map(\.key) == ["slurm.cpus", "slurm.memory", "slurm.gpus", "slurm.nodes", "slurm.time"])
+  }
+
+  @Test func everyFaultIsTold() {
+    let resources = SlurmResources(
+      partition: "", account: "a\tb", qos: "q", constraint: " ", options: ["x", "--wrap=y"])
+    #expect(
+      resources.faults.map(\.description) == [
+        "slurm.partition: it is empty: leave it out", "slurm.account: 'a\tb' has a blank in it",
+        "slurm.constraint: ' ' has a blank in it",
+        "slurm.options: 'x' is no option: write a name and a value as one word, --name=value",
+        "slurm.options: --wrap can't be given: write run",
+      ])
+  }
+
+  @Test(
+    arguments: [
+      ("-", "'-' is no option: write a name and a value as one word, --name=value"),
+      ("--", "'--' is no option: write a name and a value as one word, --name=value"),
+      ("--exclusive\nx", "an option has a line feed in it"), ("--export=ALL", "--export can't be given: write env"),
+      ("-Ccpu", "-C can't be given here: write slurm.constraint"),
+      ("-M", "-M can't be given: jobs are looked for in one cluster"),
+      ("--exclusive", nil), ("--export-x", nil), ("-x", nil), ("--gres=gpu:2", nil),
+    ] as [(String, String?)])
+  func anOptionThatThisProgramSetsIsRefused(option: String, message: String?) {
+    #expect(SlurmResources(options: [option]).faults.map(\.message) == (message.map { [$0] } ?? []))
+  }
+
+  @Test(arguments: [
+    SlurmResources(cpus: 4, memory: 8000, gpus: 4, nodes: 1, partition: "gpu"),
+    SlurmResources(cpus: 64, memory: 16_000, gpus: 8, partition: "gpu"),
+    SlurmResources(nodes: 3, partition: "gpu"),
+    SlurmResources(time: .seconds(7200), partition: "main,gpu"),
+    SlurmResources(partition: "main,old"),
+  ])
+  func whatIsJustEnoughIsLetPass(resources: SlurmResources) {
+    #expect(resources.faults(on: Self.cluster).isEmpty)
+  }
+
+  @Test(
+    arguments: [
+      (SlurmResources(cpus: 5, gpus: 1, nodes: 1, partition: "gpu"), ["slurm.cpus"]),
+      (SlurmResources(memory: 8001, gpus: 1, nodes: 1, partition: "gpu"), ["slurm.cpus"]),
+      (SlurmResources(gpus: 9, partition: "gpu"), ["slurm.gpus"]),
+      (SlurmResources(nodes: 4, partition: "gpu"), ["slurm.nodes"]),
+      (SlurmResources(cpus: 65, memory: 16_001, partition: "gpu"), ["slurm.cpus", "slurm.memory"]),
+      (SlurmResources(partition: "main,nope"), ["slurm.partition"]),
+    ] as [(SlurmResources, [String])])
+  func whatIsALittleTooMuchIsAFault(resources: SlurmResources, keys: [String]) {
+    #expect(resources.faults(on: Self.cluster).map(\.key) == keys)
+  }
+
+  @Test func withoutADefaultPartitionTheClusterIsMeant() {
+    var cluster = ClusterInfo("")
+    cluster.groups = [Self.group("main", time: .seconds(60)), Self.group("long", time: .seconds(120))]
+    #expect(SlurmResources(time: .seconds(120)).faults(on: cluster).isEmpty)
+    #expect(
+      SlurmResources(time: .seconds(121), constraint: "fast").faults(on: cluster).map(\.message) == [
+        "longer than the limit of the cluster, which is 2 min: ask for less",
+        "no node of the cluster has the feature 'fast': its nodes have none",
+      ])
+    cluster.groups = [Self.group("main", isUp: false)]
+    #expect(
+      SlurmResources().faults(on: cluster).map(\.message) == [
+        "the cluster is down: name another one: there is only main"
+      ])
+  }
 }

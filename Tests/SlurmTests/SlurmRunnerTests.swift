@@ -51,4 +51,28 @@ import Testing
     #expect(answer?.end == .absent("sno-such-program: no such program in PATH: is Slurm installed here?"))
     #expect(answer?.isWithoutController == false)
   }
+
+  @Test func aProgramThatIsKilledHasTheStatusOfAShell() throws {
+    #expect(try answer("kill -9 $$")?.end == .exited(128 + SIGKILL))
+  }
+
+  @Test func aProgramThatCannotBeStartedIsNoAnswer() throws {
+    let runner = SystemSlurmRunner(environment: ["PATH": folder.file("none").path()])
+    let answer = Lock<SlurmAnswer?>(nil)
+    runner.run(SlurmCommand(["squeue"])) { given in answer.withLock { $0 = given } }
+    #expect(eventually { answer.withLock { $0 != nil } })
+    let given = try #require(answer.withLock { $0 })
+    #expect(given.fault.hasPrefix("squeue can't be started: "))
+    #expect(given.isWithoutController)
+  }
+
+  @Test func aMachineWithoutSlurmSaysWhatIsMissing() {
+    let missing = SystemSlurmRunner.missingPrograms()
+    #expect(
+      SystemSlurmRunner.absence()
+        == (missing.isEmpty
+          ? nil
+          : "Slurm is not on this machine: there is no \(missing.joined(separator: ", ")) in PATH; "
+            + "start the run on a login node of the cluster, or install Slurm's programs"))
+  }
 }

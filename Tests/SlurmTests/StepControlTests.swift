@@ -88,4 +88,55 @@ import Testing
     clock.advance(by: .seconds(1))
     #expect(slurm.calls(of: "squeue").count == 2)
   }
+
+  @Test func aCallWaitsForOthersAndAMissingStepIsLookedForLater() {
+    list([], ["1"])
+    control.send("STOP", to: "run/1", while: { true })
+    #expect(eventually { !clock.due.isEmpty })
+    #expect(clock.due == [.milliseconds(5)])
+    clock.advance(by: .milliseconds(5))
+    #expect(slurm.calls(of: "squeue") == [["squeue", "--me", "-a", "-s", "-h", "-o", "%i\u{1F}%j"]])
+    #expect(eventually { !clock.due.isEmpty })
+    #expect(clock.due == [.milliseconds(205)])
+    clock.advance(by: .milliseconds(200))
+    #expect(eventually { !signals.isEmpty })
+    #expect(signals == [["--signal=STOP", "7.1"]])
+  }
+
+  @Test func anOrderThatComesDuringACallIsCarriedOutWithIt() {
+    list(["1", "2"])
+    slurm.change { $0.held = ["squeue"] }
+    control.send("STOP", to: "run/1", while: { true })
+    expect { slurm.calls(of: "squeue").count == 1 }
+    control.send("STOP", to: "run/2", while: { true })
+    slurm.release()
+    #expect(eventually { !signals.isEmpty })
+    #expect(signals == [["--signal=STOP", "7.1", "7.2"]])
+    #expect(clock.due.isEmpty)
+  }
+
+  @Test func anOrderIsCarriedOutOnce() {
+    list(["1"], ["1", "2"])
+    control.send("STOP", to: "run/1", while: { true })
+    expect { signals.count == 1 }
+    control.send("CONT", to: "run/2", while: { true })
+    expect { signals.count >= 2 }
+    #expect(signals == [["--signal=STOP", "7.1"], ["--signal=CONT", "7.2"]])
+    #expect(slurm.calls(of: "squeue").count == 2)
+  }
+
+  /// What was not sent is older than what was added meanwhile.
+  @Test func whatIsSentAgainComesBeforeWhatIsNew() {
+    list(["1"], ["1"])
+    slurm.change {
+      $0.held = ["scancel"]
+      $0.canned["scancel"] = [FakeSlurm.down]
+    }
+    control.send("STOP", to: "run/1", while: { true })
+    expect { signals.count == 1 }
+    control.send("CONT", to: "run/1", while: { true })
+    slurm.release()
+    expect { signals.count >= 3 }
+    #expect(signals.map(\.first) == ["--signal=STOP", "--signal=STOP", "--signal=CONT"])
+  }
 }

@@ -206,4 +206,250 @@ import Testing
     bench.settle()
     #expect(found.withLock { $0.map(\.identity) } == ["a0", "a1", "a2"].map(bench.identity))
   }
+
+  // MARK: Arrays
+
+  private func arrays(_ bench: Bench) -> [String?] {
+    bench.slurm.calls(of: "sbatch").map { $0.first { $0.hasPrefix("--array") } }
+  }
+
+  private func comments(_ bench: Bench) -> [String?] {
+    bench.slurm.calls(of: "sbatch").map { $0.first { $0.hasPrefix("--comment") } }
+  }
+
+  @Test func anArrayOfUnlikeNamesHasTheNameOfTheProgram() throws {
+    let bench = try Bench()
+    for name in ["a", "b[1]"] { bench.follow(name) }
+    bench.advance(exactly: .milliseconds(100))
+    let call = try #require(bench.slurm.calls(of: "sbatch").first)
+    #expect(call.contains("--job-name=opdash"))
+    #expect(call.contains("--array=0-1"))
+  }
+
+  @Test func eachJobOfAnArrayHasAScriptOfItsOwn() throws {
+    let bench = try Bench()
+    for name in ["a", "b"] { bench.follow(name) }
+    bench.advance(exactly: .milliseconds(100))
+    let comment = try #require(bench.slurm.state.withLock { $0.jobs.first?.comment })
+    guard case .batch(_, let name)? = SlurmIdentity.Comment(comment) else { return #expect(Bool(false), "\(comment)") }
+    let files = bench.observer.files
+    #expect(files.batch(named: name, run: bench.observer.run) == ["a", "b"].map(bench.identity))
+    for (index, job) in ["a", "b"].enumerated() {
+      let text = try String(contentsOfFile: files.path(ofScript: index, batch: name), encoding: .utf8)
+      #expect(text == BatchScript.text(of: bench.job(job), isInArray: true, files: files))
+    }
+    let input = bench.slurm.state.withLock { $0.calls.first { $0.arguments[0] == "sbatch" }?.input }
+    #expect(input == BatchScript.text(ofBatch: name, files: files))
+  }
+
+  @Test func aJobByItselfIsSubmittedWithItsScript() throws {
+    let bench = try Bench()
+    bench.follow("a", SlurmResources(cpus: 2))
+    bench.advance(exactly: .milliseconds(100))
+    let call = bench.slurm.state.withLock { $0.calls.first }
+    #expect(
+      call
+        == SlurmCommand(
+          [
+            "sbatch", "--parsable", "--no-requeue", "--output=/dev/null", "--chdir=/", "--comment=opdash/run%201/a/1",
+            "--job-name=a", "--cpus-per-task=2",
+          ], input: BatchScript.text(of: bench.job("a"), files: bench.observer.files)))
+  }
+
+  @Test func aClusterThatIsAlmostFullGetsOneJobAndThenTwo() throws {
+    let bench = try Bench()
+    bench.slurm.change { $0.canned["sbatch"] = [Self.refusal("QOSMaxSubmitJobPerUserLimit")] }
+    for number in 0..<3 { bench.follow("a\(number)") }
+    bench.advance(exactly: .seconds(1))
+    #expect(arrays(bench) == ["--array=0-2", nil, "--array=0-1"])
+  }
+
+  private static let noArrays = SlurmAnswer(
+    .exited(1), error: "sbatch: error: Batch job submission failed: Invalid job array specification\n")
+
+  @Test func whereNoArrayIsTakenEachJobIsSubmittedByItself() throws {
+    let bench = try Bench()
+    bench.slurm.change { $0.canned["sbatch"] = [Self.noArrays] }
+    for number in 0..<3 { bench.follow("a\(number)") }
+    bench.advance(exactly: .seconds(1))
+    #expect(arrays(bench) == ["--array=0-2", nil, nil, nil])
+  }
+
+  @Test func aJobByItselfIsNotDivided() throws {
+    let bench = try Bench()
+    bench.slurm.change { $0.canned["sbatch"] = [Self.noArrays] }
+    bench.follow("a")
+    bench.advance(exactly: .seconds(1))
+    #expect(bench.end("a") == .refused("Batch job submission failed: Invalid job array specification"))
+    #expect(bench.slurm.calls(of: "sbatch").count == 1)
+  }
+
+  // MARK: Answers of sbatch
+
+  @Test func whatAFullClusterRefusesIsNotSearchedFor() throws {
+    let bench = try Bench()
+    bench.slurm.change { $0.canned["sbatch"] = [Self.refusal("AssocMaxSubmitJobLimit")] }
+    bench.follow("a")
+    bench.advance(exactly: .seconds(5))
+    #expect(bench.slurm.queries == 0)
+    bench.observer.cancel(bench.identity("a"))
+    bench.settle()
+    #expect(bench.end("a") == .cancelled)
+    bench.advance(exactly: .seconds(10))
+    #expect(bench.slurm.calls(of: "sbatch").count == 1)
+  }
+
+  @Test func aFullClusterIsAskedAgainAfterTenSeconds() throws {
+    let bench = try Bench()
+    bench.slurm.change { $0.canned["sbatch"] = [Self.refusal("AssocMaxSubmitJobLimit")] }
+    bench.follow("a")
+    bench.advance(exactly: .milliseconds(10_019))
+    #expect(bench.slurm.calls(of: "sbatch").count == 1)
+    bench.advance(exactly: .milliseconds(1))
+    #expect(bench.slurm.calls(of: "sbatch").count == 2)
+  }
+
+  @Test(arguments: [
+    SlurmAnswer(.timedOut, error: "sbatch: error: Slurm temporarily unable to accept job, sleeping and retrying.\n"),
+    SlurmAnswer(.timedOut), SlurmAnswer(.exited(0), output: "no number\n"),
+  ])
+  func aJobThatWasPerhapsTakenIsSearchedFor(answer: SlurmAnswer) throws {
+    let bench = try Bench()
+    let comment = bench.identity("a").comment
+    bench.slurm.change {
+      $0.canned["sbatch"] = [answer]
+      $0.jobs = [FakeSlurm.Job(id: SlurmJobID(7), comment: comment)]
+    }
+    bench.follow("a")
+    bench.advance(exactly: .seconds(5))
+    #expect(bench.slurm.calls(of: "sbatch").count == 1)
+    #expect(bench.statuses("a") == [.pending(SlurmJobID(7), SlurmReason("Resources"))])
+    let wasDown = bench.controller.withLock { $0.count > 1 }
+    #expect(wasDown == (answer == SlurmAnswer(.timedOut)))
+  }
+
+  /// The request has not come to the controller, so that the job was not lost.
+  @Test func callsThatDoNotReachTheControllerDoNotCount() throws {
+    let bench = try Bench()
+    bench.slurm.change { $0.canned["sbatch"] = [SlurmAnswer](repeating: FakeSlurm.down, count: 4) }
+    bench.follow("a")
+    bench.advance(exactly: .seconds(20))
+    #expect(bench.slurm.calls(of: "sbatch").count == 5)
+    #expect(bench.statuses("a").last == .pending(SlurmJobID(1), SlurmReason("Resources")))
+  }
+
+  @Test(arguments: [
+    refusal("AssocMaxSubmitJobLimit"), SlurmAnswer(.exited(1), error: "sbatch: error: no\n"),
+  ])
+  func aJobThatIsCancelledDuringARefusalIsCancelled(answer: SlurmAnswer) throws {
+    let bench = try Bench()
+    bench.slurm.change {
+      $0.held = ["sbatch"]
+      $0.canned["sbatch"] = [answer]
+    }
+    bench.follow("a")
+    bench.advance(exactly: .milliseconds(100))
+    bench.observer.cancel(bench.identity("a"))
+    bench.advance(exactly: .milliseconds(100))
+    #expect(bench.end("a") == nil)
+    bench.slurm.release()
+    bench.advance(exactly: .seconds(15))
+    #expect(bench.statuses("a") == [.ended(SlurmOutcome(.cancelled))])
+    #expect(bench.slurm.calls(of: "sbatch").count == 1)
+  }
+
+  @Test func whatWasNotTakenComesBeforeWhatWaits() throws {
+    let bench = try Bench()
+    bench.slurm.change {
+      $0.held = ["sbatch"]
+      $0.canned["sbatch"] = [Self.refusal("AssocMaxSubmitJobLimit")]
+    }
+    bench.follow("a")
+    bench.advance(exactly: .milliseconds(100))
+    bench.follow("b", SlurmResources(cpus: 2))
+    bench.slurm.release()
+    bench.advance(exactly: .seconds(12))
+    #expect(comments(bench) == ["a", "a", "b"].map { "--comment=opdash/run%201/\($0)/1" })
+  }
+
+  // MARK: What is not submitted
+
+  private static func job(
+    _ name: String = "a", _ arguments: [String] = ["true"], in directory: String = "/",
+    environment: [String: String] = [:]
+  ) -> SlurmJob {
+    SlurmJob(
+      SlurmIdentity(run: "run 1", job: "a", attempt: 1), name: name, arguments: arguments, directory: directory,
+      environment: environment)
+  }
+
+  private static let zeroByte = "a zero byte, which no program can be given, is in its command"
+
+  @Test(
+    arguments: [
+      (job("a", []), "there is no program"),
+      (job(environment: ["B": "", "1A": ""]), "'1A' is no name of an environment variable"),
+      (job("a", ["true", "a\0b"]), zeroByte), (job(in: "/a\0"), zeroByte), (job("a\0"), zeroByte),
+      (job(environment: ["A": "\0"]), zeroByte),
+    ] as [(SlurmJob, String)])
+  func whatNoNodeCanExecuteIsRefused(job: SlurmJob, sentence: String) throws {
+    let bench = try Bench()
+    let told = Lock<[SlurmStatus]>([])
+    bench.observer.follow(job, mayExist: false, isPaused: false) { status in told.withLock { $0.append(status) } }
+    bench.advance(exactly: .milliseconds(100))
+    #expect(told.withLock(\.self) == [.ended(SlurmOutcome(.refused(sentence)))])
+    #expect(bench.slurm.state.withLock(\.calls).isEmpty)
+  }
+
+  @Test func withoutTheFolderNothingIsSubmitted() throws {
+    let folder = try TemporaryFolder()
+    try Data().write(to: folder.file("file"))
+    let path = folder.file("file").path() + "/jobs"
+    let (slurm, clock) = (FakeSlurm(), ManualOperationClock())
+    let observer = SlurmObserver(run: "r", folder: path, runner: slurm, clock: clock)
+    let sentences = Lock<[String]>([])
+    for (number, name) in ["a", "b"].enumerated() {
+      let job = SlurmJob(
+        observer.identity(job: name, attempt: 1), name: name, arguments: ["true"], directory: "/",
+        resources: SlurmResources(cpus: number + 1))
+      observer.follow(job, mayExist: false, isPaused: false) { status in
+        guard case .ended(let outcome) = status, case .refused(let sentence) = outcome.end else { return }
+        sentences.withLock { $0.append(sentence) }
+      }
+    }
+    for _ in 0..<30 {
+      observer.queue.sync {}
+      clock.advance(by: .milliseconds(10))
+    }
+    observer.queue.sync {}
+    #expect(sentences.withLock(\.count) == 2)
+    #expect(
+      sentences.withLock(\.self).allSatisfy { $0.hasPrefix("the folder of the cluster jobs can't be made: \(path): ") })
+    #expect(slurm.state.withLock(\.calls).isEmpty)
+  }
+
+  // MARK: The same attempt
+
+  @Test func aSecondJobOfAnAttemptDoesNotEndTheFirst() throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(exactly: .milliseconds(500))
+    bench.observer.follow(bench.job("a"), mayExist: false, isPaused: false) { _ in }
+    bench.slurm.setAll("COMPLETED")
+    bench.advance(exactly: .seconds(1))
+    #expect(bench.end("a") == .exited(0))
+  }
+
+  @Test func anAttemptThatHasEndedMayBeFollowedAnew() throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(exactly: .milliseconds(500))
+    bench.slurm.setAll("COMPLETED")
+    bench.advance(exactly: .seconds(1))
+    #expect(bench.end("a") == .exited(0))
+    bench.slurm.change { $0.jobs = [] }
+    bench.follow("a")
+    bench.advance(exactly: .milliseconds(500))
+    #expect(bench.statuses("a").last == .submitted(SlurmJobID(2)))
+  }
 }

@@ -94,16 +94,16 @@ struct ExistingFileTests {
       ]
     }
     defer { server.stop() }
-    let first = download(server.url("/a"))
+    let first = download(server.url("/a"), to: "100% a")
     first.start(until: 5)
-    let second = download(server.url("/b"))
+    let second = download(server.url("/b"), to: "100% a")
     second.start(until: 5)
     release.signal()
     release.signal()
     await first.ended()
     await second.ended()
-    #expect(folder.names() == ["file", "file.1"])
-    #expect(Set([try text("file"), try text("file.1")]) == ["0123456789", "abcdefghij"])
+    #expect(folder.names() == ["100% a", "100% a.1"])
+    #expect(Set([try text("100% a"), try text("100% a.1")]) == ["0123456789", "abcdefghij"])
   }
 
   // MARK: The same file
@@ -137,6 +137,15 @@ struct ExistingFileTests {
     #expect(try again.result?.get().lastPathComponent == "file.1")
     #expect(again.notes.last == "file.1 is not downloaded: the server has the same file")
     #expect(folder.names() == ["file", "file.1"])
+  }
+
+  @Test func aLinkToTheSameFileIsUpToDate() async throws {
+    let server = try server("Last-Modified: Sat, 01 Jan 2000 00:00:00 GMT")
+    defer { server.stop() }
+    try write("0123456789", to: "other")
+    #expect(symlink(folder.url.path() + "/other", folder.url.path() + "/a link") == 0)
+    #expect(isUpToDate(await download(server.url("/f"), to: "a link").run()))
+    #expect(folder.names() == ["a link", "other"])
   }
 
   @Test func aFileWithADigestIsNotTakenForTheSame() async throws {
@@ -275,6 +284,7 @@ struct ExistingFileTests {
     ("attachment; filename*=UTF-8''%FF; filename=plain", "plain"),
     ("attachment; filename*=KOI8-R''%C1; filename=plain", "plain"),
     ("attachment; filename*=broken; filename=plain", "plain"),
+    ("attachment; filename*=UTF-8''it's.txt; filename=plain", "it's.txt"),
   ])
   func theNameInAContentDispositionIsSafe(_ field: String, _ name: String?) throws {
     var reply = try #require(Reply(statusLine: "HTTP/1.1 200 OK"))

@@ -66,6 +66,64 @@ import Testing
     #expect(try part().info == nil)
   }
 
+  @Test func aNameIsUsedAsItIs() throws {
+    let part = try PartFile(for: folder.file("100% of/a%20b c"))
+    #expect(part.path == folder.url.path() + "/100% of/a%20b c.part")
+    try write("1", to: part)
+    try part.commit(replacing: folder.url.path() + "/100% of/a%20b c")
+    let names = try FileManager.default.subpathsOfDirectory(atPath: folder.url.path()).sorted()
+    #expect(names == ["100% of", "100% of/a%20b c"])
+  }
+
+  @Test func aPartThatCannotBeMadeLeavesNoFolder() throws {
+    let name = String(repeating: "n", count: 300)
+    #expect(throws: TransferError.self) { try PartFile(for: folder.file("a/b/\(name)")) }
+    #expect(folder.names().isEmpty)
+  }
+
+  @Test(arguments: [("1", false), ("", true)])
+  func onlyAFinishedFileWithBytesKeepsItsName(text: String, isFree: Bool) throws {
+    let finished = try PartFile(for: folder.file("file.part"))
+    try write(text, to: finished)
+    try finished.commit(replacing: folder.url.path() + "/file.part")
+    #expect(PartFile.isInUse(for: folder.url.path() + "/file") == !isFree)
+    #expect(((try? part()) != nil) == isFree)
+  }
+
+  // MARK: Descriptors
+
+  /// How many files of the test's folder the process has open.
+  private var openFiles: Int {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+    let targets = names.compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)") }
+    return targets.filter { $0.contains(folder.url.lastPathComponent) }.count
+  }
+
+  @Test func noDescriptorStaysOpen() throws {
+    let path = folder.url.path() + "/file"
+    let first = try part("1")
+    #expect(throws: TransferError.self) { try part() }
+    #expect(openFiles == 1)
+    #expect(try first.commit(numbering: path) == path)
+    #expect(openFiles == 0)
+    let second = try part("2")
+    try second.commit(replacing: path)
+    #expect(openFiles == 0)
+    try part("3").close(keeping: true)
+    #expect(openFiles == 0)
+    withExtendedLifetime((first, second)) {}
+  }
+
+  /// The descriptor's number may be another file's by then.
+  @Test func aPartIsClosedOnce() throws {
+    var part: PartFile? = try part("1")
+    part?.close(keeping: true)
+    let others = (0..<20).map { _ in open("/dev/null", O_RDONLY | O_CLOEXEC) }
+    defer { for other in others { close(other) } }
+    part = nil
+    #expect(others.allSatisfy { fcntl($0, F_GETFD) >= 0 })
+  }
+
   // MARK: The end
 
   @Test(arguments: [("", true, false), ("1", true, true), ("1", false, false)])

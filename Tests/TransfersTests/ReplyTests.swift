@@ -1,4 +1,5 @@
 import Foundation
+import Support
 import Testing
 
 @testable import Transfers
@@ -32,6 +33,28 @@ private func reply(_ status: Int, _ fields: [String: String] = [:]) -> Reply {
     #expect(reply(200, ["Content-Length": "12", "Transfer-Encoding": "chunked"]).contentLength == nil)
   }
 
+  @Test func theSameLengthMayBeThereTwice() {
+    var twice = reply(200, ["Content-Length": "12"])
+    twice.add(line: "Content-Length: 12")
+    #expect(twice.contentLength == 12 && twice.hasValidLength)
+    twice.add(line: "Content-Length: 13")
+    #expect(twice.contentLength == nil && !twice.hasValidLength)
+  }
+
+  @Test(arguments: [
+    ("Thu, 01 Jan 1970 00:00:00 GMT", 0), ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("soon", nil),
+  ])
+  func aChangeHasItsSecondIfTheDateIsOne(date: String, second: time_t?) {
+    #expect(reply(200, ["Last-Modified": date]).lastModified == second)
+  }
+
+  @Test func aNoteHasThePathWithoutTheQuery() throws {
+    let url = try #require(URL(string: "http://h/a/b?key=secret"))
+    #expect(reply(404).note(method: "PUT", url: url) == "PUT /a/b 404 (HTTP/1.1)")
+    let root = try #require(URL(string: "http://h"))
+    #expect(reply(200).note(method: "GET", url: root, size: ", 2 bytes") == "GET / 200, 2 bytes (HTTP/1.1)")
+  }
+
   @Test(arguments: [
     ("bytes 0-9/10", 0, 9, 10), ("Bytes 5-9/*", 5, 9, nil), ("bytes  5-5/ 6", 5, 5, 6),
   ])
@@ -44,7 +67,7 @@ private func reply(_ status: Int, _ fields: [String: String] = [:]) -> Reply {
 
   @Test(arguments: [
     "", "bytes */10", "bytes 5-4/10", "bytes 0-10/10", "bytes 0-9", "bytes -9/10", "items 0-9/10", "bytes 0-9/x",
-    "bytes 0-99999999999999999999/*", "bytes +1-2/3",
+    "bytes 0-99999999999999999999/*", "bytes +1-2/3", "bytes 0-9/10/", "bytes 0--9/10", "bytes 0-9-/10",
   ])
   func aContentRangeThatContradictsItselfIsNone(text: String) {
     #expect(ContentRange(text) == nil)
@@ -58,7 +81,7 @@ struct RetryAfterTests {
     ("0", 0), ("120", 120), ("3600", 3600), ("3601", 3600), ("99999999999999999999", 3600),
     ("Sun, 06 Nov 1994 08:50:07 GMT", 30), ("Sun, 06 Nov 1994 08:49:07 GMT", 0),
     ("Sun, 06 Nov 2094 08:49:37 GMT", 3600),
-    ("-5", nil), ("1.5", nil), ("soon", nil), ("", nil),
+    ("Thu, 01 Jan 1970 00:00:00 GMT", 0), ("-5", nil), ("1.5", nil), ("soon", nil), ("", nil),
   ])
   func theWaitIsInSecondsOrUntilADateAndAtMostAnHour(text: String, seconds: Int?) {
     #expect(reply(429, ["Retry-After": text]).retryAfter(now: now) == seconds.map { .seconds($0) })
@@ -67,6 +90,8 @@ struct RetryAfterTests {
   @Test func aDateIsReadByTheServersClock() {
     let fields = ["Retry-After": "Sun, 06 Nov 1994 09:49:57 GMT", "Date": "Sun, 06 Nov 1994 09:49:37 GMT"]
     #expect(reply(503, fields).retryAfter(now: now) == .seconds(20))
+    let first = ["Retry-After": "Thu, 01 Jan 1970 00:00:20 GMT", "Date": "Thu, 01 Jan 1970 00:00:00 GMT"]
+    #expect(reply(503, first).retryAfter(now: now) == .seconds(20))
   }
 
   @Test func onlyA429AndA503AskForAWait() {
@@ -89,6 +114,8 @@ struct RetryAfterTests {
     #expect(validator(["ETag": "\"x\""]) == "\"x\"")
     #expect(validator(["ETag": "W/\"x\""]) == nil)
     #expect(validator(["ETag": "x"]) == nil)
+    #expect(validator(["ETag": "\"\""]) == "\"\"")
+    #expect(validator(["ETag": "\""]) == nil)
     #expect(validator([:]) == nil)
   }
 
@@ -97,6 +124,37 @@ struct RetryAfterTests {
     #expect(validator(["Last-Modified": date, "Date": date]) == nil)
     #expect(validator(["Last-Modified": earlier]) == nil)
     #expect(validator(["Last-Modified": "yesterday", "Date": date]) == nil)
+    let first = "Thu, 01 Jan 1970 00:00:00 GMT"
+    #expect(validator(["Last-Modified": first, "Date": date]) == first)
+  }
+
+  @Test func aPartOfADateAgreesWithItsDateAlone() throws {
+    let info = try #require(PartInfo(url: "u", reply: reply(200, ["Last-Modified": earlier, "Date": date])))
+    #expect(info.agrees(with: reply(206, ["ETag": "\"x\""])))
+    #expect(info.agrees(with: reply(206, ["Last-Modified": earlier])))
+    #expect(!info.agrees(with: reply(206, ["Last-Modified": date])))
+  }
+
+  @Test func anInfoOfUpToAMebibyteIsRead() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("info").path()
+    let info = try #require(PartInfo(url: "u", reply: reply(200, ["ETag": "\"x\"", "Content-Length": "7"])))
+    let text = try JSONEncoder().encode(info)
+    for (size, expected) in [(1_048_576, info), (1_048_577, nil), (text.count, info), (0, nil)] {
+      let blanks = Data(repeating: UInt8(ascii: " "), count: max(0, size - text.count))
+      try Data((text + blanks).prefix(size)).write(to: folder.file("info"))
+      #expect(PartInfo(readFrom: path) == expected)
+    }
+    #expect(PartInfo(readFrom: folder.url.path()) == nil)
+  }
+
+  @Test func anInfoIsWrittenOnlyWhereThereIsNone() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("info").path()
+    let info = try #require(PartInfo(url: "u", reply: reply(200, ["ETag": "\"x\"", "Content-Length": "7"])))
+    try info.write(to: path)
+    #expect(PartInfo(readFrom: path) == info)
+    #expect(throws: TransferError(.file, "File exists: \(path)")) { try info.write(to: path) }
   }
 }
 
@@ -112,6 +170,12 @@ struct RetryAfterTests {
   }
 
   @Test func theLastByteOfACompletePartIsRequestedAgain() { #expect(request(100).start == 99) }
+
+  @Test func aPartOfOneByteIsResumedUnlessThatIsAll() {
+    #expect(request(1).headers.map { "\($0.name): \($0.value)" } == ["If-Range: \"x\"", "Range: bytes=1-"])
+    let tiny = PartInfo(url: "u", reply: reply(200, ["ETag": "\"x\"", "Content-Length": "1"]))
+    #expect(RangeRequest(size: 1, info: tiny, url: "u").headers.isEmpty)
+  }
 
   @Test func aPartThatCannotBeABeginningIsNotResumed() {
     #expect(request(0).start == 0)
@@ -141,7 +205,21 @@ struct RetryAfterTests {
     #expect(
       ask.judge(reply(200, ["Content-Length": "100", "ETag": "\"y\""]))
         == .whole(total: 100, note: "the file changed on the server: starting again"))
+    #expect(
+      ask.judge(reply(200, ["Content-Length": "90", "ETag": "\"x\""]))
+        == .whole(total: 90, note: "the file changed on the server: starting again"))
+    let sizeless = RangeRequest(size: 40, info: PartInfo(url: "u", reply: reply(200, ["ETag": "\"x\""])), url: "u")
+    #expect(
+      sizeless.judge(reply(200, ["Content-Length": "100", "ETag": "\"x\""]))
+        == .whole(total: 100, note: "the server ignored the range: starting again"))
     #expect(RangeRequest().judge(reply(200, ["Content-Length": "7"])) == .whole(total: 7, note: nil))
+  }
+
+  @Test func theSizeOfAReplyIsToldAsFarAsItIsKnown() {
+    #expect(RangeRequest.Verdict.whole(total: 7, note: nil).size(from: 0) == ", 7 bytes")
+    #expect(RangeRequest.Verdict.whole(total: nil, note: nil).size(from: 0) == ", of unknown size")
+    #expect(RangeRequest.Verdict.rest(end: 9, total: 10).size(from: 4) == ", from byte 4 of 10")
+    #expect(RangeRequest.Verdict.again("why").size(from: 4).isEmpty)
   }
 
   @Test func aRangeThatWasNotRequestedIsAFailure() {

@@ -87,4 +87,12 @@ import Testing
   func aHeaderThatWouldBreakTheRequestIsAnError(headers: [String: String]) {
     #expect { _ = try route("http://h/", headers: headers) } throws: { ($0 as? TransferError)?.code == .invalidHeader }
   }
+
+  @Test(arguments: [
+    ("http://me:pw@h/f?a=b", "http://h/f?a=b"), ("http://me@h/f", "http://h/f"),
+    ("http://h/f?key=secret", "http://h/f?key=secret"),
+  ])
+  func aURLWithoutItsUserKeepsTheRest(url: String, rest: String) throws {
+    #expect(Route.withoutUser(try #require(URL(string: url))) == rest)
+  }
 }

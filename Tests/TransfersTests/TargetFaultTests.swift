@@ -223,6 +223,22 @@ struct TargetFaultTests {
     #expect(!folder.names().contains("file"))
   }
 
+  @Test func aPartThatIsGoneHasNoDigest() async throws {
+    let part = path("file.part")
+    let server = try RawServer { _ in
+      [
+        .send("HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: 10\r\n\r\n01234"), .run { unlink(part) },
+        .send("56789"), .next,
+      ]
+    }
+    defer { server.stop() }
+    let digest = "84d89877f0d4041efb6bf91a16f0248f2fd573e6af05c19f96bedb9f882f7882"
+    let operation = DownloadOperation(from: server.url("/f"), to: folder.file("file"), sha256: digest)
+    let download = await Observed(operation).run()
+    #expect(download.error == TransferError(.file, "No such file or directory: \(part)"))
+    #expect(!folder.names().contains("file"))
+  }
+
   @Test func aFileThatHasReplacedThePartIsNotRemoved() async throws {
     let server = try RawServer(RawServer.stalled)
     defer { server.stop() }

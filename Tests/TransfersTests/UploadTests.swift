@@ -83,6 +83,26 @@ import Testing
     #expect(upload.notes.last == "the server says: this is a \(status)")
   }
 
+  @Test(arguments: ["GET", "PATCH"])
+  func anyMethodIsSentAsItIs(method: String) async throws {
+    let server = try RawServer { _ in [.readBody(), .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), .next] }
+    defer { server.stop() }
+    #expect(try await upload(try file(10), to: server.url("/x"), method: method).run().result?.get() == 200)
+    #expect(server.requests.map { "\($0.method) \($0.headers["content-length"] ?? "")" } == ["\(method) 10"])
+  }
+
+  @Test(arguments: [
+    (300, "Content-Length: 5\r\n\r\nwhich", "the server says: which"),
+    (503, "Content-Length: 0\r\nRetry-After: 9\r\n\r\n", "the server asks to wait 9 s"),
+  ])
+  func aNoteTellsWhatAServerSaysOfItsRefusal(status: Int, rest: String, note: String) async throws {
+    let server = try RawServer { _ in [.readBody(), .send("HTTP/1.1 \(status) R\r\n\(rest)"), .next] }
+    defer { server.stop() }
+    let upload = await upload(try file(10), to: server.url("/x")).run()
+    #expect(upload.error?.code == .http(status))
+    #expect(upload.notes == ["PUT /x \(status) (HTTP/1.1)", note])
+  }
+
   @Test func aServerThatIgnoresExpectReceivesTheFile() async throws {
     let server = try RawServer { _ in [.readBody(), .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), .next] }
     defer { server.stop() }

@@ -33,6 +33,10 @@ struct ApprovalsTests {
       refusal([], one)
         == "publish waits for a person's approval, and without the dashboard nobody can give it: "
         + "approve with --approve publish, or run in a terminal")
+    #expect(
+      refusal(["publish"], graph())
+        == "deploy[a] waits for a person's approval, and so does 1 more, and without the dashboard nobody can give it: "
+        + "approve with --approve all, or run in a terminal")
     #expect(refusal([], graph(), canAsk: true) == nil)
   }
 

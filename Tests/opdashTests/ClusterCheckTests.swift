@@ -90,6 +90,10 @@ import Testing
     let down = SlurmAnswer(.exited(1), error: "Unable to contact slurm controller")
     #expect(faults(ClusterTerms(gpus: 2), allocation: group, answer: down) == [])
     #expect(faults(ClusterTerms(gpus: 3), allocation: group, answer: down).count == 1)
+    // Of one node, unless it says another number.
+    #expect(faults(ClusterTerms(gpus: 3), allocation: ClusterTerms(gpus: 3), answer: down) == [])
+    #expect(faults(ClusterTerms(gpus: 4), allocation: ClusterTerms(gpus: 3), answer: down).count == 1)
+    #expect(faults(ClusterTerms(nodes: 1), allocation: ClusterTerms(), answer: down) == [])
   }
 
   @Test func anAllocationThatHasEndedIsNamed() {

@@ -21,6 +21,12 @@ import Testing
     ("demo", .demo(scenario: nil)),
     ("keys", .keys), ("keys --ascii --color never", .keys), ("keys -h", .help(.command(.keys))),
     ("demo collect", .demo(scenario: "collect")),
+    ("resume", .resume(run: nil, onlyFailed: false)), ("resume last --failed", .resume(run: "last", onlyFailed: true)),
+    ("history", .history(file: nil, prunes: false)), ("history a.yml", .history(file: "a.yml", prunes: false)),
+    ("history --prune", .history(file: nil, prunes: true)), ("diff a b", .diff("a", "b")),
+    ("replay last", .replay("last", speed: 1)), ("replay r --speed 0.1", .replay("r", speed: 0.1)),
+    ("replay r --speed=1000", .replay("r", speed: 1000)), ("report", .report(run: "last", html: nil)),
+    ("report r --html p", .report(run: "r", html: "p")), ("graph --format mermaid", .graph([], .mermaid)),
     ("get http://a/x http://b/y", .get(DownloadRequest(urls: ["http://a/x", "http://b/y"]))),
     ("get -i list -d out", .get(DownloadRequest(list: "list", folder: "out"))),
     ("get --input=- --dir=out http://a/x", .get(DownloadRequest(urls: ["http://a/x"], list: "-", folder: "out"))),
@@ -88,6 +94,16 @@ import Testing
     #expect(try parse("run -k --on-failure stop-now").settings.onFailure == .stopNow)
     #expect(try parse("run").settings.engine == nil)
     #expect(try parse("resume --on slurm").settings.engine == .slurm)
+  }
+
+  @Test func whatIsNotSaidIsAsUsual() throws {
+    let invocation = try parse("run a.yml")
+    #expect(invocation.settings == Settings() && invocation.vars.isEmpty && !invocation.isDryRun)
+    #expect(invocation.words == ["run", "a.yml"])
+    #expect(try parse("run --ui json --ui auto").settings.interface == nil)
+    #expect(try parse("run --approve a --approve=b*").settings.approved == ["a", "b*"])
+    #expect(try parse("run -j100000").settings.slots == 100_000)
+    #expect(try parse("each x --retry 0").command == .each(EachRequest(command: "x")))
   }
 
   @Test func keepGoingIsAFlagAndTakesNoFile() throws {
@@ -174,6 +190,17 @@ import Testing
     ),
     ("each -q x", "unknown option '-q'; see opdash each --help"),
     ("each -i l x", "opdash each has no option --input; see opdash each --help"),
+    ("replay", "opdash replay needs a run, or a file of events; opdash history lists the runs"),
+    ("replay r --speed 0.09", "--speed takes a number from 0.1 to 1000; this is '0.09'"),
+    ("replay r --speed 1000.1", "--speed takes a number from 0.1 to 1000; this is '1000.1'"),
+    ("diff a", "opdash diff needs two runs; opdash history lists them"),
+    ("diff a b c", "opdash diff takes RUN RUN; 'c' is one too many"),
+    ("history --prune a.yml", "opdash history --prune takes no file; this is 'a.yml'"),
+    ("run --approve=", "--approve takes a job's name, a pattern, or all; this is ''"),
+    ("run --state=", "--state takes a folder; this is ''"),
+    ("run -j100001", "--slots takes a whole number, 1 or more; this is '100001'"),
+    ("each --retry 1000001 x", "--retry takes a whole number, 0 or more; this is '1000001'"),
+    ("each --timeout 0s x", "--timeout takes a time as in 500ms, 8s, 10m or 1h30m; this is '0s'"),
     ("run -0", "opdash run has no option --null; see opdash run --help"),
     ("run --output raw", "--output raw is for opdash each; opdash run prints lines, grouped or github"),
     ("get u --on-exists skp", "--on-exists takes number, skip or overwrite; this is 'skp': did you mean 'skip'?"),

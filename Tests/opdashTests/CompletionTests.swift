@@ -55,6 +55,23 @@ struct CompletionTests {
     #expect(texts("graph", "--format", "d") == ["dot"])
   }
 
+  @Test func runsAreOfferedAsFarAsTheyAreTaken() {
+    for command in ["resume", "report", "replay", "diff"] { #expect(texts(command, "") == ["20260102-1", "last"]) }
+    #expect(texts("resume", "a", "") == [] && texts("replay", "a", "") == [])
+    #expect(texts("diff", "a", "l") == ["last"] && texts("diff", "a", "b", "") == [])
+    // A recording in a file.
+    #expect(answer(["replay", "x"]) == .files([]) && answer(["report", "x"]) == .candidates([]))
+    #expect(answer(["history", ""]) == .files(["yml", "yaml", "json"]))
+    #expect(answer(["history", ""]) == answer(["list", ""]))
+  }
+
+  @Test func aHyphenIsAFileAndWhatFollowsTheOptionsAreOperands() {
+    #expect(texts("run", "-", "") == ["of -"])
+    #expect(texts("run", "--", "ci.yml", "") == ["of ci.yml"])
+    #expect(texts("run", "--ui=plain", "") == ["build", "test:unit"])
+    #expect(texts("demo", "collect", "") == [])
+  }
+
   @Test func otherOperandsAreNamedToo() {
     #expect(texts("demo", "d") == ["diamond"])
     #expect(texts("each", "") == [] && answer(["each", "gzip {}", ""]) == .files([]))

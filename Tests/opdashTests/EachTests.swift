@@ -33,6 +33,7 @@ struct EachTests {
     #expect(job.timeout == .seconds(3) && job.retry.max == 2)
     #expect(job.work == .shell(ShellWork(.script("x 'a'"))))
     #expect(try jobs(EachRequest(command: "x"), ["a"])[0].retry == .never)
+    #expect(try jobs(EachRequest(command: "x", retries: 1), ["a"])[0].retry.max == 1)
   }
 
   @Test func anArgumentThatNoCommandTakesFailsItsJobOnly() throws {
@@ -84,6 +85,27 @@ struct EachTests {
       #expect(arguments.map(\.bytes.count) == [ArgumentSplitter.limit + 1, 1])
       #expect(splitter.finish() == nil)
     }
+  }
+
+  @Test(arguments: [-1, 0, 1, 5]) func anArgumentIsKeptUpToOneByteMoreThanTheLimit(excess: Int) {
+    let argument = [UInt8](repeating: UInt8(ascii: "x"), count: ArgumentSplitter.limit + excess)
+    let kept = ArgumentSplitter.limit + min(1, excess)
+    var whole = ArgumentSplitter()
+    #expect(whole.feed((argument + [10])[...]).map(\.bytes.count) == [kept])
+    var torn = ArgumentSplitter()
+    #expect(torn.feed(argument[..<ArgumentSplitter.limit.advanced(by: min(0, excess))]).isEmpty)
+    let rest = argument[ArgumentSplitter.limit.advanced(by: min(0, excess))...]
+    #expect(torn.feed(rest + [10]).map(\.bytes.count) == [kept])
+    #expect(torn.finish() == nil)
+  }
+
+  @Test func theDelimiterAfterALongArgumentMayBeTorn() {
+    var splitter = EachRequest(delimiter: Array("ab".utf8)).splitter
+    let long = [UInt8](repeating: UInt8(ascii: "x"), count: 200_000)
+    #expect(splitter.feed((long + [UInt8(ascii: "a")])[...]).isEmpty)
+    #expect(splitter.feed(Array("byab".utf8)[...]).map(\.bytes.count) == [ArgumentSplitter.limit + 1, 1])
+    #expect(splitter.feed((long + [UInt8(ascii: "a")])[...]).isEmpty)
+    #expect(splitter.finish()?.bytes.count == ArgumentSplitter.limit + 1)
   }
 
   @Test func argumentsHaveTheirPlacesInTheList() {

@@ -117,7 +117,58 @@ struct HelpTests {
         """)
   }
 
+  private func page(_ blocks: [HelpText.Block], usage: String = "", sections: [HelpText.Section] = []) -> HelpText {
+    HelpText(name: "opdash x", summary: "does -x", usage: usage, introduction: blocks, sections: sections)
+  }
+
+  @Test func aLineHasUpTo80Columns() {
+    let (half, less) = (String(repeating: "a", count: 40), String(repeating: "b", count: 39))
+    #expect(page([.text("\(half) \(less)")]).text == "\(half) \(less)")
+    #expect(page([.text("\(half) \(half)")]).text == "\(half)\n\(half)")
+  }
+
+  @Test func aTermOfMoreThan30CharactersHasALineOfItsOwn() {
+    let (longest, longer) = (String(repeating: "a", count: 30), String(repeating: "b", count: 31))
+    let table = HelpText.Block.table([.init(term: longest, meaning: "one"), .init(term: longer, meaning: "two")])
+    let margin = String(repeating: " ", count: 34)
+    #expect(page([table]).text == "  \(longest)  one\n  \(longer)\n\(margin)two")
+  }
+
+  @Test func aRowIsDividedAtItsFirstBar() {
+    let rows = HelpText.Block.rows("a | b | c\n-x | y")
+    #expect(rows == .table([.init(term: "a", meaning: "b | c"), .init(term: "-x", meaning: "y")]))
+  }
+
   // MARK: Man pages
+
+  @Test func aManPageIsTheSourceOfItsPage() {
+    let options = HelpText.Section(title: "Options", blocks: [.table([.init(term: "-a", meaning: "'quoted")])])
+    let blocks = [HelpText.Block.text(".dot"), .code("a\\b\n\nx…")]
+    #expect(
+      ManPage(page: page(blocks, usage: "opdash x [-a]", sections: [options])).text == #"""
+        .TH OPDASH-X 1 "" "opdash 0.1.0" "User Commands"
+        .SH NAME
+        opdash\-x \- does \-x
+        .SH SYNOPSIS
+        .B opdash x [\-a]
+        .SH DESCRIPTION
+        .PP
+        \&.dot
+        .PP
+        .RS 4
+        .nf
+        a\eb
+
+        x...
+        .fi
+        .RE
+        .SH OPTIONS
+        .TP
+        .B \-a
+        \&'quoted
+        """#)
+    #expect(!ManPage(page: page([])).text.contains("SYNOPSIS"))
+  }
 
   @Test func aManPageHasTheSectionsOfThePage() {
     let text = ManPage(page: CommandName.get.page).text

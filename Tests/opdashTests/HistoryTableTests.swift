@@ -71,6 +71,55 @@ struct HistoryTableTests {
     #expect(lines.allSatisfy { $0.count <= 80 })
   }
 
+  @Test func theColumnsAreAsWideAsTheirCells() {
+    let end = { RecordedEnd(run: $0, outcome: $1, took: .seconds($2)) }
+    let jobs = [
+      HistoryTable.JobHistory(name: "solo", ends: [end("1", .succeeded, 2)]), .init(name: "new", ends: []),
+      .init(name: "bad", ends: [end("1", .failed, 2)]),
+      .init(name: "off", ends: [("1", 300.0), ("2", 3), ("3", 3)].map { end($0, .succeeded, $1) }),
+    ]
+    #expect(
+      table([run(1, took: 5.8) { _ in }], jobs) == [
+        "RUN                   STARTED       NAME      OUTCOME  LENGTH     OK",
+        "20261120-140301-4241  Nov 20 14:03  release   ok         5.8s  38/38",
+        "",
+        "JOB       USUALLY  9 OF 10  RUNS    OK",
+        "solo         2.0s     2.0s     1  100%",
+        "new             -        -     0     -",
+        "bad             -        -     1    0%",
+        "off             -        -     3  100%  the newest time is off by ten times",
+      ])
+  }
+
+  @Test(arguments: [(20, true), (21, false)]) func aNameThatDoesNotFitIsElided(length: Int, fits: Bool) {
+    let name = String((0..<length).map { Character(Unicode.Scalar(UInt8(97 + $0))) })
+    let line = table([run(1, name, took: 5.8) { _ in }])[1]
+    #expect(line.count == 80 && line.hasSuffix("5.8s  38/38"))
+    #expect(line.contains(name) == fits)
+  }
+
+  @Test func ofANameEightColumnsAreShownInAnyCase() {
+    var narrow = HistoryTable(
+      runs: [run(1, "nightly-1", took: 5.8) { _ in }], paint: Paint(isColoured: false), now: Self.start, zone: .gmt,
+      isGoingOn: { _ in false })
+    narrow.width = 10
+    #expect(narrow.lines[1].count == 68)
+  }
+
+  @Test func aRunHasItsDateAndOneOfAnotherYearTheYear() {
+    #expect(table([run(1, minutes: -16_376, took: 1) { _ in }])[1].contains("  Nov  9 05:07  "))
+    #expect(table([run(1, minutes: -504_000, took: 1) { _ in }])[1].contains("  Dec  5  2025  "))
+  }
+
+  @Test func onlyWhatIsLeftUndoneStopsARun() {
+    let changes: [((inout RunSummary) -> Void, String)] = [
+      ({ $0.failed = 1 }, "1 failed"), ({ $0.cancelled = 1 }, "stopped"), ({ $0.left = 1 }, "stopped"),
+      ({ ($0.cancelled, $0.cancelledByProgram) = (1, 1) }, "ok"), ({ $0.allowed = 1 }, "ok"),
+      ({ ($0.failed, $0.left) = (2, 1) }, "2 failed"),
+    ]
+    for (change, outcome) in changes { #expect(table([run(1, took: 1, change)])[1].contains("  \(outcome)  ")) }
+  }
+
   @Test func nothingRecordedIsSaid() {
     #expect(table([]) == ["No run is recorded."])
   }

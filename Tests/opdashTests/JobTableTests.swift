@@ -41,6 +41,26 @@ struct JobTableTests {
       ])
   }
 
+  @Test func aLongNameMovesItsOwnLineOnly() {
+    let long = String(repeating: "n", count: 41)
+    let graph = JobGraph(name: "g", jobs: [shell("a"), shell(long), shell(String(long.dropLast()))])
+    let pad = String(repeating: " ", count: 39)
+    #expect(JobTable.list(graph) == ["a\(pad)  true", "\(long)  true", "\(long.dropLast())  true"])
+  }
+
+  @Test func aTextThatIsCutIsMarkedOnce() {
+    let text = String(repeating: "x", count: 61)
+    let graph = JobGraph(
+      name: "g", jobs: [shell("a", description: text + "\nmore"), shell("b", description: String(text.dropLast()))])
+    #expect(JobTable.list(graph) == ["a  \(text.prefix(59))…", "b  \(text.prefix(60))"])
+  }
+
+  @Test func theNumbersOfADryRunEndInOneColumn() {
+    let graph = JobGraph(name: "g", jobs: (0..<10).map { shell("\($0)") })
+    let lines = JobTable.rehearsal(graph, of: graph, slots: 10)
+    #expect(lines[1] == "   1  0  true" && lines[9] == "   9  8  true" && lines[10] == "  10  9  true")
+  }
+
   @Test func aDryRunSaysTheOrderAndWhyAJobWillNotRun() throws {
     let graph = JobGraph(
       name: "release",

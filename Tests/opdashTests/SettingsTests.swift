@@ -1,6 +1,7 @@
 import Dashboard
 import Foundation
 import JobFiles
+import JobModel
 import Screen
 import Session
 import Testing
@@ -55,5 +56,31 @@ import Testing
     settings.hasMouse = option
     let text = file.map { "mouse: \($0)\n" } ?? "notify: bell\n"
     #expect(try settings.over(self.settings(text)).hasMouse == result)
+  }
+
+  @Test func whatTheCommandLineDoesNotSayIsTakenFromTheFile() {
+    var file = SettingsFile()
+    file.keys = ["cancel": [.character("d")]]
+    file.colors = ["executing": Style(.indexed(39))]
+    file.background = .light
+    file.notify = .bell
+    file.retention = Retention(runs: 3)
+    let settings = Settings().over(file)
+    #expect(settings.keys == file.keys && settings.looks == file.colors)
+    #expect(settings.background == .light && settings.notice == .bell && settings.retention.runs == 3)
+    var said = Settings()
+    said.background = .dark
+    said.notice = EndNotice.none
+    #expect(said.over(file).background == .dark && said.over(file).notice == EndNotice.none)
+  }
+
+  @Test(arguments: [
+    (true, nil, true), (true, false, true), (false, true, true), (false, nil, false), (false, false, false),
+  ])
+  func asciiIsDrawnWhereEitherSaysSo(option: Bool, file: Bool?, result: Bool) {
+    var (settings, given) = (Settings(), SettingsFile())
+    settings.isASCII = option
+    given.isASCII = file
+    #expect(settings.over(given).isASCII == result)
   }
 }

@@ -149,7 +149,7 @@ size_t cprocess_list(struct cprocess_info *list, size_t capacity);
 enum { cprocess_undecided = -2 };
 int64_t cprocess_launch_number(pid_t pid, const char *cookie);
 
-/// The scans in a row in which no process of a run was seen alive.
+/// Counts scans in a row that saw no living process of a run.
 struct cprocess_silence {
   int scans;
   int certain;
@@ -157,9 +157,9 @@ struct cprocess_silence {
 
 /// Takes the result of one more scan; returns whether no process is left.
 ///
-/// That is after `needed` scans in a row without doubt: one can miss a process that is started meanwhile. A scan is doubtful if a
-/// process ended before it was known whose it was. Where other programs start and end all the time each scan is, and 32 that
-/// have seen none suffice.
+/// `needed` scans in a row without doubt say so: a single one can miss a process that is started meanwhile. A scan is doubtful if
+/// a process ended before its owner was known. Where other programs start and end all the time each scan is doubtful, and 32 scans
+/// that saw none suffice.
 bool cprocess_is_silent(struct cprocess_silence *silence, int needed, bool is_alive, bool is_doubtful);
 
 /// The number of the newest process or thread; -1 if the system doesn't tell.

@@ -73,7 +73,11 @@ package struct ProgressPattern: Sendable {
     }
     let total = numbers.count == 2 ? numbers[1] : 100
     guard total > 0, total < Self.limit else { return nil }
-    return OperationProgress(completed: Int64(done.rounded()), total: Int64(total.rounded()))
+    if done == done.rounded(), total == total.rounded() {
+      return OperationProgress(completed: Int64(done), total: Int64(total))
+    }
+    // Of numbers with fractions, per cent; 100 is the whole and nothing less.
+    return OperationProgress(completed: Int64(min(100, done * 100 / total)), total: 100)
   }
 
   /// Of this thread: a busy machine must not make a pattern look slow.

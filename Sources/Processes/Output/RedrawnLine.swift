@@ -13,6 +13,7 @@ struct RedrawnLine {
 
   /// Longer lines are cut, in cells and in bytes.
   static let limit = 4096
+  private static let reset = "\u{1B}[0m"
   /// How many of the newest redraws of one piece of output are kept for the search for progress, in control bytes.
   static let window = 256
 
@@ -83,13 +84,16 @@ struct RedrawnLine {
     var text = ""
     var style = ""
     for cell in cells[..<length] {
-      let change = cell.style == style ? "" : (style.isEmpty ? "" : "\u{1B}[0m") + cell.style
-      if text.utf8.count + change.utf8.count + cell.text.utf8.count > Self.limit - 4 { return (text, true) }
+      let change = cell.style == style ? "" : (style.isEmpty ? "" : Self.reset) + cell.style
+      let end = cell.style.isEmpty ? 0 : Self.reset.utf8.count
+      if text.utf8.count + change.utf8.count + cell.text.utf8.count + end > Self.limit {
+        return (text + (style.isEmpty ? "" : Self.reset), true)
+      }
       text += change
       text.append(cell.text)
       style = cell.style
     }
-    if !style.isEmpty { text += "\u{1B}[0m" }
+    if !style.isEmpty { text += Self.reset }
     return (text, isCut)
   }
 

@@ -1,0 +1,273 @@
+import JobModel
+import Screen
+import Testing
+
+@testable import Dashboard
+
+@Suite struct ActionAvailabilityTests {
+  private static let failure = JobFailure(.exit(1), "exit 1")
+  private static let zooms: Set<Action> = [.zoomIn, .zoomOut, .zoomAll]
+  private static let scrubs: Set<Action> = [.scrubBack, .scrubForward]
+  /// What an executing job of a run without output, failures, tags and questions can't do.
+  private static let usual: Set<Action> = zooms.union(scrubs).union([
+    .copyAll, .next, .previous, .retry, .retryDependents, .retryFailed, .raise, .lower, .approve, .untag, .fold,
+  ])
+
+  /// `a` in the first state, and `b`, which needs it; the cursor is on `a`.
+  private func model(
+    _ first: JobState, _ second: JobState = .waiting, slots: Int = 6, units: Int = 2, cursor: Int = 0,
+    _ facts: JobFact...
+  ) -> Model {
+    var builder = RunBuilder(
+      [.shell("a"), .shell("b", needs: [JobNeed(JobID(0))])], slots: slots, pools: ["net": units])
+    for (name, state) in [("a", first), ("b", second)] where state != .waiting {
+      if state.isFailure { builder.move(name, .executing) }
+      builder.move(name, state)
+    }
+    for fact in facts { builder.state(fact) }
+    var model = Model(run: builder.run, size: Size(width: 80, height: 24))
+    Update.prepareForDrawing(&model, now: .zero)
+    model.isCursorTaken = true
+    model.moveCursor(to: JobID(cursor))
+    Update.prepareForDrawing(&model, now: .zero)
+    return model
+  }
+
+  private func disabled(_ model: Model) -> Set<Action> { Set(Action.allCases.filter { !$0.isEnabled(in: model) }) }
+
+  // MARK: Jobs and the run
+
+  @Test func anExecutingAndAWaitingJobCanBeEndedAndPaused() {
+    #expect(disabled(model(.executing)) == Self.usual)
+    #expect(
+      disabled(model(.executing, cursor: 1)) == Self.usual.subtracting([.raise, .lower]).union([.kill]))
+  }
+
+  @Test func aFailedJobCanOnlyBeRetriedWhileTheRunIsNotStopped() {
+    let ended: Set<Action> = [.cancel, .kill, .pause]
+    let retries: Set<Action> = [.retry, .retryDependents, .retryFailed]
+    let failed = JobState.failed(Self.failure, allowed: false)
+    #expect(disabled(model(failed)) == Self.usual.subtracting(retries).union(ended))
+    let stopping = model(failed, .executing, .stopRequested(.terminate, by: .person))
+    #expect(disabled(stopping) == Self.usual.union(ended).union([.drain]))
+    let allowed = model(.failed(Self.failure, allowed: true), .executing)
+    #expect(disabled(allowed) == Self.usual.subtracting([.retry, .retryDependents]).union(ended))
+  }
+
+  @Test func aRunThatIsOverHasNoSlotsToChange() {
+    let over = model(.failed(Self.failure, allowed: false), .skipped(because: .job(JobID(0))))
+    #expect(
+      disabled(over)
+        == Self.usual.subtracting([.retry, .retryDependents, .retryFailed, .fold])
+        .union([.cancel, .kill, .pause, .drain, .moreSlots, .fewerSlots, .morePool, .fewerPool]))
+  }
+
+  @Test func oneSlotAndOneUnitAreTheLeastAndAnyNumberTheMost() {
+    #expect(disabled(model(.executing, slots: 1, units: 1)) == Self.usual.union([.fewerSlots, .fewerPool]))
+    #expect(disabled(model(.executing, slots: Run.unlimited)) == Self.usual.union([.moreSlots]))
+  }
+
+  @Test func questionsTagsAndThePastAreOfferedWhereTheyAre() {
+    #expect(
+      disabled(model(.ready(for: .person)))
+        == Self.usual.subtracting([.approve, .raise, .lower]).union([.kill]))
+    var model = model(.executing)
+    model.tags = [JobID(0)]
+    #expect(disabled(model) == Self.usual.subtracting([.untag]))
+    model.tags = []
+    model.hasPast = true
+    #expect(disabled(model) == Self.usual.subtracting([.scrubBack]))
+    model.show(model.run, at: .zero)
+    #expect(disabled(model) == Self.usual.subtracting(Self.scrubs))
+  }
+
+  @Test func aRunThatHasNotBegunHasNothingToActOn() {
+    var model = Model(run: Run(), size: Size(width: 80, height: 24))
+    model.hasPast = true
+    Update.prepareForDrawing(&model, now: .zero)
+    #expect(
+      disabled(model)
+        == Self.usual.union([
+          .copy, .copyPath, .zoom, .tag, .tagDependents, .tagAll, .cancel, .kill, .pause, .fewerSlots, .morePool,
+          .fewerPool,
+        ]))
+  }
+
+  // MARK: The screen
+
+  @Test func onlyTheTimelineIsZoomedAndOnlyTheListIsSorted() {
+    var timeline = model(.executing)
+    timeline.setPanel(.timeline)
+    Update.prepareForDrawing(&timeline, now: .zero)
+    #expect(
+      disabled(timeline) == Self.usual.subtracting(Self.zooms).union([.sortNext, .sortPrevious, .invert]))
+  }
+
+  @Test func withoutALogThereIsNoneToRead() {
+    let log: Set<Action> = [.range, .follow, .firstError, .wrap, .nextPane, .merged]
+    var model = model(.executing)
+    model.log.extent = .off
+    #expect(disabled(model) == Self.usual.union(log).union([.left, .right]))
+    model.setPanel(.tree)
+    Update.prepareForDrawing(&model, now: .zero)
+    #expect(disabled(model) == Self.usual.union(log).union([.sortNext, .sortPrevious, .invert]))
+    // `b` is above `a`, and can be folded.
+    model.moveCursor(to: JobID(1))
+    #expect(Action.fold.isEnabled(in: model))
+  }
+
+  @Test func outputAndMatchesCanBeCopiedAndWalked() {
+    var model = model(.executing, .waiting, .jobLog(JobID(0), attempt: 1, LogLine(.stdout, "x")))
+    #expect(disabled(model) == Self.usual.subtracting([.copyAll]))
+    model.log.query = "x"
+    model.log.search(model.lines)
+    #expect(disabled(model) == Self.usual.subtracting([.copyAll, .next, .previous]))
+  }
+
+  @Test func aZoomedJobHasNeitherRowsNorAMergedLog() {
+    var model = model(.executing)
+    model.page = .zoom
+    #expect(disabled(model) == Self.usual.union([.merged, .tagAll]))
+  }
+
+  @Test func onTheHelpPageOnlyMovingAndLeavingWork() {
+    var model = model(.executing)
+    model.page = .help
+    let enabled: Set<Action> = [
+      .up, .down, .pageUp, .pageDown, .halfUp, .halfDown, .first, .last, .back, .help, .quit, .redraw, .mouse, .list,
+      .tree, .timeline, .critical, .events,
+    ]
+    #expect(disabled(model) == Set(Action.allCases).subtracting(enabled))
+  }
+
+  // MARK: Words
+
+  private func words(_ actions: [Action], _ model: Model) -> [String?] { actions.map { $0.word(in: model) } }
+
+  @Test func theBottomLineNamesWhatTheKeysDoInTheList() {
+    let model = model(.executing)
+    #expect(
+      words([.copy, .range, .follow, .copyPath, .firstError, .merged, .copyAll, .wrap, .next], model)
+        == [nil, nil, nil, nil, nil, nil, nil, nil, nil])
+    #expect(
+      words([.filter, .cancel, .pause, .retry, .kill, .tag, .untag, .back, .zoom, .fold, .log, .nextPane], model)
+        == ["filter", "cancel", "pause", "retry", "kill", "tag", "untag", nil, "zoom", nil, "log", "pane"])
+    #expect(
+      words([.treeOrList, .list, .tree, .timeline, .critical, .events], model)
+        == ["tree", nil, nil, "timeline", "critical", "events"])
+    #expect(
+      words([.zoomIn, .zoomOut, .zoomAll, .palette, .help, .quit, .scrubBack, .scrubForward, .drain, .up], model)
+        == [nil, nil, nil, "actions", "help", "quit", nil, nil, "drain", nil])
+    #expect(words([.moreSlots, .fewerSlots, .approve, .retryFailed], model) == ["slots", nil, "approve", nil])
+    #expect(words([.retryDependents], model) == ["retry + skipped"])
+    #expect(words([.retryDependents], self.model(.executing, cursor: 1)) == [nil])
+  }
+
+  @Test func theBottomLineNamesWhatTheKeysDoInTheLog() {
+    var model = model(
+      .executing, .waiting, .jobLog(JobID(0), attempt: 1, LogLine(.stdout, "x", isCut: true)),
+      .jobLog(JobID(0), attempt: 1, LogLine(.stdout, "y")))
+    model.focus = .log
+    let actions: [Action] = [.copy, .range, .follow, .copyPath, .firstError, .merged, .copyAll, .wrap, .next, .filter]
+    #expect(
+      words(actions, model)
+        == ["copy line", "range", nil, nil, "error", "merged", "copy all", "wrap", nil, "search"])
+    let layout = Layout(model)
+    Update.beginReading(&model, layout)
+    model.log.cursor = model.lines?.first?.seq ?? 0
+    model.log.mark = model.lines?.last?.seq
+    model.log.query = "x"
+    model.log.search(model.lines)
+    #expect(
+      words(actions, model) == ["copy 2 lines", nil, "follow", "path", nil, nil, nil, "wrap", "next", "search"])
+    #expect(words([.back], model) == ["end range"])
+    model.log.mark = nil
+    #expect(words([.back, .zoom], model) == [nil, "zoom"])
+    model.showLog(of: .merged)
+    #expect(words([.merged, .zoom], model) == ["one job", "its job"])
+  }
+
+  @Test func theBottomLineNamesTheWayBack() {
+    var model = model(.executing)
+    model.setFilter(JobFilter("a"))
+    #expect(words([.back], model) == ["clear filter"])
+    model.focus = .log
+    #expect(words([.back], model) == [nil])
+    model.page = .zoom
+    #expect(words([.back, .zoom, .tag, .log, .treeOrList, .timeline], model) == ["back", nil, nil, nil, nil, nil])
+  }
+
+  @Test func theWordsFollowThePanelAndTheState() {
+    var model = model(.paused(started: false), .paused(started: false))
+    #expect(words([.pause], model) == ["resume"])
+    model.tags = [JobID(0), JobID(1)]
+    #expect(words([.pause], model) == ["resume"])
+    var mixed = self.model(.paused(started: false))
+    mixed.tags = [JobID(0), JobID(1)]
+    #expect(words([.pause], mixed) == ["pause"])
+    model.setPanel(.tree)
+    #expect(words([.treeOrList, .list, .tree, .timeline, .zoomIn], model) == ["list", nil, nil, "timeline", nil])
+    model.setPanel(.timeline)
+    #expect(words([.treeOrList, .list, .timeline], model) == ["tree", "list", nil])
+    #expect(words([.zoomIn, .zoomOut, .zoomAll], model) == ["in", "out", nil])
+    model.window.zoom(by: -1, width: 12, now: .seconds(100), end: .seconds(100))
+    #expect(words([.zoomAll], model) == ["all"])
+    #expect(words([.drain], self.model(.executing, .waiting, .drainChanged(true))) == ["start again"])
+    let over = self.model(.failed(Self.failure, allowed: false), .skipped(because: .job(JobID(0))))
+    #expect(words([.retryFailed, .fold], over) == ["retry all failed", "expand"])
+    model.show(model.run, at: .zero)
+    #expect(words([.scrubBack, .scrubForward], model) == ["back", "forward"])
+  }
+
+  @Test func aFoldedRowIsExpandedAndAnOpenOneFolded() {
+    var over = model(.failed(Self.failure, allowed: false), .skipped(because: .job(JobID(0))))
+    over.order.toggle(JobID(0))
+    #expect(Action.fold.word(in: over) == "fold")
+    over.focus = .log
+    #expect(Action.fold.word(in: over) == nil)
+    over.setPanel(.tree)
+    Update.prepareForDrawing(&over, now: .zero)
+    over.moveCursor(to: JobID(1))
+    #expect(Action.fold.word(in: over) == "fold")
+    over.tree.toggle(JobID(1))
+    #expect(Action.fold.word(in: over) == "expand")
+  }
+
+  // MARK: Refusals
+
+  @Test(
+    arguments: [
+      (.cancel, "this job has ended"), (.pause, "nothing to pause"), (.kill, "this job is not running"),
+      (.raise, "only a job that has not started has a priority"),
+      (.lower, "only a job that has not started has a priority"), (.approve, "no job waits for approval"),
+      (.untag, "nothing is tagged"), (.fold, "no row is under it"), (.zoomIn, "that is for the timeline, 3"),
+      (.next, "nothing is found"), (.previous, "nothing is found"), (.range, "no log is shown"),
+      (.merged, "no log is shown"), (.left, "no log is shown"), (.nextPane, "there is one pane"),
+      (.drain, "the run has ended"), (.scrubBack, "the run is not recorded: there is no past to show"),
+      (.scrubForward, "this is the present; , shows the past"), (.moreSlots, "no slot to add"),
+      (.fewerSlots, "one slot is the least"), (.fewerPool, "one unit is the least of pool net"),
+      (.copy, "nothing to copy"), (.copyAll, "nothing to copy"), (.tagAll, "no job here"), (.zoom, "no job here"),
+      (.tag, "no job here"), (.sortNext, "only the list is sorted"), (.invert, "only the list is sorted"),
+      (.retry, "this job has not failed"), (.retryDependents, "this job has not failed"),
+      (.retryFailed, "no job has failed"), (.help, ""),
+    ] as [(Action, String)])
+  func aRefusalSaysWhy(_ action: Action, _ text: String) {
+    #expect(action.refusal(in: model(.succeeded(upToDate: false))) == text)
+  }
+
+  @Test func aRetryIsRefusedByTheStateOfTheRun() {
+    let failed = JobState.failed(Self.failure, allowed: false)
+    let stopping = model(failed, .executing, .stopRequested(.terminate, by: .person))
+    let finished = model(failed, .executing, .runFinished(RunSummary()))
+    for action in [Action.retry, .retryDependents, .retryFailed] {
+      #expect(action.refusal(in: stopping) == "the run is stopping")
+      #expect(action.refusal(in: finished) == "the run has ended")
+    }
+    let skipped = model(failed, .skipped(because: .job(JobID(0))), cursor: 1)
+    var unfolded = skipped
+    unfolded.order.toggle(JobID(0))
+    unfolded.moveCursor(to: JobID(1))
+    #expect(Action.retry.refusal(in: unfolded) == "b was skipped because of a: R on a retries both")
+    #expect(Action.retryDependents.refusal(in: unfolded) == "b was skipped because of a: R on a retries both")
+  }
+}

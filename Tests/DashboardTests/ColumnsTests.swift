@@ -1,0 +1,77 @@
+import Testing
+
+@testable import Dashboard
+
+@Suite struct ColumnsTests {
+  /// Status, time and time left at widths around those from which there is room for the times.
+  @Test(
+    arguments: [
+      (43, 20, 22, nil, nil), (44, 20, 19, 43, nil), (61, 20, 25, 60, nil), (62, 20, 24, 54, 61), (62, 8, 13, 54, 61),
+      (62, 1, 13, 54, 61), (62, 19, 24, 54, 61), (120, 99, 50, 112, 119),
+    ] as [(Int, Int, Int, Int?, Int?)])
+  func theListsColumnsFollowItsWidth(_ width: Int, _ longest: Int, _ status: Int, _ time: Int?, _ left: Int?) {
+    let columns = Columns(width: width, longestName: longest)
+    #expect(columns.status == status && columns.time == time && columns.left == left, "\(columns)")
+  }
+
+  @Test func namesOfATreeGetMore() {
+    #expect(Columns(width: 62, longestName: 99, isTree: true).status == 3 + 26 + 2)
+    #expect(Columns(width: 62, longestName: 99).status == 3 + 19 + 2)
+  }
+
+  @Test(arguments: [
+    // Both fit at the column; the name needs more; the text does; both are cut.
+    (5, 10, 20), (15, 10, 20), (16, 10, 21), (25, 30, 30), (20, 40, 20), (20, 36, 24), (20, 35, 25), (10, 45, 15),
+    (10, 44, 16), (10, 46, 15), (15, 45, 20), (30, 45, 20), (40, 39, 21), (90, 10, 50), (90, 90, 20),
+  ])
+  func neitherTakesCellsWhileThereAreBlankOnes(_ name: Int, _ text: Int, _ start: Int) {
+    #expect(Columns.split(name, text, from: 3, column: 20, end: 60) == start)
+  }
+
+  @Test(
+    arguments: [
+      (0, .attention), (2, .attention), (3, .name), (23, .name), (24, .progress), (48, .progress), (49, .time),
+      (55, .time), (56, .eta), (61, .eta),
+    ] as [(Int, SortColumn)])
+  func aCellOfTheTitlesBelongsToAColumn(_ x: Int, _ column: SortColumn) {
+    #expect(Columns(width: 62, longestName: 20).sort(at: x) == column)
+  }
+
+  @Test func withoutTimesTheStatusGoesToTheEnd() {
+    #expect(Columns(width: 43, longestName: 20).sort(at: 42) == .progress)
+    #expect(Columns(width: 50, longestName: 8).sort(at: 43) == .progress)
+    #expect(Columns(width: 50, longestName: 8).sort(at: 44) == .time)
+    #expect(Columns(width: 50, longestName: 8).sort(at: 49) == .time)
+  }
+
+  // MARK: The critical path
+
+  private func spans(_ width: Int, _ longest: Int) -> [ColumnSpan?] {
+    let columns = CriticalColumns(width: width, longestName: longest)
+    return [
+      columns.name, columns.share, columns.took, columns.waited, columns.ends, columns.slack, columns.saving,
+    ]
+  }
+
+  private func span(_ x: Int, _ width: Int) -> ColumnSpan { ColumnSpan(x: x, width: width) }
+
+  @Test func aNarrowPathHasNameTimeAndSlack() {
+    #expect(spans(47, 30) == [span(5, 25), nil, span(31, 7), nil, nil, span(39, 7), nil])
+    #expect(spans(48, 30) == [span(5, 18), nil, span(24, 7), nil, span(32, 7), span(40, 7), nil])
+    #expect(spans(24, 30) == [span(5, 4), nil, span(10, 7), nil, nil, span(18, 7), nil])
+  }
+
+  @Test func aWiderPathHasTheWaitThenTheSaving() {
+    #expect(spans(55, 30)[3] == nil)
+    #expect(spans(56, 30) == [span(5, 18), nil, span(24, 7), span(32, 7), span(40, 7), span(48, 7), nil])
+    #expect(spans(63, 30)[6] == nil)
+    #expect(spans(64, 30) == [span(5, 17), nil, span(23, 7), span(31, 7), span(39, 7), span(47, 7), span(55, 8)])
+  }
+
+  @Test func theShareGetsWhatTheNameLeaves() {
+    #expect(spans(72, 30)[1] == nil && spans(73, 30)[1] == span(5 + 13 + 1, 12))
+    #expect(spans(73, 8)[0] == span(5, 8) && spans(73, 8)[1] == span(14, 17))
+    // At most forty cells.
+    #expect(spans(120, 10)[0] == span(5, 10) && spans(120, 10)[1] == span(16, 40))
+  }
+}

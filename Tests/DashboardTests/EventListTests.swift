@@ -1,0 +1,175 @@
+import Foundation
+import JobModel
+import Testing
+
+@testable import Dashboard
+
+@Suite struct EventListTests {
+  private static let failure = JobFailure(.exit(1), "exit 1")
+
+  private func start(_ jobs: Int) -> JobFact {
+    .runStarted(RunStart(id: "r", name: "r", slots: 1, at: Date(timeIntervalSince1970: 0), jobs: jobs))
+  }
+
+  private func event(_ seq: Int, _ fact: JobFact) -> JobEvent { JobEvent(seq: seq, time: .zero, fact: fact) }
+
+  /// The events `slotsChanged(0)` and so on, of a run that has as many.
+  private func slots(_ count: Int) -> (list: EventList, run: Run) {
+    var (list, run) = (EventList(after: Run()), Run())
+    for seq in 0..<count {
+      let event = event(seq, .slotsChanged(seq))
+      run.apply(event)
+      list.add(event)
+    }
+    list.update(run, .everything)
+    return (list, run)
+  }
+
+  private func shown(_ list: EventList) -> [JobFact] { list.rows.indices.map { list[$0].fact } }
+
+  @Test(
+    arguments: [
+      (.jobProgress(JobID(0), JobProgress(done: 1, total: 2, unit: .steps)), false),
+      (.jobLog(JobID(0), attempt: 1, LogLine(.stdout, "x")), false), (.programLog(LogLine(.stdout, "x")), false),
+      (.jobRestored(JobID(0), EarlierSuccess(run: "r", at: Date(timeIntervalSince1970: 0), took: .zero)), false),
+      (.inputsHashed(JobID(0), "00"), false), (.jobState(JobID(0), .executing, attempt: 1, pid: nil), true),
+      (.jobOutputs(JobID(0), ["a": "1"]), true), (.jobPlaced(JobID(0), ClusterPlace(id: "1")), true),
+      (.cancelRequested(JobID(0), by: .person, kill: false), true), (.poolChanged("net", 2), true),
+      (.clusterChanged(fault: nil), true), (.arrivalsEnded, true), (.priorityChanged(JobID(0), .high), true),
+      (.drainChanged(true), true), (.stopRequested(.kill, by: .person), true), (.runFinished(RunSummary()), true),
+    ] as [(JobFact, Bool)])
+  func whatListAndLogShowIsNoRow(_ fact: JobFact, _ isShown: Bool) {
+    var list = EventList(after: Run())
+    var builder = RunBuilder([.shell("a")])
+    let event = event(builder.run.nextSeq, fact)
+    builder.state(fact)
+    list.add(event)
+    list.update(builder.run, .everything)
+    #expect(list.rows.count == (isShown ? 1 : 0))
+  }
+
+  @Test func theJobsThatTheRunBeganWithAreNoRows() {
+    var (list, run) = (EventList(after: Run()), Run())
+    let facts = [
+      start(2), .jobAdded(JobID(0), .shell("a")), .jobAdded(JobID(1), .shell("b")), .jobAdded(JobID(2), .shell("c")),
+    ]
+    for (seq, fact) in facts.enumerated() {
+      let event = event(seq, fact)
+      run.apply(event)
+      list.add(event)
+    }
+    list.update(run, .everything)
+    #expect(shown(list) == [facts[0], facts[3]])
+    // So it is for a dashboard that comes after the start.
+    list = EventList(after: RunBuilder([.shell("a"), .shell("b")]).run)
+    #expect(list.lost == 3)
+    list.add(event(3, facts[2]))
+    list.add(event(4, facts[3]))
+    list.update(run, .everything)
+    #expect(list.rows.isEmpty)
+    run.apply(event(4, .slotsChanged(1)))
+    list.update(run, .everything)
+    #expect(shown(list) == [facts[3]])
+  }
+
+  // MARK: Its capacity
+
+  @Test func twiceTheCapacityIsKeptAndOneMoreLeavesTheCapacity() {
+    let most = EventList.capacity * 2
+    #expect(EventList.capacity == 5000)
+    var (list, run) = slots(most)
+    #expect(list.lost == 0 && list.rows.count == most)
+    let next = event(most, .slotsChanged(most))
+    run.apply(next)
+    list.add(next)
+    #expect(list.lost == most + 1 - EventList.capacity)
+    #expect(list.rows.count == EventList.capacity - 1)
+    list.update(run, .everything)
+    #expect(list.rows.count == EventList.capacity)
+    #expect(list[0].fact == .slotsChanged(list.lost))
+    #expect(list[EventList.capacity - 1].fact == .slotsChanged(most))
+    // Another filter looks at the kept ones only.
+    list.update(run, JobFilter("slots"))
+    #expect(list.rows.count == EventList.capacity && list[0].fact == .slotsChanged(list.lost))
+  }
+
+  @Test func eventsThatNobodyLookedAtLeaveToo() {
+    var (list, run) = (EventList(after: Run()), Run())
+    for seq in 0...(EventList.capacity * 2) {
+      let event = event(seq, .slotsChanged(seq))
+      run.apply(event)
+      list.add(event)
+    }
+    list.update(run, .everything)
+    #expect(list.rows.count == EventList.capacity && list[0].fact == .slotsChanged(list.lost))
+  }
+
+  // MARK: The cursor
+
+  @Test func theCursorStaysOnItsEventAndTheLastRowFollows() {
+    var (list, run) = slots(5)
+    #expect(list.follows && list.row == 4)
+    list.choose(row: 3)
+    #expect(!list.follows && list.row == 3)
+    let next = event(5, .slotsChanged(5))
+    run.apply(next)
+    list.add(next)
+    list.update(run, .everything)
+    #expect(list.row == 3)
+    list.choose(row: 4)
+    #expect(!list.follows && list.row == 4)
+    list.choose(row: 5)
+    #expect(list.follows && list.row == 5)
+    list.choose(row: -3)
+    #expect(!list.follows && list.row == 0)
+    list.choose(row: 9)
+    #expect(list.follows)
+  }
+
+  @Test func aCursorThatTheFilterHidesIsOnTheRowBefore() {
+    var (list, run) = slots(5)
+    list.choose(row: 2)
+    list.update(run, JobFilter("!2"))
+    #expect(list.rows == [0, 1, 3, 4] && list.row == 1)
+    list.update(run, JobFilter("4"))
+    #expect(list.rows == [4] && list.row == 0)
+    list.update(run, JobFilter("9"))
+    #expect(list.rows.isEmpty && list.row == nil)
+    list.update(run, .everything)
+    #expect(list.row == 2)
+    list = EventList(after: run)
+    #expect(list.row == nil)
+  }
+
+  // MARK: The past
+
+  @Test func aPastRunHasNoLaterEvents() {
+    var (list, run) = slots(6)
+    let past = slots(3).run
+    list.update(past, .everything)
+    #expect(list.rows == [0, 1, 2])
+    list.update(run, .everything)
+    #expect(list.rows == [0, 1, 2, 3, 4, 5])
+    run.apply(event(6, .slotsChanged(6)))
+    list.update(run, .everything)
+    #expect(list.rows.count == 6)
+  }
+
+  // MARK: The filter
+
+  @Test(arguments: [
+    ("lint", 2), ("state:failed", 1), ("state:running", 1), ("kind:shell", 2), ("!kind:shell", 2), ("try", 0),
+    ("slots", 2), ("!slots", 2), ("exit", 1), ("the run starts", 1), ("", 4),
+  ])
+  func aFilterLooksAtNameStateKindAndWords(_ text: String, _ count: Int) {
+    var builder = RunBuilder([.shell("lint")])
+    builder.move("lint", .executing)
+    builder.move("lint", .failed(Self.failure, allowed: false))
+    builder.state(.slotsChanged(3))
+    var list = EventList(after: Run())
+    let run = builder.run
+    for event in builder.take() { list.add(event) }
+    list.update(run, JobFilter(text))
+    #expect(list.rows.count == count)
+  }
+}

@@ -1,0 +1,85 @@
+import JobModel
+import Screen
+import Testing
+
+@testable import Dashboard
+
+@Suite struct HeaderTests {
+  private static let failure = JobFailure(.exit(1), "exit 1")
+  private static let backingOff = JobState.backingOff(until: .seconds(9), number: 1, limit: 1, after: failure)
+
+  /// Jobs `0`, `1` and so on, in these states.
+  private func model(_ states: [JobState], _ facts: JobFact...) -> Model {
+    var builder = RunBuilder(states.indices.map { .shell("\($0)") })
+    for (index, state) in states.enumerated() where state != .waiting {
+      if state.isFailure { builder.move("\(index)", .executing) }
+      builder.move("\(index)", state)
+    }
+    for fact in facts { builder.state(fact) }
+    var model = Model(run: builder.run, size: Size(width: 80, height: 24))
+    Update.prepareForDrawing(&model, now: builder.run.time)
+    return model
+  }
+
+  @Test(
+    arguments: [
+      ([.waiting], "RUN"), ([.executing, .paused(started: true)], "RUN"),
+      ([.paused(started: true), .waiting], "PAUSED"),
+      ([.paused(started: false), .ready(for: .slot)], "RUN"), ([.paused(started: false), backingOff], "RUN"),
+      ([.failed(failure, allowed: false), .waiting], "RUN"),
+      ([.failed(failure, allowed: false), .succeeded(upToDate: false)], "FAILED"),
+      ([.failed(failure, allowed: true), .succeeded(upToDate: false)], "DONE"),
+      ([.failed(failure, allowed: true), .failed(failure, allowed: false)], "FAILED"),
+      ([.succeeded(upToDate: true), .skipped(because: .condition)], "DONE"),
+      ([.succeeded(upToDate: true), .cancelled(by: .person)], "STOPPED"),
+    ] as [([JobState], String)])
+  func theStateOfTheRunIsOneWord(_ states: [JobState], _ word: String) {
+    #expect(Header.word(model(states)) == word)
+  }
+
+  @Test func aStopAndADrainAreSaid() {
+    let stop = JobFact.stopRequested(.terminate, by: .person)
+    #expect(Header.word(model([.executing], stop)) == "STOPPING")
+    #expect(Header.word(model([.succeeded(upToDate: false)], stop)) == "STOPPED")
+    #expect(Header.word(model([.executing], .drainChanged(true))) == "DRAINING")
+    #expect(Header.word(model([.executing], .drainChanged(true), stop)) == "STOPPING")
+    #expect(Header.word(model([.waiting], .runFinished(RunSummary()))) == "DONE")
+    var asked = model([.executing])
+    asked.quits = 1
+    #expect(Header.word(asked) == "STOPPING")
+  }
+
+  @Test func theFirstLineHasStateAndClockThenTheCounts() {
+    let now: Duration = .seconds(65)
+    let traits = ScreenTraits(isASCII: true, palette: .none)
+    let line = View.frame(model([.executing, .waiting]), traits, now: now).text(row: 0)
+    let counts = String(repeating: " ", count: 14) + "0 of 2 done  1 running  1 waiting  slots 1/6"
+    #expect(line == " release   RUN   1:05" + counts)
+    // What is worth least is left out where there is no room.
+    var unrecorded = model([.executing, .waiting])
+    unrecorded.isUnrecorded = true
+    let other = View.frame(unrecorded, traits, now: now).text(row: 0)
+    let fewer = String(repeating: " ", count: 11) + "0 of 2 done  1 running  slots 1/6"
+    #expect(other == " release   RUN   1:05  not recorded" + fewer)
+  }
+
+  @Test func theSecondLineIsTheShareThatIsDoneThenThePerCent() {
+    let traits = ScreenTraits(isASCII: true, palette: .none)
+    let states: [JobState] = [.succeeded(upToDate: false), .failed(Self.failure, allowed: false), .waiting, .waiting]
+    let line = View.frame(model(states), traits, now: .zero).text(row: 1)
+    let parts = [("#", 17), ("!", 18), (">", 1), (".", 35)].map { String(repeating: $0.0, count: $0.1) }
+    #expect(line == " [" + parts.joined() + "]  25%")
+  }
+
+  @Test(arguments: [("RUN", 0), ("FAILED", 1), ("DONE", 2), ("STOPPED", 3)])
+  func theBadgeHasTheStyleOfItsWord(_ word: String, _ place: Int) {
+    let traits = ScreenTraits(isASCII: true, palette: .sixteen)
+    let theme = Theme(traits)
+    let states: [[JobState]] = [
+      [.executing], [.failed(Self.failure, allowed: false)], [.succeeded(upToDate: false)], [.cancelled(by: .person)],
+    ]
+    let frame = View.frame(model(states[place]), traits, now: .zero)
+    #expect(frame.text(row: 0).contains(" \(word) "))
+    #expect(frame[12, 0].style == [theme.calm, theme.danger, theme.good, theme.warning][place])
+  }
+}

@@ -1,0 +1,114 @@
+import JobModel
+import Testing
+
+@testable import Dashboard
+
+@Suite struct JobTreeTests {
+  private static func need(_ ids: Int...) -> [JobNeed] { ids.map { JobNeed(JobID($0)) } }
+
+  /// base 0, left 1, right 2, top 3, alone 4.
+  private let diamond = RunBuilder([
+    .shell("base"), .shell("left", needs: JobTreeTests.need(0)), .shell("right", needs: JobTreeTests.need(0)),
+    .shell("top", needs: JobTreeTests.need(1, 2)), .shell("alone"),
+  ])
+
+  private func filtered(_ filter: String, _ run: Run) -> FilteredJobs {
+    var jobs = FilteredJobs()
+    jobs.setFilter(JobFilter(filter))
+    jobs.update(run, JobIndex(run))
+    return jobs
+  }
+
+  private func tree(_ filter: String = "") -> JobTree {
+    var tree = JobTree()
+    tree.update(diamond.run, filtered(filter, diamond.run))
+    return tree
+  }
+
+  @Test func aRowKnowsItsParentAndWhetherItIsTheLast() {
+    let tree = tree()
+    #expect(
+      tree.rows == [
+        JobTree.Row(job: JobID(3), hasBranches: true),
+        JobTree.Row(job: JobID(1), depth: 1, parent: 0, hasBranches: true),
+        JobTree.Row(job: JobID(0), depth: 2, parent: 1, isLast: true),
+        JobTree.Row(job: JobID(2), depth: 1, parent: 0, isLast: true, hasBranches: true),
+        JobTree.Row(job: JobID(0), depth: 2, parent: 3, isLast: true, isRepeat: true),
+        JobTree.Row(job: JobID(4), isLast: true),
+      ])
+    // Two levels of guides, the name, and room for the mark behind it.
+    #expect(tree.width == 2 * 2 + 4 + 3)
+  }
+
+  @Test func theRowsThatAFilterLeavesHaveNewParentsAndLasts() {
+    #expect(
+      tree("right").rows == [
+        JobTree.Row(job: JobID(3), isLast: true, hasBranches: true),
+        JobTree.Row(job: JobID(2), depth: 1, parent: 0, isLast: true, hasBranches: true),
+      ])
+    #expect(
+      tree("left").rows == [
+        JobTree.Row(job: JobID(3), isLast: true, hasBranches: true),
+        JobTree.Row(job: JobID(1), depth: 1, parent: 0, isLast: true, hasBranches: true),
+      ])
+    #expect(tree("base").rows.map(\.isLast) == [true, false, true, true, true])
+    #expect(tree("base").rows.map(\.parent) == [-1, 0, 1, 0, 3])
+    #expect(tree("none").rows.isEmpty && tree("none").width == 0)
+  }
+
+  @Test func aJobHasItsFirstRowUntilAnotherIsChosen() {
+    var tree = tree()
+    #expect(tree.row(of: nil) == nil && tree.row(of: JobID(9)) == nil)
+    #expect((0..<5).map { tree.row(of: JobID($0)) } == [2, 1, 3, 0, 5])
+    tree.choose(row: 4)
+    #expect(tree.row(of: JobID(0)) == 4 && tree.row(of: JobID(2)) == 3)
+    tree.choose(row: 6)
+    #expect(tree.row(of: JobID(0)) == 2)
+  }
+
+  @Test func aJobThatIsFoldedAwayHasNoRowUntilItIsRevealed() {
+    var tree = tree()
+    for id in [1, 2, 3] { tree.toggle(JobID(id)) }
+    tree.update(diamond.run, FilteredJobs())
+    #expect(tree.rows.map(\.job.index) == [3, 4])
+    #expect(tree.rows[0].hasBranches && tree.row(of: JobID(0)) == nil)
+    tree.reveal(JobID(0), diamond.run)
+    tree.update(diamond.run, FilteredJobs())
+    // The chain of its first dependents is open, the other one is not.
+    #expect(tree.folded == [JobID(2)])
+    #expect(tree.rows.map(\.job.index) == [3, 1, 0, 2, 4])
+    tree.toggle(JobID(2))
+    tree.update(diamond.run, FilteredJobs())
+    #expect(tree.rows.count == 6)
+  }
+
+  @Test func rowsAreBuiltAnewOnlyWhenSomethingHasChanged() {
+    var tree = tree()
+    tree.update(diamond.run, filtered("left", diamond.run))
+    #expect(tree.rows.count == 6)
+    tree.invalidate()
+    tree.update(diamond.run, filtered("left", diamond.run))
+    #expect(tree.rows.count == 2)
+    var later = diamond
+    later.state(.jobAdded(JobID(5), .shell("late", needs: Self.need(4))))
+    tree.update(later.run, FilteredJobs())
+    #expect(tree.rows.map(\.job.index) == [3, 1, 0, 2, 0, 5, 4])
+  }
+
+  @Test func aNeedOnTwoConditionsIsOneRow() {
+    let needs = [JobNeed(JobID(0), when: .failed), JobNeed(JobID(0), when: .finished), JobNeed(JobID(1))]
+    let builder = RunBuilder([.shell("a"), .shell("b"), .shell("c", needs: needs)])
+    var tree = JobTree()
+    tree.update(builder.run, FilteredJobs())
+    #expect(tree.rows.map(\.job.index) == [2, 0, 1])
+  }
+
+  @Test func deepRowsNeedNoMoreWidth() {
+    for (count, width) in [(12, 22 + 3 + 3), (13, 24 + 3 + 3), (14, 24 + 3 + 3), (40, 24 + 3 + 3)] {
+      let jobs = (0..<count).map { Job.shell("j\($0 + 10)", needs: $0 == 0 ? [] : Self.need($0 - 1)) }
+      var tree = JobTree()
+      tree.update(RunBuilder(jobs).run, FilteredJobs())
+      #expect(tree.rows.last?.depth == count - 1 && tree.width == width, "\(count)")
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import JobModel
+import Screen
+import Testing
+
+@testable import Dashboard
+
+@Suite struct LogPaneTests {
+  private func log(_ bench: Bench) -> (bar: String, first: String) {
+    let layout = Layout(bench.model)
+    return (bench.frame().text(row: layout.logBar.y), bench.frame().text(row: layout.log.y))
+  }
+
+  @Test func aLogWithoutLinesSaysWhy() {
+    var bench = Bench(RunBuilder([.shell("a"), .shell("b")]))
+    #expect(log(bench).first == " not started yet")
+    bench.press(.character("L"))
+    #expect(log(bench).first == " no output yet")
+    bench.press(.character("L"))
+    bench.play { $0.move("a", .executing) }
+    #expect(log(bench).first == " no output yet")
+    let empty = Bench(RunBuilder([]))
+    #expect(log(empty).bar == "-- log " + String(repeating: "-", count: 73) && log(empty).first.isEmpty)
+  }
+
+  @Test func theBarNamesJobAttemptAndLength() {
+    var bench = Bench.talker(["x"])
+    #expect(log(bench).bar.hasPrefix("-- log: talker #1 ---") && log(bench).bar.hasSuffix("- following  1 line --"))
+    #expect(log(bench).bar.count == 80)
+    bench.press(.character("w"), .tab, .up)
+    #expect(log(bench).bar.hasPrefix("== log: talker #1 ===") && log(bench).bar.hasSuffix("= wrap  1 line =="))
+    bench.press(.character("/"))
+    bench.type("x")
+    #expect(log(bench).bar.hasSuffix("= /x 1  wrap  1 line =="))
+    bench.press(.enter)
+    #expect(log(bench).bar.hasSuffix("= /x 1 of 1  wrap  1 line =="))
+  }
+
+  @Test func ofManyJobsTheBarSaysWhose() {
+    var bench = Bench(RunBuilder([.shell("a"), .shell("b")]))
+    bench.press(.character("L"))
+    #expect(log(bench).bar.hasPrefix("-- log: 2 jobs ---"))
+    bench.model.setFilter(JobFilter("a"))
+    Update.prepareForDrawing(&bench.model, now: bench.now)
+    #expect(log(bench).bar.hasPrefix("-- log: 1 found job ---"))
+    bench.model.tags = [JobID(0), JobID(1)]
+    Update.prepareForDrawing(&bench.model, now: bench.now)
+    #expect(log(bench).bar.hasPrefix("-- log: 2 tagged jobs ---"))
+  }
+
+  @Test func linesOfOlderAttemptsAndNotesAreDim() {
+    var builder = RunBuilder([.shell("a")])
+    builder.move("a", .executing)
+    builder.log("a", "old")
+    builder.move("a", .backingOff(until: .zero, number: 1, limit: 1, after: JobFailure(.exit(1), "exit 1")))
+    builder.move("a", .executing)
+    for (text, stream) in [("out", LogLine.Stream.stdout), ("err", .stderr), ("note", .note)] {
+      builder.log("a", text, stream)
+    }
+    let bench = Bench(builder)
+    let y = Layout(bench.model).log.y
+    let frame = bench.frame()
+    #expect(
+      (0..<4).map { frame.text(row: y + $0) } == [
+        " 00:00.0  old", " 00:00.0  out", " 00:00.0 |err", " 00:00.0 *note",
+      ])
+    #expect((0..<4).map { frame[10, y + $0].style.attributes } == [.dim, [], [], .dim])
+    #expect(frame[1, y].style.attributes == .dim && frame[9, y + 2].style.attributes == .bold)
+  }
+
+  @Test func aLineThatGoesOnIsMarkedAtTheEdge() {
+    let bench = Bench.talker([String(repeating: "x", count: 69), String(repeating: "x", count: 70)])
+    let y = Layout(bench.model).log.y
+    #expect(bench.frame().text(row: y) == " 00:01.0  " + String(repeating: "x", count: 69))
+    #expect(bench.frame().text(row: y + 1) == " 00:01.0  " + String(repeating: "x", count: 68) + ">")
+  }
+
+  @Test func aMarkedRangeIsBarredFromEndToEnd() {
+    var bench = Bench.talker((0..<5).map { "line \($0)" })
+    bench.press(.tab, .up, .character("v"), .up, .up)
+    let frame = bench.frame()
+    let y = Layout(bench.model).log.y
+    #expect((0..<5).map { frame[60, y + $0].style.attributes == .reverse } == [false, true, true, true, false])
+    #expect((0..<5).map { frame[0, y + $0].text } == [" ", ">", " ", " ", " "])
+    bench.press(.tab)
+    #expect((0..<5).allSatisfy { bench.frame()[60, y + $0].style == .plain })
+  }
+}

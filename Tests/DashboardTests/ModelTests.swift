@@ -1,0 +1,214 @@
+import JobModel
+import Screen
+import Testing
+
+@testable import Dashboard
+
+@Suite struct ModelTests {
+  private static let failure = JobFailure(.exit(1), "exit 1")
+
+  private func model(_ builder: RunBuilder, options: DashboardOptions = DashboardOptions()) -> Model {
+    Model(run: builder.run, size: Size(width: 80, height: 24), options: options)
+  }
+
+  private func executing(since seconds: Double = 0) -> RunBuilder {
+    var builder = RunBuilder([.shell("a"), .shell("b")])
+    builder.at(seconds)
+    builder.move("a", .executing)
+    return builder
+  }
+
+  @Test func theRunsOwnNamePrecedesThatOfItsFile() {
+    let empty = Model(run: Run(), size: Size(width: 80, height: 24))
+    #expect(empty.name == "opdash")
+    let options = DashboardOptions(source: "release.yml")
+    #expect(Model(run: Run(), size: Size(width: 80, height: 24), options: options).name == "release.yml")
+    #expect(model(RunBuilder([]), options: options).name == "release")
+  }
+
+  @Test func aDashboardStaysOpenOnFailureAndUsesTheMouse() {
+    let options = DashboardOptions()
+    #expect(options.keepOpen == .onFailure && options.usesMouse && options.notice == .none && options.source == nil)
+    #expect(model(RunBuilder([])).hasMouse)
+    #expect(!model(RunBuilder([]), options: DashboardOptions(usesMouse: false)).hasMouse)
+  }
+
+  @Test func theShareIsOfWhatEndedWellAndOfOpenProgress() {
+    #expect(Model(run: Run(), size: Size(width: 80, height: 24)).share == 0)
+    var builder = RunBuilder("abcdefgh".map { .shell(String($0)) })
+    for name in ["a", "b", "c", "d"] { builder.move(name, .executing) }
+    builder.move("a", .succeeded(upToDate: false))
+    builder.move("b", .failed(Self.failure, allowed: true))
+    builder.move("c", .failed(Self.failure, allowed: false))
+    builder.progress("d", 1, of: 2, .steps)
+    builder.move("e", .succeeded(upToDate: true))
+    #expect(model(builder).share == 3.5 / 8)
+  }
+
+  // MARK: Time
+
+  @Test func theClockStopsWhileNothingMoves() {
+    var builder = executing()
+    builder.at(10)
+    builder.state(.slotsChanged(3))
+    #expect(model(builder).elapsed(at: .seconds(25)) == .seconds(25))
+    #expect(model(builder).present(at: .seconds(25)) == .seconds(25))
+    // An instant before the newest event is that of the event.
+    #expect(model(builder).present(at: .seconds(4)) == .seconds(10))
+    builder.move("a", .paused(started: true))
+    #expect(!model(builder).isMoving && model(builder).elapsed(at: .seconds(25)) == .seconds(10))
+    #expect(model(builder).present(at: .seconds(25)) == .seconds(10))
+    builder.move("a", .backingOff(until: .seconds(40), number: 1, limit: 1, after: Self.failure))
+    #expect(model(builder).isMoving && model(builder).elapsed(at: .seconds(25)) == .seconds(25))
+    builder.move("a", .ready(for: .person))
+    #expect(model(builder).isMoving)
+    builder.move("a", .ready(for: .cluster(reason: nil)))
+    #expect(model(builder).isMoving)
+    builder.move("a", .ready(for: .slot))
+    #expect(!model(builder).isMoving)
+    builder.move("a", .executing)
+    builder.state(.runFinished(RunSummary()))
+    #expect(!model(builder).isMoving && model(builder).isOver)
+  }
+
+  @Test func afterTheLastEndThePresentIsThatEnd() {
+    var builder = executing()
+    builder.at(5)
+    builder.move("a", .succeeded(upToDate: false))
+    builder.move("b", .cancelled(by: .person))
+    builder.at(9)
+    builder.state(.slotsChanged(2))
+    #expect(model(builder).isOver && model(builder).present(at: .seconds(25)) == .seconds(5))
+    #expect(model(builder).elapsed(at: .seconds(25)) == .seconds(5))
+  }
+
+  // MARK: Frozen and past
+
+  @Test func aDisplayIsFrozenAtTheFirstInstant() {
+    var model = model(executing(since: 3))
+    model.setFrozen(true, at: .seconds(8))
+    model.setFrozen(true, at: .seconds(9))
+    #expect(model.isFrozen && !model.isMoving && model.shownTime(.seconds(20)) == .seconds(8))
+    #expect(model.elapsed(at: .seconds(20)) == .seconds(8))
+    model.setFrozen(false)
+    #expect(!model.isFrozen && model.isMoving && model.shownTime(.seconds(20)) == .seconds(20))
+    model.setFrozen(true, at: .seconds(1))
+    #expect(model.shownTime(.seconds(20)) == .seconds(3))
+  }
+
+  @Test func whatHappensWhileFrozenIsShownAfterwards() {
+    var builder = executing()
+    _ = builder.take()
+    var model = model(builder)
+    model.setFrozen(true)
+    builder.move("b", .executing)
+    model.apply(builder.take())
+    #expect(model.run.counts.executing == 1 && model.live.counts.executing == 2 && model.index.open.count == 1)
+    model.setFrozen(false)
+    #expect(model.run.counts.executing == 2 && model.index.open == [JobID(0), JobID(1)])
+  }
+
+  @Test func thePastHasOnlyItsOwnJobs() {
+    var builder = RunBuilder([.shell("a"), .shell("b")])
+    builder.state(.jobAdded(JobID(2), .shell("c")))
+    var model = model(builder)
+    model.tags = [JobID(0), JobID(1), JobID(2)]
+    model.cursor = JobID(1)
+    model.wantedPast = .seconds(1)
+    let past = RunBuilder([.shell("a"), .shell("b")]).run
+    model.show(past, at: .seconds(1))
+    #expect(model.isPast && model.isFrozen && model.live == builder.run && model.run == past)
+    #expect(model.tags == [JobID(0), JobID(1)] && model.cursor == JobID(1))
+    model.show(RunBuilder([.shell("a")]).run, at: .zero)
+    #expect(model.tags == [JobID(0)] && model.cursor == nil && model.live == builder.run)
+    model.setFrozen(false)
+    #expect(!model.isPast && model.wantedPast == nil && model.run == builder.run && model.index.classes.count == 3)
+  }
+
+  // MARK: Rows
+
+  @Test func aJobIsOnTheScreenWithItsRow() {
+    var bench = Bench(RunBuilder((0..<40).map { .shell("\($0)") }))
+    let height = Layout(bench.model).list.height
+    func shown() -> [Int] { (0..<40).filter { bench.model.isOnScreen(JobID($0)) } }
+    #expect(shown() == Array(0..<height))
+    bench.model.top = 5
+    #expect(shown() == Array(5..<(5 + height)))
+    bench.model.top = 40 - 2
+    #expect(shown() == [38, 39])
+    bench.model.page = .zoom
+    #expect(shown() == [0])
+    bench.model.page = .list
+    bench.model.log.extent = .full
+    #expect(shown() == [0])
+    bench.model.showLog(of: .merged)
+    #expect(shown().isEmpty)
+    bench.model.page = .zoom
+    #expect(shown() == [0])
+  }
+
+  @Test func theTargetsAreTheTagsElseTheCursor() {
+    var bench = Bench(RunBuilder("abc".map { .shell(String($0)) }))
+    #expect(bench.model.targets == [JobID(0)])
+    bench.model.tags = [JobID(2), JobID(1)]
+    #expect(bench.model.targets == [JobID(1), JobID(2)])
+    bench.model.tags = []
+    bench.model.cursor = nil
+    #expect(bench.model.targets.isEmpty && !bench.model.someTarget { (_: JobID) in true })
+  }
+
+  @Test func onlyOpenTargetsWork() {
+    var builder = RunBuilder("abc".map { .shell(String($0)) })
+    builder.move("a", .executing)
+    builder.move("b", .backingOff(until: .seconds(9), number: 1, limit: 1, after: Self.failure))
+    var bench = Bench(builder)
+    bench.select("a")
+    #expect(bench.model.someTargetWorks)
+    bench.select("b")
+    #expect(!bench.model.someTargetWorks)
+    bench.model.tags = [JobID(1), JobID(2)]
+    #expect(!bench.model.someTargetWorks)
+    bench.model.tags = [JobID(0), JobID(2)]
+    #expect(bench.model.someTargetWorks)
+  }
+
+  @Test func theCursorLeavesOnlyAJobThatNeedsNoAttention() {
+    var bench = Bench(RunBuilder("abc".map { .shell(String($0)) }))
+    bench.play { $0.move("b", .executing) }
+    #expect(bench.cursor == "b")
+    bench.play {
+      $0.move("b", .paused(started: true))
+      $0.move("c", .executing)
+    }
+    #expect(bench.cursor == "b")
+    bench.play { $0.move("b", .ready(for: .slot)) }
+    #expect(bench.cursor == "c")
+  }
+
+  @Test func aTimelineLeavesRoomForWhatComesNextUntilARowIsChosen() {
+    var bench = Bench(RunBuilder((10..<50).map { .shell("\($0)") }))
+    bench.press(.character("3"))
+    let height = Layout(bench.model).list.height
+    bench.model.moveCursor(to: JobID(20))
+    Update.prepareForDrawing(&bench.model, now: bench.now)
+    #expect(bench.model.cursorRow == 20 && bench.model.top == 20 - height + 1 + (height - 1) / 3)
+    bench.model.top = 20
+    Update.prepareForDrawing(&bench.model, now: bench.now)
+    #expect(bench.model.top == 20 - (height - 1) / 3)
+    bench.model.isCursorTaken = true
+    bench.model.top = 0
+    Update.prepareForDrawing(&bench.model, now: bench.now)
+    #expect(bench.model.top == 20 - height + 1)
+  }
+
+  @Test func theCriticalPathBeginsAtItsTopUntilARowIsChosen() {
+    let jobs = (10..<50).map { Job.shell("\($0)", needs: $0 == 10 ? [] : [JobNeed(JobID($0 - 11))]) }
+    var bench = Bench(RunBuilder(jobs))
+    bench.press(.character("4"))
+    bench.model.moveCursor(to: JobID(30))
+    Update.prepareForDrawing(&bench.model, now: bench.now)
+    #expect(bench.model.cursorRow == 30 && bench.model.top == 0)
+    bench.press(.down)
+    #expect(bench.model.cursorRow == 31 && bench.model.top == 31 - Layout(bench.model).list.height + 1)
+  }
+}

@@ -1,0 +1,188 @@
+import JobModel
+import Screen
+import Testing
+
+@testable import Dashboard
+
+@Suite struct UpdateLogTests {
+  private func talker(_ count: Int) -> Bench { .talker((0..<count).map { "line \($0)" }) }
+
+  private func line(_ bench: Bench) -> String? { bench.model.currentLine?.entry.line.text }
+
+  /// The text of the page's first line.
+  private func top(_ bench: Bench) -> String? { bench.model.lines?.line(bench.model.log.top.line)?.entry.line.text }
+
+  // MARK: Moving
+
+  @Test func atAnEndThePageStaysAndTheCursorGoesThere() {
+    var bench = talker(20)
+    let height = Layout(bench.model).log.height
+    bench.press(.tab, .up, .pageUp)
+    #expect(top(bench) == "line \(20 - height - (height - 1))")
+    // The cursor stays on the page.
+    #expect(line(bench) == "line \(20 - height)")
+    bench.press(.pageUp, .pageUp, .pageUp)
+    #expect(top(bench) == "line 0" && line(bench) == "line 0")
+    bench.press(.control("d"))
+    #expect(top(bench) == "line \(height / 2)" && line(bench) == "line \(height / 2)")
+    bench.press(.pageDown, .pageDown, .pageDown)
+    #expect(top(bench) == "line \(20 - height)" && line(bench) == "line 19" && !bench.model.log.follows)
+  }
+
+  @Test func firstAndLastOfARangeReachTheEndsOfTheLog() {
+    var bench = talker(20)
+    bench.press(.tab, .character("g"))
+    #expect(line(bench) == "line 0" && top(bench) == "line 0")
+    bench.press(.character("v"), .character("G"))
+    #expect(line(bench) == "line 19" && bench.model.markedCount == 20 && !bench.model.log.follows)
+    bench.press(.character("v"), .character("G"))
+    #expect(bench.model.log.mark == nil && bench.model.log.follows)
+  }
+
+  @Test func theFollowKeyStopsAndGoesOn() {
+    var bench = talker(20)
+    bench.press(.character("f"))
+    #expect(!bench.model.log.follows && line(bench) == "line 19")
+    bench.press(.character("f"))
+    #expect(bench.model.log.follows)
+  }
+
+  @Test func aLogWithoutLinesIsFollowed() {
+    var bench = talker(0)
+    bench.press(.tab, .up, .pageUp, .character("f"), .character("v"))
+    #expect(bench.model.log.follows && bench.model.log.mark == nil && bench.model.focus == .log)
+  }
+
+  @Test func onlyAWayUpSaysWhereOlderLinesAre() {
+    var bench = talker(LogRing.capacity + 3)
+    for (key, isSaid) in [
+      (Key.character("g"), true), (.down, false), (.up, true), (.pageUp, true), (.control("u"), true),
+      (.pageDown, false),
+    ] {
+      bench.model.focus = .log
+      bench.model.notice = nil
+      bench.press(key)
+      #expect((bench.model.notice?.text == "3 older: F copies path") == isSaid, "\(key)")
+    }
+  }
+
+  // MARK: Searching
+
+  @Test func aSearchInALogThatIsReadGoesOnFromThePage() {
+    var bench = talker(30)
+    bench.press(.tab, .character("g"), .character("/"))
+    bench.type("line 2")
+    bench.press(.enter)
+    #expect(line(bench) == "line 2" && bench.model.log.matchNumber == 1)
+    bench.press(.character("n"))
+    #expect(line(bench) == "line 20")
+    bench.press(.character("N"), .character("N"))
+    #expect(line(bench) == "line 29" && bench.model.notice?.text == "past the top: the last match")
+    bench.press(.character("/"), .control("u"))
+    bench.type("line 0")
+    bench.press(.enter)
+    #expect(line(bench) == "line 0" && bench.model.notice?.text == "past the end: the first match")
+    bench.press(.character("/"), .control("u"))
+    bench.type("none")
+    bench.press(.enter)
+    #expect(bench.model.notice?.text == "not found: none" && line(bench) == "line 0")
+  }
+
+  @Test func aMatchIsInTheMiddleOfThePage() {
+    var bench = talker(60)
+    let height = Layout(bench.model).log.height
+    bench.press(.tab, .character("/"))
+    bench.type("line 30")
+    bench.press(.enter)
+    #expect(top(bench) == "line \(30 - height / 2)")
+    bench.press(.character("/"), .control("u"))
+    bench.type("line 59")
+    bench.press(.enter)
+    #expect(top(bench) == "line \(60 - height)")
+  }
+
+  /// The text has 69 cells.
+  @Test(arguments: [(0, 0), (63, 0), (64, 41), (100, 77)])
+  func aMatchBeyondTheEdgeIsSlidIntoView(_ column: Int, _ shift: Int) {
+    var bench = Bench.talker([String(repeating: ".", count: column) + "needle" + String(repeating: ".", count: 90)])
+    bench.press(.tab, .character("/"))
+    bench.type("needle")
+    bench.press(.enter)
+    #expect(bench.model.log.shift == shift)
+  }
+
+  @Test func aMatchLeftOfTheViewIsSlidBack() {
+    var bench = Bench.talker(["..needle" + String(repeating: ".", count: 190)])
+    bench.press(.tab, .right, .character("/"))
+    #expect(bench.model.log.shift == 8)
+    bench.type("needle")
+    bench.press(.enter)
+    #expect(bench.model.log.shift == 0)
+  }
+
+  // MARK: Many jobs, one job, the program
+
+  @Test func eachLogIsSaid() {
+    var builder = RunBuilder([.shell("a"), .shell("b")])
+    builder.move("a", .executing)
+    builder.log("a", "x")
+    var bench = Bench(builder)
+    func notice(_ key: Key) -> String? {
+      bench.press(key)
+      return bench.model.notice?.text
+    }
+    #expect(notice(.character("L")) == "the log of 2 jobs" && bench.model.isCursorTaken)
+    #expect(notice(.character("L")) == "the log of one job")
+    bench.play { $0.state(.programLog(LogLine(.stdout, "y"))) }
+    #expect(notice(.character("L")) == "the log of 2 jobs and the program")
+    #expect(notice(.character("L")) == "the output of the program")
+    #expect(notice(.character("L")) == "the log of one job")
+    bench.press(.character(" "))
+    #expect(notice(.character("L")) == "the log of 1 job")
+  }
+
+  @Test func fromTheLineOfAnotherJobItsOwnLogIsRead() {
+    var builder = RunBuilder([.shell("a"), .shell("b")])
+    for name in ["a", "b"] { builder.move(name, .executing) }
+    for name in ["a", "b", "a"] { builder.log(name, "of \(name)") }
+    var bench = Bench(builder)
+    bench.press(.character("L"), .tab, .up, .character("v"))
+    #expect(line(bench) == "of b" && bench.model.log.mark != nil)
+    bench.press(.character("L"))
+    #expect(bench.cursor == "b" && line(bench) == "of b" && !bench.model.log.follows && bench.model.log.mark == nil)
+  }
+
+  @Test func whatTheProgramWroteIsNotReadFromAJobsLine() {
+    var builder = RunBuilder([.shell("a")])
+    builder.move("a", .executing)
+    for number in 0..<9 { builder.log("a", "\(number)") }
+    builder.state(.programLog(LogLine(.stdout, "y")))
+    var bench = Bench(builder)
+    bench.press(.tab, .up, .character("L"), .character("L"))
+    #expect(bench.model.showsProgram && bench.model.log.follows && line(bench) == "y")
+    bench.press(.up, .character("L"))
+    #expect(bench.model.log.follows && line(bench) == "8")
+  }
+
+  // MARK: Errors
+
+  @Test func theErrorOfATruncatedLogSaysSo() {
+    var bench = Bench.talker((0..<LogRing.capacity).map { "\($0)" } + ["error: x", "y"])
+    bench.press(.character("E"))
+    #expect(bench.model.notice?.text == "the first error; older lines are in the file only")
+    #expect(line(bench) == "error: x")
+  }
+
+  @Test func inTheMergedLogAnErrorOfAnOlderAttemptIsPassedOver() {
+    var builder = RunBuilder([.shell("a"), .shell("b")])
+    for name in ["a", "b"] { builder.move(name, .executing) }
+    builder.log("a", "error: old")
+    builder.move("a", .backingOff(until: .zero, number: 1, limit: 1, after: JobFailure(.exit(1), "exit 1")))
+    builder.move("a", .executing)
+    builder.log("b", "error: b")
+    builder.state(.programLog(LogLine(.stdout, "z")))
+    var bench = Bench(builder)
+    bench.press(.character("L"), .character("E"))
+    #expect(line(bench) == "error: b")
+  }
+}

@@ -1,0 +1,236 @@
+import JobModel
+import Screen
+import Testing
+
+@testable import Dashboard
+
+@Suite struct UpdateTests {
+  private static let failure = JobFailure(.exit(1), "exit 1")
+
+  private func bench(_ names: String, _ facts: (inout RunBuilder) -> Void = { _ in }) -> Bench {
+    var builder = RunBuilder(names.map { .shell(String($0)) })
+    facts(&builder)
+    return Bench(builder)
+  }
+
+  private func tagged(_ names: String, _ facts: (inout RunBuilder) -> Void = { _ in }) -> Bench {
+    var bench = bench(names, facts)
+    bench.model.tags = Set(bench.model.run.ids)
+    return bench
+  }
+
+  private func notice(_ bench: Bench) -> String? { bench.model.notice?.text }
+
+  // MARK: Notices
+
+  @Test func anAnswerStaysForFourSeconds() {
+    var bench = bench("a")
+    bench.now = .seconds(10)
+    bench.press(.character("+"))
+    #expect(bench.model.notice == Model.Notice(text: "one slot more", until: .seconds(14)))
+    bench.now = .milliseconds(13_999)
+    bench.send(.tick)
+    #expect(bench.model.notice != nil)
+    bench.now = .seconds(14)
+    bench.send(.tick)
+    #expect(bench.model.notice == nil)
+  }
+
+  @Test func keysThatDoNothingOnTheHelpPageSayNothing() {
+    var bench = bench("a")
+    bench.press(.character("?"), .character("+"))
+    #expect(bench.model.notice == nil && bench.effects.isEmpty && bench.model.page == .help)
+    bench.press(.enter)
+    #expect(bench.model.page == .list)
+    bench.press(.character("?"), .character("q"))
+    #expect(bench.model.page == .list && bench.model.prompt == nil && bench.effects.isEmpty)
+  }
+
+  @Test func whatIsPastedOutsideOfAPromptIsIgnored() {
+    var bench = bench("a")
+    bench.send(.paste("xq"))
+    #expect(bench.effects.isEmpty && bench.model.filter.isEmpty && bench.model.prompt == nil)
+    var running = self.bench("a") { $0.move("a", .executing) }
+    running.press(.character("q"))
+    running.send(.paste("y"))
+    #expect(running.effects.isEmpty && running.model.prompt == .quit)
+  }
+
+  @Test func theMouseIsGivenAndTaken() {
+    var bench = bench("a")
+    bench.press(.character("m"))
+    #expect(notice(bench) == "the mouse is the terminal's: select and copy" && !bench.model.hasMouse)
+    bench.press(.character("m"))
+    #expect(notice(bench) == "the mouse works here" && bench.model.hasMouse)
+    #expect(bench.effects == [.setMouse(false), .setMouse(true)])
+  }
+
+  @Test func drawingAnewIsAnEffect() {
+    var bench = bench("a")
+    bench.press(.control("l"))
+    #expect(bench.effects == [.redraw] && bench.model.notice == nil)
+  }
+
+  // MARK: Commands
+
+  @Test(
+    arguments: [
+      ("+", "one slot more"), ("-", "one slot fewer"), ("P", "nothing new starts"), ("x", "cancelling a"),
+      ("p", "pausing a"), ("X", "killing a"),
+    ] as [(Character, String)])
+  func aCommandIsSaid(_ key: Character, _ text: String) {
+    var bench = bench("ab") { $0.move("a", .executing) }
+    bench.press(.character(key))
+    #expect(notice(bench) == text && bench.commands.count == 1)
+  }
+
+  @Test func severalJobsAreCounted() {
+    var bench = tagged("abc") { $0.move("a", .paused(started: false)) }
+    bench.press(.character("p"))
+    #expect(notice(bench) == "pausing 2 jobs" && bench.commands == [.pause([JobID(1), JobID(2)])])
+    var paused = tagged("ab") { for name in ["a", "b"] { $0.move(name, .paused(started: false)) } }
+    paused.press(.character("p"))
+    #expect(notice(paused) == "resuming 2 jobs" && paused.commands == [.resume([JobID(0), JobID(1)])])
+    var failed = tagged("abc") { run in
+      for name in ["a", "b"] {
+        run.move(name, .executing)
+        run.move(name, .failed(Self.failure, allowed: false))
+      }
+    }
+    failed.press(.character("r"))
+    #expect(notice(failed) == "retrying 2 jobs")
+    failed.press(.character("R"))
+    #expect(notice(failed) == "retrying 2 jobs and what depended on it")
+    failed.press(.control("r"))
+    #expect(notice(failed) == "retrying 2 jobs and the skipped dependents")
+  }
+
+  @Test func drainingIsTurnedOffAgain() {
+    var bench = bench("a") { $0.state(.drainChanged(true)) }
+    bench.press(.character("P"))
+    #expect(notice(bench) == "jobs start again" && bench.commands == [.setDraining(false)])
+  }
+
+  @Test func prioritiesThatDifferAreChangedTheLowestFirst() {
+    var bench = tagged("abc") { run in
+      run.state(.priorityChanged(JobID(0), .high))
+      run.state(.priorityChanged(JobID(2), .veryHigh))
+    }
+    bench.press(.character("]"))
+    #expect(notice(bench) == "3 jobs: priority up")
+    #expect(bench.commands == [.setPriority([JobID(1)], .high), .setPriority([JobID(0)], .veryHigh)])
+    bench.press(.character("["))
+    #expect(notice(bench) == "3 jobs: priority down")
+    bench.model.tags = [JobID(0), JobID(1)]
+    bench.play { for id in 0..<2 { $0.state(.priorityChanged(JobID(id), .low)) } }
+    bench.press(.character("["))
+    #expect(notice(bench) == "2 jobs: priority very-low")
+    #expect(bench.commands.last == .setPriority([JobID(0), JobID(1)], .veryLow))
+    bench.play { for id in 0..<2 { $0.state(.priorityChanged(JobID(id), .veryLow)) } }
+    let count = bench.commands.count
+    bench.press(.character("["))
+    #expect(notice(bench) == "already at the lowest priority" && bench.commands.count == count)
+  }
+
+  @Test func aPoolThatShrinksToWhatAJobNeedsIsChanged() {
+    var builder = RunBuilder([.shell("a", uses: ["net": 2]), .shell("b")], pools: ["net": 4])
+    builder.move("a", .ready(for: .slot))
+    var bench = Bench(builder)
+    bench.press(.character("("))
+    #expect(notice(bench) == "pool net: 3 units")
+    bench.play { $0.state(.poolChanged("net", 3)) }
+    bench.press(.character("("))
+    #expect(notice(bench) == "pool net: 2 units")
+    bench.play { $0.state(.poolChanged("net", 2)) }
+    bench.press(.character("("))
+    #expect(notice(bench) == "a job needs 2 units of pool net at once" && bench.commands.count == 2)
+    bench.play { $0.move("a", .cancelled(by: .person)) }
+    bench.press(.character("("))
+    #expect(notice(bench) == "pool net: 1 unit")
+  }
+
+  // MARK: The jobs that an action is for
+
+  @Test func ofTheTargetsOnlyThoseThatItChangesAreChosen() {
+    let bench = tagged("abcdefg") { run in
+      for name in ["a", "b", "c"] { run.move(name, .executing) }
+      run.move("b", .paused(started: true))
+      run.move("c", .failed(Self.failure, allowed: false))
+      run.move("d", .ready(for: .slot))
+      run.move("e", .paused(started: false))
+      run.move("f", .succeeded(upToDate: true))
+    }
+    func chosen(_ action: Action) -> [Int] { Update.chosen(action, bench.model).map(\.index) }
+    #expect(chosen(.cancel) == [0, 1, 3, 4, 6])
+    #expect(chosen(.kill) == [0, 1])
+    #expect(chosen(.pause) == [0, 3, 6])
+    #expect(chosen(.retry) == [2, 5] && chosen(.retryDependents) == [2, 5])
+    #expect(chosen(.raise) == [3, 6] && chosen(.lower) == [3, 6])
+    #expect(chosen(.approve).isEmpty && chosen(.drain).isEmpty)
+  }
+
+  @Test(
+    arguments: [
+      (.cancel, "Cancel"), (.kill, "Kill"), (.pause, "Pause"), (.retry, "Retry"), (.retryDependents, "Retry"),
+      (.approve, "Approve"), (.raise, "Raise"), (.lower, "Lower"),
+    ] as [(Action, String)])
+  func aQuestionBeginsWithItsVerb(_ action: Action, _ verb: String) {
+    #expect(Update.verb(action, bench("a").model) == verb)
+    let paused = bench("a") { $0.move("a", .paused(started: false)) }
+    #expect(Update.verb(.pause, paused.model) == "Resume")
+  }
+
+  @Test func aCommandKeepsTheCursorOnItsJob() {
+    var bench = bench("ab")
+    bench.model.showsCursor = false
+    bench.press(.character("x"))
+    #expect(bench.model.isCursorTaken && bench.model.showsCursor)
+  }
+
+  // MARK: The end
+
+  @Test(
+    arguments: [
+      (.policy, false), (.person, true), (.signal, true), (.timeout, true),
+    ] as [(JobState.Canceller, Bool)])
+  func aStopThatIsNoPolicysLeavesWithItsLastJob(_ canceller: JobState.Canceller, _ leaves: Bool) {
+    var bench = bench("a") { $0.move("a", .executing) }
+    bench.play { $0.state(.stopRequested(.terminate, by: canceller)) }
+    #expect(bench.effects.isEmpty)
+    bench.play { $0.move("a", .failed(Self.failure, allowed: false)) }
+    #expect(bench.effects == (leaves ? [.leave(.stopped)] : []))
+  }
+
+  @Test func aReplayOfAStoppedRunStays() {
+    var bench = bench("a") { $0.move("a", .executing) }
+    bench.model.isReplay = true
+    bench.play {
+      $0.state(.stopRequested(.terminate, by: .person))
+      $0.move("a", .failed(Self.failure, allowed: false))
+    }
+    #expect(bench.effects.isEmpty)
+    bench.press(.character("q"))
+    #expect(bench.effects == [.leave(.quit)])
+  }
+
+  @Test func aReplayIsLeftWithoutAQuestion() {
+    var bench = bench("a") { $0.move("a", .executing) }
+    bench.model.isReplay = true
+    bench.press(.character("q"))
+    #expect(bench.effects == [.leave(.quit)] && bench.model.prompt == nil)
+  }
+
+  @Test func anEndThatIsStatedWithJobsLeftIsAnEnd() {
+    var bench = bench("ab") { $0.move("a", .succeeded(upToDate: false)) }
+    bench.play { $0.state(.runFinished(RunSummary())) }
+    #expect(bench.effects == [.leave(.complete)])
+  }
+
+  @Test func besideAMergedLogTheProgramsOutputIsNotAnnounced() {
+    var merged = bench("a")
+    merged.press(.character("L"))
+    merged.model.notice = nil
+    merged.play { $0.state(.programLog(LogLine(.stdout, "x"))) }
+    #expect(merged.model.notice == nil)
+  }
+}

@@ -1,0 +1,63 @@
+import JobModel
+import Screen
+import Testing
+
+@testable import Dashboard
+
+@Suite struct ViewTests {
+  private static let failure = JobFailure(.exit(1), "exit 1")
+
+  private func model(_ facts: (inout RunBuilder) -> Void) -> Model {
+    var builder = RunBuilder((0..<4).map { .shell("\($0)") })
+    facts(&builder)
+    return Model(run: builder.run, size: Size(width: 80, height: 24), options: DashboardOptions(source: "g.yml"))
+  }
+
+  @Test func theTitleSaysStateAndCounts() {
+    let empty = Model(run: Run(), size: Size(width: 80, height: 24), options: DashboardOptions(source: "g.yml"))
+    #expect(View.title(empty) == "g.yml")
+    #expect(View.title(model { $0.move("0", .executing) }) == "release: running 0/4")
+    #expect(View.title(model { $0.state(.drainChanged(true)) }) == "release: draining 0/4")
+    let failed = model { run in
+      for name in ["0", "1"] {
+        run.move(name, .executing)
+        run.move(name, .failed(Self.failure, allowed: false))
+      }
+    }
+    #expect(View.title(failed) == "release: running 2/4, 2 failed")
+  }
+
+  @Test func theMarkIsThePartDoneUntilTheEnd() {
+    let begun = model { $0.move("0", .executing) }
+    #expect(View.mark(begun) == View.Mark(percent: 0, failed: false))
+    let part = model { run in
+      for name in ["0", "1", "2"] { run.move(name, .executing) }
+      run.move("0", .succeeded(upToDate: false))
+      run.move("1", .failed(Self.failure, allowed: true))
+      run.progress("2", 1, of: 4, .steps)
+    }
+    #expect(View.mark(part) == View.Mark(percent: 56, failed: false))
+    let over = model { run in
+      for name in ["0", "1", "2", "3"] { run.move(name, .executing) }
+      for name in ["0", "1", "2"] { run.move(name, .succeeded(upToDate: false)) }
+      run.move("3", .failed(Self.failure, allowed: false))
+    }
+    #expect(View.mark(over) == View.Mark(percent: nil, failed: true))
+    let empty = Model(run: Run(), size: Size(width: 80, height: 24))
+    #expect(View.mark(empty) == View.Mark(percent: nil, failed: false))
+  }
+
+  @Test func aScreenThatIsTooSmallSaysWhatIsNeeded() {
+    let small = Model(run: Run(), size: Size(width: 29, height: 24))
+    #expect(View.frame(small, ScreenTraits(isASCII: true, palette: .none), now: .zero).text(row: 0) == "needs 30 x 5")
+  }
+
+  @Test func whatASCIICannotDrawIsAQuestionMark() {
+    var frame = Frame(Size(width: 6, height: 2))
+    frame.put("aé漢b", x: 0, y: 0, style: Style(.indexed(1)))
+    frame.put("~~", x: 0, y: 1)
+    frame.replaceNonASCII()
+    #expect(frame.text == "a?? b\n~~")
+    #expect(frame[1, 0] == Cell("?", Style(.indexed(1))))
+  }
+}

@@ -1,0 +1,87 @@
+import JobModel
+import Testing
+
+/// What a job's work may say.
+struct WorkReaderTests {
+  // MARK: Downloads
+
+  @Test(arguments: [".", "..", "sub/..", "sub/.", "sub/"])
+  func aDownloadGoesToAFile(path: String) {
+    let fault = "2:43: download.to names a folder: write the path of a file in it"
+    let leaves = "2:43: download.to leaves the job file's folder: write an absolute path if that is meant"
+    #expect(
+      faults(job: "download: { url: 'http://h/x', to: \(path) }") == [path == ".." ? leaves : fault])
+  }
+
+  @Test func anAbsolutePathMayLeaveTheFolder() throws {
+    let job = try job("download: { url: http://h/x, to: /tmp/../y }")
+    #expect(job.work == .download(DownloadWork(url: "http://h/x", file: "/y")))
+  }
+
+  @Test func aDownloadWithoutAURLHasItsFileChecked() {
+    #expect(
+      faults(job: "download: { to: ../x }") == [
+        "2:18: download has no url: add 'url: …'",
+        "2:24: download.to leaves the job file's folder: write an absolute path if that is meant",
+      ])
+  }
+
+  @Test(arguments: [(32, "an MD5"), (40, "a SHA-1"), (96, "a SHA-384"), (128, "a SHA-512")])
+  func aDigestOfAnotherKindIsToldByItsLength(length: Int, kind: String) {
+    let digest = String(repeating: "a", count: length)
+    let shown = length > 60 ? "\(digest.prefix(60))…" : digest
+    #expect(
+      faults(job: "download: { url: 'http://h/x', sha256: \(digest) }") == [
+        "2:47: download.sha256 takes 64 hexadecimal digits; this is '\(shown)', as long as \(kind): "
+          + "write the file's SHA-256, as sha256sum prints it"
+      ])
+  }
+
+  @Test(arguments: [
+    (String(repeating: "a", count: 63), "63 characters long: write the file's SHA-256, as sha256sum prints it"),
+    (String(repeating: "a", count: 65), "65 characters long: write the file's SHA-256, as sha256sum prints it"),
+    (String(repeating: "g", count: 64), "64 characters long: write the file's SHA-256, as sha256sum prints it"),
+    (String(repeating: "g", count: 40), "40 characters long: write the file's SHA-256, as sha256sum prints it"),
+    ("sha256:" + String(repeating: "a", count: 64), "which has more than the digits: delete the rest"),
+    (
+      "sha256:" + String(repeating: "a", count: 63),
+      "70 characters long: write the file's SHA-256, as sha256sum prints it"
+    ),
+  ])
+  func aTextThatIsNoDigestSaysWhatIsWrong(text: String, end: String) {
+    let shown = text.count > 60 ? "\(text.prefix(60))…" : text
+    #expect(
+      faults(job: "download: { url: 'http://h/x', sha256: \(text) }") == [
+        "2:47: download.sha256 takes 64 hexadecimal digits; this is '\(shown)', \(end)"
+      ])
+  }
+
+  // MARK: Headers
+
+  @Test func aHeaderMayHaveATabAndMarksInItsName() throws {
+    let job = try job("download: { url: http://h/x, headers: { X-a_b!1: \"b\\tc\" } }")
+    #expect(job.work == .download(DownloadWork(url: "http://h/x", file: "/jobs/x", headers: ["X-a_b!1": "b\tc"])))
+  }
+
+  @Test func aHeaderThatIsGivenTwiceIsOneFault() {
+    #expect(
+      faults(job: "download: { url: 'http://h/x', headers: { A: b, A: c } }") == [
+        "2:56: duplicate key 'A', given at line 2, column 50 already: delete one of them"
+      ])
+  }
+
+  // MARK: Uploads and simulations
+
+  @Test func anUploadWithoutAnythingLacksBoth() {
+    #expect(
+      faults(job: "upload: {}") == ["2:16: upload has no file: add 'file: …'", "2:16: upload has no url: add 'url: …'"])
+    #expect(faults(job: "upload: { ulr: 'http://h/x' }") == ["2:18: unknown key 'ulr': did you mean 'url'?"])
+  }
+
+  @Test func aSimulationMaySayTheDefaults() throws {
+    let least = try job("simulate: { duration: 0, steps: 1, fail_rate: 0, seed: 0 }")
+    #expect(least.work == .simulate(SimulatedWork()))
+    let most = try job("simulate: { fail_rate: 1, seed: 18446744073709551615 }")
+    #expect(most.work == .simulate(SimulatedWork(failRate: 1, seed: .max)))
+  }
+}

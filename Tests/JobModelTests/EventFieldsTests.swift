@@ -1,0 +1,102 @@
+import Foundation
+import JobModel
+import Testing
+
+/// Fields of a job and of a start that stand beside each other in no other test.
+@Suite struct EventFieldsTests {
+  private func start(jobs: Int, timeout: Duration? = nil, isOpen: Bool = false) -> RunStart {
+    RunStart(
+      id: "r", name: "n", slots: 1, at: Date(timeIntervalSince1970: 0), jobs: jobs, timeout: timeout, isOpen: isOpen)
+  }
+
+  /// What the line of a job named `a` has behind its name, once it is read back as the same job.
+  private func fields(_ job: Job, sourceLocation: SourceLocation = #_sourceLocation) throws -> String {
+    let events = [JobEvent](facts: [(.zero, .runStarted(start(jobs: 1))), (.zero, .jobAdded(JobID(0), job))])
+    #expect(try Recording(events.ndjson).events == events, sourceLocation: sourceLocation)
+    let line = try #require(events.lines.last)
+    let head = #"{"v":1,"seq":1,"t":0,"type":"job_added","job":"a","#
+    #expect(line.hasPrefix(head), sourceLocation: sourceLocation)
+    return String(line.dropFirst(head.count).dropLast())
+  }
+
+  private func shell(_ work: ShellWork) -> Job { Job(name: "a", work: .shell(work)) }
+
+  @Test func aStartStatesItsLimitAndThatJobsArrive() throws {
+    for (start, end) in [
+      (start(jobs: 0, timeout: .seconds(5400), isOpen: true), #""jobs":0,"timeout":5400,"open":true}"#),
+      (start(jobs: 0), #""jobs":0}"#),
+    ] {
+      let events = [JobEvent](facts: [(.zero, .runStarted(start))])
+      #expect(events.lines.last?.hasSuffix(end) == true)
+      #expect(try Recording(events.ndjson).events == events)
+    }
+  }
+
+  @Test func aCommandStatesItsShellItsTerminalAndItsSilence() throws {
+    let work = ShellWork(.script("x"), shell: ["bash", "-c"], hasTerminal: true, silence: .seconds(90))
+    #expect(
+      try fields(shell(work))
+        == #""kind":"shell","needs":[],"command":"x","shell":["bash","-c"],"tty":true,"silence":90"#)
+  }
+
+  @Test func aCommandWithoutAnythingOfItsOwnStatesNothingMore() throws {
+    #expect(try fields(shell(ShellWork(.script("x")))) == #""kind":"shell","needs":[],"command":"x""#)
+  }
+
+  @Test(arguments: [
+    (ShellWork.Stop(signal: 2), #"{"signal":2,"grace":5}"#), (.init(grace: .seconds(6)), #"{"signal":15,"grace":6}"#),
+  ])
+  func aStopThatDiffersInOnePartIsStatedWhole(stop: ShellWork.Stop, text: String) throws {
+    #expect(
+      try fields(shell(ShellWork(.script("x"), stop: stop)))
+        == #""kind":"shell","needs":[],"command":"x","stop":\#(text)"#)
+  }
+
+  @Test(
+    arguments: [
+      (Service.Probe.url("http://h/up"), #""url":"http://h/up","#),
+      (.port(host: "h", 65_535), #""host":"h","port":65535,"#),
+      (.port(host: "h", 0), #""host":"h","port":0,"#),
+      (.command(.script("true")), #""command":"true","#),
+      (.command(.argv(["nc", "h"])), #""command":["nc","h"],"#),
+      (.output("ready"), #""output":"ready","#),
+      (nil, ""),
+    ] as [(Service.Probe?, String)])
+  func aServiceStatesItsProbeAndItsTimes(probe: Service.Probe?, text: String) throws {
+    #expect(
+      try fields(shell(ShellWork(.script("s"), service: Service(probe: probe))))
+        == #""kind":"shell","needs":[],"command":"s","service":{\#(text)"every":0.5,"timeout":30,"restart":"never"}"#)
+  }
+
+  @Test func aPolicyStatesItsExitsInOrderAndItsPatterns() throws {
+    let policy = RetryPolicy(max: 3, exits: [75, 2, -1], patterns: ["reset", "lost"])
+    #expect(
+      try fields(Job(name: "a", work: .simulate(SimulatedWork()), retry: policy))
+        == #""kind":"simulate","needs":[],"duration":0,"steps":1,"retries":3,"#
+        + #""retry":{"backoff":"exponential","initial":1,"cap":30,"jitter":false,"exits":[-1,2,75],"#
+        + #""output":["reset","lost"]}"#)
+  }
+
+  @Test func aJobStatesWhatDecidesWhetherItRuns() throws {
+    let job = Job(
+      name: "a", work: .simulate(SimulatedWork()), matrix: "build", condition: JobCondition("os == linux"),
+      approval: "go?", finally: .always)
+    #expect(
+      try fields(job)
+        == #""kind":"simulate","needs":[],"duration":0,"steps":1,"matrix":"build","if":"os == linux","#
+        + #""approve":"go?","finally":"always""#)
+  }
+
+  @Test func anApprovalThatFailedIsReadBack() throws {
+    let events = [JobEvent](facts: [
+      (.zero, .runStarted(start(jobs: 1))), (.zero, .jobAdded(JobID(0), job("a"))),
+      (.zero, .jobState(JobID(0), .failed(JobFailure(.approval, "no"), allowed: false), attempt: 0, pid: nil)),
+      (.zero, .jobOutputs(JobID(0), ["b": "2", "a": "1"])), (.zero, .arrivalsEnded), (.zero, .poolChanged("net", 0)),
+    ])
+    #expect(events.lines[2].hasSuffix(#""state":"failed","attempt":0,"reason":"no","exit":null,"cause":"approval"}"#))
+    #expect(events.lines[3].hasSuffix(#""type":"job_outputs","job":"a","values":{"a":"1","b":"2"}}"#))
+    #expect(events.lines[4] == #"{"v":1,"seq":4,"t":0,"type":"arrivals_ended"}"#)
+    #expect(events.lines[5] == #"{"v":1,"seq":5,"t":0,"type":"pool_changed","pool":"net","size":0}"#)
+    #expect(try Recording(events.ndjson).events == events)
+  }
+}

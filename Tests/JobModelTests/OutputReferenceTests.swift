@@ -1,0 +1,17 @@
+import JobModel
+import Testing
+
+@Suite struct OutputReferenceTests {
+  @Test(arguments: [
+    ("", ""), ("plain", "plain"), ("${a}", "1"), ("x${a}y${b}z", "x1y22z"), ("${b}${a}", "221"),
+    ("${a}${a}", "11"), ("${c}", "${a}"), ("${c}${a}", "${a}1"), ("$${a}}", "$1}"),
+  ])
+  func eachKeyIsReplacedOnceAndNoValueIs(text: String, result: String) {
+    #expect(text.replacing([("${a}", "1"), ("${b}", "22"), ("${c}", "${a}")]) == result)
+  }
+
+  @Test func ofKeysThatOverlapTheFirstInTheTextCounts() {
+    #expect("abcd".replacing([("bc", "-"), ("ab", "+")]) == "+cd")
+    #expect("abcd".replacing([]) == "abcd")
+  }
+}

@@ -1,0 +1,55 @@
+import Foundation
+import Testing
+
+@testable import Operations
+
+struct DependencyCycleTests {
+  private func description(_ count: Int) -> String {
+    DependencyCycle(path: (1...count).map { "\($0)" }).description
+  }
+
+  @Test func theMiddleOfAPathOfMoreThanTwelveIsLeftOut() {
+    let start = "the dependency would close a cycle in which nothing can start: "
+    #expect(description(12) == start + (1...12).map { "\($0)" }.joined(separator: " -> "))
+    #expect(description(13) == start + "1 -> 2 -> 3 -> 4 -> … 6 more … -> 11 -> 12 -> 13")
+    #expect(description(100) == start + "1 -> 2 -> 3 -> 4 -> … 93 more … -> 98 -> 99 -> 100")
+  }
+
+  private func chain(_ count: Int) -> [Operation] {
+    let operations = (0..<count).map { number in
+      let operation = BlockOperation {}
+      operation.name = "\(number)"
+      return operation
+    }
+    for (last, next) in zip(operations, operations.dropFirst()) { last.addDependency(next) }
+    return operations
+  }
+
+  @Test func aWayIsFoundWithItsEnds() {
+    let operations = chain(4)
+    let other = BlockOperation {}
+    operations[0].addDependency(other)
+    let path = DependencyCycle.path(from: operations[0], to: operations[3])
+    #expect(path == operations)
+    #expect(DependencyCycle.path(from: operations[2], to: operations[3]) == [operations[2], operations[3]])
+    #expect(DependencyCycle.path(from: operations[3], to: operations[0]) == nil)
+    #expect(DependencyCycle.path(from: other, to: operations[3]) == nil)
+  }
+
+  @Test func aCycleIsFoundBehindWhatLeadsToIt() {
+    let operations = chain(4)
+    operations[3].addDependency(operations[1])
+    defer { operations[3].removeDependency(operations[1]) }
+    let alone = BlockOperation {}
+    #expect(DependencyCycle.find(from: [alone, operations[0]]) { _ in true }?.path == ["1", "2", "3", "1"])
+    #expect(DependencyCycle.find(from: [operations[0]]) { $0 !== operations[2] } == nil)
+    #expect(DependencyCycle.find(from: [alone]) { _ in true } == nil)
+  }
+
+  /// What two operations depend on is no cycle.
+  @Test func aDependencyOfTwoIsNoCycle() {
+    let operations = chain(3)
+    operations[0].addDependency(operations[2])
+    #expect(DependencyCycle.find(from: operations) { _ in true } == nil)
+  }
+}

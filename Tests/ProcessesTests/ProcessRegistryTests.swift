@@ -1,0 +1,76 @@
+import CProcess
+import Testing
+
+@testable import Processes
+
+/// The numbers from 5,000,000 on are of no process: Linux gives out lower ones.
+struct ProcessRegistryTests {
+  private let registry = ProcessRegistry()
+
+  @discardableResult private func register(_ pid: Int32) throws -> ChildProcess {
+    let number = try #require(registry.beginLaunch())
+    var spawned = ChildProcess.Spawned()
+    spawned.process = cprocess_child(pid: pid, descriptor: -1, slot: nil)
+    let child = ChildProcess(
+      number: number, spawned, launch: ProcessLaunch(["true"]), launchedAt: 0, output: { $2() }, stopped: { _ in },
+      ended: { _ in })
+    registry.register(child)
+    return child
+  }
+
+  @Test func launchesAreNumberedFromOneOn() {
+    #expect(!registry.hasLaunched)
+    #expect(registry.beginLaunch() == 1)
+    #expect(registry.hasLaunched)
+    #expect(registry.beginLaunch() == 2)
+    registry.abandonLaunch()
+    #expect(registry.beginLaunch() == 3)
+  }
+
+  @Test func aLeaderIsKnownUntilItIsRemoved() throws {
+    let child = try register(5_000_000)
+    let other = try register(5_000_001)
+    #expect(registry[child.number] === child && registry[other.number] === other)
+    #expect(registry.launch(ledBy: 5_000_000) == child.number)
+    #expect(registry.children.count == 2)
+    registry.remove(child)
+    #expect(registry[child.number] == nil)
+    #expect(registry.launch(ledBy: 5_000_000) == nil)
+    #expect(registry.launch(ledBy: 5_000_001) == other.number)
+    #expect(registry.children.map(\.pid) == [5_000_001])
+  }
+
+  @Test func aSlotThatIsFreeIsUsedAgain() throws {
+    let children = try (0..<3).map { try register(5_000_000 + $0) }
+    #expect(children.map(\.guardianSlot) == [0, 1, 2])
+    registry.remove(children[1])
+    #expect(try register(5_000_010).guardianSlot == 1)
+    #expect(try register(5_000_011).guardianSlot == 3)
+  }
+
+  @Test func duringALaunchNobodyIsAStranger() throws {
+    try register(5_000_000)
+    #expect(registry.isStranger(5_000_001))
+    #expect(!registry.isStranger(5_000_000))
+    #expect(registry.beginLaunch() != nil)
+    #expect(!registry.isStranger(5_000_001))
+    registry.abandonLaunch()
+    #expect(registry.isStranger(5_000_001))
+  }
+
+  @Test func onlyAnOlderLeaderMayHaveStartedAProcess() throws {
+    let (old, new) = (try register(5_000_000), try register(5_000_010))
+    #expect(!registry.hasJob(besides: old, before: 5_000_010))
+    #expect(registry.hasJob(besides: old, before: 5_000_011))
+    #expect(!registry.hasJob(besides: new, before: 5_000_000))
+    #expect(registry.hasJob(besides: new, before: 5_000_001))
+  }
+
+  @Test func afterTheCloseNoLaunchBegins() throws {
+    #expect(registry.beginLaunch() != nil && registry.beginLaunch() != nil)
+    #expect(registry.close() == 2)
+    #expect(registry.beginLaunch() == nil)
+    registry.abandonLaunch()
+    #expect(registry.close() == 1)
+  }
+}

@@ -1,0 +1,45 @@
+import Foundation
+import JobModel
+import RunStore
+import Testing
+
+struct ResumableRunTests {
+  private func entry(
+    _ id: String, in directory: String, file: String? = nil, exit: Int32? = nil, resumes: String? = nil
+  ) -> RunEntry {
+    var summary: RunSummary?
+    if let exit {
+      summary = RunSummary()
+      summary?.exit = exit
+    }
+    let origin = RunOrigin(command: "get", file: file, directory: directory, slots: 1, onFailure: "keep-going")
+    return RunEntry(
+      id: id, name: "n", origin: origin, startedAt: Date(timeIntervalSince1970: 0), summary: summary, jobs: 1,
+      process: ProcessIdentity(pid: 1, startTime: 1, boot: "b"), resumes: resumes)
+  }
+
+  private func choice(_ entries: [RunEntry], file: String?) -> String? {
+    ResumableRun.choose(entries, file: file, directory: "/w")?.id
+  }
+
+  @Test func withoutAFileTheRunsOfTheFolderCount() {
+    #expect(choice([entry("2", in: "/x"), entry("1", in: "/w")], file: nil) == "1")
+    #expect(choice([entry("3", in: "/w", exit: 0), entry("2", in: "/x"), entry("1", in: "/w")], file: nil) == "1")
+    #expect(choice([entry("2", in: "/x"), entry("1", in: "/w", exit: 0)], file: nil) == "1")
+    // With one, the folder is of no interest.
+    #expect(choice([entry("2", in: "/w"), entry("1", in: "/x", file: "/f")], file: "/f") == "1")
+  }
+
+  @Test(arguments: [(nil, true), (0, false), (1, true), (130, true)] as [(Int32?, Bool)])
+  func aRunThatEndedWellIsFinished(exit: Int32?, isUnfinished: Bool) {
+    #expect(entry("1", in: "/w", exit: exit).isUnfinished == isUnfinished)
+  }
+
+  @Test func aRunThatGoesOnIsTheObstacleToItself() {
+    let entries = [entry("2", in: "/w", resumes: "1"), entry("1", in: "/w")]
+    #expect(ResumableRun.obstacle(to: entries[1], in: entries) { _ in true }?.id == "1")
+    #expect(ResumableRun.obstacle(to: entries[1], in: entries) { $0.id == "2" }?.id == "2")
+    #expect(ResumableRun.obstacle(to: entries[0], in: entries) { $0.id == "1" } == nil)
+    #expect(ResumableRun.obstacle(to: entries[0], in: entries) { _ in false } == nil)
+  }
+}

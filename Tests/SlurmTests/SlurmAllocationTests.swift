@@ -1,0 +1,156 @@
+import Foundation
+import Operations
+import Processes
+import Support
+import Testing
+
+@testable import Slurm
+
+/// Allocations on a Slurm that answers from memory.
+@Suite struct SlurmAllocationTests {
+  private let bench: Bench
+
+  init() throws { bench = try Bench() }
+
+  private func answer(_ answer: SlurmAnswer) { bench.slurm.change { $0.canned["scontrol"] = [answer] } }
+
+  private func standing(_ given: SlurmAnswer) -> SlurmAllocation.Standing? {
+    answer(given)
+    let standing = Lock<SlurmAllocation.Standing?>(nil)
+    SlurmAllocation.standing(of: SlurmJobID(12), bench.slurm) { given in standing.withLock { $0 = given } }
+    return standing.withLock(\.self)
+  }
+
+  private static func job(_ state: String) -> SlurmAnswer {
+    SlurmAnswer(
+      .exited(0), output: "JobId=12 JobName=a JobState=\(state) Reason=None ExitCode=0:0 NodeList=node1 Comment=b\n")
+  }
+
+  @Test(
+    arguments: [
+      (job("RUNNING"), .held), (job("COMPLETING"), .unknown), (job("PENDING"), .unknown),
+      (job("CANCELLED"), .ended(.cancelled)), (job("TIMEOUT"), .ended(.timeLimit)),
+      (job("NODE_FAIL"), .ended(.nodeFailure(nodes: "node1"))), (SlurmAnswer(.exited(0)), .unknown),
+      (
+        SlurmAnswer(.exited(1), error: "slurm_load_jobs error: Invalid job id specified\n"),
+        .ended(.lost(hasBegun: true))
+      ),
+      (FakeSlurm.down, .unknown), (SlurmAnswer(.timedOut), .unknown),
+    ] as [(SlurmAnswer, SlurmAllocation.Standing)])
+  func theControllerSaysWhereAnAllocationStands(answer: SlurmAnswer, standing: SlurmAllocation.Standing) {
+    #expect(self.standing(answer) == standing)
+    #expect(bench.slurm.calls(of: "scontrol") == [["scontrol", "show", "job", "-o", "12"]])
+  }
+
+  @Test(
+    arguments: [
+      (SlurmAnswer(.exited(0), output: " Nodes=n[1-2] CPU_IDs=0-3 Mem=100\n"), ["n1", "n2"]),
+      (SlurmAnswer(.exited(0), output: "JobState=PENDING\n"), nil),
+      (SlurmAnswer(.exited(1), output: " Nodes=n1 CPU_IDs=0 Mem=100\n"), nil),
+    ] as [(SlurmAnswer, [String]?)])
+  func theNodesOfAnAllocationAreSaidOrNone(answer: SlurmAnswer, names: [String]?) {
+    self.answer(answer)
+    let told = Lock<[[AllocatedNode]?]>([])
+    SlurmAllocation.nodes(of: SlurmJobID(12), bench.slurm) { nodes in told.withLock { $0.append(nodes) } }
+    #expect(told.withLock { $0.map { $0?.map(\.name) } } == [names])
+  }
+
+  // MARK: Steps
+
+  private func words(_ launch: ProcessLaunch, _ step: SlurmStep) -> [String] {
+    let arguments = SlurmAllocation.step(launch, step, of: SlurmJobID(12), run: "r").arguments
+    return Array(arguments.drop { $0 != "step" })
+  }
+
+  private static let first = ["step", "12", "-Q", "-N1", "-n1", "--jobid=12", "--export=ALL", "--input=none"]
+
+  @Test func aStepHasOneProcessorAndNoGraphicsCardWhereNothingIsSaid() {
+    #expect(
+      words(ProcessLaunch(["echo", "a b"]), SlurmStep(name: "s", node: "n1")) == Self.first + [
+        "--exact", "--job-name=s", "--nodelist=n1", "--cpus-per-task=1", "--mem=0", "--gres=none", "echo", "a b",
+      ])
+  }
+
+  @Test func aStepHasWhatItAsksForAndItsDirectory() {
+    let step = SlurmStep(name: "s", node: "n2", cpus: 4, memory: 512, gpus: 1)
+    #expect(
+      words(ProcessLaunch(["true"], directory: "/work"), step) == Self.first + [
+        "--exact", "--job-name=s", "--nodelist=n2", "--cpus-per-task=4", "--mem=512M", "--gpus=1", "--chdir=/work",
+        "true",
+      ])
+  }
+
+  @Test func aStepHasTheMarkOfTheRunAndTimeToEndOnItsNode() {
+    let step = SlurmAllocation.step(
+      ProcessLaunch(["true"], grace: .seconds(9)), SlurmStep(name: "s", node: "n1"), of: SlurmJobID(12), run: "r")
+    #expect(step.arguments.first == "env")
+    #expect(step.arguments.contains("OPDASH_RUN=r"))
+    #expect(step.arguments.contains { $0.contains("\nexit 254") })
+    #expect(step.remoteGrace == .seconds(5))
+    #expect(step.grace == .seconds(9))
+  }
+
+  // MARK: Holding and releasing
+
+  private func allocation() -> SlurmAllocation {
+    let allocation = SlurmAllocation(run: "r", SlurmResources(nodes: 2), on: bench.observer)
+    allocation.operation.start()
+    bench.advance(exactly: .milliseconds(500))
+    return allocation
+  }
+
+  private func run(_ allocation: SlurmAllocation) {
+    bench.slurm.setAll("RUNNING", node: "n[1-2]")
+    bench.advance(exactly: .seconds(1))
+  }
+
+  private var leases: [String] { bench.folder.names(in: "jobs").filter { $0.hasSuffix(".lease") } }
+
+  @Test func anAllocationHasANumberAndStepsWhileItHasNodes() throws {
+    let allocation = allocation()
+    let call = try #require(bench.slurm.state.withLock { $0.calls.first })
+    #expect(call.arguments.contains("--nodes=2"))
+    #expect(call.input?.contains("while [ \"$quiet\" -lt 30 ]; do") == true)
+    let terms = SlurmStep(name: "s", node: "n1")
+    #expect(allocation.id == nil)
+    #expect(allocation.step(ProcessLaunch(["true"]), terms) == nil)
+    run(allocation)
+    #expect(allocation.id == SlurmJobID(1))
+    #expect(allocation.step(ProcessLaunch(["true"]), terms)?.arguments.contains("--jobid=1") == true)
+    #expect(eventually { leases.count == 1 })
+    bench.slurm.setAll("CANCELLED", node: "n[1-2]")
+    let isFinished = eventually {
+      bench.advance(exactly: .milliseconds(100))
+      return allocation.operation.isFinished
+    }
+    #expect(isFinished)
+    #expect(allocation.id == nil)
+    #expect(eventually { leases.isEmpty })
+  }
+
+  @Test(arguments: [false, true])
+  func aReleaseIsDoneWhenSlurmHasTakenIt(isRunning: Bool) {
+    let allocation = allocation()
+    if isRunning { run(allocation) }
+    let count = Lock(0)
+    allocation.release { count.withLock { $0 += 1 } }
+    #expect(count.withLock(\.self) == 1)
+    #expect(bench.slurm.calls(of: "scancel") == [["scancel", "1"]])
+    #expect(allocation.operation.isCancelled)
+    #expect(eventually { leases.isEmpty })
+    bench.advance(exactly: .seconds(3))
+    #expect(count.withLock(\.self) == 1)
+  }
+
+  @Test func aReleaseThatSlurmDoesNotTakeIsDoneAfterTwoSeconds() {
+    let allocation = allocation()
+    run(allocation)
+    bench.slurm.change { $0.isDown = true }
+    let count = Lock(0)
+    allocation.release { count.withLock { $0 += 1 } }
+    bench.advance(exactly: .milliseconds(1999))
+    #expect(count.withLock(\.self) == 0)
+    bench.advance(exactly: .milliseconds(1))
+    #expect(count.withLock(\.self) == 1)
+  }
+}

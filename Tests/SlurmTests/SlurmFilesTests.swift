@@ -1,0 +1,102 @@
+import Foundation
+import Support
+import Testing
+
+@testable import Slurm
+
+/// The files of cluster jobs in the shared folder.
+@Suite struct SlurmFilesTests {
+  private let folder: TemporaryFolder
+  private let files: SlurmFiles
+
+  init() throws {
+    folder = try TemporaryFolder()
+    files = SlurmFiles(folder: folder.file("jobs").path())
+    try #require(files.makeFolder() == nil)
+  }
+
+  private func write(_ text: String, to name: String) {
+    #expect(files.write(text, to: "\(files.folder)/\(name)") == nil)
+  }
+
+  private func identity(_ job: String, _ attempt: Int) -> SlurmIdentity {
+    SlurmIdentity(run: "r", job: job, attempt: attempt)
+  }
+
+  @Test func theGreatestAttemptOfEachJobIsToldByItsFiles() {
+    for name in ["a.2.claim", "a.10.out", "a.9.exit", "b.c.1.values"] { write("", to: name) }
+    for name in ["x.batch", "x.7.sh", "d.4.kill", "e.out", "f.x.out", "noise"] { write("", to: name) }
+    #expect(files.attempts() == ["a": 10, "b.c": 1])
+    #expect(SlurmFiles(folder: files.folder + "/none").attempts() == [:])
+  }
+
+  @Test func theFilesOfAnAttemptAloneAreRemoved() {
+    for name in ["a.1.claim", "a.1.out", "a.1.exit", "a.1.values", "a.2.claim", "a.1.kill", "b.1.out"] {
+      write("", to: name)
+    }
+    files.remove(identity("a", 1))
+    #expect(folder.names(in: "jobs") == ["a.1.kill", "a.2.claim", "b.1.out"])
+  }
+
+  @Test func scriptsAndValuesAreRemovedAfterARun() {
+    for name in ["x.0.sh", "x.1.sh", "a.1.values", "a.1.out", "x.batch", "a.1.claim"] { write("", to: name) }
+    files.removeScriptsAndValues()
+    #expect(folder.names(in: "jobs") == ["a.1.claim", "a.1.out", "x.batch"])
+  }
+
+  @Test func aNodeThatHasWrittenItsNameIsAClaimant() {
+    for (name, text) in [
+      ("a.1", "12 node1\n"), ("b.1", "12_3 node2\n"), ("c.1", "14\n"), ("d.1", ""), ("e.1", "15 node1\n"),
+    ] { write(text, to: name + ".claim") }
+    write("16 node9\n", to: "f.1.exit")
+    #expect(files.claimants() == ["node1", "node2"])
+    #expect(files.claim(of: identity("b", 1)) == SlurmJobID(12, index: 3))
+    #expect(files.claim(of: identity("c", 1)) == SlurmJobID(14))
+    #expect(files.claim(of: identity("d", 1)) == nil)
+    #expect(files.hasClaim(of: identity("d", 1)))
+    #expect(!files.hasClaim(of: identity("f", 1)))
+  }
+
+  @Test func aFileIsWrittenAnewForItsOwnerAlone() throws {
+    let path = files.folder + "/a"
+    #expect(files.write("a longer text", to: path) == nil)
+    #expect(files.write("short", to: path) == nil)
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == "short")
+    #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
+  }
+
+  @Test func aFileThatCannotBeWrittenIsNamedWithTheReason() {
+    let path = files.folder + "/none/a"
+    #expect(files.write("x", to: path) == "\(path) can't be written: No such file or directory")
+    let link = files.folder + "/link"
+    #expect(symlink(folder.file("target").path(), link) == 0)
+    #expect(files.write("x", to: link)?.hasPrefix("\(link) can't be written: ") == true)
+    #expect(!FileManager.default.fileExists(atPath: folder.file("target").path()))
+  }
+
+  @Test func aFolderThatCannotBeMadeIsNamed() {
+    write("", to: "file")
+    let path = files.folder + "/file/jobs"
+    #expect(
+      SlurmFiles(folder: path).makeFolder()?.hasPrefix("the folder of the cluster jobs can't be made: \(path): ")
+        == true)
+  }
+
+  @Test func theListOfAnArrayNamesItsAttemptsInOrder() {
+    write("b.2\na.1\n\nnoise\n", to: "x.batch")
+    #expect(
+      files.batch(named: "x", run: "r")
+        == [("b", 2), ("a", 1)].map { SlurmIdentity(encodedRun: "r", job: $0, attempt: $1) })
+    #expect(files.batch(named: "y", run: "r") == nil)
+  }
+
+  @Test func eachFileOfAnAttemptHasItsPlace() {
+    let attempt = identity("a b", 3)
+    #expect(files.outputPath(of: attempt) == files.folder + "/a%20b.3.out")
+    #expect(files.valuesPath(of: attempt) == files.folder + "/a%20b.3.values")
+    #expect(files.path(ofBatch: "x") == files.folder + "/x.batch")
+    #expect(files.path(ofScript: 4, batch: "x") == files.folder + "/x.4.sh")
+    files.orderKill(of: attempt)
+    #expect(folder.names(in: "jobs") == ["a%20b.3.kill"])
+  }
+}

@@ -1,0 +1,42 @@
+import Foundation
+import Support
+import Testing
+
+@testable import Transfers
+
+struct FileDigestTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func digest(_ path: String) async -> Result<String, TransferError> {
+    await withCheckedContinuation { continuation in
+      _ = FileDigest.start(path) { _, result in continuation.resume(returning: result) }
+    }
+  }
+
+  /// Also of a file that a read of a mebibyte leaves one byte of.
+  @Test(arguments: [
+    (0, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
+    (1, "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"),
+    (1_048_577, "4a3f0c0c213adea174f9a3d4c13177315b588bdb2e9c1012d3d0bf0453ca0f6a"),
+  ])
+  func everyByteCounts(size: Int, value: String) async throws {
+    try Data(repeating: UInt8(ascii: "a"), count: size).write(to: folder.file("file"))
+    #expect(await digest(folder.file("file").path()) == .success(value))
+  }
+
+  @Test func aFileThatIsNotThereIsAFailure() async {
+    let path = folder.file("file").path()
+    #expect(await digest(path) == .failure(TransferError(.file, "No such file or directory: \(path)")))
+  }
+
+  @Test(arguments: [
+    (String(repeating: "0aF", count: 21) + "9", true), (String(repeating: "0", count: 63), false),
+    (String(repeating: "0", count: 65), false), (String(repeating: "0", count: 63) + "g", false),
+    (String(repeating: "0", count: 61) + "０", false),
+  ])
+  func aDigestHas64HexadecimalDigits(text: String, isDigest: Bool) {
+    #expect(FileDigest.isDigest(text) == isDigest)
+  }
+}
