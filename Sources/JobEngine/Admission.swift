@@ -9,4 +9,6 @@ struct Admission: Equatable {
   var priority: JobPriority
   /// The node of the allocation that it has; nil for anything but a step.
   var node: String?
+  /// Nil if no end of it closes the run.
+  var endRule: EndRule?
 }

@@ -34,9 +34,14 @@ final class Attempt: @unchecked Sendable {
   var ending: AttemptOutcome?
   /// Asks whether the program of a service can be used.
   let probe: ServiceProbe?
-  /// What is searched in its output for the retry policy.
-  private let patterns: [LinePattern]
-  private(set) var outputMatches = false
+  /// Whether a line of its output matches a pattern of the retry policy.
+  private let retryMatch: Lock<Bool>
+  /// Called once its output tells whether the program of a service can be used.
+  private let readiness: Lock<(@Sendable (_ isUsable: Bool) -> Void)?>
+  /// What its end does to the run; nil if nothing.
+  private let endRule: EndRule?
+  /// The limit because of which it was cancelled.
+  private let excess = Lock<JobFailure?>(nil)
   /// When its start was observed, on the run's clock.
   private let startTime = Lock<Duration?>(nil)
 
@@ -55,14 +60,19 @@ final class Attempt: @unchecked Sendable {
     self.inputsHash = inputsHash
     ticket = admission.ticket
     number = admission.attempt
+    endRule = admission.endRule
     self.job = admission.job
     outputPath = launch?.outputPath ?? cluster?.launch.outputPath
     isWithCluster = cluster != nil
     self.step = step
-    patterns = (try? job.get())?.attemptPolicy.patterns.compactMap { LinePattern($0) } ?? []
+    let (retryMatch, readiness) = (Lock(false), Lock<(@Sendable (Bool) -> Void)?>(nil))
+    self.retryMatch = retryMatch
+    self.readiness = readiness
+    let watches = (try? job.get()).map { Self.watches(of: $0, retryMatch, readiness) } ?? []
     probe = (try? job.get()).flatMap { job in
       guard case .shell(let work) = job.work, let service = work.service, let probe = service.probe, let launch
       else { return nil }
+      if case .output = probe { return nil }
       return ServiceProbe(
         probe, interval: service.interval, launch: launch.program, shell: work.shell, clock: clock)
     }
@@ -72,14 +82,14 @@ final class Attempt: @unchecked Sendable {
       let check = check?.operationCheck { hash in inputsHash.withLock { $0 = hash } }
       if let cluster {
         let file = logPath.map { LogFile(path: $0, limit: logLimit) }
-        let log = SlurmOperation.LogTerms(file: file, keepsShort: keepsShortLog, progress: work.progress)
+        let log = SlurmOperation.LogTerms(file: file, keepsShort: keepsShortLog, progress: work.progress, watches: watches)
         operation = cluster.operation(check: check, log: log)
         break
       }
       guard let launch else { preconditionFailure("a shell job of this machine has a launch") }
       operation = ShellOperation(
         launch.program, logPath: logPath, logLimit: logLimit, keepsShortLog: keepsShortLog, progress: work.progress,
-        check: check, clock: clock)
+        watches: watches, check: check, clock: clock)
     case .success(.download(let work)):
       operation = Self.transfer(work.url, logPath, secrets) { url in
         DownloadOperation(
@@ -116,10 +126,45 @@ final class Attempt: @unchecked Sendable {
     probe?.stop()
   }
 
-  /// Notes whether a line of its output matches a pattern of the retry policy.
-  func match(_ line: String) {
-    if !outputMatches, patterns.contains(where: { $0.matches(line) }) { outputMatches = true }
+  private static func watches(
+    of job: Job, _ retryMatch: Lock<Bool>, _ readiness: Lock<(@Sendable (Bool) -> Void)?>
+  ) -> [OutputWatch] {
+    var watches: [OutputWatch] = []
+    let patterns = job.attemptPolicy.patterns.compactMap { OutputPattern($0) }
+    if !patterns.isEmpty {
+      watches.append(OutputWatch("retry.only", patterns) { isFound in retryMatch.withLock { $0 = isFound } })
+    }
+    if case .output(let text) = job.service?.probe, let pattern = OutputPattern(text) {
+      watches.append(OutputWatch("service.ready", [pattern]) { isFound in readiness.withLock { $0.take() }?(isFound) })
+    }
+    return watches
   }
+
+  /// Whether a line of its output has matched a pattern of the retry policy; from any thread.
+  var outputMatches: Bool { retryMatch.withLock(\.self) }
+
+  /// Has `body` called once the output tells that the program of a service can be used; to be called before the start.
+  ///
+  /// An attempt whose output can't be searched fails.
+  func whenOutputIsReady(_ body: @escaping @Sendable () -> Void) {
+    readiness.withLock { readiness in
+      readiness = { [weak operation] isUsable in
+        if isUsable { body() } else { operation?.cancel(with: Self.endlessSearch) }
+      }
+    }
+  }
+
+  /// Has a service fail before its start where another program answers in its place; to be called before the operation is in
+  /// a queue.
+  func askBeforeStart() {
+    guard let probe else { return }
+    operation.willExecute { operation in
+      if let occupant = await probe.occupant() { operation.cancel(with: occupant) }
+    }
+  }
+
+  private static let endlessSearch = JobFailure(
+    .error, "the pattern of service.ready took too long on its output, which can't tell when it can be used: simplify it")
 
   /// The values that its program has written for other jobs, once.
   ///
@@ -152,6 +197,14 @@ final class Attempt: @unchecked Sendable {
       inputsHash: inputsHash.withLock(\.self))
   }
 
+  /// Whether its end closes the run, as far as is known without the engine; from any thread, once its operation is about to
+  /// finish.
+  var closesRun: Bool {
+    guard let endRule else { return false }
+    return endRule.closesRun(
+      AttemptOutcome(claimedBy: operation), excess: excess.withLock(\.self), outputMatches: outputMatches)
+  }
+
   /// How it has ended; of interest once its operation has finished.
   var outcome: AttemptOutcome { ending ?? AttemptOutcome(of: operation) }
 
@@ -163,7 +216,9 @@ final class Attempt: @unchecked Sendable {
     return shell.exit == .exited(SlurmAllocation.endedStatus)
   }
 
-  func cancel() {
+  /// `limit` is the one that it has exceeded, where that is why.
+  func cancel(because limit: JobFailure? = nil) {
+    if let limit { excess.withLock { $0 = limit } }
     if let step, let shell = operation as? ShellOperation { step.stop(shell) }
     operation.cancel()
   }

@@ -14,11 +14,16 @@ package enum AttemptOutcome: Sendable, Equatable {
   case cancelled
 
   /// The outcome of an operation that has finished.
-  package init(of operation: AsyncOperation) {
+  package init(of operation: AsyncOperation) { self.init(of: operation, failure: operation.failure) }
+
+  /// The outcome of an operation that is about to finish, unless it is cancelled yet.
+  init(claimedBy operation: AsyncOperation) { self.init(of: operation, failure: operation.claimedFailure) }
+
+  private init(of operation: AsyncOperation, failure: (any Error)?) {
     if operation is ShellOperation, operation.isCancelled, !operation.isCancelledWithError {
       // However the program ended: its exit status is that of the stop signal as a rule.
       self = .cancelled
-    } else if let error = operation.failure {
+    } else if let error = failure {
       self = error is CancellationError ? .cancelled : .failed(JobFailure(of: error))
     } else if let download = operation as? DownloadOperation, download.isUpToDate {
       self = .upToDate

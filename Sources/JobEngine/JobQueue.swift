@@ -101,6 +101,8 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
   /// threads. Kept here, because the operation queue does not keep it.
   private let starting = DispatchQueue(label: "opdash.attempts", qos: .userInitiated)
 
+  /// The scheduler's, for any thread.
+  private let gate: AttemptGate
   // ---- touched only on the stream's queue
   var scheduler: Scheduler
   /// By ticket; an attempt that is not here any more has no effect.
@@ -157,6 +159,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
         seed: options.seed, canAsk: options.canAsk, approved: options.approved,
         clusterJobs: max(1, options.clusterJobs),
         hasAllocation: options.surroundingAllocation != nil || graph.allocation != nil))
+    gate = scheduler.gate
     slurm = options.slurm
     allocationTerms = graph.allocation
     surroundingAllocation = options.surroundingAllocation
@@ -251,6 +254,8 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
   }
 
   package func send(_ command: JobCommand) {
+    // Whatever has started by now is stated before the stop, and before that the end that has made room for it.
+    if case .stop(let level, _) = command { gate.close(to: level == .kill ? .none : .final) }
     // After every change that was observed before.
     stream.deliveries.deliverNow { [self] in
       guard !stream.isOver else { return }
@@ -309,6 +314,12 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
         if change.newValue == .finished { self?.observed(attempt)?.finished(attempt) }
       },
     ]
+    attempt.askBeforeStart()
+    attempt.whenOutputIsReady { [weak self, weak attempt] in
+      guard let self, let attempt else { return }
+      // After the line that says so.
+      stream.deliveries.deliverNow { self.served(attempt) }
+    }
     if let shell = operation as? ShellOperation {
       shell.whenStopped { [weak self, weak attempt] signal in
         guard let self, let attempt else { return }
@@ -331,6 +342,13 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
         if let success = attempt.success(at: stream.elapsed) { whenAttemptSucceeds(success) }
       }
     }
+    gate.add(attempt.ticket, isFinal: job.finally != nil, startsAtOnce: !attempt.isWithCluster)
+    operation.askAtStart { [gate, ticket = attempt.ticket] in gate.pass(ticket) }
+    if admission.endRule != nil {
+      operation.beforeEnd { [gate, weak attempt] _ in
+        if let attempt, attempt.closesRun { gate.hold(attempt.ticket) }
+      }
+    }
     attempts[attempt.ticket] = attempt
     if let step { place(attempt, step.allocation, nodes: step.node) }
     (job.service != nil ? services : job.cluster != nil ? clusterJobs : queue).addOperation(operation)
@@ -345,7 +363,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
 
   /// Called for whatever is observed first: output may come before `main` has returned.
   private func started(_ attempt: Attempt) {
-    guard !attempt.hasStarted, !attempt.isWithCluster else { return }
+    guard !attempt.hasStarted, !attempt.isWithCluster, !gate.hasRefused(attempt.ticket) else { return }
     attempt.start(at: stream.journal.now)
     scheduler.attemptStarted(
       ticket: attempt.ticket, pid: (attempt.operation as? ShellOperation)?.processIdentifier)
@@ -380,8 +398,6 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     stream.holdOutput()
     guard line.source != .note else { return }
     scheduler.attemptSpoke(ticket: attempt.ticket)
-    attempt.match(line.text)
-    if attempt.probe?.matches(line.text) == true { served(attempt) }
   }
 
   /// The program of an attempt was started after a check or a pause.
@@ -415,6 +431,11 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
   }
 
   func finished(_ attempt: Attempt) {
+    if gate.hasRefused(attempt.ticket) {
+      end(attempt)
+      scheduler.attemptWithdrawn(ticket: attempt.ticket)
+      return perform()
+    }
     if attempt.mayHaveLostAllocation { return askForEnd(of: attempt) }
     // Its last status may be delivered after its end.
     if let job = attempt.operation as? SlurmOperation { moved(attempt, to: job.status) }
@@ -569,7 +590,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
         // The cluster has it, or will have it in a moment: it ends when the cluster says so.
         attempt.operation.cancel()
       }
-    case .cancel(let ticket): attempts[ticket]?.cancel()
+    case .cancel(let ticket): attempts[ticket]?.cancel(because: scheduler.excess(of: ticket))
     case .kill(let ticket): attempts[ticket]?.kill()
     case .pause(let ticket): attempts[ticket]?.pause()
     case .resume(let ticket): attempts[ticket]?.resume()

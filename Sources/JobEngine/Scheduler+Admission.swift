@@ -12,7 +12,7 @@ extension Scheduler {
 
   mutating func admit() {
     defer { releaseAllocationIfUnneeded() }
-    guard !run.isDraining else { return }
+    guard !run.isDraining, !isClosing, !gate.isHeld else { return }
     while let entry = popReady() {
       let id = entry.job
       guard isCurrent(entry), case .ready(let room) = state(id), room != .person, !isClosed(to: id) else { continue }
@@ -36,9 +36,23 @@ extension Scheduler {
         .admit(
           Admission(
             ticket: nextTicket, job: id, attempt: attempts(id) + 1, priority: run.jobs[id.index].job.priority,
-            node: takeStepRoom(id))))
+            node: takeStepRoom(id), endRule: endRule(of: id))))
       nextTicket += 1
     }
+  }
+
+  private func endRule(of id: JobID) -> EndRule? {
+    let job = graph[id]
+    guard graph.onFailure != .keepGoing, !job.allowFailure, job.finally == nil else { return nil }
+    let policy = job.attemptPolicy
+    let isLast = nodes[id.index].retries >= policy.max
+    let successCloses =
+      switch job.service?.restart {
+      case nil: false
+      case .always: isLast || !policy.allows(Self.unaskedEnd)
+      case .never, .onFailure: !run.jobs[id.index].edges.isEmpty
+      }
+    return EndRule(policy: policy, isLast: isLast, successCloses: successCloses)
   }
 
   /// Whether the job still waits with this entry.

@@ -129,7 +129,10 @@ extension Scheduler {
       }
     }
     // A run that the failure policy has closed is opened again by a person's retry.
-    if !again.isEmpty { hasGivenUp = false }
+    if !again.isEmpty {
+      hasGivenUp = false
+      gate.open()
+    }
     let order = again.sorted()
     for id in order {
       // The pool may have been made smaller since the job ended.
@@ -188,6 +191,7 @@ extension Scheduler {
 
   mutating func stop(_ level: StopLevel, by canceller: JobState.Canceller) {
     if let stopping = run.stopping?.level, stopping >= level { return }
+    close(to: level == .kill ? .none : .final)
     journal.state(.stopRequested(level, by: canceller))
     // The run must end without a person.
     if !ending.haveBegun { for id in ending.jobs { resume(id) } }

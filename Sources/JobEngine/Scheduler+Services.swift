@@ -24,15 +24,17 @@ extension Scheduler {
 
   /// A service has ended with success, and was not asked to.
   mutating func serviceEnded(_ id: JobID) {
-    let failure = JobFailure(.exit(0), "ended by itself (exit 0) while it was needed")
     if graph[id].service?.restart == .always {
-      fail(id, failure)
+      fail(id, Self.unaskedEnd)
     } else if run.jobs[id.index].edges.isEmpty {
       end(id, .succeeded(upToDate: false))
     } else {
-      end(id, .failed(failure, allowed: graph[id].allowFailure))
+      end(id, .failed(Self.unaskedEnd, allowed: graph[id].allowFailure))
     }
   }
+
+  /// The failure of a service that has ended without being asked to.
+  static let unaskedEnd = JobFailure(.exit(0), "ended by itself (exit 0) while it was needed")
 
   /// Whether a service is still of use: for the jobs that need it or, where none does, for all others.
   private func isNeeded(_ id: JobID) -> Bool {

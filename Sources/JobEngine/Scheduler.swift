@@ -49,6 +49,10 @@ struct Scheduler {
   var graph: JobGraph
   let journal: RunJournal
   let terms: Terms
+  /// Passed by each attempt when it starts.
+  let gate = AttemptGate()
+  /// Whether the gate is being closed, in which nothing is admitted.
+  private(set) var isClosing = false
   var ranks: [Duration]
   /// Whether the ranks of jobs differ.
   let ordersByRank: Bool
@@ -186,8 +190,14 @@ struct Scheduler {
     admit()
   }
 
+  /// Without effect but for the process once the start is stated: the end of a run may have stated it.
   mutating func attemptStarted(ticket: Int, pid: Int32?) {
     guard let id = admitted[ticket] else { return }
+    if state(id).isActive {
+      if let pid { attemptLaunched(ticket: ticket, pid: pid) }
+      return
+    }
+    gate.tell(ticket)
     let isTakenBack = nodes[id.index].isWithdrawing && nodes[id.index].canceller == nil && !nodes[id.index].mustPause
     // A job of this machine, or a step, that has begun can't be taken back: it goes on.
     nodes[id.index].isTakenBack = isTakenBack && graph[id].cluster != nil && steps == nil
@@ -222,6 +232,7 @@ struct Scheduler {
   mutating func attemptWithdrawn(ticket: Int) {
     guard let id = admitted.removeValue(forKey: ticket) else { return }
     release(id)
+    gate.leave(ticket)
     let node = nodes[id.index]
     if node.canceller == .unneeded {
       end(id, .skipped(because: .unneeded))
@@ -253,6 +264,12 @@ struct Scheduler {
     guard let id = admitted.removeValue(forKey: ticket) else { return }
     release(id)
     pace.ended(at: journal.now)
+    settle(id, outcome, outputMatches: outputMatches)
+    gate.leave(ticket)
+    admit()
+  }
+
+  private mutating func settle(_ id: JobID, _ outcome: AttemptOutcome, outputMatches: Bool) {
     let node = nodes[id.index]
     nodes[id.index].deadline = nil
     nodes[id.index].silenceEnd = nil
@@ -261,7 +278,7 @@ struct Scheduler {
     nodes[id.index].isReady = false
     nodes[id.index].isHeld = false
     // A service that was asked to end because no job needs it has done its work, however it ended.
-    if node.canceller == .unneeded { return settle(id, .succeeded(upToDate: false)) }
+    if node.canceller == .unneeded { return end(id, .succeeded(upToDate: false)) }
     switch outcome {
     case .succeeded where graph[id].service != nil && node.canceller == nil:
       serviceEnded(id)
@@ -286,12 +303,12 @@ struct Scheduler {
         end(id, .cancelled(by: .policy))
       }
     }
-    admit()
   }
 
-  private mutating func settle(_ id: JobID, _ state: JobState) {
-    end(id, state)
-    admit()
+  /// The limit because of which the attempt was cancelled, unless somebody else has cancelled it.
+  func excess(of ticket: Int) -> JobFailure? {
+    guard let id = admitted[ticket], nodes[id.index].canceller == nil else { return nil }
+    return nodes[id.index].excess
   }
 
   /// A job that executed when the time of the run was over has failed because of that.
@@ -372,6 +389,7 @@ struct Scheduler {
   /// Ends jobs, of which none may start because of another.
   mutating func end(_ ids: some Sequence<JobID>, _ state: JobState) {
     for id in ids {
+      if closesRun(id, state) { close(to: .final) }
       set(id, state)
       ended.append(id)
     }
@@ -395,10 +413,25 @@ struct Scheduler {
       ended.append(edge.job)
     }
     retireServices(neededBy: id)
-    if case .failed(_, allowed: false) = state, graph.onFailure != .keepGoing, !hasGivenUp, graph[id].finally == nil {
+    if closesRun(id, state) {
       hasGivenUp = true
       cancelAll(by: .policy, kill: false, active: graph.onFailure == .stopNow)
     }
+  }
+
+  /// Whether this end of a job is the failure that ends the run, as the graph's policy says.
+  private func closesRun(_ id: JobID, _ state: JobState) -> Bool {
+    guard case .failed(_, allowed: false) = state, !hasGivenUp else { return false }
+    return graph.onFailure != .keepGoing && graph[id].finally == nil
+  }
+
+  /// Lets no attempt start any more, or only those of `finally`, and states those that have started.
+  mutating func close(to stand: AttemptGate.Stand) {
+    let wasClosing = isClosing
+    isClosing = true
+    gate.close(to: stand)
+    for ticket in gate.takePassed() { attemptStarted(ticket: ticket, pid: nil) }
+    isClosing = wasClosing
   }
 
   /// Has a job without an attempt in the queue wait, be ready or be skipped, as the states of its needs are now.

@@ -22,7 +22,6 @@ final class ServiceProbe: Sendable {
   private let interval: Duration
   private let launch: ProcessLaunch
   private let shell: [String]
-  private let pattern: LinePattern?
   private let clock: any OperationClock
   private let queue: DispatchQueue
   private let operations = OperationQueue()
@@ -40,17 +39,31 @@ final class ServiceProbe: Sendable {
     self.clock = clock
     queue = DispatchQueue(label: "opdash.probe")
     operations.underlyingQueue = queue
-    if case .output(let text) = probe { pattern = LinePattern(text) } else { pattern = nil }
+  }
+
+  /// The failure of a service in whose place somebody answers before its program is started; nil if nobody does, and for a
+  /// probe that is a command.
+  ///
+  /// A program that can't have its port would end soon after its start, and until then the answers would be another's.
+  func occupant() async -> JobFailure? {
+    let (place, holder): (String, String)
+    switch probe {
+    case .url(let text): (place, holder) = (text.maskedURL, "serves it")
+    case .port(let host, let port): (place, holder) = ("\(host.contains(":") ? "[\(host)]" : host):\(port)", "has the port")
+    case .command, .output: return nil
+    }
+    let isAnswered = await withCheckedContinuation { answer in
+      if !ask({ answer.resume(returning: $0) }) { answer.resume(returning: false) }
+    }
+    guard isAnswered else { return nil }
+    return JobFailure(.launch, "\(place) answers before the service is started: another program \(holder)")
   }
 
   /// Calls `whenReady` once, on any thread, when the program can be used.
   func start(_ whenReady: @escaping @Sendable () -> Void) {
     state.withLock { if !$0.isOver { $0.whenReady = whenReady } }
-    if pattern == nil { look() }
+    look()
   }
-
-  /// Whether a line of the program's output says that it can be used.
-  func matches(_ line: String) -> Bool { pattern?.matches(line) == true }
 
   /// Ends the probe in progress; nothing is called any more.
   func stop() {
@@ -63,17 +76,22 @@ final class ServiceProbe: Sendable {
     operation?.cancel()
   }
 
-  private func look() {
+  private func look() { ask { [weak self] isReady in self?.looked(isReady: isReady) } }
+
+  /// Asks once and calls `body` with the answer; false, without a call, after the end.
+  @discardableResult
+  private func ask(_ body: @escaping @Sendable (_ isReady: Bool) -> Void) -> Bool {
     let operation = makeOperation()
     let isOver = state.withLock { state in
       if !state.isOver { state.current = operation }
       return state.isOver
     }
-    guard !isOver else { return }
-    operation.whenEnded { [weak self] _, failure in self?.looked(isReady: failure == nil) }
+    guard !isOver else { return false }
+    operation.whenEnded { _, failure in body(failure == nil) }
     let limit = clock.schedule(after: max(interval, Self.leastTime), on: queue) { operation.cancel() }
     operation.whenEnded { _, _ in limit.cancel() }
     operations.addOperation(operation)
+    return true
   }
 
   private func looked(isReady: Bool) {
@@ -98,6 +116,7 @@ final class ServiceProbe: Sendable {
       }
       let file = URL(fileURLWithPath: NSTemporaryDirectory()).appending(path: "opdash-probe-\(UUID().uuidString)")
       let download = DownloadOperation(from: url, to: file, resume: false)
+      download.avoidProxies()
       download.whenEnded { _, _ in unlink(file.path) }
       return download
     case .port(let host, let port):

@@ -42,16 +42,16 @@ final class OutputFollower: @unchecked Sendable {
   private static let lastPatience = Duration.seconds(3)
   private static let chunk = 64 << 10
 
-  /// The output is kept in `file`, without secrets, and `progress` is a regular expression, both as in a `ShellOutput`.
+  /// The output is kept in `file`, without secrets, and `progress` and `watches` are as in a `ShellOutput`.
   init(
     path: String, secrets: SecretMask?, for operation: AsyncOperation, file: LogFile? = nil, keepsShort: Bool = true,
-    progress: String? = nil, clock: any OperationClock
+    progress: String? = nil, watches: [OutputWatch] = [], clock: any OperationClock
   ) {
     self.path = path
     self.clock = clock
     self.operation = operation
     self.file = file
-    output = ShellOutput(file: file, keepsShort: keepsShort, progress: progress, clock: clock)
+    output = ShellOutput(file: file, keepsShort: keepsShort, progress: progress, watches: watches, clock: clock)
     mask = secrets.map { SecretMask.Stream($0) }
     queue = DispatchQueue(
       label: "opdash.slurm.output", target: Self.queues[Int(UInt(bitPattern: path.hashValue) % UInt(Self.queues.count))]

@@ -29,16 +29,20 @@ package final class SlurmOperation: ResultOperation<SlurmOutcome>, ControllableO
   private let standing = Lock(Standing())
 
   /// What is made of the output besides lines, as by a `ShellOperation`: the copy in the place of the file at `outputPath`,
-  /// without secrets, and the pattern of the progress.
+  /// without secrets, the pattern of the progress, and what is searched in the lines.
   package struct LogTerms {
     var file: LogFile?
     var keepsShort: Bool
     var progress: String?
+    var watches: [OutputWatch]
 
-    package init(file: LogFile? = nil, keepsShort: Bool = true, progress: String? = nil) {
+    package init(
+      file: LogFile? = nil, keepsShort: Bool = true, progress: String? = nil, watches: [OutputWatch] = []
+    ) {
       self.file = file
       self.keepsShort = keepsShort
       self.progress = progress
+      self.watches = watches
     }
   }
 
@@ -98,7 +102,7 @@ package final class SlurmOperation: ResultOperation<SlurmOutcome>, ControllableO
   private func submit() {
     let follower = OutputFollower(
       path: outputPath, secrets: job.secrets, for: self, file: log.file, keepsShort: log.keepsShort,
-      progress: log.progress, clock: observer.clock)
+      progress: log.progress, watches: log.watches, clock: observer.clock)
     // Under the lock, so that no pause overtakes it.
     standing.withLock { standing in
       standing.isFollowed = true

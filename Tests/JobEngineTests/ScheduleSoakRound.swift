@@ -19,6 +19,8 @@ struct ScheduleSoakRound {
 
   private enum Step {
     case told(ticket: Int)
+    /// The gate has turned the attempt back.
+    case refused(ticket: Int)
     case wrote(ticket: Int)
     case usable(ticket: Int)
     case ended(ticket: Int, stamp: Int)
@@ -45,6 +47,8 @@ struct ScheduleSoakRound {
     var isAsked = false
     var isPaused = false
     var outcome = AttemptOutcome.succeeded
+    /// The limit because of which it is cancelled.
+    var excess: JobFailure?
     var endsAt: Duration = .zero
     var left: Duration = .zero
     /// Voids earlier plans for its end.
@@ -65,6 +69,10 @@ struct ScheduleSoakRound {
   private var isSuspended = false
   /// Whether a failure has closed the run, as its policy says.
   private var isClosed = false
+  /// The stop that was stated last.
+  private var stopped: StopLevel?
+  /// The last attempt of each job whose start was stated.
+  private var begun: [Int]
   /// The jobs of `finally` that a person has retried, whatever the outcome.
   private var forced = Set<JobID>()
   /// The ends of the others, as they were when the jobs of `finally` were let go.
@@ -82,6 +90,7 @@ struct ScheduleSoakRound {
     ending = Ending.allCases.randomElement(using: &random) ?? .stop
     scheduler = Scheduler(graph, journal: journal, terms: .init(seed: seed))
     finalStates = Array(repeating: 0, count: jobs)
+    begun = finalStates
     self.random = random
   }
 
@@ -198,7 +207,13 @@ struct ScheduleSoakRound {
 
   private mutating func carryOut(_ step: Step) {
     switch step {
-    case .told(let ticket): tell(ticket)
+    case .told(let ticket):
+      tell(ticket)
+      // Once more, as the engine does if the end of the run has stated the start.
+      if attempts[ticket] != nil { scheduler.attemptStarted(ticket: ticket, pid: 1) }
+    case .refused(let ticket):
+      attempts[ticket] = nil
+      scheduler.attemptWithdrawn(ticket: ticket)
     case .wrote(let ticket): if attempts[ticket] != nil { scheduler.attemptSpoke(ticket: ticket) }
     case .usable(let ticket): if attempts[ticket] != nil { scheduler.serviceIsReady(ticket: ticket) }
     case .ended(let ticket, let stamp): if attempts[ticket]?.stamp == stamp { end(ticket) }
@@ -243,11 +258,14 @@ struct ScheduleSoakRound {
       let actions = scheduler.takeActions()
       for event in journal.takeEvents() { look(at: event.fact) }
       for action in actions { carryOut(action) }
-      if !isSuspended {
-        while usedSlots < run.slots, !queued.isEmpty { begin(queued.remove(at: firstQueued)) }
-      }
+      fillSlots()
       if actions.isEmpty, !scheduler.hasActions { break }
     }
+  }
+
+  private mutating func fillSlots(unheard: Bool = false) {
+    guard !isSuspended else { return }
+    while usedSlots < run.slots, !queued.isEmpty { begin(queued.remove(at: firstQueued), unheard: unheard) }
   }
 
   private var firstQueued: Int {
@@ -259,8 +277,14 @@ struct ScheduleSoakRound {
   private func level(_ ticket: Int) -> Int { attempts[ticket]?.admission.priority.level ?? 0 }
 
   private mutating func look(at fact: JobFact) {
+    if case .stopRequested(let level, _) = fact { stopped = level }
     if !scheduler.ending.haveBegun { outcomes = nil } else if outcomes == nil { outcomes = currentOutcomes }
-    guard case .jobState(let id, let state, _, _) = fact else { return }
+    guard case .jobState(let id, let state, let attempt, _) = fact else { return }
+    if state.isActive, attempt > begun[id.index] {
+      begun[id.index] = attempt
+      for (ticket, other) in attempts where other.admission.job == id { attempts[ticket]?.isTold = true }
+      checkStart(of: id)
+    }
     if state.isTerminal {
       finalStates[id.index] += 1
       if finalStates[id.index] > 1 { fault = "\(name(id)) ended twice, at last as \(state)" }
@@ -284,6 +308,7 @@ struct ScheduleSoakRound {
     case .admit(let admission):
       checkAdmission(admission)
       attempts[admission.ticket] = Attempt(admission: admission)
+      scheduler.gate.add(admission.ticket, isFinal: graph[admission.job].finally != nil)
       if graph.jobs[admission.job.index].service == nil {
         queued.append(admission.ticket)
       } else {
@@ -294,7 +319,9 @@ struct ScheduleSoakRound {
       queued.remove(at: index)
       attempts[ticket] = nil
       scheduler.attemptWithdrawn(ticket: ticket)
-    case .cancel(let ticket): ask(ticket, kill: false)
+    case .cancel(let ticket):
+      attempts[ticket]?.excess = scheduler.excess(of: ticket)
+      ask(ticket, kill: false)
     case .kill(let ticket): ask(ticket, kill: true)
     case .pause(let ticket):
       guard var attempt = attempts[ticket], !attempt.isAsked else { return }
@@ -310,9 +337,11 @@ struct ScheduleSoakRound {
       guard let attempt = attempts[ticket] else { return }
       attempts[ticket] = Attempt(
         admission: .init(
-          ticket: ticket, job: attempt.admission.job, attempt: attempt.admission.attempt, priority: priority),
+          ticket: ticket, job: attempt.admission.job, attempt: attempt.admission.attempt, priority: priority,
+          endRule: attempt.admission.endRule),
         hasBegun: attempt.hasBegun, isTold: attempt.isTold, isAsked: attempt.isAsked, isPaused: attempt.isPaused,
-        outcome: attempt.outcome, endsAt: attempt.endsAt, left: attempt.left, stamp: attempt.stamp)
+        outcome: attempt.outcome, excess: attempt.excess, endsAt: attempt.endsAt, left: attempt.left,
+        stamp: attempt.stamp)
     case .setWidth, .requestAllocation, .releaseAllocation: break
     case .setSuspended(let suspended): isSuspended = suspended
     }
@@ -340,12 +369,16 @@ struct ScheduleSoakRound {
     planEnd(ticket, outcome.randomElement(using: &random) ?? .cancelled, after: time)
   }
 
-  private mutating func begin(_ ticket: Int) {
+  /// Of an attempt that is `unheard` the engine hears after the end that has made room for it.
+  private mutating func begin(_ ticket: Int, unheard: Bool = false) {
     guard let id = attempts[ticket]?.admission.job else { return }
+    guard scheduler.gate.pass(ticket) else { return post(.refused(ticket: ticket), at: journal.now) }
     attempts[ticket]?.hasBegun = true
     let job = graph[id]
     if job.service == nil { usedSlots += 1 }
-    if job.service != nil || Int.random(in: 0..<8, using: &random) > 0 {
+    if unheard {
+      post(.told(ticket: ticket), at: journal.now)
+    } else if job.service != nil || Int.random(in: 0..<8, using: &random) > 0 {
       tell(ticket)
     } else {
       post(.told(ticket: ticket), after: random.unit())
@@ -379,11 +412,16 @@ struct ScheduleSoakRound {
     // Asked for at its start, in which it was still taken for one that had not begun.
     guard let attempt = attempts.removeValue(forKey: ticket) else { return }
     let id = attempt.admission.job
+    let isAllowed = graph.jobs[id.index].allowFailure
+    let closesRun = attempt.admission.endRule?.closesRun(
+      attempt.outcome, excess: attempt.excess, outputMatches: isAllowed)
+    if closesRun == true { scheduler.gate.hold(ticket) }
     if graph.jobs[id.index].service == nil { usedSlots -= 1 }
+    // The operation queue does not wait for the engine.
+    if Bool.random(using: &random) { fillSlots(unheard: true) }
     if attempt.outcome == .succeeded {
       journal.state(.jobOutputs(id, ["v": Bool.random(using: &random) ? "yes" : "no"]))
     }
-    let isAllowed = graph.jobs[id.index].allowFailure
     scheduler.attemptEnded(ticket: ticket, attempt.outcome, outputMatches: isAllowed)
   }
 
@@ -421,6 +459,12 @@ struct ScheduleSoakRound {
       graph.jobs[$0.index].finally == nil && graph.jobs[$0.index].service == nil && !state($0).isTerminal
     }
     if let early { fault = "\(job.name) starts before the end of \(graph.jobs[early.index].name)" }
+  }
+
+  /// No start is stated after the end of the run.
+  private mutating func checkStart(of id: JobID) {
+    let isOver = graph[id].finally != nil ? stopped == .kill : stopped != nil || isClosed
+    if isOver { fault = "\(name(id)) is executing after the end of the run" }
   }
 
   /// A service that no person has cancelled ends after the jobs that need it.

@@ -5,6 +5,11 @@ import Testing
 
 @testable import Operations
 
+private final class ResultOperationUnderTest: ResultOperation<Int>, @unchecked Sendable {
+  // Safe: it has no state of its own.
+  override func main() {}
+}
+
 @Suite struct AsyncOperationTests {
   @Test func itExecutesUntilFinishIsCalledNotUntilMainReturns() {
     let operation = ManualOperation()
@@ -47,6 +52,30 @@ import Testing
     operation.start()
     operation.finish()
     #expect(eventually { journal.entries == ["done"] })
+  }
+
+  @Test func anOperationThatMayNotBeginFinishesUnexecuted() {
+    let queue = OperationQueue()
+    let (refused, allowed, later) = (ManualOperation(), ManualOperation(), ManualOperation())
+    refused.askAtStart { false }
+    allowed.askAtStart { true }
+    later.addDependency(refused)
+    queue.addOperations([refused, allowed, later], waitUntilFinished: false)
+    #expect(eventually { later.isExecuting && allowed.isExecuting })
+    #expect(refused.isFinished && refused.isCancelled && refused.mainCount == 0)
+    for operation in [allowed, later] { operation.finish() }
+    queue.waitUntilAllOperationsAreFinished()
+  }
+
+  @Test func whatPrecedesTheEndIsDoneOnceBeforeAnybodyKnows() {
+    let journal = Journal<String>()
+    let operation = ResultOperationUnderTest()
+    operation.beforeEnd { journal.add("\($0.isFinished) \($0.claimedFailure.map { "\($0)" } ?? "-")") }
+    operation.start()
+    operation.finish(.failure(CancellationError()))
+    operation.finish(.success(1))
+    #expect(operation.isFinished)
+    #expect(journal.entries == ["false CancellationError()"])
   }
 
   @Test func aWithdrawnOperationFinishesUnexecutedWhenItIsStarted() {

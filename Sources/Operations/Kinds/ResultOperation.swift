@@ -100,6 +100,15 @@ open class ResultOperation<Success: Sendable>: AsyncOperation, @unchecked Sendab
     return given ?? .failure(isCancelled ? CancellationError() : MissingResult(operation: displayName))
   }
 
+  package final override var claimedFailure: (any Error)? {
+    let given = outcomeState.withLock { state -> Given? in
+      if case .open(let given, _) = state { return given }
+      return nil
+    }
+    guard case .failure(let error) = finalOutcome(given) else { return nil }
+    return error
+  }
+
   final override var cause: (any Error)? {
     guard case .failure(let error) = outcome else { return nil }
     return error

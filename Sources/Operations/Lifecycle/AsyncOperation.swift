@@ -37,7 +37,10 @@ open class AsyncOperation: Operation, @unchecked Sendable {
 
   /// Begins the operation, or finishes it if it was cancelled, or defers that until its conditions hold.
   final func begin() {
-    if parts.has(.hasSideState), mustWaitForConditions() || mustAwaitHandlers() { return }
+    if parts.has(.hasSideState) {
+      if mustWaitForConditions() || mustAwaitHandlers() { return }
+      if !isCancelled, parts.existingSideState?.mayBegin() == false { _ = withdraw() }
+    }
     switch move({ $0.start() }) {
     case .callMain:
       QueueEntryObserver.tellStart(of: self)
@@ -85,6 +88,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
   }
 
   private func endNow() {
+    if parts.has(.hasSideState) { parts.existingSideState?.tellBeforeEnd(self) }
     if move({ $0.finish() }) == .finish { postFinish() }
   }
 
@@ -101,6 +105,22 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     case .refuse: return false
     }
   }
+
+  /// Has `mayBegin` called on the thread that starts the operation, once nothing else holds it up; an operation that may not
+  /// begin is withdrawn, and so finishes without executing.
+  ///
+  /// To be called before the operation is in a queue. `mayBegin` must not block.
+  package final func askAtStart(_ mayBegin: @escaping @Sendable () -> Bool) { parts.sideState.setEntry(mayBegin) }
+
+  /// Has `body` called once on the thread that finishes the operation, before any observer or queue can know of the end.
+  ///
+  /// Not for an operation that has not begun. To be called before the operation is in a queue. `body` must not block.
+  package final func beforeEnd(_ body: @escaping @Sendable (AsyncOperation) -> Void) {
+    parts.sideState.setBeforeEnd(body)
+  }
+
+  /// The failure with which the operation ends, as far as it is known now: once `finish` was called, unless it is cancelled yet.
+  package var claimedFailure: (any Error)? { cause }
 
   /// Whether the current task is the one that the operation's work is done in; its wait for the operation would never end.
   var isItsTaskCurrent: Bool { false }

@@ -56,6 +56,8 @@ final class SideState: @unchecked Sendable {
     var isAttached = false
     var endings: [@Sendable (AsyncOperation) -> Void] = []
     var startLimit: (@Sendable (AsyncOperation) -> any OperationTimer)?
+    var entry: (@Sendable () -> Bool)?
+    var beforeEnd: (@Sendable (AsyncOperation) -> Void)?
     var timer: (any OperationTimer)?
     var hasEnded = false
     weak var group: AsyncOperation?
@@ -100,6 +102,20 @@ final class SideState: @unchecked Sendable {
 
   // MARK: Begin and end
 
+  /// Whether the operation may begin; asked when nothing else holds it up.
+  func mayBegin() -> Bool { contents.withLock(\.entry)?() ?? true }
+
+  /// Sets what is asked at the start; true lets the operation begin.
+  func setEntry(_ entry: @escaping @Sendable () -> Bool) { contents.withLock { $0.entry = entry } }
+
+  /// Called once, before the move to the end of an operation that has begun.
+  func tellBeforeEnd(_ operation: AsyncOperation) {
+    let body = contents.withLock { $0.beforeEnd.take() }
+    body?(operation)
+  }
+
+  func setBeforeEnd(_ body: @escaping @Sendable (AsyncOperation) -> Void) { contents.withLock { $0.beforeEnd = body } }
+
   /// Called once, before `main`.
   func begin(_ operation: AsyncOperation) {
     let startLimit = contents.withLock(\.startLimit)
@@ -119,6 +135,8 @@ final class SideState: @unchecked Sendable {
       contents.hasEnded = true
       contents.endings = []
       contents.startLimit = nil
+      contents.entry = nil
+      contents.beforeEnd = nil
       contents.timer = nil
       contents.evaluation = nil
       contents.conditions = []

@@ -136,7 +136,7 @@ struct KnownProgress: Sendable {
 
   static func reading(of text: String, isRedrawn: Bool) -> Reading? {
     guard mayTell(text.utf8, isRedrawn) else { return nil }
-    let text = ProgressPattern.visible(text) as NSString
+    let text = OutputPattern.visible(text) as NSString
     let range = NSRange(location: 0, length: min(text.length, ProgressPattern.width))
     if let counts = numbers(files, text, range), counts.count == 2, counts[1] > 0,
       counts[1] < ProgressPattern.limit, counts[0] <= counts[1]

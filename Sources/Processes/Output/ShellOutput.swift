@@ -14,6 +14,8 @@ package final class ShellOutput: @unchecked Sendable {
   /// What the file has not got yet; nil where it gets all output at once.
   private var short: ShortOutput?
   private var progress: ProgressSource
+  /// What is searched in its lines; each is removed once it has told.
+  private var watches: [OutputWatch]
   private var stdout = LineSplitter(.standardOutput)
   private var stderr = LineSplitter(.standardError)
   private var hasOutput = false
@@ -39,12 +41,15 @@ package final class ShellOutput: @unchecked Sendable {
   /// `progress` is a regular expression; see `ProgressPattern`.
   ///
   /// Unless `keepsShort`, `file` is not made for a short output of a program that succeeds, if its lines say every byte.
-  package init(file: LogFile?, keepsShort: Bool = true, progress: String?, clock: any OperationClock) {
+  package init(
+    file: LogFile?, keepsShort: Bool = true, progress: String?, watches: [OutputWatch] = [], clock: any OperationClock
+  ) {
     let number = Self.made.wrappingAdd(1, ordering: .relaxed).newValue
     queue = DispatchQueue(label: "opdash.output", target: Self.queues[number % Self.queues.count])
     self.file = file
     short = file == nil || keepsShort ? nil : ShortOutput()
     self.progress = ProgressSource(pattern: progress)
+    self.watches = watches
     self.clock = clock
   }
 
@@ -56,7 +61,8 @@ package final class ShellOutput: @unchecked Sendable {
     hasOutput = true
     // Neither a file nor a pattern is waited for, and no line is unfinished: a thread need not be woken.
     isPrompt =
-      isPrompt && short?.hasRoom(for: bytes) == true && !progress.isPattern && bytes.last == UInt8(ascii: "\n")
+      isPrompt && short?.hasRoom(for: bytes) == true && !progress.isPattern && watches.isEmpty
+      && bytes.last == UInt8(ascii: "\n")
     if isPrompt { return handle(bytes, from: stream, for: operation, consumed) }
     queue.async { [self] in
       handle(bytes, from: stream, for: operation, consumed)
@@ -142,10 +148,11 @@ package final class ShellOutput: @unchecked Sendable {
     case .budgetExceeded:
       progress = .none
       let text =
-        "the progress pattern took more than \(ProgressPattern.budget) on this output; it is not matched any more"
+        "the progress pattern took more than \(OutputPattern.budget) on this output; it is not matched any more"
       lines.append(OperationLogLine(text: text, source: .note))
     case .nothing: break
     }
+    let told = search(output.lines, &lines)
     if let problem { lines.append(problem) }
     let isFull = Self.total.wrappingAdd(1, ordering: .relaxed).newValue >= Self.totalLimit
     let mayContinue = unhandled.withLock { unhandled in
@@ -163,7 +170,27 @@ package final class ShellOutput: @unchecked Sendable {
       }
       for consumed in waiting { consumed() }
     }
+    for (watch, isFound) in told { watch.told(isFound) }
     if mayContinue { consumed() }
+  }
+
+  /// Takes out the watches that have found something or have given up, which is noted in `lines`.
+  private func search(
+    _ output: [OperationLogLine], _ lines: inout [OperationLogLine]
+  ) -> [(watch: OutputWatch, isFound: Bool)] {
+    guard !watches.isEmpty, !output.isEmpty else { return [] }
+    var told: [(watch: OutputWatch, isFound: Bool)] = []
+    var left: [OutputWatch] = []
+    for watch in watches {
+      do throws(OutputPattern.BudgetExceeded) {
+        if try watch.finds(output) { told.append((watch, true)) } else { left.append(watch) }
+      } catch {
+        lines.append(watch.note)
+        told.append((watch, false))
+      }
+    }
+    watches = left
+    return told
   }
 }
 

@@ -101,15 +101,16 @@ public final class ShellOperation: ResultOperation<ShellResult>, ControllableOpe
   /// match a regular expression with one group (per cent) or two (done, total) report progress, instead of those of
   /// well-known tools.
   ///
-  /// With a `check` that says so the program is not started, and the operation succeeds. Unless `keepsShortLog`, no file is
+  /// `watches` are told of lines that match. With a `check` that says so the program is not started, and the operation
+  /// succeeds. Unless `keepsShortLog`, no file is
   /// made for up to 4 KiB of output if the program succeeds and the lines of the log say every byte.
   package convenience init(
     _ launch: ProcessLaunch, logPath: String?, logLimit: Int = LogFile.defaultLimit, keepsShortLog: Bool = true,
-    progress: String?, check: OutputCheck? = nil, clock: any OperationClock = .system
+    progress: String?, watches: [OutputWatch] = [], check: OutputCheck? = nil, clock: any OperationClock = .system
   ) {
     let log = ShellOutput(
       file: logPath.map { LogFile(path: $0, limit: logLimit) }, keepsShort: keepsShortLog, progress: progress,
-      clock: clock)
+      watches: watches, clock: clock)
     self.init(launch, .log(log, end: nil), .log(log, end: nil), accepting: .success, check: check)
   }
 

@@ -117,6 +117,7 @@ final class Exchange {
 
   private func setTransport() throws(TransferError) {
     try set(CURLOPT_URL, to: route.url.absoluteString)
+    if !route.usesProxies { try set(CURLOPT_NOPROXY, to: "*") }
     guard ccurl_allow_only_http(easy) == CURLE_OK else { throw .curl(CURLE_OUT_OF_MEMORY) }
     ccurl_set_long(easy, CURLOPT_FOLLOWLOCATION, 0)
     ccurl_set_long(easy, CURLOPT_NOSIGNAL, 1)
