@@ -37,6 +37,8 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     package var canAsk = true
     /// The jobs that are approved from the start.
     package var approved: Set<JobID> = []
+    /// The variables that the programs of all jobs have.
+    package var variables: [String: String] = [:]
     /// Whether jobs are added after the start, until `endArrivals`.
     package var isOpen = false
     /// How the cluster is asked.
@@ -164,7 +166,8 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     allocationTerms = graph.allocation
     surroundingAllocation = options.surroundingAllocation
     earlierClusterJobs = options.earlierClusterJobs
-    launching = LaunchTerms(run: id, folder: folder?.path, secrets: graph.secrets)
+    launching = LaunchTerms(
+      run: id, folder: folder?.path, secrets: graph.secrets, common: options.variables)
     stream.journal.secrets = launching.secrets
     queue.name = "opdash.jobs"
     queue.underlyingQueue = starting

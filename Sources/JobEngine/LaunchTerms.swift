@@ -7,6 +7,8 @@ import Slurm
 /// What a run gives to the programs of all its attempts.
 struct LaunchTerms {
   let run: String
+  /// The variables that all of them have, beside those of their attempt.
+  private let common: [String: String]
   /// The values that no output may show.
   let secrets: SecretMask?
   /// The size of the terminals of programs that have one.
@@ -17,8 +19,9 @@ struct LaunchTerms {
   private let isTemporary: Bool
   private var isMade = false
 
-  init(run: String, folder: String?, secrets: Set<String>) {
+  init(run: String, folder: String?, secrets: Set<String>, common: [String: String] = [:]) {
     self.run = run
+    self.common = common
     self.secrets = SecretMask(secrets)
     self.folder = folder ?? NSTemporaryDirectory() + "/opdash-\(run)"
     isTemporary = folder == nil
@@ -44,9 +47,10 @@ struct LaunchTerms {
       isMade = true
       mkdir(folder, 0o700)
     }
-    let own = [
+    var own = common
+    own.merge([
       "OPDASH_RUN": run, "OPDASH_JOB": name, "OPDASH_ATTEMPT": String(admission.attempt), "OPDASH_OUTPUT": outputPath,
-    ]
+    ]) { $1 }
     return work.environment.merging(own) { _, own in own }
   }
 

@@ -38,12 +38,23 @@ struct LaunchEnvironment: @unchecked Sendable {
       case "PATH": path = String(cString: equals + 1)
       default: break
       }
-      if key != Self.variable, let copy = strdup(text) { entries.append(Entry(key: key, text: copy)) }
+      let clean =
+        MakeFlags.variables.contains(key) ? Self.withoutDescriptors(text, from: equals - text + 1) : strdup(text)
+      if key != Self.variable, let copy = clean { entries.append(Entry(key: key, text: copy)) }
     }
     self.entries = entries
     self.outer = outer
     self.path = path
     texts = entries.map(\.text)
+  }
+
+  /// A copy of a variable whose value, which begins at this offset, is flags of make.
+  private static func withoutDescriptors(
+    _ text: UnsafeMutablePointer<CChar>, from start: Int
+  ) -> UnsafeMutablePointer<CChar>? {
+    let bytes = UnsafeRawBufferPointer(start: text, count: strlen(text))
+    let clean = bytes[..<start] + MakeFlags.withoutDescriptors(Array(bytes[start...])) + [0]
+    return strdup(clean.map(CChar.init(bitPattern:)))
   }
 
   /// The file to execute: the name itself if it has a slash, else the first executable of this name in the child's PATH.

@@ -10,6 +10,8 @@ package struct RunOrigin: Sendable, Equatable, Codable {
   package var directory: String
   package var slots: Int
   package var onFailure: String
+  /// What was approved at the start, as `Fingerprint.ofApproval` has it; nil if nothing was.
+  package var approvals: [String]?
 
   package init(
     command: String, words: [String] = [], file: String? = nil, directory: String, slots: Int, onFailure: String

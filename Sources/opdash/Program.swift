@@ -48,6 +48,8 @@ struct Program {
     /// Whether a person sees a dashboard, and can approve jobs there.
     var canAsk = true
     var approved: Set<JobID> = []
+    /// The variables that the programs of all jobs have.
+    var variables: [String: String] = [:]
     /// See `JobQueue.Options`.
     var keepsShortLogs = true
     /// Whether jobs are added to the run while it goes on.
@@ -65,6 +67,8 @@ struct Program {
     var inputs: [JobID: String]
     /// The cluster jobs that are followed, because the earlier run may have left them.
     var clusterJobs: [JobID: EarlierClusterJob] = [:]
+    /// What was approved when the earlier run was started.
+    var approvals: Set<String> = []
   }
 
   /// The recording of a run.
@@ -287,7 +291,10 @@ struct Program {
     var options = try runOptions(plan, settings)
     if case .graph(let graph) = plan.subject {
       let canAsk = interface == .dashboard && plan.rawOrder == nil
-      options?.approved = try Approvals.of(settings.approved, in: graph, canAsk: canAsk)
+      let approved = try Approvals.of(
+        settings.approved, earlier: plan.resumption?.approvals ?? [], in: graph, canAsk: canAsk)
+      options?.approved = approved
+      options?.origin.approvals = Approvals.recorded(approved, in: graph)
       options?.canAsk = canAsk
       try parts.checkCluster(graph)
     }
@@ -354,6 +361,10 @@ struct Program {
       options.origin.slots = slots(graph, settings)
       options.origin.onFailure = (settings.onFailure ?? graph.onFailure).rawValue
       options.fingerprints = graph.jobs.map(Fingerprint.of)
+      if plan.command == "run" {
+        let file = plan.file ?? "standard input"
+        options.variables[JobFileChain.variable] = try JobFileChain(environment).adding(file)
+      }
     }
     return options
   }

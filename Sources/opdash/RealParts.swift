@@ -25,6 +25,7 @@ extension Program.Parts {
         restoredInputs: options.resumption?.inputs ?? [:], earlier: { earlier?.newestAttempt(of: graph[$0]) })
       wanted.canAsk = options.canAsk
       wanted.approved = options.approved
+      wanted.variables = options.variables
       wanted.keepsShortLogs = options.keepsShortLogs
       wanted.isOpen = options.isOpen
       wanted.earlierClusterJobs = options.resumption?.clusterJobs ?? [:]

@@ -51,6 +51,25 @@ struct ResumeTests {
     #expect(run.ending() == .signalled(SIGKILL))
   }
 
+  @Test func anApprovalHoldsForTheQuestionAndTheWorkThatWereApproved() throws {
+    func write(_ question: String = "Publish to staging?", _ command: String = "echo staging >>done; test -e go") throws {
+      try place.write("jobs: { p: { approve: '\(question)', run: '\(command)' } }", to: "opdash.yml")
+    }
+    try write()
+    #expect(try place.run("run", "--approve", "p", "--ui", "quiet").ending() == .exited(1))
+    try write("Publish to production?")
+    let asked = try place.run("resume", "--ui", "plain")
+    #expect(asked.ending() == .exited(2))
+    #expect(asked.errorText.contains("p waits for a person's approval"))
+    try write("Publish to staging?", "echo production >>done")
+    #expect(try place.run("resume", "--ui", "plain").ending() == .exited(2))
+    #expect(lines("done") == ["staging"])
+    try place.write("", to: "go")
+    try write()
+    #expect(try place.run("resume", "--ui", "plain").ending() == .exited(0))
+    #expect(lines("done") == ["staging", "staging"])
+  }
+
   @Test func aJobThatIsResumedReadsTheValuesOfTheOneThatSucceeded() throws {
     try place.write(
       """

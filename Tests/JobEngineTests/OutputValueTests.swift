@@ -43,22 +43,4 @@ import Testing
       try work(.shell(ShellWork(.script("ls /jobs/${jobs.a.path}"))), reading: "/x")
         == .shell(ShellWork(.script("ls /jobs//x"))))
   }
-
-  @Test(arguments: [
-    ("^ready$", "\u{1B}[32mready\u{1B}[0m"), ("listening on 80", "listening \u{1B}[1mon\u{1B}[22m 80"),
-    ("ready", "ready"),
-  ]) func aPatternIsSearchedInALineWithoutItsColors(_ pattern: String, _ line: String) throws {
-    #expect(try #require(LinePattern(pattern)).matches(line))
-  }
-
-  @Test func anEscapeSequenceIsNoTextOfALine() throws {
-    #expect(try !#require(LinePattern("32m")).matches("\u{1B}[32mready"))
-  }
-
-  @Test func aPatternIsSearchedInTheFirst1024UnitsOfALine() throws {
-    let pattern = try #require(LinePattern("end$"))
-    #expect(pattern.matches(String(repeating: "x", count: 1021) + "end"))
-    #expect(!pattern.matches(String(repeating: "x", count: 1022) + "end"))
-    #expect(LinePattern("(") == nil)
-  }
 }

@@ -111,6 +111,61 @@ struct ServiceProcessTests {
     #expect(kill(pid, 0) != 0)
   }
 
+  // MARK: Before the start
+
+  /// Checks that the service of this probe is not started, and fails with this sentence.
+  private func isNotStarted(_ probe: Service.Probe, _ sentence: String) throws {
+    let run = ended(
+      try start([service("api", "touch started; exec sleep 600", probe), job("user", "touch used", needs: [0])]))
+    #expect(run.jobs[0].state == .failed(JobFailure(.launch, sentence), allowed: false))
+    #expect(run.jobs[1].state == .skipped(because: .job(JobID(0))))
+    #expect(!FileManager.default.fileExists(atPath: folder.file("started").path))
+  }
+
+  @Test func aServiceWhosePortIsHeldIsNotStarted() throws {
+    let (listener, port) = try Loopback.listen()
+    defer { close(listener) }
+    try isNotStarted(
+      .port(host: "127.0.0.1", port),
+      "127.0.0.1:\(port) answers before the service is started: another program has the port")
+  }
+
+  @Test func aServiceWhoseURLIsServedIsNotStarted() throws {
+    let server = try RawServer { _ in [.send("HTTP/1.1 204 No Content\r\n\r\n")] }
+    defer { server.stop() }
+    let url = server.url("/healthz").absoluteString
+    try isNotStarted(.url(url), "\(url) answers before the service is started: another program serves it")
+  }
+
+  @Test func aServiceThatIsCancelledWhileItsURLIsAskedEnds() throws {
+    let isAsked = Lock(false)
+    let silent = try RawServer { _ in
+      isAsked.withLock { $0 = true }
+      return [.hold]
+    }
+    defer { silent.stop() }
+    let probe = Service.Probe.url(silent.url("/").absoluteString)
+    let queue = try start([service("api", "exec sleep 600", probe)], clock: ManualOperationClock())
+    #expect(eventually { isAsked.withLock(\.self) })
+    queue.send(.cancel([JobID(0)], by: .person))
+    #expect(ended(queue).jobs[0].state == .cancelled(by: .person))
+  }
+
+  @Test func aServiceWhoseOutputTakesTooLongToSearchFails() throws {
+    let line = String(repeating: "a", count: 47) + "!"
+    let queue = try start([
+      service("api", "echo '\(line)'; exec sleep 600", .output("(a|aa)+$")), job("user", "touch used", needs: [0]),
+    ])
+    let run = ended(queue)
+    guard case .failed(let failure, allowed: false) = run.jobs[0].state else {
+      Issue.record("\(run.jobs[0].state)")
+      return
+    }
+    #expect(failure.cause == .error)
+    #expect(failure.reason.hasPrefix("the pattern of service.ready took too long on its output"))
+    #expect(!FileManager.default.fileExists(atPath: folder.file("used").path))
+  }
+
   // MARK: Ends
 
   /// Says its signal in `order` and ends.

@@ -42,6 +42,25 @@ private func lines(_ record: JobRecord?) -> [String] {
 }
 
 @Suite struct ShellJobTests {
+  @Test func aRetryPatternThatTakesTooLongIsNotedAndNotMet() throws {
+    let line = String(repeating: "a", count: 47) + "!"
+    let run = try ShellRun([
+      shell("a", "echo '\(line)'; exit 1") { $0.retry = RetryPolicy(max: 3, patterns: ["(a|aa)+$"]) }
+    ]).ended()
+    #expect(run.jobs[0].state == .failed(JobFailure(.exit(1), "exit 1"), allowed: false))
+    #expect(run.jobs[0].attempts.count == 1)
+    #expect(lines(run.jobs.first).contains { $0.hasPrefix("the pattern of retry.only took more than") })
+  }
+
+  @Test func aLineThatMatchesTheRetryPatternIsFollowedByARetry() throws {
+    let run = try ShellRun([
+      shell("a", "echo 'try later'; exit 1") {
+        $0.retry = RetryPolicy(max: 1, initial: .milliseconds(1), patterns: ["later$"])
+      }
+    ]).ended()
+    #expect(run.jobs[0].attempts.count == 2)
+  }
+
   @Test func theStatusOfACommandDecidesAndItsReasonIsShort() throws {
     let run = try ShellRun([shell("ok", "true"), shell("no", "exit 3"), shell("shot", "kill -SEGV $$")]).ended()
     #expect(run.jobs[0].state == .succeeded(upToDate: false))

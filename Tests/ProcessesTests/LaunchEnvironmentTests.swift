@@ -49,6 +49,22 @@ import Testing
     #expect(variables(environment, ["OPDASH_RUN": "x"]) == ["A=1", "OPDASH_RUN=o-2/3:c-1/7"])
   }
 
+  @Test(arguments: [
+    (" -j3 --jobserver-auth=3,4", " -j3"), (" -j --jobserver-fds=3,4 -j3", " -j -j3"),
+    ("kw -j3 --jobserver-auth=-2,-2 -- A=1", "kw -j3 -- A=1"), ("w", "w"), ("", ""),
+    // A FIFO has a path, which every program can open.
+    (" -j3 --jobserver-auth=fifo:/tmp/GMfifo1", " -j3 --jobserver-auth=fifo:/tmp/GMfifo1"),
+    // A variable of make.
+    (" -j2 --jobserver-auth=5,6 -- FLAGS=a\\ --jobserver-auth=3,4", " -j2 -- FLAGS=a\\ --jobserver-auth=3,4"),
+  ]) func theFlagsOfMakeNameNoDescriptorsOfThisProcess(flags: String, clean: String) {
+    let environment = environment("MAKEFLAGS=\(flags)", "CARGO_MAKEFLAGS=\(flags)", "MFLAGS=\(flags)", "OTHER=\(flags)")
+    #expect(
+      variables(environment, .inherited)
+        == [
+          "CARGO_MAKEFLAGS=\(clean)", "MAKEFLAGS=\(clean)", "MFLAGS=\(clean)", "OPDASH_RUN=c-1/7", "OTHER=\(flags)",
+        ])
+  }
+
   @Test(arguments: [["": "x"], ["a=b": "x"], ["a\0": "x"], ["a": "x\0y"]])
   func whatNoProgramCanBeGivenIsRefused(added: [String: String]) {
     #expect(variables(environment("A=1"), .inherited(adding: added)) == nil)

@@ -27,6 +27,18 @@ import Testing
     return Job(name: "job", work: .simulate(work))
   }
 
+  @Test func anApprovalIsOfTheNameTheQuestionAndTheWork() {
+    func asking(_ name: String = "job", _ question: String = "Go?", _ command: String = "make") -> Job {
+      Job(name: name, work: .shell(ShellWork(.script(command))), approval: question)
+    }
+    let jobs = [asking(), asking("other"), asking("job", "Stop?"), asking("job", "Go?", "make all")]
+    #expect(Set(jobs.map(Fingerprint.ofApproval)).count == 4)
+    var later = asking()
+    later.priority = .high
+    #expect(Fingerprint.ofApproval(later) == Fingerprint.ofApproval(asking()))
+    #expect(Fingerprint.ofApproval(Self.shell()) == nil)
+  }
+
   @Test func allThatDecidesTheResultCounts() {
     let jobs = [
       Self.shell(), Self.shell { $0.command = .script("make all") }, Self.shell { $0.command = .argv(["make"]) },

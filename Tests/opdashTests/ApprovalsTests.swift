@@ -48,6 +48,21 @@ struct ApprovalsTests {
     #expect(refusal(["deploy"], graph)?.hasPrefix("publish waits") == true)
   }
 
+  @Test func anEarlierApprovalHoldsForTheSameQuestionAndWork() throws {
+    let before = graph()
+    let earlier = Set(try #require(Approvals.recorded([JobID(0), JobID(1), JobID(2), JobID(3)], in: before)))
+    #expect(earlier.count == 3)
+    #expect(try Approvals.of([], earlier: earlier, in: before, canAsk: false) == [JobID(1), JobID(2), JobID(3)])
+    let changed = graph { jobs in
+      jobs[1].approval = "Go to production?"
+      jobs[2].work = .simulate(SimulatedWork(duration: .seconds(9)))
+    }
+    #expect(try Approvals.of([], earlier: earlier, in: changed, canAsk: true) == [JobID(3)])
+    // What one job was approved for is no approval of another.
+    #expect(try Approvals.of([], earlier: earlier, in: graph { $0[3].name = "other" }, canAsk: true).count == 2)
+    #expect(Approvals.recorded([JobID(0)], in: before) == nil)
+  }
+
   @Test func aNameThatIsNoJobIsSaidWithTheNearest() {
     #expect(
       refusal(["publsh"], graph(), canAsk: true) == "--approve: there is no job 'publsh': did you mean 'publish'?")

@@ -36,6 +36,14 @@ package enum Fingerprint {
     return SHA256Sum.hex(of: fields.bytes)
   }
 
+  /// A hash of what a person approves: the question and the work of the job of this name; nil where nothing is asked.
+  package static func ofApproval(_ job: Job) -> String? {
+    guard let question = job.approval else { return nil }
+    var fields = Fields()
+    fields.add("opdash approval 1", job.name, question, of(job))
+    return SHA256Sum.hex(of: fields.bytes)
+  }
+
   /// Texts with their lengths, so that two lists of fields never have the same bytes.
   private struct Fields {
     private(set) var bytes: [UInt8] = []

@@ -1,14 +1,22 @@
 import JobModel
+import RunStore
 import Screen
 import Session
 
 /// The approvals that a run is given when it starts.
 enum Approvals {
-  /// The jobs that need not ask a person any more.
+  /// The jobs that need not ask a person any more: those of these names, and those whose question and work are still the same
+  /// as in the `earlier` approvals, as `Fingerprint.ofApproval` has them.
   ///
   /// Throws where a job would ask and `canAsk` is false: before anything has started.
-  static func of(_ names: [String], in graph: JobGraph, canAsk: Bool) throws(UsageError) -> Set<JobID> {
+  static func of(
+    _ names: [String], earlier: Set<String> = [], in graph: JobGraph, canAsk: Bool
+  ) throws(UsageError) -> Set<JobID> {
     var approved: Set<JobID> = []
+    if !earlier.isEmpty {
+      let same = graph.jobs.indices.filter { Fingerprint.ofApproval(graph.jobs[$0]).map(earlier.contains) == true }
+      approved.formUnion(same.map(JobID.init))
+    }
     for name in names {
       let found = name == "all" ? graph.jobs.indices.map(JobID.init) : graph.jobs(matching: name)
       guard !found.isEmpty else {
@@ -25,6 +33,14 @@ enum Approvals {
     throw UsageError(
       "\(name) waits for a person's approval\(others), and without the dashboard nobody can give it: "
         + "approve with --approve \(asking.count > 1 ? "all" : name), or run in a terminal")
+  }
+}
+
+extension Approvals {
+  /// What a run that goes on with this one takes over of its approvals.
+  static func recorded(_ approved: Set<JobID>, in graph: JobGraph) -> [String]? {
+    let hashes = approved.sorted().compactMap { Fingerprint.ofApproval(graph[$0]) }
+    return hashes.isEmpty ? nil : hashes
   }
 }
 

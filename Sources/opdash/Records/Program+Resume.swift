@@ -20,7 +20,6 @@ extension Program {
     try tellStaying(graph, settings)
     settings.slots = settings.slots ?? old.slots
     settings.onFailure = settings.onFailure ?? old.onFailure
-    settings.approved += old.approved
     settings.isBrief = entry.origin.command == "get"
 
     // They may still write what the plan looks at.
@@ -36,6 +35,7 @@ extension Program {
     for line in ResumeText.lines(resume, of: entry) { errors.write(line: MessageText.of("opdash: \(line)")) }
     plan.subject = .graph(resume.graph)
     plan.resumption = Resumption(run: entry.id, restored: resume.restored, inputs: resume.restoredInputs)
+    plan.resumption?.approvals = Set(entry.origin.approvals ?? [])
     if invocation.isDryRun { return try rehearse(plan, of: graph, settings) }
     let left = try LeftClusterJobs(of: entry, store, resume)
     plan.resumption?.clusterJobs = left.followed

@@ -1,0 +1,37 @@
+import Session
+
+/// The job files whose jobs have started this program, the outermost first.
+///
+/// A variable carries them: a file that runs itself would go on until the machine has no more processes.
+struct JobFileChain {
+  /// One file a line; set for the programs of all jobs.
+  static let variable = "OPDASH_CHAIN"
+  /// How many runs may be within one another if a file is among them twice.
+  static let limit = 8
+
+  private let files: [String]
+
+  init(_ environment: Environment) {
+    files = (environment.variables[Self.variable] ?? "").split(separator: "\n").map(String.init)
+  }
+
+  /// The variable for the jobs of `file`; throws if it has come too far.
+  func adding(_ file: String) throws(UsageError) -> String {
+    guard files.count >= Self.limit, files.contains(file) else {
+      return (files + [file.replacing("\n", with: "?")]).joined(separator: "\n")
+    }
+    throw UsageError(
+      "\(file) runs itself, \(files.count) runs deep: \(Self.text(files + [file])); "
+        + "a job must not start opdash with a file that is being run")
+  }
+
+  /// The chain, with what is repeated once: `/a.yml -> /b.yml -> /a.yml and so on`.
+  private static func text(_ files: [String]) -> String {
+    var shown: [String] = []
+    for file in files {
+      shown.append(file)
+      if shown.dropLast().contains(file) { break }
+    }
+    return shown.joined(separator: " -> ") + (shown.count < files.count ? " and so on" : "")
+  }
+}
