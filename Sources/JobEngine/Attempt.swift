@@ -26,6 +26,8 @@ final class Attempt: @unchecked Sendable {
   /// The hash of the job's inputs once it is known.
   private let inputsHash: Lock<String?>
   private var isHashStated = false
+  /// The values of an attempt that had nothing to do, from an earlier run.
+  private let earlierValues: Lock<[String: String]?>
   /// Where its program writes values for other jobs; nil for other work.
   private let outputPath: String?
   /// The step of an allocation that it is; nil for anything else.
@@ -57,7 +59,8 @@ final class Attempt: @unchecked Sendable {
     clock: any OperationClock
   ) {
     let inputsHash = Lock<String?>(nil)
-    self.inputsHash = inputsHash
+    let earlierValues = Lock<[String: String]?>(nil)
+    (self.inputsHash, self.earlierValues) = (inputsHash, earlierValues)
     ticket = admission.ticket
     number = admission.attempt
     endRule = admission.endRule
@@ -79,7 +82,9 @@ final class Attempt: @unchecked Sendable {
     switch job.map(\.work) {
     case .failure(let failure): operation = ClosureOperation<Void> { throw failure }
     case .success(.shell(let work)):
-      let check = check?.operationCheck { hash in inputsHash.withLock { $0 = hash } }
+      let check = check?.operationCheck(
+        hashed: { hash in inputsHash.withLock { $0 = hash } },
+        kept: { values in earlierValues.withLock { $0 = values } })
       if let cluster {
         let file = logPath.map { LogFile(path: $0, limit: logLimit) }
         let log = SlurmOperation.LogTerms(file: file, keepsShort: keepsShortLog, progress: work.progress, watches: watches)
@@ -172,6 +177,9 @@ final class Attempt: @unchecked Sendable {
   func takeOutputs() -> OutputValues? {
     outputPath.flatMap { OutputValues(file: $0, isKept: operation is SlurmOperation) }
   }
+
+  /// The values that it has for other jobs because it had nothing to do.
+  var keptValues: [String: String]? { earlierValues.withLock(\.self) }
 
   func resizeTerminal(to size: TerminalSize) { (operation as? ShellOperation)?.resizeTerminal(to: size) }
 

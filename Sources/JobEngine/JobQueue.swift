@@ -33,10 +33,14 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     /// The newest attempt that earlier runs know of a job; asked on any thread, which may block, for jobs with `creates` or
     /// `inputs` only.
     package var earlier: @Sendable (JobID) -> EarlierAttempt?
+    /// The values that the newest success of the same work wrote for other jobs, nil if it is not known; as `earlier`.
+    package var earlierValues: @Sendable (JobID) -> [String: String]? = { _ in nil }
     /// Whether a person can approve jobs while the run goes on; else those that ask for it fail.
     package var canAsk = true
     /// The jobs that are approved from the start.
     package var approved: Set<JobID> = []
+    /// Whether jobs of the run that this one goes on with are left out that have not ended.
+    package var leavesWork = false
     /// The variables that the programs of all jobs have.
     package var variables: [String: String] = [:]
     /// Whether jobs are added after the start, until `endArrivals`.
@@ -86,8 +90,9 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
   package let stream: FactStream
   private let earlier: @Sendable (JobID) -> EarlierAttempt?
   private let fileHashes = FileHashes()
-  /// The jobs whose values others read, which are never up to date because nothing would write the values.
-  private let readJobs: Set<JobID>
+  private let earlierValues: @Sendable (JobID) -> [String: String]?
+  /// The names of the values that others read of a job.
+  private let readValues: [JobID: Set<String>]
   private let queue = OperationQueue()
   /// Executes services, which need no slot.
   private let services = OperationQueue()
@@ -143,7 +148,8 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     restored = options.restored
     restoredInputs = options.restoredInputs
     earlier = options.earlier
-    readJobs = graph.readJobs
+    earlierValues = options.earlierValues
+    readValues = graph.readValues
     if let state = options.stateFolder {
       let folder = try RunFolder(in: state)
       self.folder = folder
@@ -159,7 +165,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
       graph, journal: stream.journal,
       terms: .init(
         seed: options.seed, canAsk: options.canAsk, approved: options.approved,
-        clusterJobs: max(1, options.clusterJobs),
+        leavesWork: options.leavesWork, clusterJobs: max(1, options.clusterJobs),
         hasAllocation: options.surroundingAllocation != nil || graph.allocation != nil))
     gate = scheduler.gate
     slurm = options.slurm
@@ -278,11 +284,13 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
       LogPath.file(in: $0.path, job: job.name, id: admission.job, attempt: admission.attempt)
     }
     // One that an earlier run has left may have made only a part of what it creates.
-    let mustExecute = readJobs.contains(admission.job) || earlierClusterJobs[admission.job] != nil
-    let check = UpToDateCheck(job, attempt: admission.attempt, mustExecute: mustExecute, hashes: fileHashes) {
-      [earlier] in
-      earlier(admission.job)
+    let mustExecute = earlierClusterJobs[admission.job] != nil
+    let wanted = readValues[admission.job].map { [earlierValues] names in
+      UpToDateCheck.WantedValues(names: names) { earlierValues(admission.job) }
     }
+    let check = UpToDateCheck(
+      job, attempt: admission.attempt, mustExecute: mustExecute, wanted: wanted, hashes: fileHashes
+    ) { [earlier] in earlier(admission.job) }
     let work: Result<Job, JobFailure>
     do throws(JobFailure) { work = .success(try scheduler.resolved(job)) } catch { work = .failure(error) }
     var launch: LaunchTerms.Launch?
@@ -459,6 +467,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
       if let fault = output.fault { stream.state(.jobLog(attempt.job, attempt: attempt.number, LogLine(.note, fault))) }
       if !output.values.isEmpty { stream.state(.jobOutputs(attempt.job, output.values)) }
     }
+    if outcome == .upToDate, let values = attempt.keptValues { stream.state(.jobOutputs(attempt.job, values)) }
     scheduler.attemptEnded(ticket: attempt.ticket, outcome, outputMatches: attempt.outputMatches)
     perform()
   }

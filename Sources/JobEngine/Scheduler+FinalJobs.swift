@@ -15,7 +15,7 @@ extension Scheduler {
 
   /// What the ends of all other jobs mean for those of `finally`.
   private var outcomes: Set<FinalCondition> {
-    var (hasFailed, isOK) = (false, true)
+    var (hasFailed, isOK) = (false, !terms.leavesWork)
     for index in nodes.indices where graph.jobs[index].finally == nil {
       switch state(JobID(index)) {
       case .failed(_, allowed: false): hasFailed = true

@@ -15,6 +15,8 @@ struct Scheduler {
     var canAsk = true
     /// Jobs that are approved from the start.
     var approved: Set<JobID> = []
+    /// Whether jobs of the whole that this run is a part of have not ended, so that the whole is no success.
+    var leavesWork = false
     /// Whether the values of other jobs are not known, as in a rehearsal: then every condition with one holds.
     var assumesValues = false
     /// The number of cluster jobs that are admitted at once.

@@ -13,6 +13,8 @@ package struct UpToDateCheck: Sendable {
     var reason: String?
     /// The hash of the job's inputs; nil without inputs.
     var inputsHash: String?
+    /// The values that the job wrote for others in the attempt that is still good.
+    var values: [String: String] = [:]
 
     /// The decision as a line for the log.
     var note: String? { reason.map { "\(isUpToDate ? "" : "not ")up to date: \($0)" } }
@@ -22,15 +24,23 @@ package struct UpToDateCheck: Sendable {
   let inputs: [String]
   /// The folder that paths in notes are relative to.
   let directory: String?
-  /// Whether the job is executed whatever the files are: an attempt of this run came before, an earlier run's is followed, or
-  /// other jobs read its values.
+  /// Whether the job is executed whatever the files are: an attempt of this run came before, or an earlier run's is followed.
   let mustExecute: Bool
+  /// What other jobs read of it; nil if none does.
+  let wanted: WantedValues?
   let hashes: FileHashes
   let earlier: @Sendable () -> EarlierAttempt?
 
+  /// The values of a job that others read.
+  struct WantedValues: Sendable {
+    var names: Set<String>
+    /// Those that the last success of the same work wrote; nil if it is not known.
+    var recorded: @Sendable () -> [String: String]?
+  }
+
   /// Nil for a job that neither creates nor reads paths.
   init?(
-    _ job: Job, attempt: Int, mustExecute: Bool = false, hashes: FileHashes,
+    _ job: Job, attempt: Int, mustExecute: Bool = false, wanted: WantedValues? = nil, hashes: FileHashes,
     earlier: @escaping @Sendable () -> EarlierAttempt?
   ) {
     guard case .shell(let work) = job.work, !(job.creates.isEmpty && job.inputs.isEmpty) else { return nil }
@@ -38,6 +48,7 @@ package struct UpToDateCheck: Sendable {
     inputs = job.inputs
     directory = work.directory
     self.mustExecute = attempt > 1 || mustExecute
+    self.wanted = wanted
     self.hashes = hashes
     self.earlier = earlier
   }
@@ -53,7 +64,13 @@ package struct UpToDateCheck: Sendable {
       let hash = problem == nil ? try files?.hash(by: hashes, isCancelled: isCancelled) : nil
       if mustExecute || problem != nil { return Verdict(isUpToDate: false, reason: problem, inputsHash: hash) }
       let (isUpToDate, reason) = compare(files, hash)
-      return Verdict(isUpToDate: isUpToDate, reason: reason, inputsHash: hash)
+      guard isUpToDate, let wanted else { return Verdict(isUpToDate: isUpToDate, reason: reason, inputsHash: hash) }
+      let values = wanted.recorded() ?? [:]
+      if let missing = wanted.names.sorted().first(where: { values[$0] == nil }) {
+        let fault = "\(missing), which another job reads, is not recorded of its last success"
+        return Verdict(isUpToDate: false, reason: fault, inputsHash: hash)
+      }
+      return Verdict(isUpToDate: true, reason: reason, inputsHash: hash, values: values)
     } catch let error as InputError {
       return Verdict(isUpToDate: false, reason: error.description, inputsHash: nil)
     }
@@ -97,14 +114,18 @@ package struct UpToDateCheck: Sendable {
 }
 
 extension UpToDateCheck {
-  /// The check as a part of its job's operation; `hashed` is called with the hash of the inputs before the program starts.
-  func operationCheck(hashed: @escaping @Sendable (String) -> Void) -> OutputCheck {
+  /// The check as a part of its job's operation; before the program starts `hashed` is called with the hash of the inputs, and
+  /// `kept` with the values of a job that is up to date.
+  func operationCheck(
+    hashed: @escaping @Sendable (String) -> Void, kept: @escaping @Sendable ([String: String]) -> Void
+  ) -> OutputCheck {
     OutputCheck(
       begin: { isCancelled in
         guard let verdict = try? verdict(isCancelled: isCancelled) else {
           return OutputCheck.Answer(isUpToDate: false, note: nil)
         }
         if let hash = verdict.inputsHash { hashed(hash) }
+        if !verdict.values.isEmpty { kept(verdict.values) }
         return OutputCheck.Answer(isUpToDate: verdict.isUpToDate, note: verdict.note)
       }, end: { missingNote })
   }
@@ -113,15 +134,17 @@ extension UpToDateCheck {
   ///
   /// A job with inputs counts only if all that it needs is up to date too, because a job that is executed may change them.
   package static func upToDate(
-    in graph: JobGraph, earlier: @escaping @Sendable (JobID) -> EarlierAttempt?
+    in graph: JobGraph, earlier: @escaping @Sendable (JobID) -> EarlierAttempt?,
+    values: @escaping @Sendable (JobID) -> [String: String]? = { _ in nil }
   ) -> [JobID: String] {
     var found: [JobID: String] = [:]
     let hashes = FileHashes()
-    let read = graph.readJobs
+    let read = graph.readValues
     for index in DependencyOrder(graph.jobs.map { $0.needs.map(\.job.index) }).order {
       let (id, job) = (JobID(index), graph.jobs[index])
+      let wanted = read[id].map { WantedValues(names: $0) { values(id) } }
       guard job.inputs.isEmpty || job.needs.allSatisfy({ found[$0.job] != nil }),
-        !read.contains(id), let check = UpToDateCheck(job, attempt: 1, hashes: hashes, earlier: { earlier(id) }),
+        let check = UpToDateCheck(job, attempt: 1, wanted: wanted, hashes: hashes, earlier: { earlier(id) }),
         let verdict = try? check.verdict(isCancelled: { false }), verdict.isUpToDate
       else { continue }
       found[id] = verdict.reason ?? ""

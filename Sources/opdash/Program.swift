@@ -67,6 +67,8 @@ struct Program {
     var inputs: [JobID: String]
     /// The cluster jobs that are followed, because the earlier run may have left them.
     var clusterJobs: [JobID: EarlierClusterJob] = [:]
+    /// Whether jobs are left out that have not ended.
+    var leavesWork = false
     /// What was approved when the earlier run was started.
     var approvals: Set<String> = []
   }
@@ -170,7 +172,8 @@ struct Program {
       throw UsageError("\(plan.source) has a queue of its own: --dry-run can't tell what it would run")
     }
     let earlier = (try? runOptions(plan, settings)).flatMap { EarlierRuns($0) }
-    let upToDate = UpToDateCheck.upToDate(in: graph) { earlier?.newestAttempt(of: graph[$0]) }
+    let upToDate = UpToDateCheck.upToDate(
+      in: graph, earlier: { earlier?.newestAttempt(of: graph[$0]) }, values: { earlier?.values(of: graph[$0]) })
     let lines = JobTable.rehearsal(
       graph.masked, of: all?.masked ?? graph.masked, slots: slots(graph, settings), upToDate: upToDate,
       restored: plan.resumption?.restored ?? [:])

@@ -23,8 +23,10 @@ extension Program.Parts {
         slots: options.slots, onFailure: options.onFailure, stateFolder: options.stateFolder,
         resumes: options.resumption?.run, restored: options.resumption?.restored ?? [:],
         restoredInputs: options.resumption?.inputs ?? [:], earlier: { earlier?.newestAttempt(of: graph[$0]) })
+      wanted.earlierValues = { earlier?.values(of: graph[$0]) }
       wanted.canAsk = options.canAsk
       wanted.approved = options.approved
+      wanted.leavesWork = options.resumption?.leavesWork ?? false
       wanted.variables = options.variables
       wanted.keepsShortLogs = options.keepsShortLogs
       wanted.isOpen = options.isOpen

@@ -29,7 +29,7 @@ struct CommandTests {
 
   @Test func aFileThatRunsItselfEndsAfterEightRuns() throws {
     try place.write("jobs: { again: '\"$OPDASH\" run again.yml --ui plain' }", to: "again.yml")
-    let run = try place.script("OPDASH=\"$OPDASH\" \"$OPDASH\" run again.yml --ui plain")
+    let run = try place.script("\"$OPDASH\" run again.yml --ui plain")
     #expect(run.ending() == .exited(1))
     #expect(run.outputText.contains("runs itself, 8 runs deep"))
   }
@@ -37,7 +37,7 @@ struct CommandTests {
   @Test func aMakeWithinAJobHasNoWordOfAJobserverThatItLacks() throws {
     try place.write("all:\n\t+@\"$$OPDASH\" run make.yml --ui plain\nsub:\n\t@echo sub\n", to: "Makefile")
     try place.write("jobs: { m: make sub }", to: "make.yml")
-    let run = try place.script("OPDASH=\"$OPDASH\" make -j3 all 2>&1")
+    let run = try place.script("make -j3 all 2>&1")
     #expect(run.ending() == .exited(0))
     #expect(run.outputText.contains("sub"))
     #expect(!run.outputText.contains("jobserver"))

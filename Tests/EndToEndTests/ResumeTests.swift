@@ -70,6 +70,45 @@ struct ResumeTests {
     #expect(lines("done") == ["staging", "staging"])
   }
 
+  @Test func theJobsOfFinallyRunAfterAResumedRunToo() throws {
+    try place.write(
+      """
+      jobs:
+        first: echo 1 >>first
+        last: { needs: [first], run: test -e go }
+      finally:
+        page: { when: failed, run: echo 1 >>page }
+        clean: echo 1 >>clean
+      """, to: "opdash.yml")
+    #expect(try place.run("run", "--ui", "quiet").ending() == .exited(1))
+    #expect(try place.run("resume", "--ui", "quiet").ending() == .exited(1))
+    #expect(lines("first").count == 1 && lines("page").count == 2 && lines("clean").count == 2)
+    try place.write("", to: "go")
+    #expect(try place.run("resume", "--ui", "quiet").ending() == .exited(0))
+    #expect(lines("first").count == 1 && lines("page").count == 2 && lines("clean").count == 3)
+    #expect(try place.run("resume", "--ui", "quiet").outputText.hasPrefix("nothing is left to do"))
+  }
+
+  @Test func aJobThatIsUpToDateHasTheValuesOfItsLastSuccess() throws {
+    try place.write(
+      """
+      jobs:
+        p: { run: 'echo "v=one" >> "$OPDASH_OUTPUT"; echo 1 >>runs; touch made', inputs: s.txt, creates: made }
+        c: { needs: [p], run: "echo got ${jobs.p.v}" }
+      """, to: "opdash.yml")
+    try place.write("1", to: "s.txt")
+    for upToDate in [false, true, true] {
+      let run = try place.run("run", "--ui", "plain")
+      #expect(run.ending() == .exited(0))
+      #expect(run.outputText.contains("up to date: the inputs have not changed") == upToDate)
+      #expect(run.outputText.contains("got one"))
+    }
+    #expect(lines("runs").count == 1)
+    try place.write("2", to: "s.txt")
+    #expect(try place.run("run", "--ui", "plain").ending() == .exited(0))
+    #expect(lines("runs").count == 2)
+  }
+
   @Test func aJobThatIsResumedReadsTheValuesOfTheOneThatSucceeded() throws {
     try place.write(
       """

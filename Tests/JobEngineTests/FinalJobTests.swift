@@ -26,6 +26,20 @@ import Testing
     #expect(try bench.state("page") == .skipped(because: .outcome))
   }
 
+  @Test(arguments: [true, false]) func aPartOfARunThatLeavesWorkIsNoSuccess(fails: Bool) throws {
+    var graph = graph(["a": [], "thanks": [], "page": [], "clean": []]) { job in
+      job.finally = ["thanks": .ok, "page": .failed, "clean": .always][job.name]
+    }
+    graph.slots = 4
+    var scheduler = Scheduler(graph, journal: RunJournal(), terms: .init(leavesWork: true))
+    scheduler.start(runStart(graph, slots: 4))
+    scheduler.attemptStarted(ticket: 0, pid: nil)
+    scheduler.attemptEnded(ticket: 0, fails ? .failed(JobFailure(.exit(1), "exit 1")) : .succeeded)
+    #expect(scheduler.state(JobID(1)) == .skipped(because: .outcome))
+    #expect((scheduler.state(JobID(2)) == .skipped(because: .outcome)) != fails)
+    #expect(scheduler.state(JobID(3)) == .ready(for: .slot))
+  }
+
   @Test func afterAFailureTheJobsForFailuresRunAndThoseForSuccessesDoNot() throws {
     var bench = bench()
     bench.start()

@@ -11,6 +11,7 @@ private final class Workshop: Sendable {
   let folder: TemporaryFolder
   /// What the runs know of earlier ones.
   let earlier = Lock<[String: EarlierAttempt]>([:])
+  let values = Lock<[String: [String: String]]>([:])
 
   init() throws { folder = try TemporaryFolder() }
 
@@ -46,9 +47,9 @@ private final class Workshop: Sendable {
 
   func queue(_ jobs: [Job]) throws -> JobQueue {
     let names = jobs.map(\.name)
-    return try JobQueue(
-      JobGraph(name: "test", jobs: jobs),
-      options: .init(slots: 2, earlier: { id in self.earlier.withLock { $0[names[id.index]] } }))
+    var options = JobQueue.Options(slots: 2, earlier: { id in self.earlier.withLock { $0[names[id.index]] } })
+    options.earlierValues = { id in self.values.withLock { $0[names[id.index]] } }
+    return try JobQueue(JobGraph(name: "test", jobs: jobs), options: options)
   }
 
   func run(_ jobs: Job...) throws -> Run {
@@ -72,6 +73,9 @@ private final class Workshop: Sendable {
         earlier[record.job.name] = record.state.isOK ? .succeeded(inputs: record.inputsHash) : .unfinished
       }
     }
+    values.withLock { values in
+      for record in run.jobs { values[record.job.name] = record.outputs }
+    }
   }
 }
 
@@ -88,6 +92,55 @@ struct UpToDateTests {
   init() throws { shop = try Workshop() }
 
   // MARK: Paths that a job creates
+
+  /// `maker`, which makes `out` of `in` and writes a value, and `reader`, which reads the one of this name.
+  private func makerAndReader(of name: String = "word") -> (maker: Job, reader: Job) {
+    let maker = shop.job("maker", "echo word=new >> $OPDASH_OUTPUT; touch out", creates: ["out"], inputs: ["in"])
+    var reader = shop.job("reader", "echo ${jobs.maker.\(name)}", needs: [0])
+    reader.outputs = [OutputReference("${jobs.maker.\(name)}", job: JobID(0), name: name)]
+    return (maker, reader)
+  }
+
+  @Test func aJobThatIsUpToDateHasTheValuesOfItsLastSuccess() throws {
+    try shop.write("in", "1")
+    let (maker, reader) = makerAndReader()
+    shop.record(try shop.run(maker, reader))
+    // The second one takes them from the first, and the third from the second.
+    for _ in 0..<2 {
+      let run = try shop.run(maker, reader)
+      #expect(run.jobs.map(\.state) == [upToDate, executed])
+      #expect(run.jobs[0].outputs == ["word": "new"])
+      #expect((0..<run.jobs[1].log.count).map { run.jobs[1].log[$0].line.text } == ["new"])
+      shop.record(run)
+    }
+    #expect(shop.executed() == ["maker", "reader", "reader", "reader"])
+    try shop.write("in", "2")
+    #expect(try shop.run(maker, reader).jobs.map(\.state) == [executed, executed])
+  }
+
+  @Test func aJobWithoutARecordedValueThatIsReadIsExecuted() throws {
+    try shop.write("in", "1")
+    let (maker, reader) = makerAndReader()
+    shop.record(try shop.run(maker, reader))
+    shop.values.withLock { $0["maker"] = ["other": "1"] }
+    let run = try shop.run(maker, reader)
+    #expect(run.jobs.map(\.state) == [executed, executed])
+    #expect(
+      notes(run.jobs[0]) == ["not up to date: word, which another job reads, is not recorded of its last success"])
+  }
+
+  @Test func aDryRunKnowsWhetherTheValuesAreRecorded() throws {
+    try shop.write("in", "1")
+    let (maker, reader) = makerAndReader()
+    shop.record(try shop.run(maker, reader))
+    let graph = JobGraph(name: "test", jobs: [maker, reader])
+    let earlier = shop.earlier.withLock { $0["maker"] }
+    for values in [["word": "new"], ["other": "1"], nil] {
+      let found = UpToDateCheck.upToDate(
+        in: graph, earlier: { $0 == JobID(0) ? earlier : nil }, values: { _ in values })
+      #expect(found.keys.map(\.index) == (values?["word"] == nil ? [] : [0]))
+    }
+  }
 
   @Test func aJobWhoseValuesOthersReadIsExecutedAlthoughItsPathsExist() throws {
     try shop.write("out")

@@ -75,6 +75,7 @@ func job(_ name: String, _ needs: Int..., when: JobNeed.Condition = .ok) -> Job 
     ]
     let graph = JobGraph(name: "g", jobs: [job("a"), left, right])
     #expect(graph.readJobs == [JobID(0), JobID(1)])
+    #expect(graph.readValues == [JobID(0): ["id"], JobID(1): ["x"]])
     #expect(graph.needed(by: [JobID(1)]) == [JobID(0), JobID(1)] && graph[JobID(2)].name == "right")
     #expect(JobGraph(name: "g", jobs: [job("a"), job("b", 0)]).readJobs.isEmpty)
   }

@@ -58,6 +58,26 @@ struct EarlierAttemptsTests {
     #expect(try newest(job(), file: "/other") == nil)
   }
 
+  @Test func theValuesAreThoseOfTheNewestSuccessOfTheSameWork() throws {
+    func values(_ job: Job) throws -> [String: String]? {
+      try EarlierAttempts(RunStore(folder: state), ofFile: "/f").values(of: job)
+    }
+    #expect(try values(job()) == nil)
+    for (run, value) in [("a", "old"), ("b", "new")] {
+      try record(run, job()) { feed in
+        feed.post(.jobState(JobID(0), .executing, attempt: 1, pid: nil))
+        feed.post(.jobOutputs(JobID(0), ["v": value]))
+        feed.post(.jobState(JobID(0), .succeeded(upToDate: run == "b"), attempt: 1, pid: nil))
+      }
+    }
+    #expect(try values(job()) == ["v": "new"])
+    #expect(try values(job("make all")) == nil)
+    try record("c", job()) { end($0, .failed(JobFailure(.exit(1), "exit 1"), allowed: false)) }
+    #expect(try values(job()) == nil)
+    try record("d", job()) { end($0, .succeeded(upToDate: false)) }
+    #expect(try values(job()) == [:])
+  }
+
   @Test func theNewestAttemptCounts() throws {
     try record("a", job()) { end($0, .succeeded(upToDate: false)) }
     try record("b", job()) { end($0, .failed(JobFailure(.exit(1), "exit 1"), allowed: true)) }

@@ -153,6 +153,56 @@ extension ResumePlan {
     #expect(plan.leftOut == ["d"])
   }
 
+  // MARK: finally
+
+  /// `a` and `b` that needs it, `page` for failures, and `clean`.
+  private var withFinals: JobGraph {
+    var all = graph(["a": [], "b": ["a"], "page": [], "clean": []])
+    all.jobs[2].finally = .failed
+    all.jobs[3].finally = .always
+    return all
+  }
+
+  @Test func theJobsOfFinallyFollowWhateverIsExecutedAgain() {
+    let plan = ResumePlan(
+      jobs(["a": .done(earlier), "b": .failed, "page": .done(earlier), "clean": .done(earlier)]), withFinals)
+    #expect(plan.restoredNames == ["a"])
+    #expect(plan.reasons == ["b": .failed, "page": .final, "clean": .final])
+    #expect(!plan.leavesWork)
+  }
+
+  @Test func theJobsOfFinallyAloneAreNoWork() {
+    let done = ResumePlan(
+      jobs(["a": .done(earlier), "b": .done(earlier), "page": .skipped, "clean": .done(earlier)]), withFinals)
+    #expect(done.isNothingLeft)
+    let failed = ResumePlan(
+      jobs(["a": .done(earlier), "b": .done(earlier), "page": .skipped, "clean": .failed]), withFinals)
+    #expect(failed.restoredNames == ["a", "b"])
+    #expect(failed.reasons == ["page": .skipped, "clean": .failed])
+  }
+
+  @Test func theJobsOfFinallyFollowOnlyTheFailuresToo() {
+    var all = withFinals
+    all.jobs.insert(Job(name: "quit", work: .simulate(SimulatedWork())), at: 2)
+    let before = jobs([
+      "a": .done(earlier), "b": .failed, "quit": .cancelled, "page": .done(earlier), "clean": .cancelled,
+    ])
+    let plan = ResumePlan(before, all, onlyFailed: true)
+    #expect(plan.graph.jobs.map(\.name) == ["a", "b", "page", "clean"])
+    #expect(plan.reasons == ["b": .failed, "page": .final, "clean": .cancelled])
+    #expect(plan.leftOut == ["quit"] && plan.leavesWork)
+    // One that reads a value of a job that stays out can't run.
+    all.jobs[4].outputs = [OutputReference("${jobs.quit.x}", job: JobID(2), name: "x")]
+    let without = ResumePlan(before, all, onlyFailed: true)
+    #expect(without.graph.jobs.map(\.name) == ["a", "b", "page"])
+    #expect(without.leftOut == ["quit", "clean"])
+  }
+
+  @Test func onlyFailuresWithoutOneRunNoJobOfFinally() {
+    let before = jobs(["a": .done(earlier), "b": .cancelled, "page": .skipped, "clean": .done(earlier)])
+    #expect(ResumePlan(before, withFinals, onlyFailed: true).isNothingLeft)
+  }
+
   @Test func aPlanOfAHundredThousandJobsRestoresAllThatAreDone() {
     let count = 100_000
     let all = JobGraph(
@@ -173,7 +223,7 @@ extension ResumePlan {
   @Test(
     arguments: [
       (nil, false, false), (.changed, true, true), (.inputsChanged, true, true), (.outputMissing, true, true),
-      (.valuesMissing, true, true), (.needed, true, true), (.new, true, true), (.failed, false, true),
+      (.valuesMissing, true, true), (.needed, true, true), (.final, true, true), (.new, true, true), (.failed, false, true),
       (.executing, false, true), (.cancelled, false, true), (.skipped, false, true), (.waiting, false, true),
     ] as [(ResumePlan.Reason?, Bool, Bool)])
   func aNeedIsOverdueByTheReason(reason: ResumePlan.Reason?, ofSuccess: Bool, ofAnyEnd: Bool) {

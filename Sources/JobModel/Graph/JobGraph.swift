@@ -68,6 +68,15 @@ package struct JobGraph: Sendable, Equatable {
   /// The jobs whose values other jobs read.
   package var readJobs: Set<JobID> { Set(jobs.lazy.flatMap { $0.outputs.lazy.map(\.job) }) }
 
+  /// The names of the values that other jobs read of each job.
+  package var readValues: [JobID: Set<String>] {
+    var read: [JobID: Set<String>] = [:]
+    for job in jobs {
+      for reference in job.outputs { read[reference.job, default: []].insert(reference.name) }
+    }
+    return read
+  }
+
   /// The named jobs and all that they need, directly or not, also for a value.
   package func needed(by wanted: [JobID]) -> Set<JobID> {
     var keep = Set<JobID>()
@@ -76,6 +85,17 @@ package struct JobGraph: Sendable, Equatable {
       if keep.insert(id).inserted { open += self[id].needs.map(\.job) + self[id].outputs.map(\.job) }
     }
     return keep
+  }
+
+  /// The jobs of `finally` that follow the wanted ones: all but those that read values of jobs which don't run.
+  ///
+  /// None if all of the wanted jobs are of `finally`.
+  package func finalJobs(after wanted: [JobID]) -> [JobID] {
+    let kept = needed(by: wanted)
+    guard kept.contains(where: { self[$0].finally == nil }) else { return [] }
+    return jobs.indices.map(JobID.init).filter { id in
+      self[id].finally != nil && needed(by: [id]).allSatisfy { self[$0].finally != nil || kept.contains($0) }
+    }
   }
 
   /// The named jobs and all that they need, renumbered in their old order.

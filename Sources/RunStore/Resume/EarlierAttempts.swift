@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import JobModel
 
@@ -9,6 +10,8 @@ package struct EarlierAttempts: Sendable {
   private let places: [String: Int]
   /// The newest place of a run in which a job of this name executed, or was in the cluster, at the last commit.
   private let executing: [String: Int]
+  /// The values of the runs that were asked for.
+  private let outputs = Lock<[String: [JobID: [String: String]]]>([:])
 
   /// How many runs are looked at for attempts that were broken off.
   private static let runs = 50
@@ -36,9 +39,27 @@ package struct EarlierAttempts: Sendable {
   /// The newest attempt of a job; nil if none is known.
   ///
   /// Reads the store, which may block; any thread may call it. A store that can't be read knows nothing.
-  package func newest(of job: Job) -> EarlierAttempt? {
+  package func newest(of job: Job) -> EarlierAttempt? { newestEnd(of: job).attempt }
+
+  /// The values that the newest attempt of a job wrote for others; nil unless it is a success of the same work.
+  ///
+  /// Reads the store, as `newest(of:)`.
+  package func values(of job: Job) -> [String: String]? {
+    let (attempt, end) = newestEnd(of: job)
+    guard case .succeeded = attempt, let end else { return nil }
+    if let known = outputs.withLock({ $0[end.run] }) { return known[end.job] ?? [:] }
+    guard let run = try? store.run(named: end.run), let read = try? store.outputs(of: run) else { return nil }
+    outputs.withLock { $0[end.run] = read }
+    return read[end.job] ?? [:]
+  }
+
+  private func newestEnd(of job: Job) -> (attempt: EarlierAttempt?, end: EndedJob?) {
     let ends = (try? store.ended(job.name, ofFile: file, Self.ends)) ?? []
     let end = ends.first { $0.isOfAttempt }
+    return (attempt(of: job, end), end)
+  }
+
+  private func attempt(of job: Job, _ end: EndedJob?) -> EarlierAttempt? {
     if let broken = executing[job.name], broken <= end.flatMap({ places[$0.run] }) ?? .max { return .unfinished }
     guard let end else { return nil }
     switch end.outcome {

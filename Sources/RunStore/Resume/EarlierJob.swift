@@ -101,7 +101,7 @@ extension RunStore {
   }
 
   /// The values that the jobs of a run wrote for others, each job's newest.
-  private func outputs(of run: RunEntry) throws -> [JobID: [String: String]] {
+  func outputs(of run: RunEntry) throws -> [JobID: [String: String]] {
     var hasOutputs = false
     try eventLines(of: run) { bytes in
       hasOutputs = Data(bytes).range(of: Data("\"job_outputs\"".utf8)) != nil

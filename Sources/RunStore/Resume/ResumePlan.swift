@@ -5,7 +5,8 @@ import JobModel
 ///
 /// A job that succeeded is not executed again, unless it or its inputs have changed, something that it creates is gone, or a
 /// job that it needs is executed again for one of these reasons. A need for a failure or for any end is decided anew when
-/// the needed job is executed again, so the job that has the need is executed again too.
+/// the needed job is executed again, so the job that has the need is executed again too. The jobs of `finally` follow whatever
+/// is executed again.
 package struct ResumePlan: Sendable {
   /// Why a job is executed.
   package enum Reason: Sendable, Hashable {
@@ -23,6 +24,8 @@ package struct ResumePlan: Sendable {
     case valuesMissing
     /// It needs a job that is executed again.
     case needed
+    /// It is of `finally`, and has succeeded after the earlier run.
+    case final
     case new
   }
 
@@ -38,6 +41,8 @@ package struct ResumePlan: Sendable {
   package let removed: [String]
   /// The names of jobs that have not succeeded and stay out because only failures are run again.
   package let leftOut: [String]
+  /// Whether some of these had not ended, so that the whole is no success.
+  package let leavesWork: Bool
 
   /// Compares the jobs of an earlier run with those of `graph`, whose fingerprints stand at the jobs' indices.
   ///
@@ -79,10 +84,29 @@ package struct ResumePlan: Sendable {
     let names = Set(graph.jobs.map(\.name))
     removed = earlier.map(\.name).filter { !names.contains($0) }
 
-    let kept =
-      onlyFailed
-      ? Self.kept(graph, order, known, restored: Set(successes.keys)) : Array(graph.jobs.indices.map(JobID.init))
+    var kept = graph.jobs.indices.map(JobID.init)
+    if onlyFailed {
+      let ordinary = successes.keys.filter { graph[$0].finally == nil }
+      kept = Self.kept(graph, order, known, restored: Set(ordinary))
+    }
+    let finals = graph.jobs.indices.filter { graph.jobs[$0].finally != nil }
+    // A job of `finally` that was not for such an end is no work that is left.
+    let hasWork = kept.contains { id in
+      reasons[id.index].map { graph[id].finally == nil || $0 != .skipped } ?? false
+    }
+    for index in finals {
+      guard hasWork else {
+        if reasons[index] == .skipped { reasons[index] = nil }
+        continue
+      }
+      successes[JobID(index)] = nil
+      if reasons[index] == nil { reasons[index] = .final }
+    }
+    if onlyFailed, hasWork { kept = graph.needed(by: kept + graph.finalJobs(after: kept)).sorted() }
     let isKept = Set(kept)
+    leavesWork = graph.jobs.indices.contains { index in
+      !isKept.contains(JobID(index)) && reasons[index] != nil && reasons[index] != .skipped
+    }
     leftOut = graph.jobs.indices.filter { !isKept.contains(JobID($0)) }.map { graph.jobs[$0].name }
     self.graph = leftOut.isEmpty ? graph : graph.restricted(to: kept)
     // The restricted graph has the jobs in their old order.
@@ -102,13 +126,13 @@ package struct ResumePlan: Sendable {
   package static func isOverdue(_ need: JobNeed, _ reason: Reason?) -> Bool {
     switch reason {
     case nil: false
-    case .changed, .inputsChanged, .outputMissing, .valuesMissing, .needed, .new: true
+    case .changed, .inputsChanged, .outputMissing, .valuesMissing, .needed, .final, .new: true
     // It was met before; a failure that was allowed meets it again, whatever the next attempt does.
     case .failed, .executing, .cancelled, .skipped, .waiting: need.when != .ok
     }
   }
 
-  /// The restored jobs, the failed ones, those skipped because of a failure, and what all of them need.
+  /// The `restored` jobs, the failed ones, those skipped because of a failure, and what all of them need.
   ///
   /// `order` has each job after those that it needs.
   private static func kept(
@@ -126,7 +150,7 @@ package struct ResumePlan: Sendable {
     var open = Array(restored) + order.filter { followsFailure[$0] }.map(JobID.init)
     while let id = open.popLast() {
       guard keep.insert(id).inserted else { continue }
-      open += graph[id].needs.map(\.job)
+      open += graph[id].needs.map(\.job) + graph[id].outputs.map(\.job)
     }
     return keep.sorted()
   }

@@ -18,18 +18,6 @@ enum JobSelection {
       }
       wanted += jobs
     }
-    return graph.restricted(to: wanted + finalJobs(after: wanted, in: graph))
-  }
-
-  /// The jobs of `finally` that follow the wanted ones: all but those that read values of jobs which don't run.
-  ///
-  /// None if all of the wanted jobs are of `finally`.
-  private static func finalJobs(after wanted: [JobID], in graph: JobGraph) -> [JobID] {
-    let kept = graph.needed(by: wanted)
-    guard kept.contains(where: { graph[$0].finally == nil }) else { return [] }
-    return graph.jobs.indices.map(JobID.init).filter { id in
-      graph[id].finally != nil
-        && graph.needed(by: [id]).allSatisfy { graph[$0].finally != nil || kept.contains($0) }
-    }
+    return graph.restricted(to: wanted + graph.finalJobs(after: wanted))
   }
 }

@@ -24,6 +24,9 @@ struct EarlierRuns: Sendable {
   /// How the newest attempt of a job ended.
   func newestAttempt(of job: Job) -> EarlierAttempt? { attempts.newest(of: job) }
 
+  /// The values that it wrote for other jobs, if it was a success of the same work.
+  func values(of job: Job) -> [String: String]? { attempts.values(of: job) }
+
   /// The graph with the usual time of each job; a service has none, because it runs as long as others need it.
   func withUsualTimes(_ graph: JobGraph) -> JobGraph {
     let ends = store.recordedEnds(ofFile: file, jobs: graph.jobs.count)

@@ -35,6 +35,7 @@ extension Program {
     for line in ResumeText.lines(resume, of: entry) { errors.write(line: MessageText.of("opdash: \(line)")) }
     plan.subject = .graph(resume.graph)
     plan.resumption = Resumption(run: entry.id, restored: resume.restored, inputs: resume.restoredInputs)
+    plan.resumption?.leavesWork = resume.leavesWork
     plan.resumption?.approvals = Set(entry.origin.approvals ?? [])
     if invocation.isDryRun { return try rehearse(plan, of: graph, settings) }
     let left = try LeftClusterJobs(of: entry, store, resume)
