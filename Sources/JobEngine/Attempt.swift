@@ -87,7 +87,8 @@ final class Attempt: @unchecked Sendable {
         kept: { values in earlierValues.withLock { $0 = values } })
       if let cluster {
         let file = logPath.map { LogFile(path: $0, limit: logLimit) }
-        let log = SlurmOperation.LogTerms(file: file, keepsShort: keepsShortLog, progress: work.progress, watches: watches)
+        let log = SlurmOperation.LogTerms(
+          file: file, keepsShort: keepsShortLog, progress: work.progress, watches: watches)
         operation = cluster.operation(check: check, log: log)
         break
       }
@@ -169,7 +170,7 @@ final class Attempt: @unchecked Sendable {
   }
 
   private static let endlessSearch = JobFailure(
-    .error, "the pattern of service.ready took too long on its output, which can't tell when it can be used: simplify it")
+    .error, "the pattern of service.ready took too long on its output: simplify it, or use another probe")
 
   /// The values that its program has written for other jobs, once.
   ///

@@ -49,7 +49,8 @@ final class ServiceProbe: Sendable {
     let (place, holder): (String, String)
     switch probe {
     case .url(let text): (place, holder) = (text.maskedURL, "serves it")
-    case .port(let host, let port): (place, holder) = ("\(host.contains(":") ? "[\(host)]" : host):\(port)", "has the port")
+    case .port(let host, let port):
+      (place, holder) = ("\(host.contains(":") ? "[\(host)]" : host):\(port)", "has the port")
     case .command, .output: return nil
     }
     let isAnswered = await withCheckedContinuation { answer in

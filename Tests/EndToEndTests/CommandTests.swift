@@ -25,7 +25,7 @@ struct CommandTests {
     try FileManager.default.createDirectory(at: place.folder.file("sub/some folder"), withIntermediateDirectories: true)
   }
 
-  // MARK: Runs within runs
+  // MARK: Jobs and the environment
 
   @Test func aFileThatRunsItselfEndsAfterEightRuns() throws {
     try place.write("jobs: { again: '\"$OPDASH\" run again.yml --ui plain' }", to: "again.yml")
@@ -41,6 +41,24 @@ struct CommandTests {
     #expect(run.ending() == .exited(0))
     #expect(run.outputText.contains("sub"))
     #expect(!run.outputText.contains("jobserver"))
+  }
+
+  @Test func aProbeAsksTheServiceItselfAndNoProxy() throws {
+    // Before the start nobody is there.
+    let server = try RawServer { request in
+      [.send("HTTP/1.1 \(request.number == 0 ? "503 Down" : "200 OK")\r\nContent-Length: 0\r\n\r\n")]
+    }
+    defer { server.stop() }
+    try place.write(
+      """
+      jobs:
+        api: { run: exec sleep 600, service: { ready: { url: "\(server.url("/").absoluteString)", every: 20ms } } }
+        user: { needs: { api: ready }, run: echo used }
+      """, to: "probe.yml")
+    let proxy = ["http_proxy": "http://127.0.0.1:1", "no_proxy": ""]
+    let run = try place.run("run", "probe.yml", "--ui", "plain", environment: proxy)
+    #expect(run.ending() == .exited(0))
+    #expect(run.outputText.contains("| used"))
   }
 
   // MARK: Without a file

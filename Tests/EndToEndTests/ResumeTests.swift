@@ -52,7 +52,8 @@ struct ResumeTests {
   }
 
   @Test func anApprovalHoldsForTheQuestionAndTheWorkThatWereApproved() throws {
-    func write(_ question: String = "Publish to staging?", _ command: String = "echo staging >>done; test -e go") throws {
+    let work = "echo staging >>done; test -e go"
+    func write(_ question: String = "Publish to staging?", _ command: String = work) throws {
       try place.write("jobs: { p: { approve: '\(question)', run: '\(command)' } }", to: "opdash.yml")
     }
     try write()

@@ -223,7 +223,8 @@ extension ResumePlan {
   @Test(
     arguments: [
       (nil, false, false), (.changed, true, true), (.inputsChanged, true, true), (.outputMissing, true, true),
-      (.valuesMissing, true, true), (.needed, true, true), (.final, true, true), (.new, true, true), (.failed, false, true),
+      (.valuesMissing, true, true), (.needed, true, true), (.final, true, true),
+      (.new, true, true), (.failed, false, true),
       (.executing, false, true), (.cancelled, false, true), (.skipped, false, true), (.waiting, false, true),
     ] as [(ResumePlan.Reason?, Bool, Bool)])
   func aNeedIsOverdueByTheReason(reason: ResumePlan.Reason?, ofSuccess: Bool, ofAnyEnd: Bool) {

@@ -63,8 +63,9 @@ package struct OutputWatch: Sendable {
   /// The key of the job file that has the patterns.
   let key: String
   let patterns: [OutputPattern]
-  /// Called once, on the queue of the output, after the line was logged: with whether one has matched or, if that takes
-  /// too long to find out, with false. Nothing is searched after it.
+  /// Called once, on the queue of the output, after the line was logged that matches.
+  ///
+  /// With false if it takes too long to find out. Nothing is searched after it.
   let told: @Sendable (_ isFound: Bool) -> Void
 
   package init(_ key: String, _ patterns: [OutputPattern], told: @escaping @Sendable (_ isFound: Bool) -> Void) {
@@ -79,7 +80,8 @@ package struct OutputWatch: Sendable {
     for line in lines where line.source != .note {
       let text = OutputPattern.visible(line.text) as NSString
       for pattern in patterns {
-        if try pattern.search(text, forLast: false, until: end) != nil { return true }
+        let match = try pattern.search(text, forLast: false, until: end)
+        if match != nil { return true }
       }
     }
     return false
