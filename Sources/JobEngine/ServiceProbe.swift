@@ -41,6 +41,14 @@ final class ServiceProbe: Sendable {
     operations.underlyingQueue = queue
   }
 
+  /// Whether it asks a place that another program may have.
+  var isOfPlace: Bool {
+    switch probe {
+    case .url, .port: true
+    case .command, .output: false
+    }
+  }
+
   /// The failure of a service in whose place somebody answers before its program is started; nil if nobody does, and for a
   /// probe that is a command.
   ///
