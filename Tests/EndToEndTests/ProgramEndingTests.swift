@@ -37,6 +37,16 @@ import Testing
       to: "deaf.yml")
   }
 
+  @Test(arguments: ["stop-now", "finish-running"])
+  func nothingStartsAfterTheFailureThatEndsTheRun(policy: String) throws {
+    try place.write(
+      "{ slots: 1, jobs: { a: echo a >>ran; exit 1, b: echo b >>ran, c: echo c >>ran } }", to: "fast.yml")
+    for round in 1...10 {
+      #expect(try place.run("run", "fast.yml", "--ui", "quiet", "--on-failure", policy).ending() == .exited(1))
+      #expect(place.contents("ran") == Data(String(repeating: "a\n", count: round).utf8))
+    }
+  }
+
   private func isWildUp() -> Bool {
     eventually { ProcessTable.sleepers(marker) == Self.wildSleepers }
   }
