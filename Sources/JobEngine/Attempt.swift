@@ -40,9 +40,9 @@ final class Attempt: @unchecked Sendable {
   private let retryMatch: Lock<Bool>
   /// Called once its output tells whether the program of a service can be used.
   private let readiness: Lock<(@Sendable (_ isUsable: Bool) -> Void)?>
-  /// What its end does to the run; nil if nothing.
+  /// Decides whether its end closes the run; nil if no end does.
   private let endRule: EndRule?
-  /// The limit because of which it was cancelled.
+  /// The limit that it exceeded before the engine cancelled it.
   private let excess = Lock<JobFailure?>(nil)
   /// When its start was observed, on the run's clock.
   private let startTime = Lock<Duration?>(nil)
@@ -206,8 +206,7 @@ final class Attempt: @unchecked Sendable {
       inputsHash: inputsHash.withLock(\.self))
   }
 
-  /// Whether its end closes the run, as far as is known without the engine; from any thread, once its operation is about to
-  /// finish.
+  /// Whether its end closes the run, judged without the engine; from any thread, once its operation is about to finish.
   var closesRun: Bool {
     guard let endRule else { return false }
     return endRule.closesRun(

@@ -1,16 +1,16 @@
 import Basics
 import JobModel
 
-/// What every attempt passes at its start, on whatever thread, and what an end of the run closes.
+/// The gate that every attempt passes at its start, on any thread, and that the end of a run closes.
 ///
 /// Attempts are admitted ahead of the free slots, and the operation queue starts the next one as soon as another has ended.
-/// So the end that closes the run closes the gate before anybody knows of it, and the engine closes it before it states the
-/// fact: each attempt has either passed before and is stated before, or never executes.
+/// The end that closes the run therefore closes the gate before any observer sees that end, and the engine closes the gate
+/// before it states the fact: each attempt either passed earlier and is stated earlier, or never executes.
 final class AttemptGate: Sendable {
   /// Which attempts may still start.
   enum Stand: Comparable {
     case open
-    /// Only those of `finally`.
+    /// Only attempts of `finally` jobs.
     case final
     case none
   }
@@ -18,7 +18,7 @@ final class AttemptGate: Sendable {
   private enum Place {
     case ahead
     case passed
-    /// It has passed, and the engine knows.
+    /// Passed, and its start is stated.
     case told
     case refused
   }
@@ -33,13 +33,13 @@ final class AttemptGate: Sendable {
   private struct State {
     var stand = Stand.open
     var attempts: [Int: Attempt] = [:]
-    /// The attempts that have ended in a way that closes the run, as far as is known without the engine.
+    /// Attempts whose end probably closes the run; the engine decides.
     var holds: Set<Int> = []
   }
 
   private let state = Lock(State())
 
-  /// Whether an attempt has ended of which the engine has not decided whether it closes the run.
+  /// Whether the engine has yet to decide whether an ended attempt closes the run.
   var isHeld: Bool { state.withLock { !$0.holds.isEmpty } }
 
   /// Adds an attempt; to be called before its operation is in a queue.
@@ -62,8 +62,8 @@ final class AttemptGate: Sendable {
     }
   }
 
-  /// Closes the gate for all but the jobs of `finally` until `leave` is called: the attempt has ended, and closes the run
-  /// unless the engine knows better.
+  /// Closes the gate for all but `finally` jobs until `leave`: the end of this attempt closes the run unless the engine decides
+  /// otherwise.
   func hold(_ ticket: Int) {
     state.withLock { state in
       if state.attempts[ticket] != nil { state.holds.insert(ticket) }
@@ -88,10 +88,10 @@ final class AttemptGate: Sendable {
   /// Notes that the start of an attempt is stated.
   func tell(_ ticket: Int) { state.withLock { $0.attempts[ticket]?.place = .told } }
 
-  /// Whether the attempt was turned back and will not execute.
+  /// Whether the gate turned the attempt back, so that it does not execute.
   func hasRefused(_ ticket: Int) -> Bool { state.withLock { $0.attempts[ticket]?.place == .refused } }
 
-  /// Removes an attempt of which the engine has decided what its end means.
+  /// Removes an attempt whose end the engine has handled.
   func leave(_ ticket: Int) {
     state.withLock { state in
       state.attempts[ticket] = nil
@@ -100,17 +100,17 @@ final class AttemptGate: Sendable {
   }
 }
 
-/// What the end of an attempt does to the run, as far as it is known when the attempt is admitted.
+/// Decides whether the end of an attempt closes the run, from values known at its admission.
 struct EndRule: Equatable, Sendable {
   var policy: RetryPolicy
   /// Whether the policy has no retry left.
   var isLast: Bool
-  /// Whether a success is a failure too: that of a service while it is needed.
+  /// Whether a success counts as a failure: a service that ends while jobs need it.
   var successCloses: Bool
 
-  /// Whether it closes the run; `excess` is the limit because of which the engine has cancelled it.
+  /// Whether the outcome closes the run; `excess` is the limit that made the engine cancel the attempt.
   ///
-  /// True also where the engine alone knows that it does not.
+  /// Errs on the side of true: the engine opens the gate again.
   func closesRun(_ outcome: AttemptOutcome, excess: JobFailure?, outputMatches: Bool) -> Bool {
     switch outcome {
     case .failed(let failure): closesRun(failure, outputMatches)

@@ -39,9 +39,9 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     package var canAsk = true
     /// The jobs that are approved from the start.
     package var approved: Set<JobID> = []
-    /// Whether jobs of the run that this one goes on with are left out that have not ended.
+    /// Whether the resumed run has unfinished jobs that this run leaves out.
     package var leavesWork = false
-    /// The variables that the programs of all jobs have.
+    /// Environment variables for the programs of all jobs.
     package var variables: [String: String] = [:]
     /// Whether jobs are added after the start, until `endArrivals`.
     package var isOpen = false

@@ -7,7 +7,7 @@ import Slurm
 /// What a run gives to the programs of all its attempts.
 struct LaunchTerms {
   let run: String
-  /// The variables that all of them have, beside those of their attempt.
+  /// Variables shared by all programs of the run.
   private let common: [String: String]
   /// The values that no output may show.
   let secrets: SecretMask?

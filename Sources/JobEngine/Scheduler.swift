@@ -15,7 +15,7 @@ struct Scheduler {
     var canAsk = true
     /// Jobs that are approved from the start.
     var approved: Set<JobID> = []
-    /// Whether jobs of the whole that this run is a part of have not ended, so that the whole is no success.
+    /// Whether the resumed run has unfinished jobs outside this graph, so that the whole is not a success.
     var leavesWork = false
     /// Whether the values of other jobs are not known, as in a rehearsal: then every condition with one holds.
     var assumesValues = false
@@ -53,7 +53,7 @@ struct Scheduler {
   let terms: Terms
   /// Passed by each attempt when it starts.
   let gate = AttemptGate()
-  /// Whether the gate is being closed, in which nothing is admitted.
+  /// True while the gate is being closed; the scheduler admits nothing then.
   private(set) var isClosing = false
   var ranks: [Duration]
   /// Whether the ranks of jobs differ.
@@ -307,7 +307,7 @@ struct Scheduler {
     }
   }
 
-  /// The limit because of which the attempt was cancelled, unless somebody else has cancelled it.
+  /// The limit that made the engine cancel the attempt; nil if the attempt has another canceller.
   func excess(of ticket: Int) -> JobFailure? {
     guard let id = admitted[ticket], nodes[id.index].canceller == nil else { return nil }
     return nodes[id.index].excess
@@ -427,7 +427,7 @@ struct Scheduler {
     return graph.onFailure != .keepGoing && graph[id].finally == nil
   }
 
-  /// Lets no attempt start any more, or only those of `finally`, and states those that have started.
+  /// Closes the gate, then states the starts of all attempts that passed it earlier.
   mutating func close(to stand: AttemptGate.Stand) {
     let wasClosing = isClosing
     isClosing = true

@@ -41,7 +41,7 @@ final class ServiceProbe: Sendable {
     operations.underlyingQueue = queue
   }
 
-  /// Whether it asks a place that another program may have.
+  /// Whether the probe asks an address that another program may hold.
   var isOfPlace: Bool {
     switch probe {
     case .url, .port: true
@@ -49,10 +49,9 @@ final class ServiceProbe: Sendable {
     }
   }
 
-  /// The failure of a service in whose place somebody answers before its program is started; nil if nobody does, and for a
-  /// probe that is a command.
+  /// The failure of a service whose port or URL answers before its program is started; nil if there is no answer.
   ///
-  /// A program that can't have its port would end soon after its start, and until then the answers would be another's.
+  /// Without this question the service would be ready at once: the other program answers its probe.
   func occupant() async -> JobFailure? {
     let (place, holder): (String, String)
     switch probe {

@@ -13,7 +13,7 @@ package struct UpToDateCheck: Sendable {
     var reason: String?
     /// The hash of the job's inputs; nil without inputs.
     var inputsHash: String?
-    /// The values that the job wrote for others in the attempt that is still good.
+    /// The recorded values of a job that is up to date.
     var values: [String: String] = [:]
 
     /// The decision as a line for the log.
@@ -26,7 +26,7 @@ package struct UpToDateCheck: Sendable {
   let directory: String?
   /// Whether the job is executed whatever the files are: an attempt of this run came before, or an earlier run's is followed.
   let mustExecute: Bool
-  /// What other jobs read of it; nil if none does.
+  /// The values that other jobs read; nil if no job reads any.
   let wanted: WantedValues?
   let hashes: FileHashes
   let earlier: @Sendable () -> EarlierAttempt?
@@ -34,7 +34,7 @@ package struct UpToDateCheck: Sendable {
   /// The values of a job that others read.
   struct WantedValues: Sendable {
     var names: Set<String>
-    /// Those that the last success of the same work wrote; nil if it is not known.
+    /// The values recorded for the last success of the same work; nil if the store has none.
     var recorded: @Sendable () -> [String: String]?
   }
 

@@ -1,11 +1,11 @@
-/// The variables by which make tells its children how to share its jobs.
+/// The environment variables that carry make's flags and jobserver to its children.
 enum MakeFlags {
-  /// `CARGO_MAKEFLAGS` is what programs of Rust read first.
+  /// Rust programs read `CARGO_MAKEFLAGS` first.
   static let variables: Set<String> = ["MAKEFLAGS", "MFLAGS", "CARGO_MAKEFLAGS"]
 
-  /// The flags without a jobserver of descriptors, which no child of this process gets: a make that reads of them complains.
+  /// Removes a jobserver given as descriptors: children don't inherit these, and make prints a warning about them.
   ///
-  /// One that is a FIFO has a path, and stays. What follows `--` are variables of make.
+  /// A jobserver given as a FIFO stays, because it has a path. Words after `--` are make's variables.
   static func withoutDescriptors(_ flags: [UInt8]) -> [UInt8] {
     let blank = UInt8(ascii: " ")
     var words = flags.split(separator: blank, omittingEmptySubsequences: false)

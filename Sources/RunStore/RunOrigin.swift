@@ -10,7 +10,7 @@ package struct RunOrigin: Sendable, Equatable, Codable {
   package var directory: String
   package var slots: Int
   package var onFailure: String
-  /// What was approved at the start, as `Fingerprint.ofApproval` has it; nil if nothing was.
+  /// The approvals given at the start, as `Fingerprint.ofApproval`; nil without approvals.
   package var approvals: [String]?
 
   package init(

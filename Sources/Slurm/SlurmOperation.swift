@@ -29,7 +29,7 @@ package final class SlurmOperation: ResultOperation<SlurmOutcome>, ControllableO
   private let standing = Lock(Standing())
 
   /// What is made of the output besides lines, as by a `ShellOperation`: the copy in the place of the file at `outputPath`,
-  /// without secrets, the pattern of the progress, and what is searched in the lines.
+  /// without secrets, the pattern of the progress, and searches in the lines.
   package struct LogTerms {
     var file: LogFile?
     var keepsShort: Bool

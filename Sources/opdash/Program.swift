@@ -48,7 +48,7 @@ struct Program {
     /// Whether a person sees a dashboard, and can approve jobs there.
     var canAsk = true
     var approved: Set<JobID> = []
-    /// The variables that the programs of all jobs have.
+    /// Environment variables for the programs of all jobs.
     var variables: [String: String] = [:]
     /// See `JobQueue.Options`.
     var keepsShortLogs = true
@@ -69,7 +69,7 @@ struct Program {
     var clusterJobs: [JobID: EarlierClusterJob] = [:]
     /// Whether jobs are left out that have not ended.
     var leavesWork = false
-    /// What was approved when the earlier run was started.
+    /// The approvals given when the earlier run started.
     var approvals: Set<String> = []
   }
 

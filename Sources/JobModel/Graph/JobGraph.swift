@@ -87,9 +87,9 @@ package struct JobGraph: Sendable, Equatable {
     return keep
   }
 
-  /// The jobs of `finally` that follow the wanted ones: all but those that read values of jobs which don't run.
+  /// The `finally` jobs that follow the wanted jobs: all except jobs that read a value of a job outside the selection.
   ///
-  /// None if all of the wanted jobs are of `finally`.
+  /// Empty if every wanted job is a `finally` job.
   package func finalJobs(after wanted: [JobID]) -> [JobID] {
     let kept = needed(by: wanted)
     guard kept.contains(where: { self[$0].finally == nil }) else { return [] }

@@ -119,7 +119,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     parts.sideState.setBeforeEnd(body)
   }
 
-  /// The failure with which the operation ends, as far as it is known now: once `finish` was called, unless it is cancelled yet.
+  /// The failure that a call of `finish` has claimed; a later cancellation may still replace it.
   package var claimedFailure: (any Error)? { cause }
 
   /// Whether the current task is the one that the operation's work is done in; its wait for the operation would never end.

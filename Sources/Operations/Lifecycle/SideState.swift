@@ -105,7 +105,7 @@ final class SideState: @unchecked Sendable {
   /// Whether the operation may begin; asked when nothing else holds it up.
   func mayBegin() -> Bool { contents.withLock(\.entry)?() ?? true }
 
-  /// Sets what is asked at the start; true lets the operation begin.
+  /// Sets the question asked at the start; true lets the operation begin.
   func setEntry(_ entry: @escaping @Sendable () -> Bool) { contents.withLock { $0.entry = entry } }
 
   /// Called once, before the move to the end of an operation that has begun.

@@ -10,15 +10,15 @@ package struct OutputPattern: Sendable {
   static let width = 1024
   /// The CPU time that the search of one piece of output may take.
   static let budget = Duration.milliseconds(50)
-  /// What each line of a piece adds to the budget where all of them are searched.
+  /// Added to the budget for each line of a piece.
   static let lineBudget = Duration.microseconds(100)
 
   private let expression: NSRegularExpression
 
-  /// The search was given up.
+  /// The search used up its CPU time.
   struct BudgetExceeded: Error {}
 
-  /// Nil where `pattern` is no regular expression.
+  /// Nil if `pattern` is not a regular expression.
   package init?(_ pattern: String) {
     guard let expression = try? NSRegularExpression(pattern: pattern) else { return nil }
     self.expression = expression
@@ -58,14 +58,14 @@ package struct OutputPattern: Sendable {
   }
 }
 
-/// What is searched in each line of an output until one matches.
+/// A search in each line of an output, until one line matches.
 package struct OutputWatch: Sendable {
   /// The key of the job file that has the patterns.
   let key: String
   let patterns: [OutputPattern]
   /// Called once, on the queue of the output, after the line was logged that matches.
   ///
-  /// With false if it takes too long to find out. Nothing is searched after it.
+  /// False if the search used up its CPU time. The search ends with this call.
   let told: @Sendable (_ isFound: Bool) -> Void
 
   package init(_ key: String, _ patterns: [OutputPattern], told: @escaping @Sendable (_ isFound: Bool) -> Void) {
@@ -87,7 +87,7 @@ package struct OutputWatch: Sendable {
     return false
   }
 
-  /// A line for the log where the search was given up.
+  /// The note for the log after an abandoned search.
   var note: OperationLogLine {
     OperationLogLine(
       text: "the pattern of \(key) took more than \(OutputPattern.budget) on this output; it is not matched any more",

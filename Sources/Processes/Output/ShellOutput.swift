@@ -14,7 +14,7 @@ package final class ShellOutput: @unchecked Sendable {
   /// What the file has not got yet; nil where it gets all output at once.
   private var short: ShortOutput?
   private var progress: ProgressSource
-  /// What is searched in its lines; each is removed once it has told.
+  /// Searches in its lines; each is removed once it has reported.
   private var watches: [OutputWatch]
   private var stdout = LineSplitter(.standardOutput)
   private var stderr = LineSplitter(.standardError)
@@ -174,7 +174,7 @@ package final class ShellOutput: @unchecked Sendable {
     if mayContinue { consumed() }
   }
 
-  /// Takes out the watches that have found something or have given up, which is noted in `lines`.
+  /// Removes the watches that found a match or used up their time; notes the latter in `lines`.
   private func search(
     _ output: [OperationLogLine], _ lines: inout [OperationLogLine]
   ) -> [(watch: OutputWatch, isFound: Bool)] {

@@ -101,8 +101,7 @@ public final class ShellOperation: ResultOperation<ShellResult>, ControllableOpe
   /// match a regular expression with one group (per cent) or two (done, total) report progress, instead of those of
   /// well-known tools.
   ///
-  /// `watches` are told of lines that match. With a `check` that says so the program is not started, and the operation
-  /// succeeds. Unless `keepsShortLog`, no file is
+  /// `watches` search the lines. With a `check` that says so the program is not started, and the operation succeeds. Unless `keepsShortLog`, no file is
   /// made for up to 4 KiB of output if the program succeeds and the lines of the log say every byte.
   package convenience init(
     _ launch: ProcessLaunch, logPath: String?, logLimit: Int = LogFile.defaultLimit, keepsShortLog: Bool = true,

@@ -36,7 +36,7 @@ package enum Fingerprint {
     return SHA256Sum.hex(of: fields.bytes)
   }
 
-  /// A hash of what a person approves: the question and the work of the job of this name; nil where nothing is asked.
+  /// A hash of an approval: the job's name, question and work; nil for a job without a question.
   package static func ofApproval(_ job: Job) -> String? {
     guard let question = job.approval else { return nil }
     var fields = Fields()

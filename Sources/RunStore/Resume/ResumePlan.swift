@@ -24,7 +24,7 @@ package struct ResumePlan: Sendable {
     case valuesMissing
     /// It needs a job that is executed again.
     case needed
-    /// It is of `finally`, and has succeeded after the earlier run.
+    /// A `finally` job that succeeded in the earlier run.
     case final
     case new
   }
@@ -41,7 +41,7 @@ package struct ResumePlan: Sendable {
   package let removed: [String]
   /// The names of jobs that have not succeeded and stay out because only failures are run again.
   package let leftOut: [String]
-  /// Whether some of these had not ended, so that the whole is no success.
+  /// Whether some of these are unfinished, so that the whole is not a success.
   package let leavesWork: Bool
 
   /// Compares the jobs of an earlier run with those of `graph`, whose fingerprints stand at the jobs' indices.
@@ -90,7 +90,7 @@ package struct ResumePlan: Sendable {
       kept = Self.kept(graph, order, known, restored: Set(ordinary))
     }
     let finals = graph.jobs.indices.filter { graph.jobs[$0].finally != nil }
-    // A job of `finally` that was not for such an end is no work that is left.
+    // A skipped `finally` job alone is not work to do.
     let hasWork = kept.contains { id in
       reasons[id.index].map { graph[id].finally == nil || $0 != .skipped } ?? false
     }

@@ -5,8 +5,8 @@ import Session
 
 /// The approvals that a run is given when it starts.
 enum Approvals {
-  /// The jobs that need not ask a person any more: those of these names, and those whose question and work are still the same
-  /// as in the `earlier` approvals, as `Fingerprint.ofApproval` has them.
+  /// The jobs that start without asking: the named jobs, and jobs whose question and work match an `earlier` approval
+  /// (`Fingerprint.ofApproval`).
   ///
   /// Throws where a job would ask and `canAsk` is false: before anything has started.
   static func of(
@@ -37,7 +37,7 @@ enum Approvals {
 }
 
 extension Approvals {
-  /// What a run that goes on with this one takes over of its approvals.
+  /// The approvals to record for a run that resumes this one.
   static func recorded(_ approved: Set<JobID>, in graph: JobGraph) -> [String]? {
     let hashes = approved.sorted().compactMap { Fingerprint.ofApproval(graph[$0]) }
     return hashes.isEmpty ? nil : hashes

@@ -2,11 +2,11 @@ import Session
 
 /// The job files whose jobs have started this program, the outermost first.
 ///
-/// A variable carries them: a file that runs itself would go on until the machine has no more processes.
+/// An environment variable carries the chain. Without a limit a file that runs itself uses up all processes of the machine.
 struct JobFileChain {
   /// One file a line; set for the programs of all jobs.
   static let variable = "OPDASH_CHAIN"
-  /// How many runs may be within one another if a file is among them twice.
+  /// The deepest nesting of runs in which a file may occur twice.
   static let limit = 8
 
   private let files: [String]
@@ -25,7 +25,7 @@ struct JobFileChain {
         + "a job must not start opdash with a file that is being run")
   }
 
-  /// The chain, with what is repeated once: `/a.yml -> /b.yml -> /a.yml and so on`.
+  /// The chain up to its first repetition: `/a.yml -> /b.yml -> /a.yml and so on`.
   private static func text(_ files: [String]) -> String {
     var shown: [String] = []
     for file in files {
