@@ -40,7 +40,8 @@ extension Action {
     guard KeyMap.reach(of: self) == .run else { return nil }
     if model.isReplay { return "this is a replay: its run can't be changed" }
     guard model.isPast else { return nil }
-    return "this is the past, which can't be changed" + (model.presentKey.map { ": \($0) returns to the present" } ?? "")
+    let way = model.presentKey.map { ": \($0) returns to the present" } ?? ""
+    return "this is the past, which can't be changed\(way)"
   }
 
   private var worksOnHelpPage: Bool {

@@ -70,7 +70,7 @@ extension JobFileKeys {
         "needs", .either([.oneOrMore(.text), .map(of: .choice(JobNeed.Condition.self))]),
         "the jobs that it starts after, and how they must end"),
       KnownKey("if", .text, "the condition for it to run; it is skipped otherwise"),
-      KnownKey("approve", .either([.flag, .text]), "a question to a person before it starts, or true"),
+      KnownKey("approve", .string, "a question to a person before it starts"),
       KnownKey(
         "service", .either([.flag, .object { service }]), "that it runs while others need it, and when it can be used"),
     ] + workTable + fileTable + policyTable

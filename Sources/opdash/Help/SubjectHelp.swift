@@ -50,7 +50,7 @@ extension HelpText {
             matrix | names to lists of values: an instance for each combination, without those of exclude
             if | a condition with ==, !=, !, && and ||: it is skipped where this does not hold
             when | in finally: after which ends of the others it runs, always, ok or failed
-            approve | a question to a person before it starts, or true
+            approve | a question to a person before it starts
             creates, inputs | files that it makes and reads: it is up to date while they are unchanged
             service | that it runs while others need it; ready (url, port, run or output, with every and timeout), \
             restart (never, on-failure or always)
