@@ -248,8 +248,12 @@ extension JobPolicy {
         )
         continue
       }
-      environment[entry.key] = values.text(
-        entry.value, "\(name).\(Quoted.bare(entry.key))", takes: "text", allowing: .outputs)
+      guard
+        let value = values.text(
+          entry.value, "\(name).\(Quoted.bare(entry.key))", takes: "text", allowing: .outputs)
+      else { continue }
+      environment[entry.key] = value
+      values.variables.noteSecret(value, of: entry.key, at: entry.value.place)
     }
     return environment
   }
