@@ -20,7 +20,7 @@ extension HelpText {
             schedule | critical-path, priority or fifo
             shell | what runs a script: the name of a shell, or words as in [bash, -eu, -c]
             vars, env | values for ${NAME}; the environment of every command
-            secrets | variables of the environment whose values are never shown or kept
+            secrets | variables whose values are never shown or kept
             dotenv, include | files of variables; job files whose jobs belong to this one
             pools | names to sizes, taken with uses
             defaults | keys that every job has unless it says otherwise
