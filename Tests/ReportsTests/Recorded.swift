@@ -8,6 +8,7 @@ final class Written: Sendable {
   private let bytes = Lock<[UInt8]>([])
 
   var writer: ReportWriter { { more in self.bytes.withLock { $0 += more } } }
+  var textWriter: TextWriter { { more in self.bytes.withLock { $0 += more.bytes } } }
   var text: String { String(decoding: bytes.withLock { $0 }, as: UTF8.self) }
   var lines: [String] { text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) }
 }
@@ -130,6 +131,13 @@ extension Facts {
 func report(_ facts: Facts, _ make: (@escaping ReportWriter) -> any Report) -> Written {
   let written = Written()
   var set = ReportSet([make(written.writer)])
+  for event in facts.events { set.receive([event]) }
+  return written
+}
+
+func report(_ facts: Facts, _ make: (@escaping TextWriter) -> any Report) -> Written {
+  let written = Written()
+  var set = ReportSet([make(written.textWriter)])
   for event in facts.events { set.receive([event]) }
   return written
 }
