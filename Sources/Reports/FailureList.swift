@@ -24,7 +24,9 @@ struct FailureList {
     let record = run[id]
     let name = paint(.strong, StateText.name(id, in: run))
     let phrase = StateText.phrase(id, before: nil, at: run.time, in: run)
-    var lines: [TerminalText] = ["\(paint(record.state.role, record.state.letter)) \(name)  \(paint(record.state.role, phrase))"]
+    var lines: [TerminalText] = [
+      "\(paint(record.state.role, record.state.letter)) \(name)  \(paint(record.state.role, phrase))"
+    ]
     let tail = Self.tail(of: record)
     if inDetail {
       for line in tail { lines.append("    | \(JobText.clean(line, keepingColor: paint.isColoured))") }

@@ -201,7 +201,8 @@ package final class InlineStream: Sendable {
   private func takePending(_ state: inout State) -> [UInt8] {
     defer { (state.pending, state.dropped) = ("", 0) }
     guard state.dropped > 0 else { return state.pending.bytes }
-    let note: TerminalText = "opdash: dropped \(Format.count(state.dropped, "line")) in the background; the logs have all\n"
+    let note: TerminalText =
+      "opdash: dropped \(Format.count(state.dropped, "line")) in the background; the logs have all\n"
     return (note + state.pending).bytes
   }
 

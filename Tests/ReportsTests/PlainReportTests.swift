@@ -261,7 +261,8 @@ import Testing
       facts.begin([Job(name: "a", work: .shell(ShellWork(.script("x"))))])
       facts.job(0, .executing)
       facts.log(0, "the last line")
-      var set = ReportSet([PlainReport(paint: Paint(isColoured: false), write: written.textWriter)], showsLogs: { false })
+      var set = ReportSet(
+        [PlainReport(paint: Paint(isColoured: false), write: written.textWriter)], showsLogs: { false })
       set.receive(facts.events)
       #expect(!written.text.contains("the last line"))
       facts.finish(failing: 0)

@@ -2,6 +2,7 @@ import Foundation
 import JobModel
 import Operations
 import Reports
+import Screen
 
 /// Records the output of a report.
 final class Written: Sendable {
@@ -140,4 +141,8 @@ func report(_ facts: Facts, _ make: (@escaping TextWriter) -> any Report) -> Wri
   var set = ReportSet([make(written.textWriter)])
   for event in facts.events { set.receive([event]) }
   return written
+}
+
+extension [TerminalText] {
+  var texts: [String] { map(\.text) }
 }

@@ -55,7 +55,7 @@ struct Footer {
       isAsked
       ? asked
       : (1...max(1, names.count)).reversed().lazy.map(named).first { TextWidth.of($0) <= room }
-      ?? (jobs.count == 1 ? theme.elision.name(names.first ?? "", to: max(8, room)) : Format.count(jobs.count, "job"))
+        ?? (jobs.count == 1 ? theme.elision.name(names.first ?? "", to: max(8, room)) : Format.count(jobs.count, "job"))
     drawQuestion("\(verb) \(who)\(note)\(place)?", answers: answers, short: "y  Esc", &frame, area)
   }
 

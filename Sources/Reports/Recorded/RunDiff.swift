@@ -105,7 +105,8 @@ package struct RunDiff {
   /// Without line feeds.
   package func lines(paint: Paint) -> [TerminalText] {
     var lines: [TerminalText] = [
-      "\(paint(.strong, JobText.clean(total.name))): run \(id(before)) took \(Format.length(total.before)), " as TerminalText
+      "\(paint(.strong, JobText.clean(total.name))): run \(id(before)) took \(Format.length(total.before)), "
+        as TerminalText
         + "run \(id(after)) \(Format.length(total.after))\(Self.phrase(total))",
       paint(
         .quiet,

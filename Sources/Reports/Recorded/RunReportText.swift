@@ -68,7 +68,8 @@ package struct RunReportText {
       let wait: TerminalText = isShown(link.waited) ? link.waits.first.map { "  \($0.kind.phrase)" } ?? "" : ""
       return columns(
         Format.percent(part(link.share, of: whole)), Format.length(link.executing),
-        isShown(link.waited) ? Format.length(link.waited) : "", name(link.job, beside: Self.columnsWidth + wait.text.count),
+        isShown(link.waited) ? Format.length(link.waited) : "",
+        name(link.job, beside: Self.columnsWidth + wait.text.count),
         wait)
     }
     if count > links.count {
@@ -88,7 +89,8 @@ package struct RunReportText {
       let idle = max(.zero, whole - figures.slots.busyTime)
       lines = [
         heading("Slots: \(mean) of \(count) in use on average"),
-        "  \(Format.percent(part(figures.slots.busyTime, of: whole))) of their time; idle \(Format.length(idle)), " as TerminalText
+        "  \(Format.percent(part(figures.slots.busyTime, of: whole))) of their time; idle \(Format.length(idle)), "
+          as TerminalText
           + "at most \(figures.slots.peak) in use; all in use for \(Format.length(figures.slots.time(with: count)))",
       ]
     } else {
@@ -101,7 +103,8 @@ package struct RunReportText {
     let phrases = max(18, waits.map(\.kind.phrase.count).max() ?? 0)
     for wait in waits {
       let who: TerminalText = "\(Format.count(wait.jobs, "job")), at most \(Format.length(wait.longest.time)): "
-      let left: TerminalText = "  \(wait.kind.phrase.padded(to: phrases))\(Format.length(wait.total).padded(leftTo: 8))  "
+      let left: TerminalText =
+        "  \(wait.kind.phrase.padded(to: phrases))\(Format.length(wait.total).padded(leftTo: 8))  "
       lines.append(left + who + name(wait.longest.job, beside: left.text.count + who.text.count))
     }
     return lines
@@ -117,7 +120,8 @@ package struct RunReportText {
         let usual = run[id].job.usual.map { Format.length($0.median) } ?? ""
         let note: TerminalText = run[id].tries.isEmpty ? "" : "  \(String(run[id].tries.dropFirst(2)))"
         return columns(
-          Format.length(took), usual, run[id].deviation ?? "", name(id, beside: Self.columnsWidth + note.text.count), note)
+          Format.length(took), usual, run[id].deviation ?? "", name(id, beside: Self.columnsWidth + note.text.count),
+          note)
       }
   }
 

@@ -44,7 +44,8 @@ struct HistoryTable {
     let end = run.endedAt ?? (isGoingOn(run) ? now : nil)
     let length = run.length ?? end.map { .seconds(max(0, $0.timeIntervalSince(run.startedAt))) }
     return [
-      Cell(text: JobText.clean(run.id)), Cell(text: "\(started(run.startedAt))", role: .quiet), Cell(text: JobText.clean(run.name)),
+      Cell(text: JobText.clean(run.id)), Cell(text: "\(started(run.startedAt))", role: .quiet),
+      Cell(text: JobText.clean(run.name)),
       Cell(text: word, role: role), Cell(text: length.map { "\(Format.length($0))" } ?? "-", isRight: true),
       Cell(text: run.summary.map { "\($0.succeeded)/\(run.jobs)" } ?? "-/\(run.jobs)", isRight: true),
     ]
