@@ -29,7 +29,7 @@ struct HistoryTableTests {
     HistoryTable(
       runs: runs, jobs: jobs, paint: Paint(isColoured: false), now: Self.start.addingTimeInterval(90), zone: .gmt,
       isGoingOn: { $0.process.pid == 4241 }
-    ).lines
+    ).lines.map(\.text)
   }
 
   @Test func theRunsAreListedWithTheirOutcomes() {
@@ -103,7 +103,7 @@ struct HistoryTableTests {
       runs: [run(1, "nightly-1", took: 5.8) { _ in }], paint: Paint(isColoured: false), now: Self.start, zone: .gmt,
       isGoingOn: { _ in false })
     narrow.width = 10
-    #expect(narrow.lines[1].count == 68)
+    #expect(narrow.lines[1].text.count == 68)
   }
 
   @Test func aRunHasItsDateAndOneOfAnotherYearTheYear() {
