@@ -39,7 +39,8 @@ import Testing
   }
 
   @Test func everyKindOfDifference() {
-    expectGolden(diff(before, after).lines(paint: Paint(isColoured: false)).texts.joined(separator: "\n") + "\n", "diff.txt")
+    expectGolden(
+      diff(before, after).lines(paint: Paint(isColoured: false)).texts.joined(separator: "\n") + "\n", "diff.txt")
   }
 
   @Test func aChangeIsReportedThatReachesBothLimits() {
@@ -85,7 +86,8 @@ import Testing
 
   @Test func aLengthThatDiffersByLessThanIsShownIsTheSame() throws {
     func head(_ before: Double, _ after: Double) throws -> String {
-      let lines = diff(facts([("a", before, ok)]), facts([("a", after, ok)])).lines(paint: Paint(isColoured: false)).texts
+      let lines = diff(facts([("a", before, ok)]), facts([("a", after, ok)])).lines(paint: Paint(isColoured: false))
+        .texts
       return try #require(lines.first).replacing("release: run 20260101-000000-1 took ", with: "")
         .replacing("run 20260101-000000-1 ", with: "")
     }

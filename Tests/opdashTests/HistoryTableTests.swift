@@ -120,6 +120,13 @@ struct HistoryTableTests {
     for (change, outcome) in changes { #expect(table([run(1, took: 1, change)])[1].contains("  \(outcome)  ")) }
   }
 
+  @Test func theIdentifierInAForeignStoreIsFiltered() {
+    var foreign = run(1, "a\u{1B}[2Jb", took: 1) { _ in }
+    foreign.id = "20260101-000000-1\u{1B}]52;c;UFdO\u{7}"
+    let line = table([foreign])[1]
+    #expect(line.hasPrefix("20260101-000000-1  ") && line.contains("  ab  "), "\(line)")
+  }
+
   @Test func nothingRecordedIsSaid() {
     #expect(table([]) == ["No run is recorded."])
   }

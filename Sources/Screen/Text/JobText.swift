@@ -31,7 +31,7 @@ package struct JobText: Sendable, Hashable {
 
   /// Lines for the clipboard.
   package static func written(_ text: String) -> TerminalText {
-    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    let lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
     return TerminalText(filtered: lines.map { JobText(written: String($0)).plain }.joined(separator: "\n"))
   }
 

@@ -20,7 +20,7 @@ package enum MessageText {
 
   /// Text of several lines: line feeds and tabs stay.
   package static func page(_ text: String) -> TerminalText {
-    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    let lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
     return lines.map { line in
       line.split(separator: "\t", omittingEmptySubsequences: false).map { of(String($0)) }.joined(separator: "\t")
     }.joined(separator: "\n")
