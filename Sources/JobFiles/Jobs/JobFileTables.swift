@@ -13,7 +13,7 @@ extension JobFileKeys {
     KnownKey("shell", shellKind, "what runs a script: a known shell, or the words of the command line before it"),
     KnownKey("vars", .map(of: .text), "values that texts have as ${NAME}"),
     KnownKey(
-      "secrets", .oneOrMore(.text), "names of environment variables whose values are never shown or kept"),
+      "secrets", .oneOrMore(.text), "names of variables whose values are never shown or kept"),
     KnownKey("env", .map(of: .text), "environment variables of every run job"),
     KnownKey("dotenv", .oneOrMore(.text), "files of NAME=VALUE lines, as environment of every run job"),
     KnownKey("include", .oneOrMore(.text), "other files whose jobs, vars, env and pools are added to this one"),
