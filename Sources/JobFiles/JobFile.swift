@@ -42,10 +42,9 @@ package enum JobFile {
     let variables = Variables(environment: environment.merging(parts.dotenv) { $1 }, faults: faults)
     let values = ValueReader(faults: faults, variables: variables)
     let secrets = SecretReader(parts.secrets, values)
-    faults.secrets = secrets.values
     let decoder = JobFileDecoder(values: values, parts: parts, standardName: standardName(file))
     var graph = decoder.decode(parts.root, overrides: vars)
-    graph?.secrets = secrets.values
+    graph?.hide(faults.secrets)
     secrets.warnOfMissing()
     guard let graph, faults.isEmpty else { throw faults.all }
     faults.list.forEach(warn)

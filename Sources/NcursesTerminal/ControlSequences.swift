@@ -27,14 +27,14 @@ package enum ControlSequences {
   package static let backgroundQuery = "\u{1B}]11;?\u{1B}\\\u{1B}[c"
 
   /// The announcement of the run's end; the bell in terminals without notifications.
-  package static func notice(_ notice: EndNotice, _ text: String, _ features: TerminalFeatures) -> String {
+  package static func notice(_ notice: EndNotice, _ text: TerminalText, _ features: TerminalFeatures) -> String {
     switch notice {
     case .none: return ""
     case .bell: return "\u{7}"
     case .message:
       guard features.speaksXterm else { return "\u{7}" }
       // In ConEmu a number and a semicolon are another command.
-      let plain = Elision.prefix(JobText(text).plain, 240).replacing(";", with: ",")
+      let plain = Elision.prefix(JobText(text.text).plain, 240).replacing(";", with: ",")
       let sequence = "\u{1B}]9;\(plain)\u{7}"
       // tmux wants each escape doubled inside the wrapper.
       if features.isTmux { return "\u{1B}Ptmux;\u{1B}\(sequence)\u{1B}\\" }
@@ -42,16 +42,16 @@ package enum ControlSequences {
     }
   }
 
-  package static func title(_ text: String) -> String {
-    "\u{1B}]2;\(Elision.prefix(JobText(text).plain, 240))\u{1B}\\"
+  package static func title(_ text: TerminalText) -> String {
+    "\u{1B}]2;\(Elision.prefix(JobText(text.text).plain, 240))\u{1B}\\"
   }
 
   package static func progress(_ percent: Int, failed: Bool) -> String {
     "\u{1B}]9;4;\(failed ? 2 : 1);\(min(100, max(0, percent)))\u{1B}\\"
   }
 
-  package static func copy(_ text: String, _ features: TerminalFeatures) -> String {
-    let sequence = "\u{1B}]52;c;\(Data(text.utf8).base64EncodedString())"
+  package static func copy(_ text: TerminalText, _ features: TerminalFeatures) -> String {
+    let sequence = "\u{1B}]52;c;\(Data(text.text.utf8).base64EncodedString())"
     guard features.isScreen else { return sequence + "\u{1B}\\" }
     // A wrapper for screen holds at most 768 bytes, so the sequence is split.
     let bytes = Array("\(sequence)\u{7}".utf8)

@@ -28,7 +28,7 @@ package final class NcursesTerminal: Terminal {
   /// The frame on the screen; nil if unknown.
   private var shown: Frame?
   private var hasMouse = true
-  private var title: String?
+  private var title: TerminalText?
   private var progress: String?
 
   private enum State {
@@ -92,7 +92,7 @@ package final class NcursesTerminal: Terminal {
     screen.clear()
   }
 
-  package func setTitle(_ title: String) {
+  package func setTitle(_ title: TerminalText) {
     guard title != self.title else { return }
     self.title = title
     if case .open = state, features.speaksXterm { write(ControlSequences.title(title)) }
@@ -105,7 +105,7 @@ package final class NcursesTerminal: Terminal {
     if case .open = state, features.hasProgress { write(progress ?? ControlSequences.progressOff) }
   }
 
-  package func copy(_ text: String) {
+  package func copy(_ text: TerminalText) {
     if case .open = state, features.speaksXterm { write(ControlSequences.copy(text, features)) }
   }
 
@@ -117,7 +117,7 @@ package final class NcursesTerminal: Terminal {
     }
   }
 
-  package func notify(_ notice: EndNotice, _ text: String) {
+  package func notify(_ notice: EndNotice, _ text: TerminalText) {
     if case .open = state { write(ControlSequences.notice(notice, text, features)) }
   }
 

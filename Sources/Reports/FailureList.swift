@@ -12,7 +12,7 @@ struct FailureList {
   let paint: Paint
 
   /// Empty without failures.
-  var lines: [String] { Self.failed(run).enumerated().flatMap { lines(for: $1, inDetail: $0 < Self.detailed) } }
+  var lines: [TerminalText] { Self.failed(run).enumerated().flatMap { lines(for: $1, inDetail: $0 < Self.detailed) } }
 
   /// The failed jobs; those that were allowed to fail come last.
   static func failed(_ run: Run) -> [JobID] {
@@ -20,19 +20,22 @@ struct FailureList {
     return failed.filter { !run[$0].state.isOK } + failed.filter { run[$0].state.isOK }
   }
 
-  private func lines(for id: JobID, inDetail: Bool) -> [String] {
+  private func lines(for id: JobID, inDetail: Bool) -> [TerminalText] {
     let record = run[id]
     let name = paint(.strong, StateText.name(id, in: run))
     let phrase = StateText.phrase(id, before: nil, at: run.time, in: run)
-    var lines = ["\(paint(record.state.role, record.state.letter)) \(name)  \(paint(record.state.role, phrase))"]
+    var lines: [TerminalText] = [
+      "\(paint(record.state.role, record.state.letter)) \(name)  \(paint(record.state.role, phrase))"
+    ]
     let tail = Self.tail(of: record)
     if inDetail {
       for line in tail { lines.append("    | \(JobText.clean(line, keepingColor: paint.isColoured))") }
     }
     if let place = record.place {
-      lines.append("    cluster: job \(place.id)" + (place.nodes.map { " on \(JobText.clean($0))" } ?? ""))
+      let nodes: TerminalText = place.nodes.map { " on \(JobText.clean($0))" } ?? ""
+      lines.append("    cluster: job \(JobText.clean(place.id))\(nodes)")
     }
-    if let path = Self.logPath(of: id, in: run) { lines.append("    log: \(MessageText.of(path))") }
+    if let path = Self.logPath(of: id, in: run) { lines.append("    log: \(path)") }
     return lines
   }
 
@@ -65,10 +68,10 @@ struct FailureList {
 /// The outcome of a run in one line.
 enum TallyText {
   /// As in `release: 36 ok, 1 failed, 1 skipped in 1m10s`.
-  static func line(_ run: Run, paint: Paint) -> String {
+  static func line(_ run: Run, paint: Paint) -> TerminalText {
     let counts = run.counts
     let left = counts.all - counts.done
-    var parts: [String] = []
+    var parts: [TerminalText] = []
     func add(_ count: Int, _ word: String, _ role: Paint.Role) {
       if count > 0 { parts.append(paint(role, "\(count) \(word)")) }
     }
@@ -87,7 +90,7 @@ enum TallyText {
 /// The lines printed when the dashboard has closed, so that its result stays visible.
 package enum SummaryReport {
   /// The failures, how the run differs from earlier ones, and the outcome, without line feeds.
-  package static func lines(of run: Run, paint: Paint) -> [String] {
+  package static func lines(of run: Run, paint: Paint) -> [TerminalText] {
     FailureList(run: run, paint: paint).lines + HistoryNotes(run: run, paint: paint).lines
       + [TallyText.line(run, paint: paint)]
   }

@@ -1,4 +1,5 @@
 import JobModel
+import Screen
 
 /// The jobs of an ended run that were much slower than usual or are flaky, a line for each kind.
 struct HistoryNotes {
@@ -9,7 +10,7 @@ struct HistoryNotes {
   let paint: Paint
 
   /// Empty for a run without such jobs.
-  var lines: [String] {
+  var lines: [TerminalText] {
     [
       line("slower than usual", slower.map { "\(name($0.id)) \(Self.text(run[$0.id], $0.excess, at: run.time))" }),
       line("flaky", flaky.map { "\(name($0.id)) \($0.words)" }),
@@ -42,11 +43,11 @@ struct HistoryNotes {
     .sorted { ($1.share, $0.id) < ($0.share, $1.id) }
   }
 
-  private func line(_ title: String, _ jobs: [String]) -> String? {
+  private func line(_ title: TerminalText, _ jobs: [TerminalText]) -> TerminalText? {
     guard !jobs.isEmpty else { return nil }
-    let more = jobs.count > Self.named ? " and \(jobs.count - Self.named) more" : ""
+    let more: TerminalText = jobs.count > Self.named ? " and \(jobs.count - Self.named) more" : ""
     return "\(paint(.warning, title)): \(jobs.prefix(Self.named).joined(separator: ", "))\(more)"
   }
 
-  private func name(_ id: JobID) -> String { paint(.strong, StateText.name(id, in: run)) }
+  private func name(_ id: JobID) -> TerminalText { paint(.strong, StateText.name(id, in: run)) }
 }

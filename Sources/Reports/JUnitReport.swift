@@ -60,7 +60,7 @@ package struct JUnitReport: Report {
     case .succeeded: return nil
     case .failed(let failure, allowed: false):
       return element("failure", failure, text: FailureList.tail(of: record).joined(separator: "\n"))
-    case .failed, .cancelled, .skipped: return "    <skipped\(attributes([("message", phrase)]))/>"
+    case .failed, .cancelled, .skipped: return "    <skipped\(attributes([("message", phrase.text)]))/>"
     case .waiting, .ready, .executing, .serving, .paused, .backingOff: return "    <skipped message=\"not run\"/>"
     }
   }
@@ -85,7 +85,7 @@ package struct JUnitReport: Report {
     var result = ""
     for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
       if !result.isEmpty { result += "\n" }
-      for scalar in JobText.clean(String(line)).unicodeScalars {
+      for scalar in JobText.clean(String(line)).text.unicodeScalars {
         switch scalar {
         case "&": result += "&amp;"
         case "<": result += "&lt;"

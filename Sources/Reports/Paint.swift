@@ -1,4 +1,5 @@
 import JobModel
+import Screen
 
 /// Colors words, or leaves them as they are; color is never the only sign of a state.
 package struct Paint: Sendable, Hashable {
@@ -14,15 +15,15 @@ package struct Paint: Sendable, Hashable {
   }
 
   /// Colors that tell jobs apart, without the red of a failure.
-  private static let names = ["36", "33", "35", "34", "32", "96", "93", "95", "94", "92"]
+  private static let names: [TerminalText] = ["36", "33", "35", "34", "32", "96", "93", "95", "94", "92"]
 
   package var isColoured: Bool
 
   package init(isColoured: Bool) { self.isColoured = isColoured }
 
-  package func callAsFunction(_ role: Role, _ text: String) -> String {
+  package func callAsFunction(_ role: Role, _ text: TerminalText) -> TerminalText {
     guard isColoured, !text.isEmpty else { return text }
-    let code =
+    let code: TerminalText =
       switch role {
       // Bright blue: green is hard to tell from red for many, and plain blue too dark on black.
       case .good: "94"
@@ -38,7 +39,7 @@ package struct Paint: Sendable, Hashable {
 }
 
 extension JobState {
-  var letter: String { StateClass(self).letter(isASCII: true) }
+  var letter: TerminalText { "\(StateClass(self).letter(isASCII: true))" }
 
   var role: Paint.Role {
     switch self {

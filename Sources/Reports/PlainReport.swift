@@ -28,8 +28,8 @@ package struct PlainReport: Report {
   /// Whether a job that succeeds at once makes one line: its start and the notes about it make none.
   private let isBrief: Bool
   private let grouping: Grouping
-  private let write: ReportWriter
-  private var text: [UInt8] = []
+  private let write: TextWriter
+  private var text: TerminalText = ""
   private var nameWidth = 0
   /// When the newest line was written, and the number of heartbeats since the last line about an event.
   private var lastLine: Duration = .zero
@@ -38,7 +38,7 @@ package struct PlainReport: Report {
   private var firstLines: [JobID: Int] = [:]
 
   package init(
-    paint: Paint, grouping: Grouping = .lines, isBrief: Bool = false, write: @escaping ReportWriter
+    paint: Paint, grouping: Grouping = .lines, isBrief: Bool = false, write: @escaping TextWriter
   ) {
     self.paint = paint
     self.grouping = grouping
@@ -52,13 +52,13 @@ package struct PlainReport: Report {
     switch event.fact {
     case .runStarted(let start): begin(start)
     case .jobAdded(let id, _):
-      nameWidth = max(nameWidth, min(Self.widestName, StateText.name(id, in: run).count))
+      nameWidth = max(nameWidth, min(Self.widestName, StateText.name(id, in: run).text.count))
     case .jobState(let id, let state, _, _):
       if grouping != .lines { group(id, before: before, at: event.time, in: run) }
       let phrase = StateText.phrase(id, before: before, at: event.time, in: run)
       if phrase.isEmpty || isBrief && state == .executing { return }
       let (done, all) = ("\(run.counts.done)", "\(run.jobs.count)")
-      let count = paint(.quiet, "[\(String(repeating: " ", count: all.count - done.count))\(done)/\(all)]")
+      let count = paint(.quiet, "[\(TerminalText.blanks(all.count - done.count))\(done)/\(all)]")
       let text = paint(state.role, phrase) + size(of: id, in: run)
       news(event.time, "\(paint(state.role, state.letter)) \(name(id, in: run))  \(count) \(text)")
     case .jobLog(let id, _, let line):
@@ -75,13 +75,14 @@ package struct PlainReport: Report {
     case .clusterChanged(let fault):
       let down = "the cluster's controller is down, and is waited for"
       let words = fault.map { paint(.warning, "\(down): \(JobText.clean($0))") }
-      news(event.time, "  " + (words ?? "the cluster's controller answers again"))
+      news(event.time, "  \(words ?? "the cluster's controller answers again")")
     case .priorityChanged(let id, let priority):
       news(event.time, "  \(name(id, in: run))  priority \(priority.rawValue)")
     case .drainChanged(let isDraining):
       news(event.time, isDraining ? "  draining: nothing new starts" : "  no longer draining")
     case .stopRequested(let level, _):
-      let means = level == .terminate ? "stopping: nothing new starts, what runs is ended" : "killing what still runs"
+      let means: TerminalText =
+        level == .terminate ? "stopping: nothing new starts, what runs is ended" : "killing what still runs"
       news(event.time, "  " + paint(.warning, means))
     case .runFinished:
       for id in firstLines.keys.sorted() { writeGroup(id, at: event.time, in: run) }
@@ -109,7 +110,7 @@ package struct PlainReport: Report {
     // How many there will be is not known where they arrive while the run goes on.
     let jobs = start.isOpen ? "jobs as they come" : Format.count(start.jobs, "job")
     let slots = Format.slots(start.slots)
-    let logs = start.folder.map { ", logs in \(MessageText.of($0))/logs" } ?? ""
+    let logs: TerminalText = start.folder.map { ", logs in \($0)/logs" } ?? ""
     news(.zero, "  \(paint(.strong, JobText.clean(start.name))): \(jobs), \(slots)\(logs)")
   }
 
@@ -118,9 +119,10 @@ package struct PlainReport: Report {
   }
 
   /// A line of output after the mark that tells it from a note of opdash.
-  private func output(_ line: LogLine) -> String {
+  private func output(_ line: LogLine) -> TerminalText {
     let text = JobText.clean(line.text, keepingColor: paint.isColoured)
-    return "\(paint(.quiet, line.stream == .note ? ":" : "|")) \(text)\(line.isCut ? " [cut]" : "")"
+    let mark: TerminalText = line.stream == .note ? ":" : "|"
+    return "\(paint(.quiet, mark)) \(text)\(line.isCut ? " [cut]" : "")"
   }
 
   /// Writes the lines of an attempt that has ended.
@@ -135,21 +137,21 @@ package struct PlainReport: Report {
     guard let first = firstLines.removeValue(forKey: id), log.total > first, log.count > 0 else { return }
     let oldest = log[0]
     let color = paint(.name(id.index), name)
-    let rule = String(repeating: "-", count: max(3, Self.ruleWidth - name.count - 4))
-    text.append(grouping == .github ? "::group::\(name)\n" : "\(paint(.quiet, "--")) \(color) \(paint(.quiet, rule))\n")
+    let rule = String(repeating: "-", count: max(3, Self.ruleWidth - name.text.count - 4))
+    text += grouping == .github ? "::group::\(name)\n" : "\(paint(.quiet, "--")) \(color) \(paint(.quiet, "\(rule)"))\n"
     if oldest.number > first {
-      let path = run.logPath(id, attempt: oldest.attempt).map { ", all of them in \(MessageText.of($0))" } ?? ""
-      text.append("\(Format.count(oldest.number - first, "earlier line"))\(path)\n")
+      let path: TerminalText = run.logPath(id, attempt: oldest.attempt).map { ", all of them in \($0)" } ?? ""
+      text += "\(Format.count(oldest.number - first, "earlier line"))\(path)\n"
     }
     for place in 0..<log.count where log[place].number >= first {
-      text.append("\(paint(.quiet, Format.stamp(log[place].time))) \(output(log[place].line))\n")
+      text += "\(stamp(log[place].time)) \(output(log[place].line))\n"
     }
-    if grouping == .github { text.append("::endgroup::\n") }
+    if grouping == .github { text += "::endgroup::\n" }
     (lastLine, heartbeats) = (time, 0)
   }
 
   /// The bytes that a job has transferred, in the one line that says so.
-  private func size(of id: JobID, in run: Run) -> String {
+  private func size(of id: JobID, in run: Run) -> TerminalText {
     guard isBrief, run[id].state == .succeeded(upToDate: false), let progress = run[id].progress,
       progress.unit == .bytes
     else { return "" }
@@ -159,20 +161,20 @@ package struct PlainReport: Report {
   private mutating func end(_ run: Run) {
     let failures = FailureList(run: run, paint: paint).lines
     if !failures.isEmpty {
-      text.append("\n")
-      for failure in failures { text.append(failure + "\n") }
+      text += "\n"
+      for failure in failures { text += failure + "\n" }
     }
-    text.append("\n")
+    text += "\n"
     for line in HistoryNotes(run: run, paint: paint).lines + [TallyText.line(run, paint: paint)] {
-      text.append(line + "\n")
+      text += line + "\n"
     }
   }
 
   /// The executing jobs with their times, oldest first, or the next retry; and how many wait for the cluster.
-  private func heartbeat(at now: Duration, _ run: Run) -> String {
+  private func heartbeat(at now: Duration, _ run: Run) -> TerminalText {
     let active = run.ids.filter { run[$0].state.isActive }
       .sorted { (run[$0].attempt?.startedAt ?? .zero, $0) < (run[$1].attempt?.startedAt ?? .zero, $1) }
-    let done = clusterWaits(run) + "\(run.counts.done) of \(run.jobs.count) done"
+    let done: TerminalText = "\(clusterWaits(run))\(run.counts.done) of \(run.jobs.count) done"
     guard !active.isEmpty else {
       let next = run.jobs.compactMap { record -> Duration? in
         guard case .backingOff(let until, _, _, _) = record.state else { return nil }
@@ -180,10 +182,10 @@ package struct PlainReport: Report {
       }.min()
       return next.map { "nothing runs, next retry in \(Format.length($0 - now)); \(done)" } ?? "nothing runs; \(done)"
     }
-    var names = active.prefix(Self.named).map { id in
+    var names = active.prefix(Self.named).map { id -> TerminalText in
       let isPaused = run[id].state != .executing
-      let elapsed = run[id].elapsed(at: now).map { " \(Format.length($0))" } ?? ""
-      let prompt = run[id].log.unfinishedLine.map { " at '\(words($0))'" } ?? ""
+      let elapsed: TerminalText = run[id].elapsed(at: now).map { " \(Format.length($0))" } ?? ""
+      let prompt: TerminalText = run[id].log.unfinishedLine.map { " at '\(words($0))'" } ?? ""
       return "\(StateText.name(id, in: run))\(elapsed)\(isPaused ? " (paused)" : "")\(prompt)"
     }
     if active.count > names.count { names.append("\(active.count - names.count) more") }
@@ -191,7 +193,7 @@ package struct PlainReport: Report {
   }
 
   /// `12 wait for the cluster: Resources (…); `, with the reason of most of them; empty without any.
-  private func clusterWaits(_ run: Run) -> String {
+  private func clusterWaits(_ run: Run) -> TerminalText {
     var counts: [String: Int] = [:]
     for record in run.jobs {
       if case .ready(.cluster(let reason)) = record.state { counts[reason ?? "", default: 0] += 1 }
@@ -199,28 +201,30 @@ package struct PlainReport: Report {
     let reasons = counts.filter { !$0.key.isEmpty }.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
     guard !counts.isEmpty else { return "" }
     let count = counts.values.reduce(0, +)
-    return
-      "\(count) \(count == 1 ? "waits" : "wait") for the cluster\(reasons.first.map { ": \(JobText.clean($0.key))" } ?? ""); "
+    let reason: TerminalText = reasons.first.map { ": \(JobText.clean($0.key))" } ?? ""
+    return "\(count) \(count == 1 ? "waits" : "wait") for the cluster\(reason); "
   }
 
-  private func words(_ line: LogLine) -> String {
+  private func words(_ line: LogLine) -> TerminalText {
     let text = JobText(line.text).plain.drop { $0 == " " }
-    return Elision(isASCII: true).end(String(text.prefix(Self.promptWidth * 2)), to: Self.promptWidth)
+    return Elision(isASCII: true).end(JobText.clean(String(text.prefix(Self.promptWidth * 2))), to: Self.promptWidth)
   }
 
-  private mutating func news(_ time: Duration, _ body: String) {
+  private mutating func news(_ time: Duration, _ body: TerminalText) {
     heartbeats = 0
     line(time, body)
   }
 
-  private mutating func line(_ time: Duration, _ body: String) {
+  private mutating func line(_ time: Duration, _ body: TerminalText) {
     lastLine = time
-    text.append("\(paint(.quiet, Format.stamp(time))) \(body)\n")
+    text += "\(stamp(time)) \(body)\n"
   }
 
+  private func stamp(_ time: Duration) -> TerminalText { paint(.quiet, "\(Format.stamp(time))") }
+
   /// The name of a job in its color, as wide as the column of names.
-  private func name(_ id: JobID, in run: Run) -> String {
+  private func name(_ id: JobID, in run: Run) -> TerminalText {
     let name = StateText.name(id, in: run)
-    return paint(.name(id.index), name) + String(repeating: " ", count: max(0, nameWidth - name.count))
+    return paint(.name(id.index), name) + .blanks(nameWidth - name.text.count)
   }
 }

@@ -1,12 +1,13 @@
 import JobModel
+import Screen
 
 /// Writes the failures at the end of the run, and nothing without failures.
 package struct QuietReport: Report {
   private let paint: Paint
-  private let write: ReportWriter
-  private var pending: [UInt8] = []
+  private let write: TextWriter
+  private var pending: TerminalText = ""
 
-  package init(paint: Paint, write: @escaping ReportWriter) {
+  package init(paint: Paint, write: @escaping TextWriter) {
     self.paint = paint
     self.write = write
   }
@@ -15,12 +16,12 @@ package struct QuietReport: Report {
     guard case .runFinished = event.fact else { return }
     let lines = FailureList(run: run, paint: paint).lines
     guard !lines.isEmpty else { return }
-    for line in lines + [TallyText.line(run, paint: paint)] { pending.append(line + "\n") }
+    for line in lines + [TallyText.line(run, paint: paint)] { pending += line + "\n" }
   }
 
   package mutating func flush() {
     guard !pending.isEmpty else { return }
     write(pending)
-    pending = []
+    pending = ""
   }
 }

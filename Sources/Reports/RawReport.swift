@@ -1,5 +1,6 @@
 import Foundation
 import JobModel
+import Screen
 
 /// Writes the output of each job as its command wrote it, whole and without a prefix, once the job has ended.
 ///
@@ -108,10 +109,11 @@ package struct RawReport: Report {
     for id in failed {
       let (state, name) = (run[id].state, StateText.name(id, in: run))
       let phrase = StateText.phrase(id, before: nil, at: run.time, in: run)
-      let line = "\(paint(state.role, state.letter)) \(paint(.strong, name))  \(paint(state.role, phrase))\n"
-      append(Array(line.utf8), toErrors: true)
+      let line: TerminalText =
+        "\(paint(state.role, state.letter)) \(paint(.strong, name))  \(paint(state.role, phrase))\n"
+      append(line.bytes, toErrors: true)
     }
-    append(Array("\(TallyText.line(run, paint: paint))\n".utf8), toErrors: true)
+    append((TallyText.line(run, paint: paint) + "\n").bytes, toErrors: true)
   }
 
   /// Writes the bytes of a file; returns whether it could be read.

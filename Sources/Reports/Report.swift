@@ -1,4 +1,5 @@
 import JobModel
+import Screen
 
 /// Writes the events of a run in one format.
 package protocol Report: Sendable {
@@ -67,4 +68,8 @@ package struct ReportSet: Sendable {
   }
 }
 
+/// Takes the bytes of a format that escapes what it holds.
 package typealias ReportWriter = @Sendable ([UInt8]) -> Void
+
+/// Takes lines for a person, who may see them on a terminal.
+package typealias TextWriter = @Sendable (TerminalText) -> Void

@@ -4,9 +4,9 @@ import Screen
 /// The state of a job in plain lines.
 enum StateText {
   /// Follows the job's name: `ok in 3.1s`, `failed: exit 1 (2 of 2) in 0.2s`; empty while it waits or is ready.
-  static func phrase(_ id: JobID, before: JobState?, at now: Duration, in run: Run) -> String {
+  static func phrase(_ id: JobID, before: JobState?, at now: Duration, in run: Run) -> TerminalText {
     let record = run[id]
-    let took = record.elapsed(at: now).map { " in \(Format.length($0))" } ?? ""
+    let took: TerminalText = record.elapsed(at: now).map { " in \(Format.length($0))" } ?? ""
     switch record.state {
     case .waiting, .ready: return before?.isTerminal == true ? "to be run again" : ""
     case .executing:
@@ -19,14 +19,14 @@ enum StateText {
     case .paused: return before == record.state ? "" : "paused"
     case .backingOff(let until, let number, let limit, let failure):
       return "\(JobText.clean(failure.reason)), retry \(number) of \(limit) in \(Format.length(until - now))"
-    case .succeeded where record.restored != nil: return StatusText(id, run, now: now).whole
+    case .succeeded where record.restored != nil: return "\(StatusText(id, run, now: now).whole)"
     case .succeeded(let upToDate):
-      return StateClass(record.state).word + (upToDate ? "" : took + slower(record, at: now))
+      return "\(StateClass(record.state).word)" + (upToDate ? "" : took + slower(record, at: now))
     case .failed(let failure, let allowed):
       return "failed: \(JobText.clean(failure.reason))\(took)\(record.tries)\(allowed ? ", allowed to fail" : "")"
     case .cancelled(let canceller):
       // What is cancelled after a failed attempt was to be tried again.
-      let end = record.attempt?.failure.map { ", after \(JobText.clean($0.reason))" } ?? took
+      let end: TerminalText = record.attempt?.failure.map { ", after \(JobText.clean($0.reason))" } ?? took
       return "cancelled \(canceller.phrase)\(end)"
     case .skipped(.job(let cause)): return "skipped because \(name(cause, in: run)) \(ending(run[cause].state))"
     case .skipped(let cause): return "skipped because \(JobText.clean(SkipText.reason(cause, id, in: run)))"
@@ -34,7 +34,7 @@ enum StateText {
   }
 
   /// `, slower than usual (2m21s) +41 %`; empty for a job that was not.
-  private static func slower(_ record: JobRecord, at now: Duration) -> String {
+  private static func slower(_ record: JobRecord, at now: Duration) -> TerminalText {
     record.excess(at: now).map { ", slower than usual \(comparison(record, $0))" } ?? ""
   }
 
@@ -43,7 +43,7 @@ enum StateText {
     "(\(Format.length(record.job.usual?.median ?? .zero))) \(UsualText.percent(excess))"
   }
 
-  static func name(_ id: JobID, in run: Run) -> String { JobText.clean(run[id].job.name) }
+  static func name(_ id: JobID, in run: Run) -> TerminalText { JobText.clean(run[id].job.name) }
 
   /// A timeout is named in the line of the job itself.
   private static func ending(_ state: JobState) -> String {

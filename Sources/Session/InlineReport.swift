@@ -34,7 +34,7 @@ struct InlineReport: Report {
     hasNews = true
     if run.isComplete != hasTold, case .jobState = event.fact {
       hasTold = run.isComplete
-      if hasTold { stream.notify(EndText.of(run, name: run.start?.name ?? stream.options.source)) }
+      if hasTold { stream.notify(JobText.clean(EndText.of(run, name: run.start?.name ?? stream.options.source))) }
     }
     if case .runFinished = event.fact { isOver = true }
   }

@@ -16,11 +16,11 @@ package final class InlineStream: Sendable {
     /// Whether another program has the terminal: nothing is written.
     var isSuspended = false
     /// Lines for the next write.
-    var pending: [UInt8] = []
+    var pending: TerminalText = ""
     /// The number of lines that were dropped from `pending`.
     var dropped = 0
     /// The rows of the block on the screen; nil if unknown.
-    var shown: [String]?
+    var shown: [TerminalText]?
     var size: Size?
     var modes: termios?
   }
@@ -72,19 +72,16 @@ package final class InlineStream: Sendable {
   }
 
   /// Adds lines, each with its line feed, to the next write.
-  package func append(_ bytes: [UInt8]) {
+  package func append(_ lines: TerminalText) {
     state.withLock { state in
-      state.pending += bytes
-      guard state.isSuspended, state.pending.count > Self.pendingLimit else { return }
-      let half = state.pending.count - Self.pendingLimit / 2
-      let end = state.pending[half...].firstIndex(of: 0x0A).map { $0 + 1 } ?? state.pending.count
-      state.dropped += state.pending[..<end].count { $0 == 0x0A }
-      state.pending.removeFirst(end)
+      state.pending += lines
+      guard state.isSuspended, state.pending.text.utf8.count > Self.pendingLimit else { return }
+      state.dropped += state.pending.keepLines(inLast: Self.pendingLimit / 2)
     }
   }
 
   /// Writes the pending lines, and the block below them if it has changed.
-  package func draw(_ rows: [String]) {
+  package func draw(_ rows: [TerminalText]) {
     state.withLock { state in
       let hasOutput = hasOutput.withLock { hasOutput in
         defer { hasOutput = false }
@@ -99,7 +96,7 @@ package final class InlineStream: Sendable {
       let lines = printed + takePending(&state)
       var head = "\r"
       if !lines.isEmpty || state.shown?.count != rows.count { head += ControlSequences.eraseBelow }
-      var block = rows.map { $0 + ControlSequences.eraseRest }.joined(separator: "\r\n")
+      var block = rows.map { $0.text + ControlSequences.eraseRest }.joined(separator: "\r\n")
       block += "\r" + (rows.count > 1 ? ControlSequences.up(rows.count - 1) : "")
       if features.speaksXterm {
         head = ControlSequences.updateBegin + head
@@ -119,7 +116,7 @@ package final class InlineStream: Sendable {
   }
 
   /// Announces the end of the run as the settings say.
-  package func notify(_ text: String) {
+  package func notify(_ text: TerminalText) {
     let bytes = ControlSequences.notice(options.settings.notice ?? .none, text, features)
     if !bytes.isEmpty { state.withLock { if $0.isOpen { write(bytes) } } }
   }
@@ -202,10 +199,11 @@ package final class InlineStream: Sendable {
   }
 
   private func takePending(_ state: inout State) -> [UInt8] {
-    defer { (state.pending, state.dropped) = ([], 0) }
-    guard state.dropped > 0 else { return state.pending }
-    let note = "opdash: dropped \(Format.count(state.dropped, "line")) in the background; the logs have all\n"
-    return Array(note.utf8) + state.pending
+    defer { (state.pending, state.dropped) = ("", 0) }
+    guard state.dropped > 0 else { return state.pending.bytes }
+    let note: TerminalText =
+      "opdash: dropped \(Format.count(state.dropped, "line")) in the background; the logs have all\n"
+    return (note + state.pending).bytes
   }
 
   private func leave(_ state: inout State) {

@@ -1,6 +1,7 @@
 import Basics
 import CTerminal
 import Foundation
+import Screen
 
 /// A file descriptor that is written to completely, until a write fails.
 package final class Output: Sendable {
@@ -73,6 +74,8 @@ package final class Output: Sendable {
   package func shorten() { state.withLock { $0.isShortened = true } }
 
   /// Returns when all bytes are written or a write has failed; blocks while the reader is slow.
+  ///
+  /// For formats that escape what they hold, and for the output of a command as it is; text is a `TerminalText`.
   package func write(_ bytes: [UInt8]) {
     state.withLock { $0.writes += 1 }
     defer { state.withLock { $0.writes -= 1 } }
@@ -113,5 +116,7 @@ package final class Output: Sendable {
     return end.firstIndex(of: 0x0A).map { end[($0 + 1)...] } ?? end
   }
 
-  package func write(line: String) { write(Array("\(line)\n".utf8)) }
+  package func write(_ text: TerminalText) { write(text.bytes) }
+
+  package func write(line: TerminalText) { write((line + "\n").bytes) }
 }

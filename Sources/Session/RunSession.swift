@@ -5,6 +5,7 @@ import Foundation
 import JobModel
 import NcursesTerminal
 import Reports
+import Screen
 
 /// One run from its start to its exit status: connects the feed with reports, dashboard and signals.
 @MainActor
@@ -60,9 +61,9 @@ package final class RunSession {
   private let cleanUp: @MainActor () -> Void
   nonisolated private let stop: StopController
   /// The errors of files, to be shown at the end.
-  private var fileFailures: [String] = []
+  private var fileFailures: [TerminalText] = []
   /// Why the run is no longer recorded, to be shown after a dashboard.
-  private var unrecorded: String?
+  private var unrecorded: TerminalText?
   /// The number of pumps that have not seen the end of the run.
   private var pumping = 0
   private var hasEnded = false
@@ -202,16 +203,16 @@ package final class RunSession {
   }
 
   /// Shows a line about the program itself.
-  private func say(_ line: String) {
+  private func say(_ line: TerminalText) {
     guard let stream = display.stream else { return display.errors.write(line: line) }
-    stream.append(Array("\(line)\n".utf8))
+    stream.append(line + "\n")
     stream.invalidate()
     pump.poke()
   }
 
   /// Shows that the run is no longer recorded, and why; from any thread.
   package nonisolated func noteUnrecorded(_ reason: String) {
-    let line = "opdash: \(reason); the run goes on without being recorded"
+    let line: TerminalText = "opdash: \(reason); the run goes on without being recorded"
     onMain(self) { session in
       guard let view = session.view else { return session.say(line) }
       view.showUnrecorded(reason)
@@ -264,7 +265,7 @@ package final class RunSession {
       for line in SummaryReport.lines(of: run, paint: display.errorPaint) { display.errors.write(line: line) }
     }
     let output = [.plain, .inline].contains(display.interface) ? display.output : display.errors
-    for line in closing(run) { output.write(line: line) }
+    for line in closing(run) { output.write(line: MessageText.of(line)) }
   }
 
   private func leave(_ status: Int32) {

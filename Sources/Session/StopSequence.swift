@@ -57,7 +57,7 @@ package struct StopSequence: Equatable {
 package enum StopText {
   package static let named = 5
 
-  package static func line(_ level: StopLevel, _ run: Run) -> String {
+  package static func line(_ level: StopLevel, _ run: Run) -> TerminalText {
     let running = run.ids.filter { run[$0].state.isActive || run[$0].state.isWithCluster }
     let isWithCluster = running.contains { run[$0].job.cluster != nil }
     guard !running.isEmpty else { return "opdash: stopping" }
@@ -67,7 +67,7 @@ package enum StopText {
     switch level {
     case .terminate: return "opdash: stopping; still running: \(list). Ctrl-C again kills."
     case .kill:
-      let rest = isWithCluster ? ", and what the cluster still has goes on there" : ""
+      let rest: TerminalText = isWithCluster ? ", and what the cluster still has goes on there" : ""
       return "opdash: killing \(list). Ctrl-C again leaves at once\(rest)."
     }
   }

@@ -101,15 +101,15 @@ struct Program {
   private func perform(_ invocation: Invocation) throws {
     if invocation.command.startsJobs { try StartCheck.currentFolder(environment) }
     switch invocation.command {
-    case .help(let topic): print([(topic?.page ?? .program).text])
-    case .manual(let topic): print([ManPage(page: topic?.page ?? .program).text])
-    case .completion(let script): print([script.text])
-    case .version: print([Version.text])
+    case .help(let topic): print([MessageText.page((topic?.page ?? .program).text)])
+    case .manual(let topic): print([MessageText.page(ManPage(page: topic?.page ?? .program).text)])
+    case .completion(let script): print([MessageText.page(script.text)])
+    case .version: print([MessageText.of(Version.text)])
     case .list(let file):
       print(JobTable.list(try load(file.map { [$0] } ?? [], invocation.vars).graph.masked).map(MessageText.of))
     case .check(let file): check(file.map { [$0] } ?? [], invocation.vars)
     case .graph(let words, let format): try printGraph(words, format, invocation)
-    case .schema: print([JobFileSchema.json()])
+    case .schema: print([MessageText.page(JobFileSchema.json())])
     case .keys: try printKeys(invocation.settings)
     case .run(let words):
       let settings = try withFile(invocation.settings)
@@ -134,7 +134,7 @@ struct Program {
     case .replay(let name, let speed): try replay(name, speed: speed, invocation)
     case .report(let run, let html): try report(run, html: html, invocation)
     case .diff(let first, let second): try diff(first, second, invocation)
-    case .demo(nil): print(RunPlan.list)
+    case .demo(nil): print(RunPlan.list.map(MessageText.of))
     case .demo(let name?):
       let settings = try withFile(invocation.settings)
       var plan = try parts.openScenario(name, environment)
@@ -146,7 +146,7 @@ struct Program {
   }
 
   /// Prints lines and ends.
-  func print(_ lines: [String]) {
+  func print(_ lines: [TerminalText]) {
     for line in lines { output.write(line: line) }
     exit(ExitStatus.success)
   }
@@ -194,11 +194,11 @@ struct Program {
         else {
           return []
         }
-        return graph.masked.jobs.map { .init(text: $0.name, summary: MessageText.of(JobTable.description($0))) }
+        return graph.masked.jobs.map { .init(text: $0.name, summary: JobTable.description($0)) }
       },
       runs: {
         let store = environment.stateFolder(Settings()).flatMap { try? RunStore(folder: $0) }
-        return ((try? store?.runs(50)) ?? []).map { .init(text: $0.id, summary: MessageText.of($0.name)) }
+        return ((try? store?.runs(50)) ?? []).map { .init(text: $0.id, summary: $0.name) }
       })
     print(completion.answer.lines)
   }
@@ -226,7 +226,7 @@ struct Program {
     let text = format.text(
       of: chosen.masked, isASCII: environment.traits(invocation.settings).isASCII,
       width: environment.outputIsTerminal ? output.columns : nil)
-    output.write(Array(text.utf8))
+    output.write(MessageText.page(text))
     exit(ExitStatus.success)
   }
 

@@ -20,11 +20,11 @@ final class CountingTerminal: Terminal {
     terminal.present(frame)
   }
   func invalidate() { terminal.invalidate() }
-  func setTitle(_ title: String) { terminal.setTitle(title) }
+  func setTitle(_ title: TerminalText) { terminal.setTitle(title) }
   func setProgress(_ percent: Int?, failed: Bool) { terminal.setProgress(percent, failed: failed) }
-  func copy(_ text: String) { terminal.copy(text) }
+  func copy(_ text: TerminalText) { terminal.copy(text) }
   func setMouse(_ enabled: Bool) { terminal.setMouse(enabled) }
-  func notify(_ notice: EndNotice, _ text: String) { terminal.notify(notice, text) }
+  func notify(_ notice: EndNotice, _ text: TerminalText) { terminal.notify(notice, text) }
   func suspend() { terminal.suspend() }
   func close() { terminal.close() }
 }

@@ -270,4 +270,47 @@ import Testing
     #expect(Action.retry.refusal(in: unfolded) == "b was skipped because of a: R on a retries both")
     #expect(Action.retryDependents.refusal(in: unfolded) == "b was skipped because of a: R on a retries both")
   }
+
+  // MARK: The past
+
+  /// Runs in which each action can act on something.
+  private static let runs: [[JobState]] = [
+    [.executing, .waiting], [.failed(failure, allowed: false), .skipped(because: .job(JobID(0)))],
+    [.ready(for: .person), .waiting], [.paused(started: true), .waiting],
+  ]
+
+  @Test(arguments: Action.allCases, runs) func noKeyActsOnWhatIsOver(_ action: Action, _ states: [JobState]) {
+    for isReplay in [true, false] {
+      var model = model(states[0], states[1])
+      model.isReplay = isReplay
+      if !isReplay { model.show(model.run, at: .zero) }
+      Update.prepareForDrawing(&model, now: .zero)
+      guard action != .quit else { continue }
+      var effects = Update.request(action, &model, .zero)
+      effects += Update.apply(.input(.key(.character("y"))), to: &model, now: .zero)
+      #expect(!effects.contains { if case .send = $0 { true } else { false } }, "\(action)")
+      if KeyMap.reach(of: action) == .run {
+        let place = isReplay ? "this is a replay: its run can't be changed" : "End returns to the present"
+        #expect(action.refusal(in: model).hasSuffix(place), "\(action)")
+      }
+    }
+  }
+
+  @Test func aQuestionDoesNotOutliveThePresent() {
+    var model = model(.ready(for: .person))
+    model.wantedPast = .zero
+    _ = Update.request(.approve, &model, .zero)
+    #expect(model.prompt == .confirm(.approve, [JobID(0)]))
+    _ = Update.apply(.past(model.run, at: .zero), to: &model, now: .zero)
+    #expect(model.isPast && model.prompt == nil)
+  }
+
+  @Test func aReplayIsLeftAndThePastsRunCanBeQuit() {
+    var model = model(.executing)
+    model.isReplay = true
+    #expect(Update.request(.quit, &model, .zero) == [.leave(.quit)])
+    model.isReplay = false
+    model.show(model.run, at: .zero)
+    #expect(Update.request(.quit, &model, .zero).isEmpty && model.prompt == .quit)
+  }
 }

@@ -36,21 +36,56 @@ struct ApprovalTests {
     #expect(bench.frame().text.contains("release asks: Publish v1.2? (and 1 more job)"))
   }
 
-  @Test func theKeyApprovesTheCursorsJobAtOnce() {
+  @Test func theKeySaysWhatIsApprovedBeforeItIs() {
     var bench = bench(asking: ["release", "deploy"])
     bench.select("deploy")
     #expect(bench.frame().text(row: 23).contains("a approve"))
     bench.press(.character("a"))
+    #expect(bench.commands.isEmpty)
+    #expect(bench.frame().text(row: 23).hasPrefix(" Approve deploy: Deploy?  y approves  Esc goes back"))
+    bench.press(.character("y"))
     #expect(bench.commands == [.approve([JobID(3)])])
     #expect(bench.model.notice?.text == "approved deploy")
   }
 
-  @Test func ofAnotherJobItAsksFirstAndNamesIt() {
+  @Test(arguments: [Key.enter, .character("a"), .character("x"), .character(" "), .down, .tab])
+  func onlyAYesApproves(_ key: Key) {
+    var bench = bench(asking: ["release"])
+    bench.press(.character("a"), key)
+    #expect(bench.commands.isEmpty && bench.model.prompt == .confirm(.approve, [JobID(2)]))
+    bench.press(.escape)
+    #expect(bench.commands.isEmpty && bench.model.prompt == nil)
+  }
+
+  @Test func aJobThatAsksAnewIsNotApprovedByTheOldQuestion() {
+    var bench = bench(asking: ["release", "deploy"])
+    bench.select("release")
+    bench.press(.character("a"))
+    bench.play {
+      $0.move("release", .waiting)
+      $0.state(.jobOutputs(JobID(1), ["tag": "v6.6"]))
+      $0.move("release", .ready(for: .person))
+    }
+    #expect(bench.model.prompt == nil)
+    bench.press(.character("y"))
+    #expect(bench.commands.isEmpty)
+  }
+
+  @Test func aQuestionThatIsAnsweredElsewhereApprovesNoOther() {
+    var bench = bench(asking: ["release", "deploy"])
+    bench.select("other")
+    bench.press(.character("a"))
+    bench.play { $0.move("release", .executing) }
+    bench.press(.character("y"))
+    #expect(bench.commands.isEmpty && bench.model.prompt == nil)
+  }
+
+  @Test func onAnotherRowTheFirstJobThatAsksIsNamed() {
     var bench = bench(asking: ["release"])
     bench.select("other")
     bench.press(.character("a"))
     #expect(bench.commands.isEmpty)
-    #expect(bench.frame().text(row: 23).contains("Approve release?"))
+    #expect(bench.frame().text(row: 23).contains("Approve release: Publish v1.2?"))
     bench.press(.character("y"))
     #expect(bench.commands == [.approve([JobID(2)])])
   }
@@ -62,6 +97,8 @@ struct ApprovalTests {
       bench.press(.character(" "))
     }
     bench.press(.character("a"))
+    #expect(bench.commands.isEmpty)
+    bench.press(.character("y"))
     #expect(bench.commands == [.approve([JobID(2), JobID(3)])])
   }
 
@@ -82,9 +119,20 @@ struct ApprovalTests {
     #expect(bench.model.isMoving)
   }
 
+  @Test(arguments: [(80, "release (Publish v1.2?), deploy (Deploy?)"), (60, "release, deploy")])
+  func ofSeveralJobsTheQuestionsAreShownWhereThereIsRoom(_ width: Int, _ who: String) {
+    var bench = bench(asking: ["release", "deploy"], size: Size(width: width, height: 24))
+    for name in ["release", "deploy"] {
+      bench.select(name)
+      bench.press(.character(" "))
+    }
+    bench.press(.character("a"))
+    #expect(bench.frame().text(row: 23).contains("Approve \(who)?"))
+  }
+
   @Test func theQuestionGoesWithItsAnswer() {
     var bench = bench(asking: ["release"])
-    bench.press(.character("a"))
+    bench.press(.character("a"), .character("y"))
     bench.play { $0.move("release", .executing) }
     #expect(!bench.frame().text.contains("asks"))
   }

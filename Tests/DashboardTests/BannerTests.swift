@@ -66,6 +66,19 @@ import Testing
     }
   }
 
+  @Test func aReplayOffersNoKeyThatActs() {
+    var stopping = bench("b") {
+      $0.move("b", .executing)
+      $0.state(.stopRequested(.terminate, by: .signal))
+    }
+    stopping.model.isReplay = true
+    #expect(row(stopping).hasSuffix("  q leaves"))
+    var asking = bench("b") { $0.move("b", .ready(for: .person)) }
+    #expect(row(asking).hasSuffix("a approves"))
+    asking.model.isReplay = true
+    #expect(!row(asking).contains("approves"))
+  }
+
   @Test func theLastKillIsCountedDownTo() {
     var bench = bench("ab") { run in
       for (seconds, name) in [(1.0, "a"), (3.0, "b")] {

@@ -111,25 +111,25 @@ struct QuestionTests {
   @Test func endingSeveralAsksByEitherKeyAndPausingThemDoesNot() {
     var cancelling = tagged([.executing, .waiting])
     cancelling.press(.character("x"))
-    #expect(cancelling.model.prompt == .confirm(.cancel) && cancelling.commands.isEmpty)
+    #expect(cancelling.model.prompt == .confirm(.cancel, [JobID(0), JobID(1)]) && cancelling.commands.isEmpty)
     var killing = tagged([.executing, .executing, .waiting])
     killing.press(.character("X"))
-    #expect(killing.model.prompt == .confirm(.kill) && killing.commands.isEmpty)
+    #expect(killing.model.prompt == .confirm(.kill, [JobID(0), JobID(1)]) && killing.commands.isEmpty)
     var pausing = tagged([.executing, .waiting])
     pausing.press(.character("p"))
     #expect(pausing.model.prompt == nil && pausing.commands.count == 1)
   }
 
-  @Test func onlyAYesOrEnterEndsSeveral() {
+  @Test func onlyAYesEndsSeveral() {
     for (key, ends, isOpen) in [
-      (Key.character("y"), true, false), (.character("Y"), true, false), (.enter, true, false),
+      (Key.character("y"), true, false), (.character("Y"), true, false), (.enter, false, true),
       (.character("n"), false, false), (.character("N"), false, false), (.escape, false, false),
       (.character("q"), false, false), (.character("x"), false, true), (.down, false, true),
     ] {
       var bench = tagged([.executing, .executing])
       bench.press(.character("x"), key)
       #expect(bench.commands.count == (ends ? 1 : 0), "\(key)")
-      #expect((bench.model.prompt == .confirm(.cancel)) == isOpen, "\(key)")
+      #expect((bench.model.prompt == .confirm(.cancel, [JobID(0), JobID(1)])) == isOpen, "\(key)")
     }
   }
 
@@ -137,9 +137,19 @@ struct QuestionTests {
     var bench = tagged([.executing, .executing])
     bench.press(.character("x"))
     bench.play { $0.move("0", .succeeded(upToDate: false)) }
-    #expect(bench.model.prompt == .confirm(.cancel))
+    #expect(bench.model.prompt == .confirm(.cancel, [JobID(1)]))
     bench.play { $0.move("1", .succeeded(upToDate: false)) }
     #expect(bench.model.prompt == nil)
+  }
+
+  @Test func aQuestionIsAboutTheJobsThatItNamed() {
+    var bench = tagged([.executing, .executing, .executing])
+    bench.press(.character("x"))
+    bench.model.tags = []
+    bench.select("2")
+    bench.play { $0.move("0", .succeeded(upToDate: false)) }
+    bench.press(.character("y"))
+    #expect(bench.commands == [.cancel([JobID(1), JobID(2)], by: .person)])
   }
 
   // MARK: Beside the questions

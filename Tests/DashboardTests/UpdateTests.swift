@@ -175,9 +175,9 @@ import Testing
       (.approve, "Approve"), (.raise, "Raise"), (.lower, "Lower"),
     ] as [(Action, String)])
   func aQuestionBeginsWithItsVerb(_ action: Action, _ verb: String) {
-    #expect(Update.verb(action, bench("a").model) == verb)
+    #expect(Update.verb(action, [JobID(0)], bench("a").model) == verb)
     let paused = bench("a") { $0.move("a", .paused(started: false)) }
-    #expect(Update.verb(.pause, paused.model) == "Resume")
+    #expect(Update.verb(.pause, [JobID(0)], paused.model) == "Resume")
   }
 
   @Test func aCommandKeepsTheCursorOnItsJob() {

@@ -29,9 +29,9 @@ private let subjects: [String: @Sendable ([UInt8]) -> Void] = [
     let text = String(decoding: bytes, as: UTF8.self)
     check(JobText(line: bytes).plain, allowing: [])
     check(JobText(written: text).plain, allowing: ["\t"])
-    check(JobText.clean(text), allowing: ["\t"])
-    check(withoutColors(JobText.clean(text, keepingColor: true)), allowing: ["\t"])
-    precondition(JobText.clean(JobText.clean(text)) == JobText.clean(text), "cleaning changes clean text")
+    check(JobText.clean(text).text, allowing: ["\t"])
+    check(withoutColors(JobText.clean(text, keepingColor: true).text), allowing: ["\t"])
+    precondition(JobText.clean(JobText.clean(text).text) == JobText.clean(text), "cleaning changes clean text")
   },
   "keys": { bytes in
     var whole = InputDecoder()

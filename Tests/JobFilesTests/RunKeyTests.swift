@@ -135,17 +135,23 @@ struct RunKeyTests {
 
   @Test func aPersonIsAskedWhatTheFileSays() throws {
     #expect(try job("run: ls\napprove: 'Publish ${v}?'", head: "vars: { v: 4.2 }").approval == "Publish 4.2?")
-    #expect(try job("run: ls\napprove: true").approval == "Start a?")
-    #expect(try job("run: ls\napprove: false").approval == nil)
+    #expect(try job("run: ls\napprove: 'yes'").approval == "yes")
     #expect(try job("run: ls").approval == nil)
     #expect(try job("upload: { file: a, url: http://h/x }\napprove: Send it?").approval == "Send it?")
   }
 
   @Test(arguments: [
-    ("''", "approve is empty: it takes a question to a person, or true"),
+    ("''", "approve is empty: it takes a question to a person"),
     ("\"a\\nb\"", "approve holds the control character \\n: delete it"),
-    ("~", "approve takes a question to a person, or true; this is empty"),
-    ("[a]", "approve takes a question to a person, or true; this is a list"),
+    ("~", "approve takes a question to a person; this is empty"),
+    ("[a]", "approve takes a question to a person; this is a list"),
+    ("true", "approve takes a question to a person; this is 'true': write the question, as in 'Publish it?'"),
+    ("Yes", "approve takes a question to a person; this is 'Yes': write the question, as in 'Publish it?'"),
+    ("ON", "approve takes a question to a person; this is 'ON': write the question, as in 'Publish it?'"),
+    ("5", "approve takes a question to a person; this is '5': write the question, as in 'Publish it?'"),
+    ("false", "approve takes a question to a person; this is 'false': delete it to ask nobody"),
+    ("no", "approve takes a question to a person; this is 'no': delete it to ask nobody"),
+    ("n", "approve takes a question to a person; this is 'n': delete it to ask nobody"),
   ])
   func whatIsNoQuestionIsRefused(written: String, fault: String) {
     #expect(faults(job: "run: ls, approve: \(written)") == ["2:26: \(fault)"])

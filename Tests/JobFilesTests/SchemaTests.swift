@@ -172,7 +172,7 @@ struct SchemaTests {
     "{ run: ls, needs: { a: finished, b: ok } }", "ls -l", "{ run: ls, if: '${env.CI:-x}' }",
     "{ run: ls, matrix: { os: [linux, mac], arch: [x64, 32], exclude: [{ os: mac, arch: 32 }] } }",
     "{ run: ls, shell: bash }", "{ run: ls, shell: [bash, -c] }",
-    "{ download: 'HTTPS://h/x', approve: true }", "{ download: { url: '${u}', headers: { A: b } }, approve: 'Go?' }",
+    "{ download: 'HTTPS://h/x', approve: 'yes' }", "{ download: { url: '${u}', headers: { A: b } }, approve: 'Go?' }",
     "{ upload: { file: x, url: 'http://h', method: POST } }", "{ simulate: { fail_rate: 0.5, steps: 3, seed: 7 } }",
   ])
   func aGoodJobIsValid(job: String) throws {
@@ -203,7 +203,7 @@ struct SchemaTests {
     "{ simulate: { steps: 1.5 } }", "{ simulate: { fail_rate: 2 } }", "{ run: ls, when: ok }",
     "{ run: ls, matrix: [a] }",
     "{ run: ls, needs: { a: okay } }",
-    "{ run: ls, needs: [[a]] }",
+    "{ run: ls, needs: [[a]] }", "{ run: ls, approve: true }", "{ run: ls, approve: 5 }",
   ])
   func aBrokenJobIsNot(job: String) throws {
     #expect(try !validator().faults(in: value("jobs: { j: \(job) }")).isEmpty)

@@ -7,6 +7,7 @@ struct SecretTests {
   private static let long = String(repeating: "k3y-", count: 40)
   private let environment = [
     "TOKEN": "t0p-s3cret", "EMPTY": "", "LONG": SecretTests.long, "LINES": "one-l1ne\ntwo-l1ne", "HOME": "/h",
+    "PIN": "e",
   ]
 
   private func decode(_ text: String, warn: (JobFileFault) -> Void = { _ in }) throws(JobFileFaults) -> JobGraph {
@@ -34,6 +35,50 @@ struct SecretTests {
     #expect(try decode("secrets: [TOKEN, LONG, TOKEN, EMPTY, NONE]" + end).secrets == ["t0p-s3cret", Self.long])
     #expect(try decode("secrets: TOKEN" + end).secrets == ["t0p-s3cret"])
     #expect(try decode(end).secrets.isEmpty)
+  }
+
+  @Test(arguments: [
+    "env: { KEY: '${env.TOKEN}' }\njobs: { a: { run: ls } }", "vars: { KEY: '${env.TOKEN}' }\njobs: { a: { run: ls } }",
+    "defaults: { env: { KEY: '${env.TOKEN}' } }\njobs: { a: { run: ls } }",
+    "jobs: { a: { run: ls, env: { KEY: '${env.TOKEN}' } } }",
+    "jobs: { a: { run: ls, env: { KEY: '${matrix.k}' }, matrix: { k: ['${env.TOKEN}'] } } }",
+    "jobs: { b: { run: ls } }\nfinally: { a: { run: ls, env: { KEY: '${env.TOKEN}' } } }",
+  ]) func aSecretIsMaskedWhereverItsValueComesFrom(body: String) throws {
+    #expect(try decode("secrets: KEY\n" + body).secrets == ["t0p-s3cret"])
+  }
+
+  @Test func eachValueThatTheFileGivesASecretIsMasked() throws {
+    let jobs = "jobs:\n  a: { run: ls, env: { KEY: two } }\n  b: { run: ls, env: { KEY: '' } }"
+    #expect(try decode("secrets: KEY\nenv: { KEY: one }\n" + jobs).secrets == ["one", "two"])
+  }
+
+  @Test func noNameHoldsASecret() throws {
+    let graph = try decode(
+      """
+      name: to ${env.HOME}/t0p-s3cret
+      secrets: [TOKEN, LONG]
+      jobs:
+        a: { run: "echo ${matrix.k}", matrix: { k: ["${env.TOKEN}", x, "${env.LONG}", "x${env.TOKEN}"] } }
+        t0p-s3cret: { needs: "a[x]", run: ls }
+      """)
+    #expect(graph.name == "to /h/***")
+    #expect(graph.jobs.map(\.name) == ["a[***]", "a[x]", "a[***2]", "a[x***]", "***"])
+    #expect(graph.jobs[4].needs == [JobNeed(JobID(1))])
+  }
+
+  @Test func aShortSecretIsWarnedOfInPlainWords() throws {
+    let fault = "the value of PIN is so short that *** also replaces other text that has it: use a longer value"
+    #expect(try warnings("secrets: [PIN]\njobs: { a: { run: ls } }") == ["1:11: \(fault)"])
+    #expect(try warnings("secrets: PIN\njobs: { a: { run: ls, env: { PIN: xyz } } }") == ["1:10: \(fault)"])
+  }
+
+  @Test func aValueOfAnotherJobIsNoSecret() throws {
+    let text = "secrets: KEY\njobs:\n  b: { run: ls }\n  a: { needs: b, run: ls, env: { KEY: \"${jobs.b.v}\" } }"
+    #expect(try decode(text).secrets.isEmpty)
+    #expect(
+      try warnings(text) == [
+        "4:39: KEY is a secret, but the value of another job is shown: give it to the job by the environment"
+      ])
   }
 
   @Test func aMissingSecretIsToldOnceWhereTheFileAsksForIt() throws {

@@ -203,9 +203,9 @@ struct ServiceTests {
   }
 
   @Test func aServiceMayFailAndIsWatchedForSilence() throws {
-    let job = try job("run: ./a\nservice: true\nallow_failure: true\napprove: true\nuses: {}")
+    let job = try job("run: ./a\nservice: true\nallow_failure: true\napprove: Start it?\nuses: {}")
     #expect(job.allowFailure)
-    #expect(job.approval == "Start a?")
+    #expect(job.approval == "Start it?")
   }
 
   @Test(arguments: ["download: 'http://h/x'", "simulate: {}"])

@@ -66,6 +66,67 @@ import Testing
     #expect(forecast(Recorder(jobs, pools: ["net": 2])).schedule(slots: 9).end == .seconds(16))
   }
 
+  // MARK: Jobs of finally
+
+  /// The jobs, then `clean` (2 s) and, after it, `tell` (1 s).
+  private func withFinal() -> [Job] {
+    var (clean, tell) = (job("clean"), job("tell", 4))
+    (clean.finally, tell.finally) = (.always, .failed)
+    return jobs() + [clean, tell]
+  }
+
+  private let secondsWithFinal: [Double] = [4, 10, 6, 3, 2, 1]
+
+  private func finalForecast(_ recorder: Recorder, now: Double = 0) -> Forecast {
+    Forecast(recorder.run, now: .seconds(now)) { .seconds(self.secondsWithFinal[$0.index]) }
+  }
+
+  @Test func theJobsOfFinallyComeAfterTheLongestChain() {
+    let forecast = finalForecast(Recorder(withFinal()))
+    #expect(forecast.end == .seconds(19))
+    #expect(forecast.chain.map(\.job.index) == [1, 2, 4, 5])
+    #expect(forecast.chain.map(\.share) == [.seconds(10), .seconds(6), .seconds(2), .seconds(1)])
+    #expect([0, 1, 2, 3, 4].map { forecast.slack(JobID($0)) } == [6, 0, 0, 13, 0].map { Duration.seconds($0) })
+    #expect(forecast.saving(byHalving: JobID(1)) == .seconds(5))
+    #expect(forecast.saving(byHalving: JobID(4)) == .seconds(1))
+  }
+
+  @Test func aScheduleHasTheJobsOfFinallyAtItsEnd() {
+    let forecast = finalForecast(Recorder(withFinal()))
+    #expect(forecast.schedule(slots: 1).end == .seconds(26))
+    #expect(forecast.schedule(slots: 9).end == .seconds(19))
+    #expect(forecast.schedule(slots: 9).expected(JobID(4)) == .seconds(16)..<(.seconds(18)))
+    #expect(forecast.schedule(slots: 9).expected(JobID(5)) == .seconds(18)..<(.seconds(19)))
+  }
+
+  @Test func aJobOfFinallyLeavesTheChainOfAnEndedRunAsItWas() {
+    var recorder = Recorder(withFinal())
+    for (index, seconds) in [(1, 10.0), (0, 4), (3, 3), (2, 6), (4, 2)] {
+      recorder.move(index, to: .executing)
+      recorder.move(index, to: .succeeded(upToDate: false), after: .seconds(seconds))
+    }
+    recorder.move(5, to: .skipped(because: .outcome))
+    let forecast = finalForecast(recorder, now: 25)
+    // `c` began when its needs had ended and waited for `d`.
+    #expect(forecast.chain.map(\.job.index) == [0, 2, 4])
+    #expect(forecast.chain.map(\.share).reduce(.zero, +) == .seconds(25))
+    #expect(forecast.chain.last?.executing == .seconds(2))
+  }
+
+  @Test func aServiceThatGoesOnDelaysNone() {
+    var (service, user) = (job("service"), job("user", 0))
+    service.work = .shell(ShellWork(.script("serve"), service: Service()))
+    user.needs = [JobNeed(JobID(0), when: .ready)]
+    var recorder = Recorder([service, user])
+    recorder.move(0, to: .executing)
+    recorder.move(1, to: .executing, after: .seconds(1))
+    recorder.move(1, to: .succeeded(upToDate: false), after: .seconds(8))
+    recorder.move(0, to: .cancelled(by: .unneeded), after: .seconds(1))
+    let forecast = Forecast(recorder.run, now: .seconds(10)) { _ in nil }
+    #expect(forecast.chain.map(\.job.index) == [1] && forecast.end == .seconds(9))
+    #expect(forecast.chain.map(\.executing) == [.seconds(8)])
+  }
+
   @Test func aRetryIsExpectedOnceItsBackOffIsOver() {
     var recorder = Recorder(jobs())
     recorder.move(3, to: .executing)

@@ -67,6 +67,29 @@ import Testing
     #expect(secret.masked.secrets == ["pw"])
   }
 
+  @Test func whatACallerAsksOfAClusterAndOfARetryIsMasked() throws {
+    func job(_ text: String) -> Job {
+      let terms = ClusterTerms(partition: text, account: text, qos: text, constraint: text, options: ["-x", text])
+      return Job(
+        name: "a", work: .shell(ShellWork(.script("ls"), cluster: terms)), retry: RetryPolicy(max: 1, patterns: [text]))
+    }
+    #expect(try job("a pw").masked(by: mask) == job("a ***"))
+    let waiting = JobFact.jobState(JobID(0), .ready(for: .cluster(reason: "pw")), attempt: 1, pid: nil)
+    let masked = JobFact.jobState(JobID(0), .ready(for: .cluster(reason: "***")), attempt: 1, pid: nil)
+    #expect(try waiting.masked(by: mask) == masked)
+    #expect(try JobFact.clusterChanged(fault: "no pw").masked(by: mask) == .clusterChanged(fault: "no ***"))
+  }
+
+  @Test func hiddenNamesStayDifferent() {
+    let names = ["a[pw]", "a", "a[key]", "a[***]", "b[x,pw]", "b[x,key]", "a[pwkey]"]
+    let jobs = names.map { Job(name: $0, work: .simulate(SimulatedWork()), matrix: "pw") }
+    var graph = JobGraph(name: "of pw", jobs: jobs)
+    graph.hide(["pw", "key"])
+    #expect(graph.name == "of ***" && graph.secrets == ["pw", "key"])
+    #expect(graph.jobs.map(\.name) == ["a[***2]", "a", "a[***3]", "a[***]", "b[x,***]", "b[x,***2]", "a[******]"])
+    #expect(graph.jobs[0].matrix == "***" && graph.jobs[1].matrix == "pw")
+  }
+
   @Test func theReasonOfAFailureIsMasked() throws {
     let (open, masked) = (
       JobFailure(.network, "no pw", retryAfter: .seconds(3)), JobFailure(.network, "no ***", retryAfter: .seconds(3))

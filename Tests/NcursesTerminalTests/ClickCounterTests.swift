@@ -95,7 +95,7 @@ import Testing
   @Test func aTitleHoldsNothingThatEndsIt() {
     #expect(ControlSequences.title("a\u{1B}\\b\u{7}c\nd") == "\u{1B}]2;abcd\u{1B}\\")
     let longest = String(repeating: "x", count: 240)
-    #expect(ControlSequences.title(longest + "x") == "\u{1B}]2;\(longest)\u{1B}\\")
+    #expect(ControlSequences.title("\(longest)x") == "\u{1B}]2;\(longest)\u{1B}\\")
   }
 
   @Test(arguments: [
@@ -129,7 +129,7 @@ import Testing
     #expect(
       ControlSequences.notice(.message, "4;1;50\u{1B}]0;evil\u{7}\u{9C}\nb", xterm) == "\u{1B}]9;4,1,50b\u{7}")
     let longest = String(repeating: "x", count: 240)
-    #expect(ControlSequences.notice(.message, longest + "x", xterm) == "\u{1B}]9;\(longest)\u{7}")
+    #expect(ControlSequences.notice(.message, "\(longest)x", xterm) == "\u{1B}]9;\(longest)\u{7}")
   }
 
   @Test func aCopyIsBase64() {
@@ -140,7 +140,7 @@ import Testing
 
   @Test func aCopyThroughScreenComesInPieces() {
     let sequence = ControlSequences.copy(
-      String(repeating: "x", count: 1200), TerminalFeatures(term: "screen", environment: [:]))
+      "\(String(repeating: "x", count: 1200))", TerminalFeatures(term: "screen", environment: [:]))
     let pieces = sequence.components(separatedBy: "\u{1B}P").dropFirst()
     #expect(pieces.count == 3)
     #expect(pieces.allSatisfy { $0.hasSuffix("\u{1B}\\") && $0.utf8.count < 768 })

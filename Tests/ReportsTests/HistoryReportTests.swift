@@ -41,7 +41,7 @@ import Testing
       "flaky: d failed 5 of its last 10 attempts, b failed 2 of its last 10 attempts",
     ]
     #expect(Array(plain(run).dropLast(2).suffix(3)) == [""] + notes)
-    #expect(SummaryReport.lines(of: run.run, paint: Paint(isColoured: false)).prefix(2) == notes[...])
+    #expect(SummaryReport.lines(of: run.run, paint: Paint(isColoured: false)).texts.prefix(2) == notes[...])
   }
 
   @Test func aJobThatWasNotExecutedIsNotNamed() {
@@ -58,7 +58,7 @@ import Testing
   @Test func threeOfEachKindAreNamed() {
     let notes = { (count: Int) in
       SummaryReport.lines(
-        of: facts((0..<count).map { ("j\($0)", 90, $0 + 1) }).run, paint: Paint(isColoured: false))[0]
+        of: facts((0..<count).map { ("j\($0)", 90, $0 + 1) }).run, paint: Paint(isColoured: false))[0].text
     }
     let named = "flaky: j2 failed 3 of its last 10 attempts, j1 failed 2 of its last 10 attempts, "
     #expect(notes(3) == named + "j0 failed 1 of its last 10 attempts")

@@ -1,4 +1,5 @@
 import JobModel
+import Screen
 import Testing
 
 @testable import Reports
@@ -26,7 +27,7 @@ import Testing
 
   @Test func aStateHasItsRoleAndItsLetter() {
     let failure = JobFailure(.exit(1), "exit 1")
-    let states: [(JobState, Paint.Role, String)] = [
+    let states: [(JobState, Paint.Role, TerminalText)] = [
       (.waiting, .quiet, "."), (.ready(for: .slot), .quiet, "o"), (.skipped(because: .condition), .quiet, "x"),
       (.executing, .active, ">"), (.serving, .active, "@"), (.paused(started: true), .warning, "|"),
       (.backingOff(until: .zero, number: 1, limit: 1, after: failure), .warning, "z"),

@@ -170,7 +170,7 @@ import Testing
       var facts = Facts()
       facts.begin((0..<6).map { Job(name: "job\($0)", work: .simulate(SimulatedWork())) }, slots: 6)
       for id in 0..<6 { facts.job(id, .executing, after: .seconds(1)) }
-      var set = ReportSet([PlainReport(paint: Paint(isColoured: false), write: written.writer)])
+      var set = ReportSet([PlainReport(paint: Paint(isColoured: false), write: written.textWriter)])
       set.receive(facts.events)
       return (set, facts)
     }
@@ -218,7 +218,7 @@ import Testing
       facts.job(0, .executing)
       let failure = JobFailure(.network, "connection reset")
       facts.job(0, .backingOff(until: .seconds(25), number: 1, limit: 3, after: failure))
-      var set = ReportSet([PlainReport(paint: Paint(isColoured: false), write: written.writer)])
+      var set = ReportSet([PlainReport(paint: Paint(isColoured: false), write: written.textWriter)])
       set.receive(facts.events)
       set.wake(at: .seconds(10))
       #expect(written.lines.dropLast().last == "00:10.0   nothing runs, next retry in 15.0s; 0 of 1 done")
@@ -230,7 +230,7 @@ import Testing
       for (id, reason) in [nil, "Resources", "Priority", "Priority", nil].enumerated() {
         facts.job(id, .ready(for: .cluster(reason: reason)))
       }
-      var set = ReportSet([PlainReport(paint: Paint(isColoured: false), write: written.writer)])
+      var set = ReportSet([PlainReport(paint: Paint(isColoured: false), write: written.textWriter)])
       set.receive(facts.events)
       set.wake(at: .seconds(10))
       #expect(
@@ -247,7 +247,7 @@ import Testing
       facts.begin([Job(name: "a", work: .shell(ShellWork(.script("x"))))])
       facts.job(0, .executing)
       facts.log(0, "  \u{1B}[1mPassword for me@example.org\u{1B}[0m? ", .stderr, isUnfinished: true)
-      var set = ReportSet([PlainReport(paint: Paint(isColoured: false), write: written.writer)])
+      var set = ReportSet([PlainReport(paint: Paint(isColoured: false), write: written.textWriter)])
       set.receive(facts.events)
       #expect(!written.text.contains("Password"))
       set.wake(at: .seconds(10))
@@ -261,7 +261,8 @@ import Testing
       facts.begin([Job(name: "a", work: .shell(ShellWork(.script("x"))))])
       facts.job(0, .executing)
       facts.log(0, "the last line")
-      var set = ReportSet([PlainReport(paint: Paint(isColoured: false), write: written.writer)], showsLogs: { false })
+      var set = ReportSet(
+        [PlainReport(paint: Paint(isColoured: false), write: written.textWriter)], showsLogs: { false })
       set.receive(facts.events)
       #expect(!written.text.contains("the last line"))
       facts.finish(failing: 0)
@@ -270,7 +271,7 @@ import Testing
     }
 
     @Test func noHeartbeatBeforeOrAfterTheRun() {
-      var set = ReportSet([PlainReport(paint: Paint(isColoured: false), write: written.writer)])
+      var set = ReportSet([PlainReport(paint: Paint(isColoured: false), write: written.textWriter)])
       #expect(set.wakeTime == nil)
       set.receive(Facts.everything.events)
       #expect(set.wakeTime == nil)
@@ -307,7 +308,7 @@ import Testing
     let seen = facts.events.count
     make(&facts)
     let written = Written()
-    var set = ReportSet([PlainReport(paint: Paint(isColoured: false), isBrief: isBrief, write: written.writer)])
+    var set = ReportSet([PlainReport(paint: Paint(isColoured: false), isBrief: isBrief, write: written.textWriter)])
     set.receive(facts.events[..<seen])
     let count = written.lines.count - 1
     set.receive(facts.events[seen...])
@@ -404,7 +405,7 @@ import Testing
   /// The newest line once the report is woken.
   private func heartbeat(_ facts: Facts, at seconds: Int) -> String? {
     let written = Written()
-    var set = ReportSet([PlainReport(paint: Paint(isColoured: false), write: written.writer)])
+    var set = ReportSet([PlainReport(paint: Paint(isColoured: false), write: written.textWriter)])
     set.receive(facts.events)
     set.wake(at: .seconds(seconds))
     return written.lines.dropLast().last

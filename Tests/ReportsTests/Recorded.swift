@@ -2,12 +2,14 @@ import Foundation
 import JobModel
 import Operations
 import Reports
+import Screen
 
 /// Records the output of a report.
 final class Written: Sendable {
   private let bytes = Lock<[UInt8]>([])
 
   var writer: ReportWriter { { more in self.bytes.withLock { $0 += more } } }
+  var textWriter: TextWriter { { more in self.bytes.withLock { $0 += more.bytes } } }
   var text: String { String(decoding: bytes.withLock { $0 }, as: UTF8.self) }
   var lines: [String] { text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) }
 }
@@ -132,4 +134,15 @@ func report(_ facts: Facts, _ make: (@escaping ReportWriter) -> any Report) -> W
   var set = ReportSet([make(written.writer)])
   for event in facts.events { set.receive([event]) }
   return written
+}
+
+func report(_ facts: Facts, _ make: (@escaping TextWriter) -> any Report) -> Written {
+  let written = Written()
+  var set = ReportSet([make(written.textWriter)])
+  for event in facts.events { set.receive([event]) }
+  return written
+}
+
+extension [TerminalText] {
+  var texts: [String] { map(\.text) }
 }

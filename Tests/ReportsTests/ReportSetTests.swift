@@ -88,14 +88,14 @@ import Testing
   }
 
   @Test func whatAReportHasWrittenIsNotWrittenAgain() {
-    let makers: [@Sendable (@escaping ReportWriter) -> any Report] = [
-      { JSONReport(write: $0) }, { JUnitReport(write: $0) }, { TraceReport(write: $0) },
-      { PlainReport(paint: Paint(isColoured: false), write: $0) },
-      { QuietReport(paint: Paint(isColoured: false), write: $0) },
+    let makers: [@Sendable (Written) -> any Report] = [
+      { JSONReport(write: $0.writer) }, { JUnitReport(write: $0.writer) }, { TraceReport(write: $0.writer) },
+      { PlainReport(paint: Paint(isColoured: false), write: $0.textWriter) },
+      { QuietReport(paint: Paint(isColoured: false), write: $0.textWriter) },
     ]
     for make in makers {
       let written = Written()
-      var set = ReportSet([make(written.writer)])
+      var set = ReportSet([make(written)])
       set.receive(Facts.everything.events)
       let text = written.text
       set.receive([JobEvent]())

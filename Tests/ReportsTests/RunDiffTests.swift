@@ -39,7 +39,8 @@ import Testing
   }
 
   @Test func everyKindOfDifference() {
-    expectGolden(diff(before, after).lines(paint: Paint(isColoured: false)).joined(separator: "\n") + "\n", "diff.txt")
+    expectGolden(
+      diff(before, after).lines(paint: Paint(isColoured: false)).texts.joined(separator: "\n") + "\n", "diff.txt")
   }
 
   @Test func aChangeIsReportedThatReachesBothLimits() {
@@ -64,7 +65,7 @@ import Testing
   @Test func aRunDoesNotDifferFromItself() {
     let diff = diff(before, before)
     #expect(diff.isEmpty)
-    #expect(diff.lines(paint: Paint(isColoured: false)).last == "no job differs")
+    #expect(diff.lines(paint: Paint(isColoured: false)).texts.last == "no job differs")
   }
 
   @Test func aJobOfTheNewRunThatIsNotEndedIsNoLongerDone() {
@@ -78,7 +79,7 @@ import Testing
     let diff = diff(
       facts([(long, 10, ok), (long + "b", 1, ok)]),
       facts([(long, 3000, ok), (long + "b", 2, .failed(JobFailure(.exit(1), long), allowed: false))]))
-    for line in diff.lines(paint: Paint(isColoured: false)).dropFirst(2) {
+    for line in diff.lines(paint: Paint(isColoured: false)).texts.dropFirst(2) {
       #expect(TextWidth.of(line) <= 80, "\(line)")
     }
   }
@@ -86,6 +87,7 @@ import Testing
   @Test func aLengthThatDiffersByLessThanIsShownIsTheSame() throws {
     func head(_ before: Double, _ after: Double) throws -> String {
       let lines = diff(facts([("a", before, ok)]), facts([("a", after, ok)])).lines(paint: Paint(isColoured: false))
+        .texts
       return try #require(lines.first).replacing("release: run 20260101-000000-1 took ", with: "")
         .replacing("run 20260101-000000-1 ", with: "")
     }
@@ -114,7 +116,7 @@ import Testing
   @Test func twentyOfEachKindAreNamed() {
     func lines(_ count: Int) -> [String] {
       diff(facts([("x", 1, ok)]), facts([("x", 1, ok)] + (0..<count).map { ("n\($0)", 1, ok) }))
-        .lines(paint: Paint(isColoured: false))
+        .lines(paint: Paint(isColoured: false)).texts
     }
     let (all, more) = (lines(20), lines(21))
     #expect(Array(all.dropFirst(2)) == ["", "Added: 20"] + (0..<20).map { "  n\($0)" })
@@ -132,7 +134,7 @@ import Testing
     #expect(slower(10, 15) == ["a"] && slower(10, 14) == [] && slower(4, 6) == [] && slower(4, 7) == ["a"])
     let diff = RunDiff(from: before.run, to: before.run, thresholds: thresholds)
     #expect(
-      diff.lines(paint: Paint(isColoured: false))[1]
+      diff.lines(paint: Paint(isColoured: false)).texts[1]
         == "slower and faster: by 50% and 3.0s or more, of jobs that succeeded in both")
   }
 }

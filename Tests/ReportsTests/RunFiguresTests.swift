@@ -31,6 +31,22 @@ import Testing
     #expect(figures.meanBusy == 1 && figures.end == .seconds(16))
   }
 
+  @Test func aJobOfFinallyIsTheLastLinkOfThePath() {
+    var facts = Facts()
+    var clean = Job(name: "clean", work: .simulate(SimulatedWork()))
+    clean.finally = .always
+    let jobs = ["a", "b"].map { Job(name: $0, work: .simulate(SimulatedWork())) }
+    facts.begin(jobs + [clean])
+    for id in 0..<2 { facts.job(id, .executing) }
+    facts.job(1, .succeeded(upToDate: false), after: .seconds(2))
+    facts.job(0, .succeeded(upToDate: false), after: .seconds(7))
+    facts.job(2, .executing)
+    facts.job(2, .succeeded(upToDate: false), after: .seconds(1))
+    let figures = RunFigures(facts.run)
+    #expect(figures.chain.map(\.job.index) == [0, 2])
+    #expect(figures.pathTime == .seconds(10) && figures.pathExecuting == .seconds(10))
+  }
+
   @Test func slotsHaveANumberUnlessItChangesOrThereIsNone() {
     #expect(RunFigures(chain([1], slots: 3).run).slotCount == 3)
     #expect(RunFigures(chain([1], slots: Run.unlimited).run).slotCount == nil)

@@ -8,7 +8,7 @@ struct RunReportTextTests {
   private let utc = TimeZone(secondsFromGMT: 0) ?? .current
 
   private func lines(_ facts: Facts) -> [String] {
-    RunReportText(Run(recorded: facts.events), paint: Paint(isColoured: false), zone: utc).lines
+    RunReportText(Run(recorded: facts.events), paint: Paint(isColoured: false), zone: utc).lines.texts
   }
 
   @Test func aReleaseWithAFailure() {
@@ -62,7 +62,7 @@ struct RunReportTextTests {
   @Test func aRunThatWasKilledIsSaidToBeUnfinished() {
     let all = Facts.release
     let cut = all.events.prefix { $0.time < .seconds(60) }
-    let lines = RunReportText(Run(recorded: cut), paint: Paint(isColoured: false), zone: utc).lines
+    let lines = RunReportText(Run(recorded: cut), paint: Paint(isColoured: false), zone: utc).lines.texts
     #expect(lines.contains { $0.hasPrefix("not finished: the recording ends after ") })
     // The path ends where the recording does: nothing is estimated.
     #expect(lines.contains { $0.hasPrefix("Critical path: 2 jobs, 54.7s") }, "\(lines)")

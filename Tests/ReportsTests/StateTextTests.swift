@@ -1,4 +1,5 @@
 import JobModel
+import Screen
 import Testing
 
 @testable import Reports
@@ -7,7 +8,7 @@ import Testing
   private let failure = JobFailure(.exit(1), "exit 1")
 
   /// The phrase of job 0 once it has gone through these states, a second each, in attempts of these numbers.
-  private func phrase(_ states: [(JobState, attempt: Int)], job: Job? = nil) -> String {
+  private func phrase(_ states: [(JobState, attempt: Int)], job: Job? = nil) -> TerminalText {
     var facts = Facts()
     facts.begin([job ?? Job(name: "a", work: .simulate(SimulatedWork()))])
     var before = JobState.waiting

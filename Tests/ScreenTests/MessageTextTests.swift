@@ -11,7 +11,7 @@ struct MessageTextTests {
     ("a\u{E0041}\u{E007F}b", #"a\u{000E0041}\u{000E007F}b"#),
   ])
   func whatATerminalObeysOrHidesIsWrittenOut(_ text: String, _ shown: String) {
-    #expect(MessageText.of(text) == shown)
-    #expect(MessageText.of(shown) == shown)
+    #expect(MessageText.of(text).text == shown)
+    #expect(MessageText.of(shown).text == shown)
   }
 }

@@ -31,8 +31,8 @@ import Testing
     ("\u{1B}[31m10%\r\u{1B}[32m20%", "20%", "\u{1B}[32m20%\u{1B}[0m"),
   ])
   func onlyColourPassesAndOnlyWhereItIsAllowed(_ text: String, _ plain: String, _ coloured: String) {
-    #expect(JobText.clean(text) == plain)
-    #expect(JobText.clean(text, keepingColor: true) == coloured)
+    #expect(JobText.clean(text).text == plain)
+    #expect(JobText.clean(text, keepingColor: true).text == coloured)
   }
 
   @Test(arguments: [
@@ -45,7 +45,7 @@ import Testing
     ("38;8", ""), ("38;9;8", "9"), ("38;5", ""), ("38;2;8;8", ""), ("38", ""), ("38;05;8", ""),
   ])
   func hiddenAndBlinkingTextIsShownAsPlainText(_ parameters: String, _ kept: String) {
-    let text = JobText.clean("a\u{1B}[\(parameters)mb", keepingColor: true)
+    let text = JobText.clean("a\u{1B}[\(parameters)mb", keepingColor: true).text
     let sequence = kept.isEmpty && parameters != ";8" ? "" : "\u{1B}[\(kept)m"
     let reset = kept.isEmpty || kept == "0" ? "" : "\u{1B}[0m"
     #expect(text == "a\(sequence)b\(reset)")
@@ -62,9 +62,9 @@ import Testing
       let text = (0..<Int.random(in: 0...24, using: &generator)).map { _ in parts.randomElement(using: &generator) ?? ""
       }
       .joined()
-      let plain = JobText.clean(text)
+      let plain = JobText.clean(text).text
       #expect(!plain.unicodeScalars.contains { isControl($0) }, "\(text.debugDescription)")
-      let coloured = JobText.clean(text, keepingColor: true)
+      let coloured = JobText.clean(text, keepingColor: true).text
       let rest = coloured.replacing(/\u{1B}\[[0-9;:]*m/, with: "")
       #expect(!rest.unicodeScalars.contains { isControl($0) }, "\(text.debugDescription)")
     }

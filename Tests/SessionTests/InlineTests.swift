@@ -36,7 +36,7 @@ import Testing
     let stream = stream()
     stream.open()
     #expect(written() == "\u{1B}[?25l")
-    stream.append(Array("one\n".utf8))
+    stream.append("one\n")
     #expect(written() == "")
     stream.draw(["a", "b", "c"])
     #expect(written() == Self.start + "\u{1B}[Jone\na\u{1B}[K\r\nb\u{1B}[K\r\nc\u{1B}[K\r\u{1B}[2A" + Self.end)
@@ -46,7 +46,7 @@ import Testing
     #expect(written() == Self.start + "a\u{1B}[K\r\nB\u{1B}[K\r\nc\u{1B}[K\r\u{1B}[2A" + Self.end)
     stream.draw(["B"])
     #expect(written() == Self.start + "\u{1B}[JB\u{1B}[K\r" + Self.end)
-    stream.append(Array("last\n".utf8))
+    stream.append("last\n")
     stream.close()
     #expect(written() == "\r\u{1B}[J\u{1B}[?25hlast\n")
     stream.close()
@@ -78,7 +78,7 @@ import Testing
     stream.open()
     stream.draw(["a"])
     _ = written()
-    stream.append(Array("one\n".utf8))
+    stream.append("one\n")
     stream.draw(["a"])
     #expect(written() == Self.start + "\u{1B}[Jone\na\u{1B}[K\r" + Self.end)
     stream.draw(["a"])
@@ -92,7 +92,7 @@ import Testing
   @Test func beforeItsOpeningNothingIsWritten() {
     let stream = stream()
     stream.notify("done")
-    stream.append(Array("one\n".utf8))
+    stream.append("one\n")
     stream.draw(["a"])
     #expect(written() == "" && !stream.isStale)
   }
@@ -123,7 +123,7 @@ import Testing
     let options = ViewOptions(source: "g.yml", settings: Settings(), Environment(variables: ["TERM": "linux"]))
     let stream = InlineStream(try Output.file(folder.file("output").path()), descriptor: -1, options: options)
     stream.suspend()
-    for line in lines { stream.append(Array(line.utf8)) }
+    for line in lines { stream.append(MessageText.page(line)) }
     stream.open()
     stream.draw(["block"])
     let text = try String(contentsOf: folder.file("output"), encoding: .utf8)

@@ -18,8 +18,8 @@ import Testing
   }
 
   private func pump(_ end: ReportPump.EndCondition = .complete) -> ReportPump {
-    let report = PlainReport(paint: Paint(isColoured: false)) { [text] bytes in
-      text.withLock { $0 += String(decoding: bytes, as: UTF8.self) }
+    let report = PlainReport(paint: Paint(isColoured: false)) { [text] lines in
+      text.withLock { $0 += lines.text }
     }
     return ReportPump(feed, reports: [report], end: end, clock: clock)
   }

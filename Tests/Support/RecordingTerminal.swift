@@ -51,11 +51,11 @@ package final class RecordingTerminal: Terminal {
 
   package func present(_ frame: Frame) { if isOpen, frame != frames.last { frames.append(frame) } }
   package func invalidate() { invalidations += 1 }
-  package func setTitle(_ title: String) { titles.append(title) }
+  package func setTitle(_ title: TerminalText) { titles.append(title.text) }
   package func setProgress(_ percent: Int?, failed: Bool) { progress.append(Progress(percent, failed: failed)) }
-  package func copy(_ text: String) { copied.append(text) }
+  package func copy(_ text: TerminalText) { copied.append(text.text) }
   package func setMouse(_ enabled: Bool) { hasMouse = enabled }
-  package func notify(_ notice: EndNotice, _ text: String) { notices.append("\(notice.rawValue): \(text)") }
+  package func notify(_ notice: EndNotice, _ text: TerminalText) { notices.append("\(notice.rawValue): \(text)") }
   package func suspend() { suspensions += 1 }
 
   package func close() {

@@ -18,6 +18,11 @@ struct CompletionTests {
     ).answer
   }
 
+  @Test func aCandidateIsOneLine() {
+    let answer = Completion.Answer.candidates([.init(text: "a\u{1B}]0;x\u{7}\nb", summary: "c\td")])
+    #expect(answer.lines.map(\.text) == [#"a\u{1B}]0;x\u{07}\nb"# + "\t" + #"c\td"#])
+  }
+
   @Test func commandsAreOfferedFirst() {
     #expect(texts("") == CommandName.allCases.map(\.rawValue))
     #expect(texts("-n", "c") == ["check", "completion"])

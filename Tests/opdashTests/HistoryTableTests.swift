@@ -29,7 +29,7 @@ struct HistoryTableTests {
     HistoryTable(
       runs: runs, jobs: jobs, paint: Paint(isColoured: false), now: Self.start.addingTimeInterval(90), zone: .gmt,
       isGoingOn: { $0.process.pid == 4241 }
-    ).lines
+    ).lines.map(\.text)
   }
 
   @Test func theRunsAreListedWithTheirOutcomes() {
@@ -103,7 +103,7 @@ struct HistoryTableTests {
       runs: [run(1, "nightly-1", took: 5.8) { _ in }], paint: Paint(isColoured: false), now: Self.start, zone: .gmt,
       isGoingOn: { _ in false })
     narrow.width = 10
-    #expect(narrow.lines[1].count == 68)
+    #expect(narrow.lines[1].text.count == 68)
   }
 
   @Test func aRunHasItsDateAndOneOfAnotherYearTheYear() {
@@ -118,6 +118,13 @@ struct HistoryTableTests {
       ({ ($0.failed, $0.left) = (2, 1) }, "2 failed"),
     ]
     for (change, outcome) in changes { #expect(table([run(1, took: 1, change)])[1].contains("  \(outcome)  ")) }
+  }
+
+  @Test func theIdentifierInAForeignStoreIsFiltered() {
+    var foreign = run(1, "a\u{1B}[2Jb", took: 1) { _ in }
+    foreign.id = "20260101-000000-1\u{1B}]52;c;UFdO\u{7}"
+    let line = table([foreign])[1]
+    #expect(line.hasPrefix("20260101-000000-1  ") && line.contains("  ab  "), "\(line)")
   }
 
   @Test func nothingRecordedIsSaid() {

@@ -7,6 +7,7 @@ import Testing
 struct KeyListTextTests {
   private func lines(_ keys: KeyMap = .standard, file: String? = "/h/config.yaml", isThere: Bool = true) -> [String] {
     KeyListText(keys: keys, file: file, isThere: isThere, paint: Paint(isColoured: false), isASCII: false).lines
+      .map(\.text)
   }
 
   @Test func aBlankLineStandsBetweenSections() {

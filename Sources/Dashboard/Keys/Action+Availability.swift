@@ -3,7 +3,7 @@ import JobModel
 /// When an action does something, and what the screen says about it.
 extension Action {
   func isEnabled(in model: Model) -> Bool {
-    guard model.page != .help || worksOnHelpPage else { return false }
+    guard model.page != .help || worksOnHelpPage, pastRefusal(in: model) == nil else { return false }
     return switch self {
     case .copy, .zoom, .tag, .tagDependents: model.cursor != nil
     case .copyPath: model.cursor != nil && model.run.start?.folder != nil
@@ -33,6 +33,15 @@ extension Action {
     case .fewerPool: !model.isOver && model.pool.map { model.live.pools[$0, default: 0] > 1 } == true
     default: true
     }
+  }
+
+  /// Why the action can't change the run while a recording or a past instant is shown; nil where it can.
+  private func pastRefusal(in model: Model) -> String? {
+    guard KeyMap.reach(of: self) == .run else { return nil }
+    if model.isReplay { return "this is a replay: its run can't be changed" }
+    guard model.isPast else { return nil }
+    let way = model.presentKey.map { ": \($0) returns to the present" } ?? ""
+    return "this is the past, which can't be changed\(way)"
   }
 
   private var worksOnHelpPage: Bool {
@@ -111,6 +120,7 @@ extension Action {
 
   /// The answer to the key of an action that is not enabled, as specific as possible.
   func refusal(in model: Model) -> String {
+    if let why = pastRefusal(in: model) { return why }
     if let ability, let why = model.record?.job.work.refusal(of: ability) { return why }
     if self == .retry || self == .retryDependents, let record = model.record,
       case .skipped(.job(let cause)) = record.state

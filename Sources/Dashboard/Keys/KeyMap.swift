@@ -10,9 +10,18 @@ struct Binding: Sendable {
     case logging = "The log"
   }
 
+  /// What an action changes.
+  enum Reach {
+    /// Only what this dashboard shows; `quit` too, which asks about the live run.
+    case screen
+    /// The run, which must be the live one as it is now.
+    case run
+  }
+
   let action: Action
   var keys: [Key]
   let section: Section
+  let reach: Reach
   let help: String
 }
 
@@ -45,6 +54,9 @@ package struct KeyMap: Sendable {
 
   func keys(of action: Action) -> [Key] { bindings.first { $0.action == action }?.keys ?? [] }
 
+  /// An action without a row counts as one that changes the run.
+  static func reach(of action: Action) -> Binding.Reach { reaches[action] ?? .run }
+
   /// The name of the action's first key; nil if it has none.
   func label(_ action: Action) -> String? { keys(of: action).first.map { $0.name() } }
 
@@ -74,73 +86,75 @@ package struct KeyMap: Sendable {
     }
   }
 
-  private static let defaults = table.map { Binding(action: $0, keys: $1, section: $2, help: $3) }
+  private static let defaults = table.map { Binding(action: $0, keys: $1, section: $2, reach: $3, help: $4) }
 
-  private static let table: [(Action, [Key], Binding.Section, String)] = [
-    (.copy, [.character("y")], .logging, "copy line, range or command"),
-    (.range, [.character("v")], .logging, "mark a range of lines"),
-    (.follow, [.character("f")], .logging, "follow the newest line"),
-    (.copyPath, [.character("F")], .logging, "copy the path of its file"),
-    (.firstError, [.character("E")], .logging, "to the first error"),
-    (.merged, [.character("L")], .logging, "the log of many, or of one"),
-    (.back, [.escape], .moving, "back one level"),
-    (.cancel, [.character("x"), .function(9)], .acting, "cancel"),
-    (.approve, [.character("a")], .acting, "approve what waits for it"),
-    (.pause, [.character("p"), .function(7)], .acting, "pause or resume"),
-    (.retry, [.character("r"), .function(8)], .acting, "retry"),
-    (.retryDependents, [.character("R")], .acting, "retry with its dependents"),
-    (.retryFailed, [.control("r")], .running, "retry all failed jobs"),
-    (.zoom, [.enter], .showing, "one job on the whole screen"),
-    (.fold, [.character("e")], .showing, "show or hide what is under a row"),
-    (.zoomIn, [.character("i")], .showing, "timeline: zoom in"),
-    (.zoomOut, [.character("o")], .showing, "timeline: zoom out"),
-    (.zoomAll, [.character("0")], .showing, "timeline: the whole run"),
-    (.filter, [.character("/"), .function(3), .function(4)], .showing, "filter, or search the log"),
-    (.next, [.character("n")], .logging, "next match"),
-    (.previous, [.character("N")], .logging, "match before"),
-    (.help, [.character("?"), .function(1)], .showing, "this page"),
-    (.quit, [.character("q"), .function(10)], .running, "quit; asks while jobs run"),
-    (.treeOrList, [.character("t"), .function(5)], .showing, "tree or list"),
-    (.timeline, [.character("3")], .showing, "the timeline"),
-    (.log, [.character("l")], .showing, "log: half, full, off"),
-    (.nextPane, [.tab, .backTab], .moving, "the other pane"),
-    (.tag, [.character(" ")], .acting, "tag, and move to the next"),
-    (.untag, [.character("U")], .acting, "untag all"),
-    (.kill, [.character("X")], .acting, "kill now, without grace"),
-    (.wrap, [.character("w")], .logging, "wrap long lines"),
-    (.list, [.character("1")], .showing, "the list"),
-    (.critical, [.character("4")], .showing, "the critical path"),
-    (.events, [.character("5")], .showing, "the events"),
-    (.tree, [.character("2")], .showing, "the tree"),
-    (.palette, [.character(":")], .showing, "every action by its name"),
-    (.drain, [.character("P")], .running, "drain: start nothing new"),
-    (.moreSlots, [.character("+"), .character("=")], .running, "one slot more"),
-    (.fewerSlots, [.character("-")], .running, "one slot fewer"),
-    (.morePool, [.character(")")], .running, "one unit more in the job's pool"),
-    (.fewerPool, [.character("(")], .running, "one unit fewer in the job's pool"),
-    (.raise, [.character("]")], .acting, "priority up"),
-    (.lower, [.character("[")], .acting, "priority down"),
-    (.tagAll, [.character("A")], .acting, "tag all shown"),
-    (.tagDependents, [.character("c")], .acting, "tag with its dependents"),
-    (.up, [.up, .character("k")], .moving, "up"),
-    (.down, [.down, .character("j")], .moving, "down"),
-    (.pageUp, [.pageUp], .moving, "a page up"),
-    (.pageDown, [.pageDown], .moving, "a page down"),
-    (.halfUp, [.control("u")], .moving, "half a page up"),
-    (.halfDown, [.control("d")], .moving, "half a page down"),
-    (.first, [.character("g"), .home], .moving, "to the first"),
-    (.last, [.character("G"), .end], .moving, "to the last, or follow"),
-    (.left, [.left], .moving, "left: long lines, time, a branch"),
-    (.right, [.right], .moving, "right"),
-    (.sortNext, [.character(">"), .function(6)], .showing, "sort by the next column"),
-    (.sortPrevious, [.character("<")], .showing, "sort by the column before"),
-    (.invert, [.character("I")], .showing, "turn the order round"),
-    (.copyAll, [.character("Y")], .logging, "copy the whole log"),
-    (.times, [.character("T")], .logging, "times: relative, clock, off"),
-    (.freeze, [.character("Z")], .showing, "freeze the display"),
-    (.scrubBack, [.character(",")], .showing, "an instant before; End is live"),
-    (.scrubForward, [.character(".")], .showing, "an instant after"),
-    (.mouse, [.character("m")], .showing, "give or take the mouse"),
-    (.redraw, [.control("l")], .showing, "draw the screen anew"),
+  private static let reaches = Dictionary(table.map { ($0.0, $0.3) }) { first, _ in first }
+
+  private static let table: [(Action, [Key], Binding.Section, Binding.Reach, String)] = [
+    (.copy, [.character("y")], .logging, .screen, "copy line, range or command"),
+    (.range, [.character("v")], .logging, .screen, "mark a range of lines"),
+    (.follow, [.character("f")], .logging, .screen, "follow the newest line"),
+    (.copyPath, [.character("F")], .logging, .screen, "copy the path of its file"),
+    (.firstError, [.character("E")], .logging, .screen, "to the first error"),
+    (.merged, [.character("L")], .logging, .screen, "the log of many, or of one"),
+    (.back, [.escape], .moving, .screen, "back one level"),
+    (.cancel, [.character("x"), .function(9)], .acting, .run, "cancel"),
+    (.approve, [.character("a")], .acting, .run, "approve what waits for it"),
+    (.pause, [.character("p"), .function(7)], .acting, .run, "pause or resume"),
+    (.retry, [.character("r"), .function(8)], .acting, .run, "retry"),
+    (.retryDependents, [.character("R")], .acting, .run, "retry with its dependents"),
+    (.retryFailed, [.control("r")], .running, .run, "retry all failed jobs"),
+    (.zoom, [.enter], .showing, .screen, "one job on the whole screen"),
+    (.fold, [.character("e")], .showing, .screen, "show or hide what is under a row"),
+    (.zoomIn, [.character("i")], .showing, .screen, "timeline: zoom in"),
+    (.zoomOut, [.character("o")], .showing, .screen, "timeline: zoom out"),
+    (.zoomAll, [.character("0")], .showing, .screen, "timeline: the whole run"),
+    (.filter, [.character("/"), .function(3), .function(4)], .showing, .screen, "filter, or search the log"),
+    (.next, [.character("n")], .logging, .screen, "next match"),
+    (.previous, [.character("N")], .logging, .screen, "match before"),
+    (.help, [.character("?"), .function(1)], .showing, .screen, "this page"),
+    (.quit, [.character("q"), .function(10)], .running, .screen, "quit; asks while jobs run"),
+    (.treeOrList, [.character("t"), .function(5)], .showing, .screen, "tree or list"),
+    (.timeline, [.character("3")], .showing, .screen, "the timeline"),
+    (.log, [.character("l")], .showing, .screen, "log: half, full, off"),
+    (.nextPane, [.tab, .backTab], .moving, .screen, "the other pane"),
+    (.tag, [.character(" ")], .acting, .screen, "tag, and move to the next"),
+    (.untag, [.character("U")], .acting, .screen, "untag all"),
+    (.kill, [.character("X")], .acting, .run, "kill now, without grace"),
+    (.wrap, [.character("w")], .logging, .screen, "wrap long lines"),
+    (.list, [.character("1")], .showing, .screen, "the list"),
+    (.critical, [.character("4")], .showing, .screen, "the critical path"),
+    (.events, [.character("5")], .showing, .screen, "the events"),
+    (.tree, [.character("2")], .showing, .screen, "the tree"),
+    (.palette, [.character(":")], .showing, .screen, "every action by its name"),
+    (.drain, [.character("P")], .running, .run, "drain: start nothing new"),
+    (.moreSlots, [.character("+"), .character("=")], .running, .run, "one slot more"),
+    (.fewerSlots, [.character("-")], .running, .run, "one slot fewer"),
+    (.morePool, [.character(")")], .running, .run, "one unit more in the job's pool"),
+    (.fewerPool, [.character("(")], .running, .run, "one unit fewer in the job's pool"),
+    (.raise, [.character("]")], .acting, .run, "priority up"),
+    (.lower, [.character("[")], .acting, .run, "priority down"),
+    (.tagAll, [.character("A")], .acting, .screen, "tag all shown"),
+    (.tagDependents, [.character("c")], .acting, .screen, "tag with its dependents"),
+    (.up, [.up, .character("k")], .moving, .screen, "up"),
+    (.down, [.down, .character("j")], .moving, .screen, "down"),
+    (.pageUp, [.pageUp], .moving, .screen, "a page up"),
+    (.pageDown, [.pageDown], .moving, .screen, "a page down"),
+    (.halfUp, [.control("u")], .moving, .screen, "half a page up"),
+    (.halfDown, [.control("d")], .moving, .screen, "half a page down"),
+    (.first, [.character("g"), .home], .moving, .screen, "to the first"),
+    (.last, [.character("G"), .end], .moving, .screen, "to the last, or follow"),
+    (.left, [.left], .moving, .screen, "left: long lines, time, a branch"),
+    (.right, [.right], .moving, .screen, "right"),
+    (.sortNext, [.character(">"), .function(6)], .showing, .screen, "sort by the next column"),
+    (.sortPrevious, [.character("<")], .showing, .screen, "sort by the column before"),
+    (.invert, [.character("I")], .showing, .screen, "turn the order round"),
+    (.copyAll, [.character("Y")], .logging, .screen, "copy the whole log"),
+    (.times, [.character("T")], .logging, .screen, "times: relative, clock, off"),
+    (.freeze, [.character("Z")], .showing, .screen, "freeze the display"),
+    (.scrubBack, [.character(",")], .showing, .screen, "an instant before; End is live"),
+    (.scrubForward, [.character(".")], .showing, .screen, "an instant after"),
+    (.mouse, [.character("m")], .showing, .screen, "give or take the mouse"),
+    (.redraw, [.control("l")], .showing, .screen, "draw the screen anew"),
   ]
 }

@@ -143,9 +143,9 @@ package final class TerminalDashboard {
     for effect in effects where isRunning {
       switch effect {
       case .send(let command): feed.send(command)
-      case .copy(let text): terminal.copy(text)
+      case .copy(let text): terminal.copy(JobText.written(text))
       case .setMouse(let enabled): terminal.setMouse(enabled)
-      case .notify(let text): terminal.notify(options.notice, text)
+      case .notify(let text): terminal.notify(options.notice, JobText.clean(text))
       case .redraw: terminal.invalidate()
       case .find(let time): past?.find(time) { [weak self] run in self?.take(.past(run, at: time)) }
       case .leave(let departure): leave(departure)
@@ -187,7 +187,7 @@ package final class TerminalDashboard {
     let newTitle = View.title(model)
     if newTitle != title {
       title = newTitle
-      terminal.setTitle(newTitle)
+      terminal.setTitle(JobText.clean(newTitle))
     }
     if let size = model.terminalSize, size != terminalSize {
       terminalSize = size

@@ -33,8 +33,8 @@ struct Model {
     case palette(LineEditor, Int)
     /// Whether to quit while jobs run.
     case quit
-    /// Whether to perform an action on jobs of which some are not on the screen, or that ends several running jobs.
-    case confirm(Action)
+    /// Whether to perform an action on these jobs: to approve them, to end several, or some that are not on the screen.
+    case confirm(Action, [JobID])
   }
 
   /// A short answer to a key, shown until an instant.
@@ -112,6 +112,8 @@ struct Model {
   var filter: JobFilter { filtered.filter }
   /// The name of the run in header and title.
   var name: String { run.start?.name ?? options.source ?? "opdash" }
+  /// The name of the key that shows the present again.
+  var presentKey: String? { keys.keys(of: .last).contains(.end) ? Key.end.name() : keys.label(.freeze) }
   var record: JobRecord? { cursor.map { run.jobs[$0.index] } }
 
   // MARK: Time

@@ -36,6 +36,7 @@ struct Banner {
         text = "\(failure)Stopping \(who)\(Self.outage(run))" + (kill.map { ", killed in \($0)" } ?? "")
         keys =
           switch stopping.by {
+          case _ where model.isReplay: hint("leaves")
           case .signal: ["Ctrl-C kills now"]
           case .program: hint("leaves")
           case .person, .policy, .timeout, .unneeded: hint("kills now")
@@ -47,7 +48,7 @@ struct Banner {
       let more = model.index.asking.count - 1
       let others = more > 0 ? " (and \(Format.count(more, "more job")))" : ""
       text = "\(job.name) asks: \(run.question(of: id) ?? "")\(others)"
-      keys = [model.keys.hint(.approve, "approves")]
+      keys = Action.approve.isEnabled(in: model) ? [model.keys.hint(.approve, "approves")] : []
     } else if isEnding, !model.isFrozen, !Self.isClosed(model), let outage = run.clusterOutage {
       style = \.warning
       let time = Format.time(outage.since)
@@ -69,7 +70,7 @@ struct Banner {
       shortTexts = ["PAST: \(instant) of \(Format.time(end))", "PAST: \(instant)"]
       keys = [
         model.keys.hint(.scrubBack, "back"), model.keys.hint(.scrubForward, "forward"),
-        model.keys.keys(of: .last).contains(.end) ? "End live" : model.keys.hint(.freeze, "live"),
+        model.presentKey.map { "\($0) live" } ?? "",
       ]
     } else if model.isFrozen {
       style = \.warning

@@ -11,7 +11,7 @@ struct Footer {
     case .quit: drawQuitQuestion(&frame, area)
     case .filter(let editor): drawLine(editor, &frame, area, hint: model.found)
     case .palette(let editor, _): drawLine(editor, &frame, area, hint: "", sign: ":")
-    case .confirm(let action): drawConfirmation(action, &frame, area)
+    case .confirm(let action, let jobs): drawConfirmation(action, jobs, &frame, area)
     case .search(let editor):
       let found = model.log.query.isEmpty ? "" : Format.count(model.log.matches.count, "line")
       drawLine(editor, &frame, area, hint: found)
@@ -30,10 +30,9 @@ struct Footer {
     drawQuestion(what, answers: "\(yes) cancels and quits  Esc stays", short: "\(yes) quits  Esc stays", &frame, area)
   }
 
-  private func drawConfirmation(_ action: Action, _ frame: inout Frame, _ area: Rect) {
-    let jobs = Update.chosen(action, model)
+  private func drawConfirmation(_ action: Action, _ jobs: [JobID], _ frame: inout Frame, _ area: Rect) {
     let active = jobs.count { model.run.jobs[$0.index].state.isActive }
-    let verb = Update.verb(action, model)
+    let verb = Update.verb(action, jobs, model)
     let ending = action == .cancel || action == .kill
     let note = ending && active > 0 && jobs.count > 1 ? ", \(active) running" : ""
     let hidden = jobs.count { !model.isOnScreen($0) }
@@ -44,9 +43,19 @@ struct Footer {
     func named(_ count: Int) -> String {
       names.prefix(count).joined(separator: ", ") + (jobs.count > count ? " and \(jobs.count - count) more" : "")
     }
+    if action == .approve, let id = jobs.first, jobs.count == 1 {
+      // Nobody approves what was not shown.
+      let text = "\(verb) \(names.joined())\(place): \(model.run.question(of: id) ?? "")"
+      return drawQuestion(text, answers: answers, short: "y  Esc", &frame, area)
+    }
+    let questions = action == .approve ? jobs.prefix(8).map { model.run.question(of: $0) ?? "" } : []
+    let asked = zip(names, questions).map { "\($0) (\($1))" }.joined(separator: ", ")
+    let isAsked = !asked.isEmpty && jobs.count == names.count && TextWidth.of(asked) <= room
     let who =
-      (1...max(1, names.count)).reversed().lazy.map(named).first { TextWidth.of($0) <= room }
-      ?? (jobs.count == 1 ? theme.elision.name(names.first ?? "", to: max(8, room)) : Format.count(jobs.count, "job"))
+      isAsked
+      ? asked
+      : (1...max(1, names.count)).reversed().lazy.map(named).first { TextWidth.of($0) <= room }
+        ?? (jobs.count == 1 ? theme.elision.name(names.first ?? "", to: max(8, room)) : Format.count(jobs.count, "job"))
     drawQuestion("\(verb) \(who)\(note)\(place)?", answers: answers, short: "y  Esc", &frame, area)
   }
 

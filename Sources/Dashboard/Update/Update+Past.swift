@@ -28,6 +28,7 @@ extension Update {
       return []
     }
     model.show(run, at: time)
+    review(&model)
     guard wanted != time else {
       model.wantedPast = nil
       return []

@@ -9,9 +9,9 @@ extension Update {
     switch model.prompt {
     case .quit:
       if isNo { model.prompt = nil } else if isYes || isQuit { return stop(&model) }
-    case .confirm(let action):
-      if isYes || isNo || isQuit || key == .enter { model.prompt = nil }
-      if isYes || key == .enter { return commandJobs(action, &model, now) }
+    case .confirm(let action, let jobs):
+      if isYes || isNo || isQuit { model.prompt = nil }
+      if isYes { return commandJobs(action, jobs, &model, now) }
     case .palette(let editor, let place):
       return choose(key, editor, place, &model, now)
     case .filter(let editor), .search(let editor):

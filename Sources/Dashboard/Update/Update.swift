@@ -14,11 +14,7 @@ enum Update {
       if !hadOutput, model.live.programLog.total > 0, model.log.subject == .job, let key = model.keys.label(.merged) {
         say("the program has printed: \(key) shows it", &model, now)
       }
-      switch model.prompt {
-      case .quit where model.isOver: model.prompt = nil
-      case .confirm(let action) where !action.isEnabled(in: model): model.prompt = nil
-      default: break
-      }
+      review(&model, after: events)
       return ending(model, wasOver: wasOver) + departure(model)
     case .input(.key(let key)):
       let isSelected = model.log.selection?.isMade == true
@@ -47,6 +43,20 @@ enum Update {
     case .tick:
       if let notice = model.notice, notice.until <= now { model.notice = nil }
       return []
+    }
+  }
+
+  /// Withdraws the question whose jobs have changed; one that asks a person again is another question.
+  static func review(_ model: inout Model, after events: [JobEvent] = []) {
+    switch model.prompt {
+    case .quit where model.isOver: model.prompt = nil
+    case .confirm(let action, var jobs):
+      if action == .approve {
+        for case .jobState(let id, _, _, _) in events.lazy.map(\.fact) { jobs.removeAll { $0 == id } }
+      }
+      jobs = able(action, jobs, model)
+      model.prompt = jobs.isEmpty || !action.isEnabled(in: model) ? nil : .confirm(action, jobs)
+    default: break
     }
   }
 
@@ -173,21 +183,26 @@ enum Update {
     default:
       let ends = action == .cancel || action == .kill
       let jobs = chosen(action, model)
-      let isElsewhere = action == .approve && !jobs.allSatisfy(model.targets.contains)
-      if (ends && jobs.count > 1 && model.someTargetWorks) || isElsewhere
+      if action == .approve || (ends && jobs.count > 1 && model.someTargetWorks)
         || jobs.contains(where: { !model.isOnScreen($0) })
       {
-        model.prompt = .confirm(action)
+        model.prompt = .confirm(action, jobs)
         return []
       }
-      return commandJobs(action, &model, now)
+      return commandJobs(action, jobs, &model, now)
     }
   }
 
-  /// The targets on which an action has an effect.
+  /// The targets on which an action has an effect; where none of them asks for approval, the first job that does.
   static func chosen(_ action: Action, _ model: Model) -> [JobID] {
+    let jobs = able(action, model.targets, model)
+    return action == .approve && jobs.isEmpty ? model.index.asking.min().map { [$0] } ?? [] : jobs
+  }
+
+  /// Those of the jobs on which an action has an effect.
+  private static func able(_ action: Action, _ jobs: [JobID], _ model: Model) -> [JobID] {
     let (run, classes) = (model.run, model.index.classes)
-    func targets(_ test: (JobID) -> Bool) -> [JobID] { model.targets.filter(test) }
+    func targets(_ test: (JobID) -> Bool) -> [JobID] { jobs.filter(test) }
     switch action {
     case .cancel: return targets { !classes[$0.index].isTerminal }
     case .kill: return targets { run.jobs[$0.index].state.isActive && model.isAble($0, .kill) }
@@ -195,19 +210,17 @@ enum Update {
       let pausable = targets { classes[$0.index].isPausable && model.isAble($0, .pause) }
       return pausable.isEmpty ? targets { classes[$0.index] == .paused } : pausable
     case .retry, .retryDependents: return targets { classes[$0.index].isRetryable && model.isAble($0, .retry) }
-    case .approve:
-      let asking = targets { model.index.asking.contains($0) }
-      return asking.isEmpty ? model.index.asking.min().map { [$0] } ?? [] : asking
+    case .approve: return targets { model.index.asking.contains($0) }
     case .raise, .lower: return targets { classes[$0.index].hasPriority }
     default: return []
     }
   }
 
   /// The word of an action at the beginning of a question.
-  static func verb(_ action: Action, _ model: Model) -> String {
+  static func verb(_ action: Action, _ jobs: [JobID], _ model: Model) -> String {
     switch action {
     case .kill: "Kill"
-    case .pause: chosen(.pause, model).contains { model.index.classes[$0.index].isPausable } ? "Pause" : "Resume"
+    case .pause: jobs.contains { model.index.classes[$0.index].isPausable } ? "Pause" : "Resume"
     case .retry, .retryDependents: "Retry"
     case .approve: "Approve"
     case .raise: "Raise"
@@ -216,9 +229,10 @@ enum Update {
     }
   }
 
-  static func commandJobs(_ action: Action, _ model: inout Model, _ now: Duration) -> [Effect] {
+  static func commandJobs(
+    _ action: Action, _ ids: [JobID], _ model: inout Model, _ now: Duration
+  ) -> [Effect] {
     model.takeCursor()
-    let ids = chosen(action, model)
     switch action {
     case .cancel:
       say("cancelling \(naming(ids, model))", &model, now)
@@ -227,7 +241,7 @@ enum Update {
       say("killing \(naming(ids, model))", &model, now)
       return [.send(.kill(ids))]
     case .pause:
-      let pauses = verb(.pause, model) == "Pause"
+      let pauses = verb(.pause, ids, model) == "Pause"
       say("\(pauses ? "pausing" : "resuming") \(naming(ids, model))", &model, now)
       return [.send(pauses ? .pause(ids) : .resume(ids))]
     case .retry, .retryDependents:

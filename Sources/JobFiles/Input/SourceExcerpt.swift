@@ -90,7 +90,7 @@ struct SourceExcerpt: Sendable, Hashable {
         shown += String(repeating: " ", count: blanks)
         end += blanks
       }
-      let part = MessageText.of(String(part))
+      let part = MessageText.of(String(part)).text
       shown += part
       end += TextWidth.of(part)
     }

@@ -31,7 +31,7 @@ struct JobDraft {
       uses: policy.uses.mapValues(\.amount).filter { $0.value > 0 }, timeout: policy.timeout,
       retry: retry ?? ServiceReader.standardRetry(of: work), allowFailure: policy.allowFailure ?? false,
       description: description, creates: creates, inputs: inputs, matrix: matrix,
-      condition: condition, approval: policy.approval?.question(for: name), finally: finally,
+      condition: condition, approval: policy.approval, finally: finally,
       outputs: outputs)
   }
 }

@@ -13,7 +13,7 @@ extension JobFileKeys {
     KnownKey("shell", shellKind, "what runs a script: a known shell, or the words of the command line before it"),
     KnownKey("vars", .map(of: .text), "values that texts have as ${NAME}"),
     KnownKey(
-      "secrets", .oneOrMore(.text), "names of environment variables whose values are never shown or kept"),
+      "secrets", .oneOrMore(.text), "names of variables whose values are never shown or kept"),
     KnownKey("env", .map(of: .text), "environment variables of every run job"),
     KnownKey("dotenv", .oneOrMore(.text), "files of NAME=VALUE lines, as environment of every run job"),
     KnownKey("include", .oneOrMore(.text), "other files whose jobs, vars, env and pools are added to this one"),
@@ -70,7 +70,7 @@ extension JobFileKeys {
         "needs", .either([.oneOrMore(.text), .map(of: .choice(JobNeed.Condition.self))]),
         "the jobs that it starts after, and how they must end"),
       KnownKey("if", .text, "the condition for it to run; it is skipped otherwise"),
-      KnownKey("approve", .either([.flag, .text]), "a question to a person before it starts, or true"),
+      KnownKey("approve", .string, "a question to a person before it starts"),
       KnownKey(
         "service", .either([.flag, .object { service }]), "that it runs while others need it, and when it can be used"),
     ] + workTable + fileTable + policyTable

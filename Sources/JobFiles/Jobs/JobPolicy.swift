@@ -45,7 +45,7 @@ struct JobPolicy {
   var termPlaces: [String: Place] = [:]
   /// A job's value of `service`, unless that is false.
   var service: YAMLNode?
-  var approval: Approval?
+  var approval: String?
 
   /// This policy, completed by `other`; maps are merged key by key.
   func over(_ other: JobPolicy) -> JobPolicy {
@@ -120,7 +120,7 @@ extension JobPolicy {
     shellPlace = entries["shell"]?.place
     hasTerminal = value("tty").flatMap { values.flag($0, "tty") }
     silence = value("silence").flatMap { values.duration($0, "silence", canBeZero: false) }
-    approval = value("approve").flatMap { Approval($0, values) }
+    approval = value("approve").flatMap { values.question($0, "approve") }
     service = value("service").flatMap { Self.service($0, values) }
     let cluster = ClusterReader(values: values)
     engine = value("on").flatMap { cluster.engine($0) }
@@ -248,8 +248,12 @@ extension JobPolicy {
         )
         continue
       }
-      environment[entry.key] = values.text(
-        entry.value, "\(name).\(Quoted.bare(entry.key))", takes: "text", allowing: .outputs)
+      guard
+        let value = values.text(
+          entry.value, "\(name).\(Quoted.bare(entry.key))", takes: "text", allowing: .outputs)
+      else { continue }
+      environment[entry.key] = value
+      values.variables.noteSecret(value, of: entry.key, at: entry.value.place)
     }
     return environment
   }

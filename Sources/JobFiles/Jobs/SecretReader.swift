@@ -1,8 +1,6 @@
-/// Reads `secrets`: the names of environment variables whose values are never shown or kept.
+/// Reads `secrets`: the names of variables whose values are never shown or kept, wherever they come from: the environment,
+/// `dotenv`, `env` or `vars`.
 struct SecretReader {
-  /// The values of those that have one.
-  private(set) var values: Set<String> = []
-
   private let reader: ValueReader
   private var places: [(name: String, place: Place)] = []
 
@@ -16,10 +14,12 @@ struct SecretReader {
         guard let name = Self.name(item, reader) else { continue }
         guard names.insert(name).inserted else { continue }
         places.append((name, item.place))
-        if let value = reader.variables.environment[name], !value.isEmpty { values.insert(value) }
       }
     }
     reader.variables.secretNames = names
+    for (name, place) in places {
+      if let value = reader.variables.environment[name] { reader.variables.noteSecret(value, of: name, at: place) }
+    }
   }
 
   /// Warns of the secrets without a value that the file asks for, so that what takes their place is shown; once all is read.

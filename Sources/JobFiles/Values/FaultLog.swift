@@ -20,6 +20,8 @@ final class FaultLog {
   private struct Message: Hashable {
     var text: String
     var isWarning: Bool
+    /// Whether secrets are looked for in it.
+    var isMasked = true
   }
 
   /// The files by the number in their places.
@@ -32,7 +34,7 @@ final class FaultLog {
   private var hasFaults = false
   /// Whether there are more faults than are reported, so that looking for others is of no use.
   private(set) var isCut = false
-  /// Values that are replaced in messages and in the lines of the files.
+  /// The values of the secrets that are known so far, which are replaced in messages and in the lines of the files.
   var secrets: Set<String> = []
   /// How many different messages are reported: a person mends these first, and a file that is no job file can have millions.
   static let limit = 100
@@ -68,13 +70,15 @@ final class FaultLog {
 
   func add(_ place: Place, _ message: @autoclosure () -> String) { add(place, message(), isWarning: false) }
 
-  /// Adds a warning, which leaves the file usable.
-  func warn(_ place: Place, _ message: @autoclosure () -> String) { add(place, message(), isWarning: true) }
+  /// Adds a warning, which leaves the file usable; one that holds no text of the file or the environment may stay unmasked.
+  func warn(_ place: Place, _ message: @autoclosure () -> String, isMasked: Bool = true) {
+    add(place, message(), isWarning: true, isMasked: isMasked)
+  }
 
-  private func add(_ place: Place, _ text: @autoclosure () -> String, isWarning: Bool) {
+  private func add(_ place: Place, _ text: @autoclosure () -> String, isWarning: Bool, isMasked: Bool = true) {
     if !isWarning { hasFaults = true }
     guard isWarning || !isCut else { return }
-    let message = Message(text: text(), isWarning: isWarning)
+    let message = Message(text: text(), isWarning: isWarning, isMasked: isMasked)
     let entry = Entry(place: min(place, end(of: place.file)), message: message)
     guard !entries.contains(entry) else { return }
     let isNew = !messages.contains(message)
@@ -130,9 +134,9 @@ final class FaultLog {
   private func fault(_ entry: Entry, _ mask: MessageMask?) -> JobFileFault {
     let (file, place) = (files[entry.place.file], entry.place)
     let excerpt = file.isShown ? file.source.excerpt(at: place) : nil
-    let text = entry.message.text
+    let text = entry.message.isMasked ? mask?.masked(entry.message.text) : nil
     return JobFileFault(
-      file: file.name, line: place.line, column: place.column, message: mask?.masked(text) ?? text,
+      file: file.name, line: place.line, column: place.column, message: text ?? entry.message.text,
       isWarning: entry.message.isWarning, excerpt: mask.map { excerpt?.masked($0) } ?? excerpt)
   }
 }

@@ -23,6 +23,16 @@ extension ValueReader {
   /// A path of a place's file, made absolute.
   func absolute(_ path: String, at place: Place) -> String { FilePath.absolute(path, in: folder(of: place)) }
 
+  /// A question to a person; a word that is meant as a flag is none.
+  func question(_ node: YAMLNode, _ name: String) -> String? {
+    guard let text = line(node, name, takes: "a question to a person", allowing: .outputs) else { return nil }
+    guard case .scalar(_, isPlain: true) = node.content, Double(text) != nil || Self.flag(text) != nil else {
+      return text
+    }
+    let mend = Self.flag(text) == false ? "delete it to ask nobody" : "write the question, as in 'Publish it?'"
+    return faults.fail(node.place, "\(name) takes a question to a person; this is \(Quoted.text(text)): \(mend)")
+  }
+
   /// A URL of HTTP.
   func address(_ node: YAMLNode, _ name: String, allowing allowances: Variables.Allowances = []) -> String? {
     guard let url = line(node, name, takes: "a URL", allowing: allowances) else { return nil }

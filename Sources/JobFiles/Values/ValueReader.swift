@@ -66,12 +66,17 @@ struct ValueReader {
     case ("true", false), ("True", false), ("TRUE", false): return true
     case ("false", false), ("False", false), ("FALSE", false): return false
     default:
-      let mend = [
-        "true": "true", "yes": "true", "on": "true", "1": "true", "false": "false", "no": "false", "off": "false",
-        "0": "false",
-      ]
-      let advice = mend[text.lowercased()].map { ": write \($0)\(isText ? " without quotes" : "")" } ?? ""
+      let advice = Self.flag(text).map { ": write \($0)\(isText ? " without quotes" : "")" } ?? ""
       return faults.fail(node.place, "\(name) takes true or false; this is \(words(isText, text))\(advice)")
+    }
+  }
+
+  /// What a word says where a flag is meant, whichever tool it is from.
+  static func flag(_ word: String) -> Bool? {
+    switch word.lowercased() {
+    case "true", "yes", "y", "on", "1": true
+    case "false", "no", "n", "off", "0": false
+    default: nil
     }
   }
 

@@ -28,6 +28,9 @@ final class Variables {
   /// The limit of all expanded texts together, in bytes.
   static let totalLimit = 256 << 20
 
+  /// A value of at most so many characters stands in many texts that are no secret.
+  private static let shortSecret = 2
+
   let environment: [String: String]
   private let faults: FaultLog
   /// The names of secrets; those that were asked for and have no value are in `missingSecrets`.
@@ -86,6 +89,24 @@ final class Variables {
     for node in order.order.lazy.map({ nodes[$0] }) {
       guard case .scalar(let text, _) = node.value.content else { continue }
       values[node.name] = .some(expand(text, in: node.value, unknown: .isFault))
+    }
+    for entry in entries {
+      if case .some(let value?) = values[entry.key] { noteSecret(value, of: entry.key, at: entry.place) }
+    }
+  }
+
+  /// Called with each value that the file or the environment gives a variable: that of a secret is masked everywhere.
+  func noteSecret(_ value: String, of name: String, at place: Place) {
+    guard secretNames.contains(name), !value.isEmpty else { return }
+    guard !value.contains("${jobs.") else {
+      return faults.warn(
+        place, "\(name) is a secret, but the value of another job is shown: give it to the job by the environment")
+    }
+    faults.secrets.insert(value)
+    if value.count <= Self.shortSecret {
+      faults.warn(
+        place, "the value of \(name) is so short that *** also replaces other text that has it: use a longer value",
+        isMasked: false)
     }
   }
 

@@ -28,7 +28,11 @@ package struct Forecast: Sendable {
   private let rest: [Double]
   /// The part of `rest` that is back-off, in seconds.
   private let wait: [Double]
+  /// Needs before their dependents, and the jobs of `finally` after all others.
   private let order: [Int]
+  private let isFinal: [Bool]
+  /// The jobs that those of `finally` wait for, as if they needed them; none without `finally`.
+  private let isOrdinary: [Bool]
   /// The needs of each job, without jobs that have not been added yet.
   private let needs: [[Int]]
   private let run: Run
@@ -48,7 +52,12 @@ package struct Forecast: Sendable {
       run.jobs[job].job.needs.isEmpty
         ? [] : run.jobs[job].job.needs.map(\.job.index).filter { $0 < run.jobs.count }
     }
-    order = DependencyOrder(needs).order
+    let isFinal = run.jobs.indices.map { run.jobs[$0].job.finally != nil }
+    let hasFinal = isFinal.contains(true)
+    let isOrdinary = run.jobs.indices.map { hasFinal && !isFinal[$0] && run.jobs[$0].job.service == nil }
+    let sorted = DependencyOrder(needs).order
+    order = hasFinal ? sorted.filter { !isFinal[$0] } + sorted.filter { isFinal[$0] } : sorted
+    (self.isFinal, self.isOrdinary) = (isFinal, isOrdinary)
     var rest = [Double](repeating: 0, count: run.jobs.count)
     var wait = rest
     var isOpen = [Bool](repeating: false, count: run.jobs.count)
@@ -68,7 +77,12 @@ package struct Forecast: Sendable {
     (self.rest, self.wait, self.isOpen, self.isActive) = (rest, wait, isOpen, isActive)
     var tail = [Double](repeating: 0, count: run.jobs.count)
     var unmet = [Int](repeating: 0, count: run.jobs.count)
-    for job in order.reversed() where isOpen[job] && !isActive[job] {
+    // The longest chain of jobs of `finally`, which is behind each ordinary one.
+    var finalChain = 0.0
+    for job in order.reversed() where isOpen[job] {
+      if isOrdinary[job] { tail[job] = max(tail[job], finalChain) }
+      if isActive[job] { continue }
+      if isFinal[job] { finalChain = max(finalChain, rest[job] + tail[job]) }
       for need in needs[job] where isOpen[need] { tail[need] = max(tail[need], rest[job] + tail[job]) }
       if !needs[job].isEmpty { unmet[job] = Set(needs[job].lazy.filter { isOpen[$0] }).count }
     }
@@ -83,6 +97,8 @@ package struct Forecast: Sendable {
     link()
   }
 
+  private func isService(_ job: Int) -> Bool { run.jobs[job].job.service != nil }
+
   private static func rest(_ record: JobRecord, now: Duration, expected: Duration) -> Double {
     guard record.state.isActive, let elapsed = record.elapsed(at: now) else { return expected / .seconds(1) }
     return (record.remaining(at: now) ?? max(.zero, expected - elapsed)) / .seconds(1)
@@ -90,30 +106,42 @@ package struct Forecast: Sendable {
 
   private func finishes(_ rest: [Double]) -> [Double] {
     var finish = [Double](repeating: 0, count: rest.count)
+    var ordinaryEnd = 0.0
     for job in order {
       guard isOpen[job] else {
         finish[job] = run.jobs[job].since / .seconds(1)
         continue
       }
       var start = now
-      if !isActive[job] { for need in needs[job] { start = max(start, finish[need]) } }
+      if !isActive[job] {
+        for need in needs[job] { start = max(start, finish[need]) }
+        if isFinal[job] { start = max(start, ordinaryEnd) }
+      }
       finish[job] = start + rest[job]
+      if isOrdinary[job] { ordinaryEnd = max(ordinaryEnd, finish[job]) }
     }
     return finish
   }
 
   private mutating func link() {
     // An ended job that never executed has delayed nothing.
-    let candidates = finish.indices.filter { isOpen[$0] || !run.jobs[$0].attempts.isEmpty }
+    let executed = finish.indices.filter { isOpen[$0] || !run.jobs[$0].attempts.isEmpty }
+    // A service ends because all others have.
+    let others = executed.filter { !isService($0) }
+    let candidates = others.isEmpty ? executed : others
     guard var job = candidates.max(by: { finish[$0] < finish[$1] }) else { return }
     end = .seconds(finish[job])
+    let lastOrdinary = candidates.filter { isOrdinary[$0] }.max { finish[$0] < finish[$1] }
     var links: [Link] = []
     // The needs of a program's operations, and of a recording, may form a cycle.
     var seen: Set<Int> = []
     while true {
       seen.insert(job)
       let record = run.jobs[job]
-      let before = needs[job].lazy.filter { !seen.contains($0) }.max { finish[$0] < finish[$1] }
+      let needed = needs[job] + (isFinal[job] ? [lastOrdinary].compactMap(\.self) : [])
+      // A service goes on when the jobs that need it have ended, and has delayed none of them by that.
+      let before = needed.filter { !seen.contains($0) && (!isService($0) || finish[$0] <= finish[job]) }
+        .max { finish[$0] < finish[$1] }
       let from = before.map { min(finish[$0], finish[job]) } ?? 0
       var executing = record.spent(.executing, until: .seconds(now)) / .seconds(1)
       if isOpen[job] { executing += rest[job] - wait[job] }
@@ -141,7 +169,7 @@ package struct Forecast: Sendable {
     var rest = rest
     rest[id.index] /= 2
     let finish = finishes(rest)
-    let last = finish.indices.lazy.filter { isOpen[$0] }.map { finish[$0] }.max() ?? now
+    let last = finish.indices.lazy.filter { isOpen[$0] && !isService($0) }.map { finish[$0] }.max() ?? now
     return max(.zero, end - .seconds(last))
   }
 
@@ -174,7 +202,11 @@ package struct Forecast: Sendable {
   /// have not ended, besides their needs.
   package func schedule(slots: Int) -> Schedule {
     // Most jobs of a large graph are ready from the start: in an array, which is sorted already, and not in the heap.
-    let ready = byRank.indices.filter { !isActive[byRank[$0]] && self.unmet[byRank[$0]] == 0 }
+    var openOrdinary = isOrdinary.indices.count { isOrdinary[$0] && isOpen[$0] }
+    let ready = byRank.indices.filter { place in
+      let job = byRank[place]
+      return !isActive[job] && self.unmet[job] == 0 && !(isFinal[job] && openOrdinary > 0)
+    }
     func isOnCluster(_ job: Int) -> Bool { run.jobs[job].job.cluster != nil }
     let active = byRank.count { isActive[$0] && isOnCluster($0) }
     var here = SlotPlan(run, slots: max(1, slots), ready: ready.filter { !isOnCluster(byRank[$0]) })
@@ -198,11 +230,18 @@ package struct Forecast: Sendable {
       }
       last = max(last, done.finish)
       if isOnCluster(done.job) { there.finish(done.job) } else { here.finish(done.job) }
+      func enqueue(_ job: Int) {
+        if isOnCluster(job) { there.enqueue(rank[job]) } else { here.enqueue(rank[job]) }
+      }
+      if isOrdinary[done.job] {
+        openOrdinary -= 1
+        if openOrdinary == 0 {
+          for job in byRank where isFinal[job] && !isActive[job] && unmet[job] == 0 { enqueue(job) }
+        }
+      }
       for dependent in run.jobs[done.job].dependents where isOpen[dependent.index] && unmet[dependent.index] > 0 {
         unmet[dependent.index] -= 1
-        guard unmet[dependent.index] == 0 else { continue }
-        let place = rank[dependent.index]
-        if isOnCluster(dependent.index) { there.enqueue(place) } else { here.enqueue(place) }
+        if unmet[dependent.index] == 0, !isFinal[dependent.index] || openOrdinary == 0 { enqueue(dependent.index) }
       }
     }
   }

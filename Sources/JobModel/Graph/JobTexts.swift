@@ -46,7 +46,7 @@ extension ShellWork.Command {
 // MARK: Secrets
 
 extension Job {
-  /// The job as it may be shown and kept; its name is its identity, and stays.
+  /// The job as it may be shown and kept; of its name, which is its identity, `JobGraph.hide` has taken care.
   package func masked(by mask: SecretMask) -> Job {
     var job = self
     job.description = description.map(mask.masked)
@@ -55,11 +55,52 @@ extension Job {
     job.inputs = inputs.map(mask.masked)
     job.condition = condition.map { JobCondition(mask.masked($0.text), $0.alternatives) }
     job.approval = approval.map(mask.masked)
+    job.retry.patterns = retry.patterns.map(mask.masked)
+    if case .shell(var shell) = job.work {
+      shell.terms = shell.terms.masked(by: mask)
+      job.work = .shell(shell)
+    }
     return job
   }
 }
 
+extension ClusterTerms {
+  fileprivate func masked(by mask: SecretMask) -> ClusterTerms {
+    var terms = self
+    terms.partition = partition.map(mask.masked)
+    terms.account = account.map(mask.masked)
+    terms.qos = qos.map(mask.masked)
+    terms.constraint = constraint.map(mask.masked)
+    terms.options = options.map(mask.masked)
+    return terms
+  }
+}
+
 extension JobGraph {
+  /// Makes these values the secrets of the graph, and takes them out of the names, which files, keys and records are named by.
+  ///
+  /// Jobs that would have one name are numbered, as in `deploy[***]` and `deploy[***2]`.
+  package mutating func hide(_ values: Set<String>) {
+    secrets = values
+    guard let mask = SecretMask(values) else { return }
+    name = mask.masked(name)
+    var taken: Set<String> = []
+    var numbers: [String: Int] = [:]
+    let names = jobs.map { mask.masked($0.name) }
+    for (job, name) in zip(jobs, names) where job.name == name { taken.insert(name) }
+    for (index, name) in names.enumerated() where jobs[index].name != name {
+      var numbered = name
+      while !taken.insert(numbered).inserted {
+        let number = numbers[name, default: 1] + 1
+        numbers[name] = number
+        let end = name.ranges(of: "***").last?.upperBound ?? name.endIndex
+        numbered = name[..<end] + "\(number)" + name[end...]
+      }
+      jobs[index].name = numbered
+      jobs[index].matrix = jobs[index].matrix.map(mask.masked)
+    }
+  }
+
   /// The graph with jobs that may be shown.
   package var masked: JobGraph {
     guard let mask = SecretMask(secrets) else { return self }
@@ -84,7 +125,11 @@ extension JobFact {
     case .programLog(var line):
       line.text = mask.masked(line.text)
       return .programLog(line)
-    default: return self
+    case .clusterChanged(let fault): return .clusterChanged(fault: fault.map(mask.masked))
+    // Names are masked in the graph, and a value that holds a secret is not taken from a job.
+    case .runStarted, .jobLog, .jobRestored, .inputsHashed, .jobOutputs, .jobPlaced, .jobProgress, .cancelRequested,
+      .slotsChanged, .poolChanged, .arrivalsEnded, .priorityChanged, .drainChanged, .stopRequested, .runFinished:
+      return self
     }
   }
 }
@@ -95,6 +140,7 @@ extension JobState {
     case .failed(let failure, let allowed): .failed(failure.masked(by: mask), allowed: allowed)
     case .backingOff(let until, let number, let limit, let failure):
       .backingOff(until: until, number: number, limit: limit, after: failure.masked(by: mask))
+    case .ready(for: .cluster(let reason)): .ready(for: .cluster(reason: reason.map(mask.masked)))
     default: self
     }
   }

@@ -118,10 +118,10 @@ struct HTMLGraph {
 
   private func title(_ node: GraphLayout.Node) -> String {
     if node.jobs.count == 1 {
-      return Elision(isASCII: false).name(StateText.name(node.jobs[0], in: run), to: Self.nameCells)
+      return Elision(isASCII: false).name(StateText.name(node.jobs[0], in: run).text, to: Self.nameCells)
     }
     let count = "\u{A0}×\(node.jobs.count)"
     guard let stem = node.stem else { return Format.count(node.jobs.count, "job") }
-    return Elision(isASCII: false).end(JobText.clean(stem), to: Self.nameCells - 8) + "…" + count
+    return Elision(isASCII: false).end(JobText.clean(stem).text, to: Self.nameCells - 8) + "…" + count
   }
 }

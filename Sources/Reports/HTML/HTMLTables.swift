@@ -88,7 +88,7 @@ struct HTMLTables {
     page += "<section class=\"card wide\"><h2>Failures</h2>\n"
     for (place, id) in jobs.prefix(Most.failed).enumerated() {
       let record = run[id]
-      let phrase = HTMLText.shown(StateText.phrase(id, before: nil, at: figures.end, in: run))
+      let phrase = HTMLText.shown(StateText.phrase(id, before: nil, at: figures.end, in: run).text)
       let title = "\(job(id)) <span class=\"why\">\(phrase)</span>"
       guard place < Most.detailed else {
         page += "<p class=\"fail\">\(title)</p>\n"
@@ -110,7 +110,7 @@ struct HTMLTables {
   private func job(_ id: JobID) -> String {
     let state = StateClass(run[id])
     return "<a class=\"job \(state.css)\" href=\"#j\(id.index)\"><b>\(state.letter(isASCII: false))</b>"
-      + "<bdi>\(HTMLText.shown(StateText.name(id, in: run)))</bdi></a>"
+      + "<bdi>\(HTMLText.shown(StateText.name(id, in: run).text))</bdi></a>"
   }
 
   private func more(_ count: Int, _ noun: String) -> String {

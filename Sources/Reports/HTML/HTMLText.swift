@@ -29,7 +29,7 @@ enum HTMLText {
   }
 
   /// Text from outside on one line, with everything that is invisible or reorders a line written as an escape.
-  static func shown(_ text: String) -> String { escaped(MessageText.of(text)) }
+  static func shown(_ text: String) -> String { escaped(MessageText.of(text).text) }
 
   /// A line of output in its basic colours and bold; all else that a terminal obeys is removed.
   static func line(_ line: String) -> String {

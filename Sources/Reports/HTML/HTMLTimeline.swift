@@ -80,7 +80,7 @@ struct HTMLTimeline {
   private func appendRow(_ id: JobID, _ link: RunFigures.Link?, to page: inout String) {
     let record = run[id]
     let state = StateClass(record)
-    let name = HTMLText.shown(StateText.name(id, in: run))
+    let name = HTMLText.shown(StateText.name(id, in: run).text)
     let time = record.attempts.isEmpty ? "" : Format.length(record.spent(.executing, until: end))
     page += "<div class=\"row \(state.css)\(link == nil ? "" : " cp")\" id=\"j\(id.index)\">"
     page += "<span class=\"nm\" title=\"\(name)\"><b>\(state.letter(isASCII: false))</b><bdi>\(name)</bdi>"

@@ -62,7 +62,7 @@ package struct RunDiff {
     var earlier: [String: [JobID]] = [:]
     for id in before.ids.reversed() { earlier[before[id].job.name, default: []].append(id) }
     for id in after.ids {
-      let name = StateText.name(id, in: after)
+      let name = StateText.name(id, in: after).text
       guard let old = earlier[after[id].job.name]?.popLast() else {
         added.append(name)
         continue
@@ -70,7 +70,7 @@ package struct RunDiff {
       compare(name, before[old], id)
     }
     let gone = Set(earlier.values.joined())
-    removed = before.ids.filter(gone.contains).map { StateText.name($0, in: before) }
+    removed = before.ids.filter(gone.contains).map { StateText.name($0, in: before).text }
     slower.sort { $0.after - $0.before > $1.after - $1.before }
     faster.sort { $0.before - $0.after > $1.before - $1.after }
   }
@@ -79,11 +79,11 @@ package struct RunDiff {
     let new = after[id]
     switch (old.state.isFailure, new.state.isFailure) {
     case (false, true):
-      newlyFailed.append(Ending(name: name, text: StateText.phrase(id, before: nil, at: after.time, in: after)))
+      newlyFailed.append(Ending(name: name, text: phrase(id)))
     case (true, false) where new.state.isOK:
-      fixed.append(Ending(name: name, text: StateText.phrase(id, before: nil, at: after.time, in: after)))
+      fixed.append(Ending(name: name, text: phrase(id)))
     case (false, false) where old.state.isOK && !new.state.isOK:
-      let text = StateText.phrase(id, before: nil, at: after.time, in: after)
+      let text = phrase(id)
       notDone.append(Ending(name: name, text: text.isEmpty || !new.state.isTerminal ? "not run" : text))
     default: break
     }
@@ -91,6 +91,8 @@ package struct RunDiff {
     let change = Change(name: name, before: was, after: now)
     if now > was { slower.append(change) } else { faster.append(change) }
   }
+
+  private func phrase(_ id: JobID) -> String { StateText.phrase(id, before: nil, at: after.time, in: after).text }
 
   /// Whether nothing but times below the thresholds differs.
   package var isEmpty: Bool {
@@ -101,16 +103,17 @@ package struct RunDiff {
   // MARK: Text
 
   /// Without line feeds.
-  package func lines(paint: Paint) -> [String] {
-    var lines = [
-      "\(paint(.strong, total.name)): run \(id(before)) took \(Format.length(total.before)), "
+  package func lines(paint: Paint) -> [TerminalText] {
+    var lines: [TerminalText] = [
+      "\(paint(.strong, JobText.clean(total.name))): run \(id(before)) took \(Format.length(total.before)), "
+        as TerminalText
         + "run \(id(after)) \(Format.length(total.after))\(Self.phrase(total))",
       paint(
         .quiet,
-        "slower and faster: by \(Int(((thresholds.ratio - 1) * 100).rounded()))% and "
+        "slower and faster: by \(Int(((thresholds.ratio - 1) * 100).rounded()))% and " as TerminalText
           + "\(Format.length(thresholds.difference)) or more, of jobs that succeeded in both"),
     ]
-    func add(_ title: String, _ role: Paint.Role, _ rows: [String]) {
+    func add(_ title: TerminalText, _ role: Paint.Role, _ rows: [TerminalText]) {
       guard !rows.isEmpty else { return }
       lines += ["", paint(role, "\(title): \(rows.count)")] + rows.prefix(Self.most).map { "  " + $0 }
       if rows.count > Self.most { lines.append("  and \(rows.count - Self.most) more") }
@@ -126,19 +129,20 @@ package struct RunDiff {
     return lines
   }
 
-  private func id(_ run: Run) -> String { MessageText.of(run.start?.id ?? "?") }
+  private func id(_ run: Run) -> TerminalText { MessageText.of(run.start?.id ?? "?") }
 
-  private static func name(_ name: String) -> String {
-    Elision(isASCII: true).name(JobText(name).plain, to: nameWidth)
+  private static func name(_ name: String) -> TerminalText {
+    Elision(isASCII: true).name(JobText.clean(name), to: nameWidth)
   }
 
-  private static func row(_ ending: Ending) -> String {
+  private static func row(_ ending: Ending) -> TerminalText {
     let name = name(ending.name)
-    return "\(name)  \(Elision(isASCII: true).end(ending.text, to: RunReportText.width - 4 - TextWidth.of(name)))"
+    let room = RunReportText.width - 4 - TextWidth.of(name)
+    return "\(name)  \(Elision(isASCII: true).end(JobText.clean(ending.text), to: room))"
   }
 
-  private static func row(_ change: Change) -> String {
-    "\(name(change.name).padded(to: nameWidth))  \(Format.length(change.before).padded(leftTo: 7)) -> "
+  private static func row(_ change: Change) -> TerminalText {
+    "\(name(change.name).padded(to: nameWidth))  \(Format.length(change.before).padded(leftTo: 7)) -> " as TerminalText
       + "\(Format.length(change.after).padded(leftTo: 7))  \(percent(change).padded(leftTo: 6))"
   }
 

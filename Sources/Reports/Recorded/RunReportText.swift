@@ -31,19 +31,18 @@ package struct RunReportText {
   }
 
   /// Without line feeds.
-  package var lines: [String] {
+  package var lines: [TerminalText] {
     [head, path, slots, slow, flaky, failures].filter { !$0.isEmpty }.enumerated().flatMap { $0 == 0 ? $1 : [""] + $1 }
   }
 
   // MARK: Parts
 
-  private var head: [String] {
+  private var head: [TerminalText] {
     var lines = [TallyText.line(run, paint: paint)]
     if let start = run.start {
       let (jobs, slots) = (Format.count(run.jobs.count, "job"), Format.slots(start.slots))
-      let id = MessageText.of(start.id)
-      lines.append("run \(id), begun \(DateText.of(start.at, in: zone)), \(jobs), \(slots)")
-      if let earlier = start.resumes { lines.append("goes on with run \(MessageText.of(earlier))") }
+      lines.append("run \(start.id), begun \(DateText.of(start.at, in: zone)), \(jobs), \(slots)")
+      if let earlier = start.resumes { lines.append("goes on with run \(earlier)") }
     }
     if run.summary == nil {
       lines.append(paint(.warning, "not finished: the recording ends after \(Format.length(run.time))"))
@@ -57,19 +56,20 @@ package struct RunReportText {
     return lines
   }
 
-  private var path: [String] {
+  private var path: [TerminalText] {
     let count = figures.chain.count
     guard count > 0 else { return [] }
     let whole = figures.pathTime
     let links = figures.largestLinks(Most.chain)
-    let title = "Critical path: \(Format.count(count, "job")), \(Format.length(whole))"
-    let executing = "of which \(Format.length(figures.pathExecuting)) running"
+    let title: TerminalText = "Critical path: \(Format.count(count, "job")), \(Format.length(whole))"
+    let executing: TerminalText = "of which \(Format.length(figures.pathExecuting)) running"
     var lines = [heading("\(title), \(executing)"), columns("SHARE", "RUNNING", "WAITED", "JOB")]
     lines += links.map { link in
-      let wait = isShown(link.waited) ? link.waits.first.map { "  \($0.kind.phrase)" } ?? "" : ""
+      let wait: TerminalText = isShown(link.waited) ? link.waits.first.map { "  \($0.kind.phrase)" } ?? "" : ""
       return columns(
         Format.percent(part(link.share, of: whole)), Format.length(link.executing),
-        isShown(link.waited) ? Format.length(link.waited) : "", name(link.job, beside: Self.columnsWidth + wait.count),
+        isShown(link.waited) ? Format.length(link.waited) : "",
+        name(link.job, beside: Self.columnsWidth + wait.text.count),
         wait)
     }
     if count > links.count {
@@ -80,16 +80,17 @@ package struct RunReportText {
     return lines
   }
 
-  private var slots: [String] {
+  private var slots: [TerminalText] {
     guard !figures.slots.steps.isEmpty || !figures.waits.isEmpty else { return [] }
     let mean = tenths(figures.meanBusy)
-    var lines: [String]
+    var lines: [TerminalText]
     if let count = figures.slotCount, count > 0 {
       let whole = run.length * count
       let idle = max(.zero, whole - figures.slots.busyTime)
       lines = [
         heading("Slots: \(mean) of \(count) in use on average"),
         "  \(Format.percent(part(figures.slots.busyTime, of: whole))) of their time; idle \(Format.length(idle)), "
+          as TerminalText
           + "at most \(figures.slots.peak) in use; all in use for \(Format.length(figures.slots.time(with: count)))",
       ]
     } else {
@@ -101,14 +102,15 @@ package struct RunReportText {
     let waits = figures.waits.filter { isShown($0.total) }
     let phrases = max(18, waits.map(\.kind.phrase.count).max() ?? 0)
     for wait in waits {
-      let who = "\(Format.count(wait.jobs, "job")), at most \(Format.length(wait.longest.time)): "
-      let left = "  \(wait.kind.phrase.padded(to: phrases))\(Format.length(wait.total).padded(leftTo: 8))  "
-      lines.append(left + who + name(wait.longest.job, beside: left.count + who.count))
+      let who: TerminalText = "\(Format.count(wait.jobs, "job")), at most \(Format.length(wait.longest.time)): "
+      let left: TerminalText =
+        "  \(wait.kind.phrase.padded(to: phrases))\(Format.length(wait.total).padded(leftTo: 8))  "
+      lines.append(left + who + name(wait.longest.job, beside: left.text.count + who.text.count))
     }
     return lines
   }
 
-  private var slow: [String] {
+  private var slow: [TerminalText] {
     let jobs = figures.slowest.prefix(Most.slow)
     guard !jobs.isEmpty else { return [] }
     let hasUsual = jobs.contains { run[$0].job.usual != nil }
@@ -116,23 +118,24 @@ package struct RunReportText {
       + jobs.map { id in
         let took = run[id].spent(.executing, until: figures.end)
         let usual = run[id].job.usual.map { Format.length($0.median) } ?? ""
-        let note = run[id].tries.isEmpty ? "" : "  " + run[id].tries.dropFirst(2)
+        let note: TerminalText = run[id].tries.isEmpty ? "" : "  \(String(run[id].tries.dropFirst(2)))"
         return columns(
-          Format.length(took), usual, run[id].deviation ?? "", name(id, beside: Self.columnsWidth + note.count), note)
+          Format.length(took), usual, run[id].deviation ?? "", name(id, beside: Self.columnsWidth + note.text.count),
+          note)
       }
   }
 
-  private var flaky: [String] {
+  private var flaky: [TerminalText] {
     let jobs = figures.flakiest
     guard !jobs.isEmpty else { return [] }
     return [heading("Flaky jobs")]
-      + jobs.prefix(Most.flaky).map { id in
+      + jobs.prefix(Most.flaky).map { id -> TerminalText in
         let why = run[id].flakiness
         return "  \(name(id, beside: why.count + 4).padded(to: 20))  \(why)"
       } + more(jobs.count - Most.flaky)
   }
 
-  private var failures: [String] {
+  private var failures: [TerminalText] {
     let jobs = figures.failed
     guard !jobs.isEmpty else { return [] }
     var lines = [heading("Failures")]
@@ -146,9 +149,9 @@ package struct RunReportText {
       guard place < Most.detailed else { continue }
       let tail = FailureList.tail(of: record).suffix(Most.tail)
       for line in tail {
-        lines.append("    | " + Self.elision.end(JobText(line).plain, to: Self.width - 6))
+        lines.append("    | " + Self.elision.end(JobText.clean(line), to: Self.width - 6))
       }
-      if let path = FailureList.logPath(of: id, in: run) { lines.append("    log: \(MessageText.of(path))") }
+      if let path = FailureList.logPath(of: id, in: run) { lines.append("    log: \(path)") }
     }
     return lines + more(jobs.count - Most.failed)
   }
@@ -159,22 +162,21 @@ package struct RunReportText {
   /// The cells of a line before the name.
   private static let columnsWidth = 29
 
-  private func heading(_ text: String) -> String { paint(.strong, text) }
+  private func heading(_ text: TerminalText) -> TerminalText { paint(.strong, text) }
 
   private func columns(
-    _ first: String, _ second: String, _ third: String, _ name: String, _ note: String = ""
-  ) -> String {
-    "  \(first.padded(leftTo: 7))  \(second.padded(leftTo: 7))  \(third.padded(leftTo: 7))  \(name)"
-      + (note.isEmpty ? "" : paint(.quiet, note))
+    _ first: String, _ second: String, _ third: String, _ name: TerminalText, _ note: TerminalText = ""
+  ) -> TerminalText {
+    "  \(first.padded(leftTo: 7))  \(second.padded(leftTo: 7))  \(third.padded(leftTo: 7))  \(name)\(paint(.quiet, note))"
   }
 
   /// A name on a line on which other text takes `cells`.
-  private func name(_ id: JobID, beside cells: Int) -> String {
+  private func name(_ id: JobID, beside cells: Int) -> TerminalText {
     let room = max(12, min(Self.nameWidth, Self.width - cells))
-    return Self.elision.name(JobText(StateText.name(id, in: run)).plain, to: room)
+    return Self.elision.name(StateText.name(id, in: run), to: room)
   }
 
-  private func more(_ count: Int) -> [String] { count > 0 ? ["  and \(count) more"] : [] }
+  private func more(_ count: Int) -> [TerminalText] { count > 0 ? ["  and \(count) more"] : [] }
 
   private func isShown(_ time: Duration) -> Bool { time >= .milliseconds(50) }
 
@@ -194,6 +196,10 @@ enum DateText {
     style.timeZone = zone
     return "\(date.formatted(style)) \(Format.clock(date, in: zone))"
   }
+}
+
+extension TerminalText {
+  func padded(to width: Int) -> TerminalText { self + .blanks(width - TextWidth.of(self)) }
 }
 
 extension String {

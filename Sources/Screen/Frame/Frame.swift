@@ -121,7 +121,7 @@ package struct Frame: Sendable, Hashable {
 
 extension Frame {
   /// A row with SGR sequences for `palette`, without trailing blanks; the style is reset at the end.
-  package func line(row: Int, palette: ScreenTraits.Palette) -> String {
+  package func line(row: Int, palette: ScreenTraits.Palette) -> TerminalText {
     var cells = rows[row][...]
     while let last = cells.last, last == .blank { cells.removeLast() }
     var line = ""
@@ -134,6 +134,6 @@ extension Frame {
       }
       line += cell.text
     }
-    return style == .plain ? line : line + Style.plain.graphicRendition
+    return TerminalText(filtered: style == .plain ? line : line + Style.plain.graphicRendition)
   }
 }

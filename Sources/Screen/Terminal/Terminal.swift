@@ -12,19 +12,19 @@ package protocol Terminal: AnyObject {
   /// Has the next frame written whole.
   func invalidate()
 
-  func setTitle(_ title: String)
+  func setTitle(_ title: TerminalText)
 
   /// Sets the progress mark of the window or tab (OSC 9;4): 0 ... 100, nil for none; `failed` colors it.
   func setProgress(_ percent: Int?, failed: Bool)
 
   /// Copies text to the clipboard of the terminal (OSC 52).
-  func copy(_ text: String)
+  func copy(_ text: TerminalText)
 
   /// Turns mouse reports on or off; before `open`, for when it opens.
   func setMouse(_ enabled: Bool)
 
   /// Announces the end of the run by `notice`.
-  func notify(_ notice: EndNotice, _ text: String)
+  func notify(_ notice: EndNotice, _ text: TerminalText)
 
   /// Returns the terminal to the shell and stops the process; takes over the screen again when the process continues.
   func suspend()

@@ -29,10 +29,16 @@ package struct JobText: Sendable, Hashable {
   /// The line for the clipboard: its tabs stay tabs, so it has no width.
   package init(written line: String) { runs = Self.runs(line, .written) }
 
+  /// Lines for the clipboard.
+  package static func written(_ text: String) -> TerminalText {
+    let lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
+    return TerminalText(filtered: lines.map { JobText(written: String($0)).plain }.joined(separator: "\n"))
+  }
+
   /// The line for a stream that may be a terminal: tabs stay, and SGR sequences stay as written where `keepingColor`.
-  package static func clean(_ line: String, keepingColor: Bool = false) -> String {
-    if TextWidth.isSimple(line) { return line }
-    return runs(line, .stream(keepsColor: keepingColor)).map(\.text).joined()
+  package static func clean(_ line: String, keepingColor: Bool = false) -> TerminalText {
+    if TextWidth.isSimple(line) { return TerminalText(filtered: line) }
+    return TerminalText(filtered: runs(line, .stream(keepsColor: keepingColor)).map(\.text).joined())
   }
 
   private static func runs(_ line: String, _ form: JobTextParser.Form) -> [Run] {

@@ -1,4 +1,5 @@
 import JobModel
+import Screen
 import Session
 
 /// What can stand at the end of a command line that is being typed.
@@ -125,7 +126,7 @@ extension Completion.Answer {
   /// What the scripts read: a candidate and its summary on each line, or `-files` with the endings, or `-folders`.
   ///
   /// No candidate begins with a single hyphen.
-  var lines: [String] {
+  var lines: [TerminalText] {
     switch self {
     case .candidates(let candidates): candidates.map { "\($0.text)\t\($0.summary)" }
     case .files(let endings): ["-files\t\(endings.joined(separator: " "))"]

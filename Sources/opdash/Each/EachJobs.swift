@@ -62,7 +62,7 @@ struct EachJobs {
 
   /// The first argument on one line, and how many others there are.
   private func name(_ arguments: [[UInt8]]) -> String {
-    let text = MessageText.of(String(decoding: (arguments.first ?? []).prefix(400), as: UTF8.self))
+    let text = MessageText.of(String(decoding: (arguments.first ?? []).prefix(400), as: UTF8.self)).text
     let trimmed = text.trimmingCharacters(in: .whitespaces)
     let more = arguments.count > 1 ? " +\(arguments.count - 1)" : ""
     return Elision(isASCII: true).middle(trimmed.isEmpty ? "''" : trimmed, to: Self.nameWidth) + more

@@ -41,6 +41,6 @@ struct DotGraph {
 
   /// The text as a string of the language, in which a backslash begins an escape where the string is a label.
   static func quoted(_ text: String) -> String {
-    "\"\(MessageText.of(text).replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
+    "\"\(MessageText.of(text).text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
   }
 }

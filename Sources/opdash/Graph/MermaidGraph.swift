@@ -33,7 +33,7 @@ struct MermaidGraph {
   /// The text of a label in quotation marks: what Markdown, HTML or Mermaid could read is written as an entity.
   static func escaped(_ text: String) -> String {
     var result = ""
-    for scalar in MessageText.of(text).unicodeScalars {
+    for scalar in MessageText.of(text).text.unicodeScalars {
       switch scalar {
       case "a"..."z", "A"..."Z", "0"..."9", " ", "-", ".", ",", ":", "/", "+", "(", ")", "[", "]":
         result.unicodeScalars.append(scalar)

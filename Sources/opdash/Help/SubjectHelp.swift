@@ -20,7 +20,7 @@ extension HelpText {
             schedule | critical-path, priority or fifo
             shell | what runs a script: the name of a shell, or words as in [bash, -eu, -c]
             vars, env | values for ${NAME}; the environment of every command
-            secrets | variables of the environment whose values are never shown or kept
+            secrets | variables whose values are never shown or kept
             dotenv, include | files of variables; job files whose jobs belong to this one
             pools | names to sizes, taken with uses
             defaults | keys that every job has unless it says otherwise
@@ -50,7 +50,7 @@ extension HelpText {
             matrix | names to lists of values: an instance for each combination, without those of exclude
             if | a condition with ==, !=, !, && and ||: it is skipped where this does not hold
             when | in finally: after which ends of the others it runs, always, ok or failed
-            approve | a question to a person before it starts, or true
+            approve | a question to a person before it starts
             creates, inputs | files that it makes and reads: it is up to date while they are unchanged
             service | that it runs while others need it; ready (url, port, run or output, with every and timeout), \
             restart (never, on-failure or always)

@@ -28,7 +28,7 @@ enum Approvals {
     guard !canAsk else { return approved }
     let asking = graph.jobs.indices.filter { graph.jobs[$0].mayAsk && !approved.contains(JobID($0)) }
     guard let first = asking.first else { return approved }
-    let name = JobText.clean(graph.jobs[first].name)
+    let name = JobText.clean(graph.jobs[first].name).text
     let others = asking.count > 1 ? ", and so \(asking.count == 2 ? "does" : "do") \(asking.count - 1) more" : ""
     throw UsageError(
       "\(name) waits for a person's approval\(others), and without the dashboard nobody can give it: "

@@ -23,18 +23,18 @@ struct HistoryTable {
   /// Whether the process that executes an unfinished run is alive.
   let isGoingOn: (RunEntry) -> Bool
 
-  var lines: [String] {
+  var lines: [TerminalText] {
     guard !runs.isEmpty else { return ["No run is recorded."] }
     let table = table(["RUN", "STARTED", "NAME", "OUTCOME", "LENGTH", "OK"], runs.map(row), flexible: 2)
     guard !jobs.isEmpty else { return table }
-    let titles = ["JOB", "USUALLY", "9 OF 10", "RUNS", "OK", ""]
+    let titles: [TerminalText] = ["JOB", "USUALLY", "9 OF 10", "RUNS", "OK", ""]
     return table + [""] + self.table(titles, jobs.map(row), flexible: 0)
   }
 
   // MARK: Runs
 
   private struct Cell {
-    var text: String
+    var text: TerminalText
     var role: Paint.Role?
     var isRight = false
   }
@@ -44,13 +44,14 @@ struct HistoryTable {
     let end = run.endedAt ?? (isGoingOn(run) ? now : nil)
     let length = run.length ?? end.map { .seconds(max(0, $0.timeIntervalSince(run.startedAt))) }
     return [
-      Cell(text: run.id), Cell(text: started(run.startedAt), role: .quiet), Cell(text: JobText.clean(run.name)),
-      Cell(text: word, role: role), Cell(text: length.map { Format.length($0) } ?? "-", isRight: true),
+      Cell(text: JobText.clean(run.id)), Cell(text: "\(started(run.startedAt))", role: .quiet),
+      Cell(text: JobText.clean(run.name)),
+      Cell(text: word, role: role), Cell(text: length.map { "\(Format.length($0))" } ?? "-", isRight: true),
       Cell(text: run.summary.map { "\($0.succeeded)/\(run.jobs)" } ?? "-/\(run.jobs)", isRight: true),
     ]
   }
 
-  private func outcome(_ run: RunEntry) -> (String, Paint.Role) {
+  private func outcome(_ run: RunEntry) -> (TerminalText, Paint.Role) {
     guard let summary = run.summary else { return isGoingOn(run) ? ("running", .active) : ("unfinished", .warning) }
     if summary.failed > 0 { return ("\(summary.failed) failed", .bad) }
     return summary.cancelled - summary.cancelledByProgram + summary.left > 0 ? ("stopped", .warning) : ("ok", .good)
@@ -77,9 +78,10 @@ struct HistoryTable {
   private func row(_ job: JobHistory) -> [Cell] {
     let (succeeded, failed) = (job.count(.succeeded), job.count(.failed))
     let usual = UsualTime(job.ends)
-    func time(_ time: Duration?) -> Cell { Cell(text: time.map { Format.stretch($0) } ?? "-", isRight: true) }
-    let rate = succeeded + failed == 0 ? "-" : Format.percent(Double(succeeded) / Double(succeeded + failed))
-    let flaky = usual.flatMap(UsualText.flaky).map { "flaky: \($0)" }
+    func time(_ time: Duration?) -> Cell { Cell(text: time.map { "\(Format.stretch($0))" } ?? "-", isRight: true) }
+    let rate: TerminalText =
+      succeeded + failed == 0 ? "-" : "\(Format.percent(Double(succeeded) / Double(succeeded + failed)))"
+    let flaky: TerminalText? = usual.flatMap(UsualText.flaky).map { "flaky: \($0)" }
     let isOff = usual == nil && succeeded > 0
     return [
       Cell(text: JobText.clean(job.name)), time(usual?.median), time(usual?.ninetieth),
@@ -91,21 +93,20 @@ struct HistoryTable {
   // MARK: Columns
 
   /// The rows below their titles; the cells of the flexible column are elided so that lines are at most `width` wide.
-  private func table(_ titles: [String], _ rows: [[Cell]], flexible: Int) -> [String] {
+  private func table(_ titles: [TerminalText], _ rows: [[Cell]], flexible: Int) -> [TerminalText] {
     let right = rows.first?.map(\.isRight) ?? []
     let all = [zip(titles, right).map { Cell(text: $0, role: .quiet, isRight: $1) }] + rows
     var widths = titles.indices.map { column in all.map { TextWidth.of($0[column].text) }.max() ?? 0 }
     let excess = widths.reduce(0, +) + 2 * (widths.count - 1) - width
     widths[flexible] = max(8, widths[flexible] - max(0, excess))
     return all.map { cells in
-      let parts = zip(cells, widths).map { cell, width in
+      let parts = zip(cells, widths).map { cell, width -> TerminalText in
         let text = Elision(isASCII: false).name(cell.text, to: width)
-        let pad = String(repeating: " ", count: max(0, width - TextWidth.of(text)))
+        let pad = TerminalText.blanks(width - TextWidth.of(text))
         let painted = cell.role.map { paint($0, text) } ?? text
         return cell.isRight ? pad + painted : painted + pad
       }
-      let line = parts.joined(separator: "  ")
-      return String(line.reversed().drop { $0 == " " }.reversed())
+      return parts.joined(separator: "  ").trimmed
     }
   }
 }

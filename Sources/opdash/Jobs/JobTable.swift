@@ -32,7 +32,7 @@ enum JobTable {
       let pad = String(repeating: " ", count: String(runs).count - number.count)
       lines.append("  \(pad)\(number)  \(row(graph[id], width, needs, text: work(graph[id].work)))")
     }
-    let current = rehearsal.order.compactMap { id in upToDate[id].map { (graph[id].name, JobText.clean($0)) } }
+    let current = rehearsal.order.compactMap { id in upToDate[id].map { (graph[id].name, JobText.clean($0).text) } }
     lines += section("up to date:", current)
     let left = Set(rehearsal.skipped.map(\.job))
     let skipped = rehearsal.skipped.map { id, cause in (graph[id].name, reason(graph[id], cause, graph, without: left))
@@ -45,7 +45,7 @@ enum JobTable {
   /// A title and a line for each job with its reason; empty without jobs.
   private static func section(_ title: String, _ jobs: [(name: String, reason: String)]) -> [String] {
     guard !jobs.isEmpty else { return [] }
-    let rows = jobs.map { (name: JobText.clean($0.name), reason: $0.reason) }
+    let rows = jobs.map { (name: JobText.clean($0.name).text, reason: $0.reason) }
     let width = rows.map { TextWidth.of($0.name) }.max() ?? 0
     return [title] + rows.map { "  \(padded($0.name, width))  \($0.reason)" }
   }
@@ -54,10 +54,10 @@ enum JobTable {
   static func work(_ work: JobWork) -> String {
     switch work {
     case .shell(let work): line(work.summary)
-    case .download(let work): JobText.clean("download \(work.url.maskedURL) to \(work.file)")
-    case .upload(let work): JobText.clean("upload \(work.file) to \(work.url.maskedURL)")
+    case .download(let work): JobText.clean("download \(work.url.maskedURL) to \(work.file)").text
+    case .upload(let work): JobText.clean("upload \(work.file) to \(work.url.maskedURL)").text
     case .simulate(let work): "simulate \(DurationText.exact(work.duration))"
-    case .operation(let work): JobText.clean(work.className)
+    case .operation(let work): JobText.clean(work.className).text
     }
   }
 
@@ -67,19 +67,19 @@ enum JobTable {
   /// The beginning of a text's first line, and whether there is more.
   private static func line(_ text: String) -> String {
     let lines = text.split(whereSeparator: \.isNewline)
-    let first = Elision(isASCII: false).end(JobText.clean(String(lines.first ?? "")), to: width)
+    let first = Elision(isASCII: false).end(JobText.clean(String(lines.first ?? "")).text, to: width)
     return first + (lines.count > 1 && !first.hasSuffix("…") ? " …" : "")
   }
 
   private static func row(_ job: Job, _ width: Int, _ needs: NeedWords, text: String) -> String {
-    "\(padded(JobText.clean(job.name), width))  \(text)\(needs.text(job))"
+    "\(padded(JobText.clean(job.name).text, width))  \(text)\(needs.text(job))"
   }
 
   /// Why a job does not run although every job that runs succeeds.
   private static func reason(
     _ job: Job, _ cause: JobState.SkipCause, _ graph: JobGraph, without left: Set<JobID>
   ) -> String {
-    func name(_ id: JobID) -> String { JobText.clean(graph[id].name) }
+    func name(_ id: JobID) -> String { JobText.clean(graph[id].name).text }
     if let need = job.needs.first(where: { left.contains($0.job) && $0.when != .finished }) {
       return "needs \(name(need.job)), which would not run"
     }

@@ -50,7 +50,7 @@ struct NeedWords {
         guard count > 0 else { return nil }
         name = group.matrix
       }
-      return JobText.clean(name) + (need.when == .ok ? "" : " \(need.when.rawValue)")
+      return JobText.clean(name).text + (need.when == .ok ? "" : " \(need.when.rawValue)")
     }
   }
 }

@@ -31,7 +31,9 @@ extension Program {
     let resume = ResumePlan(
       try store.earlierJobs(of: entry), graph, fingerprints: graph.jobs.map(Fingerprint.of), onlyFailed: onlyFailed,
       inputsHash: UpToDateCheck.inputsHash)
-    if resume.isNothingLeft { return print([ResumeText.nothingLeft(of: entry, onlyFailed: onlyFailed)]) }
+    if resume.isNothingLeft {
+      return print([MessageText.of(ResumeText.nothingLeft(of: entry, onlyFailed: onlyFailed))])
+    }
     for line in ResumeText.lines(resume, of: entry) { errors.write(line: MessageText.of("opdash: \(line)")) }
     plan.subject = .graph(resume.graph)
     plan.resumption = Resumption(run: entry.id, restored: resume.restored, inputs: resume.restoredInputs)
