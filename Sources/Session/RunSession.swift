@@ -55,7 +55,7 @@ package final class RunSession {
   private let pump: ReportPump
   /// Files are written apart from the output, whose reader may be slow.
   private let filePump: ReportPump?
-  private let exit: @MainActor (Int32) -> Void
+  private let exit: @MainActor (ProgramEnd) -> Void
   private let closing: @MainActor (Run) -> [String]
   private let cleanUp: @MainActor () -> Void
   nonisolated private let stop: StopController
@@ -68,7 +68,7 @@ package final class RunSession {
   private var hasEnded = false
   private var window: (any DispatchSourceSignal)?
 
-  /// Creates a session, which its owner keeps until `exit` is called, once, with the exit status.
+  /// Creates a session, which its owner keeps until `exit` is called, once.
   ///
   /// `closing` gives lines to print after those of the reports; `cleanUp` is called once, before `exit`.
   /// `view` is there when the interface is the dashboard. By default the run ends when the person leaves the view, or
@@ -78,7 +78,8 @@ package final class RunSession {
     _ feed: any JobFeed, display: Display, view: (any LiveView)? = nil,
     closing: @escaping @MainActor (Run) -> [String] = { _ in [] }, cleanUp: @escaping @MainActor () -> Void = {},
     end: ReportPump.EndCondition? = nil, clock: any OperationClock = .system,
-    abandon: @escaping @Sendable (Int32) -> Void = RunSession.exitAtOnce, exit: @escaping @MainActor (Int32) -> Void
+    abandon: @escaping @Sendable (ProgramEnd) -> Void = { $0.performAtOnce() },
+    exit: @escaping @MainActor (ProgramEnd) -> Void
   ) {
     self.feed = feed
     self.display = display
@@ -95,12 +96,6 @@ package final class RunSession {
     let files = display.files.map { file in file.format.report { file.output.write($0) } }
     filePump = files.isEmpty ? nil : ReportPump(feed, reports: files, end: .stopped)
     stop = StopController(feed, clock: clock, abandon: abandon)
-  }
-
-  /// Restores the terminal and ends the process without a further write.
-  package nonisolated static func exitAtOnce(_ status: Int32) {
-    terminal_guard_restore()
-    _exit(status)
   }
 
   /// Subscribes to the run, opens the view, then calls `start`; if the screen can't be used it throws and starts nothing.
@@ -277,7 +272,7 @@ package final class RunSession {
     for failure in fileFailures { display.errors.write(line: failure) }
     cleanUp()
     stop.close()
-    exit(!fileFailures.isEmpty && status == ExitStatus.success ? ExitStatus.jobFailed : status)
+    exit(stop.end(!fileFailures.isEmpty && status == ExitStatus.success ? ExitStatus.jobFailed : status))
   }
 
   private static func reports(_ display: Display) -> [any Report] {

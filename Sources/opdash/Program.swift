@@ -83,10 +83,10 @@ struct Program {
   var errors: Output
   var parts: Parts
   /// Ends the process at once; see `RunSession`.
-  var abandon: @Sendable (Int32) -> Void = RunSession.exitAtOnce
-  var exit: @MainActor (Int32) -> Void
+  var abandon: @Sendable (ProgramEnd) -> Void = { $0.performAtOnce() }
+  var end: @MainActor (ProgramEnd) -> Void
 
-  /// Executes a command line; `exit` is called now or at the end of the run.
+  /// Executes a command line; `end` is called now or at the end of the run.
   func perform(_ words: [String]) {
     if words.first == CompletionScript.command { return complete(Array(words.dropFirst())) }
     do { try perform(CommandLineParser.parse(words)) } catch { fail(error, errors) }
@@ -314,7 +314,7 @@ struct Program {
     }
     let session = RunSession(
       feed, display: display, view: view, closing: closing, cleanUp: cleanUp,
-      end: raw == nil ? nil : .stopped, abandon: abandon, exit: exit)
+      end: raw == nil ? nil : .stopped, abandon: abandon, exit: end)
     recording?.whenLost { [weak session] in session?.noteUnrecorded($0) }
     parts.watchSignals(session)
     try session.begin {
@@ -372,6 +372,8 @@ struct Program {
       return try parts.makeRun(graph, options)
     }
   }
+
+  func exit(_ status: Int32) { end(ProgramEnd(status)) }
 
   private func fail(_ error: any Error, _ output: Output) {
     switch error {

@@ -95,7 +95,7 @@ import Testing
     let run = try place.start("run", "nap.yml")
     #expect(eventually { ProcessTable.sleepers(marker) == 1 })
     kill(run.child.pid, signal)
-    #expect(run.ending() == .exited(128 + signal))
+    #expect(run.ending() == .signalled(signal))
     #expect(run.outputText.contains(/c nap +\[\d+\/\d+\] cancelled/))
     // It may be gone before it can be named.
     #expect(run.errorText.hasPrefix("opdash: stopping"))
@@ -112,7 +112,7 @@ import Testing
     #expect(eventually { run.errorText == asked })
     #expect(ProcessTable.sleepers(marker) == 1)
     kill(run.child.pid, SIGINT)
-    #expect(run.ending() == .exited(130))
+    #expect(run.ending() == .signalled(SIGINT))
     #expect(run.errorText == asked + "opdash: killing deaf. Ctrl-C again leaves at once.\n")
     #expect(isNothingLeft())
   }
@@ -158,7 +158,7 @@ import Testing
     #expect(pty.waitUntil { _ in ProcessTable.sleepers(marker) == 1 })
     #expect(pty.waitUntil { $0.text.contains("\u{1B}[?1049h") })
     pty.hangUp()
-    #expect(pty.end() == .exited(129), "\(pty.report)")
+    #expect(pty.end() == .signalled(SIGHUP), "\(pty.report)")
     #expect(isNothingLeft())
   }
 

@@ -31,7 +31,7 @@ import Testing
       files: [(.trace, try Output.file("/dev/full"))])
     let feed = FakeFeed()
     let statuses = Lock<[Int32]>([])
-    let session = RunSession(feed, display: display, exit: { status in statuses.withLock { $0.append(status) } })
+    let session = RunSession(feed, display: display, exit: { end in statuses.withLock { $0.append(end.status) } })
     try session.begin {}
     feed.begin(1)
     feed.post(.jobState(JobID(0), .succeeded(upToDate: false), attempt: 1, pid: nil))
@@ -314,7 +314,7 @@ private final class Stage {
     session = RunSession(
       feed, display: display, view: view, closing: { _ in ["closing"] },
       cleanUp: { [weak self] in if let self { statusesAtCleanUp.append(statuses) } }, clock: ManualOperationClock(),
-      abandon: { _ in }, exit: { [weak self] in self?.statuses.append($0) })
+      abandon: { _ in }, exit: { [weak self] in self?.statuses.append($0.status) })
     try session?.begin {}
   }
 
