@@ -78,6 +78,17 @@ import Testing
     #expect(isNothingLeft())
   }
 
+  @Test(arguments: ["tui", "inline", "plain"])
+  func ctrlCEndsTheShellLoopAroundTheRunToo(_ interface: String) throws {
+    let pty = try place.pty(
+      script: "exec bash -c 'for i in 1 2; do echo round $i; $OPDASH run nap.yml --ui \(interface); done'")
+    #expect(pty.waitUntil { _ in ProcessTable.sleepers(marker) == 1 })
+    pty.send("\u{3}")
+    #expect(pty.waitUntil { $0.ending == .signalled(SIGINT) }, "\(pty.report)")
+    #expect(pty.text.contains("round 1") && !pty.text.contains("round 2"))
+    #expect(isNothingLeft())
+  }
+
   // MARK: Signals
 
   @Test(arguments: [SIGTERM, SIGHUP, SIGINT])

@@ -82,6 +82,34 @@ struct SignalTests {
     #expect(run.outputText.contains("SigIgn:\t0000000000000000"), "\(run.outputText)")
   }
 
+  @Test func aReplacedGuardianIsNoProcessOfAJob() throws {
+    let wait = "while [ ! -e go ]; do sleep 0.02; done; # \(marker)"
+    try place.write(
+      "jobs: { wait: { run: '\(wait)' }, nap: { needs: [wait], run: [sleep, \"\(marker)\"] } }", to: "go.yml")
+    let run = try place.start("run", "go.yml")
+    let variable = "HOME=\(place.folder.url.path)"
+    var first: [pid_t] = []
+    #expect(
+      eventually {
+        first = ProcessTable.guardians(variable)
+        return first.count == 1 && run.outputText.contains("> wait")
+      })
+    for guardian in first { kill(guardian, SIGKILL) }
+    var second: [pid_t] = []
+    #expect(
+      eventually {
+        second = ProcessTable.guardians(variable)
+        return second.count == 1 && second != first
+      })
+    // The end of a job looks for what it has left, and opdash has adopted the new guardian.
+    try place.write("", to: "go")
+    #expect(eventually { ProcessTable.sleepers(marker) == 1 })
+    #expect(ProcessTable.guardians(variable) == second)
+    kill(run.child.pid, SIGTERM)
+    #expect(run.ending() == .signalled(SIGTERM))
+    #expect(eventually { ProcessTable.processes(with: marker).isEmpty })
+  }
+
   @Test func aKilledGuardianIsReplaced() throws {
     let run = try place.start("run", "nap.yml")
     #expect(eventually { ProcessTable.sleepers(marker) == 1 })

@@ -231,9 +231,9 @@ final class SoakRound {
     if !isStopped { _ = wait { ending != nil || !ProcessTable.hasPending(program, signal) } }
   }
 
-  /// Notes a signal that opdash answers in order, once it has a handler for it.
+  /// Notes a signal that opdash answers in order, once it can.
   private func note(_ signal: Int32, to program: pid_t?) {
-    if !(program.map { processes.catches($0, signal) } ?? false) { deeds.early.insert(signal) }
+    if !(program.map { processes.answers($0, signal) } ?? false) { deeds.early.insert(signal) }
     deeds.asked.insert(signal)
   }
 
