@@ -273,9 +273,9 @@ final class SoakRound {
 
   /// Without a guardian nothing is promised, and a program that is stopped starts none.
   private func prepareEnd(_ signal: Int32) {
-    if Self.reported.contains(signal), let program, !processes.catches(program, SIGTERM) {
+    if Self.reported.contains(signal), let program, !processes.answers(program, SIGTERM) {
       goOn()
-      _ = wait { ending != nil || processes.catches(program, SIGTERM) }
+      _ = wait { ending != nil || processes.answers(program, SIGTERM) }
     }
     guard deeds.killedGuardians > 0 else { return }
     goOn()

@@ -11,7 +11,7 @@ import JobModel
 /// A commit hands the events to the kernel, so that they survive the program; a third queue flushes them to the disk, so that
 /// they survive the machine.
 package final class RunRecorder: @unchecked Sendable {
-  // Safe: `store` is touched only on `writing`; the other variables are in a lock.
+  // Safe: `store` and `lock` are touched only on `writing`; the other variables are in a lock.
   package struct Limits: Sendable {
     /// The least time between two commits.
     package var interval = Duration.milliseconds(100)
@@ -62,6 +62,7 @@ package final class RunRecorder: @unchecked Sendable {
   /// Left when the run's end is on disk, or it can't be.
   private let done = DispatchGroup()
   private var store: RunWriter?
+  private var lock: RunLock?
 
   /// Opens nothing before `start`.
   ///
@@ -200,6 +201,7 @@ package final class RunRecorder: @unchecked Sendable {
     do throws(RunStoreError) {
       if store == nil { store = try RunWriter(folder, patience: limits.patience) }
       try store?.write(batch, of: start, origin: origin, cookie: cookie)
+      lock = lock ?? store?.lock
     } catch {
       store = nil
       return end(error, batch.end)
