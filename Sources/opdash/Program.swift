@@ -74,8 +74,8 @@ struct Program {
     var start: @MainActor () -> Void
     /// Has `body` called, on any thread, when the recording ends before the run.
     var whenLost: @MainActor (_ body: @escaping @Sendable (String) -> Void) -> Void
-    /// Waits until the run is on disk as far as it has come, a few seconds at most.
-    var finish: @MainActor () -> Void
+    /// Waits until the run is on disk as far as it has come, a few seconds at most; returns why it is not.
+    var finish: @MainActor () -> String?
   }
 
   var environment: Environment
@@ -308,12 +308,8 @@ struct Program {
       raw?.wait()
       return plan.closing(run)
     }
-    let cleanUp: @MainActor () -> Void = {
-      recording?.finish()
-      plan.cleanUp()
-    }
     let session = RunSession(
-      feed, display: display, view: view, closing: closing, cleanUp: cleanUp,
+      feed, display: display, view: view, closing: closing, record: { recording?.finish() }, cleanUp: plan.cleanUp,
       end: raw == nil ? nil : .stopped, abandon: abandon, exit: end)
     recording?.whenLost { [weak session] in session?.noteUnrecorded($0) }
     parts.watchSignals(session)

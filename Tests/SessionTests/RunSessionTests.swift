@@ -247,6 +247,18 @@ import Testing
     #expect(stage.errors.hasSuffix("closing\nopdash: the disk is full; the run goes on without being recorded\n"))
   }
 
+  @Test func aRunThatIsNotRecordedAtItsEndIsSaidSoOnce() async throws {
+    for isKnown in [false, true] {
+      let stage = try Stage(loss: "the disk is full")
+      stage.feed.begin(1)
+      if isKnown { stage.session?.noteUnrecorded("the disk is full") }
+      let said = isKnown ? "the run goes on without being recorded" : "the run is not recorded"
+      if isKnown { #expect(await soon { !stage.errors.isEmpty }) }
+      stage.session?.detach(stage.feed.run)
+      #expect(stage.errors == "opdash: the disk is full; \(said)\n")
+    }
+  }
+
   @Test(.enabled(if: access("/dev/full", W_OK) == 0))
   func anOutputThatCannotBeWrittenStopsTheRunAndSaysWhy() async throws {
     let stage = try Stage(output: try Output.file("/dev/full"))
@@ -305,14 +317,16 @@ private final class Stage {
   private(set) var statusesAtCleanUp: [[Int32]] = []
   private let folder: TemporaryFolder
 
-  init(_ view: FakeView? = nil, _ interface: Settings.Interface? = nil, output: Output? = nil) throws {
+  init(
+    _ view: FakeView? = nil, _ interface: Settings.Interface? = nil, output: Output? = nil, loss: String? = nil
+  ) throws {
     folder = try TemporaryFolder()
     let display = RunSession.Display(
       interface ?? (view == nil ? .plain : .dashboard), of: "g", settings: Settings(), Environment(variables: [:]),
       output: try output ?? Output.file(folder.file("output").path()),
       errors: try Output.file(folder.file("errors").path()))
     session = RunSession(
-      feed, display: display, view: view, closing: { _ in ["closing"] },
+      feed, display: display, view: view, closing: { _ in ["closing"] }, record: { loss },
       cleanUp: { [weak self] in if let self { statusesAtCleanUp.append(statuses) } }, clock: ManualOperationClock(),
       abandon: { _ in }, exit: { [weak self] in self?.statuses.append($0.status) })
     try session?.begin {}

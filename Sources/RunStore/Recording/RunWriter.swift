@@ -70,6 +70,7 @@ final class RunWriter {
       SQLValue(start.at), SQLValue(start.jobs), SQLValue(process.pid), SQLValue(process.startTime),
       .text(process.boot), SQLValue(cookie), SQLValue(start.folder), SQLValue(start.resumes))
     // Before others see the row.
+    lock = nil
     lock = RunLock(run: database.lastInsertedRow, in: folder)
     return database.lastInsertedRow
   }
