@@ -1,3 +1,4 @@
+import Basics
 import JobModel
 import Screen
 
@@ -107,7 +108,7 @@ package struct RunDiff {
         + "run \(id(after)) \(Format.length(total.after))\(Self.phrase(total))",
       paint(
         .quiet,
-        "slower and faster: by \(Int(((thresholds.ratio - 1) * 100).rounded()))% and "
+        "slower and faster: by \(Int(clamping: ((thresholds.ratio - 1) * 100).rounded()))% and "
           + "\(Format.length(thresholds.difference)) or more, of jobs that succeeded in both"),
     ]
     func add(_ title: String, _ role: Paint.Role, _ rows: [String]) {
@@ -152,7 +153,7 @@ package struct RunDiff {
 
   private static func percent(_ change: Change) -> String {
     guard change.before > .zero else { return "" }
-    let percent = Int(((change.after / change.before - 1) * 100).rounded())
+    let percent = Int(clamping: ((change.after / change.before - 1) * 100).rounded())
     return "\(percent > 0 ? "+" : "")\(percent)%"
   }
 }
