@@ -67,6 +67,8 @@ struct TimeWindow: Equatable {
     var following = self
     following.first = nil
     let present = following.scale(width: width, now: now, end: end).first
-    first = quarters > 0 && scale.first < present && target >= present ? nil : min(target, Int(clamping: end / Self.steps[zoom]))
+    first =
+      quarters > 0 && scale.first < present && target >= present
+      ? nil : min(target, Int(clamping: end / Self.steps[zoom]))
   }
 }

@@ -39,7 +39,7 @@ package struct AllocatedNode: Sendable, Equatable {
     return nodes
   }
 
-  /// How many names or numbers a list has at most; Slurm itself can't have more nodes. The rest is left out.
+  /// How many names or numbers a list has at most; the rest is left out, and Slurm itself can't have more nodes.
   static let limit = 65_536
 
   /// The names of `node[1-3,07],login` one by one.

@@ -44,7 +44,8 @@ struct CommandLineParser {
     let command = operands[1]
     if rest.first == "--" {
       rest.removeFirst()
-    } else if let word = rest.first(where: { $0.hasPrefix("-") }), !command.contains(where: { " \t\n{$".contains($0) }) {
+    } else if let word = rest.first(where: { $0.hasPrefix("-") }), !command.contains(where: { " \t\n{$".contains($0) })
+    {
       throw UsageError(
         "'\(word)' after the command '\(command)' would be an argument of a job: quote the command, as in "
           + "opdash each '\(command) \(word)' …, or write -- before the arguments")
