@@ -157,8 +157,8 @@ extension RunStore {
       var status = stat()
       guard lstat(path, &status) == 0 else { return size }
       switch status.st_mode & S_IFMT {
-      case S_IFREG: return size + Int(status.st_size)
-      case S_IFDIR: return size + Self.size(of: path)
+      case S_IFREG: return size.plus(Int(status.st_size))
+      case S_IFDIR: return size.plus(Self.size(of: path))
       default: return size
       }
     }
