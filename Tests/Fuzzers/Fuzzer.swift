@@ -61,11 +61,15 @@ private let subjects: [String: @Sendable ([UInt8]) -> Void] = [
     }
   },
   "replay": { bytes in
-    // Half of them as they are, for the reader itself.
+    // A recording as it is, or one that the bytes choose.
     var noise = Noise(bytes)
     let events = Playing.events(of: bytes.first == UInt8(ascii: "{") ? bytes : noise.recording())
-    Playing.draw(events)
-    Playing.report(events)
+    let choice = Int(bytes.last ?? 0)
+    if choice.isMultiple(of: 2) {
+      Playing.draw(events, choice: choice / 2)
+    } else {
+      Playing.report(events, choice: choice / 2)
+    }
   },
   "store": { bytes in
     var noise = Noise(bytes)

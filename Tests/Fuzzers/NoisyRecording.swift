@@ -112,40 +112,44 @@ enum Playing {
     return events
   }
 
-  /// Draws the first frame of every panel, as it is at the end, a minute later, and at instants of the past.
-  static func draw(_ events: [JobEvent]) {
+  /// Draws the first frame of a panel, as it is at the end, a minute later, or in the past.
+  static func draw(_ events: [JobEvent], choice: Int) {
     var run = Run()
     for event in events { run.apply(event) }
-    let traits = ScreenTraits(isASCII: true, palette: .none)
-    for size in [Size(width: 80, height: 24), Size(width: 160, height: 50)] {
-      for now in [run.time, run.time + .seconds(60)] {
-        var model = Model(run: run, size: size)
-        model.isReplay = true
-        for key in "12345" {
-          _ = Update.apply(.input(.key(.character(key))), to: &model, now: now)
-          Update.prepareForDrawing(&model, now: now)
-          _ = View.frame(model, traits, now: now)
-        }
-      }
+    if choice / 10 % 4 == 3 {
+      var history = RunHistory(events)
+      run = history.run(at: run.time / 2)
     }
-    var history = RunHistory(events)
-    for place in 0...3 { _ = history.run(at: run.time * place / 3) }
+    let now = run.time + .seconds(choice / 10 % 2 == 0 ? 0 : 60)
+    let size = choice / 5 % 2 == 0 ? Size(width: 80, height: 24) : Size(width: 160, height: 50)
+    var model = Model(run: run, size: size)
+    model.isReplay = true
+    _ = Update.apply(.input(.key(.character(Array("12345")[choice % 5]))), to: &model, now: now)
+    Update.prepareForDrawing(&model, now: now)
+    _ = View.frame(model, ScreenTraits(isASCII: true, palette: .none), now: now)
   }
 
-  static func report(_ events: [JobEvent]) {
+  static func report(_ events: [JobEvent], choice: Int) {
     let write: ReportWriter = { precondition(!$0.isEmpty, "a report writes nothing") }
     let paint = Paint(isColoured: true)
-    var reports = ReportSet([
-      PlainReport(paint: paint, write: write), PlainReport(paint: paint, grouping: .github, write: write),
-      JSONReport(write: write), TraceReport(write: write), QuietReport(paint: paint, write: write),
-    ])
+    let report: any Report =
+      switch choice % 5 {
+      case 0: PlainReport(paint: paint, write: write)
+      case 1: PlainReport(paint: paint, grouping: .github, write: write)
+      case 2: JSONReport(write: write)
+      case 3: TraceReport(write: write)
+      default: QuietReport(paint: paint, write: write)
+      }
+    var reports = ReportSet([report])
     reports.receive(events)
     if let time = reports.wakeTime { reports.wake(at: time) }
     let run = Run(recorded: events)
     guard run.start != nil else { return }
-    _ = JUnitReport.document(run)
-    _ = HTMLReport(run, zone: .gmt).text
-    _ = RunReportText(run, paint: paint, zone: .gmt).lines
-    _ = RunDiff(from: run, to: run).lines(paint: paint)
+    switch choice % 4 {
+    case 0: _ = JUnitReport.document(run)
+    case 1: _ = HTMLReport(run, zone: .gmt).text
+    case 2: _ = RunReportText(run, paint: paint, zone: .gmt).lines
+    default: _ = RunDiff(from: run, to: run).lines(paint: paint)
+    }
   }
 }

@@ -4,7 +4,8 @@ import Testing
 @testable import Session
 
 struct ProgramEndTests {
-  @Test(arguments: [(StopSequence.Cause.interrupt, 2), (.terminate, 15), (.hangup, 1)] as [(StopSequence.Cause, Int32)])
+  @Test(
+    arguments: [(StopSequence.Cause.interrupt, 2), (.terminate, 15), (.hangup, 1)] as [(StopSequence.Cause, Int32)])
   func aRunThatASignalHasStoppedEndsTheProgramByIt(_ cause: StopSequence.Cause, _ signal: Int32) {
     let end = ProgramEnd(ExitStatus.signal(signal), of: cause)
     #expect(end.signal == signal && end.status == 128 + signal)
