@@ -21,7 +21,8 @@ extension Date {
   /// Nil for anything but what `eventText` gives.
   init?(eventText text: String) {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-    guard parts.count == 2, let rest = Int(parts[1].dropLast()),
+    // Of four digits for the year; a calendar may not be able to count others.
+    guard text.utf8.count == 24, parts.count == 2, let rest = Int(parts[1].dropLast()),
       let date = try? Date("\(parts[0])Z", strategy: .iso8601)
     else { return nil }
     self = Date(milliseconds: date.milliseconds + Double(rest))
