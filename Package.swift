@@ -168,6 +168,9 @@ let package = Package(
 if Context.environment["OPDASH_FUZZER"] != nil {
   package.targets.append(
     .executableTarget(
-      name: "fuzzer", dependencies: ["JobFiles", "NcursesTerminal", "Screen", "Transfers"], path: "Tests/Fuzzers",
-      exclude: ["run"], swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])]))
+      name: "fuzzer",
+      dependencies: [
+        "Basics", "Dashboard", "JobFiles", "JobModel", "NcursesTerminal", "Operations", "Processes", "Reports",
+        "RunStore", "Screen", "Slurm", "Transfers",
+      ], path: "Tests/Fuzzers", exclude: ["run"], swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])]))
 }

@@ -24,6 +24,8 @@
 
 struct table {
   _Atomic pid_t guardian;
+  /// Whether the guardian has left everything of the program.
+  _Atomic bool is_guarding;
   _Atomic size_t used;
   _Atomic pid_t groups[cprocess_guardian_capacity];
   /// The children before their program has begun: their environment has no cookie, and they may be stopped.
@@ -66,6 +68,12 @@ static void pause_for(long milliseconds) {
   nanosleep(&time, NULL);
 }
 
+/// The session of the program while it ends by a signal, and 0 in the guardian.
+///
+/// The program has adopted orphans, which neither a session nor a cookie tells; those of a program that has ended are adopted
+/// by another process.
+static pid_t adopter_session = 0;
+
 /// Kills the processes of the run. Returns whether one was alive; whether one may have been is in `is_doubtful`.
 static bool kill_all(const char *cookie, pid_t self, bool *is_doubtful) {
   static struct cprocess_info list[1 << 16];
@@ -80,7 +88,9 @@ static bool kill_all(const char *cookie, pid_t self, bool *is_doubtful) {
       struct cprocess_info *info = &list[i];
       // Session 0 is the kernel's own.
       if (info->pid == 0 || info->pid == self || info->ended || info->session == 0) continue;
+      if (adopter_session != 0 && info->pid == atomic_load(&table->guardian)) continue;
       bool ours = set_has(info->pid) || set_has(info->session) || set_has(info->group) || (info->parent > 1 && set_has(info->parent));
+      if (adopter_session != 0 && info->parent == self && info->session != adopter_session) ours = true;
       if (!ours && first) {
         int64_t number = cprocess_launch_number(info->pid, cookie);
         ours = number >= 0;
@@ -252,7 +262,7 @@ static _Noreturn void guard(int lifeline, int program) {
   for (int descriptor = 6; descriptor < getdtablesize(); descriptor++) close(descriptor);
 #endif
   rename_process();
-  atomic_store(&table->guardian, getpid());
+  atomic_store(&table->is_guarding, true);
   wait_for_end(kept[0], kept[1], kept[2]);
   if (kept[2] >= 0) close(kept[2]);
   // First, before the shell has shown its prompt.
@@ -278,24 +288,25 @@ static int launch_guardian(void) {
 #ifdef __linux__
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, lifeline) != 0) return -errno;
   program = (int)syscall(SYS_pidfd_open, getpid(), 0);
-  // Otherwise this process would adopt the guardian and take it for a process of a job.
-  int adopts = 0;
-  prctl(PR_GET_CHILD_SUBREAPER, &adopts);
-  if (adopts) prctl(PR_SET_CHILD_SUBREAPER, 0);
 #else
   if (socketpair(AF_UNIX, SOCK_STREAM, 0, lifeline) != 0) return -errno;
   fcntl(lifeline[1], F_SETFD, FD_CLOEXEC);
 #endif
   atomic_store(&table->guardian, 0);
+  atomic_store(&table->is_guarding, false);
 
-  // Forks twice, so that a supervisor that kills the program's process tree does not kill the guardian.
+  // Forks twice, so that a supervisor that kills the program's process tree does not kill the guardian. A later one is
+  // adopted by the program: to stop adopting for a moment would let orphans of jobs go.
   pid_t middle = fork();
   int failure = errno;
   if (middle == 0) {
-    if (fork() == 0) {
+    pid_t guardian = fork();
+    if (guardian == 0) {
       close(lifeline[1]);
       guard(lifeline[0], program);
     }
+    // Before the program adopts it, which must not take it for a process of a job.
+    if (guardian > 0) atomic_store(&table->guardian, guardian);
     _exit(0);
   }
   close(lifeline[0]);
@@ -303,9 +314,6 @@ static int launch_guardian(void) {
   int status;
   while (middle > 0 && waitpid(middle, &status, 0) < 0 && errno == EINTR) {
   }
-#ifdef __linux__
-  if (adopts) prctl(PR_SET_CHILD_SUBREAPER, 1);
-#endif
   if (middle > 0) return lifeline[1];
   close(lifeline[1]);
   return -failure;
@@ -338,8 +346,8 @@ pid_t cprocess_guardian_start(const char *cookie) {
     table = NULL;
     return lifeline;
   }
-  // The guardian stores its pid within a millisecond; 0 is returned if it does not.
-  for (int i = 0; i < 1000 && atomic_load(&table->guardian) == 0; i++) pause_for(1);
+  // It takes a millisecond.
+  for (int i = 0; i < 1000 && !atomic_load(&table->is_guarding); i++) pause_for(1);
 
   // A thread of its own, because it waits. It handles no signals; without it, a killed guardian is not replaced.
   sigset_t all, mask;
@@ -354,4 +362,64 @@ pid_t cprocess_guardian_start(const char *cookie) {
   pthread_attr_destroy(&attributes);
   pthread_sigmask(SIG_SETMASK, &mask, NULL);
   return atomic_load(&table->guardian);
+}
+
+pid_t cprocess_guardian(void) { return table != NULL ? atomic_load(&table->guardian) : 0; }
+
+// The end by a signal
+
+static pid_t program = 0;
+static _Atomic bool is_ending = false;
+
+void cprocess_hold_if_ending(void) {
+  while (atomic_load(&is_ending)) pause_for(100);
+}
+
+static void end_by_signal(int number) {
+  const struct sigaction ignored = {.sa_handler = SIG_IGN}, plain = {.sa_handler = SIG_DFL};
+  // A fork of the program has no processes.
+  if (getpid() == program && table != NULL) {
+    sigaction(number, &ignored, NULL);
+    if (!atomic_exchange(&is_ending, true)) {
+#ifdef __linux__
+      int adopts = 0;
+      if (prctl(PR_GET_CHILD_SUBREAPER, &adopts) == 0 && adopts) adopter_session = getsid(0);
+#endif
+      if (has_launched()) end_run(run_cookie);
+    } else {
+      // Another thread is at it.
+      for (int i = 0; i < 50; i++) pause_for(100);
+    }
+  }
+  sigaction(number, &plain, NULL);
+  sigset_t own;
+  sigemptyset(&own);
+  sigaddset(&own, number);
+  pthread_sigmask(SIG_UNBLOCK, &own, NULL);
+  raise(number);
+}
+
+void cprocess_end_by_signals(void) {
+  program = getpid();
+  // Called once: then the default action is next. Whoever has a terminal to restore installs its handler over such a one.
+  struct sigaction ours = {.sa_handler = end_by_signal, .sa_flags = SA_ONSTACK | SA_RESETHAND}, now;
+  // Nothing else comes in between on this thread, and a fault in the handler ends the program.
+  sigfillset(&ours.sa_mask);
+  for (int number = 1; number < NSIG; number++) {
+    switch (number) {
+      case SIGKILL: case SIGSTOP: case SIGTSTP: case SIGTTIN: case SIGTTOU:
+      case SIGCONT: case SIGCHLD: case SIGURG: case SIGWINCH:
+#ifdef SIGINFO
+      case SIGINFO:
+#endif
+        continue;
+      default: break;
+    }
+#ifdef SIGRTMIN
+    // Those between are the C library's own.
+    if (number >= 32 && number < SIGRTMIN) continue;
+#endif
+    if (sigaction(number, NULL, &now) != 0 || (now.sa_flags & SA_SIGINFO) || now.sa_handler != SIG_DFL) continue;
+    sigaction(number, &ours, NULL);
+  }
 }

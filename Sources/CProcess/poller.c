@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "CProcess.h"
+#include "launching.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -59,6 +60,7 @@ int cprocess_poller_wait(int poller, uint64_t *tokens, int capacity, int64_t mil
   if (capacity > 64) capacity = 64;
   if (milliseconds > 3600000) milliseconds = 3600000;
   int count = epoll_wait(poller, events, capacity, milliseconds < 0 ? -1 : (int)milliseconds);
+  cprocess_hold_if_ending();
   if (count < 0) return 0;
   for (int i = 0; i < count; i++) tokens[i] = events[i].data.u64;
   return count;
@@ -113,6 +115,7 @@ int cprocess_poller_wait(int poller, uint64_t *tokens, int capacity, int64_t mil
   if (capacity > 64) capacity = 64;
   struct timespec limit = {.tv_sec = milliseconds / 1000, .tv_nsec = (milliseconds % 1000) * 1000000};
   int count = kevent(poller, NULL, 0, events, capacity, milliseconds < 0 ? NULL : &limit);
+  cprocess_hold_if_ending();
   if (count < 0) return 0;
   for (int i = 0; i < count; i++) tokens[i] = (uint64_t)(uintptr_t)events[i].udata;
   return count;

@@ -20,6 +20,8 @@ static int64_t launch_in(const char *value, const char *end, const char *cookie,
     if ((size_t)(word_end - value) > length + 1 && memcmp(value, cookie, length) == 0 && value[length] == '/') {
       int64_t number = 0;
       for (const char *digit = value + length + 1; digit < word_end && *digit >= '0' && *digit <= '9'; digit++) {
+        // A job may have written it.
+        if (number >= INT64_MAX / 10) return -1;
         number = number * 10 + (*digit - '0');
       }
       return number;

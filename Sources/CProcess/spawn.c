@@ -112,6 +112,7 @@ extern int __clone(int (*body)(void *), void *stack, int flags, void *argument, 
 #endif
 
 int cprocess_spawn(const struct cprocess_launch *launch, struct cprocess_child *child) {
+  cprocess_hold_if_ending();
   struct start start = {.launch = launch};
   struct cprocess_launching *table = launching;
   _Alignas(16) char stack[16 << 10];
@@ -157,6 +158,7 @@ bool cprocess_is_launching(pid_t pid) {
 #else
 
 int cprocess_spawn(const struct cprocess_launch *launch, struct cprocess_child *child) {
+  cprocess_hold_if_ending();
   child->descriptor = -1;
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;

@@ -29,6 +29,23 @@ static void note(int number) {
 
 void signal_pipe_answer(void) { atomic_store(&answered, atomic_load(&asked)); }
 
+/// Sends a signal to this thread, which may block it.
+static void raise_unblocked(int number) {
+  sigset_t one;
+  sigemptyset(&one);
+  sigaddset(&one, number);
+  pthread_sigmask(SIG_UNBLOCK, &one, NULL);
+  raise(number);
+}
+
+_Noreturn void terminal_end_by_signal(int number) {
+  struct sigaction plain = {.sa_handler = SIG_DFL};
+  terminal_guard_restore();
+  sigaction(number, &plain, NULL);
+  raise_unblocked(number);
+  _exit(128 + number);
+}
+
 static void *watch_answers(void *none) {
   (void)none;
   // By parts: a program that was stopped gets the rest of its time when it goes on.
@@ -41,6 +58,9 @@ static void *watch_answers(void *none) {
     for (int i = 0; i < parts && atomic_load(&answered) != atomic_load(&asked); i++) nanosleep(&part, NULL);
     if (atomic_load(&answered) != before || before == atomic_load(&asked)) continue;
     terminal_guard_restore();
+    // An earlier handler may end the processes of the program.
+    signal_pipe_unwatch(number);
+    raise_unblocked(number);
     _exit(128 + number);
   }
 }

@@ -351,8 +351,10 @@ static void install(void) {
     if (!is_guarded(number) || sigaction(number, NULL, &before[number]) != 0) continue;
     bool plain = !(before[number].sa_flags & SA_SIGINFO) && before[number].sa_handler == SIG_DFL;
     bool ignored = !(before[number].sa_flags & SA_SIGINFO) && before[number].sa_handler == SIG_IGN;
+    // After a handler that is called once comes the default action, and with it the end.
+    bool is_last = (before[number].sa_flags & SA_RESETHAND) != 0;
     // Ignored signals stay ignored, and the program's own handlers stay installed.
-    if (ignored || (!plain && !is_fault(number) && number != SIGQUIT)) continue;
+    if (ignored || (!plain && !is_last && !is_fault(number) && number != SIGQUIT)) continue;
     struct sigaction ours = {.sa_flags = SA_SIGINFO | SA_ONSTACK};
     ours.sa_sigaction = on_signal;
     sigemptyset(&ours.sa_mask);

@@ -309,7 +309,7 @@ package final class NcursesTerminal: Terminal {
     let flush = flushes
     let delay: DispatchTimeInterval =
       switch patience {
-      case .short: .milliseconds(environment["ESCDELAY"].flatMap { Int($0) } ?? 25)
+      case .short: .milliseconds(environment["ESCDELAY"].flatMap { Int($0) }.map { min(max(0, $0), 60_000) } ?? 25)
       case .long: .seconds(2)
       }
     DispatchQueue.main.asyncAfter(deadline: .now() + delay) { [weak self] in

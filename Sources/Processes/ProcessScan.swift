@@ -96,8 +96,9 @@ final class ProcessScan: Sendable {
     var result = Result()
     guard !list.isEmpty else { return result }
     var rest: [cprocess_info] = []
+    let guardian = cprocess_guardian()
     // Session 0 has the kernel threads.
-    for info in list where info.session != 0 && info.pid != ownPID && !info.ended {
+    for info in list where info.session != 0 && info.pid != ownPID && info.pid != guardian && !info.ended {
       if registry.launch(ledBy: info.pid) != nil {
         result.leaders += 1
       } else if info.session != ownSession {

@@ -26,8 +26,9 @@ public final class ProcessSupervisor: Sendable {
 
   /// Makes sure that no process outlives this program, however it ends.
   ///
-  /// Starts the guardian, which kills the processes if this program is killed; adopts orphaned descendants; and raises the
-  /// limit of open descriptors to the hard one for this program, not for the processes. Call it early in `main`, while
+  /// Starts the guardian, which kills the processes if this program is killed; adopts orphaned descendants; has signals that
+  /// end this program, and for which it has no handler by now, kill the processes first; and raises the limit of open
+  /// descriptors to the hard one for this program, not for the processes. Call it early in `main`, while
   /// there are few threads. A part that the system refuses is left out, and `ShellOperation` also works without this call.
   ///
   /// Threads that start processes no longer block SIGCHLD after it, so a dispatch source for that signal misses most ends.
@@ -42,6 +43,7 @@ public final class ProcessSupervisor: Sendable {
     cprocess_raise_descriptor_limit()
     _ = cprocess_guardian_start(cookie)
     processScan.adoptsOrphans.store(cprocess_adopt_orphans(), ordering: .relaxed)
+    cprocess_end_by_signals()
   }
 
   /// Kills all processes and starts no more; returns whether all have ended.

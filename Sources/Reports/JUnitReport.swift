@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import JobModel
 import Screen
@@ -100,7 +101,7 @@ package struct JUnitReport: Report {
   }
 
   private static func seconds(_ duration: Duration) -> String {
-    let milliseconds = Int(max(.zero, duration) / .milliseconds(1))
+    let milliseconds = Int(clamping: max(.zero, duration) / .milliseconds(1))
     return "\(milliseconds / 1000)." + String(1000 + milliseconds % 1000).dropFirst()
   }
 

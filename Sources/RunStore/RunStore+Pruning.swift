@@ -20,7 +20,7 @@ extension RunStore {
       try database.execute("PRAGMA synchronous = NORMAL")
       try removeLeftovers(database)
       var pruned = PrunedRuns()
-      for run in excess(try storedRuns(database), beyond: retention, now) {
+      for run in excess(try storedRuns(database, now), beyond: retention, now) {
         if let number = run.number {
           try database.run("DELETE FROM runs WHERE number = ?", SQLValue(number))
           try removeRows(of: number, database)
@@ -53,13 +53,13 @@ extension RunStore {
     }.map(\.element)
   }
 
-  private func storedRuns(_ database: Database) throws(RunStoreError) -> [StoredRun] {
+  private func storedRuns(_ database: Database, _ now: Date) throws(RunStoreError) -> [StoredRun] {
     let rows = try database.all(
       "SELECT number, id, started, bytes, log_bytes, ended IS NULL, pid, start_time, boot FROM runs"
     ) { row in
       let run = StoredRun(
         number: row.int(0), id: row.text(1), startedAt: row.date(2), bytes: max(0, row.int(3)),
-        isGoingOn: row.int(5) != 0 && row.process(6).isAlive)
+        isGoingOn: row.int(5) != 0 && (row.process(6).isAlive || RunLock.isHeld(run: row.int(0), in: folder)))
       return (run, logs: row.isNull(4) ? nil : max(0, row.int(4)))
     }
     var runs: [StoredRun] = []
@@ -72,13 +72,13 @@ extension RunStore {
       run.bytes = run.bytes.plus(size)
       runs.append(run)
     }
-    return runs + unrecordedRuns(besides: Set(runs.map(\.id)))
+    return runs + unrecordedRuns(besides: Set(runs.map(\.id)), now)
   }
 
   /// The folders of runs that the store does not know: they were not recorded, or have only just begun.
   ///
   /// The state folder may be anybody's, so a folder counts only if it is named as a run is.
-  private func unrecordedRuns(besides known: Set<String>) -> [StoredRun] {
+  private func unrecordedRuns(besides known: Set<String>, _ now: Date) -> [StoredRun] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: "\(folder)/runs")) ?? []
     let own = names.filter { $0.wholeMatch(of: /\d{8}-\d{6}-\d+(\.\d+)?/) != nil }
     return own.filter { !known.contains($0) }.compactMap { id in
@@ -88,7 +88,9 @@ extension RunStore {
       // The identifier ends with the process: `20260102-101112-4711`, or `….1` after it. It may be another's by now; then
       // the folder is kept a while longer.
       let process = id.split(separator: "-").last?.prefix { $0 != "." }
-      let isGoingOn = process.flatMap { Int32($0) }.map { ProcessIdentity.of($0) != nil } ?? false
+      let isHere = process.flatMap { Int32($0) }.map { ProcessIdentity.of($0) != nil } ?? false
+      // Another machine may execute it.
+      let isGoingOn = isHere || date > now - 86_400
       return StoredRun(id: id, startedAt: date, bytes: Self.size(of: path), isGoingOn: isGoingOn)
     }
   }
@@ -155,8 +157,8 @@ extension RunStore {
       var status = stat()
       guard lstat(path, &status) == 0 else { return size }
       switch status.st_mode & S_IFMT {
-      case S_IFREG: return size + Int(status.st_size)
-      case S_IFDIR: return size + Self.size(of: path)
+      case S_IFREG: return size.plus(Int(status.st_size))
+      case S_IFDIR: return size.plus(Self.size(of: path))
       default: return size
       }
     }

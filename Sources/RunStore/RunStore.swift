@@ -109,8 +109,15 @@ package final class RunStore: Sendable {
     throw RunStoreError(.unknownRun(name, nearest: nearest), path)
   }
 
-  /// Whether its process still executes it.
-  package func isGoingOn(_ run: RunEntry) -> Bool { run.endedAt == nil && run.process.isAlive }
+  /// Whether its process still executes it, on this machine or on another one that has the folder.
+  package func isGoingOn(_ run: RunEntry) -> Bool {
+    guard run.endedAt == nil else { return false }
+    if run.process.isAlive { return true }
+    let numbers = try? database.withLock { database throws(RunStoreError) in
+      try database.all("SELECT number FROM runs WHERE id = ?", .text(run.id)) { $0.int(0) }
+    }
+    return numbers?.contains { RunLock.isHeld(run: $0, in: folder) } ?? false
+  }
 
   /// The processes of shell jobs that executed at the last commit of an unfinished run.
   package func processes(of run: RunEntry) throws(RunStoreError) -> [AttemptProcess] {

@@ -56,30 +56,35 @@ package final class RunSession {
   private let pump: ReportPump
   /// Files are written apart from the output, whose reader may be slow.
   private let filePump: ReportPump?
-  private let exit: @MainActor (Int32) -> Void
+  private let exit: @MainActor (ProgramEnd) -> Void
   private let closing: @MainActor (Run) -> [String]
+  private let record: @MainActor () -> String?
   private let cleanUp: @MainActor () -> Void
   nonisolated private let stop: StopController
   /// The errors of files, to be shown at the end.
   private var fileFailures: [TerminalText] = []
   /// Why the run is no longer recorded, to be shown after a dashboard.
   private var unrecorded: TerminalText?
+  private var isToldUnrecorded = false
   /// The number of pumps that have not seen the end of the run.
   private var pumping = 0
   private var hasEnded = false
   private var window: (any DispatchSourceSignal)?
 
-  /// Creates a session, which its owner keeps until `exit` is called, once, with the exit status.
+  /// Creates a session, which its owner keeps until `exit` is called, once.
   ///
-  /// `closing` gives lines to print after those of the reports; `cleanUp` is called once, before `exit`.
+  /// `closing` gives lines to print after those of the reports. `record` is called once, when nothing else is to be done: it
+  /// waits for the record of the run, and returns why there is none. `cleanUp` is called once, before `exit`.
   /// `view` is there when the interface is the dashboard. By default the run ends when the person leaves the view, or
   /// without a view when no job can change any more; a replay ends as it was recorded. `abandon` ends the process where a signal has ended the run and the
   /// session can't leave, because nobody reads its output; it is called on another queue.
   package init(
     _ feed: any JobFeed, display: Display, view: (any LiveView)? = nil,
-    closing: @escaping @MainActor (Run) -> [String] = { _ in [] }, cleanUp: @escaping @MainActor () -> Void = {},
+    closing: @escaping @MainActor (Run) -> [String] = { _ in [] },
+    record: @escaping @MainActor () -> String? = { nil }, cleanUp: @escaping @MainActor () -> Void = {},
     end: ReportPump.EndCondition? = nil, clock: any OperationClock = .system,
-    abandon: @escaping @Sendable (Int32) -> Void = RunSession.exitAtOnce, exit: @escaping @MainActor (Int32) -> Void
+    abandon: @escaping @Sendable (ProgramEnd) -> Void = { $0.performAtOnce() },
+    exit: @escaping @MainActor (ProgramEnd) -> Void
   ) {
     self.feed = feed
     self.display = display
@@ -87,6 +92,7 @@ package final class RunSession {
     hasView = view != nil
     prompt = view?.prompt
     self.closing = closing
+    self.record = record
     self.cleanUp = cleanUp
     self.exit = exit
     let end = end ?? (feed.isReplay ? .never : view == nil ? .complete : .stopped)
@@ -96,12 +102,6 @@ package final class RunSession {
     let files = display.files.map { file in file.format.report { file.output.write($0) } }
     filePump = files.isEmpty ? nil : ReportPump(feed, reports: files, end: .stopped)
     stop = StopController(feed, clock: clock, abandon: abandon)
-  }
-
-  /// Restores the terminal and ends the process without a further write.
-  package nonisolated static func exitAtOnce(_ status: Int32) {
-    terminal_guard_restore()
-    _exit(status)
   }
 
   /// Subscribes to the run, opens the view, then calls `start`; if the screen can't be used it throws and starts nothing.
@@ -212,12 +212,16 @@ package final class RunSession {
 
   /// Shows that the run is no longer recorded, and why; from any thread.
   package nonisolated func noteUnrecorded(_ reason: String) {
+    onMain(self) { $0.tellUnrecorded(reason) }
+  }
+
+  private func tellUnrecorded(_ reason: String) {
+    guard !isToldUnrecorded, !hasEnded else { return }
+    isToldUnrecorded = true
     let line: TerminalText = "opdash: \(reason); the run goes on without being recorded"
-    onMain(self) { session in
-      guard let view = session.view else { return session.say(line) }
-      view.showUnrecorded(reason)
-      session.unrecorded = line
-    }
+    guard let view else { return say(line) }
+    view.showUnrecorded(reason)
+    unrecorded = line
   }
 
   /// Ends the session at once, even if jobs execute; the status is that of `run` as it stands.
@@ -274,11 +278,13 @@ package final class RunSession {
     view?.close()
     window?.cancel()
     display.stream?.close()
+    let loss = record()
+    if let loss, !isToldUnrecorded { unrecorded = "opdash: \(loss); the run is not recorded" }
     if let unrecorded { display.errors.write(line: unrecorded) }
     for failure in fileFailures { display.errors.write(line: failure) }
     cleanUp()
     stop.close()
-    exit(!fileFailures.isEmpty && status == ExitStatus.success ? ExitStatus.jobFailed : status)
+    exit(stop.end(!fileFailures.isEmpty && status == ExitStatus.success ? ExitStatus.jobFailed : status))
   }
 
   private static func reports(_ display: Display) -> [any Report] {

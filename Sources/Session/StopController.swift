@@ -50,12 +50,12 @@ final class StopController: Sendable {
 
   private let feed: any JobFeed
   private let clock: any OperationClock
-  private let abandon: @Sendable (Int32) -> Void
+  private let abandon: @Sendable (ProgramEnd) -> Void
   private let queue = DispatchQueue(label: "opdash.stop")
   private let state = Lock(State())
 
   /// `abandon` ends the process.
-  init(_ feed: any JobFeed, clock: any OperationClock, abandon: @escaping @Sendable (Int32) -> Void) {
+  init(_ feed: any JobFeed, clock: any OperationClock, abandon: @escaping @Sendable (ProgramEnd) -> Void) {
     self.feed = feed
     self.clock = clock
     self.abandon = abandon
@@ -63,6 +63,9 @@ final class StopController: Sendable {
 
   /// The signal that has stopped the run.
   var signal: Int32? { state.withLock(\.sequence.signal) }
+
+  /// How the process ends with this status.
+  func end(_ status: Int32) -> ProgramEnd { ProgramEnd(status, of: state.withLock(\.sequence.cause)) }
 
   /// The status that the session should have left with by now.
   var status: Int32? { state.withLock(\.status) }
@@ -124,7 +127,7 @@ final class StopController: Sendable {
   private func giveUpBeginning(_ cause: StopSequence.Cause) {
     after(Self.patience) { controller in
       guard controller.state.withLock({ $0.session == nil && !$0.isClosed }) else { return }
-      controller.abandon(ExitStatus.signal(cause.signal))
+      controller.abandon(ProgramEnd(ExitStatus.signal(cause.signal), of: cause))
     }
   }
 
@@ -178,7 +181,7 @@ final class StopController: Sendable {
     after(Self.longestPatience) { controller in
       guard let session = controller.openSession, let status = controller.status else { return }
       let written = session.written()
-      if written == before { controller.abandon(status) } else { controller.watchLeaving(written) }
+      if written == before { controller.abandon(controller.end(status)) } else { controller.watchLeaving(written) }
     }
   }
 
@@ -204,7 +207,7 @@ final class StopController: Sendable {
       // What was discarded counts as written.
       let isStuck = !isIdle.withLock { $0 } && (hasDiscarded || session.written() == written)
       if discards > 0, isStuck, session.isBlocked(), let status {
-        controller.abandon(status)
+        controller.abandon(controller.end(status))
       } else {
         controller.checkOutputs(
           discards: isStuck || hasDiscarded ? discards + 1 : 0, isInDoubt: isInDoubt || discards > 0)

@@ -80,8 +80,8 @@ struct Program {
     var start: @MainActor () -> Void
     /// Has `body` called, on any thread, when the recording ends before the run.
     var whenLost: @MainActor (_ body: @escaping @Sendable (String) -> Void) -> Void
-    /// Waits until the run is on disk as far as it has come, a few seconds at most.
-    var finish: @MainActor () -> Void
+    /// Waits until the run is on disk as far as it has come, a few seconds at most; returns why it is not.
+    var finish: @MainActor () -> String?
   }
 
   var environment: Environment
@@ -89,10 +89,10 @@ struct Program {
   var errors: Output
   var parts: Parts
   /// Ends the process at once; see `RunSession`.
-  var abandon: @Sendable (Int32) -> Void = RunSession.exitAtOnce
-  var exit: @MainActor (Int32) -> Void
+  var abandon: @Sendable (ProgramEnd) -> Void = { $0.performAtOnce() }
+  var end: @MainActor (ProgramEnd) -> Void
 
-  /// Executes a command line; `exit` is called now or at the end of the run.
+  /// Executes a command line; `end` is called now or at the end of the run.
   func perform(_ words: [String]) {
     if words.first == CompletionScript.command { return complete(Array(words.dropFirst())) }
     do { try perform(CommandLineParser.parse(words)) } catch { fail(error, errors) }
@@ -318,13 +318,9 @@ struct Program {
       raw?.wait()
       return plan.closing(run)
     }
-    let cleanUp: @MainActor () -> Void = {
-      recording?.finish()
-      plan.cleanUp()
-    }
     let session = RunSession(
-      feed, display: display, view: view, closing: closing, cleanUp: cleanUp,
-      end: raw == nil ? nil : .stopped, abandon: abandon, exit: exit)
+      feed, display: display, view: view, closing: closing, record: { recording?.finish() }, cleanUp: plan.cleanUp,
+      end: raw == nil ? nil : .stopped, abandon: abandon, exit: end)
     recording?.whenLost { [weak session] in session?.noteUnrecorded($0) }
     parts.watchSignals(session)
     try session.begin {
@@ -386,6 +382,8 @@ struct Program {
       return try parts.makeRun(graph, options)
     }
   }
+
+  func exit(_ status: Int32) { end(ProgramEnd(status)) }
 
   private func fail(_ error: any Error, _ output: Output) {
     switch error {

@@ -61,7 +61,10 @@ extension Program.Parts {
           // A killed run's processes are found by what is on disk.
           queue?.hold(atMost: .milliseconds(500), until: isRecorded)
         }, whenLost: { body in recorder.whenLost { body($0.description) } },
-        finish: { if feed.snapshot.summary != nil { recorder.finish() } else { recorder.flush() } })
+        finish: {
+          let isWhole = feed.snapshot.summary != nil ? recorder.finish() : recorder.flush()
+          return isWhole ? nil : recorder.loss?.description ?? "\(options.stateFolder) takes too long to be written"
+        })
     },
     makeView: { feed, options, past in options.dashboard(of: feed, past: past) },
     openScenario: { name, environment in try RunPlan.scenario(name, environment) },

@@ -24,13 +24,13 @@ ProcessSupervisor.shared.start(atEnd: CrashedTerminal.restorer())
 
 let program = Program(
   environment: .current(), output: .standardOutput, errors: .standardError, parts: .real,
-  abandon: { status in
+  abandon: { end in
     ProcessSupervisor.shared.endAll()
-    RunSession.exitAtOnce(status)
+    end.performAtOnce()
   },
-  exit: { status in
+  end: { end in
     ProcessSupervisor.shared.endAll()
-    Foundation.exit(status)
+    end.perform()
   })
 program.perform(Array(CommandLine.arguments.dropFirst()))
 dispatchMain()

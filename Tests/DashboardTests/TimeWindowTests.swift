@@ -32,6 +32,13 @@ import Testing
     #expect(scale.time(2) == .seconds(10))
   }
 
+  @Test func anEndBeyondAllCellsHasTheLastOne() {
+    let end = Duration.seconds(1e19)
+    let scale = TimeWindow().scale(width: 80, now: .zero, end: end)
+    #expect(scale.step == .seconds(86_400) && scale.cell(end) > 80)
+    #expect(TimeWindow.Scale(step: .milliseconds(50), first: 3, width: 80).cell(end) == Int.max - 3)
+  }
+
   /// The end has a cell of its own.
   @Test(arguments: [
     (10, 9.0, 1000), (10, 9.01, 2000), (10, 10.0, 2000), (10, 0.0, 50), (10, 0.45, 50), (10, 0.5, 100),

@@ -57,7 +57,7 @@ struct AllocationProgramTests {
     let run = try place.start("run", "--ui", "plain")
     #expect(eventually { place.has("begun") }, "\(run.errorText)")
     kill(run.child.pid, signal)
-    #expect(run.ending() == .exited(128 + signal), "\(run.errorText)")
+    #expect(run.ending() == .signalled(signal), "\(run.errorText)")
     #expect(place.contents("ended") == Data("x\n".utf8))
     #expect(eventually { living.isEmpty }, "\(cluster.states())")
     #expect(!place.has("next"))

@@ -80,7 +80,7 @@ import Testing
       expectAnswers(pty)
     } else {
       kill(pty.child.pid, SIGTERM)
-      #expect(pty.waitUntil { $0.ending == .exited(143) })
+      #expect(pty.waitUntil { $0.ending == .signalled(SIGTERM) })
     }
     #expect(eventually { ProcessTable.processes(with: marker).isEmpty })
   }

@@ -88,6 +88,17 @@ import Testing
     #expect(isNothingLeft())
   }
 
+  @Test(arguments: ["tui", "inline", "plain"])
+  func ctrlCEndsTheShellLoopAroundTheRunToo(_ interface: String) throws {
+    let pty = try place.pty(
+      script: "exec bash -c 'for i in 1 2; do echo round $i; $OPDASH run nap.yml --ui \(interface); done'")
+    #expect(pty.waitUntil { _ in ProcessTable.sleepers(marker) == 1 })
+    pty.send("\u{3}")
+    #expect(pty.waitUntil { $0.ending == .signalled(SIGINT) }, "\(pty.report)")
+    #expect(pty.text.contains("round 1") && !pty.text.contains("round 2"))
+    #expect(isNothingLeft())
+  }
+
   // MARK: Signals
 
   @Test(arguments: [SIGTERM, SIGHUP, SIGINT])
@@ -105,7 +116,7 @@ import Testing
     let run = try place.start("run", "nap.yml")
     #expect(eventually { ProcessTable.sleepers(marker) == 1 })
     kill(run.child.pid, signal)
-    #expect(run.ending() == .exited(128 + signal))
+    #expect(run.ending() == .signalled(signal))
     #expect(run.outputText.contains(/c nap +\[\d+\/\d+\] cancelled/))
     // It may be gone before it can be named.
     #expect(run.errorText.hasPrefix("opdash: stopping"))
@@ -122,7 +133,7 @@ import Testing
     #expect(eventually { run.errorText == asked })
     #expect(ProcessTable.sleepers(marker) == 1)
     kill(run.child.pid, SIGINT)
-    #expect(run.ending() == .exited(130))
+    #expect(run.ending() == .signalled(SIGINT))
     #expect(run.errorText == asked + "opdash: killing deaf. Ctrl-C again leaves at once.\n")
     #expect(isNothingLeft())
   }
@@ -168,7 +179,7 @@ import Testing
     #expect(pty.waitUntil { _ in ProcessTable.sleepers(marker) == 1 })
     #expect(pty.waitUntil { $0.text.contains("\u{1B}[?1049h") })
     pty.hangUp()
-    #expect(pty.end() == .exited(129), "\(pty.report)")
+    #expect(pty.end() == .signalled(SIGHUP), "\(pty.report)")
     #expect(isNothingLeft())
   }
 

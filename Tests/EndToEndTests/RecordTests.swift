@@ -129,6 +129,16 @@ struct RecordTests {
     #expect(try replay.exitStatus() != nil)
   }
 
+  @Test func aReplayThatBeginsInAnHourEndsWithQ() throws {
+    try place.write(
+      #"{"v":1,"seq":0,"t":3600,"type":"run_started","run":"r","name":"n","slots":1,"at":"2026-01-01T00:00:00.250Z","jobs":0}"#
+        + "\n", to: "late.ndjson")
+    let pty = try place.pty("replay", "late.ndjson")
+    #expect(pty.waitUntil { $0.text.contains("late.ndjson") })
+    pty.send("q")
+    #expect(pty.waitUntil { $0.ending != nil }, "\(pty.report)")
+  }
+
   @Test func theKeysShowThePastOfALiveRun() throws {
     try place.write(
       "jobs: { one: { run: \"sleep 0.3\" }, two: { needs: [one], run: \"echo in two; exec sleep 1000\" } }",

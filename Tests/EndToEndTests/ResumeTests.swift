@@ -148,7 +148,7 @@ struct ResumeTests {
     try writeFile()
     let run = try startNapping()
     Foundation.kill(run.child.pid, SIGTERM)
-    #expect(run.ending() == .exited(143))
+    #expect(run.ending() == .signalled(SIGTERM))
     try place.write("", to: "go")
     let next = try place.run("resume", "--ui", "quiet")
     #expect(next.ending() == .exited(0), "\(next.errorText)")
@@ -166,7 +166,7 @@ struct ResumeTests {
     #expect(ProcessTable.sleepers(marker) == 1)
     #expect(lines("nap").count == 1)
     Foundation.kill(run.child.pid, SIGTERM)
-    #expect(run.ending() == .exited(143))
+    #expect(run.ending() == .signalled(SIGTERM))
   }
 
   @Test func aJobThatHasChangedInTheFileRunsAgainWithThoseThatNeedIt() throws {
@@ -200,7 +200,7 @@ struct ResumeTests {
     #expect(eventually { ProcessTable.sleepers(marker) == 1 })
     try expectRecorded("bad failed, after skipped")
     Foundation.kill(run.child.pid, SIGTERM)
-    #expect(run.ending() == .exited(143))
+    #expect(run.ending() == .signalled(SIGTERM))
     try place.write("", to: "go")
     let next = try place.run("resume", "--failed", "--ui", "plain")
     #expect(next.ending() == .exited(0), "\(next.errorText)")

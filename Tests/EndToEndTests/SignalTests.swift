@@ -11,7 +11,7 @@ struct SignalTests {
     place = try Workplace.napping(with: marker)
   }
 
-  /// Those that end the run in order are the exit status; all others end the program themselves.
+  /// Those that end the run in order before they end the program.
   private static let handled = [SIGINT, SIGTERM, SIGHUP]
   static let signals: [Int32] = {
     var signals = handled
@@ -35,8 +35,7 @@ struct SignalTests {
     #expect(pty.waitUntil { _ in ProcessTable.sleepers(marker) == 1 })
     #expect(pty.waitUntil { $0.modeNumbers != modes && $0.leftModes.contains(cursorOff) })
     kill(pty.child.pid, signal)
-    let ending = Self.handled.contains(signal) ? ChildProcess.Ending.exited(128 + signal) : .signalled(signal)
-    #expect(pty.waitUntil { $0.ending == ending }, "\(String(describing: pty.ending))")
+    #expect(pty.waitUntil { $0.ending == .signalled(signal) }, "\(String(describing: pty.ending))")
     // After SIGKILL the guardian does it.
     #expect(pty.waitUntil { $0.leftModes == [] && $0.modeNumbers == modes }, "left on: \(pty.leftModes)")
     #expect(eventually { ProcessTable.processes(with: marker).isEmpty })
@@ -81,6 +80,34 @@ struct SignalTests {
     try place.write("jobs: { shown: { run: grep SigIgn /proc/self/status } }", to: "shown.yml")
     let run = try place.run("run", "shown.yml")
     #expect(run.outputText.contains("SigIgn:\t0000000000000000"), "\(run.outputText)")
+  }
+
+  @Test func aReplacedGuardianIsNoProcessOfAJob() throws {
+    let wait = "while [ ! -e go ]; do sleep 0.02; done; # \(marker)"
+    try place.write(
+      "jobs: { wait: { run: '\(wait)' }, nap: { needs: [wait], run: [sleep, \"\(marker)\"] } }", to: "go.yml")
+    let run = try place.start("run", "go.yml")
+    let variable = "HOME=\(place.folder.url.path)"
+    var first: [pid_t] = []
+    #expect(
+      eventually {
+        first = ProcessTable.guardians(variable)
+        return first.count == 1 && run.outputText.contains("> wait")
+      })
+    for guardian in first { kill(guardian, SIGKILL) }
+    var second: [pid_t] = []
+    #expect(
+      eventually {
+        second = ProcessTable.guardians(variable)
+        return second.count == 1 && second != first
+      })
+    // The end of a job looks for what it has left, and opdash has adopted the new guardian.
+    try place.write("", to: "go")
+    #expect(eventually { ProcessTable.sleepers(marker) == 1 })
+    #expect(ProcessTable.guardians(variable) == second)
+    kill(run.child.pid, SIGTERM)
+    #expect(run.ending() == .signalled(SIGTERM))
+    #expect(eventually { ProcessTable.processes(with: marker).isEmpty })
   }
 
   @Test func aKilledGuardianIsReplaced() throws {

@@ -63,9 +63,15 @@ struct SoakProcesses {
     return count
   }
 
-  /// Whether the process has a handler for a signal.
-  func catches(_ pid: pid_t, _ signal: Int32) -> Bool {
-    guard read(pid, "status") > 0, let at = strstr(buffer, "SigCgt:\t") else { return false }
+  /// Whether opdash answers a signal in order: before it does, it has a handler that only kills the jobs, and SIGPIPE has
+  /// its default action.
+  func answers(_ pid: pid_t, _ signal: Int32) -> Bool {
+    guard read(pid, "status") > 0 else { return false }
+    return has(signal, "SigCgt:\t") && has(SIGPIPE, "SigIgn:\t")
+  }
+
+  private func has(_ signal: Int32, _ mask: String) -> Bool {
+    guard let at = strstr(buffer, mask) else { return false }
     return strtoull(at + 8, nil, 16) & (1 << UInt64(signal - 1)) != 0
   }
 

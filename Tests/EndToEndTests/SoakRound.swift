@@ -231,9 +231,9 @@ final class SoakRound {
     if !isStopped { _ = wait { ending != nil || !ProcessTable.hasPending(program, signal) } }
   }
 
-  /// Notes a signal that opdash answers in order, once it has a handler for it.
+  /// Notes a signal that opdash answers in order, once it can.
   private func note(_ signal: Int32, to program: pid_t?) {
-    if !(program.map { processes.catches($0, signal) } ?? false) { deeds.early.insert(signal) }
+    if !(program.map { processes.answers($0, signal) } ?? false) { deeds.early.insert(signal) }
     deeds.asked.insert(signal)
   }
 
@@ -273,9 +273,9 @@ final class SoakRound {
 
   /// Without a guardian nothing is promised, and a program that is stopped starts none.
   private func prepareEnd(_ signal: Int32) {
-    if Self.reported.contains(signal), let program, !processes.catches(program, SIGTERM) {
+    if Self.reported.contains(signal), let program, !processes.answers(program, SIGTERM) {
       goOn()
-      _ = wait { ending != nil || processes.catches(program, SIGTERM) }
+      _ = wait { ending != nil || processes.answers(program, SIGTERM) }
     }
     guard deeds.killedGuardians > 0 else { return }
     goOn()
@@ -363,7 +363,11 @@ final class SoakRound {
 
   /// Whether opdash left when the run was over, after all was written.
   var hasEndedInOrder: Bool {
-    guard case .exited = ending else { return false }
+    switch ending {
+    case .exited: break
+    case .signalled(let signal): guard deeds.asked.contains(signal) else { return false }
+    case nil: return false
+    }
     // Each of the other signals counts as the first Ctrl-C.
     let interrupts = deeds.interrupts + (deeds.asked.subtracting([SIGINT]).isEmpty ? 0 : 1)
     return deeds.fatal.isEmpty && interrupts < 3 && !deeds.isUnread && !deeds.hasHungUp && !deeds.hasClosedOutput
@@ -392,10 +396,10 @@ final class SoakRound {
     if mayComplete { allowed = [0, 1] }
     if plan.file["on_failure"] as? String != "keep-going" { allowed.insert(1) }
     if plan.interface == .tui, deeds.hasKeys { allowed.insert(3) }
-    allowed.formUnion(deeds.asked.map { 128 + $0 })
     if deeds.hasHungUp { allowed.formUnion([129, 141]) }
     if deeds.hasClosedOutput { allowed.insert(141) }
-    let ends = deeds.fatal.union(deeds.early)
+    var ends = deeds.fatal.union(deeds.early).union(deeds.asked)
+    if deeds.hasHungUp { ends.insert(SIGHUP) }
     if plan.hasShell { allowed.formUnion(ends.map { 128 + $0 }) }
     // A log or a trace that may not grow is no fault of the output, which is no file.
     let isAllowed =

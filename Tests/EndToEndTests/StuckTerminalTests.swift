@@ -32,10 +32,10 @@ import Testing
     eventually { ProcessTable.isBlockedByTerminal(pty.child.pid) }
   }
 
-  private func expectEnd(_ pty: Pty, _ status: Int32, at place: SourceLocation = #_sourceLocation) {
+  private func expectEnd(_ pty: Pty, by signal: Int32, at place: SourceLocation = #_sourceLocation) {
     #expect(
       eventually { ProcessTable.processes(with: marker).isEmpty }, "the jobs have ended", sourceLocation: place)
-    #expect(eventually { pty.checkEnding() == .exited(status) }, "opdash has ended", sourceLocation: place)
+    #expect(eventually { pty.checkEnding() == .signalled(signal) }, "opdash has ended", sourceLocation: place)
   }
 
   @Test(arguments: ["tui", "inline", "plain", "json", "quiet"], [SIGTERM, SIGHUP])
@@ -43,7 +43,7 @@ import Testing
     let pty = try clogged("jobs.yml", sleepers: 2, "--ui", interface)
     if interface != "quiet" { #expect(isStuck(pty)) }
     kill(pty.child.pid, signal)
-    expectEnd(pty, 128 + signal)
+    expectEnd(pty, by: signal)
   }
 
   /// The kernel discards unread output when ^C is typed, and leaves the writer waiting with nothing to be read.
@@ -52,7 +52,7 @@ import Testing
     let pty = try clogged("jobs.yml", sleepers: 2, "--ui", interface)
     #expect(isStuck(pty))
     pty.send("\u{3}")
-    #expect(pty.waitUntil { $0.ending == .exited(130) })
+    #expect(pty.waitUntil { $0.ending == .signalled(SIGINT) })
     #expect(ProcessTable.processes(with: marker).isEmpty)
   }
 
@@ -69,7 +69,7 @@ import Testing
         ProcessTable.processes(with: marker).contains { ProcessTable.waits($0, in: "pipe_write") }
       })
     kill(pty.child.pid, SIGTERM)
-    expectEnd(pty, 143)
+    expectEnd(pty, by: SIGTERM)
     // The session has left in order, in place of being abandoned.
     #expect(place.contents("trace.json").map { String(decoding: $0, as: UTF8.self).hasSuffix("]\n") } == true)
   }
@@ -79,7 +79,7 @@ import Testing
     pty.clog()
     #expect(isStuck(pty))
     kill(pty.child.pid, SIGTERM)
-    expectEnd(pty, 143)
+    expectEnd(pty, by: SIGTERM)
     #expect(pty.modes.c_lflag & tcflag_t(ICANON | ECHO) == tcflag_t(ICANON | ECHO))
   }
 
@@ -91,7 +91,7 @@ import Testing
       // Two that come at once are one to the kernel.
       #expect(eventually { !ProcessTable.hasPending(pty.child.pid, SIGINT) })
     }
-    expectEnd(pty, 130)
+    expectEnd(pty, by: SIGINT)
   }
 
   @Test(arguments: ["tui", "inline"])
@@ -103,7 +103,7 @@ import Testing
     pty.clog()
     #expect(isStuck(pty))
     kill(pty.child.pid, SIGTERM)
-    expectEnd(pty, 143)
+    expectEnd(pty, by: SIGTERM)
     #expect(pty.modeNumbers == modes)
     pty.pump()
     #expect(pty.leftModes == [])
@@ -113,7 +113,7 @@ import Testing
     let pty = try clogged("jobs.yml", sleepers: 2, "--ui", "plain", "--trace", "trace.json")
     #expect(isStuck(pty))
     kill(pty.child.pid, SIGTERM)
-    expectEnd(pty, 143)
+    expectEnd(pty, by: SIGTERM)
     let trace = try #require(place.contents("trace.json"))
     #expect((try JSONSerialization.jsonObject(with: trace) as? [Any])?.isEmpty == false)
     #expect(String(decoding: trace, as: UTF8.self).hasSuffix("]\n"))
@@ -122,7 +122,7 @@ import Testing
   @Test func theEventsInAFileAreWholeThoughTheMessagesWait() throws {
     let pty = try clogged("jobs.yml", sleepers: 2, "--ui", "json", redirection: ">events.json")
     kill(pty.child.pid, SIGTERM)
-    expectEnd(pty, 143)
+    expectEnd(pty, by: SIGTERM)
     let lines = String(decoding: place.contents("events.json") ?? Data(), as: UTF8.self).split(separator: "\n")
     #expect(lines.last?.contains("\"run_finished\"") == true, "\(lines.last ?? "")")
     #expect(lines.count > 10)

@@ -74,7 +74,7 @@ struct TerminalEndTests {
       from = pty.output.count
       pty.send(key)
     }
-    let ending = ChildProcess.Ending.exited(way.status)
+    let ending = way.status > 128 ? ChildProcess.Ending.signalled(way.status - 128) : .exited(way.status)
     #expect(pty.waitUntil { $0.ending == ending }, "\(String(describing: pty.ending))")
     pty.pump()
     #expect(pty.modeNumbers == modes)

@@ -1,8 +1,11 @@
 import Foundation
 import JobFiles
 import NcursesTerminal
+import Operations
 import Screen
 
+@testable import Processes
+@testable import Slurm
 @testable import Transfers
 
 /// One parser of foreign input, with what must be true of its answer; a broken rule stops the process.
@@ -47,7 +50,64 @@ private let subjects: [String: @Sendable ([UInt8]) -> Void] = [
     guard let range = ContentRange(text) else { return }
     precondition(range.start >= 0, "a range before the beginning")
   },
+  "progress": { bytes in
+    var known = KnownProgress()
+    var splitter = LineSplitter(.standardOutput)
+    let patterns = [#"(\d+)/(\d+)"#, #"([-\d.eE]+)%"#, #"([^ ]*) of ([^ ]*)"#].compactMap { ProgressPattern($0) }
+    for piece in bytes.split(separator: 0, omittingEmptySubsequences: false) {
+      let output = splitter.feed(Array(piece))
+      if let progress = known.newest(in: output) { check(progress) }
+      for pattern in patterns { if case .progress(let progress) = pattern.newest(in: output) { check(progress) } }
+    }
+  },
+  "replay": { bytes in
+    // A recording as it is, or one that the bytes choose.
+    var noise = Noise(bytes)
+    let events = Playing.events(of: bytes.first == UInt8(ascii: "{") ? bytes : noise.recording())
+    let choice = Int(bytes.last ?? 0)
+    if choice.isMultiple(of: 2) {
+      Playing.draw(events, choice: choice / 2)
+    } else {
+      Playing.report(events, choice: choice / 2)
+    }
+  },
+  "store": { bytes in
+    var noise = Noise(bytes)
+    let isPruned = noise.chance(in: 16)
+    NoisyStore.shared.write(&noise)
+    try? NoisyStore.shared.read()
+    if isPruned { NoisyStore.shared.prune() }
+  },
+  "slurm": { bytes in
+    let text = String(decoding: bytes, as: UTF8.self)
+    let cluster = ClusterInfo(text)
+    for asked in [1, 1_000_000] {
+      let resources = SlurmResources(
+        cpus: asked, memory: asked, gpus: asked, nodes: asked, time: .seconds(asked),
+        constraint: cluster.groups.first?.features.first)
+      _ = resources.faults(on: cluster).map(\.message)
+    }
+    let nodes = AllocatedNode.nodes(in: text)
+    precondition(
+      nodes.count <= AllocatedNode.limit && nodes.allSatisfy { $0.cpus >= 0 && $0.gpus >= 0 }, "impossible nodes")
+    precondition(AllocatedNode.expanded(text).count <= AllocatedNode.limit, "a list without end")
+    var ids: [SlurmJobID] = []
+    for line in text.split(separator: "\n") {
+      let records = [
+        SlurmRecord(queueLine: line), SlurmRecord(controlLine: line), SlurmRecord(accountingLine: line),
+      ].compactMap(\.self)
+      for record in records { _ = record.end.map { SlurmFailure($0, id: record.id).description } }
+      ids += records.map(\.id) + [SlurmRecord.status(line: line)?.id].compactMap(\.self)
+    }
+    precondition(ids.words.count <= ids.count, "more words than jobs")
+  },
 ]
+
+private func check(_ progress: OperationProgress) {
+  let total = progress.total ?? .max
+  precondition(
+    progress.completed >= 0 && total > 0 && (progress.fraction.map { (0...1).contains($0) } ?? true), "\(progress)")
+}
 
 /// The same with each character as its scalars: one that combines with the character before it may come in another read.
 private func scalars(_ input: [DecodedInput]) -> [DecodedInput] {

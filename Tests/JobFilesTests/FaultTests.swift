@@ -277,6 +277,7 @@ import Testing
     ("name: \"a\\nb\"", "1:7: name holds the control character \\n: delete it"),
     ("name:", "1:6: name takes text; this is empty"),
     ("pools: { net: 0 }", "1:15: pools.net takes a whole number, 1 or more; this is '0'"),
+    ("pools: { net: 1000000001 }", "1:15: pools.net takes at most 1000000000"),
     ("pools: [net]", "1:8: pools takes a map of names to sizes, as in 'pools: { net: 4 }'; this is a list"),
     ("vars: [a]", "1:7: vars takes a map of names to values; this is a list"),
     ("vars: { a: [b] }", "1:12: vars.a takes text or a number; this is a list"),

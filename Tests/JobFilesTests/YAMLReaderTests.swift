@@ -82,6 +82,17 @@ struct YAMLReaderTests {
     #expect(problem?.place == Place(line: 2, column: 5 + 3 * 1039))
   }
 
+  @Test func anAliasAddsItsLevels() throws {
+    func text(_ levels: Int) -> String {
+      "a: &a " + String(repeating: "[", count: levels) + String(repeating: "]", count: levels) + "\nb: [[*a]]\n"
+    }
+    // The document, two lists, and the alias.
+    #expect(try read(text(61)).node?.depth == 64)
+    let problem = #expect(throws: YAMLParser.Problem.self) { try read(text(62)) }
+    #expect(problem?.message == "more than 64 levels deep: a job file needs fewer than 10")
+    #expect(problem?.place == Place(line: 2, column: 6))
+  }
+
   @Test func anAliasOfATextIsAtItsOwnPlace() throws {
     guard case .list(let items)? = try read("[&a x, *a, &b [y], *b]").node?.content else {
       Issue.record("no list")

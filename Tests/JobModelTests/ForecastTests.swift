@@ -285,6 +285,14 @@ import Testing
     #expect(other.schedule(slots: 9).expected(JobID(3)).lowerBound == .zero)
   }
 
+  @Test func aPoolMayBeAsLargeAsARecordingCanStateIt() {
+    var jobs = [job("a"), job("b")]
+    for index in jobs.indices { jobs[index].uses = ["net": 1_000_000_000] }
+    let schedule = Forecast(Recorder(jobs, pools: ["net": 1_000_000_000]).run, now: .zero) { _ in .seconds(3) }
+      .schedule(slots: 9)
+    #expect(schedule.end == .seconds(6))
+  }
+
   @Test func clusterJobsThatWaitExecuteOneByOneWhileNoneDoes() {
     let there = JobWork.shell(ShellWork(.script("true"), cluster: ClusterTerms()))
     let jobs = (0..<3).map { Job(name: "\($0)", work: there) }

@@ -50,6 +50,15 @@ import Testing
     #expect(Format.countdown(.seconds(-1)) == "0:00")
   }
 
+  @Test func aTimeBeyondAllCountsHasTheGreatestOne() {
+    let long = Duration.seconds(10_000_000_000_000)
+    #expect(long.microseconds == .max && (.zero - long).microseconds == .min)
+    let texts = [Format.length(long), Format.stretch(long), Format.stamp(long), Format.axis(long)]
+    #expect(texts.allSatisfy { $0.contains { $0.isNumber } })
+    let longest = Duration(secondsComponent: .max, attosecondsComponent: 1)
+    #expect(Format.countdown(longest) == Format.time(.seconds(Int64.max)))
+  }
+
   @Test func onlyTheWholeIsAHundredPerCent() {
     #expect(Format.percent(0.999) == "99%")
     #expect(Format.percent(1) == "100%")

@@ -56,6 +56,18 @@ import Testing
     withExtendedLifetime(subscription) {}
   }
 
+  @Test(arguments: [false, true]) func aRecordingThatBeginsLateEndsWhenItIsAskedTo(isEmpty: Bool) {
+    let late = [JobEvent].everyField.map { JobEvent(seq: $0.seq, time: $0.time + .seconds(3600), fact: $0.fact) }
+    let feed = RecordedFeed(isEmpty ? [] : late, holdsEnd: true, clock: clock)
+    let (received, subscription) = begin(feed)
+    feed.send(.finish(signal: nil))
+    #expect(eventually { feed.snapshot.summary != nil && clock.due.isEmpty })
+    #expect(eventually { received.events.count == 2 })
+    #expect(received.events.map(\.seq) == [0, 1])
+    #expect(isEmpty || received.events.first?.fact == late.first?.fact)
+    withExtendedLifetime(subscription) {}
+  }
+
   @Test func aHeldEndIsStatedWhenItIsAskedFor() {
     for events in [[JobEvent].everyField, Array([JobEvent].everyField.dropLast())] {
       let clock = ManualOperationClock()

@@ -665,6 +665,16 @@ struct Recorder {
     #expect(remaining(nil, 10) == nil && remaining(50, 0) == nil && remaining(50, 10, isPaused: true) == nil)
   }
 
+  @Test func whatRemainsAtARateThatHasFadedAwayIsStillATime() {
+    var recorder = Recorder([job("a")])
+    recorder.move(0, to: .executing)
+    for done in [0, 1] + [Int64](repeating: 1, count: 200) {
+      recorder.state(
+        .jobProgress(JobID(0), JobProgress(done: done, total: .max, unit: .steps)), after: .seconds(5))
+    }
+    #expect(recorder[0].remaining(at: recorder.run.time) == .seconds(1_000_000_000_000))
+  }
+
   @Test func aFirstReportOfNothingIsKept() {
     var recorder = Recorder([job("a")])
     recorder.move(0, to: .executing)

@@ -39,6 +39,21 @@ import Testing
     #expect(eventually { System.processes(with: marker).isEmpty })
   }
 
+  /// The sanitizer may call a handler while the thread holds a lock that the handler needs.
+  @Test(
+    .enabled(if: !FaultHandling.isThreadSanitized, "the thread sanitizer delays signals"),
+    arguments: [SIGQUIT, SIGSEGV, SIGABRT, SIGBUS, SIGUSR1, SIGALRM, SIGXCPU, SIGTERM])
+  func noAdoptedProcessOutlivesASignal(signal: Int32) throws {
+    let marker = System.marker()
+    // Out of the session, without the cookie, and its parent has ended.
+    let (process, _) = try probe(["run", "(setsid env -i sleep \(marker) >/dev/null 2>&1 &); exec sleep \(marker)"])
+    #expect(eventually { System.processes(with: "sleep\0\(marker)").count == 2 })
+    kill(process.processIdentifier, signal)
+    process.waitUntilExit()
+    #expect(process.terminationReason == .uncaughtSignal && process.terminationStatus == signal)
+    #expect(System.processes(with: "sleep\0\(marker)").isEmpty)
+  }
+
   @Test func endAllLeavesNoProcess() throws {
     for script in Self.scripts {
       let marker = System.marker()

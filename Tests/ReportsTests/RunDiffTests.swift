@@ -113,6 +113,11 @@ import Testing
     #expect(skipped.fixed.isEmpty && skipped.notDone.isEmpty && skipped.newlyFailed.isEmpty)
   }
 
+  @Test func aTimeThatWasNextToNothingIsCompared() {
+    let diff = diff(facts([("a", 1e-15, ok)]), facts([("a", 1e8, ok)]))
+    #expect(diff.lines(paint: Paint(isColoured: false)).contains { $0.hasSuffix("+\(Int.max)%") })
+  }
+
   @Test func twentyOfEachKindAreNamed() {
     func lines(_ count: Int) -> [String] {
       diff(facts([("x", 1, ok)]), facts([("x", 1, ok)] + (0..<count).map { ("n\($0)", 1, ok) }))

@@ -119,6 +119,16 @@ import Testing
     #expect(record(seconds).deviation == text)
   }
 
+  @Test func aUsualTimeOfNextToNothingIsCompared() {
+    var facts = Facts()
+    let usual = UsualTime(
+      median: .nanoseconds(1) / 1_000_000_000, ninetieth: .seconds(1), count: 1, failures: 0, attempts: 1)
+    facts.begin([Job(name: "a", work: .simulate(SimulatedWork()), usual: usual)])
+    facts.job(0, .executing)
+    facts.job(0, .succeeded(upToDate: false), after: .seconds(1e8))
+    #expect(facts.run[JobID(0)].deviation == "+\(Int.max)%")
+  }
+
   @Test func onlyASuccessAtOnceDeviates() {
     #expect(record(20, tries: 2).deviation == nil)
     #expect(record(20, .failed(failure, allowed: true)).deviation == nil)

@@ -25,7 +25,7 @@ struct DatabaseTests {
     ) { row in
       #expect(row.isNull(0) && (1..<6).allSatisfy { !row.isNull($0) })
       #expect(row.isBlob(4) && (0..<4).allSatisfy { !row.isBlob($0) })
-      #expect(row.int(1) == -7 && row.seconds(2) == .milliseconds(2500))
+      #expect(row.int(1) == -7 && row.seconds(2) == .seconds(2.5))
       #expect(row.date(5) == Date(timeIntervalSince1970: 12.5))
       #expect(row.withBlob(4) { Array($0) } == [0, 255])
       #expect(row.optionalText(0) == nil && row.text(0) == "")

@@ -96,7 +96,11 @@ private func entry(
 
   @Test func aRunThatGoesOnIsRefusedWithItsProcess() {
     #expect(
-      ResumeText.goesOn(entry("r")) == "run r is going on, process 123: opdash resume waits for its end")
+      ResumeText.goesOn(entry("r"), isHere: true)
+        == "run r is going on, process 123: opdash resume waits for its end")
+    #expect(
+      ResumeText.goesOn(entry("r"), isHere: false)
+        == "run r is going on, on another machine or in another container: opdash resume waits for its end")
   }
 
   // MARK: Counts and bounds

@@ -137,7 +137,7 @@ struct RunRecorderTests {
     }
     end(feed)
     #expect(recorder.finish(within: .patience))
-    #expect(folder.names(in: "state") == ["opdash.db"])
+    #expect(folder.names(in: "state") == ["opdash.db", "opdash.live"])
   }
 
   @Test func theEndOfAJobIsOnDiskBeforeTheRunEnds() throws {

@@ -234,6 +234,52 @@ struct StoreFaultTests {
     }
   }
 
+  @Test func aStoreThatIsLockedAllTheTimeIsReportedAtTheStart() throws {
+    #expect(try record() == [])
+    try withConnection { other throws in
+      execute("BEGIN IMMEDIATE", other)
+      let (recorder, feed, reports) = lockedOut { $0.startPatience = .milliseconds(1) }
+      #expect(eventually { !reports.all.isEmpty })
+      #expect(reports.all == message(.locked) && recorder.loss?.reason == .locked)
+      // Nothing of it is there to be closed.
+      feed.post(.runFinished(RunSummary(of: feed.run)))
+      #expect(!recorder.finish(within: .patience))
+      #expect(eventually { feed.readers == 0 })
+      execute("ROLLBACK", other)
+    }
+    #expect(try RunStore(folder: state).runs().count == 1)
+  }
+
+  @Test func theEndOfARunDoesNotWaitForALockAsARunDoes() throws {
+    #expect(try record() == [])
+    try withConnection { other throws in
+      execute("BEGIN IMMEDIATE", other)
+      let (recorder, feed, reports) = lockedOut {
+        ($0.startPatience, $0.endPatience) = (.seconds(86_400), .milliseconds(1))
+      }
+      feed.post(.runFinished(RunSummary(of: feed.run)))
+      #expect(!recorder.finish(within: .patience))
+      #expect(reports.all == message(.locked))
+      execute("ROLLBACK", other)
+    }
+  }
+
+  /// A recorder of a run of two jobs that waits for a lock.
+  private func lockedOut(
+    _ change: (inout RunRecorder.Limits) -> Void
+  ) -> (RunRecorder, FakeFeed, Reports) {
+    let (feed, reports) = (FakeFeed(), Reports())
+    var limits = RunRecorder.Limits()
+    limits.patience = .seconds(86_400)
+    change(&limits)
+    let origin = RunOrigin(command: "run", directory: "/", slots: 1, onFailure: "keep-going")
+    let recorder = RunRecorder(folder: state, origin: origin, limits: limits)
+    recorder.whenLost { error in reports.errors.withLock { $0.append(error) } }
+    recorder.start(feed)
+    feed.begin(2)
+    return (recorder, feed, reports)
+  }
+
   @Test func aRunWhoseRecordingIsLostDoesNotLookKilled() throws {
     let feed = FakeFeed()
     let reports = Reports()

@@ -31,7 +31,7 @@ import Testing
       files: [(.trace, try Output.file("/dev/full"))])
     let feed = FakeFeed()
     let statuses = Lock<[Int32]>([])
-    let session = RunSession(feed, display: display, exit: { status in statuses.withLock { $0.append(status) } })
+    let session = RunSession(feed, display: display, exit: { end in statuses.withLock { $0.append(end.status) } })
     try session.begin {}
     feed.begin(1)
     feed.post(.jobState(JobID(0), .succeeded(upToDate: false), attempt: 1, pid: nil))
@@ -247,6 +247,18 @@ import Testing
     #expect(stage.errors.hasSuffix("closing\nopdash: the disk is full; the run goes on without being recorded\n"))
   }
 
+  @Test func aRunThatIsNotRecordedAtItsEndIsSaidSoOnce() async throws {
+    for isKnown in [false, true] {
+      let stage = try Stage(loss: "the disk is full")
+      stage.feed.begin(1)
+      if isKnown { stage.session?.noteUnrecorded("the disk is full") }
+      let said = isKnown ? "the run goes on without being recorded" : "the run is not recorded"
+      if isKnown { #expect(await soon { !stage.errors.isEmpty }) }
+      stage.session?.detach(stage.feed.run)
+      #expect(stage.errors == "opdash: the disk is full; \(said)\n")
+    }
+  }
+
   @Test(.enabled(if: access("/dev/full", W_OK) == 0))
   func anOutputThatCannotBeWrittenStopsTheRunAndSaysWhy() async throws {
     let stage = try Stage(output: try Output.file("/dev/full"))
@@ -305,16 +317,18 @@ private final class Stage {
   private(set) var statusesAtCleanUp: [[Int32]] = []
   private let folder: TemporaryFolder
 
-  init(_ view: FakeView? = nil, _ interface: Settings.Interface? = nil, output: Output? = nil) throws {
+  init(
+    _ view: FakeView? = nil, _ interface: Settings.Interface? = nil, output: Output? = nil, loss: String? = nil
+  ) throws {
     folder = try TemporaryFolder()
     let display = RunSession.Display(
       interface ?? (view == nil ? .plain : .dashboard), of: "g", settings: Settings(), Environment(variables: [:]),
       output: try output ?? Output.file(folder.file("output").path()),
       errors: try Output.file(folder.file("errors").path()))
     session = RunSession(
-      feed, display: display, view: view, closing: { _ in ["closing"] },
+      feed, display: display, view: view, closing: { _ in ["closing"] }, record: { loss },
       cleanUp: { [weak self] in if let self { statusesAtCleanUp.append(statuses) } }, clock: ManualOperationClock(),
-      abandon: { _ in }, exit: { [weak self] in self?.statuses.append($0) })
+      abandon: { _ in }, exit: { [weak self] in self?.statuses.append($0.status) })
     try session?.begin {}
   }
 

@@ -25,7 +25,7 @@ struct StopControllerTests {
   init() {
     clock = ManualOperationClock()
     feed = FakeFeed(clock: clock)
-    controller = StopController(feed, clock: clock) { [abandoned] status in abandoned.withLock { $0.append(status) } }
+    controller = StopController(feed, clock: clock) { [abandoned] end in abandoned.withLock { $0.append(end.status) } }
   }
 
   private func begin(jobs: Int = 1) {

@@ -27,6 +27,9 @@ import Testing
     #expect(AllocatedNode.expanded("r[1-60000]n[1-60000]").count == AllocatedNode.limit)
     #expect(AllocatedNode.expanded("n[1-65536]").last == "n65536")
     #expect(AllocatedNode.expanded("n[3-99999999999999999999]") == ["n3-99999999999999999999"])
+    #expect(AllocatedNode.expanded(String(repeating: "[1]", count: 100_000)).count == 1)
+    let many = String(repeating: "Nodes=n[1-60000] CPU_IDs=0\n", count: 1000)
+    #expect(AllocatedNode.nodes(in: many).count == AllocatedNode.limit)
     let zeros = String(repeating: "0", count: 100)
     #expect(AllocatedNode.expanded("n[\(zeros)1-2]") == ["n\(zeros)1-2"])
     let node = AllocatedNode.nodes(in: "Nodes=n1 CPU_IDs=0-99999999999 Mem=99999999999999999999 GRES=gpu:9,gpu:9").first

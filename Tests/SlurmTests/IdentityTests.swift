@@ -42,6 +42,8 @@ import Testing
   @Test func manyNumbersBecomeFewWords() {
     let ids = [1, 0, 2, 7, 9, 8, 4].map { SlurmJobID(12, index: $0) } + [SlurmJobID(5), SlurmJobID(3)]
     #expect(ids.words == ["3", "5", "12_[0-2,4,7-9]"])
+    let last = [Int.max - 1, Int.max].map { SlurmJobID(1, index: $0) }
+    #expect(last.words == ["1_[\(Int.max - 1)-\(Int.max)]"])
   }
 
   @Test(arguments: [

@@ -65,11 +65,14 @@ package final class TmuxSession: Sendable {
     try tmux("display-message", "-p", "#{\(name)}").trimmingCharacters(in: .newlines)
   }
 
-  /// The exit status once the command has ended.
+  /// The exit status once the command has ended, as a shell tells it: 130 if SIGINT has ended it.
   package func exitStatus() throws -> Int? {
     if let status = try Int(value("pane_dead_status")) { return status }
+    // A number, or a name where the system has a table of them.
+    let signal = try value("pane_dead_signal")
+    if let number = Int(signal) ?? ["HUP": 1, "INT": 2, "TERM": 15][signal.uppercased()] { return 128 + number }
     // tmux sometimes misses the end of its child: it sees the closed terminal but leaves a zombie.
-    if try value("pane_dead") == "1", try value("pane_dead_signal").isEmpty, let server = try pid_t(value("pid")) {
+    if try value("pane_dead") == "1", signal.isEmpty, let server = try pid_t(value("pid")) {
       kill(server, SIGCHLD)
     }
     return nil

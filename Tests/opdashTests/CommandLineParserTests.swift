@@ -127,6 +127,9 @@ import Testing
     ("run a.yml --colour=never", "unknown option '--colour': did you mean '--color'?"),
     ("run a.yml --qqqqqqq", "unknown option '--qqqqqqq'; see opdash run --help"),
     ("run a.yml -q", "unknown option '-q'; see opdash run --help"),
+    ("run -f a.yml", "unknown option '-f'; see opdash run --help"),
+    ("-f run a.yml", "unknown option '-f'; see opdash run --help"),
+    ("history -n 5", "opdash history has no option -n; see opdash history --help"),
     ("run a.yml -slots 4", "unknown option '-slots': did you mean '--slots'?"),
     ("run a.yml -j", "--slots needs a value: a whole number, 1 or more"),
     ("run a.yml -j0", "--slots takes a whole number, 1 or more; this is '0'"),
@@ -157,7 +160,7 @@ import Testing
     ("demo a b", "opdash demo takes [NAME]; 'b' is one too many"),
     ("keys a", "opdash keys takes nothing; 'a' is one too many"),
     ("schema opdash.yml", "opdash schema takes nothing; 'opdash.yml' is one too many"),
-    ("keys -j4", "opdash keys has no option --slots; see opdash keys --help"),
+    ("keys -j4", "opdash keys has no option -j; see opdash keys --help"),
     ("run a.yml --notify sing", "--notify takes none, bell or message; this is 'sing'; see opdash run --help"),
     ("run a.yml --background drak", "--background takes auto, dark or light; this is 'drak': did you mean 'dark'?"),
     ("get", "opdash get needs a URL, or --input LIST"),
@@ -189,7 +192,7 @@ import Testing
       "':::' stands outside of the command: quote the command, as in opdash each 'echo {}' a b"
     ),
     ("each -q x", "unknown option '-q'; see opdash each --help"),
-    ("each -i l x", "opdash each has no option --input; see opdash each --help"),
+    ("each -i l x", "opdash each has no option -i; see opdash each --help"),
     ("replay", "opdash replay needs a run, or a file of events; opdash history lists the runs"),
     ("replay r --speed 0.09", "--speed takes a number from 0.1 to 1000; this is '0.09'"),
     ("replay r --speed 1000.1", "--speed takes a number from 0.1 to 1000; this is '1000.1'"),
@@ -201,11 +204,11 @@ import Testing
     ("run -j100001", "--slots takes a whole number, 1 or more; this is '100001'"),
     ("each --retry 1000001 x", "--retry takes a whole number, 0 or more; this is '1000001'"),
     ("each --timeout 0s x", "--timeout takes a time as in 500ms, 8s, 10m or 1h30m; this is '0s'"),
-    ("run -0", "opdash run has no option --null; see opdash run --help"),
+    ("run -0", "opdash run has no option -0; see opdash run --help"),
     ("run --output raw", "--output raw is for opdash each; opdash run prints lines, grouped or github"),
     ("get u --on-exists skp", "--on-exists takes number, skip or overwrite; this is 'skp': did you mean 'skip'?"),
-    ("check a.yml -j4", "opdash check has no option --slots; see opdash check --help"),
-    ("run a.yml -d x", "opdash run has no option --dir; see opdash run --help"),
+    ("check a.yml -j4", "opdash check has no option -j; see opdash check --help"),
+    ("run a.yml -d x", "opdash run has no option -d; see opdash run --help"),
   ])
   func aWrongLineIsAnsweredInOneLine(_ line: String, _ message: String) {
     #expect(throws: UsageError(message)) { try parse(line) }

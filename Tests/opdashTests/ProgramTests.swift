@@ -79,7 +79,7 @@ import Testing
         watchSignals: { session in self.session = session })
       Program(
         environment: environment, output: Output(output.descriptor), errors: Output(errors.descriptor), parts: parts,
-        exit: { [weak self] in self?.statuses.append($0) }
+        end: { [weak self] in self?.statuses.append($0.status) }
       ).perform(line.split(separator: " ").map(String.init))
     }
   }

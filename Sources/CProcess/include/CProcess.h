@@ -172,6 +172,15 @@ pid_t cprocess_newest(void);
 /// If it is killed itself, another one takes its place. Returns its pid, or a negative errno.
 pid_t cprocess_guardian_start(const char *cookie);
 
+/// The guardian, 0 where there is none; a replaced one is a child of this process.
+pid_t cprocess_guardian(void);
+
+/// From now on a signal whose action is the default one and that ends this process kills the run's processes first: those
+/// that this process has adopted can't be found after its end.
+///
+/// Not after SIGKILL, and not where a stack has overflowed on a thread without another one for signals.
+void cprocess_end_by_signals(void);
+
 /// Has the guardian call `body` once this process has ended, however it ends, before it kills the processes.
 ///
 /// To be called before the guardian starts. `body` executes in a fork of this process: system calls only.

@@ -7,8 +7,8 @@
 /// `terminal_guard_restore_killed`.
 ///
 /// `bytes` are written to `fd`, then `shell` becomes its mode. Arming again replaces both. Handlers are installed
-/// once, over default actions or those of a crash reporter, which is called afterwards. Call it from one thread at a
-/// time. Returns 0, or an errno if `length` is too large.
+/// once, over default actions, over handlers with SA_RESETHAND, and over those of a crash reporter; the latter two are
+/// called afterwards. Call it from one thread at a time. Returns 0, or an errno if `length` is too large.
 int terminal_guard_arm(int fd, const struct termios *shell, const char *bytes, size_t length);
 
 /// Gives the calling thread an alternate signal stack if it has none, so that a stack overflow can be handled.
@@ -23,6 +23,9 @@ void terminal_guard_disarm(void);
 ///
 /// Waits half a second at most; the unread output of a full terminal is discarded to make room.
 void terminal_guard_restore(void);
+
+/// Restores the terminal and ends the process by the signal's default action.
+_Noreturn void terminal_end_by_signal(int number);
 
 /// Before and after a thread changes the terminal's modes or draws: `terminal_guard_restore` on another thread waits for the
 /// end, 0.1 s at most. After it `terminal_change_begin` does not return, because the process ends.
@@ -111,7 +114,7 @@ int signal_is_ignored(int number);
 int signal_pipe_open(void);
 
 /// All signals so far were answered. If none is for 15 s after SIGINT, SIGTERM or SIGHUP, the terminal is restored and the
-/// process ends with that signal's status.
+/// process ends by that signal.
 void signal_pipe_answer(void);
 
 /// Replaces the action of the signal by a write to the pipe. Returns 0 or an errno.

@@ -1,3 +1,4 @@
+import Basics
 import JobModel
 
 /// The part of the run's time that the timeline shows: the time of a cell, and the first cell.
@@ -19,7 +20,7 @@ struct TimeWindow: Equatable {
     var width: Int
 
     /// The cell of an instant, from 0; outside of the width too.
-    func cell(_ time: Duration) -> Int { Int((time / step).rounded(.down)) - first }
+    func cell(_ time: Duration) -> Int { Int(clamping: (time / step).rounded(.down)).plus(-first) }
     func time(_ cell: Int) -> Duration { step * (first + cell) }
   }
 
@@ -30,14 +31,14 @@ struct TimeWindow: Equatable {
     let step = Self.steps[zoom]
     if let first { return Scale(step: step, first: first, width: width) }
     // The present stays in the last third; the window moves in jumps, so that most frames keep their cells.
-    let present = Int(now / step)
+    let present = Int(clamping: now / step)
     let jump = max(1, width / 6)
     let over = present - width * 5 / 6
     return Scale(step: step, first: over <= 0 ? 0 : (over / jump + 1) * jump, width: width)
   }
 
   private static func fitting(_ end: Duration, _ width: Int) -> Int {
-    steps.firstIndex { Int((end / $0).rounded(.up)) < width } ?? steps.count - 1
+    steps.firstIndex { Int(clamping: (end / $0).rounded(.up)) < width } ?? steps.count - 1
   }
 
   /// Zooms by steps, keeping the middle of the window.
@@ -50,7 +51,7 @@ struct TimeWindow: Equatable {
     zoom = new
     guard first != nil else { return }
     let middle = scale.time(width / 2)
-    first = max(0, Int(middle / Self.steps[new]) - width / 2)
+    first = max(0, Int(clamping: middle / Self.steps[new]) - width / 2)
   }
 
   mutating func showAll() {
@@ -66,6 +67,8 @@ struct TimeWindow: Equatable {
     var following = self
     following.first = nil
     let present = following.scale(width: width, now: now, end: end).first
-    first = quarters > 0 && scale.first < present && target >= present ? nil : min(target, Int(end / Self.steps[zoom]))
+    first =
+      quarters > 0 && scale.first < present && target >= present
+      ? nil : min(target, Int(clamping: end / Self.steps[zoom]))
   }
 }

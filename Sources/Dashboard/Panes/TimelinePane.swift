@@ -1,3 +1,4 @@
+import Basics
 import JobModel
 import Screen
 
@@ -254,7 +255,7 @@ struct TimelinePane {
 extension Format {
   /// The time of a cell: `50ms`, `5s`, `10m`, `2h`.
   static func step(_ step: Duration) -> String {
-    let milliseconds = Int(step / .milliseconds(1))
+    let milliseconds = Int(clamping: step / .milliseconds(1))
     if milliseconds < 1000 { return "\(milliseconds)ms" }
     let seconds = milliseconds / 1000
     if seconds < 60 { return "\(seconds)s" }

@@ -1,3 +1,4 @@
+import Basics
 import JobModel
 import Screen
 
@@ -32,7 +33,7 @@ struct Bar {
       if style.foreground != .standard { style.attributes.remove(.bold) }
       frame.put(Format.percent(share), endingAt: x + width + 5, y: y, style: style)
     } else {
-      frame.put(indeterminate(step: Int(now / Self.animationStep), width: width, style: style), x: x, y: y)
+      frame.put(indeterminate(step: Int(clamping: now / Self.animationStep), width: width, style: style), x: x, y: y)
     }
   }
 
@@ -46,7 +47,7 @@ struct Bar {
     let isASCII = theme.traits.isASCII
     let cells = isASCII ? width - 2 : width
     guard cells > 0 else { return [] }
-    let full = Int(min(1, max(0, fraction)) * Double(cells))
+    let full = Int(clamping: min(1, max(0, fraction)) * Double(cells))
     let spans = [
       TextSpan(String(repeating: theme.pick("╍", "#"), count: full), theme.wordStyle(.executing)),
       TextSpan(String(repeating: theme.pick("╌", "~"), count: cells - full), theme.rule),
@@ -77,7 +78,7 @@ struct Bar {
       var style = part.style
       if style.foreground != .standard { style.attributes.remove(.bold) }
       let isLast = parts[(place + 1)...].allSatisfy { $0.share <= 0 }
-      let halves = Int(end * Double(cells * 2))
+      let halves = Int(clamping: end * Double(cells * 2))
       let full = max(0, halves / 2 - used)
       if isASCII {
         let head = isLast && used + full < cells ? ">" : ""
@@ -128,6 +129,6 @@ enum Sparkline {
     let shown = samples.suffix(max(0, width))
     guard let top = shown.max(), top > 0 else { return String(repeating: isASCII ? "_" : "▁", count: shown.count) }
     let signs = isASCII ? letters : blocks
-    return shown.map { signs[max(0, Int($0 / top * Float(signs.count - 2)))] }.joined()
+    return shown.map { signs[max(0, Int(clamping: Double($0 / top * Float(signs.count - 2))))] }.joined()
   }
 }

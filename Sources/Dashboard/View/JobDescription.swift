@@ -217,7 +217,7 @@ struct JobDescription {
     let room = max(0, min(40, width - 12 - names))
     return [[], heading("Time", nil)]
       + shown.map { part in
-        let cells = Int(part.time / longest * Double(room))
+        let cells = Int(clamping: part.time / longest * Double(room))
         let bar = String(repeating: theme.pick("▬", "="), count: max(room > 0 ? 1 : 0, cells))
         return [
           TextSpan("  "), TextSpan(part.name.padding(to: names), theme.dim),

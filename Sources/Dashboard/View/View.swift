@@ -1,3 +1,4 @@
+import Basics
 import JobModel
 import Screen
 
@@ -69,7 +70,7 @@ enum View {
   static func mark(_ model: Model) -> Mark {
     let counts = model.run.counts
     let hasProgress = !model.run.jobs.isEmpty && !model.isOver
-    return Mark(percent: hasProgress ? Int(model.share * 100) : nil, failed: counts.failed > counts.allowed)
+    return Mark(percent: hasProgress ? Int(clamping: model.share * 100) : nil, failed: counts.failed > counts.allowed)
   }
 }
 

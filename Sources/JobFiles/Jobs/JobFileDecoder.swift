@@ -3,6 +3,8 @@ import JobModel
 /// Decodes the YAML of a job file into a graph and reports its faults.
 struct JobFileDecoder {
   static let slotsLimit = 100_000
+  /// As many units can be added to others without an overflow, and an event can state them.
+  static let poolLimit = 1_000_000_000
 
   let values: ValueReader
   let parts: JobFileParts
@@ -133,7 +135,10 @@ struct JobFileDecoder {
     let takes = "a map of names to sizes, as in 'pools: { net: 4 }'"
     for entry in values.map(node, "pools", takes: takes) ?? [] where pools[entry.key] == nil {
       if let fault = JobName.fault(in: entry.key) { faults.add(entry.place, "a pool's name \(fault)") }
-      pools[entry.key] = .some(values.whole(entry.value, "pools.\(Quoted.bare(entry.key))", in: 1 ... .max))
+      let key = "pools.\(Quoted.bare(entry.key))"
+      let size = values.whole(entry.value, key, in: 1 ... .max)
+      if let size, size > Self.poolLimit { faults.add(entry.value.place, "\(key) takes at most \(Self.poolLimit)") }
+      pools[entry.key] = .some(size)
     }
     return pools
   }

@@ -11,6 +11,8 @@ struct YAMLNode: Sendable {
   var end: Place
   /// The number of values in it, itself included, with aliases resolved.
   var weight: Int
+  /// The levels of lists and maps in it, with aliases resolved.
+  var depth = 0
 
   /// The missing value of a key that is not in the file.
   static let null = YAMLNode(content: .scalar("", isPlain: true), place: .start, end: .start, weight: 1)

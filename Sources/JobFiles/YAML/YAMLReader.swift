@@ -14,6 +14,7 @@ struct YAMLReader {
     var anchor: String?
     var isMap: Bool
     var weight = 1
+    var depth = 1
     var items: [YAMLNode] = []
     var entries: [YAMLEntry] = []
     var seen: [String: Place] = [:]
@@ -98,11 +99,14 @@ struct YAMLReader {
 
   private mutating func open(_ frame: Frame) throws(YAMLParser.Problem) {
     guard frames.count < Self.depthLimit else {
-      throw .init(
-        place: frame.place, message: "more than \(Self.depthLimit) levels deep: \(faults.kind) needs fewer than 10")
+      throw tooDeep(frame.place)
     }
     if let anchor = frame.anchor { openAnchors.insert(anchor) }
     frames.append(frame)
+  }
+
+  private func tooDeep(_ place: Place) -> YAMLParser.Problem {
+    .init(place: place, message: "more than \(Self.depthLimit) levels deep: \(faults.kind) needs fewer than 10")
   }
 
   private mutating func close(at end: Place) {
@@ -112,7 +116,7 @@ struct YAMLReader {
     add(
       YAMLNode(
         content: frame.isMap ? .map(frame.entries) : .list(frame.items), place: frame.place, end: end,
-        weight: frame.weight),
+        weight: frame.weight, depth: frame.depth),
       anchor: frame.anchor)
   }
 
@@ -129,6 +133,8 @@ struct YAMLReader {
           "alias *\(Quoted.bare(name)) names nothing that came before\(hint.isEmpty ? ": mark a value with &\(Quoted.bare(name))" : hint)"
       )
     }
+    // An alias in a value that another alias stands for makes both deeper.
+    guard frames.count + node.depth <= Self.depthLimit else { throw tooDeep(place) }
     aliased = aliased &+ node.weight
     guard aliased <= Self.aliasAllowance + 20 * written else {
       throw .init(
@@ -149,6 +155,7 @@ struct YAMLReader {
       return
     }
     frames[top].weight += node.weight
+    frames[top].depth = max(frames[top].depth, node.depth + 1)
     guard frames[top].isMap else {
       frames[top].items.append(node)
       return

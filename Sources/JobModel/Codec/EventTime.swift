@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 
 extension Date {
@@ -12,7 +13,7 @@ extension Date {
   /// UTC in ISO 8601 with milliseconds: `2026-01-01T00:00:00.250Z`.
   var eventText: String {
     let seconds = (milliseconds / 1000).rounded(.down)
-    let rest = String(1000 + Int(milliseconds - seconds * 1000)).dropFirst()
+    let rest = String(1000 + Int(clamping: milliseconds - seconds * 1000)).dropFirst()
     let text = Date.ISO8601FormatStyle().format(Date(timeIntervalSinceReferenceDate: seconds))
     return "\(text.dropLast()).\(rest)Z"
   }
@@ -20,10 +21,13 @@ extension Date {
   /// Nil for anything but what `eventText` gives.
   init?(eventText text: String) {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-    guard parts.count == 2, parts[1].utf8.count == 4, parts[1].hasSuffix("Z"), let rest = Int(parts[1].dropLast()),
-      rest >= 0, let date = try? Date("\(parts[0])Z", strategy: .iso8601)
+    // Of four digits for the year; a calendar may not be able to count others.
+    guard text.utf8.count == 24, parts.count == 2, let rest = Int(parts[1].dropLast()),
+      let date = try? Date("\(parts[0])Z", strategy: .iso8601)
     else { return nil }
     self = Date(milliseconds: date.milliseconds + Double(rest))
+    // Numbers may have signs, and other forms of a date may be read too.
+    guard eventText == text else { return nil }
   }
 }
 

@@ -1,5 +1,6 @@
 import Basics
 import Dispatch
+import Foundation
 
 /// A recorded run that is played again: its events are delivered at their instants, or `speed` times as fast.
 ///
@@ -126,11 +127,18 @@ package final class RecordedFeed: JobFeed {
     }
   }
 
-  /// States the end of a run that has none yet.
+  /// States the end of a run that has none yet, and before it the start, where the recording begins later.
   private func end(signal: Int32?) {
+    let isUnread = state.withLock { $0.run.start == nil && $0.next == $0.chunk.count }
+    if isUnread, let chunk = chunks() { state.withLock { ($0.chunk, $0.next) = (chunk, 0) } }
     state.withLock { state in
       state.timer?.cancel()
-      guard state.run.summary == nil, state.run.start != nil else { return }
+      guard state.run.summary == nil else { return }
+      if state.run.start == nil {
+        let start = state.chunk[state.next...].first { if case .runStarted = $0.fact { true } else { false } }
+        let none = JobFact.runStarted(RunStart(id: "", name: "", slots: 1, at: Date(timeIntervalSince1970: 0), jobs: 0))
+        deliver([JobEvent(seq: state.run.nextSeq, time: state.run.time, fact: start?.fact ?? none)], &state)
+      }
       let summary = RunSummary(of: state.run, signal: signal)
       deliver([JobEvent(seq: state.run.nextSeq, time: state.run.time, fact: .runFinished(summary))], &state)
     }

@@ -191,7 +191,8 @@ package struct Forecast: Sendable {
 
     /// When the rest of a job executes, without a back-off before it.
     package func expected(_ id: JobID) -> Range<Duration> {
-      .seconds(finishes[id.index] - lasts[id.index])..<(.seconds(finishes[id.index]))
+      let finish = Duration.seconds(finishes[id.index])
+      return min(finish, .seconds(finishes[id.index] - lasts[id.index]))..<finish
     }
   }
 
@@ -303,7 +304,10 @@ private struct SlotPlan {
     guard !pools.isEmpty else { return }
     for (pool, units) in run.jobs[job].job.uses where units > 0 {
       pools[pool]? += units
-      for _ in 0..<units { if let place = parked[pool]?.pop() { enqueue(place) } }
+      for _ in 0..<units {
+        guard let place = parked[pool]?.pop() else { break }
+        enqueue(place)
+      }
     }
   }
 }

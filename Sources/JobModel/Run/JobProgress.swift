@@ -1,3 +1,5 @@
+import Basics
+
 /// The progress of an attempt, in bytes or in steps of its own.
 package struct JobProgress: Sendable, Equatable {
   package enum Unit: String, Sendable {
@@ -46,8 +48,8 @@ package struct RateHistory: Sendable, Equatable {
     }
     let seconds = (time - begun) / .seconds(1)
     guard seconds >= 1 else { return }
-    let rate = Float(Double(now - done) / seconds)
-    samples += repeatElement(rate, count: min(Self.capacity, Int(seconds)))
+    let rate = Float((Double(now) - Double(done)) / seconds)
+    samples += repeatElement(rate, count: min(Self.capacity, Int(clamping: seconds)))
     if samples.count > Self.capacity { samples.removeFirst(samples.count - Self.capacity) }
     self.begun = time
     done = now

@@ -1,3 +1,5 @@
+import Basics
+
 /// The state and history of a job.
 package struct JobRecord: Sendable, Equatable {
   package var job: Job
@@ -84,8 +86,9 @@ package struct JobRecord: Sendable, Equatable {
   /// The time left at the current rate; nil while the rate or the total is unknown.
   package func remaining(at now: Duration) -> Duration? {
     guard state == .executing, let progress, let total = progress.total else { return nil }
-    let left = Double(max(0, total - progress.done))
-    if let rate, rate > 0 { return .seconds(left / rate) }
+    let left = max(0, Double(total) - Double(progress.done))
+    // The rate of a job that does not go on fades away.
+    if let rate, rate > 0 { return Duration(clamping: left / rate) }
     return nil
   }
 
@@ -162,7 +165,7 @@ extension JobRecord {
     }
     let seconds = (time - sample.time) / .seconds(1)
     guard seconds >= 0.05 else { return }
-    let now = Double(max(0, progress.done - sample.done)) / seconds
+    let now = max(0, Double(progress.done) - Double(sample.done)) / seconds
     // Old samples fade with a half-life of about two seconds, at any frequency of reports.
     let weight = 1 - 1 / (1 + seconds / 2)
     rate = rate.map { $0 + (now - $0) * weight } ?? now

@@ -1,3 +1,5 @@
+import Basics
+
 /// A period of a job's history, which lasts until the next phase.
 package struct Phase: Sendable, Equatable {
   package enum Kind: UInt8, Sendable, CaseIterable {
@@ -42,7 +44,7 @@ package struct Phase: Sendable, Equatable {
 
   package init(_ kind: Kind, at start: Duration) {
     self.kind = kind
-    nanoseconds = Int64(start / .nanoseconds(1))
+    nanoseconds = Int64(clamping: start / .nanoseconds(1))
   }
 
   package var start: Duration { .nanoseconds(nanoseconds) }

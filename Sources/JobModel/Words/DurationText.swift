@@ -1,3 +1,5 @@
+import Basics
+
 /// Durations as job files and options write them: `500ms`, `8s`, `10m`, `1h30m`, `0.5s`.
 package enum DurationText {
   /// For messages about malformed durations.
@@ -35,7 +37,7 @@ package enum DurationText {
     var left = Swift.max(.zero, duration)
     var text = ""
     for unit in units {
-      let count = Int64(left / unit.length)
+      let count = Int64(clamping: left / unit.length)
       if count > 0 {
         text += "\(count)\(unit.name)"
         left -= unit.length * count

@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 
 /// Durations, sizes, rates and counts as people read them.
@@ -20,7 +21,7 @@ package enum Format {
   /// The time until something happens: as `time`, rounded up, so that `0:00` means now.
   package static func countdown(_ duration: Duration) -> String {
     let (seconds, attoseconds) = max(.zero, duration).components
-    return time(.seconds(seconds + (attoseconds > 0 ? 1 : 0)))
+    return time(.seconds(seconds.plus(attoseconds > 0 ? 1 : 0)))
   }
 
   /// `0.3s` below ten seconds, else as `time`; rounded down.
@@ -32,7 +33,7 @@ package enum Format {
 
   /// How long something took, with units: `0.4s`, `12.3s`, `2m04s`, `1h05m`; rounded to tenths.
   package static func length(_ duration: Duration) -> String {
-    let tenths = max(0, (duration.microseconds + 50_000) / 100_000)
+    let tenths = max(0, duration.microseconds.plus(50_000) / 100_000)
     guard tenths >= 600 else { return "\(tenths / 10).\(tenths % 10)s" }
     let seconds = tenths / 10
     guard seconds >= 3600 else { return "\(seconds / 60)m\(two(seconds % 60))s" }
@@ -46,14 +47,14 @@ package enum Format {
 
   /// An instant on an axis: `0:05`, with tenths where it is not a whole second.
   package static func axis(_ time: Duration) -> String {
-    let tenths = Int64(time / .milliseconds(100))
+    let tenths = Int64(clamping: time / .milliseconds(100))
     return tenths % 10 == 0 ? Format.time(time) : Format.time(time) + ".\(tenths % 10)"
   }
 
   /// `14:03:12` on the wall clock of `zone`.
   package static func clock(_ date: Date, in zone: TimeZone) -> String {
     let shifted = date.timeIntervalSince1970 + Double(zone.secondsFromGMT(for: date))
-    let day = Int64(shifted.rounded(.down)) % 86_400
+    let day = Int64(clamping: shifted.rounded(.down)) % 86_400
     let seconds = day < 0 ? day + 86_400 : day
     return "\(two(seconds / 3600)):\(two(seconds / 60 % 60)):\(two(seconds % 60))"
   }
@@ -80,7 +81,7 @@ package enum Format {
   }
 
   /// Rounded down: `100%` is the whole and nothing less.
-  package static func percent(_ fraction: Double) -> String { "\(Int(min(1, max(0, fraction)) * 100))%" }
+  package static func percent(_ fraction: Double) -> String { "\(Int(clamping: min(1, max(0, fraction)) * 100))%" }
 
   /// `1 job`, `3 jobs`.
   package static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
@@ -94,7 +95,7 @@ package enum Format {
   private static func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
   private static func tenths(_ value: Double) -> String {
-    let tenths = Int64((value * 10).rounded())
+    let tenths = Int64(clamping: (value * 10).rounded())
     return "\(tenths / 10).\(tenths % 10)"
   }
 
@@ -109,12 +110,14 @@ package enum Format {
       value /= 1000
       unit += 1
     }
-    if unit == 0 { return "\(Int64(value.rounded()))" + units[0] }
-    return (value < 9.95 ? tenths(value) : "\(Int64(value.rounded()))") + units[unit]
+    if unit == 0 { return "\(Int64(clamping: value.rounded()))" + units[0] }
+    return (value < 9.95 ? tenths(value) : "\(Int64(clamping: value.rounded()))") + units[unit]
   }
 }
 
 extension Duration {
-  /// Whole microseconds, rounded toward zero.
-  package var microseconds: Int64 { components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000 }
+  /// Whole microseconds, rounded toward zero; the nearest number to them that there is.
+  package var microseconds: Int64 {
+    components.seconds.times(1_000_000).plus(components.attoseconds / 1_000_000_000_000)
+  }
 }

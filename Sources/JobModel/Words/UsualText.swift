@@ -1,3 +1,5 @@
+import Basics
+
 /// Usual times and estimates in words.
 package enum UsualText {
   /// `usually 2:21`.
@@ -21,7 +23,7 @@ package enum UsualText {
   }
 
   /// `+41 %`.
-  package static func percent(_ excess: Double) -> String { "+\(Int((excess * 100).rounded())) %" }
+  package static func percent(_ excess: Double) -> String { "+\(Int(clamping: (excess * 100).rounded())) %" }
 }
 
 extension TimeEstimate {

@@ -1,3 +1,4 @@
+import Basics
 import JobModel
 import Screen
 
@@ -44,7 +45,7 @@ enum HTMLText {
 
   /// At most three decimals, without zeros at the end: `12.5`, `0.001`.
   static func number(_ value: Double) -> String {
-    let thousandths = Int((value * 1000).rounded())
+    let thousandths = Int(clamping: (value * 1000).rounded())
     let (whole, part) = thousandths.magnitude.quotientAndRemainder(dividingBy: 1000)
     var text = (thousandths < 0 ? "-" : "") + String(whole)
     guard part > 0 else { return text }

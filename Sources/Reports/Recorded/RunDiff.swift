@@ -1,3 +1,4 @@
+import Basics
 import JobModel
 import Screen
 
@@ -110,7 +111,7 @@ package struct RunDiff {
         + "run \(id(after)) \(Format.length(total.after))\(Self.phrase(total))",
       paint(
         .quiet,
-        "slower and faster: by \(Int(((thresholds.ratio - 1) * 100).rounded()))% and " as TerminalText
+        "slower and faster: by \(Int(clamping: ((thresholds.ratio - 1) * 100).rounded()))% and " as TerminalText
           + "\(Format.length(thresholds.difference)) or more, of jobs that succeeded in both"),
     ]
     func add(_ title: TerminalText, _ role: Paint.Role, _ rows: [TerminalText]) {
@@ -156,7 +157,7 @@ package struct RunDiff {
 
   private static func percent(_ change: Change) -> String {
     guard change.before > .zero else { return "" }
-    let percent = Int(((change.after / change.before - 1) * 100).rounded())
+    let percent = Int(clamping: ((change.after / change.before - 1) * 100).rounded())
     return "\(percent > 0 ? "+" : "")\(percent)%"
   }
 }

@@ -1,3 +1,4 @@
+import Basics
 import JobModel
 
 /// The figures of a recorded run that the text and the HTML report share.
@@ -156,7 +157,7 @@ extension JobRecord {
     guard case .succeeded(upToDate: false) = state, retries == 0, let usual = job.usual?.median, usual > .zero,
       let took = elapsed(at: since)
     else { return nil }
-    let percent = Int(((took / usual - 1) * 100).rounded())
+    let percent = Int(clamping: ((took / usual - 1) * 100).rounded())
     return abs(percent) < 10 ? nil : "\(percent > 0 ? "+" : "")\(percent)%"
   }
 }

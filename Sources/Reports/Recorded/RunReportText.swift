@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import JobModel
 import Screen
@@ -183,7 +184,7 @@ package struct RunReportText {
   private func part(_ time: Duration, of whole: Duration) -> Double { whole > .zero ? time / whole : 0 }
 
   private func tenths(_ value: Double) -> String {
-    let tenths = Int((value * 10).rounded())
+    let tenths = Int(clamping: (value * 10).rounded())
     return "\(tenths / 10).\(tenths % 10)"
   }
 }

@@ -1,3 +1,4 @@
+import Basics
 import JobModel
 
 /// How many slots were in use over the time of a run.
@@ -61,7 +62,7 @@ struct SlotUse {
       let (from, to) = (step.time / end * Double(count), min(Double(count), next.time / end * Double(count)))
       var at = from
       while at < to {
-        let place = min(count - 1, Int(at))
+        let place = min(count - 1, Int(clamping: at))
         let stop = min(to, Double(place + 1))
         sums[place] += Double(step.busy) * (stop - at)
         if stop <= at { break }

@@ -11,7 +11,7 @@ import JobModel
 /// A commit hands the events to the kernel, so that they survive the program; a third queue flushes them to the disk, so that
 /// they survive the machine.
 package final class RunRecorder: @unchecked Sendable {
-  // Safe: `store` is touched only on `writing`; the other variables are in a lock.
+  // Safe: `store` and `lock` are touched only on `writing`; the other variables are in a lock.
   package struct Limits: Sendable {
     /// The least time between two commits.
     package var interval = Duration.milliseconds(100)
@@ -23,6 +23,10 @@ package final class RunRecorder: @unchecked Sendable {
     package var flushInterval = Duration.milliseconds(500)
     /// How long the lock of another program is waited for.
     package var patience = Duration.seconds(10)
+    /// The same at the start of a run, of which nothing is recorded yet: so long a run may wait to be told that it is not.
+    package var startPatience = Duration.seconds(2)
+    /// The same once the program is to end.
+    package var endPatience = Duration.milliseconds(500)
     /// The bytes of events that may wait for the disk.
     package var waiting = 64_000_000
 
@@ -44,7 +48,11 @@ package final class RunRecorder: @unchecked Sendable {
     var hasLeft = false
     var error: RunStoreError?
     var whenLost: (@Sendable (RunStoreError) -> Void)?
-    /// Whether the first commit is on disk.
+    /// Whether the run has a row in the store.
+    var hasRow = false
+    /// Whether the program waits for the last commit.
+    var isEnding = false
+    /// Whether the first commit is on disk, or never will be.
     var isRecorded = false
     var whenRecorded: (@Sendable () -> Void)?
   }
@@ -62,6 +70,7 @@ package final class RunRecorder: @unchecked Sendable {
   /// Left when the run's end is on disk, or it can't be.
   private let done = DispatchGroup()
   private var store: RunWriter?
+  private var lock: RunLock?
 
   /// Opens nothing before `start`.
   ///
@@ -120,11 +129,17 @@ package final class RunRecorder: @unchecked Sendable {
     body?()
   }
 
+  /// Why recording was given up; nil if it was not.
+  package var loss: RunStoreError? { state.withLock(\.error) }
+
   /// Waits until the run's end is on disk, at most `limit`; returns whether the run is recorded whole.
   ///
   /// To be called when the feed has stated the end; not on the feed's queue.
   @discardableResult package func finish(within limit: Duration = .seconds(5)) -> Bool {
-    let isLost = state.withLock { $0.error != nil }
+    let isLost = state.withLock { state in
+      state.isEnding = true
+      return state.error != nil
+    }
     let isDone = done.wait(timeout: .now() + (isLost ? min(limit, .seconds(1)) : limit) / .seconds(1)) == .success
     return isDone && state.withLock { $0.error == nil }
   }
@@ -133,6 +148,7 @@ package final class RunRecorder: @unchecked Sendable {
   /// returns whether all of it is in the store.
   @discardableResult package func flush(within limit: Duration = .seconds(1)) -> Bool {
     let written = DispatchSemaphore(value: 0)
+    state.withLock { $0.isEnding = true }
     encoding.async { [self] in
       writing.async { [self] in
         commit()
@@ -198,14 +214,14 @@ package final class RunRecorder: @unchecked Sendable {
     }
     guard !state.withLock({ $0.isOver }), !batch.isEmpty, let start else { return }
     do throws(RunStoreError) {
-      if store == nil { store = try RunWriter(folder, patience: limits.patience) }
-      try store?.write(batch, of: start, origin: origin, cookie: cookie)
+      try write(batch, of: start)
     } catch {
       store = nil
       return end(error, batch.end)
     }
     state.withLock { state in
       state.inWriting = 0
+      state.hasRow = true
       state.commitCost = min(Self.processorTime - begin, limits.flushInterval / max(1, limits.rest))
     }
     tellRecorded()
@@ -216,6 +232,30 @@ package final class RunRecorder: @unchecked Sendable {
       store = nil
       flushing.async { [self] in end(flushLog(), batch.end) }
     }
+  }
+
+  /// How long one call waits for the lock of another program.
+  private static let attempt = Duration.milliseconds(100)
+
+  /// Tries again and again while another program has the lock: how long depends on what has happened meanwhile.
+  private func write(_ batch: RunNotes.Batch, of start: RunStart) throws(RunStoreError) {
+    let clock = ContinuousClock()
+    let begin = clock.now
+    while true {
+      do throws(RunStoreError) {
+        if store == nil { store = try RunWriter(folder, patience: min(Self.attempt, limits.patience)) }
+        try store?.write(batch, of: start, origin: origin, cookie: cookie)
+        lock = lock ?? store?.lock
+        return
+      } catch {
+        guard error.reason == .locked, clock.now - begin < patience else { throw error }
+      }
+    }
+  }
+
+  private var patience: Duration {
+    let (hasRow, isEnding) = state.withLock { ($0.hasRow, $0.isEnding) }
+    return min(limits.patience, isEnding ? limits.endPatience : hasRow ? limits.patience : limits.startPatience)
   }
 
   private func scheduleFlush() {
@@ -277,7 +317,8 @@ package final class RunRecorder: @unchecked Sendable {
   /// Tries once to record that a run has ended whose recording was given up, so that it does not look killed.
   private func closeLost(_ end: RunNotes.End) {
     writing.async { [self] in
-      if let start = state.withLock(\.notes.start) {
+      // Nothing looks killed that has no row.
+      if let start = state.withLock({ $0.hasRow ? $0.notes.start : nil }) {
         let writer = try? RunWriter(folder, patience: .milliseconds(500))
         try? writer?.close(start, end)
       }

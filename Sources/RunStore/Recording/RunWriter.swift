@@ -4,10 +4,14 @@ import JobModel
 /// Writes one run to the store; used on one queue.
 final class RunWriter {
   private let database: Database
+  private let folder: String
   /// The run's row.
   private var number: Int?
+  /// Of that row; outlives the writer, whose run goes on when it can't be recorded.
+  private(set) var lock: RunLock?
 
   init(_ folder: String, patience: Duration) throws(RunStoreError) {
+    self.folder = folder
     database = try RunStore.openForWriting(folder, patience: patience)
   }
 
@@ -65,6 +69,9 @@ final class RunWriter {
       """, .text(start.id), .text(start.name), .text(String(decoding: words, as: UTF8.self)), SQLValue(origin.file),
       SQLValue(start.at), SQLValue(start.jobs), SQLValue(process.pid), SQLValue(process.startTime),
       .text(process.boot), SQLValue(cookie), SQLValue(start.folder), SQLValue(start.resumes))
+    // Before others see the row.
+    lock = nil
+    lock = RunLock(run: database.lastInsertedRow, in: folder)
     return database.lastInsertedRow
   }
 

@@ -54,8 +54,9 @@ package enum ResumeText {
   }
 
   /// The refusal for a run that goes on.
-  package static func goesOn(_ entry: RunEntry) -> String {
-    "run \(entry.id) is going on, process \(entry.process.pid): opdash resume waits for its end"
+  package static func goesOn(_ entry: RunEntry, isHere: Bool) -> String {
+    let place = isHere ? ", process \(entry.process.pid)" : ", on another machine or in another container"
+    return "run \(entry.id) is going on\(place): opdash resume waits for its end"
   }
 
   /// The refusal for a run that another process is about to go on with.

@@ -24,19 +24,22 @@ package struct AllocatedNode: Sendable, Equatable {
   /// Reads the nodes in the answer to `query`, as `Nodes=node[1-2] CPU_IDs=0-1 Mem=500 GRES=gpu:2(IDX:0-1)`, one line for
   /// nodes that are alike.
   static func nodes(in answer: String) -> [AllocatedNode] {
-    answer.split(separator: "\n").flatMap { line -> [AllocatedNode] in
+    var nodes: [AllocatedNode] = []
+    for line in answer.split(separator: "\n") where nodes.count < limit {
       let words = line.split(separator: " ")
       func value(_ key: String) -> Substring? { words.first { $0.hasPrefix(key) }?.dropFirst(key.count) }
-      guard let names = value("Nodes="), let cpus = value("CPU_IDs=") else { return [] }
+      guard let names = value("Nodes="), let cpus = value("CPU_IDs=") else { continue }
       let memory = value("Mem=").flatMap { Int($0) } ?? 0
       let gpus = value("GRES=").map(gpus) ?? 0
-      return expanded(names).map {
-        AllocatedNode(name: $0, cpus: numbers(cpus).count, memory: memory > 0 ? memory : nil, gpus: gpus)
+      let count = numbers(cpus).count
+      nodes += expanded(names).prefix(limit - nodes.count).map {
+        AllocatedNode(name: $0, cpus: count, memory: memory > 0 ? memory : nil, gpus: gpus)
       }
     }
+    return nodes
   }
 
-  /// How many names or numbers a list has at most; Slurm itself can't have more nodes. The rest is left out.
+  /// How many names or numbers a list has at most; the rest is left out, and Slurm itself can't have more nodes.
   static let limit = 65_536
 
   /// The names of `node[1-3,07],login` one by one.
@@ -51,15 +54,20 @@ package struct AllocatedNode: Sendable, Equatable {
         word.append(character)
         continue
       }
-      if !word.isEmpty { names += expanded(word: word).prefix(limit - names.count) }
+      if !word.isEmpty { names += expanded(word: word, groups: groups).prefix(limit - names.count) }
       word = ""
     }
     return names
   }
 
-  private static func expanded(word: String) -> [String] {
-    guard let open = word.firstIndex(of: "["), let close = word[open...].firstIndex(of: "]") else { return [word] }
-    let rests = expanded(word: String(word[word.index(after: close)...]))
+  /// How many lists of numbers a name has at most; further ones are left as they are.
+  private static let groups = 8
+
+  private static func expanded(word: String, groups: Int) -> [String] {
+    guard groups > 0, let open = word.firstIndex(of: "["), let close = word[open...].firstIndex(of: "]") else {
+      return [word]
+    }
+    let rests = expanded(word: String(word[word.index(after: close)...]), groups: groups - 1)
     var names: [String] = []
     for number in numbers(word[word.index(after: open)..<close]) {
       names += rests.prefix(limit - names.count).map { word[..<open] + number + $0 }

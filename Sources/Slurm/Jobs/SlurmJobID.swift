@@ -45,7 +45,7 @@ extension [Int] {
   fileprivate var ranges: String {
     var ranges: [(first: Int, last: Int)] = []
     for number in self {
-      if let last = ranges.last?.last, last + 1 == number {
+      if let last = ranges.last?.last, last == number - 1 {
         ranges[ranges.count - 1].last = number
       } else {
         ranges.append((number, number))

@@ -8,7 +8,8 @@ import Session
 struct CommandLineParser {
   private var rest: ArraySlice<String>
   private var operands: [String] = []
-  private var used: [Option] = []
+  /// The options, each as it was written.
+  private var used: [(option: Option, spelled: String)] = []
   private var values = Option.Values()
 
   /// `words` are those after the program's name.
@@ -43,7 +44,8 @@ struct CommandLineParser {
     let command = operands[1]
     if rest.first == "--" {
       rest.removeFirst()
-    } else if let word = rest.first(where: { $0.hasPrefix("-") }), !command.contains(where: { " \t\n{$".contains($0) }) {
+    } else if let word = rest.first(where: { $0.hasPrefix("-") }), !command.contains(where: { " \t\n{$".contains($0) })
+    {
       throw UsageError(
         "'\(word)' after the command '\(command)' would be an argument of a job: quote the command, as in "
           + "opdash each '\(command) \(word)' …, or write -- before the arguments")
@@ -64,7 +66,7 @@ struct CommandLineParser {
         "unknown option '--\(parts[0])'"
           + hint((near ?? NearestName.of(parts[0], in: Option.all.map(\.name))).map { "--\($0)" }))
     }
-    try apply(option, attached: parts.count > 1 ? parts[1] : nil)
+    try apply(option, as: option.spelled, attached: parts.count > 1 ? parts[1] : nil)
   }
 
   /// The command, which may follow its options.
@@ -84,15 +86,15 @@ struct CommandLineParser {
         throw UsageError("unknown option '\(word)'" + hint((same ?? near).map { "--\($0)" }))
       }
       guard case .flag = option.effect else {
-        try apply(option, attached: letters.isEmpty ? nil : String(letters))
+        try apply(option, as: "-\(letter)", attached: letters.isEmpty ? nil : String(letters))
         return
       }
-      try apply(option, attached: nil)
+      try apply(option, as: "-\(letter)", attached: nil)
     }
   }
 
-  private mutating func apply(_ option: Option, attached: String?) throws(UsageError) {
-    used.append(option)
+  private mutating func apply(_ option: Option, as spelled: String, attached: String?) throws(UsageError) {
+    used.append((option, spelled))
     switch option.effect {
     case .flag(let change):
       guard attached == nil else { throw UsageError("\(option.spelled) takes no value") }
@@ -124,7 +126,7 @@ struct CommandLineParser {
       throw UsageError("no command: opdash --help lists them")
     }
     guard let name = CommandName(rawValue: word) else { throw unknownCommand(word) }
-    if let stray = used.first(where: { !$0.commands.isEmpty && !$0.commands.contains(name) }) {
+    if let stray = used.first(where: { !$0.option.commands.isEmpty && !$0.option.commands.contains(name) }) {
       throw UsageError("opdash \(name.rawValue) has no option \(stray.spelled); see opdash \(name.rawValue) --help")
     }
     if values.wantsHelp { return Invocation(command: .help(.command(name))) }

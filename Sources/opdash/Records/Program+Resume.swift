@@ -12,7 +12,7 @@ extension Program {
     let store = try openStore(invocation.settings)
     let entry = try earlierRun(name, store)
     if let run = ResumableRun.obstacle(to: entry, in: try store.runs(), isGoingOn: store.isGoingOn) {
-      throw UsageError(ResumeText.goesOn(run))
+      throw UsageError(ResumeText.goesOn(run, isHere: run.process.isAlive))
     }
     var (plan, old) = try earlierPlan(entry)
     guard case .graph(let planned) = plan.subject else { return }

@@ -1,3 +1,4 @@
+import Basics
 import JobModel
 
 /// The forecast for timeline and critical path, kept for about a second: computing it walks the whole graph.
@@ -50,7 +51,7 @@ struct PathForecast {
 
   /// Slack as text, rounded to milliseconds first: rounding errors would change a steady slack as time passes.
   static func text(slack: Duration) -> String {
-    "~" + Format.time(.milliseconds(Int64((slack / .milliseconds(1)).rounded())))
+    "~" + Format.time(.milliseconds(Int64(clamping: (slack / .milliseconds(1)).rounded())))
   }
 
   /// Computes the forecast again after events, once it is old enough for the size of the graph, as far as it is needed.

@@ -1,0 +1,51 @@
+import Foundation
+
+/// Tells programs on other machines and in other containers, which see neither this process nor its boot, that it executes a
+/// run: a lock on the run's byte of a file in the state folder, until this value or the process ends.
+///
+/// The kernel gives it back, on a shared file system the server: where SQLite can lock its database, this can be locked too.
+final class RunLock: Sendable {
+  private let descriptor: Int32
+
+  private static func path(in folder: String) -> String { "\(folder)/opdash.live" }
+
+  /// Nil where the file or the lock can't be had: then only this machine knows that the run goes on.
+  init?(run number: Int, in folder: String) {
+    let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+    descriptor = open(Self.path(in: folder), flags, 0o600)
+    guard descriptor >= 0 else { return nil }
+    var lock = Self.lock(of: number)
+    guard fcntl(descriptor, Self.set, &lock) == 0 else {
+      close(descriptor)
+      return nil
+    }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Whether a program holds the lock of a run.
+  static func isHeld(run number: Int, in folder: String) -> Bool {
+    let descriptor = open(path(in: folder), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    var lock = lock(of: number)
+    return fcntl(descriptor, get, &lock) == 0 && lock.l_type != Int16(F_UNLCK)
+  }
+
+  private static func lock(of number: Int) -> flock {
+    var lock = flock()
+    lock.l_type = Int16(F_WRLCK)
+    lock.l_whence = Int16(SEEK_SET)
+    lock.l_start = off_t(number)
+    lock.l_len = 1
+    return lock
+  }
+
+  // F_OFD_SETLK and F_OFD_GETLK, which Swift does not import: the lock is the descriptor's, so that this process may open and
+  // close the file meanwhile.
+  #if canImport(Darwin)
+  private static let (set, get): (Int32, Int32) = (90, 92)
+  #else
+  private static let (set, get): (Int32, Int32) = (37, 36)
+  #endif
+}

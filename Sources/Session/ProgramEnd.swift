@@ -1,0 +1,32 @@
+import CTerminal
+import Foundation
+import JobModel
+
+/// How the program ends after a session: with a status or, where a signal has stopped the run, by that signal.
+///
+/// A shell loop or `make` around the program ends after Ctrl-C only if the signal has ended the program.
+package struct ProgramEnd: Sendable, Equatable {
+  package let status: Int32
+  /// The signal that ends the program in place of the status.
+  package let signal: Int32?
+
+  /// `cause` is the one that has stopped the run, if any.
+  package init(_ status: Int32, of cause: StopSequence.Cause? = nil) {
+    self.status = status
+    signal = cause.flatMap { $0.isSignal && status == ExitStatus.signal($0.signal) ? $0.signal : nil }
+  }
+
+  /// Flushes and ends the process in order.
+  package func perform() -> Never {
+    guard let signal else { Foundation.exit(status) }
+    fflush(nil)
+    terminal_end_by_signal(signal)
+  }
+
+  /// Restores the terminal and ends the process without a further write.
+  package func performAtOnce() -> Never {
+    if let signal { terminal_end_by_signal(signal) }
+    terminal_guard_restore()
+    _exit(status)
+  }
+}
