@@ -35,7 +35,7 @@ package final class SuccessLog: Sendable {
     let entry = Entry(success: success, at: Date(), fingerprint: job < fingerprints.count ? fingerprints[job] : nil)
     let line = Array(entry.line.utf8)
     file.withLock { file in
-      let descriptor = file ?? open(Self.path(in: folder), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
+      let descriptor = file ?? (try? ForeignFile.open(Self.path(in: folder), for: .appending, .own)) ?? -1
       file = descriptor
       if descriptor >= 0 { _ = write(descriptor, line, line.count) }
     }
@@ -49,10 +49,13 @@ package final class SuccessLog: Sendable {
 
   /// The entries of a run's file, in the order in which they were written; none without a file.
   static func read(in folder: String) -> [Entry] {
-    let text = (try? Data(contentsOf: URL(fileURLWithPath: path(in: folder)))) ?? Data()
+    let text = (try? ForeignFile.contents(path(in: folder), .own, limit: limit)) ?? []
     // A full disk may cut a line.
-    return String(decoding: text, as: UTF8.self).split(separator: "\n").compactMap(Entry.init)
+    return String(decoding: text, as: UTF8.self).lines.compactMap(Entry.init)
   }
+
+  /// Of a million jobs.
+  private static let limit = 256 << 20
 
   private static func path(in folder: String) -> String { "\(folder)/succeeded" }
 }

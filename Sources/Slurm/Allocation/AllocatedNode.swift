@@ -24,7 +24,7 @@ package struct AllocatedNode: Sendable, Equatable {
   /// Reads the nodes in the answer to `query`, as `Nodes=node[1-2] CPU_IDs=0-1 Mem=500 GRES=gpu:2(IDX:0-1)`, one line for
   /// nodes that are alike.
   static func nodes(in answer: String) -> [AllocatedNode] {
-    answer.split(separator: "\n").flatMap { line -> [AllocatedNode] in
+    answer.lines.flatMap { line -> [AllocatedNode] in
       let words = line.split(separator: " ")
       func value(_ key: String) -> Substring? { words.first { $0.hasPrefix(key) }?.dropFirst(key.count) }
       guard let names = value("Nodes="), let cpus = value("CPU_IDs=") else { return [] }

@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import JobModel
 import Reports
@@ -80,13 +81,16 @@ extension Program {
       return try store.events(of: store.run(named: name))
     }
     do {
-      return try Recording(Data(contentsOf: URL(fileURLWithPath: path))).events
+      return try Recording(ForeignFile.contents(path, .argument, limit: Self.recordingLimit)).events
     } catch let fault as EventFault {
       throw UsageError("\(name):\(fault.line): \(fault.message)")
-    } catch {
-      throw UsageError("can't read \(name): \(error.localizedDescription)")
+    } catch let problem as FileProblem {
+      throw UsageError("can't read \(name): \(problem.message)")
     }
   }
+
+  /// A recording is held in memory, several times as large.
+  private static let recordingLimit = 1 << 30
 
   private func outputPaint(_ settings: Settings) -> Paint {
     Paint(isColoured: environment.isColored(settings.color, onTerminal: environment.outputIsTerminal))
