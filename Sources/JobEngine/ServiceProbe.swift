@@ -70,7 +70,10 @@ final class ServiceProbe: Sendable {
       return state.isOver
     }
     guard !isOver else { return }
-    operation.whenEnded { [weak self] _, failure in self?.looked(isReady: failure == nil) }
+    operation.whenEnded { [weak self] operation, failure in
+      let status = try? (operation as? StatusOperation)?.outcome?.get()
+      self?.looked(isReady: failure == nil && status.map { $0 < 400 } ?? true)
+    }
     let limit = clock.schedule(after: max(interval, Self.leastTime), on: queue) { operation.cancel() }
     operation.whenEnded { _, _ in limit.cancel() }
     operations.addOperation(operation)
@@ -96,10 +99,7 @@ final class ServiceProbe: Sendable {
       guard let url = URL(string: text) else {
         return ClosureOperation<Void> { throw TransferError(.unsupportedURL, text) }
       }
-      let file = URL(fileURLWithPath: NSTemporaryDirectory()).appending(path: "opdash-probe-\(UUID().uuidString)")
-      let download = DownloadOperation(from: url, to: file, resume: false)
-      download.whenEnded { _, _ in unlink(file.path) }
-      return download
+      return StatusOperation(of: url)
     case .port(let host, let port):
       return ClosureOperation<Void> {
         guard Self.accepts(host, port) else { throw TransferError(.network, "no connection to \(host):\(port)") }

@@ -58,7 +58,7 @@ final class Exchange {
   /// With `asksFirst` the server is asked whether it wants a body of more than 1 MiB (libcurl's limit).
   init(
     _ route: Route, method: String = "GET", headers: [(name: String, value: String)] = [], body: UploadFile? = nil,
-    asksFirst: Bool = true, on thread: TransferThread, delegate: any ExchangeDelegate
+    asksFirst: Bool = true, usesProxy: Bool = true, on thread: TransferThread, delegate: any ExchangeDelegate
   ) throws(TransferError) {
     guard let easy = curl_easy_init() else { throw .curl(CURLE_OUT_OF_MEMORY) }
     self.route = route
@@ -74,6 +74,8 @@ final class Exchange {
     excess = .allocate(capacity: 1)
     excess.initialize(to: false)
     try setTransport()
+    // An empty name, unlike none, keeps libcurl from looking in the environment.
+    if !usesProxy { try set(CURLOPT_PROXY, to: "") }
     try setCertificates()
     try setHeaders(route.headers + headers)
     setCallbacks()
