@@ -47,6 +47,7 @@ package enum JobFile {
     let decoder = JobFileDecoder(values: values, parts: parts, standardName: standardName(file))
     var graph = decoder.decode(parts.root, overrides: vars)
     graph?.secrets = secrets.values
+    graph?.includedFiles = parts.paths
     secrets.warnOfMissing()
     guard let graph, faults.isEmpty else { throw faults.all }
     faults.list.forEach(warn)

@@ -80,9 +80,11 @@ final class Database {
   /// Whether closing the last connection writes the content of the write-ahead log to the database.
   func setCheckpointsOnClose(_ isOn: Bool) { _ = csqlite_set_checkpoint_on_close(handle, isOn ? 1 : 0) }
 
+  static func files(at path: String) -> [String] { ["", "-wal", "-shm", "-journal"].map { path + $0 } }
+
   /// Throws unless the file and those that SQLite has beside it are regular: SQLite would wait for a FIFO.
   private static func checkFiles(_ path: String) throws(RunStoreError) {
-    for name in ["", "-wal", "-shm", "-journal"].lazy.map({ path + $0 }) {
+    for name in files(at: path) {
       guard let problem = ForeignFile.problem(at: name, .named) else { continue }
       throw RunStoreError(.damaged("it is \(problem.reason.words)"), name)
     }

@@ -17,8 +17,8 @@ extension Program {
   }
 
   func report(_ name: String, html: String?, _ invocation: Invocation) throws {
-    let files = try openFiles(invocation.settings)
-    let page = try html.map { try Output.file(environment.absolute($0)) }
+    let (files, page) = try openFiles(
+      invocation.settings, html: html, besides: filesRead(FilesRead(), invocation.settings))
     let store = try openStore(invocation.settings)
     let run = Run(recorded: try store.events(of: store.run(named: name)))
     if let page { page.write(Array(HTMLReport(run).text.utf8)) }
@@ -70,6 +70,7 @@ extension Program {
     let feed = RecordedFeed(events, speed: speed, holdsEnd: isDashboard)
     var plan = RunPlan(subject: .live(feed, start: { feed.start() }), source: Self.lastComponent(name))
     plan.past = RecordedPast(events)
+    plan.files.add(environment.absolute(name), "the recording")
     try start(plan, settings)
   }
 
