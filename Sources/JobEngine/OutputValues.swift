@@ -58,7 +58,7 @@ struct OutputValues: Equatable {
       if case .system = error.reason {
         fault = "$OPDASH_OUTPUT can't be read: \(error.message)"
       } else {
-        fault = "$OPDASH_OUTPUT is not read, because it is \(error.reason.words): write to the file and leave it in place"
+        fault = "$OPDASH_OUTPUT is not read: it is \(error.reason.words): leave the file in its place, and write to it"
       }
     }
     if !isKept { unlink(path) }

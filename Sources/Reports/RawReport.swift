@@ -123,7 +123,8 @@ package struct RawReport: Report {
     // What a program that goes on adds now is not of the attempt.
     var left = Int(lseek(descriptor, 0, SEEK_END))
     guard left <= LogFile.sizeLimit, lseek(descriptor, 0, SEEK_SET) == 0 else { return false }
-    while left > 0, let piece = try? ForeignFile.prefix(of: descriptor, path, min(left, Self.pieceSize)), !piece.isEmpty {
+    while left > 0, let piece = try? ForeignFile.prefix(of: descriptor, path, min(left, Self.pieceSize)), !piece.isEmpty
+    {
       append(piece, toErrors: toErrors)
       left -= piece.count
     }

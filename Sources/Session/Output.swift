@@ -56,7 +56,9 @@ package final class Output: Sendable {
       throw error
     }
     // What was passed has the output of other programs too.
-    for (descriptor, (_, path)) in zip(opened, wanted) where !ForeignFile.isPassed(path) { _ = ftruncate(descriptor, 0) }
+    for (descriptor, file) in zip(opened, wanted) where !ForeignFile.isPassed(file.path) {
+      _ = ftruncate(descriptor, 0)
+    }
     return zip(opened, wanted).map { Output($0, name: $1.path) }
   }
 

@@ -71,11 +71,13 @@ extension SuccessLog.Entry {
 
   fileprivate init?(_ line: Substring) {
     let words = line.split(separator: " ")
-    guard words.count == 7, words[6] == ".", let job = Int(words[0]), (0...1_000_000_000).contains(job), let attempt = Int(words[1]),
+    guard words.count == 7, words[6] == ".", let job = Int(words[0]), (0...1_000_000_000).contains(job),
+      let attempt = Int(words[1]),
       let took = Double(words[2]), let at = Double(words[3])
     else { return nil }
     func text(_ word: Substring) -> String? { word == "-" ? nil : String(word) }
-    success = AttemptSuccess(job: JobID(job), attempt: attempt, took: Duration(clamping: took), inputsHash: text(words[5]))
+    success = AttemptSuccess(
+      job: JobID(job), attempt: attempt, took: Duration(clamping: took), inputsHash: text(words[5]))
     self.at = Date(clamping: at)
     fingerprint = text(words[4])
   }

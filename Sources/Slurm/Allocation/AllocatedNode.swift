@@ -36,7 +36,9 @@ package struct AllocatedNode: Sendable, Equatable {
     }
   }
 
-  /// How many names or numbers a list has at most; Slurm itself can't have more nodes. The rest is left out.
+  /// How many names or numbers a list has at most; Slurm itself can't have more nodes.
+  ///
+  /// The rest is left out.
   static let limit = 65_536
 
   /// The names of `node[1-3,07],login` one by one.
