@@ -191,7 +191,7 @@ private func lines(_ record: JobRecord?) -> [String] {
     #expect(queue.run.counts.succeeded == 2)
     let said = lines(queue.run.jobs[0])
     #expect(
-      said.filter { $0 != "one" && $0 != "two" } == ["the output is not kept from here on: \(path): not a regular file"]
+      said.filter { $0 != "one" && $0 != "two" } == ["the output is not kept from here on: \(path): a named pipe"]
     )
   }
 }
