@@ -83,7 +83,8 @@ struct ReplacedFileTests {
   private func workplace(_ kind: Kind) throws -> Workplace {
     let place = try Workplace(files: [
       "plant.sh": "mkdir -p \"$(dirname \"$1\")\"; rm -rf \"$1\"; \(kind.making)\n",
-      "one.yml": "jobs: { one: 'true' }", "failing.yml": "jobs: { one: 'true', two: { needs: [one], run: 'seq 5000; false' } }",
+      "one.yml": "jobs: { one: 'true' }",
+      "failing.yml": "jobs: { one: 'true', two: { needs: [one], run: 'seq 5000; false' } }",
       "including.yml": "include: included.yml\njobs: { one: 'true' }",
       "dotenv.yml": "dotenv: variables\njobs: { one: 'true' }",
       "inputs.yml": "jobs: { one: { run: touch made, inputs: [read], creates: [made] } }",
