@@ -42,14 +42,13 @@ struct JobFileInputTests {
   @Test func whatIsNoFileIsRefusedWithoutWaitingForIt() throws {
     let path = folder.file("pipe.yml").path
     #expect(mkfifo(path, 0o600) == 0)
-    for (path, words) in [
-      (path, "this is a named pipe: name a file, or give its content on standard input"),
-      ("/dev/zero", "this is a device: name a file"),
-    ] {
-      for place in [ForeignFile.Place.named, .argument] {
-        let error = #expect(throws: JobFileFaults.self) { try JobFileInput(path: path, place) }
-        #expect(error?.description == "\(path):1:1: \(words)")
-      }
+    for (path, place, words) in [
+      (path, .argument, "this is a named pipe: name a file, or give its content on standard input"),
+      (path, .named, "this is a named pipe: name a file"), ("/dev/zero", .argument, "this is a device: name a file"),
+      ("/dev/zero", .named, "this is a device: name a file"),
+    ] as [(String, ForeignFile.Place, String)] {
+      let error = #expect(throws: JobFileFaults.self) { try JobFileInput(path: path, place) }
+      #expect(error?.description == "\(path):1:1: \(words)")
     }
   }
 

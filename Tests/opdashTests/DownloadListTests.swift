@@ -58,7 +58,9 @@ import Testing
     defer { close(ends[0]) }
     let (text, writer) = (String(repeating: "http://h/x\n", count: 20_000), ends[1])
     // Not a task: the reader blocks a thread of theirs.
-    Thread.detachNewThread { try? FileHandle(fileDescriptor: writer, closeOnDealloc: true).write(contentsOf: Data(text.utf8)) }
+    Thread.detachNewThread {
+      try? FileHandle(fileDescriptor: writer, closeOnDealloc: true).write(contentsOf: Data(text.utf8))
+    }
     #expect(try DownloadList.read("/dev/fd/\(ends[0])") == text)
   }
 

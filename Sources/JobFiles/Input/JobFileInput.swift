@@ -27,11 +27,11 @@ struct JobFileInput {
       // One byte more tells that there are too many.
       bytes = try ForeignFile.prefix(of: descriptor, path, SourceText.limit + 1)
     } catch {
-      throw JobFileFaults(shown, .start, Self.words(error.reason))
+      throw JobFileFaults(shown, .start, Self.words(error.reason, place))
     }
   }
 
-  private static func words(_ reason: FileProblem.Reason) -> String {
+  private static func words(_ reason: FileProblem.Reason, _ place: ForeignFile.Place) -> String {
     switch reason {
     case .system(ENOENT): "there is no such file: check the path"
     case .system(ENOTDIR): "a part of the path is no folder: check the path"
@@ -40,7 +40,7 @@ struct JobFileInput {
     case .system(ENAMETOOLONG): "the path is too long: check it"
     case .system: "can't be read: \(reason.words)"
     case .isFolder: "this is a folder: name a file in it"
-    case .isPipe: "this is a named pipe: name a file, or give its content on standard input"
+    case .isPipe where place == .argument: "this is a named pipe: name a file, or give its content on standard input"
     default: "this is \(reason.words): name a file"
     }
   }
