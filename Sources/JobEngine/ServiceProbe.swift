@@ -70,10 +70,7 @@ final class ServiceProbe: Sendable {
       return state.isOver
     }
     guard !isOver else { return }
-    operation.whenEnded { [weak self] operation, failure in
-      let status = try? (operation as? StatusOperation)?.outcome?.get()
-      self?.looked(isReady: failure == nil && status.map { $0 < 400 } ?? true)
-    }
+    operation.whenEnded { [weak self] _, failure in self?.looked(isReady: failure == nil) }
     let limit = clock.schedule(after: max(interval, Self.leastTime), on: queue) { operation.cancel() }
     operation.whenEnded { _, _ in limit.cancel() }
     operations.addOperation(operation)

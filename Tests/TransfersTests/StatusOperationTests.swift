@@ -13,9 +13,13 @@ struct StatusOperationTests {
     return await Observed(StatusOperation(of: server.url("/healthz"), thread: thread)).run()
   }
 
-  @Test(arguments: [200, 204, 302, 404, 503]) func theStatusIsTheResultWhateverItIs(_ status: Int) async throws {
+  @Test(arguments: [200, 204, 302, 399, 400, 404, 503]) func aStatusBelow400IsTheResult(_ status: Int) async throws {
     let asked = try await ask { _ in [.send("HTTP/1.1 \(status) X\r\nLocation: /other\r\nContent-Length: 0\r\n\r\n")] }
-    #expect(try asked.result?.get() == status)
+    if status < 400 {
+      #expect(try asked.result?.get() == status)
+    } else {
+      #expect(asked.error?.code == .http(status))
+    }
   }
 
   @Test func aBodyThatDoesNotEndIsNotWaitedFor() async throws {

@@ -58,7 +58,7 @@ final class Exchange {
   /// With `asksFirst` the server is asked whether it wants a body of more than 1 MiB (libcurl's limit).
   init(
     _ route: Route, method: String = "GET", headers: [(name: String, value: String)] = [], body: UploadFile? = nil,
-    asksFirst: Bool = true, usesProxy: Bool = true, on thread: TransferThread, delegate: any ExchangeDelegate
+    asksFirst: Bool = true, on thread: TransferThread, delegate: any ExchangeDelegate
   ) throws(TransferError) {
     guard let easy = curl_easy_init() else { throw .curl(CURLE_OUT_OF_MEMORY) }
     self.route = route
@@ -74,8 +74,6 @@ final class Exchange {
     excess = .allocate(capacity: 1)
     excess.initialize(to: false)
     try setTransport()
-    // An empty name, unlike none, keeps libcurl from looking in the environment.
-    if !usesProxy { try set(CURLOPT_PROXY, to: "") }
     try setCertificates()
     try setHeaders(route.headers + headers)
     setCallbacks()
@@ -119,6 +117,7 @@ final class Exchange {
 
   private func setTransport() throws(TransferError) {
     try set(CURLOPT_URL, to: route.url.absoluteString)
+    if !route.usesProxies { try set(CURLOPT_NOPROXY, to: "*") }
     guard ccurl_allow_only_http(easy) == CURLE_OK else { throw .curl(CURLE_OUT_OF_MEMORY) }
     ccurl_set_long(easy, CURLOPT_FOLLOWLOCATION, 0)
     ccurl_set_long(easy, CURLOPT_NOSIGNAL, 1)

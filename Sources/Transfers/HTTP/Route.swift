@@ -9,6 +9,8 @@ struct Route {
 
   private(set) var url: URL
   private(set) var headers: [(name: String, value: String)]
+  /// Whether the environment's proxies are used.
+  var usesProxies = true
   private var redirects = 0
 
   /// `reserved` are lower-case names of headers that the transfer sets itself.
