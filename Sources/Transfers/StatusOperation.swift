@@ -16,7 +16,9 @@ package final class StatusOperation: TransferOperation<Int>, @unchecked Sendable
     try send(Exchange(route, on: thread, delegate: self))
   }
 
-  private func end(with reply: Reply) { end(reply.status < 400 ? .success(reply.status) : .failure(TransferError.http(reply))) }
+  private func end(with reply: Reply) {
+    end(reply.status < 400 ? .success(reply.status) : .failure(TransferError.http(reply)))
+  }
 }
 
 extension StatusOperation: ExchangeDelegate {
