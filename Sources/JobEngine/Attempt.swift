@@ -28,8 +28,10 @@ final class Attempt: @unchecked Sendable {
   private var isHashStated = false
   /// The values of an attempt that had nothing to do, from an earlier run.
   private let earlierValues: Lock<[String: String]?>
-  /// Where its program writes values for other jobs; nil for other work.
-  private let outputPath: String?
+  /// Where its program writes values for other jobs; nil for other work, and once they are being read.
+  private var outputPath: String?
+  /// The values that its program has written for other jobs, once they were read.
+  var outputs: OutputValues?
   /// The step of an allocation that it is; nil for anything else.
   let step: RunAllocation.Step?
   /// How it has ended, where its operation can't say it.
@@ -172,11 +174,16 @@ final class Attempt: @unchecked Sendable {
   private static let endlessSearch = JobFailure(
     .error, "the pattern of service.ready took too long on its output: simplify it, or use another probe")
 
-  /// The values that its program has written for other jobs, once.
+  /// Reads the values that its program has written for other jobs, once, on `queue`; false if there is nothing to read.
   ///
-  /// The file of a cluster job stays: a run that goes on with this one follows the job, and reads it again.
-  func takeOutputs() -> OutputValues? {
-    outputPath.flatMap { OutputValues(file: $0, isKept: operation is SlurmOperation) }
+  /// `body` is called on `queue` with the values. The file of a cluster job stays: a run that goes on with this one follows the
+  /// job, and reads it again.
+  func readOutputs(on queue: DispatchQueue, then body: @escaping @Sendable (OutputValues?) -> Void) -> Bool {
+    let isClusterJob = operation is SlurmOperation
+    // Most programs write none. What the cluster's nodes share is not looked at here: it may hang.
+    guard let path = outputPath.take(), isClusterJob || access(path, F_OK) == 0 else { return false }
+    queue.async { body(OutputValues(file: path, isKept: isClusterJob)) }
+    return true
   }
 
   /// The values that it has for other jobs because it had nothing to do.

@@ -107,6 +107,8 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
   /// An operation queue without it would use dispatch's global pool, which wakes once a second for ever after to count its
   /// threads. Kept here, because the operation queue does not keep it.
   private let starting = DispatchQueue(label: "opdash.attempts", qos: .userInitiated)
+  /// Where the values that programs have written are read.
+  private let reading = DispatchQueue(label: "opdash.outputs", qos: .userInitiated)
 
   /// The scheduler's, for any thread.
   private let gate: AttemptGate
@@ -459,10 +461,21 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     attempt.isWithCluster = false
     started(attempt)
     stateInputs(attempt)
+    // On another queue: the program may have put anything in the file's place.
+    let isReading = attempt.readOutputs(on: reading) { [weak self] outputs in
+      guard let self else { return }
+      stream.queue.async {
+        guard !attempt.isOver, !self.stream.isOver else { return }
+        self.stream.dateByClock()
+        attempt.outputs = outputs
+        self.finished(attempt)
+      }
+    }
+    if isReading { return perform() }
     end(attempt)
     stream.flushProgress(of: attempt.job)
     let outcome = attempt.outcome
-    if var output = attempt.takeOutputs() {
+    if var output = attempt.outputs {
       if let secrets = launching.secrets { output.removeSecrets(secrets) }
       if let fault = output.fault { stream.state(.jobLog(attempt.job, attempt: attempt.number, LogLine(.note, fault))) }
       if !output.values.isEmpty { stream.state(.jobOutputs(attempt.job, output.values)) }

@@ -10,29 +10,58 @@ struct OutputValues: Equatable {
   /// What was not understood, as a sentence.
   var fault: String?
 
-  /// Reads `NAME=VALUE` lines; of two of one name the last counts.
-  init(_ text: String) {
-    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-      let line = line.hasSuffix("\r") ? line.dropLast() : line
+  /// Reads `NAME=VALUE` lines and, as GitHub's runners do, values of several lines between `NAME<<END` and a line `END`.
+  ///
+  /// Of two of one name the last counts. Lines end with LF or CR LF.
+  init(_ bytes: [UInt8]) {
+    let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { line in
+      line.last == UInt8(ascii: "\r") ? line.dropLast() : line
+    }
+    var index = 0
+    while index < lines.count {
+      let line = lines[index]
+      index += 1
       if line.isEmpty { continue }
-      let name = line.prefix { $0 != "=" }
-      if Self.isName(name), name.endIndex < line.endIndex {
-        values[String(name)] = String(line[line.index(after: name.endIndex)...])
-      } else if fault == nil {
-        fault = "line \(index + 1) of $OPDASH_OUTPUT is not NAME=VALUE and is ignored: \(line.prefix(60))"
+      let name = line.prefix { $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: "<") }
+      let rest = line[name.endIndex...]
+      if Self.isName(name), rest.first == UInt8(ascii: "=") {
+        values[Self.text(name)] = Self.text(rest.dropFirst())
+      } else if Self.isName(name), rest.starts(with: "<<".utf8), rest.count > 2 {
+        guard let end = lines[index...].firstIndex(of: rest.dropFirst(2)) else {
+          let text = Self.text(rest.dropFirst(2)).prefix(60)
+          fault =
+            fault ?? "line \(index) of $OPDASH_OUTPUT begins a value that no line \(text) ends: what follows is ignored"
+          return
+        }
+        values[Self.text(name)] = Self.text(Array(lines[index..<end].joined(separator: [UInt8(ascii: "\n")])))
+        index = end + 1
+      } else {
+        let text = Self.text(line).prefix(60)
+        fault = fault ?? "line \(index) of $OPDASH_OUTPUT is not NAME=VALUE and is ignored: \(text)"
       }
     }
   }
 
   /// Reads the file of an attempt that has ended, and removes it unless it is kept; nil if there is none.
+  ///
+  /// A program may have put anything in its place.
   init?(file path: String, isKept: Bool) {
-    // Most programs write none, and a handle that can't be made costs much more.
-    guard access(path, F_OK) == 0, let file = FileHandle(forReadingAtPath: path) else { return nil }
-    defer { if !isKept { unlink(path) } }
-    let bytes = (try? file.read(upToCount: Self.limit + 1)) ?? Data()
-    try? file.close()
-    self.init(String(decoding: bytes.prefix(Self.limit), as: UTF8.self))
-    if bytes.count > Self.limit { fault = "$OPDASH_OUTPUT has more than 1 MiB: what follows is ignored" }
+    do throws(FileProblem) {
+      let descriptor = try ForeignFile.open(path, .own)
+      defer { close(descriptor) }
+      let bytes = try ForeignFile.prefix(of: descriptor, path, Self.limit + 1)
+      self.init(bytes.count > Self.limit ? bytes.dropLast() : bytes)
+      if bytes.count > Self.limit { fault = "$OPDASH_OUTPUT has more than 1 MiB: what follows is ignored" }
+    } catch {
+      if error.isAbsence { return nil }
+      self.init([])
+      if case .system = error.reason {
+        fault = "$OPDASH_OUTPUT can't be read: \(error.message)"
+      } else {
+        fault = "$OPDASH_OUTPUT is not read: it is \(error.reason.words): leave the file in its place, and write to it"
+      }
+    }
+    if !isKept { unlink(path) }
   }
 
   /// Removes values that events may not hold.
@@ -43,9 +72,11 @@ struct OutputValues: Equatable {
     fault = "\(first) of $OPDASH_OUTPUT holds a secret, and is not given to other jobs"
   }
 
-  private static func isName(_ text: Substring) -> Bool {
-    guard let first = text.utf8.first, !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) else { return false }
-    return text.utf8.allSatisfy { byte in
+  private static func text(_ bytes: some Collection<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
+
+  private static func isName(_ text: ArraySlice<UInt8>) -> Bool {
+    guard let first = text.first, !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) else { return false }
+    return text.allSatisfy { byte in
       switch byte {
       case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
         UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):

@@ -122,11 +122,7 @@ final class ServiceProbe: Sendable {
       guard let url = URL(string: text) else {
         return ClosureOperation<Void> { throw TransferError(.unsupportedURL, text) }
       }
-      let file = URL(fileURLWithPath: NSTemporaryDirectory()).appending(path: "opdash-probe-\(UUID().uuidString)")
-      let download = DownloadOperation(from: url, to: file, resume: false)
-      download.avoidProxies()
-      download.whenEnded { _, _ in unlink(file.path) }
-      return download
+      return StatusOperation(of: url)
     case .port(let host, let port):
       return ClosureOperation<Void> {
         guard Self.accepts(host, port) else { throw TransferError(.network, "no connection to \(host):\(port)") }

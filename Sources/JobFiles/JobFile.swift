@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import JobModel
 
@@ -12,7 +13,7 @@ package enum JobFile {
     path: String, environment: [String: String], currentDirectory: String, vars: [String: String] = [:],
     warn: (JobFileFault) -> Void = { _ in }
   ) throws(JobFileFaults) -> JobGraph {
-    let input = try JobFileInput(path: path)
+    let input = try JobFileInput(path: path, .argument)
     let directory =
       input.isRegular
       ? FilePath.absolute(FilePath.folder(of: path), in: currentDirectory) : FilePath.absolute("", in: currentDirectory)
@@ -45,6 +46,7 @@ package enum JobFile {
     let decoder = JobFileDecoder(values: values, parts: parts, standardName: standardName(file))
     var graph = decoder.decode(parts.root, overrides: vars)
     graph?.hide(faults.secrets)
+    graph?.includedFiles = parts.paths
     secrets.warnOfMissing()
     guard let graph, faults.isEmpty else { throw faults.all }
     faults.list.forEach(warn)

@@ -84,7 +84,7 @@ package struct JUnitReport: Report {
   /// The text without escape sequences and the scalars that XML 1.0 can't hold.
   private static func escaped(_ text: String) -> String {
     var result = ""
-    for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+    for line in text.lines {
       if !result.isEmpty { result += "\n" }
       for scalar in JobText.clean(String(line)).text.unicodeScalars {
         switch scalar {

@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import JobModel
 import Screen
@@ -8,7 +9,8 @@ import Screen
 /// the failures at the end of a run that has some, without the output that stands above them.
 ///
 /// The bytes are those of the attempt's log file, so that little is held in memory for a job that must wait for others. Only a
-/// job that wrote to both streams, or so little that it has no log file, is told by its lines, as they are in the events.
+/// job that wrote to both streams, or so little that it has no log file, is told by its lines, as they are in the events; and
+/// one whose log file has been replaced by something else.
 package struct RawReport: Report {
   /// The order of the jobs' output.
   package enum Order: Sendable {
@@ -116,21 +118,19 @@ package struct RawReport: Report {
     append((TallyText.line(run, paint: paint) + "\n").bytes, toErrors: true)
   }
 
-  /// Writes the bytes of a file; returns whether it could be read.
+  /// Writes the bytes of a log file; returns whether it could be read, and can be one.
   private mutating func copy(_ path: String, toErrors: Bool) -> Bool {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-    guard descriptor >= 0 else { return false }
+    guard let descriptor = try? ForeignFile.open(path, .own) else { return false }
     defer { close(descriptor) }
-    var isFirst = true
-    while true {
-      let piece = [UInt8](unsafeUninitializedCapacity: Self.pieceSize) { buffer, count in
-        repeat { count = read(descriptor, buffer.baseAddress, buffer.count) } while count < 0 && errno == EINTR
-        isFirst = isFirst && count < 0
-        count = max(0, count)
-      }
-      guard !piece.isEmpty else { return !isFirst }
+    // What a program that goes on adds now is not of the attempt.
+    var left = Int(lseek(descriptor, 0, SEEK_END))
+    guard left <= LogFile.sizeLimit, lseek(descriptor, 0, SEEK_SET) == 0 else { return false }
+    while left > 0, let piece = try? ForeignFile.prefix(of: descriptor, path, min(left, Self.pieceSize)), !piece.isEmpty
+    {
       append(piece, toErrors: toErrors)
+      left -= piece.count
     }
+    return true
   }
 
   private mutating func append(_ bytes: [UInt8], toErrors: Bool) {

@@ -11,6 +11,8 @@ package final class RunStore: Sendable {
   let database: Lock<Database>
 
   static func path(in folder: String) -> String { "\(folder)/opdash.db" }
+  /// All files that SQLite may have there.
+  package static func files(in folder: String) -> [String] { Database.files(at: path(in: folder)) }
   /// The write-ahead log, which SQLite names so.
   static func logPath(in folder: String) -> String { path(in: folder) + "-wal" }
 

@@ -31,11 +31,49 @@ package final class Output: Sendable {
   package static let standardOutput = Output(1)
   package static let standardError = Output(2)
 
-  /// Creates a file, which only its owner can read, or truncates one and leaves its mode alone.
-  package static func file(_ path: String) throws(UsageError) -> Output {
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw UsageError("can't write \(path): \(String(cString: strerror(errno)))") }
-    return Output(descriptor, name: path)
+  /// Creates a file, which only its owner can read, or empties one and leaves its mode alone.
+  package static func file(_ path: String) throws(UsageError) -> Output { try files([("", path)])[0] }
+
+  /// Opens the files that options name, each as `file` does.
+  ///
+  /// Throws where one can't be written, is read by the same command or is named twice; then none has been emptied.
+  package static func files(
+    _ wanted: [(option: String, path: String)], besides read: FilesRead = FilesRead()
+  ) throws(UsageError) -> [Output] {
+    // Before one is made.
+    for (option, path) in wanted { try read.refuse(FileIdentity(path: path), "\(option) \(path)") }
+    var opened: [Int32] = []
+    do throws(UsageError) {
+      var options: [FileIdentity: String] = [:]
+      for (option, path) in wanted {
+        opened.append(try open(path))
+        guard let identity = FileIdentity(descriptor: opened[opened.count - 1]) else { continue }
+        try read.refuse(identity, "\(option) \(path)")
+        guard let other = options.updateValue(option, forKey: identity) else { continue }
+        throw UsageError("\(other) and \(option) name one file, \(path): give each its own")
+      }
+    } catch {
+      for descriptor in opened { close(descriptor) }
+      throw error
+    }
+    // What was passed has the output of other programs too.
+    for (descriptor, file) in zip(opened, wanted) where !ForeignFile.isPassed(file.path) {
+      _ = ftruncate(descriptor, 0)
+    }
+    return zip(opened, wanted).map { Output($0, name: $1.path) }
+  }
+
+  private static func open(_ path: String) throws(UsageError) -> Int32 {
+    do throws(FileProblem) { return try ForeignFile.open(path, for: .output, .argument) } catch {
+      let reason =
+        error.reason == .isPipe ? "it is a named pipe that nobody reads: start its reader first" : error.message
+      throw UsageError("can't write \(path): \(reason)")
+    }
+  }
+
+  /// Throws if it is a file that the command reads.
+  package func check(_ read: FilesRead) throws(UsageError) {
+    try read.refuse(FileIdentity(descriptor: descriptor), name)
   }
 
   /// Has `body` called once, with errno, when a write fails; later writes are dropped.

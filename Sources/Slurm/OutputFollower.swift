@@ -86,8 +86,7 @@ final class OutputFollower: @unchecked Sendable {
 
   private func read() {
     guard !isHeld else { return }
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else { return noNews(isAbsent: true) }
+    guard let descriptor = try? ForeignFile.open(path, .own) else { return noNews(isAbsent: true) }
     defer { _ = close(descriptor) }
     let bytes = [UInt8](unsafeUninitializedCapacity: Self.chunk) { buffer, count in
       count = max(0, pread(descriptor, buffer.baseAddress, Self.chunk, offset))

@@ -195,7 +195,7 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
 
   private func verify(_ part: PartFile) {
     guard let expected = sha256?.lowercased() else { return commit(part) }
-    let digest = FileDigest.start(part.path) { [self] digest, result in
+    let digest = part.startDigest { [self] digest, result in
       thread.async { self.verified(digest, result, expected: expected) }
     }
     phase = .verifying(part, digest)

@@ -66,6 +66,11 @@ public struct TransferError: Error, Sendable, Equatable, CustomStringConvertible
     return TransferError(.file, "\(String(cString: strerror(error))): \(shown)")
   }
 
+  static func file(_ problem: FileProblem) -> TransferError {
+    if case .system(let number) = problem.reason { return .file(problem.path, error: number) }
+    return TransferError(.file, problem.description)
+  }
+
   static let tooLong = TransferError(.network, "the server sent more than it said")
 
   static func ended(after done: Int64, of total: Int64) -> TransferError {

@@ -1,3 +1,4 @@
+import Basics
 import Dashboard
 import Foundation
 import JobEngine
@@ -163,6 +164,9 @@ struct Program {
   ) throws -> (choice: JobFileSearch.Choice, graph: JobGraph) {
     let choice = try JobFileSearch(directory: environment.currentDirectory).choose(words)
     if choice.isAbove { errors.write(line: MessageText.of("opdash: the job file is \(choice.file)")) }
+    var read = FilesRead()
+    read.add(environment.absolute(choice.file), "the job file")
+    try output.check(read)
     return (choice, try parts.load(choice.file, environment, vars, warn))
   }
 
@@ -190,10 +194,10 @@ struct Program {
       words: words, scenarios: RunPlan.scenarios.map { .init(text: $0, summary: $1) },
       jobs: { file in
         let choice = try? JobFileSearch(directory: environment.currentDirectory).choose(file.map { [$0] } ?? [])
-        guard let choice, choice.file != "-", let graph = try? parts.load(choice.file, environment, [:], { _ in })
-        else {
-          return []
-        }
+        // What is typed there must not be waited for.
+        guard let choice, choice.file != "-", !ForeignFile.isPassed(choice.file),
+          let graph = try? parts.load(choice.file, environment, [:], { _ in })
+        else { return [] }
         return graph.masked.jobs.map { .init(text: $0.name, summary: JobTable.description($0)) }
       },
       runs: {
@@ -259,9 +263,11 @@ struct Program {
     let (choice, loaded) = try load(words, invocation.vars)
     let graph = invocation.settings.engine.map { loaded.executed(by: $0) } ?? loaded
     let chosen = try JobSelection.of(choice.jobs, in: graph, file: choice.file)
-    let plan = RunPlan(
+    var plan = RunPlan(
       subject: .graph(chosen), source: Self.lastComponent(choice.file), command: "run", words: invocation.words,
       file: choice.file == "-" ? nil : environment.absolute(choice.file))
+    if let file = plan.file { plan.files.add(file, "the job file") }
+    for file in loaded.includedFiles { plan.files.add(file, "the included file") }
     return (plan, graph)
   }
 
@@ -277,7 +283,9 @@ struct Program {
       throw UsageError("--dir takes a folder; \(target) is a file")
     }
     let graph = try DownloadList.graph(entries, request, folder: target).get()
-    return RunPlan(subject: .graph(graph), source: "get", command: "get", words: invocation.words)
+    var plan = RunPlan(subject: .graph(graph), source: "get", command: "get", words: invocation.words)
+    if let list = request.list, list != "-" { plan.files.add(environment.absolute(list), "the list") }
+    return plan
   }
 
   /// Starts a run and returns; nothing has started if it throws.
@@ -301,7 +309,9 @@ struct Program {
       options?.canAsk = canAsk
       try parts.checkCluster(graph)
     }
-    let files = try openFiles(settings)
+    let read = filesRead(plan.files, settings)
+    if case .graph(let graph) = plan.subject { try checkTargets(of: graph, read) }
+    let files = try openFiles(settings, besides: read).files
     let (feed, start, unrecorded) = try makeFeed(plan, settings, options)
     let arrivals = plan.arriving.flatMap { jobs in options.flatMap { parts.feed(feed, jobs, parts.arguments, $0) } }
     let isRecorded = plan.past == nil && unrecorded == nil
@@ -331,7 +341,10 @@ struct Program {
     if let unrecorded { session.noteUnrecorded(unrecorded) }
   }
 
-  func openFiles(_ settings: Settings) throws -> [(format: ReportFormat, output: Output)] {
+  /// Also opens the page at `html`; nothing is written to a file that is read.
+  func openFiles(
+    _ settings: Settings, html: String? = nil, besides read: FilesRead
+  ) throws -> (files: [(format: ReportFormat, output: Output)], page: Output?) {
     let formats = settings.files.keys.sorted { $0.rawValue < $1.rawValue }
     let paths = formats.map {
       URL(filePath: environment.absolute(settings.files[$0] ?? "")).standardizedFileURL.path(percentEncoded: false)
@@ -341,7 +354,30 @@ struct Program {
       let options = "--\(formats[first].rawValue) and --\(formats[index].rawValue)"
       throw UsageError("\(options) name one file, \(paths[index]): give each its own")
     }
-    return try zip(formats, paths).map { format, path in (format, try Output.file(path)) }
+    try output.check(read)
+    var wanted = zip(formats, paths).map { format, path in (option: "--\(format.rawValue)", path: path) }
+    if let html { wanted.append((option: "--html", path: environment.absolute(html))) }
+    let outputs = try Output.files(wanted, besides: read)
+    return (Array(zip(formats, outputs)), html == nil ? nil : outputs.last)
+  }
+
+  /// The files that a command reads: those of its own, standard input, the settings, and the store of runs.
+  func filesRead(_ own: FilesRead, _ settings: Settings) -> FilesRead {
+    var files = own
+    files.add(descriptor: parts.arguments, "standard input")
+    if let file = environment.settingsFile { files.add(file, "the settings file") }
+    if let folder = environment.stateFolder(settings) {
+      for path in RunStore.files(in: folder) { files.add(path, "the store") }
+    }
+    return files
+  }
+
+  /// Throws where a download replaces a file that the command reads.
+  private func checkTargets(of graph: JobGraph, _ read: FilesRead) throws(UsageError) {
+    for job in graph.jobs {
+      guard case .download(let work) = job.work, work.existing == .overwrite else { continue }
+      try read.refuse(FileIdentity(path: work.file), "the file \(work.file) of job \(job.name)")
+    }
   }
 
   /// Nil for a queue of its own that can't be recorded, because no state folder is known.

@@ -22,6 +22,8 @@ struct RunPlan {
   var command = "demo"
   var words: [String] = []
   var file: String?
+  /// The files that it is read from.
+  var files = FilesRead()
   var resumption: Program.Resumption?
   /// What adds jobs to the graph while the run goes on.
   var arriving: ArrivingJobs?

@@ -31,6 +31,18 @@ struct OutputFaultTests {
     #expect((try? JSONSerialization.jsonObject(with: place.contents("trace.json") ?? Data())) is [Any])
   }
 
+  @Test(arguments: [
+    "run two.yml --events two.yml", "run two.yml --trace other", "run two.yml --ui json >>two.yml",
+    "run - --junit two.yml <two.yml", "check two.yml >>two.yml", "each --events two.yml echo <two.yml",
+  ])
+  func aFileThatIsReadIsNotWritten(_ words: String) throws {
+    let before = place.contents("two.yml")
+    let run = try place.script("ln two.yml other; exec $OPDASH \(words)")
+    #expect(run.ending() == .exited(2))
+    #expect(place.contents("two.yml") == before)
+    #expect(!place.has("done"))
+  }
+
   /// A file on a disk without room: the limit of file sizes can't be used, because it is said in other words.
   private func fullDisk() throws -> String { "/dev/full" }
 

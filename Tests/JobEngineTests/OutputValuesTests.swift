@@ -13,21 +13,50 @@ import Testing
       ("A=\n", ["A": ""]), ("_a9= 1 \n", ["_a9": " 1 "]),
     ] as [(String, [String: String])])
   func eachLineIsANameAndAValue(text: String, values: [String: String]) {
-    let read = OutputValues(text)
+    let read = read(text)
     #expect(read.values == values)
     #expect(read.fault == nil)
   }
 
-  @Test(arguments: ["A", "=1", "9A=1", "A B=1", "a-b=1", "ä=1"])
+  private func read(_ text: String) -> OutputValues { OutputValues(Array(text.utf8)) }
+
+  @Test(
+    arguments: [
+      ("A=1\r\nB=2\r\n\r\nC=3\r\n", ["A": "1", "B": "2", "C": "3"]), ("A=1\r\nB=2", ["A": "1", "B": "2"]),
+      ("A=1\r2\n", ["A": "1\r2"]), ("A=\u{301}\n", ["A": "\u{301}"]),
+    ] as [(String, [String: String])])
+  func aLineMayEndWithACarriageReturn(text: String, values: [String: String]) {
+    #expect(read(text).values == values)
+    #expect(read(text).fault == nil)
+  }
+
+  @Test(
+    arguments: [
+      ("A<<END\none\ntag=stolen\n\nEND\nB=2\n", ["A": "one\ntag=stolen\n", "B": "2"]), ("A<<E\nE\n", ["A": ""]),
+      ("A<<E\r\none\r\ntwo\r\nE\r\n", ["A": "one\ntwo"]), ("A<<E\nx<<y\nE", ["A": "x<<y"]),
+      ("A=x<<E\nB=1\n", ["A": "x<<E", "B": "1"]), ("A<<=\nB=1\n=\n", ["A": "B=1"]),
+    ] as [(String, [String: String])])
+  func aValueOfSeveralLinesEndsWithItsOwnLine(text: String, values: [String: String]) {
+    #expect(read(text).values == values)
+    #expect(read(text).fault == nil)
+  }
+
+  @Test func noLineOfAValueThatDoesNotEndIsAValue() {
+    let read = read("B=1\nA<<END\ntag=stolen\n END\n")
+    #expect(read.values == ["B": "1"])
+    #expect(read.fault == "line 2 of $OPDASH_OUTPUT begins a value that no line END ends: what follows is ignored")
+  }
+
+  @Test(arguments: ["A", "=1", "9A=1", "A B=1", "a-b=1", "ä=1", "A<<", "A<E", "9A<<E"])
   func aLineThatIsNoneIsNamedAndTheOthersCount(line: String) {
-    let read = OutputValues("A=1\n\n\(line)\nno\nB=2\n")
+    let read = read("A=1\n\n\(line)\nno\nB=2\n")
     #expect(read.values == ["A": "1", "B": "2"])
     #expect(read.fault == "line 3 of $OPDASH_OUTPUT is not NAME=VALUE and is ignored: \(line)")
   }
 
   @Test func ofALongLineSixtyCharactersAreShown() {
     let line = String(repeating: "x", count: 61)
-    #expect(OutputValues(line).fault?.hasSuffix("ignored: \(line.dropLast())") == true)
+    #expect(read(line).fault?.hasSuffix("ignored: \(line.dropLast())") == true)
   }
 
   @Test(arguments: [true, false])
@@ -38,6 +67,31 @@ import Testing
     try Data("A=1\n".utf8).write(to: folder.file("values"))
     #expect(OutputValues(file: path, isKept: isKept)?.values == ["A": "1"])
     #expect(FileManager.default.fileExists(atPath: path) == isKept)
+  }
+
+  @Test func whatHasTakenTheFilesPlaceIsToldAndRemoved() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("values").path()
+    try Data("A=1".utf8).write(to: folder.file("other"))
+    for (make, words) in [
+      ({ mkfifo(path, 0o600) }, "a named pipe"), ({ symlink(folder.file("other").path(), path) }, "a symbolic link"),
+    ] {
+      #expect(make() == 0)
+      let read = try #require(OutputValues(file: path, isKept: false))
+      #expect(read.values == [:])
+      #expect(
+        read.fault == "$OPDASH_OUTPUT is not read: it is \(words): leave the file in its place, and write to it")
+      #expect(folder.names() == ["other"])
+    }
+  }
+
+  @Test func ofASparseFileOneMebibyteIsRead() throws {
+    let folder = try TemporaryFolder()
+    try Data("A=1\n".utf8).write(to: folder.file("values"))
+    #expect(truncate(folder.file("values").path(), 8 << 30) == 0)
+    let read = try #require(OutputValues(file: folder.file("values").path(), isKept: false))
+    #expect(read.values == ["A": "1"])
+    #expect(read.fault == "$OPDASH_OUTPUT has more than 1 MiB: what follows is ignored")
   }
 
   @Test(arguments: [0, 1])
@@ -51,12 +105,12 @@ import Testing
   }
 
   @Test func aValueThatHoldsASecretIsNotGiven() throws {
-    var read = OutputValues("B=a s3cret\nA=s3cret\nC=none\n")
+    var read = self.read("B=a s3cret\nA=s3cret\nC=none\n")
     read.removeSecrets(try #require(SecretMask(["s3cret"])))
     #expect(read.values == ["C": "none"])
     #expect(read.fault == "A of $OPDASH_OUTPUT holds a secret, and is not given to other jobs")
-    var plain = OutputValues("C=none\n")
+    var plain = self.read("C=none\n")
     plain.removeSecrets(try #require(SecretMask(["s3cret"])))
-    #expect(plain == OutputValues("C=none\n"))
+    #expect(plain == self.read("C=none\n"))
   }
 }

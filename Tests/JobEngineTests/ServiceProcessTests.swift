@@ -66,6 +66,14 @@ struct ServiceProcessTests {
     try isServedOnlyAfter(service("api", "exec sleep 600", probe)) { try nginx.recover() }
   }
 
+  @Test func aBodyThatDoesNotEndIsAnAnswerToAnHTTPProbe() throws {
+    let server = try RawServer { _ in [.send("HTTP/1.1 200 OK\r\n\r\nbody"), .hold] }
+    defer { server.stop() }
+    let probe = Service.Probe.url(server.url("/healthz").absoluteString)
+    let run = ended(try start([service("api", "exec sleep 600", probe), job("user", "true", needs: [0])]))
+    #expect(run.jobs[1].state == .succeeded(upToDate: false))
+  }
+
   @Test func aTCPProbeIsAnsweredByAConnection() throws {
     // The backlog is full and no connection is accepted, so the kernel answers no further SYN.
     let (listener, port) = try Loopback.listen(backlog: 0)

@@ -198,6 +198,23 @@ private func lines(_ record: JobRecord?) -> [String] {
     #expect(run.jobs[0].log.total == 103)
   }
 
+  @Test func aPipeInThePlaceOfTheValuesHoldsUpNothing() throws {
+    let jobs = [
+      shell("piped", "rm -f \"$OPDASH_OUTPUT\"; mkfifo \"$OPDASH_OUTPUT\""), shell("other", "echo here", needs: [0]),
+    ]
+    let run = try ShellRun(jobs).ended()
+    #expect(run.counts.succeeded == 2)
+    #expect(lines(run.jobs[0]).contains { $0.hasPrefix("$OPDASH_OUTPUT is not read: it is a named pipe") })
+  }
+
+  @Test func valuesOfSeveralLinesReachTheJobsThatReadThem() throws {
+    var reader = shell("reader", "echo '[${jobs.writer.notes}]'", needs: [0])
+    reader.outputs = [OutputReference("${jobs.writer.notes}", job: JobID(0), name: "notes")]
+    let script = "printf 'notes<<END\\r\\none\\r\\ntwo\\r\\nEND\\r\\n' >> \"$OPDASH_OUTPUT\""
+    let run = try ShellRun([shell("writer", script), reader]).ended()
+    #expect(lines(run.jobs[1]) == ["[one", "two]"])
+  }
+
   @Test func aLogFileThatIsNoFileHoldsUpNothing() throws {
     let folder = try TemporaryFolder()
     let jobs = [shell("blocked", "echo one; echo two"), shell("other", "echo here")]
@@ -210,7 +227,7 @@ private func lines(_ record: JobRecord?) -> [String] {
     #expect(queue.run.counts.succeeded == 2)
     let said = lines(queue.run.jobs[0])
     #expect(
-      said.filter { $0 != "one" && $0 != "two" } == ["the output is not kept from here on: \(path): not a regular file"]
+      said.filter { $0 != "one" && $0 != "two" } == ["the output is not kept from here on: \(path): a named pipe"]
     )
   }
 }

@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import Support
 import Testing
@@ -29,7 +30,6 @@ struct JobFileInputTests {
     #expect(input.bytes == Array("jobs: {}".utf8))
     #expect(input.shown == path)
     #expect(input.isRegular)
-    #expect(try !JobFileInput(path: "/dev/null").isRegular)
   }
 
   @Test func moreThanTheLimitIsReadToKnowThatItIsMore() throws {
@@ -37,6 +37,29 @@ struct JobFileInputTests {
     try Data().write(to: URL(filePath: path))
     #expect(truncate(path, off_t(SourceText.limit + 1)) == 0)
     #expect(try JobFileInput(path: path).bytes.count == SourceText.limit + 1)
+  }
+
+  @Test func whatIsNoFileIsRefusedWithoutWaitingForIt() throws {
+    let path = folder.file("pipe.yml").path
+    #expect(mkfifo(path, 0o600) == 0)
+    for (path, place, words) in [
+      (path, .argument, "this is a named pipe: name a file, or give its content on standard input"),
+      (path, .named, "this is a named pipe: name a file"), ("/dev/zero", .argument, "this is a device: name a file"),
+      ("/dev/zero", .named, "this is a device: name a file"),
+    ] as [(String, ForeignFile.Place, String)] {
+      let error = #expect(throws: JobFileFaults.self) { try JobFileInput(path: path, place) }
+      #expect(error?.description == "\(path):1:1: \(words)")
+    }
+  }
+
+  @Test func onlyAnArgumentIsAPipeThatWasPassed() throws {
+    var ends: [Int32] = [0, 0]
+    try #require(pipe(&ends) == 0)
+    defer { close(ends[0]) }
+    close(ends[1])
+    let path = "/dev/fd/\(ends[0])"
+    #expect(try !JobFileInput(path: path, .argument).isRegular)
+    #expect(throws: JobFileFaults.self) { try JobFileInput(path: path) }
   }
 
   @Test func aPathThatIsTooLongSaysSo() {

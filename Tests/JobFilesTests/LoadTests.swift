@@ -34,6 +34,15 @@ import Testing
     #expect(graph.jobs.map(\.work) == [.shell(ShellWork(.script("ls"), directory: folder + "/sub"))])
   }
 
+  @Test func theFilesThatItIsReadFromAreTold() throws {
+    let path = folder + "/a.yml"
+    for (name, text) in [
+      ("a.yml", "include: [sub/b.yml]\ndotenv: [.env]\njobs: { a: ls }"), ("sub/b.yml", "dotenv: x\njobs: { b: ls }"),
+      (".env", "A=1"), ("sub/x", "B=2"),
+    ] { try Data(text.utf8).write(to: URL(fileURLWithPath: folder + "/" + name)) }
+    #expect(try load(path).includedFiles.sorted() == ["/.env", "/sub/b.yml", "/sub/x"].map { folder + $0 })
+  }
+
   @Test func anUnreadableFileIsNamedAsGiven() throws {
     #expect(message(folder + "/none.yml") == folder + "/none.yml:1:1: there is no such file: check the path")
     #expect(message(folder) == folder + ":1:1: this is a folder: name a file in it")

@@ -60,6 +60,24 @@ import Testing
     #expect(errors.text == "oh\n")
   }
 
+  @Test(arguments: ["pipe", "link", "sparse"])
+  mutating func aLogFileThatWasReplacedIsNotPrinted(_ kind: String) throws {
+    begin(1)
+    let path = folder.file("logs/a.0.1.log").path()
+    try Data("other\n".utf8).write(to: folder.file("other"))
+    switch kind {
+    case "pipe": #expect(mkfifo(path, 0o600) == 0)
+    case "link": #expect(symlink(folder.file("other").path(), path) == 0)
+    default:
+      try keep(Array("x".utf8), of: "a", 0)
+      #expect(truncate(path, 8 << 30) == 0)
+    }
+    facts.log(0, "said")
+    facts.job(0, .succeeded(upToDate: false))
+    run()
+    #expect(output.text == "said\n")
+  }
+
   @Test mutating func bothStreamsOfAJobAreToldApart() throws {
     begin(1)
     try keep(Array("out\nerr\nend\n".utf8), of: "a", 0)

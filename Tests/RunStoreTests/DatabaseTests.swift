@@ -35,6 +35,19 @@ struct DatabaseTests {
     #expect(try database.all("SELECT ?", SQLValue(nil as String?)) { $0.isNull(0) } == [true])
   }
 
+  /// SQLite would wait for the writer of the FIFO.
+  @Test(arguments: ["", "-wal", "-shm", "-journal"]) func aFileThatIsNoneIsDamage(_ ending: String) throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("a.db").path
+    if !ending.isEmpty { try Database(path, .create, patience: .zero).execute("CREATE TABLE t (value)") }
+    try #require(mkfifo(path + ending, 0o600) == 0)
+    for access in [Database.Access.create, .readWrite, .readOnly, .immutable] {
+      #expect(throws: RunStoreError(.damaged("it is a named pipe"), path + ending)) {
+        try Database(path, access, patience: .zero)
+      }
+    }
+  }
+
   @Test func aStatementIsUsedAgainWithOtherValues() throws {
     for number in [3, 1, 2] { try insert(number) }
     #expect(try values() == [3, 1, 2])

@@ -49,6 +49,18 @@ struct SuccessLogTests {
     #expect(folder.names() == ["a.log"])
   }
 
+  @Test func whatIsPlantedInItsPlaceIsNeitherWrittenNorRead() throws {
+    let path = folder.file("succeeded").path
+    try Data("0 1 0.5 17.25 f h .\n".utf8).write(to: folder.file("other"))
+    for make in [{ symlink(self.folder.file("other").path, path) }, { mkfifo(path, 0o600) }, { mkdir(path, 0o700) }] {
+      #expect(make() == 0)
+      SuccessLog(folder: folder.url.path, fingerprints: []).append(success(0))
+      #expect(SuccessLog.read(in: folder.url.path) == [])
+      try FileManager.default.removeItem(atPath: path)
+    }
+    #expect(try String(contentsOf: folder.file("other"), encoding: .utf8) == "0 1 0.5 17.25 f h .\n")
+  }
+
   @Test func withoutAFolderNothingIsWritten() {
     let log = SuccessLog(folder: folder.file("none").path, fingerprints: [])
     for _ in 0..<2 { log.append(success(0)) }

@@ -49,7 +49,7 @@ import Testing
 
   @Test func aNodeWithoutMemoryAndGraphicsCardsHasNone() {
     #expect(
-      AllocatedNode.nodes(in: "  Nodes=node1 CPU_IDs=0\n  Nodes=node2 CPU_IDs=2-4 Mem=1\n  Nodes=node3\n") == [
+      AllocatedNode.nodes(in: "  Nodes=node1 CPU_IDs=0\r\n  Nodes=node2 CPU_IDs=2-4 Mem=1\n  Nodes=node3\n") == [
         AllocatedNode(name: "node1", cpus: 1, memory: nil, gpus: 0),
         AllocatedNode(name: "node2", cpus: 3, memory: 1, gpus: 0),
       ])

@@ -74,6 +74,16 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: folder.file("target").path()))
   }
 
+  @Test func whatHasTakenAFilesPlaceIsNotWaitedFor() {
+    for name in ["a.1.exit", "a.1.claim", "x.batch", "a.1.kill"] {
+      #expect(mkfifo("\(files.folder)/\(name)", 0o600) == 0)
+    }
+    #expect(files.exit(of: identity("a", 1)) == nil && files.claim(of: identity("a", 1)) == nil)
+    #expect(files.batch(named: "x", run: "r") == nil && files.claimants() == [])
+    let path = files.folder + "/a.1.kill"
+    #expect(files.write("", to: path) == "\(path) can't be written: it is a named pipe: name a regular file")
+  }
+
   @Test func aFolderThatCannotBeMadeIsNamed() {
     write("", to: "file")
     let path = files.folder + "/file/jobs"

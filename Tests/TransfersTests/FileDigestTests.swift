@@ -11,7 +11,11 @@ struct FileDigestTests {
 
   private func digest(_ path: String) async -> Result<String, TransferError> {
     await withCheckedContinuation { continuation in
-      _ = FileDigest.start(path) { _, result in continuation.resume(returning: result) }
+      let file = open(path, O_RDONLY | O_CLOEXEC)
+      // Of another position, and closed before it is read.
+      lseek(file, 1, SEEK_SET)
+      _ = FileDigest.start(file, of: path) { _, result in continuation.resume(returning: result) }
+      close(file)
     }
   }
 
@@ -26,9 +30,9 @@ struct FileDigestTests {
     #expect(await digest(folder.file("file").path()) == .success(value))
   }
 
-  @Test func aFileThatIsNotThereIsAFailure() async {
+  @Test func aFileThatIsNotOpenIsAFailure() async {
     let path = folder.file("file").path()
-    #expect(await digest(path) == .failure(TransferError(.file, "No such file or directory: \(path)")))
+    #expect(await digest(path) == .failure(TransferError(.file, "Bad file descriptor: \(path)")))
   }
 
   @Test(arguments: [

@@ -53,15 +53,28 @@ import Testing
   }
 
   @Test func aListMayBeAPipe() throws {
-    let folder = try TemporaryFolder()
-    let path = folder.file("pipe").path()
-    #expect(mkfifo(path, 0o600) == 0)
-    let text = String(repeating: "http://h/x\n", count: 20_000)
+    var ends: [Int32] = [0, 0]
+    try #require(pipe(&ends) == 0)
+    defer { close(ends[0]) }
+    let (text, writer) = (String(repeating: "http://h/x\n", count: 20_000), ends[1])
     // Not a task: the reader blocks a thread of theirs.
-    Thread.detachNewThread { try? Data(text.utf8).write(to: folder.file("pipe")) }
-    #expect(try DownloadList.read(path) == text)
-    #expect(throws: UsageError("can't read /nowhere: No such file or directory")) { try DownloadList.read("/nowhere") }
-    #expect(throws: UsageError("can't read /: Is a directory")) { try DownloadList.read("/") }
+    Thread.detachNewThread {
+      try? FileHandle(fileDescriptor: writer, closeOnDealloc: true).write(contentsOf: Data(text.utf8))
+    }
+    #expect(try DownloadList.read("/dev/fd/\(ends[0])") == text)
+  }
+
+  @Test func aListThatIsNoFileIsNotRead() throws {
+    let folder = try TemporaryFolder()
+    let (pipe, large) = (folder.file("pipe").path(), folder.file("large").path())
+    #expect(mkfifo(pipe, 0o600) == 0)
+    try Data().write(to: folder.file("large"))
+    #expect(truncate(large, 8 << 30) == 0)
+    for (path, reason) in [
+      ("/nowhere", "No such file or directory"), ("/", "it is a folder: name a regular file"),
+      ("/dev/zero", "it is a device: name a regular file"), (pipe, "it is a named pipe: name a regular file"),
+      (large, "it is larger than 64 MiB: split it"),
+    ] { #expect(throws: UsageError("can't read \(path): \(reason)")) { try DownloadList.read(path) } }
   }
 
   @Test func everyFaultIsToldWithItsPlace() {

@@ -55,6 +55,18 @@ struct JobFileSearchTests {
   }
 
   @Test(.enabled(if: geteuid() == 0, "only root gives files away"))
+  func anotherUsersLinkAboveMustBeNamed() throws {
+    try make("mine")
+    let link = folder.file("opdash.yml").path()
+    #expect(symlink(folder.file("mine").path(), link) == 0)
+    #expect(try choose().isAbove)
+    #expect(lchown(link, 12_345, 12_345) == 0)
+    #expect(throws: UsageError("../../opdash.yml belongs to another user: name it to use it nevertheless")) {
+      try choose()
+    }
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "only root gives files away"))
   func anotherUsersFileAboveMustBeNamed() throws {
     try make("opdash.yml")
     chown(folder.file("opdash.yml").path(), 12_345, 12_345)

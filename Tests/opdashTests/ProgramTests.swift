@@ -702,6 +702,35 @@ import Testing
     #expect(world.statuses == [2])
   }
 
+  @Test(arguments: ["run a.yml --events F", "run a.yml --trace ./G", "get -i F --junit F", "report last --html F"])
+  func aFileThatTheCommandReadsIsNotWrittenToByIt(_ line: String) throws {
+    let folder = try TemporaryFolder()
+    let own = line.hasPrefix("run") ? "a.yml" : line.hasPrefix("get") ? "F" : "state/opdash/opdash.db"
+    try FileManager.default.createDirectory(at: folder.file("state/opdash"), withIntermediateDirectories: true)
+    let path = folder.file(own).path()
+    try Data("jobs:".utf8).write(to: folder.file(own))
+    if own != "F" { #expect(link(path, folder.file("F").path()) == 0) }
+    #expect(symlink(path, folder.file("G").path()) == 0)
+    world.environment.currentDirectory = folder.url.path()
+    world.environment.variables["XDG_STATE_HOME"] = folder.file("state").path()
+    world.perform(line)
+    #expect(world.errors.text.hasSuffix(" \(path), which this command reads: name another file\n"))
+    #expect(world.errors.text.hasPrefix("opdash: --"))
+    #expect(world.graph == nil && world.statuses == [2])
+    #expect(try String(contentsOf: folder.file(own), encoding: .utf8) == "jobs:")
+  }
+
+  @Test func aDownloadDoesNotReplaceTheFileThatNamesIt() throws {
+    let folder = try TemporaryFolder()
+    try Data("http://h/list".utf8).write(to: folder.file("list"))
+    let path = folder.file("list").path()
+    world.text = "jobs: { fetch: { download: { url: 'http://h/list', to: '\(path)' } } }"
+    world.perform("run \(path)")
+    let fault = "the file \(path) of job fetch is the job file \(path), which this command reads: name another file"
+    #expect(world.errors.text == "opdash: \(fault)\n")
+    #expect(world.graph == nil && world.statuses == [2])
+  }
+
   @Test func withoutAHomeThePlaceOfTheRecordsMustBeGiven() {
     world.environment.variables = [:]
     world.perform("run a.yml")

@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 
 /// The bytes of a job file and their source.
@@ -7,45 +8,40 @@ struct JobFileInput {
 
   var bytes: [UInt8] = []
   var shown: String
-  /// Whether it is a regular file, not a pipe or a device.
+  /// Whether it is a file with a folder, not a pipe that was passed.
   var isRegular = false
 
   /// Whether there is a file at `path`; true if that can't be determined.
   static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR) }
 
-  init(path: String) throws(JobFileFaults) {
+  /// `place` is that of a path that is an argument, or that a file names.
+  init(path: String, _ place: ForeignFile.Place = .named) throws(JobFileFaults) {
     let isStandardInput = path == "-"
     shown = isStandardInput ? Self.standardInput : path
     guard !path.isEmpty else { throw JobFileFaults("''", .start, "no file is named: give the path of a job file") }
-    let descriptor = isStandardInput ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw JobFileFaults(path, .start, Self.words(errno)) }
-    defer { if !isStandardInput { close(descriptor) } }
-
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw JobFileFaults(shown, .start, Self.words(errno)) }
-    guard status.st_mode & S_IFMT != S_IFDIR else { throw JobFileFaults(shown, .start, Self.words(EISDIR)) }
-    isRegular = status.st_mode & S_IFMT == S_IFREG && !isStandardInput
-
-    var buffer = [UInt8](repeating: 0, count: 1 << 16)
-    // Reads at most one buffer beyond the limit.
-    while bytes.count <= SourceText.limit {
-      let count = read(descriptor, &buffer, buffer.count)
-      if count < 0, errno == EINTR { continue }
-      guard count >= 0 else { throw JobFileFaults(shown, .start, Self.words(errno)) }
-      if count == 0 { break }
-      bytes += buffer[..<count]
+    do throws(FileProblem) {
+      let path = isStandardInput ? "/dev/stdin" : path
+      let descriptor = try ForeignFile.open(path, isStandardInput ? .argument : place)
+      defer { close(descriptor) }
+      isRegular = !isStandardInput && (place == .named || !ForeignFile.isPassed(path))
+      // One byte more tells that there are too many.
+      bytes = try ForeignFile.prefix(of: descriptor, path, SourceText.limit + 1)
+    } catch {
+      throw JobFileFaults(shown, .start, Self.words(error.reason, place))
     }
   }
 
-  private static func words(_ code: Int32) -> String {
-    switch code {
-    case ENOENT: "there is no such file: check the path"
-    case ENOTDIR: "a part of the path is no folder: check the path"
-    case EACCES, EPERM: "permission denied: make the file readable for you"
-    case EISDIR: "this is a folder: name a file in it"
-    case ELOOP: "its symbolic links lead in a circle: check the path"
-    case ENAMETOOLONG: "the path is too long: check it"
-    default: "can't be read: \(String(cString: strerror(code)))"
+  private static func words(_ reason: FileProblem.Reason, _ place: ForeignFile.Place) -> String {
+    switch reason {
+    case .system(ENOENT): "there is no such file: check the path"
+    case .system(ENOTDIR): "a part of the path is no folder: check the path"
+    case .system(EACCES), .system(EPERM): "permission denied: make the file readable for you"
+    case .system(ELOOP): "its symbolic links lead in a circle: check the path"
+    case .system(ENAMETOOLONG): "the path is too long: check it"
+    case .system: "can't be read: \(reason.words)"
+    case .isFolder: "this is a folder: name a file in it"
+    case .isPipe where place == .argument: "this is a named pipe: name a file, or give its content on standard input"
+    default: "this is \(reason.words): name a file"
     }
   }
 }

@@ -14,6 +14,8 @@ struct JobFileParts {
   private(set) var secrets: [YAMLNode] = []
   /// The variables of `dotenv` of all files.
   private(set) var dotenv: [String: String] = [:]
+  /// The absolute paths of all files but the job file.
+  private(set) var paths: [String] = []
 
   private static let mapKeys = ["vars", "env", "pools", "jobs", "finally"]
 
@@ -156,6 +158,7 @@ struct JobFileParts {
   private mutating func readVariables(_ item: YAMLNode, _ own: inout [String: String]) {
     guard hasRoom(item), let file = file(item, "dotenv"), let source = source(item, "dotenv", file) else { return }
     let number = faults.files.count
+    paths.append(file.path)
     // A line of it may hold a secret that no message may show.
     faults.add(FaultLog.File(name: file.shown, source: source, directory: "/", isShown: false))
     let environment = values.variables.environment.merging(dotenv) { $1 }.merging(own) { $1 }
@@ -172,6 +175,7 @@ struct JobFileParts {
     }
     guard let source = source(item, "include", file) else { return }
     let number = faults.files.count
+    paths.append(file.path)
     faults.add(FaultLog.File(name: file.shown, source: source, directory: FilePath.folder(of: file.path)))
     numbers[real] = number
     let node: YAMLNode?

@@ -27,6 +27,8 @@ package struct JobGraph: Sendable, Equatable {
   package var secrets: Set<String>
   /// What is held for the run, so that its cluster jobs are steps of it; nil where each is a job of the cluster.
   package var allocation: ClusterTerms?
+  /// The absolute paths of the files that the job file includes, and of those with its variables.
+  package var includedFiles: [String] = []
 
   package init(
     name: String, jobs: [Job] = [], slots: Int? = nil, onFailure: Failure = .keepGoing,

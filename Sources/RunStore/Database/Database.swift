@@ -23,6 +23,7 @@ final class Database {
   /// Waits up to `patience` for the lock of another program, in this call and in later ones.
   init(_ path: String, _ access: Access, patience: Duration) throws(RunStoreError) {
     self.path = path
+    if access != .memory { try Self.checkFiles(path) }
     var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI
     var name = path
     switch access {
@@ -78,6 +79,16 @@ final class Database {
 
   /// Whether closing the last connection writes the content of the write-ahead log to the database.
   func setCheckpointsOnClose(_ isOn: Bool) { _ = csqlite_set_checkpoint_on_close(handle, isOn ? 1 : 0) }
+
+  static func files(at path: String) -> [String] { ["", "-wal", "-shm", "-journal"].map { path + $0 } }
+
+  /// Throws unless the file and those that SQLite has beside it are regular: SQLite would wait for a FIFO.
+  private static func checkFiles(_ path: String) throws(RunStoreError) {
+    for name in files(at: path) {
+      guard let problem = ForeignFile.problem(at: name, .named) else { continue }
+      throw RunStoreError(.damaged("it is \(problem.reason.words)"), name)
+    }
+  }
 
   /// SQLite would make the file with the mode that the process's umask leaves; those beside it get this file's mode.
   ///

@@ -275,9 +275,11 @@ package final class RunRecorder: @unchecked Sendable {
   private func flushLog() -> RunStoreError? {
     let path = RunStore.logPath(in: folder)
     // SQLite has no locks on this file that closing it here would release.
-    let log = open(path, O_RDWR | O_CLOEXEC)
-    // Without a log, SQLite has flushed the database itself.
-    guard log >= 0 else { return errno == ENOENT ? nil : Self.failure(path) }
+    let log: Int32
+    do throws(FileProblem) { log = try ForeignFile.open(path, .own) } catch {
+      // Without a log, SQLite has flushed the database itself.
+      return error.isAbsence ? nil : RunStoreError(.other(error.message), path)
+    }
     defer { close(log) }
     return fsync(log) == 0 ? nil : Self.failure(path)
   }

@@ -35,7 +35,7 @@ package final class SuccessLog: Sendable {
     let entry = Entry(success: success, at: Date(), fingerprint: job < fingerprints.count ? fingerprints[job] : nil)
     let line = Array(entry.line.utf8)
     file.withLock { file in
-      let descriptor = file ?? open(Self.path(in: folder), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
+      let descriptor = file ?? (try? ForeignFile.open(Self.path(in: folder), for: .appending, .own)) ?? -1
       file = descriptor
       if descriptor >= 0 { _ = write(descriptor, line, line.count) }
     }
@@ -49,10 +49,13 @@ package final class SuccessLog: Sendable {
 
   /// The entries of a run's file, in the order in which they were written; none without a file.
   static func read(in folder: String) -> [Entry] {
-    let text = (try? Data(contentsOf: URL(fileURLWithPath: path(in: folder)))) ?? Data()
+    let text = (try? ForeignFile.contents(path(in: folder), .own, limit: limit)) ?? []
     // A full disk may cut a line.
-    return String(decoding: text, as: UTF8.self).split(separator: "\n").compactMap(Entry.init)
+    return String(decoding: text, as: UTF8.self).lines.compactMap(Entry.init)
   }
+
+  /// Of a million jobs.
+  private static let limit = 256 << 20
 
   private static func path(in folder: String) -> String { "\(folder)/succeeded" }
 }
@@ -68,11 +71,13 @@ extension SuccessLog.Entry {
 
   fileprivate init?(_ line: Substring) {
     let words = line.split(separator: " ")
-    guard words.count == 7, words[6] == ".", let job = Int(words[0]), (0...1_000_000_000).contains(job), let attempt = Int(words[1]),
+    guard words.count == 7, words[6] == ".", let job = Int(words[0]), (0...1_000_000_000).contains(job),
+      let attempt = Int(words[1]),
       let took = Double(words[2]), let at = Double(words[3])
     else { return nil }
     func text(_ word: Substring) -> String? { word == "-" ? nil : String(word) }
-    success = AttemptSuccess(job: JobID(job), attempt: attempt, took: Duration(clamping: took), inputsHash: text(words[5]))
+    success = AttemptSuccess(
+      job: JobID(job), attempt: attempt, took: Duration(clamping: took), inputsHash: text(words[5]))
     self.at = Date(clamping: at)
     fingerprint = text(words[4])
   }

@@ -25,7 +25,7 @@ package struct AllocatedNode: Sendable, Equatable {
   /// nodes that are alike.
   static func nodes(in answer: String) -> [AllocatedNode] {
     var nodes: [AllocatedNode] = []
-    for line in answer.split(separator: "\n") where nodes.count < limit {
+    for line in answer.lines where nodes.count < limit {
       let words = line.split(separator: " ")
       func value(_ key: String) -> Substring? { words.first { $0.hasPrefix(key) }?.dropFirst(key.count) }
       guard let names = value("Nodes="), let cpus = value("CPU_IDs=") else { continue }
@@ -39,7 +39,9 @@ package struct AllocatedNode: Sendable, Equatable {
     return nodes
   }
 
-  /// How many names or numbers a list has at most; the rest is left out, and Slurm itself can't have more nodes.
+  /// How many names or numbers a list has at most; Slurm itself can't have more nodes.
+  ///
+  /// The rest is left out.
   static let limit = 65_536
 
   /// The names of `node[1-3,07],login` one by one.

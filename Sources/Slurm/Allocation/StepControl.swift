@@ -76,7 +76,7 @@ package final class StepControl: @unchecked Sendable {
 
   private func listed(_ answer: SlurmAnswer) {
     var numbers: [String: String] = [:]
-    for line in answer.output.split(separator: "\n") {
+    for line in answer.output.lines {
       let fields = line.split(separator: Self.separator, maxSplits: 1)
       if fields.count == 2 { numbers[String(fields[1])] = String(fields[0]) }
     }

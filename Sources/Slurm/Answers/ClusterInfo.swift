@@ -30,7 +30,7 @@ package struct ClusterInfo: Sendable, Equatable {
 
   /// Reads the answer to `query`.
   package init(_ output: String) {
-    for line in output.split(separator: "\n") {
+    for line in output.lines {
       let fields = line.split(separator: SlurmRecord.separator, omittingEmptySubsequences: false).map {
         $0.trimmingCharacters(in: .whitespaces)
       }

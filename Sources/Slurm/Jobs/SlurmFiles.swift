@@ -1,4 +1,5 @@
 import Foundation
+import Operations
 
 /// The files of a run's cluster jobs, in one folder on the file system that the nodes share.
 ///
@@ -61,8 +62,10 @@ package struct SlurmFiles: Sendable {
 
   /// Writes a file that its owner alone may read; returns a sentence if it can't.
   func write(_ text: String, to path: String) -> String? {
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else { return "\(path) can't be written: \(String(cString: strerror(errno)))" }
+    let descriptor: Int32
+    do throws(FileProblem) { descriptor = try ForeignFile.open(path, for: .replacing, .own) } catch {
+      return "\(path) can't be written: \(error.message)"
+    }
     defer { _ = close(descriptor) }
     var bytes = Array(text.utf8)[...]
     while !bytes.isEmpty {
@@ -77,7 +80,7 @@ package struct SlurmFiles: Sendable {
   /// The attempts of an array, by index; nil if its file is not there.
   func batch(named name: String, run: String) -> [SlurmIdentity]? {
     guard let text = text(of: path(ofBatch: name)) else { return nil }
-    return text.split(separator: "\n").compactMap { SlurmIdentity(fileName: $0, encodedRun: run) }
+    return text.lines.compactMap { SlurmIdentity(fileName: $0, encodedRun: run) }
   }
 
   /// The job that executes an attempt, or has executed it; nil if none has begun.
@@ -109,7 +112,7 @@ package struct SlurmFiles: Sendable {
 
   /// What an attempt's script has written at its end; nil for a file that is being written.
   func exit(of identity: SlurmIdentity) -> Exit? {
-    guard let text = text(of: path(of: identity) + ".exit"), text.last == "\n" else { return nil }
+    guard let text = text(of: path(of: identity) + ".exit"), text.utf8.last == UInt8(ascii: "\n") else { return nil }
     let words = text.split(whereSeparator: \.isWhitespace)
     guard let status = words.first.flatMap({ Int32($0) }) else { return nil }
     let times = words.dropFirst(2).compactMap { Double($0) }
@@ -122,7 +125,10 @@ package struct SlurmFiles: Sendable {
   /// Has the script of an attempt that Slurm is ending kill its program.
   func orderKill(of identity: SlurmIdentity) { _ = write("", to: path(of: identity) + ".kill") }
 
+  /// The names of a million attempts are shorter.
+  private static let limit = 64 << 20
+
   private func text(of path: String) -> String? {
-    FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
+    (try? ForeignFile.contents(path, .own, limit: Self.limit)).map { String(decoding: $0, as: UTF8.self) }
   }
 }

@@ -27,7 +27,7 @@ extension SlurmObserver {
       return controllerIsDown(since: clock.now, answer)
     }
     let mark = " Comment=opdash/\(run)/"
-    let records = answer.output.split(separator: "\n").lazy.filter { $0.contains(mark) }
+    let records = answer.output.lines.lazy.filter { $0.contains(mark) }
       .compactMap { SlurmRecord(controlLine: $0) }
     let left = take(records, for: missing) { _, _ in true }
     guard !left.isEmpty, hasAccounting else { return endResolving(left) }
@@ -40,7 +40,7 @@ extension SlurmObserver {
     hasAccounting = answer.isSuccess || answer.isWithoutController
     // It keeps a job that a killed controller has forgotten as one that has not ended, and up to 24.11 it says a status above
     // 127 as another one.
-    let records = answer.output.split(separator: "\n").compactMap { SlurmRecord(accountingLine: $0) }
+    let records = answer.output.lines.compactMap { SlurmRecord(accountingLine: $0) }
       .filter(\.state.isEnded)
     endResolving(
       take(records, for: missing) { record, followed in

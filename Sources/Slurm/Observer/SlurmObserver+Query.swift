@@ -52,7 +52,7 @@ extension SlurmObserver {
   private func records(in output: String) -> [SlurmIdentity: [SlurmRecord]] {
     var records: [SlurmIdentity: [SlurmRecord]] = [:]
     let mark = "\(SlurmRecord.separator)opdash/\(run)/"
-    for line in output.split(separator: "\n") where line.contains(mark) {
+    for line in output.lines where line.contains(mark) {
       guard let record = SlurmRecord(queueLine: line), let identity = identity(of: record), active[identity] != nil
       else { continue }
       records[identity, default: []].append(record)
@@ -233,7 +233,7 @@ extension SlurmObserver {
     // The next query asks again.
     guard !answer.isWithoutController else { return }
     var statuses: [SlurmJobID: Int32] = [:]
-    for line in answer.output.split(separator: "\n") {
+    for line in answer.output.lines {
       if let (id, status) = SlurmRecord.status(line: line) { statuses[id] = status }
     }
     for followed in undecided where followed.phase == .submitted {

@@ -10,7 +10,7 @@ extension SlurmObserver {
       queue.async {
         if answer.isWithoutController { self.controllerIsDown(since: self.clock.now, answer) }
         guard answer.isSuccess else { return done(.failure(SlurmFault(answer.fault))) }
-        let records = answer.output.split(separator: "\n").compactMap { SlurmRecord(queueLine: $0) }
+        let records = answer.output.lines.compactMap { SlurmRecord(queueLine: $0) }
         done(
           .success(
             records.compactMap { record in

@@ -9,14 +9,21 @@ final class FileDigest: Sendable {
   private let isCancelled = Atomic(false)
 
   /// Calls `answer` with the digest in lower-case hexadecimal on the background queue; once cancelled it may not be called.
+  ///
+  /// Reads the open file from its beginning, not what its path leads to by then; the caller may close `descriptor` at once.
   static func start(
-    _ path: String, then answer: @escaping @Sendable (FileDigest, Result<String, TransferError>) -> Void
+    _ descriptor: Int32, of path: String,
+    then answer: @escaping @Sendable (FileDigest, Result<String, TransferError>) -> Void
   ) -> FileDigest {
     let digest = FileDigest()
+    let descriptor = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+    let problem = errno
     // Not a global queue: once dispatch's global pool has been used it wakes every second to count its threads.
     DispatchQueue(label: "opdash.digest", qos: .utility).async {
       do throws(TransferError) {
-        guard let value = try digest.read(path) else { return }
+        guard descriptor >= 0 else { throw .file(path, error: problem) }
+        defer { close(descriptor) }
+        guard let value = try digest.read(descriptor, path) else { return }
         answer(digest, .success(value))
       } catch {
         answer(digest, .failure(error))
@@ -31,18 +38,17 @@ final class FileDigest: Sendable {
 
   func cancel() { isCancelled.store(true, ordering: .relaxed) }
 
-  private func read(_ path: String) throws(TransferError) -> String? {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-    guard descriptor >= 0 else { throw .file(path) }
-    defer { close(descriptor) }
+  private func read(_ descriptor: Int32, _ path: String) throws(TransferError) -> String? {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.chunk, alignment: 64)
     defer { buffer.deallocate() }
     let sum = SHA256Sum()
+    var offset: off_t = 0
     while !isCancelled.load(ordering: .relaxed) {
-      let count = Foundation.read(descriptor, buffer.baseAddress, buffer.count)
+      let count = pread(descriptor, buffer.baseAddress, buffer.count, offset)
       if count < 0, errno == EINTR { continue }
       guard count >= 0 else { throw .file(path) }
       guard count > 0 else { return sum.hex }
+      offset += off_t(count)
       sum.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
     }
     return nil

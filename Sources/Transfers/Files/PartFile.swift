@@ -68,6 +68,13 @@ final class PartFile {
     offset = 0
   }
 
+  /// Starts to compute the digest of the bytes that were written, whatever has the part's name meanwhile.
+  func startDigest(
+    then answer: @escaping @Sendable (FileDigest, Result<String, TransferError>) -> Void
+  ) -> FileDigest {
+    FileDigest.start(descriptor, of: path, then: answer)
+  }
+
   func seek(to offset: Int64) { self.offset = offset }
 
   /// Saves the info of the bytes that will be written; call it after `startAgain` and before the first of them.
@@ -177,21 +184,19 @@ final class PartFile {
   /// Opens and locks the file that has this name, again if the holder of the lock has removed or renamed it meanwhile.
   private static func open(_ path: String) throws(TransferError) -> Int32 {
     while true {
-      // Without O_NONBLOCK a FIFO in its place could be waited for.
-      let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
       try FileStatus(path)?.checkIsUsable(as: path)
-      let descriptor = Foundation.open(path, flags, 0o666)
-      guard descriptor >= 0 else { throw .file(path) }
+      let descriptor: Int32
+      do throws(FileProblem) {
+        descriptor = try ForeignFile.open(path, for: .updating(mode: 0o666), .shared)
+      } catch {
+        throw .file(error)
+      }
       guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
         let error = errno
         Foundation.close(descriptor)
         throw error == EWOULDBLOCK ? inUse(path) : .file(path, error: error)
       }
       if let opened = FileStatus(descriptor), let named = FileStatus(path), opened.identity == named.identity {
-        do throws(TransferError) { try opened.checkIsUsable(as: path) } catch {
-          Foundation.close(descriptor)
-          throw error
-        }
         return descriptor
       }
       Foundation.close(descriptor)
@@ -217,8 +222,7 @@ final class PartFile {
   private static func checkIsNoPart(_ target: String) throws(TransferError) {
     let part = target.hasSuffix(infoSuffix) ? String(target.dropLast(infoSuffix.count)) : target
     guard part.hasSuffix(suffix) else { return }
-    let descriptor = Foundation.open(part, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-    guard descriptor >= 0 else { return }
+    guard let descriptor = try? ForeignFile.open(part, .shared) else { return }
     defer { Foundation.close(descriptor) }
     guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK else { throw inUse(part) }
     flock(descriptor, LOCK_UN)

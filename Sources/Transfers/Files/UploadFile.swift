@@ -14,14 +14,11 @@ final class UploadFile {
   init(_ file: URL) throws(TransferError) {
     guard file.isFileURL else { throw TransferError(.file, "not a file URL: \(file.absoluteString.maskedURL)") }
     path = file.path(percentEncoded: false)
-    // Without O_NONBLOCK a named pipe would block the thread of all transfers.
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else { throw .file(path) }
-    guard let status = Self.status(descriptor), status.st_mode & S_IFMT == S_IFREG else {
+    do throws(FileProblem) { descriptor = try ForeignFile.open(path, .named) } catch { throw .file(error) }
+    guard let status = Self.status(descriptor) else {
       close(descriptor)
-      throw TransferError(.file, "not a regular file: \(path)")
+      throw .file(path)
     }
-    self.descriptor = descriptor
     size = Int64(status.st_size)
     changed = Self.changeTime(status)
   }

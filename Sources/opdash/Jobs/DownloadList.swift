@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import JobModel
 import Operations
@@ -33,20 +34,16 @@ struct DownloadList {
     }
   }
 
+  /// A million URLs.
+  private static let limit = 64 << 20
+
   /// The text of a list, which may be a pipe; `-` is standard input.
   static func read(_ path: String) throws(UsageError) -> String {
-    func fault() -> UsageError { UsageError("can't read \(path): \(String(cString: strerror(errno)))") }
-    let descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw fault() }
-    defer { close(descriptor) }
-    var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 1 << 16)
-    while true {
-      let count = Foundation.read(descriptor, &buffer, buffer.count)
-      if count < 0, errno == EINTR { continue }
-      guard count >= 0 else { throw fault() }
-      guard count > 0 else { return String(decoding: bytes, as: UTF8.self) }
-      bytes += buffer[..<count]
+    do throws(FileProblem) {
+      let bytes = try ForeignFile.contents(path == "-" ? "/dev/stdin" : path, .argument, limit: limit)
+      return String(decoding: bytes, as: UTF8.self)
+    } catch {
+      throw UsageError("can't read \(path): \(error.message)")
     }
   }
 

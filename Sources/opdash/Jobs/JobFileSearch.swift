@@ -42,9 +42,9 @@ struct JobFileSearch {
     while true {
       for name in Self.names {
         let file = folder == "/" ? "/\(name)" : "\(folder)/\(name)"
-        var status = stat()
-        guard stat(file, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else { continue }
-        if !prefix.isEmpty { try checkOwner(status, of: prefix + name) }
+        var (status, link) = (stat(), stat())
+        guard stat(file, &status) == 0, status.st_mode & S_IFMT != S_IFDIR, lstat(file, &link) == 0 else { continue }
+        if !prefix.isEmpty { try checkOwners([link.st_uid, status.st_uid], of: prefix + name) }
         return (prefix + name, !prefix.isEmpty)
       }
       guard folder != "/", !folder.isEmpty else { return nil }
@@ -53,11 +53,12 @@ struct JobFileSearch {
     }
   }
 
-  /// A file above the folder that someone works in must not be another user's, as `/tmp/opdash.yml` may be.
-  private func checkOwner(_ status: stat, of file: String) throws(UsageError) {
+  /// A file above the folder that someone works in must not be another user's, as `/tmp/opdash.yml` may be, nor what another
+  /// user's link leads to.
+  private func checkOwners(_ owners: Set<uid_t>, of file: String) throws(UsageError) {
+    let others = owners.subtracting([geteuid(), 0])
     var here = stat()
-    let isOurs = status.st_uid == geteuid() || status.st_uid == 0
-    guard !isOurs, stat(directory, &here) == 0, here.st_uid != status.st_uid else { return }
+    guard !others.isEmpty, stat(directory, &here) == 0, others != [here.st_uid] else { return }
     throw UsageError("\(file) belongs to another user: name it to use it nevertheless")
   }
 

@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import JobModel
 import Reports
@@ -16,8 +17,8 @@ extension Program {
   }
 
   func report(_ name: String, html: String?, _ invocation: Invocation) throws {
-    let files = try openFiles(invocation.settings)
-    let page = try html.map { try Output.file(environment.absolute($0)) }
+    let (files, page) = try openFiles(
+      invocation.settings, html: html, besides: filesRead(FilesRead(), invocation.settings))
     let store = try openStore(invocation.settings)
     let run = Run(recorded: try store.events(of: store.run(named: name)))
     if let page { page.write(Array(HTMLReport(run).text.utf8)) }
@@ -69,6 +70,7 @@ extension Program {
     let feed = RecordedFeed(events, speed: speed, holdsEnd: isDashboard)
     var plan = RunPlan(subject: .live(feed, start: { feed.start() }), source: Self.lastComponent(name))
     plan.past = RecordedPast(events)
+    plan.files.add(environment.absolute(name), "the recording")
     try start(plan, settings)
   }
 
@@ -80,13 +82,16 @@ extension Program {
       return try store.events(of: store.run(named: name))
     }
     do {
-      return try Recording(Data(contentsOf: URL(fileURLWithPath: path))).events
+      return try Recording(ForeignFile.contents(path, .argument, limit: Self.recordingLimit)).events
     } catch let fault as EventFault {
       throw UsageError("\(name):\(fault.line): \(fault.message)")
-    } catch {
-      throw UsageError("can't read \(name): \(error.localizedDescription)")
+    } catch let problem as FileProblem {
+      throw UsageError("can't read \(name): \(problem.message)")
     }
   }
+
+  /// A recording is held in memory, several times as large.
+  private static let recordingLimit = 1 << 30
 
   private func outputPaint(_ settings: Settings) -> Paint {
     Paint(isColoured: environment.isColored(settings.color, onTerminal: environment.outputIsTerminal))

@@ -15,6 +15,8 @@ package final class LogFile {
   private var hasFailed = false
 
   package static let defaultLimit = 256_000_000
+  /// More than a file with that limit and its last line has.
+  package static let sizeLimit = defaultLimit + 1000
 
   package init(path: String, limit: Int = LogFile.defaultLimit) {
     self.path = path
@@ -46,7 +48,7 @@ package final class LogFile {
       let count = bytes[done...].withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
       if count < 0 {
         if errno == EINTR { continue }
-        return fail(errno)
+        return fail(FileProblem.Reason.system(errno).words)
       }
       done += count
       size += count
@@ -63,28 +65,14 @@ package final class LogFile {
   }
 
   private func open() -> String? {
-    // Without O_NONBLOCK a FIFO in the file's place would be waited for.
-    let flags = O_WRONLY | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW
-    descriptor = Foundation.open(path, flags | O_CREAT | O_EXCL, 0o600)
-    // On a file system that gives each file to a user of its own choice, only a file that is made here is known to be ours.
-    if descriptor >= 0 { return nil }
-    if errno == EEXIST { descriptor = Foundation.open(path, flags) }
-    switch descriptor < 0 ? errno : 0 {
-    case 0: break
-    case ELOOP: return fail("a symbolic link")
-    case ENXIO: return fail("not a regular file")
-    case let error: return fail(error)
+    do throws(FileProblem) {
+      descriptor = try ForeignFile.open(path, for: .appending, .own)
+      size = Int(lseek(descriptor, 0, SEEK_END))
+      return nil
+    } catch {
+      return fail(error.reason.words)
     }
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { return fail(errno) }
-    guard status.st_mode & S_IFMT == S_IFREG else { return fail("not a regular file") }
-    guard status.st_nlink <= 1 else { return fail("a hard link to another file") }
-    guard status.st_uid == geteuid() else { return fail("a file of another user") }
-    size = Int(status.st_size)
-    return nil
   }
-
-  private func fail(_ error: Int32) -> String { fail(String(cString: strerror(error))) }
 
   private func fail(_ reason: String) -> String {
     hasFailed = true

@@ -1,0 +1,211 @@
+import Foundation
+
+/// Opens files whose paths a job, another user or a server could have changed.
+///
+/// Opening never waits, as it does for a FIFO without a writer, and never acts on a device: what is opened is a regular file.
+package enum ForeignFile {
+  /// Whose file is expected at a path.
+  package enum Place: Sendable {
+    /// The path was given by a person or a job file: links are followed, and anybody may own the file.
+    case named
+    /// The path is an argument of the program. As `named`, and `/dev/fd/N` and `/dev/stdin` are what the caller has passed,
+    /// pipes too, as shells do for `<(command)`; reading them may wait for the caller.
+    case argument
+    /// The file is one of opdash's, in a folder of its own: links are refused, and so is another user's file.
+    case own
+    /// The file is one of opdash's in a folder that others may write to. As `own`, but where these may replace each other's
+    /// files, anybody may own this one.
+    case shared
+
+    fileprivate var isOurs: Bool { self == .own || self == .shared }
+  }
+
+  /// What a file is opened for; one that is made is `0600`, unless it says another mode.
+  package enum Purpose: Sendable, Equatable {
+    case reading
+    /// The file is made if it is missing.
+    case appending
+    /// The file is made if it is missing, and is emptied.
+    case replacing
+    /// For reading and writing; the file is made if it is missing.
+    case updating(mode: mode_t)
+    /// As `replacing`, but the file is not emptied, and devices and FIFOs that are read are accepted too.
+    case output
+
+    fileprivate var flags: Int32 {
+      switch self {
+      case .reading: O_RDONLY
+      case .appending: O_WRONLY | O_APPEND
+      case .replacing, .output: O_WRONLY
+      case .updating: O_RDWR
+      }
+    }
+
+    fileprivate var mode: mode_t { if case .updating(let mode) = self { mode } else { 0o600 } }
+  }
+
+  /// Returns a descriptor, which the caller closes and programs don't inherit.
+  ///
+  /// Never opens a file whose name holds a NUL byte, which the system would take for its end.
+  package static func open(
+    _ path: String, for purpose: Purpose = .reading, _ place: Place
+  ) throws(FileProblem) -> Int32 {
+    guard !path.utf8.contains(0) else { throw FileProblem(path, .system(EINVAL)) }
+    if place == .argument, let number = passed(path) { return try duplicate(number, path) }
+    // Before the file is opened: a device may act on that.
+    if let status = status(of: path, place) { try check(kind: status, path, purpose) }
+    let (descriptor, isMade) = try open(path, purpose, place)
+    do throws(FileProblem) {
+      var status = stat()
+      guard fstat(descriptor, &status) == 0 else { throw FileProblem(path, .system(errno)) }
+      try check(kind: status, path, purpose)
+      if place.isOurs, !isMade { try check(owner: status, path, purpose, place) }
+      if purpose == .replacing, ftruncate(descriptor, 0) != 0 { throw FileProblem(path, .system(errno)) }
+      // A write to a pipe must wait for its reader.
+      if purpose == .output { _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK) }
+      return descriptor
+    } catch {
+      close(descriptor)
+      throw error
+    }
+  }
+
+  /// The bytes of a file; one with more than `limit` is a failure.
+  package static func contents(_ path: String, _ place: Place, limit: Int) throws(FileProblem) -> [UInt8] {
+    let descriptor = try open(path, place)
+    defer { close(descriptor) }
+    return try contents(of: descriptor, path, limit: limit)
+  }
+
+  /// The bytes that come from a descriptor, which is not closed; more than `limit` are a failure.
+  package static func contents(of descriptor: Int32, _ path: String, limit: Int) throws(FileProblem) -> [UInt8] {
+    var status = stat()
+    if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, Int64(status.st_size) > Int64(limit) {
+      throw FileProblem(path, .isTooLarge(limit: limit))
+    }
+    let bytes = try prefix(of: descriptor, path, limit + 1)
+    guard bytes.count <= limit else { throw FileProblem(path, .isTooLarge(limit: limit)) }
+    return bytes
+  }
+
+  /// The first bytes that come from a descriptor, at most `count`.
+  package static func prefix(of descriptor: Int32, _ path: String, _ count: Int) throws(FileProblem) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: min(count, 1 << 16))
+    while bytes.count < count {
+      let read = Foundation.read(descriptor, &buffer, min(buffer.count, count - bytes.count))
+      if read < 0, errno == EINTR { continue }
+      if read < 0, errno == EAGAIN {
+        // Another program that has the same pipe open may have asked for it.
+        var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        _ = poll(&request, 1, -1)
+        continue
+      }
+      guard read >= 0 else { throw FileProblem(path, .system(errno)) }
+      if read == 0 { break }
+      bytes += buffer[..<read]
+    }
+    return bytes
+  }
+
+  /// Whether an argument is a descriptor that the caller of the program has passed.
+  package static func isPassed(_ path: String) -> Bool { passed(path) != nil }
+
+  /// What is wrong with a file that something else will open; nil also where there is none.
+  package static func problem(at path: String, _ place: Place) -> FileProblem? {
+    guard let status = status(of: path, place) else { return nil }
+    do throws(FileProblem) {
+      try check(kind: status, path, .reading)
+      if place.isOurs { try check(owner: status, path, .reading, place) }
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  // MARK: Opening
+
+  private static func open(
+    _ path: String, _ purpose: Purpose, _ place: Place
+  ) throws(FileProblem) -> (descriptor: Int32, isMade: Bool) {
+    var flags = purpose.flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
+    if place.isOurs { flags |= O_NOFOLLOW }
+    if purpose == .reading || !place.isOurs {
+      let descriptor = Foundation.open(path, purpose == .reading ? flags : flags | O_CREAT, purpose.mode)
+      guard descriptor >= 0 else { throw failure(path, place, errno) }
+      return (descriptor, false)
+    }
+    // A file that disappears again and again between the two calls is somebody's attempt.
+    for _ in 0..<100 {
+      // On a file system that gives each file to a user of its own choice, only a file that is made here is known to be ours.
+      let made = Foundation.open(path, flags | O_CREAT | O_EXCL, purpose.mode)
+      if made >= 0 { return (made, true) }
+      guard errno == EEXIST else { throw failure(path, place, errno) }
+      let found = Foundation.open(path, flags)
+      if found >= 0 { return (found, false) }
+      guard errno == ENOENT else { throw failure(path, place, errno) }
+    }
+    throw FileProblem(path, .system(EEXIST))
+  }
+
+  private static func failure(_ path: String, _ place: Place, _ number: Int32) -> FileProblem {
+    // The errors that stand for the kind of a file.
+    guard [ELOOP, EISDIR, ENXIO, EEXIST].contains(number), let status = status(of: path, place),
+      let reason = FileProblem.Reason(kind: status.st_mode & S_IFMT)
+    else { return FileProblem(path, .system(number)) }
+    return FileProblem(path, reason)
+  }
+
+  private static func status(of path: String, _ place: Place) -> stat? {
+    var status = stat()
+    return (place.isOurs ? lstat(path, &status) : stat(path, &status)) == 0 ? status : nil
+  }
+
+  private static func check(kind status: stat, _ path: String, _ purpose: Purpose) throws(FileProblem) {
+    let kind = status.st_mode & S_IFMT
+    if purpose == .output, kind == S_IFIFO || kind == S_IFCHR { return }
+    if let reason = FileProblem.Reason(kind: kind) { throw FileProblem(path, reason) }
+  }
+
+  private static func check(
+    owner status: stat, _ path: String, _ purpose: Purpose, _ place: Place
+  ) throws(FileProblem) {
+    guard purpose == .reading || status.st_nlink <= 1 else { throw FileProblem(path, .hasOtherNames) }
+    if status.st_uid == geteuid() || status.st_uid == 0 { return }
+    let folder = (path as NSString).deletingLastPathComponent
+    var owner = stat()
+    guard stat(folder.isEmpty ? "." : folder, &owner) == 0 else { throw FileProblem(path, .isOfAnotherUser) }
+    // The owner of the folder may do anything in it; there are disks on which one user owns all.
+    if status.st_uid == owner.st_uid { return }
+    guard place == .shared, owner.st_mode & S_ISVTX == 0 else { throw FileProblem(path, .isOfAnotherUser) }
+  }
+
+  // MARK: Descriptors that were passed
+
+  private static func passed(_ path: String) -> Int32? {
+    switch path {
+    case "/dev/stdin": return STDIN_FILENO
+    case "/dev/stdout": return STDOUT_FILENO
+    case "/dev/stderr": return STDERR_FILENO
+    default:
+      for folder in ["/dev/fd/", "/proc/self/fd/"] where path.hasPrefix(folder) {
+        let digits = path.utf8.dropFirst(folder.utf8.count)
+        let isNumber = digits.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        return isNumber ? Int32(String(digits) ?? "") : nil
+      }
+      return nil
+    }
+  }
+
+  /// Not opened by its name: a file would be read from its beginning, and a socket can't be opened.
+  private static func duplicate(_ number: Int32, _ path: String) throws(FileProblem) -> Int32 {
+    let descriptor = fcntl(number, F_DUPFD_CLOEXEC, 3)
+    guard descriptor >= 0 else { throw FileProblem(path, .system(errno)) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else {
+      close(descriptor)
+      throw FileProblem(path, .isFolder)
+    }
+    return descriptor
+  }
+}
