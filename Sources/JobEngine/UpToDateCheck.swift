@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import JobModel
 import Operations
@@ -18,10 +19,10 @@ package struct UpToDateCheck: Sendable {
     var note: String? { reason.map { "\(isUpToDate ? "" : "not ")up to date: \($0)" } }
   }
 
-  let creates: [String]
-  let inputs: [String]
+  let creates: [BytePath]
+  let inputs: [BytePath]
   /// The folder that paths in notes are relative to.
-  let directory: String?
+  let directory: BytePath?
   /// Whether the job is executed whatever the files are: an attempt of this run came before, an earlier run's is followed, or
   /// other jobs read its values.
   let mustExecute: Bool
@@ -34,9 +35,9 @@ package struct UpToDateCheck: Sendable {
     earlier: @escaping @Sendable () -> EarlierAttempt?
   ) {
     guard case .shell(let work) = job.work, !(job.creates.isEmpty && job.inputs.isEmpty) else { return nil }
-    creates = job.creates
-    inputs = job.inputs
-    directory = work.directory
+    creates = job.creates.map { BytePath($0) }
+    inputs = job.inputs.map { BytePath($0) }
+    directory = work.directory.map { BytePath($0) }
     self.mustExecute = attempt > 1 || mustExecute
     self.hashes = hashes
     self.earlier = earlier
@@ -81,7 +82,7 @@ package struct UpToDateCheck: Sendable {
   }
 
   /// The first path of `creates` that does not exist.
-  private var missingOutput: String? { creates.first { FileTime(of: $0) == nil } }
+  private var missingOutput: BytePath? { creates.first { FileTime(of: $0) == nil } }
 
   /// What is said after a success that has not made all paths of `creates`.
   var missingNote: String? {
@@ -90,10 +91,7 @@ package struct UpToDateCheck: Sendable {
     }
   }
 
-  private func short(_ path: String) -> String {
-    guard let directory, path.hasPrefix(directory + "/") else { return path }
-    return String(path.dropFirst(directory.count + 1))
-  }
+  private func short(_ path: BytePath) -> String { (directory.flatMap { path.relative(to: $0) } ?? path).text }
 }
 
 extension UpToDateCheck {
