@@ -26,7 +26,7 @@ struct FileSearch {
     return true
   }
 
-  private static let anyFolders = BytePath("**")
+  static let anyFolders = BytePath("**")
 
   /// Adds a file, or all files below a folder; false if nothing is at the path.
   private mutating func add(_ path: BytePath) throws -> Bool {
@@ -90,7 +90,7 @@ struct FileSearch {
   }
 
   /// `S_IFREG`, `S_IFDIR` and the like; nil if nothing is there.
-  private static func kind(of path: BytePath, followsLink: Bool) -> mode_t? {
+  static func kind(of path: BytePath, followsLink: Bool) -> mode_t? {
     var status = stat()
     guard (followsLink ? stat(path.cString, &status) : lstat(path.cString, &status)) == 0 else { return nil }
     return status.st_mode & S_IFMT

@@ -107,22 +107,37 @@ extension UpToDateCheck {
       }, end: { missingNote })
   }
 
-  /// The jobs of a graph that a run would find up to date if it began now, each with the reason.
+  /// The jobs of a graph that a run would find up to date if it began now, each with the reason; `restored` ones are executed
+  /// as little.
   ///
-  /// A job with inputs counts only if all that it needs is up to date too, because a job that is executed may change them.
+  /// What a job creates that is executed counts as changed. What else it changes is not known: the reason of a job with inputs
+  /// that comes after it says so.
   package static func upToDate(
-    in graph: JobGraph, earlier: @escaping @Sendable (JobID) -> EarlierAttempt?
+    in graph: JobGraph, restored: Set<JobID> = [], earlier: @escaping @Sendable (JobID) -> EarlierAttempt?
   ) -> [JobID: String] {
     var found: [JobID: String] = [:]
+    /// A job that is executed before each, by its index.
+    var before = [JobID?](repeating: nil, count: graph.jobs.count)
+    var changed = ChangedPaths()
     let hashes = FileHashes()
     let read = graph.readJobs
     for index in DependencyOrder(graph.jobs.map { $0.needs.map(\.job.index) }).order {
       let (id, job) = (JobID(index), graph.jobs[index])
-      guard job.inputs.isEmpty || job.needs.allSatisfy({ found[$0.job] != nil }),
-        !read.contains(id), let check = UpToDateCheck(job, attempt: 1, hashes: hashes, earlier: { earlier(id) }),
-        let verdict = try? check.verdict(isCancelled: { false }), verdict.isUpToDate
-      else { continue }
-      found[id] = verdict.reason ?? ""
+      func isExecuted(_ id: JobID) -> Bool { found[id] == nil && !restored.contains(id) }
+      before[index] =
+        job.needs.first { isExecuted($0.job) }?.job ?? job.needs.lazy.compactMap { before[$0.job.index] }.first
+      if restored.contains(id) { continue }
+      guard !read.contains(id), let check = UpToDateCheck(job, attempt: 1, hashes: hashes, earlier: { earlier(id) }),
+        !check.inputs.contains(where: changed.reaches), let verdict = try? check.verdict(isCancelled: { false }),
+        verdict.isUpToDate
+      else {
+        for path in job.creates.lazy.map({ BytePath($0) }) {
+          changed.add(path, isFolder: FileSearch.kind(of: path, followsLink: true) ?? S_IFDIR == S_IFDIR)
+        }
+        continue
+      }
+      let doubt = job.inputs.isEmpty ? nil : before[index].map { "unless \(graph[$0].name) changes that" }
+      found[id] = [verdict.reason, doubt].compactMap(\.self).joined(separator: ", ")
     }
     return found
   }

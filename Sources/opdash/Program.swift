@@ -1,3 +1,4 @@
+import Basics
 import Dashboard
 import Foundation
 import JobEngine
@@ -166,10 +167,14 @@ struct Program {
       throw UsageError("\(plan.source) has a queue of its own: --dry-run can't tell what it would run")
     }
     let earlier = (try? runOptions(plan, settings)).flatMap { EarlierRuns($0) }
-    let upToDate = UpToDateCheck.upToDate(in: graph) { earlier?.newestAttempt(of: graph[$0]) }
+    let restored = plan.resumption?.restored ?? [:]
+    let mask = SecretMask(graph.secrets)
+    let upToDate = UpToDateCheck.upToDate(in: graph, restored: Set(restored.keys)) {
+      earlier?.newestAttempt(of: graph[$0])
+    }.mapValues { mask?.masked($0) ?? $0 }
     let lines = JobTable.rehearsal(
       graph.masked, of: all?.masked ?? graph.masked, slots: slots(graph, settings), upToDate: upToDate,
-      restored: plan.resumption?.restored ?? [:])
+      restored: restored)
     print(lines.map(MessageText.of))
   }
 
