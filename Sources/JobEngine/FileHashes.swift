@@ -28,10 +28,10 @@ final class FileHashes: Sendable {
   private let known = Lock<[Version: String]>([:])
 
   /// The SHA-256 of a regular file's content, of a symbolic link's target if that is none, or of nothing for a special file.
-  func hash(of path: String, isCancelled: () -> Bool) throws -> String {
+  func hash(of path: BytePath, isCancelled: () -> Bool) throws -> String {
     if isCancelled() { throw CancellationError() }
     // Without O_NONBLOCK a FIFO would be waited for.
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    let descriptor = open(path.cString, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return try hash(ofLink: path, because: errno) }
     defer { close(descriptor) }
     var status = stat()
@@ -48,14 +48,12 @@ final class FileHashes: Sendable {
     return hash
   }
 
-  private func hash(ofLink path: String, because problem: Int32) throws -> String {
-    guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path) else {
-      throw InputError(path: path, reason: Self.reason(problem))
-    }
-    return SHA256Sum.hex(of: Array(target.utf8))
+  private func hash(ofLink path: BytePath, because problem: Int32) throws -> String {
+    guard let target = path.linkTarget else { throw InputError(path: path, reason: Self.reason(problem)) }
+    return SHA256Sum.hex(of: target.bytes)
   }
 
-  private static func read(_ descriptor: Int32, _ path: String, _ isCancelled: () -> Bool) throws -> String {
+  private static func read(_ descriptor: Int32, _ path: BytePath, _ isCancelled: () -> Bool) throws -> String {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: chunk, alignment: 64)
     defer { buffer.deallocate() }
     let sum = SHA256Sum()

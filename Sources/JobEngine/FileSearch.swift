@@ -1,34 +1,35 @@
+import Basics
 import Foundation
 
 /// A search for the files that patterns name.
 struct FileSearch {
   /// Regular files, symbolic links and special files, by their absolute paths.
-  private(set) var found = Set<String>()
+  private(set) var found = Set<BytePath>()
   /// Paths that are left out, with all below them.
-  private let excluded: [String]
+  private let excluded: [BytePath]
   private let isCancelled: () -> Bool
 
-  init(without excluded: [String], isCancelled: @escaping () -> Bool) {
+  init(without excluded: [BytePath], isCancelled: @escaping () -> Bool) {
     self.excluded = excluded
     self.isCancelled = isCancelled
   }
 
   /// Adds the files of an absolute path or pattern; false if it is a path, and nothing is there.
-  mutating func find(_ pattern: String) throws -> Bool {
-    guard Self.isPattern(pattern) else { return try add(pattern) }
+  mutating func find(_ pattern: BytePath) throws -> Bool {
+    guard NamePattern.isPattern(pattern) else { return try add(pattern) }
     let before = found.count
-    var parts = pattern.split(separator: "/")
+    var parts = pattern.components
     // As `**/*`.
-    if parts.last == "**" { parts.append("*") }
-    try expand("", parts[...])
+    if parts.last == Self.anyFolders { parts.append(BytePath("*")) }
+    try expand(BytePath(""), parts[...])
     if found.count == before { _ = try add(pattern) }
     return true
   }
 
-  static func isPattern(_ text: some StringProtocol) -> Bool { text.contains { "*?[".contains($0) } }
+  static let anyFolders = BytePath("**")
 
   /// Adds a file, or all files below a folder; false if nothing is at the path.
-  private mutating func add(_ path: String) throws -> Bool {
+  private mutating func add(_ path: BytePath) throws -> Bool {
     guard let kind = Self.kind(of: path, followsLink: true) ?? Self.kind(of: path, followsLink: false) else {
       return false
     }
@@ -37,33 +38,37 @@ struct FileSearch {
       return true
     }
     for name in try names(in: path) {
-      let inner = "\(path)/\(name)"
+      let inner = path.appending(name)
       if Self.kind(of: inner, followsLink: false) == S_IFDIR { _ = try add(inner) } else { insert(inner) }
     }
     return true
   }
 
-  private mutating func insert(_ path: String) {
-    if !excluded.contains(where: { path == $0 || path.hasPrefix($0 + "/") }) { found.insert(path) }
+  private mutating func insert(_ path: BytePath) {
+    if !excluded.contains(where: { path == $0 || path.relative(to: $0) != nil }) { found.insert(path) }
   }
 
   /// Adds the files in `folder` whose paths match the components.
-  private mutating func expand(_ folder: String, _ parts: ArraySlice<Substring>) throws {
+  private mutating func expand(_ folder: BytePath, _ parts: ArraySlice<BytePath>) throws {
     guard let part = parts.first else { return }
     let rest = parts.dropFirst()
-    guard part != "**" else {
+    guard part != Self.anyFolders else {
       try expand(folder, rest)
       // Consecutive ones match the same as one.
-      if rest.first == "**" { return }
-      for name in try names(in: folder) where !name.hasPrefix(".") {
-        let path = "\(folder)/\(name)"
+      if rest.first == Self.anyFolders { return }
+      for name in try names(in: folder) where name.bytes.first != UInt8(ascii: ".") {
+        let path = folder.appending(name)
         if Self.kind(of: path, followsLink: false) == S_IFDIR { try expand(path, parts) }
       }
       return
     }
-    let names = Self.isPattern(part) ? try names(in: folder).filter { Self.matches($0, String(part)) } : [String(part)]
+    var names = [part]
+    if NamePattern.isPattern(part) {
+      let pattern = NamePattern(part)
+      names = try self.names(in: folder).filter(pattern.matches)
+    }
     for name in names {
-      let path = "\(folder)/\(name)"
+      let path = folder.appending(name)
       if !rest.isEmpty {
         try expand(path, rest)
       } else if let kind = Self.kind(of: path, followsLink: true) ?? Self.kind(of: path, followsLink: false),
@@ -75,20 +80,19 @@ struct FileSearch {
   }
 
   /// The names in a folder, none where there is no folder; throws `InputError` for one that can't be read.
-  private func names(in folder: String) throws -> [String] {
+  private func names(in folder: BytePath) throws -> [BytePath] {
     if isCancelled() { throw CancellationError() }
-    let folder = folder.isEmpty ? "/" : folder
-    if let names = try? FileManager.default.contentsOfDirectory(atPath: folder) { return names }
+    let folder = folder.bytes.isEmpty ? BytePath("/") : folder
+    if let names = folder.names() { return names }
+    let problem = errno
     guard Self.kind(of: folder, followsLink: true) == S_IFDIR else { return [] }
-    throw InputError(path: folder, reason: "the folder can't be listed")
+    throw InputError(path: folder, reason: "the folder can't be listed: \(String(cString: strerror(problem)))")
   }
 
-  private static func matches(_ name: String, _ pattern: String) -> Bool { fnmatch(pattern, name, FNM_PERIOD) == 0 }
-
   /// `S_IFREG`, `S_IFDIR` and the like; nil if nothing is there.
-  private static func kind(of path: String, followsLink: Bool) -> mode_t? {
+  static func kind(of path: BytePath, followsLink: Bool) -> mode_t? {
     var status = stat()
-    guard (followsLink ? stat(path, &status) : lstat(path, &status)) == 0 else { return nil }
+    guard (followsLink ? stat(path.cString, &status) : lstat(path.cString, &status)) == 0 else { return nil }
     return status.st_mode & S_IFMT
   }
 }

@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 
 /// An instant that a file system has recorded of a file.
@@ -22,9 +23,9 @@ struct FileTime: Comparable, Hashable {
   }
 
   /// The modification of what is at a path, through symbolic links, as make has it; nil if nothing is there.
-  init?(of path: String) {
+  init?(of path: BytePath) {
     var status = stat()
-    guard stat(path, &status) == 0 else { return nil }
+    guard stat(path.cString, &status) == 0 else { return nil }
     self.init(status, .modification)
   }
 

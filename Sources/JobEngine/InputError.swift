@@ -1,7 +1,9 @@
+import Basics
+
 /// An input file could not be read.
 struct InputError: Error, CustomStringConvertible {
-  let path: String
+  let path: BytePath
   let reason: String
 
-  var description: String { "cannot read \(path): \(reason)" }
+  var description: String { "cannot read \(path.text): \(reason)" }
 }

@@ -1,20 +1,21 @@
+import Basics
 import Checksums
 import Foundation
 
 /// The files that a job's `inputs` name at one moment.
 struct InputFiles {
   /// Absolute paths in order, each once; for a folder, those of all files below it.
-  let paths: [String]
+  let paths: [BytePath]
   /// The first path without a wildcard that does not exist.
-  let missing: String?
+  let missing: BytePath?
 
   /// Finds the files; those of `creates`, or below one of them, are left out.
   ///
   /// `*`, `?` and `[…]` match within a name, `**` any number of folders; none of them matches a leading dot, and `**` follows
   /// no symbolic link. A pattern without a match is a path if that exists, else it stands for no file.
-  init(_ inputs: [String], without creates: [String], isCancelled: @escaping () -> Bool) throws {
+  init(_ inputs: [BytePath], without creates: [BytePath], isCancelled: @escaping () -> Bool) throws {
     var search = FileSearch(without: creates, isCancelled: isCancelled)
-    var missing: String?
+    var missing: BytePath?
     for input in inputs {
       if !(try search.find(input)), missing == nil { missing = input }
     }
@@ -23,7 +24,7 @@ struct InputFiles {
   }
 
   /// The newest file; nil if there is none.
-  func newest() -> (path: String, time: FileTime)? {
+  func newest() -> (path: BytePath, time: FileTime)? {
     paths.lazy.compactMap { path in FileTime(of: path).map { (path, $0) } }.max { $0.1 < $1.1 }
   }
 
@@ -33,7 +34,7 @@ struct InputFiles {
     for path in paths {
       let content = try hashes.hash(of: path, isCancelled: isCancelled)
       // A path has no NUL and a hash has always the same length, so no other files have the same bytes.
-      Array("\(path)\0\(content)".utf8).withUnsafeBytes { sum.update($0) }
+      (path.bytes + [0] + content.utf8).withUnsafeBytes { sum.update($0) }
     }
     return sum.hex
   }

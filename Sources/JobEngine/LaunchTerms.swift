@@ -91,6 +91,7 @@ struct LaunchTerms {
           grace: work.stop.grace)
       }
     program.secrets = secrets
+    program.mergesError = work.stderr == .together
     if work.hasTerminal { program.terminal = terminalSize }
     return Launch(program: program, outputPath: outputPath)
   }

@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import JobModel
 import Operations
@@ -20,10 +21,10 @@ package struct UpToDateCheck: Sendable {
     var note: String? { reason.map { "\(isUpToDate ? "" : "not ")up to date: \($0)" } }
   }
 
-  let creates: [String]
-  let inputs: [String]
+  let creates: [BytePath]
+  let inputs: [BytePath]
   /// The folder that paths in notes are relative to.
-  let directory: String?
+  let directory: BytePath?
   /// Whether the job is executed whatever the files are: an attempt of this run came before, or an earlier run's is followed.
   let mustExecute: Bool
   /// The values that other jobs read; nil if no job reads any.
@@ -44,9 +45,9 @@ package struct UpToDateCheck: Sendable {
     earlier: @escaping @Sendable () -> EarlierAttempt?
   ) {
     guard case .shell(let work) = job.work, !(job.creates.isEmpty && job.inputs.isEmpty) else { return nil }
-    creates = job.creates
-    inputs = job.inputs
-    directory = work.directory
+    creates = job.creates.map { BytePath($0) }
+    inputs = job.inputs.map { BytePath($0) }
+    directory = work.directory.map { BytePath($0) }
     self.mustExecute = attempt > 1 || mustExecute
     self.wanted = wanted
     self.hashes = hashes
@@ -98,7 +99,7 @@ package struct UpToDateCheck: Sendable {
   }
 
   /// The first path of `creates` that does not exist.
-  private var missingOutput: String? { creates.first { FileTime(of: $0) == nil } }
+  private var missingOutput: BytePath? { creates.first { FileTime(of: $0) == nil } }
 
   /// What is said after a success that has not made all paths of `creates`.
   var missingNote: String? {
@@ -107,10 +108,7 @@ package struct UpToDateCheck: Sendable {
     }
   }
 
-  private func short(_ path: String) -> String {
-    guard let directory, path.hasPrefix(directory + "/") else { return path }
-    return String(path.dropFirst(directory.count + 1))
-  }
+  private func short(_ path: BytePath) -> String { (directory.flatMap { path.relative(to: $0) } ?? path).text }
 }
 
 extension UpToDateCheck {
@@ -130,24 +128,39 @@ extension UpToDateCheck {
       }, end: { missingNote })
   }
 
-  /// The jobs of a graph that a run would find up to date if it began now, each with the reason.
+  /// The jobs of a graph that a run would find up to date if it began now, each with the reason; `restored` ones are executed
+  /// as little.
   ///
-  /// A job with inputs counts only if all that it needs is up to date too, because a job that is executed may change them.
+  /// What a job creates that is executed counts as changed. What else it changes is not known: the reason of a job with inputs
+  /// that comes after it says so.
   package static func upToDate(
-    in graph: JobGraph, earlier: @escaping @Sendable (JobID) -> EarlierAttempt?,
+    in graph: JobGraph, restored: Set<JobID> = [], earlier: @escaping @Sendable (JobID) -> EarlierAttempt?,
     values: @escaping @Sendable (JobID) -> [String: String]? = { _ in nil }
   ) -> [JobID: String] {
     var found: [JobID: String] = [:]
+    /// A job that is executed before each, by its index.
+    var before = [JobID?](repeating: nil, count: graph.jobs.count)
+    var changed = ChangedPaths()
     let hashes = FileHashes()
     let read = graph.readValues
     for index in DependencyOrder(graph.jobs.map { $0.needs.map(\.job.index) }).order {
       let (id, job) = (JobID(index), graph.jobs[index])
+      func isExecuted(_ id: JobID) -> Bool { found[id] == nil && !restored.contains(id) }
+      before[index] =
+        job.needs.first { isExecuted($0.job) }?.job ?? job.needs.lazy.compactMap { before[$0.job.index] }.first
+      if restored.contains(id) { continue }
       let wanted = read[id].map { WantedValues(names: $0) { values(id) } }
-      guard job.inputs.isEmpty || job.needs.allSatisfy({ found[$0.job] != nil }),
-        let check = UpToDateCheck(job, attempt: 1, wanted: wanted, hashes: hashes, earlier: { earlier(id) }),
-        let verdict = try? check.verdict(isCancelled: { false }), verdict.isUpToDate
-      else { continue }
-      found[id] = verdict.reason ?? ""
+      guard let check = UpToDateCheck(job, attempt: 1, wanted: wanted, hashes: hashes, earlier: { earlier(id) }),
+        !check.inputs.contains(where: changed.reaches), let verdict = try? check.verdict(isCancelled: { false }),
+        verdict.isUpToDate
+      else {
+        for path in job.creates.lazy.map({ BytePath($0) }) {
+          changed.add(path, isFolder: FileSearch.kind(of: path, followsLink: true) ?? S_IFDIR == S_IFDIR)
+        }
+        continue
+      }
+      let doubt = job.inputs.isEmpty ? nil : before[index].map { "unless \(graph[$0].name) changes that" }
+      found[id] = [verdict.reason, doubt].compactMap(\.self).joined(separator: ", ")
     }
     return found
   }

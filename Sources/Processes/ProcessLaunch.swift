@@ -28,7 +28,7 @@ public struct ProcessLaunch: Sendable {
   /// What is replaced by `***` in the output, before anything is made of it.
   package var secrets: SecretMask?
   /// Whether the standard error goes where the standard output goes.
-  var mergesError = false
+  package var mergesError = false
   /// The words before the script, where the launch was made with a shell of its own.
   private var shell: [String]?
 

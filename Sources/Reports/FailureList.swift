@@ -67,7 +67,7 @@ struct FailureList {
 
 /// The outcome of a run in one line.
 enum TallyText {
-  /// As in `release: 36 ok, 1 failed, 1 skipped in 1m10s`.
+  /// As in `release: 36 ok, 2 up to date, 1 failed, 1 skipped in 1m10s`; what an earlier run has done is ok.
   static func line(_ run: Run, paint: Paint) -> TerminalText {
     let counts = run.counts
     let left = counts.all - counts.done
@@ -75,7 +75,9 @@ enum TallyText {
     func add(_ count: Int, _ word: String, _ role: Paint.Role) {
       if count > 0 { parts.append(paint(role, "\(count) \(word)")) }
     }
-    add(counts.succeeded, "ok", .good)
+    let upToDate = run.jobs.count { $0.state == .succeeded(upToDate: true) && $0.restored == nil }
+    add(counts.succeeded - upToDate, StateClass.succeeded.word, .good)
+    add(upToDate, StateClass.upToDate.word, .good)
     add(counts.failed - counts.allowed, "failed", .bad)
     add(counts.allowed, "failed but allowed to", .warning)
     add(counts.cancelled, "cancelled", .warning)

@@ -79,7 +79,7 @@ extension RunStore {
   ///
   /// The state folder may be anybody's, so a folder counts only if it is named as a run is.
   private func unrecordedRuns(besides known: Set<String>, _ now: Date) -> [StoredRun] {
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: "\(folder)/runs")) ?? []
+    let names = (BytePath("\(folder)/runs").names() ?? []).map(\.text)
     let own = names.filter { $0.wholeMatch(of: /\d{8}-\d{6}-\d+(\.\d+)?/) != nil }
     return own.filter { !known.contains($0) }.compactMap { id in
       guard let path = runFolder(id),
@@ -97,7 +97,7 @@ extension RunStore {
 
   /// `runs/<id>` of the state folder; nil for an identifier that leads elsewhere.
   private func runFolder(_ id: String) -> String? {
-    id.isEmpty || id.hasPrefix(".") || id.contains("/") ? nil : "\(folder)/runs/\(id)"
+    id.isEmpty || id.hasPrefix(".") || id.utf8.contains(UInt8(ascii: "/")) ? nil : "\(folder)/runs/\(id)"
   }
 
   /// Removes what an interrupted call has left of runs.
@@ -150,12 +150,14 @@ extension RunStore {
 
   /// The bytes of the files in a folder, of which a run may have left tens of thousands.
   private static func size(of folder: String?) -> Int {
-    guard let folder else { return 0 }
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-    return names.reduce(0) { size, name in
-      let path = "\(folder)/\(name)"
+    folder.map { size(of: BytePath($0)) } ?? 0
+  }
+
+  private static func size(of folder: BytePath) -> Int {
+    (folder.names() ?? []).reduce(0) { size, name in
+      let path = folder.appending(name)
       var status = stat()
-      guard lstat(path, &status) == 0 else { return size }
+      guard lstat(path.cString, &status) == 0 else { return size }
       switch status.st_mode & S_IFMT {
       case S_IFREG: return size.plus(Int(status.st_size))
       case S_IFDIR: return size.plus(Self.size(of: path))

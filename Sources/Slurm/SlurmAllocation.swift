@@ -237,6 +237,8 @@ package final class SlurmAllocation: Sendable {
     ]
     words += terms.arguments
     if let directory = launch.directory { words.append("--chdir=\(directory)") }
+    // srun keeps no order between the two streams of its program.
+    if launch.mergesError { words += ["/bin/sh", "-c", "exec \"$@\" 2>&1", "step"] }
     step.arguments = words + launch.arguments
     // srun that is killed leaves its step; at SIGTERM it kills it.
     step.remoteGrace = .seconds(5)

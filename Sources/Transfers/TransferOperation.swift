@@ -19,7 +19,6 @@ public class TransferOperation<Success: Sendable>: ResultOperation<Success>, @un
   private var hasProgressTimer = false
   /// Set before the start.
   private var noteFile: NoteFile?
-  private var usesProxies = true
 
   /// `reserved` are the lower-case names of headers that the transfer sets itself.
   init(_ url: URL, headers: [String: String], reserved: Set<String>, thread: TransferThread) {
@@ -79,9 +78,6 @@ public class TransferOperation<Success: Sendable>: ResultOperation<Success>, @un
     noteFile = NoteFile(path: path, secrets)
   }
 
-  /// Has the server asked itself, whatever proxies the environment names; to be called before the operation is in a queue.
-  package final func avoidProxies() { usesProxies = false }
-
   // For subclasses; all of it on the transfer thread.
 
   /// Begins the work or resumes it after `hold()`; does nothing if it is under way.
@@ -95,9 +91,7 @@ public class TransferOperation<Success: Sendable>: ResultOperation<Success>, @un
 
   /// The route to the URL that the transfer was made with.
   final func firstRoute() throws(TransferError) -> Route {
-    var route = try Route(to: url, headers: headers, reserved: reservedHeaders)
-    route.usesProxies = usesProxies
-    return route
+    try Route(to: url, headers: headers, reserved: reservedHeaders)
   }
 
   /// Starts a request in the place of the previous one.

@@ -176,11 +176,15 @@ struct Program {
       throw UsageError("\(plan.source) has a queue of its own: --dry-run can't tell what it would run")
     }
     let earlier = (try? runOptions(plan, settings)).flatMap { EarlierRuns($0) }
+    let restored = plan.resumption?.restored ?? [:]
+    let mask = SecretMask(graph.secrets)
     let upToDate = UpToDateCheck.upToDate(
-      in: graph, earlier: { earlier?.newestAttempt(of: graph[$0]) }, values: { earlier?.values(of: graph[$0]) })
+      in: graph, restored: Set(restored.keys), earlier: { earlier?.newestAttempt(of: graph[$0]) },
+      values: { earlier?.values(of: graph[$0]) }
+    ).mapValues { mask?.masked($0) ?? $0 }
     let lines = JobTable.rehearsal(
       graph.masked, of: all?.masked ?? graph.masked, slots: slots(graph, settings), upToDate: upToDate,
-      restored: plan.resumption?.restored ?? [:])
+      restored: restored)
     print(lines.map(MessageText.of))
   }
 

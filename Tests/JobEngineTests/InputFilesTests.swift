@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import Support
 import Testing
@@ -27,17 +28,19 @@ import Testing
   }
 
   private func files(_ inputs: String..., without: [String] = []) throws -> InputFiles {
-    try InputFiles(inputs.map(path), without: without.map(path), isCancelled: { false })
+    try InputFiles(inputs.map(bytePath), without: without.map(bytePath), isCancelled: { false })
   }
 
+  private func bytePath(_ name: String) -> BytePath { BytePath(path(name)) }
+
   private func names(_ inputs: String..., without: [String] = []) throws -> [String] {
-    try InputFiles(inputs.map(path), without: without.map(path), isCancelled: { false }).paths.map {
-      String($0.dropFirst(path("").count))
+    try InputFiles(inputs.map(bytePath), without: without.map(bytePath), isCancelled: { false }).paths.map {
+      try #require($0.relative(to: BytePath(String(path("").dropLast())))).text
     }
   }
 
   private func hash(_ inputs: String...) throws -> String {
-    try InputFiles(inputs.map(path), without: [], isCancelled: { false }).hash(by: hashes, isCancelled: { false })
+    try InputFiles(inputs.map(bytePath), without: [], isCancelled: { false }).hash(by: hashes, isCancelled: { false })
   }
 
   @Test func wildcardsMatchWithinAName() throws {
@@ -69,9 +72,43 @@ import Testing
 
   @Test func aPathThatDoesNotExistIsMissing() throws {
     let files = try files("a.c", "gone.c", "gone.h")
-    #expect(files.paths == [path("a.c")])
-    #expect(files.missing == path("gone.c"))
+    #expect(files.paths == [bytePath("a.c")])
+    #expect(files.missing == bytePath("gone.c"))
   }
+
+  #if os(Linux)
+  private func write(_ text: String, to name: [UInt8]) throws {
+    let descriptor = open(
+      BytePath(path("odd")).appending(BytePath(name)).cString, O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0o600)
+    try #require(descriptor >= 0)
+    defer { close(descriptor) }
+    #expect(Foundation.write(descriptor, text, text.utf8.count) == text.utf8.count)
+  }
+
+  @Test(arguments: ["odd", "odd/*", "odd/b?.txt", "**/*.txt"]) func aNameThatIsNotTextIsAnInput(input: String) throws {
+    try write("odd/a.txt", "1")
+    let name = [0x62, 0xFF] + Array(".txt".utf8)
+    try write("1", to: name)
+    let before = try hash(input)
+    #expect(try names(input).contains("odd/b\u{FFFD}.txt"))
+    try write("2", to: name)
+    #expect(try hash(input) != before)
+    try write("1", to: name)
+    #expect(try hash(input) == before)
+    #expect(try !names(input, without: ["odd"]).contains { $0.hasPrefix("odd") })
+  }
+
+  @Test func namesThatLookTheSameAreTwoInputs() throws {
+    try FileManager.default.createDirectory(atPath: path("odd"), withIntermediateDirectories: true)
+    for name in ["\u{E9}", "e\u{301}"] { try write("1", to: Array(name.utf8)) }
+    #expect(try names("odd").count == 2)
+    #expect(try names("odd/\u{E9}", "odd/e\u{301}").count == 2)
+    #expect(try names("odd", without: ["odd/\u{E9}"]).map { Array($0.utf8) } == [Array("odd/e\u{301}".utf8)])
+    let before = try hash("odd")
+    try write("2", to: Array("e\u{301}".utf8))
+    #expect(try hash("odd") != before)
+  }
+  #endif
 
   @Test func aFileCountsOnceAndWhatTheJobCreatesDoesNotCount() throws {
     #expect(try names("a.c", "*.c", "a.*") == ["a.c", "b.c"])
@@ -130,7 +167,7 @@ import Testing
   }
 
   @Test func aCancelledSearchOrHashEnds() throws {
-    #expect(throws: CancellationError.self) { try InputFiles([path("**")], without: [], isCancelled: { true }) }
+    #expect(throws: CancellationError.self) { try InputFiles([bytePath("**")], without: [], isCancelled: { true }) }
     let files = try files("*.c")
     #expect(throws: CancellationError.self) { try files.hash(by: hashes, isCancelled: { true }) }
   }

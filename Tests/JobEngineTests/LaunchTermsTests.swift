@@ -43,6 +43,12 @@ import Testing
     #expect(terms.launch(work, of: admission, named: "build").program.terminal == TerminalSize(columns: 100, rows: 30))
   }
 
+  @Test func bothStreamsGoIntoOnePipeUnlessTheyAreApart() {
+    var terms = LaunchTerms(run: "r", folder: "/run", secrets: [])
+    #expect(terms.launch(ShellWork(.script("x")), of: admission, named: "a").program.mergesError)
+    #expect(!terms.launch(ShellWork(.script("x"), stderr: .apart), of: admission, named: "a").program.mergesError)
+  }
+
   @Test func aFolderOfItsOwnIsMadeForTheOwnerAndRemoved() throws {
     let run = UUID().uuidString
     let path = NSTemporaryDirectory() + "/opdash-\(run)"

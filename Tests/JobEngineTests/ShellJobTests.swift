@@ -82,11 +82,23 @@ private func lines(_ record: JobRecord?) -> [String] {
   @Test func allOutputIsStatedBeforeTheEndAndKeptWholeInAFile() throws {
     let shellRun = try ShellRun([shell("talk", "echo one; echo two >&2; printf three"), shell("mute", "true")])
     let run = shellRun.ended()
-    #expect(Set(lines(run.jobs[0])) == ["one", "two", "three"])
+    #expect(lines(run.jobs[0]) == ["one", "two", "three"])
     let path = try #require(run.logPath(JobID(0), attempt: 1))
     let text = try String(contentsOfFile: path, encoding: .utf8)
-    #expect(text.utf8.count == "one\ntwo\nthree".utf8.count)
+    #expect(text == "one\ntwo\nthree")
     #expect(!FileManager.default.fileExists(atPath: try #require(run.logPath(JobID(1), attempt: 1))))
+  }
+
+  @Test func bothStreamsAreOneInTheirOrderUnlessTheyAreApart() throws {
+    let script = "for i in 1 2 3; do echo out$i; echo err$i >&2; done"
+    let apart = Job(name: "apart", work: .shell(ShellWork(.script(script), stderr: .apart)))
+    let run = try ShellRun([shell("one", script), apart]).ended()
+    func streams(_ record: JobRecord) -> [[String]] {
+      let lines = (0..<record.log.count).map { record.log[$0].line }
+      return [LogLine.Stream.stdout, .stderr].map { stream in lines.filter { $0.stream == stream }.map(\.text) }
+    }
+    #expect(streams(run.jobs[0]) == [["out1", "err1", "out2", "err2", "out3", "err3"], []])
+    #expect(streams(run.jobs[1]) == [["out1", "out2", "out3"], ["err1", "err2", "err3"]])
   }
 
   @Test func everyAttemptHasALogOfItsOwn() throws {

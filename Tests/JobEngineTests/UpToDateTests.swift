@@ -412,6 +412,27 @@ struct UpToDateTests {
 
   // MARK: Before a run
 
+  @Test func aDryRunSaysWhichJobCouldStillChangeAnInput() throws {
+    for name in ["a.c", "a.o"] { try shop.write(name, age: name == "a.o" ? 10 : 100) }
+    let graph = JobGraph(
+      name: "test",
+      jobs: [
+        shop.job("deps", "true"), shop.job("cc", "true", creates: ["a.o"], inputs: ["a.c"], needs: [0]),
+        shop.job("test", "true", creates: ["a.o"], inputs: ["*.c"], needs: [1]),
+        shop.job("make", "true", creates: ["none"], needs: [0]),
+        shop.job("all", "true", creates: ["a.o"], inputs: ["*.c"], needs: [3]),
+        shop.job("glob", "true", creates: ["a.o"], inputs: ["n*"], needs: [3]),
+      ])
+    let reason = "no input is newer than a.o, unless deps changes that"
+    #expect(
+      UpToDateCheck.upToDate(in: graph, earlier: { _ in nil }) == [
+        JobID(1): reason, JobID(2): reason, JobID(4): "no input is newer than a.o, unless make changes that",
+      ])
+    #expect(
+      UpToDateCheck.upToDate(in: graph, restored: [JobID(0)], earlier: { _ in nil })[JobID(1)]
+        == "no input is newer than a.o")
+  }
+
   @Test func aDryRunKnowsWhatIsUpToDateNow() throws {
     try shop.write("a.c", age: 100)
     try shop.write("a.o", age: 50)

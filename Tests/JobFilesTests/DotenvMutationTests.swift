@@ -7,8 +7,8 @@ import Testing
 /// Files of variables put together at random: whatever comes in, the answer is variables or faults inside of the file.
 @Suite struct DotenvMutationTests {
   private static let tokens = [
-    "A", "B=", "=", "\n", "\r\n", "\r", " ", "\t", "'", "\"", "\\", "\\n", "#", " #", "${", "}", "${A}", "${A:-x}", "$",
-    "export ",
+    "A", "B=", "=", "\n", "\r\n", "\r", " ", "\t", "'", "\"", "\\", "\\n", "#", " #", "${", "}", "${A}", "${A:-x}",
+    "${B:-", "${B:?", "${A+", "$", "$A", "$$", "export ",
     "é", "😀", "\u{FEFF}", "\u{2028}", "A=1\n", "x", ":", "\\\n",
   ]
 

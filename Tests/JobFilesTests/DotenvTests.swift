@@ -44,8 +44,9 @@ struct DotenvTests {
     (#"A="x # \n\t\"\\\$ \d '${HOME}' \${HOME}"  "#, ["A": "x # \n\t\"\\$ \\d '/h' ${HOME}"]),
     ("A=\"one\ntwo\\\nthree\"\nB=2", ["A": "one\ntwo\\\nthree", "B": "2"]), ("A=\"one\r\ntwo\"", ["A": "one\ntwo"]),
     ("A=1\nB=${A}2\nC=\"${B}${HOME}\"\nA=3", ["A": "3", "B": "12", "C": "12/h"]),
-    ("A=${NONE:-x y} ${EMPTY:-z}${EMPTY}", ["A": "x y z"]), ("A=$HOME/${HOME}/$", ["A": "$HOME//h/$"]),
-    ("A=p$ss=w{}rd", ["A": "p$ss=w{}rd"]), ("\u{FEFF}A=é😀", ["A": "é😀"]),
+    ("A=${NONE:-x y} ${EMPTY:-z}${EMPTY}", ["A": "x y z"]), ("A=$HOME/${HOME}/$", ["A": "/h//h/$"]),
+    ("A='p$ss=w{}rd'", ["A": "p$ss=w{}rd"]),
+    ("A='one\r\ntwo'\r\nB=2\r", ["A": "one\ntwo", "B": "2"]), ("\u{FEFF}A=é😀", ["A": "é😀"]),
   ])
   func aLineGivesAVariableItsValue(text: String, variables: [String: String]) throws {
     #expect(try self.variables(text) == variables)
@@ -85,6 +86,8 @@ struct DotenvTests {
       "1:12: text follows the closing quote of A: delete it, or write a blank and '#' before a comment"
     ),
     ("A=s3cret${B}", "1:9: B has no value before this line: set it, or write ${B:-default}"),
+    ("A=s3cret$B", "1:9: B has no value before this line: set it, or use single quotes for a plain '$'"),
+    ("A=s3cret${B?set it in ${HOME}}", "1:9: B has no value: set it in ${HOME}"),
     ("A=s3cret${B", "1:9: '${' in the value of A has no closing '}': add it, or use single quotes for a plain '${'"),
     (
       "A=s3cret${B%x}",

@@ -27,6 +27,13 @@ import Testing
     #expect(job.inputs == ["/home/ann/*.c"])
   }
 
+  @Test func namesThatLookTheSameAreTwoPaths() throws {
+    let job = try job("run: make\ncreates: ['\u{E9}', 'e\u{301}']\ninputs: ['\u{E9}', 'e\u{301}']")
+    for paths in [job.creates, job.inputs] {
+      #expect(paths.map { Array($0.utf8) } == [Array("/jobs/\u{E9}".utf8), Array("/jobs/e\u{301}".utf8)])
+    }
+  }
+
   @Test func aJobWithoutThemHasNone() throws {
     let job = try job("run: make")
     #expect(job.creates.isEmpty)

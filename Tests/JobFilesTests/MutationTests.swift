@@ -24,6 +24,7 @@ import Testing
         run: |
           echo "${ver}" ${HOME} $${x}
         env: { A: 'é' }
+        stderr: apart
         progress: '(\d+)/(\d+)'
       up: { needs: { build: finished }, upload: { file: a.bin, url: "${base}/up" } }
       sim: { simulate: { duration: 1s, steps: 3, fail_rate: 0.5, seed: 7 } }

@@ -105,7 +105,21 @@ struct RunKeyTests {
     #expect(try work("run: ls").silence == nil)
   }
 
+  @Test func theStreamsAreTogetherUnlessTheJobOrTheDefaultsSayApart() throws {
+    #expect(try work("run: ls").stderr == .together)
+    #expect(try work("run: ls\nstderr: apart").stderr == .apart)
+    #expect(try work("run: ls", head: "defaults: { stderr: apart }").stderr == .apart)
+    #expect(try work("run: ls\nstderr: together", head: "defaults: { stderr: apart }").stderr == .together)
+    #expect(try work("run: ls\ntty: true", head: "defaults: { stderr: apart }").hasTerminal)
+  }
+
   @Test(arguments: [
+    ("run: ls, stderr: merged", "2:25: stderr takes together or apart; this is 'merged': write together"),
+    (
+      "run: ls, stderr: apart, tty: true",
+      "2:17: a terminal has one stream, so 'stderr' can't be apart: delete it, or 'tty'"
+    ),
+    ("simulate: {}, stderr: apart", "2:22: 'stderr' is for run jobs; this is a simulate: delete it"),
     ("run: ls, tty: yes", "2:22: tty takes true or false; this is 'yes': write true"),
     ("run: ls, silence: 0s", "2:26: silence takes a duration longer than 0; this is '0s': delete it for no limit"),
     ("run: ls, silence: 5", "2:26: '5' is no duration: write 5s, or 5m for minutes"),

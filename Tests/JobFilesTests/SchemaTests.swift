@@ -163,6 +163,7 @@ struct SchemaTests {
 
   @Test(arguments: [
     "{ run: ls }", "{ run: [a, 1, true] }", "{ run: ls, timeout: 1h30m, silence: 0.5s, tty: true }",
+    "{ run: ls, stderr: apart }",
     "{ run: ls, timeout: '${t}', retry: '${n}', tty: '${b}', priority: '${p}' }", "{ run: ls, x-note: [{ a: 1 }] }",
     "{ run: ls, retry: { max: 1, only: [network, 429, 5xx, 75, { output: x }] } }",
     "{ run: ls, retry: { max: 1, only: exit } }",
@@ -196,7 +197,7 @@ struct SchemaTests {
     "{ run: ls, progress: 5 }", "{ run: ls, shell: cmd.exe }", "{ run: ls, service: 5 }",
     "{ run: ls, service: { ready: { port: 0 } } }",
     "{ run: ls, service: { ready: { port: ':80' } } }", "{ run: ls, service: { restart: no } }",
-    "{ run: ls, tty: maybe }",
+    "{ run: ls, tty: maybe }", "{ run: ls, stderr: true }",
     "{ download: ftp://h/x }", "{ download: { ulr: http://h/x } }", "{ download: 'http://h/x', dir: x }",
     "{ simulate: {}, service: true }", "{ upload: http://h/x }", "{ upload: { method: GET } }",
     "{ simulate: { steps: 0 } }",

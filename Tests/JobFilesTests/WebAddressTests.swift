@@ -39,7 +39,7 @@ struct WebAddressTests {
 
   @Test(arguments: [
     "http://h", "h/x", "http://h/", "http://h/x/", "http://h/.", "http://h/%2e", "http://h/..", "http://h/%FF",
-    "http://h/a%01b", "http://h/a%2Fb", "http://h/${jobs.a.v}", "http://h?x/y",
+    "http://h/a%01b", "http://h/a%2Fb", "http://h/..%2F%CC%81x", "http://h/${jobs.a.v}", "http://h?x/y",
   ])
   func whatIsNoNameOfAFileIsNone(url: String) {
     #expect(WebAddress.fileName(of: url) == nil)

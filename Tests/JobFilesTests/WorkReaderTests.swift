@@ -13,6 +13,13 @@ struct WorkReaderTests {
       faults(job: "download: { url: 'http://h/x', to: \(path) }") == [path == ".." ? leaves : fault])
   }
 
+  @Test func aDownloadDoesNotLeaveTheFolderByACombiningMark() {
+    #expect(
+      faults(job: "download: { url: 'http://h/x', to: '../\u{301}x' }") == [
+        "2:43: download.to leaves the job file's folder: write an absolute path if that is meant"
+      ])
+  }
+
   @Test func anAbsolutePathMayLeaveTheFolder() throws {
     let job = try job("download: { url: http://h/x, to: /tmp/../y }")
     #expect(job.work == .download(DownloadWork(url: "http://h/x", file: "/y")))

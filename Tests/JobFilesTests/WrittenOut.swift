@@ -96,6 +96,7 @@ struct WrittenOut {
       let own = work.environment.filter { environment[$0.key] == nil }
       if !own.isEmpty { keys.append(("env", map(own.mapValues { text(resolved($0, of: job)) }))) }
       if work.hasTerminal { keys.append(("tty", "true")) }
+      if work.stderr == .apart { keys.append(("stderr", "apart")) }
       if let silence = work.silence { keys.append(("silence", DurationText.exact(silence))) }
       if let progress = work.progress { keys.append(("progress", text(progress))) }
       if work.stop != ShellWork.Stop() {

@@ -39,6 +39,12 @@ import Testing
         == #""kind":"shell","needs":[],"command":"x","shell":["bash","-c"],"tty":true,"silence":90"#)
   }
 
+  @Test func aCommandStatesThatItsStreamsAreApart() throws {
+    #expect(
+      try fields(shell(ShellWork(.script("x"), stderr: .apart)))
+        == #""kind":"shell","needs":[],"command":"x","stderr":"apart""#)
+  }
+
   @Test func aCommandWithoutAnythingOfItsOwnStatesNothingMore() throws {
     #expect(try fields(shell(ShellWork(.script("x")))) == #""kind":"shell","needs":[],"command":"x""#)
   }

@@ -80,6 +80,13 @@ import Testing
       ])
   }
 
+  @Test func aStepThatHasOneStreamHasItOnItsNodeToo() {
+    var launch = ProcessLaunch(["echo", "a b"])
+    launch.mergesError = true
+    let words = words(launch, SlurmStep(name: "s", node: "n1"))
+    #expect(words.suffix(6) == ["/bin/sh", "-c", "exec \"$@\" 2>&1", "step", "echo", "a b"])
+  }
+
   @Test func aStepHasTheMarkOfTheRunAndTimeToEndOnItsNode() {
     let step = SlurmAllocation.step(
       ProcessLaunch(["true"], grace: .seconds(9)), SlurmStep(name: "s", node: "n1"), of: SlurmJobID(12), run: "r")

@@ -31,7 +31,7 @@ struct EachTests {
   @Test func jobsHaveTheTimeoutAndTheRetriesOfTheCommandLine() throws {
     let job = try jobs(EachRequest(command: "x", retries: 2, timeout: .seconds(3)), ["a"])[0]
     #expect(job.timeout == .seconds(3) && job.retry.max == 2)
-    #expect(job.work == .shell(ShellWork(.script("x 'a'"))))
+    #expect(job.work == .shell(ShellWork(.script("x 'a'"), stderr: .apart)))
     #expect(try jobs(EachRequest(command: "x"), ["a"])[0].retry == .never)
     #expect(try jobs(EachRequest(command: "x", retries: 1), ["a"])[0].retry.max == 1)
   }

@@ -99,7 +99,7 @@ struct JobTableTests {
       JobTable.rehearsal(
         graph, of: graph, slots: 1, upToDate: [JobID(0): "no input is newer than a.o", JobID(2): "x exists"])
         == [
-          "g: 1 of 3 jobs would run, 1 slot", "  1  link  true  (needs cc)", "up to date:",
+          "g: 1 of 3 jobs would run, 2 up to date, 1 slot", "  1  link  true  (needs cc)", "up to date:",
           "  cc    no input is newer than a.o", "  test  x exists",
         ])
   }

@@ -204,7 +204,9 @@ import Testing
   @Test func eachMakesAJobOfEachArgument() {
     world.perform("each -j3 --on-failure stop-now echo a b")
     #expect(world.graph?.jobs.map(\.name) == ["a", "b"])
-    #expect(world.graph?.jobs.map(\.work) == ["echo 'a'", "echo 'b'"].map { .shell(ShellWork(.script($0))) })
+    #expect(
+      world.graph?.jobs.map(\.work)
+        == ["echo 'a'", "echo 'b'"].map { .shell(ShellWork(.script($0), stderr: .apart)) })
     #expect(world.options?.slots == 3 && world.options?.onFailure == .stopNow)
     #expect(world.options?.origin.command == "each")
     #expect(world.options?.isOpen == false && world.arriving == nil)

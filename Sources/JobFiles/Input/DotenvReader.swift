@@ -1,23 +1,54 @@
-/// Reads a file of `NAME=VALUE` lines, as Compose and the dotenv libraries do.
+/// Reads a file of `NAME=VALUE` lines as Compose does.
 ///
 /// No message holds a value: it may be a secret.
 struct DotenvReader {
   private let file: Int
   private let faults: FaultLog
   private let scalars: [Unicode.Scalar]
-  /// The variables that `${NAME}` may have.
+  /// The variables that `$NAME` may have.
   private var known: [String: String]
   private var found: [String: String] = [:]
   private var index = 0
   private var line = 1
   private var lineStart = 0
+  /// The bytes that references have been replaced by.
+  private var total = 0
+
+  /// The value that is read.
+  private struct Value {
+    var name: String
+    /// Where it begins.
+    var start: Place
+    /// Between double quotes it may have escapes and line breaks, else it ends with its line or a comment.
+    var isQuoted: Bool
+    /// Whether it has a fault, which does not end it: the rest of a quoted value is not read as lines.
+    var isBroken = false
+  }
+
+  /// A part of a value: all of it, or the text of a `${NAME:-text}`.
+  private struct Part {
+    /// The `${` that it ends with the `}` of; nil for all of a value.
+    var opening: Place?
+    /// How many `${` it is in.
+    var depth = 0
+    /// Whether it becomes a part of the value; else its variables need no values.
+    var isUsed = true
+  }
+
+  private static let depthLimit = 32
+  private static let escapes: [Unicode.Scalar: Unicode.Scalar] = [
+    "n": "\n", "r": "\r", "t": "\t", "a": "\u{7}", "b": "\u{8}", "v": "\u{B}", "f": "\u{C}", "\"": "\"",
+    "\\": "\\", "$": "$",
+  ]
 
   init(_ source: SourceText, file: Int, faults: FaultLog, known: [String: String]) {
     self.file = file
     self.faults = faults
     self.known = known
-    scalars = Array(
-      String(decoding: source.bytes, as: UTF8.self).replacing("\r\n", with: "\n").unicodeScalars)
+    let bytes = source.bytes
+    // In CRLF, and at the end of a file that was cut in it, CR is a part of the line break.
+    let kept = bytes.indices.filter { bytes[$0] != 0x0D || $0 + 1 < bytes.count && bytes[$0 + 1] != 0x0A }
+    scalars = Array(String(decoding: kept.lazy.map { bytes[$0] }, as: UTF8.self).unicodeScalars)
   }
 
   /// The variables by name; of one that is given twice, the later value.
@@ -33,7 +64,8 @@ struct DotenvReader {
 
   private var next: Unicode.Scalar? { index < scalars.count ? scalars[index] : nil }
 
-  private func place(_ index: Int) -> Place { Place(line: line, column: index - lineStart + 1, file: file) }
+  /// Where `next` is.
+  private var place: Place { Place(line: line, column: index - lineStart + 1, file: file) }
 
   private mutating func takeBreak() {
     guard next == "\n" else { return }
@@ -48,23 +80,22 @@ struct DotenvReader {
   private mutating func readLine() {
     skipBlanks()
     guard let first = next, first != "\n", first != "#" else { return }
-    var start = index
+    var start = place
     var name = takeName()
     if name == "export", next == " " || next == "\t" {
       skipBlanks()
-      start = index
+      start = place
       name = takeName()
     }
     skipBlanks()
     guard next == "=", !name.isEmpty else {
       let mend = next == ":" && !name.isEmpty ? "write \(name)=…" : "write NAME=VALUE, or '#' before a comment"
-      faults.add(place(start), "this line is no NAME=VALUE: \(mend)")
+      faults.add(start, "this line is no NAME=VALUE: \(mend)")
       return
     }
     guard Variables.isName(name) else {
       faults.add(
-        place(start),
-        "\(Quoted.text(name)) can't name an environment variable: use letters, digits and '_', no digit first")
+        start, "\(Quoted.text(name)) can't name an environment variable: use letters, digits and '_', no digit first")
       return
     }
     index += 1
@@ -85,122 +116,203 @@ struct DotenvReader {
 
   /// Nil after a fault.
   private mutating func takeValue(of name: String) -> String? {
-    guard let quote = next, quote == "'" || quote == "\"" else { return takeUnquoted(of: name) }
-    let start = place(index)
-    index += 1
-    guard let value = quote == "'" ? takeLiteral(of: name, from: start) : takeQuoted(of: name, from: start) else {
-      return nil
+    var value = Value(name: name, start: place, isQuoted: next == "\"")
+    guard value.isQuoted || next == "'" else {
+      let text = take(Part(), of: &value)
+      return value.isBroken ? nil : text
     }
+    index += 1
+    guard let text = value.isQuoted ? take(Part(), of: &value) : takeLiteral(of: value) else { return nil }
     skipBlanks()
     guard next == nil || next == "\n" || next == "#" else {
       return faults.fail(
-        place(index), "text follows the closing quote of \(name): delete it, or write a blank and '#' before a comment")
+        place, "text follows the closing quote of \(name): delete it, or write a blank and '#' before a comment")
     }
-    return value
+    return value.isBroken ? nil : text
   }
 
-  /// Up to the closing quote on the same line.
-  private mutating func takeLiteral(of name: String, from start: Place) -> String? {
-    var value = ""
-    while let scalar = next, scalar != "\n" {
-      index += 1
-      if scalar == "'" { return value }
-      value.unicodeScalars.append(scalar)
-    }
-    return unclosed(name, start)
-  }
-
-  private func unclosed(_ name: String, _ start: Place) -> String? {
-    faults.fail(start, "the quote before the value of \(name) is never closed: add the closing quote")
-  }
-
-  /// Up to the closing quote, which may be on a later line.
-  private mutating func takeQuoted(of name: String, from start: Place) -> String? {
-    var value = ""
-    while let scalar = next {
-      switch scalar {
-      case "\"":
-        index += 1
-        return value
-      case "\\":
-        index += 1
-        guard let escaped = next else { return unclosed(name, start) }
-        switch escaped {
-        case "n": value += "\n"
-        case "r": value += "\r"
-        case "t": value += "\t"
-        case "\"", "\\", "$": value.unicodeScalars.append(escaped)
-        default:
-          value += "\\"
-          // It is read again, as it may be a line break.
-          continue
-        }
-        index += 1
-      case "\n":
-        value += "\n"
-        takeBreak()
-      default:
-        guard append(scalar, to: &value, of: name) else { return nil }
-      }
-    }
-    return unclosed(name, start)
-  }
-
-  /// Up to the end of the line or a comment.
-  private mutating func takeUnquoted(of name: String) -> String? {
-    var value = ""
-    var before: Unicode.Scalar = " "
-    while let scalar = next, scalar != "\n" {
-      if scalar == "#", before == " " || before == "\t", !value.isEmpty || scalars[index - 1] != "=" {
-        break
-      }
-      before = scalar
-      guard append(scalar, to: &value, of: name) else { return nil }
-    }
-    while value.last == " " || value.last == "\t" { value.removeLast() }
-    return value
-  }
-
-  /// Appends the scalar or the value of the `${NAME}` that begins with it; false after a fault.
-  private mutating func append(_ scalar: Unicode.Scalar, to value: inout String, of name: String) -> Bool {
-    let start = index
-    index += 1
-    guard scalar == "$", next == "{" else {
-      value.unicodeScalars.append(scalar)
-      return true
-    }
-    var end = index + 1
-    while end < scalars.count, scalars[end] != "}", scalars[end] != "\n" { end += 1 }
-    guard end < scalars.count, scalars[end] == "}" else {
-      faults.add(
-        place(start), "'${' in the value of \(name) has no closing '}': add it, or use single quotes for a plain '${'")
-      return false
-    }
+  /// Up to the closing single quote, which may be on a later line.
+  private mutating func takeLiteral(of value: Value) -> String? {
     var text = ""
-    text.unicodeScalars.append(contentsOf: scalars[(index + 1)..<end])
-    index = end + 1
-    let other = String(text.prefix { $0 != ":" })
-    let rest = text.dropFirst(other.count)
-    guard Variables.isName(other), rest.isEmpty || rest.hasPrefix(":-") else {
-      faults.add(
-        place(start),
-        "a '${…}' in the value of \(name) is not understood: write ${NAME} or ${NAME:-default}, or use single quotes "
-          + "for a plain '${'")
-      return false
+    while let scalar = next {
+      if scalar == "\n" {
+        takeBreak()
+      } else {
+        index += 1
+      }
+      if scalar == "'" { return text }
+      if scalar == "\\", let escaped = next, escaped == "'" || escaped == "\\" {
+        text += escaped == "'" ? "'" : "\\\\"
+        index += 1
+      } else {
+        text.unicodeScalars.append(scalar)
+      }
     }
-    if let found = known[other], !found.isEmpty || rest.isEmpty {
-      value += found
-    } else if !rest.isEmpty {
-      value += rest.dropFirst(2)
+    return unclosed(value)
+  }
+
+  private func unclosed(_ value: Value) -> String? {
+    faults.fail(value.start, "the quote before the value of \(value.name) is never closed: add the closing quote")
+  }
+
+  // MARK: Text with variables
+
+  /// Reads a part of a value and what ends it; nil if the end is missing, which has been reported.
+  private mutating func take(_ part: Part, of value: inout Value) -> String? {
+    var text = ""
+    let isLine = !value.isQuoted && part.opening == nil
+    /// Blanks of a line, which are dropped at its end and before a comment.
+    var blanks = ""
+    while let scalar = next {
+      if isLine, scalar == " " || scalar == "\t" {
+        index += 1
+        blanks.unicodeScalars.append(scalar)
+        continue
+      }
+      if isLine, scalar == "\n" || scalar == "#" && " \t".unicodeScalars.contains(scalars[index - 1]) { return text }
+      text += blanks
+      blanks = ""
+      switch scalar {
+      case "}" where part.opening != nil:
+        index += 1
+        return text
+      case "\"" where value.isQuoted:
+        guard part.opening == nil else { return unclosed(part, of: value) }
+        index += 1
+        return text
+      case "\n":
+        guard value.isQuoted else { return unclosed(part, of: value) }
+        text += "\n"
+        takeBreak()
+      case "\\": takeEscape(of: value, to: &text)
+      case "$":
+        let start = place
+        guard let found = takeReference(part, of: &value) else { return nil }
+        total += found.utf8.count
+        check(text.utf8.count + found.utf8.count, of: &value, at: start)
+        if !value.isBroken { text += found }
+      default:
+        index += 1
+        text.unicodeScalars.append(scalar)
+      }
+    }
+    if isLine { return text }
+    return part.opening == nil ? unclosed(value) : unclosed(part, of: value)
+  }
+
+  private func unclosed(_ part: Part, of value: Value) -> String? {
+    faults.fail(
+      part.opening ?? value.start,
+      "'${' in the value of \(value.name) has no closing '}': add it, or use single quotes for a plain '${'")
+  }
+
+  /// Reads an escape, which stands between double quotes unless it is `\$`.
+  private mutating func takeEscape(of value: Value, to text: inout String) {
+    index += 1
+    if let escaped = next, value.isQuoted || escaped == "$", let scalar = Self.escapes[escaped] {
+      index += 1
+      text.unicodeScalars.append(scalar)
     } else {
+      text += "\\"
+    }
+  }
+
+  /// The value of the `$NAME` or `${NAME…}` that is next; nil as of `take`.
+  private mutating func takeReference(_ part: Part, of value: inout Value) -> String? {
+    let start = place
+    index += 1
+    if next == "$" {
+      index += 1
+      return "$"
+    }
+    let hasBraces = next == "{"
+    if hasBraces { index += 1 }
+    let name = takeVariable()
+    guard hasBraces else {
+      return name.isEmpty ? "$" : use(name, part, of: &value, at: start, advice: "use single quotes for a plain '$'")
+    }
+
+    var sign = ""
+    if next == ":" {
+      sign = ":"
+      index += 1
+    }
+    if let scalar = next, "-+?".unicodeScalars.contains(scalar) {
+      sign.unicodeScalars.append(scalar)
+      index += 1
+    }
+    guard part.depth < Self.depthLimit else {
+      return faults.fail(
+        start, "more than \(Self.depthLimit) '${' stand in each other in the value of \(value.name): use fewer")
+    }
+    let set = known[name]
+    let isSet = sign.hasPrefix(":") ? set?.isEmpty == false : set != nil
+    let isKnownForm = !name.isEmpty && sign != ":" && (sign != "" || next == "}")
+    var inner = Part(opening: start, depth: part.depth + 1, isUsed: false)
+    if isKnownForm, part.isUsed {
+      inner.isUsed = sign.hasSuffix("-") && !isSet || sign.hasSuffix("+") && isSet
+    }
+    let first = index
+    guard let text = take(inner, of: &value) else { return nil }
+    guard isKnownForm else {
+      value.isBroken = true
       faults.add(
-        place(start), "\(other) has no value before this line: set it, or write ${\(other):-default}")
-      return false
+        start,
+        "a '${…}' in the value of \(value.name) is not understood: write ${NAME} or ${NAME:-default}, or use single "
+          + "quotes for a plain '${'")
+      return ""
     }
-    guard value.utf8.count <= Variables.lengthLimit else {
-      faults.add(place(start), "the value of \(name) is longer than \(Variables.lengthLimit >> 20) MiB: shorten it")
-      return false
+    switch sign.last {
+    case "+": return isSet ? text : ""
+    case "-" where !isSet: return text
+    case "?" where !isSet:
+      if part.isUsed {
+        value.isBroken = true
+        let reason = reason(scalars[first..<(index - 1)]) ?? "set it before this line"
+        faults.add(start, "\(name) has no value: \(reason)")
+      }
+      return ""
+    default: return use(name, part, of: &value, at: start, advice: "write ${\(name):-default}")
     }
-    return true
+  }
+
+  /// The text of a `${NAME:?text}` as it is written, since values are not shown; nil if it is empty.
+  private func reason(_ written: ArraySlice<Unicode.Scalar>) -> String? {
+    var text = ""
+    text.unicodeScalars.append(contentsOf: written)
+    return text.allSatisfy(\.isWhitespace) ? nil : Quoted.bare(text, limit: 200)
+  }
+
+  private mutating func takeVariable() -> String {
+    var name = ""
+    while let scalar = next, Variables.isName(String(scalar)) || !name.isEmpty && ("0"..."9").contains(scalar) {
+      name.unicodeScalars.append(scalar)
+      index += 1
+    }
+    return name
+  }
+
+  /// The value of a variable; empty after a fault, and where it is not used.
+  private mutating func use(
+    _ name: String, _ part: Part, of value: inout Value, at start: Place, advice: String
+  ) -> String {
+    guard part.isUsed else { return "" }
+    if let text = known[name] { return text }
+    value.isBroken = true
+    faults.add(start, "\(name) has no value before this line: set it, or \(advice)")
+    return ""
+  }
+
+  private func check(_ length: Int, of value: inout Value, at start: Place) {
+    guard !value.isBroken else { return }
+    if length > Variables.lengthLimit {
+      value.isBroken = true
+      faults.add(
+        start, "the value of \(value.name) is longer than \(Variables.lengthLimit >> 20) MiB: shorten it")
+    } else if total > Variables.totalLimit {
+      value.isBroken = true
+      faults.add(
+        start, "up to here, variables made \(Variables.totalLimit >> 20) MiB of text: shorten their values")
+    }
   }
 }

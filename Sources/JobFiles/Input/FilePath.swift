@@ -1,12 +1,11 @@
-import Foundation
+import Basics
 
 /// Operations on paths as text, without access to the file system.
 enum FilePath {
   /// `path`, relative to `directory` unless it is absolute, without `.`, `..` and doubled slashes.
   static func absolute(_ path: String, in directory: String) -> String {
-    let whole = path.hasPrefix("/") ? path : directory + "/" + path
-    var parts: [Substring] = []
-    for part in whole.split(separator: "/") where part != "." {
+    var parts: [String] = []
+    for part in (isAbsolute(path) ? [] : names(directory)) + names(path) where part != "." {
       if part == ".." { _ = parts.popLast() } else { parts.append(part) }
     }
     return "/" + parts.joined(separator: "/")
@@ -15,17 +14,22 @@ enum FilePath {
   /// Whether a relative path leaves its folder, even if it returns.
   static func leaves(_ path: String) -> Bool {
     var depth = 0
-    for part in path.split(separator: "/") where part != "." {
+    for part in names(path) where part != "." {
       depth += part == ".." ? -1 : 1
       if depth < 0 { return true }
     }
     return false
   }
 
-  /// The path without its last component.
+  /// The path without its last component; empty without another.
   static func folder(of path: String) -> String {
-    NSString(string: path).deletingLastPathComponent
+    let folder = names(path).dropLast().joined(separator: "/")
+    return isAbsolute(path) ? "/" + folder : folder
   }
 
-  static func name(of path: String) -> String { path.split(separator: "/").last.map(String.init) ?? "" }
+  static func name(of path: String) -> String { names(path).last ?? "" }
+
+  static func isAbsolute(_ path: String) -> Bool { path.utf8.first == UInt8(ascii: "/") }
+
+  private static func names(_ path: String) -> [String] { BytePath(path).components.map(\.text) }
 }

@@ -1,4 +1,4 @@
-import Foundation
+import Basics
 
 /// A job file with all that it includes, put together before it is decoded.
 ///
@@ -31,7 +31,7 @@ struct JobFileParts {
   private let values: ValueReader
   private var maps: [String: Map] = [:]
   /// The number of each included file by its path without symbolic links.
-  private var numbers: [String: Int] = [:]
+  private var numbers: [BytePath: Int] = [:]
   /// The files that are being read, each included by the one before.
   private var open: [Int] = [0]
 
@@ -117,7 +117,7 @@ struct JobFileParts {
     guard let path = values.path(item, name, takes: "the path of a file") else { return nil }
     let file = faults.files[item.place.file]
     let folder = FilePath.folder(of: file.name)
-    let shown = path.hasPrefix("/") || folder.isEmpty ? path : folder + "/" + path
+    let shown = FilePath.isAbsolute(path) || folder.isEmpty ? path : folder + "/" + path
     return (FilePath.absolute(path, in: file.directory), shown)
   }
 
@@ -221,9 +221,5 @@ struct JobFileParts {
   }
 
   /// The path without symbolic links, if the file is there.
-  private static func realPath(_ path: String) -> String {
-    guard let real = realpath(path, nil) else { return path }
-    defer { free(real) }
-    return String(cString: real)
-  }
+  private static func realPath(_ path: String) -> BytePath { BytePath(path).resolved ?? BytePath(path) }
 }

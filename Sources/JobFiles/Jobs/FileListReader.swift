@@ -1,4 +1,4 @@
-import JobModel
+import Basics
 
 /// Reads the files that a job creates and reads: the values of `creates` and `inputs`.
 struct FileListReader {
@@ -9,7 +9,7 @@ struct FileListReader {
   /// The absolute paths of `creates`; empty after a fault.
   func creates(_ node: YAMLNode) -> [String] {
     paths(node, "creates", takes: "the path of a file or folder, or a list of paths") { path, place in
-      guard path.contains(where: { $0 == "*" || $0 == "?" }) else { return true }
+      guard path.utf8.contains(where: { "*?".utf8.contains($0) }) else { return true }
       faults.add(
         place,
         "creates takes paths without wildcards; \(Quoted.text(path)) is a pattern: write each path, or the folder")
@@ -30,11 +30,11 @@ struct FileListReader {
       return faults.fail(node.place, "\(name) is empty: it takes \(takes); delete it if there is none") ?? []
     }
     var paths: [String] = []
-    var known = Set<String>()
+    var known = Set<BytePath>()
     for item in items {
       guard let path = values.path(item, name, takes: "a path"), isGood(path, item.place) else { continue }
       let absolute = values.absolute(path, at: item.place)
-      if known.insert(absolute).inserted {
+      if known.insert(BytePath(absolute)).inserted {
         paths.append(absolute)
       } else {
         faults.add(item.place, "\(name) has \(Quoted.text(path)) already: delete one")

@@ -47,6 +47,10 @@ extension JobFileKeys {
     KnownKey("progress", .pattern, "a regular expression over lines of output with one group (per cent) or two"),
     KnownKey("shell", shellKind, "what runs its script: a known shell, or the words of the command line before it"),
     KnownKey("tty", .flag, "whether it gets a terminal of its own"),
+    KnownKey(
+      "stderr", .choice(ShellWork.Stderr.self),
+      "whether its standard error is in one stream with its output, in order, or apart, with a mark; together by default"
+    ),
     KnownKey("silence", .duration, "how long it may write nothing before it is stopped"),
     KnownKey("on", .choice(Engine.self), "what executes it: this machine, or a cluster"),
     KnownKey("slurm", .object { slurm }, "what it asks Slurm for, if a cluster executes it"),

@@ -38,6 +38,7 @@ struct JobPolicy {
   /// The place of the job's own `shell`.
   var shellPlace: Place?
   var hasTerminal: Bool?
+  var stderr: ShellWork.Stderr?
   var silence: Duration?
   var engine: Engine?
   var terms = ClusterTerms()
@@ -63,6 +64,7 @@ struct JobPolicy {
     policy.progress = progress ?? other.progress
     policy.shell = shell ?? other.shell
     policy.hasTerminal = hasTerminal ?? other.hasTerminal
+    policy.stderr = stderr ?? other.stderr
     policy.engine = engine ?? other.engine
     policy.terms = terms.over(other.terms)
     policy.termPlaces.merge(other.termPlaces) { own, _ in own }
@@ -119,12 +121,16 @@ extension JobPolicy {
     shell = value("shell").flatMap { ShellName.read($0, values) }
     shellPlace = entries["shell"]?.place
     hasTerminal = value("tty").flatMap { values.flag($0, "tty") }
+    stderr = value("stderr").flatMap { values.choice($0, "stderr", as: ShellWork.Stderr.self, others: Self.streams) }
     silence = value("silence").flatMap { values.duration($0, "silence", canBeZero: false) }
     approval = value("approve").flatMap { values.question($0, "approve") }
     service = value("service").flatMap { Self.service($0, values) }
     let cluster = ClusterReader(values: values)
     engine = value("on").flatMap { cluster.engine($0) }
     if let node = value("slurm") { (terms, termPlaces) = cluster.terms(node) }
+    if hasTerminal == true, stderr == .apart, let entry = entries["stderr"] {
+      values.faults.add(entry.place, "a terminal has one stream, so 'stderr' can't be apart: delete it, or 'tty'")
+    }
     if service != nil { checkService(entries, values.faults) }
     if engine == .slurm { checkCluster(entries, values.faults) }
   }
@@ -171,6 +177,11 @@ extension JobPolicy {
       faults.add(entry.place, "a job of a cluster has no terminal: delete 'tty', or write 'on: local'")
     }
   }
+
+  private static let streams = [
+    "merged": "together", "stdout": "together", "combined": "together", "joined": "together", "separate": "apart",
+    "split": "apart", "stderr": "apart",
+  ]
 
   /// The priorities of other tools.
   private static let priorities = [

@@ -42,13 +42,18 @@ enum WebAddress {
   static func fileName(of url: String) -> String? {
     guard let start = url.firstRange(of: "://")?.upperBound else { return nil }
     let path = url[start...].prefix { $0 != "?" && $0 != "#" }
-    guard let slash = path.lastIndex(of: "/"), let name = decoded(path[path.index(after: slash)...]) else { return nil }
+    guard let last = path.utf8.lastIndex(of: slash), let name = decoded(path[path.utf8.index(after: last)...]) else {
+      return nil
+    }
     let isName =
       !name.isEmpty && !name.contains("${jobs.") && name != "." && name != ".." && name.utf8.count <= 255
-      && !name.contains("/")
+      && !name.utf8.contains(slash)
       && !name.unicodeScalars.contains(where: ValueReader.isUnprintable)
     return isName ? name : nil
   }
+
+  /// A `/` before a combining mark is a part of another Character.
+  private static let slash = UInt8(ascii: "/")
 
   private static func decoded(_ text: Substring) -> String? {
     var bytes: [UInt8] = []

@@ -45,8 +45,8 @@ struct WorkReader {
     var work = ShellWork(
       command, directory: policy.directory ?? values.folder(of: node.place), environment: environment,
       stop: ShellWork.Stop(signal: policy.stop.signal ?? stop.signal, grace: policy.stop.grace ?? stop.grace),
-      progress: policy.progress, shell: shell, hasTerminal: policy.hasTerminal ?? false, silence: policy.silence,
-      service: service)
+      progress: policy.progress, shell: shell, hasTerminal: policy.hasTerminal ?? false,
+      stderr: policy.stderr ?? .together, silence: policy.silence, service: service)
     work.terms = policy.terms.over(terms)
     work.engine = work.canLeaveMachine ? policy.engine ?? engine : .local
     return work
@@ -88,7 +88,7 @@ struct WorkReader {
       return values.absolute(name, at: place)
     }
     guard let path = values.path(node, "download.to", takes: "the path of a file") else { return nil }
-    if !path.hasPrefix("/"), FilePath.leaves(path) {
+    if !FilePath.isAbsolute(path), FilePath.leaves(path) {
       return faults.fail(
         node.place, "download.to leaves the job file's folder: write an absolute path if that is meant")
     }

@@ -34,7 +34,8 @@ extension OtherTools {
       "progress": "pattern progresspattern regex", "download": "fetch wget curl",
       "timeout": "timelimit maxduration deadline", "creates": "generates outputs produces", "inputs": "sources srcs",
       "slurm": "sbatch cluster hpc", "on": "engine executor backend",
-      "shell": "interpreter", "tty": "terminal pty", "silence": "nooutputtimeout outputtimeout idletimeout",
+      "shell": "interpreter", "tty": "terminal pty", "stderr": "standarderror streams",
+      "silence": "nooutputtimeout outputtimeout idletimeout",
       "approve": "approval confirm confirmation prompt manual",
     ],
     sentences: [

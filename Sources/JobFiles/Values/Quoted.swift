@@ -2,10 +2,13 @@
 enum Quoted {
   static func text(_ text: String) -> String { "'\(bare(text))'" }
 
-  static func bare(_ text: String) -> String {
+  static func bare(_ text: String) -> String { bare(text, limit: 60) }
+
+  /// The text, cut after `limit` characters.
+  static func bare(_ text: String, limit: Int) -> String {
     var shown = ""
-    for scalar in text.unicodeScalars.prefix(61) {
-      if shown.unicodeScalars.count >= 60 { return shown + "…" }
+    for scalar in text.unicodeScalars.prefix(limit + 1) {
+      if shown.unicodeScalars.count >= limit { return shown + "…" }
       switch scalar.properties.generalCategory {
       case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned, .privateUse:
         shown += scalar.escaped(asASCII: true)

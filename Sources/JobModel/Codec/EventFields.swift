@@ -188,7 +188,7 @@ extension ShellWork {
     self.init(
       command, directory: try fields.text(ifAny: "dir"), progress: try fields.text(ifAny: "progress"),
       shell: try fields.texts(ifAny: "shell") ?? Self.standardShell,
-      hasTerminal: try fields.flag(ifAny: "tty") ?? false,
+      hasTerminal: try fields.flag(ifAny: "tty") ?? false, stderr: try fields.word(ifAny: "stderr") ?? .together,
       silence: try fields.duration(ifAny: "silence"),
       service: try fields.object(ifAny: "service").map { fields throws(JSONFault) in try Service(fields) },
       cluster: try fields.object(ifAny: "slurm").map { fields throws(JSONFault) in try ClusterTerms(fields) })

@@ -173,6 +173,7 @@ package struct EventWriter: Sendable {
       bytes.append(field: "progress", shell.progress)
       bytes.append(field: "shell", shell.shell == ShellWork.standardShell ? nil : shell.shell)
       bytes.append(field: "tty", shell.hasTerminal ? true : nil)
+      bytes.append(field: "stderr", shell.stderr == .together ? nil : shell.stderr.rawValue)
       bytes.append(field: "silence", shell.silence)
       if let cluster = shell.cluster { bytes.append(object: "slurm") { cluster.append(to: &$0) } }
       if let service = shell.service { bytes.append(object: "service") { service.append(to: &$0) } }

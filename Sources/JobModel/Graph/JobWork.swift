@@ -40,6 +40,14 @@ package struct ShellWork: Sendable, Equatable {
     }
   }
 
+  /// Where its standard error goes.
+  package enum Stderr: String, Sendable, CaseIterable {
+    /// Into the stream of its standard output, so that all lines are in the order in which they were written.
+    case together
+    /// Into a stream of its own, so that its lines are known as such.
+    case apart
+  }
+
   package var command: Command
   package var directory: String?
   /// Added to opdash's own environment.
@@ -51,6 +59,8 @@ package struct ShellWork: Sendable, Equatable {
   package var shell: [String]
   /// Whether it gets a pseudo-terminal, as a program that a person starts.
   package var hasTerminal: Bool
+  /// Of no meaning for a terminal, or for a job of the cluster that is no step, which have one stream.
+  package var stderr: Stderr
   /// How long it may write nothing before its attempt is stopped.
   package var silence: Duration?
   /// What it is where other jobs need it to run rather than to end.
@@ -67,8 +77,8 @@ package struct ShellWork: Sendable, Equatable {
 
   package init(
     _ command: Command, directory: String? = nil, environment: [String: String] = [:], stop: Stop = Stop(),
-    progress: String? = nil, shell: [String] = standardShell, hasTerminal: Bool = false, silence: Duration? = nil,
-    service: Service? = nil, cluster: ClusterTerms? = nil
+    progress: String? = nil, shell: [String] = standardShell, hasTerminal: Bool = false,
+    stderr: Stderr = .together, silence: Duration? = nil, service: Service? = nil, cluster: ClusterTerms? = nil
   ) {
     self.command = command
     self.directory = directory
@@ -77,6 +87,7 @@ package struct ShellWork: Sendable, Equatable {
     self.progress = progress
     self.shell = shell
     self.hasTerminal = hasTerminal
+    self.stderr = stderr
     self.silence = silence
     self.service = service
     if let cluster { (engine, terms) = (.slurm, cluster) }

@@ -43,7 +43,6 @@ struct RunFigures {
   let flakiest: [JobID]
   /// The jobs that were allowed to fail come last.
   let failed: [JobID]
-  let upToDate: Int
   let restored: [JobID]
 
   init(_ run: Run) {
@@ -59,7 +58,6 @@ struct RunFigures {
     flakiest = run.ids.filter { run[$0].isFlaky }.sorted { Self.isFlakier(run[$0], run[$1]) }
     failed = FailureList.failed(run)
     restored = run.ids.filter { run[$0].restored != nil }
-    upToDate = run.jobs.count { $0.state == .succeeded(upToDate: true) && $0.restored == nil }
   }
 
   /// The time of the critical path, and the part in which its jobs executed.

@@ -50,10 +50,9 @@ package struct RunReportText {
     } else if let exit = run.summary?.exit, exit != 0 {
       lines.append("exit status \(exit)")
     }
-    var done: [String] = []
-    if figures.upToDate > 0 { done.append("\(figures.upToDate) \(StateClass.upToDate.word)") }
-    if !figures.restored.isEmpty { done.append("\(figures.restored.count) done in an earlier run") }
-    if !done.isEmpty { lines.append("of the jobs that are ok: \(done.joined(separator: ", "))") }
+    if !figures.restored.isEmpty {
+      lines.append("of the jobs that are ok: \(figures.restored.count) done in an earlier run")
+    }
     return lines
   }
 

@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import Operations
 
@@ -24,7 +25,7 @@ package struct SlurmFiles: Sendable {
   /// The greatest attempt of each job that has left a file, by the job's name as identities have it.
   package func attempts() -> [String: Int] {
     var attempts: [String: Int] = [:]
-    for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
+    for name in names() {
       guard let dot = name.lastIndex(of: "."), Self.endings.contains(name[dot...]),
         let identity = SlurmIdentity(fileName: name[..<dot], encodedRun: "")
       else { continue }
@@ -32,6 +33,8 @@ package struct SlurmFiles: Sendable {
     }
     return attempts
   }
+
+  private func names() -> [String] { BytePath(folder).names()?.map(\.text) ?? [] }
 
   /// The endings of the files of an attempt.
   private static let endings: Set<Substring> = [".claim", ".out", ".exit", ".values"]
@@ -43,8 +46,7 @@ package struct SlurmFiles: Sendable {
 
   /// Removes the scripts of arrays, in which the jobs' environments are, and the values; for a run that has ended.
   package func removeScriptsAndValues() {
-    for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-    where name.hasSuffix(".sh") || name.hasSuffix(".values") {
+    for name in names() where name.hasSuffix(".sh") || name.hasSuffix(".values") {
       unlink("\(folder)/\(name)")
     }
   }
@@ -93,9 +95,8 @@ package struct SlurmFiles: Sendable {
 
   /// The nodes that have begun to execute attempts, and so can write the folder.
   func claimants() -> Set<String> {
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-    return Set(
-      names.lazy.filter { $0.hasSuffix(".claim") }.compactMap { name in
+    Set(
+      names().lazy.filter { $0.hasSuffix(".claim") }.compactMap { name in
         let words = self.text(of: "\(folder)/\(name)")?.split(whereSeparator: \.isWhitespace)
         return words?.count == 2 ? words.map { String($0[1]) } : nil
       })

@@ -3,7 +3,7 @@ import Operations
 
 /// The folders that transfers of this process have created.
 enum CreatedFolders {
-  private static let paths = Lock<Set<String>>([])
+  private static let paths = Lock<Set<BytePath>>([])
 
   /// Creates a folder and the ones that it is in; an error names the one at fault.
   static func make(_ path: String) throws(TransferError) {
@@ -26,8 +26,8 @@ enum CreatedFolders {
   /// Removes a folder, and the ones that it is in, as far as they are empty and were created here.
   static func removeEmpty(_ path: String) {
     var path = key(path)
-    while paths.withLock({ $0.contains(path) }), rmdir(path) == 0 {
-      paths.withLock { _ = $0.remove(path) }
+    while paths.withLock({ $0.contains(BytePath(path)) }), rmdir(path) == 0 {
+      paths.withLock { _ = $0.remove(BytePath(path)) }
       path = (path as NSString).deletingLastPathComponent
     }
   }
@@ -35,7 +35,7 @@ enum CreatedFolders {
   /// Leaves `errno` as `mkdir` sets it.
   private static func create(_ path: String) -> Bool {
     guard mkdir(path, 0o777) == 0 else { return false }
-    paths.withLock { _ = $0.insert(key(path)) }
+    paths.withLock { _ = $0.insert(BytePath(key(path))) }
     return true
   }
 

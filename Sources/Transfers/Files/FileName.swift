@@ -8,8 +8,8 @@ package enum FileName {
   /// The last component of the URL's path as a safe name; `index.html` if there is none.
   package static func of(_ url: URL) -> String {
     let encoded = url.path(percentEncoded: true).split(separator: "/").last.map(String.init) ?? ""
-    let name = printable(encoded.removingPercentEncoding ?? encoded)
-      .replacing("/", with: "_").replacing("\\", with: "_")
+    let scalars = (encoded.removingPercentEncoding ?? encoded).unicodeScalars.map { isSlash($0) ? "_" : $0 }
+    let name = printable(String(String.UnicodeScalarView(scalars)))
     return ["", ".", ".."].contains(name) ? "index.html" : shortened(name)
   }
 
@@ -17,14 +17,18 @@ package enum FileName {
   ///
   /// Nil if nothing is left.
   static func chosenByServer(_ text: String) -> String? {
-    let last = text.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last ?? ""
+    let last = text.unicodeScalars.split(whereSeparator: isSlash).last.map { String($0) } ?? ""
     // A name with a dot is hidden, one with a hyphen is taken for options by other programs.
-    let name = printable(String(last)).trimmingCharacters(in: .whitespaces).drop { $0 == "." || $0 == "-" || $0 == " " }
+    let trimmed = printable(last).trimmingCharacters(in: .whitespaces)
+    let name = trimmed.unicodeScalars.drop { "-. ".unicodeScalars.contains($0) }
     return name.isEmpty ? nil : shortened(String(name))
   }
 
   /// `file.zip` for 0, then `file.zip.1`, `file.zip.2`, as wget numbers them.
   package static func numbered(_ name: String, _ number: Int) -> String { number == 0 ? name : "\(name).\(number)" }
+
+  /// A slash before a combining mark is a part of another Character.
+  private static func isSlash(_ scalar: Unicode.Scalar) -> Bool { scalar == "/" || scalar == "\\" }
 
   private static func printable(_ text: String) -> String {
     String(text.map { isPrintable($0) ? $0 : "_" })

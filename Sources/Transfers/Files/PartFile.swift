@@ -23,7 +23,7 @@ final class PartFile {
   private static let infoSuffix = ".meta"
 
   /// The finished files of this process whose names are those of a part or its info.
-  private static let finished = Lock<Set<String>>([])
+  private static let finished = Lock<Set<BytePath>>([])
 
   /// Creates missing folders, then opens or creates the part.
   init(for target: URL) throws(TransferError) {
@@ -138,7 +138,7 @@ final class PartFile {
   private func end(as target: String) {
     unlink(infoPath)
     if target.hasSuffix(Self.suffix) || target.hasSuffix(Self.suffix + Self.infoSuffix) {
-      Self.finished.withLock { _ = $0.insert(target) }
+      Self.finished.withLock { _ = $0.insert(BytePath(target)) }
     }
     close()
   }
@@ -231,7 +231,7 @@ final class PartFile {
   /// Throws if the part or its info would overwrite a file that another transfer has finished.
   private static func checkIsUnfinished(_ part: String) throws(TransferError) {
     let target = part.dropLast(suffix.count)
-    for name in [part, part + infoSuffix] where finished.withLock({ $0.contains(name) }) {
+    for name in [part, part + infoSuffix] where finished.withLock({ $0.contains(BytePath(name)) }) {
       guard let status = FileStatus(name), status.value.st_size > 0 else { continue }
       throw TransferError(
         .file, "\(name) is a downloaded file, which the download of \(target) would overwrite: rename one of them")

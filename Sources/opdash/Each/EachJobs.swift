@@ -32,7 +32,7 @@ struct EachJobs {
     let fault = fault(in: arguments, line, script)
     // So the fault of an argument that comes late fails its own job only.
     if let fault { return (failing(name(arguments), fault), fault) }
-    let work = JobWork.shell(ShellWork(.script(script)))
+    let work = JobWork.shell(ShellWork(.script(script), stderr: .apart))
     return (Job(name: unique(name(arguments)), work: work, timeout: timeout, retry: retry), nil)
   }
 
@@ -40,7 +40,7 @@ struct EachJobs {
   mutating func failing(_ name: String, _ fault: String) -> Job {
     let text = ShellText.quoted(Array("opdash: \(fault)".utf8)[...])
     let script = "echo \(String(decoding: text, as: UTF8.self)) >&2; exit 2"
-    return Job(name: unique(name), work: .shell(ShellWork(.script(script))), retry: .never)
+    return Job(name: unique(name), work: .shell(ShellWork(.script(script), stderr: .apart)), retry: .never)
   }
 
   private func fault(in arguments: [[UInt8]], _ line: Int?, _ script: String) -> String? {

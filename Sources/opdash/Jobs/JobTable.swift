@@ -26,13 +26,14 @@ enum JobTable {
     let (runs, jobs) = (order.count, Format.count(all.jobs.count, "job"))
     let width = nameWidth(graph, order)
     let needs = NeedWords(graph)
-    var lines = ["\(JobText.clean(graph.name)): \(runs) of \(jobs) would run, \(Format.slots(slots))"]
+    let current = rehearsal.order.compactMap { id in upToDate[id].map { (graph[id].name, JobText.clean($0).text) } }
+    let currentWords = current.isEmpty ? "" : ", \(current.count) \(StateClass.upToDate.word)"
+    var lines = ["\(JobText.clean(graph.name)): \(runs) of \(jobs) would run\(currentWords), \(Format.slots(slots))"]
     for (index, id) in order.enumerated() {
       let number = String(index + 1)
       let pad = String(repeating: " ", count: String(runs).count - number.count)
       lines.append("  \(pad)\(number)  \(row(graph[id], width, needs, text: work(graph[id].work)))")
     }
-    let current = rehearsal.order.compactMap { id in upToDate[id].map { (graph[id].name, JobText.clean($0).text) } }
     lines += section("up to date:", current)
     let left = Set(rehearsal.skipped.map(\.job))
     let skipped = rehearsal.skipped.map { id, cause in (graph[id].name, reason(graph[id], cause, graph, without: left))

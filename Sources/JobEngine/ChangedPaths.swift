@@ -1,0 +1,54 @@
+import Basics
+
+/// The paths that jobs would create anew.
+struct ChangedPaths {
+  private var paths = Set<BytePath>()
+  private struct Inner {
+    var names: [BytePath]
+    var isFolder: Bool
+  }
+
+  /// Those below each folder.
+  private var below: [BytePath: [Inner]] = [:]
+  /// Of more in one folder each is taken for an input of the patterns that search it: a graph may have as many patterns.
+  private static let searchLimit = 1000
+
+  /// `isFolder` says whether it may be one, which patterns search.
+  mutating func add(_ path: BytePath, isFolder: Bool) {
+    guard paths.insert(path).inserted else { return }
+    let inner = Inner(names: path.components, isFolder: isFolder)
+    for folder in Self.prefixes(of: inner.names.dropLast()) { below[folder, default: []].append(inner) }
+  }
+
+  /// Whether an absolute path or pattern stands for one of them, for a folder around one, or for what one may have in it.
+  func reaches(_ input: BytePath) -> Bool {
+    var parts = input.components
+    let folders = Self.prefixes(of: parts.prefix { !NamePattern.isPattern($0) })
+    if folders.contains(where: paths.contains) { return true }
+    guard let inner = folders.last.flatMap({ below[$0] }) else { return false }
+    // A folder that is no pattern stands for all files below it.
+    if folders.count > parts.count || inner.count > Self.searchLimit { return true }
+    if parts.last == FileSearch.anyFolders { parts.append(BytePath("*")) }
+    return inner.contains { Self.meets(parts[...], $0.names[...], isFolder: $0.isFolder) }
+  }
+
+  /// Whether a pattern matches a path, or what is below it.
+  private static func meets(
+    _ pattern: ArraySlice<BytePath>, _ path: ArraySlice<BytePath>, isFolder: Bool
+  ) -> Bool {
+    guard let part = pattern.first else { return path.isEmpty }
+    guard let name = path.first else { return isFolder }
+    let (rest, inner) = (pattern.dropFirst(), path.dropFirst())
+    if part == FileSearch.anyFolders {
+      return meets(rest, path, isFolder: isFolder) || meets(pattern, inner, isFolder: isFolder)
+    }
+    return NamePattern(part).matches(name) && meets(rest, inner, isFolder: isFolder)
+  }
+
+  /// The folders from the root to the path of these names, that path included.
+  private static func prefixes(of names: some Sequence<BytePath>) -> [BytePath] {
+    names.reduce(into: [BytePath("")]) { prefixes, name in
+      prefixes.append((prefixes.last ?? name).appending(name))
+    }
+  }
+}
