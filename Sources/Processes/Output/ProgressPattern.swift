@@ -74,7 +74,7 @@ package struct ProgressPattern: Sendable {
       return OperationProgress(completed: Int64(done), total: Int64(total))
     }
     // Of numbers with fractions, per cent; 100 is the whole and nothing less.
-    return OperationProgress(completed: Int64(min(1, done / total) * 100), total: 100)
+    return OperationProgress(completed: Int64(min(100, done * 100 / total)), total: 100)
   }
 
   /// Of this thread: a busy machine must not make a pattern look slow.
