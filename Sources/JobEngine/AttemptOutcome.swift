@@ -15,10 +15,7 @@ package enum AttemptOutcome: Sendable, Equatable {
 
   /// The outcome of an operation that has finished.
   package init(of operation: AsyncOperation) {
-    if operation is ShellOperation, operation.isCancelled, !operation.isCancelledWithError {
-      // However the program ended: its exit status is that of the stop signal as a rule.
-      self = .cancelled
-    } else if let error = operation.failure {
+    if let error = operation.failure {
       self = error is CancellationError ? .cancelled : .failed(JobFailure(of: error))
     } else if let download = operation as? DownloadOperation, download.isUpToDate {
       self = .upToDate
