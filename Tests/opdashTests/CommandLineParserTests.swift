@@ -126,6 +126,7 @@ import Testing
     ("run a.yml --colour=never", "unknown option '--colour': did you mean '--color'?"),
     ("run a.yml --qqqqqqq", "unknown option '--qqqqqqq'; see opdash --help"),
     ("run a.yml -q", "unknown option '-q'; see opdash --help"),
+    ("run a.yml -u", "unknown option '-u'; see opdash --help"),
     ("run a.yml -uo", "unknown option '-uo': did you mean '--ui'?"),
     ("run a.yml -slots 4", "unknown option '-slots': did you mean '--slots'?"),
     ("run a.yml -j", "--slots needs a value: a whole number, 1 or more"),
