@@ -20,10 +20,7 @@ package enum AttemptOutcome: Sendable, Equatable {
   init(claimedBy operation: AsyncOperation) { self.init(of: operation, failure: operation.claimedFailure) }
 
   private init(of operation: AsyncOperation, failure: (any Error)?) {
-    if operation is ShellOperation, operation.isCancelled, !operation.isCancelledWithError {
-      // However the program ended: its exit status is that of the stop signal as a rule.
-      self = .cancelled
-    } else if let error = failure {
+    if let error = failure {
       self = error is CancellationError ? .cancelled : .failed(JobFailure(of: error))
     } else if let download = operation as? DownloadOperation, download.isUpToDate {
       self = .upToDate

@@ -95,8 +95,8 @@ import Testing
   }
 
   @Test(arguments: interfaces)
-  func fiftyJobsThatWriteAtOnce(_ interface: String) throws {
-    let count = 50
+  func twentyJobsThatWriteAtOnce(_ interface: String) throws {
+    let count = 20
     // Of the least weight: programs that never wait would leave nothing to the tests beside this one.
     let jobs = (1...count).map { "  job\($0): { run: 'exec nice -n 19 yes \(marker)' }\n" }.joined()
     try place.write("slots: \(count)\njobs:\n\(jobs)", to: "many.yml")

@@ -68,6 +68,14 @@ private func lines(_ record: JobRecord?) -> [String] {
     #expect(run.jobs[2].state == .failed(JobFailure(.signal(SIGSEGV), "SIGSEGV (139)"), allowed: false))
   }
 
+  @Test func theTerminalOfAJobHasAColumnAndARow() throws {
+    var work = ShellWork(.script("until [ \"$(stty size)\" = '1 1' ]; do sleep 0.02; done"))
+    work.hasTerminal = true
+    let run = try ShellRun([Job(name: "size", work: .shell(work))])
+    run.queue.send(.setTerminalSize(columns: 0, rows: 0))
+    #expect(run.ended().jobs[0].state == .succeeded(upToDate: false))
+  }
+
   @Test func aProgramThatIsNotThereFailsWithItsName() throws {
     let job = Job(name: "none", work: .shell(ShellWork(.argv(["no-such-program-at-all"]))))
     let run = try ShellRun([job]).ended()

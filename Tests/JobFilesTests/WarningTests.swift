@@ -65,6 +65,14 @@ struct WarningTests {
       ])
   }
 
+  @Test func theProgressOfAServiceIsTold() {
+    let keys = "    service: true\n    progress: '(\\d+)%'\n"
+    #expect(
+      warnings(run: "ls", more: keys) == [
+        "7:5: a service has no end, so 'progress' shows nothing of use: delete it"
+      ])
+  }
+
   @Test func warningsThatAreManyLeaveAFileGood() {
     let more = (0..<300).map { "  b\($0):\n    run: echo \"#\($0) #\($0)\n" }.joined()
     #expect(warnings(run: "ls", more: more).count == 100)

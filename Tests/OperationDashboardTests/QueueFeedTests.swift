@@ -124,7 +124,7 @@ struct QueueFeedTests {
     #expect(watch.record("silent")?.progress == nil)
     executing.finish()
     silent.finish()
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
   }
 
   @Test func aRunThatIsStartedTwiceBeginsOnce() throws {
@@ -133,7 +133,7 @@ struct QueueFeedTests {
     watch.feed.start()
     #expect(watch.eventually { $0.start != nil })
     try watch.feed.add([Giving("done", .success(1))])
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
     #expect(watch.events.count { if case .runStarted = $0.fact { true } else { false } } == 1)
   }
 
@@ -159,7 +159,7 @@ struct QueueFeedTests {
       #expect(watch.eventually { $0.counts.executing == 1 })
       manual.finish()
     }
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
     #expect(eventually { gone == nil })
   }
 
@@ -175,7 +175,7 @@ struct QueueFeedTests {
     #expect(log[2].line.stream == .note && log[2].line.text == "left out 1 line: too many at once")
     #expect(log[3].line == LogLine(.stdout, "after a gap"))
     manual.finish()
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
   }
 
   @Test func anOperationThatHadNothingToDoIsToldApart() throws {
@@ -187,7 +187,7 @@ struct QueueFeedTests {
     let watch = Watch()
     try watch.feed.add([download])
     watch.feed.start()
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
     #expect(watch.state("download") == .succeeded(upToDate: true))
   }
 
@@ -199,7 +199,7 @@ struct QueueFeedTests {
     #expect(watch.run.jobs.map(\.job.name) == ["two lines", "Manual"])
     watch.feed.send(.stop(.terminate, by: .person))
     watch.feed.send(.setDraining(false))
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
   }
 
   @Test func twoOfOneNameCanBeToldApart() throws {
@@ -351,7 +351,7 @@ struct QueueFeedTests {
     #expect(watch.state("ready") == .ready(for: .slot))
     #expect(watch.state("waits") == .waiting)
     door.open()
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
     #expect(watch.run.counts.succeeded == 3)
   }
 
@@ -370,7 +370,7 @@ struct QueueFeedTests {
     clock.advance(by: .milliseconds(1))
     #expect(watch.eventually { $0.slots == 7 && $0.isDraining })
     known.finish()
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
   }
 
   @Test func aFeedThatIsClosedSeesNoFurtherOperation() throws {
@@ -417,7 +417,7 @@ struct QueueFeedTests {
     watch.feed.calling.sync {}
     #expect(first.queuePriority == .normal)
     first.finish()
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
   }
 
   @Test func aCancelByTheProgramIsARequestOfItsOwn() throws {
@@ -433,7 +433,7 @@ struct QueueFeedTests {
     #expect(eventually { watch.events.contains(where: isProgram) })
     watch.feed.send(.cancel([JobID(0)], by: .person))
     manual.finish()
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
     #expect(watch.events.count { if case .cancelRequested = $0.fact { true } else { false } } == 1)
   }
 

@@ -64,7 +64,7 @@ struct RetriedJobTests {
     #expect(watch.eventually { $0.counts.executing == 1 })
     #expect(maker.all[1].queuePriority == .veryHigh)
     maker.all[1].finish()
-    #expect(watch.eventually(\.isComplete))
+    #expect(watch.completes())
   }
 
   @Test func aJobThatWasCancelledBeforeItsStartBeginsItsFirstAttempt() throws {

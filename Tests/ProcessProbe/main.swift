@@ -6,7 +6,9 @@ import Processes
 //
 //     ProcessProbe run SCRIPT...     runs them and prints how each ended
 //     ProcessProbe end SCRIPT        waits for its first output, then calls endAll() and exits
+//     ProcessProbe end-remote SCRIPT the same, of a program whose work is elsewhere: it is given time to end that
 //     ProcessProbe many COUNT        runs COUNT programs; prints open descriptors before and after, and zombies
+//     ProcessProbe chain ROUNDS      cancels chains of processes that fork and exit; prints in which rounds some are left
 
 let arguments = Array(CommandLine.arguments.dropFirst())
 let queue = OperationQueue()
@@ -16,7 +18,10 @@ sigemptyset(&none)
 sigprocmask(SIG_SETMASK, &none, nil)
 ProcessSupervisor.shared.start()
 
-func run(_ launch: ProcessLaunch, said: @escaping @Sendable () -> Void = {}) -> DispatchSemaphore {
+@discardableResult
+func start(
+  _ launch: ProcessLaunch, said: @escaping @Sendable () -> Void = {}
+) -> (operation: ShellOperation, done: DispatchSemaphore) {
   let done = DispatchSemaphore(value: 0)
   let operation = ShellOperation(launch) { _, _, consumed in
     said()
@@ -29,7 +34,36 @@ func run(_ launch: ProcessLaunch, said: @escaping @Sendable () -> Void = {}) -> 
     done.signal()
   }
   queue.addOperation(operation)
-  return done
+  return (operation, done)
+}
+
+func run(_ launch: ProcessLaunch) -> DispatchSemaphore { start(launch).done }
+
+/// Whether a process has this word in its arguments.
+func isThere(_ word: String) -> Bool {
+  let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+  return names.contains { name in
+    let arguments = FileManager.default.contents(atPath: "/proc/\(name)/cmdline") ?? Data()
+    return Int(name) != nil && arguments.range(of: Data(word.utf8)) != nil
+  }
+}
+
+/// Cancels a chain of processes, each of which ends as soon as it has started the next, so that a scan which sees the last
+/// one may miss its successor; returns whether none is left.
+func endsChain(round: Int) -> Bool {
+  // The numbers of processes wrap around in the middle of the chain, where this user may have them do so.
+  if getppid() == 1 {
+    _ = try? Data("32760".utf8).write(to: URL(filePath: "/proc/sys/kernel/ns_last_pid"))
+  }
+  let word = "9\(UInt32.random(in: 1_000_000...4_000_000_000))"
+  let link = "setsid sh -c 'setsid sh -c \"setsid setsid sleep \(word) & exit\" & exit'"
+  let said = DispatchSemaphore(value: 0)
+  let chain = start(ProcessLaunch(script: "\(link) >/dev/null 2>&1 & echo up; exec sleep \(word)")) { said.signal() }
+  said.wait()
+  for _ in 0..<round % 8 { _ = poll(nil, 0, 1) }  // a different link each time
+  chain.operation.cancel()
+  chain.done.wait()
+  return !isThere(word)
 }
 
 /// The number of open pipes and pidfds; dispatch opens other descriptors at any time.
@@ -45,9 +79,11 @@ switch arguments.first {
 case "run":
   let jobs = arguments.dropFirst().map { run(ProcessLaunch(script: $0)) }
   for job in jobs { job.wait() }
-case "end":
+case "end", "end-remote":
   let said = DispatchSemaphore(value: 0)
-  _ = run(ProcessLaunch(script: arguments[1])) { said.signal() }
+  var launch = ProcessLaunch(script: arguments[1])
+  if arguments[0] == "end-remote" { launch.remoteGrace = .seconds(3600) }
+  start(launch) { said.signal() }
   said.wait()
   print(ProcessSupervisor.shared.endAll(within: .seconds(3600)) ? "all gone" : "some left")
 case "many":
@@ -59,7 +95,9 @@ case "many":
   var info = siginfo_t()
   let hasChildren = waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0
   print("before \(before) after \(descriptors()) children \(hasChildren)")
+case "chain":
+  print("left in", (0..<(Int(arguments[1]) ?? 0)).filter { !endsChain(round: $0) })
 default:
-  print("run, end or many?")
+  print("run, end, end-remote, many or chain?")
   exit(2)
 }

@@ -66,4 +66,14 @@ import Testing
       #expect(process.terminationStatus == 0)
     }
   }
+
+  @Test func endAllLetsAProgramEndItsWorkElsewhere() throws {
+    let folder = try TemporaryFolder()
+    let file = folder.file("told").path()
+    let script = "trap 'echo told >\(file); exit' TERM; echo up; while :; do sleep 0.02; done"
+    let (process, output) = try probe(["end-remote", script])
+    #expect(String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self) == "all gone\n")
+    process.waitUntilExit()
+    #expect(System.text(file) == "told\n")
+  }
 }

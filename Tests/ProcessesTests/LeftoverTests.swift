@@ -60,21 +60,15 @@ import Testing
   }
 
   @Test func noScanMissesAChainOfProcessesThatForkAndExit() {
-    // Each link ends as soon as it has started the next, so that a scan which sees the last one may miss its successor.
-    let link = "setsid sh -c 'setsid sh -c \"setsid setsid sleep $0 & exit\" $0 & exit' $0"
-    for round in 0..<40 {
-      // The numbers of processes wrap around in the middle of the chain, where this user may have them do so.
-      _ = try? Data("32760".utf8).write(to: URL(filePath: "/proc/sys/kernel/ns_last_pid"))
-      let marker = System.marker()
-      let script =
-        link.replacingOccurrences(of: "$0", with: marker) + " >/dev/null 2>&1 & echo up; exec sleep \(marker)"
-      let shell = Shell(script).start()
-      #expect(shell.says("up"))
-      for _ in 0..<round % 8 { _ = poll(nil, 0, 1) }  // a different link each time
-      shell.operation.cancel()
-      #expect(shell.isOver())
-      #expect(System.processes(with: marker).isEmpty, "round \(round)")
-    }
+    // With process numbers of its own where this user may have them: it has them wrap around, and a process that another
+    // test starts then would be missed.
+    let script = """
+      unshare --pid --fork --mount-proc true 2>/dev/null || exec "$0" chain 40
+      exec unshare --pid --fork --kill-child --mount-proc sh -c '"$0" chain 40; exit $?' "$0"
+      """
+    let shell = Shell(ProcessLaunch(["sh", "-c", script, System.probe])).start()
+    #expect(shell.isOver())
+    #expect(shell.text() == "left in []\n", "\(shell.text(.stderr))")
   }
 
   @Test func pausingStopsProcessesThatHaveLeftTheSession() {

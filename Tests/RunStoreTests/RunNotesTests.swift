@@ -190,6 +190,13 @@ import Testing
     #expect(last.gone.map(\.attempt) == [3])
   }
 
+  @Test mutating func theProcessOfAJobThatWasNotAddedIsLeftOut() throws {
+    let child = try ChildProcess(["sleep", "3600"])
+    defer { child.stop() }
+    book.state(.jobState(JobID(2), .executing, attempt: 1, pid: child.pid), at: 1)
+    #expect(book.notes.takeBatch().begun == [])
+  }
+
   @Test mutating func anAttemptThatBeginsAndEndsInABatchLeavesNoProcess() throws {
     let child = try ChildProcess(["sleep", "3600"])
     defer { child.stop() }

@@ -21,6 +21,17 @@ import Testing
     }
   }
 
+  /// Two ends of a connection in which each write is a packet of its own.
+  private func packets() throws -> [Int32] {
+    var ends: [Int32] = [-1, -1]
+    #if os(Linux)
+    try #require(socketpair(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0, &ends) == 0)
+    #else
+    try #require(socketpair(AF_UNIX, SOCK_DGRAM, 0, &ends) == 0)
+    #endif
+    return ends
+  }
+
   @Test func aWriteToASlowReaderGoesOutWhole() throws {
     let pipe = try Pipe()
     _ = fcntl(pipe.writing, F_SETFL, O_NONBLOCK)
@@ -58,13 +69,7 @@ import Testing
   }
 
   @Test func aLongTextIsWrittenInPiecesOfWholeLines() throws {
-    // Each write is a packet of its own.
-    var ends: [Int32] = [-1, -1]
-    #if os(Linux)
-    try #require(socketpair(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0, &ends) == 0)
-    #else
-    try #require(socketpair(AF_UNIX, SOCK_DGRAM, 0, &ends) == 0)
-    #endif
+    let ends = try packets()
     defer { for end in ends { close(end) } }
     let text = (1...800).map { "line \($0) of the text\n" }.joined() + String(repeating: "x", count: 5000)
     let output = Output(ends[0])
@@ -158,13 +163,7 @@ import Testing
   @Test func whatFitsInOnePieceIsWrittenAtOnceAndWhole() throws {
     let text = "a\n" + String(repeating: "b", count: 4094)
     for isShortened in [false, true] {
-      // Each write is a packet of its own.
-      var ends: [Int32] = [-1, -1]
-      #if os(Linux)
-      try #require(socketpair(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0, &ends) == 0)
-      #else
-      try #require(socketpair(AF_UNIX, SOCK_DGRAM, 0, &ends) == 0)
-      #endif
+      let ends = try packets()
       defer { for end in ends { close(end) } }
       let output = Output(ends[0])
       if isShortened { output.shorten() }

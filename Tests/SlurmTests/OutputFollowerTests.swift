@@ -74,6 +74,16 @@ import Testing
     #expect(rig.shows(all))
   }
 
+  @Test func afterTheEndNoLookFollows() throws {
+    let rig = try Rig()
+    let all = (0..<50_000).map { "line \($0)" }
+    try rig.write(all.joined(separator: "\n") + "\n")
+    rig.follower.start(on: "node1")
+    rig.finish()
+    #expect(rig.shows(all))
+    #expect(rig.clock.due.isEmpty)
+  }
+
   @Test func secretsAreMasked() throws {
     let rig = try Rig(secrets: ["s3cret"])
     try rig.write("the s3cret\nno end s3cr")

@@ -69,8 +69,10 @@ import Testing
   @Test func aFileIsWrittenAnewForItsOwnerAlone() throws {
     let path = files.folder + "/a"
     #expect(files.write("a longer text", to: path) == nil)
-    #expect(files.write("short", to: path) == nil)
-    #expect(try String(contentsOfFile: path, encoding: .utf8) == "short")
+    for text in ["short", "1"] {
+      #expect(files.write(text, to: path) == nil)
+      #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
+    }
     #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
   }
 

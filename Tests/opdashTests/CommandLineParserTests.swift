@@ -130,6 +130,8 @@ import Testing
     ("run -f a.yml", "unknown option '-f'; see opdash run --help"),
     ("-f run a.yml", "unknown option '-f'; see opdash run --help"),
     ("history -n 5", "opdash history has no option -n; see opdash history --help"),
+    ("run a.yml -u", "unknown option '-u'; see opdash run --help"),
+    ("run a.yml -uo", "unknown option '-uo': did you mean '--ui'?"),
     ("run a.yml -slots 4", "unknown option '-slots': did you mean '--slots'?"),
     ("run a.yml -j", "--slots needs a value: a whole number, 1 or more"),
     ("run a.yml -j0", "--slots takes a whole number, 1 or more; this is '0'"),

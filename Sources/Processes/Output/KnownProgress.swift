@@ -151,7 +151,7 @@ struct KnownProgress: Sendable {
       if done == done.rounded(), total == total.rounded() {
         return Reading(done: Int64(done), total: Int64(total), isRedrawn: isRedrawn)
       }
-      return Reading(done: Int64(done / total * 100), total: 100, isRedrawn: isRedrawn)
+      return Reading(done: Int64(done * 100 / total), total: 100, isRedrawn: isRedrawn)
     }
     return nil
   }
