@@ -165,10 +165,8 @@ final class Attempt: @unchecked Sendable {
   /// Has a service fail before its start where another program answers in its place; to be called before the operation is in
   /// a queue.
   func askBeforeStart() {
-    guard let probe, probe.isOfPlace else { return }
-    operation.willExecute { operation in
-      if let occupant = await probe.occupant() { operation.cancel(with: occupant) }
-    }
+    let question = probe?.question { [weak operation] occupant in operation?.cancel(with: occupant) }
+    if let question { operation.addDependency(question) }
   }
 
   private static let endlessSearch = JobFailure(

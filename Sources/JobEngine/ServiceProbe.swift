@@ -41,18 +41,11 @@ final class ServiceProbe: Sendable {
     operations.underlyingQueue = queue
   }
 
-  /// Whether the probe asks an address that another program may hold.
-  var isOfPlace: Bool {
-    switch probe {
-    case .url, .port: true
-    case .command, .output: false
-    }
-  }
-
-  /// The failure of a service whose port or URL answers before its program is started; nil if there is no answer.
+  /// Asks once, before the program is started, whether its port or URL answers, and calls `occupied` with the failure if so.
   ///
-  /// Without this question the service would be ready at once: the other program answers its probe.
-  func occupant() async -> JobFailure? {
+  /// Without this question the service would be ready at once: the other program answers its probe. The operation of the
+  /// service is to depend on the one that is returned, which ends after the call; nil for other probes.
+  func question(_ occupied: @escaping @Sendable (JobFailure) -> Void) -> AsyncOperation? {
     let (place, holder): (String, String)
     switch probe {
     case .url(let text): (place, holder) = (text.maskedURL, "serves it")
@@ -60,11 +53,10 @@ final class ServiceProbe: Sendable {
       (place, holder) = ("\(host.contains(":") ? "[\(host)]" : host):\(port)", "has the port")
     case .command, .output: return nil
     }
-    let isAnswered = await withCheckedContinuation { answer in
-      if !ask({ answer.resume(returning: $0) }) { answer.resume(returning: false) }
+    return ask { isAnswered in
+      guard isAnswered else { return }
+      occupied(JobFailure(.launch, "\(place) answers before the service is started: another program \(holder)"))
     }
-    guard isAnswered else { return nil }
-    return JobFailure(.launch, "\(place) answers before the service is started: another program \(holder)")
   }
 
   /// Calls `whenReady` once, on any thread, when the program can be used.
@@ -86,20 +78,20 @@ final class ServiceProbe: Sendable {
 
   private func look() { ask { [weak self] isReady in self?.looked(isReady: isReady) } }
 
-  /// Asks once and calls `body` with the answer; false, without a call, after the end.
+  /// Asks once and calls `body` with the answer, before the operation has ended; nil, without a call, after the end.
   @discardableResult
-  private func ask(_ body: @escaping @Sendable (_ isReady: Bool) -> Void) -> Bool {
+  private func ask(_ body: @escaping @Sendable (_ isReady: Bool) -> Void) -> AsyncOperation? {
     let operation = makeOperation()
     let isOver = state.withLock { state in
       if !state.isOver { state.current = operation }
       return state.isOver
     }
-    guard !isOver else { return false }
+    guard !isOver else { return nil }
     operation.whenEnded { _, failure in body(failure == nil) }
     let limit = clock.schedule(after: max(interval, Self.leastTime), on: queue) { operation.cancel() }
     operation.whenEnded { _, _ in limit.cancel() }
     operations.addOperation(operation)
-    return true
+    return operation
   }
 
   private func looked(isReady: Bool) {

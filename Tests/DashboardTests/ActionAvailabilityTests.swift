@@ -78,7 +78,10 @@ import Testing
     model.hasPast = true
     #expect(disabled(model) == Self.usual.subtracting([.scrubBack]))
     model.show(model.run, at: .zero)
-    #expect(disabled(model) == Self.usual.subtracting(Self.scrubs))
+    #expect(
+      disabled(model)
+        == Self.usual.subtracting(Self.scrubs)
+        .union([.cancel, .kill, .pause, .drain, .moreSlots, .fewerSlots, .morePool, .fewerPool]))
   }
 
   @Test func aRunThatHasNotBegunHasNothingToActOn() {

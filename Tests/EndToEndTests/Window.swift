@@ -75,7 +75,7 @@ final class Window {
     var status: Int?
     _ = try eventually {
       status = try session.exitStatus()
-      return try status != nil || session.value("pane_dead_signal") != ""
+      return status != nil
     }
     if let status { return status }
     throw try Unseen(description: "no exit status; the screen:\n\(session.screen())")

@@ -93,7 +93,7 @@ private let earlier = EarlierSuccess(run: "before", at: Date(timeIntervalSince19
     let text = Lock("")
     var fold = Run()
     var report = PlainReport(paint: Paint(isColoured: false)) { bytes in
-      text.withLock { $0 += String(decoding: bytes, as: UTF8.self) }
+      text.withLock { $0 += bytes.text }
     }
     for (seq, fact) in bench.facts.enumerated() {
       let before: JobState? = if case .jobState(let id, _, _, _) = fact { fold[id].state } else { nil }

@@ -67,7 +67,11 @@ struct ServiceProcessTests {
   }
 
   @Test func aBodyThatDoesNotEndIsAnAnswerToAnHTTPProbe() throws {
-    let server = try RawServer { _ in [.send("HTTP/1.1 200 OK\r\n\r\nbody"), .hold] }
+    // Nothing is there when it is asked before the start.
+    let server = try RawServer { request in
+      request.number == 0
+        ? [.send("HTTP/1.1 503 Service Unavailable\r\n\r\n")] : [.send("HTTP/1.1 200 OK\r\n\r\nbody"), .hold]
+    }
     defer { server.stop() }
     let probe = Service.Probe.url(server.url("/healthz").absoluteString)
     let run = ended(try start([service("api", "exec sleep 600", probe), job("user", "true", needs: [0])]))

@@ -103,7 +103,7 @@ import Testing
     #expect(try parse("run --ui json --ui auto").settings.interface == nil)
     #expect(try parse("run --approve a --approve=b*").settings.approved == ["a", "b*"])
     #expect(try parse("run -j100000").settings.slots == 100_000)
-    #expect(try parse("each x --retry 0").command == .each(EachRequest(command: "x")))
+    #expect(try parse("each --retry 0 x").command == .each(EachRequest(command: "x")))
   }
 
   @Test func keepGoingIsAFlagAndTakesNoFile() throws {
