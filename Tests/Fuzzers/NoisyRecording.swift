@@ -131,14 +131,15 @@ enum Playing {
 
   static func report(_ events: [JobEvent], choice: Int) {
     let write: ReportWriter = { precondition(!$0.isEmpty, "a report writes nothing") }
+    let writeText: TextWriter = { precondition(!$0.isEmpty, "a report writes nothing") }
     let paint = Paint(isColoured: true)
     let report: any Report =
       switch choice % 5 {
-      case 0: PlainReport(paint: paint, write: write)
-      case 1: PlainReport(paint: paint, grouping: .github, write: write)
+      case 0: PlainReport(paint: paint, write: writeText)
+      case 1: PlainReport(paint: paint, grouping: .github, write: writeText)
       case 2: JSONReport(write: write)
       case 3: TraceReport(write: write)
-      default: QuietReport(paint: paint, write: write)
+      default: QuietReport(paint: paint, write: writeText)
       }
     var reports = ReportSet([report])
     reports.receive(events)

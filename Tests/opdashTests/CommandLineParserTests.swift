@@ -132,6 +132,8 @@ import Testing
     ("history -n 5", "opdash history has no option -n; see opdash history --help"),
     ("run a.yml -u", "unknown option '-u'; see opdash run --help"),
     ("run a.yml -uo", "unknown option '-uo': did you mean '--ui'?"),
+    ("run a.yml --jobs 2", "unknown option '--jobs': did you mean '--slots'?"),
+    ("check a.yml --jobs 2", "unknown option '--jobs'; see opdash check --help"),
     ("run a.yml -slots 4", "unknown option '-slots': did you mean '--slots'?"),
     ("run a.yml -j", "--slots needs a value: a whole number, 1 or more"),
     ("run a.yml -j0", "--slots takes a whole number, 1 or more; this is '0'"),

@@ -39,7 +39,9 @@ extension RunStore {
   package func chain(of entry: RunEntry) -> [RunEntry] {
     var chain = [entry]
     var known: Set = [entry.id]
-    while let earlier = chain[chain.count - 1].resumes, let run = try? run(named: earlier), known.insert(run.id).inserted {
+    while let earlier = chain[chain.count - 1].resumes, let run = try? run(named: earlier),
+      known.insert(run.id).inserted
+    {
       chain.append(run)
     }
     return chain

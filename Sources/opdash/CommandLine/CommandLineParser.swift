@@ -61,7 +61,11 @@ struct CommandLineParser {
   private mutating func readLong(_ word: String) throws(UsageError) {
     let parts = word.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     guard let option = Option.all.first(where: { $0.name == parts[0] }) else {
-      let near = commandName == .each ? Option.ofOthers[parts[0]] : nil
+      let near = Option.ofOthers[parts[0]].flatMap { name in
+        Option.all.first { option in
+          option.name == name && (option.commands.isEmpty || commandName.map(option.commands.contains) ?? true)
+        }?.name
+      }
       throw UsageError(
         "unknown option '--\(parts[0])'"
           + hint((near ?? NearestName.of(parts[0], in: Option.all.map(\.name))).map { "--\($0)" }))

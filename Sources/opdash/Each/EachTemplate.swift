@@ -36,7 +36,9 @@ struct EachTemplate: Equatable {
     var shell = ShellText()
     var hasPlaceholder = false
     var rest = Array(command.utf8)[...]
-    guard !rest.allSatisfy(Self.isBlank) else { throw UsageError("opdash each needs a command, as in opdash each 'gzip {}' *.log") }
+    guard !rest.allSatisfy(Self.isBlank) else {
+      throw UsageError("opdash each needs a command, as in opdash each 'gzip {}' *.log")
+    }
     while let byte = rest.first {
       if let form = Self.form(at: rest, after: text.last) {
         if form != .number, let obstacle = shell.obstacle { throw Self.refusal(of: form, after: obstacle) }
@@ -53,6 +55,10 @@ struct EachTemplate: Equatable {
     }
     namesArguments = shell.namesArguments
     if !hasPlaceholder, !namesArguments {
+      if let word = Self.ofParallel.first(where: command.contains) {
+        throw UsageError(
+          "'\(word)' is no placeholder here: write {} for the argument, or \"$1\" and \"$2\" for several")
+      }
       while text.last.map(Self.isBlank) ?? false { text.removeLast() }
       if let obstacle = shell.obstacle ?? Self.obstacle(at: text, shell.quotes) {
         throw UsageError(
@@ -66,6 +72,9 @@ struct EachTemplate: Equatable {
     }
     parts.removeAll { $0 == .text([]) }
   }
+
+  /// Placeholders of GNU parallel: in a command that has no other, they are meant as such.
+  private static let ofParallel = (1...9).map { "{\($0)}" } + ["{%}"]
 
   private static func refusal(of form: Form, after obstacle: String) -> UsageError {
     UsageError(

@@ -45,7 +45,8 @@ struct ShellText {
     case (.none, UInt8(ascii: "#")) where " \t\n;&|()<>".utf8.contains(before): opening = "#"
     case (.none, UInt8(ascii: "<")) where next.first == byte: opening = "<<"
     case (.none, UInt8(ascii: "(")) where next.first == byte: opening = "(("
-    case (.none, UInt8(ascii: "[")) where next.first == byte && next.dropFirst().first.map(" \t\n".utf8.contains) ?? true:
+    case (.none, UInt8(ascii: "["))
+    where next.first == byte && next.dropFirst().first.map(" \t\n".utf8.contains) ?? true:
       opening = "[["
     default: break
     }
