@@ -228,7 +228,7 @@ struct Scheduler {
   /// The program of an attempt that has started already has this process, which leads its group.
   mutating func attemptLaunched(ticket: Int, pid: Int32) {
     guard let id = admitted[ticket], state(id).isActive, run.jobs[id.index].attempt?.pid == nil else { return }
-    journal.state(.jobState(id, state(id), attempt: attempts(id), pid: pid))
+    journal.state(.jobLaunched(id, pid: pid))
   }
 
   mutating func attemptWithdrawn(ticket: Int) {

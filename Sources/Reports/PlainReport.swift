@@ -65,7 +65,8 @@ package struct PlainReport: Report {
       // A printed line cannot be taken back; the last one of an attempt is stated whole at its end.
       if line.isUnfinished || grouping != .lines || isBrief && line.stream == .note { return }
       append(line, of: id, at: event.time, in: run)
-    case .jobProgress, .programLog, .jobRestored, .inputsHashed, .jobOutputs, .jobPlaced, .arrivalsEnded: break
+    case .jobLaunched, .jobProgress, .programLog, .jobRestored, .inputsHashed, .jobOutputs, .jobPlaced, .arrivalsEnded:
+      break
     case .cancelRequested(let id, let canceller, let isKill):
       // A stop has its own line; cancellation by policy follows a failure with its own line.
       guard canceller == .person else { return }

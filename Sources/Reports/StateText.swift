@@ -11,8 +11,6 @@ enum StateText {
     case .waiting, .ready: return before?.isTerminal == true ? "to be run again" : ""
     case .executing:
       if case .paused = before { return "resumed" }
-      // Stated again when its process is known.
-      if before == .executing || before == .serving { return "" }
       let number = record.attempt?.number ?? 1
       return number > 1 ? "started, attempt \(number)" : "started"
     case .serving: return before == .serving ? "" : "serving"

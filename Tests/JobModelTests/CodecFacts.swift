@@ -35,7 +35,7 @@ extension Array where Element == JobEvent {
     let twin = Job(name: "fetch", work: .simulate(SimulatedWork()), needs: [JobNeed(JobID(11)), JobNeed(JobID(1))])
     let foreign = OperationWork(className: "BlockOperation", visibility: .end)
     let later: [JobFact] = [
-      .jobState(JobID(0), .executing, attempt: 1, pid: 4711),
+      .jobState(JobID(0), .executing, attempt: 1, pid: 4711), .jobLaunched(JobID(0), pid: 4712),
       .jobAdded(JobID(10), twin), .jobAdded(JobID(11), Job(name: "late", work: .operation(foreign), parent: JobID(10))),
       .jobState(JobID(10), .skipped(because: .job(JobID(2))), attempt: 0, pid: nil),
       .jobState(JobID(11), .skipped(because: .job(JobID(1))), attempt: 0, pid: nil),

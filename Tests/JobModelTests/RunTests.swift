@@ -521,6 +521,10 @@ struct Recorder {
     #expect(recorder.run.pools == ["net": 7])
     let line = recorder.run.programLog[0]
     #expect(line.attempt == 1 && line.seq == recorder.run.nextSeq - 1 && line.time == .seconds(5))
+    recorder.move(1, to: .executing, attempt: 1)
+    recorder.state(.jobLaunched(JobID(1), pid: 7))
+    recorder.state(.jobLaunched(JobID(0), pid: 8))
+    #expect(recorder[1].attempt?.pid == 7 && recorder[1].attempts.count == 1 && recorder[0].attempt == nil)
     recorder.move(0, to: .succeeded(upToDate: true), attempt: 0)
     #expect(recorder[0].restored == success)
     recorder.move(0, to: .waiting, attempt: 0)

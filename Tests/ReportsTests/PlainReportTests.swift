@@ -73,7 +73,7 @@ import Testing
     for state in [JobState.executing, .paused(started: true)] {
       facts.job(0, state)
       let before = plain(facts).text
-      facts.state(.jobState(JobID(0), state, attempt: 1, pid: 7))
+      facts.state(.jobLaunched(JobID(0), pid: 7))
       #expect(plain(facts).text == before)
     }
   }

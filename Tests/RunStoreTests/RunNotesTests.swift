@@ -177,6 +177,7 @@ import Testing
     for (state, seconds) in [(JobState.executing, 1.0), (.paused(started: true), 2), (.executing, 3)] {
       book.state(.jobState(JobID(0), state, attempt: 3, pid: child.pid), at: seconds)
     }
+    book.state(.jobLaunched(JobID(0), pid: 1), at: 3)
     // Not a child of this process.
     book.state(.jobState(JobID(1), .executing, attempt: 1, pid: 1), at: 3)
     let first = book.notes.takeBatch()
@@ -188,6 +189,16 @@ import Testing
     let last = book.notes.takeBatch()
     #expect(last.gone.map(\.job) == [JobID(0)])
     #expect(last.gone.map(\.attempt) == [3])
+  }
+
+  @Test mutating func aProcessThatIsKnownAfterTheStartIsNoted() throws {
+    let child = try ChildProcess(["sleep", "3600"])
+    defer { child.stop() }
+    book.state(.jobLaunched(JobID(0), pid: child.pid), at: 1)
+    book.move(.executing, at: 2)
+    #expect(book.notes.takeBatch().begun == [])
+    book.state(.jobLaunched(JobID(0), pid: child.pid), at: 3)
+    #expect(book.notes.takeBatch().begun.map(\.process.pid) == [child.pid])
   }
 
   @Test mutating func theProcessOfAJobThatWasNotAddedIsLeftOut() throws {

@@ -114,7 +114,7 @@ package struct RandomRun {
     if chance(3) { time += .microseconds(Int64(below(2_000_000))) }
     let id = JobID(below(run.jobs.count))
     let attempt = run[id].attempt?.number ?? 0
-    switch below(29) {
+    switch below(30) {
     case 0..<8:
       let state = nextState()
       let begins = state == .executing && !run[id].state.isActive
@@ -140,6 +140,7 @@ package struct RandomRun {
       return .jobPlaced(
         id, ClusterPlace(id: text(), nodes: chance(2) ? nil : text(), took: chance(3) ? duration() : nil))
     case 27: return .clusterChanged(fault: chance(2) ? nil : text())
+    case 28: return .jobLaunched(id, pid: Int32(below(9999)))
     default:
       let index = run.jobs.count
       return .jobAdded(JobID(index), job(index, of: index))

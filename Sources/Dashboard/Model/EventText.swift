@@ -13,6 +13,7 @@ extension JobFact {
     case .jobState(let id, .succeeded(upToDate: true), _, _) where run.jobs[id.index].restored != nil:
       "ok in an earlier run"
     case .jobState(let id, let state, let attempt, let pid): Self.text(id, state, attempt, pid, run)
+    case .jobLaunched(_, let pid): "its program runs, pid \(pid)"
     case .jobRestored(_, let success): "done in run \(success.run)"
     case .inputsHashed: "inputs hashed"
     case .jobOutputs(_, let values): "wrote \(values.keys.sorted().joined(separator: ", "))"

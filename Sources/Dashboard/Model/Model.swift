@@ -201,7 +201,7 @@ struct Model {
     case .cancelRequested(let id, _, _):
       order.note(id)
       filtered.note(id)
-    case .runStarted, .jobRestored, .inputsHashed, .jobOutputs, .jobPlaced, .slotsChanged, .poolChanged,
+    case .runStarted, .jobLaunched, .jobRestored, .inputsHashed, .jobOutputs, .jobPlaced, .slotsChanged, .poolChanged,
       .clusterChanged, .arrivalsEnded, .drainChanged, .stopRequested, .runFinished:
       break
     }

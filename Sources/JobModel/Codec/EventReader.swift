@@ -76,6 +76,9 @@ package struct EventReader: Sendable {
       let state = try state(fields)
       return .jobState(
         id, state, attempt: try fields.count("attempt"), pid: try fields.whole(ifAny: "pid", in: 0...Int32.max))
+    case .jobLaunched:
+      let id = try job(fields)
+      return .jobLaunched(id, pid: try fields.required("pid", fields.whole(ifAny: "pid", in: 0...Int32.max)))
     case .jobRestored: return .jobRestored(try job(fields), try EarlierSuccess(fields))
     case .inputsHashed: return .inputsHashed(try job(fields), try fields.text("hash"))
     case .jobOutputs:

@@ -61,6 +61,7 @@ package struct EventWriter: Sendable {
       bytes.append(field: "attempt", attempt)
       bytes.append(field: "pid", pid)
       append(state, to: &bytes)
+    case .jobLaunched(_, let pid): bytes.append(field: "pid", pid)
     case .jobRestored(_, let success):
       bytes.append(field: "run", success.run)
       bytes.append(field: "at", success.at.eventText)

@@ -3,6 +3,7 @@ enum FactType: String {
   case runStarted = "run_started"
   case jobAdded = "job_added"
   case jobState = "job_state"
+  case jobLaunched = "job_launched"
   case jobRestored = "job_restored"
   case inputsHashed = "inputs_hashed"
   case jobOutputs = "job_outputs"
@@ -27,6 +28,7 @@ extension JobFact {
     case .runStarted: .runStarted
     case .jobAdded: .jobAdded
     case .jobState: .jobState
+    case .jobLaunched: .jobLaunched
     case .jobRestored: .jobRestored
     case .inputsHashed: .inputsHashed
     case .jobOutputs: .jobOutputs
@@ -49,8 +51,8 @@ extension JobFact {
   /// The job that it is about; nil for a fact about the run.
   package var job: JobID? {
     switch self {
-    case .jobAdded(let id, _), .jobState(let id, _, _, _), .jobRestored(let id, _), .inputsHashed(let id, _),
-      .jobOutputs(let id, _), .jobPlaced(let id, _), .jobProgress(let id, _), .jobLog(let id, _, _),
+    case .jobAdded(let id, _), .jobState(let id, _, _, _), .jobLaunched(let id, _), .jobRestored(let id, _),
+      .inputsHashed(let id, _), .jobOutputs(let id, _), .jobPlaced(let id, _), .jobProgress(let id, _), .jobLog(let id, _, _),
       .cancelRequested(let id, _, _), .priorityChanged(let id, _):
       id
     case .runStarted, .programLog, .slotsChanged, .poolChanged, .clusterChanged, .arrivalsEnded, .drainChanged,

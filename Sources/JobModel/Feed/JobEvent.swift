@@ -21,8 +21,11 @@ package enum JobFact: Sendable, Equatable {
   /// One for each job, in the order of identifiers: right after `runStarted` for the jobs that it counts, later for
   /// operations that are added to an observed queue. A parent comes before its children.
   indirect case jobAdded(JobID, Job)
-  /// `attempt` is 0 before the first; `pid` is the leader of the process group of an executing shell job.
+  /// `attempt` is 0 before the first; `pid` is the leader of the process group of an executing shell job, if it is known yet.
   case jobState(JobID, JobState, attempt: Int, pid: Int32?)
+  /// The newest attempt, which is active, has this process: its program starts after a check or a pause, or its start was
+  /// stated before the program was there.
+  case jobLaunched(JobID, pid: Int32)
   /// It succeeded in an earlier run and is not executed; `jobState(.succeeded(upToDate: true))` follows.
   case jobRestored(JobID, EarlierSuccess)
   /// The hash of what an attempt reads, taken before it begins; only of jobs with `inputs`.

@@ -127,8 +127,9 @@ extension JobFact {
       return .programLog(line)
     case .clusterChanged(let fault): return .clusterChanged(fault: fault.map(mask.masked))
     // Names are masked in the graph, and a value that holds a secret is not taken from a job.
-    case .runStarted, .jobLog, .jobRestored, .inputsHashed, .jobOutputs, .jobPlaced, .jobProgress, .cancelRequested,
-      .slotsChanged, .poolChanged, .arrivalsEnded, .priorityChanged, .drainChanged, .stopRequested, .runFinished:
+    case .runStarted, .jobLaunched, .jobLog, .jobRestored, .inputsHashed, .jobOutputs, .jobPlaced, .jobProgress,
+      .cancelRequested, .slotsChanged, .poolChanged, .arrivalsEnded, .priorityChanged, .drainChanged, .stopRequested,
+      .runFinished:
       return self
     }
   }

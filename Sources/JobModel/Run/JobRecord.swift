@@ -99,6 +99,11 @@ package struct JobRecord: Sendable, Equatable {
 }
 
 extension JobRecord {
+  /// The program of the newest attempt runs; without effect before the first.
+  mutating func launch(_ pid: Int32) {
+    if !attempts.isEmpty { attempts[attempts.count - 1].pid = pid }
+  }
+
   mutating func move(to state: JobState, attempt number: Int, pid: Int32?, at time: Duration) {
     let time = begin(of: state, attempt: number, seenAt: time)
     if self.state == .paused(started: true), !attempts.isEmpty {
@@ -118,7 +123,7 @@ extension JobRecord {
       default: break
       }
     }
-    if let pid, !attempts.isEmpty { attempts[attempts.count - 1].pid = pid }
+    if let pid { launch(pid) }
     // The time in which it did not execute is no sample of the rate.
     if case .executing = self.state {} else { rateSample = nil }
     if !state.isActive { cancelling = nil }

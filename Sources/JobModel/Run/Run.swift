@@ -179,6 +179,8 @@ package struct Run: Sendable, Equatable {
       if jobs.count == declared { link() } else { link(late: id) }
     case .jobState(let id, let state, let attempt, let pid):
       move(id, to: state, attempt: attempt, pid: pid, at: event.time)
+    case .jobLaunched(let id, let pid):
+      jobs[id.index].launch(pid)
     case .jobRestored(let id, let success):
       jobs[id.index].restored = success
     case .inputsHashed(let id, let hash):

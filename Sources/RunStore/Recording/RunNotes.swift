@@ -87,6 +87,7 @@ struct RunNotes {
       } else {
         leave(id, state, attempt, at: event.time)
       }
+    case .jobLaunched(let id, let pid): launch(id, pid)
     case .runFinished: batch.end = end(event)
     default: break
     }
@@ -122,11 +123,14 @@ struct RunNotes {
     var current = active[id] ?? ActiveAttempt(number: attempt, startedAt: time)
     if let pausedAt = current.pausedAt { current.pausedFor += time - pausedAt }
     current.pausedAt = state == .executing || state == .serving ? nil : time
-    if let pid, current.pid == nil {
-      current.pid = pid
-      newProcesses.append(id)
-    }
     active[id] = current
+    if let pid { launch(id, pid) }
+  }
+
+  private mutating func launch(_ id: JobID, _ pid: Int32) {
+    guard let current = active[id], current.pid == nil else { return }
+    active[id]?.pid = pid
+    newProcesses.append(id)
   }
 
   private mutating func leave(_ id: JobID, _ state: JobState, _ attempt: Int, at time: Duration) {

@@ -159,6 +159,7 @@ extension HelpText {
             run_started | run, name, slots, at, jobs, pools, folder, resumes
             job_added | job, kind, needs, what it does, priority, uses, timeout, retries, allow_failure, parent
             job_state | job, state, attempt, pid, and what belongs to the state
+            job_launched | job, pid, where the state had none yet
             job_restored | job, run, at, took
             inputs_hashed | job, hash
             job_placed | job, cluster_id, nodes, took once it has ended
