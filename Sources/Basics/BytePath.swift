@@ -2,8 +2,8 @@ import Foundation
 
 /// A path as the system has it: bytes, which need not be text.
 ///
-/// A String is no key of a file. Two that are equal may name two files, as `é` is one scalar or two, a name that is not UTF-8
-/// has none, and a `/` before a combining mark is not the Character `/`.
+/// A String can't be the key of a file. Two equal Strings may name two files, because `é` is one scalar or two; a name
+/// that is not UTF-8 has no String; and a `/` before a combining mark is not the Character `/`.
 package struct BytePath: Hashable, Comparable, Sendable {
   package let bytes: [UInt8]
 
@@ -45,7 +45,7 @@ package struct BytePath: Hashable, Comparable, Sendable {
     var names: [BytePath] = []
     errno = 0
     while let entry = readdir(folder) {
-      // It is read in place up to its end: the entry has no more memory than it needs.
+      // Reads the name in place, up to its NUL: the entry's memory may end there.
       let name = BytePath(withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) })
       if name.bytes != Array(".".utf8), name.bytes != Array("..".utf8) { names.append(name) }
       errno = 0
@@ -53,7 +53,7 @@ package struct BytePath: Hashable, Comparable, Sendable {
     return errno == 0 ? names : nil
   }
 
-  /// What the symbolic link refers to; nil if it is none.
+  /// The target of the symbolic link; nil if the path is not one.
   package var linkTarget: BytePath? {
     var target = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink(cString, &target, target.count)

@@ -43,7 +43,7 @@ void cprocess_guardian_set(size_t slot, pid_t group, bool is_remote) {
   atomic_store_explicit(&table->groups[slot], is_remote ? -group : group, memory_order_release);
 }
 
-// The pids and sessions to kill: a hash set with open addressing, from which nothing is removed.
+// The pids and sessions to kill: a hash set with open addressing and without removal.
 enum { set_capacity = 1 << 18 };
 static pid_t set[set_capacity];
 static size_t set_count = 0;
@@ -70,8 +70,8 @@ static void pause_for(long milliseconds) {
 
 /// The session of the program while it ends by a signal, and 0 in the guardian.
 ///
-/// The program has adopted orphans, which neither a session nor a cookie tells; those of a program that has ended are adopted
-/// by another process.
+/// The program has adopted orphans, which neither a session nor a cookie identifies; once a program has ended, another
+/// process adopts its orphans.
 static pid_t adopter_session = 0;
 
 /// Kills the processes of the run. Returns whether one was alive; whether one may have been is in `is_doubtful`.
@@ -214,7 +214,7 @@ static void continue_program(int program) {
 /// Returns when the program has ended.
 static void wait_for_end(int lifeline, int program, int terminal) {
 #ifdef __linux__
-  // A child that is stopped before its exec keeps the lifeline open. Of the terminal only a hang-up is told.
+  // A child that is stopped before its exec keeps the lifeline open. The terminal is polled for a hang-up only.
   struct pollfd ends[3] = {{.fd = lifeline, .events = POLLIN}, {.fd = program, .events = POLLIN}, {.fd = terminal}};
   while (program >= 0 && ends[0].revents == 0 && ends[1].revents == 0) {
     if (poll(ends, 3, -1) <= 0 || ends[2].revents == 0) continue;
@@ -239,7 +239,7 @@ static _Noreturn void guard(int lifeline, int program) {
   sigprocmask(SIG_SETMASK, &all, NULL);
   setsid();
   if (chdir("/") != 0) {
-    // It keeps the current directory busy, no more.
+    // Then the guardian keeps the current directory busy, with no other effect.
   }
   // The lifeline becomes descriptor 3, the program's pidfd 4, its terminal 5, and all others are closed: a reader of the
   // program's output waits for the last writer.
@@ -346,7 +346,7 @@ pid_t cprocess_guardian_start(const char *cookie) {
     table = NULL;
     return lifeline;
   }
-  // It takes a millisecond.
+  // The guardian needs about a millisecond.
   for (int i = 0; i < 1000 && !atomic_load(&table->is_guarding); i++) pause_for(1);
 
   // A thread of its own, because it waits. It handles no signals; without it, a killed guardian is not replaced.
@@ -416,7 +416,7 @@ void cprocess_end_by_signals(void) {
       default: break;
     }
 #ifdef SIGRTMIN
-    // Those between are the C library's own.
+    // The C library uses the signals in between itself.
     if (number >= 32 && number < SIGRTMIN) continue;
 #endif
     if (sigaction(number, NULL, &now) != 0 || (now.sa_flags & SA_SIGINFO) || now.sa_handler != SIG_DFL) continue;

@@ -174,8 +174,8 @@ final class Attempt: @unchecked Sendable {
 
   /// Reads the values that its program has written for other jobs, once, on `queue`; false if there is nothing to read.
   ///
-  /// `body` is called on `queue` with the values. The file of a cluster job stays: a run that goes on with this one follows the
-  /// job, and reads it again.
+  /// `body` is called on `queue` with the values. A cluster job's file is not removed: a run that resumes this one
+  /// follows the job, and reads the file again.
   func readOutputs(on queue: DispatchQueue, then body: @escaping @Sendable (OutputValues?) -> Void) -> Bool {
     let isClusterJob = operation is SlurmOperation
     // Most programs write none. What the cluster's nodes share is not looked at here: it may hang.

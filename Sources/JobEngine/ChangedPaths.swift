@@ -8,9 +8,10 @@ struct ChangedPaths {
     var isFolder: Bool
   }
 
-  /// Those below each folder.
+  /// The changed paths below each folder.
   private var below: [BytePath: [Inner]] = [:]
-  /// Of more in one folder each is taken for an input of the patterns that search it: a graph may have as many patterns.
+  /// Patterns that search a folder with more changed paths are not compared with each one, but taken to match: a graph
+  /// may have as many patterns.
   private static let searchLimit = 1000
 
   /// `isFolder` says whether it may be one, which patterns search.
@@ -20,19 +21,20 @@ struct ChangedPaths {
     for folder in Self.prefixes(of: inner.names.dropLast()) { below[folder, default: []].append(inner) }
   }
 
-  /// Whether an absolute path or pattern stands for one of them, for a folder around one, or for what one may have in it.
+  /// Whether an absolute path or pattern stands for a changed path, for a folder around one, or for a path that may be
+  /// in a changed folder.
   func reaches(_ input: BytePath) -> Bool {
     var parts = input.components
     let folders = Self.prefixes(of: parts.prefix { !NamePattern.isPattern($0) })
     if folders.contains(where: paths.contains) { return true }
     guard let inner = folders.last.flatMap({ below[$0] }) else { return false }
-    // A folder that is no pattern stands for all files below it.
+    // A folder named without a pattern stands for all files below it.
     if folders.count > parts.count || inner.count > Self.searchLimit { return true }
     if parts.last == FileSearch.anyFolders { parts.append(BytePath("*")) }
     return inner.contains { Self.meets(parts[...], $0.names[...], isFolder: $0.isFolder) }
   }
 
-  /// Whether a pattern matches a path, or what is below it.
+  /// Whether a pattern matches a path or, if that is a folder, could match a path below it.
   private static func meets(
     _ pattern: ArraySlice<BytePath>, _ path: ArraySlice<BytePath>, isFolder: Bool
   ) -> Bool {

@@ -101,7 +101,7 @@ package struct UpToDateCheck: Sendable {
   /// The first path of `creates` that does not exist.
   private var missingOutput: BytePath? { creates.first { FileTime(of: $0) == nil } }
 
-  /// What is said after a success that has not made all paths of `creates`.
+  /// The note after a success that has not created all paths of `creates`.
   var missingNote: String? {
     missingOutput.map {
       "\(short($0)), which the job creates, does not exist after its success: the next run executes it again"
@@ -128,11 +128,11 @@ extension UpToDateCheck {
       }, end: { missingNote })
   }
 
-  /// The jobs of a graph that a run would find up to date if it began now, each with the reason; `restored` ones are executed
-  /// as little.
+  /// The jobs of a graph that a run would find up to date if it began now, each with the reason; `restored` jobs
+  /// are not executed either.
   ///
-  /// What a job creates that is executed counts as changed. What else it changes is not known: the reason of a job with inputs
-  /// that comes after it says so.
+  /// The paths that an executed job creates count as changed. Its other changes are not known: the reason of a job with
+  /// inputs that comes after it says so.
   package static func upToDate(
     in graph: JobGraph, restored: Set<JobID> = [], earlier: @escaping @Sendable (JobID) -> EarlierAttempt?,
     values: @escaping @Sendable (JobID) -> [String: String]? = { _ in nil }

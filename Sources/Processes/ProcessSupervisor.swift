@@ -26,10 +26,10 @@ public final class ProcessSupervisor: Sendable {
 
   /// Makes sure that no process outlives this program, however it ends.
   ///
-  /// Starts the guardian, which kills the processes if this program is killed; adopts orphaned descendants; has signals that
-  /// end this program, and for which it has no handler by now, kill the processes first; and raises the limit of open
-  /// descriptors to the hard one for this program, not for the processes. Call it early in `main`, while
-  /// there are few threads. A part that the system refuses is left out, and `ShellOperation` also works without this call.
+  /// Starts the guardian, which kills the processes if this program is killed; adopts orphaned descendants; makes
+  /// signals that end this program, unless it already handles them, kill the processes first; and raises the limit of
+  /// open descriptors to the hard one for this program, not for the processes. Call it early in `main`, while there are
+  /// few threads. A part that the system refuses is left out, and `ShellOperation` also works without this call.
   ///
   /// Threads that start processes no longer block SIGCHLD after it, so a dispatch source for that signal misses most ends.
   public func start() { start(atEnd: nil) }

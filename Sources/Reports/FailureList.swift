@@ -67,7 +67,7 @@ struct FailureList {
 
 /// The outcome of a run in one line.
 enum TallyText {
-  /// As in `release: 36 ok, 2 up to date, 1 failed, 1 skipped in 1m10s`; what an earlier run has done is ok.
+  /// As in `release: 36 ok, 2 up to date, 1 failed, 1 skipped in 1m10s`; jobs done in an earlier run count as ok.
   static func line(_ run: Run, paint: Paint) -> TerminalText {
     let counts = run.counts
     let left = counts.all - counts.done

@@ -5,12 +5,12 @@ import Screen
 
 /// Writes the output of each job as its command wrote it, whole and without a prefix, once the job has ended.
 ///
-/// Of a job that was tried again it is that of the last attempt. What the job wrote to standard error goes to `errors`, as do
-/// the failures at the end of a run that has some, without the output that stands above them.
+/// For a job that was tried again, this is the output of the last attempt. The job's standard error goes to `errors`,
+/// as do the failures at the end of a run that has some, without the output that stands above them.
 ///
-/// The bytes are those of the attempt's log file, so that little is held in memory for a job that must wait for others. Only a
-/// job that wrote to both streams, or so little that it has no log file, is told by its lines, as they are in the events; and
-/// one whose log file has been replaced by something else.
+/// The bytes come from the attempt's log file, so that little is held in memory for a job that must wait for others.
+/// Only if the job wrote to both streams, or so little that it has no log file, or if another file has replaced the log
+/// file, does the report write the job's lines from the events instead.
 package struct RawReport: Report {
   /// The order of the jobs' output.
   package enum Order: Sendable {
@@ -25,7 +25,7 @@ package struct RawReport: Report {
   /// With so many bytes a write is worth its while.
   private static let pieceSize = 1 << 16
 
-  /// What is known of a job's output before it is written.
+  /// The state of a job's output before it is written.
   private struct Pending {
     var attempt: Int
     var lines: [LogLine] = []
@@ -40,7 +40,7 @@ package struct RawReport: Report {
   private let paint: Paint
   private let write: (output: ReportWriter, errors: ReportWriter)
   private var pending: [JobID: Pending] = [:]
-  /// The first job whose output was not written, if the order is that of the jobs.
+  /// The first job whose output was not written, for `Order.jobs`.
   private var next = 0
   private var text: (output: [UInt8], errors: [UInt8]) = ([], [])
 
@@ -122,7 +122,7 @@ package struct RawReport: Report {
   private mutating func copy(_ path: String, toErrors: Bool) -> Bool {
     guard let descriptor = try? ForeignFile.open(path, .own) else { return false }
     defer { close(descriptor) }
-    // What a program that goes on adds now is not of the attempt.
+    // Bytes that a surviving program adds from now on don't belong to the attempt.
     var left = Int(lseek(descriptor, 0, SEEK_END))
     guard left <= LogFile.sizeLimit, lseek(descriptor, 0, SEEK_SET) == 0 else { return false }
     while left > 0, let piece = try? ForeignFile.prefix(of: descriptor, path, min(left, Self.pieceSize)), !piece.isEmpty

@@ -68,7 +68,7 @@ package struct ReportSet: Sendable {
   }
 }
 
-/// Takes the bytes of a format that escapes what it holds.
+/// Takes the bytes of a format that escapes its contents.
 package typealias ReportWriter = @Sendable ([UInt8]) -> Void
 
 /// Takes lines for a person, who may see them on a terminal.

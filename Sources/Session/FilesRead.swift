@@ -16,7 +16,7 @@ package struct FilesRead: Sendable {
     if let identity, names[identity] == nil { names[identity] = name }
   }
 
-  /// Throws where a file that is written to is one of them, by whatever path; `name` is that of the file that is written to.
+  /// Throws if the file to write is one that the command reads, by whatever path; `name` is the written file's.
   package func refuse(_ identity: FileIdentity?, _ name: String) throws(UsageError) {
     guard let identity, let read = names[identity] else { return }
     throw UsageError("\(name) is \(read), which this command reads: name another file")

@@ -56,7 +56,7 @@ package final class Output: Sendable {
       for descriptor in opened { close(descriptor) }
       throw error
     }
-    // What was passed has the output of other programs too.
+    // A file that the caller has passed has the output of other programs too.
     for (descriptor, file) in zip(opened, wanted) where !ForeignFile.isPassed(file.path) {
       _ = ftruncate(descriptor, 0)
     }
@@ -113,7 +113,7 @@ package final class Output: Sendable {
 
   /// Returns when all bytes are written or a write has failed; blocks while the reader is slow.
   ///
-  /// For formats that escape what they hold, and for the output of a command as it is; text is a `TerminalText`.
+  /// For formats that escape their contents, and for the output of a command as it is; text is a `TerminalText`.
   package func write(_ bytes: [UInt8]) {
     state.withLock { $0.writes += 1 }
     defer { state.withLock { $0.writes -= 1 } }

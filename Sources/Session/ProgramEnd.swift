@@ -7,7 +7,7 @@ import JobModel
 /// A shell loop or `make` around the program ends after Ctrl-C only if the signal has ended the program.
 package struct ProgramEnd: Sendable, Equatable {
   package let status: Int32
-  /// The signal that ends the program in place of the status.
+  /// The signal that ends the program instead of the status.
   package let signal: Int32?
 
   /// `cause` is the one that has stopped the run, if any.

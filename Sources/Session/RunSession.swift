@@ -73,11 +73,12 @@ package final class RunSession {
 
   /// Creates a session, which its owner keeps until `exit` is called, once.
   ///
-  /// `closing` gives lines to print after those of the reports. `record` is called once, when nothing else is to be done: it
+  /// `closing` gives lines to print after the reports. `record` is called once, when nothing else is to be done: it
   /// waits for the record of the run, and returns why there is none. `cleanUp` is called once, before `exit`.
   /// `view` is there when the interface is the dashboard. By default the run ends when the person leaves the view, or
-  /// without a view when no job can change any more; a replay ends as it was recorded. `abandon` ends the process where a signal has ended the run and the
-  /// session can't leave, because nobody reads its output; it is called on another queue.
+  /// without a view when no job can change any more; a replay ends as it was recorded. `abandon` ends the process where
+  /// a signal has ended the run and the session can't leave, because its output has no reader; it is called on another
+  /// queue.
   package init(
     _ feed: any JobFeed, display: Display, view: (any LiveView)? = nil,
     closing: @escaping @MainActor (Run) -> [String] = { _ in [] },

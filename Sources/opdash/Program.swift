@@ -81,7 +81,7 @@ struct Program {
     var start: @MainActor () -> Void
     /// Has `body` called, on any thread, when the recording ends before the run.
     var whenLost: @MainActor (_ body: @escaping @Sendable (String) -> Void) -> Void
-    /// Waits until the run is on disk as far as it has come, a few seconds at most; returns why it is not.
+    /// Waits until all events so far are on disk, a few seconds at most; returns why they are not.
     var finish: @MainActor () -> String?
   }
 
@@ -198,7 +198,7 @@ struct Program {
       words: words, scenarios: RunPlan.scenarios.map { .init(text: $0, summary: $1) },
       jobs: { file in
         let choice = try? JobFileSearch(directory: environment.currentDirectory).choose(file.map { [$0] } ?? [])
-        // What is typed there must not be waited for.
+        // Completion must not wait for input.
         guard let choice, choice.file != "-", !ForeignFile.isPassed(choice.file),
           let graph = try? parts.load(choice.file, environment, [:], { _ in })
         else { return [] }
@@ -365,7 +365,7 @@ struct Program {
     return (Array(zip(formats, outputs)), html == nil ? nil : outputs.last)
   }
 
-  /// The files that a command reads: those of its own, standard input, the settings, and the store of runs.
+  /// The files that a command reads: `own`, standard input, the settings, and the store of runs.
   func filesRead(_ own: FilesRead, _ settings: Settings) -> FilesRead {
     var files = own
     files.add(descriptor: parts.arguments, "standard input")

@@ -1,18 +1,18 @@
 import Foundation
 
-/// A file whatever its names: those of a link, a hard link and a relative path are equal.
+/// Identifies a file whatever its name: a link, a hard link and a relative path to one file give equal values.
 package struct FileIdentity: Sendable, Hashable {
   private let device: UInt64
   private let inode: UInt64
 
-  /// Of the file that a path leads to; nil if there is none, or it is no regular file.
+  /// Identifies the file that a path leads to; nil if there is none, or if it is not a regular file.
   package init?(path: String) {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }
     self.init(status)
   }
 
-  /// Of an open file; nil for what is no regular file.
+  /// Identifies an open file; nil if it is not a regular file.
   package init?(descriptor: Int32) {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { return nil }

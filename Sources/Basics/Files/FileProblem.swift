@@ -51,7 +51,7 @@ package struct FileProblem: Error, Sendable, Equatable, CustomStringConvertible 
     self.reason = reason
   }
 
-  /// Whether there is no such file.
+  /// Whether the file does not exist.
   package var isAbsence: Bool { reason == .system(ENOENT) || reason == .system(ENOTDIR) }
 
   /// A clause without the path, with the remedy.

@@ -2,25 +2,26 @@ import Foundation
 
 /// Opens files whose paths a job, another user or a server could have changed.
 ///
-/// Opening never waits, as it does for a FIFO without a writer, and never acts on a device: what is opened is a regular file.
+/// Opening never waits, as it does for a FIFO without a writer, and never acts on a device: only regular files are
+/// opened, except for `Place.argument` and `Purpose.output`.
 package enum ForeignFile {
   /// Whose file is expected at a path.
   package enum Place: Sendable {
-    /// The path was given by a person or a job file: links are followed, and anybody may own the file.
+    /// The path was given by a person or a job file: links are followed, and the file may belong to any user.
     case named
-    /// The path is an argument of the program. As `named`, and `/dev/fd/N` and `/dev/stdin` are what the caller has passed,
-    /// pipes too, as shells do for `<(command)`; reading them may wait for the caller.
+    /// The path is an argument of the program. As `named`, but `/dev/fd/N` and `/dev/stdin` are descriptors that the
+    /// caller has passed, pipes too, as shells do for `<(command)`; reading them may wait for the caller.
     case argument
     /// The file is one of opdash's, in a folder of its own: links are refused, and so is another user's file.
     case own
-    /// The file is one of opdash's in a folder that others may write to. As `own`, but where these may replace each other's
-    /// files, anybody may own this one.
+    /// The file is one of opdash's in a folder that others may write to. As `own`, but where they may replace each
+    /// other's files, the file may belong to any user.
     case shared
 
     fileprivate var isOurs: Bool { self == .own || self == .shared }
   }
 
-  /// What a file is opened for; one that is made is `0600`, unless it says another mode.
+  /// The purpose of opening a file; a file that is made gets mode `0600`, unless the purpose has a mode.
   package enum Purpose: Sendable, Equatable {
     case reading
     /// The file is made if it is missing.
@@ -111,7 +112,7 @@ package enum ForeignFile {
   /// Whether an argument is a descriptor that the caller of the program has passed.
   package static func isPassed(_ path: String) -> Bool { passed(path) != nil }
 
-  /// What is wrong with a file that something else will open; nil also where there is none.
+  /// The problem with a file that other code will open; nil if it has none, and for a missing file.
   package static func problem(at path: String, _ place: Place) -> FileProblem? {
     guard let status = status(of: path, place) else { return nil }
     do throws(FileProblem) {
@@ -135,7 +136,7 @@ package enum ForeignFile {
       guard descriptor >= 0 else { throw failure(path, place, errno) }
       return (descriptor, false)
     }
-    // A file that disappears again and again between the two calls is somebody's attempt.
+    // A file that disappears between the two calls again and again is an attack.
     for _ in 0..<100 {
       // On a file system that gives each file to a user of its own choice, only a file that is made here is known to be ours.
       let made = Foundation.open(path, flags | O_CREAT | O_EXCL, purpose.mode)

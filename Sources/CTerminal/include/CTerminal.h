@@ -7,8 +7,8 @@
 /// `terminal_guard_restore_killed`.
 ///
 /// `bytes` are written to `fd`, then `shell` becomes its mode. Arming again replaces both. Handlers are installed
-/// once, over default actions, over handlers with SA_RESETHAND, and over those of a crash reporter; the latter two are
-/// called afterwards. Call it from one thread at a time. Returns 0, or an errno if `length` is too large.
+/// once, over default actions, over handlers with SA_RESETHAND, and over a crash reporter's handlers; the latter two
+/// are called afterwards. Call it from one thread at a time. Returns 0, or an errno if `length` is too large.
 int terminal_guard_arm(int fd, const struct termios *shell, const char *bytes, size_t length);
 
 /// Gives the calling thread an alternate signal stack if it has none, so that a stack overflow can be handled.

@@ -10,7 +10,7 @@ struct Binding: Sendable {
     case logging = "The log"
   }
 
-  /// What an action changes.
+  /// Whether an action changes the run or only the screen.
   enum Reach {
     /// Only what this dashboard shows; `quit` too, which asks about the live run.
     case screen

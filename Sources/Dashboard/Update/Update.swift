@@ -199,7 +199,7 @@ enum Update {
     return action == .approve && jobs.isEmpty ? model.index.asking.min().map { [$0] } ?? [] : jobs
   }
 
-  /// Those of the jobs on which an action has an effect.
+  /// The elements of `jobs` on which an action has an effect.
   private static func able(_ action: Action, _ jobs: [JobID], _ model: Model) -> [JobID] {
     let (run, classes) = (model.run, model.index.classes)
     func targets(_ test: (JobID) -> Bool) -> [JobID] { jobs.filter(test) }

@@ -14,7 +14,7 @@ struct JobFileInput {
   /// Whether there is a file at `path`; true if that can't be determined.
   static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR) }
 
-  /// `place` is that of a path that is an argument, or that a file names.
+  /// `place` is `argument` if the path is an argument of the program, else `named`.
   init(path: String, _ place: ForeignFile.Place = .named) throws(JobFileFaults) {
     let isStandardInput = path == "-"
     shown = isStandardInput ? Self.standardInput : path

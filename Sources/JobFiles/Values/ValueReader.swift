@@ -71,7 +71,7 @@ struct ValueReader {
     }
   }
 
-  /// What a word says where a flag is meant, whichever tool it is from.
+  /// The value of a word that is meant as a flag, whichever tool the word is from.
   static func flag(_ word: String) -> Bool? {
     switch word.lowercased() {
     case "true", "yes", "y", "on", "1": true

@@ -28,7 +28,7 @@ final class Variables {
   /// The limit of all expanded texts together, in bytes.
   static let totalLimit = 256 << 20
 
-  /// A value of at most so many characters stands in many texts that are no secret.
+  /// A value of at most this many characters occurs in many texts that are not secret.
   private static let shortSecret = 2
 
   let environment: [String: String]
@@ -95,7 +95,7 @@ final class Variables {
     }
   }
 
-  /// Called with each value that the file or the environment gives a variable: that of a secret is masked everywhere.
+  /// Called with each value that the file or the environment gives a variable: a secret's value is masked everywhere.
   func noteSecret(_ value: String, of name: String, at place: Place) {
     guard secretNames.contains(name), !value.isEmpty else { return }
     guard !value.contains("${jobs.") else {

@@ -31,7 +31,7 @@ package struct Forecast: Sendable {
   /// Needs before their dependents, and the jobs of `finally` after all others.
   private let order: [Int]
   private let isFinal: [Bool]
-  /// The jobs that those of `finally` wait for, as if they needed them; none without `finally`.
+  /// The jobs that the jobs of `finally` wait for, as if they needed them; none without `finally`.
   private let isOrdinary: [Bool]
   /// The needs of each job, without jobs that have not been added yet.
   private let needs: [[Int]]
@@ -139,7 +139,7 @@ package struct Forecast: Sendable {
       seen.insert(job)
       let record = run.jobs[job]
       let needed = needs[job] + (isFinal[job] ? [lastOrdinary].compactMap(\.self) : [])
-      // A service goes on when the jobs that need it have ended, and has delayed none of them by that.
+      // A service outlives the jobs that need it, without delaying any of them.
       let before = needed.filter { !seen.contains($0) && (!isService($0) || finish[$0] <= finish[job]) }
         .max { finish[$0] < finish[$1] }
       let from = before.map { min(finish[$0], finish[job]) } ?? 0
@@ -256,7 +256,7 @@ private struct SlotPlan {
   /// Ranks, the highest first, of the jobs that are ready from the start; the first of them have been taken.
   private let readyAtStart: [Int]
   private var taken = 0
-  /// Those of the other ready jobs.
+  /// The ranks of the other ready jobs.
   private var ready = Heap<Int>()
   /// Ranks of ready jobs that wait for a pool, by the pool's name.
   private var parked: [String: Heap<Int>] = [:]

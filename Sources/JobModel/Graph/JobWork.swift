@@ -42,7 +42,7 @@ package struct ShellWork: Sendable, Equatable {
 
   /// Where its standard error goes.
   package enum Stderr: String, Sendable, CaseIterable {
-    /// Into the stream of its standard output, so that all lines are in the order in which they were written.
+    /// Into the stream of its standard output, so that all lines keep the order of the writes.
     case together
     /// Into a stream of its own, so that its lines are known as such.
     case apart
@@ -59,7 +59,7 @@ package struct ShellWork: Sendable, Equatable {
   package var shell: [String]
   /// Whether it gets a pseudo-terminal, as a program that a person starts.
   package var hasTerminal: Bool
-  /// Of no meaning for a terminal, or for a job of the cluster that is no step, which have one stream.
+  /// Ignored with a terminal, and for a job of the cluster that is not a step: both have one stream.
   package var stderr: Stderr
   /// How long it may write nothing before its attempt is stopped.
   package var silence: Duration?

@@ -87,7 +87,7 @@ package struct JobRecord: Sendable, Equatable {
   package func remaining(at now: Duration) -> Duration? {
     guard state == .executing, let progress, let total = progress.total else { return nil }
     let left = max(0, Double(total) - Double(progress.done))
-    // The rate of a job that does not go on fades away.
+    // The rate of a stalled job decays towards zero.
     if let rate, rate > 0 { return Duration(clamping: left / rate) }
     return nil
   }

@@ -82,7 +82,7 @@ final class Database {
 
   static func files(at path: String) -> [String] { ["", "-wal", "-shm", "-journal"].map { path + $0 } }
 
-  /// Throws unless the file and those that SQLite has beside it are regular: SQLite would wait for a FIFO.
+  /// Throws unless the file and SQLite's other files beside it are regular: SQLite would wait for a FIFO.
   private static func checkFiles(_ path: String) throws(RunStoreError) {
     for name in files(at: path) {
       guard let problem = ForeignFile.problem(at: name, .named) else { continue }
@@ -225,7 +225,7 @@ struct Row {
   func isNull(_ column: Int32) -> Bool { sqlite3_column_type(statement, column) == SQLITE_NULL }
   func isBlob(_ column: Int32) -> Bool { sqlite3_column_type(statement, column) == SQLITE_BLOB }
   func int(_ column: Int32) -> Int { Int(sqlite3_column_int64(statement, column)) }
-  /// A number of things, of which as many can be added as a database has rows.
+  /// A count, limited so that the counts of all rows of a database can be added.
   func count(_ column: Int32) -> Int { min(max(0, int(column)), 1_000_000_000) }
   func seconds(_ column: Int32) -> Duration { Duration(clamping: sqlite3_column_double(statement, column)) }
   func date(_ column: Int32) -> Date { Date(clamping: sqlite3_column_double(statement, column)) }

@@ -9,7 +9,7 @@ final class RunLock: Sendable {
 
   private static func path(in folder: String) -> String { "\(folder)/opdash.live" }
 
-  /// Nil where the file or the lock can't be had: then only this machine knows that the run goes on.
+  /// Nil if the file can't be opened or the lock can't be taken: then only this machine knows that the run is live.
   init?(run number: Int, in folder: String) {
     let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
     descriptor = open(Self.path(in: folder), flags, 0o600)

@@ -3,10 +3,10 @@ import Dispatch
 import Foundation
 import JobModel
 
-/// Records a run in the store while it goes on.
+/// Records a run in the store while it executes.
 ///
 /// Events are encoded on a queue that waits for nothing, and written on another one. So a slow disk delays no subscriber of
-/// the feed and no job; when too many bytes wait for it, or it fails, recording is given up, and the run goes on.
+/// the feed and no job; when too many bytes wait for it, or it fails, recording ends, and the run continues.
 ///
 /// A commit hands the events to the kernel, so that they survive the program; a third queue flushes them to the disk, so that
 /// they survive the machine.
@@ -23,7 +23,8 @@ package final class RunRecorder: @unchecked Sendable {
     package var flushInterval = Duration.milliseconds(500)
     /// How long the lock of another program is waited for.
     package var patience = Duration.seconds(10)
-    /// The same at the start of a run, of which nothing is recorded yet: so long a run may wait to be told that it is not.
+    /// The same at the start of a run, before anything is recorded: the longest delay until a run learns that it is not
+    /// recorded.
     package var startPatience = Duration.seconds(2)
     /// The same once the program is to end.
     package var endPatience = Duration.milliseconds(500)
@@ -74,8 +75,8 @@ package final class RunRecorder: @unchecked Sendable {
 
   /// Opens nothing before `start`.
   ///
-  /// `fingerprints` are those of the jobs by identifier, or none; `cookie` is what the processes of the run's shell jobs
-  /// have in their environment; `successes` is removed when the whole run is on disk.
+  /// `fingerprints` has the jobs' fingerprints by identifier, or none; `cookie` marks the environment of the processes
+  /// of the run's shell jobs; `successes` is removed when the whole run is on disk.
   package init(
     folder: String, origin: RunOrigin, fingerprints: [String] = [], cookie: String? = nil, successes: SuccessLog? = nil,
     limits: Limits = Limits(), clock: any OperationClock = .system
@@ -110,9 +111,9 @@ package final class RunRecorder: @unchecked Sendable {
     if let error { encoding.async { body(error) } }
   }
 
-  /// Calls `body` once, on any thread, when the run is on disk with its cookie, or recording was given up.
+  /// Calls `body` once, on any thread, when the run is on disk with its cookie, or recording has failed.
   ///
-  /// A process that is started before that, and survives its program, is not found by a run that goes on with this one.
+  /// A process that is started before that, and survives its program, is not found by a run that resumes this one.
   package func whenRecorded(_ body: @escaping @Sendable () -> Void) {
     let isKnown = state.withLock { state in
       if !state.isRecorded, !state.isOver { state.whenRecorded = body }
@@ -129,7 +130,7 @@ package final class RunRecorder: @unchecked Sendable {
     body?()
   }
 
-  /// Why recording was given up; nil if it was not.
+  /// The error that ended recording early; nil if none did.
   package var loss: RunStoreError? { state.withLock(\.error) }
 
   /// Waits until the run's end is on disk, at most `limit`; returns whether the run is recorded whole.
@@ -164,7 +165,7 @@ package final class RunRecorder: @unchecked Sendable {
   private func take(_ events: [JobEvent]) {
     let (due, error) = state.withLock { state -> (Duration?, RunStoreError?) in
       if state.isOver {
-        // Of a run whose recording was given up, all that is still taken is its end.
+        // After recording has failed, only the run's end is still taken.
         for end in events.compactMap(state.notes.end) { closeLost(end) }
         return (nil, nil)
       }
@@ -237,7 +238,7 @@ package final class RunRecorder: @unchecked Sendable {
   /// How long one call waits for the lock of another program.
   private static let attempt = Duration.milliseconds(100)
 
-  /// Tries again and again while another program has the lock: how long depends on what has happened meanwhile.
+  /// Retries while another program has the lock, until `patience`, which may change meanwhile, has passed.
   private func write(_ batch: RunNotes.Batch, of start: RunStart) throws(RunStoreError) {
     let clock = ContinuousClock()
     let begin = clock.now
@@ -271,7 +272,7 @@ package final class RunRecorder: @unchecked Sendable {
     }
   }
 
-  /// Returns when what was committed before is on the disk; the error, if it is not.
+  /// Returns once the earlier commits are on the disk; returns the error if they are not.
   private func flushLog() -> RunStoreError? {
     let path = RunStore.logPath(in: folder)
     // SQLite has no locks on this file that closing it here would release.
@@ -316,7 +317,7 @@ package final class RunRecorder: @unchecked Sendable {
     if isFirst { done.leave() }
   }
 
-  /// Tries once to record that a run has ended whose recording was given up, so that it does not look killed.
+  /// Tries once to record the end of a run whose recording has failed, so that the run does not look killed.
   private func closeLost(_ end: RunNotes.End) {
     writing.async { [self] in
       // Nothing looks killed that has no row.

@@ -7,7 +7,7 @@ final class RunWriter {
   private let folder: String
   /// The run's row.
   private var number: Int?
-  /// Of that row; outlives the writer, whose run goes on when it can't be recorded.
+  /// The lock of that row; outlives the writer, because the run continues if it can't be recorded.
   private(set) var lock: RunLock?
 
   init(_ folder: String, patience: Duration) throws(RunStoreError) {
@@ -39,7 +39,7 @@ final class RunWriter {
           SQLValue(attempt.job.index), SQLValue(attempt.attempt))
       }
       let size = chunks.reduce(0) { $0 + $1.bytes.count }
-      // Jobs may be added while the run goes on.
+      // Jobs may be added during the run.
       try database.run(
         "UPDATE runs SET bytes = bytes + ?, jobs = max(jobs, ?) WHERE number = ?", SQLValue(size), SQLValue(batch.jobs),
         SQLValue(number))

@@ -35,7 +35,7 @@ package enum ResumeClaim {
 }
 
 extension RunStore {
-  /// The run, the one that it went on with, and so on, newest first; a run that a damaged store names again ends it.
+  /// The run, the run that it resumed, and so on, newest first; a run that a damaged store names again ends the chain.
   package func chain(of entry: RunEntry) -> [RunEntry] {
     var chain = [entry]
     var known: Set = [entry.id]

@@ -1,7 +1,7 @@
-/// Text that a terminal shows and that makes it do nothing: its colors are the program's, or those that `JobText` has kept.
+/// Text that a terminal shows and that can't control it: its colors are the program's, or were kept by `JobText`.
 ///
-/// It is made by `MessageText`, by `JobText` and of the literals of the program, in which a `String` goes through
-/// `MessageText`. What writes to a terminal takes no `String`.
+/// `MessageText`, `JobText` and the literals of the program make it; a `String` in a literal goes through
+/// `MessageText`. Code that writes to a terminal takes no `String`.
 package struct TerminalText: Sendable, Hashable {
   /// As it is written.
   package private(set) var text: String
@@ -20,7 +20,7 @@ package struct TerminalText: Sendable, Hashable {
 
   package mutating func removeAll(keepingCapacity: Bool) { text.removeAll(keepingCapacity: keepingCapacity) }
 
-  /// Removes all but the last lines, of which there are at most so many bytes; returns how many were removed.
+  /// Removes all but the last lines that fit in `size` bytes; returns how many lines were removed.
   package mutating func keepLines(inLast size: Int) -> Int {
     let bytes = text.utf8
     let start = bytes.index(bytes.endIndex, offsetBy: -size, limitedBy: bytes.startIndex) ?? bytes.startIndex

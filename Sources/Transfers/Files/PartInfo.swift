@@ -39,7 +39,7 @@ extension PartInfo {
 
   /// Nil if there is none that can be used.
   init?(readFrom path: String) {
-    // One that another user has planted would say that his bytes are those of the file.
+    // A file planted by another user would claim that his bytes belong to the download.
     guard let bytes = try? ForeignFile.contents(path, .shared, limit: Self.limit),
       let info = try? JSONDecoder().decode(PartInfo.self, from: Data(bytes)),
       // It becomes a header.

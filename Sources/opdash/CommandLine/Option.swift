@@ -48,7 +48,7 @@ struct Option: Sendable {
     }
   }
 
-  /// What xargs, GNU parallel and make have by other names.
+  /// Options of xargs, GNU parallel and make, with opdash's names for them.
   static let ofOthers = [
     "keep-order": "order", "retries": "retry", "jobs": "slots", "max-procs": "slots", "halt": "on-failure",
     "joblog": "events", "max-replace-args": "max-args",

@@ -1,4 +1,4 @@
-/// Reads shell text byte by byte, as far as it is words and quotation marks, to say how an argument is quoted at its end.
+/// Reads the words and quotation marks of shell text byte by byte, to say how an argument is quoted at the text's end.
 struct ShellText {
   enum Quotes {
     case none
@@ -7,7 +7,7 @@ struct ShellText {
   }
 
   private(set) var quotes = Quotes.none
-  /// What has begun that is neither a word nor quotes, such as `$(`: the text after it is not understood.
+  /// A construct that has begun and is neither a word nor quotes, such as `$(`: the text after it is not understood.
   private(set) var opening: String?
   /// Whether the text names the arguments of its shell, as in `"$1"` and `$@`.
   private(set) var namesArguments = false

@@ -6,7 +6,7 @@ import Session
 struct JobFileChain {
   /// One file a line; set for the programs of all jobs.
   static let variable = "OPDASH_CHAIN"
-  /// The deepest nesting of runs in which a file may occur twice.
+  /// The number of nested runs after which a file that occurs again is refused.
   static let limit = 8
 
   private let files: [String]

@@ -88,7 +88,7 @@ extension Program {
       let words = entry.origin.words.joined(separator: " ")
       throw UsageError("run \(entry.id) played a scenario, which starts anew: opdash \(words)")
     default:
-      // A run that goes on with another is recorded with the command line of the first.
+      // A run that resumes another is recorded with the command line of the first.
       throw UsageError("the store is damaged: run \(entry.id) is not one of run, get, each or demo: start it anew")
     }
   }
