@@ -83,8 +83,9 @@ package struct TraceReport: Report {
       for id in open.keys.sorted() { close(id, "left", at: event.time, in: run) }
       for id in waitStarts.keys.sorted() { wait(id, run[id].state, until: event.time, in: run) }
       text.append(isFirst ? "[]\n" : "\n]\n")
-    case .jobLaunched, .jobProgress, .jobLog, .programLog, .cancelRequested, .slotsChanged, .poolChanged, .arrivalsEnded,
-      .priorityChanged, .drainChanged, .jobRestored, .inputsHashed, .jobOutputs, .jobPlaced, .clusterChanged:
+    case .jobLaunched, .jobProgress, .jobLog, .programLog, .cancelRequested, .slotsChanged, .poolChanged,
+      .arrivalsEnded, .priorityChanged, .drainChanged, .jobRestored, .inputsHashed, .jobOutputs, .jobPlaced,
+      .clusterChanged:
       break
     }
   }

@@ -52,8 +52,8 @@ extension JobFact {
   package var job: JobID? {
     switch self {
     case .jobAdded(let id, _), .jobState(let id, _, _, _), .jobLaunched(let id, _), .jobRestored(let id, _),
-      .inputsHashed(let id, _), .jobOutputs(let id, _), .jobPlaced(let id, _), .jobProgress(let id, _), .jobLog(let id, _, _),
-      .cancelRequested(let id, _, _), .priorityChanged(let id, _):
+      .inputsHashed(let id, _), .jobOutputs(let id, _), .jobPlaced(let id, _), .jobProgress(let id, _),
+      .jobLog(let id, _, _), .cancelRequested(let id, _, _), .priorityChanged(let id, _):
       id
     case .runStarted, .programLog, .slotsChanged, .poolChanged, .clusterChanged, .arrivalsEnded, .drainChanged,
       .stopRequested, .runFinished:
