@@ -44,6 +44,7 @@ struct SoakEvents {
 
   private mutating func change(_ job: String, _ event: [String: Any]) -> String? {
     guard let state = event["state"] as? String else { return "no state" }
+    if state == "executing", states[job] == state { return "\(job) begins to execute a second time" }
     let isActive = state == "executing" || (state == "paused" && event["started"] as? Bool == true)
     if isActive, active.insert(job).inserted {
       for (need, when) in needs[job] ?? [:] where !isMet(need, when) {
