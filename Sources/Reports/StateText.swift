@@ -7,14 +7,16 @@ enum StateText {
   static func phrase(_ id: JobID, before: JobState?, at now: Duration, in run: Run) -> TerminalText {
     let record = run[id]
     let took: TerminalText = record.elapsed(at: now).map { " in \(Format.length($0))" } ?? ""
+    // A recording may have a state twice.
+    if before == record.state, !record.state.isTerminal { return "" }
     switch record.state {
     case .waiting, .ready: return before?.isTerminal == true ? "to be run again" : ""
     case .executing:
       if case .paused = before { return "resumed" }
       let number = record.attempt?.number ?? 1
       return number > 1 ? "started, attempt \(number)" : "started"
-    case .serving: return before == .serving ? "" : "serving"
-    case .paused: return before == record.state ? "" : "paused"
+    case .serving: return "serving"
+    case .paused: return "paused"
     case .backingOff(let until, let number, let limit, let failure):
       return "\(JobText.clean(failure.reason)), retry \(number) of \(limit) in \(Format.length(until - now))"
     case .succeeded where record.restored != nil: return "\(StatusText(id, run, now: now).whole)"

@@ -25,7 +25,6 @@ import Testing
     #expect(phrase([(.executing, 1), (.executing, 1)]) == "")
     #expect(phrase([(.executing, 1), (.serving, 1)]) == "serving")
     #expect(phrase([(.executing, 1), (.serving, 1), (.serving, 1)]) == "")
-    #expect(phrase([(.executing, 1), (.serving, 1), (.executing, 1)]) == "")
     #expect(phrase([(.executing, 1), (.paused(started: true), 1)]) == "paused")
     #expect(phrase([(.executing, 1), (.paused(started: true), 1), (.paused(started: true), 1)]) == "")
     #expect(phrase([(.executing, 1), (.paused(started: true), 1), (.executing, 1)]) == "resumed")
