@@ -76,10 +76,15 @@ final class AttemptGate: Sendable {
   /// Closes the gate this far, at least.
   func close(to stand: Stand) { state.withLock { $0.stand = max($0.stand, stand) } }
 
-  /// The attempts that have passed the gate and that the engine has not been told of, in their order; told by this.
+  /// The attempts that have passed the gate, that the engine has not been told of and that could not pass it now, in their
+  /// order; told by this.
+  ///
+  /// One that could still pass may have done so after the close, and after an end that is not stated yet.
   func takePassed() -> [Int] {
     state.withLock { state in
-      let passed = state.attempts.filter { $0.value.place == .passed && $0.value.startsAtOnce }.keys.sorted()
+      let passed = state.attempts.filter { _, attempt in
+        attempt.place == .passed && attempt.startsAtOnce && (state.stand == .none || !attempt.isFinal)
+      }.keys.sorted()
       for ticket in passed { state.attempts[ticket]?.place = .told }
       return passed
     }

@@ -28,7 +28,7 @@ final class CursesScreen {
 
   init(term wanted: String, traits: ScreenTraits, input: Int32, output: Int32) throws {
     for (stream, name) in [(input, "standard input"), (output, "standard output")] where isatty(stream) == 0 {
-      throw TerminalError.notATerminal(name)
+      throw errno == EIO ? TerminalError.hasHungUp : .notATerminal(name)
     }
     guard !wanted.isEmpty else { throw TerminalError.noTerm }
     Self.setLocale(isASCII: traits.isASCII)
@@ -247,6 +247,8 @@ final class CursesScreen {
 /// Why the screen can't be used.
 package enum TerminalError: Error, Sendable, Hashable, CustomStringConvertible {
   case notATerminal(String)
+  /// The stream was a terminal, which is gone.
+  case hasHungUp
   case noTerm
   case unknownTerm(String)
   case cannotMoveCursor(String)
@@ -254,6 +256,7 @@ package enum TerminalError: Error, Sendable, Hashable, CustomStringConvertible {
   package var description: String {
     switch self {
     case .notATerminal(let stream): "\(stream) is not a terminal: run it in one, or use --ui plain"
+    case .hasHungUp: "the terminal has hung up"
     case .noTerm: "TERM is not set: set it to the name of your terminal, such as xterm-256color, or use --ui plain"
     case .unknownTerm(let term):
       "there is no description of the terminal '\(term)' nor of xterm or vt100: install ncurses-term, or use --ui plain"

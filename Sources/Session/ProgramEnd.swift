@@ -1,6 +1,7 @@
 import CTerminal
 import Foundation
 import JobModel
+import NcursesTerminal
 
 /// How the program ends after a session: with a status or, where a signal has stopped the run, by that signal.
 ///
@@ -14,6 +15,15 @@ package struct ProgramEnd: Sendable, Equatable {
   package init(_ status: Int32, of cause: StopSequence.Cause? = nil) {
     self.status = status
     signal = cause.flatMap { $0.isSignal && status == ExitStatus.signal($0.signal) ? $0.signal : nil }
+  }
+
+  /// After an error before anything has started: with the status of bad usage, or by SIGHUP if the terminal is gone.
+  package init(before error: any Error) {
+    if case TerminalError.hasHungUp = error {
+      self.init(ExitStatus.signal(SIGHUP), of: .hangup)
+    } else {
+      self.init(ExitStatus.usage)
+    }
   }
 
   /// Flushes and ends the process in order.

@@ -432,7 +432,7 @@ struct Program {
     case let faults as JobFileFaults: print(faults.faults, on: output)
     default: output.write(line: MessageText.of("opdash: \(error)"))
     }
-    exit(ExitStatus.usage)
+    end(ProgramEnd(before: error))
   }
 
   /// Prints faults or warnings with their lines of the file.

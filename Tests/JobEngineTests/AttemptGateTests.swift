@@ -43,6 +43,15 @@ struct AttemptGateTests {
     #expect(gate.takePassed().isEmpty)
   }
 
+  @Test func aCloseLeavesOutTheJobsOfFinallyThatCouldStillPass() {
+    let gate = gate()
+    for ticket in 0...2 { #expect(gate.pass(ticket)) }
+    gate.close(to: .final)
+    #expect(gate.takePassed() == [0, 1])
+    gate.close(to: .none)
+    #expect(gate.takePassed() == [2])
+  }
+
   @Test func anEndHoldsTheGateUntilTheEngineHasDecided() {
     let gate = gate()
     #expect(gate.pass(0))

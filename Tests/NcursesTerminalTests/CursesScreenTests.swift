@@ -102,6 +102,17 @@ private final class Line {
     #expect(line.modes.c_lflag & tcflag_t(ICANON | ECHO) == tcflag_t(ICANON | ECHO) && line.read() == 0)
   }
 
+  @Test func aTerminalThatIsGoneHasHungUp() throws {
+    var (controller, terminal): (Int32, Int32) = (-1, -1)
+    try #require(openpty(&controller, &terminal, nil, nil, nil) == 0)
+    defer { close(terminal) }
+    close(controller)
+    #expect(throws: TerminalError.hasHungUp) {
+      _ = try CursesScreen(
+        term: "xterm", traits: ScreenTraits(isASCII: true, palette: .none), input: terminal, output: terminal)
+    }
+  }
+
   @Test func aTerminalWithoutADescriptionIsAnXterm() throws {
     try with(term: "no-such-terminal") { _, _ in
       #expect(CursesScreen.capability("smcup").contains("\u{1B}[?1049h"))

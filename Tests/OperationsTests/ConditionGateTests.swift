@@ -163,9 +163,9 @@ import Testing
 
   @Test func categoriesOfSeveralConditionsAreTakenTogether() {
     let both = ManualOperation()
-    both.addCondition(.mutuallyExclusive("left"))
-    both.addCondition(.mutuallyExclusive("right"))
-    let sides = [exclusive("left"), exclusive("right")]
+    both.addCondition(.mutuallyExclusive("left hand"))
+    both.addCondition(.mutuallyExclusive("right hand"))
+    let sides = [exclusive("left hand"), exclusive("right hand")]
     both.start()
     #expect(both.isExecuting)
     for side in sides { side.start() }
@@ -173,7 +173,7 @@ import Testing
     both.finish()
     #expect(sides.map(\.isExecuting) == [true, true])
     for side in sides { side.finish() }
-    #expect(isForgotten("left") && isForgotten("right"))
+    #expect(isForgotten("left hand") && isForgotten("right hand"))
   }
 
   @Test func conditionsAreAskedWhenTheTurnHasCome() {

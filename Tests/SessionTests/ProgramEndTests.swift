@@ -1,4 +1,5 @@
 import JobModel
+import NcursesTerminal
 import Testing
 
 @testable import Session
@@ -18,6 +19,12 @@ struct ProgramEndTests {
     // A run that is played again had been stopped.
     #expect(ProgramEnd(ExitStatus.signal(2)).signal == nil)
     #expect(ProgramEnd(ExitStatus.signal(13), of: .outputClosed).signal == nil)
+  }
+
+  @Test func aTerminalThatIsGoneBeforeTheStartEndsTheProgramByItsSignal() {
+    #expect(ProgramEnd(before: TerminalError.hasHungUp) == ProgramEnd(129, of: .hangup))
+    #expect(ProgramEnd(before: TerminalError.noTerm) == ProgramEnd(2))
+    #expect(ProgramEnd(before: UsageError("")) == ProgramEnd(2))
   }
 
   @Test func theFirstCauseOfARunIsItsEnd() {
