@@ -29,13 +29,14 @@ struct ClusterControlTests {
 
   private var ticks: Int { place.contents("ticks")?.count ?? 0 }
 
-  /// Whether the job's processes are there and stopped, all of them.
+  /// Whether the job's processes are there and stopped, all of them; a shell may wait for a child that was stopped between
+  /// vfork and exec.
   private var standsStill: Bool {
     let states = ProcessTable.processes(with: marker).map { pid in
       let stat = (try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)) ?? ""
       return stat.split(separator: ")").last?.dropFirst().first
     }
-    return !states.isEmpty && states.allSatisfy { $0 == "T" }
+    return states.contains("T") && states.allSatisfy { $0 == "T" || $0 == "D" }
   }
 
   @Test func aRunningJobIsPausedCancelledRetriedAndKilledByKey() async throws {
