@@ -127,6 +127,24 @@ import Testing
     #expect(forecast.chain.map(\.executing) == [.seconds(8)])
   }
 
+  @Test func aServiceThatServesIsNotWhatAJobHasWaitedFor() {
+    var (service, user) = (job("service"), job("user", 0, 1))
+    service.work = .shell(ShellWork(.script("serve"), service: Service()))
+    user.needs = [JobNeed(JobID(0), when: .ready), JobNeed(JobID(1))]
+    var recorder = Recorder([service, job("compile"), user])
+    recorder.move(0, to: .executing)
+    recorder.move(1, to: .executing)
+    func chain(at now: Int) -> [Int] {
+      Forecast(recorder.run, now: .seconds(now)) { _ in .seconds(10) }.chain.map(\.job.index)
+    }
+    #expect(chain(at: 0).last == 2)
+    recorder.move(0, to: .serving, after: .seconds(1))
+    #expect(chain(at: 1) == [1, 2])
+    recorder.move(1, to: .succeeded(upToDate: false), after: .seconds(3))
+    recorder.move(2, to: .executing)
+    #expect(chain(at: 4) == [1, 2] && chain(at: 9) == [1, 2])
+  }
+
   @Test func aRetryIsExpectedOnceItsBackOffIsOver() {
     var recorder = Recorder(jobs())
     recorder.move(3, to: .executing)

@@ -99,6 +99,15 @@ package struct Forecast: Sendable {
 
   private func isService(_ job: Int) -> Bool { run.jobs[job].job.service != nil }
 
+  /// Whether the end of `need` can be what `job` has waited for: a service outlives the jobs that need it, and delays them
+  /// only until it serves.
+  private func mayDelay(_ need: Int, _ job: Int) -> Bool {
+    guard isService(need) else { return true }
+    let record = run.jobs[need]
+    let isAwaited = run.jobs[job].job.needs.contains { $0.job.index == need && $0.when == .ready }
+    return !(isAwaited && (record.state == .serving || record.state.isTerminal)) && finish[need] <= finish[job]
+  }
+
   private static func rest(_ record: JobRecord, now: Duration, expected: Duration) -> Double {
     guard record.state.isActive, let elapsed = record.elapsed(at: now) else { return expected / .seconds(1) }
     return (record.remaining(at: now) ?? max(.zero, expected - elapsed)) / .seconds(1)
@@ -139,9 +148,7 @@ package struct Forecast: Sendable {
       seen.insert(job)
       let record = run.jobs[job]
       let needed = needs[job] + (isFinal[job] ? [lastOrdinary].compactMap(\.self) : [])
-      // A service outlives the jobs that need it, without delaying any of them.
-      let before = needed.filter { !seen.contains($0) && (!isService($0) || finish[$0] <= finish[job]) }
-        .max { finish[$0] < finish[$1] }
+      let before = needed.filter { !seen.contains($0) && mayDelay($0, job) }.max { finish[$0] < finish[$1] }
       let from = before.map { min(finish[$0], finish[job]) } ?? 0
       var executing = record.spent(.executing, until: .seconds(now)) / .seconds(1)
       if isOpen[job] { executing += rest[job] - wait[job] }
