@@ -78,7 +78,10 @@ struct SoakPlan {
 
   // MARK: Faults
 
-  private static let fatal = [SIGKILL, SIGKILL, SIGKILL, SIGQUIT, SIGSEGV, SIGABRT, SIGUSR1, SIGALRM]
+  /// The thread sanitizer calls the handlers of faults at once, even while the thread holds a lock of the sanitizer.
+  private static let fatal =
+    [SIGKILL, SIGKILL, SIGKILL, SIGQUIT, SIGUSR1, SIGALRM]
+    + (FaultHandling.isThreadSanitized ? [] : [SIGSEGV, SIGABRT])
   private static let act = "xxXXppPrrRq [-+]:y".map { Array(String($0).utf8) }
 
   /// Of a deaf job's run, whose grace is an hour, only what doesn't wait for it.
