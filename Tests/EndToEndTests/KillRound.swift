@@ -21,11 +21,12 @@ final class KillRound {
     folder = try TemporaryFolder()
     try plan.file(mark: mark, address: server.address).write(to: folder.file("opdash.json"))
     processes = SoakProcesses(mark: mark)
-    environment = [
+    let own = [
       "HOME": folder.url.path, "XDG_STATE_HOME": folder.file("state").path, "LC_ALL": "C.UTF-8",
       "XDG_CONFIG_HOME": folder.file("config").path, "PATH": "/usr/local/bin:/usr/bin:/bin",
       SoakProcesses.variable: mark, "SWIFT_BACKTRACE": "",
     ]
+    environment = FaultHandling.isSanitized ? own.merging(FaultHandling.environment) { $1 } : own
   }
 
   deinit { processes.free() }
