@@ -62,9 +62,7 @@ struct CommandLineParser {
     let parts = word.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     guard let option = Option.all.first(where: { $0.name == parts[0] }) else {
       let near = Option.ofOthers[parts[0]].flatMap { name in
-        Option.all.first { option in
-          option.name == name && (option.commands.isEmpty || commandName.map(option.commands.contains) ?? true)
-        }?.name
+        Option.all.first { $0.name == name && commandName.map($0.isOf) ?? true }?.name
       }
       throw UsageError(
         "unknown option '--\(parts[0])'"
@@ -130,7 +128,7 @@ struct CommandLineParser {
       throw UsageError("no command: opdash --help lists them")
     }
     guard let name = CommandName(rawValue: word) else { throw unknownCommand(word) }
-    if let stray = used.first(where: { !$0.option.commands.isEmpty && !$0.option.commands.contains(name) }) {
+    if let stray = used.first(where: { !$0.option.isOf(name) }) {
       throw UsageError("opdash \(name.rawValue) has no option \(stray.spelled); see opdash \(name.rawValue) --help")
     }
     if values.wantsHelp { return Invocation(command: .help(.command(name))) }

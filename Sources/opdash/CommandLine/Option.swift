@@ -227,6 +227,9 @@ struct Option: Sendable {
       effect: .flag { $0.wantsVersion = true }),
   ]
 
+  /// Whether a command has the option.
+  func isOf(_ command: CommandName) -> Bool { commands.isEmpty || commands.contains(command) }
+
   /// The option that a letter stands for in a command or, if it has none or is nil, in another.
   static func lettered(_ letter: Character, for command: CommandName?) -> Option? {
     let options = all.filter { $0.letter == letter }

@@ -72,7 +72,7 @@ struct Completion {
     }
     if !line.isOver, current.hasPrefix("-") {
       let options = Option.all.filter { option in
-        option.commands.isEmpty || line.command.map { option.commands.contains($0) } ?? false
+        option.commands.isEmpty || line.command.map(option.isOf) ?? false
       }
       return fitting(options.map { Candidate(text: $0.spelled, summary: $0.summary) }, current)
     }
