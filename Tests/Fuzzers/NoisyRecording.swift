@@ -67,7 +67,7 @@ extension Noise {
 
   private mutating func fact() -> String {
     let job = #""job":"\#(pick(Self.jobs))""#
-    switch byte() % 12 {
+    switch byte() % 13 {
     case 0, 1, 2, 3: return #""type":"job_state",\#(job),"attempt":\#(any(small())),\#(state())"#
     case 4, 5:
       return #""type":"job_progress",\#(job),"done":\#(any(number())),"total":\#(any(number())),"#
@@ -76,6 +76,7 @@ extension Noise {
     case 7: return #""type":"job_placed",\#(job),"cluster_id":\#(quoted()),"took":\#(any(time()))"#
     case 8: return #""type":"job_restored",\#(job),"run":"r","at":"2026-01-01T00:00:00.250Z","took":\#(any(time()))"#
     case 9: return #""type":"slots_changed","slots":\#(any(small()))"#
+    case 11: return #""type":"job_launched",\#(job),"pid":\#(any(small()))"#
     case 10: return #""type":"pool_changed","pool":"p","size":\#(any(small()))"#
     default: return #""type":"cancel_requested",\#(job),"by":"person","kill":false"#
     }
