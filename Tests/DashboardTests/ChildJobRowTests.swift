@@ -84,7 +84,7 @@ import Testing
   @Test func whereNothingCanBeRetriedNoScreenNamesIt() {
     var model = model([job("once")])
     #expect(!text(model).contains("retry"))
-    #expect(!CommandPalette.matches("", in: model).contains { $0.help.contains("retry") })
+    #expect(!CommandPalette.matches("", in: model).contains { $0.command.help.contains("retry") })
     model.page = .help
     #expect(!text(model).contains("retry;") && !text(model).contains("retry all"))
   }

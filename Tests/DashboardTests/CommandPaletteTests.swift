@@ -12,8 +12,8 @@ import Testing
     return bench
   }
 
-  private func found(_ query: String) -> [Action] {
-    CommandPalette.matches(query, in: bench("").model).map(\.action)
+  private func found(_ query: String) -> [Command] {
+    CommandPalette.matches(query, in: bench("").model).map(\.command)
   }
 
   @Test func descriptionsThatBeginWithTheFirstWordPrecede() {
@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test func theSectionIsSearchedTooAndThePaletteIsNoMatch() {
-    let moving: [Action] = [
+    let moving: [Command] = [
       .back, .nextPane, .up, .down, .pageUp, .pageDown, .halfUp, .halfDown, .first, .last, .left, .right,
     ]
     #expect(found("moving") == moving)

@@ -14,8 +14,8 @@ struct KeyMapTests {
   }
 
   @Test func actionsHaveNamesOfSmallLettersAndHyphens() {
-    for action in Action.allCases {
-      #expect(action.rawValue.allSatisfy { $0.isLowercase || $0 == "-" }, "\(action)")
+    for action in Command.all {
+      #expect(action.name.allSatisfy { $0.isLowercase || $0 == "-" }, "\(action)")
     }
   }
 
@@ -31,9 +31,9 @@ struct KeyMapTests {
 
   @Test func aKeyGivenToAnotherActionPerformsThatAction() {
     let keys = KeyMap(changes: ["kill": [.character("x")]])
-    #expect(keys.action(for: .character("x")) == .kill)
+    #expect(keys.command(for: .character("x")) == .kill)
     #expect(keys.keys(of: .cancel) == [.function(9)])
-    #expect(keys.action(for: .character("X")) == nil)
+    #expect(keys.command(for: .character("X")) == nil)
   }
 
   @Test func hintsNameTheChangedKeys() {
@@ -99,7 +99,7 @@ struct KeyMapTests {
 
   @Test func theListNamesEveryActionAndWhatWasChanged() {
     let entries = KeyMap(changes: ["kill": [.character("x")], "log": []]).entries
-    #expect(Set(entries.map(\.action)) == Set(Action.allCases.map(\.rawValue)))
+    #expect(Set(entries.map(\.action)) == Set(Command.all.map(\.name)))
     #expect(Set(entries.filter(\.isChanged).map(\.action)) == ["kill", "cancel", "log"])
     #expect(entries.filter(\.isNeeded).map(\.action).sorted() == ["help", "quit"])
   }
@@ -115,6 +115,6 @@ struct KeyMapTests {
     let keys = KeyMap(changes: ["cancel": [.control("x"), .function(9)], "kill": []])
     #expect(keys.label(.cancel) == "^X" && keys.hint(.cancel, "cancel") == "^X cancel")
     #expect(keys.label(.kill) == nil && keys.hint(.kill, "kill").isEmpty && keys.keys(of: .kill).isEmpty)
-    #expect(keys.action(for: .function(9)) == .cancel && keys.action(for: .character("x")) == nil)
+    #expect(keys.command(for: .function(9)) == .cancel && keys.command(for: .character("x")) == nil)
   }
 }

@@ -60,8 +60,8 @@ struct KeyTests {
   }
 
   @Test func everyActionHasAKeyAndNoKeyTwoActions() {
-    for action in Action.allCases {
-      #expect(KeyMap.standard.bindings.contains { $0.action == action && !$0.keys.isEmpty }, "\(action)")
+    for action in Command.all {
+      #expect(KeyMap.standard.bindings.contains { $0.command == action && !$0.keys.isEmpty }, "\(action)")
     }
     let keys = KeyMap.standard.bindings.flatMap(\.keys)
     #expect(Set(keys).count == keys.count)
@@ -81,7 +81,7 @@ struct KeyTests {
     let text = bench.frame().text
     for binding in KeyMap.standard.bindings {
       let name = binding.keys[0].name()
-      #expect(text.split { $0 == " " || $0 == "\n" }.contains { $0 == name }, "\(binding.action)")
+      #expect(text.split { $0 == " " || $0 == "\n" }.contains { $0 == name }, "\(binding.command)")
     }
     for state in StateClass.allCases { #expect(text.contains(state.word)) }
     bench.press(.escape)
@@ -90,8 +90,8 @@ struct KeyTests {
 
   @Test func everyActionHasOneLineOfTheHelpPage() {
     let lines = HelpPage.groups.flatMap(\.lines)
-    let actions = lines.flatMap(\.actions)
-    #expect(Set(actions) == Set(Action.allCases) && actions.count == Action.allCases.count)
+    let actions = lines.flatMap(\.commands)
+    #expect(Set(actions) == Set(Command.all) && actions.count == Command.all.count)
   }
 
   @Test(arguments: [(80, 24), (120, 40), (200, 60), (100, 30)])

@@ -222,11 +222,11 @@ struct ListTests {
       let hints = Footer.hints(bench.model, width: width)
       let line = bench.frame().text(row: 23)
       for hint in hints { #expect(line.contains("\(hint.key) \(hint.word)")) }
-      let cancel = try #require(hints.first { $0.action == .cancel })
+      let cancel = try #require(hints.first { $0.command == .cancel })
       bench.send(.mouse(MouseEvent(.click, x: cancel.x + 1, y: 23)))
       let fetch = try #require(bench.builder.run.id(named: "fetch"))
       #expect(bench.commands == [.cancel([fetch], by: .person)])
-      let help = try #require(hints.first { $0.action == .help })
+      let help = try #require(hints.first { $0.command == .help })
       bench.model.notice = nil
       bench.send(.mouse(MouseEvent(.click, x: help.x + help.width - 3, y: 23)))
       #expect(bench.model.page == .help)

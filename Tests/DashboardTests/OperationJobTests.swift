@@ -25,7 +25,7 @@ import Testing
   }
 
   private func offers(_ key: Character, _ model: Model) -> Bool {
-    KeyMap.standard.action(for: .character(key))?.isEnabled(in: model) ?? false
+    KeyMap.standard.command(for: .character(key))?.isEnabled(in: model) ?? false
   }
 
   @Test func anOperationThatHasFailedIsNotOfferedToRetryAndSaysWhy() {

@@ -117,7 +117,7 @@ import Testing
 
   @Test func theBottomLineIsNoKeyWhileALineIsTyped() throws {
     var bench = bench(3)
-    let help = try #require(Footer.hints(bench.model, width: 80).first { $0.action == .help })
+    let help = try #require(Footer.hints(bench.model, width: 80).first { $0.command == .help })
     bench.press(.character("/"))
     send(.click, help.x, 23, &bench)
     #expect(bench.model.page == .list)
@@ -128,7 +128,7 @@ import Testing
 
   @Test func aKeyOfTheBottomLineIsFromItsFirstToItsLastCell() throws {
     let hints = Footer.hints(bench(3).model, width: 80)
-    let place = try #require(hints.firstIndex { $0.action == .help })
+    let place = try #require(hints.firstIndex { $0.command == .help })
     #expect(place > 0 && hints[place].x == hints[place - 1].x + hints[place - 1].width)
     for (x, opens) in [
       (hints[place].x - 1, false), (hints[place].x, true), (hints[place].x + hints[place].width - 1, true),

@@ -14,15 +14,15 @@ import Testing
   @Test(
     arguments: [
       (.up, 9, -1), (.down, 9, 1), (.pageUp, 9, -8), (.pageDown, 9, 8), (.halfUp, 9, -4), (.halfDown, 9, 4),
-      (.pageUp, 1, -1), (.pageDown, 1, 1), (.halfUp, 1, -1), (.halfDown, 1, 1), (.pageDown, 0, 1), (.zoom, 9, 0),
+      (.pageUp, 1, -1), (.pageDown, 1, 1), (.halfUp, 1, -1), (.halfDown, 1, 1), (.pageDown, 0, 1), (.right, 9, 0),
       (.left, 9, 0),
-    ] as [(Action, Int, Int)])
-  func anActionMovesByItsPartOfThePage(_ action: Action, _ height: Int, _ rows: Int) {
-    #expect(Update.step(action, height: height) == rows)
+    ] as [(Movement, Int, Int)])
+  func anActionMovesByItsPartOfThePage(_ movement: Movement, _ height: Int, _ rows: Int) {
+    #expect(movement.rows(height: height) == rows)
   }
 
   @Test func firstAndLastMovePastEveryRow() {
-    #expect(Update.step(.first, height: 9) < -1_000_000 && Update.step(.last, height: 9) > 1_000_000)
+    #expect(Movement.first.rows(height: 9) < -1_000_000 && Movement.last.rows(height: 9) > 1_000_000)
   }
 
   @Test func afterTheLastCaseComesTheFirst() {

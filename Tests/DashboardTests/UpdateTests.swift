@@ -160,7 +160,7 @@ import Testing
       run.move("e", .paused(started: false))
       run.move("f", .succeeded(upToDate: true))
     }
-    func chosen(_ action: Action) -> [Int] { Update.chosen(action, bench.model).map(\.index) }
+    func chosen(_ command: Command) -> [Int] { command.jobs?.chosen(in: bench.model).map(\.index) ?? [] }
     #expect(chosen(.cancel) == [0, 1, 3, 4, 6])
     #expect(chosen(.kill) == [0, 1])
     #expect(chosen(.pause) == [0, 3, 6])
@@ -173,11 +173,11 @@ import Testing
     arguments: [
       (.cancel, "Cancel"), (.kill, "Kill"), (.pause, "Pause"), (.retry, "Retry"), (.retryDependents, "Retry"),
       (.approve, "Approve"), (.raise, "Raise"), (.lower, "Lower"),
-    ] as [(Action, String)])
-  func aQuestionBeginsWithItsVerb(_ action: Action, _ verb: String) {
-    #expect(Update.verb(action, [JobID(0)], bench("a").model) == verb)
+    ] as [(Command, String)])
+  func aQuestionBeginsWithItsVerb(_ command: Command, _ verb: String) {
+    #expect(command.jobs?.verb([JobID(0)], bench("a").model) == verb)
     let paused = bench("a") { $0.move("a", .paused(started: false)) }
-    #expect(Update.verb(.pause, [JobID(0)], paused.model) == "Resume")
+    #expect(Command.pause.jobs?.verb([JobID(0)], paused.model) == "Resume")
   }
 
   @Test func aCommandKeepsTheCursorOnItsJob() {

@@ -20,14 +20,14 @@ struct KeyCase: Sendable {
   var isDefaced = false
 
   /// A new action has no case until it has one here: the test of it fails.
-  static func of(_ action: Action) -> KeyCase? {
+  static func of(_ action: Command) -> KeyCase? {
     moving[action] ?? showing[action] ?? acting[action] ?? running[action] ?? logging[action]
   }
 
   // MARK: Moving
 
   /// The first row is the failure, the last one what waits.
-  private static let moving: [Action: KeyCase] = [
+  private static let moving: [Command: KeyCase] = [
     .up: KeyCase(before: ["G"], ready: { $0.isAtEnd }, seen: { $1.place == $0.place - 1 }),
     .down: KeyCase(before: ["g"], ready: { $0.place == 1 }, seen: { $1.place == 2 }),
     .pageUp: KeyCase(before: ["G"], ready: { $0.isAtEnd }, seen: { $1.place < $0.place - 6 }),
@@ -51,7 +51,7 @@ struct KeyCase: Sendable {
 
   // MARK: Showing
 
-  private static let showing: [Action: KeyCase] = [
+  private static let showing: [Command: KeyCase] = [
     .zoom: KeyCase(
       before: ["g"], seen: { $1.text.contains("Needed by") && $1.row("works-1") == nil }, after: ["Escape"]),
     .filter: KeyCase(seen: { $1.keys.hasPrefix(" /") && $1.keys.contains("Esc clears") }, after: ["Escape"]),
@@ -92,7 +92,7 @@ struct KeyCase: Sendable {
   // MARK: Acting on jobs
 
   /// The first row is the failure, the second a job at work, the last one waits.
-  private static let acting: [Action: KeyCase] = [
+  private static let acting: [Command: KeyCase] = [
     .tag: KeyCase(before: ["g"], seen: { $1.text.contains("1 tagged") }, after: ["U"]),
     .tagAll: KeyCase(before: ["g"], seen: { $1.text.contains(" tagged") }, after: ["U"]),
     .tagDependents: KeyCase(before: ["g"], seen: { $1.text.contains("2 tagged") }, after: ["U"]),
@@ -123,7 +123,7 @@ struct KeyCase: Sendable {
 
   // MARK: The run
 
-  private static let running: [Action: KeyCase] = [
+  private static let running: [Command: KeyCase] = [
     .moreSlots: KeyCase(seen: { $1.slots == $0.slots + 1 }),
     .fewerSlots: KeyCase(seen: { $1.slots == $0.slots - 1 }, after: ["+"]),
     .morePool: KeyCase(seen: { $1.keys.contains("pool heavy: 3 units") }),
@@ -135,7 +135,7 @@ struct KeyCase: Sendable {
   // MARK: The log
 
   /// Of the failure.
-  private static let logging: [Action: KeyCase] = [
+  private static let logging: [Command: KeyCase] = [
     .next: KeyCase(
       before: ["g", "Tab", "/", "w", "Enter"], ready: { $0.text.contains("/w 9 of 9") },
       seen: { $1.text.contains("/w 1 of 9") }, after: ["Escape", "Escape"]),

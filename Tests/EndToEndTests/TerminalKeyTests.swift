@@ -7,9 +7,9 @@ import Testing
 
 /// Every key of the dashboard, pressed in a real terminal.
 @Suite(.serialized) struct TerminalKeyTests {
-  @Test(arguments: Action.allCases) func everyKeyOfTheActionIsSeenToWork(_ action: Action) async throws {
+  @Test(arguments: Command.all) func everyKeyOfTheActionIsSeenToWork(_ action: Command) async throws {
     let item = try #require(KeyCase.of(action), "no case in KeyCases.swift")
-    let keys = KeyMap.standard.bindings.filter { $0.action == action }.flatMap(\.keys)
+    let keys = KeyMap.standard.bindings.filter { $0.command == action }.flatMap(\.keys)
     #expect(!keys.isEmpty)
     let place = try Workplace()
     let fixture = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Fixtures/keys.yml")

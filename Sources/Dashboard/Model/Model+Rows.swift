@@ -114,11 +114,10 @@ extension Model {
   /// Whether a job of the run can be started again.
   var canRetry: Bool { live.summary == nil && live.stopping == nil }
 
-  /// Whether there is a job that can be retried, or has no way to be: without one, no screen names the action.
-  func offers(_ action: Action) -> Bool {
-    guard [.retry, .retryDependents, .retryFailed].contains(action), !run.jobs.isEmpty else { return true }
-    return run.ids.contains { isAble($0, .retry) }
-  }
+  /// Whether screens name the commands that retry: not if no job of the run has a way to be retried.
+  var offersRetry: Bool { run.jobs.isEmpty || run.ids.contains { isAble($0, .retry) } }
+
+  var whyNoRetry: String { live.summary == nil ? "the run is stopping" : "the run has ended" }
 
   /// The failed jobs that were not allowed to fail and can be retried.
   var failures: [JobID] { run.ids.filter { index.classes[$0.index].isBad && isAble($0, .retry) } }
@@ -154,6 +153,13 @@ extension Model {
   var pool: String? {
     if case .ready(.pool(let name)) = record?.state { return name }
     return record?.job.uses.keys.min() ?? (live.pools.count == 1 ? live.pools.keys.first : nil)
+  }
+
+  func stateClass(of id: JobID) -> StateClass { index.classes[id.index] }
+
+  /// `fetch`, or `3 jobs`.
+  func naming(_ ids: [JobID]) -> String {
+    ids.count == 1 ? run.jobs[ids[0].index].job.name : Format.count(ids.count, "job")
   }
 
   /// Whether jobs of this kind of work support it.

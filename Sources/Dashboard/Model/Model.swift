@@ -33,8 +33,8 @@ struct Model {
     case palette(LineEditor, Int)
     /// Whether to quit while jobs run.
     case quit
-    /// Whether to perform an action on these jobs: to approve them, to end several, or some that are not on the screen.
-    case confirm(Action, [JobID])
+    /// Whether to perform a command on these jobs: to approve them, to end several, or some that are not on the screen.
+    case confirm(Command, [JobID])
   }
 
   /// A short answer to a key, shown until an instant.
@@ -115,6 +115,11 @@ struct Model {
   /// The name of the key that shows the present again.
   var presentKey: String? { keys.keys(of: .last).contains(.end) ? Key.end.name() : keys.label(.freeze) }
   var record: JobRecord? { cursor.map { run.jobs[$0.index] } }
+
+  /// Shows a notice for four seconds.
+  mutating func say(_ text: String, _ now: Duration) {
+    if !text.isEmpty { notice = Notice(text: text, until: now + .seconds(4)) }
+  }
 
   // MARK: Time
 

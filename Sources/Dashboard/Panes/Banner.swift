@@ -48,7 +48,7 @@ struct Banner {
       let more = model.index.asking.count - 1
       let others = more > 0 ? " (and \(Format.count(more, "more job")))" : ""
       text = "\(job.name) asks: \(run.question(of: id) ?? "")\(others)"
-      keys = Action.approve.isEnabled(in: model) ? [model.keys.hint(.approve, "approves")] : []
+      keys = Command.approve.isEnabled(in: model) ? [model.keys.hint(.approve, "approves")] : []
     } else if isEnding, !model.isFrozen, !Self.isClosed(model), let outage = run.clusterOutage {
       style = \.warning
       let time = Format.time(outage.since)
@@ -82,7 +82,7 @@ struct Banner {
       let isBroken = run.counts.cancelled > 0 || run.counts.done < run.jobs.count
       style = hasFailed ? \.danger : isBroken ? \.warning : \.good
       text = Self.ending(run)
-      let canRetry = Action.retryFailed.isEnabled(in: model)
+      let canRetry = Command.retryFailed.isEnabled(in: model)
       keys = (canRetry ? [model.keys.hint(.retryFailed, "retries all failed")] : []) + hint("quits")
     }
   }

@@ -11,12 +11,13 @@ struct CommandPalette {
   static func matches(_ query: String, in model: Model) -> [Binding] {
     let words = query.lowercased().split(separator: " ")
     let found = model.keys.bindings.filter { binding in
-      let text = "\(binding.section.rawValue) \(binding.help)".lowercased()
-      return binding.action != .palette && model.offers(binding.action) && words.allSatisfy { text.contains($0) }
+      let command = binding.command
+      let text = "\(command.section.rawValue) \(command.help)".lowercased()
+      return command != .palette && command.isOffered(model) && words.allSatisfy { text.contains($0) }
     }
     guard let first = words.first else { return found }
-    let begins = found.filter { $0.help.lowercased().hasPrefix(first) }
-    return begins + found.filter { !$0.help.lowercased().hasPrefix(first) }
+    let begins = found.filter { $0.command.help.lowercased().hasPrefix(first) }
+    return begins + found.filter { !$0.command.help.lowercased().hasPrefix(first) }
   }
 
   func draw(_ frame: inout Frame, _ body: Rect) {
@@ -53,11 +54,12 @@ struct CommandPalette {
   }
 
   private func drawRow(_ binding: Binding, _ frame: inout Frame, _ row: Rect) {
-    let isOn = binding.action.isEnabled(in: model)
+    let isOn = binding.command.isEnabled(in: model)
     let keys = theme.names(binding.keys)
     let room = row.width - TextWidth.of(keys) - 4
     frame.put(
-      theme.elision.end(binding.help, to: max(4, room)), x: row.x + 1, y: row.y, style: isOn ? .plain : theme.dim)
+      theme.elision.end(binding.command.help, to: max(4, room)), x: row.x + 1, y: row.y,
+      style: isOn ? .plain : theme.dim)
     frame.put(keys, endingAt: row.maxX - 1, y: row.y, style: isOn ? Style(theme.accent.foreground, .bold) : theme.dim)
   }
 }

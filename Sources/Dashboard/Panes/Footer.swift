@@ -11,7 +11,8 @@ struct Footer {
     case .quit: drawQuitQuestion(&frame, area)
     case .filter(let editor): drawLine(editor, &frame, area, hint: model.found)
     case .palette(let editor, _): drawLine(editor, &frame, area, hint: "", sign: ":")
-    case .confirm(let action, let jobs): drawConfirmation(action, jobs, &frame, area)
+    case .confirm(let command, let jobs):
+      if let action = command.jobs { drawConfirmation(action, jobs, &frame, area) }
     case .search(let editor):
       let found = model.log.query.isEmpty ? "" : Format.count(model.log.matches.count, "line")
       drawLine(editor, &frame, area, hint: found)
@@ -30,11 +31,10 @@ struct Footer {
     drawQuestion(what, answers: "\(yes) cancels and quits  Esc stays", short: "\(yes) quits  Esc stays", &frame, area)
   }
 
-  private func drawConfirmation(_ action: Action, _ jobs: [JobID], _ frame: inout Frame, _ area: Rect) {
+  private func drawConfirmation(_ action: JobAction, _ jobs: [JobID], _ frame: inout Frame, _ area: Rect) {
     let active = jobs.count { model.run.jobs[$0.index].state.isActive }
-    let verb = Update.verb(action, jobs, model)
-    let ending = action == .cancel || action == .kill
-    let note = ending && active > 0 && jobs.count > 1 ? ", \(active) running" : ""
+    let verb = action.verb(jobs, model)
+    let note = action.question == .ending && active > 0 && jobs.count > 1 ? ", \(active) running" : ""
     let hidden = jobs.count { !model.isOnScreen($0) }
     let place = hidden == 0 ? "" : hidden == jobs.count ? ", not on the screen" : ", \(hidden) not on the screen"
     let answers = "y \(verb.lowercased())s  Esc goes back"
@@ -43,12 +43,12 @@ struct Footer {
     func named(_ count: Int) -> String {
       names.prefix(count).joined(separator: ", ") + (jobs.count > count ? " and \(jobs.count - count) more" : "")
     }
-    if action == .approve, let id = jobs.first, jobs.count == 1 {
+    if action.question == .approval, let id = jobs.first, jobs.count == 1 {
       // Nobody approves what was not shown.
       let text = "\(verb) \(names.joined())\(place): \(model.run.question(of: id) ?? "")"
       return drawQuestion(text, answers: answers, short: "y  Esc", &frame, area)
     }
-    let questions = action == .approve ? jobs.prefix(8).map { model.run.question(of: $0) ?? "" } : []
+    let questions = action.question == .approval ? jobs.prefix(8).map { model.run.question(of: $0) ?? "" } : []
     let asked = zip(names, questions).map { "\($0) (\($1))" }.joined(separator: ", ")
     let isAsked = !asked.isEmpty && jobs.count == names.count && TextWidth.of(asked) <= room
     let who =
@@ -96,14 +96,14 @@ struct Footer {
 
   /// A key of the bottom line, its word and the cells that they take.
   struct Hint {
-    let action: Action
+    let command: Command
     let key: String
     let word: String
     var x = 0
 
     /// With a blank before and after the key, and two after the word.
     var width: Int { TextWidth.of(key) + 2 + TextWidth.of(word) + 2 }
-    var isAlwaysShown: Bool { action == .help || action == .quit }
+    var isAlwaysShown: Bool { command == .help || command == .quit }
   }
 
   /// The keys that fit beside the notice, in the order of the key map; help and quit come before the others.
@@ -112,11 +112,12 @@ struct Footer {
   static func hints(_ model: Model, width: Int) -> [Hint] {
     let room = width + 1 - (model.notice.map { TextWidth.of($0.text(in: width)) + 3 } ?? 0)
     let all = model.keys.bindings.compactMap { binding -> Hint? in
-      let action = binding.action
-      guard let key = model.keys.label(action), let word = action.word(in: model), action.isEnabled(in: model) else {
+      let command = binding.command
+      guard let key = binding.keys.first?.name(), let word = command.word(in: model), command.isEnabled(in: model)
+      else {
         return nil
       }
-      return Hint(action: action, key: key, word: word)
+      return Hint(command: command, key: key, word: word)
     }
     var kept = room
     var left = room - all.filter(\.isAlwaysShown).reduce(0) { $0 + $1.width }

@@ -23,7 +23,7 @@ struct HelpPage {
   }
 
   /// The lines of a section; keys of actions that belong together share one.
-  static let groups: [(section: Binding.Section, lines: [(actions: [Action], text: String)])] = [
+  static let groups: [(section: Command.Section, lines: [(commands: [Command], text: String)])] = [
     (
       .moving,
       [
@@ -74,17 +74,17 @@ struct HelpPage {
     let column = isWide ? (width - 4) / 2 : width - 2
     let blocks = groups.map { group in
       [[TextSpan(group.section.rawValue, theme.accent.with(.bold))]]
-        + group.lines.filter { $0.actions.contains(where: model.offers) }.map {
-          line(keysText($0.actions, model.keys), $0.text, theme, width: column)
+        + group.lines.filter { $0.commands.contains { $0.isOffered(model) } }.map {
+          line(keysText($0.commands, model.keys), $0.text, theme, width: column)
         }
     }
     let table = isWide ? columns(blocks, at: column + 2) : Array(blocks.joined(separator: [[]]))
     return table + [[]] + marks(theme, width: width - 2)
   }
 
-  /// All keys of the actions; of many, the first of each.
-  private static func keysText(_ actions: [Action], _ keys: KeyMap) -> String {
-    let all = actions.map { keys.keys(of: $0).map { $0.name() } }
+  /// All keys of the commands; of many, the first of each.
+  private static func keysText(_ commands: [Command], _ keys: KeyMap) -> String {
+    let all = commands.map { keys.keys(of: $0).map { $0.name() } }
     let text = all.joined().joined(separator: " ")
     return text.count <= keysWidth - 2 ? text : all.compactMap(\.first).joined(separator: " ")
   }

@@ -43,7 +43,7 @@ extension Update {
       guard row < model.rowCount else { return [] }
       model.focus = .list
       model.choose(row: row)
-      if event.action == .doubleClick { _ = perform(.zoom, &model, now) }
+      if event.action == .doubleClick { _ = Command.zoom.perform(&model, now) }
     } else if layout.titles.contains(x: event.x, y: event.y) {
       guard model.panel == .list else { return [] }
       let columns = JobList.columns(model, width: layout.list.width)
@@ -55,7 +55,7 @@ extension Update {
     } else if layout.footer.contains(x: event.x, y: event.y), model.prompt == nil {
       let hint = Footer.hints(model, width: layout.footer.width)
         .first { ($0.x..<($0.x + $0.width)).contains(event.x - layout.footer.x) }
-      return hint.map { request($0.action, &model, now) } ?? []
+      return hint.map { request($0.command, &model, now) } ?? []
     } else if layout.logBar.contains(x: event.x, y: event.y) {
       model.isCursorTaken = true
       model.focus = .log
@@ -85,7 +85,7 @@ extension Update {
     }
     guard let word = LogText.word(at: spot.cell, in: row.cells) else { return [] }
     model.log.selection = LogSelection(word, of: row.line.seq)
-    return copySelection(&model, now)
+    return Command.copySelection(&model, now)
   }
 
   /// Extends the selection to the pointer; outside of the log the log scrolls.
@@ -109,7 +109,7 @@ extension Update {
     guard var selection = model.log.selection, selection.isOpen else { return [] }
     selection.isOpen = false
     model.log.selection = selection.isMade ? selection : nil
-    return copySelection(&model, now)
+    return Command.copySelection(&model, now)
   }
 
   /// The row under the pointer, or the nearest one, and the cell in it.

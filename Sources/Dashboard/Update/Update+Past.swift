@@ -24,7 +24,7 @@ extension Update {
     guard let wanted = model.wantedPast else { return [] }
     guard let run else {
       model.wantedPast = nil
-      say("the record of this run can't be read", &model, now)
+      model.say("the record of this run can't be read", now)
       return []
     }
     model.show(run, at: time)

@@ -5,13 +5,13 @@ extension Update {
   static func answer(_ key: Key, _ model: inout Model, _ now: Duration) -> [Effect] {
     let isYes = [.character("y"), .character("Y")].contains(key)
     let isNo = [.character("n"), .character("N"), .escape].contains(key)
-    let isQuit = model.keys.action(for: key) == .quit
+    let isQuit = model.keys.command(for: key) == .quit
     switch model.prompt {
     case .quit:
-      if isNo { model.prompt = nil } else if isYes || isQuit { return stop(&model) }
-    case .confirm(let action, let jobs):
+      if isNo { model.prompt = nil } else if isYes || isQuit { return Command.stop(&model) }
+    case .confirm(let command, let jobs):
       if isYes || isNo || isQuit { model.prompt = nil }
-      if isYes { return commandJobs(action, jobs, &model, now) }
+      if isYes { return command.jobs?.perform(jobs, &model, now) ?? [] }
     case .palette(let editor, let place):
       return choose(key, editor, place, &model, now)
     case .filter(let editor), .search(let editor):
@@ -31,7 +31,7 @@ extension Update {
     case .enter:
       model.prompt = nil
       guard found.indices.contains(place) else { return [] }
-      return request(found[place].action, &model, now)
+      return request(found[place].command, &model, now)
     case .escape: model.prompt = nil
     case .up: model.prompt = .palette(editor, max(0, place - 1))
     case .down: model.prompt = .palette(editor, max(0, min(found.count - 1, place + 1)))
@@ -49,8 +49,8 @@ extension Update {
       type(&model) { $0 = LineEditor("") }
       model.prompt = nil
     case .up, .down, .pageUp, .pageDown:
-      let moves: [Key: Action] = [.up: .up, .down: .down, .pageUp: .pageUp, .pageDown: .pageDown]
-      if let action = moves[key] { move(action, &model) }
+      let moves: [Key: Movement] = [.up: .up, .down: .down, .pageUp: .pageUp, .pageDown: .pageDown]
+      if let movement = moves[key] { move(movement, &model) }
     case .backspace where editor.text.isEmpty:
       model.prompt = nil
     default:
@@ -89,9 +89,9 @@ extension Update {
     let found =
       model.log.follows
       ? model.log.match(after: .max, forward: false) : model.log.match(after: model.log.top.line - 1, forward: true)
-    guard let found else { return say("not found: \(model.log.query)", &model, now) }
+    guard let found else { return model.say("not found: \(model.log.query)", now) }
     scroll(to: found.line, &model, layout)
     model.log.currentMatch = found.line
-    if found.hasWrapped { say("past the end: the first match", &model, now) }
+    if found.hasWrapped { model.say("past the end: the first match", now) }
   }
 }

@@ -4,12 +4,12 @@ import Testing
 
 @testable import Dashboard
 
-@Suite struct ActionAvailabilityTests {
+@Suite struct CommandTests {
   private static let failure = JobFailure(.exit(1), "exit 1")
-  private static let zooms: Set<Action> = [.zoomIn, .zoomOut, .zoomAll]
-  private static let scrubs: Set<Action> = [.scrubBack, .scrubForward]
+  private static let zooms: Set<Command> = [.zoomIn, .zoomOut, .zoomAll]
+  private static let scrubs: Set<Command> = [.scrubBack, .scrubForward]
   /// What an executing job of a run without output, failures, tags and questions can't do.
-  private static let usual: Set<Action> = zooms.union(scrubs).union([
+  private static let usual: Set<Command> = zooms.union(scrubs).union([
     .copyAll, .next, .previous, .retry, .retryDependents, .retryFailed, .raise, .lower, .approve, .untag, .fold,
   ])
 
@@ -33,7 +33,7 @@ import Testing
     return model
   }
 
-  private func disabled(_ model: Model) -> Set<Action> { Set(Action.allCases.filter { !$0.isEnabled(in: model) }) }
+  private func disabled(_ model: Model) -> Set<Command> { Set(Command.all.filter { !$0.isEnabled(in: model) }) }
 
   // MARK: Jobs and the run
 
@@ -44,8 +44,8 @@ import Testing
   }
 
   @Test func aFailedJobCanOnlyBeRetriedWhileTheRunIsNotStopped() {
-    let ended: Set<Action> = [.cancel, .kill, .pause]
-    let retries: Set<Action> = [.retry, .retryDependents, .retryFailed]
+    let ended: Set<Command> = [.cancel, .kill, .pause]
+    let retries: Set<Command> = [.retry, .retryDependents, .retryFailed]
     let failed = JobState.failed(Self.failure, allowed: false)
     #expect(disabled(model(failed)) == Self.usual.subtracting(retries).union(ended))
     let stopping = model(failed, .executing, .stopRequested(.terminate, by: .person))
@@ -107,7 +107,7 @@ import Testing
   }
 
   @Test func withoutALogThereIsNoneToRead() {
-    let log: Set<Action> = [.range, .follow, .firstError, .wrap, .nextPane, .merged]
+    let log: Set<Command> = [.range, .follow, .firstError, .wrap, .nextPane, .merged]
     var model = model(.executing)
     model.log.extent = .off
     #expect(disabled(model) == Self.usual.union(log).union([.left, .right]))
@@ -116,7 +116,7 @@ import Testing
     #expect(disabled(model) == Self.usual.union(log).union([.sortNext, .sortPrevious, .invert]))
     // `b` is above `a`, and can be folded.
     model.moveCursor(to: JobID(1))
-    #expect(Action.fold.isEnabled(in: model))
+    #expect(Command.fold.isEnabled(in: model))
   }
 
   @Test func outputAndMatchesCanBeCopiedAndWalked() {
@@ -136,16 +136,16 @@ import Testing
   @Test func onTheHelpPageOnlyMovingAndLeavingWork() {
     var model = model(.executing)
     model.page = .help
-    let enabled: Set<Action> = [
+    let enabled: Set<Command> = [
       .up, .down, .pageUp, .pageDown, .halfUp, .halfDown, .first, .last, .back, .help, .quit, .redraw, .mouse, .list,
       .tree, .timeline, .critical, .events,
     ]
-    #expect(disabled(model) == Set(Action.allCases).subtracting(enabled))
+    #expect(disabled(model) == Set(Command.all).subtracting(enabled))
   }
 
   // MARK: Words
 
-  private func words(_ actions: [Action], _ model: Model) -> [String?] { actions.map { $0.word(in: model) } }
+  private func words(_ actions: [Command], _ model: Model) -> [String?] { actions.map { $0.word(in: model) } }
 
   @Test func theBottomLineNamesWhatTheKeysDoInTheList() {
     let model = model(.executing)
@@ -171,7 +171,7 @@ import Testing
       .executing, .waiting, .jobLog(JobID(0), attempt: 1, LogLine(.stdout, "x", isCut: true)),
       .jobLog(JobID(0), attempt: 1, LogLine(.stdout, "y")))
     model.focus = .log
-    let actions: [Action] = [.copy, .range, .follow, .copyPath, .firstError, .merged, .copyAll, .wrap, .next, .filter]
+    let actions: [Command] = [.copy, .range, .follow, .copyPath, .firstError, .merged, .copyAll, .wrap, .next, .filter]
     #expect(
       words(actions, model)
         == ["copy line", "range", nil, nil, "error", "merged", "copy all", "wrap", nil, "search"])
@@ -225,15 +225,15 @@ import Testing
   @Test func aFoldedRowIsExpandedAndAnOpenOneFolded() {
     var over = model(.failed(Self.failure, allowed: false), .skipped(because: .job(JobID(0))))
     over.order.toggle(JobID(0))
-    #expect(Action.fold.word(in: over) == "fold")
+    #expect(Command.fold.word(in: over) == "fold")
     over.focus = .log
-    #expect(Action.fold.word(in: over) == nil)
+    #expect(Command.fold.word(in: over) == nil)
     over.setPanel(.tree)
     Update.prepareForDrawing(&over, now: .zero)
     over.moveCursor(to: JobID(1))
-    #expect(Action.fold.word(in: over) == "fold")
+    #expect(Command.fold.word(in: over) == "fold")
     over.tree.toggle(JobID(1))
-    #expect(Action.fold.word(in: over) == "expand")
+    #expect(Command.fold.word(in: over) == "expand")
   }
 
   // MARK: Refusals
@@ -253,8 +253,8 @@ import Testing
       (.tag, "no job here"), (.sortNext, "only the list is sorted"), (.invert, "only the list is sorted"),
       (.retry, "this job has not failed"), (.retryDependents, "this job has not failed"),
       (.retryFailed, "no job has failed"), (.help, ""),
-    ] as [(Action, String)])
-  func aRefusalSaysWhy(_ action: Action, _ text: String) {
+    ] as [(Command, String)])
+  func aRefusalSaysWhy(_ action: Command, _ text: String) {
     #expect(action.refusal(in: model(.succeeded(upToDate: false))) == text)
   }
 
@@ -262,7 +262,7 @@ import Testing
     let failed = JobState.failed(Self.failure, allowed: false)
     let stopping = model(failed, .executing, .stopRequested(.terminate, by: .person))
     let finished = model(failed, .executing, .runFinished(RunSummary()))
-    for action in [Action.retry, .retryDependents, .retryFailed] {
+    for action in [Command.retry, .retryDependents, .retryFailed] {
       #expect(action.refusal(in: stopping) == "the run is stopping")
       #expect(action.refusal(in: finished) == "the run has ended")
     }
@@ -270,8 +270,8 @@ import Testing
     var unfolded = skipped
     unfolded.order.toggle(JobID(0))
     unfolded.moveCursor(to: JobID(1))
-    #expect(Action.retry.refusal(in: unfolded) == "b was skipped because of a: R on a retries both")
-    #expect(Action.retryDependents.refusal(in: unfolded) == "b was skipped because of a: R on a retries both")
+    #expect(Command.retry.refusal(in: unfolded) == "b was skipped because of a: R on a retries both")
+    #expect(Command.retryDependents.refusal(in: unfolded) == "b was skipped because of a: R on a retries both")
   }
 
   // MARK: The past
@@ -282,7 +282,7 @@ import Testing
     [.ready(for: .person), .waiting], [.paused(started: true), .waiting],
   ]
 
-  @Test(arguments: Action.allCases, runs) func noKeyActsOnWhatIsOver(_ action: Action, _ states: [JobState]) {
+  @Test(arguments: Command.all, runs) func noKeyActsOnWhatIsOver(_ action: Command, _ states: [JobState]) {
     for isReplay in [true, false] {
       var model = model(states[0], states[1])
       model.isReplay = isReplay
@@ -292,7 +292,7 @@ import Testing
       var effects = Update.request(action, &model, .zero)
       effects += Update.apply(.input(.key(.character("y"))), to: &model, now: .zero)
       #expect(!effects.contains { if case .send = $0 { true } else { false } }, "\(action)")
-      if KeyMap.reach(of: action) == .run {
+      if action.changesRun {
         let place = isReplay ? "this is a replay: its run can't be changed" : "End returns to the present"
         #expect(action.refusal(in: model).hasSuffix(place), "\(action)")
       }

@@ -1,20 +1,15 @@
 import JobModel
 import Screen
 
-/// Copying to the clipboard of the terminal.
-extension Update {
-  /// In bytes: many terminals accept sequences of at most 100,000 bytes, which is the size of this many in base64.
-  private static let clipboardLimit = 74_900
-
-  static func copy(_ action: Action, _ model: inout Model, _ now: Duration) -> [Effect] {
-    guard let record = model.record else { return [] }
-    switch action {
-    case .copyAll:
-      guard let lines = model.lines else { return [] }
-      return copy(lines, 0..<lines.count, isAll: true, &model, now)
-    case .copyPath:
-      return copyPath(&model, now)
-    default:
+/// The commands that copy to the clipboard of the terminal.
+extension Command {
+  static let copy = copying(
+    "copy", "y", "copy line, range or command", isEnabled: { $0.cursor != nil },
+    word: { model in
+      guard model.focus == .log, model.lines?.isEmpty == false else { return nil }
+      return "copy " + (model.markedCount.map { Format.count($0, "line") } ?? "line")
+    },
+    effects: { record, model, now in
       guard model.focus == .log, let lines = model.lines, let current = model.currentLine else {
         let subject = JobDescription.subject(record.job.work)
         return copy(subject, as: "copied: \(subject)", &model, now)
@@ -23,8 +18,34 @@ extension Update {
       model.log.mark = nil
       let end = min(lines.count, lines.position(of: marked.upperBound) + 1)
       return copy(lines, lines.position(of: marked.lowerBound)..<end, isAll: false, &model, now)
-    }
+    })
+
+  static let copyAll = copying(
+    "copy-all", "Y", "copy the whole log", isEnabled: { $0.lines?.isEmpty == false },
+    word: { $0.readsLog ? "copy all" : nil },
+    effects: { _, model, now in
+      guard let lines = model.lines else { return [] }
+      return copy(lines, 0..<lines.count, isAll: true, &model, now)
+    })
+
+  static let copyPath = copying(
+    "copy-path", "F", "copy the path of its file", isEnabled: { $0.cursor != nil && $0.run.start?.folder != nil },
+    word: { $0.focus == .log && $0.isLogClipped ? "path" : nil },
+    effects: { _, model, now in
+      copyPath(&model, now)
+    })
+
+  private static func copying(
+    _ name: String, _ key: Character, _ help: String, isEnabled: @escaping Predicate, word: @escaping Words,
+    effects: @escaping @Sendable (JobRecord, inout Model, Duration) -> [Effect]
+  ) -> Command {
+    Command(
+      name, .logging, [.character(key)], help, isEnabled: isEnabled, refusal: { _ in "nothing to copy" }, word: word,
+      effects: { model, now in model.record.map { effects($0, &model, now) } ?? [] })
   }
+
+  /// In bytes: many terminals accept sequences of at most 100,000 bytes, which is the size of this many in base64.
+  private static let clipboardLimit = 74_900
 
   /// Copies whole lines as their jobs wrote them, without escape sequences.
   private static func copy(
@@ -71,15 +92,15 @@ extension Update {
 
   private static func copy(_ text: String, as notice: String, _ model: inout Model, _ now: Duration) -> [Effect] {
     guard !text.isEmpty else {
-      say("nothing to copy", &model, now)
+      model.say("nothing to copy", now)
       return []
     }
     guard text.utf8.count <= clipboardLimit else {
       let size = "\(Format.bytes(Int64(text.utf8.count))) of \(Format.bytes(Int64(clipboardLimit)))"
-      say("too long for terminals, \(size): it is in \(model.olderPath ?? "no file")", &model, now)
+      model.say("too long for terminals, \(size): it is in \(model.olderPath ?? "no file")", now)
       return []
     }
-    say(notice, &model, now)
+    model.say(notice, now)
     return [.copy(text)]
   }
 }

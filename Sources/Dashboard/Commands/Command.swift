@@ -1,0 +1,136 @@
+import JobModel
+import Screen
+
+/// What a person can do by a key, a click or the palette.
+///
+/// Dispatch, the bottom line, refusals, the help page, the palette and `opdash keys` read this one value.
+struct Command: Sendable {
+  enum Section: String, CaseIterable {
+    case moving = "Moving"
+    case showing = "Showing"
+    case acting = "The tagged jobs, or the cursor's"
+    case running = "The run"
+    case logging = "The log"
+  }
+
+  /// Its name in a settings file and in `opdash keys`.
+  let name: String
+  let section: Section
+  /// The keys that it has unless a settings file gives it others.
+  let keys: [Key]
+  let help: String
+  /// Whether it changes the run, which must be the live one as it is now; the others change what this dashboard shows.
+  let changesRun: Bool
+  let worksOnHelpPage: Bool
+  /// Whether screens name it.
+  var isOffered: Predicate = { _ in true }
+  private let isPossible: Predicate
+  private let refuse: @Sendable (Model) -> String
+  private let footerWord: @Sendable (Model) -> String?
+  private let body: Body
+
+  typealias Predicate = @Sendable (Model) -> Bool
+  typealias Words = @Sendable (Model) -> String?
+
+  private enum Body {
+    case change(@Sendable (inout Model, Duration) -> [Effect])
+    case jobs(JobAction)
+  }
+
+  /// `word` is the bottom line's, which leaves a command without one out.
+  init(
+    _ name: String, _ section: Section, _ keys: [Key], _ help: String, changesRun: Bool = false,
+    worksOnHelpPage: Bool = false, isEnabled: @escaping Predicate = { _ in true },
+    refusal: @escaping @Sendable (Model) -> String = { _ in "" }, word: @escaping Words = { _ in nil },
+    effects: @escaping @Sendable (inout Model, Duration) -> [Effect]
+  ) {
+    (self.name, self.section, self.keys, self.help) = (name, section, keys, help)
+    (self.changesRun, self.worksOnHelpPage) = (changesRun, worksOnHelpPage)
+    (isPossible, refuse, footerWord, body) = (isEnabled, refusal, word, .change(effects))
+  }
+
+  /// A command that changes only the model.
+  init(
+    _ name: String, _ section: Section, _ keys: [Key], _ help: String, worksOnHelpPage: Bool = false,
+    isEnabled: @escaping Predicate = { _ in true }, refusal: @escaping @Sendable (Model) -> String = { _ in "" },
+    word: @escaping Words = { _ in nil }, change: @escaping @Sendable (inout Model, Duration) -> Void
+  ) {
+    self.init(
+      name, section, keys, help, worksOnHelpPage: worksOnHelpPage, isEnabled: isEnabled, refusal: refusal, word: word,
+      effects: { model, now in
+        change(&model, now)
+        return []
+      })
+  }
+
+  /// A command for the tagged jobs, or the cursor's.
+  init(
+    _ name: String, _ keys: [Key], _ help: String, isEnabled: @escaping Predicate,
+    refusal: @escaping @Sendable (Model) -> String, word: @escaping Words, jobs action: JobAction
+  ) {
+    (self.name, section, self.keys, self.help) = (name, .acting, keys, help)
+    (changesRun, worksOnHelpPage) = (true, false)
+    (isPossible, refuse, footerWord, body) = (isEnabled, refusal, word, .jobs(action))
+  }
+
+  /// Its effect on jobs, if it acts on the tagged ones or the cursor's.
+  var jobs: JobAction? {
+    switch body {
+    case .change: nil
+    case .jobs(let action): action
+    }
+  }
+
+  func perform(_ model: inout Model, _ now: Duration) -> [Effect] {
+    switch body {
+    case .change(let effects):
+      return effects(&model, now)
+    case .jobs(let action):
+      let jobs = action.chosen(in: model)
+      guard !action.mustAsk(about: jobs, in: model) else {
+        model.prompt = .confirm(self, jobs)
+        return []
+      }
+      return action.perform(jobs, &model, now)
+    }
+  }
+
+  func isEnabled(in model: Model) -> Bool {
+    (model.page != .help || worksOnHelpPage) && pastRefusal(in: model) == nil && isPossible(model)
+  }
+
+  /// The answer to its key while it is not enabled, as specific as possible.
+  func refusal(in model: Model) -> String {
+    pastRefusal(in: model) ?? jobs?.ability.flatMap { model.record?.job.work.refusal(of: $0) } ?? refuse(model)
+  }
+
+  /// The bottom line's word for it; nil keeps it out.
+  func word(in model: Model) -> String? { footerWord(model) }
+
+  /// Why it can't change the run while a recording or a past instant is shown; nil where it can.
+  private func pastRefusal(in model: Model) -> String? {
+    guard changesRun else { return nil }
+    if model.isReplay { return "this is a replay: its run can't be changed" }
+    guard model.isPast else { return nil }
+    let way = model.presentKey.map { ": \($0) returns to the present" } ?? ""
+    return "this is the past, which can't be changed\(way)"
+  }
+
+  /// Every command, in the order in which the bottom line gives room.
+  static let all: [Command] = [
+    copy, range, follow, copyPath, firstError, merged, back, cancel, approve, pause, retry, retryDependents,
+    retryFailed,
+    zoom, fold, zoomIn, zoomOut, zoomAll, filter, next, previous, help, quit, treeOrList, timeline, log, nextPane, tag,
+    untag, kill, wrap, list, critical, events, tree, palette, drain, moreSlots, fewerSlots, morePool, fewerPool, raise,
+    lower, tagAll, tagDependents, up, down, pageUp, pageDown, halfUp, halfDown, first, last, left, right, sortNext,
+    sortPrevious, invert, copyAll, times, freeze, scrubBack, scrubForward, mouse, redraw,
+  ]
+}
+
+extension Command: Hashable, CustomStringConvertible {
+  static func == (one: Command, other: Command) -> Bool { one.name == other.name }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(name) }
+
+  var description: String { name }
+}

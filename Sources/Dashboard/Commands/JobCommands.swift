@@ -1,0 +1,235 @@
+import JobModel
+import Screen
+
+/// What a command does to jobs.
+struct JobAction: Sendable {
+  enum Question {
+    /// Asks before it acts on a job that is not on the screen.
+    case usual
+    /// Asks too before it ends several jobs, some of which execute.
+    case ending
+    /// Always asks, with the job's own question.
+    case approval
+  }
+
+  var question = Question.usual
+  /// What a job's kind of work must support.
+  var ability: JobAbility?
+  /// The first word of the question.
+  let verb: @Sendable ([JobID], Model) -> String
+  /// The jobs among these on which it has an effect.
+  let affected: @Sendable ([JobID], Model) -> [JobID]
+  let effects: @Sendable ([JobID], inout Model, Duration) -> [Effect]
+
+  func perform(_ jobs: [JobID], _ model: inout Model, _ now: Duration) -> [Effect] {
+    model.takeCursor()
+    return effects(jobs, &model, now)
+  }
+
+  /// The targets on which it has an effect; if nothing that is asked is among them, the first job that asks for approval.
+  func chosen(in model: Model) -> [JobID] {
+    let jobs = affected(model.targets, model)
+    return question == .approval && jobs.isEmpty ? model.index.asking.min().map { [$0] } ?? [] : jobs
+  }
+
+  func mustAsk(about jobs: [JobID], in model: Model) -> Bool {
+    switch question {
+    case .approval: true
+    case .ending where jobs.count > 1 && model.someTargetWorks: true
+    case .ending, .usual: jobs.contains { !model.isOnScreen($0) }
+    }
+  }
+}
+
+extension Command {
+  static let cancel = acting(
+    "cancel", [.character("x"), .function(9)], "cancel", question: .ending, verb: "Cancel", where: { !$0.isTerminal },
+    refusal: { _ in "this job has ended" }, word: { _ in "cancel" },
+    effects: { jobs, model, now in
+      model.say("cancelling \(model.naming(jobs))", now)
+      return [.send(.cancel(jobs, by: .person))]
+    })
+
+  static let kill = Command(
+    "kill", [.character("X")], "kill now, without grace",
+    isEnabled: { model in model.someOpenTarget { canKill($0, model) } },
+    refusal: { _ in "this job is not running" }, word: { _ in "kill" },
+    jobs: JobAction(
+      question: .ending, ability: .kill, verb: { _, _ in "Kill" },
+      affected: { jobs, model in jobs.filter { canKill($0, model) } }
+    ) { jobs, model, now in
+      model.say("killing \(model.naming(jobs))", now)
+      return [.send(.kill(jobs))]
+    })
+
+  static let pause = Command(
+    "pause", [.character("p"), .function(7)], "pause or resume",
+    isEnabled: { $0.someTarget(able: .pause) { $0.isPausable || $0 == .paused } },
+    refusal: { _ in "nothing to pause" },
+    word: { $0.someTarget { $0 == .paused } && !$0.someTarget(\.isPausable) ? "resume" : "pause" },
+    jobs: JobAction(
+      ability: .pause, verb: { pauses($0, $1) ? "Pause" : "Resume" },
+      affected: { jobs, model in
+        let pausable = jobs.filter { model.stateClass(of: $0).isPausable && model.isAble($0, .pause) }
+        return pausable.isEmpty ? jobs.filter { model.stateClass(of: $0) == .paused } : pausable
+      }
+    ) { jobs, model, now in
+      let pauses = Command.pauses(jobs, model)
+      model.say("\(pauses ? "pausing" : "resuming") \(model.naming(jobs))", now)
+      return [.send(pauses ? .pause(jobs) : .resume(jobs))]
+    })
+
+  static let retry = retrying(
+    "retry", [.character("r"), .function(8)], "retry", dependents: false, word: { _ in "retry" })
+
+  static let retryDependents = retrying(
+    "retry-dependents", [.character("R")], "retry with its dependents", dependents: true,
+    word: { $0.someTarget(where: $0.canSkipDependents) ? "retry + skipped" : nil })
+
+  static let approve = Command(
+    "approve", [.character("a")], "approve what waits for it", isEnabled: { !$0.index.asking.isEmpty },
+    refusal: { _ in "no job waits for approval" }, word: { _ in "approve" },
+    jobs: JobAction(
+      question: .approval, verb: { _, _ in "Approve" },
+      affected: { jobs, model in jobs.filter { model.index.asking.contains($0) } }
+    ) { jobs, model, now in
+      model.say("approved \(model.naming(jobs))", now)
+      return [.send(.approve(jobs))]
+    })
+
+  static let raise = prioritizing("raise", "]", "priority up", verb: "Raise") { $0.raised }
+  static let lower = prioritizing("lower", "[", "priority down", verb: "Lower") { $0.lowered }
+
+  // MARK: Tags
+
+  static let tag = tagging(
+    "tag", [.character(" ")], "tag, and move to the next", word: { $0.page == .list ? "tag" : nil },
+    change: {
+      id, model, _ in
+      if model.tags.remove(id) == nil { model.tags.insert(id) }
+      Update.move(.down, &model)
+    })
+
+  static let tagDependents = tagging("tag-dependents", [.character("c")], "tag with its dependents") { id, model, now in
+    var open = [id]
+    while let next = open.popLast() {
+      if model.tags.insert(next).inserted { open += model.run.jobs[next.index].dependents }
+    }
+    model.say("\(Format.count(model.tags.count, "job")) tagged", now)
+  }
+
+  static let tagAll = tagging(
+    "tag-all", [.character("A")], "tag all shown", isEnabled: { $0.page == .list && $0.rowCount > 0 },
+    change: { _, model, now in
+      let shown = model
+      model.tags.reserveCapacity(model.tags.count + shown.rowCount)
+      for row in 0..<shown.rowCount { if let id = shown.job(row: row) { model.tags.insert(id) } }
+      model.say("\(Format.count(model.tags.count, "job")) tagged", now)
+    })
+
+  static let untag = tagging(
+    "untag", [.character("U")], "untag all", isEnabled: { !$0.tags.isEmpty }, refusal: "nothing is tagged",
+    word: { _ in "untag" },
+    change: { _, model, _ in
+      model.tags = []
+    })
+
+  private static func tagging(
+    _ name: String, _ keys: [Key], _ help: String,
+    isEnabled: @escaping @Sendable (Model) -> Bool = { $0.cursor != nil },
+    refusal: String = "no job here", word: @escaping @Sendable (Model) -> String? = { _ in nil },
+    change: @escaping @Sendable (JobID, inout Model, Duration) -> Void
+  ) -> Command {
+    Command(
+      name, .acting, keys, help, isEnabled: isEnabled, refusal: { _ in refusal }, word: word,
+      change: { model, now in
+        guard let id = model.cursor else { return }
+        model.isCursorTaken = true
+        change(id, &model, now)
+      })
+  }
+
+  // MARK: Kinds of commands
+
+  /// A command that acts on the jobs of some classes.
+  private static func acting(
+    _ name: String, _ keys: [Key], _ help: String, question: JobAction.Question = .usual, ability: JobAbility? = nil,
+    verb: String, where test: @escaping @Sendable (StateClass) -> Bool, isEnabled: @escaping Predicate = { _ in true },
+    refusal: @escaping @Sendable (Model) -> String, word: @escaping Words = { _ in nil },
+    effects: @escaping @Sendable ([JobID], inout Model, Duration) -> [Effect]
+  ) -> Command {
+    Command(
+      name, keys, help, isEnabled: { isEnabled($0) && $0.someTarget(able: ability, test) }, refusal: refusal,
+      word: word,
+      jobs: JobAction(
+        question: question, ability: ability, verb: { _, _ in verb },
+        affected: { jobs, model in
+          jobs.filter { id in test(model.stateClass(of: id)) && ability.map { model.isAble(id, $0) } != false }
+        }, effects: effects))
+  }
+
+  private static func retrying(
+    _ name: String, _ keys: [Key], _ help: String, dependents: Bool, word: @escaping Words
+  ) -> Command {
+    var command = acting(
+      name, keys, help, ability: .retry, verb: "Retry", where: \.isRetryable, isEnabled: \.canRetry,
+      refusal: refuseRetry, word: word
+    ) { jobs, model, now in
+      model.say("retrying \(model.naming(jobs))\(dependents ? " and what depended on it" : "")", now)
+      return [.send(.retry(jobs, withDependents: dependents))]
+    }
+    command.isOffered = \.offersRetry
+    return command
+  }
+
+  private static func refuseRetry(_ model: Model) -> String {
+    if let record = model.record, case .skipped(.job(let cause)) = record.state {
+      let name = model.run.jobs[cause.index].job.name
+      let way = model.keys.label(retryDependents).map { ": \($0) on \(name) retries both" } ?? ""
+      return "\(record.job.name) was skipped because of \(name)\(way)"
+    }
+    return model.canRetry ? "this job has not failed" : model.whyNoRetry
+  }
+
+  private static func prioritizing(
+    _ name: String, _ key: Character, _ help: String, verb: String,
+    _ change: @escaping @Sendable (JobPriority) -> JobPriority
+  ) -> Command {
+    acting(
+      name, [.character(key)], help, verb: verb, where: \.hasPriority,
+      refusal: { _ in "only a job that has not started has a priority" },
+      effects: { jobs, model, now in
+        changePriority(jobs, raise: name == "raise", change, &model, now)
+      })
+  }
+
+  /// Changes each job's priority by one level; jobs that reach the same level share a command.
+  private static func changePriority(
+    _ ids: [JobID], raise: Bool, _ change: (JobPriority) -> JobPriority, _ model: inout Model, _ now: Duration
+  ) -> [Effect] {
+    var levels: [JobPriority: [JobID]] = [:]
+    for id in ids {
+      let old = model.run.jobs[id.index].job.priority
+      if change(old) != old { levels[change(old), default: []].append(id) }
+    }
+    guard let (level, first) = levels.first else {
+      model.say("already at the \(raise ? "highest" : "lowest") priority", now)
+      return []
+    }
+    if levels.count == 1 {
+      model.say("\(model.naming(first)): priority \(level.rawValue)", now)
+    } else {
+      model.say("\(model.naming(ids)): priority \(raise ? "up" : "down")", now)
+    }
+    return levels.sorted { $0.key < $1.key }.map { .send(.setPriority($0.value, $0.key)) }
+  }
+
+  /// Whether one of the jobs is to be paused; else they are resumed.
+  private static func pauses(_ jobs: [JobID], _ model: Model) -> Bool {
+    jobs.contains { model.stateClass(of: $0).isPausable }
+  }
+
+  private static func canKill(_ id: JobID, _ model: Model) -> Bool {
+    model.run.jobs[id.index].state.isActive && model.isAble(id, .kill)
+  }
+}

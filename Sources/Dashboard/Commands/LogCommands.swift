@@ -1,0 +1,132 @@
+import JobModel
+import Screen
+
+/// The commands for the log pane.
+extension Command {
+  static let follow = logging(
+    "follow", "f", "follow the newest line", word: { $0.focus == .log && !$0.log.follows ? "follow" : nil },
+    change: { model, _ in
+      if model.log.follows { Update.beginReading(&model, Layout(model)) } else { model.log.follow() }
+    })
+
+  static let range = logging(
+    "range", "v", "mark a range of lines", word: { $0.readsLog ? "range" : nil },
+    change: { model, _ in
+      model.focus = .log
+      Update.beginReading(&model, Layout(model))
+      if !model.log.follows { model.log.mark = model.log.mark == nil ? model.log.cursor : nil }
+    })
+
+  static let firstError = logging(
+    "first-error", "E", "to the first error", word: { $0.readsLog ? "error" : nil },
+    change: {
+      goToError(&$0, $1)
+    })
+
+  static let wrap = logging(
+    "wrap", "w", "wrap long lines", word: { $0.focus == .log ? "wrap" : nil },
+    change: { model, now in
+      model.log.wraps.toggle()
+      model.log.shift = 0
+      model.log.top.row = 0
+      model.say(model.log.wraps ? "long lines are wrapped" : "long lines are cut", now)
+    })
+
+  static let merged = logging(
+    "merged", "L", "the log of many, or of one", isEnabled: { $0.page == .list && $0.showsLog },
+    word: { model in
+      guard model.readsLog, model.page != .zoom else { return nil }
+      return switch model.log.subject {
+      case .job: "merged"
+      case .merged where !model.run.programLog.isEmpty: "program"
+      case .merged, .program: "one job"
+      }
+    },
+    change: {
+      merge(&$0, $1)
+    })
+
+  static let times = logging(
+    "times", "T", "times: relative, clock, off", isEnabled: { _ in true },
+    change: { model, _ in
+      model.log.times = model.log.times.moved(by: 1)
+    })
+
+  static let next = matching("next", "n", "next match", forward: true, word: { $0.log.matches.isEmpty ? nil : "next" })
+  static let previous = matching("previous", "N", "match before", forward: false, word: { _ in nil })
+
+  private static func logging(
+    _ name: String, _ key: Character, _ help: String, isEnabled: @escaping Predicate = \.showsLog,
+    word: @escaping Words = { _ in nil }, change: @escaping @Sendable (inout Model, Duration) -> Void
+  ) -> Command {
+    Command(
+      name, .logging, [.character(key)], help, isEnabled: isEnabled, refusal: { _ in "no log is shown" }, word: word,
+      change: change)
+  }
+
+  private static func matching(
+    _ name: String, _ key: Character, _ help: String, forward: Bool, word: @escaping Words
+  ) -> Command {
+    Command(
+      name, .logging, [.character(key)], help, isEnabled: { !$0.log.matches.isEmpty },
+      refusal: { _ in "nothing is found" },
+      word: word,
+      change: {
+        goToMatch(forward: forward, &$0, $1)
+      })
+  }
+
+  /// Switches from one job's log to that of many, then to what the program wrote, if anything, keeping the reader's line.
+  private static func merge(_ model: inout Model, _ now: Duration) {
+    model.isCursorTaken = true
+    let line = model.currentLine
+    model.log.mark = nil
+    model.log.held = nil
+    let hasProgram = !model.run.programLog.isEmpty
+    switch model.log.subject {
+    case .job: model.showLog(of: .merged)
+    case .merged where hasProgram: model.showLog(of: .program)
+    case .merged, .program: model.showLog(of: .job)
+    }
+    if model.log.subject == .program || line?.job == nil {
+      // None of the lines that were being read is among these.
+      model.log.leave()
+    } else if model.log.subject == .job, !model.log.follows, let job = line?.job {
+      model.moveCursor(to: job, keepsPlace: true)
+    }
+    if model.log.subject == .program { return model.say("the output of the program", now) }
+    guard let merged = model.merged else { return model.say("the log of one job", now) }
+    let more = merged.scope.hasProgram && hasProgram ? " and the program" : ""
+    model.say("the log of \(Format.count(merged.jobs, "job"))\(more)", now)
+  }
+
+  private static func goToMatch(forward: Bool, _ model: inout Model, _ now: Duration) {
+    let from = model.log.follows ? Int.max : model.log.cursor
+    guard let found = model.log.match(after: from, forward: forward) else { return }
+    Update.scroll(to: found.line, &model, Layout(model))
+    model.log.currentMatch = found.line
+    if found.hasWrapped { model.say(forward ? "past the end: the first match" : "past the top: the last match", now) }
+  }
+
+  private static func goToError(_ model: inout Model, _ now: Duration) {
+    guard let lines = model.lines, let current = model.currentLine else { return model.say("no error here", now) }
+    func isShown(_ line: JobLine, attempt: Int?) -> Bool {
+      guard lines.isMerged else { return line.entry.attempt == attempt }
+      return line.job.map { line.entry.attempt == model.run.jobs[$0.index].attempt?.number } ?? true
+    }
+    let all = (0..<lines.count).lazy.map { lines[$0] }
+    let named = all.first {
+      isShown($0, attempt: current.entry.attempt) && ErrorWords.areIn(JobText($0.entry.line.text).plain)
+    }
+    let found =
+      named
+      ?? all.first {
+        isShown($0, attempt: lines.last?.entry.attempt) && $0.entry.line.stream == .stderr
+      }
+    guard let found else { return model.say("no error here", now) }
+    model.focus = .log
+    Update.scroll(to: found.seq, &model, Layout(model))
+    let older = lines.dropped > 0 ? "; older lines are in the file only" : ""
+    model.say((named == nil ? "no line names an error: the first of stderr" : "the first error") + older, now)
+  }
+}

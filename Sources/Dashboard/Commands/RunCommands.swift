@@ -1,0 +1,115 @@
+import JobModel
+import Screen
+
+/// The commands for the run as a whole.
+extension Command {
+  static let retryFailed: Command = {
+    var command = running(
+      "retry-failed", [.control("r")], "retry all failed jobs",
+      isEnabled: { $0.canRetry && $0.run.counts.failed > $0.run.counts.allowed && !$0.failures.isEmpty },
+      refusal: { $0.run.counts.failed > 0 ? $0.whyNoRetry : "no job has failed" },
+      word: { $0.isOver ? "retry all failed" : nil }
+    ) { model, now in
+      let jobs = model.failures
+      model.say("retrying \(model.naming(jobs)) and the skipped dependents", now)
+      return [.send(.retry(jobs, withDependents: true))]
+    }
+    command.isOffered = \.offersRetry
+    return command
+  }()
+
+  static let drain = running(
+    "drain", [.character("P")], "drain: start nothing new", isEnabled: { !$0.isOver && $0.live.stopping == nil },
+    refusal: { _ in "the run has ended" }, word: { $0.live.isDraining ? "start again" : "drain" },
+    effects: { model, now in
+      let drains = !model.live.isDraining
+      model.say(drains ? "nothing new starts" : "jobs start again", now)
+      return [.send(.setDraining(drains))]
+    })
+
+  static let moreSlots = running(
+    "more-slots", [.character("+"), .character("=")], "one slot more",
+    isEnabled: { !$0.isOver && $0.live.slots < Run.unlimited }, refusal: { _ in "no slot to add" },
+    word: { _ in "slots" },
+    effects: { model, now in
+      model.say("one slot more", now)
+      return [.send(.changeSlots(by: 1))]
+    })
+
+  static let fewerSlots = running(
+    "fewer-slots", [.character("-")], "one slot fewer", isEnabled: { !$0.isOver && $0.live.slots > 1 },
+    refusal: { _ in "one slot is the least" },
+    effects: { model, now in
+      model.say("one slot fewer", now)
+      return [.send(.changeSlots(by: -1))]
+    })
+
+  static let morePool = resizing(
+    "more-pool", ")", "one unit more in the job's pool", by: 1, isEnabled: { _ in true })
+
+  static let fewerPool = resizing(
+    "fewer-pool", "(", "one unit fewer in the job's pool", by: -1,
+    isEnabled: { model in model.pool.map { model.live.pools[$0, default: 0] > 1 } == true })
+
+  /// Asks about the live run, whatever is shown.
+  static let quit = Command(
+    "quit", .running, [.character("q"), .function(10)], "quit; asks while jobs run", worksOnHelpPage: true,
+    word: { _ in "quit" }, effects: { model, _ in quit(&model) })
+
+  private static func running(
+    _ name: String, _ keys: [Key], _ help: String, isEnabled: @escaping Predicate,
+    refusal: @escaping @Sendable (Model) -> String, word: @escaping Words = { _ in nil },
+    effects: @escaping @Sendable (inout Model, Duration) -> [Effect]
+  ) -> Command {
+    Command(
+      name, .running, keys, help, changesRun: true, isEnabled: isEnabled, refusal: refusal, word: word, effects: effects
+    )
+  }
+
+  private static func resizing(
+    _ name: String, _ key: Character, _ help: String, by change: Int, isEnabled: @escaping Predicate
+  ) -> Command {
+    running(
+      name, [.character(key)], help, isEnabled: { !$0.isOver && $0.pool != nil && isEnabled($0) },
+      refusal: { $0.pool.map { "one unit is the least of pool \($0)" } ?? "this job uses no pool" },
+      effects: { model, now in
+        guard let pool = model.pool else { return [] }
+        let (size, least) = (model.live.pools[pool, default: 0], model.live.leastUnits(of: pool))
+        guard size + change >= least else {
+          model.say("a job needs \(Format.count(least, "unit")) of pool \(pool) at once", now)
+          return []
+        }
+        model.say("pool \(pool): \(Format.count(size + change, "unit"))", now)
+        return [.send(.changePool(pool, by: change))]
+      })
+  }
+
+  /// Leaves a run that is over or replayed, asks while jobs run, escalates the stop of a run that is being stopped.
+  private static func quit(_ model: inout Model) -> [Effect] {
+    if model.isOver || model.isReplay { return [.leave(.quit)] }
+    guard let stopping = model.live.stopping else {
+      if model.quits > 0 { return escalate(&model) }
+      if model.live.counts.active == 0, model.live.counts.backingOff == 0, model.live.counts.ready == 0 {
+        return stop(&model)
+      }
+      model.prompt = .quit
+      return []
+    }
+    model.quits = max(model.quits, stopping.level == .kill ? 2 : 1)
+    return escalate(&model)
+  }
+
+  static func stop(_ model: inout Model) -> [Effect] {
+    model.prompt = nil
+    model.quits = 1
+    // Shows the jobs that are still executing.
+    model.setFrozen(false)
+    return [.send(.stop(.terminate, by: .person))] + Update.departure(model)
+  }
+
+  private static func escalate(_ model: inout Model) -> [Effect] {
+    model.quits += 1
+    guard model.quits == 2 else { return [.leave(.abandoned)] }
+    return [.send(.stop(.kill, by: .person))]
+  }
+}
