@@ -35,7 +35,7 @@ enum CancelBeforeStart {
             + "and after-\(name) began after \(diary.text("after-\(name) began"))."
         }
         + [
-          "  \(run.counts.cancelled) cancelled, \(run.counts.succeeded) done: the queue is empty, nobody waits for ever."
+          "  \(run.counts.cancelled) cancelled, \(run.counts.succeeded) done: the queue is empty."
         ]
     }
   }

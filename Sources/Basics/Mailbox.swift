@@ -14,7 +14,7 @@ import Dispatch
     @usableFromInline var elements: [Element] = []
     @usableFromInline var hasUrgent = false
     @usableFromInline var call = Call.none
-    /// It stays when its call is overtaken, and serves the next elements: setting a timer costs more than a call.
+    /// Stays set when its call is overtaken, and serves the next elements: setting a timer costs more than a call.
     @usableFromInline var isTimerSet = false
     /// The beginning of the current interval; the time of the newest call, where the pace has no prompt elements.
     @usableFromInline var began: DispatchTime?
@@ -26,7 +26,7 @@ import Dispatch
     @usableFromInline var spare: [Element] = []
     @usableFromInline var isClosed = false
     @usableFromInline var waiting: [@Sendable () -> Void] = []
-    /// That of the pace, unless it was changed.
+    /// The burst of the pace, unless it was changed.
     @usableFromInline var burst: Int
 
     @inlinable init(burst: Int) { self.burst = burst }
@@ -60,7 +60,7 @@ import Dispatch
   /// An urgent element does not wait for the pace, and neither do the elements before it.
   @inlinable package func post(_ element: Element, isUrgent: Bool = false) { post(isUrgent: isUrgent) { element } }
 
-  /// Posts what the closure returns, which is called under the lock: an element made there is not copied once more.
+  /// Posts the element that the closure returns; calls the closure under the lock, which saves a copy.
   @inlinable package func post(isUrgent: Bool = false, making element: () -> Element) {
     let order = state.withLock { state -> Order? in
       guard !state.isClosed else { return nil }

@@ -3,8 +3,8 @@ import Foundation
 extension String {
   /// The text of a URL as it may be shown and logged: `***` in the place of each credential.
   ///
-  /// Credentials are the user name and the password before the host, and the values of parameters whose names are those of
-  /// tokens, keys, signatures and passwords. A secret in the path can't be told from a file name and stays. The text need
+  /// Credentials are the user name and the password before the host, and the values of parameters with names such as
+  /// `token`, `key` and `password`. A secret in the path can't be told from a file name and stays. The text need
   /// not be a valid URL: whatever a person or a server gave in its place can be masked.
   package var maskedURL: String {
     var scheme = self[startIndex..<startIndex]
@@ -37,7 +37,7 @@ extension Substring {
   fileprivate var endOfUser: Index? {
     let authority = prefix { !"/?#".contains($0) }
     if let at = authority.lastIndex(of: "@") { return at }
-    // A password with an unescaped `/`, `?` or `#`: what stands before that is no host with a port.
+    // A password with an unescaped `/`, `?` or `#`: the text before it isn't a host with a port.
     guard !authority.hasPrefix("["), let colon = authority.firstIndex(of: ":") else { return nil }
     let port = authority[authority.index(after: colon)...]
     return port.allSatisfy { $0.isASCII && $0.isNumber } ? nil : lastIndex(of: "@")

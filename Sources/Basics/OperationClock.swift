@@ -95,7 +95,7 @@ public final class ManualOperationClock: OperationClock {
     }
   }
 
-  /// Advances and makes the calls that come due, each at its own instant, equals in the order in which they were scheduled.
+  /// Advances and makes the calls that come due, each at its own instant, equal ones in the order of scheduling.
   ///
   /// A call without a queue is made on this thread; one with a queue is made there and waited for, or at once from there.
   public func advance(by duration: Duration) {

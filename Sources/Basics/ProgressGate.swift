@@ -3,7 +3,7 @@
   @usableFromInline let interval: Duration
   @usableFromInline var last: [Key: Duration] = [:]
   @usableFromInline var held: [Key: Report] = [:]
-  /// The instant at which the oldest report held back is due, nil without one; later ones are at most one interval late.
+  /// The due time of the oldest held report, nil without one; later ones are at most one interval late.
   @usableFromInline package internal(set) var nextWake: Duration?
 
   @inlinable package init(interval: Duration = .milliseconds(100)) { self.interval = interval }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Replaces secret values by `***` in what a program shows and keeps.
+/// Replaces secret values by `***` in a program's output and records.
 ///
 /// Of values that overlap in a text everything is replaced, by one `***`. A value counts as it is written, so a program that
 /// encodes or splits it shows it.
@@ -47,7 +47,7 @@ package struct SecretMask: Sendable {
     return String(decoding: stream.mask(Array(text.utf8)) + stream.end(), as: UTF8.self)
   }
 
-  /// What of the values is at a place of some bytes.
+  /// A match of the values, or the beginning of one, at a position.
   private struct Match {
     /// The length of the longest value that is there whole; 0 if none is.
     var length = 0
@@ -92,7 +92,7 @@ package struct SecretMask: Sendable {
     fileprivate mutating func pass(_ bytes: [UInt8], isLast: Bool) -> [UInt8]? {
       let all = held.isEmpty ? bytes : held + bytes
       var output: [UInt8] = []
-      /// What is before this place is given out.
+      /// The text before this position is released.
       var given = covered
       var kept = all.count
       all.withUnsafeBufferPointer { all in

@@ -31,7 +31,7 @@ int cprocess_free_threads(int wanted) {
   int count = 0;
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   pthread_mutex_lock(&mutex);
-  // With stacks as large as those of libdispatch's threads: memory may be limited too.
+  // The stacks are as large as libdispatch's: memory may be limited too.
   while (count < wanted && count < most && pthread_create(&threads[count], NULL, wait_for, &mutex) == 0) count++;
   pthread_mutex_unlock(&mutex);
   for (int i = 0; i < count; i++) pthread_join(threads[i], NULL);

@@ -36,10 +36,10 @@ static struct {
   int ends[2];
   int terminal;
   char path[128];
-  /// Unlinked; holds what the terminal has not shown yet. -1 before the first capture.
+  /// Unlinked; holds output that the terminal has not shown yet. -1 before the first capture.
   int file;
   pid_t owner;
-  /// What standard output and error were before the pipe replaced them; -1 for a stream that was not replaced.
+  /// Standard output and error before the pipe replaced them; -1 for a stream that was not replaced.
   int before[3];
   output_capture_receiver receive;
   _Atomic enum mode mode;
@@ -198,7 +198,7 @@ size_t output_capture_peek(char *bytes, size_t length) {
 
 void output_capture_shown(size_t length) { atomic_fetch_add(&capture.shown, (long long)length); }
 
-/// Writes what the terminal has not got yet; false once it takes no more.
+/// Writes the output that the terminal has not shown yet; false if it takes no more.
 static bool replay(int fd, int patience) {
   char bytes[4096];
   for (;;) {
@@ -213,7 +213,7 @@ static bool replay(int fd, int patience) {
   return true;
 }
 
-/// Says in place of the bytes that they are missing.
+/// Replaces lost bytes by a message.
 static void tell_lost(int fd, int patience) {
   long long lost = atomic_exchange(&capture.lost, 0);
   if (lost == 0) return;
@@ -225,7 +225,7 @@ static void tell_lost(int fd, int patience) {
   terminal_write(fd, text, end, patience);
 }
 
-/// Writes what is still in the pipe, which the receiver gets too.
+/// Writes the rest of the pipe and passes it to the receiver.
 static void drain(int fd, int patience, bool is_written, bool is_received) {
   char bytes[4096];
   for (size_t total = 0; total < drained_at_most;) {

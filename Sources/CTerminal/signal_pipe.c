@@ -10,7 +10,7 @@
 
 static int ends[2] = {-1, -1};
 
-// Where memory or threads run out, dispatch waits for ever, and with it all that would answer a signal. So a thread that
+// If memory or threads run out, dispatch blocks, and no handler can answer a signal. So a thread that
 // needs neither ends the program.
 static int watched[2] = {-1, -1};
 static atomic_uint asked, answered;
@@ -48,7 +48,7 @@ _Noreturn void terminal_end_by_signal(int number) {
 
 static void *watch_answers(void *none) {
   (void)none;
-  // By parts: a program that was stopped gets the rest of its time when it goes on.
+  // In parts: a program that was stopped gets the rest of its time when it continues.
   enum { parts = 150 };
   const struct timespec part = {.tv_nsec = 100000000};
   unsigned char number;

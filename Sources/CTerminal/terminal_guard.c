@@ -38,7 +38,7 @@ struct restoration {
 struct guard {
   struct restoration kept[2];
   _Atomic(struct restoration *) armed;
-  /// The one that is being executed; what a killed process has left of it is the guardian's.
+  /// The restoration in progress; the guardian completes one that a killed process began.
   _Atomic(struct restoration *) begun;
 };
 static struct guard own;
@@ -69,7 +69,7 @@ static bool is_guarded(int number) {
   default: break;
   }
 #ifdef SIGRTMIN
-  // Those between are the C library's own.
+  // The numbers in between belong to the C library.
   return number < 32 || number >= SIGRTMIN;
 #else
   return true;
@@ -113,7 +113,7 @@ static void make_room(int fd) {
   wake_writers(fd);
 }
 
-/// Sets the modes if `sets_modes`, and writes the bytes, as far as that goes without waiting for a reader.
+/// Sets the modes if `sets_modes`, and writes as many bytes as the terminal takes without waiting.
 ///
 /// `fd` is non-blocking; `shared` is the program's own descriptor, -1 in another process.
 static void put_back(const struct restoration *now, int fd, int shared, bool sets_modes) {
@@ -132,7 +132,7 @@ static void put_back(const struct restoration *now, int fd, int shared, bool set
     if (flags >= 0) fcntl(shared, F_SETFL, flags | O_NONBLOCK);
     for (int left = attempts; left > 0; left--) {
       make_room(fd);
-      // What was being written may end in the middle of a sequence.
+      // An interrupted write may have ended in the middle of a sequence.
       if (terminal_write(fd, &cancel, 1, attempt) == 0 &&
           terminal_write(fd, now->bytes, now->length, attempt) == 0) {
         break;
@@ -208,7 +208,7 @@ static bool move_access(int from, int to) { return atomic_compare_exchange_stron
 void terminal_change_begin(void) {
   const struct timespec pause = {.tv_nsec = 1000000};
   if (depth++ > 0) return;
-  // A process that has restored the terminal ends: whoever comes now waits for that.
+  // A process that has restored the terminal is about to end: other callers wait for its end.
   while (!move_access(idle, changing)) nanosleep(&pause, NULL);
 }
 
@@ -219,7 +219,7 @@ void terminal_change_end(void) {
 /// Keeps other threads from changing the terminal from now on; waits 0.1 s at most for one that does.
 static void close_access(void) {
   const struct timespec pause = {.tv_nsec = 1000000};
-  // This thread goes on with its change only if the process does.
+  // This thread makes its change only if the process continues.
   for (int left = 100; left > 0 && depth == 0 && !move_access(idle, closed); left--) {
     if (atomic_load(&access_state) == closed) return;
     nanosleep(&pause, NULL);

@@ -8,7 +8,7 @@ import Synchronization
 ///     GET  /file/NAME      `size` bytes that `size` and `seed` determine (`DemoContent`), with ETag, Last-Modified and
 ///                          Range; `ranges=0` takes no ranges
 ///     PUT  /upload/NAME    keeps the body and answers its size and SHA-256 as JSON; POST does the same
-///     GET  /upload/NAME    what was uploaded
+///     GET  /upload/NAME    the uploaded file
 ///
 ///     POST /content/ID     creates an item from a JSON object with a `title`
 ///     GET  /content/ID     its original, with the options of /file
@@ -20,7 +20,7 @@ import Synchronization
 ///
 ///     rate=N               bytes a second, of the body that is sent or received
 ///     delay=N              milliseconds before the answer's header
-///     status=N             this status, in place of the answer
+///     status=N             answers with this status only
 ///     cut=N                the connection ends after N bytes of the body; cut=header: within the header
 ///     reset=N              the same by a reset
 ///     stall=N              this many milliseconds before the header

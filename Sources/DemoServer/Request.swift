@@ -22,7 +22,7 @@ struct Request: Equatable {
 
   init(_ address: String) throws(Refusal) {
     guard let parts = URLComponents(string: address) else {
-      throw Refusal(status: 400, message: "this is no address")
+      throw Refusal(status: 400, message: "this is not an address")
     }
     self.address = address
     path = parts.path.split(separator: "/").map(String.init)
@@ -61,7 +61,7 @@ extension Request.Options {
     case "status":
       guard (200...599).contains(number) else { return "status takes a number from 200 to 599" }
       faults.append(.status(number))
-    default: return "'\(name)' is no option of this server"
+    default: return "'\(name)' is not an option of this server"
     }
     return nil
   }
@@ -80,7 +80,7 @@ extension Request.Options {
 
 /// A deliberate fault of an answer.
 enum Fault: Equatable {
-  /// This status in place of the answer.
+  /// Answers with this status only.
   case status(Int)
   /// The end of the connection after so many bytes of the body, orderly or by a reset.
   case cut(Int, byReset: Bool)

@@ -180,7 +180,7 @@ package final class RunJournal {
   /// The instant of the facts that are stated now, since the run began; never decreases.
   package private(set) var now = Duration.zero
   private var events: [JobEvent] = []
-  /// What no fact may show.
+  /// Values hidden in every fact.
   package var secrets: SecretMask?
 
   package init() {}

@@ -3,7 +3,7 @@ import Operations
 
 /// The words of an operation's error for a person, in one place for all views.
 package enum FailureWords {
-  /// The first line of what the error says about itself, at most 200 characters: it stands in a column.
+  /// The first line of the error's description, at most 200 characters, because it is shown in a column.
   package static func of(_ error: any Error) -> String {
     let line = Operations.line(of: error)
     return line.count > 200 ? line.prefix(199) + "…" : line

@@ -4,7 +4,7 @@ import Foundation
 
 /// The hashes of the files that a run's jobs read, each computed once while its file stays as it is.
 final class FileHashes: Sendable {
-  /// A version of a file, as far as the system tells them apart.
+  /// A version of a file, as precisely as the file system distinguishes versions.
   private struct Version: Hashable {
     let device: UInt64
     let inode: UInt64

@@ -79,7 +79,7 @@ struct FileSearch {
     }
   }
 
-  /// The names in a folder, none where there is no folder; throws `InputError` for one that can't be read.
+  /// The names in a folder, or none if it doesn't exist; throws `InputError` for one that can't be read.
   private func names(in folder: BytePath) throws -> [BytePath] {
     if isCancelled() { throw CancellationError() }
     let folder = folder.bytes.isEmpty ? BytePath("/") : folder

@@ -22,7 +22,7 @@ struct FileTime: Comparable, Hashable {
     (seconds, nanoseconds) = (time.tv_sec, time.tv_nsec)
   }
 
-  /// The modification of what is at a path, through symbolic links, as make has it; nil if nothing is there.
+  /// The modification time of the file at a path, through symbolic links, as in make; nil if there is none.
   init?(of path: BytePath) {
     var status = stat()
     guard stat(path.cString, &status) == 0 else { return nil }

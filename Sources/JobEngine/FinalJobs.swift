@@ -1,6 +1,6 @@
 import JobModel
 
-/// Counts the jobs that must end before those of `finally`, and before services that no job needs by name.
+/// Counts the jobs that must end before the jobs of `finally`, and before services that no job needs by name.
 struct FinalJobs {
   private enum Kind: UInt8 {
     case ordinary
@@ -13,7 +13,7 @@ struct FinalJobs {
   private var kinds: [Kind]
   /// The jobs that `finally` waits for and that have not ended.
   private(set) var open: Int
-  /// The part of `open` that is no service.
+  /// The part of `open` that is not a service.
   private(set) var openOrdinary: Int
   /// Whether the graph has jobs that are neither services nor of `finally`.
   private(set) var hasOrdinary: Bool

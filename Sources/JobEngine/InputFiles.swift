@@ -4,12 +4,12 @@ import Foundation
 
 /// The files that a job's `inputs` name at one moment.
 struct InputFiles {
-  /// Absolute paths in order, each once; for a folder, those of all files below it.
+  /// Absolute paths in order, each once; a folder stands for all files below it.
   let paths: [BytePath]
   /// The first path without a wildcard that does not exist.
   let missing: BytePath?
 
-  /// Finds the files; those of `creates`, or below one of them, are left out.
+  /// Finds the files; the products in `creates`, and files below one, are left out.
   ///
   /// `*`, `?` and `[…]` match within a name, `**` any number of folders; none of them matches a leading dot, and `**` follows
   /// no symbolic link. A pattern without a match is a path if that exists, else it stands for no file.

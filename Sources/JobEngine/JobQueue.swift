@@ -12,7 +12,7 @@ import Slurm
 package final class JobQueue: FactStream.Source, @unchecked Sendable {
   // Safe: the fields below the line are touched only on the stream's queue.
   package struct Options: Sendable {
-    /// Jobs at once; nil takes the graph's own number, or that of the processors.
+    /// Jobs at once; nil takes the graph's number, or the number of processors.
     package var slots: Int?
     package var onFailure: JobGraph.Failure?
     /// Where the run's folder is made; nil keeps no logs.
@@ -24,18 +24,18 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     package var keepsShortLogs = true
     /// Decides the jitter of back-offs.
     package var seed: UInt64
-    /// The run that this one goes on with.
+    /// The run that this one resumes.
     package var resumes: String?
     /// The jobs that were done before; they succeed at the start, and only a retry executes them.
     package var restored: [JobID: EarlierSuccess]
-    /// The hashes of the inputs that restored jobs have read, to be recorded for the next run that goes on with this one.
+    /// The hashes of the inputs that restored jobs read, recorded for the next run that resumes this one.
     package var restoredInputs: [JobID: String]
     /// The newest attempt that earlier runs know of a job; asked on any thread, which may block, for jobs with `creates` or
     /// `inputs` only.
     package var earlier: @Sendable (JobID) -> EarlierAttempt?
     /// The values that the newest success of the same work wrote for other jobs, nil if it is not known; as `earlier`.
     package var earlierValues: @Sendable (JobID) -> [String: String]? = { _ in nil }
-    /// Whether a person can approve jobs while the run goes on; else those that ask for it fail.
+    /// Whether a person can approve jobs during the run; else jobs that ask for approval fail.
     package var canAsk = true
     /// The jobs that are approved from the start.
     package var approved: Set<JobID> = []
@@ -47,11 +47,11 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     package var isOpen = false
     /// How the cluster is asked.
     package var slurm: any SlurmRunner = SystemSlurmRunner()
-    /// The cluster jobs that earlier runs may have left, which are followed in place of a first attempt.
+    /// The cluster jobs that earlier runs may have left, each followed instead of starting a first attempt.
     package var earlierClusterJobs: [JobID: EarlierClusterJob] = [:]
     /// The number of jobs that the cluster has at once.
     package var clusterJobs = 1000
-    /// The allocation that cluster jobs are steps of, in place of one of the run.
+    /// The surrounding allocation; if there is one, cluster jobs are its steps and the run requests none.
     package var surroundingAllocation = SlurmAllocation.surrounding
 
     package init(
@@ -99,12 +99,12 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
   /// Executes cluster jobs, which need no slot either.
   private let clusterJobs = OperationQueue()
   let slurm: any SlurmRunner
-  /// What the run asks for, and what it was started in: cluster jobs are steps if there is one of them.
+  /// The allocation that the run requests or was started in; with one, cluster jobs are its steps.
   let allocationTerms: ClusterTerms?
   let surroundingAllocation: SlurmJobID?
   /// Where attempts start, one after another; they execute elsewhere, as many at once as the width allows.
   ///
-  /// An operation queue without it would use dispatch's global pool, which wakes once a second for ever after to count its
+  /// An operation queue without it would use dispatch's global pool, which then wakes once a second to count its
   /// threads. Kept here, because the operation queue does not keep it.
   private let starting = DispatchQueue(label: "opdash.attempts", qos: .userInitiated)
   /// Where the values that programs have written are read.
@@ -121,15 +121,15 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
   private var observers: [String: SlurmObserver] = [:]
   /// Attempts of earlier runs that no observer has reported a status for.
   private var earlierClusterJobs: [JobID: EarlierClusterJob]
-  /// Whether Slurm was told to end some of them, and has not answered.
+  /// Whether Slurm was told to end some of them, and has not answered yet.
   private var isEndingEarlierJobs = false
   /// Made when it is asked for.
   var allocation: RunAllocation?
   /// How often each job was given to the cluster: an attempt that is cancelled before its start is given to it again.
   private var submissions: [JobID: Int] = [:]
-  /// What the programs of all attempts are given.
+  /// The parts of a launch that all programs of the run share.
   private(set) var launching: LaunchTerms
-  /// Ends the time in which no attempt is executed; nil after it.
+  /// Ends the initial hold, during which no attempt is executed; nil after it.
   private var hold: (any OperationTimer)?
 
   /// Makes the run's folder; nothing starts before `start`.
@@ -231,7 +231,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     clusterJobs.isSuspended = stream.journal.run.isDraining
   }
 
-  /// States the run and its jobs, and starts what can start; subscribe before it to miss nothing.
+  /// States the run and its jobs, and starts jobs; subscribe before the call to miss nothing.
   package func start() {
     stream.queue.async { [self] in
       stream.begin()
@@ -285,7 +285,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     let logPath = folder.map {
       LogPath.file(in: $0.path, job: job.name, id: admission.job, attempt: admission.attempt)
     }
-    // One that an earlier run has left may have made only a part of what it creates.
+    // An earlier run's job may have made only a part of its products.
     let mustExecute = earlierClusterJobs[admission.job] != nil
     let wanted = readValues[admission.job].map { [earlierValues] names in
       UpToDateCheck.WantedValues(names: names) { earlierValues(admission.job) }
@@ -367,7 +367,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     (job.service != nil ? services : job.cluster != nil ? clusterJobs : queue).addOperation(operation)
   }
 
-  /// Nil if what was observed has no effect any more.
+  /// Nil if the observation has no effect any more.
   private func observed(_ attempt: Attempt) -> JobQueue? {
     guard !attempt.isOver, !stream.isOver else { return nil }
     stream.dateByDelivery()
@@ -453,7 +453,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     // Its last status may be delivered after its end.
     if let job = attempt.operation as? SlurmOperation { moved(attempt, to: job.status) }
     if attempt.isWithCluster, AttemptOutcome(of: attempt.operation) == .cancelled {
-      // It was withdrawn before the cluster had started it.
+      // The attempt was withdrawn before the cluster had started it.
       end(attempt)
       scheduler.attemptWithdrawn(ticket: attempt.ticket)
       return perform()
@@ -490,7 +490,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
   private func clusterAttempt(
     _ work: ShellWork, _ terms: ClusterTerms, of admission: Admission, named name: String
   ) -> ClusterAttempt {
-    // It stays there until the observer has it: an attempt that is withdrawn before leaves it to the next one.
+    // Kept until the observer has it: an attempt that is withdrawn before leaves it to the next one.
     let earlier = earlierClusterJobs[admission.job]
     let observer = observer(of: earlier?.run ?? id, in: earlier?.folder ?? launching.clusterFolder)
     if earlier == nil { submissions[admission.job, default: 0] += 1 }
@@ -593,7 +593,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     attempts[attempt.ticket] = nil
   }
 
-  /// Carries out what the scheduler has decided.
+  /// Carries out the decisions of the scheduler.
   func perform() {
     while true {
       let actions = scheduler.takeActions()

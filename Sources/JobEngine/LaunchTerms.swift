@@ -4,7 +4,7 @@ import JobModel
 import Processes
 import Slurm
 
-/// What a run gives to the programs of all its attempts.
+/// The settings that a run passes to the programs of all its attempts.
 struct LaunchTerms {
   let run: String
   /// Variables shared by all programs of the run.

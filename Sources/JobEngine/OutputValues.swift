@@ -7,7 +7,7 @@ struct OutputValues: Equatable {
   static let limit = 1 << 20
 
   var values: [String: String] = [:]
-  /// What was not understood, as a sentence.
+  /// The fault, as a sentence.
   var fault: String?
 
   /// Reads `NAME=VALUE` lines and, as GitHub's runners do, values of several lines between `NAME<<END` and a line `END`.

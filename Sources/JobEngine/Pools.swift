@@ -7,7 +7,7 @@ import JobModel
 /// would wait for as long as jobs that need fewer come; once these have taken the units of a pool as often as `patience`
 /// says, jobs of no higher priority take none of its pools until it has started.
 struct Pools {
-  /// What a parked job needs: units of the pool, and a place in its queue.
+  /// The units that a parked job needs from the pool, and its place in the queue.
   private struct Want: Hashable {
     var amount: Int
     var queue: ReadyJob.Queue

@@ -14,7 +14,7 @@ struct ReadyJob: Comparable {
   var order: Int
   var job: JobID
   var queue: Queue
-  /// That of the job when it began to wait; an entry with an older one is void.
+  /// The job's stamp when it began to wait; an entry with an older one is void.
   var stamp: Int
 
   static func < (left: ReadyJob, right: ReadyJob) -> Bool {

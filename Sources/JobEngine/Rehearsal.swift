@@ -1,7 +1,7 @@
 import Foundation
 import JobModel
 
-/// What a run of a graph would do if every job succeeded, in a time that is the same for all.
+/// A simulated run of a graph in which every job succeeds and takes the same time.
 package struct Rehearsal {
   /// The jobs that would execute, in the order of their starts.
   package private(set) var order: [JobID] = []
@@ -15,7 +15,7 @@ package struct Rehearsal {
     var graph = graph
     graph.slots = slots
     let journal = RunJournal()
-    // What is not known yet, an approval or the value of a job, is taken for the one that lets most jobs run.
+    // Unknown facts, such as an approval or a job's value, are assumed to let most jobs run.
     let terms = Scheduler.Terms(approved: Set(graph.jobs.indices.map { JobID($0) }), assumesValues: true)
     var scheduler = Scheduler(graph, journal: journal, terms: terms)
     var queued: [Admission] = []

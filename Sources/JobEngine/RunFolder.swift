@@ -7,7 +7,7 @@ package struct RunFolder: Sendable {
   package let id: String
   package let path: String
 
-  /// Makes the folder; throws a sentence that names it and the mend.
+  /// Makes the folder; throws an error with the folder and advice.
   package init(in state: String, at date: Date = Date(), process: Int32 = getpid()) throws(RunFolderError) {
     let stamp = date.formatted(
       .verbatim(
@@ -42,7 +42,7 @@ package struct RunFolder: Sendable {
     return mkdir(path, 0o700) == 0 ? nil : errno
   }
 
-  /// Removes what the run left empty: a run without output leaves nothing behind.
+  /// Removes the empty parts: a run without output leaves nothing behind.
   package func removeIfEmpty() {
     rmdir(path + "/logs")
     rmdir(path)

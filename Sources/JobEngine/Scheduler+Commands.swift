@@ -66,7 +66,7 @@ extension Scheduler {
     if state(id).isActive {
       pauseStarted(id, ticket: ticket)
     } else if graph[id].cluster != nil, steps == nil {
-      // It keeps its place in the cluster's queue.
+      // The job keeps its place in the cluster's queue.
       actions.append(.pause(ticket: ticket))
       set(id, .paused(started: false))
     } else {

@@ -13,7 +13,7 @@ extension Scheduler {
     for id in open where state(id) == .waiting { reconsider(id) }
   }
 
-  /// What the ends of all other jobs mean for those of `finally`.
+  /// The outcomes that the ends of all other jobs mean for the jobs of `finally`.
   private var outcomes: Set<FinalCondition> {
     var (hasFailed, isOK) = (false, !terms.leavesWork)
     for index in nodes.indices where graph.jobs[index].finally == nil {
@@ -26,7 +26,7 @@ extension Scheduler {
     return hasFailed ? [.failed, .always] : isOK ? [.ok, .always] : [.always]
   }
 
-  /// Has the jobs of `finally` wait again, because another job is not over any more; one that executes goes on.
+  /// Makes the jobs of `finally` wait again after another job is reopened; an executing one continues.
   mutating func resetFinalJobs() {
     guard ending.haveBegun else { return }
     ending.haveBegun = false

@@ -114,7 +114,7 @@ extension Scheduler {
     setAlarm(id, at: time)
   }
 
-  /// The time is over in which an attempt had to write, unless it has written since the alarm was set.
+  /// Ends an attempt that wrote nothing in its time of silence, unless it has written since the alarm was set.
   mutating func endSilence(_ id: JobID, ticket: Int) {
     guard let silence = graph[id].silence else { return }
     let end = (nodes[id.index].spokeAt ?? .zero) + silence

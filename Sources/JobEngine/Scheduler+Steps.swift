@@ -63,7 +63,7 @@ extension Scheduler {
         fail(entry.job, fault)
         continue
       }
-      // Those behind it wait too: a job that needs much would wait for ever otherwise.
+      // The jobs behind it wait too, or a job that needs much would never start.
       return steps?.fits(need) == true ? readyClusterJobs.pop() : nil
     }
     return nil
@@ -71,7 +71,7 @@ extension Scheduler {
 
   private func need(of id: JobID) -> StepRoom.Need { StepRoom.Need(graph[id].cluster ?? ClusterTerms()) }
 
-  /// Whether the job is no step, or one that has room.
+  /// Whether the job is not a step, or one that has room.
   func hasStepRoom(_ id: JobID) -> Bool {
     guard let steps, graph[id].cluster != nil else { return true }
     return steps.fits(need(of: id))

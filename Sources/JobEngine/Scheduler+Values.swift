@@ -1,7 +1,7 @@
 import JobModel
 
 extension Scheduler {
-  /// The job with the values of other jobs in its texts; throws what is to be the failure of its attempt.
+  /// The job with the values of other jobs in its texts; throws the failure of its attempt.
   func resolved(_ job: Job) throws(JobFailure) -> Job {
     if job.outputs.isEmpty { return job }
     var values: [(key: String, value: String)] = []
@@ -20,7 +20,7 @@ extension Scheduler {
     job.work = job.work.mapTexts { text in
       text.replacing(values)
     } path: { path in
-      // It was made absolute before the values were known, so a value that is absolute itself follows a folder.
+      // The path was made absolute before the values were known, so an absolute value follows a folder.
       let parts = values.lazy.filter { $0.value.hasPrefix("/") }.compactMap { path.ranges(of: "/" + $0.key).last }
       guard let last = parts.max(by: { $0.lowerBound < $1.lowerBound }) else { return path.replacing(values) }
       return String(path[path.index(after: last.lowerBound)...]).replacing(values)

@@ -7,11 +7,11 @@ import JobModel
 /// needs are met and its pools have room, at most `ahead` more than the width. Each admission has a ticket, which tells
 /// late news of an earlier attempt apart.
 struct Scheduler {
-  /// What the scheduler is told that neither the graph nor the run has.
+  /// The settings of the scheduler that neither the graph nor the run has.
   struct Terms {
     /// Decides the jitter of back-offs.
     var seed: UInt64 = 0
-    /// Whether a person can approve jobs; else those that ask for it fail.
+    /// Whether a person can approve jobs; else jobs that ask for approval fail.
     var canAsk = true
     /// Jobs that are approved from the start.
     var approved: Set<JobID> = []
@@ -62,7 +62,7 @@ struct Scheduler {
   var pace = AttemptPace(most: Self.ahead + 1)
   var nodes: [Node]
   var pools: Pools
-  /// What must end before the jobs of `finally` may start.
+  /// The counts of jobs that must end before the jobs of `finally` may start.
   var ending: FinalJobs
   /// Whether a failure has ended the run, as the graph's policy says.
   var hasGivenUp = false
@@ -148,7 +148,7 @@ struct Scheduler {
 
   // MARK: Inputs
 
-  /// States the run and its jobs, ends those that were done before, and admits those whose needs are met.
+  /// States the run and its jobs, ends jobs that were done before, and admits the ones whose needs are met.
   mutating func start(_ start: RunStart, restored: [JobID: EarlierSuccess] = [:], inputs: [JobID: String] = [:]) {
     journal.state(.runStarted(start))
     limit = start.timeout.map { journal.now + $0 }
@@ -201,7 +201,7 @@ struct Scheduler {
     }
     gate.tell(ticket)
     let isTakenBack = nodes[id.index].isWithdrawing && nodes[id.index].canceller == nil && !nodes[id.index].mustPause
-    // A job of this machine, or a step, that has begun can't be taken back: it goes on.
+    // A local job, or a step, that has begun can't be withdrawn: it continues.
     nodes[id.index].isTakenBack = isTakenBack && graph[id].cluster != nil && steps == nil
     nodes[id.index].isWithdrawing = false
     // A cluster job was held too late.
@@ -319,7 +319,7 @@ struct Scheduler {
     return .failed(runTimeout, allowed: graph[id].allowFailure)
   }
 
-  /// The failure of what the time limit of the run has ended.
+  /// The failure of jobs ended by the run's time limit.
   var runTimeout: JobFailure {
     let limit = run.start?.timeout.map { " of \(DurationText.exact($0))" } ?? ""
     return JobFailure(.timedOut, "the time limit of the run\(limit) was over")
@@ -385,10 +385,10 @@ struct Scheduler {
 
   /// Ends a job, skips the jobs that can't start because of it, and applies the failure policy.
   ///
-  /// What follows from what follows is done in a loop, because a chain of jobs may be of any length.
+  /// Uses a loop instead of recursion, because a chain of jobs may have any length.
   mutating func end(_ id: JobID, _ state: JobState) { end(CollectionOfOne(id), state) }
 
-  /// Ends jobs, of which none may start because of another.
+  /// Ends jobs, none of which may start because of another.
   mutating func end(_ ids: some Sequence<JobID>, _ state: JobState) {
     for id in ids {
       if closesRun(id, state) { close(to: .final) }
@@ -447,7 +447,7 @@ struct Scheduler {
     }
   }
 
-  /// The job because of which the needs of `id` can't be met any more, if there is one.
+  /// The job that keeps the needs of `id` from ever being met, if there is one.
   func obstacle(to id: JobID) -> JobID? {
     let need = graph[id].needs.first { $0.when.isRuledOut(by: state($0.job)) }
     return need.map { root(of: $0.job) }
@@ -471,7 +471,7 @@ struct Scheduler {
     enqueue(id)
   }
 
-  /// What a job waits for that needs nothing else.
+  /// The room that a job with all needs met waits for.
   func room(for id: JobID) -> JobState.Room { graph[id].cluster == nil ? .slot : .cluster(reason: steps?.reason) }
 
   private func holds(_ condition: JobCondition?, of id: JobID) -> Bool {
@@ -482,7 +482,7 @@ struct Scheduler {
     return condition.holds { $0.replacing(values) }
   }
 
-  /// `order` is that of a job which has waited before, and keeps its place.
+  /// `order` is the order of a job that has waited before, and keeps its place.
   mutating func enqueue(_ id: JobID, order: Int? = nil) {
     nodes[id.index].stamp += 1
     let entry = ReadyJob(
@@ -516,7 +516,7 @@ struct Scheduler {
     actions.append(.withdraw(ticket: ticket))
   }
 
-  /// One job's place in the schedule, beside what the run knows of it.
+  /// One job's place in the schedule, beside the run's record of it.
   struct Node {
     /// Retries since the job was first started, or a person last asked for one.
     var retries = 0

@@ -12,7 +12,7 @@ package final class SimulatedOperation: AsyncOperation, ControllableOperation, @
     var timer: (any OperationTimer)?
     var hasBegun = false
     var isPaused = false
-    /// What is left of the step in progress while the operation is paused.
+    /// The rest of the step in progress while the operation is paused.
     var left: Duration
   }
 
@@ -101,7 +101,7 @@ package final class SimulatedOperation: AsyncOperation, ControllableOperation, @
   }
 }
 
-/// A simulated operation reached the step at which it fails.
+/// A simulated operation reached its failing step.
 struct SimulatedFailure: Error, CustomStringConvertible {
   let step: Int
   let of: Int

@@ -1,4 +1,4 @@
-/// A fault of a job or settings file, or a warning: its place, and a sentence that says what is wrong and what to do.
+/// A fault of a job or settings file, or a warning: its place, and a sentence with the fault and its remedy.
 package struct JobFileFault: Error, Sendable, Hashable, CustomStringConvertible {
   /// The path as given; `<stdin>` for standard input.
   package var file: String

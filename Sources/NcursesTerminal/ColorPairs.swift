@@ -1,6 +1,6 @@
 import Screen
 
-/// Allocates the color pair numbers of curses, of which there are few.
+/// Allocates the colour pairs of curses, which are scarce.
 package struct ColorPairs: Sendable {
   package struct Pair: Sendable, Hashable {
     package var foreground: Style.Color

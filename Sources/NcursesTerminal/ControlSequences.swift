@@ -1,7 +1,7 @@
 import Foundation
 import Screen
 
-/// Escape sequences for which curses has no function.
+/// Escape sequences without a curses function.
 package enum ControlSequences {
   package static let pasteOn = "\u{1B}[?2004h"
   package static let pasteOff = "\u{1B}[?2004l"

@@ -22,7 +22,7 @@ final class CursesScreen {
   private struct Look {
     let attributes: attr_t
     let pair: Int32
-    /// A blank in this style, in which any ASCII character can be put.
+    /// A blank in this style; any ASCII character can be put into it.
     let blank: cchar_t
   }
 
@@ -259,7 +259,7 @@ package enum TerminalError: Error, Sendable, Hashable, CustomStringConvertible {
     case .hasHungUp: "the terminal has hung up"
     case .noTerm: "TERM is not set: set it to the name of your terminal, such as xterm-256color, or use --ui plain"
     case .unknownTerm(let term):
-      "there is no description of the terminal '\(term)' nor of xterm or vt100: install ncurses-term, or use --ui plain"
+      "terminfo describes neither '\(term)' nor xterm nor vt100: install ncurses-term, or use --ui plain"
     case .cannotMoveCursor(let term):
       "the terminal '\(term)' cannot move its cursor: set TERM to its real name, or use --ui plain"
     }

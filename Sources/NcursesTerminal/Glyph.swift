@@ -9,7 +9,7 @@ struct Glyph {
   /// The scalars of each cell; together as wide as the grapheme.
   let pieces: [[UInt32]]
 
-  /// `width` is the width in the frame; `wcwidth` returns that of curses, -1 if unknown.
+  /// `width` is the width in the frame; `wcwidth` returns the width in curses, or -1 if unknown.
   init(_ grapheme: String, width: Int, isASCII: Bool, wcwidth: (UInt32) -> Int) {
     if isASCII, !grapheme.utf8.allSatisfy({ $0 < 0x80 }) {
       pieces = Self.padded([[0x3F]], 1, to: width)

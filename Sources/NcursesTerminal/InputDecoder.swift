@@ -14,7 +14,7 @@ package enum DecodedInput: Sendable, Hashable {
 
 /// Decodes the bytes of a terminal into keys, mouse actions and pasted text.
 ///
-/// It has no clock: an incomplete sequence is kept until more bytes come or `flush` is called.
+/// Has no clock: an incomplete sequence is kept until more bytes come or `flush` is called.
 package struct InputDecoder: Sendable {
   /// How long the caller waits before `flush`.
   package enum Patience: Sendable {
@@ -240,7 +240,7 @@ package struct InputDecoder: Sendable {
     if let action { decoded.append(.mouse(MouseEvent(action, x: x - 1, y: y - 1))) }
   }
 
-  /// The old encoding, in which a release is button 3.
+  /// Decodes the X10 encoding, where a release is button 3.
   private mutating func oldMouse(_ button: Int, x: Int, y: Int) {
     let isRelease = button & ~Self.modifiers == 3
     mouse(isRelease ? 0 : button, x: x, y: y, released: isRelease)

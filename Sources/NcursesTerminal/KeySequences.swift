@@ -1,7 +1,7 @@
 import Screen
 
-/// The key sequences of xterm and its relatives, rxvt, the Linux console and the VT220, in both cursor modes, and those of
-/// a terminal's description.
+/// The key sequences of xterm and its relatives, rxvt, the Linux console and the VT220, in both cursor modes, and
+/// the ones in the terminal's description.
 package struct KeySequences: Sendable {
   private var keys: [[UInt8]: Key] = [:]
   private var beginnings: Set<[UInt8]> = []

@@ -234,7 +234,7 @@ package final class NcursesTerminal: Terminal {
     self.asked = nil
   }
 
-  /// The sequences that undo those of `enter`, without those of curses.
+  /// The sequences that undo `enter`, without the ones that curses sends.
   private var undo: String {
     var bytes = ""
     if features.hasProgress { bytes += ControlSequences.progressOff }

@@ -4,11 +4,11 @@ import Foundation
 
 /// The standard output and error of this process while a screen has their terminal.
 ///
-/// A stream that is the terminal is replaced by a pipe, of which a thread of its own reads; a stream that was redirected
-/// stays as it is. What the terminal has not shown is written to it once the screen is restored, also when the process crashes
-/// or calls `exit`. All of it is the process's: there is one at a time, used by one thread at a time.
+/// A stream that is the terminal is replaced by a pipe, which a thread of its own reads; a stream that was redirected
+/// stays as it is. Output not yet shown is written once the screen is restored, also when the process crashes
+/// or calls `exit`. There is one instance in a process at a time, used by one thread at a time.
 package final class ProgramOutput: Sendable {
-  /// Called with what was written, on any thread; must neither block nor write to the streams.
+  /// Called on any thread with bytes from either stream; must neither block nor write to the streams.
   package typealias Receiver = @Sendable ([UInt8]) -> Void
 
   /// The terminal, for the screen.
@@ -18,7 +18,7 @@ package final class ProgramOutput: Sendable {
 
   private static let receiver = Lock<Receiver?>(nil)
 
-  /// Nil if standard output is no terminal; `folder` is for the unlinked file that keeps the output.
+  /// Nil if standard output isn't a terminal; `folder` is for the unlinked file that keeps the output.
   package init?(folder: String, receive: @escaping Receiver = { _ in }) {
     guard isatty(STDOUT_FILENO) == 1 else { return nil }
     terminal = output_capture_terminal(STDOUT_FILENO)
@@ -41,7 +41,7 @@ package final class ProgramOutput: Sendable {
     }
   }
 
-  /// Gives the streams back and writes to the terminal what it has not shown.
+  /// Restores the streams and writes output not yet shown to the terminal.
   package func end() { output_capture_end() }
 
   /// The number of bytes that `takeLines` returns at most.

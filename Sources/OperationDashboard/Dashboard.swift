@@ -41,7 +41,7 @@ public final class Dashboard: Sendable {
       case auto
       /// The dashboard; `run()` throws where the terminal can't show it.
       case terminal
-      /// Lines that scroll above the executing operations; lines alone where standard output is no terminal.
+      /// Lines that scroll above the executing operations; lines alone where standard output is not a terminal.
       case inline
       /// A line for each change of state and each line of a log.
       case plain

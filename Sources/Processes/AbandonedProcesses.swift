@@ -4,7 +4,7 @@ import Foundation
 /// The processes that another program started and left behind when it was killed.
 ///
 /// These are the leaders that it recorded, the processes with its cookie in their environment, all processes of the sessions
-/// of both, and their descendants. A process is told apart from a later one with the same number by its start time.
+/// of both, and their descendants. The start time distinguishes a process from a later one with the same number.
 package struct AbandonedProcesses: Sendable {
   /// The leader of a session that the program started.
   package struct Leader: Sendable, Hashable {
@@ -73,7 +73,7 @@ package struct AbandonedProcesses: Sendable {
         rest.append(info)
       }
     }
-    // A process stays in the session of its parent or makes one, so whoever is in a session of theirs is theirs too.
+    // A process stays in its parent's session or makes one, so every process in their sessions is theirs too.
     let own = getsid(0)
     var pids = Set(found.map(\.pid))
     sessions.formUnion(found.map(\.session))

@@ -20,7 +20,7 @@ struct CStrings {
     return true
   }
 
-  /// Calls `body` with the pointers, preceded by those of `before`; they are valid during the call.
+  /// Calls `body` with the pointers of `before` followed by these; they are valid during the call.
   mutating func withPointers<Result>(
     after before: [UnsafeMutablePointer<CChar>] = [],
     _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>?) throws -> Result

@@ -46,7 +46,7 @@ final class ChildProcess: @unchecked Sendable {
   var stdout: OutputReader
   var stderr: OutputReader
   var phase = Phase.running
-  /// Whether SIGTERM was sent, so that the program ends what it has on other machines before it is killed.
+  /// Whether SIGTERM was sent, so that the program ends its remote processes before it is killed.
   var isEndingRemotes = false
   /// Whether the job was paused by command and not resumed.
   var isPaused = false

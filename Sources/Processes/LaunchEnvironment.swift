@@ -3,7 +3,7 @@ import Foundation
 
 /// The environment of this process when the supervisor was made, and the environments of children, which are based on it.
 ///
-/// Each child's has a cookie, by which descendants are found that have left its group and its session.
+/// Each child gets a cookie, which identifies descendants that have left its group and its session.
 struct LaunchEnvironment: @unchecked Sendable {
   static let variable = "OPDASH_RUN"
 
@@ -59,7 +59,7 @@ struct LaunchEnvironment: @unchecked Sendable {
 
   /// The file to execute: the name itself if it has a slash, else the first executable of this name in the child's PATH.
   ///
-  /// Relative folders of the PATH are those of the child's directory, as the result is.
+  /// Relative folders of the PATH, and the result, are relative to the child's directory.
   func program(
     named name: String, in environment: ProcessEnvironment, from folder: String?
   ) throws(ProcessError) -> String {

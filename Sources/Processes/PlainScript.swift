@@ -1,8 +1,8 @@
-/// Shell text that is one program with its arguments, for which no shell needs to be started.
+/// Shell text that consists of one program with its arguments and needs no shell.
 ///
 /// A shell takes as long to start as many programs run, and would only execute the program. `make` does the same.
 enum PlainScript {
-  /// The program and its arguments; nil for text in which a shell has anything else to do.
+  /// The program and its arguments; nil for text that needs a shell.
   ///
   /// Quoted words and backslashes are understood as long as nothing in them is expanded.
   static func words(_ text: String) -> [String]? {
@@ -40,7 +40,7 @@ enum PlainScript {
 
   private static let newline = UInt8(ascii: "\n")
   private static let blanks = Array(" \t".utf8)
-  /// What means more than itself between quotation marks.
+  /// Characters that are special between quotation marks.
   private static let expanded = Array("$`\\!".utf8)
 
   private static func isPlain(_ byte: UInt8) -> Bool {

@@ -34,7 +34,7 @@ public struct ProcessEnvironment: Sendable, Equatable, ExpressibleByDictionaryLi
     self.init(isInherited: true, Dictionary(elements) { _, last in last })
   }
 
-  /// The variables for a program with a terminal of its own: those of this process describe another one.
+  /// The variables for a program with a terminal of its own; this process's variables describe another one.
   var forTerminal: ProcessEnvironment {
     var added = variables
     if added["TERM"] == nil, !removed.contains("TERM") { added["TERM"] = "xterm-256color" }

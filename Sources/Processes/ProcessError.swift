@@ -12,9 +12,9 @@ public enum ProcessExit: Sendable, Equatable {
 public struct ProcessError: Error, Sendable, Equatable, CustomStringConvertible, LocalizedError {
   /// The kinds of fault that a program treats differently.
   public enum Code: Sendable, Equatable {
-    /// There are no arguments, or one contains a zero byte.
+    /// The argument list is empty, or an argument contains a zero byte.
     case invalidArguments
-    /// There is no file with this name, or none in the PATH.
+    /// No file has this name, or none in the PATH.
     case programNotFound
     /// The file exists, but may not or can not be executed.
     case notExecutable

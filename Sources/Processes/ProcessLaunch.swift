@@ -5,7 +5,7 @@ import Operations
 public struct ProcessLaunch: Sendable {
   /// The program and its arguments; a program without a slash is looked for in the PATH that it is given.
   public var arguments: [String]
-  /// The working directory, nil for that of this process; a relative program is relative to it.
+  /// The working directory, nil for this process's; a relative program is relative to it.
   public var directory: String?
   /// The environment variables.
   public var environment: ProcessEnvironment
@@ -21,11 +21,11 @@ public struct ProcessLaunch: Sendable {
   /// output of both comes as the standard output. Nobody types: who reads the terminal finds the end of the input. `TERM`
   /// becomes `xterm-256color` and inherited `COLUMNS` and `LINES` are not passed on, unless `environment` names them.
   public var terminal: TerminalSize?
-  /// How long the program has to end what it has started on other machines: it gets SIGTERM, and SIGKILL so long after it.
+  /// The time between SIGTERM and SIGKILL for programs with remote processes, such as srun.
   ///
-  /// It has less time when this process ends. Nil for a program that has nothing there, and gets SIGKILL at once.
+  /// Shorter when this process ends. Nil for other programs, which get SIGKILL at once.
   package var remoteGrace: Duration?
-  /// What is replaced by `***` in the output, before anything is made of it.
+  /// The values replaced by `***` in the output before it is used.
   package var secrets: SecretMask?
   /// Whether the standard error goes where the standard output goes.
   package var mergesError = false

@@ -32,7 +32,7 @@ final class ProcessReactor: @unchecked Sendable {
   /// The longest grace that they get then.
   private static let leftoverGrace: UInt64 = 1_000_000_000
   private static let killInterval: UInt64 = 250_000_000
-  /// How often SIGKILL is sent before a process is given up: on a loaded machine one needs seconds to end.
+  /// How often SIGKILL is sent before a process is abandoned: on a loaded machine it may need seconds to end.
   private static let maximumKills = 12
   private static let pollInterval: UInt64 = 5_000_000
   /// A pidfd does not report that a process was stopped, and a thread that waits for it is woken by each end as well.

@@ -78,7 +78,7 @@ final class ProcessRegistry: Sendable {
     }
   }
 
-  /// Signals every group, under the lock, so that no leader is reaped meanwhile; those of `remote` programs or the others.
+  /// Signals every group of `remote` programs, or of the others, under the lock, so that no leader is reaped meanwhile.
   func signalAll(_ signal: Int32, remote: Bool) {
     state.withLock { state in
       for child in state.children.values where remote == (child.launch.remoteGrace != nil) {

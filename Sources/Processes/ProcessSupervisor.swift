@@ -6,7 +6,7 @@ public final class ProcessSupervisor: Sendable {
   /// The supervisor of this process.
   public static let shared = ProcessSupervisor()
 
-  /// The word in the environment of every process that this program starts, by which another program finds them.
+  /// The word in the environment of every process started by this program, by which another program finds them.
   package let cookie: String
   private let registry: ProcessRegistry
   private let processScan: ProcessScan
@@ -54,7 +54,7 @@ public final class ProcessSupervisor: Sendable {
     let end = ContinuousClock.now + limit
     // One scan can miss a process that forks meanwhile.
     var silence = cprocess_silence()
-    // Half of the time for what is to be ended on other machines.
+    // Half of the time is for remote processes.
     let remoteEnd = ContinuousClock.now + limit / 2
     // One that was being launched was not told.
     var wasLaunching = true

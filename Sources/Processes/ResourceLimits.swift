@@ -11,6 +11,6 @@ package enum ResourceLimits {
   /// How many more threads can be started, at most `wanted`.
   package static func freeThreads(atMost wanted: Int) -> Int { Int(cprocess_free_threads(Int32(wanted))) }
 
-  /// Whether the memory of this process is limited, in which threads take their stacks.
+  /// Whether the memory of this process, which holds the threads' stacks, is limited.
   package static var limitsMemory: Bool { cprocess_memory_is_limited() }
 }

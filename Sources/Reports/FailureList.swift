@@ -14,7 +14,7 @@ struct FailureList {
   /// Empty without failures.
   var lines: [TerminalText] { Self.failed(run).enumerated().flatMap { lines(for: $1, inDetail: $0 < Self.detailed) } }
 
-  /// The failed jobs; those that were allowed to fail come last.
+  /// The failed jobs; allowed failures come last.
   static func failed(_ run: Run) -> [JobID] {
     let failed = run.ids.filter { run[$0].state.isFailure }
     return failed.filter { !run[$0].state.isOK } + failed.filter { run[$0].state.isOK }

@@ -108,7 +108,7 @@ package struct PlainReport: Report {
   }
 
   private mutating func begin(_ start: RunStart) {
-    // How many there will be is not known where they arrive while the run goes on.
+    // The number of jobs is unknown while they are still arriving.
     let jobs = start.isOpen ? "jobs as they come" : Format.count(start.jobs, "job")
     let slots = Format.slots(start.slots)
     let logs: TerminalText = start.folder.map { ", logs in \($0)/logs" } ?? ""

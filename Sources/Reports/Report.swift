@@ -54,7 +54,7 @@ package struct ReportSet: Sendable {
     self.run = run
   }
 
-  /// The first instant on the run's clock at which a report asks to be woken.
+  /// The first instant on the run's clock when a report asks to be woken.
   package var wakeTime: Duration? { run.flatMap { run in reports.lazy.compactMap { $0.wakeTime(in: run) }.min() } }
 
   /// Wakes the reports whose time has come.

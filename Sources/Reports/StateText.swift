@@ -25,7 +25,7 @@ enum StateText {
     case .failed(let failure, let allowed):
       return "failed: \(JobText.clean(failure.reason))\(took)\(record.tries)\(allowed ? ", allowed to fail" : "")"
     case .cancelled(let canceller):
-      // What is cancelled after a failed attempt was to be tried again.
+      // A job that was cancelled while it waited for a retry has a failed attempt.
       let end: TerminalText = record.attempt?.failure.map { ", after \(JobText.clean($0.reason))" } ?? took
       return "cancelled \(canceller.phrase)\(end)"
     case .skipped(.job(let cause)): return "skipped because \(name(cause, in: run)) \(ending(run[cause].state))"

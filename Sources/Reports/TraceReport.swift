@@ -2,8 +2,8 @@ import JobModel
 
 /// Writes a Chrome trace-event file, for Perfetto and chrome://tracing.
 ///
-/// Each slot is a track, each attempt a slice on it, each need an arrow between slices. The waits of jobs, of which many go on
-/// at once, are asynchronous slices of a process of their own. The file is a JSON array that grows event by event; the
+/// Each slot is a track, each attempt a slice on it, each need an arrow between slices. Waits overlap, so they are
+/// asynchronous slices of a process of their own. The file is a JSON array that grows event by event; the
 /// format allows its end to be missing, so that the file of a killed run can be opened.
 package struct TraceReport: Report {
   private struct Open {
@@ -21,14 +21,14 @@ package struct TraceReport: Report {
     var endedAt: Duration
   }
 
-  /// The time in which a job does not execute, by the state that it is in.
+  /// The time that a job does not execute, by its state.
   private struct Wait {
     /// The category of its slices.
     var category: String
-    /// What the job waits for, behind its name.
+    /// The reason for the wait, after the job's name.
     var text: String
 
-    /// Nil for a state in which it executes or has ended.
+    /// Nil for a state that is executing or ended.
     init?(_ state: JobState) {
       switch state {
       case .waiting: (category, text) = ("wait.needs", "waits for needs")
@@ -150,7 +150,7 @@ package struct TraceReport: Report {
     tracks[running.track] = (nil, now)
     let record = run[id]
     let attempt = record.attempts.last { $0.number == running.number }
-    // It may have begun before it was seen executing.
+    // The attempt may have begun before it was seen executing.
     let start = max(running.earliest, min(running.startedAt, attempt?.startedAt ?? now))
     ends[id] = End(track: running.track, startedAt: start, endedAt: now)
     let reason = attempt?.failure?.reason

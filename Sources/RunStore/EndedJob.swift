@@ -6,10 +6,10 @@ package struct EndedJob: Sendable, Equatable {
   package enum Outcome: String, Sendable {
     case ok
     case upToDate = "up-to-date"
-    /// It succeeded in an earlier run that this one goes on with.
+    /// The job succeeded in the earlier run that this one resumes.
     case restored
     case failed
-    /// It failed and was allowed to.
+    /// The job failed and was allowed to.
     case allowed
     case cancelled
     case skipped
@@ -26,7 +26,7 @@ package struct EndedJob: Sendable, Equatable {
   /// The execution time of the last attempt, without pauses; nil where none executed.
   package var took: Duration?
   package var at: Date
-  /// The hash of what the last attempt read.
+  /// The hash of the last attempt's inputs.
   package var inputs: String?
 
   package init(
@@ -46,7 +46,7 @@ package struct EndedJob: Sendable, Equatable {
 }
 
 extension EndedJob.Outcome {
-  /// Nil for a state in which a job has not ended.
+  /// Nil for a state that is not terminal.
   init?(_ state: JobState) {
     switch state {
     case .succeeded(let isUpToDate): self = isUpToDate ? .upToDate : .ok

@@ -5,7 +5,7 @@ package struct ProcessIdentity: Sendable, Hashable {
   package var pid: Int32
   /// As the system counts it: clock ticks since the boot on Linux, microseconds since 1970 on macOS; 0 where unknown.
   package var startTime: UInt64
-  /// Which boot of which machine; empty where unknown.
+  /// The boot of the machine; empty if unknown.
   package var boot: String
 
   package init(pid: Int32, startTime: UInt64, boot: String) {
@@ -22,7 +22,7 @@ package struct ProcessIdentity: Sendable, Hashable {
     look(at: pid).map { ProcessIdentity(pid: pid, startTime: $0.startTime, boot: bootID) }
   }
 
-  /// As `of`, and nil for a process that is no child of this one: its number may have been given again.
+  /// Like `of`, but nil for a process that isn't a child of this one: its number may have been reused.
   static func ofChild(_ pid: Int32) -> ProcessIdentity? {
     guard let found = look(at: pid), found.parent == getpid() else { return nil }
     return ProcessIdentity(pid: pid, startTime: found.startTime, boot: bootID)

@@ -7,7 +7,7 @@ package struct RunEntry: Sendable, Equatable {
   package var name: String
   package var origin: RunOrigin
   package var startedAt: Date
-  /// Nil while it goes on, and for a run whose program was killed.
+  /// Nil while the run is in progress, and for a run whose program was killed.
   package var endedAt: Date?
   /// Nil without `endedAt`.
   package var summary: RunSummary?
@@ -18,9 +18,9 @@ package struct RunEntry: Sendable, Equatable {
   package var process: ProcessIdentity
   /// The folder of its log files.
   package var folder: String?
-  /// The run that it goes on with.
+  /// The run that this one resumes.
   package var resumes: String?
-  /// What every process of its shell jobs has in its environment.
+  /// The value that marks every process of its shell jobs in their environment.
   package var cookie: String?
 
   package init(

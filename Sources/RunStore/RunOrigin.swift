@@ -1,4 +1,4 @@
-/// What a run was started with: enough to make its job graph again.
+/// How a run was started: enough to make its job graph again.
 package struct RunOrigin: Sendable, Equatable, Codable {
   /// The command: `run`, `get`, `demo` or `each`.
   package var command: String

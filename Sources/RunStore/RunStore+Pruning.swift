@@ -2,21 +2,21 @@ import Basics
 import Foundation
 import JobModel
 
-/// What was removed of old runs.
+/// The runs and bytes that pruning removed.
 package struct PrunedRuns: Sendable, Equatable {
   package var runs = 0
   package var bytes = 0
 }
 
 extension RunStore {
-  /// Removes the runs that are older, more or larger than `retention` allows, with their folders; never one that goes on.
+  /// Removes the runs that are older, more or larger than `retention` allows, with their folders; keeps runs in progress.
   ///
   /// Folders of runs that were not recorded are runs too. Every transaction is short, so that runs that are recorded
   /// meanwhile hardly wait. What is removed halfway when the process ends is removed by the next call.
   @discardableResult
   package func prune(_ retention: Retention = Retention(), now: Date = Date()) throws(RunStoreError) -> PrunedRuns {
     try database.withLock { database throws(RunStoreError) in
-      // What a power failure undoes is done again.
+      // Work undone by a power failure is repeated.
       try database.execute("PRAGMA synchronous = NORMAL")
       try removeLeftovers(database)
       var pruned = PrunedRuns()
@@ -77,7 +77,7 @@ extension RunStore {
 
   /// The folders of runs that the store does not know: they were not recorded, or have only just begun.
   ///
-  /// The state folder may be anybody's, so a folder counts only if it is named as a run is.
+  /// The state folder may belong to anyone, so only folders with the name of a run count.
   private func unrecordedRuns(besides known: Set<String>, _ now: Date) -> [StoredRun] {
     let names = (BytePath("\(folder)/runs").names() ?? []).map(\.text)
     let own = names.filter { $0.wholeMatch(of: /\d{8}-\d{6}-\d+(\.\d+)?/) != nil }
@@ -100,7 +100,7 @@ extension RunStore {
     id.isEmpty || id.hasPrefix(".") || id.utf8.contains(UInt8(ascii: "/")) ? nil : "\(folder)/runs/\(id)"
   }
 
-  /// Removes what an interrupted call has left of runs.
+  /// Removes the remains of an interrupted call.
   private func removeLeftovers(_ database: Database) throws(RunStoreError) {
     for table in ["events", "ended", "processes"] {
       let numbers = try database.all(
@@ -148,7 +148,7 @@ extension RunStore {
     _ = try database.all("PRAGMA wal_checkpoint(PASSIVE)") { _ in () }
   }
 
-  /// The bytes of the files in a folder, of which a run may have left tens of thousands.
+  /// The bytes of the files in a folder; a run may have left tens of thousands.
   private static func size(of folder: String?) -> Int {
     folder.map { size(of: BytePath($0)) } ?? 0
   }

@@ -68,7 +68,7 @@ package final class RunStore: Sendable {
       try Schema.check(database)
       return database
     } catch {
-      // Nobody writes it, or the files of the writer would be beside it.
+      // No writer has it open, or the writer's files would be beside it.
       guard access(path + "-wal", F_OK) != 0 else { throw error }
       let database = try Database(path, .immutable, patience: patience)
       try Schema.check(database)
@@ -156,7 +156,7 @@ package final class RunStore: Sendable {
     }
   }
 
-  /// All events; those of a killed run end with the last commit, and jobs that wait for later ones in it are left out.
+  /// All events; a killed run's end with the last commit, and jobs that wait for later ones in it are left out.
   package func events(of run: RunEntry) throws -> [JobEvent] {
     var reader = RecordedEvents(of: run)
     return try reader.readMore(self)
@@ -188,7 +188,7 @@ package final class RunStore: Sendable {
     }
   }
 
-  /// The ends of all jobs of a run, in the order in which they ended.
+  /// The ends of all jobs of a run, in order of ending.
   package func ended(in run: RunEntry) throws(RunStoreError) -> [EndedJob] {
     try database.withLock { database throws(RunStoreError) in
       try database.all("\(Self.endings) WHERE id = ? ORDER BY ended.rowid", .text(run.id)) { $0.endedJob }
@@ -197,7 +197,7 @@ package final class RunStore: Sendable {
 
   // MARK: The database
 
-  /// What SQLite finds wrong with the database; empty for a sound one.
+  /// The faults that SQLite finds in the database; empty for a sound one.
   package func check() throws(RunStoreError) -> [String] {
     try database.withLock { database throws(RunStoreError) in
       try database.all("PRAGMA integrity_check") { $0.text(0) }.filter { $0 != "ok" }

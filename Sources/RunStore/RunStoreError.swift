@@ -2,7 +2,7 @@ import CSQLite
 import Foundation
 import JobModel
 
-/// Why the store could not be read or written, with the place and the mend.
+/// Why the store could not be read or written, with the path and the advice.
 package struct RunStoreError: Error, Equatable, CustomStringConvertible {
   package enum Reason: Sendable, Equatable {
     case diskFull
@@ -12,7 +12,7 @@ package struct RunStoreError: Error, Equatable, CustomStringConvertible {
     case damaged(String)
     /// A later opdash has written it.
     case later(version: Int)
-    /// So many bytes of events waited for the disk that recording was given up.
+    /// Recording was stopped because this many bytes of events waited for the disk.
     case tooSlow(bytes: Int)
     case unknownRun(String, nearest: String?)
     case ambiguousRun(String, [String])

@@ -116,7 +116,7 @@ package struct Environment: Sendable {
   /// The path of the settings file, whether or not it exists; nil if the environment doesn't give one.
   package var settingsFile: String? { folder("XDG_CONFIG_HOME", or: ".config").map { "\($0)/config.yaml" } }
 
-  /// The folder of opdash in a base directory: that of the variable, or a folder of the home directory.
+  /// The folder of opdash in a base directory: the variable's, or a folder of the home directory.
   private func folder(_ name: String, or standard: String) -> String? {
     if let folder = variables[name], folder.hasPrefix("/") { return "\(folder)/opdash" }
     if let home = variables["HOME"], home.hasPrefix("/") { return "\(home)/\(standard)/opdash" }

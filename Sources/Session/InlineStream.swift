@@ -90,7 +90,7 @@ package final class InlineStream: Sendable {
       let hasNews = hasOutput || !state.pending.isEmpty || state.shown != rows
       guard state.isOpen, !state.isSuspended, hasNews else { return }
       guard !terminal_is_taken(descriptor) else { return retreat(&state) }
-      // What the program says comes before what is said of it.
+      // The program's output precedes messages about it.
       let (printed, hasMore) = (hasOutput ? program?.takeLines() : nil) ?? ([], false)
       if hasMore { noteOutput() }
       let lines = printed + takePending(&state)

@@ -5,7 +5,7 @@ import Screen
 
 /// A file descriptor that is written to completely, until a write fails.
 package final class Output: Sendable {
-  /// What a message calls it.
+  /// The name in messages.
   package let name: String
   private let descriptor: Int32
   private let state: Lock<State>
@@ -66,7 +66,7 @@ package final class Output: Sendable {
   private static func open(_ path: String) throws(UsageError) -> Int32 {
     do throws(FileProblem) { return try ForeignFile.open(path, for: .output, .argument) } catch {
       let reason =
-        error.reason == .isPipe ? "it is a named pipe that nobody reads: start its reader first" : error.message
+        error.reason == .isPipe ? "it is a named pipe without a reader: start its reader first" : error.message
       throw UsageError("can't write \(path): \(reason)")
     }
   }
@@ -99,9 +99,9 @@ package final class Output: Sendable {
     return Int(columns)
   }
 
-  /// Discards what the reader of a terminal has not read, if the terminal is full; returns whether it was.
+  /// Discards the unread output of a terminal, if it is full; returns whether it was.
   ///
-  /// `isForGood` has later writes dropped too: a long output would take seconds, a terminal's buffer at a time.
+  /// `isForGood` drops later writes too: a long output would take seconds, a terminal's buffer at a time.
   package func discard(isForGood: Bool) -> Bool {
     guard terminal_discard(descriptor) else { return false }
     if isForGood { state.withLock { $0.isLost = true } }

@@ -42,7 +42,7 @@ package final class ReportPump: Sendable {
   // Used on the queue only, except by `start`.
   private let state: Lock<State>
 
-  /// `showsLogs` is that of a `ReportSet`.
+  /// `showsLogs` has the meaning it has for a `ReportSet`.
   package init(
     _ feed: any JobFeed, reports: [any Report], end: EndCondition = .complete, clock: any OperationClock = .system,
     showsLogs: @escaping @Sendable () -> Bool = { true }
@@ -90,10 +90,10 @@ package final class ReportPump: Sendable {
     }
   }
 
-  /// Calls `body` on the queue of the reports when they have written what they were given before.
+  /// Calls `body` on the queue of the reports when they have written everything received before.
   package func whenIdle(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
 
-  /// Asks the reports again when they want to be woken, after a change that is no event of the run.
+  /// Asks the reports again for their wake time, after a change without an event.
   package func poke() { queue.async { [weak self] in self?.setAlarm() } }
 
   private func setAlarm() {

@@ -225,7 +225,7 @@ package final class RunSession {
     unrecorded = line
   }
 
-  /// Ends the session at once, even if jobs execute; the status is that of `run` as it stands.
+  /// Ends the session at once, even if jobs execute; the status is the present one of `run`.
   package func detach(_ run: Run) { leave((run.summary ?? RunSummary(of: run, signal: stop.signal)).exit) }
 
   nonisolated private func finish() { feed.send(.finish(signal: stop.signal)) }
@@ -248,7 +248,7 @@ package final class RunSession {
     receive(.outputClosed)
   }
 
-  /// The run goes on; the status tells at its end.
+  /// The run continues; the exit status reports the loss.
   private func lose(_ file: Output, _ failure: Int32) {
     fileFailures.append("opdash: can't write \(file.name): \(String(cString: strerror(failure)))")
   }

@@ -24,7 +24,7 @@ package struct Settings: Equatable {
   /// The jobs that a person has approved in advance, as names or patterns; `all` stands for every job.
   package var approved: [String] = []
   package var onFailure: JobGraph.Failure?
-  /// What executes the programs of all jobs; nil leaves it to the job file.
+  /// The engine for the programs of all jobs; nil leaves it to the job file.
   package var engine: Engine?
   /// Nil chooses the dashboard or plain lines, as the environment allows.
   package var interface: Interface?
@@ -50,7 +50,7 @@ package struct Settings: Equatable {
   package init() {}
 }
 
-/// An invalid command line, with one line that says what is wrong and what to do.
+/// An invalid command line, with a line that names the fault and its remedy.
 package struct UsageError: Error, Equatable {
   package var message: String
 

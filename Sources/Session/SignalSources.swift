@@ -61,13 +61,13 @@ package final class SignalSources: @unchecked Sendable {
     while true {
       let count = Foundation.read(pipe, &numbers, numbers.count)
       guard count > 0 else { break }
-      // Whoever typed ^C or ^Z has discarded what the writers wait for.
+      // Typing ^C or ^Z discards the output that the writers wait for.
       if numbers.prefix(count).contains(where: { $0 == SIGINT || $0 == SIGTSTP }) {
         output_wake_writers()
       }
       for number in numbers.prefix(count) { receivers.withLock { $0[Int32(number)] }?() }
     }
-    // The answer needs what the end of the run needs: dispatch's memory and threads.
+    // The answer needs the same memory and threads of dispatch as the end of the run.
     Self.answers.async { signal_pipe_answer() }
   }
 }

@@ -2,7 +2,7 @@ import Basics
 import Dispatch
 import JobModel
 
-/// Stops a run on signals, and has the process leave it where an output that nobody reads keeps the session from doing so.
+/// Stops a run on signals, and ends the process if an output without a reader keeps the session from leaving.
 ///
 /// Waits for neither the main queue nor an output. Any thread may call it.
 final class StopController: Sendable {
@@ -21,15 +21,15 @@ final class StopController: Sendable {
 
   /// The session, as the controller needs it; no closure blocks.
   struct Session: Sendable {
-    /// Calls the closure once every queue that writes has done what was enqueued before.
+    /// Calls the closure once every queue that writes has finished its present work.
     var whenIdle: @Sendable (@escaping @Sendable () -> Void) -> Void
     /// The number of bytes that the outputs have taken.
     var written: @Sendable () -> Int
-    /// Whether an output waits for its reader, so that this may be what the session waits for.
+    /// Whether an output waits for its reader, so that the session may be waiting for it.
     var isBlocked: @Sendable () -> Bool
-    /// Discards what the reader of a full terminal has not read, so that writers go on; returns whether there was one.
+    /// Discards the unread output of a full terminal, so that writers continue; returns whether there was one.
     ///
-    /// With true, most of what is written to such a terminal later is dropped too.
+    /// With true, most later output to such a terminal is dropped too.
     var discard: @Sendable (Bool) -> Bool
   }
 
@@ -70,7 +70,7 @@ final class StopController: Sendable {
   /// The status that the session should have left with by now.
   var status: Int32? { state.withLock(\.status) }
 
-  /// From now on causes are handled; returns those that came before, to be received again.
+  /// Handles causes from now on; returns the earlier ones, to be received again.
   func begin(_ session: Session) -> [StopSequence.Cause] {
     state.withLock { state in
       state.session = session
@@ -110,7 +110,7 @@ final class StopController: Sendable {
   /// Counts an interrupt that `receive` was not called for.
   func countInterrupt() { state.withLock { $0.interrupts += 1 } }
 
-  /// The session has left: the process goes on, or ends otherwise.
+  /// The session has left: the process continues, or ends otherwise.
   func close() {
     let subscription = state.withLock { state in
       state.isClosed = true
@@ -131,7 +131,7 @@ final class StopController: Sendable {
     }
   }
 
-  /// Ends the run once nothing executes, or has the process leave when the grace of what executes is over.
+  /// Ends the run once nothing executes, or makes the process leave when the grace of the executing jobs is over.
   private func watchEnd() {
     let isFirst = state.withLock { state in
       defer { state.isWatchingEnd = true }
@@ -204,7 +204,7 @@ final class StopController: Sendable {
     let isIdle = Lock(false)
     session.whenIdle { isIdle.withLock { $0 = true } }
     let check: @Sendable (StopController, Bool) -> Void = { controller, hasDiscarded in
-      // What was discarded counts as written.
+      // Discarded output counts as written.
       let isStuck = !isIdle.withLock { $0 } && (hasDiscarded || session.written() == written)
       if discards > 0, isStuck, session.isBlocked(), let status {
         controller.abandon(controller.end(status))
@@ -254,7 +254,7 @@ extension JobWork {
   fileprivate var grace: Duration {
     switch self {
     case .shell(let work): work.stop.grace
-    // It ends as it likes.
+    // A program's operation has no grace of its own.
     case .operation: ShellWork.Stop().grace
     case .download, .upload, .simulate: .zero
     }

@@ -28,7 +28,7 @@ package struct StopSequence: Equatable {
 
   package enum Action: Equatable {
     case send(JobCommand)
-    /// Print which jobs still execute and what the next Ctrl-C does.
+    /// Print which jobs still execute, and the effect of the next Ctrl-C.
     case announce(StopLevel)
     /// Exit at once.
     case leave(status: Int32)

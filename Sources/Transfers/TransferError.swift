@@ -43,7 +43,7 @@ public struct TransferError: Error, Sendable, Equatable, CustomStringConvertible
     self.retryAfter = retryAfter
   }
 
-  /// A reply that is no success.
+  /// A reply that is not a success.
   static func http(_ reply: Reply) -> TransferError {
     let waits = reply.status == 429 || reply.status == 503
     return TransferError(.http(reply.status), "HTTP \(reply.status)", retryAfter: waits ? reply.retryAfter() : nil)
@@ -56,7 +56,7 @@ public struct TransferError: Error, Sendable, Equatable, CustomStringConvertible
 
   static func invalidLength(of reply: Reply) -> TransferError {
     let lengths = reply.values(of: "content-length").joined(separator: ", ").prefix(60)
-    return TransferError(.network, "the server's Content-Length is no length: \(lengths)")
+    return TransferError(.network, "the server's Content-Length is not a length: \(lengths)")
   }
 
   /// Reads `errno`, so call it before anything else can change that.

@@ -6,7 +6,7 @@ import Slurm
 
 /// What the cluster jobs of a run need, checked before anything is started.
 enum ClusterCheck {
-  /// A controller that does not answer by then is no fault: the run waits for it.
+  /// A controller that does not answer by then is not a fault: the run waits for it.
   private static let limit = DispatchTimeInterval.seconds(10)
 
   /// Throws if Slurm is not on this machine, or jobs ask for what is malformed or what the cluster, or the allocation that

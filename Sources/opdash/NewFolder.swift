@@ -3,7 +3,7 @@ import Session
 
 /// A folder that a command puts files in.
 enum NewFolder {
-  /// Makes the folder and those above it that are missing, or throws a sentence that ends with the mend.
+  /// Makes the folder and its missing parents, or throws a sentence that ends with the advice.
   static func make(_ path: String, mode: Int? = nil, mend: String) throws(UsageError) {
     do {
       try FileManager.default.createDirectory(

@@ -33,7 +33,7 @@ struct Program {
     var arguments = STDIN_FILENO
     /// Adds the jobs of that list to a run; the closure begins, once the run has started.
     var feed: @MainActor (any JobFeed, ArrivingJobs, Int32, RunOptions) -> (() -> Void)? = { _, _, _, _ in nil }
-    /// Throws what the cluster jobs of a graph lack, before anything is started.
+    /// Throws the resources that a graph's cluster jobs lack, before anything is started.
     var checkCluster: @MainActor (JobGraph) throws -> Void = { try ClusterCheck.check($0) }
     /// Sends signals to the session from now on.
     var watchSignals: @MainActor (RunSession) -> Void
@@ -53,14 +53,14 @@ struct Program {
     var variables: [String: String] = [:]
     /// See `JobQueue.Options`.
     var keepsShortLogs = true
-    /// Whether jobs are added to the run while it goes on.
+    /// Whether jobs are added during the run.
     var isOpen = false
 
     var slots: Int { origin.slots }
     var onFailure: JobGraph.Failure { JobGraph.Failure(rawValue: origin.onFailure) ?? .keepGoing }
   }
 
-  /// What a run takes over from an earlier one.
+  /// The parts of an earlier run that a run takes over.
   struct Resumption: Equatable {
     var run: String
     var restored: [JobID: EarlierSuccess]
@@ -170,7 +170,7 @@ struct Program {
     return (choice, try parts.load(choice.file, environment, vars, warn))
   }
 
-  /// Prints what a run would execute; `all` has the jobs of the file that were not asked for too.
+  /// Prints the jobs that a run would execute; `all` includes the file's jobs that were not asked for.
   func rehearse(_ plan: RunPlan, of all: JobGraph? = nil, _ settings: Settings) throws {
     guard case .graph(let graph) = plan.subject else {
       throw UsageError("\(plan.source) has a queue of its own: --dry-run can't tell what it would run")
@@ -211,7 +211,7 @@ struct Program {
     print(completion.answer.lines)
   }
 
-  /// The settings of the command line, completed by those of the settings file.
+  /// The command line's settings, completed by the settings file.
   func withFile(_ settings: Settings) throws -> Settings {
     guard let path = environment.settingsFile, let file = try parts.loadSettings(path) else { return settings }
     return settings.over(file)

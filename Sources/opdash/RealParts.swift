@@ -58,7 +58,7 @@ extension Program.Parts {
               prune(options.stateFolder, options.retention)
             }
           }
-          // A killed run's processes are found by what is on disk.
+          // The record on disk is needed to find a killed run's processes.
           queue?.hold(atMost: .milliseconds(500), until: isRecorded)
         }, whenLost: { body in recorder.whenLost { body($0.description) } },
         finish: {
@@ -92,7 +92,7 @@ private enum RealParts {
   static var signals: SignalSources?
 }
 
-/// Removes old runs on a queue of its own; what can't be removed is left to the next run.
+/// Removes old runs on a queue of its own; the next run removes the rest.
 private func prune(_ folder: String, _ retention: Retention) {
   DispatchQueue(label: "opdash.pruning", qos: .utility).async { _ = try? RunStore(folder: folder).prune(retention) }
 }

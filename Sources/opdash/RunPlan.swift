@@ -18,18 +18,18 @@ struct RunPlan {
 
   var subject: Subject
   var source: String
-  /// What it was started with, for the record: the command, the words after the program's name, the job file.
+  /// How it was started, for the record: the command, the words after the program's name, the job file.
   var command = "demo"
   var words: [String] = []
   var file: String?
   /// The files that it is read from.
   var files = FilesRead()
   var resumption: Program.Resumption?
-  /// What adds jobs to the graph while the run goes on.
+  /// Adds jobs to the graph during the run.
   var arriving: ArrivingJobs?
   /// The past of a run that is recorded already; such a run is not recorded again.
   var past: (any RunPast)?
-  /// The order in which the output of the jobs is printed as they wrote it; nil where the interface shows it.
+  /// The order of the jobs' raw output; nil if the interface shows it.
   var rawOrder: RawReport.Order?
   /// The lines to print at the end.
   var closing: @MainActor (Run) -> [String] = { _ in [] }

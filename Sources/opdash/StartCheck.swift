@@ -2,18 +2,18 @@ import Foundation
 import Processes
 import Session
 
-/// What opdash can't work without, checked before anything is started.
+/// The resources that opdash needs, checked before anything is started.
 enum StartCheck {
-  /// Its own descriptors and those of one job.
+  /// The number of its own descriptors and one job's.
   ///
   /// With fewer, libdispatch ends the program.
   static let descriptors = 32
   /// Its threads in a busy run.
   ///
-  /// Where one can't be started, libdispatch waits for ever.
+  /// If one can't be started, libdispatch blocks.
   static let threads = 16
 
-  /// What is missing and the mend, in one sentence; nil if there is enough.
+  /// The missing resource and the advice, in one sentence; nil if there is enough.
   static func shortage() -> String? {
     let files = ResourceLimits.freeDescriptors(atMost: descriptors)
     guard files >= descriptors else {

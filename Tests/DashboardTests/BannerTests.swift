@@ -99,7 +99,7 @@ import Testing
       run.at(70)
       run.state(.clusterChanged(fault: "x"))
     }
-    #expect(row(down) == " The cluster's controller is down since 1:10, and is waited for; its jobs go on")
+    #expect(row(down) == " The cluster's controller is down since 1:10, waiting for it; its jobs continue")
   }
 
   @Test func aFrozenDisplayCountsTheEventsSince() {

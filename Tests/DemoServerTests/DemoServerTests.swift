@@ -197,7 +197,7 @@ import Testing
     #expect(client.get("/nothing").status == 404)
     let answer = client.get("/file/a.bin?sise=4")
     #expect(answer.status == 400)
-    #expect(answer.text == "'sise' is no option of this server\n")
+    #expect(answer.text == "'sise' is not an option of this server\n")
   }
 
   @Test func stoppingEndsSlowConnectionsAtOnce() {

@@ -34,7 +34,7 @@ struct RequestTests {
     ("size=-1", "size takes a number, 0 or more; this is '-1'"),
     ("cut=head", "cut takes a number, 0 or more; this is 'head'"),
     ("rate=0", "rate takes bytes a second, 1 or more"), ("status=199", "status takes a number from 200 to 599"),
-    ("status=600", "status takes a number from 200 to 599"), ("sise=1", "'sise' is no option of this server"),
+    ("status=600", "status takes a number from 200 to 599"), ("sise=1", "'sise' is not an option of this server"),
   ])
   func aFaultInTheQueryIsNamed(query: String, message: String) {
     let refusal = #expect(throws: Refusal.self) { try Request("/file/a?\(query)") }

@@ -99,7 +99,7 @@ struct CommandTests {
   @Test func anUnknownVarIsNamedWithTheNearest() throws {
     let run = try place.run("run", "--set", "verr=5")
     #expect(run.ending() == .exited(2))
-    let message = "opdash.yml:2:7: --set names 'verr', which is no var of this file: did you mean 'ver'?"
+    let message = "opdash.yml:2:7: --set names 'verr', which is not a var of this file: did you mean 'ver'?"
     #expect(run.errorText.hasPrefix(message), "\(run.errorText)")
   }
 

@@ -64,7 +64,7 @@ struct MachineFaultTests {
   static let homes: [Fault] = [
     home("no HOME", "unset HOME; \(run)", "opdash: " + noState),
     home("an empty HOME", "HOME= \(run)", "opdash: " + noState),
-    home("a HOME that is no absolute path", "HOME=home \(run)", "opdash: " + noState),
+    home("a HOME that is not an absolute path", "HOME=home \(run)", "opdash: " + noState),
     home("no HOME, and `--state`", "unset HOME; \(run) --state state", nil, starts: true),
     home(
       "a file as HOME", "HOME=$PWD/two.yml \(run)", noFolder("FOLDER/two.yml/.local/state/opdash", "Not a directory"),
@@ -154,7 +154,7 @@ struct MachineFaultTests {
     Fault(
       testDescription: "a time zone that is missing", script: "TZ=No/Where \(run)", seen: nil, status: 0, kept: .all),
     Fault(
-      testDescription: "a time zone that is no time zone", script: "TZ=:/etc/passwd \(run)", seen: nil, status: 0,
+      testDescription: "a time zone that is not a time zone", script: "TZ=:/etc/passwd \(run)", seen: nil, status: 0,
       kept: .all),
     Fault(
       testDescription: "an empty environment",

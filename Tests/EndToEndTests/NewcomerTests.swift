@@ -251,7 +251,7 @@ struct NewcomerTests {
     let text = pty.text.replacing(#/\u{1B}\[[0-9;]*m/#, with: "").replacing("\r\n", with: "\n")
     for part in [
       "faulty.yml:2:19: unknown key 'depends_on': write 'needs'\n    2 |   a: { run: make, depends_on: [b] }\n",
-      "      |                   ^~~~~~~~~~\n", "faulty.yml:3:28: '10' is no duration: write 10s, ",
+      "      |                   ^~~~~~~~~~\n", "faulty.yml:3:28: '10' is not a duration: write 10s, ",
       "unknown job 'a, b' in needs: write [a, b]\n",
     ] {
       #expect(text.contains(part), "\(part) in\n\(text)")

@@ -96,7 +96,7 @@ import Testing
     #expect(pty.waitUntil { $0.text.contains("38;5;160m") && $0.text.contains("exit 3") })
     pty.send("\u{1B}]11;rgb:ffff/ffff/ffff\u{1B}\\\u{1B}[?64;1c")
     #expect(pty.waitUntil { $0.text.contains("38;5;161m") })
-    // The answer is no key: nothing else has happened.
+    // The answer is not a key: nothing else has happened.
     #expect(!pty.text.contains("11;rgb"))
     pty.send("qq")
     #expect(pty.waitUntil { $0.ending != nil })

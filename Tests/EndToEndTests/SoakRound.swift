@@ -401,7 +401,7 @@ final class SoakRound {
     var ends = deeds.fatal.union(deeds.early).union(deeds.asked)
     if deeds.hasHungUp { ends.insert(SIGHUP) }
     if plan.hasShell { allowed.formUnion(ends.map { 128 + $0 }) }
-    // A log or a trace that may not grow is no fault of the output, which is no file.
+    // A log or a trace that may not grow is not a fault of the output, which is not a file.
     let isAllowed =
       switch ending {
       case .exited(let status): allowed.contains(status)

@@ -48,7 +48,7 @@ struct ProcessFaultTests {
       "a script whose interpreter is missing", ["FOLDER/bad-interpreter"],
       seen: "FOLDER/bad-interpreter: the interpreter that it names is missing: look at its first line"),
     .program(
-      "a file that is no program", ["FOLDER/garbage"],
+      "a file that is not a program", ["FOLDER/garbage"],
       seen: "FOLDER/garbage: not a program of this system: a script needs a first line as #!/bin/sh"),
     .program(
       "arguments of 4 MB", ["/bin/echo", String(repeating: "x", count: 4 << 20)],

@@ -123,8 +123,8 @@ struct ClusterKeyTests {
         + "write each as one word that begins with '--'"
     ),
     ("run: ls, on: push", "2:21: 'on' takes local or slurm, and opdash starts when you start it: delete it"),
-    ("run: ls, slurm: { time: 1:00:00 }", "2:32: '1:00:00' is no duration: write 1h"),
-    ("run: ls, slurm: { time: 1-12:30 }", "2:32: '1-12:30' is no duration: write 36h30m"),
+    ("run: ls, slurm: { time: 1:00:00 }", "2:32: '1:00:00' is not a duration: write 1h"),
+    ("run: ls, slurm: { time: 1-12:30 }", "2:32: '1-12:30' is not a duration: write 36h30m"),
     ("run: ls, slurm: { mem: 16G }", "2:26: unknown key 'mem': write 'memory'"),
     (
       "run: ls, slurm: { ntasks: 4 }",

@@ -52,11 +52,11 @@ struct ConditionScannerTests {
     ("a !== b", "'!==' has one '=' too many: delete it", "=="),
     ("a !! b", "'!!' changes nothing: delete both", "!!"),
     ("a =b", "'=' compares nothing: write '==', or put the text in quotes", "="),
-    ("a 'b'c", "text goes on after 'b': put the whole text in quotes", "b"),
+    ("a 'b'c", "text continues after 'b': put the whole text in quotes", "b"),
     ("a \"b", "this \" is never closed: write another \" where the text ends", "\""),
     ("a b\"c", "\" stands inside a text: put the whole text in quotes", "\""),
-    ("a ~b", "'~' is no operator: texts are compared with == and != only; put the text in quotes", "~"),
-    ("a <b", "'<' is no operator: texts are compared with == and != only; put the text in quotes", "<"),
+    ("a ~b", "'~' is not an operator: texts are compared with == and != only; put the text in quotes", "~"),
+    ("a <b", "'<' is not an operator: texts are compared with == and != only; put the text in quotes", "<"),
     ("a f(b)", "'f(…)' is a function, and if has none: compare texts with == and !=", "f"),
   ])
   func whatIsNoPartOfAConditionIsAFault(text: String, message: String, written: String) {

@@ -26,7 +26,7 @@ import Testing
           "2:8: slots takes a whole number, 1 or more; this is a list",
           "3:13: on_failure takes keep-going, finish-running or stop-now; this is 'keep-goin': did you mean 'keep-going'?",
           "6:5: unknown key 'neds': did you mean 'needs'?",
-          "8:14: '10 minutes' is no duration: write 10m",
+          "8:14: '10 minutes' is not a duration: write 10m",
           "12:15: priority takes very-low, low, normal, high or very-high; this is 'hi': did you mean 'high'?",
           "14:10: run is empty: it takes a command for sh as text, or a program and its arguments as a list",
         ])
@@ -119,7 +119,7 @@ import Testing
       faults(
         "defaults: { timeout: 5, uses: { net: 1 }, retry: { cap: 1s, initial: 9s, max: 1 } }\n"
           + "jobs: { a: { run: ls }, b: { run: ls } }") == [
-          "1:22: '5' is no duration: write 5s, or 5m for minutes",
+          "1:22: '5' is not a duration: write 5s, or 5m for minutes",
           "1:33: unknown pool 'net': declare it under pools, as in 'pools: { net: 1 }'",
           "1:50: retry.initial (9s) is longer than retry.cap (1s): raise cap or lower initial",
         ])
@@ -189,7 +189,7 @@ import Testing
     ("run: ls, uses: { net: 1 }", "2:25: unknown pool 'net': declare it under pools, as in 'pools: { net: 1 }'"),
     (
       "run: ls, progress: '(a'",
-      "2:28: '(a' is no regular expression: this '(' is never closed: add ')', or write '\\(' for a bracket"
+      "2:28: '(a' is not a regular expression: this '(' is never closed: add ')', or write '\\(' for a bracket"
     ),
     (
       "run: ls, progress: 'abc'",

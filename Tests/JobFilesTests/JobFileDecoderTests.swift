@@ -18,12 +18,12 @@ struct JobFileDecoderTests {
     #expect(faults(text, vars: ["ver": "2"]).isEmpty)
     #expect(
       faults(text, vars: ["vre": "2", "ver": "3"]) == [
-        "1:7: --set names 'vre', which is no var of this file: did you mean 'ver'?"
+        "1:7: --set names 'vre', which is not a var of this file: did you mean 'ver'?"
       ])
     #expect(
       faults("jobs: { a: { run: ls } }", vars: ["x": "1", "b c": ""]) == [
-        "1:1: --set names 'b c', which is no var of this file: declare it under vars",
-        "1:1: --set names 'x', which is no var of this file: declare it under vars",
+        "1:1: --set names 'b c', which is not a var of this file: declare it under vars",
+        "1:1: --set names 'x', which is not a var of this file: declare it under vars",
       ])
   }
 

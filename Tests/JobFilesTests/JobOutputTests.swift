@@ -81,7 +81,7 @@ import Testing
     ("${jobs.b.outputs.v}", "'${jobs.b.outputs.v}': there is no job 'b.outputs': write '${jobs.b.v}'"),
     (
       "${jobs.a.v}",
-      "'${jobs.a.v}' is a value of this job itself: a job reads only those of jobs that it needs"
+      "'${jobs.a.v}' is a value of this job itself: a job reads only values of jobs that it needs"
     ),
     (
       "${jobs.fin.v}",

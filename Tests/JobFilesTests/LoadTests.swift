@@ -52,7 +52,8 @@ import Testing
       message(folder + "/empty.yml")
         == folder + "/empty.yml:1:1: the file is empty: write a job, as in 'jobs: { build: { run: make } }'")
     #expect(
-      message(folder + "/empty.yml/x") == folder + "/empty.yml/x:1:1: a part of the path is no folder: check the path")
+      message(folder + "/empty.yml/x")
+        == folder + "/empty.yml/x:1:1: a part of the path is not a folder: check the path")
     try FileManager.default.createSymbolicLink(atPath: folder + "/loop", withDestinationPath: folder + "/loop")
     #expect(message(folder + "/loop") == folder + "/loop:1:1: its symbolic links lead in a circle: check the path")
   }

@@ -194,7 +194,7 @@ func edges(_ graph: JobGraph) -> [String] {
   @Test func aFaultOfAJobWithInstancesIsReportedOnce() {
     #expect(
       faults(job: "matrix: { n: [1, 2, 3] }, rnu: ls, timeout: 5, needs: [b], uses: { p: 1 }") == [
-        "2:34: unknown key 'rnu': did you mean 'run'?", "2:52: '5' is no duration: write 5s, or 5m for minutes",
+        "2:34: unknown key 'rnu': did you mean 'run'?", "2:52: '5' is not a duration: write 5s, or 5m for minutes",
         "2:63: unknown job 'b' in needs: add the job, or delete the need",
         "2:75: unknown pool 'p': declare it under pools, as in 'pools: { p: 1 }'",
       ])
@@ -273,7 +273,7 @@ func edges(_ graph: JobGraph) -> [String] {
         == "a[\(Array(repeating: "1", count: 50).joined(separator: ","))]")
     #expect(
       faults(job: "matrix: { \(names(51)) }, run: ls") == ["2:16: matrix has more than 50 names: write fewer"])
-    // What is left out is no name.
+    // What is left out is not a name.
     #expect(try job("run: ls\nmatrix: { \(names(50)), exclude: [] }").matrix == "a")
   }
 

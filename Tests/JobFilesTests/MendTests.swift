@@ -9,7 +9,7 @@ struct MendTests {
     ("1:02:03", "1h2m3s"), ("1-02:03:04", "26h3m4s"), ("0-00:00:05", "5s"), ("2-00", "48h"), ("4000 days", "96000h"),
   ])
   func aDurationOfAnotherFormIsTranslated(written: String, mend: String) {
-    #expect(faults(job: "run: ls, timeout: '\(written)'") == ["2:26: '\(written)' is no duration: write \(mend)"])
+    #expect(faults(job: "run: ls, timeout: '\(written)'") == ["2:26: '\(written)' is not a duration: write \(mend)"])
   }
 
   @Test(arguments: [
@@ -19,7 +19,7 @@ struct MendTests {
   func anythingElseGetsTheExamples(written: String) {
     #expect(
       faults(job: "run: ls, timeout: '\(written)'") == [
-        "2:26: '\(written)' is no duration: write 500ms, 8s, 10m or 1h30m"
+        "2:26: '\(written)' is not a duration: write 500ms, 8s, 10m or 1h30m"
       ])
   }
 
@@ -35,7 +35,7 @@ struct MendTests {
     let found = faults(job: "run: ls, progress: '\(pattern)'")
     #expect(found.count == 1)
     #expect(
-      found.first?.hasPrefix("2:\(28 + offset): '\(pattern)' is no regular expression: \(message): ") == true,
+      found.first?.hasPrefix("2:\(28 + offset): '\(pattern)' is not a regular expression: \(message): ") == true,
       "\(found)")
   }
 

@@ -83,15 +83,15 @@ import Testing
     ),
     (
       "{ test-a: ready }",
-      "5:17: job 'test-a' is no service, so it is never 'ready': write 'test-a: ok', or give it 'service'"
+      "5:17: job 'test-a' is not a service, so it is never 'ready': write 'test-a: ok', or give it 'service'"
     ),
     (
       "{ build: ready }",
-      "5:17: job 'build' is no service, so it is never 'ready': write 'build: ok', or give it 'service'"
+      "5:17: job 'build' is not a service, so it is never 'ready': write 'build: ok', or give it 'service'"
     ),
     (
       "{ test-*: ready }",
-      "5:17: job 'test-a' is no service, so it is never 'ready': write 'test-a: ok', or give it 'service'"
+      "5:17: job 'test-a' is not a service, so it is never 'ready': write 'test-a: ok', or give it 'service'"
     ),
     (
       "{ test-a: { condition: service_healthy } }",
@@ -157,11 +157,11 @@ import Testing
     ),
     (
       "{ api-test: ready }",
-      "17: job 'api-test' is no service, so it is never 'ready': write 'api-test: ok', or give it 'service'"
+      "17: job 'api-test' is not a service, so it is never 'ready': write 'api-test: ok', or give it 'service'"
     ),
     (
       "{ api-t*: ready }",
-      "17: job 'api-test' is no service, so it is never 'ready': write 'api-test: ok', or give it 'service'"
+      "17: job 'api-test' is not a service, so it is never 'ready': write 'api-test: ok', or give it 'service'"
     ),
   ])
   func aConditionThatAServiceOrJobNeverMeetsIsAFault(text: String, fault: String) {

@@ -44,10 +44,13 @@ struct RunKeyTests {
   }
 
   @Test(arguments: [
-    ("ls", "'ls' is no shell that opdash knows: write a command as 'run', and another shell as a list, as in [ls, -c]"),
-    ("bash -eu", "'bash -eu' is no shell that opdash knows: write its words as a list, as in [bash, -eu, -c]"),
-    ("bash -ec", "'bash -ec' is no shell that opdash knows: write its words as a list, as in [bash, -ec]"),
-    ("'bash {0}'", "'bash {0}' is no shell that opdash knows: write its words as a list, as in [bash, -c]"),
+    (
+      "ls",
+      "'ls' is not a shell that opdash knows: write a command as 'run', and another shell as a list, as in [ls, -c]"
+    ),
+    ("bash -eu", "'bash -eu' is not a shell that opdash knows: write its words as a list, as in [bash, -eu, -c]"),
+    ("bash -ec", "'bash -ec' is not a shell that opdash knows: write its words as a list, as in [bash, -ec]"),
+    ("'bash {0}'", "'bash {0}' is not a shell that opdash knows: write its words as a list, as in [bash, -c]"),
     (
       "''",
       "shell is empty: it takes sh, bash, zsh, dash, ksh, fish, python, python3, node, perl or ruby, or a list of the words before the script, as in [bash, -eu, -c]"
@@ -122,7 +125,7 @@ struct RunKeyTests {
     ("simulate: {}, stderr: apart", "2:22: 'stderr' is for run jobs; this is a simulate: delete it"),
     ("run: ls, tty: yes", "2:22: tty takes true or false; this is 'yes': write true"),
     ("run: ls, silence: 0s", "2:26: silence takes a duration longer than 0; this is '0s': delete it for no limit"),
-    ("run: ls, silence: 5", "2:26: '5' is no duration: write 5s, or 5m for minutes"),
+    ("run: ls, silence: 5", "2:26: '5' is not a duration: write 5s, or 5m for minutes"),
     ("simulate: {}, tty: true", "2:22: 'tty' is for run jobs; this is a simulate: delete it"),
     ("simulate: {}, silence: 1s", "2:22: 'silence' is for run jobs; this is a simulate: delete it"),
     ("simulate: {}, shell: sh", "2:22: 'shell' is for run jobs; this is a simulate: delete it"),
@@ -163,9 +166,9 @@ struct RunKeyTests {
     ("Yes", "approve takes a question to a person; this is 'Yes': write the question, as in 'Publish it?'"),
     ("ON", "approve takes a question to a person; this is 'ON': write the question, as in 'Publish it?'"),
     ("5", "approve takes a question to a person; this is '5': write the question, as in 'Publish it?'"),
-    ("false", "approve takes a question to a person; this is 'false': delete it to ask nobody"),
-    ("no", "approve takes a question to a person; this is 'no': delete it to ask nobody"),
-    ("n", "approve takes a question to a person; this is 'n': delete it to ask nobody"),
+    ("false", "approve takes a question to a person; this is 'false': delete it for no question"),
+    ("no", "approve takes a question to a person; this is 'no': delete it for no question"),
+    ("n", "approve takes a question to a person; this is 'n': delete it for no question"),
   ])
   func whatIsNoQuestionIsRefused(written: String, fault: String) {
     #expect(faults(job: "run: ls, approve: \(written)") == ["2:26: \(fault)"])

@@ -86,8 +86,8 @@ struct SecretTests {
     #expect(try warnings(head + "${env.TOKEN}' } }").isEmpty)
     #expect(
       try warnings(head + "${env.NONE:-x} ${env.NONE:-y} ${env.EMPTY}' } }") == [
-        "1:18: NONE has no value in the environment, so what the file has in its place is shown: set NONE",
-        "1:24: EMPTY has no value in the environment, so what the file has in its place is shown: set EMPTY",
+        "1:18: NONE has no value in the environment, so the file's text in its place is shown: set NONE",
+        "1:24: EMPTY has no value in the environment, so the file's text in its place is shown: set EMPTY",
       ])
   }
 
@@ -114,7 +114,7 @@ struct SecretTests {
     // A message shows the first 60 characters.
     ("download: 'x ${env.LONG}'", "download: 'x ***…' is no URL: write it with http:// or https:// at its beginning"),
     ("download: '${env.LINES}'", "download holds the control character \\n: delete it"),
-    ("run: ls, timeout: '${env.LINES}'", "'***' is no duration: write 500ms, 8s, 10m or 1h30m"),
+    ("run: ls, timeout: '${env.LINES}'", "'***' is not a duration: write 500ms, 8s, 10m or 1h30m"),
   ])
   func noMessageShowsASecret(body: String, message: String) {
     let found = faults("secrets: [TOKEN, LONG, LINES]\njobs:\n  a: { \(body) }\n")
@@ -129,7 +129,7 @@ struct SecretTests {
     #expect(found.map(\.column) == [38])
     #expect(
       found.flatMap { $0.lines(width: 200) } == [
-        "ci.yml:3:38: '***(' is no regular expression: this '(' is never closed: add ')', or write '\\(' for a bracket",
+        "ci.yml:3:38: '***(' is not a regular expression: this '(' is never closed: add ')', or write '\\(' for a bracket",
         "    3 |   a: { run: ls, progress: '***(' }", "      |                               ^~",
       ])
     let unknown = faults("secrets: [TOKEN]\njobs:\n  a: { run: [\"${env.HOME}t0p-s3cret${x}\"] }\n")

@@ -155,7 +155,7 @@ struct ServiceTests {
     ("{ ready: { run: [CMD-SHELL, x] } }", "2:44: 'CMD-SHELL' is a word of Compose: write the command as text"),
     (
       "{ ready: { output: '(a' } }",
-      "2:47: '(a' is no regular expression: this '(' is never closed: add ')', or write '\\(' for a bracket"
+      "2:47: '(a' is not a regular expression: this '(' is never closed: add ')', or write '\\(' for a bracket"
     ),
     ("{ ready: { output: '' } }", "2:46: service.ready.output is empty: it takes a regular expression"),
     (

@@ -150,9 +150,9 @@ import Testing
       "keys: { cancel: [~] }",
       ["1:18: keys.cancel takes a key or a list of keys; this is empty: put '#' or '~' in quotes"]
     ),
-    ("keys: { cancel: F13 }", ["1:17: 'F13' is no key: did you mean 'F1'?"]),
-    ("keys: { cancel: dd }", ["1:17: 'dd' is no key: write x, X, ^U, F9, Space, Enter, PgUp or the like"]),
-    ("keys: { cancel: Entr }", ["1:17: 'Entr' is no key: did you mean 'Enter'?"]),
+    ("keys: { cancel: F13 }", ["1:17: 'F13' is not a key: did you mean 'F1'?"]),
+    ("keys: { cancel: dd }", ["1:17: 'dd' is not a key: write x, X, ^U, F9, Space, Enter, PgUp or the like"]),
+    ("keys: { cancel: Entr }", ["1:17: 'Entr' is not a key: did you mean 'Enter'?"]),
     (
       "keys: { cancel: ^C }",
       ["1:17: '^C' never arrives, because the terminal makes a signal of it: choose another key"]
@@ -202,11 +202,11 @@ import Testing
         "1:19: colors.failed takes a colour with words such as bold, as in 'bright-red bold'; this is a list"
       ]
     ),
-    ("colors: { failed: redd }", ["1:19: colors.failed: 'redd' is no colour: did you mean 'red'?"]),
+    ("colors: { failed: redd }", ["1:19: colors.failed: 'redd' is not a colour: did you mean 'red'?"]),
     (
       "colors: { failed: 256 }",
       [
-        "1:19: colors.failed: '256' is no colour: write a name, 0 to 255 or '#rrggbb', and bold, dim, underline, reverse or italic"
+        "1:19: colors.failed: '256' is not a colour: write a name, 0 to 255 or '#rrggbb', and bold, dim, underline, reverse or italic"
       ]
     ),
     ("colors: { failed: red blue }", ["1:19: colors.failed has two colours: delete one, or put 'on' between them"]),

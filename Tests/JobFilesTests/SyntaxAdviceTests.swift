@@ -38,7 +38,7 @@ struct SyntaxAdviceTests {
 
   @Test func theFirstLineOfTheSameIndentationLacksItsColon() {
     func finding(_ text: String) -> String? { shown(advice(text).unexpectedColon(at: place(4, 6))) }
-    let end = ", or indent this line if it goes on with the one above"
+    let end = ", or indent this line if it continues the one above"
     #expect(
       finding("build:\n  run make\n  run ls\n  dir: x\n")
         == "2:3: a ':' is missing after 'run': write 'run: make'" + end)
@@ -63,7 +63,7 @@ struct SyntaxAdviceTests {
     #expect(shown(advice("  run: >-\n make\n").missingColon(at: place(2, 2))) == "2:2: text below '>' \(mend)")
     #expect(
       shown(advice("run: |\n  make\n").missingColon(at: place(2, 3)))
-        == "2:3: a ':' is missing after 'make': write 'make:', or indent this line if it goes on with the one above")
+        == "2:3: a ':' is missing after 'make': write 'make:', or indent this line if it continues the one above")
   }
 
   // MARK: A line or text out of place

@@ -12,7 +12,7 @@ import Testing
     ),
     (
       "name: x\njobs\nslots: 3\n",
-      "2:1: a ':' is missing after 'jobs': write 'jobs:', or indent this line if it goes on with the one above"
+      "2:1: a ':' is missing after 'jobs': write 'jobs:', or indent this line if it continues the one above"
     ),
     (
       "jobs: { a: { run: [ls, -l }\n",
@@ -26,7 +26,7 @@ import Testing
     ("name: \"a\\qb\"\n", "1:9: unknown escape in double quotes: write \\\\ for a backslash, or use single quotes"),
     (
       "name: \"\\ud83d\"\n",
-      "1:10: this escape is no character: write \\xNN, \\uNNNN or \\UNNNNNNNN with the character's hexadecimal number"
+      "1:10: this escape is not a character: write \\xNN, \\uNNNN or \\UNNNNNNNN with its hexadecimal number"
     ),
     ("name: *.txt\n", "1:7: '*' stands for a named value in YAML: put text that begins with '*' in quotes"),
     (

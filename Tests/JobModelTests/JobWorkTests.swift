@@ -83,7 +83,7 @@ import Testing
 
   @Test func anOperationRefusesWhatItCannot() {
     let not = JobWork.operation(operation)
-    #expect(not.refusal(of: .pause) == "Op has no way to pause; P holds back what has not started")
+    #expect(not.refusal(of: .pause) == "Op has no way to pause; P holds back unstarted jobs")
     #expect(not.refusal(of: .retry) == "an operation runs once; the program has to add a new one")
     #expect(not.refusal(of: .kill) == "an operation of this program can only be asked to end: x cancels")
     let pausing = JobWork.operation(OperationWork(className: "Op", visibility: .whole, canPause: true))

@@ -173,12 +173,12 @@ struct HTMLReportTests {
         RunStart(id: "r2", name: "n", slots: 1, at: Date(timeIntervalSince1970: 0), jobs: 0, resumes: "r1")))
     #expect(
       page(facts).contains(
-        "<p>1970-01-01 00:00:00 · run <code>r2</code> · goes on with <code>r1</code> · the recording ends after 0.0s</p>"
+        "<p>1970-01-01 00:00:00 · run <code>r2</code> · resumes <code>r1</code> · the recording ends after 0.0s</p>"
       ))
     var summary = RunSummary()
     summary.exit = 130
     facts.state(.runFinished(summary))
-    #expect(page(facts).contains("goes on with <code>r1</code> · exit status 130</p>"))
+    #expect(page(facts).contains("resumes <code>r1</code> · exit status 130</p>"))
   }
 
   @Test func jobsThatAreLeftOutOfTheGraphAreCounted() {

@@ -155,7 +155,7 @@ struct RunReportTextTests {
     #expect(
       lines(facts) == [
         "release: 2 ok, 1 up to date in 0.0s",
-        "run r2, begun 1970-01-01 23:59:59, 3 jobs, 1 slot", "goes on with run r1",
+        "run r2, begun 1970-01-01 23:59:59, 3 jobs, 1 slot", "resumes run r1",
         "not finished: the recording ends after 0.0s",
         "of the jobs that are ok: 2 done in an earlier run",
       ])

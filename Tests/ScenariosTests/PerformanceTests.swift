@@ -35,7 +35,7 @@ import Testing
     #expect(run.jobs.allSatisfy { $0.state.isOK || $0.attempts.isEmpty })
     #expect(closing.count { $0.contains("It never executed, finished after") } == 2)
     #expect(!closing.contains { $0.contains("after never") })
-    #expect(closing.last == "  2 cancelled, 3 done: the queue is empty, nobody waits for ever.")
+    #expect(closing.last == "  2 cancelled, 3 done: the queue is empty.")
   }
 
   @Test func oneOrThreeMeasuresBothWidths() throws {

@@ -155,7 +155,7 @@ import Testing
     let folder = try TemporaryFolder()
     let path = folder.file("pipe").path()
     try #require(mkfifo(path, 0o600) == 0)
-    let reason = "it is a named pipe that nobody reads: start its reader first"
+    let reason = "it is a named pipe without a reader: start its reader first"
     #expect(throws: UsageError("can't write \(path): \(reason)")) { try Output.file(path) }
     #expect(throws: UsageError("can't write /: it is a folder: name a regular file")) { try Output.file("/") }
   }

@@ -233,7 +233,7 @@ import Testing
       ])
   }
 
-  /// What a program makes of its stop signal is no success of its work, but one that had ended before was done.
+  /// What a program makes of its stop signal is not a success of its work, but one that had ended before was done.
   @Test(arguments: [true, false])
   func aProgramThatWasStoppedHasNotSucceeded(hadEnded: Bool) throws {
     let bench = try bench([interrupt])

@@ -57,7 +57,7 @@ import Testing
       (SlurmResources(qos: ""), "slurm.qos: it is empty: leave it out"),
       (
         SlurmResources(options: ["gpu"]),
-        "slurm.options: 'gpu' is no option: write a name and a value as one word, --name=value"
+        "slurm.options: 'gpu' is not an option: write a name and a value as one word, --name=value"
       ),
       (
         SlurmResources(options: ["--array=1-3"]),
@@ -157,15 +157,15 @@ import Testing
       resources.faults.map(\.description) == [
         "slurm.partition: it is empty: leave it out", "slurm.account: 'a\tb' has a blank in it",
         "slurm.constraint: ' ' has a blank in it",
-        "slurm.options: 'x' is no option: write a name and a value as one word, --name=value",
+        "slurm.options: 'x' is not an option: write a name and a value as one word, --name=value",
         "slurm.options: --wrap can't be given: write run",
       ])
   }
 
   @Test(
     arguments: [
-      ("-", "'-' is no option: write a name and a value as one word, --name=value"),
-      ("--", "'--' is no option: write a name and a value as one word, --name=value"),
+      ("-", "'-' is not an option: write a name and a value as one word, --name=value"),
+      ("--", "'--' is not an option: write a name and a value as one word, --name=value"),
       ("--exclusive\nx", "an option has a line feed in it"), ("--export=ALL", "--export can't be given: write env"),
       ("-Ccpu", "-C can't be given here: write slurm.constraint"),
       ("-M", "-M can't be given: jobs are looked for in one cluster"),

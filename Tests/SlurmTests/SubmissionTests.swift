@@ -388,7 +388,7 @@ import Testing
   @Test(
     arguments: [
       (job("a", []), "there is no program"),
-      (job(environment: ["B": "", "1A": ""]), "'1A' is no name of an environment variable"),
+      (job(environment: ["B": "", "1A": ""]), "'1A' is not a name of an environment variable"),
       (job("a", ["true", "a\0b"]), zeroByte), (job(in: "/a\0"), zeroByte), (job("a\0"), zeroByte),
       (job(environment: ["A": "\0"]), zeroByte),
     ] as [(SlurmJob, String)])

@@ -102,20 +102,20 @@ struct FaultTableTests {
       ok + "Content-Length: 3\r\n\r\n0123"),
     Fault("no length, and an orderly end", nil, .file, ok + "\r\n0123456789"),
     Fault(
-      "a length that no number holds", "the server's Content-Length is no length: 99999999999999999999", .nothing,
+      "a length that no number holds", "the server's Content-Length is not a length: 99999999999999999999", .nothing,
       ok + "Content-Length: 99999999999999999999\r\n\r\n0123456789"),
     Fault(
       "the greatest length", "ended after 10 of 9223372036854775807 bytes", .part(10),
       ok + "Content-Length: 9223372036854775807\r\n\r\n0123456789"),
     Fault("a negative length", "Invalid Content-Length: value", .nothing, ok + "Content-Length: -10\r\n\r\n0123456789"),
     Fault(
-      "a length that is no number", "Invalid Content-Length: value", .nothing,
+      "a length that is not a number", "Invalid Content-Length: value", .nothing,
       ok + "Content-Length: ten\r\n\r\n0123456789"),
     Fault(
-      "two lengths that differ", "the server's Content-Length is no length: 10, 3", .nothing,
+      "two lengths that differ", "the server's Content-Length is not a length: 10, 3", .nothing,
       ok + "Content-Length: 10\r\nContent-Length: 3\r\n\r\n012"),
     Fault(
-      "a list of lengths that differ", "the server's Content-Length is no length: 3, 10", .nothing,
+      "a list of lengths that differ", "the server's Content-Length is not a length: 3, 10", .nothing,
       ok + "Content-Length: 3, 10\r\n\r\n012"),
     Fault("the same length twice", nil, .file, ok + "Content-Length: 10\r\nContent-Length: 10\r\n\r\n0123456789"),
     Fault("a chunk cut short", "the connection was cut", .part(3), ok + "Transfer-Encoding: chunked\r\n\r\na\r\n012"),
@@ -123,7 +123,7 @@ struct FaultTableTests {
       "chunks without the last one", "the connection was cut", .part(3),
       ok + "Transfer-Encoding: chunked\r\n\r\n3\r\n012\r\n"),
     Fault(
-      "a chunk whose size is no number", "the server's chunks are broken", .nothing,
+      "a chunk whose size is not a number", "the server's chunks are broken", .nothing,
       ok + "Transfer-Encoding: chunked\r\n\r\nno\r\n012"),
     Fault(
       "a chunk whose size no number holds", "the server's chunks are broken", .nothing,

@@ -90,11 +90,11 @@ struct TargetFaultTests {
     TargetFault("a FIFO in the part's place", noPart) { mkfifo($0.file("file.part").path(), 0o600) },
   ]
 
-  private static let noFile = "FOLDER/file is no regular file, which a download could replace: give another name"
+  private static let noFile = "FOLDER/file is not a regular file, which a download could replace: give another name"
   private static let noLink = "FOLDER/file.part is a symbolic link, which a download doesn't follow: remove it"
   private static let noHardLink =
     "FOLDER/file.part is a hard link to another file, which would be overwritten: remove it"
-  private static let noPart = "FOLDER/file.part is no regular file, and the download needs its name: remove it"
+  private static let noPart = "FOLDER/file.part is not a regular file, and the download needs its name: remove it"
 
   @Test(arguments: refusals)
   func whatADownloadMayNotOverwriteStaysAsItIs(fault: TargetFault) async throws {

@@ -47,6 +47,6 @@ struct TransferErrorTests {
     var reply = try #require(Reply(statusLine: "HTTP/1.1 200 OK"))
     reply.add(line: "Content-Length: " + String(repeating: "1", count: 61))
     let error = TransferError.invalidLength(of: reply)
-    #expect(error.message == "the server's Content-Length is no length: " + String(repeating: "1", count: 60))
+    #expect(error.message == "the server's Content-Length is not a length: " + String(repeating: "1", count: 60))
   }
 }

@@ -26,16 +26,16 @@ struct ApprovalsTests {
   @Test func whereNobodyCanAnswerNothingStarts() {
     #expect(
       refusal([], graph())
-        == "deploy[a] waits for a person's approval, and so do 2 more, and without the dashboard nobody can give it: "
+        == "deploy[a] waits for a person's approval, and so do 2 more, which only the dashboard can ask for: "
         + "approve with --approve all, or run in a terminal")
     let one = graph { jobs in for index in 1...2 { jobs[index].approval = nil } }
     #expect(
       refusal([], one)
-        == "publish waits for a person's approval, and without the dashboard nobody can give it: "
+        == "publish waits for a person's approval, which only the dashboard can ask for: "
         + "approve with --approve publish, or run in a terminal")
     #expect(
       refusal(["publish"], graph())
-        == "deploy[a] waits for a person's approval, and so does 1 more, and without the dashboard nobody can give it: "
+        == "deploy[a] waits for a person's approval, and so does 1 more, which only the dashboard can ask for: "
         + "approve with --approve all, or run in a terminal")
     #expect(refusal([], graph(), canAsk: true) == nil)
   }

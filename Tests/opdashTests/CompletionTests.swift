@@ -26,7 +26,7 @@ struct CompletionTests {
   @Test func commandsAreOfferedFirst() {
     #expect(texts("") == CommandName.allCases.map(\.rawValue))
     #expect(texts("-n", "c") == ["check", "completion"])
-    #expect(answer(["ru"]).lines == ["run\trun a job file; naming jobs runs those and what they need"])
+    #expect(answer(["ru"]).lines == ["run\trun a job file; naming jobs runs them and their needs"])
   }
 
   @Test func optionsAreThoseOfTheCommand() {

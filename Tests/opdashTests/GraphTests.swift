@@ -65,7 +65,7 @@ struct GraphTests {
   @Test func aLongChainGoesOnBelowAtTheLeft() {
     let graph = JobGraph(name: "chain", jobs: (0..<50).map { shell("\($0)", needs: $0 == 0 ? [] : [need($0 - 1)]) })
     let lines = GraphTree(graph, isASCII: true).text.split(separator: "\n").map(String.init)
-    #expect(lines[21].hasSuffix("`- 20  shell  (goes on below)"))
+    #expect(lines[21].hasSuffix("`- 20  shell  (continued below)"))
     #expect(lines[22...23] == ["20:", "`- 21  shell"])
     #expect(lines.last?.hasSuffix("`- 49  shell") == true)
     #expect(lines.count == 50 + 3)

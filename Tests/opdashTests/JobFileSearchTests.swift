@@ -48,7 +48,7 @@ struct JobFileSearchTests {
       try choose()
     }
     #expect(
-      throws: UsageError("'biuld' is no file, and no job: there is no opdash.yml here or in a folder above")
+      throws: UsageError("'biuld' is neither a file nor a job: there is no opdash.yml here or in a folder above")
     ) { try choose("biuld") }
     try make("a/b/opdash.yml")
     #expect(try choose("ci") == .init(file: "opdash.yml", jobs: ["ci"]))

@@ -30,7 +30,7 @@ package final class LogFile {
     guard bytes.count > limit - size else { return write(bytes[...]) }
     isFull = true
     var kept = bytes.prefix(max(0, limit - size))
-    // Not half a line or half a character, unless the line is longer than what is left for this output.
+    // Drops a partial line or character, unless the line is longer than the room for this output.
     if let end = kept.lastIndex(of: UInt8(ascii: "\n")) { kept = kept[...end] }
     let text = "the rest of the output is not kept: the log reached \(Self.text(of: limit))"
     let problem = write(kept + Array("\(kept.last == UInt8(ascii: "\n") ? "" : "\n")… \(text)\n".utf8))

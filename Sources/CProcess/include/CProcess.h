@@ -31,7 +31,7 @@ struct cprocess_child {
 /// Returns 0, and `cprocess_launched` must follow, or an errno. The launch's descriptors must be above 2.
 int cprocess_spawn(const struct cprocess_launch *launch, struct cprocess_child *child);
 
-/// The child is known to whoever scans processes, so it no longer counts as launching.
+/// Process scans find the child from now on, so it no longer counts as launching.
 void cprocess_launched(const struct cprocess_child *child);
 
 /// Whether a process is a child of `cprocess_spawn` without a `cprocess_launched` yet.
@@ -56,10 +56,10 @@ int cprocess_input(const void *bytes, size_t count);
 /// without carriage returns. Returns 0 or an errno.
 int cprocess_terminal(uint16_t columns, uint16_t rows, int *controller, int *terminal);
 
-/// Sets the size of a terminal, of which the kernel tells its foreground group.
+/// Sets the size of a terminal; the kernel notifies its foreground group.
 void cprocess_terminal_resize(int controller, uint16_t columns, uint16_t rows);
 
-/// Types the end of the input if a program that reads the terminal would wait: nobody types anything else.
+/// Types the end of the input if a program that reads the terminal would wait, because there is no other input.
 ///
 /// With `also_keys`, a program that reads single keys is given Control-D as well.
 void cprocess_terminal_end_input(int controller, int terminal, bool also_keys);
@@ -138,7 +138,7 @@ struct cprocess_info {
 /// Reads the facts about a process; false if there is none with this number.
 bool cprocess_look(pid_t pid, struct cprocess_info *info);
 
-/// Lists the processes of the system; returns how many there are, of which at most `capacity` are written.
+/// Lists the processes of the system; returns their number and writes at most `capacity` of them.
 size_t cprocess_list(struct cprocess_info *list, size_t capacity);
 
 /// The number of the launch that a process descends from: n, where one of the colon-separated words of its environment's

@@ -34,8 +34,8 @@ _Noreturn void terminal_end_by_signal(int number);
 void terminal_change_begin(void);
 void terminal_change_end(void);
 
-/// Discards the output that the reader of a full terminal has not read, so that a thread that waits in `write` goes on, at
-/// least as far as the next bufferful. Returns false, and does nothing, if it is not full or another program has it.
+/// Discards the unread output of a full terminal, so that a thread waiting in `write` can continue for at least one more
+/// buffer. Returns false, and does nothing, if it is not full or another program has it.
 bool terminal_discard(int fd);
 
 /// The same on the armed terminal, which is restored once more when it is disarmed.
@@ -56,14 +56,14 @@ void terminal_guard_share(void);
 /// Does nothing if another program has the terminal by now; where the shell has it back, only the screen is restored.
 void terminal_guard_restore_killed(void);
 
-/// Gets bytes that the program has written; called on a thread of the capture, and on that of `output_capture_end`.
+/// Receives the program's output; called on a thread of the capture, and on the caller of `output_capture_end`.
 typedef void (*output_capture_receiver)(const char *bytes, size_t length);
 
 /// A descriptor of the terminal that stays open: for the screen, while standard output and error are captured. -1 with errno
 /// on failure.
 int output_capture_terminal(int terminal);
 
-/// Replaces those of standard output and error that are the terminal by a pipe, whose bytes `receive` gets.
+/// Replaces standard output and error, where they are the terminal, by a pipe whose bytes `receive` gets.
 ///
 /// They are kept in an unlinked file of `folder` until the terminal shows them. A writer never waits for a reader of the
 /// screen. Returns 0 or an errno; then the streams stay as they are. To be called from one thread at a time, like the
@@ -76,7 +76,7 @@ size_t output_capture_peek(char *bytes, size_t length);
 /// The terminal shows so many bytes more.
 void output_capture_shown(size_t length);
 
-/// Gives the streams back and writes to the terminal, which must have been restored, what it has not shown.
+/// Restores the streams and writes output not yet shown to the terminal, which must have been restored.
 ///
 /// Bytes that a child writes to the pipe later are passed on to the terminal.
 void output_capture_end(void);
@@ -99,7 +99,7 @@ bool terminal_is_taken(int fd);
 /// The column count and row count of the terminal; 80 and 24 if they are unknown.
 void terminal_get_size(int fd, int *columns, int *rows);
 
-/// Writes all bytes; a full non-blocking descriptor is waited for, `patience` milliseconds at most, -1 for ever.
+/// Writes all bytes; waits at most `patience` milliseconds for a full non-blocking descriptor, without limit if -1.
 ///
 /// Returns 0 or an errno. Safe in a signal handler.
 int terminal_write(int fd, const void *bytes, size_t length, int patience);
@@ -108,9 +108,9 @@ int terminal_write(int fd, const void *bytes, size_t length, int patience);
 int signal_is_default(int number);
 int signal_is_ignored(int number);
 
-/// A non-blocking descriptor from which watched signals are read, a byte each, in order; -1 with errno on failure.
+/// A non-blocking descriptor that yields watched signals, a byte each, in order; -1 with errno on failure.
 ///
-/// It is closed in children.
+/// Children don't inherit it.
 int signal_pipe_open(void);
 
 /// All signals so far were answered. If none is for 15 s after SIGINT, SIGTERM or SIGHUP, the terminal is restored and the
@@ -119,7 +119,7 @@ void signal_pipe_answer(void);
 
 /// Replaces the action of the signal by a write to the pipe. Returns 0 or an errno.
 ///
-/// It takes effect at once, unlike a dispatch source, which installs its handler later on a thread of its own.
+/// Takes effect at once, unlike a dispatch source, which installs its handler later on a thread of its own.
 int signal_pipe_watch(int number);
 
 /// Restores the action that the signal had before it was watched.

@@ -1,7 +1,7 @@
 import JobModel
 import Screen
 
-/// What a person can do by a key, a click or the palette.
+/// An action of the dashboard, started by a key, a click or the palette.
 ///
 /// Dispatch, the bottom line, refusals, the help page, the palette and `opdash keys` read this one value.
 struct Command: Sendable {
@@ -116,7 +116,7 @@ struct Command: Sendable {
     return "this is the past, which can't be changed\(way)"
   }
 
-  /// Every command, in the order in which the bottom line gives room.
+  /// Every command, by its priority on the bottom line.
   static let all: [Command] = [
     copy, range, follow, copyPath, firstError, merged, back, cancel, approve, pause, retry, retryDependents,
     retryFailed,

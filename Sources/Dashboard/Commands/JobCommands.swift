@@ -1,19 +1,19 @@
 import JobModel
 import Screen
 
-/// What a command does to jobs.
+/// The effect of a command on jobs.
 struct JobAction: Sendable {
   enum Question {
     /// Asks before it acts on a job that is not on the screen.
     case usual
-    /// Asks too before it ends several jobs, some of which execute.
+    /// Asks as well before it ends several jobs if any of them is executing.
     case ending
     /// Always asks, with the job's own question.
     case approval
   }
 
   var question = Question.usual
-  /// What a job's kind of work must support.
+  /// The ability that a job's kind of work must have.
   var ability: JobAbility?
   /// The first word of the question.
   let verb: @Sendable ([JobID], Model) -> String

@@ -8,7 +8,7 @@ struct Binding: Sendable {
 
 /// The keys of every command: the usual ones with a person's changes.
 package struct KeyMap: Sendable {
-  /// In the order in which the bottom line gives room.
+  /// By priority on the bottom line.
   let bindings: [Binding]
   private let commands: [Key: Command]
 

@@ -76,7 +76,7 @@ extension Command {
       })
   }
 
-  /// Switches from one job's log to that of many, then to what the program wrote, if anything, keeping the reader's line.
+  /// Switches from one job's log to the merged log, then to the program's output, if any; keeps the line being read.
   private static func merge(_ model: inout Model, _ now: Duration) {
     model.isCursorTaken = true
     let line = model.currentLine
@@ -89,7 +89,7 @@ extension Command {
     case .merged, .program: model.showLog(of: .job)
     }
     if model.log.subject == .program || line?.job == nil {
-      // None of the lines that were being read is among these.
+      // The new log has none of the lines that were being read.
       model.log.leave()
     } else if model.log.subject == .job, !model.log.follows, let job = line?.job {
       model.moveCursor(to: job, keepsPlace: true)

@@ -1,7 +1,7 @@
 import JobModel
 import Screen
 
-/// The commands that change what is shown.
+/// The commands that change the view.
 extension Command {
   static let list = panel(.list, "1", "the list")
   static let tree = panel(.tree, "2", "the tree")

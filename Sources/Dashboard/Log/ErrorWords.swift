@@ -1,6 +1,6 @@
 /// Recognizes lines of output that report an error.
 ///
-/// It looks for words that compilers, test runners, shells and servers use. A word that is part of a path, an option or a
+/// Looks for words that compilers, test runners, shells and servers use. A word that is part of a path, an option or a
 /// name does not count, nor one that is negated: `0 errors`, `no failures`, `failed: 0`.
 enum ErrorWords {
   static func areIn(_ line: String) -> Bool {
@@ -80,7 +80,7 @@ enum ErrorWords {
     guard place > word.upperBound, place < text.count else { return false }
     let value = text[place...].prefix { $0.isOfWord }
     guard nothings.contains(Array(value)) else { return false }
-    // In a sentence it is no value: `error: none of the files`.
+    // In a sentence it isn't a value: `error: none of the files`.
     return value.count == 1 || value.endIndex == text.count || text[value.endIndex] != UInt8(ascii: " ")
   }
 

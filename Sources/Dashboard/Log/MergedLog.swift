@@ -18,7 +18,7 @@ struct MergedLog {
   static let capacity = 4000
   static let byteCapacity = 1 << 20
 
-  /// The jobs whose lines are merged: the tagged ones or, without tags, those that the filter admits.
+  /// The jobs whose lines are merged: the tagged ones or, without tags, the ones that the filter admits.
   struct Scope: Equatable {
     let tags: Set<JobID>
     let filter: JobFilter

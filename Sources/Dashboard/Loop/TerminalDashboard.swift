@@ -26,7 +26,7 @@ package final class TerminalDashboard {
   /// Nil before the dashboard runs and after its end.
   private var whenDone: (@MainActor (Departure) -> Void)?
   private var isRunning: Bool { whenDone != nil }
-  /// The timer of the next frame and the run's time at which it fires.
+  /// The timer of the next frame and its due time on the run's clock.
   private var alarm: (time: Duration, timer: any OperationTimer)?
   private var title: String?
   private var mark: View.Mark?

@@ -9,7 +9,7 @@ package struct DashboardOptions: Sendable {
   package var usesMouse: Bool
   package var timeZone: TimeZone
   package var keys: KeyMap
-  /// Styles that replace those of the theme.
+  /// Styles that override the theme.
   package var looks: [ThemeElement: Style] = [:]
   /// How the person is notified of the run's end.
   package var notice = EndNotice.none

@@ -17,7 +17,7 @@ struct EventList {
   /// The number of the first event that the filter has not been asked about.
   private var known = 0
   private var filter = JobFilter.everything
-  /// The sequence number from which events are not shown.
+  /// Events with this sequence number or a later one are not shown.
   private var limit = 0
   /// The number of the cursor's event; nil follows the newest.
   private var cursor: Int?

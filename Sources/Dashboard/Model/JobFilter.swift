@@ -2,7 +2,7 @@ import JobModel
 
 /// The jobs that the list shows: terms that must all match, as in `fetch state:failed !kind:shell`.
 struct JobFilter: Equatable {
-  /// What a term is compared with; the raw value is its prefix.
+  /// The field that a term matches; the raw value is its prefix.
   private enum Field: String, CaseIterable {
     case state = "state:"
     case kind = "kind:"
@@ -105,7 +105,7 @@ struct Needle: Equatable {
 
   init(_ text: String) { bytes = Self.haystack(text) }
 
-  /// A text in the form in which `isFound(in:)` searches.
+  /// A text prepared for `isFound(in:)`.
   static func haystack(_ text: String) -> [UInt8] { Array(text.lowercased().utf8) }
 
   func isFound(in haystack: [UInt8]) -> Bool {

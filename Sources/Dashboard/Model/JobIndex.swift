@@ -2,7 +2,7 @@ import Basics
 import JobModel
 import Screen
 
-/// What the list needs to know of every job beyond the run's fold, updated with each event so that no frame walks the run.
+/// Facts about every job that the list needs beyond the run's fold, kept up to date so that no frame walks the run.
 struct JobIndex {
   /// The class of each job: a byte each, so that counting and sorting don't read the records.
   private(set) var classes: [StateClass] = []
@@ -40,7 +40,7 @@ struct JobIndex {
     /// The jobs with a declared or usual time, and the sum of their times.
     var known = 0
     var expected: Duration = .zero
-    /// Those of them that have not started, and the sum of their times.
+    /// How many of them have not started, and the sum of their times.
     var pendingKnown = 0
     var pendingExpected = TimeEstimate(soonest: .zero, latest: .zero)
 
@@ -58,7 +58,7 @@ struct JobIndex {
   init(_ run: Run) {
     for id in run.ids {
       add(id, run)
-      // What jobs took before, as if each end were reported now.
+      // Counts earlier times as if each end were reported now.
       if classes[id.index] == .succeeded { measure(id, run) }
     }
   }

@@ -40,7 +40,7 @@ struct JobOrder {
   private var nameRanks: [Int] = []
   private var changed: [Int] = []
   private var isNoted: [Bool] = []
-  /// The jobs that were skipped, and those of them that follow their cause.
+  /// Whether each job was skipped, and whether it follows its cause.
   private var wasSkipped: [Bool] = []
   private var isUnder: [Bool] = []
   /// Whether `rows` have the order of `sorted`: no skipped job follows its cause.
@@ -245,7 +245,7 @@ struct JobOrder {
   private func attention(_ job: Int, _ run: Run, _ index: JobIndex) -> Double {
     let state = index.classes[job]
     let since = run.jobs[job].since / .seconds(1)
-    // A question comes before what goes on by itself.
+    // A question precedes jobs that need no answer.
     let rank = run.jobs[job].state == .ready(for: .person) ? 1 : state.attention
     let place: Double =
       switch rank {

@@ -4,8 +4,8 @@ import JobModel
 ///
 /// A child that another child of the same parent needs is below that one.
 ///
-/// A job with several dependents has its own needs below the first of them only; the other rows refer to that one. The
-/// order is that of the graph, so rows don't move while the run progresses.
+/// A job with several dependents shows its own needs below the first one only; the other rows refer to it. Rows follow
+/// the order of the graph, so they don't move while the run progresses.
 struct JobTree {
   struct Row: Equatable {
     let job: JobID
@@ -30,7 +30,7 @@ struct JobTree {
   private var places: [Int] = []
   private var cursor = 0
 
-  /// The depth from which rows are not indented further.
+  /// Rows at this depth or deeper have the same indentation.
   static let deepest = 12
 
   mutating func invalidate() { isStale = true }

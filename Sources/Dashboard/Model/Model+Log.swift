@@ -4,10 +4,10 @@ extension Model {
   /// Whether the pane shows the lines of many jobs; a zoomed job has its own log.
   var showsMerged: Bool { log.isMerged && page != .zoom }
 
-  /// Whether the pane shows what the program itself wrote.
+  /// Whether the pane shows the program's own output.
   var showsProgram: Bool { log.subject == .program && page != .zoom }
 
-  /// The lines that the pane shows; nil while there is no job.
+  /// The lines in the pane; nil while there is no job.
   var lines: LogLines? { log.held ?? liveLines }
 
   /// The same log as it is in memory now, whatever the reader holds.

@@ -149,7 +149,7 @@ extension Model {
     index.open.contains { (tags.isEmpty ? $0 == cursor : tags.contains($0)) && isMet($0) }
   }
 
-  /// The pool whose size keys change: what the cursor's job waits for, the first that it uses, or the only one of the run.
+  /// The pool that the slot keys resize: the one that the cursor's job waits for or uses first, or the run's only pool.
   var pool: String? {
     if case .ready(.pool(let name)) = record?.state { return name }
     return record?.job.uses.keys.min() ?? (live.pools.count == 1 ? live.pools.keys.first : nil)

@@ -50,7 +50,7 @@ struct Model {
   private(set) var behind: Run?
   private var indexBehind = JobIndex()
   private var frozenAt: Duration = .zero
-  /// Whether the shown run is that of a past instant, and not the one of the freezing.
+  /// Whether the run is shown at a past instant, not at the instant of freezing.
   private(set) var isPast = false
   /// The past instant that was asked for and has not been shown yet.
   var wantedPast: Duration?
@@ -138,7 +138,7 @@ struct Model {
     isAtWork ? max(shownTime(now), run.time) : run.isComplete ? run.lastEnd : run.time
   }
 
-  /// The instant that is shown: of a frozen display, that of its freezing.
+  /// The instant on the screen; for a frozen display, the instant of freezing.
   func shownTime(_ now: Duration) -> Duration { isFrozen ? frozenAt : now }
 
   /// Whether the display changes as time passes.

@@ -4,9 +4,9 @@ import Screen
 /// A line across the screen for urgent information; most of the time there is none.
 struct Banner {
   let text: String
-  /// What is shown where there is no room for `text`, the longest first.
+  /// Replacements where `text` does not fit, the longest first.
   private var shortTexts: [String] = []
-  /// Keys with their effects, which are never cut; the first ones are left out where there is no room for a short text.
+  /// Keys with their effects, never cut; the first ones are dropped where even a short text does not fit.
   private let keys: [String]
   private let style: KeyPath<Theme, Style>
 
@@ -52,7 +52,7 @@ struct Banner {
     } else if isEnding, !model.isFrozen, !Self.isClosed(model), let outage = run.clusterOutage {
       style = \.warning
       let time = Format.time(outage.since)
-      text = "The cluster's controller is down since \(time), and is waited for; its jobs go on"
+      text = "The cluster's controller is down since \(time), waiting for it; its jobs continue"
       shortTexts = ["The cluster's controller is down since \(time)"]
       keys = []
     } else if isEnding, !model.isFrozen {

@@ -45,7 +45,7 @@ struct CriticalPane {
     if model.tags.contains(row.job) { frame.put(theme.pick("•", "*"), x: x, y: y, style: theme.accent) }
     frame.put(theme.letter(state), x: x + 1, y: y, style: theme.style(state))
     if row.link != nil { frame.put(theme.critical, x: x + 3, y: y, style: theme.accent) }
-    // Where nothing is drawn beside it, the name goes on.
+    // The name extends to the right where the columns beside it are empty.
     let room = row.link == nil ? (fields.ends ?? fields.slack).x - 1 - fields.name.x : fields.name.width
     let name = theme.elision.name(model.run.jobs[row.job.index].job.name, to: room)
     frame.put(name, x: x + fields.name.x, y: y, style: row.link == nil ? theme.nameStyle(state) : theme.bold)

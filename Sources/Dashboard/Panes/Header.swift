@@ -44,7 +44,7 @@ struct Header {
       let least = items.indices.filter({ !items[$0].spans.isEmpty }).min(by: { items[$0].worth < items[$1].worth })
     {
       items[least].forms.removeFirst()
-      // A shorter form is worth as much as what is left out next.
+      // A shorter form counts as much as the next item to be dropped.
       items[least].worth += 3
     }
     var x = area.x + 1
@@ -135,7 +135,7 @@ struct Header {
     }
   }
 
-  /// Draws one bar: the work that is done, what failed, and what the open jobs have done.
+  /// Draws one bar: finished work, failures, and the progress of open jobs.
   private func drawShares(_ frame: inout Frame, _ area: Rect) {
     let total = model.run.jobs.count
     let percent = total == 0 ? "" : Format.percent(model.share)

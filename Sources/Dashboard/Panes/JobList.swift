@@ -181,7 +181,7 @@ struct JobList {
   /// The cells that an executing job's status should have at least.
   private static let leastProgress = 18
 
-  /// `hint` is the number of skipped jobs below the row, of which as much is said as fits.
+  /// `hint` is the number of skipped jobs below the row; the text is shortened to fit.
   private func status(
     _ id: JobID, _ record: JobRecord, _ state: StateClass, room: Int, hint skipped: Int?
   ) -> [TextSpan] {
@@ -196,7 +196,7 @@ struct JobList {
     return spans
   }
 
-  /// Marks an operation of a program's queue that is no `AsyncOperation`, and so only partly observed.
+  /// Marks an operation of a program's queue that isn't an `AsyncOperation` and is observed only in part.
   private func foreign(_ record: JobRecord) -> String? {
     guard case .operation(let work) = record.job.work, work.visibility != .whole else { return nil }
     return "foreign"

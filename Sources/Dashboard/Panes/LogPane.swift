@@ -7,7 +7,7 @@ struct LogPane {
   let model: Model
   let theme: Theme
 
-  /// What stands before the program's own lines.
+  /// The prefix of the program's own lines.
   static let program = "program"
 
   func draw(_ frame: inout Frame, _ layout: Layout) {

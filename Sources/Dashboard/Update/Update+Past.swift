@@ -36,7 +36,7 @@ extension Update {
     return [.find(wanted)]
   }
 
-  /// The instant up to which there is something to show.
+  /// The last instant that can be shown.
   static func pastEnd(_ model: Model, _ now: Duration) -> Duration {
     let run = model.live
     return run.summary != nil || run.isComplete ? run.time : max(now, run.time)

@@ -68,7 +68,7 @@ enum Update {
   /// Leaves when nothing keeps the dashboard open; called after every change of the run.
   static func departure(_ model: Model) -> [Effect] {
     let run = model.live
-    // A stop by a policy keeps the dashboard open to show the failure, and a recorded one is part of what is shown.
+    // A stop by a policy keeps the dashboard open to show the failure; in a replay, a stop is only history.
     let isWanted = !model.isReplay && run.stopping.map { $0.by != .policy } ?? false
     if isWanted || model.quits > 0 {
       let isGone = run.summary != nil || run.isComplete || run.isStopped

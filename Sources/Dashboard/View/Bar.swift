@@ -4,7 +4,7 @@ import Screen
 
 /// A progress bar in a row of cells.
 struct Bar {
-  /// The time for which the mark of an indeterminate bar stays in one cell.
+  /// How long the mark of an indeterminate bar stays in one cell.
   static let animationStep: Duration = .milliseconds(250)
 
   let theme: Theme
@@ -42,7 +42,7 @@ struct Bar {
     stacked([Part(share: fraction, sign: "#", style: style)], width: width)
   }
 
-  /// `[###~~~~~~~~~]`, or a dashed line: a share that is no measured progress.
+  /// `[###~~~~~~~~~]`, or a dashed line: an estimated share.
   func estimated(_ fraction: Double, width: Int) -> [TextSpan] {
     let isASCII = theme.traits.isASCII
     let cells = isASCII ? width - 2 : width

@@ -16,9 +16,9 @@ struct Columns: Equatable {
   static let gap = 2
 
   let width: Int
-  /// The cell in which most rows' status begins.
+  /// The cell where most rows' status begins.
   let status: Int
-  /// The cell after the last of the times; nil where there is no room for them.
+  /// The cell after the last time column; nil where the times don't fit.
   let time: Int?
   let left: Int?
 

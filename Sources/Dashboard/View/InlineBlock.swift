@@ -3,7 +3,7 @@ import Screen
 
 /// The lines below a stream of plain output: the open jobs with their bars, and a summary of the run.
 ///
-/// It receives every event of a run in order, each after the run has applied it.
+/// Receives every event of a run in order, each after the run has applied it.
 package struct InlineBlock: Sendable {
   /// The most jobs that are shown; they take at most a third of the screen.
   static let mostJobs = 8
@@ -84,7 +84,7 @@ package struct InlineBlock: Sendable {
     Bar(theme: theme).draw(record, now: now, &frame, x: x, y: y, width: width)
   }
 
-  /// Draws the summary of the run as far as there is room, the most important first.
+  /// Draws the most important parts of the run's summary that fit.
   private func drawSummary(_ run: Run, _ frame: inout Frame, y: Int, now: Duration) {
     let counts = run.counts
     let isMoving = counts.executing + counts.backingOff > 0

@@ -81,7 +81,7 @@ struct JobDescription {
     return [spans + [TextSpan(picture, theme.style(.executing)), TextSpan(left, theme.dim)]]
   }
 
-  /// How long the job usually takes, what is left of that, and whether it is flaky.
+  /// How long the job usually takes, the time left, and whether it is flaky.
   private func usual(_ width: Int) -> [[TextSpan]] {
     guard let usual = record.usual(at: now) else { return [] }
     var text = UsualText.whole(usual)
@@ -134,7 +134,7 @@ struct JobDescription {
     return [[]] + lines
   }
 
-  /// The number and the nodes of a cluster job, and what it asks for.
+  /// The number and nodes of a cluster job, and the resources that it asks for.
   private static func words(_ terms: ClusterTerms, _ place: ClusterPlace?) -> String {
     var parts: [String] = []
     if let place { parts.append("job \(place.id)" + (place.nodes.map { " on \($0)" } ?? "")) }

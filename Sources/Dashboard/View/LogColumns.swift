@@ -30,7 +30,7 @@ struct LogColumns {
 }
 
 extension Model {
-  /// The size of the terminals of jobs: that of the log of one job; nil where nothing has a terminal or no log is shown.
+  /// The size of the jobs' terminals: one job's log pane; nil if no job has a terminal or no log is shown.
   var terminalSize: Size? {
     guard index.hasTerminals, !isReplay, !isPast else { return nil }
     let layout = Layout(self)

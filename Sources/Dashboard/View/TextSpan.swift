@@ -38,7 +38,7 @@ extension [TextSpan] {
 }
 
 extension [[TextSpan]] {
-  /// The lines with those of `right` beside them, from cell `x` on.
+  /// The lines with the lines of `right` beside them, from cell `x` on.
   func beside(_ right: [[TextSpan]], at x: Int) -> [[TextSpan]] {
     (0..<Swift.max(count, right.count)).map { row in
       let line = row < count ? self[row] : []

@@ -49,7 +49,7 @@ struct Theme {
 
   func letter(_ state: StateClass) -> String { state.letter(isASCII: traits.isASCII) }
 
-  /// The style of the state's words: as of its mark, but quiet where nothing is said by colour.
+  /// The style of the state's word: the style of its mark, or quiet for states without a colour.
   func wordStyle(_ state: StateClass) -> Style {
     switch state {
     case .ready, .waiting, .skipped, .cancelled, .upToDate: dim

@@ -55,7 +55,7 @@ struct DotenvReader {
   mutating func read() -> [String: String] {
     while index < scalars.count {
       readLine()
-      // What is wrong in a line does not hide the next one.
+      // A fault in one line does not hide the next line.
       while index < scalars.count, scalars[index] != "\n" { index += 1 }
       takeBreak()
     }

@@ -34,7 +34,7 @@ struct JobFileInput {
   private static func words(_ reason: FileProblem.Reason, _ place: ForeignFile.Place) -> String {
     switch reason {
     case .system(ENOENT): "there is no such file: check the path"
-    case .system(ENOTDIR): "a part of the path is no folder: check the path"
+    case .system(ENOTDIR): "a part of the path is not a folder: check the path"
     case .system(EACCES), .system(EPERM): "permission denied: make the file readable for you"
     case .system(ELOOP): "its symbolic links lead in a circle: check the path"
     case .system(ENAMETOOLONG): "the path is too long: check it"

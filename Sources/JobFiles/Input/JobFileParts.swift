@@ -6,7 +6,7 @@ import Basics
 struct JobFileParts {
   /// The map of the job file, completed by `vars`, `env`, `pools`, `jobs` and `finally` of the included files.
   private(set) var root: YAMLNode
-  /// The `defaults` of each included file by its number; those of the job file stand in `root`.
+  /// The `defaults` of each included file by its number; the job file's own are in `root`.
   private(set) var defaults: [Int: YAMLNode] = [:]
   /// The `shell` of each included file.
   private(set) var shells: [Int: YAMLNode] = [:]
@@ -19,7 +19,7 @@ struct JobFileParts {
 
   private static let mapKeys = ["vars", "env", "pools", "jobs", "finally"]
 
-  /// A map of the job file to which those of included files are added.
+  /// A map of the job file with the entries added by included files.
   private struct Map {
     var first: YAMLEntry
     var entries: [YAMLEntry] = []
@@ -57,7 +57,7 @@ struct JobFileParts {
     self.root.content = .map(entries.filter { maps[$0.key] == nil } + merged())
   }
 
-  /// The maps with what was added, in the order of the job file; a value that is no map stays.
+  /// The maps with their additions, in the order of the job file; a value that isn't a map stays.
   private func merged() -> [YAMLEntry] {
     Self.mapKeys.compactMap { key in
       guard let map = maps[key] else { return nil }
@@ -68,7 +68,7 @@ struct JobFileParts {
     }
   }
 
-  /// Adds what the map doesn't have yet; a job of two files is a fault.
+  /// Adds the entries that the map lacks; a job in two files is a fault.
   private mutating func add(_ entries: [YAMLEntry], to key: String) {
     let isJobs = key == "jobs" || key == "finally"
     for entry in entries {
@@ -92,7 +92,7 @@ struct JobFileParts {
   private mutating func readOthers(dotenv node: YAMLNode?, include: YAMLNode?) {
     var own: [String: String] = [:]
     for item in items(node, "dotenv") { readVariables(item, &own) }
-    // Those of the including files have been read.
+    // The variables of the including files have been read.
     dotenv.merge(own) { old, _ in old }
     for item in items(include, "include") { readJobs(item) }
   }
@@ -154,7 +154,7 @@ struct JobFileParts {
     return false
   }
 
-  /// Adds the variables of a file to those of the files before it, which it overrides.
+  /// Adds the variables of a file, which override earlier files.
   private mutating func readVariables(_ item: YAMLNode, _ own: inout [String: String]) {
     guard hasRoom(item), let file = file(item, "dotenv"), let source = source(item, "dotenv", file) else { return }
     let number = faults.files.count

@@ -65,7 +65,7 @@ struct SourceExcerpt: Sendable, Hashable {
     let word = String(after.unicodeScalars.prefix(Self.wordLength(of: after, isFlow: isFlow)))
     let marked = TextWidth.of(Self.shown(word, from: TextWidth.of(head)))
 
-    // The text after the place gets a third of the room, or what the text before it leaves; the mark needs a cell.
+    // The text after the place gets at least a third of the room; the mark needs a cell.
     let forHead = room - max(1, min(TextWidth.of(rest), max(room / 3, room - TextWidth.of(head))))
     let elision = Elision(isASCII: false)
     let left =

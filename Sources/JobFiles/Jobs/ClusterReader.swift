@@ -1,6 +1,6 @@
 import JobModel
 
-/// Reads `on` and `slurm`: what executes a job, and what it asks a cluster for.
+/// Reads `on` and `slurm`: the engine that executes a job, and its cluster resources.
 struct ClusterReader {
   private static let most = 1_000_000
 
@@ -30,13 +30,13 @@ struct ClusterReader {
     }
   }
 
-  /// What a job's or the defaults' `slurm` asks for, and the place of each key; faults leave out what can't be read.
+  /// The resources of a job's or the defaults' `slurm`, and the place of each key; faulty values are left out.
   func terms(_ node: YAMLNode) -> (terms: ClusterTerms, places: [String: Place]) {
     guard let entries = JobFileKeys.slurm.read(node, faults: faults) else { return (ClusterTerms(), [:]) }
     return (terms(entries, "slurm"), entries.known.mapValues(\.place))
   }
 
-  /// The file's `slurm`, as that of a job, and its allocation.
+  /// The resources of the file's `slurm`, and its allocation.
   func fileTerms(_ node: YAMLNode) -> (terms: ClusterTerms, places: [String: Place], allocation: ClusterTerms?) {
     guard let entries = JobFileKeys.fileSlurm.read(node, faults: faults) else { return (ClusterTerms(), [:], nil) }
     let allocation = entries["allocation"].map { entry in
@@ -47,7 +47,7 @@ struct ClusterReader {
     return (terms(entries, "slurm"), places, allocation)
   }
 
-  /// Reports what a step of an allocation can't have.
+  /// Reports keys that a step of an allocation can't have.
   func checkStep(_ places: [String: Place]) {
     for (key, place) in places.sorted(by: { $0.value < $1.value }) {
       switch key {

@@ -78,6 +78,6 @@ struct CommandReader {
     guard case .scalar(let text, isPlain: true) = node.content, let first = text.first, "“”„‘’«»".contains(first) else {
       return
     }
-    faults.warn(node.place, "\(first) is no quote to YAML or the shell: write \" or '")
+    faults.warn(node.place, "\(first) is not a quote to YAML or the shell: write \" or '")
   }
 }

@@ -24,7 +24,7 @@ struct ConditionReader {
       parts.append(part)
     }
     guard let alternatives = alternatives(parts, node) else { return nil }
-    // Instances of a matrix are told apart.
+    // Distinguishes the instances of a matrix.
     let known = (values.variables.matrix?.values ?? [:]).compactMapValues { $0 }
     let condition = JobCondition(
       known.reduce(text) { $0.replacing("${matrix.\($1.key)}", with: $1.value) }, alternatives)
@@ -38,7 +38,7 @@ struct ConditionReader {
     return condition
   }
 
-  /// The mend for a condition that begins with the name of a variable without `${…}`.
+  /// The advice for a condition that begins with the name of a variable without `${…}`.
   private func mend(for parts: [ConditionScanner.Part]) -> String? {
     guard case .operand(let name, isBare: true)? = parts.first(where: { $0 != .negation }) else { return nil }
     if values.variables.isVar(name) { return "write '${\(name)}'" }
@@ -66,7 +66,7 @@ struct ConditionReader {
       case .operand(let text, _):
         let operators = ["and": "&&", "or": "||", "not": "!", "is": "==", "eq": "==", "ne": "!="]
         if let word = operators[text.lowercased()] {
-          return fail("'\(text)' is no operator: write \(word)", text, node)
+          return fail("'\(text)' is not an operator: write \(word)", text, node)
         }
         return fail(
           "\(Quoted.text(text)) follows another text: put text with blanks in quotes, or write ==, !=, && or || between",
@@ -105,7 +105,7 @@ struct ConditionReader {
       return fail("nothing stands after '\(sign)': write a text there, '' for an empty one", sign, node)
     }
     if isBare, text.lowercased() == "not", case .operand? = rest.first {
-      return fail("'\(text)' is no operator: write !", text, node)
+      return fail("'\(text)' is not an operator: write !", text, node)
     }
     if isBare, let dot = text.firstIndex(of: "."), ["env", "matrix", "jobs", "vars"].contains(text[..<dot]) {
       let name = text.hasPrefix("vars.") ? String(text[text.index(after: dot)...]) : text

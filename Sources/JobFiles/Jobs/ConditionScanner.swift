@@ -1,4 +1,4 @@
-/// Divides the text of an `if` into texts and operators, before variables are put in: no value changes what is compared.
+/// Divides the text of an `if` into texts and operators before variables are inserted, which so never change its meaning.
 struct ConditionScanner {
   enum Part: Equatable {
     /// A text with its variables as written; `isBare` without quotes.
@@ -8,7 +8,7 @@ struct ConditionScanner {
     /// `&&` or `||`
     case junction(String)
     case negation
-    /// The message, and what it is about.
+    /// The message and its subject.
     case fault(String, String)
 
     /// An operator as written; nil for anything else.
@@ -62,7 +62,7 @@ struct ConditionScanner {
     index = end + 1
     let text = String(decoding: bytes[start..<end], as: UTF8.self)
     guard index == bytes.count || Self.isBlank(bytes[index]) || "=!&|".utf8.contains(bytes[index]) else {
-      return .fault("text goes on after \(quote)\(Quoted.bare(text))\(quote): put the whole text in quotes", text)
+      return .fault("text continues after \(quote)\(Quoted.bare(text))\(quote): put the whole text in quotes", text)
     }
     return .operand(text, isBare: false)
   }
@@ -90,9 +90,10 @@ struct ConditionScanner {
     switch byte {
     case UInt8(ascii: "="): return .fault("'=' compares nothing: write '==', \(quotes)", sign)
     case UInt8(ascii: "&"), UInt8(ascii: "|"):
-      return .fault("'\(sign)' is no operator: write '\(sign)\(sign)', \(quotes)", sign)
+      return .fault("'\(sign)' is not an operator: write '\(sign)\(sign)', \(quotes)", sign)
     case UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "~"):
-      return .fault("'\(sign)' is no operator: texts are compared with == and != only; \(quotes.dropFirst(3))", sign)
+      return .fault(
+        "'\(sign)' is not an operator: texts are compared with == and != only; \(quotes.dropFirst(3))", sign)
     case UInt8(ascii: "'"), UInt8(ascii: "\""):
       return .fault("\(sign) stands inside a text: put the whole text in quotes", sign)
     case UInt8(ascii: "("), UInt8(ascii: ")"): return .fault(Self.bracketFault(after: text), text.isEmpty ? sign : text)

@@ -63,7 +63,7 @@ struct JobChecks {
     }
   }
 
-  /// Reports what steps of an allocation can't have, once at each place: defaults are those of many jobs.
+  /// Reports keys that steps of an allocation can't have, once at each place: many jobs share the defaults.
   func steps(_ cluster: ClusterReader) {
     for places in Set(drafts.map(\.policy.termPlaces)) { cluster.checkStep(places) }
   }

@@ -26,7 +26,7 @@ struct JobFileDecoder {
     values.variables.declare(vars, overrides: overrides)
     for name in overrides.keys.sorted() where !vars.contains(where: { $0.key == name }) {
       let advice = NearestName.hint(for: name, in: vars.map(\.key).sorted(), otherwise: ": declare it under vars")
-      let message = "--set names \(Quoted.text(name)), which is no var of this file\(advice)"
+      let message = "--set names \(Quoted.text(name)), which is not a var of this file\(advice)"
       faults.add(value("vars")?.place ?? root.place, message)
     }
     if let node = value("version") { values.check(version: node) }
@@ -72,7 +72,7 @@ struct JobFileDecoder {
 
   // MARK: The file's own keys
 
-  /// The mend for a job beside the file's keys, as GitLab has it, or a command, as a Procfile has it.
+  /// The advice for a job beside the file's keys, as in GitLab, or a command, as in a Procfile.
   static func jobAdvice(_ entry: YAMLEntry, in root: YAMLNode) -> String? {
     if JobFileKeys.isJob(entry.value) { return "it looks like a job: write it below 'jobs:', indented" }
     guard case .map(let entries) = root.content, !entries.contains(where: { $0.key == "jobs" }),
@@ -82,7 +82,7 @@ struct JobFileDecoder {
     return "write a command as a job, 'jobs: { \(Quoted.bare(entry.key)): { run: \(Quoted.bare(text)) } }'"
   }
 
-  /// The words of other tools for what a failure does.
+  /// Other tools' words for the effect of a failure.
   private static let policies = [
     "continue": "keep-going", "ignore": "keep-going", "true": "keep-going", "never": "keep-going", "stop": "stop-now",
     "abort": "stop-now", "fail-fast": "stop-now", "failfast": "stop-now", "fail": "stop-now", "cancel": "stop-now",
@@ -143,7 +143,7 @@ struct JobFileDecoder {
     return pools
   }
 
-  /// The defaults of each file, by its number, with its shell; `node` and `shell` are those of the job file.
+  /// The defaults of each file, by its number, with its shell; `node` and `shell` belong to the job file.
   private func defaults(_ node: YAMLNode?, _ shell: YAMLNode?) -> [Int: JobPolicy] {
     var nodes = parts.defaults
     var shells = parts.shells
@@ -162,7 +162,7 @@ struct JobFileDecoder {
 
   // MARK: The jobs
 
-  /// The instances of all jobs, those of `finally` last; nil where nothing more can be said of them.
+  /// The instances of all jobs, with `finally` last; nil if nothing more can be checked.
   private func drafts(jobs: YAMLEntry?, finally: YAMLEntry?, _ reader: JobReader) -> [JobDraft]? {
     guard let jobs, let entries = entries(of: jobs) else { return nil }
     var reader = reader

@@ -98,11 +98,11 @@ enum JobFileKeys {
     return entries.contains { work.contains($0.key) || ["script", "command", "cmd", "cmds"].contains($0.key) }
   }
 
-  /// A job that is written as the text of its command, as the map for which it is short.
+  /// A job written as the text of its command, as the equivalent map.
   static func whole(_ node: YAMLNode) -> YAMLNode {
     guard case .scalar(let text, let isPlain) = node.content else { return node }
     if isPlain {
-      // A number or a boolean is no command, and `run make` lacks a colon.
+      // A number or a boolean is not a command, and `run make` lacks a colon.
       let first = String(text.prefix { $0.isLetter || $0 == "_" })
       let isWord = node.isNull || ["true", "false"].contains(text.lowercased()) || Double(text) != nil
       let isKey = jobNames.contains(first) && text.dropFirst(first.count).hasPrefix(":")

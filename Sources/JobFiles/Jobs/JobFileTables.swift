@@ -8,7 +8,7 @@ extension JobFileKeys {
     KnownKey(
       "slots", .whole(1...JobFileDecoder.slotsLimit), "how many jobs run at once; the number of processors by default"),
     KnownKey("timeout", .duration, "how long the whole run may take"),
-    KnownKey("on_failure", .choice(JobGraph.Failure.self), "what a failed job does to the others"),
+    KnownKey("on_failure", .choice(JobGraph.Failure.self), "the effect of a failed job on the others"),
     KnownKey("schedule", .choice(JobGraph.Schedule.self), "which of the ready jobs starts first"),
     KnownKey("shell", shellKind, "what runs a script: a known shell, or the words of the command line before it"),
     KnownKey("vars", .map(of: .text), "values that texts have as ${NAME}"),
@@ -19,7 +19,7 @@ extension JobFileKeys {
     KnownKey("include", .oneOrMore(.text), "other files whose jobs, vars, env and pools are added to this one"),
     KnownKey("pools", .map(of: .whole(1 ... .max)), "names of resources, and how many units each has"),
     KnownKey("on", .choice(Engine.self), "what executes the run jobs; local by default"),
-    KnownKey("slurm", .object { fileSlurm }, "what the cluster jobs ask Slurm for"),
+    KnownKey("slurm", .object { fileSlurm }, "the resources that cluster jobs request from Slurm"),
     KnownKey("defaults", .object { defaults }, "settings of every job of this file that has none of its own"),
     KnownKey("jobs", .map(of: .either([.object { job }, .string])), "the jobs by their names"),
     KnownKey(
@@ -53,7 +53,7 @@ extension JobFileKeys {
     ),
     KnownKey("silence", .duration, "how long it may write nothing before it is stopped"),
     KnownKey("on", .choice(Engine.self), "what executes it: this machine, or a cluster"),
-    KnownKey("slurm", .object { slurm }, "what it asks Slurm for, if a cluster executes it"),
+    KnownKey("slurm", .object { slurm }, "the resources that it requests from Slurm, if a cluster executes it"),
   ]
 
   static let policyTable: [KnownKey] =
@@ -68,7 +68,7 @@ extension JobFileKeys {
 
   static let jobTable: [KnownKey] =
     [
-      KnownKey("description", .text, "what it is for"),
+      KnownKey("description", .text, "its purpose"),
       KnownKey("matrix", matrixKind, "names and their values: the job has an instance for each combination"),
       KnownKey(
         "needs", .either([.oneOrMore(.text), .map(of: .choice(JobNeed.Condition.self))]),
@@ -139,7 +139,7 @@ extension JobFileKeys {
     KnownKey("url", .url, "where it is"),
     KnownKey("to", .text, "the file; the last component of the URL by default"),
     KnownKey("sha256", .text, "the SHA-256 of the content, 64 hexadecimal digits"),
-    KnownKey("resume", .flag, "whether an interrupted transfer goes on where it broke; true by default"),
+    KnownKey("resume", .flag, "whether an interrupted transfer is resumed; true by default"),
     KnownKey("headers", .map(of: .text), "headers of the request"),
   ]
 

@@ -1,7 +1,7 @@
 import Foundation
 import JobModel
 
-/// The settings of a job besides its work; `defaults` gives those of all jobs.
+/// The settings of a job besides its work; `defaults` has the settings of all jobs.
 struct JobPolicy {
   /// A number of units of a pool, and its place in the file.
   struct Use {
@@ -167,7 +167,7 @@ extension JobPolicy {
     }
   }
 
-  /// Reports what a job that is to be executed by a cluster can't have.
+  /// Reports keys that a cluster job can't have.
   private func checkCluster(_ entries: KnownKeys.Entries, _ faults: FaultLog) {
     if service != nil, let entry = entries["on"] {
       faults.add(

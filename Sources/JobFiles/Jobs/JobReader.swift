@@ -84,7 +84,7 @@ struct JobReader {
         }
       }
     }
-    // It would be executed here, although it says otherwise; its own 'tty' has been looked at.
+    // The job would be executed here despite its `on`; its own 'tty' has been checked.
     if first.key == "run", let entry = job["on"], own.engine == .slurm, own.service == nil, job["tty"] == nil,
       draft.policy.hasTerminal == true
     {
@@ -111,7 +111,7 @@ struct JobReader {
     "true": "always", "always()": "always", "failure()": "failed", "success()": "ok",
   ]
 
-  /// The mend for `when` in a job of `jobs`.
+  /// The advice for `when` in a job of `jobs`.
   private static func whenAdvice(_ entry: YAMLEntry) -> String? {
     guard entry.key == "when" else { return nil }
     guard case .scalar(let text, _) = entry.value.content, let end = FinalCondition(rawValue: ends[text] ?? text) else {

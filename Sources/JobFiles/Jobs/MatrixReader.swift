@@ -1,7 +1,7 @@
 import Foundation
 import JobModel
 
-/// Reads the `matrix` of a job: names with values, of which each combination makes one instance.
+/// Reads the `matrix` of a job: names with values; each combination makes one instance.
 struct MatrixReader {
   struct Instance {
     /// As `build[linux,x64]`.
@@ -158,7 +158,7 @@ struct MatrixReader {
       return faults.fail(
         node.place, "\(subject) holds a bracket, which encloses the values in an instance's name: delete it")
     }
-    // A '-' is no option inside brackets.
+    // A '-' inside brackets doesn't begin an option.
     if let fault = JobName.fault(in: text.hasPrefix("-") ? "x" + text : text) {
       return faults.fail(node.place, "\(subject) \(fault)")
     }
@@ -167,7 +167,7 @@ struct MatrixReader {
 
   // MARK: Combinations that are left out
 
-  /// For each combination to leave out, the index of the value by that of the name; nil after a fault.
+  /// The value index by name index of each combination to leave out; nil after a fault.
   private func exclude(_ node: YAMLNode, _ axes: [Axis]) -> [(chosen: [Int: Int], place: Place)]? {
     let takes = "a list of combinations, as in 'exclude: [{ \(axes[0].name): \(Quoted.bare(axes[0].values[0])) }]'"
     var items = [node]

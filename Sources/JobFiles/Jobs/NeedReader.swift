@@ -61,7 +61,7 @@ struct NeedReader {
     "notok": "not-ok", "cancelled": "not-ok", "skipped": "not-ok",
   ]
 
-  /// The mend for several names in one text.
+  /// The advice for several names in one text.
   static func mend(for name: String, isKnown: (String) -> Bool) -> String? {
     let parts = name.split { $0 == "," || $0 == " " }.map(String.init)
     guard parts.count > 1, !name.contains("["), name.contains(",") || parts.allSatisfy(isKnown) else { return nil }

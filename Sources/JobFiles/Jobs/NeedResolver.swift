@@ -15,7 +15,7 @@ struct NeedResolver {
 
   private let drafts: [JobDraft]
   private let faults: FaultLog
-  /// The jobs of `jobs`, which come first, and those of `finally`.
+  /// The jobs of `jobs`, followed by the jobs of `finally`.
   private var ordinary: JobNameIndex
   private var final: JobNameIndex
   private let ordinaryCount: Int
@@ -80,7 +80,7 @@ struct NeedResolver {
     let index = isFinal ? final : ordinary
     let first = isFinal ? ordinaryCount : 0
     if let job = index.job(named: need.name) {
-      // That a job needs itself is told with the other cycles.
+      // A job that needs itself is reported with the other cycles.
       if first + job != number, let fault = conditionFault(need.when, first + job) {
         return faults.fail(need.place, fault)
       }
@@ -144,7 +144,7 @@ struct NeedResolver {
     switch (service, when) {
     case (nil, .ready):
       return
-        "job \(Quoted.text(name)) is no service, so it is never 'ready': write '\(Quoted.bare(name)): ok', or give it "
+        "job \(Quoted.text(name)) is not a service, so it is never 'ready': write '\(Quoted.bare(name)): ok', or give it "
         + "'service'"
     case (nil, _), (_?, .ready): return nil
     case (_?, _):
@@ -188,7 +188,7 @@ struct NeedResolver {
     return names
   }
 
-  /// The mend for `build[linux]` where `build` has no such instance.
+  /// The advice for `build[linux]` if `build` has no such instance.
   private func instanceHint(_ name: String, isFinal: Bool) -> String? {
     guard name.hasSuffix("]"), let bracket = name.firstIndex(of: "[") else { return nil }
     let base = String(name[..<bracket])
@@ -200,7 +200,7 @@ struct NeedResolver {
     return ": write \(Quoted.text(base)) for all its instances, or one as \(Quoted.text(names[0]))"
   }
 
-  /// The mend for a pattern that matches nothing: its text before the first wildcard as a job has it.
+  /// The advice for a pattern without a match: a job that begins with the text before its first wildcard.
   private mutating func hint(forPattern text: String, isFinal: Bool) -> String {
     let otherwise = ": add such a job, or delete the need"
     guard let prefix = JobPattern(text)?.prefix, !prefix.isEmpty else { return otherwise }

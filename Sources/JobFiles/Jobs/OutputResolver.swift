@@ -56,7 +56,7 @@ struct OutputResolver {
       return nil
     }
     if writer == number {
-      variables.report("\(shown) is a value of this job itself: a job reads only those of jobs that it needs", of: use)
+      variables.report("\(shown) is a value of this job itself: a job reads only values of jobs that it needs", of: use)
       return nil
     }
     if user.finally == nil, drafts[writer].finally != nil {

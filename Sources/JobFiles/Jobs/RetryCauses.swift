@@ -50,9 +50,9 @@ struct RetryCauses {
     case 0: faults.add(item.place, "retry.only: the exit status 0 is a success, which is never retried: delete it")
     case 400...499, 500...599:
       faults.add(
-        item.place, "retry.only: \(number) is no exit status; for an answer of HTTP write \(number / 100)xx")
+        item.place, "retry.only: \(number) is not an exit status; for an answer of HTTP write \(number / 100)xx")
     default:
-      faults.add(item.place, "retry.only: \(Quoted.text(text)) is no exit status: write a number from 1 to 255")
+      faults.add(item.place, "retry.only: \(Quoted.text(text)) is not an exit status: write a number from 1 to 255")
     }
   }
 }

@@ -26,7 +26,7 @@ struct SecretReader {
   func warnOfMissing() {
     for (name, place) in places where reader.variables.missingSecrets.contains(name) {
       reader.faults.warn(
-        place, "\(name) has no value in the environment, so what the file has in its place is shown: set \(name)")
+        place, "\(name) has no value in the environment, so the file's text in its place is shown: set \(name)")
     }
   }
 

@@ -10,7 +10,7 @@ struct ServiceReader {
 
   private var faults: FaultLog { values.faults }
 
-  /// The service; faults leave out what can't be read.
+  /// The service; faulty values are left out.
   func read(_ node: YAMLNode) -> Service {
     // `service: true`
     if case .scalar = node.content { return Service() }
@@ -66,7 +66,7 @@ struct ServiceReader {
     if let entry = entries["timeout"], let time = time(entry.value, "service.ready.timeout") { service.limit = time }
   }
 
-  /// What is meant by a port or a truth value in place of a URL.
+  /// The meaning of a port or a truth value where a URL is expected.
   private static func mend(forReady text: String) -> String? {
     if text.lowercased() == "true" { return "'service: true' for one that can be used as soon as it is started" }
     let port = text.split(separator: ":", omittingEmptySubsequences: false)

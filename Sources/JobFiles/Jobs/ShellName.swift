@@ -21,7 +21,7 @@ enum ShellName {
     if case .list(let items) = node.content { return list(items, node, takes, values) }
     guard let text = values.line(node, "shell", takes: takes) else { return nil }
     if let options = words.first(where: { $0.name == FilePath.name(of: text) })?.options { return [text] + options }
-    return values.faults.fail(node.place, "\(Quoted.text(text)) is no shell that opdash knows: \(mend(for: text))")
+    return values.faults.fail(node.place, "\(Quoted.text(text)) is not a shell that opdash knows: \(mend(for: text))")
   }
 
   private static func mend(for text: String) -> String {

@@ -38,7 +38,7 @@ enum WebAddress {
     return text.count == 1 || Int(text.dropFirst()).map { (1...65535).contains($0) } ?? false
   }
 
-  /// The last component of the path, percent-decoded; nil if that is no file name.
+  /// The last component of the path, percent-decoded; nil if it isn't a file name.
   static func fileName(of url: String) -> String? {
     guard let start = url.firstRange(of: "://")?.upperBound else { return nil }
     let path = url[start...].prefix { $0 != "?" && $0 != "#" }

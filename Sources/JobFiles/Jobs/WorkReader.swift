@@ -2,7 +2,7 @@ import JobModel
 
 /// Reads a job's work: the value of `run`, `download`, `upload` or `simulate`.
 struct WorkReader {
-  /// What an upload's request may be.
+  /// The method of an upload's request.
   enum Method: String, CaseIterable {
     case put = "PUT"
     case post = "POST"
@@ -12,9 +12,9 @@ struct WorkReader {
   let values: ValueReader
   /// The file's `env`, which a job's own `env` overrides.
   let environment: [String: String]
-  /// What executes the jobs that don't say it.
+  /// The engine of jobs without an `on`.
   var engine = Engine.local
-  /// What the cluster jobs ask for that don't say it.
+  /// The resources of cluster jobs that state none.
   var terms = ClusterTerms()
 
   private var faults: FaultLog { values.faults }
@@ -144,7 +144,7 @@ struct WorkReader {
     return text.lowercased()
   }
 
-  /// What a text that is no SHA-256 seems to be, and the mend.
+  /// What the faulty text seems to be, and the advice.
   private func checksumMend(_ text: String) -> String {
     let digits = text.split(whereSeparator: { ": =".contains($0) }).last { $0.count == 64 && $0.allSatisfy(isHexDigit) }
     if digits != nil { return "which has more than the digits: delete the rest" }

@@ -1,6 +1,6 @@
 /// The JSON Schema of job files, for editors; made of the tables of keys that the decoder reads.
 ///
-/// It accepts every good file, and refuses what a table can tell of a bad one: unknown keys, values of a wrong kind, and a job
+/// Accepts every good file, and refuses faults that a table shows: unknown keys, values of a wrong kind, and a job
 /// with no work or with more than one.
 package enum JobFileSchema {
   /// The schema as lines of text, of draft 2020-12.

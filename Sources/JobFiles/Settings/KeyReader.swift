@@ -75,7 +75,8 @@ struct KeyReader {
       let near = text.count > 1 ? NearestName.hint(for: text, in: Key.names) : ""
       return faults.fail(
         node.place,
-        "\(Quoted.text(text)) is no key\(near.isEmpty ? ": write x, X, ^U, F9, Space, Enter, PgUp or the like" : near)")
+        "\(Quoted.text(text)) is not a key\(near.isEmpty ? ": write x, X, ^U, F9, Space, Enter, PgUp or the like" : near)"
+      )
     }
     guard !key.isSignal else {
       return faults.fail(

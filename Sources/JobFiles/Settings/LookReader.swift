@@ -66,6 +66,6 @@ struct LookReader {
     let advice = NearestName.hint(
       for: word, in: Style.Color.names + Style.Attributes.named.map(\.name),
       otherwise: ": write a name, 0 to 255 or '#rrggbb', and bold, dim, underline, reverse or italic")
-    return faults.fail(place, "\(name): \(Quoted.text(word)) is no colour\(advice)")
+    return faults.fail(place, "\(name): \(Quoted.text(word)) is not a colour\(advice)")
   }
 }

@@ -1,7 +1,7 @@
 import JobModel
 import Screen
 
-/// The content of a settings file; what it doesn't set is nil or missing.
+/// The content of a settings file; missing settings are nil or empty.
 package struct SettingsFile: Sendable, Equatable {
   /// The keys of each action in the file; empty for an action without keys.
   package var keys: [String: [Key]] = [:]
@@ -56,7 +56,7 @@ extension SettingsFile {
       KnownKey("megabytes", .whole(1...100_000_000), "how much the runs that are kept may take"),
     ], example: "history: { days: 30 }")
 
-  /// What the map says of the runs that are kept; what it doesn't say is as without it.
+  /// The limits for recorded runs; missing keys keep their default.
   private static func retention(_ node: YAMLNode, _ values: ValueReader) -> Retention? {
     guard let map = history.read(node, faults: values.faults) else { return nil }
     func number(_ key: String, upTo most: Int) -> Int? {
@@ -75,7 +75,7 @@ extension SettingsFile {
       KnownKey("keys", .map(of: .oneOrMore(.text)), "the keys of each action"),
       KnownKey("colors", .map(of: .text), "the style of each element"),
       KnownKey("background", .choice(ScreenTraits.Background.self), "the background of the terminal"),
-      KnownKey("notify", .choice(EndNotice.self), "how the end of a run is told"),
+      KnownKey("notify", .choice(EndNotice.self), "how the end of a run is announced"),
       KnownKey("mouse", .flag, "whether the mouse is used"), KnownKey("ascii", .flag, "whether only ASCII is drawn"),
       KnownKey("history", .object { SettingsFile.history }, "what is kept of recorded runs"),
     ],

@@ -21,7 +21,7 @@ enum DurationMend {
     return valid(written(text.hasPrefix("pt") ? text.dropFirst(2) : text[...]))
   }
 
-  /// The text with the units of job files; empty where a word is no unit.
+  /// The text with the units of job files; empty if a word isn't a unit.
   private static func written(_ text: Substring) -> String {
     let separators: Set<Character> = [" ", ",", "-", "_"]
     var result = ""

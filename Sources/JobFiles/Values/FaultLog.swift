@@ -1,5 +1,5 @@
-/// Collects the faults and warnings of a file and of those that it includes, each once, even if an alias or a default leads to
-/// it again.
+/// Collects the faults and warnings of a file and its included files, each once, even if an alias or a default repeats
+/// it.
 final class FaultLog {
   /// A file that places are in.
   struct File {
@@ -36,7 +36,7 @@ final class FaultLog {
   private(set) var isCut = false
   /// The values of the secrets that are known so far, which are replaced in messages and in the lines of the files.
   var secrets: Set<String> = []
-  /// How many different messages are reported: a person mends these first, and a file that is no job file can have millions.
+  /// How many different messages are reported: more would not help, and a file of another kind can have millions.
   static let limit = 100
   /// How many places of all messages are remembered.
   private static let placeLimit = 10_000
@@ -65,7 +65,7 @@ final class FaultLog {
     (place.file == other.file ? "" : "\(Quoted.bare(files[place.file].name)), ") + place.words
   }
 
-  /// Whether there are no faults; warnings don't count.
+  /// Whether the file is free of faults; warnings don't count.
   var isEmpty: Bool { !hasFaults }
 
   func add(_ place: Place, _ message: @autoclosure () -> String) { add(place, message(), isWarning: false) }
@@ -106,10 +106,10 @@ final class FaultLog {
     return nil
   }
 
-  /// The faults and warnings in order, of which there must be at least one; if some are left out, the last says so.
+  /// The faults and warnings in order, at least one; if some are left out, the last says so.
   var all: JobFileFaults { JobFileFaults(list) }
 
-  /// The faults and warnings in order, those of an included file after the job file's; if some are left out, the last says so.
+  /// The faults and warnings in order, the job file's first; if some are left out, the last says so.
   var list: [JobFileFault] {
     var found = Dictionary(grouping: entries, by: \.message).flatMap { message, entries -> [Entry] in
       let places = entries.map(\.place).sorted()

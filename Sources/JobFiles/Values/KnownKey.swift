@@ -2,7 +2,7 @@
 struct KnownKey: Sendable {
   let name: String
   let takes: ValueKind
-  /// What it says, as the beginning of a sentence without an end.
+  /// The key's meaning, worded as the beginning of a sentence.
   let text: String
 
   init(_ name: String, _ takes: ValueKind, _ text: String) {
@@ -12,11 +12,11 @@ struct KnownKey: Sendable {
   }
 }
 
-/// What a key takes, as far as a schema can say it.
+/// The values that a key takes, as far as a schema can express them.
 indirect enum ValueKind: Sendable {
   /// A scalar of any kind.
   case text
-  /// A text that is no number.
+  /// A text that isn't a number.
   case string
   case flag
   case whole(ClosedRange<Int>)
@@ -24,7 +24,7 @@ indirect enum ValueKind: Sendable {
   case fraction
   case duration
   case choice([String])
-  /// A regular expression, in which nothing is replaced.
+  /// A regular expression; variables are not expanded in it.
   case pattern
   case url
   /// `HOST:PORT`, or a port.
@@ -36,7 +36,7 @@ indirect enum ValueKind: Sendable {
   case object(@Sendable () -> KnownKeys)
   case either([ValueKind])
   case null
-  /// What this table does not describe.
+  /// A value that this table does not describe.
   case any
 }
 

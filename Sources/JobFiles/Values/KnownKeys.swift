@@ -9,9 +9,9 @@ struct KnownKeys: Sendable {
   let keys: [String]
   /// The map as a file may write it.
   let example: String
-  /// The key for which text in place of the map most likely stands.
+  /// The key that a text in place of the map most likely belongs to.
   let textKey: String?
-  /// The mends for keys that this version doesn't support.
+  /// The advice for keys that this version doesn't support.
   let later: [String: String]
   let others: OtherTools
   /// The places of keys that belong elsewhere, as sentences.
@@ -44,7 +44,7 @@ struct KnownKeys: Sendable {
     subscript(key: String) -> YAMLEntry? { known[key] }
   }
 
-  /// Reports unknown keys, for which `advice` may know a mend; nil for anything but a map.
+  /// Reports unknown keys, with the advice of `advice` if it has some; nil for anything but a map.
   func read(_ node: YAMLNode, faults: FaultLog, advice: (YAMLEntry) -> String? = { _ in nil }) -> Entries? {
     guard case .map(let entries) = node.content else {
       if case .scalar(let text, isPlain: true) = node.content, let fault = missingColon(in: text) {
@@ -75,7 +75,7 @@ struct KnownKeys: Sendable {
         let mend = advice(entry) ?? other?.sentence ?? elsewhere[entry.key]
         faults.add(
           entry.place, "unknown key \(Quoted.text(entry.key))\(mend.map { ": \($0)" } ?? hint(for: entry))")
-        // The value is read as that of our key, so that its faults are reported at once.
+        // The value is read as the value of our key, so that its faults are reported at once.
         if let key = other?.key, result.known[key] == nil, !entries.contains(where: { $0.key == key }) {
           result.known[key] = YAMLEntry(key: key, place: entry.place, value: entry.value)
         } else {

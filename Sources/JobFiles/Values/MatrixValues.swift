@@ -1,6 +1,6 @@
 /// The values of `${matrix.NAME}` in one instance of a job, nil for one with a fault.
 struct MatrixValues {
   var values: [String: String?] = [:]
-  /// Whether there are no names besides these, as in a matrix that could be read.
+  /// Whether these are all names of the matrix; false for a faulty matrix.
   var hasAllNames = true
 }

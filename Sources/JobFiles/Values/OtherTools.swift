@@ -1,6 +1,6 @@
 /// Words that other tools have for the keys of a job file: make, just, Taskfile, GitHub Actions, GitLab CI, Compose, Procfiles.
 struct OtherTools: Sendable {
-  /// What to do about a word: `write 'needs'`.
+  /// The advice for a word: `write 'needs'`.
   struct Mend {
     var sentence: String
     /// The key of ours that takes the same values.
@@ -12,7 +12,7 @@ struct OtherTools: Sendable {
     }
   }
 
-  /// Finds the mend from the value.
+  /// Finds the advice from the value.
   typealias Finder = @Sendable (YAMLNode) -> Mend
 
   private var finders: [String: Finder] = [:]
@@ -30,7 +30,7 @@ struct OtherTools: Sendable {
     for word in words.split(separator: " ") { finders[String(word)] = finder }
   }
 
-  /// What to do about an entry whose key is a word of another tool.
+  /// The advice for an entry whose key is a word of another tool.
   func mend(for entry: YAMLEntry) -> Mend? {
     guard entry.key.utf8.count < 50 else { return nil }
     return finders[String(entry.key.lowercased().filter { $0 != "-" && $0 != "_" && $0 != "." })]?(entry.value)

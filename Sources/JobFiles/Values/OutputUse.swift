@@ -2,7 +2,7 @@
 struct OutputUse {
   var job: String
   var value: String
-  /// The text in which it stands first, and what tells its place there; the place itself is seldom asked for.
+  /// The text with the first use, and its place there, which is rarely needed.
   var node = YAMLNode.null
   var written = ""
   var count = 0

@@ -1,8 +1,8 @@
-/// Why a text is no regular expression, where that can be told from its brackets and repetitions.
+/// The fault of an invalid regular expression, if its brackets and repetitions show it.
 struct PatternFault {
   /// The place in the text, in Unicode scalars from 0.
   let offset: Int
-  /// What is wrong there, and the mend.
+  /// The fault at this place, and the advice.
   let message: String
 
   /// The fault of a text that is known to be no regular expression; nil if it is of another kind.
@@ -31,7 +31,7 @@ struct PatternFault {
       case "(":
         open.append(index)
         isRepeatable = false
-        // What follows `(?` is no repetition.
+        // The character after `(?` doesn't repeat anything.
         if index + 1 < scalars.count, scalars[index + 1] == "?" { index += 1 }
       case ")":
         guard open.popLast() != nil else {

@@ -1,4 +1,4 @@
-/// The mends for what Compose, process-compose and Kubernetes say of a service.
+/// The advice for service keys of Compose, process-compose and Kubernetes.
 enum ServiceWords {
   /// For a probe of a job: `write 'service: { ready: { url: … } }'`.
   static let probe: OtherTools.Finder = { node in
@@ -37,7 +37,7 @@ enum ServiceWords {
     }
   }
 
-  /// What a probe waits for, in our words; nil if it says nothing of the kind.
+  /// A probe's condition in our words; nil if it has none.
   private static func ready(of node: YAMLNode) -> String? {
     if let get = value(["httpget"], of: node) { return "url: \(url(get))" }
     if let socket = value(["tcpsocket"], of: node) { return "port: \(value(["port"], of: socket).map(text) ?? "…")" }

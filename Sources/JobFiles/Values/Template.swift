@@ -10,7 +10,7 @@ enum Template {
 
   private static let nameLimit = 1024
 
-  /// The place of the `}` that closes a `${` before `start`; that of a job may hold other references, as in
+  /// The place of the `}` that closes a `${` before `start`; a job reference may hold other references, as in
   /// `${jobs.build[${matrix.os}].path}`.
   static func close(of start: Int, in bytes: [UInt8]) -> Int? {
     let near = bytes[start..<min(bytes.count, start + nameLimit)]

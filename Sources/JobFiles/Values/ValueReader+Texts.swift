@@ -29,7 +29,7 @@ extension ValueReader {
     guard case .scalar(_, isPlain: true) = node.content, Double(text) != nil || Self.flag(text) != nil else {
       return text
     }
-    let mend = Self.flag(text) == false ? "delete it to ask nobody" : "write the question, as in 'Publish it?'"
+    let mend = Self.flag(text) == false ? "delete it for no question" : "write the question, as in 'Publish it?'"
     return faults.fail(node.place, "\(name) takes a question to a person; this is \(Quoted.text(text)): \(mend)")
   }
 
@@ -47,7 +47,7 @@ extension ValueReader {
     }
     guard !pattern.isEmpty else { return faults.fail(node.place, "\(name) is empty: it takes \(takes)") }
     if (try? NSRegularExpression(pattern: pattern)) != nil { return pattern }
-    let subject = "\(Quoted.text(pattern)) is no regular expression"
+    let subject = "\(Quoted.text(pattern)) is not a regular expression"
     guard let fault = PatternFault(in: pattern) else {
       return faults.fail(
         node.place, "\(subject): write \\ before a character that stands for itself, as in '\\['")

@@ -6,7 +6,7 @@ struct ValueReader {
   let faults: FaultLog
   let variables: Variables
 
-  /// The text of any scalar with its variables expanded; `isArgument` is that of a program.
+  /// The text of any scalar with its variables expanded; `isArgument` marks an argument of a program.
   ///
   /// With `.outputs` allowed, it may hold references to values of other jobs.
   func text(
@@ -84,7 +84,7 @@ struct ValueReader {
     guard let (text, _) = scalar(node, name, takes: "a duration as \(DurationText.examples)") else { return nil }
     guard let duration = DurationText.parse(text) else {
       let mend = DurationMend.of(text) ?? DurationText.examples
-      return faults.fail(node.place, "\(Quoted.text(text)) is no duration: write \(mend)")
+      return faults.fail(node.place, "\(Quoted.text(text)) is not a duration: write \(mend)")
     }
     guard canBeZero || duration > .zero else {
       return faults.fail(
@@ -126,7 +126,7 @@ struct ValueReader {
     return faults.fail(node.place, "\(name) takes \(takes); this is \(node.words)\(Self.mapMend(node))")
   }
 
-  /// The mend for a list of `NAME=value` or `name: value` in place of a map.
+  /// The advice for a list of `NAME=value` or `name: value` in place of a map.
   private static func mapMend(_ node: YAMLNode) -> String {
     if case .scalar(let text, _) = node.content, let pair = text.wholeMatch(of: /(\w+)=([\w.\/-]*)/) {
       return ": write '{ \(pair.1): \(pair.2) }'"
@@ -162,7 +162,7 @@ struct ValueReader {
     return (text, !isPlain && text == written)
   }
 
-  /// The mend for text that YAML took for something else: `echo a: b`, `{{ x }}`, `#fff`.
+  /// The advice for text that YAML took for something else: `echo a: b`, `{{ x }}`, `#fff`.
   func mend(for node: YAMLNode, otherwise: String = "") -> String {
     switch node.content {
     case .map(let entries) where entries.count < 3:

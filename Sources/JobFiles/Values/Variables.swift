@@ -7,13 +7,13 @@ final class Variables {
   /// The treatment of a `${…}` that names neither a var nor `env.`.
   enum Unknown {
     case isFault
-    /// It is left to the shell, which has these variables.
+    /// Left to the shell, which has these variables.
     case isForShell(knowing: Set<String>)
-    /// It is left to a program that is no shell, without a warning.
+    /// Left to a program other than a shell, without a warning.
     case isForProgram
   }
 
-  /// What a text may have that others may not.
+  /// Features that only some texts have.
   struct Allowances: OptionSet {
     let rawValue: Int
 
@@ -33,7 +33,7 @@ final class Variables {
 
   let environment: [String: String]
   private let faults: FaultLog
-  /// The names of secrets; those that were asked for and have no value are in `missingSecrets`.
+  /// The names of secrets; the ones without a value are in `missingSecrets`.
   var secretNames: Set<String> = []
   private(set) var missingSecrets: Set<String> = []
   /// Nil for a declared var with a fault.

@@ -1,4 +1,4 @@
-/// A line of a file that is no valid YAML, read as a person would read it.
+/// A line of an invalid YAML file, read as a person would read it.
 struct RoughLine {
   let number: Int
   /// The number of blanks before its text; those before the text of a list item, for `- text`.

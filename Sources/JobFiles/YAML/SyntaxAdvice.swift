@@ -6,7 +6,7 @@ struct SyntaxAdvice {
 
   init(_ source: SourceText) { self.source = source }
 
-  /// The mend for text that YAML would read as something else.
+  /// The advice for text that YAML would read as something else.
   private func quoting(_ key: String?) -> String {
     key.map { "quote the whole text, or use '\(shown($0)): |'" } ?? "quote the whole text"
   }
@@ -65,10 +65,10 @@ struct SyntaxAdvice {
 
   private func missingColon(on line: RoughLine) -> Finding {
     let (message, mend) = Self.missingColon(in: line.text)
-    return (line.place, "\(message): write \(mend), or indent this line if it goes on with the one above")
+    return (line.place, "\(message): write \(mend), or indent this line if it continues the one above")
   }
 
-  /// What a line such as `run ls`, `run:ls` or `run = ls` lacks, and the line as it should be.
+  /// The missing part of a line such as `run ls`, `run:ls` or `run = ls`, and the corrected line.
   static func missingColon(in text: String) -> (message: String, mend: String) {
     let word = String(text.prefix { $0.isLetter || $0.isNumber || "_-.".contains($0) })
     let rest = text.dropFirst(word.count).drop { $0 == " " }
@@ -135,7 +135,7 @@ struct SyntaxAdvice {
     return counts.isEmpty ? "indent it as they are" : "indent it by \(counts) blanks, as they are, not by \(own)"
   }
 
-  /// The line `key: |` of the text to which a line seems to belong; nil for other lines.
+  /// The line `key: |` of the block text that a line seems to belong to; nil for other lines.
   private func blockHead(above line: RoughLine) -> RoughLine? {
     var current = line
     while let above = filledLine(before: current) {

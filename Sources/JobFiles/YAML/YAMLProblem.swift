@@ -72,7 +72,7 @@ struct YAMLProblem {
     case ("found unknown escape character", _):
       (at, "unknown escape in double quotes: write \\\\ for a backslash, or use single quotes")
     case ("did not find expected hexdecimal number", _), ("found invalid Unicode character escape code", _):
-      (at, "this escape is no character: write \\xNN, \\uNNNN or \\UNNNNNNNN with the character's hexadecimal number")
+      (at, "this escape is not a character: write \\xNN, \\uNNNN or \\UNNNNNNNN with its hexadecimal number")
     case ("did not find expected alphabetic or numeric character", "while scanning an anchor"):
       advice.mark("&", at: from)
     case ("did not find expected alphabetic or numeric character", _): advice.mark("*", at: from)

@@ -2,7 +2,7 @@
 package struct EventFault: Error, Sendable, Equatable, CustomStringConvertible {
   /// From 1.
   package var line: Int
-  /// What is wrong, and what to do where something can be done.
+  /// The fault and, where there is one, its remedy.
   package var message: String
 
   package init(line: Int, message: String) {

@@ -2,7 +2,7 @@ import Basics
 import Foundation
 
 extension Date {
-  /// The nearest millisecond, which is what an event states of a date.
+  /// The nearest millisecond, the precision of dates in events.
   package var wholeMilliseconds: Date { Date(milliseconds: milliseconds) }
 
   fileprivate init(milliseconds: Double) { self.init(timeIntervalSinceReferenceDate: milliseconds / 1000) }
@@ -32,6 +32,6 @@ extension Date {
 }
 
 extension Duration {
-  /// Without what is less than a microsecond.
+  /// Truncated to microseconds.
   package var wholeMicroseconds: Duration { .microseconds(microseconds) }
 }

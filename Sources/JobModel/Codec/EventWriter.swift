@@ -14,7 +14,7 @@ package struct EventWriter: Sendable {
 
   package init() {}
 
-  /// Appends the event's line; those of the jobs that the run declares are appended together, with the last of them.
+  /// Appends the event's line; the jobs declared by the run are appended together, with the last of them.
   package mutating func append(_ event: JobEvent, to bytes: inout [UInt8]) {
     switch event.fact {
     case .jobAdded(_, let job):

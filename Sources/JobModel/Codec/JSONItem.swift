@@ -8,7 +8,7 @@ enum JSONItem: Sendable {
   case object(JSONFields)
 }
 
-/// What is wrong with a line, without its number.
+/// The fault of a line, without its number.
 struct JSONFault: Error {
   let message: String
 

@@ -26,9 +26,9 @@ package enum JobFact: Sendable, Equatable {
   /// The newest attempt, which is active, has this process: its program starts after a check or a pause, or its start was
   /// stated before the program was there.
   case jobLaunched(JobID, pid: Int32)
-  /// It succeeded in an earlier run and is not executed; `jobState(.succeeded(upToDate: true))` follows.
+  /// The job succeeded in an earlier run and is not executed; `jobState(.succeeded(upToDate: true))` follows.
   case jobRestored(JobID, EarlierSuccess)
-  /// The hash of what an attempt reads, taken before it begins; only of jobs with `inputs`.
+  /// The hash of an attempt's inputs, taken before the attempt begins; only for jobs with `inputs`.
   case inputsHashed(JobID, String)
   /// The values that its newest attempt wrote to `$OPDASH_OUTPUT`.
   case jobOutputs(JobID, [String: String])
@@ -66,7 +66,7 @@ package struct RunStart: Sendable, Equatable {
   package var pools: [String: Int]
   /// The folder of the log files; nil for a run without log files.
   package var folder: String?
-  /// The run that this one goes on with.
+  /// The run that this one resumes.
   package var resumes: String?
   /// The limit of the whole run.
   package var timeout: Duration?

@@ -10,7 +10,7 @@ import Foundation
 package final class RecordedFeed: JobFeed {
   private struct State {
     var run = Run()
-    /// The events of the current chunk, of which those before `next` are delivered.
+    /// The events of the current chunk; the ones before `next` are delivered.
     var chunk: [JobEvent] = []
     var next = 0
     var began: Duration?

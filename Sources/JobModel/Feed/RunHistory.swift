@@ -1,6 +1,6 @@
 /// The run as it stood at any past instant, folded from the nearest of a few snapshots.
 ///
-/// Keeps the events and at most `snapshotLimit` runs, which share what has not changed between them.
+/// Keeps the events and at most `snapshotLimit` runs, which share unchanged storage.
 package struct RunHistory: Sendable {
   /// All events so far, in order.
   package private(set) var events: [JobEvent] = []
@@ -13,7 +13,7 @@ package struct RunHistory: Sendable {
   /// How many events are folded at most, as long as there is room for more snapshots.
   private var interval = 16_384
   private static let snapshotLimit = 24
-  /// How many events are folded in about the time in which the jobs are copied twice, for each job.
+  /// How many events per job are folded in about the time that copying the jobs twice takes.
   ///
   /// The first event after a snapshot copies them all, and each copy takes their memory.
   private static let eventsForCopy = 4
@@ -46,7 +46,7 @@ package struct RunHistory: Sendable {
     interval *= 2
   }
 
-  /// The run after the last event up to `time`; at least those of its beginning.
+  /// The run after the last event up to `time`, or after its opening events.
   package mutating func run(at time: Duration) -> Run {
     fold()
     let count = self.count(until: max(time, .zero))

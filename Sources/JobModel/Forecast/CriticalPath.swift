@@ -29,7 +29,7 @@ package enum CriticalPath {
     return byRank > inOrder * 1.02 ? zero : ranks
   }
 
-  /// The most jobs for which two orders are compared, which takes a few milliseconds for a thousand.
+  /// The most jobs for which two orders are compared; a thousand jobs take a few milliseconds.
   private static let comparedJobs = 10_000
 
   private static func isPredictable(_ job: Job) -> Bool {
@@ -83,7 +83,7 @@ package enum CriticalPath {
     return sums.mapValues { $0.time / $0.count }
   }
 
-  /// The expected duration of a job; `siblings` has those of matrices.
+  /// The expected duration of a job; `siblings` has the durations of matrices.
   package static func expected(_ job: Job, siblings: [String: Duration]) -> Duration {
     job.expectedTime?.soonest ?? job.matrix.flatMap { siblings[$0] } ?? .seconds(1)
   }

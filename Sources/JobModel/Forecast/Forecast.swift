@@ -10,7 +10,7 @@ package struct Forecast: Sendable {
     /// When its last need ended; the job's share of the run begins there.
     package var from: Duration
     package var finish: Duration
-    /// The part of the share in which the job executes; in the rest it waits for a slot, a pool, a retry or a person.
+    /// The time that the job executes within its share; the rest waits for a slot, a pool, a retry or a person.
     package var executing: Duration
 
     package var share: Duration { finish - from }

@@ -32,10 +32,10 @@ extension JobRecord {
     return UsualTime.isOff(elapsed, from: usual.ninetieth) ? nil : usual
   }
 
-  /// Whether the time of the newest attempt can be compared with that of successes.
+  /// Whether the newest attempt's time is comparable with the times of successes.
   private var isTimed: Bool { state.isActive || state == .succeeded(upToDate: false) }
 
-  /// The part of its usual time for which the attempt has executed, below 1; nil once it takes longer than nine of ten runs.
+  /// The executed part of the job's usual time, below 1; nil once the attempt takes longer than nine of ten runs.
   package func usualShare(at now: Duration) -> Double? {
     guard state.isActive, let usual = usual(at: now), usual.median > .zero, let elapsed = elapsed(at: now),
       elapsed <= usual.ninetieth

@@ -1,4 +1,4 @@
-/// What executes the programs of `run` jobs.
+/// Where the programs of `run` jobs are executed.
 package enum Engine: String, Sendable, CaseIterable {
   /// This machine.
   case local
@@ -6,7 +6,7 @@ package enum Engine: String, Sendable, CaseIterable {
   case slurm
 }
 
-/// What a job that is executed by a cluster's scheduler asks it for; nil asks for nothing.
+/// The resources that a job requests from the cluster's scheduler; nil requests nothing.
 package struct ClusterTerms: Sendable, Equatable {
   /// Of each node.
   package var cpus: Int?
@@ -52,7 +52,7 @@ package struct ClusterTerms: Sendable, Equatable {
 
 /// Where a job is in the cluster.
 package struct ClusterPlace: Sendable, Equatable {
-  /// The number by which the cluster's own tools know it, as `12` or `12_3`.
+  /// The job's number in the cluster's own tools, as `12` or `12_3`.
   package var id: String
   /// The nodes that it has, as `node[1-2]`; nil before its start.
   package var nodes: String?

@@ -10,7 +10,7 @@ package struct JobID: Hashable, Comparable, Sendable {
 /// A job as declared; its state and history are in `JobRecord`.
 package struct Job: Sendable, Equatable {
   package var name: String
-  /// What it is for, in the words of the job file.
+  /// The job's purpose, as the job file words it.
   package var description: String?
   package var work: JobWork
   package var needs: [JobNeed]
@@ -32,9 +32,9 @@ package struct Job: Sendable, Equatable {
   package var usual: UsualTime?
   /// The job of the file that it is an instance of, if that has a matrix.
   package var matrix: String?
-  /// It is skipped where this does not hold once its needs are met.
+  /// The job is skipped if this is false once its needs are met.
   package var condition: JobCondition?
-  /// What a person is asked before it starts.
+  /// The question that a person answers before the job starts.
   package var approval: String?
   /// For which ends of all other jobs it runs, after these; nil for a job that does not wait for the others.
   package var finally: FinalCondition?
@@ -71,13 +71,13 @@ package struct Job: Sendable, Equatable {
   /// Whether it executes in a slot of its own, as services, cluster jobs and parts of other jobs don't.
   package var takesSlot: Bool { parent == nil && service == nil && cluster == nil }
 
-  /// What it asks the cluster for that executes it; nil for a job of this machine.
+  /// The job's cluster resources; nil for a job of this machine.
   package var cluster: ClusterTerms? {
     if case .shell(let work) = work { return work.cluster }
     return nil
   }
 
-  /// What it is as a service; nil for a job that ends by itself.
+  /// The job's service settings; nil for a job that ends by itself.
   package var service: Service? {
     if case .shell(let work) = work { return work.service }
     return nil
@@ -87,13 +87,13 @@ package struct Job: Sendable, Equatable {
 /// An edge of the graph: another job, and how it must end before this one can start.
 package struct JobNeed: Sendable, Hashable {
   package enum Condition: String, Sendable, Hashable, CaseIterable {
-    /// It succeeded, or failed and was allowed to.
+    /// The needed job succeeded, or failed and was allowed to.
     case ok
-    /// It ended in any way, skipped included.
+    /// The needed job ended in any way, including skipped.
     case finished
-    /// It failed.
+    /// The needed job failed.
     case failed
-    /// It failed, was cancelled or was skipped.
+    /// The needed job failed, was cancelled or was skipped.
     case notOK = "not-ok"
     /// The service can be used.
     case ready

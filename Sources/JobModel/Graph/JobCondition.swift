@@ -1,4 +1,4 @@
-/// The condition of a job file's `if`: a job for which it does not hold is skipped.
+/// The condition of a job file's `if`; a job whose condition is false is skipped.
 package struct JobCondition: Sendable, Equatable {
   /// One comparison of two texts, or whether a text stands for true.
   package struct Term: Sendable, Equatable {

@@ -25,7 +25,7 @@ package struct JobGraph: Sendable, Equatable {
   package var timeout: Duration?
   /// The values that are never shown or kept.
   package var secrets: Set<String>
-  /// What is held for the run, so that its cluster jobs are steps of it; nil where each is a job of the cluster.
+  /// The nodes held for the whole run, whose cluster jobs are its steps; nil where each is a cluster job of its own.
   package var allocation: ClusterTerms?
   /// The absolute paths of the files that the job file includes, and of those with its variables.
   package var includedFiles: [String] = []
@@ -118,7 +118,7 @@ package struct JobGraph: Sendable, Equatable {
 }
 
 extension JobGraph {
-  /// The graph with all its programs executed by one engine; those that can't leave this machine stay.
+  /// The graph with all its programs executed by one engine, except the ones that can't leave this machine.
   package func executed(by engine: Engine) -> JobGraph {
     var graph = self
     for index in jobs.indices {

@@ -1,4 +1,4 @@
-/// Text in which `*` stands for any characters and `?` for one.
+/// A text with wildcards: `*` for any characters and `?` for one.
 ///
 /// Brackets stand for themselves, because they are part of the names of instances.
 package struct JobPattern: Sendable {
@@ -53,7 +53,7 @@ package struct JobNameIndex: Sendable {
   /// How many names have been compared with patterns.
   package private(set) var comparisons = 0
 
-  /// The name of each job, and that of its matrix; of equal names, the first counts.
+  /// Each job's name with the name of its matrix; of equal names, the first counts.
   package init(_ list: some Sequence<(name: String, matrix: String?)>) {
     var names: [String] = []
     for (name, matrix) in list {

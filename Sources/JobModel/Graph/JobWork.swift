@@ -63,14 +63,14 @@ package struct ShellWork: Sendable, Equatable {
   package var stderr: Stderr
   /// How long it may write nothing before its attempt is stopped.
   package var silence: Duration?
-  /// What it is where other jobs need it to run rather than to end.
+  /// The service settings of a program that other jobs need running rather than ended.
   package var service: Service?
-  /// What executes it.
+  /// The engine that executes the program.
   package var engine = Engine.local
-  /// What it would ask a cluster for; of interest only if one executes it.
+  /// The resources that the program requests if a cluster executes it.
   package var terms = ClusterTerms()
 
-  /// What it asks the cluster for that executes it; nil for this machine.
+  /// The cluster resources of the program; nil on this machine.
   package var cluster: ClusterTerms? { engine == .slurm ? terms : nil }
 
   package static let standardShell = ["/bin/sh", "-e", "-c"]
@@ -103,9 +103,9 @@ package struct ShellWork: Sendable, Equatable {
 }
 
 package struct DownloadWork: Sendable, Equatable {
-  /// What happens to a file that is there already.
+  /// How a download treats an existing file.
   package enum Existing: String, Sendable, CaseIterable {
-    /// It stays, and the new one gets a number, unless the server has the same file.
+    /// The file stays, and the new one gets a number, unless the server has the same file.
     case number
     case skip
     case overwrite

@@ -48,7 +48,7 @@ extension JobWork {
   package func refusal(of ability: JobAbility) -> String? {
     guard case .operation(let work) = self else { return nil }
     switch ability {
-    case .pause: return work.canPause ? nil : "\(work.className) has no way to pause; P holds back what has not started"
+    case .pause: return work.canPause ? nil : "\(work.className) has no way to pause; P holds back unstarted jobs"
     case .retry: return work.canRetry ? nil : "an operation runs once; the program has to add a new one"
     case .kill: return "an operation of this program can only be asked to end: x cancels"
     }

@@ -13,7 +13,7 @@ package struct OutputReference: Sendable, Hashable {
 }
 
 extension String {
-  /// The text with the value of each key in its place; what a value holds is not replaced again.
+  /// The text with the value of each key in its place; inserted values are not searched for keys.
   package func replacing(_ values: [(key: String, value: String)]) -> String {
     var result = ""
     var rest = self[...]

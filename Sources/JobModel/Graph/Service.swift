@@ -1,6 +1,6 @@
 /// A program that runs while other jobs need it.
 ///
-/// It takes no slot, and is stopped when no job that has not ended needs it.
+/// Takes no slot, and is stopped when every job that needs it has ended.
 package struct Service: Sendable, Equatable {
   /// How it is known that the program can be used.
   package enum Probe: Sendable, Equatable {

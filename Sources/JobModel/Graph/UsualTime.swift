@@ -29,7 +29,7 @@ package struct RecordedEnd: Sendable, Equatable {
     case succeeded
     case failed
     case cancelled
-    /// It was up to date or had succeeded in an earlier run: nothing was executed.
+    /// The job was up to date or had succeeded in an earlier run, and did not execute.
     case notExecuted
   }
 
@@ -62,7 +62,7 @@ extension UsualTime {
   ///
   /// Nil if none of them succeeded by executing, or the newest success took ten times as long as the median of all, or a
   /// tenth of it. Failures count where the same work succeeded: later in the same run or, with the same `RecordedEnd.work`,
-  /// in another. A failure of any other run may have been mended by a change.
+  /// in another. A failure of any other run may have been fixed by a change.
   package init?(_ ends: some Sequence<RecordedEnd>) {
     var runs: Set<String> = []
     // The newest end of a run has counted the attempts before it.

@@ -15,7 +15,7 @@ package struct JobRecord: Sendable, Equatable {
   /// The number of needs whose condition is not met.
   package var unmetNeeds: Int
   package var dependents: [JobID] = []
-  /// The jobs that are parts of this one's work, in the order in which they were added.
+  /// The jobs that are parts of this one's work, in order of addition.
   package internal(set) var children: [JobID] = []
   /// Where it was done, if in an earlier run.
   package internal(set) var restored: EarlierSuccess?
@@ -124,7 +124,7 @@ extension JobRecord {
       }
     }
     if let pid { launch(pid) }
-    // The time in which it did not execute is no sample of the rate.
+    // The rate is not sampled over time spent not executing.
     if case .executing = self.state {} else { rateSample = nil }
     if !state.isActive { cancelling = nil }
     // The first phase is recorded when it ends, so that the many waiting jobs of a large run allocate nothing.
@@ -145,7 +145,7 @@ extension JobRecord {
     if since == attempt.startedAt { since = start }
   }
 
-  /// When a state began that was seen at `time`: what a cluster executes has begun and ended before, by its node's clock.
+  /// When a state seen at `time` began: a cluster job begins and ends earlier, by its node's clock.
   private func begin(of state: JobState, attempt number: Int, seenAt time: Duration) -> Duration {
     guard let took = place?.took else { return time }
     let earliest = phases.last?.start ?? since

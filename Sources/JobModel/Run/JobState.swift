@@ -22,7 +22,7 @@ package enum JobState: Sendable, Equatable {
     case pool(String)
     /// A person must approve it.
     case person
-    /// It was submitted to the cluster, whose scheduler gives this reason for the wait, if one is known.
+    /// The job was submitted to the cluster, whose scheduler gives this reason for the wait, if one is known.
     case cluster(reason: String?)
   }
 
@@ -31,9 +31,9 @@ package enum JobState: Sendable, Equatable {
     case job(JobID)
     /// Its own condition does not hold.
     case condition
-    /// It is for another end of the run.
+    /// The job is for another outcome of the run.
     case outcome
-    /// It is a service, and all jobs that need it have ended.
+    /// The job is a service, and all jobs that need it have ended.
     case unneeded
   }
 
@@ -45,7 +45,7 @@ package enum JobState: Sendable, Equatable {
     case program
     /// The time limit of the run.
     case timeout
-    /// It is a service, and no job needs it any more.
+    /// The job is a service, and no job needs it any more.
     case unneeded
   }
 

@@ -1,6 +1,6 @@
 /// The newest lines of a job's output; the oldest are dropped first.
 ///
-/// It holds at most `capacity` lines and `byteCapacity` bytes of text; the log file has the whole.
+/// Holds at most `capacity` lines and `byteCapacity` bytes of text; the log file has the whole output.
 package struct LogRing: Sendable, Equatable {
   /// Lines that a log view can scroll through.
   package static let capacity = 2000

@@ -67,7 +67,7 @@ package struct Phases: Sendable, Equatable {
   /// When the phase at `place` ended; nil for the current one.
   package func end(of place: Int) -> Duration? { place + 1 < all.count ? all[place + 1].start : nil }
 
-  /// What the time of all phases of a kind must be corrected by, because phases were merged.
+  /// The time to add to all phases of a kind, because phases were merged.
   package func correction(of kind: Phase.Kind) -> Duration { merged[kind] ?? .zero }
 
   /// Replaces the last phase if that took no time, unless it is terminal or `executing`.
@@ -81,7 +81,7 @@ package struct Phases: Sendable, Equatable {
     }
   }
 
-  /// Has the attempt that goes on begin earlier, but not before the phase that it follows; returns its begin.
+  /// Moves the begin of the current attempt earlier, but not before the preceding phase; returns its begin.
   mutating func beginAttempt(at time: Duration) -> Duration? {
     guard var place = all.lastIndex(where: { $0.kind == .executing }) else { return nil }
     while place >= 2, all[place - 1].kind == .paused, all[place - 2].kind == .executing { place -= 2 }
@@ -108,7 +108,7 @@ package struct Phases: Sendable, Equatable {
 }
 
 extension JobRecord {
-  /// The end of the attempt that the phase at `place` belongs to; nil while the attempt goes on.
+  /// The end of the attempt that the phase at `place` belongs to; nil for the current attempt.
   package func outcome(of place: Int) -> Phase.Kind? {
     for later in (place + 1)..<max(place + 1, phases.count) {
       switch phases[later].kind {

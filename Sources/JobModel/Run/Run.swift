@@ -8,10 +8,10 @@ package struct Run: Sendable, Equatable {
   /// Whether jobs may be added yet.
   package private(set) var isOpen = false
   package private(set) var stopping: Stopping?
-  /// While the cluster's controller does not answer; its jobs go on.
+  /// Set while the cluster's controller does not answer; its jobs continue.
   package private(set) var clusterOutage: Outage?
   package private(set) var jobs: [JobRecord] = []
-  /// What the program itself wrote.
+  /// The output of the program itself.
   package private(set) var programLog: LogRing
   package private(set) var counts = Counts()
   package private(set) var summary: RunSummary?
@@ -19,7 +19,7 @@ package struct Run: Sendable, Equatable {
   package private(set) var time: Duration = .zero
   /// The newest end of a job.
   package private(set) var lastEnd: Duration = .zero
-  /// The time in which every job had ended, before a retry.
+  /// The time during which every job had ended, before a retry.
   private var rest: Duration = .zero
   /// The first failed job of the run that was not allowed to fail; nil once it is retried.
   package private(set) var firstFailure: JobID?
@@ -119,7 +119,7 @@ package struct Run: Sendable, Equatable {
   /// The time between the end of all jobs and a retry does not count.
   package var length: Duration { elapsed(at: isComplete ? lastEnd : time) }
 
-  /// The length of the run if it goes on until `now`.
+  /// The length of the run if it lasts until `now`.
   package func elapsed(at now: Duration) -> Duration { max(.zero, now - rest) }
 
   /// The smallest size that a pool may get now: a job that has not ended needs as many units at once.
@@ -129,7 +129,7 @@ package struct Run: Sendable, Equatable {
 
   /// The file with the whole output of an attempt; nil for a run without log files.
   ///
-  /// It exists from the first byte on. A run whose output is printed as it is keeps none for a short output of a success.
+  /// Exists from the first byte on. A run that prints its output as it comes keeps no file for a short successful output.
   package func logPath(_ id: JobID, attempt: Int) -> String? {
     start?.folder.map { LogPath.file(in: $0, job: self[id].job.name, id: id, attempt: attempt) }
   }
@@ -216,7 +216,7 @@ package struct Run: Sendable, Equatable {
     }
   }
 
-  /// Trims the logs of the first jobs to end when those of all ended jobs take too much memory; log files have the rest.
+  /// Trims the logs of the jobs that ended first when the logs of ended jobs take too much memory; log files have the rest.
   private mutating func boundLogs(_ id: JobID) {
     endedLogs.jobs.append(id)
     endedLogs.memory += jobs[id.index].log.memory

@@ -5,7 +5,7 @@ extension [String] {
     return dropLast().joined(separator: ", ") + " \(last) " + final
   }
 
-  /// `a, b and 3 more`, of which `a` and `b` are the first `most`.
+  /// `a, b and 3 more`, with the first `most` items.
   package func joined(most: Int) -> String {
     prefix(most).joined(separator: ", ") + (count > most ? " and \(count - most) more" : "")
   }

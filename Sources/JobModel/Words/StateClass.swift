@@ -5,7 +5,7 @@ package enum StateClass: UInt8, Sendable, CaseIterable {
   case executing
   /// A service that can be used.
   case serving
-  /// It executes, or is paused, and its end was asked for.
+  /// The job executes or is paused, and its end was requested.
   case stopping
   case paused
   case backingOff
@@ -55,7 +55,7 @@ package enum StateClass: UInt8, Sendable, CaseIterable {
   /// Whether the run has failed because of such a job.
   package var isBad: Bool { attention == 0 }
 
-  /// The letter before a job's name; the ASCII form is that of plain lines.
+  /// The letter before a job's name; the ASCII form is also used by plain lines.
   package func letter(isASCII: Bool) -> String { isASCII ? texts.ascii : texts.letter }
 
   /// The word that a person reads, as in `12 ok, 11 waiting`.
@@ -89,7 +89,7 @@ package enum StateClass: UInt8, Sendable, CaseIterable {
     ("=", "=", "up to date", "succeeded", "succeeded"),
   ]
 
-  /// The words by which a filter's `state:` selects the class.
+  /// The words for this class in a filter's `state:`.
   package var names: [String] { Self.names[Int(rawValue)] }
 
   private static let names = allCases.map { state -> [String] in

@@ -118,7 +118,7 @@ package enum ProgressText {
 }
 
 extension Run {
-  /// What a person is asked before the job starts, with the values that its needs have written.
+  /// The question before the job starts, with the values that its needs have written.
   package func question(of id: JobID) -> String? {
     let job = jobs[id.index].job
     guard let question = job.approval, question.contains("${") else { return job.approval }

@@ -121,7 +121,7 @@ public struct OperationCondition: Sendable {
 
   // MARK: Answers
 
-  /// Whether there is anything to ask; a mutual exclusion is no question.
+  /// Whether there is anything to ask; a mutual exclusion is not a question.
   var hasQuestion: Bool {
     switch question {
     case .all(let conditions): conditions.contains(where: \.hasQuestion)

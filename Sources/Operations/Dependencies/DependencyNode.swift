@@ -30,7 +30,7 @@ final class DependencyNode: @unchecked Sendable {
   var isFinished = false
   /// How many of its dependencies are unfinished.
   var unfinished = 0
-  /// Whether one of them is no operation but the gate: conditions that have to hold first.
+  /// Whether one of them is not an operation but the gate: conditions that have to hold first.
   var isGated = false
   /// Whether its conditions take their time, so that a feeder asks them before the operation enters the queue.
   var mustAsk = false

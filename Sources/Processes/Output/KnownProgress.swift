@@ -3,9 +3,9 @@ import Operations
 
 /// Reads progress from output in the forms that well-known tools print, for jobs without a pattern of their own.
 ///
-/// Output is full of numbers, so it believes little: a bare percentage only where a line is drawn again, and lines that
-/// scroll by only if their beginning counts and goes on counting. Progress that falls back is the next phase of a tool (git,
-/// pip); what falls back too often is no progress. What has reached its end, or is no longer drawn, is withdrawn.
+/// Output is full of numbers, so few of them are trusted: a bare percentage only on a line that is drawn again, and
+/// scrolling lines only if their counter starts low and keeps rising. Progress that falls is the next phase of a tool
+/// (git, pip); a number that falls too often is discarded. Progress at its end, or no longer drawn, is withdrawn.
 struct KnownProgress: Sendable {
   struct Reading: Equatable {
     var done: Int64
@@ -31,7 +31,7 @@ struct KnownProgress: Sendable {
   private static let patience = 16
 
   private var shown: Reading?
-  /// What the beginning of a line has told, until the next one confirms it.
+  /// A reading of a first line, until the next line confirms it.
   private var candidate: Reading?
   private var falls = 0
   /// How many lines have ended since the last reading.
@@ -131,7 +131,7 @@ struct KnownProgress: Sendable {
     Form(#"\s[\[(]\s*(\d+)\s*/\s*(\d+)\s*[\])]"#, mustBeRedrawn: true),
   ]
 
-  /// rsync: `100%    8.73MB/s    0:00:00 (xfr#1, to-chk=3/5)`; 100 % is that of a file.
+  /// rsync: `100%    8.73MB/s    0:00:00 (xfr#1, to-chk=3/5)`; the percentage is a single file's.
   private static let files = Form(#"(?<!\d)100%.*\(xfr#\d+, (?:to|ir)-chk=(\d+)/(\d+)\)"#)
 
   static func reading(of text: String, isRedrawn: Bool) -> Reading? {

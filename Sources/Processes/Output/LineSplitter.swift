@@ -5,7 +5,7 @@ package struct LineSplitter {
   /// Longer lines are cut, in bytes.
   static let limit = RedrawnLine.limit
 
-  /// What a piece of output has completed.
+  /// The lines that a piece of output has completed.
   package struct Output {
     package var lines: [OperationLogLine] = []
     /// Texts that were shown before a line was drawn again, and the index of that line among `lines`.

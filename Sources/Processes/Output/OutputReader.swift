@@ -16,7 +16,7 @@ public enum ProcessStream: Sendable, Equatable, CaseIterable {
 struct OutputReader {
   enum Attempt {
     case chunk([UInt8])
-    /// There are no bytes now; the poller reports the next ones.
+    /// No bytes are available now; the poller reports the next ones.
     case empty
     /// The last writer has closed the stream.
     case end
@@ -78,7 +78,7 @@ struct OutputReader {
 
 /// Both ends of a stream of a child, which is a pipe or a terminal.
 ///
-/// The writer is kept open until the leader has ended, so that the end of the stream is no wake-up of its own, and so that a
+/// The writer is kept open until the leader has ended, so that the end of the stream causes no extra wake-up, and so that a
 /// terminal which the program has closed can be opened again.
 struct OutputPipe {
   var reader: Int32 = -1
@@ -94,7 +94,7 @@ struct OutputPipe {
 
   /// Where it is a terminal whose input is empty, types the end of the input, for the next read of it.
   ///
-  /// A program that reads single keys gets Control-D, only with `alsoKeys`, since it may read on for ever.
+  /// A program that reads single keys gets Control-D, only with `alsoKeys`, since it may never stop reading.
   func endInput(alsoKeys: Bool) {
     if isTerminal, writer >= 0 { cprocess_terminal_end_input(reader, writer, alsoKeys) }
   }

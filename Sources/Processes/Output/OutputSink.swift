@@ -10,7 +10,7 @@ enum OutputSink {
   case lines(LineDelivery)
   case chunks(ShellOperation.ChunkHandler)
 
-  /// `log` is that of the operation, on whose queue lines are given to closures as well.
+  /// `log` belongs to the operation; lines are passed to closures on its queue too.
   init(_ output: ShellOperation.Output, _ log: ShellOutput, keepsEnd: Bool) {
     switch output {
     case .log:
@@ -61,7 +61,7 @@ enum OutputSink {
     }
   }
 
-  /// What was collected, once the stream has ended.
+  /// The collected output, once the stream has ended.
   mutating func collected() -> CollectedOutput {
     switch self {
     case .log(_, var end): end?.finish() ?? CollectedOutput()

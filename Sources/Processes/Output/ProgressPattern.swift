@@ -9,7 +9,7 @@ package struct ProgressPattern: Sendable {
 
   private let pattern: OutputPattern
 
-  /// Nil where `pattern` is no regular expression with one or two groups.
+  /// Nil if `pattern` isn't a regular expression with one or two groups.
   init?(_ pattern: String) {
     guard let pattern = OutputPattern(pattern), (1...2).contains(pattern.groups) else { return nil }
     self.pattern = pattern

@@ -54,7 +54,7 @@ struct RedrawnLine {
       case 0x0D: target = 0
       case 0x1B:
         guard let last = Self.end(of: bytes[place...]) else {
-          // A sequence without an end is given up.
+          // A sequence without an end is dropped.
           if bytes.count - place < 256 { rest = Array(bytes[place...]) }
           return
         }
@@ -76,7 +76,7 @@ struct RedrawnLine {
   /// The text without colors and without blanks at its end.
   var plain: String { String(cells[..<length].map(\.text)) }
 
-  /// What was drawn since the last move back.
+  /// The text drawn since the last move back.
   var lastRedraw: String? { isChanged ? plain : nil }
 
   /// The text with its colors, at most `limit` bytes.

@@ -11,7 +11,7 @@ package final class ShellOutput: @unchecked Sendable {
   /// The lines that go to closures are given on it too.
   let queue: DispatchQueue
   private let file: LogFile?
-  /// What the file has not got yet; nil where it gets all output at once.
+  /// Output not yet written to the file; nil if the file gets all output at once.
   private var short: ShortOutput?
   private var progress: ProgressSource
   /// Searches in its lines; each is removed once it has reported.
@@ -108,7 +108,7 @@ package final class ShellOutput: @unchecked Sendable {
     return hasSucceeded && short?.isTold == true ? nil : writeShort()
   }
 
-  /// Writes what is held, after which nothing is held any more.
+  /// Writes the held output; nothing is held after that.
   private func writeShort() -> OperationLogLine? { short.take().flatMap { write($0.bytes) } }
 
   private func write(_ bytes: [UInt8]) -> OperationLogLine? {
@@ -200,7 +200,7 @@ private enum ProgressSource {
   case known(KnownProgress)
   case none
 
-  /// A pattern that is no regular expression finds nothing.
+  /// An invalid regular expression matches nothing.
   init(pattern: String?) {
     guard let pattern else {
       self = .known(KnownProgress())

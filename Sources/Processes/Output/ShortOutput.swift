@@ -14,7 +14,7 @@ struct ShortOutput {
 
   mutating func take(_ bytes: [UInt8]) { self.bytes += bytes }
 
-  /// Takes the lines that were made of the bytes; those that may change yet don't count.
+  /// Takes the lines made of the bytes, without the ones that may still change.
   mutating func take(_ lines: [OperationLogLine]) {
     for line in lines where !line.isUnfinished {
       told += line.text.utf8

@@ -1,4 +1,4 @@
-/// Looks at what a program is to make, before the program is started and after it has succeeded.
+/// Checks a program's products, before the program is started and after it has succeeded.
 ///
 /// Both closures may block: they are called on a queue that serves nothing else.
 package struct OutputCheck: Sendable {

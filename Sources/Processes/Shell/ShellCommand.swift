@@ -6,7 +6,7 @@ extension ShellOperation {
   /// - Parameters:
   ///   - program: A path, or a name that is looked for in the `PATH` that the program is given.
   ///   - arguments: The program gets each of them as it is.
-  ///   - directory: The working directory; nil is that of this process.
+  ///   - directory: The working directory; nil is this process's.
   ///   - environment: A dictionary literal adds to the environment of this process.
   ///   - input: The standard input.
   ///   - output: Where the standard output goes.
@@ -35,7 +35,7 @@ extension ShellOperation {
 
   /// Makes an operation that has `/bin/sh` execute a text: `ShellOperation(shell: "make | tee log")`.
   ///
-  /// The exit is that of the shell, which takes the status of the last command and of the last program in a pipeline. The
+  /// The exit is the shell's, which takes the status of the last command and of the last program in a pipeline. The
   /// shell expands variables and splits words: put no text of others into `script`, pass it in `environment`.
   public convenience init(
     shell script: String, directory: String? = nil, environment: ProcessEnvironment = .inherited,

@@ -23,7 +23,7 @@ public final class ShellOperation: ResultOperation<ShellResult>, ControllableOpe
     case waiting(isPaused: Bool)
     /// The check before the start is going on.
     case checking(isPaused: Bool)
-    /// Executing, but paused before the program was started; `resume()` goes on.
+    /// Executing, but paused before the program was started; `resume()` starts it.
     case held
     case launching(asked: [ProcessReactor.Command])
     case launched(number: UInt64)
@@ -47,7 +47,7 @@ public final class ShellOperation: ResultOperation<ShellResult>, ControllableOpe
     var terminal: TerminalSize?
   }
 
-  /// What is done outside the lock.
+  /// A step carried out outside the lock.
   private enum Step {
     case check(OutputCheck)
     case launch
@@ -67,7 +67,7 @@ public final class ShellOperation: ResultOperation<ShellResult>, ControllableOpe
   private var errorMask: SecretMask.Stream?
   private let process = Lock(State())
 
-  /// Makes an operation of a launch, for those that need another stop signal or grace than the usual ones.
+  /// Makes an operation from a launch, for programs that need another stop signal or grace than the usual ones.
   ///
   /// Output that goes to the log becomes lines, in order, each cut at 4 KiB. A line that is drawn again, after a carriage
   /// return as a rule, is logged as a terminal would show it. Progress that is printed in the form of a well-known tool is
@@ -98,11 +98,12 @@ public final class ShellOperation: ResultOperation<ShellResult>, ControllableOpe
   }
 
   /// As with all output to the log; its first `logLimit` bytes are kept in a file, made at the first one, and lines that
-  /// match a regular expression with one group (per cent) or two (done, total) report progress, instead of those of
+  /// match a regular expression with one group (per cent) or two (done, total) report progress in place of
   /// well-known tools.
   ///
-  /// `watches` search the lines. With a `check` that says so the program is not started, and the operation succeeds. Unless `keepsShortLog`, no file is
-  /// made for up to 4 KiB of output if the program succeeds and the lines of the log say every byte.
+  /// `watches` search the lines. With a `check` that says so the program is not started, and the operation succeeds.
+  /// Unless `keepsShortLog`, no file is made for up to 4 KiB of output if the program succeeds and the lines of the log
+  /// say every byte.
   package convenience init(
     _ launch: ProcessLaunch, logPath: String?, logLimit: Int = LogFile.defaultLimit, keepsShortLog: Bool = true,
     progress: String?, watches: [OutputWatch] = [], check: OutputCheck? = nil, clock: any OperationClock = .system
@@ -235,7 +236,7 @@ public final class ShellOperation: ResultOperation<ShellResult>, ControllableOpe
     if masked.isEmpty { consumed() } else { give(masked, from: stream, consumed: consumed) }
   }
 
-  /// Gives on what the masks have held back.
+  /// Passes on the output that the masks held back.
   private func endMasks() {
     for (stream, bytes) in [(ProcessStream.stdout, outputMask?.end()), (.stderr, errorMask?.end())] {
       if let bytes, !bytes.isEmpty { give(bytes, from: stream) {} }
@@ -317,7 +318,7 @@ public final class ShellOperation: ResultOperation<ShellResult>, ControllableOpe
     if isHeld { finish(.failure(CancellationError())) }
   }
 
-  /// Cancels, and kills every process of the job at once, those that left its group included.
+  /// Cancels, and kills every process of the job at once, including processes that left its group.
   public func kill() {
     process.withLock { $0.mustKill = true }
     cancel()
@@ -353,9 +354,9 @@ public final class ShellOperation: ResultOperation<ShellResult>, ControllableOpe
     if case .launch = step { tellLaunch() }
   }
 
-  /// Sets the size of the program's terminal, of which the kernel tells the program by SIGWINCH; from any thread.
+  /// Sets the size of the program's terminal; the kernel notifies the program by SIGWINCH.
   ///
-  /// Before the start, the size that it starts with. Without effect on a program without a terminal, and after the end.
+  /// From any thread. Before the start, sets the initial size. No effect on a program without a terminal, and after the end.
   public func resizeTerminal(to size: TerminalSize) {
     process.withLock { process in
       guard process.terminal != nil else { return }

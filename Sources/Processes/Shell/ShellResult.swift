@@ -2,7 +2,7 @@
 public struct ShellResult: Sendable, Equatable {
   /// How the program ended.
   public var exit: ProcessExit
-  /// The standard output, where the operation was told to collect it; empty otherwise.
+  /// The standard output, if the operation was told to collect it; empty otherwise.
   public var standardOutput: CollectedOutput
   /// The standard error: the collected one, or the last 4 KiB of one that is logged; empty otherwise.
   public var standardError: CollectedOutput

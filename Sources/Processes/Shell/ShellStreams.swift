@@ -27,7 +27,7 @@ extension ShellOperation {
   public enum ErrorOutput: Sendable {
     /// To the log of the operation; its last 4 KiB are also in the result and in a `ShellFailure`.
     case log
-    /// Where the standard output goes, in the order in which the program wrote to both, as with `2>&1`.
+    /// The destination of the standard output, in the order in which the program wrote to both, as with `2>&1`.
     case merged
     /// Nowhere: it is read and forgotten.
     case discarded
@@ -54,13 +54,13 @@ extension ShellOperation {
     }
   }
 
-  /// What happens when a program writes more than the limit of collected output.
+  /// The reaction to a program that writes more than the limit of collected output.
   public enum Overflow: Sendable {
     /// The program gets the stop signal, and the operation fails with a `ProcessError` of the code `outputTooLong`.
     case fail
-    /// The program goes on; the output is cut after the limit, which the result tells.
+    /// The program continues; the output is cut after the limit, as the result states.
     case keepBeginning
-    /// The program goes on; only the last bytes within the limit are kept, which the result tells.
+    /// The program continues; the last bytes within the limit are kept, as the result states.
     case keepEnd
   }
 }

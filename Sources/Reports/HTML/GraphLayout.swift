@@ -115,7 +115,7 @@ struct GraphLayout {
     }
   }
 
-  /// Gives each node a row near those of its neighbours.
+  /// Gives each node a row close to its neighbours' rows.
   private mutating func arrange() {
     var columns = [[Int]](repeating: [], count: max(1, (nodes.map(\.layer).max() ?? 0) + 1))
     for node in nodes.indices {

@@ -1,7 +1,7 @@
 import JobModel
 import Screen
 
-/// The graph of the page as SVG: jobs to the right of what they need, the critical path marked.
+/// The graph as SVG: each job to the right of its needs, the critical path marked.
 struct HTMLGraph {
   private static let rowHeight = 38.0
   private static let nodeHeight = 28.0
@@ -22,7 +22,7 @@ struct HTMLGraph {
 
   var isEmpty: Bool { layout.nodes.isEmpty }
 
-  /// What the picture leaves out.
+  /// Names what the picture leaves out.
   var caption: String {
     var parts: [String] = []
     if layout.isCollapsed { parts.append("jobs with similar names share a box") }

@@ -74,7 +74,7 @@ package struct HTMLReport {
     if let start = run.start {
       facts.append(DateText.of(start.at, in: zone))
       facts.append("run <code>\(HTMLText.shown(start.id))</code>")
-      if let earlier = start.resumes { facts.append("goes on with <code>\(HTMLText.shown(earlier))</code>") }
+      if let earlier = start.resumes { facts.append("resumes <code>\(HTMLText.shown(earlier))</code>") }
     }
     if let exit = run.summary?.exit, exit != 0 { facts.append("exit status \(exit)") }
     if run.summary == nil { facts.append("the recording ends after \(Format.length(run.time))") }

@@ -5,7 +5,7 @@ import Screen
 struct HTMLTimeline {
   /// Rows in one block, which the browser lays out when it comes into view.
   private static let block = 100
-  /// The parts of the time for which the mean use of slots is drawn.
+  /// The number of intervals over which the mean use of slots is drawn.
   private static let parts = 400
 
   let figures: RunFigures
@@ -14,7 +14,7 @@ struct HTMLTimeline {
   private var run: Run { figures.run }
   private var end: Duration { figures.end }
 
-  /// The jobs by their first start, then those that never executed.
+  /// The jobs by their first start, then the ones that never executed.
   private var order: [JobID] {
     let starts = run.jobs.map { $0.attempts.first?.startedAt ?? $0.since }
     return shown.sorted { left, right in
@@ -59,7 +59,7 @@ struct HTMLTimeline {
     page += "</div>\n</div>\n"
   }
 
-  /// The mean number of slots in use as an area, of which the whole height is all slots.
+  /// The mean number of slots in use as an area; the full height is all slots.
   private func appendSlots(to page: inout String) {
     guard figures.slots.peak > 0 else { return }
     let top = Double(max(figures.slots.peak, figures.slotCount ?? 0))

@@ -2,12 +2,12 @@ import Basics
 import JobModel
 import Screen
 
-/// What a run did otherwise than an earlier one; jobs are paired by name.
+/// The differences of a run from an earlier one; jobs are paired by name.
 ///
-/// Jobs of one name are paired in their order. Times are those of attempts that succeeded in both runs; a job that is up to
+/// Jobs of one name are paired in order. Only attempts that succeeded in both runs have times; a job that is up to
 /// date or was done in an earlier run has none.
 package struct RunDiff {
-  /// The changes of a job's time that are reported: those that reach both limits.
+  /// The smallest change of a job's time that is reported; both limits must be reached.
   package struct Thresholds: Sendable, Equatable {
     /// The longer time divided by the shorter one.
     package var ratio: Double

@@ -17,7 +17,7 @@ struct RunFigures {
     var waited: Duration { share - executing }
   }
 
-  /// What the jobs waited for.
+  /// One reason for waiting, over all jobs.
   struct Wait {
     var kind: Phase.Kind
     var total: Duration = .zero
@@ -25,7 +25,7 @@ struct RunFigures {
     var longest: (job: JobID, time: Duration)
   }
 
-  /// The kinds of phases in which a job does not execute, in the order of a job's life.
+  /// The kinds of phases spent not executing, in the order of a job's life.
   static let waitKinds: [Phase.Kind] = [
     .waiting, .forSlot, .forPool, .forPerson, .forCluster, .backingOff, .paused,
   ]
@@ -39,7 +39,7 @@ struct RunFigures {
   let slots: SlotUse
   /// The jobs that executed, by the time of all their attempts, the slowest first.
   let slowest: [JobID]
-  /// Those that succeeded after failed attempts, most attempts first, then those whose last attempts failed at times.
+  /// Jobs that succeeded after failed attempts, most attempts first, then jobs whose last attempts failed at times.
   let flakiest: [JobID]
   /// The jobs that were allowed to fail come last.
   let failed: [JobID]
@@ -60,7 +60,7 @@ struct RunFigures {
     restored = run.ids.filter { run[$0].restored != nil }
   }
 
-  /// The time of the critical path, and the part in which its jobs executed.
+  /// The length of the critical path, and the time that its jobs executed.
   var pathTime: Duration { chain.reduce(.zero) { $0 + $1.share } }
   var pathExecuting: Duration { chain.reduce(.zero) { $0 + $1.executing } }
 
@@ -72,7 +72,7 @@ struct RunFigures {
   /// The mean number of slots in use.
   var meanBusy: Double { run.length > .zero ? slots.busyTime / run.length : 0 }
 
-  /// The number of slots; nil without a limit, and where it was changed while the run went on.
+  /// The number of slots; nil without a limit, and if the number changed during the run.
   var slotCount: Int? { run.slots == run.start?.slots && run.slots != Run.unlimited ? run.slots : nil }
 
   private static func isFlakier(_ left: JobRecord, _ right: JobRecord) -> Bool {

@@ -5,7 +5,7 @@ import Screen
 
 /// A recorded run on one page of text, 80 columns wide: what decided its length, what waited, what failed.
 ///
-/// It has at most about sixty lines, however many jobs the run has. Paths are not shortened.
+/// Has at most about sixty lines, however many jobs the run has. Paths are not shortened.
 package struct RunReportText {
   /// The most rows of each part.
   private enum Most {
@@ -43,7 +43,7 @@ package struct RunReportText {
     if let start = run.start {
       let (jobs, slots) = (Format.count(run.jobs.count, "job"), Format.slots(start.slots))
       lines.append("run \(start.id), begun \(DateText.of(start.at, in: zone)), \(jobs), \(slots)")
-      if let earlier = start.resumes { lines.append("goes on with run \(earlier)") }
+      if let earlier = start.resumes { lines.append("resumes run \(earlier)") }
     }
     if run.summary == nil {
       lines.append(paint(.warning, "not finished: the recording ends after \(Format.length(run.time))"))

@@ -49,7 +49,7 @@ struct SlotUse {
     if let from = begun, from < end { body(from, end) }
   }
 
-  /// The time in which at least `busy` slots were in use.
+  /// The time during which at least `busy` slots were in use.
   func time(with busy: Int) -> Duration {
     zip(steps, steps.dropFirst()).reduce(.zero) { $1.0.busy >= busy ? $0 + ($1.1.time - $1.0.time) : $0 }
   }

@@ -13,7 +13,7 @@ final class Database {
     case create
     case readWrite
     case readOnly
-    /// Without locks and without files beside it: for a folder in which none can be made.
+    /// Without locks and without files beside it, for a folder where no file can be created.
     case immutable
     case memory
 
@@ -46,7 +46,7 @@ final class Database {
       sqlite3_close_v2(handle)
       throw error
     }
-    // SQLite opens what it must not write for reading, and fails later.
+    // SQLite opens a read-only database for writing without an error, and fails later.
     if access.isForWriting, sqlite3_db_readonly(handle, "main") == 1 {
       let number = Foundation.access(path, W_OK) == 0 ? EACCES : errno
       sqlite3_close_v2(handle)
@@ -132,7 +132,7 @@ final class Database {
     }
   }
 
-  /// Calls `body` with each row until it returns false; the rows are those of one instant.
+  /// Calls `body` with each row until it returns false; all rows are from one instant.
   func forEach(_ sql: String, _ values: SQLValue..., body: (Row) throws -> Bool) throws {
     // Not kept: `body` may use the same query.
     let statement = try prepare(sql)

@@ -6,8 +6,8 @@ enum Schema {
   static var version: Int { steps.count }
 
   static let steps = [
-    // 1. `runs.bytes` is the size of its events and `log_bytes` that of its log files, where it was measured. A run's number
-    // is never given again, so that rows of a removed run can't become another's.
+    // 1. `runs.bytes` is the size of its events and `log_bytes` the size of its log files, if measured. A run's number
+    // is never reused, so that rows of a removed run can't become another's.
     """
     CREATE TABLE runs (
       number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL, origin TEXT NOT NULL,

@@ -15,7 +15,7 @@ struct EventChunk: Sendable {
   /// Level 1 takes 9 ms for a megabyte of events and makes it 13 times smaller; level 6 22 ms, and 17 times.
   static let level: Int32 = 1
 
-  /// Compresses the content; returns false if there is no memory for it.
+  /// Compresses the content; returns false if memory is short.
   mutating func deflate() -> Bool {
     guard size == nil else { return true }
     guard let deflated = deflated() else { return false }

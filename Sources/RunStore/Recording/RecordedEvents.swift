@@ -1,6 +1,6 @@
 import JobModel
 
-/// The events of a recorded run, which may go on.
+/// The events of a recorded run, which may still be running.
 struct RecordedEvents {
   private let run: RunEntry
   private var reader = EventReader()

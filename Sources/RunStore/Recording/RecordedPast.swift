@@ -1,7 +1,7 @@
 import Dispatch
 import JobModel
 
-/// The past of a run, from the events that were noted while it went on, and from its record where these are too many.
+/// The past of a run, from the events noted during it, and from its record if there are too many to keep.
 ///
 /// The record is not read, and nothing is folded, before the first instant is asked for.
 package final class RecordedPast: RunPast, @unchecked Sendable {

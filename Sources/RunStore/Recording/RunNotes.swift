@@ -1,7 +1,7 @@
 import Foundation
 import JobModel
 
-/// What is to be written of a run since the last commit, from its events.
+/// The changes of a run since the last commit, from its events.
 struct RunNotes {
   struct End {
     var at: Date
@@ -11,7 +11,7 @@ struct RunNotes {
     var length: Duration
   }
 
-  /// What one commit writes.
+  /// The content of one commit.
   struct Batch {
     var chunks: [EventChunk] = []
     /// The number of jobs so far.
@@ -55,7 +55,7 @@ struct RunNotes {
 
   init(fingerprints: [String]) { self.fingerprints = fingerprints }
 
-  /// What has come since the last call.
+  /// The changes since the last call.
   mutating func takeBatch() -> Batch {
     defer { batch = Batch() }
     // Now, because most processes have ended by then.
@@ -67,7 +67,7 @@ struct RunNotes {
 
   private mutating func identifyProcess(of id: JobID) {
     guard let current = active[id], !current.hasProcess, let pid = current.pid, id.index < names.count else { return }
-    // Not that of a process that has ended meanwhile: its number may be another's.
+    // A process that has ended is left out: its number may be another's.
     guard let process = ProcessIdentity.ofChild(pid) else { return }
     active[id]?.hasProcess = true
     batch.begun.append(AttemptProcess(job: id, name: names[id.index], attempt: current.number, process: process))
@@ -136,7 +136,7 @@ struct RunNotes {
   private mutating func leave(_ id: JobID, _ state: JobState, _ attempt: Int, at time: Duration) {
     let last = active.removeValue(forKey: id)
     let noted = last == nil ? nil : noted.removeValue(forKey: id)
-    // What began and ended within a commit leaves no row.
+    // An attempt that began and ended within a commit leaves no row.
     if let last, last.hasProcess { batch.gone.append((id, last.number)) }
     guard var outcome = EndedJob.Outcome(state), id.index < names.count else { return }
     lastEnd = time

@@ -145,7 +145,7 @@ package final class RunRecorder: @unchecked Sendable {
     return isDone && state.withLock { $0.error == nil }
   }
 
-  /// Commits what the feed has delivered so far, for a program that ends before its run does; waits at most `limit`, and
+  /// Commits the facts delivered so far, for a program that ends before its run does; waits at most `limit`, and
   /// returns whether all of it is in the store.
   @discardableResult package func flush(within limit: Duration = .seconds(1)) -> Bool {
     let written = DispatchSemaphore(value: 0)
@@ -229,7 +229,7 @@ package final class RunRecorder: @unchecked Sendable {
     if batch.end == nil {
       scheduleFlush()
     } else {
-      // Closed before the end is told: the last connection to close tidies the files up.
+      // Closed before the end is announced: the last connection to close removes the extra files.
       store = nil
       flushing.async { [self] in end(flushLog(), batch.end) }
     }

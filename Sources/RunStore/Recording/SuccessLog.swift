@@ -5,7 +5,7 @@ import JobModel
 /// The file `succeeded` in a run's folder: a line for each success, written by the thread that finishes the operation.
 ///
 /// Without it a run that is killed would lose the successes since the last commit of its `RunRecorder`, which removes the file
-/// when the whole run is on disk. For any thread. A write that fails is ignored: the store tells of a full disk.
+/// when the whole run is on disk. For any thread. A failed write is ignored: the store reports a full disk.
 package final class SuccessLog: Sendable {
   /// One line of the file.
   struct Entry: Equatable {
@@ -19,7 +19,7 @@ package final class SuccessLog: Sendable {
   /// Nil before the first success, -1 if the file can't be made.
   private let file = Lock<Int32?>(nil)
 
-  /// Makes no file before the first success; `fingerprints` are those of the jobs by identifier, or none.
+  /// Makes no file before the first success; `fingerprints` are indexed by job identifier, or empty.
   package init(folder: String, fingerprints: [String]) {
     self.folder = folder
     self.fingerprints = fingerprints
@@ -47,7 +47,7 @@ package final class SuccessLog: Sendable {
     rmdir(folder)
   }
 
-  /// The entries of a run's file, in the order in which they were written; none without a file.
+  /// The entries of a run's file, in the order of writing; none without a file.
   static func read(in folder: String) -> [Entry] {
     let text = (try? ForeignFile.contents(path(in: folder), .own, limit: limit)) ?? []
     // A full disk may cut a line.

@@ -8,7 +8,7 @@ package struct EarlierAttempts: Sendable {
   private let file: String?
   /// The places of the newest runs, 0 for the newest.
   private let places: [String: Int]
-  /// The newest place of a run in which a job of this name executed, or was in the cluster, at the last commit.
+  /// The newest position of a run where a job of this name executed, or was in the cluster, at the last commit.
   private let executing: [String: Int]
   /// The values of the runs that were asked for.
   private let outputs = Lock<[String: [JobID: [String: String]]]>([:])

@@ -1,7 +1,7 @@
 import Foundation
 import JobModel
 
-/// A job of a recorded run, as far as it decides whether a resumed run executes the job again.
+/// A job of a recorded run: the facts that decide whether a resumed run executes it again.
 package struct EarlierJob: Sendable, Equatable {
   package enum End: Sendable, Equatable {
     case done(EarlierSuccess)
@@ -12,7 +12,7 @@ package struct EarlierJob: Sendable, Equatable {
     case skipped
     /// Its process executed when the program was killed, or at the last commit before.
     case executing
-    /// It had not ended by then.
+    /// The job had not ended by then.
     case waiting
   }
 
@@ -30,7 +30,7 @@ package struct EarlierJob: Sendable, Equatable {
     self.inputsHash = inputsHash
   }
 
-  /// The job as a row of the store has it; `before` is the same job in the run that its run went on with.
+  /// Reads the row of the store; `before` is the same job in the run that was resumed.
   fileprivate init(_ row: EndedJob, before: EarlierJob?, outputs: [String: String]?) {
     let executed = End.done(EarlierSuccess(run: row.run, at: row.at, took: row.took ?? .zero, outputs: outputs))
     switch row.outcome {
@@ -56,8 +56,8 @@ extension EarlierJob {
 extension RunStore {
   /// The jobs of a run as they were at its last commit, and later successes, in the order of identifiers.
   ///
-  /// They are followed by jobs that only the run has that it went on with, and left out.
-  /// `readsOutputs` if the values that the jobs wrote for others are wanted.
+  /// Jobs that exist only in the resumed run follow, marked as left out.
+  /// `readsOutputs` if the values written for other jobs are wanted.
   package func earlierJobs(of run: RunEntry, readsOutputs: Bool = true) throws -> [EarlierJob] {
     try chain(of: run).reversed().reduce([]) { before, run in
       try earlierJobs(of: run, after: before, readsOutputs: readsOutputs)

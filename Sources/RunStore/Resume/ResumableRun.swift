@@ -1,18 +1,18 @@
 import Foundation
 
-/// The run that `opdash resume` goes on with when none is named.
+/// Chooses the run that `opdash resume` continues when none is named.
 package enum ResumableRun {
   /// The newest unfinished run of the job file, else its newest run, else the newest of all.
   ///
   /// `entries` come newest first. Without a job file, the runs that were started in `directory` take its place. A run that
-  /// another one goes on with is not unfinished: the other one is, if work is left.
+  /// was resumed counts as finished: the run that resumed it is unfinished instead, if work is left.
   package static func choose(_ entries: [RunEntry], file: String?, directory: String) -> RunEntry? {
     let continued = Set(entries.compactMap(\.resumes))
     let here = entries.filter { file != nil ? $0.origin.file == file : $0.origin.directory == directory }
     return here.first { $0.isUnfinished && !continued.contains($0.id) } ?? here.first ?? entries.first
   }
 
-  /// The run that goes on now and must end before `entry` can be resumed: itself, or one that goes on with it.
+  /// The run in progress that must end before `entry` can be resumed: itself, or one that resumes it.
   package static func obstacle(
     to entry: RunEntry, in entries: [RunEntry], isGoingOn: (RunEntry) -> Bool
   ) -> RunEntry? {
@@ -20,9 +20,9 @@ package enum ResumableRun {
   }
 }
 
-/// The right to go on with a run, which one process has at a time, until it ends.
+/// The exclusive right of a process to resume a run, until the process ends.
 package enum ResumeClaim {
-  /// Whether this process has it now; true for a run without a folder, which nobody can claim.
+  /// Whether this process holds the claim; true for a run without a folder, which nothing can claim.
   package static func take(_ entry: RunEntry) -> Bool {
     guard let folder = entry.folder else { return true }
     // A run without output has not made it.
@@ -49,6 +49,6 @@ extension RunStore {
 }
 
 extension RunEntry {
-  /// Whether it goes on, was killed, or ended with work left.
+  /// Whether the run is in progress, was killed, or ended with work left.
   package var isUnfinished: Bool { summary.map { $0.exit != 0 } ?? true }
 }

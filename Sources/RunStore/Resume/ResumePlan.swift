@@ -1,7 +1,7 @@
 import Foundation
 import JobModel
 
-/// What a run that goes on with an earlier one executes, and why.
+/// The jobs that a resumed run executes, and why.
 ///
 /// A job that succeeded is not executed again, unless it or its inputs have changed, something that it creates is gone, or a
 /// job that it needs is executed again for one of these reasons. A need for a failure or for any end is decided anew when
@@ -22,7 +22,7 @@ package struct ResumePlan: Sendable {
     case outputMissing
     /// Another job reads its values, and the store doesn't have them.
     case valuesMissing
-    /// It needs a job that is executed again.
+    /// A job that it needs is executed again.
     case needed
     /// A `finally` job that succeeded in the earlier run.
     case final
@@ -44,7 +44,7 @@ package struct ResumePlan: Sendable {
   /// Whether some of these are unfinished, so that the whole is not a success.
   package let leavesWork: Bool
 
-  /// Compares the jobs of an earlier run with those of `graph`, whose fingerprints stand at the jobs' indices.
+  /// Compares the jobs of an earlier run with `graph`; `fingerprints` are indexed by job.
   ///
   /// `onlyFailed` leaves out jobs that neither failed nor were skipped because of a failure, unless such a job needs them.
   /// `inputsHash` is the hash of a job's inputs now, and is asked for only where the outcome depends on it.
@@ -127,14 +127,14 @@ package struct ResumePlan: Sendable {
     switch reason {
     case nil: false
     case .changed, .inputsChanged, .outputMissing, .valuesMissing, .needed, .final, .new: true
-    // It was met before; a failure that was allowed meets it again, whatever the next attempt does.
+    // The need was met before; an allowed failure meets it again, whatever the next attempt does.
     case .failed, .executing, .cancelled, .skipped, .waiting: need.when != .ok
     }
   }
 
   /// The `restored` jobs, the failed ones, those skipped because of a failure, and what all of them need.
   ///
-  /// `order` has each job after those that it needs.
+  /// `order` has each job after its needs.
   private static func kept(
     _ graph: JobGraph, _ order: [Int], _ known: [String: EarlierJob], restored: Set<JobID>
   ) -> [JobID] {

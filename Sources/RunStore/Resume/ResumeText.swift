@@ -1,7 +1,7 @@
 import Foundation
 import JobModel
 
-/// What a person is told before a resumed run starts.
+/// The messages before a resumed run starts.
 package enum ResumeText {
   /// The most jobs that are named for one reason.
   private static let most = 8
@@ -40,7 +40,7 @@ package enum ResumeText {
     return names.prefix(shown).joined(separator: ", ") + (names.count > shown ? " and \(names.count - shown) more" : "")
   }
 
-  /// `12 minutes ago`, in the largest unit of which there is one.
+  /// `12 minutes ago`, in the largest unit that is not zero.
   package static func ago(_ age: Duration) -> String {
     let units: [(String, Int64)] = [("day", 86_400), ("hour", 3600), ("minute", 60)]
     let seconds = age.components.seconds
@@ -48,18 +48,18 @@ package enum ResumeText {
     return "\(Format.count(Int(seconds / length), noun)) ago"
   }
 
-  /// The answer for a run of which every job is done.
+  /// The answer for a run without work left.
   package static func nothingLeft(of entry: RunEntry, onlyFailed: Bool) -> String {
     onlyFailed ? "no job of run \(entry.id) has failed: nothing is run" : "nothing is left to do of run \(entry.id)"
   }
 
-  /// The refusal for a run that goes on.
+  /// The refusal for a run in progress.
   package static func goesOn(_ entry: RunEntry, isHere: Bool) -> String {
     let place = isHere ? ", process \(entry.process.pid)" : ", on another machine or in another container"
     return "run \(entry.id) is going on\(place): opdash resume waits for its end"
   }
 
-  /// The refusal for a run that another process is about to go on with.
+  /// The refusal for a run that another process is about to resume.
   package static func isTaken(_ entry: RunEntry) -> String {
     "another opdash is going on with run \(entry.id): `opdash history` lists it"
   }

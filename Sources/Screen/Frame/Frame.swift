@@ -1,4 +1,4 @@
-/// The content of a whole screen: what a view returns and a terminal shows.
+/// The content of a whole screen, returned by a view and drawn by a terminal.
 package struct Frame: Sendable, Hashable {
   package let size: Size
   package private(set) var rows: [[Cell]]
@@ -86,7 +86,7 @@ package struct Frame: Sendable, Hashable {
 
   package var text: String { rows.indices.map { text(row: $0) }.joined(separator: "\n") }
 
-  /// The rows that differ from those of `shown`; all rows if the size differs.
+  /// The rows that differ from `shown`; all rows if the size differs.
   package func rowsChanged(since shown: Frame) -> [Int] {
     guard shown.size == size else { return Array(rows.indices) }
     return rows.indices.filter { rows[$0] != shown.rows[$0] }

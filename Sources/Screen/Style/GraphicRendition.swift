@@ -1,6 +1,6 @@
 /// The parameters of SGR sequences, as in `1;38;5;208`.
 enum GraphicRendition {
-  /// The parameters without those that hide text or make it blink; nil if none is left.
+  /// Removes the parameters that hide text or make it blink; nil if none is left.
   static func visible(_ parameters: String) -> String? {
     var fields = parameters.split(separator: ";", omittingEmptySubsequences: false)[...]
     var kept: [Substring] = []

@@ -1,4 +1,4 @@
-/// When the dashboard stays open after the last job has ended; the raw values are those of `--keep-open`.
+/// When the dashboard stays open after the last job has ended; the raw values are the words of `--keep-open`.
 package enum KeepOpen: String, Sendable, CaseIterable {
   /// Stays if a job failed that was not allowed to.
   case onFailure = "on-failure"
@@ -6,7 +6,7 @@ package enum KeepOpen: String, Sendable, CaseIterable {
   case never
 }
 
-/// How the end of the run is announced; the raw values are those of `--notify` and of the settings file.
+/// How the end of the run is announced; the raw values are the words of `--notify` and the settings file.
 package enum EndNotice: String, Sendable, CaseIterable {
   case none
   /// The terminal's bell.

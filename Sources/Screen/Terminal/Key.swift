@@ -55,7 +55,7 @@ extension Key {
 
   /// Reads a name as `name` writes it, or as tmux and Emacs do: `C-u`, `PageUp`, `Return`, `Escape`.
   ///
-  /// The case of a letter counts, that of a longer name does not. A key that a terminal can't tell from another, such as
+  /// Only single letters are case-sensitive. A key that a terminal can't tell from another, such as
   /// Ctrl-I from Tab, becomes the other. Nil for an unknown name.
   package init?(named text: String) {
     if text.count == 1, let character = text.first {

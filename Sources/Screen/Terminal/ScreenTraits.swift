@@ -9,7 +9,7 @@ package struct ScreenTraits: Sendable, Hashable {
     package static func < (left: Palette, right: Palette) -> Bool { left.rawValue < right.rawValue }
   }
 
-  /// The color behind the text; the raw values are those of `--background` and of the settings file.
+  /// The colour behind the text; the raw values are the words of `--background` and the settings file.
   package enum Background: String, Sendable, CaseIterable {
     /// To be found out, or not known.
     case unknown = "auto"

@@ -1,4 +1,4 @@
-/// A state machine over the scalars of a job's line that keeps those which a terminal may show.
+/// A state machine over the scalars of a job's line that keeps the ones a terminal may show.
 struct JobTextParser {
   enum Form {
     /// Styled text in cells: tabs are expanded, a backspace removes the grapheme before it.

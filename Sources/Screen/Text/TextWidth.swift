@@ -77,7 +77,7 @@ package enum TextWidth {
     }
   }
 
-  /// Format characters that are drawn before the digits to which they belong.
+  /// Format characters that are drawn before their digits.
   private static func isPrepended(_ value: UInt32) -> Bool {
     switch value {
     case 0x0600...0x0605, 0x06DD, 0x070F, 0x0890...0x0891, 0x08E2, 0x110BD, 0x110CD: true

@@ -48,7 +48,8 @@ extension SlurmResources {
 
   private static func fault(ofOption option: String) -> ResourceFault? {
     guard option.hasPrefix("-"), option != "-", option != "--" else {
-      return ResourceFault("options", "'\(option)' is no option: write a name and a value as one word, --name=value")
+      return ResourceFault(
+        "options", "'\(option)' is not an option: write a name and a value as one word, --name=value")
     }
     if option.contains(where: \.isNewline) { return ResourceFault("options", "an option has a line feed in it") }
     let name = option.hasPrefix("--") ? String(option.prefix { $0 != "=" }) : String(option.prefix(2))

@@ -131,7 +131,7 @@ package final class SlurmObserver: @unchecked Sendable {
     if let fault = job.resources.faults.first { return fault.description }
     if job.arguments.isEmpty { return "there is no program" }
     if let name = job.environment.keys.sorted().first(where: { !BatchScript.isVariable($0) }) {
-      return "'\(name)' is no name of an environment variable"
+      return "'\(name)' is not a name of an environment variable"
     }
     let texts = job.arguments + [job.directory, job.name] + job.environment.values
     return texts.contains { $0.utf8.contains(0) }

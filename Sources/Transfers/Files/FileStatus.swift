@@ -47,7 +47,7 @@ struct FileStatus {
       throw TransferError(.file, "\(path) is a symbolic link, which a download doesn't follow: remove it")
     }
     guard kind == S_IFREG else {
-      throw TransferError(.file, "\(path) is no regular file, and the download needs its name: remove it")
+      throw TransferError(.file, "\(path) is not a regular file, and the download needs its name: remove it")
     }
     guard value.st_nlink <= 1 else {
       throw TransferError(.file, "\(path) is a hard link to another file, which would be overwritten: remove it")

@@ -207,12 +207,12 @@ final class PartFile {
     TransferError(.file, "another transfer is writing \(path)")
   }
 
-  /// The permissions of the file to be replaced, nil if there is none; a device or the like is no file to be replaced.
+  /// The permissions of the file to be replaced, nil if there is none; a device or the like is not a file to be replaced.
   private static func mode(ofTarget path: String) throws(TransferError) -> mode_t? {
     guard let status = FileStatus(path, followsLink: true) else { return nil }
     guard status.kind != S_IFDIR else { throw .file(path, error: EISDIR) }
     guard status.kind == S_IFREG else {
-      throw TransferError(.file, "\(path) is no regular file, which a download could replace: give another name")
+      throw TransferError(.file, "\(path) is not a regular file, which a download could replace: give another name")
     }
     // The file of another user may be there only to make the new one writable for him.
     return status.value.st_uid == geteuid() ? status.mode : status.mode & ~(S_IWGRP | S_IWOTH)

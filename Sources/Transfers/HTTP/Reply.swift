@@ -8,7 +8,7 @@ struct Reply: Equatable {
   var status: Int
   private var fields: [(name: String, value: String)] = []
 
-  /// Nil where `line` is no status line.
+  /// Nil where `line` is not a status line.
   init?(statusLine line: String) {
     guard line.hasPrefix("HTTP/") else { return nil }
     let words = line.split(separator: " ", maxSplits: 2)
@@ -42,7 +42,7 @@ struct Reply: Equatable {
     return isNumber && Set(lengths).count == 1 ? Int64(lengths[0]) : nil
   }
 
-  /// Whether the reply has no length, or one; false for lengths that differ, and for what is no length.
+  /// Whether the reply has no length, or one; false for lengths that differ, and for what is not a length.
   var hasValidLength: Bool {
     self["transfer-encoding"] != nil || self["content-length"] == nil || contentLength != nil
   }

@@ -36,14 +36,14 @@ enum CommandName: String, CaseIterable {
 
   var summary: String {
     switch self {
-    case .run: "run a job file; naming jobs runs those and what they need"
+    case .run: "run a job file; naming jobs runs them and their needs"
     case .get: "download each URL as a job"
     case .each: "run a command for each argument, or each line of standard input"
     case .list: "print the jobs of a file with their descriptions and needs"
     case .check: "report every fault of a job file, each with its place"
     case .graph: "print the job graph as a tree, for Graphviz or for Mermaid"
     case .schema: "print the JSON Schema of job files, for editors"
-    case .resume: "go on with an unfinished run: what succeeded is not run again"
+    case .resume: "resume an interrupted, cancelled or failed run"
     case .history: "list past runs, and how long each job usually takes"
     case .replay: "play a recorded run in the dashboard"
     case .report: "say where a recorded run spent its time and what failed"

@@ -35,7 +35,7 @@ struct Option: Sendable {
   var summary: String
   /// The commands that have it; empty for an option of the program itself.
   var commands: [CommandName]
-  /// The commands in which another option has its letter.
+  /// The commands that give its letter to another option.
   var unlettered: [CommandName] = []
   var effect: Effect
 
@@ -55,10 +55,10 @@ struct Option: Sendable {
   ]
 
   private static let running: [CommandName] = [.run, .get, .each, .demo, .resume]
-  /// Those with a dashboard.
+  /// The commands with a dashboard.
   private static let showing: [CommandName] = running + [.replay]
   private static let printing: [CommandName] = showing + [.keys]
-  /// Those that read a job file and may name others of its vars.
+  /// The commands that read a job file and accept values for its vars.
   private static let reading: [CommandName] = [.run, .list, .check, .graph]
   private static let recorded: [CommandName] = [.resume, .history, .replay, .report, .diff]
 
@@ -98,7 +98,7 @@ struct Option: Sendable {
         return !text.isEmpty
       }),
     Option(
-      name: "failed", letter: nil, summary: "only what failed, and what was skipped because of it", commands: [.resume],
+      name: "failed", letter: nil, summary: "only failed jobs, and jobs skipped because of them", commands: [.resume],
       effect: .flag { $0.onlyFailed = true }),
     Option(
       name: "speed", letter: nil, summary: "how many times as fast as the run was (default 1)", commands: [.replay],

@@ -3,7 +3,7 @@ import JobFiles
 import Session
 
 extension Settings {
-  /// These settings, completed by those of the file.
+  /// These settings, completed by the settings file.
   func over(_ file: SettingsFile) -> Settings {
     var settings = self
     settings.keys = file.keys

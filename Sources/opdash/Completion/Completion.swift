@@ -2,14 +2,14 @@ import JobModel
 import Screen
 import Session
 
-/// What can stand at the end of a command line that is being typed.
+/// The candidates for the end of a command line that is being typed.
 struct Completion {
   struct Candidate: Equatable {
     var text: String
     var summary = ""
   }
 
-  /// What a shell offers.
+  /// The candidates that a shell offers.
   enum Answer: Equatable {
     case candidates([Candidate])
     /// Files, with these endings if there are any.
@@ -123,7 +123,7 @@ struct Completion {
 }
 
 extension Completion.Answer {
-  /// What the scripts read: a candidate and its summary on each line, or `-files` with the endings, or `-folders`.
+  /// The lines for the scripts: a candidate and its summary on each line, or `-files` with the endings, or `-folders`.
   ///
   /// No candidate begins with a single hyphen.
   var lines: [TerminalText] {

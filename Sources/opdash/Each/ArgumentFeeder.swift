@@ -3,9 +3,9 @@ import Dispatch
 import Foundation
 import JobModel
 
-/// Reads the arguments of `opdash each` from a descriptor and adds a job for each to a run that is going on.
+/// Reads the arguments of `opdash each` from a descriptor and adds a job for each to the current run.
 ///
-/// It reads on a thread of its own, and no further than `ahead` jobs that have not started: the list may be endless. Any
+/// Reads on a thread of its own, and no further than `ahead` jobs that have not started: the list may be endless. Any
 /// thread may call it.
 final class ArgumentFeeder: @unchecked Sendable {
   // Safe: `splitter` and `jobs` are touched only on `queue`.
@@ -15,7 +15,7 @@ final class ArgumentFeeder: @unchecked Sendable {
     var isStopped = false
     /// Whether `end` was called.
     var hasEnded = false
-    /// Those that have left, beside all before `first`.
+    /// The jobs that have left, beside all before `first`.
     var left: Set<JobID> = []
     var first = 0
     var subscription: JobSubscription?
@@ -60,7 +60,7 @@ final class ArgumentFeeder: @unchecked Sendable {
     }
   }
 
-  /// Adds nothing more, though a read that is blocked goes on until something comes.
+  /// Adds nothing more, though a blocked read lasts until input comes.
   func stop() {
     state.withLock { $0.isStopped = true }
     room.signal()

@@ -45,7 +45,7 @@ struct ArgumentSplitter {
     return arguments
   }
 
-  /// What follows the last delimiter; nil for nothing.
+  /// The text after the last delimiter; nil if empty.
   mutating func finish() -> ListArgument? {
     guard !rest.isEmpty || head != nil else { return nil }
     defer { rest = [] }

@@ -1,4 +1,4 @@
-/// The jobs of a run that are made of standard input while it goes on.
+/// The jobs made of standard input during a run.
 struct ArrivingJobs {
   var request: EachRequest
   var jobs: EachJobs

@@ -25,7 +25,7 @@ struct EachJobs {
 
   /// The next job, and why its command can't be executed, if so.
   ///
-  /// `line` is that of the first argument, where lines of standard input are the arguments.
+  /// `line` is the line of the first argument, if the arguments are lines of standard input.
   mutating func next(_ arguments: [[UInt8]], line: Int? = nil) -> (job: Job, fault: String?) {
     number += 1
     let script = template.script(for: arguments, number: number)
@@ -81,7 +81,7 @@ struct EachJobs {
 }
 
 extension Array {
-  /// The arguments of each job, the last of which may have fewer.
+  /// The arguments of each job; the last job may have fewer.
   func grouped(by count: Int) -> [[Element]] {
     stride(from: 0, to: self.count, by: count).map { Array(self[$0..<Swift.min($0 + count, self.count)]) }
   }

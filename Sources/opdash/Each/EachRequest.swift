@@ -1,6 +1,6 @@
 import JobModel
 
-/// What a command line of `opdash each` asks for.
+/// The request of a command line of `opdash each`.
 struct EachRequest: Equatable {
   var command = ""
   /// Empty for those on standard input.

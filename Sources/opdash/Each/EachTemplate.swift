@@ -6,7 +6,7 @@ import Session
 /// A placeholder stands in a word, between double or between single quotation marks; anywhere else it is refused, because the
 /// shell could take a part of an argument for a command. `"$1"` is the argument in every place.
 struct EachTemplate: Equatable {
-  /// What a placeholder stands for.
+  /// The part of an argument that replaces a placeholder.
   enum Form: String, CaseIterable {
     /// The argument.
     case whole = "{}"
@@ -14,7 +14,7 @@ struct EachTemplate: Equatable {
     case withoutExtension = "{.}"
     /// The last component.
     case baseName = "{/}"
-    /// What is before it; `.` if that is nothing.
+    /// The text before it; `.` if that is empty.
     case folder = "{//}"
     case bareName = "{/.}"
     /// The number of the job, from 1.
@@ -57,7 +57,7 @@ struct EachTemplate: Equatable {
     if !hasPlaceholder, !namesArguments {
       if let word = Self.ofParallel.first(where: command.contains) {
         throw UsageError(
-          "'\(word)' is no placeholder here: write {} for the argument, or \"$1\" and \"$2\" for several")
+          "'\(word)' is not a placeholder here: write {} for the argument, or \"$1\" and \"$2\" for several")
       }
       while text.last.map(Self.isBlank) ?? false { text.removeLast() }
       if let obstacle = shell.obstacle ?? Self.obstacle(at: text, shell.quotes) {
@@ -124,7 +124,7 @@ struct EachTemplate: Equatable {
 }
 
 extension EachTemplate.Form {
-  /// As `basename` and `dirname`, for which slashes at the end don't count; a dot at the start of a name begins no extension.
+  /// Like `basename` and `dirname`, ignores slashes at the end; a dot at the start of a name doesn't begin an extension.
   func value(of argument: [UInt8]) -> ArraySlice<UInt8> {
     let slash = UInt8(ascii: "/")
     let end = argument.lastIndex { $0 != slash }.map { $0 + 1 } ?? min(1, argument.count)

@@ -4,7 +4,7 @@ import Reports
 import Session
 
 extension Program {
-  /// The jobs of `opdash each`; those of standard input arrive while the run goes on, unless it is only rehearsed.
+  /// The jobs of `opdash each`; jobs of standard input arrive during the run, unless it is only rehearsed.
   func eachPlan(_ request: EachRequest, _ invocation: Invocation) throws -> RunPlan {
     var plan = RunPlan(
       subject: .graph(JobGraph(name: "each")), source: "each", command: "each", words: invocation.words)

@@ -3,10 +3,10 @@ import JobModel
 import Reports
 import Session
 
-/// Prints what the jobs of a run print and its failures, beside a session that prints nothing of the run itself.
+/// Prints the output of a run's jobs and its failures, beside a session that prints nothing of the run itself.
 ///
-/// It ends the run when no job can change any more; a run that a signal has stopped is ended by the session, which knows the
-/// signal.
+/// Ends the run when no job can change any more; a run stopped by a signal is ended by the session, which knows
+/// the signal.
 final class RawOutput: Sendable {
   private let feed: any JobFeed
   private let pump: ReportPump
@@ -24,7 +24,7 @@ final class RawOutput: Sendable {
   func start() {
     pump.start(
       whenEnding: { [feed] in
-        // After what the session does about an output that could not be written: all of it has been tried by now.
+        // After the session's reaction to a failed output: all of it has been tried by now.
         DispatchQueue.main.async {
           if feed.snapshot.stopping?.by != .signal { feed.send(.finish(signal: nil)) }
         }

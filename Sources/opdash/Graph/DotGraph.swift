@@ -3,7 +3,7 @@ import Screen
 
 /// The job graph in the language of Graphviz: nodes `j0`, `j1`… labelled by the names of the jobs, an edge from each need.
 ///
-/// Names are labels only: as identifiers, those that begin with % are Graphviz's own.
+/// Names are labels only, because Graphviz reserves identifiers that begin with %.
 struct DotGraph {
   let graph: JobGraph
 
@@ -24,7 +24,7 @@ struct DotGraph {
     return text + "}\n"
   }
 
-  /// The kind, what the job does, and the pools that it uses.
+  /// The kind, the work of the job, and the pools that it uses.
   private func tooltip(_ job: Job) -> String {
     let uses = job.uses.sorted { $0.key < $1.key }.map { ", uses \($0.value) of \($0.key)" }.joined()
     return "\(job.work.kind): \(JobTable.description(job))\(uses)"
@@ -39,7 +39,7 @@ struct DotGraph {
     }
   }
 
-  /// The text as a string of the language, in which a backslash begins an escape where the string is a label.
+  /// The text as a string of the language; in a label, a backslash begins an escape.
   static func quoted(_ text: String) -> String {
     "\"\(MessageText.of(text).text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
   }

@@ -3,7 +3,7 @@ import Screen
 
 /// The job graph as a tree: each job once, below one of the jobs that it needs.
 ///
-/// That one is the need at the end of the longest chain; where there are others, or a condition, the line names the needs.
+/// The parent is the need at the end of the longest chain; with several needs, or a condition, the line names them.
 /// Takes time and memory linear in jobs and needs, without recursion.
 struct GraphTree {
   /// Jobs at this depth are roots of their own further down, so that no line is wider than its screen because of its place.
@@ -18,7 +18,7 @@ struct GraphTree {
   /// The jobs without needs.
   private var roots: [Int] = []
 
-  /// `width` is that of the terminal; nil doesn't cut lines.
+  /// `width` is the terminal's width; nil doesn't cut lines.
   init(_ graph: JobGraph, isASCII: Bool = false, width: Int? = nil) {
     self.graph = graph
     words = NeedWords(graph)
@@ -55,7 +55,7 @@ struct GraphTree {
     while let step = open.popLast() {
       let below = children[step.job]
       let isCut = step.depth == Self.depth && !below.isEmpty
-      text += line(step.prefix + row(step.job) + (isCut ? (isASCII ? "  (goes on below)" : "  ↓") : ""))
+      text += line(step.prefix + row(step.job) + (isCut ? (isASCII ? "  (continued below)" : "  ↓") : ""))
       if isCut {
         later.append(step.job)
       } else {
@@ -83,7 +83,7 @@ struct GraphTree {
 
   private func row(_ index: Int) -> String {
     let job = graph.jobs[index]
-    // A single need that must succeed is told by the place.
+    // The position shows a single need that must succeed.
     let isPlain = job.needs.count <= 1 && job.needs.allSatisfy { $0.when == .ok }
     return "\(JobText.clean(job.name))  \(job.work.kind)\(words.text(job, namesNeeds: !isPlain))"
   }

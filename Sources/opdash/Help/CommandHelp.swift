@@ -58,7 +58,7 @@ extension CommandName {
       ]
     case .diff:
       [
-        "Prints which jobs became slower, faster, failed newly or were mended from the first run to the second. \(naming)"
+        "Prints which jobs became slower, faster, failed newly or were fixed from the first run to the second. \(naming)"
       ]
     case .run:
       [
@@ -149,7 +149,7 @@ extension CommandName {
     case .run:
       [
         ("opdash run", "all jobs of opdash.yml"),
-        ("opdash run ci.yml build 'test-*'", "some of them, with what they need"),
+        ("opdash run ci.yml build 'test-*'", "some of them, with their needs"),
         ("opdash run -n", "what would run, in order"),
         ("opdash run --set ver=4.3 -j 2", "another value for a var, two jobs at once"),
         ("opdash run --ui json | jq .type", "the events, for another program"),
@@ -158,7 +158,7 @@ extension CommandName {
       [
         ("opdash get https://example.com/a.iso", "one file, into this folder"),
         ("opdash get -i urls.txt -d mirror -j 8", "a list of files into a folder, eight at once"),
-        ("opdash get --on-exists skip URL...", "only what is not there"),
+        ("opdash get --on-exists skip URL...", "only missing files"),
         ("opdash get -i <(./urls)", "the URLs that a program prints"),
       ]
     case .each:
@@ -172,7 +172,7 @@ extension CommandName {
       [
         ("opdash resume", "the last unfinished run of this folder's job file"),
         ("opdash resume 20261122-1030 -n", "what would run and why"),
-        ("opdash resume --failed", "only what failed, and what was skipped because of it"),
+        ("opdash resume --failed", "only failed jobs, and jobs skipped because of them"),
       ]
     case .history:
       [("opdash history", "of opdash.yml here or above"), ("opdash history --prune", "remove old runs now")]
@@ -188,7 +188,7 @@ extension CommandName {
         ("opdash report last --junit report.xml", "as JUnit XML"),
       ]
     case .diff: [("opdash diff 20261121 last", "since yesterday, where one run of that day is recorded")]
-    case .list: [("opdash list", "the jobs of opdash.yml"), ("opdash list ci.yml", "those of another file")]
+    case .list: [("opdash list", "the jobs of opdash.yml"), ("opdash list ci.yml", "the jobs of another file")]
     case .check: [("opdash check", "opdash.yml"), ("./generate | opdash check -", "what another program writes")]
     case .graph:
       [
@@ -214,7 +214,7 @@ extension HelpText {
   private static let commands: [([CommandName], String?)] = [
     ([.run], nil), ([.get], nil), ([.each], "run a command for each argument, or line of standard input"),
     ([.list, .check, .graph], "print a file's jobs, its faults, or its graph"),
-    ([.resume], "go on with an unfinished run; what succeeded is kept"),
+    ([.resume], "resume an unfinished run; finished work is kept"),
     ([.history, .replay], "list past runs and usual times; play a run again"),
     ([.report, .diff], "say where a run spent its time; compare two"),
     ([.demo], nil), ([.keys, .help], "print the keys; explain a command, job files or events"),
@@ -241,7 +241,7 @@ extension HelpText {
         blocks: [
           .table(
             Option.rows(of: nil) { $0.commands.isEmpty }
-              + [Row(term: "opdash help COMMAND", meaning: "those of a command, with examples")])
+              + [Row(term: "opdash help COMMAND", meaning: "the options of a command, with examples")])
         ]),
       .init(
         title: "Exit status",

@@ -1,9 +1,9 @@
-/// A page of help, from which the text for the terminal and the man page are made.
+/// A page of help, the source of the terminal's page and the man page.
 struct HelpText: Equatable {
   enum Block: Equatable {
     /// A paragraph, broken into lines where it is shown.
     case text(String)
-    /// Terms and what they mean.
+    /// Terms with their meanings.
     case table([Row])
     /// Lines that stand as they are.
     case code(String)
@@ -31,7 +31,7 @@ struct HelpText: Equatable {
   /// `opdash run`.
   var name: String
   var summary: String
-  /// What follows `usage:`; empty for a page about a subject.
+  /// The text after `usage:`; empty for a page about a subject.
   var usage: String
   /// Before the sections.
   var introduction: [Block]

@@ -1,7 +1,7 @@
 import JobModel
 import Session
 
-/// What `opdash help` explains.
+/// A topic of `opdash help`.
 enum HelpTopic: Equatable, CaseIterable {
   case command(CommandName)
   case jobs

@@ -7,7 +7,7 @@ enum Version {
   /// The output of `--version`.
   static let text = line(commit: String(cString: opdash_commit()))
 
-  /// The commit is known where the build was told, as by `Demo/install` and `Demo/run`.
+  /// Builds by `Demo/install` and `Demo/run` know their commit.
   static func line(commit: String) -> String {
     commit.isEmpty ? "\(name) (built from an unknown commit)" : "\(name) (\(commit))"
   }

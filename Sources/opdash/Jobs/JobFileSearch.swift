@@ -25,7 +25,7 @@ struct JobFileSearch {
       throw UsageError("no job file is named, and there is no opdash.yml here or in a folder above")
     }
     guard access(path(first), F_OK) == 0 else {
-      throw UsageError("'\(first)' is no file, and no job: there is no opdash.yml here or in a folder above")
+      throw UsageError("'\(first)' is neither a file nor a job: there is no opdash.yml here or in a folder above")
     }
     return Choice(file: first, jobs: Array(words.dropFirst()))
   }

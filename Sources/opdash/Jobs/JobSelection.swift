@@ -5,7 +5,7 @@ import Session
 enum JobSelection {
   /// The named jobs and all that they need; all jobs without names.
   ///
-  /// The names are those that `needs` takes: of a job, of a job with a matrix for its instances, or a pattern with `*` and
+  /// The names take the forms of `needs`: a job, a job with a matrix for its instances, or a pattern with `*` and
   /// `?`.
   static func of(_ names: [String], in graph: JobGraph, file: String) throws(UsageError) -> JobGraph {
     guard !names.isEmpty else { return graph }

@@ -14,7 +14,7 @@ enum JobTable {
     return graph.jobs.map { row($0, width, needs, text: description($0)) }
   }
 
-  /// What would run, in the order of the starts, and why what won't; `all` has the jobs that were not asked for too.
+  /// The jobs that would run, in the order of their starts, and why others wouldn't; `all` includes jobs not asked for.
   ///
   /// `upToDate` has the jobs that would not be executed because of that, with the reasons; `restored` ones are not listed.
   static func rehearsal(
@@ -51,7 +51,7 @@ enum JobTable {
     return [title] + rows.map { "  \(padded($0.name, width))  \($0.reason)" }
   }
 
-  /// What the job does, on one line: the beginning of its command, or what it transfers.
+  /// The job's work on one line: the beginning of its command, or its transfer.
   static func work(_ work: JobWork) -> String {
     switch work {
     case .shell(let work): line(work.summary)

@@ -1,7 +1,7 @@
 import JobModel
 import Screen
 
-/// What stands behind a job in a list: the jobs that it needs, where it runs and, for one of `finally`, when.
+/// The notes after a job in a list: its needs, where it runs and, for a job of `finally`, when.
 struct NeedWords {
   /// The needs that a line names.
   private static let named = 3

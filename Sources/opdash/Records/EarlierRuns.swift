@@ -2,7 +2,7 @@ import JobEngine
 import JobModel
 import RunStore
 
-/// What the recorded runs of a job file tell about the jobs of a graph.
+/// Facts from the recorded runs of a job file about the jobs of a graph.
 ///
 /// For any thread. A store that can't be read knows nothing. To be made before the new run is recorded.
 struct EarlierRuns: Sendable {
@@ -62,7 +62,7 @@ extension RecordedEnd {
     case .cancelled: outcome = .cancelled
     case .skipped: return nil
     }
-    // Without inputs nothing tells whether what the job works on has changed.
+    // Without inputs nothing shows whether the job's files have changed.
     let work = row.inputs.flatMap { inputs in row.fingerprint.map { "\($0) \(inputs)" } }
     self.init(run: row.run, outcome: outcome, took: row.took ?? .zero, attempts: max(1, row.attempts), work: work)
   }

@@ -62,7 +62,7 @@ extension Program {
 
   func replay(_ name: String, speed: Double, _ invocation: Invocation) throws {
     var settings = try withFile(invocation.settings)
-    // A person looks at what has been played.
+    // A person wants to look at the recording after it was played.
     if settings.keepOpen == .onFailure { settings.keepOpen = .always }
     let events = try recording(name, settings)
     guard !events.isEmpty else { throw UsageError("\(name) has no events: its run was killed before the first") }

@@ -6,7 +6,7 @@ import Screen
 import Session
 
 extension Program {
-  /// Starts a run that goes on with an earlier one; prints what is run again and why.
+  /// Resumes an earlier run; prints which jobs run again and why.
   func resume(_ name: String?, onlyFailed: Bool, _ invocation: Invocation) throws {
     var settings = try withFile(invocation.settings)
     let store = try openStore(invocation.settings)
@@ -22,7 +22,7 @@ extension Program {
     settings.onFailure = settings.onFailure ?? old.onFailure
     settings.isBrief = entry.origin.command == "get"
 
-    // They may still write what the plan looks at.
+    // They may still write files that the plan reads.
     if !invocation.isDryRun {
       guard ResumeClaim.take(entry) else { throw UsageError(ResumeText.isTaken(entry)) }
       let left = try endProcesses(of: entry, store)
@@ -93,7 +93,7 @@ extension Program {
     }
   }
 
-  /// Ends what a killed run has left; returns the processes that don't end.
+  /// Ends the processes that a killed run has left; returns the ones that don't end.
   private func endProcesses(of entry: RunEntry, _ store: RunStore) throws -> [Int32] {
     guard entry.endedAt == nil, let cookie = entry.cookie else { return [] }
     let boot = ProcessIdentity.current.boot

@@ -26,11 +26,11 @@ struct PathForecast {
   private(set) var isPartial = false
   private var madeFor = (seq: 0, jobs: 0)
 
-  /// What is computed: each of them needs those before it.
+  /// The parts of the forecast; each needs the ones before it.
   enum Extent: Int {
     /// Chain and slack.
     case chain
-    /// What the timeline draws.
+    /// The bars that the timeline draws.
     case schedule
     /// The rows of the critical path, and the effect of another slot.
     case rows
@@ -56,14 +56,14 @@ struct PathForecast {
 
   /// Computes the forecast again after events, once it is old enough for the size of the graph, as far as it is needed.
   ///
-  /// Of a large graph each call does a part, so that no key waits for the whole.
+  /// For a large graph each call computes a part, so that no key waits for the whole.
   mutating func update(_ run: Run, _ index: JobIndex, now: Duration, _ wanted: Extent) {
     let isLarge = run.jobs.count > Self.frequentLimit
     let isContinued = isPartial
     isPartial = false
     if isLarge, wanted == .chain { return }
     if !isRecent(run, now: now) {
-      // Those of fewer jobs can't be asked about the new ones.
+      // The old results don't cover new jobs.
       if madeFor.jobs != run.jobs.count { (schedule, rows) = (nil, []) }
       // The frame that answers a key has sorted all jobs already.
       isPartial = isLarge && !isContinued
