@@ -66,6 +66,7 @@ struct WorkReader {
     let digest = entries["sha256"].flatMap { checksum($0.value) }
     let resume = entries["resume"].flatMap { values.flag($0.value, "download.resume") }
     let headers = entries["headers"].map { headerMap($0.value, "download.headers") }
+    let stall = entries["stall"].flatMap { values.duration($0.value, "download.stall", canBeZero: true) }
     let to = entries["to"]
     let file =
       url != nil || to != nil ? target(to?.value, url: url, at: (entries["url"]?.value ?? node).place) : nil
@@ -74,7 +75,9 @@ struct WorkReader {
       return nil
     }
     guard let url, let file else { return nil }
-    let work = DownloadWork(url: url, file: file, sha256: digest, resume: resume ?? true, headers: headers ?? [:])
+    let work = DownloadWork(
+      url: url, file: file, sha256: digest, resume: resume ?? true, headers: headers ?? [:],
+      stall: stall ?? DownloadWork.standardStall)
     return (work, (to ?? entries["url"])?.value.place ?? node.place)
   }
 
@@ -107,10 +110,12 @@ struct WorkReader {
     let url = entries["url"].flatMap { values.address($0.value, "upload.url", allowing: .outputs) }
     let method = entries["method"].flatMap { values.choice($0.value, "upload.method", as: Method.self) }
     let headers = entries["headers"].map { headerMap($0.value, "upload.headers") }
+    let stall = entries["stall"].flatMap { values.duration($0.value, "upload.stall", canBeZero: true) }
     for key in ["file", "url"] where entries[key] == nil { missing(key, of: "upload", entries) }
     guard let file, let url else { return nil }
     return UploadWork(
-      file: values.absolute(file, at: node.place), url: url, method: (method ?? .put).rawValue, headers: headers ?? [:])
+      file: values.absolute(file, at: node.place), url: url, method: (method ?? .put).rawValue, headers: headers ?? [:],
+      stall: stall ?? DownloadWork.standardStall)
   }
 
   private func simulate(_ node: YAMLNode) -> SimulatedWork? {

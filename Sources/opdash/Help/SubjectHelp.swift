@@ -34,8 +34,8 @@ extension HelpText {
           .rows(
             """
             run | text for the shell, or a program and its arguments as a list
-            download | a URL, or url, to, sha256, resume, headers
-            upload | file, url, method, headers
+            download | a URL, or url, to, sha256, resume, headers, stall
+            upload | file, url, method, headers, stall
             simulate | duration, steps, fail_rate, seed
             """),
           .text("NAME: text is short for NAME: { run: text }."),
