@@ -85,6 +85,11 @@ struct WorkReaderTests {
     #expect(download.work == .download(DownloadWork(url: "http://h/x", file: "/jobs/x", stall: stall)))
     let upload = try job("upload: { file: x, url: http://h/x, stall: \(text) }")
     #expect(upload.work == .upload(UploadWork(file: "/jobs/x", url: "http://h/x", stall: stall)))
+    let short = try job("download: http://h/x\nstall: \(text)")
+    #expect(short.work == download.work)
+    let head = "defaults: { stall: \(text) }"
+    #expect(try job("download: http://h/x", head: head).work == download.work)
+    #expect(try job("upload: { file: x, url: http://h/x, stall: \(text) }\nstall: 9s").work == upload.work)
   }
 
   @Test func aStallTimeIsADurationInATransfer() {
@@ -94,8 +99,9 @@ struct WorkReaderTests {
       ])
     #expect(
       faults(job: "run: ls, stall: 2m") == [
-        "2:17: unknown key 'stall': it is a key of download: write it inside 'download: { … }'"
+        "2:17: 'stall' is for transfers; this is a run: write 'silence'"
       ])
+    #expect(faults(job: "simulate: {}, stall: 2m") == ["2:22: 'stall' is for transfers; this is a simulate: delete it"])
   }
 
   // MARK: Uploads and simulations

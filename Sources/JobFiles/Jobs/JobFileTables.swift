@@ -64,6 +64,7 @@ extension JobFileKeys {
       KnownKey("priority", .choice(JobPriority.self), "which of the ready jobs goes first"),
       KnownKey("allow_failure", .flag, "whether the run can succeed although it fails"),
       KnownKey("uses", .map(of: .whole(0 ... .max)), "how many units of each pool it takes"),
+      stallKey,
     ] + shellTable
 
   static let jobTable: [KnownKey] =
