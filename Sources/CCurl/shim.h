@@ -1,8 +1,12 @@
 #pragma once
 #include <curl/curl.h>
 #include <fcntl.h>
+#include <locale.h>
 #include <stdbool.h>
 #include <string.h>
+#ifdef __APPLE__
+#include <xlocale.h>
+#endif
 
 // Swift imports neither variadic functions nor most macros, so each kind of argument gets a typed function here.
 
@@ -36,6 +40,12 @@ static inline CURLcode ccurl_set_seek_callback(CURL *easy, ccurl_seek_callback c
 
 static inline long ccurl_get_long(CURL *easy, CURLINFO info) {
   long value = 0;
+  curl_easy_getinfo(easy, info, &value);
+  return value;
+}
+
+static inline curl_off_t ccurl_get_offset(CURL *easy, CURLINFO info) {
+  curl_off_t value = 0;
   curl_easy_getinfo(easy, info, &value);
   return value;
 }
@@ -78,4 +88,21 @@ static inline void ccurl_watch_for_excess(CURL *easy, bool *excess) {
   curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, ccurl_note_excess);
   curl_easy_setopt(easy, CURLOPT_DEBUGDATA, excess);
   curl_easy_setopt(easy, CURLOPT_VERBOSE, 1L);
+}
+
+/// The host as DNS knows it, to be freed by `curl_free`; NULL where it has no such name.
+///
+/// The host of a URL is UTF-8, and libcurl takes it for text of the thread's locale.
+static inline char *ccurl_ascii_host(CURLU *url) {
+  char *host = NULL;
+#ifdef CURLU_PUNYCODE
+  locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", NULL);
+  if (!utf8) utf8 = newlocale(LC_CTYPE_MASK, "en_US.UTF-8", NULL);
+  if (!utf8) return NULL;
+  locale_t old = uselocale(utf8);
+  if (curl_url_get(url, CURLUPART_HOST, &host, CURLU_PUNYCODE) != CURLUE_OK) host = NULL;
+  uselocale(old);
+  freelocale(utf8);
+#endif
+  return host;
 }

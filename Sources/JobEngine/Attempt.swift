@@ -99,15 +99,16 @@ final class Attempt: @unchecked Sendable {
         launch.program, logPath: logPath, logLimit: logLimit, keepsShortLog: keepsShortLog, progress: work.progress,
         watches: watches, check: check, clock: clock)
     case .success(.download(let work)):
-      operation = Self.transfer(work.url, logPath, secrets) { url in
+      operation = Self.transfer(
         DownloadOperation(
-          from: url, to: URL(fileURLWithPath: work.file), headers: work.headers, sha256: work.sha256,
-          resume: work.resume, existing: .init(work.existing), usesServerName: work.usesServerName)
-      }
+          from: work.url, to: URL(fileURLWithPath: work.file), headers: work.headers, sha256: work.sha256,
+          resume: work.resume, existing: .init(work.existing), usesServerName: work.usesServerName, thread: .shared),
+        work.stall, logPath, secrets)
     case .success(.upload(let work)):
-      operation = Self.transfer(work.url, logPath, secrets) { url in
-        UploadOperation(URL(fileURLWithPath: work.file), to: url, method: work.method, headers: work.headers)
-      }
+      operation = Self.transfer(
+        UploadOperation(
+          URL(fileURLWithPath: work.file), to: work.url, method: work.method, headers: work.headers, thread: .shared),
+        work.stall, logPath, secrets)
     case .success(.simulate(let work)):
       operation = SimulatedOperation(work, attempt: number, clock: clock)
     case .success(.operation(let work)):
@@ -118,12 +119,9 @@ final class Attempt: @unchecked Sendable {
   }
 
   private static func transfer<Success>(
-    _ text: String, _ logPath: String?, _ secrets: SecretMask?, _ make: (URL) -> TransferOperation<Success>
+    _ operation: TransferOperation<Success>, _ stall: Duration, _ logPath: String?, _ secrets: SecretMask?
   ) -> AsyncOperation {
-    guard let url = URL(string: text) else {
-      return ClosureOperation<Void> { throw TransferError(.unsupportedURL, "'\(text.maskedURL)' is no URL") }
-    }
-    let operation = make(url)
+    operation.stallTimeout = stall
     if let logPath { operation.keepNotes(in: logPath, masking: secrets) }
     return operation
   }

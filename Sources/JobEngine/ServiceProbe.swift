@@ -110,11 +110,7 @@ final class ServiceProbe: Sendable {
 
   private func makeOperation() -> AsyncOperation {
     switch probe {
-    case .url(let text):
-      guard let url = URL(string: text) else {
-        return ClosureOperation<Void> { throw TransferError(.unsupportedURL, text) }
-      }
-      return StatusOperation(of: url)
+    case .url(let text): return StatusOperation(of: text)
     case .port(let host, let port):
       return ClosureOperation<Void> {
         guard Self.accepts(host, port) else { throw TransferError(.network, "no connection to \(host):\(port)") }

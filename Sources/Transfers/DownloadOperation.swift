@@ -13,9 +13,9 @@ import Operations
 /// before anything is sent, and so is a part that is a link or that another transfer writes. A download that fails
 /// removes the folders that it has created, unless it leaves a part in them.
 ///
-/// Connecting may take 30 seconds; after that there is no time limit, so set one on the operation if it needs one.
-/// At most ten redirects are followed, to http and https only. A redirect to another host, scheme or port drops all headers
-/// but `Accept`, `Accept-Language`, `Cache-Control` and `User-Agent`.
+/// Connecting may take 30 seconds, and then no byte may fail to move for `stallTimeout`; there is no other time limit.
+/// At most ten redirects are followed, to http and https only. A redirect to another host, scheme or port drops the name
+/// and password of the URL and all headers but `Accept`, `Accept-Language`, `Cache-Control` and `User-Agent`.
 ///
 /// The result is the file's URL; it fails with a `TransferError` or, if cancelled, with a `CancellationError`. All work
 /// is done on one thread that all transfers share.
@@ -77,7 +77,7 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
   }
 
   package init(
-    from url: URL, to file: URL, headers: [String: String] = [:], sha256: String? = nil, resume: Bool = true,
+    from url: some URLText, to file: URL, headers: [String: String] = [:], sha256: String? = nil, resume: Bool = true,
     existing: ExistingFile = .overwrite, usesServerName: Bool = false, thread: TransferThread
   ) {
     self.file = file
@@ -85,7 +85,7 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
     self.usesServerName = usesServerName
     self.sha256 = sha256
     canResume = resume
-    infoURL = Route.withoutUser(url)
+    infoURL = (try? WireURL(url.urlText))?.withoutUser ?? ""
     super.init(
       url, headers: headers, reserved: ["range", "if-range", "content-length", "transfer-encoding"], thread: thread)
   }

@@ -5,7 +5,7 @@ import Operations
 ///
 /// A status of 400 and more is a failure. It ends with the header: of the body, however long or slow it is, nothing is kept.
 package final class StatusOperation: TransferOperation<Int>, @unchecked Sendable {
-  package init(of url: URL, thread: TransferThread = .shared) {
+  package init(of url: some URLText, thread: TransferThread = .shared) {
     super.init(url, headers: [:], reserved: [], thread: thread)
   }
 

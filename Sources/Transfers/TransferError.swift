@@ -10,7 +10,7 @@ public struct TransferError: Error, Sendable, Equatable, CustomStringConvertible
     case http(Int)
     /// No connection, a broken connection, or a reply that is not valid HTTP.
     case network
-    /// The connection could not be made in time.
+    /// The connection could not be made, or no byte was moved, in time.
     case timedOut
     /// All bytes have arrived and their digest is not the expected one.
     case checksum
@@ -72,6 +72,19 @@ public struct TransferError: Error, Sendable, Equatable, CustomStringConvertible
   }
 
   static let tooLong = TransferError(.network, "the server sent more than it said")
+
+  /// No byte has moved for so long.
+  static func stalled(_ time: Duration) -> TransferError {
+    let seconds = time / .seconds(1)
+    let text = Int(exactly: seconds).map(String.init) ?? String(seconds)
+    return TransferError(.timedOut, "no byte has moved for \(text) s")
+  }
+
+  /// A redirect that took the client away from an upload that was not sent.
+  static func answeredElsewhere(_ reply: Reply, after done: Int64, of total: Int64) -> TransferError {
+    TransferError(
+      .http(reply.status), "HTTP \(reply.status) after \(done) of \(total) bytes: give the URL that takes the file")
+  }
 
   static func ended(after done: Int64, of total: Int64) -> TransferError {
     TransferError(.network, "ended after \(done) of \(total) bytes")

@@ -8,7 +8,8 @@ import Operations
 public class TransferOperation<Success: Sendable>: ResultOperation<Success>, @unchecked Sendable {
   // Safe: all variables, also those of subclasses, are used on the transfer thread only.
   let thread: TransferThread
-  private let url: URL
+  /// As it was given.
+  private let url: String
   private let headers: [String: String]
   private let reservedHeaders: Set<String>
   private(set) final var exchange: Exchange?
@@ -17,15 +18,25 @@ public class TransferOperation<Success: Sendable>: ResultOperation<Success>, @un
   private var hasEnded = false
   private var progressGate = ProgressGate<Int, OperationProgress>()
   private var hasProgressTimer = false
+  private let stall = Lock<Duration?>(.seconds(300))
   /// Set before the start.
   private var noteFile: NoteFile?
 
   /// `reserved` are the lower-case names of headers that the transfer sets itself.
-  init(_ url: URL, headers: [String: String], reserved: Set<String>, thread: TransferThread) {
-    self.url = url
+  init(_ url: some URLText, headers: [String: String], reserved: Set<String>, thread: TransferThread) {
+    self.url = url.urlText
     self.headers = headers
     reservedHeaders = reserved
     self.thread = thread
+  }
+
+  /// How long no byte may move before the transfer fails with `timedOut`, 5 minutes unless it is set; nil for no limit.
+  ///
+  /// It is noticed at most a quarter of the time late. The time that an upload is paused does not count. Any thread may set
+  /// it; requests that begin later have it.
+  public final var stallTimeout: Duration? {
+    get { stall.withLock(\.self) }
+    set { stall.withLock { $0 = newValue } }
   }
 
   /// Pauses the transfer; one that has not begun does not connect before `resume()`.
@@ -91,12 +102,13 @@ public class TransferOperation<Success: Sendable>: ResultOperation<Success>, @un
 
   /// The route to the URL that the transfer was made with.
   final func firstRoute() throws(TransferError) -> Route {
-    try Route(to: url, headers: headers, reserved: reservedHeaders)
+    try Route(to: WireURL(url), headers: headers, reserved: reservedHeaders)
   }
 
   /// Starts a request in the place of the previous one.
   final func send(_ exchange: Exchange) throws(TransferError) {
     self.exchange = exchange
+    exchange.stall = stallTimeout.flatMap { $0 > .zero ? $0 : nil }
     try exchange.start()
   }
 

@@ -5,13 +5,14 @@ import Operations
 ///
 /// The file is read as the connection takes its bytes, and its length is sent first; a file that changes meanwhile is an
 /// error. Above 1 MiB the server is first asked whether it wants the body (`Expect: 100-continue`, for at most a second).
-/// At most ten redirects are followed, to http and https only, and the file is sent again; after a 303 only the answer is
-/// fetched. A redirect to another host, scheme or port drops all headers but `Accept`, `Accept-Language`, `Cache-Control`
-/// and `User-Agent`.
+/// At most ten redirects are followed, to http and https only, and the file is sent again. After a 303, and after a 301 or
+/// 302 to a POST unless it names the same path of another server, the answer is fetched; that the file was not sent until
+/// then is an error. A redirect to another host, scheme or port drops the name and password of the URL and all headers but
+/// `Accept`, `Accept-Language`, `Cache-Control` and `User-Agent`.
 ///
-/// Connecting may take 30 seconds; after that there is no time limit, so set one on the operation if it needs one.
+/// Connecting may take 30 seconds, and then no byte may fail to move for `stallTimeout`; there is no other time limit.
 ///
-/// The result is the status of a 2xx reply; it fails with a `TransferError` or, if cancelled, with a `CancellationError`.
+/// The result is the status of a 2xx reply to the whole file, of whose body 64 KiB and two seconds are read; it fails with a `TransferError` or, if cancelled, with a `CancellationError`.
 /// All work is done on one thread that all transfers share.
 public final class UploadOperation: TransferOperation<Int>, InputReceiving, @unchecked Sendable {
   // Safe: used on the transfer thread only.
@@ -35,7 +36,7 @@ public final class UploadOperation: TransferOperation<Int>, InputReceiving, @unc
   }
 
   package init(
-    _ file: URL?, to url: URL, method: String = "PUT", headers: [String: String] = [:], thread: TransferThread
+    _ file: URL?, to url: some URLText, method: String = "PUT", headers: [String: String] = [:], thread: TransferThread
   ) {
     self.file = file
     self.method = method
@@ -77,7 +78,7 @@ extension UploadOperation: ExchangeDelegate {
   func exchange(_ exchange: Exchange, received reply: Reply) -> Exchange.BodyPolicy {
     note(reply.note(method: exchange.method, url: exchange.route.url))
     // A server may approve before it has read the whole file; the rest must still be sent, however long that takes.
-    return (200..<300).contains(reply.status) ? .deliver : .sample
+    return (200..<300).contains(reply.status) ? .acknowledge : .sample
   }
 
   func exchange(_ exchange: Exchange, sent count: Int64, of size: Int64) { report(count, of: size) }
@@ -88,10 +89,7 @@ extension UploadOperation: ExchangeDelegate {
       guard let reply = exchange.reply else { throw TransferError(.network, "no reply") }
       switch reply.status {
       case 200..<300:
-        if let body = exchange.body {
-          guard body.offset == body.size else { throw .ended(after: body.offset, of: body.size) }
-          try body.checkUnchanged()
-        }
+        try checkSent(exchange)
         end(.success(reply.status))
       case _ where reply.isRedirect: try follow(exchange, reply)
       case 417 where exchange.asksFirst && exchange.body != nil:
@@ -107,16 +105,28 @@ extension UploadOperation: ExchangeDelegate {
     }
   }
 
+  /// Throws unless the server has been given the whole file, as it is now.
+  private func checkSent(_ exchange: Exchange) throws(TransferError) {
+    guard let body = exchange.body else { return }
+    guard exchange.hasSentBody else { throw .ended(after: min(body.offset, exchange.sentCount), of: body.size) }
+    try body.checkUnchanged()
+  }
+
   /// Sends the file to the redirect's target or, where the server has taken the file, fetches the answer from there.
   private func follow(_ exchange: Exchange, _ reply: Reply) throws(TransferError) {
     guard let location = reply["location"] else { throw .http(reply) }
     var route = exchange.route
     note(try route.follow(location))
-    let isAnswer = reply.status == 303 || (exchange.method == "POST" && reply.status < 303)
-    if isAnswer || exchange.body == nil {
-      try send(route, "GET", nil)
-    } else {
-      try send(route, exchange.method, exchange.body)
+    guard let body = exchange.body else { return try send(route, "GET", nil) }
+    // A POST is answered elsewhere by tradition; where only the server changes, it has moved.
+    let hasMoved = exchange.route.url.target == route.url.target
+    guard reply.status == 303 || (exchange.method == "POST" && reply.status < 303 && !hasMoved) else {
+      return try send(route, exchange.method, body)
     }
+    guard exchange.hasSentBody else {
+      throw .answeredElsewhere(reply, after: min(body.offset, exchange.sentCount), of: body.size)
+    }
+    try checkSent(exchange)
+    try send(route, "GET", nil)
   }
 }

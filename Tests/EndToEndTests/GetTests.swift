@@ -143,4 +143,29 @@ struct GetTests {
     for _ in 0..<7 { release.signal() }
     #expect(run.ending() == .exited(0))
   }
+
+  @Test func aServerThatGoesSilentIsAskedForTheRest() throws {
+    let content = Array("0123456789".utf8)
+    let file = RawServer.file(content)
+    let server = try RawServer { request in
+      guard request.number == 0 else { return file(request) }
+      return [.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\nETag: \"1\"\r\n\r\n01234"), .hold]
+    }
+    defer { server.stop() }
+    let run = try get(server, "/a.zip", options: ["--stall", "500ms"])
+    #expect(run.ending() == .exited(0), "\(run.outputText)")
+    #expect(text("a.zip") == "0123456789")
+    #expect(server.requests.map(\.rangeStart) == [nil, 5])
+  }
+
+  @Test func aURLAndAListAreTakenAsTheyAreWritten() throws {
+    let server = try server()
+    defer { server.stop() }
+    let target = "/a%2Fb%20c?sig=a%2Fb|c&x=[1]"
+    try place.write("\u{FEFF}http://127.0.0.1:\(server.port)\(target)\r\n", to: "list")
+    let run = try place.script("\"$OPDASH\" get -i list 'http://127.0.0.1:\(server.port)\(target)&y'")
+    #expect(run.ending() == .exited(0), "\(run.outputText)")
+    #expect(Set(server.requests.map(\.path)) == [target, target + "&y"])
+    #expect(place.has("a_b c") && place.has("a_b c.1"))
+  }
 }

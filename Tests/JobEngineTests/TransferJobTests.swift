@@ -72,6 +72,33 @@ struct TransferJobTests {
     #expect(failure.reason == "'http://***@a b/?key=***' is no URL")
   }
 
+  @Test func aURLIsNotEscapedTwice() throws {
+    let folder = NSTemporaryDirectory() + "opdash-files-" + UUID().uuidString
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let server = try RawServer { _ in [.readBody(), .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), .next] }
+    defer { server.stop() }
+    let url = "http://127.0.0.1:\(server.port)/up/my%20file[1].txt?sig=a%2Fb|c"
+    #expect(
+      try play(.download(DownloadWork(url: url, file: folder + "/f"))).run.jobs[0].state == .succeeded(upToDate: false))
+    #expect(
+      try play(.upload(UploadWork(file: "/proc/version", url: url))).run.jobs[0].state == .succeeded(upToDate: false))
+    #expect(server.requests.map(\.path) == Array(repeating: "/up/my%20file[1].txt?sig=a%2Fb|c", count: 2))
+  }
+
+  @Test(arguments: [true, false]) func aSilentTransferEndsAfterItsStallTime(isDownload: Bool) throws {
+    let folder = NSTemporaryDirectory() + "opdash-files-" + UUID().uuidString
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let server = try RawServer { _ in [.hold] }
+    defer { server.stop() }
+    let url = server.url("/a").absoluteString
+    let work =
+      isDownload
+      ? JobWork.download(DownloadWork(url: url, file: folder + "/f", stall: .milliseconds(500)))
+      : .upload(UploadWork(file: "/proc/version", url: url, stall: .milliseconds(500)))
+    let failure = JobFailure(.timedOut, "no byte has moved for 0.5 s")
+    #expect(try play(work).run.jobs[0].state == .failed(failure, allowed: false))
+  }
+
   @Test func theWaitThatAServerAsksForIsInTheFailure() throws {
     let folder = NSTemporaryDirectory() + "opdash-files-" + UUID().uuidString
     defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -77,6 +77,33 @@ struct WorkReaderTests {
       ])
   }
 
+  // MARK: Silence
+
+  @Test(arguments: [("2m", Duration.seconds(120)), ("500ms", .milliseconds(500)), ("0s", .zero), ("0", .zero)])
+  func aTransferSaysHowLongNoByteMayMove(text: String, stall: Duration) throws {
+    let download = try job("download: { url: http://h/x, stall: \(text) }")
+    #expect(download.work == .download(DownloadWork(url: "http://h/x", file: "/jobs/x", stall: stall)))
+    let upload = try job("upload: { file: x, url: http://h/x, stall: \(text) }")
+    #expect(upload.work == .upload(UploadWork(file: "/jobs/x", url: "http://h/x", stall: stall)))
+    let short = try job("download: http://h/x\nstall: \(text)")
+    #expect(short.work == download.work)
+    let head = "defaults: { stall: \(text) }"
+    #expect(try job("download: http://h/x", head: head).work == download.work)
+    #expect(try job("upload: { file: x, url: http://h/x, stall: \(text) }\nstall: 9s").work == upload.work)
+  }
+
+  @Test func aStallTimeIsADurationInATransfer() {
+    #expect(
+      faults(job: "download: { url: 'http://h/x', stall: never }") == [
+        "2:46: 'never' is no duration: write 500ms, 8s, 10m or 1h30m"
+      ])
+    #expect(
+      faults(job: "run: ls, stall: 2m") == [
+        "2:17: 'stall' is for transfers; this is a run: write 'silence'"
+      ])
+    #expect(faults(job: "simulate: {}, stall: 2m") == ["2:22: 'stall' is for transfers; this is a simulate: delete it"])
+  }
+
   // MARK: Uploads and simulations
 
   @Test func anUploadWithoutAnythingLacksBoth() {

@@ -32,6 +32,7 @@ import Testing
     let download = DownloadWork(url: "u", file: "f")
     #expect(download.resume && download.existing == .overwrite && !download.usesServerName)
     #expect(UploadWork(file: "f", url: "u").method == "PUT")
+    #expect(download.stall == .seconds(300) && UploadWork(file: "f", url: "u").stall == .seconds(300))
     let kept = Retention()
     #expect(kept.age == .seconds(2_592_000) && kept.runs == 200 && kept.bytes == 1_000_000_000)
     let job = Job(name: "a", work: .shell(work))

@@ -78,6 +78,8 @@ import Testing
     other.usual = UsualTime(median: .seconds(1), ninetieth: .seconds(2), count: 3)
     #expect(Fingerprint.of(other) == Fingerprint.of(Self.shell()))
     #expect(Fingerprint.of(Self.download { $0.resume = false }) == Fingerprint.of(Self.download()))
+    #expect(Fingerprint.of(Self.download { $0.stall = .zero }) == Fingerprint.of(Self.download()))
+    #expect(Fingerprint.of(Self.upload { $0.stall = .zero }) == Fingerprint.of(Self.upload()))
   }
 
   /// A store keeps it for months: a change of its form makes every recorded success unknown.

@@ -9,6 +9,7 @@ import Foundation
 /// - `/status/404`, 403, 429, 500, 503: that status, with a sentence as its body.
 /// - `/recover/NAME`: 503 until `recover()`.
 /// - `/hops/xxx/NAME`: as many redirects as there are x, then the file; `/loop`: for ever.
+/// - `/private/NAME`: only with the name `me` and the password `p@ss`, else 401.
 /// - `/to?URL`: redirects there; `/put?URL`: the same with 307.
 package final class Nginx: Sendable {
   package struct Failure: Error, CustomStringConvertible {
@@ -170,6 +171,10 @@ package final class Nginx: Sendable {
           }
           location ~ ^/hops/x(x+)/(.+)$ { return 302 /hops/$1/$2; }
           location ~ ^/hops/x/(.+)$ { return 302 /files/$1; }
+          location /private/ {
+            if ($http_authorization != "Basic bWU6cEBzcw==") { return 401; }
+            alias \(folder)/files/;
+          }
           location = /loop { return 302 /loop; }
           location = /to { return 302 $args; }
           location = /put { return 307 $args; }

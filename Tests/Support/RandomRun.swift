@@ -80,8 +80,13 @@ package struct RandomRun {
       .download(
         DownloadWork(
           url: "http://host/\(below(99))?token=***", file: text(), sha256: chance(2) ? nil : text(), resume: chance(2),
-          existing: pick(DownloadWork.Existing.allCases), usesServerName: chance(2)))
-    case 2: .upload(UploadWork(file: text(), url: "https://***@host/up", method: pick(["PUT", "POST"])))
+          existing: pick(DownloadWork.Existing.allCases), usesServerName: chance(2),
+          stall: chance(2) ? DownloadWork.standardStall : duration()))
+    case 2:
+      .upload(
+        UploadWork(
+          file: text(), url: "https://***@host/up", method: pick(["PUT", "POST"]),
+          stall: chance(2) ? DownloadWork.standardStall : duration()))
     case 3:
       .simulate(
         SimulatedWork(

@@ -49,9 +49,9 @@ private func reply(_ status: Int, _ fields: [String: String] = [:]) -> Reply {
   }
 
   @Test func aNoteHasThePathWithoutTheQuery() throws {
-    let url = try #require(URL(string: "http://h/a/b?key=secret"))
+    let url = try WireURL("http://h/a/b?key=secret")
     #expect(reply(404).note(method: "PUT", url: url) == "PUT /a/b 404 (HTTP/1.1)")
-    let root = try #require(URL(string: "http://h"))
+    let root = try WireURL("http://h")
     #expect(reply(200).note(method: "GET", url: root, size: ", 2 bytes") == "GET / 200, 2 bytes (HTTP/1.1)")
   }
 

@@ -5,36 +5,14 @@ import Testing
 
 @Suite struct RouteTests {
   private func route(_ url: String, headers: [String: String] = [:]) throws -> Route {
-    try Route(to: #require(URL(string: url)), headers: headers, reserved: ["range"])
-  }
-
-  @Test(arguments: [
-    ("ftp://h/x", "ftp is neither http nor https: ftp://h/x"),
-    ("file:///etc/passwd", "file is neither http nor https: file:///etc/passwd"),
-    ("/x", "not a whole URL: /x"), ("http:///x", "no host in http:///x"),
-    ("gopher://me:secret@h/", "gopher is neither http nor https: gopher://***@h/"),
-  ])
-  func onlyWholeHTTPURLsAreTaken(url: String, message: String) {
-    #expect(throws: TransferError(.unsupportedURL, message)) { try route(url) }
-  }
-
-  @Test(arguments: [
-    ("http://h/a/b", "c", "http://h/a/c"), ("http://h/a/b", "/c?d", "http://h/c?d"),
-    ("http://h/a", "//g/c", "http://g/c"),
-    ("https://h/a", "http://g:81/", "http://g:81/"), ("http://h/a", "/with a space", "http://h/with%20a%20space"),
-    ("http://h/a?b", "?c", "http://h/a?c"),
-  ])
-  func aLocationIsRelativeToTheRedirectingURL(from: String, location: String, to: String) throws {
-    var route = try route(from)
-    _ = try route.follow(location)
-    #expect(route.url.absoluteString == to)
+    try Route(to: WireURL(url), headers: headers, reserved: ["range"])
   }
 
   @Test(arguments: ["ftp://h/x", "file:///etc/passwd", "javascript:alert(1)", "http://"])
   func aRedirectToAnythingElseIsNotFollowed(location: String) throws {
     var route = try route("http://h/")
     #expect { _ = try route.follow(location) } throws: { ($0 as? TransferError)?.code == .unsupportedURL }
-    #expect(route.url.absoluteString == "http://h/")
+    #expect(route.url.text == "http://h/")
   }
 
   @Test func theEleventhRedirectIsOneTooMany() throws {
@@ -63,13 +41,13 @@ import Testing
     var route = try route("http://h/")
     let note = try route.follow("https://me:pw@g/f?X-Amz-Signature=s&part=1")
     #expect(note == "redirected to https://***@g/f?X-Amz-Signature=***&part=1")
-    #expect(route.url.absoluteString == "https://me:pw@g/f?X-Amz-Signature=s&part=1")
+    #expect(route.url.text == "https://me:pw@g/f?X-Amz-Signature=s&part=1")
   }
 
   @Test(arguments: ["/x", "http://H:80/x"])
   func allHeadersStayWithTheOrigin(location: String) throws {
     var route = try route("http://h/", headers: ["Authorization": "Bearer x"])
-    #expect(try route.follow(location) == "redirected to \(route.url.absoluteString)")
+    #expect(try route.follow(location) == "redirected to \(route.url.text)")
     #expect(route.headers.map(\.name) == ["Authorization"])
   }
 
@@ -86,13 +64,5 @@ import Testing
   ])
   func aHeaderThatWouldBreakTheRequestIsAnError(headers: [String: String]) {
     #expect { _ = try route("http://h/", headers: headers) } throws: { ($0 as? TransferError)?.code == .invalidHeader }
-  }
-
-  @Test(arguments: [
-    ("http://me:pw@h/f?a=b", "http://h/f?a=b"), ("http://me@h/f", "http://h/f"),
-    ("http://h/f?key=secret", "http://h/f?key=secret"),
-  ])
-  func aURLWithoutItsUserKeepsTheRest(url: String, rest: String) throws {
-    #expect(Route.withoutUser(try #require(URL(string: url))) == rest)
   }
 }

@@ -44,6 +44,26 @@ struct UploadFileTests {
     #expect(try read(20, of: file)?.isEmpty == true)
   }
 
+  @Test func aFileThatSaysNoSizeHasThatOfItsContent() throws {
+    let content = try String(contentsOfFile: "/proc/version", encoding: .utf8)
+    let file = try UploadFile(URL(filePath: "/proc/version"))
+    #expect(file.size == Int64(content.utf8.count))
+    #expect(try read(4, of: file) == String(content.prefix(4)))
+    #expect(try read(10_000, of: file) == String(content.dropFirst(4)))
+    #expect(try read(1, of: file)?.isEmpty == true)
+    file.rewind(to: 0)
+    #expect(try read(10_000, of: file) == content)
+    #expect(throws: Never.self) { try file.checkUnchanged() }
+  }
+
+  @Test func anEmptyFileThatIsWrittenMeanwhileHasChanged() throws {
+    try Data().write(to: folder.file("sent"))
+    let file = try UploadFile(folder.file("sent"))
+    #expect(file.size == 0)
+    try Data("0".utf8).write(to: folder.file("sent"), options: [])
+    #expect(throws: TransferError(.file, "\(path) changed while it was sent")) { try file.checkUnchanged() }
+  }
+
   @Test func aPausedFileGivesNothing() throws {
     let file = try UploadFile(folder.file("sent"))
     file.isPaused = true

@@ -170,6 +170,99 @@ import Testing
     #expect(server.requests.last?.headers["content-length"] == nil)
   }
 
+  @Test(arguments: [
+    (303, "PUT"), (303, "POST"), (303, "PATCH"), (301, "POST"), (302, "POST"),
+  ])
+  func anAnswerElsewhereBeforeTheFileIsSentIsAFailure(status: Int, method: String) async throws {
+    let server = try RawServer { request in
+      request.path == "/a"
+        ? [.send("HTTP/1.1 \(status) R\r\nLocation: /login\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")]
+        : [.readBody(), .send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nlog in"), .next]
+    }
+    defer { server.stop() }
+    let upload = await upload(try file(3_000_000), to: server.url("/a"), method: method).run()
+    let message = "HTTP \(status) after 0 of 3000000 bytes: give the URL that takes the file"
+    #expect(upload.error == TransferError(.http(status), message))
+    #expect(server.requests.count == 1)
+  }
+
+  @Test(arguments: [301, 302, 307, 308])
+  func aRedirectedPutThatALoginPageAnswersIsAFailure(status: Int) async throws {
+    let server = try RawServer { request in
+      request.path == "/a"
+        ? [.send("HTTP/1.1 \(status) R\r\nLocation: /login\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")]
+        : [.send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nlog in"), .next]
+    }
+    defer { server.stop() }
+    let upload = await upload(try file(3_000_000), to: server.url("/a")).run()
+    #expect(upload.error == .ended(after: 0, of: 3_000_000))
+  }
+
+  @Test(arguments: [301, 302], [1000, 3_000_000])
+  func aPostToAServerThatHasMovedIsSentThere(status: Int, size: Int) async throws {
+    let target = try RawServer { _ in
+      [.readBody(), .send("HTTP/1.1 201 C\r\nContent-Length: 0\r\n\r\n"), .next]
+    }
+    defer { target.stop() }
+    let to = target.url("/up?a=b").absoluteString
+    let server = try RawServer { request in
+      let reply = "HTTP/1.1 \(status) R\r\nLocation: \(to)\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+      return request.headers["expect"] == nil ? [.readBody(), .send(reply)] : [.send(reply)]
+    }
+    defer { server.stop() }
+    let upload = await upload(try file(size), to: server.url("/up?a=b"), method: "POST").run()
+    #expect(try upload.result?.get() == 201)
+    #expect(target.requests.map { "\($0.method) \($0.headers["content-length"] ?? "")" } == ["POST \(size)"])
+  }
+
+  @Test func aFileThatChangesBeforeItsAnswerElsewhereIsAFailure() async throws {
+    let file = try file(1000)
+    let server = try RawServer { request in
+      request.path == "/a"
+        ? [
+          .readBody(), .run { try? Data(repeating: 0, count: 1000).write(to: file, options: []) },
+          .send("HTTP/1.1 303 S\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n"), .next,
+        ]
+        : [.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), .next]
+    }
+    defer { server.stop() }
+    let upload = await upload(file, to: server.url("/a")).run()
+    #expect(upload.error == TransferError(.file, "\(file.path()) changed while it was sent"))
+  }
+
+  @Test(arguments: ["endless", "slow"]) func theRestOfAnAnswerIsNotWaitedFor(rest: String) async throws {
+    let server = try RawServer { _ in
+      let body = [RawServer.Step.sendBytes([UInt8](repeating: 0x61, count: 100_000))]
+      return [.readBody(), .send("HTTP/1.1 200 OK\r\n\r\n")] + (rest == "slow" ? [] : body) + [.hold]
+    }
+    defer { server.stop() }
+    for size in [0, 1000, 3_000_000] {
+      #expect(try await upload(try file(size), to: server.url("/x")).run().result?.get() == 200)
+    }
+  }
+
+  @Test func aLongAnswerBeforeTheEndDoesNotStopTheRest() async throws {
+    let server = try RawServer { _ in
+      [
+        .readBody(1000), .send("HTTP/1.1 200 OK\r\n\r\n"), .sendBytes([UInt8](repeating: 0x61, count: 100_000)),
+        .readBody(999_000), .hold,
+      ]
+    }
+    defer { server.stop() }
+    let upload = await upload(try file(1_000_000), to: server.url("/x")).run()
+    #expect(try upload.result?.get() == 200)
+    #expect(upload.done == 1_000_000)
+  }
+
+  @Test func aFileOfProcIsSentAsItIsRead() async throws {
+    let nginx = try Nginx()
+    let upload = await upload(URL(filePath: "/proc/version"), to: nginx.url("/up/version")).run()
+    #expect(try upload.result?.get() == 201)
+    let sent = try Data(contentsOf: nginx.uploads.appending(path: "version"))
+    #expect(try !sent.isEmpty && sent == Data(contentsOf: URL(filePath: "/proc/version")))
+    #expect(upload.progress.last == OperationProgress(completed: Int64(sent.count), total: Int64(sent.count)))
+  }
+
   @Test func aRedirectOutOfHTTPIsAFailure() async throws {
     let nginx = try Nginx()
     #expect(await upload(try file(10), to: nginx.url("/put?ftp://127.0.0.1/")).run().error?.code == .unsupportedURL)

@@ -31,6 +31,8 @@ import Testing
     ("get -i list -d out", .get(DownloadRequest(list: "list", folder: "out"))),
     ("get --input=- --dir=out http://a/x", .get(DownloadRequest(urls: ["http://a/x"], list: "-", folder: "out"))),
     ("get -i-", .get(DownloadRequest(list: "-"))),
+    ("get u --stall 90s", .get(DownloadRequest(urls: ["u"], stall: .seconds(90)))),
+    ("get u --stall=0s", .get(DownloadRequest(urls: ["u"], stall: .zero))),
     (
       "get u --on-exists skip --content-disposition",
       .get(DownloadRequest(urls: ["u"], existing: .skip, usesServerName: true))
@@ -208,6 +210,7 @@ import Testing
     ("run -j100001", "--slots takes a whole number, 1 or more; this is '100001'"),
     ("each --retry 1000001 x", "--retry takes a whole number, 0 or more; this is '1000001'"),
     ("each --timeout 0s x", "--timeout takes a time as in 500ms, 8s, 10m or 1h30m; this is '0s'"),
+    ("get u --stall never", "--stall takes a time as in 500ms, 8s, 10m or 1h30m; this is 'never'"),
     ("run -0", "opdash run has no option -0; see opdash run --help"),
     ("run --output raw", "--output raw is for opdash each; opdash run prints lines, grouped or github"),
     ("get u --on-exists skp", "--on-exists takes number, skip or overwrite; this is 'skp': did you mean 'skip'?"),

@@ -92,6 +92,34 @@ import Testing
       ])
   }
 
+  @Test(arguments: [
+    ("http://bücher.example/x", "x"), ("http://h/f%20g?x=[1]&sig=a%2Fb|c", "f g"), ("http://h/a%2Fb^c", "a_b^c"),
+    ("http://h/café%20b", "café b"), ("http://h/f?u=http://x/%20{id}", "f"),
+  ])
+  func aURLThatAJobFileTakesIsTaken(_ url: String, _ name: String) throws {
+    let graph = try graph([url]).get()
+    #expect(graph.jobs.map(\.name) == [name])
+    guard case .download(let work) = graph.jobs[0].work else { return #expect(Bool(false)) }
+    #expect(work.url == url)
+  }
+
+  @Test func aBlankInAURLHasItsRemedy() {
+    let line = "'http://h/a b' is no URL to download: write a blank as %20"
+    #expect(graph(["http://h/a b"]) == .failure(Faults(lines: [line])))
+  }
+
+  @Test func aByteOrderMarkIsNoPartOfAURL() {
+    let entries = DownloadList.entries(in: "\u{FEFF}http://h/a\r\nhttp://h/b\r\n", file: "urls.txt")
+    #expect(entries == [.init(url: "http://h/a", place: "urls.txt:1"), .init(url: "http://h/b", place: "urls.txt:2")])
+  }
+
+  @Test func theStallTimeIsThatOfEachDownload() throws {
+    let graph = try graph(["http://h/x"], DownloadRequest(stall: .seconds(9))).get()
+    #expect(
+      graph.jobs.first?.work
+        == .download(DownloadWork(url: "http://h/x", file: "/d/x", existing: .number, stall: .seconds(9))))
+  }
+
   @Test func anEmptyListIsAFault() {
     #expect(graph([]) == .failure(Faults(lines: ["there is no URL to download"])))
   }

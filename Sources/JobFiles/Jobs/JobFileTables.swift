@@ -64,6 +64,7 @@ extension JobFileKeys {
       KnownKey("priority", .choice(JobPriority.self), "which of the ready jobs goes first"),
       KnownKey("allow_failure", .flag, "whether the run can succeed although it fails"),
       KnownKey("uses", .map(of: .whole(0 ... .max)), "how many units of each pool it takes"),
+      stallKey,
     ] + shellTable
 
   static let jobTable: [KnownKey] =
@@ -141,13 +142,18 @@ extension JobFileKeys {
     KnownKey("sha256", .text, "the SHA-256 of the content, 64 hexadecimal digits"),
     KnownKey("resume", .flag, "whether an interrupted transfer is resumed; true by default"),
     KnownKey("headers", .map(of: .text), "headers of the request"),
+    stallKey,
   ]
 
   static let uploadTable: [KnownKey] = [
     KnownKey("file", .text, "the file"), KnownKey("url", .url, "where it is sent to"),
     KnownKey("method", .choice(WorkReader.Method.self), "the method of the request; PUT by default"),
     KnownKey("headers", .map(of: .text), "headers of the request"),
+    stallKey,
   ]
+
+  private static let stallKey = KnownKey(
+    "stall", .duration, "how long no byte may move before the attempt fails; 5m by default, 0s for no limit")
 
   static let simulateTable: [KnownKey] = [
     KnownKey("duration", .duration, "how long it takes; 0s by default"),

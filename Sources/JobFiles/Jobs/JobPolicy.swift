@@ -40,6 +40,8 @@ struct JobPolicy {
   var hasTerminal: Bool?
   var stderr: ShellWork.Stderr?
   var silence: Duration?
+  /// Of a transfer.
+  var stall: Duration?
   var engine: Engine?
   var terms = ClusterTerms()
   /// The places of the keys of `slurm`.
@@ -54,6 +56,7 @@ struct JobPolicy {
     // A service has no end that these would be the limits of.
     policy.timeout = timeout ?? (service == nil ? other.timeout : nil)
     policy.silence = silence ?? (service == nil ? other.silence : nil)
+    policy.stall = stall ?? other.stall
     policy.retry = retry.map { $0.over(other.retry) } ?? other.retry
     policy.priority = priority ?? other.priority
     policy.allowFailure = allowFailure ?? other.allowFailure
@@ -123,6 +126,7 @@ extension JobPolicy {
     hasTerminal = value("tty").flatMap { values.flag($0, "tty") }
     stderr = value("stderr").flatMap { values.choice($0, "stderr", as: ShellWork.Stderr.self, others: Self.streams) }
     silence = value("silence").flatMap { values.duration($0, "silence", canBeZero: false) }
+    stall = value("stall").flatMap { values.duration($0, "stall", canBeZero: true) }
     approval = value("approve").flatMap { values.question($0, "approve") }
     service = value("service").flatMap { Self.service($0, values) }
     let cluster = ClusterReader(values: values)

@@ -84,6 +84,10 @@ struct JobReader {
         }
       }
     }
+    if first.key == "run" || first.key == "simulate", works.count == 1, let entry = job["stall"] {
+      let mend = first.key == "run" ? "write 'silence'" : "delete it"
+      faults.add(entry.place, "'stall' is for transfers; this is \(Self.article(first.key)): \(mend)")
+    }
     // The job would be executed here despite its `on`; its own 'tty' has been checked.
     if first.key == "run", let entry = job["on"], own.engine == .slurm, own.service == nil, job["tty"] == nil,
       draft.policy.hasTerminal == true

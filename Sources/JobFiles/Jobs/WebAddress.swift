@@ -1,9 +1,9 @@
 import Basics
 
 /// Checks URLs as text; the transfer parses them completely.
-enum WebAddress {
+package enum WebAddress {
   /// The fault of a URL as a sentence; nil for a plausible one.
-  static func fault(in url: String) -> String? {
+  package static func fault(in url: String) -> String? {
     let shown = Quoted.text(url.maskedURL)
     // The values of other jobs are known only in the run; a port is a number.
     if url.hasPrefix("${jobs.") { return nil }

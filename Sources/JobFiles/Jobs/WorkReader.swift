@@ -23,8 +23,8 @@ struct WorkReader {
   func read(_ entry: YAMLEntry, _ policy: JobPolicy) -> (work: JobWork, target: Place?)? {
     switch entry.key {
     case "run": shell(entry.value, policy).map { (.shell($0), nil) }
-    case "download": download(entry.value).map { (.download($0.work), $0.target) }
-    case "upload": upload(entry.value).map { (.upload($0), nil) }
+    case "download": download(entry.value, policy).map { (.download($0.work), $0.target) }
+    case "upload": upload(entry.value, policy).map { (.upload($0), nil) }
     default: simulate(entry.value).map { (.simulate($0), nil) }
     }
   }
@@ -56,16 +56,19 @@ struct WorkReader {
     if case .command(.script) = probe { true } else { false }
   }
 
-  private func download(_ node: YAMLNode) -> (work: DownloadWork, target: Place)? {
+  private func download(_ node: YAMLNode, _ policy: JobPolicy) -> (work: DownloadWork, target: Place)? {
     if case .scalar = node.content {
       guard let url = values.address(node, "download", allowing: .outputs) else { return nil }
-      return target(nil, url: url, at: node.place).map { (DownloadWork(url: url, file: $0), node.place) }
+      return target(nil, url: url, at: node.place).map {
+        (DownloadWork(url: url, file: $0, stall: policy.stall ?? DownloadWork.standardStall), node.place)
+      }
     }
     guard let entries = JobFileKeys.download.read(node, faults: faults) else { return nil }
     let url = entries["url"].flatMap { values.address($0.value, "download.url", allowing: .outputs) }
     let digest = entries["sha256"].flatMap { checksum($0.value) }
     let resume = entries["resume"].flatMap { values.flag($0.value, "download.resume") }
     let headers = entries["headers"].map { headerMap($0.value, "download.headers") }
+    let stall = entries["stall"].flatMap { values.duration($0.value, "download.stall", canBeZero: true) }
     let to = entries["to"]
     let file =
       url != nil || to != nil ? target(to?.value, url: url, at: (entries["url"]?.value ?? node).place) : nil
@@ -74,7 +77,9 @@ struct WorkReader {
       return nil
     }
     guard let url, let file else { return nil }
-    let work = DownloadWork(url: url, file: file, sha256: digest, resume: resume ?? true, headers: headers ?? [:])
+    let work = DownloadWork(
+      url: url, file: file, sha256: digest, resume: resume ?? true, headers: headers ?? [:],
+      stall: stall ?? policy.stall ?? DownloadWork.standardStall)
     return (work, (to ?? entries["url"])?.value.place ?? node.place)
   }
 
@@ -99,7 +104,7 @@ struct WorkReader {
     return values.absolute(path, at: node.place)
   }
 
-  private func upload(_ node: YAMLNode) -> UploadWork? {
+  private func upload(_ node: YAMLNode, _ policy: JobPolicy) -> UploadWork? {
     guard let entries = JobFileKeys.upload.read(node, faults: faults) else { return nil }
     let file = entries["file"].flatMap {
       values.path($0.value, "upload.file", takes: "the path of a file", allowing: .outputs)
@@ -107,10 +112,12 @@ struct WorkReader {
     let url = entries["url"].flatMap { values.address($0.value, "upload.url", allowing: .outputs) }
     let method = entries["method"].flatMap { values.choice($0.value, "upload.method", as: Method.self) }
     let headers = entries["headers"].map { headerMap($0.value, "upload.headers") }
+    let stall = entries["stall"].flatMap { values.duration($0.value, "upload.stall", canBeZero: true) }
     for key in ["file", "url"] where entries[key] == nil { missing(key, of: "upload", entries) }
     guard let file, let url else { return nil }
     return UploadWork(
-      file: values.absolute(file, at: node.place), url: url, method: (method ?? .put).rawValue, headers: headers ?? [:])
+      file: values.absolute(file, at: node.place), url: url, method: (method ?? .put).rawValue, headers: headers ?? [:],
+      stall: stall ?? policy.stall ?? DownloadWork.standardStall)
   }
 
   private func simulate(_ node: YAMLNode) -> SimulatedWork? {

@@ -129,11 +129,12 @@ extension OtherTools {
   static let download = OtherTools([
     "url": "uri href link source src from", "to": "dest destination output out file path target filename saveas",
     "sha256": "checksum hash digest integrity sha sha256sum", "resume": "continue", "headers": "header",
+    "stall": "stalltimeout idletimeout readtimeout",
   ])
 
   static let upload = OtherTools([
     "url": "uri href link to dest destination target", "file": "from source src path data body", "headers": "header",
-    "method": "verb",
+    "method": "verb", "stall": "stalltimeout idletimeout readtimeout",
   ])
 
   static let simulate = OtherTools(["duration": "time seconds sleep", "fail_rate": "failure failurerate errorrate"])

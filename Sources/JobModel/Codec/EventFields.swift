@@ -161,10 +161,13 @@ extension JobWork {
         DownloadWork(
           url: try fields.text("url"), file: try fields.text("file"), sha256: try fields.text(ifAny: "sha256"),
           resume: try fields.flag(ifAny: "resume") ?? true, existing: try fields.word(ifAny: "existing") ?? .overwrite,
-          usesServerName: try fields.flag(ifAny: "server_name") ?? false))
+          usesServerName: try fields.flag(ifAny: "server_name") ?? false,
+          stall: try fields.duration(ifAny: "stall") ?? DownloadWork.standardStall))
     case "upload":
       self = .upload(
-        UploadWork(file: try fields.text("file"), url: try fields.text("url"), method: try fields.text("method")))
+        UploadWork(
+          file: try fields.text("file"), url: try fields.text("url"), method: try fields.text("method"),
+          stall: try fields.duration(ifAny: "stall") ?? DownloadWork.standardStall))
     case "simulate":
       self = .simulate(
         SimulatedWork(

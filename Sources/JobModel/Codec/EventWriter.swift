@@ -183,7 +183,9 @@ package struct EventWriter: Sendable {
       bytes.append(field: "resume", download.resume ? nil : false)
       bytes.append(field: "existing", download.existing == .overwrite ? nil : download.existing.rawValue)
       bytes.append(field: "server_name", download.usesServerName ? true : nil)
-    case .upload: break
+      bytes.append(field: "stall", download.stall == DownloadWork.standardStall ? nil : download.stall)
+    case .upload(let upload):
+      bytes.append(field: "stall", upload.stall == DownloadWork.standardStall ? nil : upload.stall)
     case .simulate(let work):
       bytes.append(field: "fail_rate", work.failRate == 0 ? nil : work.failRate)
       bytes.append(field: "seed", work.seed == 0 ? nil : work.seed)

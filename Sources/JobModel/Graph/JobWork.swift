@@ -121,10 +121,12 @@ package struct DownloadWork: Sendable, Equatable {
   package var existing: Existing
   /// Whether the server may choose the file's name.
   package var usesServerName: Bool
+  /// How long no byte may move; zero for no limit.
+  package var stall: Duration
 
   package init(
     url: String, file: String, sha256: String? = nil, resume: Bool = true, headers: [String: String] = [:],
-    existing: Existing = .overwrite, usesServerName: Bool = false
+    existing: Existing = .overwrite, usesServerName: Bool = false, stall: Duration = standardStall
   ) {
     self.url = url
     self.file = file
@@ -133,7 +135,10 @@ package struct DownloadWork: Sendable, Equatable {
     self.headers = headers
     self.existing = existing
     self.usesServerName = usesServerName
+    self.stall = stall
   }
+
+  package static let standardStall = Duration.seconds(300)
 }
 
 package struct UploadWork: Sendable, Equatable {
@@ -141,12 +146,18 @@ package struct UploadWork: Sendable, Equatable {
   package var url: String
   package var method: String
   package var headers: [String: String]
+  /// How long no byte may move; zero for no limit.
+  package var stall: Duration
 
-  package init(file: String, url: String, method: String = "PUT", headers: [String: String] = [:]) {
+  package init(
+    file: String, url: String, method: String = "PUT", headers: [String: String] = [:],
+    stall: Duration = DownloadWork.standardStall
+  ) {
     self.file = file
     self.url = url
     self.method = method
     self.headers = headers
+    self.stall = stall
   }
 }
 

@@ -6,8 +6,9 @@ package enum FileName {
   private static let limit = 200
 
   /// The last component of the URL's path as a safe name; `index.html` if there is none.
-  package static func of(_ url: URL) -> String {
-    let encoded = url.path(percentEncoded: true).split(separator: "/").last.map(String.init) ?? ""
+  package static func of(_ url: some URLText) -> String {
+    let path = (try? WireURL(url.urlText))?.path ?? ""
+    let encoded = path.split(separator: "/").last.map(String.init) ?? ""
     let scalars = (encoded.removingPercentEncoding ?? encoded).unicodeScalars.map { isSlash($0) ? "_" : $0 }
     let name = printable(String(String.UnicodeScalarView(scalars)))
     return ["", ".", ".."].contains(name) ? "index.html" : shortened(name)

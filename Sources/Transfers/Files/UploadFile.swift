@@ -7,6 +7,9 @@ final class UploadFile {
   private let path: String
   private let descriptor: Int32
   private let changed: timespec
+  /// The bytes of a file that says a size of 0 and has some, as those of /proc; empty for others.
+  private let content: [UInt8]
+  private static let contentLimit = 64 << 20
   private(set) var offset: Int64 = 0
   /// While set, `read` returns nil; the exchange must be resumed after it is cleared.
   var isPaused = false
@@ -19,8 +22,28 @@ final class UploadFile {
       close(descriptor)
       throw .file(path)
     }
-    size = Int64(status.st_size)
     changed = Self.changeTime(status)
+    do throws(TransferError) {
+      content = status.st_size == 0 ? try Self.content(descriptor, path) : []
+    } catch {
+      close(descriptor)
+      throw error
+    }
+    size = content.isEmpty ? Int64(status.st_size) : Int64(content.count)
+  }
+
+  private static func content(_ descriptor: Int32, _ path: String) throws(TransferError) -> [UInt8] {
+    var content: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = pread(descriptor, &buffer, buffer.count, off_t(content.count))
+      guard count >= 0 else { throw .file(path) }
+      guard count > 0 else { return content }
+      content += buffer[..<count]
+      guard content.count <= contentLimit else {
+        throw TransferError(.file, "\(path) says that it is empty and has no end: upload a copy of it")
+      }
+    }
   }
 
   deinit { close(descriptor) }
@@ -32,6 +55,11 @@ final class UploadFile {
     if isPaused { return nil }
     let wanted = Int(min(Int64(buffer.count), size - offset))
     guard wanted > 0 else { return 0 }
+    guard content.isEmpty else {
+      buffer.copyBytes(from: content[Int(offset)..<Int(offset) + wanted])
+      offset += Int64(wanted)
+      return wanted
+    }
     let count = pread(descriptor, buffer.baseAddress, wanted, off_t(offset))
     guard count > 0 else {
       throw count < 0 ? .file(path) : TransferError(.file, "\(path) shrank while it was sent")
@@ -42,6 +70,7 @@ final class UploadFile {
 
   /// Throws if the file has changed since it was opened: the server may then have a mix of old and new content.
   func checkUnchanged() throws(TransferError) {
+    guard content.isEmpty else { return }
     guard let status = Self.status(descriptor) else { throw .file(path) }
     let now = Self.changeTime(status)
     guard Int64(status.st_size) == size, now.tv_sec == changed.tv_sec, now.tv_nsec == changed.tv_nsec else {

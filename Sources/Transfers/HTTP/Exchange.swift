@@ -24,12 +24,16 @@ extension ExchangeDelegate {
 final class Exchange {
   enum BodyPolicy {
     case deliver
+    /// Drop it, and once the request's body is sent, wait neither for a long rest nor for a slow one.
+    case acknowledge
     /// Keep the first bytes for a line of the log, and wait neither for a long rest nor for a slow one.
     case sample
   }
 
   private static let bufferSize = 512 << 10
   private static let sampleSize = 1 << 10
+  /// A silent exchange is looked at so often in its stall time.
+  private static let looks = 4
   /// A shorter rest is read to its end, so that the connection can be reused.
   private static let drainLimit = 64 << 10
   private static let drainTime = Duration.seconds(2)
@@ -40,6 +44,12 @@ final class Exchange {
   let method: String
   let body: UploadFile?
   let asksFirst: Bool
+  /// How long no byte may move, not counted while its body is paused; nil for no limit.
+  ///
+  /// Set before the start.
+  var stall: Duration?
+  /// When the thread looks at whether bytes move.
+  var nextLook: Duration?
   let easy: UnsafeMutableRawPointer
   private let thread: TransferThread
   private var delegate: (any ExchangeDelegate)?
@@ -54,6 +64,10 @@ final class Exchange {
   private(set) var failure: TransferError?
   private var sample: [UInt8] = []
   private var drained = 0
+  /// Whether the rest of a reply that is only acknowledged is not read.
+  private var isCutOff = false
+  /// What had moved at the last look, and how many looks in a row have found the same.
+  private var silence = (moved: Int64(0), looks: 0)
 
   /// With `asksFirst` the server is asked whether it wants a body of more than 1 MiB (libcurl's limit).
   init(
@@ -103,6 +117,12 @@ final class Exchange {
   /// Resumes after the body's `isPaused` has been cleared.
   func resume() { curl_easy_pause(easy, 0) }
 
+  /// How many bytes of the request's body the connection has taken.
+  var sentCount: Int64 { Int64(ccurl_get_offset(easy, CURLINFO_SIZE_UPLOAD_T)) }
+
+  /// Whether the connection has taken the whole body of the request, or the request has none.
+  var hasSentBody: Bool { body.map { $0.offset == $0.size && sentCount >= $0.size } ?? true }
+
   /// The first line of the sample that is not blank; nil if there is none or it looks like markup.
   var sampleText: String? {
     let lines = String(decoding: sample, as: UTF8.self).split(whereSeparator: \.isNewline)
@@ -116,7 +136,7 @@ final class Exchange {
   }
 
   private func setTransport() throws(TransferError) {
-    try set(CURLOPT_URL, to: route.url.absoluteString)
+    try set(CURLOPT_URL, to: route.url.text)
     if !route.usesProxies { try set(CURLOPT_NOPROXY, to: "*") }
     guard ccurl_allow_only_http(easy) == CURLE_OK else { throw .curl(CURLE_OUT_OF_MEMORY) }
     ccurl_set_long(easy, CURLOPT_FOLLOWLOCATION, 0)
@@ -184,7 +204,7 @@ final class Exchange {
 
   /// Returns how many bytes were taken; fewer than there are end the exchange.
   private func take(headerLine bytes: UnsafeRawBufferPointer) -> Int {
-    var line = String(decoding: bytes, as: UTF8.self)
+    var line = Self.text(of: bytes)
     while line.last?.isNewline == true { line.removeLast() }
     if let next = Reply(statusLine: line) {
       // libcurl may repeat a request by itself, as some versions do after a 417; the last reply counts.
@@ -199,7 +219,7 @@ final class Exchange {
     } else if let reply, reply.status >= 200 {
       do throws(TransferError) {
         policy = try delegate?.exchange(self, received: reply) ?? .sample
-        if policy == .sample { limitDraining() }
+        if policy != .deliver { limitDraining() }
       } catch {
         failure = error
         return 0
@@ -208,12 +228,25 @@ final class Exchange {
     return bytes.count
   }
 
+  /// A line of the header; where it is no UTF-8, the bytes of a redirect's target become escapes, as they do on the wire.
+  private static func text(of line: UnsafeRawBufferPointer) -> String {
+    let text = String(decoding: line, as: UTF8.self)
+    guard String(validating: line, as: UTF8.self) == nil, text.lowercased().hasPrefix("location:") else { return text }
+    return line.map { $0 < 0x80 ? String(Unicode.Scalar($0)) : "%" + String($0, radix: 16, uppercase: true) }.joined()
+  }
+
   /// Returns how many bytes were taken; fewer than there are end the exchange.
   private func take(body bytes: UnsafeRawBufferPointer) -> Int {
     switch policy {
     case .deliver:
       do throws(TransferError) { try delegate?.exchange(self, received: bytes) } catch {
         failure = error
+        return 0
+      }
+    case .acknowledge:
+      drained += bytes.count
+      if drained > Self.drainLimit, hasSentBody {
+        isCutOff = true
         return 0
       }
     case .sample:
@@ -241,9 +274,34 @@ final class Exchange {
     let reply = reply
     thread.after(Self.drainTime) { [weak self] in
       guard let self, let delegate = self.delegate, self.policy != nil, self.reply == reply else { return }
+      guard self.policy == .sample || self.hasSentBody else { return self.limitDraining() }
       self.cancel()
       delegate.exchange(self, endedWith: nil)
     }
+  }
+
+  /// The time between two looks at whether bytes move.
+  var lookInterval: Duration? { stall.map { max(.milliseconds(1), $0 / Self.looks) } }
+
+  /// Ends the exchange if this is the last of the looks in a row that have found no byte moved.
+  ///
+  /// Looks are counted, not time: of a process that was stopped for an hour the network had no chance to move any.
+  func look() {
+    let moved = moved
+    let isQuiet = moved == silence.moved && body?.isPaused != true
+    silence = (moved, isQuiet ? silence.looks + 1 : 0)
+    guard silence.looks >= Self.looks, let stall, let delegate else { return }
+    let error = TransferError.stalled(stall)
+    failure = error
+    cancel()
+    delegate.exchange(self, endedWith: error)
+  }
+
+  private var moved: Int64 {
+    // An answer without an end is no progress of the body that it is to.
+    if policy == .acknowledge, !hasSentBody { return sentCount }
+    let header = ccurl_get_long(easy, CURLINFO_HEADER_SIZE) + ccurl_get_long(easy, CURLINFO_REQUEST_SIZE)
+    return sentCount + Int64(ccurl_get_offset(easy, CURLINFO_SIZE_DOWNLOAD_T)) + Int64(header)
   }
 
   /// Called when libcurl has finished with the handle.
@@ -254,7 +312,7 @@ final class Exchange {
   }
 
   private func error(_ result: CURLcode) -> TransferError? {
-    if policy == .sample { return nil }
+    if policy == .sample || isCutOff { return nil }
     guard result == CURLE_OK else {
       // A line above libcurl's limit of 100 KB has the code of a lack of memory, or from 8.6 on one of its own.
       let isTooLong = result == CURLE_OUT_OF_MEMORY || result == CURLcode(rawValue: 100)

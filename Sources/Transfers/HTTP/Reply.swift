@@ -69,9 +69,9 @@ struct Reply: Equatable {
   var isRedirect: Bool { [301, 302, 303, 307, 308].contains(status) }
 
   /// As in `GET /sdk.tar.zst 200, 2097152 bytes (HTTP/1.1)`; the query may hold secrets and is left out.
-  func note(method: String, url: URL, size: String = "") -> String {
+  func note(method: String, url: WireURL, size: String = "") -> String {
     let version = statusLine.prefix { $0 != " " }
-    return "\(method) \(url.path().isEmpty ? "/" : url.path()) \(status)\(size) (\(version))"
+    return "\(method) \(url.path) \(status)\(size) (\(version))"
   }
 
   static func == (left: Reply, right: Reply) -> Bool {

@@ -23,20 +23,26 @@ package final class TransferThread: @unchecked Sendable {
   private var multi: UnsafeMutableRawPointer?
   private var exchanges: [UnsafeMutableRawPointer: Exchange] = [:]
   private var timers: [(deadline: Duration, body: () -> Void)] = []
-  private let clock = SystemOperationClock()
+  /// When the next look at silent exchanges is due.
+  private var nextLook: Duration?
+  private let clock: any OperationClock
   let certificates: CertificateStore
 
   private static let isLibraryReady = Lock(false)
 
   /// Starts a thread that lives as long as the process; programs share `shared`.
-  package init(environment: [String: String] = ProcessInfo.processInfo.environment) {
+  package init(
+    environment: [String: String] = ProcessInfo.processInfo.environment, clock: any OperationClock = .system
+  ) {
+    self.clock = clock
     certificates = CertificateStore(environment: environment)
     let thread = Thread { self.run() }
     thread.name = "transfers"
     thread.start()
   }
 
-  /// How often the thread has woken: constant while nothing moves, but for one wake 30 s after a transfer's start.
+  /// How often the thread has woken: constant while nothing moves, but for one wake 30 s after a transfer's start and four
+  /// in the time that it may stall.
   package var wakeUps: Int { wakes.load(ordering: .relaxed) }
 
   /// The time that the timers count in.
@@ -63,6 +69,34 @@ package final class TransferThread: @unchecked Sendable {
   func add(_ exchange: Exchange) throws(TransferError) {
     guard let multi, curl_multi_add_handle(multi, exchange.easy) == CURLM_OK else { throw .curl(CURLE_OUT_OF_MEMORY) }
     exchanges[exchange.easy] = exchange
+    scheduleLook(at: exchange)
+  }
+
+  private func scheduleLook(at exchange: Exchange) {
+    guard let interval = exchange.lookInterval else { return }
+    exchange.nextLook = now + interval
+    wakeToLook(after: interval)
+  }
+
+  /// One timer serves all exchanges: they may be many and short, and timers can't be taken back.
+  private func wakeToLook(after interval: Duration) {
+    let time = now + interval
+    if let nextLook, nextLook <= time { return }
+    nextLook = time
+    after(interval) { [self] in
+      guard nextLook == time else { return }
+      nextLook = nil
+      lookAtExchanges()
+    }
+  }
+
+  private func lookAtExchanges() {
+    let now = now
+    for exchange in Array(exchanges.values) {
+      guard let time = exchange.nextLook else { continue }
+      if time > now { wakeToLook(after: time - now) } else { scheduleLook(at: exchange) }
+      if time <= now { exchange.look() }
+    }
   }
 
   /// Takes the exchange from libcurl, if it is there.

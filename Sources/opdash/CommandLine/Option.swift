@@ -139,6 +139,14 @@ struct Option: Sendable {
       name: "content-disposition", letter: nil, summary: "take the file's name from the server", commands: [.get],
       effect: .flag { $0.download.usesServerName = true }),
     Option(
+      name: "stall", letter: nil, summary: "retry when no byte moves for so long (default 5m; 0s: no limit)",
+      commands: [.get],
+      effect: .value(name: "TIME", takes: "a time as in \(DurationText.examples)") { values, text in
+        guard let stall = DurationText.parse(text) else { return false }
+        values.download.stall = stall
+        return true
+      }),
+    Option(
       name: "max-args", letter: "n", summary: "arguments of each job, all of them for {} (default 1)",
       commands: [.each],
       effect: .value(name: "N", takes: "a whole number, 1 or more") { values, text in

@@ -34,8 +34,8 @@ extension HelpText {
           .rows(
             """
             run | text for the shell, or a program and its arguments as a list
-            download | a URL, or url, to, sha256, resume, headers
-            upload | file, url, method, headers
+            download | a URL, or url, to, sha256, resume, headers, stall
+            upload | file, url, method, headers, stall
             simulate | duration, steps, fail_rate, seed
             """),
           .text("NAME: text is short for NAME: { run: text }."),
@@ -55,6 +55,7 @@ extension HelpText {
             service | that it runs while others need it; ready (url, port, run or output, with every and timeout), \
             restart (never, on-failure or always)
             timeout, silence | the limit of one attempt (500ms, 8s, 10m, 1h30m), and of its saying nothing
+            stall | how long no byte of a download or an upload may move; 5m unless it is given, 0s for no limit
             retry | a number, or max, backoff, initial, cap, jitter, only (causes, exit statuses, output: PATTERN)
             priority | very-low, low, normal, high or very-high
             uses | pools to units

@@ -1,5 +1,6 @@
 import Basics
 import Foundation
+import JobFiles
 import JobModel
 import Operations
 import Session
@@ -13,6 +14,8 @@ struct DownloadRequest: Equatable {
   var folder: String?
   var existing = DownloadWork.Existing.number
   var usesServerName = false
+  /// How long no byte may move; zero for no limit.
+  var stall = DownloadWork.standardStall
 }
 
 /// The jobs of `opdash get`: one download for each URL.
@@ -26,9 +29,11 @@ struct DownloadList {
     var place: String?
   }
 
-  /// The URLs of a list, one on each line; empty lines and lines with # at the start are skipped.
+  /// The URLs of a list, one on each line; empty lines, lines with # at the start and a byte order mark are skipped.
   static func entries(in text: String, file: String) -> [Entry] {
-    text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated().compactMap { index, line in
+    let lines = text.unicodeScalars.first == "\u{FEFF}" ? text.unicodeScalars.dropFirst() : text.unicodeScalars[...]
+    return String(lines).split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated().compactMap {
+      index, line in
       let url = line.trimmingCharacters(in: .whitespaces)
       return url.isEmpty || url.hasPrefix("#") ? nil : Entry(url: url, place: "\(file):\(index + 1)")
     }
@@ -53,27 +58,22 @@ struct DownloadList {
     var taken: [String: Int] = [:]
     var jobs: [Job] = []
     for entry in entries {
-      guard let url = address(entry.url) else {
+      guard WebAddress.fault(in: entry.url) == nil, (try? WireURL(entry.url)) != nil else {
         let place = entry.place.map { "\($0): " } ?? ""
-        faults.append("\(place)'\(entry.url.maskedURL)' is no URL to download: write http://… or https://…")
+        let mend = entry.url.contains(" ") ? "write a blank as %20" : "write http://… or https://…"
+        faults.append("\(place)'\(entry.url.maskedURL)' is no URL to download: \(mend)")
         continue
       }
-      let name = unique(FileName.of(url), &taken)
+      let name = unique(FileName.of(entry.url), &taken)
       let path = folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
       let retry = RetryPolicy(max: 2, jitter: true, only: [.network, .timeout, .serverError, .tooManyRequests])
       let work = DownloadWork(
-        url: entry.url, file: path, existing: request.existing, usesServerName: request.usesServerName)
+        url: entry.url, file: path, existing: request.existing, usesServerName: request.usesServerName,
+        stall: request.stall)
       jobs.append(Job(name: name, work: .download(work), retry: retry))
     }
     if entries.isEmpty { faults.append("there is no URL to download") }
     return faults.isEmpty ? .success(JobGraph(name: "get", jobs: jobs, slots: slots)) : .failure(Faults(lines: faults))
-  }
-
-  private static func address(_ text: String) -> URL? {
-    guard let url = URL(string: text, encodingInvalidCharacters: false), let host = url.host(), !host.isEmpty else {
-      return nil
-    }
-    return ["http", "https"].contains(url.scheme?.lowercased()) ? url : nil
   }
 
   /// `a.txt`, then `a.txt.1`, `a.txt.2`; case does not count, as on some file systems.
