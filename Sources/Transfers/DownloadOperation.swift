@@ -28,6 +28,8 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
     case idle(isWhole: Bool)
     /// Reads a file that is there, which may have the digest.
     case comparing(URL, FileDigest)
+    /// Asks for the size and the date of the server's file, without its bytes.
+    case asking
     case requesting(PartFile, RangeRequest)
     case verifying(PartFile, FileDigest)
   }
@@ -62,6 +64,8 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
   private var present: URL?
   /// The files that are there and may have the digest; nil before the first look.
   private var candidates: [URL]?
+  /// Whether the server was asked for the size and the date of its file.
+  private var hasAsked = false
   /// Whether the request under way has brought a byte.
   private var hasBytes = false
   /// The file's modification time on the server.
@@ -113,6 +117,7 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
     if !isWhole {
       if let sha256, try compare(with: sha256.lowercased()) { return }
       if existing == .skip, !usesServerName, Self.isThere(file) { return try endWithExisting(file) }
+      if existing == .number, !usesServerName, sha256 == nil, !hasAsked, Self.isThere(file) { return try ask(route) }
     }
     let part = try openPart()
     if isWhole { return verify(part) }
@@ -123,6 +128,9 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
   override func hold() {
     switch phase {
     case .idle: break
+    case .asking:
+      cancelExchange()
+      phase = .idle(isWhole: false)
     case .comparing(_, let digest):
       digest.cancel()
       candidates = nil
@@ -262,11 +270,37 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
     part.close(keeping: canResume && (existing == .overwrite || part.info != nil))
   }
 
+  private func ask(_ route: Route) throws(TransferError) {
+    phase = .asking
+    try send(Exchange(route, method: "HEAD", on: thread, delegate: self))
+  }
+
+  /// Ends where a file that is there is the server's; what else the reply says, the request for the file says too.
+  private func endAsking(_ exchange: Exchange) {
+    var route = exchange.route
+    if let reply = exchange.reply, reply.isRedirect, let location = reply["location"],
+      let text = try? route.follow(location), (try? ask(route)) != nil
+    {
+      return note(text)
+    }
+    hasAsked = true
+    phase = .idle(isWhole: false)
+    if let reply = exchange.reply, reply.status == 200, let found = findPresent(reply, total: reply.contentLength) {
+      return endWithout(found, Self.isNoNewer)
+    }
+    do throws(TransferError) { try proceed() } catch { end(.failure(error)) }
+  }
+
+  private static let isNoNewer = "the server's is no newer and of the same size"
+
   private func request(_ range: RangeRequest, _ route: Route, _ part: PartFile) {
     phase = .requesting(part, range)
     (verdict, present, hasBytes) = (nil, nil, false)
     do throws(TransferError) {
-      try send(Exchange(route, headers: range.headers, on: thread, delegate: self))
+      let exchange = try Exchange(route, headers: range.headers, on: thread, delegate: self)
+      // A server that sends a body to HEAD sends it where its reply to this request would be.
+      if hasAsked { ccurl_set_long(exchange.easy, CURLOPT_FRESH_CONNECT, 1) }
+      try send(exchange)
     } catch {
       end(part, error)
     }
@@ -327,7 +361,10 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
 
 extension DownloadOperation: ExchangeDelegate {
   func exchange(_ exchange: Exchange, received reply: Reply) throws(TransferError) -> Exchange.BodyPolicy {
-    guard case .requesting(let part, let range) = phase else { return .sample }
+    guard case .requesting(let part, let range) = phase else {
+      note(reply.note(method: exchange.method, url: exchange.route.url))
+      return .sample
+    }
     let verdict = range.judge(reply)
     self.verdict = verdict
     note(reply.note(method: "GET", url: exchange.route.url, size: verdict.size(from: range.start)))
@@ -365,12 +402,13 @@ extension DownloadOperation: ExchangeDelegate {
   }
 
   func exchange(_ exchange: Exchange, endedWith error: TransferError?) {
+    if case .asking = phase { return endAsking(exchange) }
     guard case .requesting(let part, let range) = phase else { return }
     do throws(TransferError) {
       if let failure = exchange.failure { throw failure }
       if let present {
         part.close(keeping: true)
-        guard existing == .skip else { return endWithout(present, "the server's is no newer and of the same size") }
+        guard existing == .skip else { return endWithout(present, Self.isNoNewer) }
         phase = .idle(isWhole: false)
         candidates = [present]
         if let sha256, try compare(with: sha256.lowercased()) { return }

@@ -138,7 +138,8 @@ struct GetTests {
     try place.write("\(Self.digest.uppercased()) *a.zip\r\nSHA256 (b.zip) = \(Self.other)\r\n", to: "SHA256SUMS")
     let run = try get(server, "/a.zip", "/b.zip", options: ["--sums", "SHA256SUMS"])
     #expect(run.ending() == .exited(1))
-    #expect(run.outputText.contains("b.zip  [2/2] failed: sha256 is 84d89877f0d4…, expected 000000000000…"))
+    let failure = #/b\.zip  \[\d/2\] failed: sha256 is 84d89877f0d4…, expected 000000000000…/#
+    #expect(run.outputText.contains(failure))
     #expect(text("a.zip") == "0123456789")
     #expect(!place.has("b.zip") && !place.has("b.zip.part"))
     let again = try get(server, "/a.zip", options: ["--sums", "SHA256SUMS"])

@@ -231,6 +231,64 @@ struct ExistingFileTests {
     }
   }
 
+  /// The server sends no body, and keeps its connection.
+  @Test func aFileThatIsThereIsAskedForByHEAD() async throws {
+    let server = try RawServer { request in
+      let date = "Last-Modified: Sat, 01 Jan 2000 00:00:00 GMT\r\n"
+      switch (request.path, request.method) {
+      case ("/hop", _): return [.send("HTTP/1.1 302 F\r\nLocation: /f\r\nContent-Length: 0\r\n\r\n"), .next]
+      case (_, "HEAD"): return [.send("HTTP/1.1 200 OK\r\n\(date)Content-Length: 10\r\n\r\n"), .next]
+      default: return [.send("HTTP/1.1 200 OK\r\n\(date)Content-Length: 10\r\n\r\n0123456789"), .next]
+      }
+    }
+    defer { server.stop() }
+    #expect(await download(server.url("/f")).run().error == nil)
+    for path in ["/f", "/hop"] {
+      let download = await download(server.url(path)).run()
+      #expect(isUpToDate(download))
+      #expect(download.notes.contains("HEAD /f 200 (HTTP/1.1)"))
+    }
+    #expect(server.requests.map(\.method) == ["GET", "HEAD", "HEAD", "HEAD"])
+    #expect(server.connections == 1)
+  }
+
+  /// What HEAD doesn't say, GET does: some servers refuse it, send a body, break off or know no length.
+  @Test(arguments: [
+    "HTTP/1.1 405 M\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 403 F\r\nContent-Length: 5\r\n\r\nsorry", "", "HTTP",
+    "HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 302 F\r\nLocation: ftp://h/\r\n\r\n",
+    "HTTP/1.1 200 OK\r\nLast-Modified: Sat, 01 Jan 2000 00:00:00 GMT\r\nContent-Length: 9\r\n\r\n012345678",
+  ])
+  func aServerThatCannotAnswerHEADIsAskedByGET(answer: String) async throws {
+    for ending in answer.contains("\r\n\r\n") ? [RawServer.Step.next, .reset] : [.reset] {
+      let server = try RawServer { request in
+        guard request.method == "GET" else { return [.send(answer), ending] }
+        let date = "Last-Modified: Sat, 01 Jan 2000 00:00:00 GMT"
+        return [.send("HTTP/1.1 200 OK\r\n\(date)\r\nContent-Length: 10\r\n\r\n0123456789"), .next]
+      }
+      defer { server.stop() }
+      try write("0123456789", to: "file")
+      let download = await download(server.url("/f")).run()
+      #expect(isUpToDate(download), "\(String(describing: download.error)) \(download.notes)")
+    }
+  }
+
+  @Test func aDownloadIsPausedAndCancelledWhileItAsks() async throws {
+    let server = try RawServer { _ in [.hold] }
+    defer { server.stop() }
+    try write("mine", to: "file")
+    let download = download(server.url("/f"))
+    download.operation.start()
+    #expect(eventually { server.requests.count == 1 })
+    download.operation.pause()
+    #expect(eventually { server.openConnections == 0 })
+    download.operation.resume()
+    #expect(eventually { server.requests.count == 2 })
+    await download.cancel()
+    #expect(download.isCancelled)
+    #expect(server.requests.map(\.method) == ["HEAD", "HEAD"])
+    #expect(folder.names() == ["file"])
+  }
+
   private func setTime(_ second: Int, of file: URL) throws {
     let date = Date(timeIntervalSince1970: TimeInterval(second))
     try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: file.path())
@@ -312,13 +370,14 @@ struct ExistingFileTests {
   // MARK: Parts
 
   @Test func thePartOfTheSameURLIsResumed() async throws {
-    let server = try RawServer(RawServer.file(Array("0123456789".utf8), cuts: [4]))
+    // The first request is HEAD.
+    let server = try RawServer(RawServer.file(Array("0123456789".utf8), cuts: [0, 4]))
     defer { server.stop() }
     try write("mine", to: "file")
     #expect(await download(server.url("/f")).run().error?.code == .network)
     #expect(folder.names() == ["file", "file.1.part", "file.1.part.meta"])
     #expect(await download(server.url("/f")).run().error == nil)
-    #expect(server.requests.map(\.rangeStart) == [nil, 4])
+    #expect(server.requests.filter { $0.method == "GET" }.map(\.rangeStart) == [nil, 4])
     #expect(try text("file.1") == "0123456789")
     #expect(folder.names() == ["file", "file.1"])
   }
@@ -354,7 +413,8 @@ struct ExistingFileTests {
     defer { server.stop() }
     try write("mine", to: "file")
     let stalled = try RawServer { request in
-      request.rangeStart == nil ? RawServer.stalled(request) : RawServer.file(Array("1234567890".utf8))(request)
+      if request.method == "HEAD" { return [.reset] }
+      return request.rangeStart == nil ? RawServer.stalled(request) : RawServer.file(Array("1234567890".utf8))(request)
     }
     defer { stalled.stop() }
     let download = download(stalled.url("/f"))
