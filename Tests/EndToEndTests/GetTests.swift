@@ -118,6 +118,18 @@ struct GetTests {
     #expect(text("in/tool.zip") == "0123456789")
   }
 
+  @Test(arguments: ["number", "skip", "overwrite"])
+  func twoURLsOfOneServersNameAreTwoFiles(how: String) throws {
+    let server = try RawServer { request in
+      let name = "Content-Disposition: attachment; filename=x"
+      return [.send("HTTP/1.1 200 OK\r\n\(name)\r\nContent-Length: 2\r\n\r\n\(request.path)"), .next]
+    }
+    defer { server.stop() }
+    let run = try get(server, "/a", "/b", options: ["--content-disposition", "--on-exists", how, "-j1"])
+    #expect(run.ending() == .exited(0))
+    #expect([text("x"), text("x.1")] == ["/a", "/b"])
+  }
+
   @Test func aListMayComeFromAnotherProgram() throws {
     let server = try server()
     defer { server.stop() }

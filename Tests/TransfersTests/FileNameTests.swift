@@ -1,4 +1,5 @@
 import Foundation
+import Support
 import Testing
 
 @testable import Transfers
@@ -59,6 +60,25 @@ struct FileNameTests {
     #expect(try FileName.of(#require(URL(string: "http://h/\(marks)\(ending)"))) == name)
     // Another letter before it stays whole.
     #expect(FileName.chosenByServer("ab" + marks + ending) == "ab" + ending)
+  }
+
+  @Test func aServersNameIsSafeWhateverItIs() {
+    let parts = [
+      "a", "é", "क", "ع", "👩", "🏴", "\u{301}", "\u{94D}", "\u{200C}", "\u{200D}", "\u{FE0F}", "\u{E0067}", "\u{202E}",
+      ".",
+      "-", " ", "/", "\\", "\u{0}", "\n", "\u{1B}", "\u{600}", String(repeating: "\u{301}", count: 120), "zip",
+    ]
+    let choices = randomBytes(60_000).map { Int($0) }
+    var rest = choices[...]
+    while let count = rest.popFirst(), rest.count > 40 {
+      let text = rest.prefix(count % 40).map { parts[$0 % parts.count] }.joined()
+      rest = rest.dropFirst(count % 40)
+      guard let name = FileName.chosenByServer(text) else { continue }
+      let shown = text.unicodeScalars.map { $0.escaped(asASCII: true) }.joined()
+      #expect((1...200).contains(name.utf8.count), "\(shown)")
+      #expect(!"./-\\ ".utf8.contains(name.utf8.first ?? 0) && !name.utf8.contains(UInt8(ascii: "/")), "\(shown)")
+      #expect(FileName.isPrintable(name), "\(shown)")
+    }
   }
 
   @Test(arguments: ["", "/a/b/"])
