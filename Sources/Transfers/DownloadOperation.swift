@@ -464,7 +464,7 @@ extension DownloadOperation: ExchangeDelegate {
       ccurl_get_long(exchange.easy, CURLINFO_REQUEST_SIZE) > 0
     else { return false }
     switch error.code {
-    case .http, .network: break
+    case .http, .network, .timedOut: break
     default: return false
     }
     if info.wasRefused == true { return true }
