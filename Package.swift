@@ -82,8 +82,8 @@ let package = Package(
     .executableTarget(
       name: "opdash",
       dependencies: [
-        "CVersion", "Dashboard", "DemoServer", "JobEngine", "JobFiles", "JobModel", "Operations", "Processes",
-        "Reports", "RunStore", "Scenarios", "Screen", "Session", "Slurm", "Transfers",
+        "CVersion", "Checksums", "Dashboard", "DemoServer", "JobEngine", "JobFiles", "JobModel", "Operations",
+        "Processes", "Reports", "RunStore", "Scenarios", "Screen", "Session", "Slurm", "Transfers",
       ],
       swiftSettings: settings),
 
@@ -94,6 +94,7 @@ let package = Package(
       name: "terminal-probe", dependencies: ["NcursesTerminal", "Screen"], path: "Tests/TerminalProbe",
       swiftSettings: settings),
     tests("Basics", ["Support"]),
+    tests("Checksums", ["Support"]),
     tests("Operations", ["Support"]),
     // The code of the articles and the README, and what is said of every public symbol.
     .testTarget(

@@ -37,6 +37,11 @@ package final class SHA256Sum {
   /// The sum of the bytes so far, in lower-case hexadecimal.
   package var hex: String { value.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
 
+  /// Whether the text is a sum in hexadecimal, in either case.
+  package static func isHex(_ text: String) -> Bool {
+    text.utf8.count == 64 && text.allSatisfy { $0.isASCII && $0.isHexDigit }
+  }
+
   package static func hex(of bytes: [UInt8]) -> String {
     let sum = SHA256Sum()
     bytes.withUnsafeBytes { sum.update($0) }

@@ -1,3 +1,5 @@
+import CCurl
+import Checksums
 import Foundation
 import Operations
 
@@ -6,10 +8,11 @@ import Operations
 /// The bytes are written to `FILE.part`, which is renamed to the file when all of them have arrived and, if a digest is
 /// given, are the right ones; missing folders are created. An existing part is resumed with a range request where the server
 /// gave a strong entity tag or a date of last change (kept in `FILE.part.meta`) and still has the same file; otherwise
-/// the transfer starts from the first byte. Only a reply of status 200, 203 or 206 has a file.
+/// the transfer starts from the first byte, and also where the server refuses the range. Only a reply of status 200, 203 or
+/// 206 has a file. The file's modification time is the server's date of last change, where it says one.
 ///
-/// A file that is there already is replaced, unless the download was made with another `ExistingFile`, and hands on its
-/// permissions. A symbolic link in its place is replaced itself, not followed; a device, a FIFO or a folder is an error
+/// A file that is there already is replaced, unless it has the given digest or the download was made with another
+/// `ExistingFile`, and hands on its permissions. A symbolic link in its place is replaced itself, not followed; a device, a FIFO or a folder is an error
 /// before anything is sent, and so is a part that is a link or that another transfer writes. A download that fails
 /// removes the folders that it has created, unless it leaves a part in them.
 ///
@@ -23,6 +26,10 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
   private enum Phase {
     /// Not begun, paused or ended; if `isWhole`, all bytes are there and only their digest is left to check.
     case idle(isWhole: Bool)
+    /// Reads a file that is there, which may have the digest.
+    case comparing(URL, FileDigest)
+    /// Asks for the size and the date of the server's file, without its bytes.
+    case asking
     case requesting(PartFile, RangeRequest)
     case verifying(PartFile, FileDigest)
   }
@@ -32,9 +39,9 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
     /// It is replaced when all bytes of the new one have arrived.
     case overwrite
     /// It stays, and the new one gets the next free number, as in `file.zip.1`; nothing is downloaded if the server says
-    /// that it has the same file: one of the same size that has not changed since.
+    /// that it has the same file: one of the same size that is not newer.
     case number
-    /// It stays, and nothing is downloaded.
+    /// It stays, and nothing is downloaded; with a digest a file that has another one is a failure.
     case skip
   }
 
@@ -55,6 +62,14 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
   private var serverName: String?
   /// The file that makes the download unnecessary.
   private var present: URL?
+  /// The files that are there and may have the digest; nil before the first look.
+  private var candidates: [URL]?
+  /// Whether the server was asked for the size and the date of its file.
+  private var hasAsked = false
+  /// Whether the request under way has brought a byte.
+  private var hasBytes = false
+  /// The file's modification time on the server.
+  private var modified: time_t?
   private let hadFile = Lock(false)
 
   /// Makes a download.
@@ -95,11 +110,15 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
 
   override func proceed() throws(TransferError) {
     guard case .idle(let isWhole) = phase else { return }
-    if let sha256, !FileDigest.isDigest(sha256) {
+    if let sha256, !SHA256Sum.isHex(sha256) {
       throw TransferError(.checksum, "not a sha256 of 64 hexadecimal digits: \(sha256)")
     }
     let route = try firstRoute()
-    if existing == .skip, !usesServerName, Self.isThere(file) { return endWithout(file, "it is there already") }
+    if !isWhole {
+      if let sha256, try compare(with: sha256.lowercased()) { return }
+      if existing == .skip, !usesServerName, Self.isThere(file) { return try endWithExisting(file) }
+      if existing == .number, !usesServerName, sha256 == nil, !hasAsked, Self.isThere(file) { return try ask(route) }
+    }
     let part = try openPart()
     if isWhole { return verify(part) }
     let range = canResume ? RangeRequest(size: part.size, info: part.info, url: infoURL) : RangeRequest()
@@ -109,6 +128,13 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
   override func hold() {
     switch phase {
     case .idle: break
+    case .asking:
+      cancelExchange()
+      phase = .idle(isWhole: false)
+    case .comparing(_, let digest):
+      digest.cancel()
+      candidates = nil
+      phase = .idle(isWhole: false)
     case .requesting(let part, _):
       cancelExchange()
       close(part)
@@ -126,6 +152,58 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
   }
 
   private static func isThere(_ file: URL) -> Bool { FileStatus(file.path(percentEncoded: false)) != nil }
+
+  // MARK: Files that are there
+
+  /// Computes the digest of the next file that is there; returns whether there is one.
+  private func compare(with expected: String) throws(TransferError) -> Bool {
+    var files = candidates ?? (existing == .number ? Array(Self.numbers(of: file).prefix { Self.isThere($0) }) : [file])
+    defer { candidates = files }
+    while !files.isEmpty {
+      let next = files.removeFirst()
+      let path = next.path(percentEncoded: false)
+      guard next.isFileURL, let descriptor = try? ForeignFile.open(path, .named) else { continue }
+      defer { Foundation.close(descriptor) }
+      let digest = FileDigest.start(descriptor, of: path) { [self] digest, result in
+        thread.async { self.compared(digest, result, expected: expected) }
+      }
+      phase = .comparing(next, digest)
+      return true
+    }
+    return false
+  }
+
+  private func compared(_ digest: FileDigest, _ result: Result<String, TransferError>, expected: String) {
+    guard case .comparing(let found, let current) = phase, current === digest else { return }
+    phase = .idle(isWhole: false)
+    switch result {
+    case .success(expected): endWithout(found, "it has the expected sha256")
+    // It would be kept as the file that was asked for.
+    case .success(let actual) where existing == .skip: end(.failure(mismatch(actual, expected)))
+    case .failure(let error) where existing == .skip: end(.failure(error))
+    default: do throws(TransferError) { try proceed() } catch { end(.failure(error)) }
+    }
+  }
+
+  /// The error for a file that has another digest than the given one, after a note with both.
+  private func mismatch(_ actual: String, _ expected: String) -> TransferError {
+    note("sha256 is \(actual), expected \(expected)")
+    return TransferError(.checksum, "sha256 is \(actual.prefix(12))…, expected \(expected.prefix(12))…")
+  }
+
+  /// The files that downloads with servers' names have saved in this process, or found there, and their URLs.
+  private static let saved = Lock<[BytePath: String]>([:])
+
+  private func claim(_ file: URL) {
+    guard usesServerName else { return }
+    Self.saved.withLock { $0[BytePath(file.path(percentEncoded: false))] = infoURL }
+  }
+
+  /// Whether the file is that of another URL for which a server has given the same name.
+  private func isOfAnother(_ file: URL) -> Bool {
+    guard usesServerName, Self.isThere(file) else { return false }
+    return Self.saved.withLock { $0[BytePath(file.path(percentEncoded: false))].map { $0 != infoURL } ?? false }
+  }
 
   /// Opens the part of the file or, where the file is not to be replaced, of the first number whose names are free.
   private func openPart() throws(TransferError) -> PartFile {
@@ -160,19 +238,28 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
   private func findPresent(_ reply: Reply, total: Int64?) -> URL? {
     switch existing {
     case .overwrite: return nil
-    case .skip: return Self.isThere(wanted) ? wanted : nil
+    case .skip: return Self.numbers(of: wanted).first { !isOfAnother($0) }.flatMap { Self.isThere($0) ? $0 : nil }
     case .number:
       guard sha256 == nil, let total else { return nil }
       return Self.numbers(of: wanted).prefix { Self.isThere($0) }.first { file in
+        guard !isOfAnother(file) else { return false }
         let status = FileStatus(file.path(percentEncoded: false), followsLink: true)
         return status.map { $0.isFile(of: reply, size: total) } ?? false
       }
     }
   }
 
+  private func endWithExisting(_ file: URL) throws(TransferError) {
+    guard sha256 == nil else {
+      throw TransferError(.checksum, "\(file.lastPathComponent) is there, and its sha256 can't be computed")
+    }
+    endWithout(file, "it is there already")
+  }
+
   private func endWithout(_ file: URL, _ reason: String) {
     hadFile.withLock { $0 = true }
     phase = .idle(isWhole: false)
+    claim(file)
     note("\(file.lastPathComponent) is not downloaded: \(reason)")
     end(.success(file))
   }
@@ -183,11 +270,37 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
     part.close(keeping: canResume && (existing == .overwrite || part.info != nil))
   }
 
+  private func ask(_ route: Route) throws(TransferError) {
+    phase = .asking
+    try send(Exchange(route, method: "HEAD", on: thread, delegate: self))
+  }
+
+  /// Ends where a file that is there is the server's; what else the reply says, the request for the file says too.
+  private func endAsking(_ exchange: Exchange) {
+    var route = exchange.route
+    if let reply = exchange.reply, reply.isRedirect, let location = reply["location"],
+      let text = try? route.follow(location), (try? ask(route)) != nil
+    {
+      return note(text)
+    }
+    hasAsked = true
+    phase = .idle(isWhole: false)
+    if let reply = exchange.reply, reply.status == 200, let found = findPresent(reply, total: reply.contentLength) {
+      return endWithout(found, Self.isNoNewer)
+    }
+    do throws(TransferError) { try proceed() } catch { end(.failure(error)) }
+  }
+
+  private static let isNoNewer = "the server's is no newer and of the same size"
+
   private func request(_ range: RangeRequest, _ route: Route, _ part: PartFile) {
     phase = .requesting(part, range)
-    (verdict, present) = (nil, nil)
+    (verdict, present, hasBytes) = (nil, nil, false)
     do throws(TransferError) {
-      try send(Exchange(route, headers: range.headers, on: thread, delegate: self))
+      let exchange = try Exchange(route, headers: range.headers, on: thread, delegate: self)
+      // A server that sends a body to HEAD sends it where its reply to this request would be.
+      if hasAsked { ccurl_set_long(exchange.easy, CURLOPT_FRESH_CONNECT, 1) }
+      try send(exchange)
     } catch {
       end(part, error)
     }
@@ -207,22 +320,22 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
     case .failure(let error): end(part, error)
     case .success(expected): commit(part)
     case .success(let actual):
-      note("sha256 is \(actual), expected \(expected)")
       // A resumed transfer would keep the wrong bytes.
-      let error = TransferError(.checksum, "sha256 is \(actual.prefix(12))…, expected \(expected.prefix(12))…")
-      end(part, error, keeping: false)
+      end(part, mismatch(actual, expected), keeping: false)
     }
   }
 
   private func commit(_ part: PartFile) {
     do throws(TransferError) {
       let saved: URL
+      if let modified { part.setModificationTime(modified) }
       if existing == .overwrite {
-        try part.commit(replacing: wanted.path(percentEncoded: false))
-        saved = wanted
+        saved = Self.numbers(of: wanted).first { !isOfAnother($0) } ?? wanted
+        try part.commit(replacing: saved.path(percentEncoded: false))
       } else {
         saved = URL(filePath: try part.commit(numbering: wanted.path(percentEncoded: false)))
       }
+      claim(saved)
       phase = .idle(isWhole: false)
       tell(saved)
       end(.success(saved))
@@ -248,7 +361,10 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
 
 extension DownloadOperation: ExchangeDelegate {
   func exchange(_ exchange: Exchange, received reply: Reply) throws(TransferError) -> Exchange.BodyPolicy {
-    guard case .requesting(let part, let range) = phase else { return .sample }
+    guard case .requesting(let part, let range) = phase else {
+      note(reply.note(method: exchange.method, url: exchange.route.url))
+      return .sample
+    }
     let verdict = range.judge(reply)
     self.verdict = verdict
     note(reply.note(method: "GET", url: exchange.route.url, size: verdict.size(from: range.start)))
@@ -262,11 +378,14 @@ extension DownloadOperation: ExchangeDelegate {
     if case .whole(_, let text) = verdict {
       if let text { note(text) }
       try part.startAgain()
+      modified = reply.lastModified
       if canResume, let info = PartInfo(url: infoURL, reply: reply) { try part.save(info) }
     } else {
       part.seek(to: range.start)
+      // A reply to a range may leave out what the first reply said.
+      modified = reply.lastModified ?? part.info?.modified
     }
-    if let coding = reply["content-encoding"], coding.lowercased() != "identity" {
+    if let coding = reply.coding {
       note("the file is kept as the server encoded it: \(coding)")
     }
     report(part.offset, of: verdict.total)
@@ -274,24 +393,32 @@ extension DownloadOperation: ExchangeDelegate {
   }
 
   func exchange(_ exchange: Exchange, received bytes: UnsafeRawBufferPointer) throws(TransferError) {
-    guard case .requesting(let part, _) = phase else { return }
+    guard case .requesting(let part, let range) = phase else { return }
+    if !hasBytes, range.asksForRest, part.info?.wasRefused == true { try part.markRefused(false) }
+    hasBytes = true
     if let end = verdict?.end, Int64(bytes.count) > end - part.offset { throw .tooLong }
     try part.write(bytes)
     report(part.offset, of: verdict?.total)
   }
 
   func exchange(_ exchange: Exchange, endedWith error: TransferError?) {
+    if case .asking = phase { return endAsking(exchange) }
     guard case .requesting(let part, let range) = phase else { return }
     do throws(TransferError) {
       if let failure = exchange.failure { throw failure }
       if let present {
         part.close(keeping: true)
-        return endWithout(present, existing == .skip ? "it is there already" : "the server has the same file")
+        guard existing == .skip else { return endWithout(present, Self.isNoNewer) }
+        phase = .idle(isWhole: false)
+        candidates = [present]
+        if let sha256, try compare(with: sha256.lowercased()) { return }
+        return try endWithExisting(present)
       }
       switch verdict {
       case nil: throw error ?? TransferError(.network, "no reply")
       case .failure(let failure):
-        noteSample(of: exchange)
+        // The body of a success is a file, or a piece of one.
+        if case .http = failure.code { noteSample(of: exchange) }
         note(retryAfter: failure)
         throw failure
       case .redirect(let location):
@@ -299,9 +426,7 @@ extension DownloadOperation: ExchangeDelegate {
         note(try route.follow(location))
         request(range, route, part)
       case .again(let reason):
-        note(reason)
-        try part.startAgain()
-        request(RangeRequest(), try firstRoute(), part)
+        try requestWhole(reason, part)
       case .whole, .rest:
         if let total = verdict?.total, part.offset < total, error != .tooLong {
           throw .ended(after: part.offset, of: total)
@@ -314,7 +439,36 @@ extension DownloadOperation: ExchangeDelegate {
     } catch {
       // The bytes of a server that contradicts itself are not worth resuming.
       if error == .tooLong { try? part.startAgain() }
-      end(part, error)
+      do throws(TransferError) {
+        if try isRefusedAgain(exchange, error) {
+          return try requestWhole("\(error.message), also to the last request for the rest: starting again", part)
+        }
+        end(part, error)
+      } catch {
+        end(part, error)
+      }
     }
+  }
+
+  /// The bytes of the part stay until the first new ones come: the server may have none.
+  private func requestWhole(_ reason: String, _ part: PartFile) throws(TransferError) {
+    note(reason)
+    request(RangeRequest(), try firstRoute(), part)
+  }
+
+  /// Whether the last two requests for the rest of the part have reached the server and brought nothing.
+  ///
+  /// The first time the reason may be another one, and the part's record says that it was refused.
+  private func isRefusedAgain(_ exchange: Exchange, _ error: TransferError) throws(TransferError) -> Bool {
+    guard case .requesting(let part, let range) = phase, range.asksForRest, !hasBytes, let info = part.info,
+      ccurl_get_long(exchange.easy, CURLINFO_REQUEST_SIZE) > 0
+    else { return false }
+    switch error.code {
+    case .http, .network, .timedOut: break
+    default: return false
+    }
+    if info.wasRefused == true { return true }
+    try part.markRefused(true)
+    return false
   }
 }

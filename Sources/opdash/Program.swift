@@ -29,6 +29,8 @@ struct Program {
     var makeView: @MainActor (any JobFeed, ViewOptions, (any RunPast)?) throws -> any LiveView
     var openScenario: @MainActor (_ name: String, Environment) throws -> RunPlan
     var readList: @MainActor (_ path: String) throws -> String
+    /// Reads a list of sums: a file, `-` for standard input, or a URL.
+    var readSums: @MainActor (_ place: String) throws -> [UInt8] = { try DownloadSums.read($0) }
     /// The list of `opdash each`.
     var arguments = STDIN_FILENO
     /// Adds the jobs of that list to a run; the closure begins, once the run has started.
@@ -280,6 +282,10 @@ struct Program {
     if let list = request.list {
       entries += DownloadList.entries(in: try parts.readList(list), file: list == "-" ? "<stdin>" : list)
     }
+    if let place = request.sums {
+      let sums = try DownloadSums(parts.readSums(place), from: place)
+      entries = try request.listedBase.map { try sums.entries(base: $0) } ?? sums.checked(entries)
+    }
     // Created by the first download that has something to write into it.
     let target = environment.absolute(request.folder ?? environment.currentDirectory)
     var isFolder: ObjCBool = false
@@ -288,7 +294,9 @@ struct Program {
     }
     let graph = try DownloadList.graph(entries, request, folder: target).get()
     var plan = RunPlan(subject: .graph(graph), source: "get", command: "get", words: invocation.words)
-    if let list = request.list, list != "-" { plan.files.add(environment.absolute(list), "the list") }
+    for list in [request.list, request.sums].compactMap(\.self) where list != "-" && !DownloadSums.isURL(list) {
+      plan.files.add(environment.absolute(list), "the list")
+    }
     return plan
   }
 

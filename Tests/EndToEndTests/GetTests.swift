@@ -118,6 +118,18 @@ struct GetTests {
     #expect(text("in/tool.zip") == "0123456789")
   }
 
+  @Test(arguments: ["number", "skip", "overwrite"])
+  func twoURLsOfOneServersNameAreTwoFiles(how: String) throws {
+    let server = try RawServer { request in
+      let name = "Content-Disposition: attachment; filename=x"
+      return [.send("HTTP/1.1 200 OK\r\n\(name)\r\nContent-Length: 2\r\n\r\n\(request.path)"), .next]
+    }
+    defer { server.stop() }
+    let run = try get(server, "/a", "/b", options: ["--content-disposition", "--on-exists", how, "-j1"])
+    #expect(run.ending() == .exited(0))
+    #expect([text("x"), text("x.1")] == ["/a", "/b"])
+  }
+
   @Test func aListMayComeFromAnotherProgram() throws {
     let server = try server()
     defer { server.stop() }
@@ -125,6 +137,55 @@ struct GetTests {
     let run = try place.script("bash -c '\"$OPDASH\" get -i <(echo \(url))'")
     #expect(run.ending() == .exited(0), "\(run.errorText)")
     #expect(text("a.zip") == "0123456789")
+  }
+
+  // MARK: Sums
+
+  private static let digest = "84d89877f0d4041efb6bf91a16f0248f2fd573e6af05c19f96bedb9f882f7882"
+  private static let other = String(repeating: "0", count: 64)
+
+  @Test func aFileHasTheSumOfTheListOrFails() throws {
+    let server = try server()
+    defer { server.stop() }
+    try place.write("\(Self.digest.uppercased()) *a.zip\r\nSHA256 (b.zip) = \(Self.other)\r\n", to: "SHA256SUMS")
+    let run = try get(server, "/a.zip", "/b.zip", options: ["--sums", "SHA256SUMS"])
+    #expect(run.ending() == .exited(1))
+    let failure = #/b\.zip  \[\d/2\] failed: sha256 is 84d89877f0d4…, expected 000000000000…/#
+    #expect(run.outputText.contains(failure))
+    #expect(text("a.zip") == "0123456789")
+    #expect(!place.has("b.zip") && !place.has("b.zip.part"))
+    let again = try get(server, "/a.zip", options: ["--sums", "SHA256SUMS"])
+    #expect(again.ending() == .exited(0))
+    #expect(again.outputText.contains("a.zip  [1/1] up to date"))
+    let none = try get(server, "/a.zip", "/c.zip", options: ["--sums", "SHA256SUMS"])
+    #expect(none.ending() == .exited(2))
+    #expect(none.errorText.contains("SHA256SUMS has no sum of '\(server.url("/c.zip"))'"))
+  }
+
+  @Test func theFilesThatAListNamesAreDownloadedFromBesideIt() throws {
+    let lists = Lock(["/sums/L": "\(Self.digest)  ./a.zip\n\(Self.digest)  in/b c.zip\n"])
+    let server = try RawServer { request in
+      let body = lists.withLock { $0[request.path] } ?? "0123456789"
+      return [.send("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"), .next]
+    }
+    defer { server.stop() }
+    for word in ["2 ok", "2 up to date"] {
+      let run = try get(server, options: ["--sums", server.url("/sums/L").absoluteString, "-d", "to"])
+      #expect(run.ending() == .exited(0), "\(run.errorText)")
+      #expect(run.outputText.contains("get: \(word)"))
+    }
+    #expect(text("to/a.zip") == "0123456789" && text("to/in/b c.zip") == "0123456789")
+    #expect(Set(server.requests.map(\.path)) == ["/sums/L", "/sums/a.zip", "/sums/in/b%20c.zip"])
+    try place.write("\(Self.digest)  a.zip\n", to: "L")
+    let run = try get(server, options: ["--sums", "L", "--base", server.url("/base").absoluteString])
+    #expect(run.ending() == .exited(0))
+    #expect(text("a.zip") == "0123456789")
+    #expect(server.requests.last?.path == "/base/a.zip")
+    lists.withLock { $0["/sums/L"] = "\(Self.digest)  ../a.zip\n" }
+    let outside = try get(server, options: ["--sums", server.url("/sums/L").absoluteString, "-d", "new"])
+    #expect(outside.ending() == .exited(2))
+    #expect(outside.errorText.contains("/sums/L:1: '../a.zip' is not a path below the list's folder"))
+    #expect(!place.has("new"))
   }
 
   @Test func fiveFilesAreFetchedAtOnce() throws {

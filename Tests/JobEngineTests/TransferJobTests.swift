@@ -30,6 +30,28 @@ struct TransferJobTests {
     #expect(log == lines.joined())
   }
 
+  /// Its job owns the file, so only its digest says that it is the server's.
+  @Test func aDownloadIsFetchedEachTimeUnlessItsDigestIsThere() throws {
+    let folder = NSTemporaryDirectory() + "opdash-files-" + UUID().uuidString
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let server = try RawServer { request in
+      let date = "Last-Modified: Sat, 01 Jan 2000 00:00:00 GMT"
+      let body = request.number == 0 ? "9876543210" : "0123456789"
+      return [.send("HTTP/1.1 200 OK\r\n\(date)\r\nContent-Length: 10\r\n\r\n\(body)"), .next]
+    }
+    defer { server.stop() }
+    let file = folder + "/a"
+    for content in ["9876543210", "0123456789"] {
+      let run = try play(.download(DownloadWork(url: server.url("/a").absoluteString, file: file))).run
+      #expect(run.jobs[0].state == .succeeded(upToDate: false))
+      #expect(try String(contentsOfFile: file, encoding: .utf8) == content)
+    }
+    let digest = "84d89877f0d4041efb6bf91a16f0248f2fd573e6af05c19f96bedb9f882f7882"
+    let work = DownloadWork(url: server.url("/a").absoluteString, file: file, sha256: digest)
+    #expect(try play(.download(work)).run.jobs[0].state == .succeeded(upToDate: true))
+    #expect(server.requests.count == 2)
+  }
+
   @Test func aTextThatIsNoURLFailsBeforeAnythingIsOpened() throws {
     let (run, log) = try play(.upload(UploadWork(file: "/dev/null", url: "http://a b/")))
     guard case .failed(let failure, _) = run.jobs[0].state else {

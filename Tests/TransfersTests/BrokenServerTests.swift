@@ -177,7 +177,7 @@ import Testing
     }
   }
 
-  @Test func aPartThatCannotBeResumedIsGoneThoughTheNextRequestFails() async throws {
+  @Test func aPartStaysWhereTheRequestForTheWholeFails() async throws {
     let server = try RawServer { request in
       guard request.headers["range"] != nil else { return [.reset] }
       return [.send("HTTP/1.1 416 R\r\nContent-Length: 0\r\n\r\n")]
@@ -186,7 +186,104 @@ import Testing
     try leavePart(1000, of: server)
     let download = await download(server.url("/f")).run()
     #expect(download.error?.code == .network)
-    #expect(folder.names().isEmpty)
+    #expect(folder.names() == ["file.part", "file.part.meta"])
+    #expect(try Data(contentsOf: folder.file("file.part")) == Data(content.prefix(1000)))
+  }
+
+  /// A server that answers a range with the status, and any other request with the file.
+  private func refusing(_ status: Int) throws -> RawServer {
+    try RawServer { [content] request in
+      guard request.headers["range"] != nil else { return RawServer.file(content)(request) }
+      return [.send("HTTP/1.1 \(status) R\r\nContent-Length: 0\r\n\r\n"), .next]
+    }
+  }
+
+  @Test(arguments: [201, 204, 304, 400, 401, 403, 404, 405, 406, 410, 412, 416, 421, 501, 505])
+  func aRefusedRangeMeansARequestForTheWhole(status: Int) async throws {
+    let server = try refusing(status)
+    defer { server.stop() }
+    try leavePart(1000, of: server)
+    try expectWhole(await download(server.url("/f")).run())
+    #expect(server.requests.map(\.rangeStart) == [1000, nil])
+  }
+
+  /// A server that is ill for a moment would cost what the part has.
+  @Test(arguments: [302, 408, 425, 429, 500, 502, 503, 504, 507])
+  func aRangeRefusedTwiceMeansARequestForTheWhole(status: Int) async throws {
+    let server = try refusing(status)
+    defer { server.stop() }
+    try leavePart(1000, of: server)
+    #expect(await download(server.url("/f")).run().error?.code == .http(status))
+    #expect(try Data(contentsOf: folder.file("file.part")) == Data(content.prefix(1000)))
+    let second = await download(server.url("/f")).run()
+    try expectWhole(second)
+    #expect(second.notes.contains("HTTP \(status), also to the last request for the rest: starting again"))
+    #expect(server.requests.map(\.rangeStart) == [1000, 1000, nil])
+  }
+
+  @Test(arguments: ["", "HTTP/1.1 206 P\r\nETag: \"1\"\r\nContent-Range: bytes 1000-299999/300000\r\n\r\n"])
+  func aRangeThatBringsNoByteTwiceMeansARequestForTheWhole(reply: String) async throws {
+    let server = try RawServer { [content] request in
+      request.headers["range"] == nil ? RawServer.file(content)(request) : [.send(reply)]
+    }
+    defer { server.stop() }
+    try leavePart(1000, of: server)
+    #expect(await download(server.url("/f")).run().error?.code == .network)
+    try expectWhole(await download(server.url("/f")).run())
+    #expect(server.requests.map(\.rangeStart) == [1000, 1000, nil])
+  }
+
+  @Test func aRangeThatIsAnsweredBetweenTwoRefusalsIsResumed() async throws {
+    let server = try RawServer { [content] request in
+      let isCut = request.number == 1
+      guard isCut || request.number == 3 else { return [.send("HTTP/1.1 503 S\r\nContent-Length: 0\r\n\r\n")] }
+      return RawServer.file(content, cuts: isCut ? [0, 500] : [])(request)
+    }
+    defer { server.stop() }
+    try leavePart(1000, of: server)
+    for _ in 0..<3 { #expect(await download(server.url("/f")).run().error != nil) }
+    try expectWhole(await download(server.url("/f")).run())
+    #expect(server.requests.map(\.rangeStart) == [1000, 1000, 1500, 1500])
+  }
+
+  @Test func aServerThatIsNotThereDoesNotRefuseARange() async throws {
+    let server = try RawServer(RawServer.file(content))
+    try leavePart(1000, of: server)
+    server.stop()
+    #expect(eventually { (try? Loopback.connect(to: server.port)).map { close($0) } == nil })
+    for _ in 0..<3 {
+      let download = await download(server.url("/f")).run()
+      #expect(download.error?.code == .network)
+      #expect(download.notes.isEmpty)
+    }
+    #expect(try Data(contentsOf: folder.file("file.part")) == Data(content.prefix(1000)))
+  }
+
+  // MARK: Pieces
+
+  @Test(arguments: [true, false])
+  func aPieceUnderStatus200IsNotTheFile(hasLength: Bool) async throws {
+    try await expectRestart(
+      "the server sent a piece of the file as the whole: bytes 1000-\(content.count - 1)/\(content.count): "
+        + "starting again"
+    ) { [content] request in
+      guard let start = request.rangeStart else { return RawServer.file(content)(request) }
+      let length = hasLength ? "Content-Length: \(content.count - start)\r\n" : ""
+      let range = "Content-Range: bytes \(start)-\(content.count - 1)/\(content.count)\r\n"
+      return [.send("HTTP/1.1 200 OK\r\nETag: \"1\"\r\n\(length)\(range)\r\n"), .sendBytes(Array(content[start...]))]
+    }
+  }
+
+  @Test func aGzipReplyIsNotContinuedByAnUnencodedOne() async throws {
+    let server = try RawServer { [content] request in
+      guard request.number == 0 else { return RawServer.file(content)(request) }
+      let header = "ETag: \"1\"\r\nContent-Encoding: gzip\r\nContent-Length: \(content.count)\r\n"
+      return [.send("HTTP/1.1 200 OK\r\n\(header)\r\n"), .sendBytes([UInt8](repeating: 7, count: 1000))]
+    }
+    defer { server.stop() }
+    #expect(await download(server.url("/f")).run().error?.code == .network)
+    try expectWhole(await download(server.url("/f")).run())
+    #expect(server.requests.map(\.rangeStart) == [nil, 1000, nil])
   }
 
   @Test func onlyTheLastByteOfACompletePartIsRequestedAgain() async throws {

@@ -57,6 +57,27 @@ import Testing
     #expect(server.requests.isEmpty)
   }
 
+  @Test(arguments: [245, 246, 250, 251, 254, 255])
+  func aNameOfAnyLengthIsDownloadedAndResumed(count: Int) async throws {
+    let server = try serve(content, cuts: [1000])
+    defer { server.stop() }
+    let name = String(repeating: "n", count: count)
+    #expect(await download(server.url("/f"), to: name).run().error?.code == .network)
+    #expect(folder.names().count == 2 && folder.names().allSatisfy { $0.hasPrefix("nnn") && $0.utf8.count <= 255 })
+    #expect(try await download(server.url("/f"), to: name).run().result?.get() == folder.file(name))
+    #expect(server.requests.map(\.rangeStart) == [nil, 1000])
+    #expect(folder.names() == [name])
+    let numbered = DownloadOperation(from: server.url("/f"), to: folder.file(name), existing: .number)
+    #expect(await Observed(numbered).run().error == nil)
+    #expect(folder.names().contains(String(name.prefix(253)) + ".1"))
+  }
+
+  @Test func twoLongNamesHaveTwoParts() throws {
+    let names = ["a", "b"].map { String(repeating: "n", count: 250) + $0 }
+    #expect(Set(names.map { PartFile.path(for: "/d/\($0)") }).count == 2)
+    #expect(names.allSatisfy { PartFile.path(for: "/d/\($0)").hasPrefix("/d/nnn") })
+  }
+
   @Test func anExistingFileIsReplacedOnlyAtTheEnd() async throws {
     let server = try serve(content, cuts: [1000])
     defer { server.stop() }

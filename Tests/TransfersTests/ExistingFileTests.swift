@@ -135,7 +135,7 @@ struct ExistingFileTests {
     let again = await download(server.url("/f")).run()
     #expect(isUpToDate(again))
     #expect(try again.result?.get().lastPathComponent == "file.1")
-    #expect(again.notes.last == "file.1 is not downloaded: the server has the same file")
+    #expect(again.notes.last == "file.1 is not downloaded: the server's is no newer and of the same size")
     #expect(folder.names() == ["file", "file.1"])
   }
 
@@ -170,16 +170,214 @@ struct ExistingFileTests {
     #expect(try text("other") == "0123456789")
   }
 
+  // MARK: Times
+
+  private func modified(_ file: URL) -> time_t? { FileStatus(file.path(), followsLink: true)?.modified }
+
+  @Test(arguments: [0, 946_684_800, 4_102_444_800])
+  func theTimeOfTheFileIsThatOfTheServer(second: Int) async throws {
+    let nginx = try Nginx()
+    try nginx.add("f", size: 100_000)
+    try setTime(second, of: nginx.files.appending(path: "f"))
+    #expect(await download(nginx.url("/files/f")).run().error == nil)
+    #expect(modified(folder.file("file")) == second)
+  }
+
+  /// A reply to a range need not repeat the date.
+  @Test func theTimeOfAResumedFileIsThatOfTheServer() async throws {
+    let server = try RawServer { request in
+      guard request.number > 0 else {
+        let date = "Last-Modified: Sat, 01 Jan 2000 00:00:00 GMT"
+        return [.send("HTTP/1.1 200 OK\r\nETag: \"1\"\r\n\(date)\r\nContent-Length: 10\r\n\r\n0123")]
+      }
+      return RawServer.file(Array("0123456789".utf8))(request)
+    }
+    defer { server.stop() }
+    #expect(await download(server.url("/f")).run().error?.code == .network)
+    #expect(await download(server.url("/f")).run().error == nil)
+    #expect(server.requests.map(\.rangeStart) == [nil, 4])
+    #expect(modified(folder.file("file")) == 946_684_800)
+  }
+
+  @Test func withoutADateTheTimeOfTheFileIsThatOfTheDownload() async throws {
+    let server = try server()
+    defer { server.stop() }
+    let before = time(nil)
+    #expect(await download(server.url("/f")).run().error == nil)
+    #expect(try #require(modified(folder.file("file"))) >= before)
+  }
+
+  /// wget asks by HEAD, so that it knows the size: a 304 says the date only.
+  @Test(arguments: [
+    ("nothing", 0, 100_000, false), ("published again", 3600, 100_000, true), ("rolled back", -3600, 100_000, false),
+    ("another size, rolled back", -3600, 99_999, true), ("another size of the same date", 0, 100_001, true),
+  ])
+  func aFileIsFetchedAgainWhereWgetFetchesIt(_: String, later: Int, size: Int, isFetched: Bool) async throws {
+    let nginx = try Nginx()
+    let served = nginx.files.appending(path: "file")
+    try nginx.add("file", size: 100_000)
+    try setTime(1_700_000_000, of: served)
+    let wget = ["wget", "-q", "-N", "--no-if-modified-since", "--no-proxy", "-P", folder.file("wget").path()]
+    for isFirst in [true, false] {
+      #expect(try ChildProcess.run(wget + [nginx.url("/files/file").absoluteString]).ending == .exited(0))
+      let download = await download(nginx.url("/files/file"), to: "ours/file").run()
+      #expect(download.error == nil)
+      #expect(isUpToDate(download) == !(isFirst || isFetched))
+      let ours = try #require(try download.result?.get())
+      #expect(try Data(contentsOf: ours) == Data(contentsOf: folder.file("wget/file")))
+      #expect(modified(ours) == modified(folder.file("wget/file")))
+      try nginx.add("file", size: size, seed: 2)
+      try setTime(1_700_000_000 + later, of: served)
+    }
+  }
+
+  /// The server sends no body, and keeps its connection.
+  @Test func aFileThatIsThereIsAskedForByHEAD() async throws {
+    let server = try RawServer { request in
+      let date = "Last-Modified: Sat, 01 Jan 2000 00:00:00 GMT\r\n"
+      switch (request.path, request.method) {
+      case ("/hop", _): return [.send("HTTP/1.1 302 F\r\nLocation: /f\r\nContent-Length: 0\r\n\r\n"), .next]
+      case (_, "HEAD"): return [.send("HTTP/1.1 200 OK\r\n\(date)Content-Length: 10\r\n\r\n"), .next]
+      default: return [.send("HTTP/1.1 200 OK\r\n\(date)Content-Length: 10\r\n\r\n0123456789"), .next]
+      }
+    }
+    defer { server.stop() }
+    #expect(await download(server.url("/f")).run().error == nil)
+    for path in ["/f", "/hop"] {
+      let download = await download(server.url(path)).run()
+      #expect(isUpToDate(download))
+      #expect(download.notes.contains("HEAD /f 200 (HTTP/1.1)"))
+    }
+    #expect(server.requests.map(\.method) == ["GET", "HEAD", "HEAD", "HEAD"])
+    #expect(server.connections == 1)
+  }
+
+  /// What HEAD doesn't say, GET does: some servers refuse it, send a body, break off or know no length.
+  @Test(arguments: [
+    "HTTP/1.1 405 M\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 403 F\r\nContent-Length: 5\r\n\r\nsorry", "", "HTTP",
+    "HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 302 F\r\nLocation: ftp://h/\r\n\r\n",
+    "HTTP/1.1 200 OK\r\nLast-Modified: Sat, 01 Jan 2000 00:00:00 GMT\r\nContent-Length: 9\r\n\r\n012345678",
+  ])
+  func aServerThatCannotAnswerHEADIsAskedByGET(answer: String) async throws {
+    for ending in answer.contains("\r\n\r\n") ? [RawServer.Step.next, .reset] : [.reset] {
+      let server = try RawServer { request in
+        guard request.method == "GET" else { return [.send(answer), ending] }
+        let date = "Last-Modified: Sat, 01 Jan 2000 00:00:00 GMT"
+        return [.send("HTTP/1.1 200 OK\r\n\(date)\r\nContent-Length: 10\r\n\r\n0123456789"), .next]
+      }
+      defer { server.stop() }
+      try write("0123456789", to: "file")
+      let download = await download(server.url("/f")).run()
+      #expect(isUpToDate(download), "\(String(describing: download.error)) \(download.notes)")
+    }
+  }
+
+  @Test func aDownloadIsPausedAndCancelledWhileItAsks() async throws {
+    let server = try RawServer { _ in [.hold] }
+    defer { server.stop() }
+    try write("mine", to: "file")
+    let download = download(server.url("/f"))
+    download.operation.start()
+    #expect(eventually { server.requests.count == 1 })
+    download.operation.pause()
+    #expect(eventually { server.openConnections == 0 })
+    download.operation.resume()
+    #expect(eventually { server.requests.count == 2 })
+    await download.cancel()
+    #expect(download.isCancelled)
+    #expect(server.requests.map(\.method) == ["HEAD", "HEAD"])
+    #expect(folder.names() == ["file"])
+  }
+
+  private func setTime(_ second: Int, of file: URL) throws {
+    let date = Date(timeIntervalSince1970: TimeInterval(second))
+    try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: file.path())
+  }
+
+  // MARK: Digests
+
+  private static let digest = "84d89877f0d4041efb6bf91a16f0248f2fd573e6af05c19f96bedb9f882f7882"
+
+  private func checked(_ server: RawServer, _ existing: DownloadOperation.ExistingFile) -> Observed<URL> {
+    Observed(
+      DownloadOperation(
+        from: server.url("/f"), to: folder.file("file"), sha256: Self.digest.uppercased(), existing: existing))
+  }
+
+  @Test(arguments: [DownloadOperation.ExistingFile.overwrite, .number, .skip])
+  func aFileWithTheExpectedDigestIsNotFetchedAgain(existing: DownloadOperation.ExistingFile) async throws {
+    let server = try server()
+    defer { server.stop() }
+    try write("0123456789", to: "file")
+    let download = await checked(server, existing).run()
+    #expect(isUpToDate(download))
+    #expect(download.notes == ["file is not downloaded: it has the expected sha256"])
+    #expect(server.requests.isEmpty)
+    #expect(folder.names() == ["file"])
+  }
+
+  @Test(arguments: [
+    (DownloadOperation.ExistingFile.overwrite, ["file"], "0123456789"), (.number, ["file", "file.1"], "mine"),
+  ])
+  func aFileWithAnotherDigestIsFetched(
+    existing: DownloadOperation.ExistingFile, names: [String], content: String
+  ) async throws {
+    let server = try server()
+    defer { server.stop() }
+    try write("mine", to: "file")
+    #expect(try await checked(server, existing).run().result?.get() == folder.file(names.last ?? ""))
+    #expect(folder.names() == names)
+    #expect(try text("file") == content)
+    // The numbered one has it.
+    #expect(isUpToDate(await checked(server, existing).run()))
+    #expect(server.requests.count == 1)
+  }
+
+  @Test func aSkippedFileWithAnotherDigestIsAFailure() async throws {
+    let server = try server("Content-Disposition: attachment; filename=file")
+    defer { server.stop() }
+    try write("mine", to: "file")
+    let download = await checked(server, .skip).run()
+    #expect(download.error?.code == .checksum)
+    #expect(download.error?.message.hasSuffix("expected 84d89877f0d4…") == true)
+    let named = DownloadOperation(
+      from: server.url("/f"), to: folder.file("other"), sha256: Self.digest, existing: .skip, usesServerName: true)
+    #expect(await Observed(named).run().error == download.error)
+    #expect(folder.names() == ["file"])
+    try FileManager.default.removeItem(at: folder.file("file"))
+    #expect(mkfifo(folder.file("file").path(), 0o600) == 0)
+    #expect(
+      await checked(server, .skip).run().error
+        == TransferError(.checksum, "file is there, and its sha256 can't be computed"))
+  }
+
+  @Test func aDownloadIsPausedAndCancelledWhileItComparesAFile() async throws {
+    let server = try server()
+    defer { server.stop() }
+    try Data().write(to: folder.file("file"))
+    #expect(truncate(folder.file("file").path(), 1 << 42) == 0)
+    let download = checked(server, .overwrite)
+    download.operation.start()
+    download.operation.pause()
+    download.operation.resume()
+    #expect(stays { download.result == nil })
+    await download.cancel()
+    #expect(download.isCancelled)
+    #expect(server.requests.isEmpty)
+    #expect(folder.names() == ["file"])
+  }
+
   // MARK: Parts
 
   @Test func thePartOfTheSameURLIsResumed() async throws {
-    let server = try RawServer(RawServer.file(Array("0123456789".utf8), cuts: [4]))
+    // The first request is HEAD.
+    let server = try RawServer(RawServer.file(Array("0123456789".utf8), cuts: [0, 4]))
     defer { server.stop() }
     try write("mine", to: "file")
     #expect(await download(server.url("/f")).run().error?.code == .network)
     #expect(folder.names() == ["file", "file.1.part", "file.1.part.meta"])
     #expect(await download(server.url("/f")).run().error == nil)
-    #expect(server.requests.map(\.rangeStart) == [nil, 4])
+    #expect(server.requests.filter { $0.method == "GET" }.map(\.rangeStart) == [nil, 4])
     #expect(try text("file.1") == "0123456789")
     #expect(folder.names() == ["file", "file.1"])
   }
@@ -215,7 +413,8 @@ struct ExistingFileTests {
     defer { server.stop() }
     try write("mine", to: "file")
     let stalled = try RawServer { request in
-      request.rangeStart == nil ? RawServer.stalled(request) : RawServer.file(Array("1234567890".utf8))(request)
+      if request.method == "HEAD" { return [.reset] }
+      return request.rangeStart == nil ? RawServer.stalled(request) : RawServer.file(Array("1234567890".utf8))(request)
     }
     defer { stalled.stop() }
     let download = download(stalled.url("/f"))
@@ -270,6 +469,38 @@ struct ExistingFileTests {
     #expect(replaced.notes.last == "saved as tool-1.2.zip: the name that the server gives")
     #expect(try text("tool-1.2.zip") == "0123456789")
     #expect(folder.names() == ["tool-1.2.zip", "tool-1.2.zip.1", "tool-1.2.zip.2"])
+  }
+
+  /// Nothing says that the files of two URLs are one.
+  @Test(arguments: [DownloadOperation.ExistingFile.overwrite, .number, .skip])
+  func twoURLsWithOneServerNameGiveTwoFiles(existing: DownloadOperation.ExistingFile) async throws {
+    let server = try RawServer { request in
+      let date = "Last-Modified: Sat, 01 Jan 2000 00:00:00 GMT\r\n"
+      let header = "\(date)Content-Disposition: attachment; filename=x\r\nContent-Length: 2\r\n"
+      return [.send("HTTP/1.1 200 OK\r\n\(header)\r\n\(request.path)"), .next]
+    }
+    defer { server.stop() }
+    for round in 0..<2 {
+      for (path, name) in [("/a", "x"), ("/b", "x.1")] {
+        let download = await download(server.url(path), to: path, existing: existing, usesServerName: true).run()
+        #expect(try download.result?.get().lastPathComponent == name)
+        #expect(isUpToDate(download) == (round > 0 && existing != .overwrite))
+      }
+    }
+    #expect(try [text("x"), text("x.1")] == ["/a", "/b"])
+    #expect(folder.names() == ["x", "x.1"])
+  }
+
+  /// As of a run that was interrupted between the two.
+  @Test func aSkippedFileIsThatOfOneURL() async throws {
+    let server = try server("Content-Disposition: attachment; filename=x")
+    defer { server.stop() }
+    try write("mine", to: "x")
+    for (path, name) in [("/a", "x"), ("/b", "x.1")] {
+      let download = await download(server.url(path), to: path, existing: .skip, usesServerName: true).run()
+      #expect(try download.result?.get().lastPathComponent == name)
+    }
+    #expect(try [text("x"), text("x.1")] == ["mine", "0123456789"])
   }
 
   @Test(arguments: [

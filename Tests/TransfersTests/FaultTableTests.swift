@@ -132,6 +132,21 @@ struct FaultTableTests {
       "a length beside chunks", nil, .file,
       ok + "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\na\r\n0123456789\r\n0\r\n\r\n"),
     Fault(
+      "status 200 with a piece", "the server sent a piece of the file as the whole: bytes 0-2/10", .nothing,
+      ok + "Content-Range: bytes 0-2/10\r\nContent-Length: 3\r\n\r\n012"),
+    Fault(
+      "status 200 with the range of the whole", nil, .file,
+      ok + "Content-Range: bytes 0-9/10\r\nContent-Length: 10\r\n\r\n0123456789"),
+    Fault(
+      "status 200 with two ranges", "the server sent a piece of the file as the whole: bytes 0-9/10", .nothing,
+      ok + "Content-Range: bytes 0-9/10\r\nContent-Range: bytes 0-2/10\r\nContent-Length: 10\r\n\r\n0123456789"),
+    Fault(
+      "status 200 with a range of no known size", "the server sent a piece of the file as the whole: bytes 0-9/*",
+      .nothing, ok + "Content-Range: bytes 0-9/*\r\n\r\n0123456789"),
+    Fault(
+      "status 200 with a range, cut short", "ended after 3 of 10 bytes", .part(3),
+      ok + "Content-Range: bytes 0-9/10\r\n\r\n012"),
+    Fault(
       "an encoded body", nil, .file, note: "the file is kept as the server encoded it: gzip",
       ok + "Content-Encoding: gzip\r\nContent-Length: 10\r\n\r\n0123456789"),
     Fault(
@@ -215,6 +230,18 @@ struct FaultTableTests {
       "a body cut within its range", "ended after 5 of 10 bytes", .part(5),
       partial + "Content-Range: bytes 4-9/10\r\nContent-Length: 6\r\n\r\n4"),
     Fault("status 204 to a range", "HTTP 204, which is an answer without a file", .part(4), "HTTP/1.1 204 N\r\n\r\n"),
+    Fault("status 200 with the rest", nil, .file, note: piece) {
+      restart($0, ok + "Content-Range: bytes 4-9/10\r\nContent-Length: 6\r\n\r\n456789")
+    },
+    Fault("another coding in a 206", nil, .file, note: coding) {
+      restart($0, partial + "Content-Encoding: gzip\r\nContent-Range: bytes 4-9/10\r\n\r\nxxxxxx")
+    },
+    Fault("status 403 to a range", nil, .file, note: "the server answers HTTP 403 to the range: starting again") {
+      restart($0, "HTTP/1.1 403 F\r\nContent-Length: 0\r\n\r\n")
+    },
+    Fault("status 503 to a range", "HTTP 503", .part(4)) {
+      restart($0, "HTTP/1.1 503 S\r\nContent-Length: 0\r\n\r\n")
+    },
     Fault("status 404 to a range", "HTTP 404", .part(4), "HTTP/1.1 404 N\r\nContent-Length: 0\r\n\r\n"),
   ]
 
@@ -234,6 +261,8 @@ struct FaultTableTests {
   private static let changed = "the file changed on the server: starting again"
   private static let other = "the server sent another range than asked for: starting again"
   private static let contradiction = "the server sent another range than it said: starting again"
+  private static let piece = "the server sent a piece of the file as the whole: bytes 4-9/10: starting again"
+  private static let coding = "the server encodes the file in another way: starting again"
   private static let endless = "the server doesn't say where the file ends: starting again"
 
   /// This reply to a request for a range, the whole file to any other.

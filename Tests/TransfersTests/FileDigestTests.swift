@@ -34,13 +34,4 @@ struct FileDigestTests {
     let path = folder.file("file").path()
     #expect(await digest(path) == .failure(TransferError(.file, "Bad file descriptor: \(path)")))
   }
-
-  @Test(arguments: [
-    (String(repeating: "0aF", count: 21) + "9", true), (String(repeating: "0", count: 63), false),
-    (String(repeating: "0", count: 65), false), (String(repeating: "0", count: 63) + "g", false),
-    (String(repeating: "0", count: 61) + "０", false),
-  ])
-  func aDigestHas64HexadecimalDigits(text: String, isDigest: Bool) {
-    #expect(FileDigest.isDigest(text) == isDigest)
-  }
 }

@@ -37,6 +37,11 @@ import Testing
       "get u --on-exists skip --content-disposition",
       .get(DownloadRequest(urls: ["u"], existing: .skip, usesServerName: true))
     ),
+    ("get --sums L u", .get(DownloadRequest(urls: ["u"], sums: "L"))),
+    ("get --sums - -i l", .get(DownloadRequest(list: "l", sums: "-"))),
+    ("get --sums HTTPS://h/L", .get(DownloadRequest(sums: "HTTPS://h/L"))),
+    ("get --sums=L --base http://h/d", .get(DownloadRequest(sums: "L", base: "http://h/d/"))),
+    ("get --sums=L --base http://h/d/", .get(DownloadRequest(sums: "L", base: "http://h/d/"))),
     ("each -k x{} -j 4 a", .each(EachRequest(command: "x{}", arguments: ["-j", "4", "a"]))),
     ("each true -- a -b", .each(EachRequest(command: "true", arguments: ["a", "-b"]))),
     ("each -n 2 -d ; -j4 x", .each(EachRequest(command: "x", delimiter: [59], perJob: 2))),
@@ -169,7 +174,15 @@ import Testing
     ("keys -j4", "opdash keys has no option -j; see opdash keys --help"),
     ("run a.yml --notify sing", "--notify takes none, bell or message; this is 'sing'; see opdash run --help"),
     ("run a.yml --background drak", "--background takes auto, dark or light; this is 'drak': did you mean 'dark'?"),
-    ("get", "opdash get needs a URL, or --input LIST"),
+    ("get", "opdash get needs a URL, --input LIST or --sums URL"),
+    ("get --sums L", "opdash get --sums L needs the URLs to check, or --base URL to download what it names"),
+    ("get --base http://h/", "--base says where the files of --sums LIST are, and goes with no other URLs"),
+    ("get --sums L --base http://h/ u", "--base says where the files of --sums LIST are, and goes with no other URLs"),
+    (
+      "get --sums L --base http://h/ -i l",
+      "--base says where the files of --sums LIST are, and goes with no other URLs"
+    ),
+    ("get --sums L --base d", "--base takes a URL, http://… or https://…; this is 'd'"),
     ("each", "opdash each needs a command, as in opdash each 'gzip {}' *.log"),
     ("each -n 0 x", "--max-args takes a whole number, 1 or more; this is '0'"),
     (

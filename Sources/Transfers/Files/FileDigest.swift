@@ -32,10 +32,6 @@ final class FileDigest: Sendable {
     return digest
   }
 
-  static func isDigest(_ text: String) -> Bool {
-    text.utf8.count == 64 && text.allSatisfy { $0.isASCII && $0.isHexDigit }
-  }
-
   func cancel() { isCancelled.store(true, ordering: .relaxed) }
 
   private func read(_ descriptor: Int32, _ path: String) throws(TransferError) -> String? {

@@ -1,9 +1,10 @@
+import Checksums
 import Foundation
 import Operations
 
-/// The `.part` file of a download, open and locked against any other transfer, in this process or another.
+/// The part of a download, open and locked against any other transfer, in this process or another.
 ///
-/// The file `.part.meta` holds the `PartInfo` that a later transfer needs to resume the part; also after a crash it exists only
+/// Its name is that of the file and `.part`. The file `.part.meta` holds the `PartInfo` that a later transfer needs to resume the part; also after a crash it exists only
 /// while the bytes of the part belong to it. Nothing is synced to disk: after a power failure only a digest finds wrong bytes.
 ///
 /// The part is a regular file with one name, and no other user's in a folder as `/tmp`: what someone has put in its place is
@@ -25,14 +26,26 @@ final class PartFile {
   /// The finished files of this process whose names are those of a part or its info.
   private static let finished = Lock<Set<BytePath>>([])
 
+  /// The part of a file; a name that has no room for the endings is cut, and gets a digest of the whole of it.
+  static func path(for target: String) -> String {
+    let (folder, name) = FileName.parts(of: target)
+    let count = name.utf8.count + suffix.utf8.count + infoSuffix.utf8.count
+    guard count > FileName.systemLimit else { return target + suffix }
+    let digest = SHA256Sum.hex(of: Array(name.utf8)).prefix(16)
+    return "\(folder)\(FileName.prefix(of: name, FileName.limit)).\(digest)\(suffix)"
+  }
+
   /// Creates missing folders, then opens or creates the part.
   init(for target: URL) throws(TransferError) {
     guard target.isFileURL else {
       throw TransferError(.file, "not a file URL: \(target.absoluteString.maskedURL)")
     }
     self.target = target.path(percentEncoded: false)
-    path = self.target + Self.suffix
+    path = Self.path(for: self.target)
     guard !target.hasDirectoryPath else { throw .file(self.target, error: EISDIR) }
+    guard FileName.parts(of: self.target).name.utf8.count <= FileName.systemLimit else {
+      throw .file(self.target, error: ENAMETOOLONG)
+    }
     let mode = try Self.mode(ofTarget: self.target)
     try Self.checkIsNoPart(self.target)
     folder = target.deletingLastPathComponent().path(percentEncoded: false)
@@ -42,7 +55,7 @@ final class PartFile {
       throw error
     }
     do throws(TransferError) {
-      try Self.checkIsUnfinished(path)
+      try Self.checkIsUnfinished(path, for: self.target)
       // A private file stays private while it is replaced.
       if let mode { try setMode(mode | S_IRUSR | S_IWUSR) }
       info = size > 0 ? PartInfo(readFrom: infoPath) : nil
@@ -81,6 +94,20 @@ final class PartFile {
   func save(_ info: PartInfo) throws(TransferError) {
     self.info = info
     try info.write(to: infoPath)
+  }
+
+  /// Records whether the last request for the rest of the part has brought nothing.
+  func markRefused(_ wasRefused: Bool) throws(TransferError) {
+    guard var info else { return }
+    info.wasRefused = wasRefused ? true : nil
+    unlink(infoPath)
+    try save(info)
+  }
+
+  /// Does nothing on a file system that has no times.
+  func setModificationTime(_ second: time_t) {
+    let times = [timespec(tv_sec: time(nil), tv_nsec: 0), timespec(tv_sec: second, tv_nsec: 0)]
+    futimens(descriptor, times)
   }
 
   func write(_ bytes: UnsafeRawBufferPointer) throws(TransferError) {
@@ -156,8 +183,9 @@ final class PartFile {
   /// Whether the names of the target's part are in use: by another transfer, or by a file that one has finished.
   static func isInUse(for target: String) -> Bool {
     do throws(TransferError) {
-      try checkIsNoPart(target + suffix)
-      try checkIsUnfinished(target + suffix)
+      let part = path(for: target)
+      try checkIsNoPart(part)
+      try checkIsUnfinished(part, for: target)
       return false
     } catch {
       return true
@@ -229,8 +257,7 @@ final class PartFile {
   }
 
   /// Throws if the part or its info would overwrite a file that another transfer has finished.
-  private static func checkIsUnfinished(_ part: String) throws(TransferError) {
-    let target = part.dropLast(suffix.count)
+  private static func checkIsUnfinished(_ part: String, for target: String) throws(TransferError) {
     for name in [part, part + infoSuffix] where finished.withLock({ $0.contains(BytePath(name)) }) {
       guard let status = FileStatus(name), status.value.st_size > 0 else { continue }
       throw TransferError(

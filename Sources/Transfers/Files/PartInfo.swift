@@ -9,19 +9,27 @@ struct PartInfo: Codable, Equatable {
   /// For `If-Range`: a strong entity tag, or the date of the last change.
   var validator: String
   var total: Int64?
+  /// The coding of the bytes: those of two codings don't fit together, also under one tag.
+  var coding: String?
+  /// The second of the file's last change.
+  var modified: Int?
+  /// Whether the last request for the rest of the part has brought nothing.
+  var wasRefused: Bool?
 
   /// Nil where the reply has nothing that distinguishes a changed file from the same one.
   init?(url: String, reply: Reply) {
     guard let validator = Self.validator(of: reply) else { return nil }
     self.url = url
     self.validator = validator
-    total = reply.contentLength
+    total = reply.contentRange?.total ?? reply.contentLength
+    coding = reply.coding
+    modified = reply.lastModified
   }
 
-  /// Whether nothing in the reply says that the file has changed.
+  /// Whether nothing in the reply says that its bytes are those of another file, or encoded in another way.
   func agrees(with reply: Reply) -> Bool {
     let current = validator.hasPrefix("\"") ? reply["etag"] : reply["last-modified"]
-    return current == nil || current == validator
+    return coding == reply.coding && (current == nil || current == validator)
   }
 
   private static func validator(of reply: Reply) -> String? {

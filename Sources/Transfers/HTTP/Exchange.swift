@@ -96,6 +96,8 @@ final class Exchange {
       ccurl_set_offset(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(body.size))
       ccurl_set_long(easy, CURLOPT_UPLOAD_BUFFERSIZE, Self.bufferSize)
     }
+    // A reply to HEAD has the length of a body, and no body.
+    if method == "HEAD", body == nil { ccurl_set_long(easy, CURLOPT_NOBODY, 1) }
     if method != "GET" || body != nil { try set(CURLOPT_CUSTOMREQUEST, to: method) }
   }
 

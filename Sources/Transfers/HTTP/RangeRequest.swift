@@ -67,24 +67,51 @@ struct RangeRequest {
     switch reply.status {
     case 200, 203: judgeWhole(reply)
     case 206: judgePart(reply)
-    case 200..<300: .failure(.noFile(reply.status))
     case _ where reply.isRedirect: reply["location"].map { .redirect($0) } ?? .failure(.http(reply))
     case 416 where info != nil: .again("the server has nothing after byte \(start): starting again")
+    case let status where info != nil && Self.refusesRange(status):
+      .again("the server answers HTTP \(status) to the range: starting again")
+    case 200..<300: .failure(.noFile(reply.status))
     default: .failure(.http(reply))
+    }
+  }
+
+  /// Whether the request is for the rest of a part.
+  var asksForRest: Bool { info != nil }
+
+  /// Whether a reply without a file is due to the range, and not to a state of the server that passes.
+  private static func refusesRange(_ status: Int) -> Bool {
+    switch status {
+    case 408, 425, 429, 300..<304, 305..<400: false
+    case 501, 505: true
+    default: status < 500
     }
   }
 
   private func judgeWhole(_ reply: Reply) -> Verdict {
     guard reply.hasValidLength else { return .failure(.invalidLength(of: reply)) }
-    return .whole(total: reply.contentLength, note: restartNote(reply))
+    guard let field = reply["content-range"] else {
+      return .whole(total: reply.contentLength, note: restartNote(reply, total: reply.contentLength))
+    }
+    // It has no meaning under this status, and yet the servers that send a piece say so here.
+    guard let range = reply.contentRange, range.start == 0, let total = range.total, range.end == total - 1,
+      reply.contentLength ?? total == total
+    else {
+      let piece = "the server sent a piece of the file as the whole: \(field.prefix(60))"
+      return info == nil ? .failure(TransferError(.network, piece)) : .again("\(piece): starting again")
+    }
+    return .whole(total: total, note: restartNote(reply, total: total))
   }
 
   private func judgePart(_ reply: Reply) -> Verdict {
     guard let info else { return .failure(TransferError(.network, "HTTP 206 to a request for the whole file")) }
-    guard let range = reply["content-range"].flatMap({ ContentRange($0) }), range.start == start else {
+    guard let range = reply.contentRange, range.start == start else {
       return .again("the server sent another range than asked for: starting again")
     }
     if let total = range.total, let known = info.total, total != known { return .again(Self.changed) }
+    guard info.coding == reply.coding else {
+      return .again("the server encodes the file in another way: starting again")
+    }
     guard info.agrees(with: reply) else { return .again(Self.changed) }
     // A connection that breaks at the end of this body would look like the end of the file.
     guard let total = range.total ?? info.total else {
@@ -97,9 +124,9 @@ struct RangeRequest {
     return .rest(end: range.end + 1, total: total)
   }
 
-  private func restartNote(_ reply: Reply) -> String? {
+  private func restartNote(_ reply: Reply, total: Int64?) -> String? {
     guard let info else { return nil }
-    let isSame = info.agrees(with: reply) && (info.total == nil || info.total == reply.contentLength)
+    let isSame = info.agrees(with: reply) && (info.total == nil || info.total == total)
     return isSame ? "the server ignored the range: starting again" : Self.changed
   }
 
@@ -107,7 +134,7 @@ struct RangeRequest {
 }
 
 /// The part of a file that a 206 reply holds, as its `Content-Range` says.
-struct ContentRange: Equatable {
+struct ContentRange: Hashable {
   var start: Int64
   /// The last byte, inclusive.
   var end: Int64

@@ -47,6 +47,18 @@ struct Reply: Equatable {
     self["transfer-encoding"] != nil || self["content-length"] == nil || contentLength != nil
   }
 
+  /// The part of the file that the body is, where the server says so; nil also for fields that differ.
+  var contentRange: ContentRange? {
+    let ranges = Set(values(of: "content-range"))
+    return ranges.count == 1 ? ranges.first.flatMap { ContentRange($0) } : nil
+  }
+
+  /// The codings of the body, in their order; nil for a body that is the file as it is.
+  var coding: String? {
+    let codings = values(of: "content-encoding").map { $0.lowercased() }.filter { $0 != "identity" && !$0.isEmpty }
+    return codings.isEmpty ? nil : codings.joined(separator: ", ")
+  }
+
   /// The second of the last change, where the server says it.
   var lastModified: time_t? {
     let date = self["last-modified"].map { curl_getdate($0, nil) } ?? -1

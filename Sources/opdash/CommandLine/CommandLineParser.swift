@@ -194,11 +194,15 @@ struct CommandLineParser {
       request.arguments = Array(operands.dropFirst())
       return .each(request)
     case .get:
-      guard !operands.isEmpty || values.download.list != nil else {
-        throw UsageError("opdash get needs a URL, or --input LIST")
-      }
       var request = values.download
       request.urls = Array(operands)
+      if request.base != nil, request.sums == nil || !operands.isEmpty || request.list != nil {
+        throw UsageError("--base says where the files of --sums LIST are, and goes with no other URLs")
+      }
+      guard !operands.isEmpty || request.list != nil || request.listedBase != nil else {
+        guard let sums = request.sums else { throw UsageError("opdash get needs a URL, --input LIST or --sums URL") }
+        throw UsageError("opdash get --sums \(sums) needs the URLs to check, or --base URL to download what it names")
+      }
       return .get(request)
     }
   }

@@ -139,12 +139,22 @@ struct Option: Sendable {
       name: "content-disposition", letter: nil, summary: "take the file's name from the server", commands: [.get],
       effect: .flag { $0.download.usesServerName = true }),
     Option(
-      name: "stall", letter: nil, summary: "retry when no byte moves for so long (default 5m; 0s: no limit)",
+      name: "stall", letter: nil, summary: "retry when no byte moves for this time (default 5m; 0s: no limit)",
       commands: [.get],
       effect: .value(name: "TIME", takes: "a time as in \(DurationText.examples)") { values, text in
         guard let stall = DurationText.parse(text) else { return false }
         values.download.stall = stall
         return true
+      }),
+    Option(
+      name: "sums", letter: nil, summary: "check the files against a list of sha256sum, or download what it names",
+      commands: [.get],
+      effect: text("FILE|URL", takes: "a file, - for standard input, or a URL", \.download.sums)),
+    Option(
+      name: "base", letter: nil, summary: "the URL of the folder of the files that --sums names", commands: [.get],
+      effect: .value(name: "URL", takes: "a URL, http://… or https://…") { values, text in
+        values.download.base = text.hasSuffix("/") ? text : text + "/"
+        return DownloadSums.isURL(text)
       }),
     Option(
       name: "max-args", letter: "n", summary: "arguments of each job, all of them for {} (default 1)",

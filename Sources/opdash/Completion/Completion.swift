@@ -112,7 +112,7 @@ struct Completion {
     // The shells complete files in words of their own only.
     case .value where !prefix.isEmpty: return .candidates([])
     case .value("DIR", _, _): return .folders
-    case .value("FILE", _, _), .value("LIST", _, _): return .files([])
+    case .value("FILE", _, _), .value("LIST", _, _), .value("FILE|URL", _, _): return .files([])
     case .value: return .candidates([])
     }
   }

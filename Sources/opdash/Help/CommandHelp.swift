@@ -79,6 +79,10 @@ extension CommandName {
         No file that is there is changed: where the server has the same one (of the same size, and not changed since) nothing \
         is downloaded, else the new one gets a number, as in file.zip.1.
         """,
+        """
+        With --sums each file must have the SHA-256 sum that the list, as of sha256sum, has beside its name. Without URLs \
+        all files of the list are downloaded, from the folder of the list's URL or that of --base.
+        """,
       ]
     case .each:
       [
@@ -160,6 +164,8 @@ extension CommandName {
         ("opdash get -i urls.txt -d mirror -j 8", "a list of files into a folder, eight at once"),
         ("opdash get --on-exists skip URL...", "only missing files"),
         ("opdash get -i <(./urls)", "the URLs that a program prints"),
+        ("opdash get --sums SHA256SUMS URL...", "only with the sums of the list"),
+        ("opdash get --sums https://example.com/SHA256SUMS", "all files that the list names"),
       ]
     case .each:
       [

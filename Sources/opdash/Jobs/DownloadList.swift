@@ -16,6 +16,16 @@ struct DownloadRequest: Equatable {
   var usesServerName = false
   /// How long no byte may move; zero for no limit.
   var stall = DownloadWork.standardStall
+  /// A list of SHA-256 sums: a file, `-` for standard input, or a URL.
+  var sums: String?
+  /// The URL below which the files of that list are.
+  var base: String?
+
+  /// The URL below which all files of the list of sums are to be downloaded; nil if the URLs are given otherwise.
+  var listedBase: String? {
+    guard urls.isEmpty, list == nil, let sums else { return nil }
+    return base ?? (DownloadSums.isURL(sums) ? sums : nil)
+  }
 }
 
 /// The jobs of `opdash get`: one download for each URL.
@@ -27,6 +37,9 @@ struct DownloadList {
   struct Entry: Equatable {
     var url: String
     var place: String?
+    /// The file's path below the folder, where a list has chosen it.
+    var path: String?
+    var sum: String?
   }
 
   /// The URLs of a list, one on each line; empty lines, lines with # at the start and a byte order mark are skipped.
@@ -64,12 +77,12 @@ struct DownloadList {
         faults.append("\(place)'\(entry.url.maskedURL)' is no URL to download: \(mend)")
         continue
       }
-      let name = unique(FileName.of(entry.url), &taken)
+      let name = entry.path ?? unique(FileName.of(entry.url), &taken)
       let path = folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
       let retry = RetryPolicy(max: 2, jitter: true, only: [.network, .timeout, .serverError, .tooManyRequests])
       let work = DownloadWork(
-        url: entry.url, file: path, existing: request.existing, usesServerName: request.usesServerName,
-        stall: request.stall)
+        url: entry.url, file: path, sha256: entry.sum, existing: request.existing,
+        usesServerName: request.usesServerName, stall: request.stall)
       jobs.append(Job(name: name, work: .download(work), retry: retry))
     }
     if entries.isEmpty { faults.append("there is no URL to download") }

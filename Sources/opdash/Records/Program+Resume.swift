@@ -75,7 +75,7 @@ extension Program {
       let choice = try JobFileSearch(directory: entry.origin.directory).choose(words)
       return (try there.runPlan([file] + choice.jobs, old).0, old.settings)
     case .get(let request):
-      guard request.list != "-" else {
+      guard request.list != "-", request.sums != "-" else {
         throw UsageError("the list of run \(entry.id) was standard input, which can't be read again")
       }
       return (try there.downloadPlan(request, old), old.settings)
