@@ -38,6 +38,7 @@ import Testing
   @Test(
     arguments: [
       SlurmAnswer(.exited(0)), FakeSlurm.down, SlurmAnswer(.timedOut), SlurmAnswer(.exited(1)),
+      SlurmAnswer(.exited(1), error: "sbatch: Job 5 to start at 2026-11-26T06:48:42 using 1 processors on nodes n1\n"),
       SlurmAnswer(.exited(128 + SIGKILL)), SlurmAnswer(.exited(1), error: "sbatch-wrapper: Disk quota exceeded\n"),
       SlurmAnswer(.exited(1), error: "sbatch: error: Batch job submission failed: Interrupted system call\n"),
       SlurmAnswer(.exited(1), error: "allocation failure: Required partition not available (inactive or drain)"),

@@ -23,6 +23,8 @@ package enum SubmissionCheck {
   private static func isRefusal(_ answer: SlurmAnswer) -> Bool {
     guard case .exited(let status) = answer.end, status != 0, !answer.isWithoutController else { return false }
     if answer.error.contains("allocation failure: ") { return true }
+    // What sbatch says of a job that it takes.
+    if answer.error.contains(" to start at ") { return false }
     return answer.error.lines.contains { $0.hasPrefix("sbatch: ") } && !answer.error.contains("submission failed")
   }
 
