@@ -200,6 +200,9 @@ final class Attempt: @unchecked Sendable {
     startTime.withLock { $0 = time }
   }
 
+  /// Notes that the cluster will start it once more.
+  func requeue() { (hasStarted, isWithCluster) = (false, true) }
+
   /// The success of a finished operation, from any thread; nil if it has not succeeded, or had nothing to do.
   func success(at time: Duration) -> AttemptSuccess? {
     guard AttemptOutcome(of: operation) == .succeeded else { return nil }

@@ -565,6 +565,10 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
       place(attempt, id, nodes: nodes)
       attempt.isWithCluster = false
       started(attempt)
+    case .requeued(let id):
+      guard scheduler.attemptRequeued(ticket: attempt.ticket) else { break }
+      attempt.requeue()
+      place(attempt, id, nodes: nil)
     case .ended(let outcome):
       // Jobs that are shorter than the time between two queries are never seen executing.
       guard let id = outcome.id else { break }

@@ -107,7 +107,7 @@ struct LaunchTerms {
 extension SlurmResources {
   package init(_ terms: ClusterTerms) {
     self.init(
-      cpus: terms.cpus, memory: terms.memory, gpus: terms.gpus, nodes: terms.nodes, time: terms.time,
+      name: terms.name, cpus: terms.cpus, memory: terms.memory, gpus: terms.gpus, nodes: terms.nodes, time: terms.time,
       partition: terms.partition, account: terms.account, qos: terms.qos, constraint: terms.constraint,
       options: terms.options)
   }

@@ -101,6 +101,12 @@ final class RunAllocation: @unchecked Sendable {
     case .waiting, .submitted: tell(.waits(reason: nil))
     case .pending(_, let reason): tell(.waits(reason: reason?.description))
     case .running(let id, _): if self.id != id { askForNodes(of: id) }
+    case .requeued(let id):
+      // The steps have ended, and the next nodes may be others.
+      guard let own else { return }
+      self.own = nil
+      own.release { _ = own }
+      end(id, JobFailure(.preempted, "its allocation was requeued in Slurm"))
     case .ended(let outcome):
       own = nil
       let failure = Self.failure(of: outcome.end, id: outcome.id)
@@ -206,8 +212,12 @@ final class RunAllocation: @unchecked Sendable {
   func step(_ launch: ProcessLaunch, _ terms: ClusterTerms, ticket: Int, node: String) -> (ProcessLaunch, Step) {
     guard let id else { preconditionFailure("steps are admitted to an allocation that is held") }
     let name = "opdash/\(run)/\(ticket)"
-    let own = SlurmStep(name: name, node: node, cpus: terms.cpus ?? 1, memory: terms.memory, gpus: terms.gpus ?? 0)
-    var program = SlurmAllocation.step(launch, own, of: id, run: run)
+    let own = SlurmStep(
+      name: name, node: node, cpus: terms.cpus ?? 1, memory: terms.memory == 0 ? nil : terms.memory,
+      gpus: terms.gpus ?? 0)
+    // What this program is in has CPUs that no other step gets otherwise.
+    let overlaps = id == surrounding && SlurmAllocation.isInStep
+    var program = SlurmAllocation.step(launch, own, of: id, run: run, overlaps: overlaps)
     // The step's own signal goes another way; this one changes nothing in srun and in the shell around it.
     program.stopSignal = SIGCONT
     // Of use where Slurm does not answer.
@@ -221,9 +231,9 @@ final class RunAllocation: @unchecked Sendable {
   /// What a step can't have of what its job asks the cluster for, as a note; nil for nothing.
   private static func note(of terms: ClusterTerms) -> String? {
     let without: [(String, Bool)] = [
-      ("nodes", (terms.nodes ?? 1) > 1), ("time", terms.time != nil), ("partition", terms.partition != nil),
-      ("account", terms.account != nil), ("qos", terms.qos != nil), ("constraint", terms.constraint != nil),
-      ("options", !terms.options.isEmpty),
+      ("name", terms.name != nil), ("nodes", (terms.nodes ?? 1) > 1), ("time", terms.time != nil),
+      ("partition", terms.partition != nil), ("account", terms.account != nil), ("qos", terms.qos != nil),
+      ("constraint", terms.constraint != nil), ("options", !terms.options.isEmpty),
     ]
     let names = without.filter(\.1).map { "slurm.\($0.0)" }
     return names.isEmpty ? nil : "without effect for a step of an allocation: \(names.joined(separator: ", "))"

@@ -206,7 +206,8 @@ struct Scheduler {
     nodes[id.index].isWithdrawing = false
     // A cluster job was held too late.
     if state(id) == .paused(started: false), !nodes[id.index].isTakenBack { nodes[id.index].mustPause = true }
-    set(id, .executing, attempt: attempts(id) + 1, pid: pid)
+    set(id, .executing, attempt: attempts(id) + (nodes[id.index].isRequeued ? 0 : 1), pid: pid)
+    nodes[id.index].isRequeued = false
     if let time = graph[id].service.map(\.limit) ?? graph[id].timeout { arm(id, deadline: journal.now + time) }
     if let silence = graph[id].silence { watchSilence(id, until: journal.now + silence) }
     if let service = graph[id].service, service.probe == nil { serviceIsReady(ticket: ticket) }
@@ -225,6 +226,17 @@ struct Scheduler {
     set(id, .ready(for: .cluster(reason: reason)))
   }
 
+  /// The cluster has taken an attempt off its nodes and will execute it from its beginning again; false if it is being ended.
+  mutating func attemptRequeued(ticket: Int) -> Bool {
+    guard let id = admitted[ticket], state(id) == .executing, nodes[id.index].canceller == nil,
+      nodes[id.index].excess == nil
+    else { return false }
+    (nodes[id.index].deadline, nodes[id.index].silenceEnd) = (nil, nil)
+    nodes[id.index].isRequeued = true
+    set(id, .ready(for: .cluster(reason: nil)))
+    return true
+  }
+
   /// The program of an attempt that has started already has this process, which leads its group.
   mutating func attemptLaunched(ticket: Int, pid: Int32) {
     guard let id = admitted[ticket], state(id).isActive, run.jobs[id.index].attempt?.pid == nil else { return }
@@ -235,6 +247,7 @@ struct Scheduler {
     guard let id = admitted.removeValue(forKey: ticket) else { return }
     release(id)
     gate.leave(ticket)
+    nodes[id.index].isRequeued = false
     let node = nodes[id.index]
     if node.canceller == .unneeded {
       end(id, .skipped(because: .unneeded))
@@ -542,6 +555,8 @@ struct Scheduler {
     /// Grows whenever the job enters or leaves the ready ones, so that its old heap entries are void.
     var stamp = 0
     var isWithdrawing = false
+    /// Whether the cluster will execute its attempt once more.
+    var isRequeued = false
     /// Whether its attempt has started in the cluster although it was to be taken back, and will be ended for that.
     var isTakenBack = false
   }

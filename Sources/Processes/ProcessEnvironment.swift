@@ -24,6 +24,12 @@ public struct ProcessEnvironment: Sendable, Equatable, ExpressibleByDictionaryLi
     ProcessEnvironment(isInherited: true, variables, removed: removed.subtracting(variables.keys))
   }
 
+  /// The same without these variables of this process.
+  package func removing(_ names: Set<String>) -> ProcessEnvironment {
+    ProcessEnvironment(
+      isInherited: isInherited, variables, removed: removed.union(names.subtracting(variables.keys)))
+  }
+
   /// Only these variables; without a `PATH` among them, programs are looked for in `/usr/local/bin:/usr/bin:/bin`.
   public static func only(_ variables: [String: String]) -> ProcessEnvironment {
     ProcessEnvironment(isInherited: false, variables)

@@ -144,7 +144,7 @@ package final class SlurmAllocation: Sendable {
     }
     let id: SlurmJobID? =
       switch operation.status {
-      case .submitted(let id), .pending(let id, _), .running(let id, _): id
+      case .submitted(let id), .pending(let id, _), .running(let id, _), .requeued(let id): id
       case .waiting, .ended: nil
       }
     operation.cancel()
@@ -199,6 +199,14 @@ package final class SlurmAllocation: Sendable {
     ProcessInfo.processInfo.environment["SLURM_JOB_ID"].flatMap { SlurmJobID($0) }
   }
 
+  /// Whether this process is in a step of an allocation, as in that of `srun --pty`, and not beside its steps.
+  ///
+  /// Steps that are no programs of srun, as that of a batch script, have numbers from 4,294,967,290 on, if they say one.
+  package static var isInStep: Bool {
+    guard let number = ProcessInfo.processInfo.environment["SLURM_STEP_ID"].flatMap({ Int($0) }) else { return false }
+    return number < 4_294_967_280
+  }
+
   /// The status of a step's launch whose allocation was not there any more at its end, or perhaps of its program.
   package static let endedStatus: Int32 = 254
 
@@ -206,36 +214,37 @@ package final class SlurmAllocation: Sendable {
   ///
   /// The step has CPUs of its own; while they are not free it waits. Its directory must be there on the node. It ends with
   /// the program's status, that of a shell after a signal. A signal other than SIGKILL reaches it by `StepControl`: srun
-  /// takes SIGTERM for SIGKILL.
+  /// takes SIGTERM for SIGKILL. One that `overlaps` does not wait for CPUs that another step has.
   package static func step(
-    _ launch: ProcessLaunch, _ terms: SlurmStep, of id: SlurmJobID, run: String
+    _ launch: ProcessLaunch, _ terms: SlurmStep, of id: SlurmJobID, run: String, overlaps: Bool = false
   ) -> ProcessLaunch {
-    // srun exits with 0 when a node fails, and with the status of a killed program when the allocation ends.
+    // srun exits with 0 when a node fails, and with the status of a killed program when the allocation ends. Slurm has the
+    // step until its node has reported the end; that of a lost node until the allocation has ended.
     let script = """
       id=$1
-      shift
+      name=$2
+      shift 2
       trap : TERM
       srun "$@"
       status=$?
-      state=$(scontrol show job -o "$id" 2>/dev/null) || exit $status
-      case $state in *" JobState=RUNNING "*) exit $status ;; esac
+      while :; do
+        steps=$(scontrol show step -o "$id" 2>/dev/null)
+        state=$(scontrol show job -o "$id" 2>/dev/null) || exit $status
+        case $state in *" JobState=RUNNING "*) ;; *) break ;; esac
+        case $steps in *" Name=$name "*) sleep 0.2 ;; *) exit $status ;; esac
+      done
       echo 'the allocation ended while the step was executing' >&2
       exit \(endedStatus)
       """
     var step = launch
-    // What salloc and sbatch leave there for srun is of their job; the mark by which this program finds the processes that
-    // it has started is not for the step's.
-    let unset = [
-      "SLURM_MEM_PER_CPU", "SLURM_MEM_PER_GPU", "SLURM_MEM_PER_NODE", "SLURM_GPUS", "SLURM_GPUS_PER_NODE",
-      "SLURM_GPUS_PER_TASK", "SLURM_TRES_PER_TASK", "SLURM_EXPORT_ENV", "SLURM_DISTRIBUTION", "SLURM_HINT",
-      "SLURM_EXACT",
+    // What salloc, sbatch and srun leave there is of their job.
+    step.environment = launch.environment.removing(SlurmEnvironment.foreign)
+    // The mark by which this program finds the processes that it has started is not for the step's.
+    var words = [
+      "env", "OPDASH_RUN=\(run)", "/bin/sh", "-c", script, "step", id.description, terms.name, "-Q", "-N1", "-n1",
+      "--jobid=\(id)", "--export=ALL", "--input=none",
     ]
-    var words = ["env"] + unset.flatMap { ["-u", $0] }
-    words += [
-      "OPDASH_RUN=\(run)", "/bin/sh", "-c", script, "step", id.description, "-Q", "-N1", "-n1", "--jobid=\(id)",
-      "--export=ALL", "--input=none",
-    ]
-    words += terms.arguments
+    words += terms.arguments + (overlaps ? ["--overlap"] : [])
     if let directory = launch.directory { words.append("--chdir=\(directory)") }
     // srun keeps no order between the two streams of its program.
     if launch.mergesError { words += ["/bin/sh", "-c", "exec \"$@\" 2>&1", "step"] }
@@ -265,7 +274,7 @@ package struct SlurmStep: Sendable, Equatable {
   }
 
   fileprivate var arguments: [String] {
-    // Without an amount a step would have all memory of the node, so that there could be only one.
+    // Without the option a step would have all memory of the node, so that there could be only one.
     let memory = memory.map { "--mem=\($0)M" } ?? "--mem=0"
     let words = ["--exact", "--job-name=\(name)", "--nodelist=\(node)", "--cpus-per-task=\(cpus)", memory]
     // Without an amount it would have all of the allocation.

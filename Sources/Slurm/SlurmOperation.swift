@@ -118,10 +118,15 @@ package final class SlurmOperation: ResultOperation<SlurmOutcome>, ControllableO
     body?(status)
     switch status {
     case .waiting, .pending: break
-    case .submitted(let id): log([OperationLogLine(text: "submitted as job \(id)", source: .note)])
+    case .submitted(let id):
+      let chosen = SlurmEnvironment.words(for: job.resources)
+      let with = chosen.isEmpty ? "" : ", with \(chosen.joined(separator: ", ")) of the environment"
+      log([OperationLogLine(text: "submitted as job \(id)\(with)", source: .note)])
     case .running(let id, let nodes):
       log([OperationLogLine(text: "job \(id) runs on \(nodes)", source: .note)])
       follower.start(on: nodes)
+    case .requeued(let id):
+      log([OperationLogLine(text: "job \(id) was requeued in Slurm, and begins again", source: .note)])
     case .ended(let outcome):
       follower.finish(
         on: outcome.nodes, hasSucceeded: outcome.end == .exited(0), mayBeAbsent: !outcome.end.hasOutput

@@ -1,16 +1,17 @@
 import Foundation
 import JobEngine
 import JobModel
+import Operations
 import Session
 import Slurm
 
 /// What the cluster jobs of a run need, checked before anything is started.
 enum ClusterCheck {
   /// A controller that does not answer by then is not a fault: the run waits for it.
-  private static let limit = DispatchTimeInterval.seconds(10)
+  private static let limit = Duration.seconds(10)
 
-  /// Throws if Slurm is not on this machine, or jobs ask for what is malformed or what the cluster, or the allocation that
-  /// they are steps of, does not have.
+  /// Throws if Slurm is not on this machine, or jobs ask for what is malformed, what sbatch refuses, or what the allocation
+  /// that they are steps of does not have.
   static func check(
     _ graph: JobGraph, _ runner: any SlurmRunner = SystemSlurmRunner(),
     in surrounding: SlurmJobID? = SlurmAllocation.surrounding, absence: () -> String? = SystemSlurmRunner.absence
@@ -18,11 +19,12 @@ enum ClusterCheck {
     let jobs = graph.jobs.filter { $0.cluster != nil }
     guard !jobs.isEmpty else { return }
     if let sentence = absence() { throw UsageError(sentence) }
+    let end = SystemOperationClock().now + limit
     var lines: [String]
     if let surrounding {
-      let nodes = BlockingCall.value(within: limit) { SlurmAllocation.nodes(of: surrounding, runner, $0) } ?? nil
+      let nodes = value(until: end) { SlurmAllocation.nodes(of: surrounding, runner, $0) } ?? nil
       if nodes == nil,
-        case .ended? = BlockingCall.value(within: limit, { SlurmAllocation.standing(of: surrounding, runner, $0) })
+        case .ended? = value(until: end, { SlurmAllocation.standing(of: surrounding, runner, $0) })
       {
         throw UsageError(
           "allocation \(surrounding), which this shell was started in, has ended: unset SLURM_JOB_ID, or use another shell"
@@ -30,12 +32,10 @@ enum ClusterCheck {
       }
       lines = stepFaults(jobs, in: nodes ?? [])
     } else if let allocation = graph.allocation {
-      lines = faults(SlurmResources(allocation), info(runner)).map { fault in
-        "opdash: \(fault.key.replacing("slurm.", with: "slurm.allocation.", maxReplacements: 1)): \(fault.message)"
-      }
+      lines = faults(SlurmResources(allocation), "slurm.allocation", runner, until: end).map { "opdash: \($0)" }
       lines += stepFaults(jobs, in: [node(of: allocation)])
     } else {
-      lines = faults(jobs, info(runner))
+      lines = faults(jobs, runner, until: end)
     }
     if !lines.isEmpty { throw Faults(lines: lines) }
   }
@@ -54,18 +54,34 @@ enum ClusterCheck {
     return "stay on this machine: \(names.joined(most: 8)) (a terminal, a service, or other work than 'run')"
   }
 
-  private static func faults(_ jobs: [Job], _ cluster: ClusterInfo?) -> [String] {
+  private static func faults(_ jobs: [Job], _ runner: any SlurmRunner, until end: Duration) -> [String] {
     // Thousands of jobs ask for the same.
-    var known: [SlurmResources: [ResourceFault]] = [:]
+    var known: Set<SlurmResources> = []
     var lines: [String] = []
     for job in jobs {
-      guard let resources = job.cluster.map(SlurmResources.init) else { continue }
-      let faults = known[resources] ?? Self.faults(resources, cluster)
-      if known.updateValue(faults, forKey: resources) == nil {
-        lines += faults.map { "opdash: job \(job.name): \($0)" }
-      }
+      guard let resources = job.cluster.map(SlurmResources.init), known.insert(resources).inserted else { continue }
+      lines += faults(resources, "slurm", runner, until: end).map { "opdash: job \(job.name): \($0)" }
     }
     return lines
+  }
+
+  private static func faults(
+    _ resources: SlurmResources, _ owner: String, _ runner: any SlurmRunner, until end: Duration
+  ) -> [String] {
+    let faults = resources.faults
+    guard faults.isEmpty else { return faults.map { "\(owner).\($0.key): \($0.message)" } }
+    let refusal = value(until: end) { SubmissionCheck.refusal(of: resources, runner, $0) }
+    guard let words = refusal ?? nil else { return [] }
+    let asked = (resources.arguments + SlurmEnvironment.words(for: resources)).joined(separator: " ")
+    return ["sbatch refuses \(asked.isEmpty ? "it" : asked): \(words): change what '\(owner)' asks for"]
+  }
+
+  private static func value<Value: Sendable>(
+    until end: Duration, _ begin: (_ done: @escaping @Sendable (Value) -> Void) -> Void
+  ) -> Value? {
+    let left = end - SystemOperationClock().now
+    guard left > .zero else { return nil }
+    return BlockingCall.value(within: .milliseconds(Int(left / .milliseconds(1))), begin)
   }
 
   /// What steps of these nodes ask for and none of them has; no nodes if they are not known.
@@ -90,17 +106,7 @@ enum ClusterCheck {
   private static func node(of allocation: ClusterTerms) -> AllocatedNode {
     let nodes = allocation.nodes ?? 1
     return AllocatedNode(
-      name: "", cpus: allocation.cpus ?? .max, memory: allocation.memory,
+      name: "", cpus: allocation.cpus ?? .max, memory: allocation.memory == 0 ? nil : allocation.memory,
       gpus: allocation.gpus.map { ($0 + nodes - 1) / nodes } ?? (allocation.options.isEmpty ? 0 : .max))
-  }
-
-  private static func faults(_ resources: SlurmResources, _ cluster: ClusterInfo?) -> [ResourceFault] {
-    let faults = resources.faults
-    return faults.isEmpty ? cluster.map { resources.faults(on: $0) } ?? [] : faults
-  }
-
-  /// What the cluster has; nil if the controller does not answer.
-  private static func info(_ runner: any SlurmRunner) -> ClusterInfo? {
-    BlockingCall.value(within: limit) { ClusterInfo.ask(runner, $0) } ?? nil
   }
 }

@@ -95,6 +95,21 @@ struct AllocationProgramTests {
     try cluster.call("scancel", number)
   }
 
+  /// The step of the shell has both CPUs.
+  @Test func inAStepOfSrunJobsAreExecutedBesideIt() throws {
+    try place.write("on: slurm\njobs: { a: echo a >> out, b: 'echo \"$SLURM_STEP_ID\" >> out' }", to: "opdash.yml")
+    let run = try place.script(
+      """
+      timeout \(Patience.seconds) srun -Q -N1 -n1 -c2 sh -c '
+        export SLURM_LABELIO=1 SLURM_STDOUTMODE=stolen SLURM_CPU_BIND=mask_cpu:0x1000 SLURM_NTASKS_PER_NODE=2
+        exec "$OPDASH" run --ui plain'
+      """)
+    #expect(run.ending() == .exited(0), "\(run.errorText)")
+    let lines = String(decoding: place.contents("out") ?? Data(), as: UTF8.self).split(separator: "\n")
+    #expect(lines.count == 2)
+    #expect(!place.has("stolen"))
+  }
+
   @Test func whatNoNodeOfTheAllocationHasIsSaidBeforeAnythingStarts() throws {
     try place.write(
       "slurm: { allocation: { nodes: 9, cpus: 2 } }\njobs: { a: { on: slurm, slurm: { cpus: 4 }, run: touch a }, b: touch b }",
@@ -103,7 +118,7 @@ struct AllocationProgramTests {
     #expect(run.ending() == .exited(2))
     let lines = run.errorText.split(separator: "\n")
     #expect(lines.count == 2, "\(run.errorText)")
-    #expect(lines.first?.hasPrefix("opdash: slurm.allocation.nodes: 9 is too much") == true, "\(run.errorText)")
+    #expect(lines.first?.hasPrefix("opdash: sbatch refuses --cpus-per-task=2 --nodes=9: ") == true, "\(run.errorText)")
     #expect(lines.last?.hasPrefix("opdash: job a: slurm.cpus: 4 is too much") == true, "\(run.errorText)")
     #expect(!place.has("b"))
   }

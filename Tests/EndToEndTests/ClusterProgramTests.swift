@@ -47,8 +47,26 @@ struct ClusterProgramTests {
     try place.write("jobs: { a: { on: slurm, slurm: { cpus: 64 }, run: touch a }, b: touch b }", to: "opdash.yml")
     let run = try place.run("run", "--ui", "plain")
     #expect(run.ending() == .exited(2))
-    #expect(run.errorText.hasPrefix("opdash: job a: slurm.cpus: 64 is too much"), "\(run.errorText)")
+    #expect(run.errorText.hasPrefix("opdash: job a: sbatch refuses --cpus-per-task=64: "), "\(run.errorText)")
     #expect(!place.has("b"))
+  }
+
+  @Test func onlyWhatWasChosenForTheSubmissionReachesAJob() throws {
+    try place.write(
+      """
+      on: slurm
+      slurm: { name: plain }
+      jobs: { "unit[linux]": 'printf "%s " "$MINE" "$SLURM_JOB_NAME" "${SLURM_LABELIO-}" > seen' }
+      """, to: "opdash.yml")
+    let run = try place.start(
+      "run", "--ui", "json",
+      environment: [
+        "MINE": "mine", "SBATCH_EXPORT": "NONE", "SBATCH_ERROR": "/none/e", "SBATCH_ARRAY_INX": "1-3",
+        "SBATCH_PARTITION": "main", "SLURM_LABELIO": "1", "SQUEUE_STATES": "PENDING", "SLURM_TIME_FORMAT": "relative",
+      ])
+    #expect(run.ending() == .exited(0), "\(run.errorText)")
+    #expect(place.contents("seen") == Data("mine plain  ".utf8))
+    #expect(run.outputText.contains(", with SBATCH_PARTITION=main of the environment"))
   }
 
   @Test func aKilledRunIsResumedAndNoJobRunsTwice() throws {

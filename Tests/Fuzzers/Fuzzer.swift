@@ -80,13 +80,7 @@ private let subjects: [String: @Sendable ([UInt8]) -> Void] = [
   },
   "slurm": { bytes in
     let text = String(decoding: bytes, as: UTF8.self)
-    let cluster = ClusterInfo(text)
-    for asked in [1, 1_000_000] {
-      let resources = SlurmResources(
-        cpus: asked, memory: asked, gpus: asked, nodes: asked, time: .seconds(asked),
-        constraint: cluster.groups.first?.features.first)
-      _ = resources.faults(on: cluster).map(\.message)
-    }
+    _ = SlurmResources(name: text, constraint: text, options: [text]).faults.map(\.message)
     let nodes = AllocatedNode.nodes(in: text)
     precondition(
       nodes.count <= AllocatedNode.limit && nodes.allSatisfy { $0.cpus >= 0 && $0.gpus >= 0 }, "impossible nodes")

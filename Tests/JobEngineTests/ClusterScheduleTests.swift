@@ -54,6 +54,40 @@ private func onCluster(_ job: inout Job) {
     #expect(try bench.state("a") == .succeeded(upToDate: false))
   }
 
+  @Test func aRequeuedJobWaitsAndExecutesInTheSameAttempt() throws {
+    let jobs = graph(["a": []]) { job in
+      onCluster(&job)
+      job.timeout = .seconds(10)
+    }
+    var bench = Bench(jobs)
+    bench.start()
+    try bench.startOnCluster("a")
+    bench.journal.advance(to: .seconds(8))
+    try bench.requeue("a")
+    #expect(try bench.state("a") == .ready(for: .cluster(reason: nil)))
+    try bench.wait("a", for: "BeginTime")
+    // Its time limit begins again with it.
+    bench.advance(to: .seconds(100))
+    try bench.startOnCluster("a")
+    bench.advance(to: .seconds(109))
+    #expect(try bench.state("a") == .executing)
+    let record = bench.journal.run.jobs[0]
+    #expect(record.attempts.map(\.number) == [1])
+    #expect(record.elapsed(at: .seconds(109)) == .seconds(9))
+    try bench.end("a")
+    #expect(try bench.state("a") == .succeeded(upToDate: false))
+  }
+
+  @Test func aRequeuedJobThatIsCancelledIsCancelled() throws {
+    var bench = Bench(graph(["a": []], change: onCluster))
+    bench.start()
+    try bench.startOnCluster("a")
+    try bench.requeue("a")
+    bench.send(.cancel([JobID(0)], by: .person))
+    try bench.takeBack("a")
+    #expect(try bench.state("a") == .cancelled(by: .person))
+  }
+
   @Test func aPausedJobKeepsItsPlaceInTheQueueOfTheCluster() throws {
     var bench = Bench(graph(["a": []], change: onCluster))
     bench.start()

@@ -78,8 +78,8 @@ import Testing
     let files = SlurmFiles(folder: "/shared")
     let identity = SlurmIdentity(run: "r", job: "build", attempt: 2)
     let cluster = ClusterTerms(
-      cpus: 1, memory: 2, gpus: 3, nodes: 4, time: .seconds(5), partition: "p", account: "a", qos: "q", constraint: "c",
-      options: ["--exclusive"])
+      name: "n", cpus: 1, memory: 2, gpus: 3, nodes: 4, time: .seconds(5), partition: "p", account: "a", qos: "q",
+      constraint: "c", options: ["--exclusive"])
     let work = ShellWork(.script("make"), directory: "/src", environment: ["A": "1"])
     let launch = terms.clusterLaunch(work, cluster, of: admission, named: "build", identity: identity, files: files)
     #expect(launch.outputPath == "/shared/build.2.values")
@@ -95,8 +95,8 @@ import Testing
     #expect(
       launch.job.resources
         == SlurmResources(
-          cpus: 1, memory: 2, gpus: 3, nodes: 4, time: .seconds(5), partition: "p", account: "a", qos: "q",
-          constraint: "c", options: ["--exclusive"]))
+          name: "n", cpus: 1, memory: 2, gpus: 3, nodes: 4, time: .seconds(5), partition: "p", account: "a",
+          qos: "q", constraint: "c", options: ["--exclusive"]))
     #expect(launch.job.stop == SlurmJob.Stop())
     #expect(launch.job.secrets?.masked("s3cret") == "***")
     let plain = terms.clusterLaunch(

@@ -18,6 +18,7 @@ private final class Allocator: SlurmRunner {
     var standing = SlurmAnswer(.exited(0), output: "JobId=7 JobState=RUNNING NodeList=n1 \n")
     /// What squeue says of each job that was submitted, the first of which is 7.
     var jobs: [Int: String] = [:]
+    var submitTime = "T"
     var comments: [String] = []
     var isHeld = false
     var waiting: [@Sendable () -> Void] = []
@@ -53,7 +54,8 @@ private final class Allocator: SlurmRunner {
         SlurmAnswer(
           .exited(0),
           output: state.comments.enumerated().map { place, comment in
-            "\(7 + place)\u{1F}\(state.jobs[7 + place] ?? "PENDING\u{1F}None\u{1F}")\u{1F}\(comment)\n"
+            "\(7 + place)\u{1F}\(state.jobs[7 + place] ?? "PENDING\u{1F}None\u{1F}")"
+              + "\u{1F}\(state.submitTime)\u{1F}\(comment)\u{1F}\u{1F}allocation\n"
           }.joined())
       default: SlurmAnswer(.exited(0))
       }
@@ -309,6 +311,23 @@ private final class Rig: @unchecked Sendable {
   }
 
   // MARK: The run's own allocation
+
+  @Test func anAllocationThatIsRequeuedHasEnded() throws {
+    let folder = try TemporaryFolder()
+    let rig = Rig(ClusterTerms(nodes: 2), in: nil, folder: folder)
+    rig.slurm.change { state in
+      state.nodes = Self.line
+      state.jobs[7] = "RUNNING\u{1F}None\u{1F}n[1-2]"
+    }
+    rig.perform { $0.request() }
+    #expect(rig.tells("held n1 n2"))
+    rig.slurm.change { state in
+      state.jobs[7] = "PENDING\u{1F}BeginTime\u{1F}"
+      state.submitTime = "U"
+    }
+    #expect(rig.tells("ended: its allocation was requeued in Slurm") && rig.id == nil)
+    #expect(eventually { rig.slurm.state.withLock { $0.count("scancel") } > 0 })
+  }
 
   @Test func theRunsOwnAllocationIsAskedForAndReleased() throws {
     let folder = try TemporaryFolder()

@@ -93,6 +93,13 @@ struct Bench {
     settle()
   }
 
+  /// The cluster takes a job that executes off its nodes, to execute it once more.
+  mutating func requeue(_ name: String) throws {
+    let index = try #require(executing.firstIndex { graph[$0.job].name == name }, "\(name) does not execute")
+    if scheduler.attemptRequeued(ticket: executing[index].ticket) { submitted.append(executing.remove(at: index)) }
+    settle()
+  }
+
   /// The cluster has cancelled a submitted job before its start.
   mutating func takeBack(_ name: String) throws {
     let admission = submitted.remove(at: try submittedIndex(name))

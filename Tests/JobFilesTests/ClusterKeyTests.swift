@@ -24,6 +24,7 @@ struct ClusterKeyTests {
       """
       on: slurm
       slurm:
+        name: train it
         cpus: 8
         memory: 16G
         gpus: 1
@@ -39,13 +40,14 @@ struct ClusterKeyTests {
     #expect(
       terms
         == ClusterTerms(
-          cpus: 8, memory: 16 << 10, gpus: 1, nodes: 2, time: .seconds(5400), partition: "short,long", account: "lab",
-          qos: "low", constraint: "fast&ssd", options: ["--exclusive", "--gres=gpu:a100:2"]))
+          name: "train it", cpus: 8, memory: 16 << 10, gpus: 1, nodes: 2, time: .seconds(5400),
+          partition: "short,long", account: "lab", qos: "low", constraint: "fast&ssd",
+          options: ["--exclusive", "--gres=gpu:a100:2"]))
   }
 
   @Test(arguments: [
     ("500M", 500), ("16G", 16 << 10), ("1T", 1 << 20), ("16 GB", 16 << 10), ("2GiB", 2048), ("512k", 1),
-    ("2048k", 2), ("1023K", 1), ("16mb", 16), ("1M", 1),
+    ("2048k", 2), ("1023K", 1), ("16mb", 16), ("1M", 1), ("0", 0), ("0G", 0),
   ])
   func memoryHasAUnit(text: String, megabytes: Int) throws {
     #expect(try work("on: slurm\nslurm: { memory: \(text) }").cluster?.memory == megabytes)
@@ -110,9 +112,13 @@ struct ClusterKeyTests {
     ),
     (
       "run: ls, slurm: { memory: 16 }",
-      "2:34: slurm.memory takes an amount as 500M, 16G or 1T; this is '16': write 16G, or 16M"
+      "2:34: slurm.memory takes an amount as 500M, 16G or 1T, or 0 for all of the node; this is '16': "
+        + "write 16G, or 16M"
     ),
-    ("run: ls, slurm: { memory: 0G }", "2:34: slurm.memory takes an amount as 500M, 16G or 1T; this is '0G'"),
+    (
+      "run: ls, slurm: { memory: -1G }",
+      "2:34: slurm.memory takes an amount as 500M, 16G or 1T, or 0 for all of the node; this is '-1G'"
+    ),
     (
       "run: ls, slurm: { time: 0 }",
       "2:32: slurm.time takes a duration longer than 0; this is '0': delete it for no limit"
@@ -188,7 +194,8 @@ struct ClusterKeyTests {
     ),
     (
       "slurm: { allocation: { memory: 16 } }", "",
-      "1:32: slurm.allocation.memory takes an amount as 500M, 16G or 1T; this is '16': write 16G, or 16M"
+      "1:32: slurm.allocation.memory takes an amount as 500M, 16G or 1T, or 0 for all of the node; this is '16': "
+        + "write 16G, or 16M"
     ),
     (
       "slurm: { allocation: { mem: 16G } }", "",

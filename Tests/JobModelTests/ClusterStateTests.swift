@@ -34,6 +34,20 @@ import Testing
     #expect(recorder.status == "waits for the cluster: Priority")
   }
 
+  @Test func anAttemptThatBeginsAgainHasTheTimeSinceThen() {
+    var recorder = Recorder()
+    recorder.move(.executing, attempt: 1)
+    recorder.time = .seconds(5)
+    recorder.move(.ready(for: .cluster(reason: nil)), attempt: 1)
+    recorder.time = .seconds(60)
+    recorder.move(.executing, attempt: 1)
+    recorder.time = .seconds(62)
+    let record = recorder.run[JobID(0)]
+    #expect(record.attempts.map(\.number) == [1])
+    #expect(record.elapsed(at: .seconds(62)) == .seconds(2))
+    #expect(record.spent(.forCluster, until: .seconds(62)) == .seconds(55))
+  }
+
   @Test func itTakesNoSlotAndItsPlaceIsKept() {
     var recorder = Recorder()
     recorder.move(.ready(for: .cluster(reason: nil)))

@@ -3,12 +3,12 @@ import Testing
 
 @Suite struct ClusterTermsTests {
   private let all = ClusterTerms(
-    cpus: 8, memory: 16_384, gpus: 1, nodes: 2, time: .seconds(5400), partition: "short", account: "lab", qos: "low",
-    constraint: "fast", options: ["--exclusive"])
+    name: "step", cpus: 8, memory: 16_384, gpus: 1, nodes: 2, time: .seconds(5400), partition: "short", account: "lab",
+    qos: "low", constraint: "fast", options: ["--exclusive"])
 
   private let others = ClusterTerms(
-    cpus: 9, memory: 9, gpus: 9, nodes: 9, time: .seconds(9), partition: "x", account: "x", qos: "x", constraint: "x",
-    options: ["x"])
+    name: "x", cpus: 9, memory: 9, gpus: 9, nodes: 9, time: .seconds(9), partition: "x", account: "x", qos: "x",
+    constraint: "x", options: ["x"])
 
   @Test func termsAreCompletedAndNeverReplaced() {
     #expect(all.over(others) == all)
@@ -20,8 +20,8 @@ import Testing
     #expect(
       ClusterTerms(cpus: 1, account: "a").over(all)
         == ClusterTerms(
-          cpus: 1, memory: 16_384, gpus: 1, nodes: 2, time: .seconds(5400), partition: "short", account: "a",
-          qos: "low", constraint: "fast", options: ["--exclusive"]))
+          name: "step", cpus: 1, memory: 16_384, gpus: 1, nodes: 2, time: .seconds(5400), partition: "short",
+          account: "a", qos: "low", constraint: "fast", options: ["--exclusive"]))
   }
 
   @Test func optionsAreNotMixed() {

@@ -75,8 +75,8 @@ extension Array where Element == JobEvent {
       url: "http://127.0.0.1/sdk", file: "/w/sdk", sha256: "abc", resume: false, existing: .number, usesServerName: true
     )
     let terms = ClusterTerms(
-      cpus: 8, memory: 16_384, gpus: 1, nodes: 2, time: .seconds(5400), partition: "short", account: "lab", qos: "low",
-      constraint: "fast", options: ["--exclusive"])
+      name: "step", cpus: 8, memory: 16_384, gpus: 1, nodes: 2, time: .seconds(5400), partition: "short",
+      account: "lab", qos: "low", constraint: "fast", options: ["--exclusive"])
     let own = OperationWork(className: "MyOperation", visibility: .whole, canPause: true, canRetry: true)
     let usual = UsualTime(
       median: .seconds(8), ninetieth: .milliseconds(12_500), count: 20, failures: 2, attempts: 9)

@@ -69,7 +69,8 @@ import Testing
 
   @Test func whatACallerAsksOfAClusterAndOfARetryIsMasked() throws {
     func job(_ text: String) -> Job {
-      let terms = ClusterTerms(partition: text, account: text, qos: text, constraint: text, options: ["-x", text])
+      let terms = ClusterTerms(
+        name: text, partition: text, account: text, qos: text, constraint: text, options: ["-x", text])
       return Job(
         name: "a", work: .shell(ShellWork(.script("ls"), cluster: terms)), retry: RetryPolicy(max: 1, patterns: [text]))
     }

@@ -8,25 +8,41 @@ import Testing
   private func line(_ fields: String...) -> String { fields.joined(separator: "\u{1F}") }
 
   @Test func aLineOfTheQueueTellsStateReasonNodesAndComment() throws {
-    let text = line("2_1", "PENDING", "Resources", "", "opdash/r/a/1")
+    let text = line("2_1", "PENDING", "Resources", "", "T", "opdash/r/a/1", "/dev/stdin opdash/r/a/1", "b")
     let pending = try #require(SlurmRecord(queueLine: text))
     #expect(pending.id == SlurmJobID(2, index: 1))
     #expect(pending.state == .pending)
     #expect(pending.reason == "Resources")
     #expect(pending.nodes.isEmpty)
     #expect(pending.comment == "opdash/r/a/1")
-    let ended = line("9", "COMPLETED", "None", "node[1-3]", "(null)")
+    #expect(pending.submitTime == "T")
+    #expect(pending.name == "b")
+    let ended = line("9", "COMPLETED", "None", "node[1-3]", "T", "(null)", "(null)", "b")
     let record = try #require(SlurmRecord(queueLine: ended))
     #expect(record.end == .exited(0))
     #expect(record.comment == nil)
     #expect(record.nodes == "node[1-3]")
   }
 
+  @Test(
+    arguments: [
+      ("opdash/r/a/1", "(null)", 1), ("project42", "/dev/stdin opdash/r/a/1", 1), ("(null)", "(null)", nil),
+      ("opdash/r/a/2", "/dev/stdin opdash/r/a/1", 1), ("opdash/r/a/2", "/home/me/job.sh 5", 2),
+    ] as [(String, String, Int?)])
+  func theCommandNamesTheAttemptAndElseTheComment(comment: String, command: String, attempt: Int?) throws {
+    let text = line("2", "RUNNING", "None", "node1", "T", comment, command, "b")
+    let mark = attempt.map { SlurmIdentity.Comment.job(SlurmIdentity(run: "r", job: "a", attempt: $0)) }
+    #expect(try #require(SlurmRecord(queueLine: text)).mark == mark)
+    let detailed =
+      "JobId=2 JobName=b JobState=RUNNING Command=\(command) WorkDir=/ Comment=\(comment)  StdErr=/dev/null"
+    #expect(try #require(SlurmRecord(controlLine: detailed)).mark == mark)
+  }
+
   @Test func aLineThatIsNoneOfTheQueueIsIgnored() {
-    for text in ["", "1", "squeue: error: x", line("10_[0-3%2]", "PENDING", "None", "", "")] {
+    for text in ["", "1", "squeue: error: x", line("10_[0-3%2]", "PENDING", "None", "", "", "", "", "")] {
       #expect(SlurmRecord(queueLine: text) == nil, "\(text)")
     }
-    #expect(SlurmRecord(queueLine: line("1", "DREAMING", "None", "", "")) == nil)
+    #expect(SlurmRecord(queueLine: line("1", "DREAMING", "None", "", "", "", "", "")) == nil)
   }
 
   @Test(arguments: [
@@ -70,58 +86,19 @@ import Testing
 
   /// Up to 24.11 it subtracts 128.
   @Test func whatHasFailedInTheAccountingIsNoSuccess() throws {
-    let record = try #require(SlurmRecord(accountingLine: line("12", "FAILED", "0:0", "node1", "", "a")))
+    let record = try #require(SlurmRecord(accountingLine: line("12", "FAILED", "0:0", "node1", "", "", "a")))
     #expect(record.end == .exited(128))
   }
 
   @Test func aLineOfTheAccountingIsRead() throws {
-    let text = line("12_3", "CANCELLED by 1000", "0:15", "None assigned", "", "a")
+    let text = line("12_3", "CANCELLED by 1000", "0:15", "None assigned", "T", "", "a")
     let record = try #require(SlurmRecord(accountingLine: text))
     #expect(record.id == SlurmJobID(12, index: 3))
     #expect(record.end == .cancelled)
     #expect(record.nodes.isEmpty)
+    #expect(record.submitTime == "T")
     #expect(record.comment == nil)
     #expect(record.name == "a")
-  }
-
-  @Test func theClusterIsReadWithItsPartitionsLimitsAndGraphicsCards() throws {
-    let output = """
-      \(line("main", "main*", "up", "infinite", "3", "2", "1000", "(null)", "(null)"))
-      \(line("gpu", "gpu", "up", "1-12:00:00", "2", "64", "256000+", "gpu:a100:4(S:0-1),license:1", "amd,fast"))
-      \(line("old", "old", "down", "30:00", "1", "4", "2000", "gpu", "(null)"))
-      sinfo: error: something else
-      """
-    let cluster = ClusterInfo(output)
-    #expect(cluster.defaultPartition == "main")
-    try #require(cluster.groups.count == 3)
-    #expect(cluster.groups[0].timeLimit == nil)
-    #expect(cluster.groups[0].features.isEmpty)
-    #expect(
-      cluster.groups[1]
-        == ClusterInfo.Group(
-          partition: "gpu", isUp: true, timeLimit: .seconds(129_600), nodes: 2, cpus: 64, memory: 256_000, gpus: 4,
-          features: ["amd", "fast"]))
-    #expect(!cluster.groups[2].isUp)
-    #expect(cluster.groups[2].timeLimit == .seconds(1800))
-    #expect(cluster.groups[2].gpus == 1)
-  }
-
-  @Test func numbersThatAreTooLargeAreTheLargest() throws {
-    let most = "9223372036854775807"
-    let cluster = ClusterInfo(
-      """
-      \(line("p", "p*", "up", "\(most)-00:00:00", most, most, most + "0", "gpu:\(most),gpu:a:5", "(null)"))
-      \(line("p", "p", "up", most, most, "4", "1000", "gpu:\(most)", "(null)"))
-      \(line("p", "p", "up", "1-\(most):00:00", "2", "-4", "x", "gpu:x", "(null)"))
-      """)
-    try #require(cluster.groups.count == 3)
-    #expect(cluster.groups[0].nodes == 1_000_000_000 && cluster.groups[0].memory == 1_000_000_000)
-    #expect(cluster.groups[0].gpus == 1_000_000_005)
-    #expect(cluster.groups.allSatisfy { $0.timeLimit ?? .zero > .seconds(1_000_000_000) })
-    #expect(cluster.groups[2].cpus == 0 && cluster.groups[2].memory == 0 && cluster.groups[2].gpus == 1)
-    #expect(SlurmResources(gpus: 8, nodes: 2, time: .seconds(60)).faults(on: cluster).isEmpty)
-    let faults = SlurmResources(cpus: .max).faults(on: cluster)
-    #expect(faults.map(\.key) == ["slurm.cpus"])
   }
 
   @Test func aWaitNamesTheSchedulersReason() {
@@ -182,19 +159,19 @@ import Testing
 
   @Test(arguments: ["", "  ", "(null)", "None", "N/A", " None "])
   func whatSaysNothingIsNoReasonAndNoComment(text: String) throws {
-    let record = try #require(SlurmRecord(queueLine: line("3", "PENDING", text, "", text)))
+    let record = try #require(SlurmRecord(queueLine: line("3", "PENDING", text, "", "T", text, "", "a")))
     #expect(record.reason == nil)
     #expect(record.comment == nil)
   }
 
   @Test func onlyAStoppedJobIsSuspended() throws {
-    let stopped = line("3", "STOPPED", "None", "node1", "")
-    let running = line("3", "RUNNING", "None", "node1", "")
+    let stopped = line("3", "STOPPED", "None", "node1", "T", "", "", "a")
+    let running = line("3", "RUNNING", "None", "node1", "T", "", "", "a")
     #expect(try #require(SlurmRecord(queueLine: stopped)).isSuspended)
     #expect(try #require(SlurmRecord(queueLine: running)).isSuspended == false)
     #expect(try #require(SlurmRecord(controlLine: "JobId=3 JobName=a JobState=STOPPED")).isSuspended)
     #expect(try #require(SlurmRecord(controlLine: "JobId=3 JobName=a JobState=RUNNING")).isSuspended == false)
-    let accounted = line("3", "COMPLETED", "0:0", "node1", "", "a")
+    let accounted = line("3", "COMPLETED", "0:0", "node1", "T", "", "a")
     #expect(try #require(SlurmRecord(accountingLine: accounted)).isSuspended == false)
   }
 
@@ -215,7 +192,7 @@ import Testing
   }
 
   @Test func aLineOfTheAccountingTellsItsNodesAndItsComment() throws {
-    let text = line("12", "COMPLETED", "0:0", "node[1-2]", "opdash/r/a/1", "b")
+    let text = line("12", "COMPLETED", "0:0", "node[1-2]", "T", "opdash/r/a/1", "b")
     let record = try #require(SlurmRecord(accountingLine: text))
     #expect(record.end == .exited(0))
     #expect(record.nodes == "node[1-2]")
@@ -234,46 +211,6 @@ import Testing
     ] as [(Int32, SlurmEnd)])
   func aStatusIsAnExitOrASignal(status: Int32, end: SlurmEnd) {
     #expect(SlurmEnd(status: status) == end)
-  }
-
-  @Test(arguments: [
-    ("(null)", 0), ("gpu", 1), ("gpu:2", 2), ("gpu:a100", 1), ("gpu:a100:4", 4), ("license:3", 0),
-    ("gpu:a100:4(S:0-1),gpu:t4:2(S:0,1),gpu:1", 7), ("mps:100,gpu:3(S:0)", 3), ("gpus:5", 0),
-  ])
-  func theGraphicsCardsOfANodeAreCounted(resources: String, count: Int) throws {
-    let info = ClusterInfo(line("main", "main", "up", "infinite", "1", "2", "1000", resources, "(null)"))
-    #expect(try #require(info.groups.first).gpus == count)
-  }
-
-  @Test(
-    arguments: [
-      ("infinite", nil), ("n/a", nil), ("45", .seconds(2700)), ("30:00", .seconds(1800)), ("1:02:03", .seconds(3723)),
-      ("2-00:00:01", .seconds(172_801)), ("x-01:00", nil), ("1:2:3:4", nil), ("1:x", nil),
-    ] as [(String, Duration?)])
-  func theTimeLimitOfAPartitionIsRead(text: String, limit: Duration?) throws {
-    let info = ClusterInfo(line("main", "main", "up", text, "1", "2", "1000", "(null)", "(null)"))
-    #expect(try #require(info.groups.first).timeLimit == limit)
-  }
-
-  @Test func aNumberOfUnlikeNodesIsTheLeast() throws {
-    let info = ClusterInfo(line("main", "main", "up", "infinite", "3", "16+", "x", "(null)", "a,(null),b"))
-    let group = try #require(info.groups.first)
-    #expect(group.cpus == 16)
-    #expect(group.memory == 0)
-    #expect(group.features == ["a", "b"])
-    #expect(info.defaultPartition == nil)
-    #expect(info.partitionList == "there is only main")
-  }
-
-  @Test(arguments: [true, false])
-  func aClusterThatDoesNotAnswerIsNotKnown(answers: Bool) {
-    let slurm = FakeSlurm()
-    let output = line("main", "main*", "up", "infinite", "3", "2", "1000", "(null)", "(null)")
-    slurm.change { $0.canned["sinfo"] = [answers ? SlurmAnswer(.exited(0), output: output) : FakeSlurm.down] }
-    let infos = Lock<[ClusterInfo?]>([])
-    ClusterInfo.ask(slurm) { info in infos.withLock { $0.append(info) } }
-    #expect(infos.withLock { $0.map { $0?.defaultPartition } } == [answers ? "main" : nil])
-    #expect(slurm.calls(of: "sinfo") == [ClusterInfo.query.arguments])
   }
 
   @Test(arguments: [

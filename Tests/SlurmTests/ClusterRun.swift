@@ -16,11 +16,19 @@ final class ClusterRun: Sendable {
   private let told = Lock<[String: [SlurmStatus]]>([:])
   private let lines = DispatchQueue(label: "test.lines")
 
-  init(_ cluster: SlurmCluster, after other: ClusterRun? = nil) throws {
+  /// `programs` are scripts for sh that are called in the place of Slurm's programs of their names.
+  init(_ cluster: SlurmCluster, after other: ClusterRun? = nil, programs: [String: String] = [:]) throws {
     self.cluster = cluster
     folder = try other?.folder ?? TemporaryFolder()
     name = other?.name ?? "run-\(UUID().uuidString.prefix(8))"
-    observer = SlurmObserver(run: name, folder: folder.file("jobs").path(), runner: cluster.runner)
+    var environment = cluster.environment
+    for (name, script) in programs {
+      try FileManager.default.createDirectory(at: folder.file("bin"), withIntermediateDirectories: true)
+      try folder.addProgram("bin/\(name)", "#!/bin/sh\n\(script)\n")
+      environment["PATH"] = "\(folder.file("bin").path()):/usr/local/bin:/usr/bin:/bin"
+    }
+    observer = SlurmObserver(
+      run: name, folder: folder.file("jobs").path(), runner: SystemSlurmRunner(environment: environment))
     queue.maxConcurrentOperationCount = 1000
   }
 

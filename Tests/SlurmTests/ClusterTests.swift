@@ -167,18 +167,6 @@ extension SlurmClusterTests {
       #expect(run.states().allSatisfy { $0 == "CANCELLED" })
     }
 
-    @Test func theClusterIsAskedWhatItHas() {
-      let info = Lock<ClusterInfo?>(nil)
-      ClusterInfo.ask(run.cluster.runner) { answer in info.withLock { $0 = answer } }
-      #expect(eventually { info.withLock { $0 != nil } })
-      let cluster = info.withLock(\.self)
-      #expect(cluster?.defaultPartition == "main")
-      #expect(cluster?.groups.map(\.nodes).reduce(0, +) == 3)
-      #expect(cluster?.groups.first?.cpus == 2)
-      #expect(cluster?.groups.first?.memory == 1000)
-      #expect(cluster.map { SlurmResources(cpus: 3).faults(on: $0).count } == 1)
-    }
-
     @Test func aJobBeyondItsTimeLimitSaysSo() throws {
       let operation = run.start("a", "sleep 600", SlurmResources(time: .seconds(60)))
       #expect(eventually { operation.isRunning })
@@ -187,6 +175,71 @@ extension SlurmClusterTests {
       try run.cluster.call("scontrol", "update", "JobId=\(id)", "EndTime=now")
       #expect(operation.isOver())
       #expect(operation.end == .timeLimit)
+    }
+
+    // MARK: What others do
+
+    @Test func aJobWhoseCommentAndNameAreChangedIsFollowed() throws {
+      let operation = run.start("a", "echo x >>work; while ! [ -e go ]; do sleep 0.05; done; exit 3")
+      #expect(eventually { operation.isRunning })
+      guard case .running(let id, _) = operation.status else { return }
+      try run.cluster.call("scontrol", "update", "JobId=\(id)", "Comment=project42", "JobName=other")
+      let isChanged = eventually {
+        (try? run.cluster.call("squeue", "-h", "-j", "\(id)", "-o", "%k %j")) == "project42 other\n"
+      }
+      #expect(isChanged)
+      run.letGo()
+      #expect(operation.isOver())
+      #expect(operation.end == .exited(3))
+      #expect(run.marks("work") == 1)
+    }
+
+    @Test func aJobThatIsRequeuedIsExecutedAgain() throws {
+      let script = "echo x >>work; [ $(wc -l <work) = 2 ] && exit 3; while :; do sleep 0.05; done"
+      let operation = run.start("a", script)
+      #expect(eventually { operation.isRunning && run.marks("work") == 1 })
+      guard case .running(let id, _) = operation.status else { return }
+      try run.cluster.call("scontrol", "update", "JobId=\(id)", "Requeue=1")
+      try run.cluster.call("scontrol", "requeue", "\(id)")
+      #expect(eventually { run.statuses("a").contains(.requeued(id)) })
+      // Slurm would wait two minutes.
+      let isOver = eventually {
+        _ = try? run.cluster.call("scontrol", "update", "JobId=\(id)", "StartTime=now")
+        return operation.isFinished
+      }
+      #expect(isOver)
+      #expect(operation.end == .exited(3))
+      #expect(run.marks("work") == 2)
+      #expect(run.log("a").contains("job \(id) was requeued in Slurm, and begins again"))
+    }
+
+    @Test(arguments: ["exit 1", "kill -9 $$", "echo 'cannot write: Disk quota exceeded' >&2; exit 1"])
+    func aJobWhoseSubmissionSeemsToFailIsFollowed(end: String) throws {
+      let run = try ClusterRun(
+        run.cluster, programs: ["sbatch": "/usr/bin/sbatch \"$@\" >/dev/null; \(end)"])
+      let operation = run.start("a", "echo x >>work; exit 3")
+      #expect(operation.isOver())
+      #expect(operation.end == .exited(3))
+      #expect(run.marks("work") == 1)
+      #expect(run.states().count == 1)
+    }
+
+    @Test func aJobOfALostSubmissionThatComesLateExecutesNothing() throws {
+      // The controller gets the request when the attempt has been given up.
+      let late = "while ! [ -e go ]; do sleep 0.05; done; /usr/bin/sbatch \"$@\" <script"
+      let sbatch = """
+        cd '\(run.folder.url.path())'
+        cat >script
+        setsid sh -c '\(late)' sh "$@" >/dev/null 2>&1 &
+        exit 1
+        """
+      let run = try ClusterRun(run.cluster, after: run, programs: ["sbatch": sbatch])
+      let operation = run.start("a", "echo x >>work")
+      #expect(operation.isOver())
+      #expect(operation.end == .refused("it exited with status 1"))
+      run.letGo()
+      #expect(eventually { run.states() == ["FAILED"] })
+      #expect(run.marks("work") == 0)
     }
 
     // MARK: After a crash

@@ -13,16 +13,21 @@ final class FakeSlurm: SlurmRunner {
     var node = ""
     var status: Int32 = 0
     var isPurged = false
+    /// As a site makes it that replaces comments.
+    var command = "(null)"
+    var name = "other"
+    var submitTime = "2026-11-26T10:00:00"
 
     var queueLine: String {
-      [id.description, state, reason, node, comment].joined(separator: "\u{1F}")
+      [id.description, state, reason, node, submitTime, comment, command, name].joined(separator: "\u{1F}")
     }
 
     var controlLine: String {
       let number =
         id.index.map { "JobId=9\(id.number)\($0) ArrayJobId=\(id.number) ArrayTaskId=\($0)" } ?? "JobId=\(id)"
-      return "\(number) JobName=a JobState=\(state) Reason=\(reason) ExitCode=\(status >> 8):\(status & 0x7F) "
-        + "NodeList=\(node.isEmpty ? "(null)" : node) Comment=\(comment)"
+      return "\(number) JobName=\(name) JobState=\(state) Reason=\(reason) ExitCode=\(status >> 8):\(status & 0x7F) "
+        + "SubmitTime=\(submitTime) NodeList=\(node.isEmpty ? "(null)" : node) Command=\(command) WorkDir=/ "
+        + "Comment=\(comment)"
     }
   }
 
@@ -36,6 +41,11 @@ final class FakeSlurm: SlurmRunner {
     var held: Set<String> = []
     var waiting: [@Sendable () -> Void] = []
     var isDown = false
+    /// What the site writes into the comment of each job; nil leaves it.
+    var siteComment: String?
+    var showsCommands = true
+    /// What sbatch says after the controller has taken the job.
+    var lostAnswers: [SlurmAnswer] = []
   }
 
   let state = Lock(State())
@@ -67,12 +77,16 @@ final class FakeSlurm: SlurmRunner {
     case "sbatch":
       let number = state.next
       state.next += 1
-      let comment = value("--comment", of: arguments)
-      if let last = value("--array", of: arguments).split(separator: "-").last.flatMap({ Int($0) }) {
-        for index in 0...last { state.jobs.append(Job(id: SlurmJobID(number, index: index), comment: comment)) }
-      } else {
-        state.jobs.append(Job(id: SlurmJobID(number), comment: comment))
+      var job = Job(id: SlurmJobID(number), comment: state.siteComment ?? value("--comment", of: arguments))
+      if state.showsCommands { job.command = arguments.suffix(2).joined(separator: " ") }
+      job.name = value("--job-name", of: arguments)
+      job.submitTime = "2026-11-26T10:00:\(number % 60)"
+      let last = value("--array", of: arguments).split(separator: "-").last.flatMap { Int($0) }
+      for index in 0...(last ?? 0) {
+        job.id = SlurmJobID(number, index: last == nil ? nil : index)
+        state.jobs.append(job)
       }
+      if let answer = state.lostAnswers.popLast() { return answer }
       return SlurmAnswer(.exited(0), output: "\(number)\n")
     case "squeue" where arguments == SlurmRecord.query.arguments:
       return SlurmAnswer(.exited(0), output: lines(state.jobs.lazy.filter { !$0.isPurged }.map(\.queueLine)))

@@ -30,6 +30,9 @@ import Testing
     followed.id = SlurmJobID(3)
     followed.submissions = 2
     followed.misses = 4
+    followed.submitTime = "T"
+    followed.refusal = "no"
+    followed.look = (.seconds(1), true)
     followed.claimant = SlurmJobID(4)
     followed.last = SlurmRecord(id: SlurmJobID(3), state: .running)
     followed.orphanSince = .seconds(9)
@@ -44,6 +47,9 @@ import Testing
     followed.forgetSubmission()
     #expect(followed.id == nil)
     #expect(followed.misses == 0)
+    #expect(followed.submitTime == nil)
+    #expect(followed.refusal == nil)
+    #expect(followed.look == nil)
     #expect(followed.claimant == nil)
     #expect(followed.last == nil)
     #expect(followed.orphanSince == nil)

@@ -117,6 +117,7 @@ import Testing
     // The controller has forgotten the job and given its number to one of another run.
     bench.slurm.change {
       $0.jobs[0].comment = "opdash/other/a/1"
+      $0.jobs[0].command = "(null)"
       $0.jobs[0].state = "COMPLETED"
     }
     bench.advance(.seconds(4))
@@ -129,7 +130,7 @@ import Testing
     let bench = try Bench()
     bench.follow("a")
     bench.advance(.seconds(1))
-    let fields = ["1", "FAILED", "9:0", "node1", "", "a"]
+    let fields = ["1", "FAILED", "9:0", "node1", "", "", "a"]
     bench.slurm.change {
       $0.jobs = []
       $0.canned["sacct"] = [SlurmAnswer(.exited(0), output: fields.joined(separator: "\u{1F}") + "\n")]
@@ -144,7 +145,7 @@ import Testing
     let bench = try Bench()
     bench.follow("a")
     bench.advance(.seconds(1))
-    let fields = ["1", state, "0:0", "node1", "", "a"]
+    let fields = ["1", state, "0:0", "node1", "", "", "a"]
     let answer = SlurmAnswer(.exited(0), output: fields.joined(separator: "\u{1F}") + "\n")
     try bench.write("1 node1\n", to: "a", ".claim")
     try bench.write("7 1\n", to: "a", ".exit")
@@ -162,7 +163,7 @@ import Testing
     bench.advance(.seconds(1))
     try bench.write("1 node1\n", to: "a", ".claim")
     try bench.write("200 1\n", to: "a", ".exit")
-    let fields = ["1", "FAILED", "72:0", "node1", "", "a"]
+    let fields = ["1", "FAILED", "72:0", "node1", "", "", "a"]
     bench.slurm.change {
       $0.jobs = []
       $0.canned["sacct"] = [SlurmAnswer(.exited(0), output: fields.joined(separator: "\u{1F}") + "\n")]
@@ -176,7 +177,7 @@ import Testing
   func theAccountingIsAskedForAJobOfAnotherProcess(name: String) throws {
     let bench = try Bench()
     try bench.write("5 node1\n", to: "a[3]", ".claim")
-    let fields = ["5", "FAILED", "9:0", "node1", "", name]
+    let fields = ["5", "FAILED", "9:0", "node1", "", "", name]
     bench.slurm.change {
       $0.canned["sacct"] = [SlurmAnswer(.exited(0), output: fields.joined(separator: "\u{1F}") + "\n")]
     }
@@ -452,7 +453,7 @@ import Testing
   @Test(arguments: [FakeSlurm.down, SlurmAnswer(.exited(0))])
   func anAccountingThatIsThereIsAskedEachTime(first: SlurmAnswer) throws {
     let bench = try Bench()
-    let fields = ["2", "FAILED", "9:0", "node1", "", "b"]
+    let fields = ["2", "FAILED", "9:0", "node1", "", "", "b"]
     bench.slurm.change {
       $0.canned["sacct"] = [first, SlurmAnswer(.exited(0), output: fields.joined(separator: "\u{1F}") + "\n")]
     }
@@ -472,7 +473,7 @@ import Testing
     let bench = try Bench()
     bench.follow("a")
     bench.advance(exactly: .seconds(1))
-    let fields = ["1", "FAILED", "9:0", "node1", comment, name]
+    let fields = ["1", "FAILED", "9:0", "node1", "", comment, name]
     bench.slurm.change {
       $0.jobs = []
       $0.canned["sacct"] = [SlurmAnswer(.exited(0), output: fields.joined(separator: "\u{1F}") + "\n")]
@@ -495,7 +496,7 @@ import Testing
     bench.advance(exactly: .seconds(1))
     try bench.write("1 node1\n", to: "a", ".claim")
     try bench.write(exit, to: "a", ".exit")
-    let fields = ["1", state, code, "node1", "", "a"]
+    let fields = ["1", state, code, "node1", "", "", "a"]
     bench.slurm.change {
       $0.jobs = []
       $0.canned["sacct"] = [SlurmAnswer(.exited(0), output: fields.joined(separator: "\u{1F}") + "\n")]

@@ -134,6 +134,111 @@ import Testing
     #expect(bench.end("b") == .exited(5))
   }
 
+  // MARK: Jobs that somebody changes
+
+  /// A site replaces the comments of all jobs; some versions don't show their commands.
+  @Test(arguments: [(true, "project42"), (false, "project42"), (false, "(null)")])
+  func aJobWhoseCommentTheSiteReplacesIsFollowed(showsCommands: Bool, comment: String) throws {
+    let bench = try Bench()
+    bench.slurm.change { ($0.siteComment, $0.showsCommands) = (comment, showsCommands) }
+    for name in ["a", "b"] { bench.follow(name) }
+    bench.advance(exactly: .milliseconds(500))
+    bench.slurm.setAll("RUNNING")
+    bench.advance(exactly: .seconds(60))
+    #expect(bench.statuses("a").last == .running(SlurmJobID(1, index: 0), nodes: "node1"))
+    bench.slurm.setAll("FAILED", reason: "NonZeroExitCode", status: 3 << 8)
+    bench.advance(exactly: .seconds(1))
+    for name in ["a", "b"] { #expect(bench.end(name) == .exited(3)) }
+    #expect(bench.slurm.calls(of: "sbatch").count == 1)
+    #expect(bench.slurm.calls(of: "scontrol").isEmpty)
+  }
+
+  @Test func aJobWhoseCommentAndNameAreChangedIsFollowed() throws {
+    let bench = try bench("a")
+    bench.slurm.change { slurm in
+      for index in slurm.jobs.indices {
+        slurm.jobs[index].comment = "p"
+        slurm.jobs[index].command = "(null)"
+        slurm.jobs[index].name = "other"
+      }
+    }
+    bench.slurm.setAll("RUNNING")
+    bench.advance(exactly: .seconds(60))
+    #expect(bench.end("a") == nil)
+    bench.slurm.setAll("COMPLETED")
+    bench.advance(exactly: .seconds(1))
+    #expect(bench.end("a") == .exited(0))
+  }
+
+  /// A controller that was killed gives it out again.
+  @Test func aNumberOfAnotherSubmissionTimeIsOfAnotherJob() throws {
+    let bench = try bench("a")
+    bench.slurm.change { slurm in
+      slurm.jobs[0].comment = "p"
+      slurm.jobs[0].command = "(null)"
+      slurm.jobs[0].submitTime = "2026-11-26T11:00:00"
+      slurm.jobs[0].state = "COMPLETED"
+    }
+    bench.advance(exactly: .seconds(3))
+    #expect(bench.end("a") == nil)
+    #expect(bench.slurm.calls(of: "sbatch").count == 2)
+  }
+
+  @Test func aJobThatIsRequeuedWaitsAndIsExecutedAgain() throws {
+    let bench = try bench("a")
+    bench.slurm.setAll("RUNNING")
+    try bench.write("1 node1\n", to: "a", ".claim")
+    bench.advance(exactly: .seconds(1))
+    try bench.write("143 1 1 2 stopped\n", to: "a", ".exit")
+    bench.slurm.setAll("PENDING", reason: "BeginTime", node: "")
+    bench.slurm.change { $0.jobs[0].submitTime = "2026-11-26T10:05:00" }
+    bench.advance(exactly: .seconds(1))
+    let waits = SlurmStatus.pending(SlurmJobID(1), SlurmReason("BeginTime"))
+    #expect(bench.statuses("a").suffix(2) == [.requeued(SlurmJobID(1)), waits])
+    #expect(bench.observer.files.exit(of: bench.identity("a")) == nil)
+    bench.slurm.setAll("RUNNING", node: "node2")
+    bench.advance(exactly: .seconds(1))
+    #expect(bench.statuses("a").last == .running(SlurmJobID(1), nodes: "node2"))
+    bench.slurm.setAll("COMPLETED", node: "node2")
+    bench.advance(exactly: .seconds(1))
+    #expect(bench.end("a") == .exited(0))
+    #expect(bench.slurm.calls(of: "sbatch").count == 1)
+  }
+
+  @Test func aJobWhoseStartTheControllerHasForgottenIsNotRequeued() throws {
+    let bench = try bench("a")
+    bench.slurm.setAll("RUNNING")
+    bench.advance(exactly: .seconds(1))
+    try bench.write("0 1 1 2 \n", to: "a", ".exit")
+    bench.slurm.setAll("PENDING", reason: "None", node: "")
+    bench.advance(exactly: .seconds(1))
+    #expect(!bench.statuses("a").contains(.requeued(SlurmJobID(1))))
+    #expect(bench.observer.files.exit(of: bench.identity("a")) != nil)
+  }
+
+  // MARK: Ends that the controller has missed
+
+  @Test(arguments: [("3 1 1 2 \n", true), ("143 1 1 2 stopped\n", false)])
+  func anExitThatSlurmDoesNotTellOfEndsTheJob(exit: String, isEnd: Bool) throws {
+    let bench = try bench("a")
+    bench.slurm.setAll("RUNNING")
+    bench.advance(exactly: .seconds(1))
+    try bench.write("1 node1\n", to: "a", ".claim")
+    try bench.write(exit, to: "a", ".exit")
+    bench.advance(exactly: .seconds(20))
+    #expect(bench.end("a") == nil, "Slurm may tell of it in a moment")
+    bench.advance(exactly: .seconds(60))
+    #expect(bench.end("a") == (isEnd ? .exited(3) : nil))
+  }
+
+  @Test func aJobThatExecutesWithoutAnEndIsLookedAtSeldom() throws {
+    let bench = try bench("a")
+    bench.slurm.setAll("RUNNING")
+    bench.advance(exactly: .seconds(300))
+    #expect(bench.end("a") == nil)
+    #expect(bench.statuses("a").last == .running(SlurmJobID(1), nodes: "node1"))
+  }
+
   // MARK: What an end means
 
   @Test(arguments: [BatchScript.duplicateStatus, BatchScript.unreadStatus, 1])

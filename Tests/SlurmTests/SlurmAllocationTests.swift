@@ -62,7 +62,7 @@ import Testing
     return Array(arguments.drop { $0 != "step" })
   }
 
-  private static let first = ["step", "12", "-Q", "-N1", "-n1", "--jobid=12", "--export=ALL", "--input=none"]
+  private static let first = ["step", "12", "s", "-Q", "-N1", "-n1", "--jobid=12", "--export=ALL", "--input=none"]
 
   @Test func aStepHasOneProcessorAndNoGraphicsCardWhereNothingIsSaid() {
     #expect(
@@ -80,6 +80,12 @@ import Testing
       ])
   }
 
+  @Test func aStepBesideWhichThisProgramIsDoesNotWaitForItsCPUs() {
+    let launch = SlurmAllocation.step(
+      ProcessLaunch(["true"]), SlurmStep(name: "s", node: "n1"), of: SlurmJobID(12), run: "r", overlaps: true)
+    #expect(launch.arguments.suffix(2) == ["--overlap", "true"])
+  }
+
   @Test func aStepThatHasOneStreamHasItOnItsNodeToo() {
     var launch = ProcessLaunch(["echo", "a b"])
     launch.mergesError = true
@@ -95,6 +101,22 @@ import Testing
     #expect(step.arguments.contains { $0.contains("\nexit 254") })
     #expect(step.remoteGrace == .seconds(5))
     #expect(step.grace == .seconds(9))
+  }
+
+  /// srun says 0 when its node is lost, which the controller notices later.
+  @Test(arguments: [("Name=s", SlurmAllocation.endedStatus), ("Name=s2", 0), ("not found", 0)])
+  func aStepThatItsNodeHasNotReportedHasNotEnded(steps: String, status: Int32) throws {
+    let folder = try TemporaryFolder()
+    try folder.addProgram("srun", "#!/bin/sh\nexit 0\n")
+    let state = "echo x >>asked; [ $(wc -l <asked) -lt 3 ] && echo ' JobState=RUNNING ' || echo ' JobState=NODE_FAIL '"
+    try folder.addProgram(
+      "scontrol",
+      "#!/bin/sh\ncd '\(folder.url.path())'\ncase $2 in step) echo ' \(steps) ' ;; job) \(state) ;; esac\n")
+    let launch = SlurmAllocation.step(
+      ProcessLaunch(["true"]), SlurmStep(name: "s", node: "n1"), of: SlurmJobID(12), run: "r")
+    let child = try ChildProcess.run(
+      launch.arguments, environment: ["PATH": "\(folder.url.path()):/usr/bin:/bin"])
+    #expect(child.ending == .exited(status))
   }
 
   // MARK: Holding and releasing

@@ -7,6 +7,21 @@ import Testing
 
 /// The files of cluster jobs in the shared folder.
 @Suite struct SlurmFilesTests {
+  @Test func anAttemptIsWithdrawnUnlessAJobHasBegunIt() throws {
+    let folder = try TemporaryFolder()
+    let files = SlurmFiles(folder: folder.url.path())
+    let identity = SlurmIdentity(run: "r", job: "a", attempt: 1)
+    #expect(files.withdraw(identity))
+    #expect(files.claim(of: identity) == nil)
+    #expect(!files.withdraw(identity))
+    let begun = SlurmIdentity(run: "r", job: "b", attempt: 1)
+    try "7 node1\n".write(toFile: files.path(of: begun) + ".claim", atomically: true, encoding: .utf8)
+    #expect(!files.withdraw(begun))
+    #expect(!files.isWithdrawn(begun))
+    // What can't be claimed by anybody.
+    #expect(SlurmFiles(folder: "/none").withdraw(identity))
+  }
+
   private let folder: TemporaryFolder
   private let files: SlurmFiles
 

@@ -65,7 +65,7 @@ import Testing
       $0.canned["sbatch"] = [SlurmAnswer(.exited(1), error: "sbatch: error: invalid partition specified: nope\n")]
     }
     bench.follow("a")
-    bench.advance(.seconds(1))
+    bench.advance(.seconds(2))
     #expect(bench.end("a") == .refused("invalid partition specified: nope"))
   }
 
@@ -113,7 +113,7 @@ import Testing
     let bench = try Bench()
     bench.slurm.change { $0.canned["sbatch"] = [Self.refusal("QOSMaxWallDurationPerJobLimit")] }
     bench.follow("a")
-    bench.advance(.seconds(1))
+    bench.advance(.seconds(2))
     guard case .refused(let sentence) = bench.end("a") else { return #expect(Bool(false), "\(bench.statuses("a"))") }
     #expect(sentence.contains("QOSMaxWallDurationPerJobLimit"))
   }
@@ -207,6 +207,75 @@ import Testing
     #expect(found.withLock { $0.map(\.identity) } == ["a0", "a1", "a2"].map(bench.identity))
   }
 
+  // MARK: Lost answers
+
+  private static let lostAnswers = [
+    SlurmAnswer(.exited(1)), SlurmAnswer(.exited(128 + SIGKILL)),
+    SlurmAnswer(.exited(1), error: "sbatch-wrapper: Disk quota exceeded\n"),
+    SlurmAnswer(.exited(1), error: "sbatch: error: Batch job submission failed: Interrupted system call\n"),
+  ]
+
+  @Test(arguments: lostAnswers, ["opdash/r/a/1", "project42"])
+  func aJobThatWasTakenIsFollowedWhateverSbatchSays(answer: SlurmAnswer, comment: String) throws {
+    let bench = try Bench()
+    bench.slurm.change {
+      $0.lostAnswers = [answer]
+      $0.siteComment = comment
+    }
+    for name in ["a", "b"] { bench.follow(name) }
+    bench.advance(exactly: .seconds(2))
+    #expect(bench.slurm.calls(of: "sbatch").count == 1)
+    #expect(bench.statuses("b") == [.pending(SlurmJobID(1, index: 1), SlurmReason("Resources"))])
+    bench.slurm.setAll("COMPLETED")
+    bench.advance(exactly: .seconds(2))
+    for name in ["a", "b"] { #expect(bench.end(name) == .exited(0)) }
+  }
+
+  @Test func aRefusedAttemptIsWithdrawnBeforeItsEnd() throws {
+    let bench = try Bench()
+    bench.slurm.change { $0.canned["sbatch"] = [SlurmAnswer(.exited(1), error: "sbatch: error: no\n")] }
+    bench.follow("a")
+    bench.advance(exactly: .seconds(2))
+    #expect(bench.end("a") == .refused("no"))
+    #expect(bench.slurm.queries > 0)
+    #expect(bench.observer.files.isWithdrawn(bench.identity("a")))
+  }
+
+  /// It had begun before squeue named it.
+  @Test func aRefusedAttemptThatHasBegunIsFollowed() throws {
+    let bench = try Bench()
+    bench.slurm.change { $0.canned["sbatch"] = [SlurmAnswer(.exited(1), error: "sbatch: error: no\n")] }
+    try bench.write("9 node1\n", to: "a", ".claim")
+    bench.follow("a")
+    bench.advance(exactly: .seconds(5))
+    #expect(bench.end("a") == nil)
+    try bench.write("4 9\n", to: "a", ".exit")
+    bench.advance(exactly: .seconds(5))
+    #expect(bench.end("a") == .exited(4))
+  }
+
+  @Test func aJobIsNotRefusedWhileTheControllerIsDown() throws {
+    let bench = try Bench()
+    bench.slurm.change {
+      $0.canned["sbatch"] = [SlurmAnswer(.exited(1), error: "sbatch: error: no\n")]
+      $0.canned["squeue"] = [FakeSlurm.down]
+    }
+    bench.follow("a")
+    bench.advance(exactly: .milliseconds(1500))
+    #expect(bench.end("a") == nil)
+    bench.advance(exactly: .seconds(5))
+    #expect(bench.end("a") == .refused("no"))
+  }
+
+  @Test func whatIsNotThereIsNotAskedFor() throws {
+    let bench = try Bench()
+    bench.slurm.change { $0.canned["sbatch"] = [SlurmAnswer(.absent("sbatch: no such program"))] }
+    bench.follow("a")
+    bench.advance(exactly: .seconds(1))
+    #expect(bench.end("a") == .refused("sbatch: no such program"))
+    #expect(bench.slurm.queries == 0)
+  }
+
   // MARK: Arrays
 
   private func arrays(_ bench: Bench) -> [String?] {
@@ -252,7 +321,7 @@ import Testing
         == SlurmCommand(
           [
             "sbatch", "--parsable", "--no-requeue", "--output=/dev/null", "--chdir=/", "--comment=opdash/run%201/a/1",
-            "--job-name=a", "--cpus-per-task=2",
+            "--job-name=a", "--cpus-per-task=2", "/dev/stdin", "opdash/run%201/a/1",
           ], input: BatchScript.text(of: bench.job("a"), files: bench.observer.files)))
   }
 
@@ -279,7 +348,7 @@ import Testing
     let bench = try Bench()
     bench.slurm.change { $0.canned["sbatch"] = [Self.noArrays] }
     bench.follow("a")
-    bench.advance(exactly: .seconds(1))
+    bench.advance(exactly: .seconds(2))
     #expect(bench.end("a") == .refused("Batch job submission failed: Invalid job array specification"))
     #expect(bench.slurm.calls(of: "sbatch").count == 1)
   }

@@ -101,7 +101,8 @@ package struct RandomRun {
 
   private mutating func terms() -> ClusterTerms {
     ClusterTerms(
-      cpus: chance(2) ? nil : 1 + below(64), memory: chance(2) ? nil : 1 + below(1 << 20),
+      name: chance(2) ? nil : text(), cpus: chance(2) ? nil : 1 + below(64),
+      memory: chance(2) ? nil : below(1 << 20),
       gpus: chance(2) ? nil : 1 + below(8), nodes: chance(2) ? nil : 1 + below(9), time: chance(2) ? nil : duration(),
       partition: chance(2) ? nil : text(), account: chance(2) ? nil : text(), qos: chance(2) ? nil : text(),
       constraint: chance(2) ? nil : text(), options: (0..<below(3)).map { _ in text() })

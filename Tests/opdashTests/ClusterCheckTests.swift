@@ -7,27 +7,28 @@ import Testing
 
 /// What is checked of cluster jobs before a run starts.
 @Suite struct ClusterCheckTests {
-  /// Answers each call with the same text.
+  /// Answers each call with the same text, or else as an sbatch that refuses calls with some words.
   private struct Answering: SlurmRunner {
-    var answer: SlurmAnswer
+    var answer: SlurmAnswer?
 
-    func run(_ command: SlurmCommand, _ done: @escaping @Sendable (SlurmAnswer) -> Void) { done(answer) }
+    func run(_ command: SlurmCommand, _ done: @escaping @Sendable (SlurmAnswer) -> Void) {
+      let refused = ["--cpus-per-task=64", "--partition=long", "--nodes=4"]
+      let isRefused = command.arguments[0] == "sbatch" && command.arguments.contains(where: refused.contains)
+      let refusal = SlurmAnswer(.exited(1), error: "sbatch: error: no such thing\n")
+      done(answer ?? (isRefused ? refusal : SlurmAnswer(.exited(0))))
+    }
   }
 
   private func faults(
     _ terms: ClusterTerms..., allocation: ClusterTerms? = nil, surrounding: SlurmJobID? = nil,
     answer: SlurmAnswer? = nil, absence: String? = nil
   ) -> [String] {
-    // Three nodes with 8 CPUs and 16,000 MiB, for two hours at most.
-    let separator = "\u{1F}"
-    let group = ["short", "short*", "up", "2:00:00", "3", "8", "16000", "(null)", "(null)"]
-    let standard = SlurmAnswer(.exited(0), output: group.joined(separator: separator) + "\n")
     let jobs = terms.enumerated().map { index, terms in
       Job(name: "job\(index)", work: .shell(ShellWork(.script("true"), cluster: terms)))
     }
     do {
       try ClusterCheck.check(
-        JobGraph(name: "g", jobs: jobs, allocation: allocation), Answering(answer: answer ?? standard), in: surrounding
+        JobGraph(name: "g", jobs: jobs, allocation: allocation), Answering(answer: answer), in: surrounding
       ) { absence }
       return []
     } catch let error as UsageError {
@@ -37,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func whatTheClusterHasIsNoFault() {
+  @Test func whatSbatchTakesIsNoFault() {
     #expect(faults(ClusterTerms(cpus: 8, memory: 16_000, nodes: 3, time: .seconds(7200), partition: "short")) == [])
   }
 
@@ -45,9 +46,9 @@ import Testing
     let tooMany = ClusterTerms(cpus: 64)
     let found = faults(tooMany, tooMany, ClusterTerms(partition: "long"), ClusterTerms(options: ["--array=1-3"]))
     #expect(found.count == 3)
-    #expect(found.first?.hasPrefix("opdash: job job0: slurm.cpus: 64 is too much") == true)
-    let partition = "there is no partition 'long': there is only short"
-    #expect(found.dropFirst().first == "opdash: job job2: slurm.partition: \(partition)")
+    let end = "no such thing: change what 'slurm' asks for"
+    #expect(found.first == "opdash: job job0: sbatch refuses --cpus-per-task=64: \(end)")
+    #expect(found.dropFirst().first == "opdash: job job2: sbatch refuses --partition=long: \(end)")
     #expect(found.last?.hasPrefix("opdash: job job3: slurm.options: ") == true)
   }
 
@@ -62,12 +63,16 @@ import Testing
     #expect(faults(absence: "Slurm is not here") == [])
   }
 
-  @Test func whatTheClusterDoesNotHaveForAnAllocationIsNamed() {
+  @Test func whatSbatchRefusesForAnAllocationIsNamed() {
     #expect(faults(ClusterTerms(), allocation: ClusterTerms(cpus: 8, nodes: 3)) == [])
     let found = faults(ClusterTerms(), allocation: ClusterTerms(nodes: 4))
     #expect(
       found == [
-        "opdash: slurm.allocation.nodes: 4 is too much: there are at most 3 nodes in partition 'short': ask for less"
+        "opdash: sbatch refuses --nodes=4: no such thing: change what 'slurm.allocation' asks for"
+      ])
+    #expect(
+      faults(ClusterTerms(), allocation: ClusterTerms(qos: "a b")) == [
+        "opdash: slurm.allocation.qos: 'a b' has a blank in it"
       ])
   }
 
@@ -81,6 +86,7 @@ import Testing
       ])
     // How many CPUs a whole node has is Slurm's to say.
     #expect(faults(ClusterTerms(cpus: 6, gpus: 1), allocation: ClusterTerms(options: ["--exclusive"])) == [])
+    #expect(faults(ClusterTerms(memory: 600), allocation: ClusterTerms(memory: 0)) == [])
   }
 
   private let larger = "ask for less, or for a larger allocation"

@@ -139,12 +139,13 @@ struct JobDescription {
     var parts: [String] = []
     if let place { parts.append("job \(place.id)" + (place.nodes.map { " on \($0)" } ?? "")) }
     if let cpus = terms.cpus { parts.append(Format.count(cpus, "CPU")) }
-    if let memory = terms.memory { parts.append("\(memory) MiB") }
+    if let memory = terms.memory { parts.append(memory == 0 ? "all memory of the node" : "\(memory) MiB") }
     if let gpus = terms.gpus { parts.append(Format.count(gpus, "GPU")) }
     if let nodes = terms.nodes { parts.append(Format.count(nodes, "node")) }
     if let time = terms.time { parts.append("at most \(Format.time(time))") }
     let texts = [
-      ("partition", terms.partition), ("account", terms.account), ("qos", terms.qos), ("constraint", terms.constraint),
+      ("name", terms.name), ("partition", terms.partition), ("account", terms.account), ("qos", terms.qos),
+      ("constraint", terms.constraint),
     ]
     for case (let name, let value?) in texts { parts.append("\(name) \(value)") }
     return parts.isEmpty ? "not submitted yet" : (parts + terms.options).joined(separator: ", ")

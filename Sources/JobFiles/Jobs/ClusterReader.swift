@@ -71,6 +71,7 @@ struct ClusterReader {
     func count(_ key: String) -> Int? {
       value(key).flatMap { values.whole($0, "\(owner).\(key)", in: 1...Self.most) }
     }
+    terms.name = value("name").flatMap { values.line($0, "\(owner).name", takes: "a name") }
     terms.cpus = count("cpus")
     terms.memory = value("memory").flatMap { memory($0, "\(owner).memory") }
     terms.gpus = count("gpus")
@@ -84,14 +85,14 @@ struct ClusterReader {
     return terms
   }
 
-  /// An amount in MiB.
+  /// An amount in MiB; 0 for all that a node has.
   private func memory(_ node: YAMLNode, _ name: String) -> Int? {
-    let takes = "an amount as 500M, 16G or 1T"
+    let takes = "an amount as 500M, 16G or 1T, or 0 for all of the node"
     guard let text = values.line(node, name, takes: takes) else { return nil }
-    guard let match = text.wholeMatch(of: /(\d{1,9}) ?([KkMmGgTt])?(i?[Bb])?/), let number = Int(match.1), number > 0
-    else {
+    guard let match = text.wholeMatch(of: /(\d{1,9}) ?([KkMmGgTt])?(i?[Bb])?/), let number = Int(match.1) else {
       return faults.fail(node.place, "\(name) takes \(takes); this is \(Quoted.text(text))")
     }
+    if number == 0 { return 0 }
     switch match.2?.lowercased() {
     case "k": return max(1, number / 1024)
     case "m": return number

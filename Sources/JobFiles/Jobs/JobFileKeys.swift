@@ -47,7 +47,8 @@ enum JobFileKeys {
     (uploadTable.map(\.name), "it is a key of upload: write it inside 'upload: { … }'"),
     (retryTable.map(\.name), "it is a key of retry: write it inside 'retry: { … }'"),
     (simulateTable.map(\.name), "it is a key of simulate: write it inside 'simulate: { … }'"),
-    (slurmTable.map(\.name), "it is a key of slurm: write it inside 'slurm: { … }'"),
+    // A job's name is its key, and many write one into it.
+    (slurmTable.map(\.name).filter { $0 != "name" }, "it is a key of slurm: write it inside 'slurm: { … }'"),
     (["ready"], "it is a key of service: write it inside 'service: { … }'"),
   ])
 

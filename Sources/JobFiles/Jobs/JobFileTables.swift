@@ -113,8 +113,9 @@ extension JobFileKeys {
   ]
 
   static let slurmTable: [KnownKey] = [
+    KnownKey("name", .text, "the name that squeue shows; the job's by default"),
     KnownKey("cpus", .whole(1...1_000_000), "processors of each node"),
-    KnownKey("memory", .text, "memory of each node, as 500M, 16G or 1T"),
+    KnownKey("memory", .text, "memory of each node, as 500M, 16G or 1T; 0 for all of it"),
     KnownKey("gpus", .whole(1...1_000_000), "GPUs"),
     KnownKey("nodes", .whole(1...1_000_000), "nodes"),
     KnownKey("time", .duration, "the time limit, from the start on a node; whole minutes"),

@@ -110,7 +110,7 @@ extension OtherTools {
 
   static let slurm = OtherTools(
     [
-      "cpus": "cpuspertask cpu cores ncpus threads c", "memory": "mem ram memorymb",
+      "name": "jobname", "cpus": "cpuspertask cpu cores ncpus threads c", "memory": "mem ram memorymb",
       "gpus": "gpu gpuspernode", "nodes": "node nnodes nodecount", "time": "timelimit walltime timeout duration",
       "partition": "queue p", "account": "project", "constraint": "constraints feature features",
       "options": "option extra flags args arguments sbatch",
@@ -121,7 +121,6 @@ extension OtherTools {
       "write 'gpus: N', or 'options: [--gres=…]'": "gres",
       "write 'matrix' in the job": "array", "write 'needs' in the job": "dependency dependencies",
       "opdash keeps the output of each job: delete it": "output error o e",
-      "the key below 'jobs' is the job's name: delete it": "jobname name",
     ])
 
   static let stop = OtherTools(["signal": "sig kill", "grace": "timeout after wait delay graceperiod"])

@@ -205,11 +205,12 @@ extension ShellWork {
 extension ClusterTerms {
   fileprivate init(_ fields: JSONFields) throws(JSONFault) {
     self.init(
-      cpus: try fields.count(ifAny: "cpus"), memory: try fields.count(ifAny: "memory"),
-      gpus: try fields.count(ifAny: "gpus"), nodes: try fields.count(ifAny: "nodes"),
-      time: try fields.duration(ifAny: "time"), partition: try fields.text(ifAny: "partition"),
-      account: try fields.text(ifAny: "account"), qos: try fields.text(ifAny: "qos"),
-      constraint: try fields.text(ifAny: "constraint"), options: try fields.texts(ifAny: "options") ?? [])
+      name: try fields.text(ifAny: "name"), cpus: try fields.count(ifAny: "cpus"),
+      memory: try fields.count(ifAny: "memory"), gpus: try fields.count(ifAny: "gpus"),
+      nodes: try fields.count(ifAny: "nodes"), time: try fields.duration(ifAny: "time"),
+      partition: try fields.text(ifAny: "partition"), account: try fields.text(ifAny: "account"),
+      qos: try fields.text(ifAny: "qos"), constraint: try fields.text(ifAny: "constraint"),
+      options: try fields.texts(ifAny: "options") ?? [])
   }
 }
 

@@ -292,6 +292,7 @@ extension Service {
 
 extension ClusterTerms {
   fileprivate func append(to bytes: inout [UInt8]) {
+    bytes.append(field: "name", name)
     bytes.append(field: "cpus", cpus)
     bytes.append(field: "memory", memory)
     bytes.append(field: "gpus", gpus)

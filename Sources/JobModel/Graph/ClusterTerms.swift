@@ -8,9 +8,11 @@ package enum Engine: String, Sendable, CaseIterable {
 
 /// The resources that a job requests from the cluster's scheduler; nil requests nothing.
 package struct ClusterTerms: Sendable, Equatable {
+  /// The name that the cluster's own tools show; nil for the job's.
+  package var name: String?
   /// Of each node.
   package var cpus: Int?
-  /// Of each node, in MiB.
+  /// Of each node, in MiB; 0 for all of it.
   package var memory: Int?
   package var gpus: Int?
   package var nodes: Int?
@@ -24,10 +26,11 @@ package struct ClusterTerms: Sendable, Equatable {
   package var options: [String]
 
   package init(
-    cpus: Int? = nil, memory: Int? = nil, gpus: Int? = nil, nodes: Int? = nil, time: Duration? = nil,
-    partition: String? = nil, account: String? = nil, qos: String? = nil, constraint: String? = nil,
-    options: [String] = []
+    name: String? = nil, cpus: Int? = nil, memory: Int? = nil, gpus: Int? = nil, nodes: Int? = nil,
+    time: Duration? = nil, partition: String? = nil, account: String? = nil, qos: String? = nil,
+    constraint: String? = nil, options: [String] = []
   ) {
+    self.name = name
     self.cpus = cpus
     self.memory = memory
     self.gpus = gpus
@@ -43,9 +46,9 @@ package struct ClusterTerms: Sendable, Equatable {
   /// These terms, completed by `other`; the options are these, if there are any.
   package func over(_ other: ClusterTerms) -> ClusterTerms {
     ClusterTerms(
-      cpus: cpus ?? other.cpus, memory: memory ?? other.memory, gpus: gpus ?? other.gpus, nodes: nodes ?? other.nodes,
-      time: time ?? other.time, partition: partition ?? other.partition, account: account ?? other.account,
-      qos: qos ?? other.qos, constraint: constraint ?? other.constraint,
+      name: name ?? other.name, cpus: cpus ?? other.cpus, memory: memory ?? other.memory, gpus: gpus ?? other.gpus,
+      nodes: nodes ?? other.nodes, time: time ?? other.time, partition: partition ?? other.partition,
+      account: account ?? other.account, qos: qos ?? other.qos, constraint: constraint ?? other.constraint,
       options: options.isEmpty ? other.options : options)
   }
 }

@@ -67,6 +67,7 @@ extension Job {
 extension ClusterTerms {
   fileprivate func masked(by mask: SecretMask) -> ClusterTerms {
     var terms = self
+    terms.name = name.map(mask.masked)
     terms.partition = partition.map(mask.masked)
     terms.account = account.map(mask.masked)
     terms.qos = qos.map(mask.masked)

@@ -109,7 +109,9 @@ extension JobRecord {
     if self.state == .paused(started: true), !attempts.isEmpty {
       attempts[attempts.count - 1].pausedFor += time - since
     }
-    if case .executing = state, attempts.last?.number != number {
+    if case .executing = state, attempts.last?.number != number || attempts.last?.endedAt != nil {
+      // The cluster has executed the attempt before, and begins again.
+      if attempts.last?.number == number { attempts.removeLast() }
       attempts.append(Attempt(number: number, startedAt: time, pid: pid))
       if attempts.count > Self.attemptLimit { attempts.remove(at: 1) }
       progress = nil

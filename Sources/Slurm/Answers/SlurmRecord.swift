@@ -11,8 +11,11 @@ package struct SlurmRecord: Sendable, Equatable {
   /// The nodes, as `node[1-3]`; empty before it has any.
   package var nodes = ""
   package var comment: String?
-  /// The job's name, where it was asked for.
+  /// The script and its arguments, where it was asked for; nobody changes them.
+  var command: String?
   package var name: String?
+  /// When it was submitted, or requeued, as Slurm writes it.
+  var submitTime: String?
   /// The status as wait(2) gives it, where it was asked for and the job has ended.
   package var status: Int32?
 
@@ -31,6 +34,12 @@ package struct SlurmRecord: Sendable, Equatable {
     }
   }
 
+  /// What the command names, or else the comment, which the site and the user may replace; nil for a job of someone else.
+  var mark: SlurmIdentity.Comment? {
+    let argument = command?.split(separator: " ").last
+    return argument.flatMap { SlurmIdentity.Comment($0) } ?? comment.flatMap { SlurmIdentity.Comment($0) }
+  }
+
   private static func isOfLaunch(_ reason: String) -> Bool { reason != "NonZeroExitCode" && reason != "None" }
 }
 
@@ -40,18 +49,21 @@ extension SlurmRecord {
   /// The call that asks for all jobs of this user, ended ones and those of hidden partitions included.
   static let query = SlurmCommand([
     "squeue", "--me", "-a", "-h", "-r", "-t", "all", "-o",
-    ["%i", "%T", "%r", "%N", "%k"].joined(separator: String(separator)),
+    ["%i", "%T", "%r", "%N", "%V", "%k", "%o", "%j"].joined(separator: String(separator)),
   ])
 
   /// Reads a line of the answer to `query`; nil for one that is none.
   init?(queueLine line: some StringProtocol) {
     let fields = line.split(separator: Self.separator, omittingEmptySubsequences: false)
-    guard fields.count == 5, let id = SlurmJobID(fields[0]), let state = SlurmState(fields[1]) else { return nil }
+    guard fields.count == 8, let id = SlurmJobID(fields[0]), let state = SlurmState(fields[1]) else { return nil }
     self.init(id: id, state: state)
     isSuspended = fields[1] == "STOPPED"
     reason = Self.value(fields[2])
     nodes = String(fields[3])
-    comment = Self.value(fields[4])
+    submitTime = Self.value(fields[4])
+    comment = Self.value(fields[5])
+    command = Self.value(fields[6])
+    name = Self.value(fields[7])
   }
 
   /// The call that asks for the statuses of all failed jobs of this user.
@@ -70,10 +82,15 @@ extension SlurmRecord {
 
   /// Reads a line of `scontrol show job -o`: `JobId=12 JobName=a … ExitCode=3:0 …`; nil for one that is none.
   init?(controlLine line: some StringProtocol) {
-    // The script's path and the names may have blanks, but no key in them that is read here before its own.
+    // The names may have blanks, but no key in them that is read here before its own.
     var values: [Substring: Substring] = [:]
+    var (last, command): (Substring?, String?)
     for word in Substring(line).split(separator: " ") {
-      guard let equals = word.firstIndex(of: "=") else { continue }
+      guard let equals = word.firstIndex(of: "=") else {
+        if last == "Command" { command = String(word) }
+        continue
+      }
+      last = word[..<equals]
       let key = word[..<equals]
       if values[key] == nil { values[key] = word[word.index(after: equals)...] }
     }
@@ -88,6 +105,8 @@ extension SlurmRecord {
     nodes = values["NodeList"].flatMap { Self.value($0) } ?? ""
     comment = values["Comment"].flatMap { Self.value($0) }
     name = values["JobName"].map(String.init)
+    submitTime = values["SubmitTime"].map(String.init)
+    self.command = command
     status = values["ExitCode"].flatMap { Self.status(exitCode: $0) }
   }
 
@@ -95,7 +114,7 @@ extension SlurmRecord {
   static func accountingQuery(_ ids: [SlurmJobID]) -> SlurmCommand {
     SlurmCommand([
       "sacct", "-n", "-P", "-X", "--delimiter=\(separator)",
-      "--format=JobID,State,ExitCode,NodeList,Comment,JobName", "-j",
+      "--format=JobID,State,ExitCode,NodeList,Submit,Comment,JobName", "-j",
       ids.map(\.description).joined(separator: ","),
     ])
   }
@@ -103,14 +122,15 @@ extension SlurmRecord {
   /// Reads a line of the answer to `accountingQuery`.
   init?(accountingLine line: some StringProtocol) {
     let fields = line.split(separator: Self.separator, omittingEmptySubsequences: false)
-    guard fields.count == 6, let id = SlurmJobID(fields[0]), let state = SlurmState(fields[1]) else { return nil }
+    guard fields.count == 7, let id = SlurmJobID(fields[0]), let state = SlurmState(fields[1]) else { return nil }
     self.init(id: id, state: state)
     status = Self.status(exitCode: fields[2])
     // Up to 24.11 sacct subtracts 128 of a program's status: what has failed with 0 has failed with 128.
     if state == .failed, status == 0 { status = 128 << 8 }
     nodes = Self.value(fields[3]).flatMap { $0 == "None assigned" ? nil : $0 } ?? ""
-    comment = Self.value(fields[4])
-    name = Self.value(fields[5])
+    submitTime = Self.value(fields[4])
+    comment = Self.value(fields[5])
+    name = Self.value(fields[6])
   }
 
   /// `3:0`, a status and a signal, as wait(2) gives it.

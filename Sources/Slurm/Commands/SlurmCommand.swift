@@ -9,6 +9,19 @@ package struct SlurmCommand: Sendable, Equatable {
     self.arguments = arguments
     self.input = input
   }
+
+  /// The call of sbatch for a script; the comment is also its argument, which no site and no user replaces.
+  ///
+  /// The script comes by the standard input.
+  static func submission(
+    _ resources: SlurmResources, _ options: [String] = [], name: String, comment: String, script: String
+  ) -> SlurmCommand {
+    let own = [
+      "sbatch", "--parsable", "--no-requeue", "--output=/dev/null", "--chdir=/", "--comment=\(comment)",
+      "--job-name=\(name)",
+    ]
+    return SlurmCommand(own + options + resources.arguments + ["/dev/stdin", comment], input: script)
+  }
 }
 
 /// What a call of a program of Slurm has given.

@@ -38,20 +38,12 @@ package struct SystemSlurmRunner: SlurmRunner {
   }
 
   private func launch(of command: SlurmCommand) -> ProcessLaunch {
-    // A job must not have the mark by which this program finds the processes that it has started, and the other variables
-    // would change which jobs a call is about.
-    return ProcessLaunch(
-      ["env"] + Self.unset.flatMap { ["-u", $0] } + command.arguments, environment: .inherited(adding: environment),
+    // A job must not have the mark by which this program finds the processes that it has started.
+    ProcessLaunch(
+      ["env", "-u", "OPDASH_RUN"] + command.arguments,
+      environment: .inherited(adding: environment, removing: SlurmEnvironment.foreign),
       input: command.input.map(ProcessInput.string) ?? .none, grace: .seconds(1))
   }
-
-  private static let unset = [
-    "OPDASH_RUN", "SBATCH_ARRAY_INX", "SBATCH_WAIT", "SBATCH_CLUSTERS", "SLURM_CLUSTERS", "SQUEUE_ACCOUNT",
-    "SQUEUE_LICENSES", "SQUEUE_NAMES", "SQUEUE_PARTITION", "SQUEUE_QOS", "SQUEUE_SORT", "SQUEUE_STATES", "SQUEUE_USERS",
-    "SCANCEL_ACCOUNT", "SCANCEL_BATCH", "SCANCEL_CTLD", "SCANCEL_FULL", "SCANCEL_HURRY", "SCANCEL_INTERACTIVE",
-    "SCANCEL_NAME", "SCANCEL_PARTITION", "SCANCEL_QOS", "SCANCEL_STATE", "SCANCEL_USER", "SCANCEL_VERBOSE",
-    "SCANCEL_WCKEY", "SINFO_PARTITION",
-  ]
 
   /// The programs of Slurm that are needed and are not in the PATH.
   package static func missingPrograms() -> [String] {

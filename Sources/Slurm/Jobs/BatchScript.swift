@@ -6,6 +6,8 @@ import Foundation
 /// it, it writes the exit status and the times of the begin and the end into a file. Both are best effort: on a node that
 /// can't write the folder the program runs without them.
 ///
+/// A job that Slurm executes once more, because somebody has requeued it, keeps its claim.
+///
 /// SIGTERM and the job's stop signal, which all processes of the job get, don't end the script before its program. The kill
 /// signal makes it kill them at once: Slurm itself gives a job that it kills some time, 30 seconds as a rule. In that time
 /// Slurm passes no more signals on, and the script looks for a file that tells it the same.
@@ -44,7 +46,10 @@ struct BatchScript {
       if command : 2>/dev/null >"$opdash_file.claim"; then
         { echo "$opdash_id ${SLURMD_NODENAME:-?}" >|"$opdash_file.claim"; } 2>/dev/null
       elif [ -e "$opdash_file.claim" ]; then
-        exit \(duplicateStatus)
+        read -r opdash_first opdash_node <"$opdash_file.claim"
+        [ "${SLURM_RESTART_COUNT:-0}" != 0 ] && [ "$opdash_first" = "$opdash_id" ] || exit \(duplicateStatus)
+        { echo "$opdash_id ${SLURMD_NODENAME:-?}" >|"$opdash_file.claim"; } 2>/dev/null
+        rm -f "$opdash_file.exit" "$opdash_file.kill"
       fi
       set +C
       command : 2>/dev/null >>"$opdash_file.out" && exec >>"$opdash_file.out" 2>&1

@@ -1,25 +1,29 @@
 /// A fault in what a job asks the cluster for.
 package struct ResourceFault: Error, Sendable, Equatable, CustomStringConvertible {
-  /// The key of the job file, as `slurm.memory`.
+  /// The key of `slurm` in the job file, as `memory`.
   package let key: String
   /// What is wrong and what to do.
   package let message: String
 
   package init(_ key: String, _ message: String) {
-    self.key = "slurm.\(key)"
+    self.key = key
     self.message = message
   }
 
-  package var description: String { "\(key): \(message)" }
+  package var description: String { "slurm.\(key): \(message)" }
 }
 
 extension SlurmResources {
   /// What is wrong whatever the cluster is.
   package var faults: [ResourceFault] {
     var faults: [ResourceFault] = []
-    let numbers = [("cpus", cpus), ("memory", memory), ("gpus", gpus), ("nodes", nodes)]
-    for case (let key, let number?) in numbers where number < 1 {
-      faults.append(ResourceFault(key, "\(number) is too little: 1 is the least; leave it out to ask for nothing"))
+    let numbers = [("cpus", cpus, 1), ("memory", memory, 0), ("gpus", gpus, 1), ("nodes", nodes, 1)]
+    for case (let key, let number?, let least) in numbers where number < least {
+      faults.append(
+        ResourceFault(key, "\(number) is too little: \(least) is the least; leave it out to ask for nothing"))
+    }
+    if let name, name.isEmpty || name.contains(where: \.isNewline) {
+      faults.append(ResourceFault("name", name.isEmpty ? "it is empty: leave it out" : "it has a line feed in it"))
     }
     if let time, time <= .zero { faults.append(ResourceFault("time", "the time limit must be longer than nothing")) }
     for case (let name, let text?) in texts where text.isEmpty || text.contains(where: \.isWhitespace) {
@@ -36,7 +40,6 @@ extension SlurmResources {
     (["--input", "-i"], "the standard input of a job is empty"),
     (["--requeue"], "write retry: an attempt that Slurm repeats could not be told apart"),
     (["--no-requeue"], "it is set for each job"),
-    (["--job-name", "-J"], "it is the job's name"),
     (["--chdir", "-D"], "write dir"),
     (["--wrap"], "write run"),
     (
@@ -52,17 +55,32 @@ extension SlurmResources {
         "options", "'\(option)' is not an option: write a name and a value as one word, --name=value")
     }
     if option.contains(where: \.isNewline) { return ResourceFault("options", "an option has a line feed in it") }
-    let name = option.hasPrefix("--") ? String(option.prefix { $0 != "=" }) : String(option.prefix(2))
-    if let (_, why) = own.first(where: { $0.names.contains(name) }) {
-      return ResourceFault("options", "\(name) can't be given: \(why)")
-    }
-    return keys[name].map { ResourceFault("options", "\(name) can't be given here: write slurm.\($0)") }
+    return names(in: option).lazy.compactMap(fault(ofName:)).first.map { ResourceFault("options", $0) }
   }
 
-  private static let keys = [
+  /// The options that sbatch finds in a word: `-HW` is two.
+  private static func names(in option: String) -> [String] {
+    if option.hasPrefix("--") { return [String(option.prefix { $0 != "=" })] }
+    let letters = option.dropFirst()
+    let flags = letters.prefix { "HOQsv".contains($0) }
+    return (flags + letters.dropFirst(flags.count).prefix(1)).map { "-\($0)" }
+  }
+
+  /// A long option may be shortened to what no other one begins with.
+  private static func fault(ofName name: String) -> String? {
+    func isMeant(_ known: String) -> Bool { known == name || name.hasPrefix("--") && known.hasPrefix(name) }
+    for (names, why) in own {
+      guard let known = names.first(where: isMeant) else { continue }
+      return "\(name) can't be given\(known == name ? "" : ", sbatch may read it as \(known)"): \(why)"
+    }
+    guard let (known, key) = keys.first(where: { isMeant($0.key) }) else { return nil }
+    return "\(name) can't be given here\(known == name ? "" : ", sbatch may read it as \(known)"): write slurm.\(key)"
+  }
+
+  private static let keys: KeyValuePairs = [
     "--cpus-per-task": "cpus", "-c": "cpus", "--mem": "memory", "--gpus": "gpus", "-G": "gpus", "--nodes": "nodes",
     "-N": "nodes", "--time": "time", "-t": "time", "--partition": "partition", "-p": "partition",
     "--account": "account", "-A": "account", "--qos": "qos", "-q": "qos", "--constraint": "constraint",
-    "-C": "constraint",
+    "-C": "constraint", "--job-name": "name", "-J": "name",
   ]
 }

@@ -4,8 +4,8 @@ import Operations
 
 /// The files of a run's cluster jobs, in one folder on the file system that the nodes share.
 ///
-/// Of each attempt: `.claim`, who executes it; `.out`, its output; `.exit`, its status. Of each array: `.batch`, the attempt
-/// of each index, and its script, a `.sh`. All calls may block.
+/// Of each attempt: `.claim`, who executes it, or that nobody does; `.out`, its output; `.exit`, its status. Of each array:
+/// `.batch`, the attempt of each index, and its script, a `.sh`. All calls may block.
 package struct SlurmFiles: Sendable {
   package let folder: String
 
@@ -93,6 +93,20 @@ package struct SlurmFiles: Sendable {
   /// Whether some job has begun to execute an attempt.
   func hasClaim(of identity: SlurmIdentity) -> Bool { access(path(of: identity) + ".claim", F_OK) == 0 }
 
+  /// Claims an attempt that is given up, so that a job of it which Slurm starts yet executes nothing; false if one has begun.
+  func withdraw(_ identity: SlurmIdentity) -> Bool {
+    let descriptor = open(path(of: identity) + ".claim", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { return errno != EEXIST }
+    defer { _ = close(descriptor) }
+    _ = Self.withdrawal.withCString { Foundation.write(descriptor, $0, strlen($0)) }
+    return true
+  }
+
+  /// Whether an attempt was given up before a job had begun it.
+  func isWithdrawn(_ identity: SlurmIdentity) -> Bool { text(of: path(of: identity) + ".claim") == Self.withdrawal }
+
+  private static let withdrawal = "withdrawn\n"
+
   /// The nodes that have begun to execute attempts, and so can write the folder.
   func claimants() -> Set<String> {
     Set(
@@ -122,6 +136,9 @@ package struct SlurmFiles: Sendable {
       status: status, took: (0...1e9).contains(seconds) ? .milliseconds(10 * (seconds * 100).rounded()) : nil,
       wasStopped: words.last == "stopped")
   }
+
+  /// Removes what an attempt has written at its end, before Slurm executes it again.
+  func removeExit(of identity: SlurmIdentity) { unlink(path(of: identity) + ".exit") }
 
   /// Has the script of an attempt that Slurm is ending kill its program.
   func orderKill(of identity: SlurmIdentity) { _ = write("", to: path(of: identity) + ".kill") }

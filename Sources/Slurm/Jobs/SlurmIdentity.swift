@@ -1,8 +1,8 @@
-/// What identifies a job in Slurm: an attempt of a job of a run, which stands in the comment.
+/// An attempt of a job of a run, as its job in Slurm names it: as an argument of its script and in its comment.
 package struct SlurmIdentity: Sendable, Hashable {
-  /// The run's name, in the form that it has in comments.
+  /// The run's name, in the form that it has in Slurm.
   package let run: String
-  /// The job's name, in the form that it has in comments and in names of files.
+  /// The job's name, in the form that it has in Slurm and in names of files.
   package let job: String
   package let attempt: Int
 

@@ -1,6 +1,6 @@
 /// The number of a job of Slurm; of a job of an array its number and index, `12_3`.
 ///
-/// A controller that was killed gives numbers out again: what identifies a job is `SlurmIdentity`.
+/// A controller that was killed gives numbers out again: a number identifies a job only together with its submission time.
 package struct SlurmJobID: Sendable, Hashable, CustomStringConvertible {
   /// The job's number, or that of its array.
   package let number: Int

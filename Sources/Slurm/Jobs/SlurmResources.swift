@@ -2,9 +2,11 @@ import Foundation
 
 /// What a job asks the cluster for.
 package struct SlurmResources: Sendable, Hashable {
+  /// The name in Slurm; nil for the job's own.
+  package var name: String?
   /// Of each node.
   package var cpus: Int?
-  /// Of each node, in MiB.
+  /// Of each node, in MiB; 0 for all of it.
   package var memory: Int?
   package var gpus: Int?
   package var nodes: Int?
@@ -18,10 +20,11 @@ package struct SlurmResources: Sendable, Hashable {
   package var options: [String]
 
   package init(
-    cpus: Int? = nil, memory: Int? = nil, gpus: Int? = nil, nodes: Int? = nil, time: Duration? = nil,
-    partition: String? = nil, account: String? = nil, qos: String? = nil, constraint: String? = nil,
-    options: [String] = []
+    name: String? = nil, cpus: Int? = nil, memory: Int? = nil, gpus: Int? = nil, nodes: Int? = nil,
+    time: Duration? = nil, partition: String? = nil, account: String? = nil, qos: String? = nil,
+    constraint: String? = nil, options: [String] = []
   ) {
+    self.name = name
     self.cpus = cpus
     self.memory = memory
     self.gpus = gpus
@@ -34,27 +37,27 @@ package struct SlurmResources: Sendable, Hashable {
     self.options = options
   }
 
-  /// Reads an amount of memory as Slurm writes it, `16G`, `500M`, `2T`, `800` (MiB); nil for anything else.
+  /// Reads an amount of memory as Slurm writes it, `16G`, `500M`, `2T`, `800` (MiB), `0`; nil for anything else.
   package static func megabytes(_ text: String) -> Int? {
     let digits = text.prefix { $0.isASCII && $0.isNumber }
-    guard let number = Int(digits), number > 0 else { return nil }
+    guard let number = Int(digits) else { return nil }
     let factor: Int
     switch text[digits.endIndex...].uppercased() {
     case "", "M", "MB": factor = 1
     case "G", "GB": factor = 1 << 10
     case "T", "TB": factor = 1 << 20
-    case "K", "KB": return max(1, number / 1024)
+    case "K", "KB": return number == 0 ? 0 : max(1, number / 1024)
     default: return nil
     }
     let (product, overflow) = number.multipliedReportingOverflow(by: factor)
     return overflow ? nil : product
   }
 
-  /// The options of sbatch and salloc.
+  /// The options of sbatch without the name.
   package var arguments: [String] {
     var arguments: [String] = []
     if let cpus { arguments.append("--cpus-per-task=\(cpus)") }
-    if let memory { arguments.append("--mem=\(memory)M") }
+    if let memory { arguments.append(memory == 0 ? "--mem=0" : "--mem=\(memory)M") }
     if let gpus { arguments.append("--gpus=\(gpus)") }
     if let nodes { arguments.append("--nodes=\(nodes)") }
     if let time { arguments.append("--time=\(Self.minutes(time))") }

@@ -24,8 +24,13 @@ final class FollowedJob: @unchecked Sendable {
   var status = SlurmStatus.waiting
   /// Nil before sbatch has told it, and while a job that may exist is searched for.
   var id: SlurmJobID?
+  /// When Slurm has taken it, in Slurm's words, which tell it from another job that gets its number; nil before the first answer
+  /// of squeue.
+  var submitTime: String?
   /// When it was submitted, or since when it is searched for.
   var since = Duration.zero
+  /// Why it is refused if it is not found, although sbatch has failed; nil if it is submitted again then.
+  var refusal: String?
   var submissions = 0
   /// In how many answers in a row it was missing.
   var misses = 0
@@ -34,6 +39,8 @@ final class FollowedJob: @unchecked Sendable {
   var last: SlurmRecord?
   /// Since when its exit file is waited for, because Slurm has given its first start up and it may still be executing.
   var orphanSince: Duration?
+  /// When its exit file was looked for although Slurm says that it executes, and whether it was there.
+  var look: (time: Duration, hasEnded: Bool)?
   /// The name that it was submitted with.
   var submittedName = ""
 
@@ -61,10 +68,13 @@ final class FollowedJob: @unchecked Sendable {
   /// Forgets the job that Slurm had, before another one is submitted.
   func forgetSubmission() {
     id = nil
+    submitTime = nil
+    refusal = nil
     misses = 0
     claimant = nil
     last = nil
     orphanSince = nil
+    look = nil
     hold = .none
     mayBeHeld = false
     isCancelSent = false

@@ -26,9 +26,7 @@ extension SlurmObserver {
       isResolving = false
       return controllerIsDown(since: clock.now, answer)
     }
-    let mark = " Comment=opdash/\(run)/"
-    let records = answer.output.lines.lazy.filter { $0.contains(mark) }
-      .compactMap { SlurmRecord(controlLine: $0) }
+    let records = answer.output.lines.lazy.compactMap { SlurmRecord(controlLine: $0) }
     let left = take(records, for: missing) { _, _ in true }
     guard !left.isEmpty, hasAccounting else { return endResolving(left) }
     runner.run(SlurmRecord.accountingQuery(left.compactMap(\.id))) { [self] answer in
@@ -45,7 +43,7 @@ extension SlurmObserver {
     endResolving(
       take(records, for: missing) { record, followed in
         let isExit = record.state == .completed || record.state == .failed
-        return followed.mayMatch(record) && !(isExit && files.exit(of: followed.identity) != nil)
+        return !(isExit && files.exit(of: followed.identity) != nil)
       })
   }
 
@@ -56,8 +54,7 @@ extension SlurmObserver {
     let byID = Dictionary(records.map { ($0.id, $0) }) { first, _ in first }
     return missing.filter { followed in
       guard isMissing(followed) else { return false }
-      guard let record = followed.id.flatMap({ byID[$0] }), fits(record, followed),
-        record.comment == nil || identity(of: record) == followed.identity
+      guard let record = followed.id.flatMap({ byID[$0] }), fits(record, followed), isRecord(record, of: followed)
       else { return true }
       return !update(followed, record)
     }
@@ -83,27 +80,37 @@ extension SlurmObserver {
     func end(_ end: SlurmEnd) {
       finish(followed, SlurmOutcome(end, id: followed.id, nodes: followed.last?.nodes ?? ""))
     }
+    // A job that Slurm has taken late, and starts yet, leaves without having executed anything. If one has just begun, it is
+    // found in the next query.
+    func giveUp(_ reason: SlurmEnd) {
+      if files.withdraw(followed.identity) { end(reason) }
+    }
     if let exit = files.exit(of: followed.identity) {
       end(SlurmEnd(shellStatus: exit.status))
+    } else if files.isWithdrawn(followed.identity) {
+      end(.lost(hasBegun: false))
     } else if followed.isCancelWanted {
-      end(.cancelled)
+      let isWithdrawn = files.withdraw(followed.identity)
+      if isWithdrawn || followed.id != nil || hasWaitedEnough(forExitOf: followed) { end(.cancelled) }
     } else if followed.last?.state == .running || files.hasClaim(of: followed.identity) {
       if hasWaitedEnough(forExitOf: followed) { end(.lost(hasBegun: true)) }
+    } else if let refusal = followed.refusal {
+      giveUp(.refused(refusal))
     } else if followed.submissions < settings.submissions {
       // It has not begun; should it begin yet, its claim leaves the work to one of the two.
       putBack([followed])
     } else {
-      end(.lost(hasBegun: false))
+      giveUp(.lost(hasBegun: false))
     }
   }
 }
 
 extension FollowedJob {
-  /// Whether a record of the accounting can be the job's: most accounts have no comments, and numbers may be given out again.
-  fileprivate func mayMatch(_ record: SlurmRecord) -> Bool {
-    if record.comment != nil { return true }
-    guard submittedName.isEmpty else { return record.name == submittedName }
+  /// Whether the job was perhaps submitted with a name.
+  func mayHaveName(_ name: String?) -> Bool {
+    guard submittedName.isEmpty else { return name == submittedName }
     // Another process has submitted it, by itself or in an array.
-    return [job.name, String(job.name.prefix { $0 != "[" }), SlurmObserver.mixedName].contains(record.name)
+    let own = job.resources.name ?? job.name
+    return [own, String(own.prefix { $0 != "[" }), SlurmObserver.mixedName].contains(name)
   }
 }

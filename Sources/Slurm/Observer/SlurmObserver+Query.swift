@@ -48,22 +48,38 @@ extension SlurmObserver {
     requestQuery(after: .zero)
   }
 
-  /// The records of jobs that are followed.
+  /// The records of jobs that are followed: by their numbers, and by what names their attempts.
   private func records(in output: String) -> [SlurmIdentity: [SlurmRecord]] {
     var records: [SlurmIdentity: [SlurmRecord]] = [:]
-    let mark = "\(SlurmRecord.separator)opdash/\(run)/"
-    for line in output.lines where line.contains(mark) {
-      guard let record = SlurmRecord(queueLine: line), let identity = identity(of: record), active[identity] != nil
-      else { continue }
-      records[identity, default: []].append(record)
+    let numbered = Dictionary(active.values.compactMap { job in job.id.map { ($0.description, job) } }) { $1 }
+    for line in output.lines {
+      let number = String(line.prefix { $0 != SlurmRecord.separator })
+      guard numbered[number] != nil || line.contains(mark), let record = SlurmRecord(queueLine: line) else { continue }
+      if let identity = identity(of: record) {
+        if active[identity] != nil { records[identity, default: []].append(record) }
+      } else if let followed = numbered[number], isRecord(record, of: followed) {
+        records[followed.identity, default: []].append(record)
+      }
     }
     return records
   }
 
-  /// The attempt that a record's comment and index name; nil for a job of another run or of someone else.
+  /// What is in each line that names an attempt of this run.
+  var mark: String { "opdash/\(run)/" }
+
+  /// Whether a record that has a job's number is the job's: a controller that was killed gives numbers out again.
+  ///
+  /// The attempt that the record names decides, or else the time of the submission, and the name before that is known.
+  func isRecord(_ record: SlurmRecord, of followed: FollowedJob) -> Bool {
+    guard record.mark == nil else { return identity(of: record) == followed.identity }
+    if let known = followed.submitTime, let time = record.submitTime { return time == known }
+    return followed.mayHaveName(record.name)
+  }
+
+  /// The attempt that a record's mark and index name; nil for a job of another run or of someone else.
   func identity(of record: SlurmRecord) -> SlurmIdentity? {
-    guard let comment = record.comment.flatMap({ SlurmIdentity.Comment($0) }), comment.run == run else { return nil }
-    switch comment {
+    guard let mark = record.mark, mark.run == run else { return nil }
+    switch mark {
     case .job(let identity): return identity
     case .batch(_, let name):
       if batches[name] == nil, !unreadableBatches.contains(name) {
@@ -119,7 +135,13 @@ extension SlurmObserver {
     followed.misses = 0
     if !record.state.isEnded { followed.orphanSince = nil }
     followed.id = record.id
+    followed.refusal = nil
+    if record.state == .pending, hasBeenRequeued(followed, record) {
+      files.removeExit(of: followed.identity)
+      followed.tell(.requeued(record.id))
+    }
     followed.last = record
+    followed.submitTime = record.submitTime ?? followed.submitTime
     switch record.state {
     case .pending:
       followed.hold = followed.mayBeHeld && record.reason == "JobHeldUser" ? .held : .none
@@ -128,11 +150,37 @@ extension SlurmObserver {
       if followed.hold == .held { followed.hold = .none }
       if followed.mayBeHeld, record.isSuspended { followed.hold = .suspended }
       followed.tell(.running(record.id, nodes: record.nodes))
+      if let exit = exitLongAgo(of: followed) {
+        finish(followed, SlurmOutcome(SlurmEnd(shellStatus: exit.status), id: record.id, nodes: record.nodes))
+      }
     default:
       guard let end = record.end else { return false }
       conclude(followed, end, record)
     }
     return true
+  }
+
+  /// Whether Slurm has taken a job off its nodes, and will execute it again: only then it counts as submitted anew.
+  ///
+  /// A controller that was killed may say of a job which executes that it waits.
+  private func hasBeenRequeued(_ followed: FollowedJob, _ record: SlurmRecord) -> Bool {
+    guard followed.last?.state == .running, followed.last?.id == record.id else { return false }
+    return followed.submitTime != nil && record.submitTime != nil && followed.submitTime != record.submitTime
+  }
+
+  /// What the script of a job that Slurm says is executing has noted at its end, if it had done so a while ago.
+  ///
+  /// The node's word of the end is lost when the controller is killed at that time, and is not repeated for minutes. The end of
+  /// a script that was told to end is Slurm's to explain.
+  private func exitLongAgo(of followed: FollowedJob) -> SlurmFiles.Exit? {
+    guard let look = followed.look else {
+      followed.look = (clock.now, false)
+      return nil
+    }
+    guard clock.now - look.time >= settings.orphanTime else { return nil }
+    let exit = files.exit(of: followed.identity)
+    followed.look = (clock.now, exit != nil)
+    return look.hasEnded && exit?.wasStopped == false && !followed.isCancelWanted ? exit : nil
   }
 
   /// Ends a job, unless it is one that has left its attempt to another one.

@@ -48,25 +48,26 @@ extension SlurmObserver {
   /// Writes the files of a batch; returns its call of sbatch.
   private func command(for batch: [FollowedJob]) -> Result<SlurmCommand, Problem> {
     if let problem = files.makeFolder() { return .failure(Problem(sentence: problem)) }
-    var arguments = ["sbatch", "--parsable", "--no-requeue", "--output=/dev/null", "--chdir=/"]
+    let resources = batch[0].job.resources
+    let comment: String
+    var options: [String] = []
     let script: String
-    var name = batch[0].job.name
+    var name = resources.name ?? batch[0].job.name
     if batch.count == 1 {
-      arguments.append("--comment=\(batch[0].identity.comment)")
+      comment = batch[0].identity.comment
       script = BatchScript.text(of: batch[0].job, files: files)
     } else {
       let batchName = String(UInt64.random(in: .min ... .max), radix: 36)
       if let problem = writeFiles(of: batch, named: batchName) { return .failure(Problem(sentence: problem)) }
       let identities = batch.map(\.identity)
       batches[batchName] = identities
-      name = Self.commonName(of: batch) ?? Self.mixedName
-      arguments.append("--comment=\(SlurmIdentity.comment(ofBatch: batchName, run: run))")
-      arguments.append("--array=0-\(batch.count - 1)")
+      name = resources.name ?? Self.commonName(of: batch) ?? Self.mixedName
+      comment = SlurmIdentity.comment(ofBatch: batchName, run: run)
+      options = ["--array=0-\(batch.count - 1)"]
       script = BatchScript.text(ofBatch: batchName, files: files)
     }
     for followed in batch { followed.submittedName = name }
-    arguments.append("--job-name=\(name)")
-    return .success(SlurmCommand(arguments + batch[0].job.resources.arguments, input: script))
+    return .success(.submission(resources, options, name: name, comment: comment, script: script))
   }
 
   /// The scripts first: who finds the batch finds them.
@@ -108,9 +109,15 @@ extension SlurmObserver {
     } else if answer.error.contains("Invalid job array specification"), batch.count > 1 {
       settings.arraySize = max(1, batch.count / 2)
       putBack(batch)
-    } else {
+    } else if case .absent(let sentence) = answer.end {
       for followed in batch {
-        finish(followed, SlurmOutcome(followed.isCancelWanted ? .cancelled : .refused(answer.fault)))
+        finish(followed, SlurmOutcome(followed.isCancelWanted ? .cancelled : .refused(sentence)))
+      }
+    } else {
+      // sbatch may fail, or be killed, after the controller has taken the request: a query tells.
+      for followed in batch {
+        search(for: followed)
+        followed.refusal = answer.fault
       }
     }
     requestControl()
@@ -124,6 +131,8 @@ extension SlurmObserver {
       let id = SlurmJobID(number, index: batch.count == 1 ? nil : index)
       followed.phase = .submitted
       followed.id = id
+      followed.submitTime = nil
+      followed.refusal = nil
       followed.since = clock.now
       followed.misses = 0
       followed.tell(.submitted(id))
@@ -137,6 +146,8 @@ extension SlurmObserver {
     followed.phase = .submitted
     followed.mayBeHeld = true
     followed.id = nil
+    followed.submitTime = nil
+    followed.refusal = nil
     followed.since = clock.now
     followed.misses = 0
     requestQuery(after: .zero)

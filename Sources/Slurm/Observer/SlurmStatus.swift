@@ -7,6 +7,8 @@ package enum SlurmStatus: Sendable, Equatable {
   /// It waits for the cluster.
   case pending(SlurmJobID, SlurmReason?)
   case running(SlurmJobID, nodes: String)
+  /// It had begun, and Slurm will execute it from its beginning once more; it waits for the cluster.
+  case requeued(SlurmJobID)
   case ended(SlurmOutcome)
 }
 

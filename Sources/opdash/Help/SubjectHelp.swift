@@ -65,8 +65,8 @@ extension HelpText {
             stderr | apart: marked, but no longer in order with the rest of the output
             stop | signal and grace of a command
             on | local, or slurm for a job of a cluster
-            slurm | what it asks for there: cpus, memory (16G), gpus, nodes, time, partition, account, qos, \
-            constraint, options; for the file also allocation: the same keys, held for the run, so that each job is a \
+            slurm | what it asks for there: name, cpus, memory (16G, 0 for all), gpus, nodes, time, partition, account, \
+            qos, constraint, options; for the file also allocation: the same keys, held for the run, so that each job is a \
             step of it
             progress | a regular expression over its output: (per cent) or (done)/(total)
             """)
