@@ -228,21 +228,28 @@ public struct ConditionFailure: Error, CustomStringConvertible {
   public var description: String { "\(operation) did not execute: \(condition): \(words(of: reason))" }
 }
 
-/// Why `noFailedDependencies` does not hold.
+/// Why `noFailedDependencies` does not hold: what failed first, however many dependencies lie between.
+///
+/// A failure that a dependency has only because of one of its own is not wrapped again: its cause is taken over, one step
+/// further away. So the failures at the end of a long chain are as short as that of the first to be stopped.
 public struct DependencyFailure: Error, CustomStringConvertible {
-  /// The name of the first dependency that failed, or that of its class.
+  /// The name of the operation that failed first, or that of its class.
   public let dependency: String
-  /// What it failed with.
+  /// What it failed with; never because of a dependency.
   public let cause: any Error
+  /// How many dependencies and groups away it is; 1 is a dependency of the operation's own.
+  public let steps: Int
 
-  /// Makes the error that a dependency of this name leads to.
+  /// Makes the error that a dependency of this name leads to, or takes over what led to `cause`.
   public init(dependency: String, cause: any Error) {
-    self.dependency = dependency
-    self.cause = cause
+    let origin = FailureOrigin(of: cause, in: dependency)
+    (self.dependency, self.cause, steps) = (origin.operation, origin.error, origin.steps + 1)
   }
 
   /// A few words.
-  public var description: String { "\(dependency) failed: \(words(of: cause))" }
+  public var description: String {
+    FailureOrigin(dependency, cause, steps - 1).sentence(words(of: cause))
+  }
 }
 
 /// Why an operation that a condition stops is cancelled rather than failed.

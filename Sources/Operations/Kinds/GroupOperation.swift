@@ -366,15 +366,48 @@ public struct GroupFailure: Error, CustomStringConvertible {
   }
 
   /// The children that failed, in the order of their ends; at least one.
-  public let children: [Child]
+  public var children: [Child] { contents.children }
+
+  private let contents: Contents
+  /// What has led to the failure of the first child; nil if no child failed.
+  let origin: FailureOrigin?
+  /// Whether a child, or a child of it, has failed because of a dependency.
+  let isLedByDependency: Bool
 
   /// Makes the failure of a group of which these children failed.
-  public init(children: [Child]) { self.children = children }
+  public init(children: [Child]) {
+    contents = Contents(children)
+    origin = children.first.map { FailureOrigin(of: $0) }
+    isLedByDependency = children.contains { FailureOrigin.isLedByDependency($0.failure) }
+  }
 
-  /// One sentence, which names the first.
+  /// One sentence, which names the origin of the first.
   public var description: String {
     let others = children.count > 1 ? " (and \(children.count - 1) more)" : ""
-    return children.first.map { "\($0.name) failed: \(line(of: $0.failure))\(others)" } ?? "no child failed"
+    return origin.map { "\($0.sentence(line(of: $0.error)))\(others)" } ?? "no child failed"
+  }
+
+  /// The children; where groups were in groups, one by one is freed, because recursion would overflow the stack.
+  private final class Contents: @unchecked Sendable {
+    // Safe: changed only where nobody else has a reference.
+    var children: [Child]
+
+    init(_ children: [Child]) { self.children = children }
+
+    deinit {
+      var pile = children
+      children = []
+      while !pile.isEmpty {
+        guard var inner = Self.contents(of: pile.removeLast()), isKnownUniquelyReferenced(&inner) else { continue }
+        pile += inner.children
+        inner.children = []
+      }
+    }
+
+    /// Those of the group that failed within; `child` is gone afterwards.
+    private static func contents(of child: consuming Child) -> Contents? {
+      (child.failure as? GroupFailure)?.contents
+    }
   }
 }
 
