@@ -22,7 +22,7 @@ extension AsyncOperation {
       }
       guard !condition.categories.isEmpty, sideState.gate.turn == .none else { return true }
       sideState.gate.turn = .closed
-      if node.holder != nil { sideState.mayBeQueued.store(true, ordering: .relaxed) }
+      if node.holder != nil { parts.set(.mayBeQueued) }
       node.isGated = true
       DependencyGraph.addWait(node, self, &effects)
       DependencyGraph.enterLineIfDue(self, sideState, &effects)
@@ -42,13 +42,11 @@ extension AsyncOperation {
     mayBeInQueue()
   }
 
-  /// Lets an operation that excludes others stand in line for its turn: a queue holds it, or seems to.
+  /// Called when a queue holds the operation, or seems to: lets one that excludes others stand in line for its turn.
   ///
   /// One that is in no queue delays others only by `ExclusionTable.patience`.
   final func mayBeInQueue() {
-    guard let sideState = parts.existingSideState,
-      !sideState.mayBeQueued.exchange(true, ordering: .relaxed)
-    else { return }
+    guard parts.setFirst(.mayBeQueued), let sideState = parts.existingSideState else { return }
     DependencyGraph.change { _, effects in
       DependencyGraph.enterLineIfDue(self, sideState, &effects)
     }
@@ -73,7 +71,7 @@ extension AsyncOperation {
         DependencyGraph.apply(contents.exclusion.take(request), &effects)
       case .closed, .inLine:
         sideState.gate.isStartDeferred = true
-        sideState.mayBeQueued.store(true, ordering: .relaxed)
+        parts.set(.mayBeQueued)
         if let request = sideState.request { DependencyGraph.apply(contents.exclusion.hurry(request), &effects) }
         DependencyGraph.enterLineIfDue(self, sideState, &effects)
         return true
@@ -255,9 +253,8 @@ extension DependencyGraph {
   fileprivate static func enterLineIfDue(
     _ operation: AsyncOperation, _ sideState: SideState, _ effects: inout DeferredEffects
   ) {
-    guard sideState.gate.turn == .closed, sideState.mayBeQueued.load(ordering: .relaxed),
-      operation.parts.node.unfinished == 1,
-      !operation.isCancelled
+    guard sideState.gate.turn == .closed, operation.parts.has(.mayBeQueued),
+      operation.parts.node.unfinished == 1, !operation.isCancelled
     else { return }
     sideState.gate.turn = .inLine
     effects.actions.append { enterLine(operation, sideState) }

@@ -6,6 +6,9 @@ import Foundation
 /// cancels them; if it never executes, they finish without executing too. While the queue that it is in is suspended, no
 /// further child begins. Its progress is the sum of theirs, a hundred units for each child. The children share its mutual
 /// exclusions.
+///
+/// Where a child receives a value, by `then`, `gathered()` or the like, from an operation that is in no queue when the group
+/// begins, or the child is added later, that operation becomes a child too. Other dependencies may be anywhere.
 open class GroupOperation: AsyncOperation, @unchecked Sendable {
   // Safe: constants, and all state behind a lock.
 
@@ -158,7 +161,14 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     if isStuck { DependencyGraph.breakDeadlock(of: [.end(self)]) }
   }
 
-  private func feed(_ children: [Operation]) throws(DependencyCycle) {
+  private func feed(_ added: [Operation]) throws(DependencyCycle) {
+    // Taken in while another child is unfinished, so that the group cannot be over.
+    let sources = Self.needed(by: added, \.isSource)
+    var children = added
+    if !sources.isEmpty, case .executing? = try? adopt(sources) {
+      children += sources
+      leave()
+    }
     for child in children { observe(child) }
     // Before they are added, so that none begins.
     if mustStop { for child in children { child.cancel() } }

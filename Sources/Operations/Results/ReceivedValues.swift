@@ -6,6 +6,8 @@ extension AsyncOperation {
     from sources: [ResultOperation<Value>], _ body: @escaping @Sendable ([Value]) throws -> Void
   ) {
     for source in sources { addDependency(source) }
+    let nodes = sources.map { $0.parts.node }
+    DependencyGraph.contents.withLock { _ in for node in nodes { node.isSource = true } }
     // Weakly: as dependencies they are kept, and freed without recursion, however long the chain is.
     let weakSources = sources.map(WeakSource.init)
     let text = sources.count == 1 ? "input from \(sources[0].displayName)" : "input from \(sources.count) operations"
