@@ -128,6 +128,45 @@ import Testing
     #expect(eventually { last.isFinished && group.isFinished } && group.failure == nil)
   }
 
+  @Test func whatAFeederOrAnAdapterHoldsIsLeftToIt() throws {
+    let (gate, first) = (ManualOperation(), ManualOperation())
+    let (member, adapted) = (BlockOperation {}, BlockOperation {})
+    member.addDependency(gate)
+    let adapter = AdaptedOperation(adapted)
+    adapter.addDependency(gate)
+    let feeder = OperationFeeder(feeding: OperationQueue())
+    try feeder.add([member, adapter])
+    let last = Step { 1 }
+    for dependency in [first, member, adapted] { last.addDependency(dependency) }
+    #expect(last.withDependencies == [first, last])
+    queue.addOperation(RetryOperation(retries: 0) { _ in last })
+    #expect(eventually { first.isExecuting })
+    first.finish()
+    queue.addOperation(gate)
+    #expect(eventually { gate.isExecuting })
+    gate.finish()
+    #expect(eventually { last.isFinished } && adapter.isFinished && member.isFinished)
+  }
+
+  @Test func whatSeveralProductsDependOnIsRunOnce() {
+    for _ in 0..<200 {
+      let ran = Journal<Int>()
+      let login = Step { ran.add(1) }
+      let block = BlockOperation { ran.add(2) }
+      login.addDependency(block)
+      let fetches = (0..<4).map { number in
+        RetryOperation(retries: 0) { _ in
+          let fetch = Step { number }
+          fetch.addDependency(login)
+          return fetch
+        }
+      }
+      race(fetches.map { fetch in { self.queue.addOperation(fetch) } })
+      #expect(eventually { fetches.allSatisfy(\.isFinished) })
+      #expect(ran.entries == [2, 1])
+    }
+  }
+
   // MARK: Ends
 
   @Test func aCancellationReachesWhatTheAttemptDependsOn() {

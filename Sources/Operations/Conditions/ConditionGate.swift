@@ -42,14 +42,18 @@ extension AsyncOperation {
     mayBeInQueue()
   }
 
-  /// Called when a queue holds the operation, or seems to: lets one that excludes others stand in line for its turn.
+  /// Called when a queue holds the operation, or seems to; true for the first call.
+  ///
+  /// An operation that excludes others stands in line for its turn from then on.
   ///
   /// One that is in no queue delays others only by `ExclusionTable.patience`.
-  final func mayBeInQueue() {
-    guard parts.setFirst(.mayBeQueued), let sideState = parts.existingSideState else { return }
-    DependencyGraph.change { _, effects in
-      DependencyGraph.enterLineIfDue(self, sideState, &effects)
+  @discardableResult
+  final func mayBeInQueue() -> Bool {
+    guard parts.setFirst(.mayBeQueued) else { return false }
+    if let sideState = parts.existingSideState {
+      DependencyGraph.change { _, effects in DependencyGraph.enterLineIfDue(self, sideState, &effects) }
     }
+    return true
   }
 
   /// Called at the start: true if a gate is closed; the operation is started again when it may execute.

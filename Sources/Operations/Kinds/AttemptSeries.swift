@@ -13,7 +13,7 @@ final class AttemptSeries<Success: Sendable>: Sendable {
 
   private enum Phase {
     case idle
-    case executing
+    case executing(Attempt)
     case waiting((any OperationTimer)?, after: Int)
     case ended
   }
@@ -38,7 +38,15 @@ final class AttemptSeries<Success: Sendable>: Sendable {
     feeder = OperationFeeder(feeding: queue)
   }
 
-  /// The attempt that executes or waits, and what it waits for.
+  /// The attempt that executes, or waits for what it depends on.
+  var current: Attempt? {
+    phase.withLock { phase in
+      if case .executing(let attempt) = phase { return attempt }
+      return nil
+    }
+  }
+
+  /// The attempt and what it waits for.
   var unfinished: [Operation] { feeder.operations }
 
   /// Begins an attempt of `owner`, which finishes with the outcome of the last one.
@@ -47,7 +55,7 @@ final class AttemptSeries<Success: Sendable>: Sendable {
     require(attempt.state < .executing, "\(attempt) has been started before: make a new one each time")
     let isCurrent = phase.withLock { phase in
       if case .ended = phase { return false }
-      phase = .executing
+      phase = .executing(attempt)
       return true
     }
     guard isCurrent else { return }
@@ -71,6 +79,7 @@ final class AttemptSeries<Success: Sendable>: Sendable {
     }
     do { try feeder.add(whole) } catch {
       phase.withLock { $0 = .ended }
+      for operation in whole { Operation.letGo(operation) }
       return owner.finish(.failure(error))
     }
     // Cancelled meanwhile, before there was this attempt to be cancelled.

@@ -163,7 +163,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
 
   private func feed(_ added: [Operation]) throws(DependencyCycle) {
     // Taken in while another child is unfinished, so that the group cannot be over.
-    let sources = Self.needed(by: added, \.isSource)
+    let sources = Self.takenAlong(by: added, \.isSource)
     var children = added
     if !sources.isEmpty, case .executing? = try? adopt(sources) {
       children += sources
@@ -195,6 +195,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
   }
 
   private func disown(_ children: [Operation]) {
+    for child in children { Self.letGo(child) }
     groupState.withLock { state in
       for child in children { state.children[ObjectIdentifier(child)] = nil }
       state.unfinished -= children.count
@@ -356,7 +357,7 @@ extension GroupOperation: ParentOperation {
   }
 
   package final var toleratesFailures: Bool { policy == .ignore }
-  package final var makesAttempts: Bool { false }
+  package final func isAttempt(_ child: Operation) -> Bool { false }
 }
 
 /// Children of a group failed.

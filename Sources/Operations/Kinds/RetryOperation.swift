@@ -42,5 +42,5 @@ public final class RetryOperation<Success: Sendable>: ResultOperation<Success>, 
 extension RetryOperation: ParentOperation {
   package var unfinishedChildren: [Operation] { attempts.unfinished }
   package var toleratesFailures: Bool { true }
-  package var makesAttempts: Bool { true }
+  package func isAttempt(_ child: Operation) -> Bool { attempts.current === child }
 }

@@ -16,7 +16,7 @@ extension AsyncOperation {
 
   /// The operations to be run for a product of this one, itself the last; observers are told of them.
   final func wholeProduct(_ product: Operation) -> [Operation] {
-    let whole = product.withDependencies
+    let whole = Self.takenAlong(by: [product]) { _ in true } + [product]
     for operation in whole { post(.produced(operation)) }
     return whole
   }

@@ -12,6 +12,17 @@ extension Operation {
   /// that its `isReady` has been read. Of another class than that, on another system than Linux, a queue is not known.
   public final var withDependencies: [Operation] { Self.needed(by: [self]) { _ in true } + [self] }
 
+  /// As `needed(by:_:)`, for a caller that runs what it gets: nobody else gets the same operation.
+  static func takenAlong(by operations: [Operation], _ isIncluded: (Operation) -> Bool) -> [Operation] {
+    needed(by: operations, isIncluded).filter { operation in
+      if let operation = operation as? AsyncOperation { return operation.mayBeInQueue() }
+      guard hold(operation) else { return false }
+      // Whoever held it before may have run it meanwhile.
+      if operation.isFinished { letGo(operation) }
+      return !operation.isFinished
+    }
+  }
+
   /// What `operations` depend on, directly or not, and nobody runs: each once, and behind what it depends on itself.
   ///
   /// Only ways along operations for which `isIncluded` returns true are followed.
@@ -47,11 +58,23 @@ extension Operation {
   /// Whether nobody has started the operation, or holds it to start it, as far as that can be known.
   private var isRunByNobody: Bool {
     guard !isExecuting, !isFinished else { return false }
-    guard let operation = self as? AsyncOperation else { return !isInFoundationsQueue }
+    guard let operation = self as? AsyncOperation else {
+      return Self.held.withLock { !$0.contains(ObjectIdentifier(self)) } && !isInFoundationsQueue
+    }
     let (node, sideState) = (operation.parts.existingNode, operation.parts.existingSideState)
     return !operation.parts.has(.mayBeQueued) && sideState?.group == nil
       && DependencyGraph.contents.withLock { _ in node?.holder == nil }
   }
+
+  /// Operations of other classes than ours that somebody of us holds, to start them when they may run.
+  private static let held = Lock<Set<ObjectIdentifier>>([])
+
+  /// Keeps others from taking an operation of another class along; false if it was held before.
+  @discardableResult
+  static func hold(_ operation: Operation) -> Bool { held.withLock { $0.insert(ObjectIdentifier(operation)).inserted } }
+
+  /// Called for each that was held, before it is freed.
+  static func letGo(_ operation: Operation) { held.withLock { _ = $0.remove(ObjectIdentifier(operation)) } }
 
   /// Whether an operation of any class is in an `OperationQueue`, which traps if it is added to another.
   ///
