@@ -144,7 +144,7 @@ struct QueueRegistry {
   private mutating func name(of member: QueueMember, _ className: String, under parent: QueueMember?) -> String {
     if let own = member.operation.name, !own.isEmpty { return unique(own) }
     guard let parent, let name = parentNames[parent.id],
-      (parent.operation as? any ParentOperation)?.makesAttempts == true
+      (parent.operation as? any ParentOperation)?.isAttempt(member.operation) == true
     else { return unique(className) }
     attempts[parent.id, default: 0] += 1
     return unique("\(name) #\(attempts[parent.id] ?? 1)")

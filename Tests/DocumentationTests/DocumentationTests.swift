@@ -107,6 +107,31 @@ import Testing
     }
   }
 
+  /// Of the library that most programs begin with: in tasks, and where the main actor is the default isolation.
+  @Test func theLessonsCompileInTasksAndOnTheMainActor() throws {
+    let products = Bundle.main.bundleURL
+    let folder = try TemporaryFolder()
+    var files: [String] = []
+    for article in try Self.articles where article.hasPrefix(Self.catalogue(of: "Operations")) {
+      for block in Self.blocks(of: try Self.text(article)) {
+        // Those that wait are refused in a task.
+        #expect(!block.contains { $0.contains("waitUntilFinished") }, "\(article)")
+        guard block.contains(where: { $0.contains("final class") }), !block.contains(where: { $0.contains("await") })
+        else { continue }
+        let file = folder.file("File\(files.count).swift")
+        // By a name of its own: two articles have a Countdown.
+        let imports = "import Dispatch\nimport Foundation\nimport Operations\nenum Article\(files.count) {\n"
+        try (imports + block.joined(separator: "\n") + "\n}\n").write(to: file, atomically: true, encoding: .utf8)
+        files.append(file.path)
+      }
+    }
+    #expect(files.count > 4)
+    let check = try ChildProcess(
+      ["swiftc", "-typecheck", "-parse-as-library", "-swift-version", "6", "-default-isolation", "MainActor", "-I"]
+        + [products.appendingPathComponent("Modules").path] + files)
+    #expect(check.ending(waiting: true) == .exited(0))
+  }
+
   private struct SymbolGraph: Decodable {
     struct Symbol: Decodable {
       struct Comment: Decodable {}

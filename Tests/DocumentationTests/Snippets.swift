@@ -11,7 +11,7 @@ import FoundationNetworking
 
 // The code of the articles and of the README, word for word, in something that runs it. `DocumentationTests` compares.
 
-final class Countdown: AsyncOperation, @unchecked Sendable {
+nonisolated final class Countdown: AsyncOperation, @unchecked Sendable {
   private let time: Duration
   private let clock: any OperationClock
   init(_ time: Duration, clock: any OperationClock = .system) {
@@ -24,7 +24,7 @@ final class Countdown: AsyncOperation, @unchecked Sendable {
   }
 }
 
-final class Listening: AsyncOperation, @unchecked Sendable {
+nonisolated final class Listening: AsyncOperation, @unchecked Sendable {
   // Safe: set in main, which returns before didCancel is called.
   private var source: (any DispatchSourceTimer)?
 
@@ -40,7 +40,7 @@ final class Listening: AsyncOperation, @unchecked Sendable {
   override func didCancel() { source?.cancel() }
 }
 
-final class Shout: ResultOperation<String>, InputReceiving, @unchecked Sendable {
+nonisolated final class Shout: ResultOperation<String>, InputReceiving, @unchecked Sendable {
   // Safe: given before main is called, and not changed after.
   private var text = ""
 
@@ -48,7 +48,7 @@ final class Shout: ResultOperation<String>, InputReceiving, @unchecked Sendable 
   override func main() { finish(.success(text.uppercased())) }
 }
 
-final class Counting: AsyncOperation, @unchecked Sendable {
+nonisolated final class Counting: AsyncOperation, @unchecked Sendable {
   override func main() {
     for number in 1...10 { report(completed: Int64(number), total: 10) }
     finish()
@@ -114,7 +114,7 @@ final class Screen: @unchecked Sendable {
     let second = ClosureOperation { "went on" }
     second.addDependency(first)
     first.cancel()
-    queue.addOperations([first, second], waitUntilFinished: false)
+    queue.addOperations([first, second])
     #expect(eventually { second.success == "went on" })
   }
 
@@ -144,7 +144,7 @@ final class Screen: @unchecked Sendable {
     let create = ClosureOperation { "content" }
     let enrich = ClosureOperation { 42 }
     enrich.addDependency(create)
-    queue.addOperations([create, enrich], waitUntilFinished: false)
+    queue.addOperations([create, enrich])
     #expect(eventually { enrich.isFinished })
     #expect(create.isFinished)
 
@@ -167,13 +167,14 @@ final class Screen: @unchecked Sendable {
     let whisper = ClosureOperation { "hello" }
     let shout = Shout()
     shout.takeInput(from: whisper)
-    queue.addOperations([shout, whisper], waitUntilFinished: false)
+    queue.addOperations([shout, whisper])
     #expect(eventually { shout.success == "HELLO" })
   }
 
   private struct Printer: Sendable {
     let sheets: Int
     func hasPaper() async throws -> Bool { sheets > 0 }
+    func hasInk() async throws -> Bool { true }
   }
 
   @Test(arguments: [0, 1])
@@ -183,6 +184,10 @@ final class Screen: @unchecked Sendable {
     upload.addCondition(.noFailedDependencies)
     upload.addCondition(.mutuallyExclusive("the one printer"))
     upload.addCondition(OperationCondition("there is paper") { _ in try await printer.hasPaper() })
+    upload.addCondition(
+      .together(
+        OperationCondition("there is ink") { _ in try await printer.hasInk() },
+        OperationCondition("there is paper") { _ in try await printer.hasPaper() }))
     queue.addOperation(upload)
     #expect(await soon { upload.isFinished })
     #expect((upload.failure as? ConditionFailure)?.condition == (sheets == 0 ? "there is paper" : nil))

@@ -10,7 +10,7 @@ import Testing
     let said = Said()
     @Sendable func print(_ state: AsyncOperation.State) { said.append(state) }
 
-    final class Countdown: AsyncOperation, @unchecked Sendable {
+    nonisolated final class Countdown: AsyncOperation, @unchecked Sendable {
       override func main() {
         DispatchQueue.global().asyncAfter(deadline: .now() + 1) { self.finish() }
       }

@@ -19,6 +19,7 @@ import FoundationNetworking
   @Sendable private func addresses(in page: String) -> [String] { ["one", "two"] }
   private func retryLater() { said.append("later") }
   private func print(_ value: Int) { said.append(value) }
+  private func show(_ page: Operation, _ outcome: Result<String, any Error>) { said.append(outcome) }
 
   @Test func valuesAreAwaitedAndPassedOn() async throws {
     let fetch = TaskOperation { try await download("page") }
@@ -28,14 +29,19 @@ import FoundationNetworking
 
     let text = fetch.then { page in try decode(page) }
     let upload = text.then { text in try await send(text) }
-    for operation in [text, upload] as [Operation] { queue.addOperation(operation) }
+    queue.addOperations([text, upload])
     #expect(try await upload.value == 15)
+    let labelled = text.zip(upload).then { text, size in "\(size): \(text)" }
+    queue.addOperations(labelled.withDependencies)
+    #expect(try await labelled.value == "15: CONTENT OF PAGE")
 
     let pages = ["one", "two"].map { name in TaskOperation { try await download(name) } }
     let total = pages.gathered().reduce(0) { $0 + $1.utf8.count }
-    for operation in total.withDependencies { queue.addOperation(operation) }
+    queue.addOperations(total.withDependencies)
     print(try await total.value)
     #expect(said.last == "28")
+    for await (page, outcome) in pages.outcomes() { show(page, outcome) }
+    #expect(said.count == 3)
 
     let saved = fetch.flatMap { page in
       RetryOperation(retries: 3) { attempt in ClosureOperation { try save(page) } }
@@ -47,7 +53,12 @@ import FoundationNetworking
     #expect(try await saved.value == 15)
     #expect(try await images.value == ["content of one", "content of two"])
     if let error = images.failure(as: URLError.self), error.code == .timedOut { retryLater() }
-    #expect(said.count == 1)
+    #expect(said.count == 3)
+    let title = RetryOperation(retries: 3) { attempt in
+      TaskOperation { try await download("title") }.then { page in try decode(page) }
+    }
+    queue.addOperation(title)
+    #expect(try await title.value == "CONTENT OF TITLE")
   }
 
   @Test func endsAreAwaited() async throws {
@@ -58,7 +69,7 @@ import FoundationNetworking
     queue.addOperation(cleanUp)
     try feeder.add(ClosureOperation {})
     try await install.untilFinished()
-    try await cleanUp.untilFinished(cancelsOperation: false)
+    try await cleanUp.untilFinished(cancelsOperation: true)
     try await queue.untilEmpty()
     try await feeder.untilEmpty()
     #expect(queue.operationCount == 0 && feeder.unfinishedCount == 0)

@@ -62,10 +62,26 @@ import Testing
     await #expect(throws: Fault.self) { try await answer.value }
   }
 
+  @Test func aReaderThatIsCancelledLeavesTheValueToTheOthers() async throws {
+    let answer = Answer()
+    let next = answer.then { $0 + 1 }
+    let queue = OperationQueue()
+    queue.add([answer, next])
+    let reader = Task(priority: .high) { try await answer.value }
+    let other = Task(priority: .high) { try await answer.value }
+    #expect(await soon { answer.isExecuting })
+    reader.cancel()
+    #expect(await failure(of: reader) is CancellationError)
+    #expect(answer.isExecuting && !answer.isCancelled)
+    answer.finish(.success(1))
+    #expect(try await other.value == 1)
+    #expect(try await next.value == 2)
+  }
+
   @Test func cancellingTheTaskCancelsTheOperationThatItAwaits() async {
     let answer = Answer()
     answer.start()
-    let task = Task(priority: .high) { try await answer.value }
+    let task = Task(priority: .high) { try await answer.value(cancellingOperation: true) }
     task.cancel()
     #expect(await failure(of: task) is CancellationError)
     #expect(answer.isCancelled && answer.isFinished)
@@ -76,7 +92,7 @@ import Testing
     answer.start()
     let task = Task(priority: .high) {
       while !Task.isCancelled { await Task.yield() }
-      return try await answer.value
+      return try await answer.value(cancellingOperation: true)
     }
     task.cancel()
     #expect(await failure(of: task) is CancellationError)
@@ -86,7 +102,7 @@ import Testing
   @Test func aCancelledWaitEndsWithTheOperationThatIsExecuting() async throws {
     let operation = Stubborn()
     operation.start()
-    let task = Task(priority: .high) { try await operation.value }
+    let task = Task(priority: .high) { try await operation.value(cancellingOperation: true) }
     task.cancel()
     #expect(await soon { operation.isCancelled })
     #expect(operation.isExecuting)
@@ -101,7 +117,7 @@ import Testing
     let (queued, alone) = (Answer(), Answer())
     queue.addOperation(queued)
     for operation in [queued, alone] {
-      let task = Task(priority: .high) { try await operation.value }
+      let task = Task(priority: .high) { try await operation.value(cancellingOperation: true) }
       task.cancel()
       #expect(await failure(of: task) is CancellationError)
       #expect(operation.isCancelled && !operation.isFinished)
@@ -161,17 +177,17 @@ import Testing
 
   @Test func aCancelledForeignOperationEndsTheWaitWithACancellationError() async {
     let foreign = BlockOperation {}
-    let task = Task(priority: .high) { try await foreign.untilFinished() }
+    let task = Task(priority: .high) { try await foreign.untilFinished(cancelsOperation: true) }
     task.cancel()
     #expect(await failure(of: task) is CancellationError)
     #expect(foreign.isCancelled)
     foreign.start()
   }
 
-  @Test func aWaitMayLeaveTheOperationAloneWhenItsTaskIsCancelled() async {
+  @Test func aCancelledWaitForAnEndLeavesTheOperationAlone() async {
     let operation = ManualOperation()
     operation.start()
-    let task = Task(priority: .high) { try await operation.untilFinished(cancelsOperation: false) }
+    let task = Task(priority: .high) { try await operation.untilFinished() }
     task.cancel()
     #expect(await failure(of: task) is CancellationError)
     #expect(operation.isExecuting && !operation.isCancelled)

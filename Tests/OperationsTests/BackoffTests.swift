@@ -27,6 +27,20 @@ struct BackoffTests {
     #expect(Set(waits(1)).count == 50)
   }
 
+  @Test func aWaitThatIsNoNumberIsNone() {
+    for growth in [Double.nan, -.infinity].map({ Backoff.Growth.exponential(first: .seconds(1), factor: $0) }) {
+      var backoff = Backoff(growth)
+      backoff.jitter = Backoff.Jitter(share: .nan, seed: 1)
+      #expect([2, 4].map { backoff.delay(beforeRetry: $0) } == [.zero, .zero])
+    }
+  }
+
+  @Test func aFactorIsANumberAndNotNegative() async {
+    for factor in [0, 0.5, .infinity] { _ = Backoff.exponential(.seconds(1), factor: factor) }
+    await #expect(processExitsWith: .failure) { _ = Backoff.exponential(.seconds(1), factor: .nan) }
+    await #expect(processExitsWith: .failure) { _ = Backoff.exponential(.seconds(1), factor: -1) }
+  }
+
   @Test func jitterNeedsAShareBetweenNoneAndAll() async {
     for share in [0.0, 1] { _ = Backoff.constant(.zero).jittered(share, seed: 1) }
     await #expect(processExitsWith: .failure) { _ = Backoff.constant(.zero).jittered(1.1, seed: 1) }

@@ -94,6 +94,35 @@ import Testing
     #expect(operation.failure == nil)
   }
 
+  @TaskLocal private static var request = 0
+
+  @Test func aTaskReadsTheTaskLocalsOfTheOneThatMadeIt() async throws {
+    let source = Self.$request.withValue(7) { TaskOperation(priority: .high) { Self.request } }
+    let next = Self.$request.withValue(8) { source.then { value async in value * 10 + Self.request } }
+    queue.addOperations(next.withDependencies)
+    #expect(try await next.value == 78)
+    weak var unrun: TaskOperation<Int>?
+    do {
+      let operation = TaskOperation { 1 }
+      unrun = operation
+    }
+    #expect(unrun == nil)
+  }
+
+  @Test func aTaskHasThePriorityOfTheOperationsQuality() async throws {
+    let qualities: [(QualityOfService, TaskPriority)] = [
+      (.userInteractive, .high), (.userInitiated, .high), (.utility, .low), (.background, .background),
+    ]
+    for (quality, priority) in qualities {
+      let operation = TaskOperation { withUnsafeCurrentTask { $0?.priority } }
+      operation.qualityOfService = quality
+      queue.addOperation(operation)
+      // Not awaited, which would raise it.
+      #expect(await soon { operation.isFinished })
+      #expect(try operation.outcome?.get() == priority)
+    }
+  }
+
   @Test func tasksThatWaitHoldNoThread() async {
     let begun = Journal<Int>()
     let operations = (0..<200).map { number in

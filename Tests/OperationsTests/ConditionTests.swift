@@ -316,6 +316,28 @@ import Testing
     }
   }
 
+  @Test func conditionsMayBeAskedSideBySide() async {
+    let (first, second) = (Answer(), Answer())
+    let operation = Step()
+    operation.addCondition(.together(first.condition("first"), second.condition("second")))
+    queue.addOperation(operation)
+    #expect(await soon { first.asked == 1 && second.asked == 1 })
+    first.give(true)
+    second.give(true)
+    #expect(await soon { operation.isFinished } && operation.failure == nil)
+    let refused = Step()
+    let open = OperationCondition("open") { _ in
+      try await Task.sleep(for: .seconds(3600))
+      return true
+    }
+    refused.addCondition(.together(open, second.condition("second")))
+    queue.addOperation(refused)
+    #expect(await soon { second.asked == 2 })
+    second.give(false)
+    // The other question has been cancelled.
+    #expect(await failed(refused, "second"))
+  }
+
   @Test func noFailedDependenciesNamesTheFirstThatFailed() async {
     let good = Step()
     let bad = Step(Refusal())

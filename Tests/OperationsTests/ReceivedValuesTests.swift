@@ -109,6 +109,17 @@ import Testing
     #expect(all.failure as? Fault == Fault(number: 2))
   }
 
+  @Test func valuesOfTwoTypesAreGivenTogether() throws {
+    let (number, text) = (Source { 3 }, Source { "x" })
+    let both = number.zip(text).then { number, text in String(repeating: text, count: number) }
+    queue.addOperations(both.withDependencies, waitUntilFinished: true)
+    #expect(try both.outcome?.get() == "xxx")
+    let (failing, other) = (Source<Int> { throw Fault(number: 1) }, Source<String> { throw Fault(number: 2) })
+    let pair = failing.zip(other)
+    run([pair, failing, other])
+    #expect(pair.failure as? Fault == Fault(number: 1))
+  }
+
   @Test func theSameSourceMayBeGatheredTwice() throws {
     let source = Source { 1 }
     let both = [source, source].gathered()

@@ -22,7 +22,7 @@ extension AsyncOperation {
       }
       guard !condition.categories.isEmpty, sideState.gate.turn == .none else { return true }
       sideState.gate.turn = .closed
-      if node.holder != nil { sideState.mayBeQueued.store(true, ordering: .relaxed) }
+      if node.holder != nil { parts.set(.mayBeQueued) }
       node.isGated = true
       DependencyGraph.addWait(node, self, &effects)
       DependencyGraph.enterLineIfDue(self, sideState, &effects)
@@ -42,16 +42,18 @@ extension AsyncOperation {
     mayBeInQueue()
   }
 
-  /// Lets an operation that excludes others stand in line for its turn: a queue holds it, or seems to.
+  /// Called when a queue holds the operation, or seems to; true for the first call.
+  ///
+  /// An operation that excludes others stands in line for its turn from then on.
   ///
   /// One that is in no queue delays others only by `ExclusionTable.patience`.
-  final func mayBeInQueue() {
-    guard let sideState = parts.existingSideState,
-      !sideState.mayBeQueued.exchange(true, ordering: .relaxed)
-    else { return }
-    DependencyGraph.change { _, effects in
-      DependencyGraph.enterLineIfDue(self, sideState, &effects)
+  @discardableResult
+  final func mayBeInQueue() -> Bool {
+    guard parts.setFirst(.mayBeQueued) else { return false }
+    if let sideState = parts.existingSideState {
+      DependencyGraph.change { _, effects in DependencyGraph.enterLineIfDue(self, sideState, &effects) }
     }
+    return true
   }
 
   /// Called at the start: true if a gate is closed; the operation is started again when it may execute.
@@ -73,7 +75,7 @@ extension AsyncOperation {
         DependencyGraph.apply(contents.exclusion.take(request), &effects)
       case .closed, .inLine:
         sideState.gate.isStartDeferred = true
-        sideState.mayBeQueued.store(true, ordering: .relaxed)
+        parts.set(.mayBeQueued)
         if let request = sideState.request { DependencyGraph.apply(contents.exclusion.hurry(request), &effects) }
         DependencyGraph.enterLineIfDue(self, sideState, &effects)
         return true
@@ -255,9 +257,8 @@ extension DependencyGraph {
   fileprivate static func enterLineIfDue(
     _ operation: AsyncOperation, _ sideState: SideState, _ effects: inout DeferredEffects
   ) {
-    guard sideState.gate.turn == .closed, sideState.mayBeQueued.load(ordering: .relaxed),
-      operation.parts.node.unfinished == 1,
-      !operation.isCancelled
+    guard sideState.gate.turn == .closed, operation.parts.has(.mayBeQueued),
+      operation.parts.node.unfinished == 1, !operation.isCancelled
     else { return }
     sideState.gate.turn = .inLine
     effects.actions.append { enterLine(operation, sideState) }

@@ -13,6 +13,7 @@ public struct OperationCondition: Sendable {
     case later(@Sendable (AsyncOperation) async throws -> Void)
     case not(OperationCondition)
     case all([OperationCondition])
+    case together([OperationCondition])
     case any([OperationCondition])
     case orCancelled(OperationCondition)
   }
@@ -50,6 +51,17 @@ public struct OperationCondition: Sendable {
   public static func all(_ conditions: OperationCondition...) -> OperationCondition {
     OperationCondition(
       "all of \(conditions.map(\.name).joined(separator: ", "))", .all(conditions),
+      categories: conditions.reduce(into: []) { $0.formUnion($1.categories) })
+  }
+
+  /// Holds if all of them do; they are asked side by side, and the first that fails ends the questions of the others.
+  ///
+  ///     sync.addCondition(.together(isOnline, mayUseContacts))
+  ///
+  /// For conditions that take their time and don't need each other's answer.
+  public static func together(_ conditions: OperationCondition...) -> OperationCondition {
+    OperationCondition(
+      "all of \(conditions.map(\.name).joined(separator: ", "))", .together(conditions),
       categories: conditions.reduce(into: []) { $0.formUnion($1.categories) })
   }
 
@@ -124,7 +136,7 @@ public struct OperationCondition: Sendable {
   /// Whether there is anything to ask; a mutual exclusion is not a question.
   var hasQuestion: Bool {
     switch question {
-    case .all(let conditions): conditions.contains(where: \.hasQuestion)
+    case .all(let conditions), .together(let conditions): conditions.contains(where: \.hasQuestion)
     case .orCancelled(let condition): condition.hasQuestion
     case .atOnce, .later, .not, .any: true
     }
@@ -136,7 +148,7 @@ public struct OperationCondition: Sendable {
     case .atOnce: true
     case .later: false
     case .not(let condition), .orCancelled(let condition): condition.isAtOnce
-    case .all(let conditions), .any(let conditions): conditions.allSatisfy(\.isAtOnce)
+    case .all(let conditions), .together(let conditions), .any(let conditions): conditions.allSatisfy(\.isAtOnce)
     }
   }
 
@@ -157,6 +169,11 @@ public struct OperationCondition: Sendable {
     case .not(let condition):
       if (try? await condition.answer(operation)) != nil { throw ConditionFailure.Reason.holds }
     case .all(let conditions): for condition in conditions { try await condition.check(operation) }
+    case .together(let conditions):
+      try await withThrowingTaskGroup { group in
+        for condition in conditions { group.addTask { try await condition.check(operation) } }
+        for try await () in group {}
+      }
     case .any(let conditions):
       for condition in conditions where (try? await condition.answer(operation)) != nil { return }
       throw ConditionFailure.Reason.noneHolds
@@ -171,7 +188,8 @@ public struct OperationCondition: Sendable {
     case .later: programmerError("\(name) is answered later")
     case .not(let condition):
       if (try? condition.answerAtOnce(operation)) != nil { throw ConditionFailure.Reason.holds }
-    case .all(let conditions): for condition in conditions { try condition.checkAtOnce(operation) }
+    case .all(let conditions), .together(let conditions):
+      for condition in conditions { try condition.checkAtOnce(operation) }
     case .any(let conditions):
       for condition in conditions where (try? condition.answerAtOnce(operation)) != nil { return }
       throw ConditionFailure.Reason.noneHolds
@@ -228,21 +246,28 @@ public struct ConditionFailure: Error, CustomStringConvertible {
   public var description: String { "\(operation) did not execute: \(condition): \(words(of: reason))" }
 }
 
-/// Why `noFailedDependencies` does not hold.
+/// Why `noFailedDependencies` does not hold: what failed first, however many dependencies lie between.
+///
+/// A failure that a dependency has only because of one of its own is not wrapped again: its cause is taken over, one step
+/// further away. So the failures at the end of a long chain are as short as that of the first to be stopped.
 public struct DependencyFailure: Error, CustomStringConvertible {
-  /// The name of the first dependency that failed, or that of its class.
+  /// The name of the operation that failed first, or that of its class.
   public let dependency: String
-  /// What it failed with.
+  /// What it failed with; never because of a dependency.
   public let cause: any Error
+  /// How many dependencies and groups away it is; 1 is a dependency of the operation's own.
+  public let steps: Int
 
-  /// Makes the error that a dependency of this name leads to.
+  /// Makes the error that a dependency of this name leads to, or takes over what led to `cause`.
   public init(dependency: String, cause: any Error) {
-    self.dependency = dependency
-    self.cause = cause
+    let origin = FailureOrigin(of: cause, in: dependency)
+    (self.dependency, self.cause, steps) = (origin.operation, origin.error, origin.steps + 1)
   }
 
   /// A few words.
-  public var description: String { "\(dependency) failed: \(words(of: cause))" }
+  public var description: String {
+    FailureOrigin(dependency, cause, steps - 1).sentence(words(of: cause))
+  }
 }
 
 /// Why an operation that a condition stops is cancelled rather than failed.

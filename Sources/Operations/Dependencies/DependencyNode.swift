@@ -41,6 +41,8 @@ final class DependencyNode: @unchecked Sendable {
   var foreign: [ObjectIdentifier: Bool] = [:]
   /// Whether it is a group or in one, or depends on such an operation, as far as that was known when it was linked.
   var touchesGroup = false
+  /// Whether another operation receives its value.
+  var isSource = false
   /// Lower than the ranks of all that depend on it.
   var rank: Int?
 

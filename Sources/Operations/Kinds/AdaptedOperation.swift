@@ -37,11 +37,14 @@ public final class AdaptedOperation: AsyncOperation, @unchecked Sendable {
       !operation.isExecuting && !operation.isFinished, "\(operation) has been started before; an operation runs once")
     self.operation = operation
     super.init()
+    Self.hold(operation)
     name = Self.displayName(of: operation)
     queuePriority = operation.queuePriority
     qualityOfService = operation.qualityOfService
     if takesDependencies { for dependency in operation.dependencies { addDependency(dependency) } }
   }
+
+  deinit { Self.letGo(operation) }
 
   /// Starts the operation inside; the queue calls it.
   public override func main() {

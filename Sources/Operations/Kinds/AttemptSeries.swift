@@ -2,7 +2,7 @@ import Foundation
 
 /// Operations made one after another, with waits between, until one is the last.
 ///
-/// Each has a queue to itself, so that it may have dependencies and conditions of its own.
+/// Each has a queue to itself and to all that it depends on and that nobody else runs.
 final class AttemptSeries<Success: Sendable>: Sendable {
   typealias Attempt = ResultOperation<Success>
 
@@ -22,7 +22,7 @@ final class AttemptSeries<Success: Sendable>: Sendable {
   private let clock: any OperationClock
   private let make: @Sendable (Int) -> Attempt
   private let judge: @Sendable (Attempt.Outcome, Int) -> Verdict
-  private let queue = OperationQueue()
+  private let feeder: OperationFeeder
   /// Observes the newest attempt.
   private let progress = Lock<ObservationToken?>(nil)
 
@@ -33,16 +33,21 @@ final class AttemptSeries<Success: Sendable>: Sendable {
     self.clock = clock
     self.make = make
     self.judge = judge
-    queue.maxConcurrentOperationCount = 1
+    let queue = OperationQueue()
+    queue.maxConcurrentOperationCount = ProcessInfo.processInfo.activeProcessorCount
+    feeder = OperationFeeder(feeding: queue)
   }
 
-  /// The attempt that executes.
+  /// The attempt that executes, or waits for what it depends on.
   var current: Attempt? {
     phase.withLock { phase in
       if case .executing(let attempt) = phase { return attempt }
       return nil
     }
   }
+
+  /// The attempt and what it waits for.
+  var unfinished: [Operation] { feeder.operations }
 
   /// Begins an attempt of `owner`, which finishes with the outcome of the last one.
   func begin(_ number: Int, of owner: ResultOperation<Success>) {
@@ -54,19 +59,31 @@ final class AttemptSeries<Success: Sendable>: Sendable {
       return true
     }
     guard isCurrent else { return }
-    owner.post(.produced(attempt))
-    QueueEntryObserver.tell([attempt], .parent(owner))
-    // As a group's child it shares the owner's mutual exclusions.
-    let sideState = attempt.parts.sideState
-    sideState.group = owner
+    let whole = owner.wholeProduct(attempt)
+    // As a group's children they share the owner's mutual exclusions.
+    for case let operation as AsyncOperation in whole {
+      let sideState = operation.parts.sideState
+      sideState.group = owner
+    }
+    QueueEntryObserver.tell(whole, .parent(owner))
     let token = attempt.observe(\.progress, on: .global()) { [weak owner] _, change in
       owner?.report(completed: change.newValue.completed, total: change.newValue.total)
     }
     progress.withLock { $0 = token }
-    attempt.whenDone { self.attemptEnded($0, number, owner) }
-    queue.addOperation(attempt)
+    let isAlone = whole.count == 1
+    attempt.whenDone { [weak attempt] outcome in
+      guard !isAlone else { return self.attemptEnded(outcome, number, owner) }
+      // Cancelled by itself, it may have left behind what it depends on.
+      if attempt?.isCancelled == true { self.feeder.cancelAllOperations() }
+      self.feeder.whenEmpty(on: DispatchQueue(label: "AttemptSeries")) { self.attemptEnded(outcome, number, owner) }
+    }
+    do { try feeder.add(whole) } catch {
+      phase.withLock { $0 = .ended }
+      for operation in whole { Operation.letGo(operation) }
+      return owner.finish(.failure(error))
+    }
     // Cancelled meanwhile, before there was this attempt to be cancelled.
-    if owner.isCancelled { attempt.cancel() }
+    if owner.isCancelled { feeder.cancelAllOperations() }
   }
 
   private func attemptEnded(_ outcome: Attempt.Outcome, _ number: Int, _ owner: ResultOperation<Success>) {
@@ -105,7 +122,7 @@ final class AttemptSeries<Success: Sendable>: Sendable {
       return phase
     }
     switch old {
-    case .executing(let attempt): attempt.cancel()
+    case .executing: feeder.cancelAllOperations()
     case .waiting(let timer, _):
       timer?.cancel()
       owner.finish(.failure(CancellationError()))

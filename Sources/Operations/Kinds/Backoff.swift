@@ -40,9 +40,10 @@ public struct Backoff: Sendable, Equatable {
     Backoff(.incrementing(first: first, by: step))
   }
 
-  /// `first`, then `factor` times as long each time.
+  /// `first`, then `factor` times as long each time; a factor that is negative or not a number is a programmer error.
   public static func exponential(_ first: Duration, factor: Double = 2) -> Backoff {
-    Backoff(.exponential(first: first, factor: factor))
+    require(factor >= 0, "the factor of a backoff is not negative, and a number: \(factor)")
+    return Backoff(.exponential(first: first, factor: factor))
   }
 
   /// `unit` times 1, 1, 2, 3, 5, 8 and so on.
@@ -69,12 +70,15 @@ public struct Backoff: Sendable, Equatable {
   public func delay(beforeRetry number: Int) -> Duration {
     require(number > 0, "retries are counted from 1; there is no retry \(number)")
     let longest = min(1e9, max(0, (cap ?? .seconds(1e9)) / .seconds(1)))
-    let plain = min(longest, max(0, seconds(number)))
+    let plain = min(longest, Self.notNegative(seconds(number)))
     guard let jitter else { return .seconds(plain) }
     // Set after `jittered`, the share may be anything.
-    let share = min(1, max(0, jitter.share))
+    let share = min(1, Self.notNegative(jitter.share))
     return .seconds(plain * (1 - share * Self.random(jitter.seed, UInt64(number))))
   }
+
+  /// The nearest number from 0 on; 0 for what is not a number: growth and jitter may be set to anything.
+  private static func notNegative(_ value: Double) -> Double { value > 0 ? value : 0 }
 
   private func seconds(_ number: Int) -> Double {
     switch growth {

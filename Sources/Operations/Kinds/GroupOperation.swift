@@ -6,6 +6,9 @@ import Foundation
 /// cancels them; if it never executes, they finish without executing too. While the queue that it is in is suspended, no
 /// further child begins. Its progress is the sum of theirs, a hundred units for each child. The children share its mutual
 /// exclusions.
+///
+/// Where a child receives a value, by `then`, `gathered()` or the like, from an operation that is in no queue when the group
+/// begins, or the child is added later, that operation becomes a child too. Other dependencies may be anywhere.
 open class GroupOperation: AsyncOperation, @unchecked Sendable {
   // Safe: constants, and all state behind a lock.
 
@@ -158,7 +161,14 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     if isStuck { DependencyGraph.breakDeadlock(of: [.end(self)]) }
   }
 
-  private func feed(_ children: [Operation]) throws(DependencyCycle) {
+  private func feed(_ added: [Operation]) throws(DependencyCycle) {
+    // Taken in while another child is unfinished, so that the group cannot be over.
+    let sources = Self.takenAlong(by: added, \.isSource)
+    var children = added
+    if !sources.isEmpty, case .executing? = try? adopt(sources) {
+      children += sources
+      leave()
+    }
     for child in children { observe(child) }
     // Before they are added, so that none begins.
     if mustStop { for child in children { child.cancel() } }
@@ -185,6 +195,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
   }
 
   private func disown(_ children: [Operation]) {
+    for child in children { Self.letGo(child) }
     groupState.withLock { state in
       for child in children { state.children[ObjectIdentifier(child)] = nil }
       state.unfinished -= children.count
@@ -346,7 +357,7 @@ extension GroupOperation: ParentOperation {
   }
 
   package final var toleratesFailures: Bool { policy == .ignore }
-  package final var makesAttempts: Bool { false }
+  package final func isAttempt(_ child: Operation) -> Bool { false }
 }
 
 /// Children of a group failed.
@@ -366,15 +377,48 @@ public struct GroupFailure: Error, CustomStringConvertible {
   }
 
   /// The children that failed, in the order of their ends; at least one.
-  public let children: [Child]
+  public var children: [Child] { contents.children }
+
+  private let contents: Contents
+  /// What has led to the failure of the first child; nil if no child failed.
+  let origin: FailureOrigin?
+  /// Whether a child, or a child of it, has failed because of a dependency.
+  let isLedByDependency: Bool
 
   /// Makes the failure of a group of which these children failed.
-  public init(children: [Child]) { self.children = children }
+  public init(children: [Child]) {
+    contents = Contents(children)
+    origin = children.first.map { FailureOrigin(of: $0) }
+    isLedByDependency = children.contains { FailureOrigin.isLedByDependency($0.failure) }
+  }
 
-  /// One sentence, which names the first.
+  /// One sentence, which names the origin of the first.
   public var description: String {
     let others = children.count > 1 ? " (and \(children.count - 1) more)" : ""
-    return children.first.map { "\($0.name) failed: \(line(of: $0.failure))\(others)" } ?? "no child failed"
+    return origin.map { "\($0.sentence(line(of: $0.error)))\(others)" } ?? "no child failed"
+  }
+
+  /// The children; where groups were in groups, one by one is freed, because recursion would overflow the stack.
+  private final class Contents: @unchecked Sendable {
+    // Safe: changed only where nobody else has a reference.
+    var children: [Child]
+
+    init(_ children: [Child]) { self.children = children }
+
+    deinit {
+      var pile = children
+      children = []
+      while !pile.isEmpty {
+        guard var inner = Self.contents(of: pile.removeLast()), isKnownUniquelyReferenced(&inner) else { continue }
+        pile += inner.children
+        inner.children = []
+      }
+    }
+
+    /// Those of the group that failed within; `child` is gone afterwards.
+    private static func contents(of child: consuming Child) -> Contents? {
+      (child.failure as? GroupFailure)?.contents
+    }
   }
 }
 

@@ -39,7 +39,7 @@ public final class RepeatOperation<Success: Sendable>: ResultOperation<Success>,
 }
 
 extension RepeatOperation: ParentOperation {
-  package var unfinishedChildren: [Operation] { attempts.current.map { [$0] } ?? [] }
+  package var unfinishedChildren: [Operation] { attempts.unfinished }
   package var toleratesFailures: Bool { false }
-  package var makesAttempts: Bool { true }
+  package func isAttempt(_ child: Operation) -> Bool { attempts.current === child }
 }

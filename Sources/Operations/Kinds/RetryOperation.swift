@@ -40,7 +40,7 @@ public final class RetryOperation<Success: Sendable>: ResultOperation<Success>, 
 }
 
 extension RetryOperation: ParentOperation {
-  package var unfinishedChildren: [Operation] { attempts.current.map { [$0] } ?? [] }
+  package var unfinishedChildren: [Operation] { attempts.unfinished }
   package var toleratesFailures: Bool { true }
-  package var makesAttempts: Bool { true }
+  package func isAttempt(_ child: Operation) -> Bool { attempts.current === child }
 }

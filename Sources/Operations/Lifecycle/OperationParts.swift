@@ -1,14 +1,14 @@
 import Foundation
 import Synchronization
 
-/// The stored state of an asynchronous operation: its lifecycle with four flags in one atomic byte, and its lazy parts.
+/// The stored state of an asynchronous operation: its lifecycle with flags in one atomic word, and its lazy parts.
 ///
 /// A part is made when it is first asked for, so that an operation without observers, dependencies and conditions
-/// takes no more than the byte and three empty references.
+/// takes no more than the word and three empty references.
 struct OperationParts: ~Copyable, Sendable {
-  /// Facts in the same byte as the lifecycle, so that each move either sees a flag or comes before it.
+  /// Facts in the same word as the lifecycle, so that each move either sees a flag or comes before it.
   struct Flag {
-    fileprivate let bit: UInt8
+    fileprivate let bit: UInt16
 
     /// Every move is posted to the observer list.
     static let isObserved = Flag(bit: 0x80)
@@ -18,20 +18,22 @@ struct OperationParts: ~Copyable, Sendable {
     static let hasSideState = Flag(bit: 0x20)
     /// `isReady` has been read as false.
     static let wasNotReady = Flag(bit: 0x10)
+    /// A queue or a feeder holds the operation, or seems to: `isReady` has been read.
+    static let mayBeQueued = Flag(bit: 0x100)
   }
 
-  /// The lifecycle's code in the low four bits, the flags in the high ones.
-  private let word = Atomic<UInt8>(0)
+  /// The lifecycle's code in the low four bits, the flags in the others.
+  private let word = Atomic<UInt16>(0)
   private let lazyObservers = LazyReference<ObserverList>()
   private let lazyNode = LazyReference<DependencyNode>()
   private let lazySideState = LazyReference<SideState>()
 
-  /// The byte at one instant.
+  /// The word at one instant.
   struct Snapshot {
-    fileprivate let word: UInt8
+    fileprivate let word: UInt16
 
-    var lifecycle: OperationLifecycle { OperationLifecycle(code: word) }
-    var isReady: Bool { OperationLifecycle.isReady(code: word) }
+    var lifecycle: OperationLifecycle { OperationLifecycle(code: UInt8(truncatingIfNeeded: word)) }
+    var isReady: Bool { OperationLifecycle.isReady(code: UInt8(truncatingIfNeeded: word)) }
 
     func has(_ flag: Flag) -> Bool { word & flag.bit != 0 }
   }
@@ -43,14 +45,21 @@ struct OperationParts: ~Copyable, Sendable {
 
   /// Replaces the lifecycle; false if it or a flag has changed since the snapshot.
   func exchange(_ old: Snapshot, for new: OperationLifecycle) -> Bool {
-    word.compareExchange(expected: old.word, desired: old.word & 0xF0 | new.code, ordering: .acquiringAndReleasing)
-      .exchanged
+    word.compareExchange(
+      expected: old.word, desired: old.word & ~0xF | UInt16(new.code), ordering: .acquiringAndReleasing
+    )
+    .exchanged
   }
 
   /// Sets a flag for good; returns the lifecycle as it was at that instant.
   @discardableResult
   func set(_ flag: Flag) -> OperationLifecycle {
-    OperationLifecycle(code: word.bitwiseOr(flag.bit, ordering: .acquiringAndReleasing).oldValue)
+    Snapshot(word: word.bitwiseOr(flag.bit, ordering: .acquiringAndReleasing).oldValue).lifecycle
+  }
+
+  /// Sets a flag for good; true for the first call.
+  func setFirst(_ flag: Flag) -> Bool {
+    word.bitwiseOr(flag.bit, ordering: .acquiringAndReleasing).oldValue & flag.bit == 0
   }
 
   // MARK: Lazy parts

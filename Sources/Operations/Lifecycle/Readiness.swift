@@ -10,23 +10,22 @@ extension AsyncOperation {
   /// Answers a reading of `isReady`, as far as our own dependencies and conditions go.
   final func answerReadiness() -> Bool {
     let snapshot = parts.snapshot
-    // A queue reads this at every event for all that wait in it: no more than a byte is looked at.
+    // A queue reads this at every event for all that wait in it: no more than a word is looked at.
+    if !snapshot.has(.mayBeQueued), !Self.isTold { mayBeInQueue() }
     guard snapshot.isReady else {
-      if snapshot.has(.hasSideState), !Self.isTold { mayBeInQueue() }
       if !snapshot.has(.wasNotReady) { parts.set(.wasNotReady) }
       return parts.lifecycle.isReady
     }
-    guard snapshot.has(.hasSideState) || snapshot.has(.wasNotReady), !Self.isTold else { return true }
-    mayBeInQueue()
     // A queue that is being given the operation may have read "not ready" just before it became so, and write that down
     // after it was told better. It then reads once more, but does not act on the answer: so it is told again.
-    if snapshot.has(.wasNotReady) { DispatchQueue.global().async { self.postReadiness() } }
+    if snapshot.has(.wasNotReady), !Self.isTold { DispatchQueue.global().async { self.postReadiness() } }
     return true
   }
 
   /// Makes the queue, if the operation is in one, read `isReady` again.
   final func postReadiness() {
-    if !parts.has(.hasSideState), !parts.has(.wasNotReady) {
+    let snapshot = parts.snapshot
+    if snapshot.has(.mayBeQueued), !snapshot.has(.hasSideState), !snapshot.has(.wasNotReady) {
       didChangeValue(forKey: "isReady")
     } else {
       postReadiness { didChangeValue(forKey: "isReady") }

@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 
 /// The state that only some operations have: errors, conditions, a time limit, handlers of the end.
 ///
@@ -68,9 +67,6 @@ final class SideState: @unchecked Sendable {
   }
 
   private let contents = Lock(Contents())
-
-  /// Whether a queue or a feeder holds the operation, or seems to: somebody has read whether it is ready.
-  let mayBeQueued = Atomic(false)
 
   var gate = Gate()
   /// Its request for the categories that it has to itself.

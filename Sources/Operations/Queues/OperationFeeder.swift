@@ -174,7 +174,10 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
     let operation = newcomer.operation
     let node = newcomer.asynchronous?.parts.node ?? DependencyNode(isOurs: false)
     guard !newcomer.isStarted, node.holder == nil, foreign[ObjectIdentifier(operation)] == nil else { return nil }
-    if !node.isOurs { foreign[ObjectIdentifier(operation)] = node }
+    if !node.isOurs {
+      foreign[ObjectIdentifier(operation)] = node
+      Operation.hold(operation)
+    }
     node.held = operation
     node.holder = self
     node.place = .waiting
@@ -196,7 +199,10 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
     leaving.wrappingAdd(1, ordering: .sequentiallyConsistent)
     node.place = .outside
     node.holder = nil
-    if !node.isOurs { foreign[ObjectIdentifier(operation)] = nil }
+    if !node.isOurs {
+      foreign[ObjectIdentifier(operation)] = nil
+      Operation.letGo(operation)
+    }
     let last = members.removeLast()
     if last !== node {
       members[node.index] = last

@@ -15,8 +15,8 @@ package protocol ParentOperation: AsyncOperation {
   var unfinishedChildren: [Operation] { get }
   /// Whether it can succeed although a child has failed.
   var toleratesFailures: Bool { get }
-  /// Whether its children are attempts at one thing.
-  var makesAttempts: Bool { get }
+  /// Whether this child is an attempt at what the operation itself does.
+  func isAttempt(_ child: Operation) -> Bool
 }
 
 /// Learns of operations that enter a queue or begin, of all queues of the process, until it is closed or released.

@@ -6,16 +6,21 @@ extension ResultOperation {
   ///     let size = try await measuring.value
   ///
   /// Reading it starts nothing: add the operation to a queue, before or after. Any number of tasks may wait. Cancelling a
-  /// waiting task cancels the operation: if that has not begun the wait ends at once with a `CancellationError`, else when
-  /// it ends. A waiting task does not keep the operation; if it is freed before its end, `OperationFreed` is thrown. A
-  /// `TaskOperation` that waits for itself waits until it is cancelled.
+  /// waiting task ends its wait at once, with a `CancellationError`, and leaves the operation to the others, as with the
+  /// `value` of a `Task`. A waiting task does not keep the operation; if it is freed before its end, `OperationFreed` is
+  /// thrown. A `TaskOperation` that waits for itself waits until it is cancelled.
   public final var value: Success {
-    consuming get async throws {
-      let end = pendingValue()
-      let onCancel = canceller(ending: end)
-      _ = consume self
-      return try await end.wait(onCancel: onCancel)
-    }
+    consuming get async throws { try await value(cancellingOperation: false) }
+  }
+
+  /// The value, as the property; with `cancellingOperation`, cancelling the waiting task cancels the operation.
+  ///
+  /// If the operation has not begun, that wait ends at once with a `CancellationError`, else when the operation does.
+  public final consuming func value(cancellingOperation: Bool) async throws -> Success {
+    let end = pendingValue()
+    let onCancel = cancelHandler(ending: end, cancellingOperation: cancellingOperation)
+    _ = consume self
+    return try await end.wait(onCancel: onCancel)
   }
 
   private func pendingValue() -> PendingAnswer<Success> {
@@ -31,13 +36,12 @@ extension Operation {
   ///
   ///     try await installing.untilFinished()
   ///
-  /// Reading and cancelling are as with `ResultOperation.value`: cancelling the waiting task cancels the operation. Without
-  /// `cancelsOperation` it only ends the wait, at once, with a `CancellationError`. Of an operation of another class than
-  /// `AsyncOperation` only a cancellation is known as a failure, and it is kept until it has finished.
-  public consuming func untilFinished(cancelsOperation: Bool = true) async throws {
+  /// Reading and cancelling are as with `ResultOperation.value`; with `cancelsOperation`, cancelling the waiting task
+  /// cancels the operation. Of an operation of another class than `AsyncOperation` only a cancellation is known as a
+  /// failure, and it is kept until it has finished.
+  public consuming func untilFinished(cancelsOperation: Bool = false) async throws {
     let end = pendingEnd()
-    let endWait: @Sendable () -> Void = { end.give(.failure(CancellationError())) }
-    let onCancel = cancelsOperation ? canceller(ending: end) : endWait
+    let onCancel = cancelHandler(ending: end, cancellingOperation: cancelsOperation)
     _ = consume self
     try await end.wait(onCancel: onCancel)
   }
@@ -61,10 +65,14 @@ extension Operation {
     isCancelled ? .failure(CancellationError()) : .success(())
   }
 
-  /// Cancels the operation, whose end ends the wait; one that has not begun never will, and may be in no queue.
+  /// What ends the wait of a cancelled task: that alone, or the end of the operation, which is cancelled too.
   ///
-  /// The end of an operation that waits for itself is behind the wait.
-  fileprivate func canceller<Value>(ending end: PendingAnswer<Value>) -> @Sendable () -> Void {
+  /// The end of an operation that has not begun may never come, because it is in no queue, and that of one that waits for
+  /// itself is behind the wait.
+  fileprivate func cancelHandler<Value>(
+    ending end: PendingAnswer<Value>, cancellingOperation: Bool
+  ) -> @Sendable () -> Void {
+    guard cancellingOperation else { return { end.give(.failure(CancellationError())) } }
     let waitsForItself = (self as? AsyncOperation)?.isItsTaskCurrent ?? false
     return { [weak self] in
       guard let self else { return }

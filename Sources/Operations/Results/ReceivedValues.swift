@@ -6,6 +6,8 @@ extension AsyncOperation {
     from sources: [ResultOperation<Value>], _ body: @escaping @Sendable ([Value]) throws -> Void
   ) {
     for source in sources { addDependency(source) }
+    let nodes = sources.map { $0.parts.node }
+    DependencyGraph.contents.withLock { _ in for node in nodes { node.isSource = true } }
     // Weakly: as dependencies they are kept, and freed without recursion, however long the chain is.
     let weakSources = sources.map(WeakSource.init)
     let text = sources.count == 1 ? "input from \(sources[0].displayName)" : "input from \(sources.count) operations"
@@ -86,6 +88,19 @@ extension ResultOperation {
     _ make: @escaping @Sendable (Success) throws -> ResultOperation<Value>
   ) -> ResultOperation<Value> {
     derived { parcel in FlatMapOperation { try make(parcel.take(for: $0)) } }
+  }
+
+  /// A new operation whose value is that of this operation and that of another, of whatever type; add it as these.
+  ///
+  ///     let page = fetch.zip(template).then { text, template in template.filled(with: text) }
+  ///
+  /// It depends on both. If both fail, it fails with the error of this one, without executing.
+  public final func zip<Other: Sendable>(_ other: ResultOperation<Other>) -> ResultOperation<(Success, Other)> {
+    let (parcel, otherParcel) = (Parcel<Success>(), Parcel<Other>())
+    let operation = ClosureOperation { (try parcel.take(for: $0), try otherParcel.take(for: $0)) }
+    operation.receive(from: [self]) { parcel.put($0[0]) }
+    operation.receive(from: [other]) { otherParcel.put($0[0]) }
+    return operation
   }
 
   private func derived<Value>(_ make: (Parcel<Success>) -> ResultOperation<Value>) -> ResultOperation<Value> {
