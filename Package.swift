@@ -109,7 +109,7 @@ let package = Package(
       swiftSettings: settings),
     // A program for the process tests to kill.
     .executableTarget(
-      name: "ProcessProbe", dependencies: ["Operations", "Processes"], path: "Tests/ProcessProbe",
+      name: "ProcessProbe", dependencies: ["Operations", "Processes", "Support"], path: "Tests/ProcessProbe",
       swiftSettings: settings),
     // What Tests/Benchmarks/run measures of the library.
     .executableTarget(
