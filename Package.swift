@@ -145,7 +145,8 @@ let package = Package(
     tests("Scenarios", ["Support", "DemoServer", "JobEngine", "JobFiles", "JobModel", "OperationDashboard"]),
     tests("OperationDashboard", ["Support", "JobModel", "Operations", "Processes", "Session", "Transfers"]),
     tests(
-      "Session", ["Basics", "Support", "Dashboard", "JobModel", "NcursesTerminal", "Operations", "Reports", "Screen"]),
+      "Session",
+      ["Basics", "CTerminal", "Support", "Dashboard", "JobModel", "NcursesTerminal", "Operations", "Reports", "Screen"]),
     tests(
       "opdash",
       [
