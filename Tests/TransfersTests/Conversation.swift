@@ -120,7 +120,7 @@ struct ConversationReply {
   ///
   /// A body without a length is cut only where the header says where it ends: no client can find the fault elsewhere.
   func steps(
-    _ dice: inout ConversationDice, toHead: Bool = false, mayFail: Bool = true
+    _ dice: inout ConversationDice, toHead: Bool = false, mayFail: Bool = true, cutsOneIn: Int = 8
   ) -> (steps: [RawServer.Step], hasHeader: Bool) {
     var head = ""
     if mayFail, dice.rolls(.interim, oneIn: 8) {
@@ -141,9 +141,9 @@ struct ConversationReply {
     let headSize = bytes.count
     if !toHead, !isBodiless { bytes += framing == .chunked ? Self.chunks(body, &dice) : body }
     var text = "\(status) \(fields.map { "\($0.name): \($0.value)" }), \(framing) of \(length ?? "\(body.count)")"
-    if mayFail, dice.rolls(.cut, oneIn: 4) {
-      let end = framing == .unframed && !hasEnd || isBodiless ? headSize - 1 : bytes.count
-      bytes = Array(bytes.prefix(dice.number(below: end)))
+    if mayFail, dice.rolls(.cut, oneIn: cutsOneIn) {
+      let last = (framing == .unframed && !hasEnd || isBodiless ? headSize - 1 : bytes.count) - 1
+      bytes = Array(bytes.prefix(dice.number(in: (dice.rolls(oneIn: 4) ? 0 : min(headSize, last))...last)))
       isKept = false
       text += ", cut after \(bytes.count - headSize)"
     } else {

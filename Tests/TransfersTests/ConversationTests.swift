@@ -15,7 +15,7 @@ struct ConversationTests {
   /// As many conversations go on at once.
   private static let lanes: UInt64 = 4
   /// Before the server is repaired.
-  private static let attempts = 8
+  private static let attempts = 12
   /// The first one after that may find a part that has to be dropped.
   private static let attemptsAfterwards = 2
 

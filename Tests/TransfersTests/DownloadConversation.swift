@@ -80,7 +80,8 @@ final class DownloadConversation: Sendable {
       let version = state.versions[state.current]
       let file = state.isEncoded ? version.encoded : version.plain
       state.truth = file
-      var reply = plainReply(to: request, version, file, state.isEncoded)
+      let whole = wholeReply(version, file, state.isEncoded)
+      var reply = plainReply(to: request, version, whole)
       if state.isRepaired {
         return reply.steps(&state.dice, toHead: request.method == "HEAD", mayFail: false).steps
       }
@@ -92,16 +93,20 @@ final class DownloadConversation: Sendable {
       if state.dice.rolls(.redirect, oneIn: 8) {
         reply = Self.redirect(to: request, &state.dice)
       } else if state.dice.rolls(oneIn: 2) {
-        vary(&reply, request, version, file, &state)
+        vary(&reply, request, version, whole, &state.dice)
       }
       frame(&reply, &state.dice)
-      return reply.steps(&state.dice, toHead: request.method == "HEAD").steps
+      // The conversation goes on until a download succeeds, and what goes wrong needs a part.
+      return reply.steps(&state.dice, toHead: request.method == "HEAD", cutsOneIn: 2).steps
     }
   }
 
   private static func addVersion(_ state: inout State, _ validators: Validators, _ reusesTag: Bool) {
     let number = state.versions.count
+    // Often no size tells the versions apart.
+    let keepsSize = state.dice.rolls(oneIn: 2)
     var size = state.dice.size()
+    if keepsSize, let last = state.versions.last { size = last.plain.count }
     while reusesTag, state.versions.contains(where: { $0.plain.count == size }) { size += 1 }
     let plain = randomBytes(size, seed: UInt64(1 + number) &+ UInt64(state.dice.number(below: 1 << 30)))
     // No client needs to know the coding: the file is kept as it comes.
@@ -130,10 +135,7 @@ final class DownloadConversation: Sendable {
     if changesCoding, state.dice.rolls(oneIn: 2) { state.isEncoded.toggle() }
   }
 
-  /// What a server without faults, but with its habits, answers.
-  private func plainReply(
-    to request: RawServer.Request, _ version: Version, _ file: [UInt8], _ isEncoded: Bool
-  ) -> ConversationReply {
+  private func wholeReply(_ version: Version, _ file: [UInt8], _ isEncoded: Bool) -> ConversationReply {
     var reply = ConversationReply(status: 200, body: file)
     switch validators {
     case .none: break
@@ -142,17 +144,23 @@ final class DownloadConversation: Sendable {
     case .both: reply.fields = [("ETag", version.tag), ("Last-Modified", version.date), ("Date", Self.served)]
     }
     if isEncoded { reply.fields.append(("Content-Encoding", "gzip")) }
-    guard let start = request.rangeStart else { return reply }
+    return reply
+  }
+
+  /// What a server without faults, but with its habits, answers.
+  private func plainReply(
+    to request: RawServer.Request, _ version: Version, _ whole: ConversationReply
+  ) -> ConversationReply {
+    guard let start = request.rangeStart else { return whole }
     if let refusal { return ConversationReply(status: refusal, body: Array("no ranges".utf8)) }
     let condition = request.headers["if-range"]
     guard !ignoresRanges, condition == nil || condition == version.tag || condition == version.date else {
-      return reply
+      return whole
     }
-    guard start < file.count else {
-      return ConversationReply(status: 416, fields: [("Content-Range", "bytes */\(file.count)")])
+    guard start < whole.body.count else {
+      return ConversationReply(status: 416, fields: [("Content-Range", "bytes */\(whole.body.count)")])
     }
-    reply.setRange(start, file.count - 1, of: file)
-    return reply
+    return whole.part(start, whole.body.count - 1)
   }
 
   private static func redirect(to request: RawServer.Request, _ dice: inout ConversationDice) -> ConversationReply {
@@ -166,70 +174,61 @@ final class DownloadConversation: Sendable {
 
   /// Makes a reply with a fault of it.
   private func vary(
-    _ reply: inout ConversationReply, _ request: RawServer.Request, _ version: Version, _ file: [UInt8],
-    _ state: inout State
+    _ reply: inout ConversationReply, _ request: RawServer.Request, _ version: Version, _ whole: ConversationReply,
+    _ dice: inout ConversationDice
   ) {
-    let start = request.rangeStart
-    let isPart = reply.status == 206
-    let kind = state.dice.kind(of: [
+    let count = whole.body.count
+    let start = request.rangeStart ?? 0
+    let kind = dice.kind(of: [
       .refusal, .noFile, .excess, .wrongLength, .unsatisfiable, .otherRange, .wrongRange, .rangeOf200, .stale, .bare,
     ])
-    func range(_ dice: inout ConversationDice) -> (start: Int, end: Int)? {
-      guard file.count > 1 else { return nil }
-      let first = dice.pick([0, start ?? 0, dice.number(below: file.count), file.count / 2, file.count - 1])
-      guard first < file.count else { return nil }
-      return (first, dice.rolls(oneIn: 2) ? file.count - 1 : dice.number(in: first...file.count - 1))
+    func range(_ dice: inout ConversationDice) -> (first: Int, end: Int)? {
+      guard count > 1 else { return nil }
+      let first = dice.pick([0, start, dice.number(below: count), count / 2, count - 1])
+      guard first < count else { return nil }
+      return (first, dice.rolls(oneIn: 2) ? count - 1 : dice.number(in: first...count - 1))
     }
     switch kind {
     case .refusal:
-      let status = state.dice.pick([304, 400, 401, 403, 404, 408, 409, 412, 429, 500, 502, 503, 504])
+      let status = dice.pick([304, 400, 401, 403, 404, 408, 409, 412, 429, 500, 502, 503, 504])
       reply = ConversationReply(status: status, body: Array("<html>\(status)".utf8))
-      if state.dice.rolls(oneIn: 4) { reply.fields = [("Retry-After", "1"), ("ETag", version.tag)] }
+      if dice.rolls(oneIn: 4) { reply.fields = [("Retry-After", "1"), ("ETag", version.tag)] }
     case .noFile:
-      let status = state.dice.pick([201, 202, 204, 205, 207, 226])
-      reply = ConversationReply(status: status, fields: reply.fields, body: Array("accepted".utf8))
+      reply = whole
+      (reply.status, reply.body) = (dice.pick([201, 202, 204, 205, 207, 226]), Array("accepted".utf8))
     case .excess:
-      reply.excess = randomBytes(1 + state.dice.number(below: 2000), seed: 99)
+      reply.excess = randomBytes(1 + dice.number(below: 2000), seed: 99)
     case .wrongLength where !reusesTag:
       // The last one is beside chunks.
-      let lengths = ["x", "-1", "\(file.count)x", "\(file.count), \(file.count + 1)", "0x10", "+\(file.count)", "7"]
-      let number = state.dice.number(below: lengths.count)
+      let lengths = ["x", "-1", "\(count)x", "\(count), \(count + 1)", "0x10", "+\(count)", "7"]
+      let number = dice.number(below: lengths.count)
       reply.length = lengths[number]
       if number == lengths.count - 1 { reply.framing = .chunked }
     case .unsatisfiable:
-      let ranges = [
-        "bytes */\(file.count)", "bytes */\((start ?? 0) + 1 + state.dice.number(below: 100))", "bytes */*",
-      ]
-      reply = ConversationReply(status: 416, fields: reply.fields, body: Array("no".utf8))
-      if state.dice.rolls(oneIn: 2) { reply.fields.append(("Content-Range", state.dice.pick(ranges))) }
+      let ranges = ["bytes */\(count)", "bytes */\(start + 1 + dice.number(below: 100))", "bytes */*"]
+      reply = whole
+      (reply.status, reply.body) = (416, Array("no".utf8))
+      if dice.rolls(oneIn: 2) { reply.fields.append(("Content-Range", dice.pick(ranges))) }
     case .otherRange:
-      guard let range = range(&state.dice) else { break }
-      reply.status = 206
-      reply.setRange(range.start, range.end, of: file)
+      if let (first, end) = range(&dice) { reply = whole.part(first, end) }
     case .wrongRange:
-      guard let (first, end) = range(&state.dice), first != start else { break }
-      reply.status = 206
-      reply.setRange(first, end, of: file)
-      reply.fields.removeAll { $0.name == "Content-Range" }
+      guard let (first, end) = range(&dice), first != start else { break }
       let wrong = [
-        "", "bytes", "bytes \(first)-/\(file.count)", "items \(first)-\(end)/\(file.count)", "\(first)-\(end)",
-        "bytes=\(first)-\(end)/\(file.count)", "bytes \(end + 1)-\(first)/\(file.count)",
-        "bytes \(first)-\(end)/\(end)",
-        "bytes */\(file.count)", "bytes \(first)-\(end)", "bytes -\(end)/\(file.count)",
+        nil, "bytes", "bytes \(first)-/\(count)", "items \(first)-\(end)/\(count)", "\(first)-\(end)",
+        "bytes=\(first)-\(end)/\(count)", "bytes \(end + 1)-\(first)/\(count)", "bytes \(first)-\(end)/\(end)",
+        "bytes */\(count)", "bytes \(first)-\(end)", "bytes -\(end)/\(count)",
       ]
-      let text = state.dice.pick(wrong)
-      if !text.isEmpty { reply.fields.append(("Content-Range", text)) }
-      if state.dice.rolls(oneIn: 4) { reply.fields.append(("Content-Type", "multipart/byteranges; boundary=x")) }
+      reply = whole.part(first, end, says: dice.pick(wrong))
+      if dice.rolls(oneIn: 4) { reply.fields.append(("Content-Type", "multipart/byteranges; boundary=x")) }
     case .rangeOf200:
-      guard let range = range(&state.dice) else { break }
-      reply.setRange(range.start, range.end, of: file)
-      reply.status = state.dice.pick([200, 200, 203])
-    case .stale where validators.distinguish && start != nil && refusal == nil:
-      guard let start, start < file.count else { break }
-      reply.setRange(start, file.count - 1, of: file)
-    case .bare where isPart && !changesCoding:
-      reply.fields.removeAll { $0.name != "Content-Range" }
-      if state.dice.rolls(oneIn: 2), !reusesTag { reply.setRange(start ?? 0, file.count - 1, of: file, total: "*") }
+      guard let (first, end) = range(&dice) else { break }
+      reply = whole.part(first, end)
+      reply.status = dice.pick([200, 200, 203])
+    case .stale where validators.distinguish && start > 0 && start < count:
+      reply = whole.part(start, count - 1)
+    case .bare where reply.status == 206 && !changesCoding:
+      let total = dice.rolls(oneIn: 2) && !reusesTag ? "*" : "\(count)"
+      reply.fields = [("Content-Range", "bytes \(start)-\(count - 1)/\(total)")]
     default: break
     }
   }
@@ -245,11 +244,14 @@ final class DownloadConversation: Sendable {
 }
 
 extension ConversationReply {
-  /// Makes it one of the bytes from `start` to `end`, inclusive.
-  fileprivate mutating func setRange(_ start: Int, _ end: Int, of file: [UInt8], total: String? = nil) {
-    status = 206
-    body = Array(file[start...end])
-    fields.removeAll { $0.name == "Content-Range" }
-    fields.append(("Content-Range", "bytes \(start)-\(end)/\(total ?? "\(file.count)")"))
+  /// A 206 with the bytes of this body from `first` to `end`, inclusive, which says so unless it `says` otherwise.
+  fileprivate func part(_ first: Int, _ end: Int, says range: String?) -> ConversationReply {
+    var part = ConversationReply(status: 206, fields: fields, body: Array(body[first...end]))
+    if let range { part.fields.append(("Content-Range", range)) }
+    return part
+  }
+
+  fileprivate func part(_ first: Int, _ end: Int) -> ConversationReply {
+    part(first, end, says: "bytes \(first)-\(end)/\(body.count)")
   }
 }
