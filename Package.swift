@@ -110,7 +110,7 @@ let package = Package(
       swiftSettings: settings),
     // A program for the process tests to kill.
     .executableTarget(
-      name: "ProcessProbe", dependencies: ["Operations", "Processes"], path: "Tests/ProcessProbe",
+      name: "ProcessProbe", dependencies: ["Operations", "Processes", "Support"], path: "Tests/ProcessProbe",
       swiftSettings: settings),
     // What Tests/Benchmarks/run measures of the library.
     .executableTarget(
@@ -146,7 +146,8 @@ let package = Package(
     tests("Scenarios", ["Support", "DemoServer", "JobEngine", "JobFiles", "JobModel", "OperationDashboard"]),
     tests("OperationDashboard", ["Support", "JobModel", "Operations", "Processes", "Session", "Transfers"]),
     tests(
-      "Session", ["Basics", "Support", "Dashboard", "JobModel", "NcursesTerminal", "Operations", "Reports", "Screen"]),
+      "Session",
+      ["Basics", "CTerminal", "Support", "Dashboard", "JobModel", "NcursesTerminal", "Operations", "Reports", "Screen"]),
     tests(
       "opdash",
       [

@@ -82,9 +82,25 @@ static int64_t milliseconds_now(void) {
   return now.tv_sec * (int64_t)1000 + now.tv_nsec / 1000000;
 }
 
+/// Who may change the terminal: `changing` while a thread is between `terminal_change_begin` and `terminal_change_end`,
+/// `closed` once the process ends.
+enum { idle, changing, closed };
+static _Atomic int access_state = idle;
+/// How many changes this thread is within.
+static _Thread_local volatile sig_atomic_t depth = 0;
+/// Whether this thread has restored the terminal, and may write what remains to be said.
+static _Thread_local volatile sig_atomic_t is_ending = 0;
+
+/// Keeps a thread whose change was not waited for from going on with it: the process ends.
+static void await_end_if_closed(void) {
+  const struct timespec pause = {.tv_nsec = 1000000};
+  while (depth > 0 && !is_ending && atomic_load(&access_state) == closed) nanosleep(&pause, NULL);
+}
+
 int terminal_write(int fd, const void *bytes, size_t length, int patience) {
   int64_t end = patience < 0 ? 0 : milliseconds_now() + patience;
   while (length > 0) {
+    await_end_if_closed();
     ssize_t wrote = write(fd, bytes, length);
     if (wrote >= 0) {
       bytes = (const char *)bytes + wrote;
@@ -196,13 +212,6 @@ static void restore_terminal(void) {
   errno = saved;
 }
 
-/// Who may change the terminal: `changing` while a thread is between `terminal_change_begin` and `terminal_change_end`,
-/// `closed` once the process ends.
-enum { idle, changing, closed };
-static _Atomic int access_state = idle;
-/// How many changes this thread is within.
-static _Thread_local volatile sig_atomic_t depth = 0;
-
 static bool move_access(int from, int to) { return atomic_compare_exchange_strong(&access_state, &from, to); }
 
 void terminal_change_begin(void) {
@@ -220,10 +229,13 @@ void terminal_change_end(void) {
 static void close_access(void) {
   const struct timespec pause = {.tv_nsec = 1000000};
   // This thread makes its change only if the process continues.
-  for (int left = 100; left > 0 && depth == 0 && !move_access(idle, closed); left--) {
+  is_ending = 1;
+  if (depth > 0) return;
+  for (int left = 100; left > 0 && !move_access(idle, closed); left--) {
     if (atomic_load(&access_state) == closed) return;
     nanosleep(&pause, NULL);
   }
+  atomic_store(&access_state, closed);
 }
 
 void terminal_guard_restore(void) {

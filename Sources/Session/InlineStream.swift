@@ -102,7 +102,7 @@ package final class InlineStream: Sendable {
         head = ControlSequences.updateBegin + head
         block += ControlSequences.updateEnd
       }
-      output.write(Array(head.utf8) + lines + Array(block.utf8))
+      change { output.write(Array(head.utf8) + lines + Array(block.utf8)) }
       state.shown = rows
     }
   }
@@ -166,9 +166,7 @@ package final class InlineStream: Sendable {
       var modes = shell
       // Typed characters would appear in the block.
       modes.c_lflag &= ~tcflag_t(ECHO | ECHONL)
-      terminal_change_begin()
-      tcsetattr(descriptor, TCSANOW, &modes)
-      terminal_change_end()
+      change { tcsetattr(descriptor, TCSANOW, &modes) }
     }
     write(ControlSequences.cursorOff)
   }
@@ -208,16 +206,24 @@ package final class InlineStream: Sendable {
 
   private func leave(_ state: inout State) {
     guard state.isOpen, !state.isSuspended else { return }
-    write("\r" + ControlSequences.eraseBelow + ControlSequences.cursorOn)
-    state.shown = nil
-    if var modes = state.modes, isForeground { tcsetattr(descriptor, TCSANOW, &modes) }
-    state.modes = nil
-    terminal_guard_disarm()
+    change {
+      write("\r" + ControlSequences.eraseBelow + ControlSequences.cursorOn)
+      if var modes = state.modes, isForeground { tcsetattr(descriptor, TCSANOW, &modes) }
+      terminal_guard_disarm()
+    }
+    (state.shown, state.modes) = (nil, nil)
     program?.end()
   }
 
   /// A background process would be stopped for changing the terminal's modes.
   private var isForeground: Bool { tcgetpgrp(descriptor) == getpgrp() }
 
-  private func write(_ text: String) { output.write(Array(text.utf8)) }
+  private func write(_ text: String) { change { output.write(Array(text.utf8)) } }
+
+  /// Changes the terminal, unless the process has restored it in order to end: a draw would stay unfinished.
+  private func change(_ body: () -> Void) {
+    terminal_change_begin()
+    defer { terminal_change_end() }
+    body()
+  }
 }

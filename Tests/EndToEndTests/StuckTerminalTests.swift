@@ -109,6 +109,17 @@ import Testing
     #expect(pty.leftModes == [])
   }
 
+  @Test func noDrawGoesOnAfterACrashHasRestoredTheTerminal() throws {
+    let pty = try clogged("jobs.yml", sleepers: 2, "--ui", "inline")
+    #expect(isStuck(pty))
+    kill(pty.child.pid, SIGABRT)
+    expectEnd(pty, by: SIGABRT)
+    pty.pump()
+    // The end of what a crash writes.
+    let cursorOn = "\u{1B}[?25h"
+    #expect(pty.text.hasSuffix(cursorOn), "\(pty.text.suffix(300).debugDescription)")
+  }
+
   @Test func theTraceAndTheEventsAreWhole() throws {
     let pty = try clogged("jobs.yml", sleepers: 2, "--ui", "plain", "--trace", "trace.json")
     #expect(isStuck(pty))

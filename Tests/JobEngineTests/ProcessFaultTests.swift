@@ -131,19 +131,9 @@ struct ProcessFaultTests {
     }
   }
 
-  /// How many living processes have the text in their command line.
-  private func processes(with marker: String) -> Int {
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
-    return names.count { name in
-      guard Int(name) != nil else { return false }
-      let line = FileManager.default.contents(atPath: "/proc/\(name)/cmdline") ?? Data()
-      return String(decoding: line, as: UTF8.self).contains(marker)
-    }
-  }
-
   @Test(arguments: launches + ends + leftovers)
   func aFaultIsToldInWordsAndLeavesAWholeLogAndNoProcess(_ fault: Fault) throws {
-    let marker = "9\(UInt32.random(in: 1_000_000...4_000_000_000))"
+    let marker = ProcessTable.marker()
     func text(_ text: String) -> String { text.replacing("FOLDER", with: path).replacing("MARKER", with: marker) }
     let command: ShellWork.Command =
       switch fault.command {
@@ -158,7 +148,7 @@ struct ProcessFaultTests {
     }
     let run = ended(queue)
     #expect(seen(run.jobs[0].state) == text(fault.seen))
-    #expect(processes(with: marker) == 0)
+    #expect(ProcessTable.processes(with: marker).isEmpty)
     #expect(try log(in: run) == fault.log.map { $0.unicodeScalars.map { UInt8($0.value) } })
   }
 

@@ -1,6 +1,7 @@
 import Foundation
 import Operations
 import Processes
+import Support
 
 // A program that runs shell jobs, for tests that kill it or examine it from outside.
 //
@@ -39,15 +40,6 @@ func start(
 
 func run(_ launch: ProcessLaunch) -> DispatchSemaphore { start(launch).done }
 
-/// Whether a process has this word in its arguments.
-func isThere(_ word: String) -> Bool {
-  let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
-  return names.contains { name in
-    let arguments = FileManager.default.contents(atPath: "/proc/\(name)/cmdline") ?? Data()
-    return Int(name) != nil && arguments.range(of: Data(word.utf8)) != nil
-  }
-}
-
 /// Cancels a chain of processes, each of which ends as soon as it has started the next, so that a scan which sees the last
 /// one may miss its successor; returns whether none is left.
 func endsChain(round: Int) -> Bool {
@@ -55,7 +47,7 @@ func endsChain(round: Int) -> Bool {
   if getppid() == 1 {
     _ = try? Data("32760".utf8).write(to: URL(filePath: "/proc/sys/kernel/ns_last_pid"))
   }
-  let word = "9\(UInt32.random(in: 1_000_000...4_000_000_000))"
+  let word = ProcessTable.marker()
   let link = "setsid sh -c 'setsid sh -c \"setsid setsid sleep \(word) & exit\" & exit'"
   let said = DispatchSemaphore(value: 0)
   let chain = start(ProcessLaunch(script: "\(link) >/dev/null 2>&1 & echo up; exec sleep \(word)")) { said.signal() }
@@ -63,7 +55,7 @@ func endsChain(round: Int) -> Bool {
   for _ in 0..<round % 8 { _ = poll(nil, 0, 1) }  // a different link each time
   chain.operation.cancel()
   chain.done.wait()
-  return !isThere(word)
+  return ProcessTable.processes(with: word).isEmpty
 }
 
 /// The number of open pipes and pidfds; dispatch opens other descriptors at any time.

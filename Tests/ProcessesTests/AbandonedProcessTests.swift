@@ -34,7 +34,7 @@ import Testing
 
   /// Waits until so many processes sleep for the marker.
   private func sleepers(_ marker: String, _ count: Int) -> Bool {
-    eventually { System.processes(with: "sleep\0\(marker)").count == count }
+    eventually { ProcessTable.processes(with: "sleep\0\(marker)").count == count }
   }
 
   @Test(arguments: [
@@ -46,26 +46,26 @@ import Testing
     ("setsid sh -c 'env -i sleep % & exec sleep %' & exit 0", 2),  // in the session of a process with a cookie
   ])
   func processesWithTheCookieEndWithSessionsAndDescendants(script: String, count: Int) throws {
-    let (marker, cookie) = (System.marker(), cookie())
+    let (marker, cookie) = (ProcessTable.marker(), cookie())
     _ = try start(script.replacingOccurrences(of: "%", with: marker), cookie: cookie)
     #expect(sleepers(marker, count))
     let result = end(cookie)
     #expect(result.left.isEmpty)
     #expect(result.killed >= count)
-    #expect(System.processes(with: marker).isEmpty)
+    #expect(ProcessTable.processes(with: marker).isEmpty)
   }
 
   @Test func aRecordedLeaderIsEndedWithoutACookie() throws {
-    let marker = System.marker()
+    let marker = ProcessTable.marker()
     let leader = try start("sleep \(marker) & exec env -i sleep \(marker)", cookie: nil)
     #expect(sleepers(marker, 2))
     let result = end(cookie(), leader)
     #expect(result == .init(killed: 2, left: []))
-    #expect(System.processes(with: marker).isEmpty)
+    #expect(ProcessTable.processes(with: marker).isEmpty)
   }
 
   @Test func aProcessWithTheNumberOfALeaderAndAnotherStartTimeIsSpared() throws {
-    let marker = System.marker()
+    let marker = ProcessTable.marker()
     let leader = try start("exec sleep \(marker)", cookie: nil)
     #expect(sleepers(marker, 1))
     for time in [leader.startTime - 1, leader.startTime + 1, 0] {
@@ -73,49 +73,50 @@ import Testing
       #expect(end(cookie(), earlier) == .init(killed: 0, left: []))
       #expect(!cprocess_signal_started(leader.pid, time, SIGKILL))
     }
-    #expect(System.processes(with: marker) == [leader.pid])
+    #expect(ProcessTable.processes(with: marker) == [leader.pid])
     #expect(cprocess_signal_started(leader.pid, leader.startTime, SIGKILL))
     #expect(sleepers(marker, 0))
   }
 
   @Test func processesOfAnotherProgramAndTheCallersOwnAreSpared() throws {
-    let (marker, other, mine) = (System.marker(), cookie(), cookie())
+    let (marker, other, mine) = (ProcessTable.marker(), cookie(), cookie())
     let leader = try start("exec sleep \(marker)", cookie: other)
     #expect(sleepers(marker, 1))
     // The caller's own session may hold a process of the run: it is ended, and nothing else in the session.
     let result = end(mine)
     #expect(result == .init(killed: 0, left: []))
-    #expect(System.processes(with: marker) == [leader.pid])
+    #expect(ProcessTable.processes(with: marker) == [leader.pid])
     _ = end(other)
-    #expect(System.processes(with: marker).isEmpty)
+    #expect(ProcessTable.processes(with: marker).isEmpty)
   }
 
   @Test func processesThatForkMeanwhileAreAllEnded() throws {
-    let (marker, cookie) = (System.marker(), cookie())
+    let (marker, cookie) = (ProcessTable.marker(), cookie())
     // A chain of processes that each start the next in a new session and end.
     _ = try start("while :; do setsid sh -c 'sleep \(marker)' & sleep 0.01; done", cookie: cookie)
-    #expect(eventually { System.processes(with: "sleep\0\(marker)").count > 5 })
+    #expect(eventually { ProcessTable.processes(with: "sleep\0\(marker)").count > 5 })
     let result = end(cookie)
     #expect(result.left.isEmpty)
-    #expect(System.processes(with: marker).isEmpty)
+    #expect(ProcessTable.processes(with: marker).isEmpty)
   }
 
   @Test func theGuardianOfAKilledProgramMayEndThemToo() throws {
-    let marker = System.marker()
+    let marker = ProcessTable.marker()
     let process = Process()
-    process.executableURL = URL(fileURLWithPath: System.probe)
+    process.executableURL = URL(fileURLWithPath: Shell.probe)
     let script = "setsid sleep \(marker) & sleep \(marker) & wait"
     process.arguments = ["run"] + Array(repeating: script, count: 10)
     try process.run()
     #expect(sleepers(marker, 20))
-    let one = try #require(System.processes(with: "sleep\0\(marker)").first)
-    let variable = System.text("/proc/\(one)/environ").split(separator: "\0").first { $0.hasPrefix("OPDASH_RUN=") }
+    let one = try #require(ProcessTable.processes(with: "sleep\0\(marker)").first)
+    let variables = try #require(ProcessTable.text("/proc/\(one)/environ")).split(separator: "\0")
+    let variable = variables.first { $0.hasPrefix("OPDASH_RUN=") }
     // cookie/number, after the cookies of programs around this one.
     let word = try #require(variable?.dropFirst("OPDASH_RUN=".count).split(separator: ":").last)
     let cookie = String(word.prefix { $0 != "/" })
     kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
     #expect(end(cookie).left.isEmpty)
-    #expect(System.processes(with: marker).isEmpty)
+    #expect(ProcessTable.processes(with: marker).isEmpty)
   }
 }

@@ -7,13 +7,13 @@ import Testing
 
 @Suite struct CancellationTests {
   @Test func cancellingSendsTheStopSignalToTheWholeGroup() {
-    let marker = System.marker()
+    let marker = ProcessTable.marker()
     let shell = Shell("sleep \(marker) & sleep \(marker) & echo up; wait").start()
     #expect(shell.says("up"))
     shell.operation.cancel()
     #expect(shell.isOver())
     #expect(shell.exit == .signalled(SIGTERM))
-    #expect(System.processes(with: marker).isEmpty)
+    #expect(ProcessTable.processes(with: marker).isEmpty)
   }
 
   @Test func whatWasPausedAndCancelledStartsNothingWhenResumed() {
@@ -40,7 +40,7 @@ import Testing
 
   @Test func aStopSignalRightAfterTheStartIsNotLost() {
     for _ in 0..<100 {
-      let shell = Shell("exec sleep \(System.marker())").start()
+      let shell = Shell("exec sleep \(ProcessTable.marker())").start()
       #expect(eventually { shell.pid != 0 })
       shell.operation.cancel()
       #expect(shell.isOver())
@@ -50,7 +50,7 @@ import Testing
 
   /// Cancels a script that ignores SIGTERM, with its descendants, and expects that all of them are killed.
   private func expectKill(_ descendant: String, grace: Duration, _ kill: (ShellOperation) -> Void = { _ in }) {
-    let marker = System.marker()
+    let marker = ProcessTable.marker()
     let script = "trap '' TERM; \(descendant) \(marker) & echo up; while :; do sleep \(marker); done"
     let shell = Shell(script, grace: grace).start()
     #expect(shell.says("up"))
@@ -58,7 +58,7 @@ import Testing
     kill(shell.operation)
     #expect(shell.isOver())
     #expect(shell.exit == .signalled(SIGKILL))
-    #expect(System.processes(with: marker).isEmpty)
+    #expect(ProcessTable.processes(with: marker).isEmpty)
   }
 
   @Test func processesThatIgnoreTheStopSignalAreKilledAfterTheGrace() {
@@ -103,9 +103,9 @@ import Testing
     let shell = Shell("echo up; sleep 600").start()
     #expect(shell.says("up"))
     shell.operation.pause()
-    #expect(eventually { System.isStopped(shell.pid) })
+    #expect(eventually { ProcessTable.isStopped(shell.pid) })
     shell.operation.resume()
-    #expect(eventually { !System.isStopped(shell.pid) })
+    #expect(eventually { !ProcessTable.isStopped(shell.pid) })
     shell.operation.cancel()
     #expect(shell.isOver())
   }
@@ -114,7 +114,7 @@ import Testing
     let shell = Shell("trap 'exit 6' TERM; echo up; while :; do sleep 0.01; done").start()
     #expect(shell.says("up"))
     shell.operation.pause()
-    #expect(eventually { System.isStopped(shell.pid) })
+    #expect(eventually { ProcessTable.isStopped(shell.pid) })
     shell.operation.cancel()
     #expect(shell.isOver())
     #expect(shell.exit == .exited(6))
@@ -124,14 +124,14 @@ import Testing
     let shell = Shell("echo up; sleep 600").start()
     #expect(shell.says("up"))
     shell.operation.pause()
-    #expect(eventually { System.isStopped(shell.pid) })
+    #expect(eventually { ProcessTable.isStopped(shell.pid) })
     shell.operation.kill()
     #expect(shell.isOver())
     #expect(shell.exit == .signalled(SIGKILL))
   }
 
   @Test func cancellingAtAnyMomentEndsEverything() {
-    let marker = System.marker()
+    let marker = ProcessTable.marker()
     let queue = OperationQueue()
     queue.maxConcurrentOperationCount = 4
     for round in 0..<1500 {
@@ -154,6 +154,6 @@ import Testing
       }
     }
     #expect(eventually { queue.operationCount == 0 })
-    #expect(System.processes(with: marker).isEmpty)
+    #expect(ProcessTable.processes(with: marker).isEmpty)
   }
 }

@@ -18,7 +18,7 @@ import Testing
 
   private func probe(_ arguments: [String]) throws -> (process: Process, output: Pipe) {
     let process = Process()
-    process.executableURL = URL(fileURLWithPath: System.probe)
+    process.executableURL = URL(fileURLWithPath: Shell.probe)
     process.arguments = arguments
     // Without the backtrace of a crash, which takes longer than the test.
     process.environment = ProcessInfo.processInfo.environment.merging(FaultHandling.environment) { $1 }
@@ -30,13 +30,13 @@ import Testing
 
   @Test(arguments: [SIGKILL, SIGTERM, SIGABRT, SIGSEGV])
   func noProcessOutlivesAKilledProgram(signal: Int32) throws {
-    let marker = System.marker()
+    let marker = ProcessTable.marker()
     let scripts = Self.scripts.map { $0.replacingOccurrences(of: "%", with: marker) }
     let (process, _) = try probe(["run"] + scripts)
-    #expect(eventually { System.processes(with: "sleep\0\(marker)").count == 8 })
+    #expect(eventually { ProcessTable.processes(with: "sleep\0\(marker)").count == 8 })
     kill(process.processIdentifier, signal)
     process.waitUntilExit()
-    #expect(eventually { System.processes(with: marker).isEmpty })
+    #expect(eventually { ProcessTable.processes(with: marker).isEmpty })
   }
 
   /// The sanitizer may call a handler while the thread holds a lock that the handler needs.
@@ -44,24 +44,24 @@ import Testing
     .enabled(if: !FaultHandling.isThreadSanitized, "the thread sanitizer delays signals"),
     arguments: [SIGQUIT, SIGSEGV, SIGABRT, SIGBUS, SIGUSR1, SIGALRM, SIGXCPU, SIGTERM])
   func noAdoptedProcessOutlivesASignal(signal: Int32) throws {
-    let marker = System.marker()
+    let marker = ProcessTable.marker()
     // Out of the session, without the cookie, and its parent has ended.
     let (process, _) = try probe(["run", "(setsid env -i sleep \(marker) >/dev/null 2>&1 &); exec sleep \(marker)"])
-    #expect(eventually { System.processes(with: "sleep\0\(marker)").count == 2 })
+    #expect(eventually { ProcessTable.processes(with: "sleep\0\(marker)").count == 2 })
     kill(process.processIdentifier, signal)
     process.waitUntilExit()
     #expect(process.terminationReason == .uncaughtSignal && process.terminationStatus == signal)
-    #expect(System.processes(with: "sleep\0\(marker)").isEmpty)
+    #expect(ProcessTable.processes(with: "sleep\0\(marker)").isEmpty)
   }
 
   @Test func endAllLeavesNoProcess() throws {
     for script in Self.scripts {
-      let marker = System.marker()
+      let marker = ProcessTable.marker()
       let (process, output) = try probe(["end", "echo up; " + script.replacingOccurrences(of: "%", with: marker)])
       // The pipe ends only if the guardian has closed it.
       let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
       #expect(text == "all gone\n")
-      #expect(System.processes(with: "sleep\0\(marker)").isEmpty)
+      #expect(ProcessTable.processes(with: "sleep\0\(marker)").isEmpty)
       process.waitUntilExit()
       #expect(process.terminationStatus == 0)
     }
@@ -74,6 +74,6 @@ import Testing
     let (process, output) = try probe(["end-remote", script])
     #expect(String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self) == "all gone\n")
     process.waitUntilExit()
-    #expect(System.text(file) == "told\n")
+    #expect(ProcessTable.text(file) == "told\n")
   }
 }

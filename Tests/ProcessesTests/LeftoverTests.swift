@@ -9,10 +9,10 @@ import Testing
 @Suite struct LeftoverTests {
   /// Starts a script, in which each % is a marker, and waits until it has written "up" and so many of it sleep.
   private func start(_ script: String, sleepers: Int) -> (shell: Shell, marker: String) {
-    let marker = System.marker()
+    let marker = ProcessTable.marker()
     let shell = Shell(script.replacingOccurrences(of: "%", with: marker)).start()
     #expect(shell.says("up"))
-    #expect(eventually { System.processes(with: "sleep\0\(marker)").count == sleepers })
+    #expect(eventually { ProcessTable.processes(with: "sleep\0\(marker)").count == sleepers })
     return (shell, marker)
   }
 
@@ -27,19 +27,19 @@ import Testing
     "(trap '' TERM; while :; do sleep %; done) & exit 3",
   ])
   func descendantsThatOutliveTheLeaderAreEnded(script: String) {
-    let marker = System.marker()
+    let marker = ProcessTable.marker()
     let shell = Shell(script.replacingOccurrences(of: "%", with: marker), grace: .milliseconds(100)).run()
     #expect(shell.exit == .exited(3))
-    #expect(System.processes(with: marker).isEmpty)
+    #expect(ProcessTable.processes(with: marker).isEmpty)
   }
 
   @Test func anOrphanWithoutSessionAndCookieIsEnded() {
-    let marker = System.marker()
+    let marker = ProcessTable.marker()
     let script = "env -i setsid sleep \(marker) >/dev/null 2>&1 & sleep 0.02; exit 3"
     // In the probe, because only a program that adopts orphans can find it, and the tests' process must not adopt.
-    let shell = Shell(ProcessLaunch([System.probe, "run", script])).start()
+    let shell = Shell(ProcessLaunch([Shell.probe, "run", script])).start()
     #expect(shell.says("exited(3)\n"))
-    #expect(System.processes(with: "sleep\0\(marker)").isEmpty)
+    #expect(ProcessTable.processes(with: "sleep\0\(marker)").isEmpty)
   }
 
   @Test func outputOfDescendantsAfterTheLeadersEndIsDelivered() {
@@ -56,7 +56,7 @@ import Testing
     let (shell, marker) = start("setsid setsid sleep % >/dev/null 2>&1 & echo up; exec sleep %", sleepers: 2)
     shell.operation.cancel()
     #expect(shell.isOver())
-    #expect(System.processes(with: marker).isEmpty)
+    #expect(ProcessTable.processes(with: marker).isEmpty)
   }
 
   @Test func noScanMissesAChainOfProcessesThatForkAndExit() {
@@ -66,7 +66,7 @@ import Testing
       unshare --pid --fork --mount-proc true 2>/dev/null || exec "$0" chain 40
       exec unshare --pid --fork --kill-child --mount-proc sh -c '"$0" chain 40; exit $?' "$0"
       """
-    let shell = Shell(ProcessLaunch(["sh", "-c", script, System.probe])).start()
+    let shell = Shell(ProcessLaunch(["sh", "-c", script, Shell.probe])).start()
     #expect(shell.isOver())
     #expect(shell.text() == "left in []\n", "\(shell.text(.stderr))")
   }
@@ -74,24 +74,24 @@ import Testing
   @Test func pausingStopsProcessesThatHaveLeftTheSession() {
     let (shell, marker) = start("setsid sleep % & echo up; wait", sleepers: 1)
     shell.operation.pause()
-    #expect(eventually { System.processes(with: marker).allSatisfy { System.isStopped($0) } })
+    #expect(eventually { ProcessTable.processes(with: marker).allSatisfy { ProcessTable.isStopped($0) } })
     shell.operation.cancel()
     #expect(shell.isOver())
-    #expect(System.processes(with: marker).isEmpty)
+    #expect(ProcessTable.processes(with: marker).isEmpty)
   }
 
   @Test func theEndOfALaunchDoesNotAffectAnother() {
     let (neighbour, marker) = start("setsid sleep % & echo up; wait", sleepers: 1)
     let other = Shell("setsid sleep 1\(marker) & exit 0").run()
     #expect(other.exit == .exited(0))
-    #expect(System.processes(with: "sleep\01\(marker)").isEmpty)
-    #expect(System.processes(with: "sleep\0\(marker)").count == 1)
+    #expect(ProcessTable.processes(with: "sleep\01\(marker)").isEmpty)
+    #expect(ProcessTable.processes(with: "sleep\0\(marker)").count == 1)
     neighbour.operation.cancel()
     #expect(neighbour.isOver())
   }
 
   @Test func manyProcessesLeaveNeitherDescriptorsNorZombies() {
-    let shell = Shell(ProcessLaunch([System.probe, "many", "1000"])).start()
+    let shell = Shell(ProcessLaunch([Shell.probe, "many", "1000"])).start()
     #expect(shell.isOver())
     let words = shell.text().split { " \n".contains($0) }
     #expect(words.count == 6, "\(shell.text()) \(shell.text(.stderr))")

@@ -122,7 +122,7 @@ private final class Program: Sendable {
   /// The end of another process, whose descendant gets time to write, tells that the time for this one's output is over.
   @Test func theEndWaitsUntilTheLastChunkIsConsumed() throws {
     let program = try Program("echo last", held: [.stdout])
-    #expect(eventually { program.chunks(.stdout) == 1 && System.state(of: program.pid) == "Z" })
+    #expect(eventually { program.chunks(.stdout) == 1 && ProcessTable.state(of: program.pid) == "Z" })
     let later = try Program("sleep 3600 & exit 4")
     #expect(later.end() == .exited(4))
     #expect(program.exits == [])
@@ -135,7 +135,7 @@ private final class Program: Sendable {
   @Test func aPausedProgramGetsItsStopSignal() throws {
     let program = try Program("exec sleep 3600")
     program.send(.pause)
-    #expect(eventually { System.isStopped(program.pid) })
+    #expect(eventually { ProcessTable.isStopped(program.pid) })
     program.send(.stop)
     #expect(program.end() == .signalled(SIGTERM))
   }
@@ -162,7 +162,7 @@ private final class Program: Sendable {
     // What was in the pipe is read after the pause has been refused.
     program.consume(.stderr)
     #expect(eventually { program.chunks(.stderr) == 2 })
-    #expect(System.state(of: program.pid) != "T")
+    #expect(ProcessTable.state(of: program.pid) != "T")
     program.abandon()
   }
 

@@ -67,22 +67,22 @@ struct PseudoTerminalEndTests {
     "(trap '' TERM HUP; while :; do sleep %; done) & exit 3",
   ])
   func noDescendantOutlivesIt(script: String) {
-    let marker = System.marker()
+    let marker = ProcessTable.marker()
     var launch = ProcessLaunch.onTerminal(script.replacing("%", with: marker))
     launch.grace = .milliseconds(100)
     #expect(Shell(launch).run().exit == .exited(3))
-    let left = System.processes(with: marker)
-    #expect(left.isEmpty, "\(left.map { System.text("/proc/\($0)/status") })")
+    let left = ProcessTable.processes(with: marker)
+    #expect(left.isEmpty, "\(left.map { ProcessTable.text("/proc/\($0)/status") ?? "" })")
   }
 
   @Test func cancellingSendsTheStopSignalToTheGroup() {
-    let marker = System.marker()
+    let marker = ProcessTable.marker()
     let shell = Shell.onTerminal("sleep \(marker) & sleep \(marker) & echo up; wait").start()
     #expect(shell.says("up"))
     shell.operation.cancel()
     #expect(shell.isOver())
     #expect(shell.exit == .signalled(SIGTERM))
-    #expect(System.processes(with: marker).isEmpty)
+    #expect(ProcessTable.processes(with: marker).isEmpty)
   }
 
   @Test func whatItSaysOfTheStopSignalIsKept() {
@@ -110,9 +110,9 @@ struct PseudoTerminalEndTests {
     let shell = Shell.onTerminal("echo up; sleep 600").start()
     #expect(shell.says("up"))
     shell.operation.pause()
-    #expect(eventually { System.isStopped(shell.pid) })
+    #expect(eventually { ProcessTable.isStopped(shell.pid) })
     shell.operation.resume()
-    #expect(eventually { !System.isStopped(shell.pid) })
+    #expect(eventually { !ProcessTable.isStopped(shell.pid) })
     shell.operation.cancel()
     #expect(shell.isOver())
   }
@@ -136,7 +136,7 @@ struct PseudoTerminalEndTests {
     return numbers.compactMap { Int32($0) }.filter { number in
       let target = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)")) ?? ""
       guard target.hasSuffix("/ptmx") else { return terminals.contains(target) }
-      let lines = System.text("/proc/self/fdinfo/\(number)").split(separator: "\n")
+      let lines = ProcessTable.text("/proc/self/fdinfo/\(number)")?.split(separator: "\n") ?? []
       let index = lines.first { $0.hasPrefix("tty-index:") }?.split(separator: "\t").last ?? ""
       return terminals.contains("/dev/pts/\(index)")
     }
@@ -176,7 +176,7 @@ struct PseudoTerminalEndTests {
   }
 
   @Test func cancellingAtAnyMomentEndsEverything() {
-    let marker = System.marker()
+    let marker = ProcessTable.marker()
     let queue = OperationQueue()
     queue.maxConcurrentOperationCount = 4
     for round in 0..<300 {
@@ -192,6 +192,6 @@ struct PseudoTerminalEndTests {
       }
     }
     #expect(eventually { queue.operationCount == 0 })
-    #expect(System.processes(with: marker).isEmpty)
+    #expect(ProcessTable.processes(with: marker).isEmpty)
   }
 }

@@ -102,8 +102,8 @@ struct PseudoTerminalTests {
 
   @Test func whatIsNotConsumedStopsTheWriterAndNothingIsLost() {
     let shell = Shell(.onTerminal("exec seq 150000"), holds: true).start()
-    #expect(eventually { System.state(of: shell.pid) == "S" && System.written(by: shell.pid) > 4096 })
-    #expect(System.written(by: shell.pid) < 300_000)
+    #expect(eventually { ProcessTable.state(of: shell.pid) == "S" && ProcessTable.written(by: shell.pid) > 4096 })
+    #expect(ProcessTable.written(by: shell.pid) < 300_000)
     #expect(
       eventually {
         shell.consumeAll()
@@ -119,7 +119,7 @@ struct PseudoTerminalTests {
     let shell = Shell(.onTerminal(script), holds: true).start()
     #expect(eventually { shell.chunks == 1 })
     #expect(FileManager.default.createFile(atPath: go, contents: nil))
-    #expect(eventually { "Z ".contains(System.state(of: shell.pid)) })
+    #expect(eventually { "Z ".contains(ProcessTable.state(of: shell.pid)) })
     // Longer than the time that others may hold the output open.
     #expect(stays(moments: 2) { !shell.operation.isFinished })
     #expect(

@@ -38,6 +38,9 @@ final class Shell: Sendable {
     self.init(ProcessLaunch(script: script, grace: grace))
   }
 
+  /// The program ProcessProbe, which is built beside the tests.
+  static let probe = Built.product("ProcessProbe")
+
   /// With a terminal of 100 columns and 30 rows.
   static func onTerminal(_ script: String) -> Shell { Shell(.onTerminal(script)) }
 

@@ -252,8 +252,8 @@ import Testing
     let operation = ShellOperation("yes", output: .lines { _ in door.wait() })
     OperationQueue().addOperation(operation)
     // It fills the pipe after the chunk that was read, and sleeps.
-    #expect(eventually { operation.processIdentifier.map { System.state(of: $0) == "S" } ?? false })
-    #expect(operation.processIdentifier.map { System.written(by: $0) } ?? .max < 1 << 20)
+    #expect(eventually { operation.processIdentifier.map { ProcessTable.state(of: $0) == "S" } ?? false })
+    #expect(operation.processIdentifier.map { ProcessTable.written(by: $0) } ?? .max < 1 << 20)
     operation.cancel()
     for _ in 0..<(1 << 20) { door.signal() }
     #expect(eventually { operation.isFinished })

@@ -106,9 +106,9 @@ import Testing
   @Test func whatIsNotConsumedStopsTheWriter() {
     let shell = Shell(ProcessLaunch(["/usr/bin/head", "-c", "3000000", "/dev/zero"]), holds: true).start()
     // It fills the pipe after the one chunk that was read, and sleeps.
-    #expect(eventually { System.written(by: shell.pid) >= 65_536 && System.state(of: shell.pid) == "S" })
+    #expect(eventually { ProcessTable.written(by: shell.pid) >= 65_536 && ProcessTable.state(of: shell.pid) == "S" })
     #expect(eventually { shell.chunks == 1 })
-    #expect(System.written(by: shell.pid) <= 65_536 * 2 + 4096)
+    #expect(ProcessTable.written(by: shell.pid) <= 65_536 * 2 + 4096)
     #expect(
       eventually {
         shell.consumeAll()
@@ -208,7 +208,7 @@ import Testing
     // It fills the pipe after the pieces that were read, whose sizes depend on the machine, and writes no more for 100 looks.
     var (written, looks) = (0, 0)
     let hasStopped = eventually {
-      let now = long.processIdentifier.map { System.written(by: $0) } ?? 0
+      let now = long.processIdentifier.map { ProcessTable.written(by: $0) } ?? 0
       looks = now == written ? looks + 1 : 0
       written = now
       return written > 64 << 10 && looks == 100

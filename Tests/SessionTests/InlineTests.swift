@@ -1,3 +1,4 @@
+import CTerminal
 import Foundation
 import JobModel
 import Reports
@@ -87,6 +88,18 @@ import Testing
     _ = written()
     stream.notify("too late")
     #expect(written() == "")
+  }
+
+  @Test func nothingIsDrawnWhileTheTerminalIsRestored() {
+    let stream = stream()
+    stream.open()
+    _ = written()
+    // As a thread does that ends the program.
+    terminal_change_begin()
+    Thread { stream.draw(["a"]) }.start()
+    #expect(stays { written() == "" })
+    terminal_change_end()
+    #expect(eventually { written().hasSuffix(Self.end) })
   }
 
   @Test func beforeItsOpeningNothingIsWritten() {

@@ -24,8 +24,8 @@ package final class RawServer: @unchecked Sendable {
   package enum Step: Sendable {
     case send(String)
     case sendBytes([UInt8])
-    /// Reads as many bytes of the request's body, or all that `Content-Length` tells.
-    case readBody(Int? = nil)
+    /// Reads as many bytes of the request's body, or all that `Content-Length` tells, and hands over those that came.
+    case readBody(Int? = nil, then: (@Sendable ([UInt8]) -> Void)? = nil)
     /// Waits until the client closes, or the server is stopped.
     case hold
     /// Runs on the connection's thread and may wait.
@@ -44,6 +44,7 @@ package final class RawServer: @unchecked Sendable {
   private var open: Set<Int32> = []
   private var seen: [Request] = []
   private var accepted = 0
+  private var answering = 0
   private var isStopped = false
 
   /// A server on 127.0.0.1, or on ::1.
@@ -63,6 +64,8 @@ package final class RawServer: @unchecked Sendable {
   package var requests: [Request] { lock.withLock { seen } }
   package var connections: Int { lock.withLock { accepted } }
   package var openConnections: Int { lock.withLock { open.count } }
+  /// Whether no step is left to be done of any request so far.
+  package var isIdle: Bool { lock.withLock { answering == 0 } }
 
   /// Ends every connection; the server cannot be used again.
   package func stop() {
@@ -96,9 +99,12 @@ package final class RawServer: @unchecked Sendable {
       let request = lock.withLock {
         let request = Self.parse(head, number: seen.count)
         seen.append(request)
+        answering += 1
         return request
       }
-      guard perform(script(request), for: request, on: &connection) else { break }
+      let isNextRead = perform(script(request), for: request, on: &connection)
+      lock.withLock { answering -= 1 }
+      guard isNextRead else { break }
     }
     // A number that is closed may be given out again at once, so it leaves the set first.
     lock.withLock { _ = open.remove(descriptor) }
@@ -111,8 +117,9 @@ package final class RawServer: @unchecked Sendable {
       switch step {
       case .send(let text): guard Loopback.send(Array(text.utf8), to: connection.descriptor) else { return false }
       case .sendBytes(let bytes): guard Loopback.send(bytes, to: connection.descriptor) else { return false }
-      case .readBody(let count):
-        connection.readBody(count ?? request.headers["content-length"].flatMap { Int($0) } ?? 0)
+      case .readBody(let count, let then):
+        let body = connection.readBody(count ?? request.headers["content-length"].flatMap { Int($0) } ?? 0)
+        then?(body)
       case .hold: while Loopback.receive(from: connection.descriptor) != nil {}
       case .run(let body): body()
       case .reset:
@@ -156,10 +163,14 @@ private struct Connection {
     }
   }
 
-  mutating func readBody(_ count: Int) {
-    var left = count - min(count, buffer.count)
-    buffer.removeFirst(count - left)
-    while left > 0, let bytes = Loopback.receive(from: descriptor, atMost: min(left, 64 << 10)) { left -= bytes.count }
+  mutating func readBody(_ count: Int) -> [UInt8] {
+    var body = Array(buffer.prefix(count))
+    buffer.removeFirst(body.count)
+    while body.count < count, let bytes = Loopback.receive(from: descriptor, atMost: min(count - body.count, 64 << 10))
+    {
+      body += bytes
+    }
+    return body
   }
 }
 

@@ -28,7 +28,8 @@ void terminal_guard_restore(void);
 _Noreturn void terminal_end_by_signal(int number);
 
 /// Before and after a thread changes the terminal's modes or draws: `terminal_guard_restore` on another thread waits for the
-/// end, 0.1 s at most. After it `terminal_change_begin` does not return, because the process ends.
+/// end, 0.1 s at most. After it neither `terminal_change_begin` nor `terminal_write` within a change returns, because the
+/// process ends.
 ///
 /// They may be nested.
 void terminal_change_begin(void);

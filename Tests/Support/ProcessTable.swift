@@ -1,12 +1,12 @@
 import Foundation
 
 /// What the system says about processes, from outside.
-enum ProcessTable {
+package enum ProcessTable {
   /// A number that no other process has in its command line: sleep for so many seconds to be found.
-  static func marker() -> String { "9\(UInt32.random(in: 1_000_000...4_000_000_000))" }
+  package static func marker() -> String { "9\(UInt32.random(in: 1_000_000...4_000_000_000))" }
 
   /// The living processes that sleep for `marker` seconds, or have it elsewhere in their command line.
-  static func processes(with marker: String) -> [pid_t] {
+  package static func processes(with marker: String) -> [pid_t] {
     pids.filter { pid in
       guard pid != getpid(), let line = text("/proc/\(pid)/cmdline"), line.contains(marker) else { return false }
       return isAlive(pid)
@@ -14,18 +14,30 @@ enum ProcessTable {
   }
 
   /// How many sleep for `marker` seconds.
-  static func sleepers(_ marker: String) -> Int {
+  package static func sleepers(_ marker: String) -> Int {
     pids.count { text("/proc/\($0)/cmdline")?.hasPrefix("sleep\0\(marker)\0") == true && isAlive($0) }
   }
 
   /// Whether it is there and no zombie.
-  static func isAlive(_ pid: pid_t) -> Bool {
-    guard let stat = text("/proc/\(pid)/stat"), let end = stat.lastIndex(of: ")") else { return false }
-    return !["Z", "X"].contains(stat[end...].dropFirst(2).first)
+  package static func isAlive(_ pid: pid_t) -> Bool { !"ZX ".contains(state(of: pid)) }
+
+  /// The letter of /proc/PID/stat; a blank if there is no such process.
+  package static func state(of pid: pid_t) -> Character {
+    guard let stat = text("/proc/\(pid)/stat"), let end = stat.lastIndex(of: ")") else { return " " }
+    return stat[end...].dropFirst(2).first ?? " "
+  }
+
+  /// Whether a process is stopped by a signal, or suspended in vfork (D) by a stopped child.
+  package static func isStopped(_ pid: pid_t) -> Bool { "TD".contains(state(of: pid)) }
+
+  /// How many bytes a process has written.
+  package static func written(by pid: pid_t) -> Int {
+    let line = text("/proc/\(pid)/io")?.split(separator: "\n").first { $0.hasPrefix("wchar: ") }
+    return line.flatMap { Int($0.dropFirst(7)) } ?? 0
   }
 
   /// How often the threads of a process and of its children have gone to wait: what sleeps all the time adds nothing.
-  static func waits(of pid: pid_t) -> [pid_t: Int] {
+  package static func waits(of pid: pid_t) -> [pid_t: Int] {
     var waits: [pid_t: Int] = [:]
     for process in [pid] + children(of: pid) {
       for name in (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/task")) ?? [] {
@@ -40,31 +52,33 @@ enum ProcessTable {
   }
 
   /// Whether a thread of the process waits for a terminal to take its output.
-  static func isBlockedByTerminal(_ pid: pid_t) -> Bool { waits(pid, in: "tty_write") || waits(pid, in: "wait_woken") }
+  package static func isBlockedByTerminal(_ pid: pid_t) -> Bool {
+    waits(pid, in: "tty_write") || waits(pid, in: "wait_woken")
+  }
 
   /// Whether a thread of the process waits in a function of the kernel whose name contains this.
-  static func waits(_ pid: pid_t, in function: String) -> Bool {
+  package static func waits(_ pid: pid_t, in function: String) -> Bool {
     ((try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task")) ?? []).contains { thread in
       text("/proc/\(pid)/task/\(thread)/wchan")?.contains(function) == true
     }
   }
 
   /// Whether a signal waits to be handled by a process.
-  static func hasPending(_ pid: pid_t, _ signal: Int32) -> Bool {
+  package static func hasPending(_ pid: pid_t, _ signal: Int32) -> Bool {
     let line = text("/proc/\(pid)/status")?.split(separator: "\n").first { $0.hasPrefix("ShdPnd:") }
     let mask = line?.split(whereSeparator: \.isWhitespace).last.flatMap { UInt64($0, radix: 16) } ?? 0
     return mask & (1 << UInt64(signal - 1)) != 0
   }
 
   /// The guardians among the processes that were started with this variable in their environment.
-  static func guardians(_ variable: String) -> [pid_t] {
+  package static func guardians(_ variable: String) -> [pid_t] {
     pids.filter { pid in
       text("/proc/\(pid)/comm") == "job-guardian\n" && isAlive(pid)
         && text("/proc/\(pid)/environ")?.split(separator: "\0").contains(Substring(variable)) == true
     }
   }
 
-  static func children(of pid: pid_t) -> [pid_t] {
+  package static func children(of pid: pid_t) -> [pid_t] {
     pids.filter { child in
       guard let stat = text("/proc/\(child)/stat"), let end = stat.lastIndex(of: ")") else { return false }
       return stat[end...].split(separator: " ").dropFirst(2).first.flatMap { pid_t($0) } == pid
@@ -72,16 +86,16 @@ enum ProcessTable {
   }
 
   /// The most memory that it has had, in bytes.
-  static func peakMemory(of pid: pid_t) -> Int? { memory(of: pid, "VmHWM:") }
+  package static func peakMemory(of pid: pid_t) -> Int? { memory(of: pid, "VmHWM:") }
 
   /// The memory that it has, in bytes.
-  static func memory(of pid: pid_t) -> Int? { memory(of: pid, "VmRSS:") }
+  package static func memory(of pid: pid_t) -> Int? { memory(of: pid, "VmRSS:") }
 
   /// The size of its address space, in bytes.
-  static func addressSpace(of pid: pid_t) -> Int? { memory(of: pid, "VmSize:") }
+  package static func addressSpace(of pid: pid_t) -> Int? { memory(of: pid, "VmSize:") }
 
-  static func descriptors(of pid: pid_t) -> Int { count("/proc/\(pid)/fd") }
-  static func threads(of pid: pid_t) -> Int { count("/proc/\(pid)/task") }
+  package static func descriptors(of pid: pid_t) -> Int { count("/proc/\(pid)/fd") }
+  package static func threads(of pid: pid_t) -> Int { count("/proc/\(pid)/task") }
 
   private static func count(_ folder: String) -> Int {
     ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).count
@@ -96,7 +110,8 @@ enum ProcessTable {
     ((try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []).compactMap { pid_t($0) }
   }
 
-  private static func text(_ path: String) -> String? {
+  /// The content of a file of /proc; nil if there is none.
+  package static func text(_ path: String) -> String? {
     FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
   }
 }
