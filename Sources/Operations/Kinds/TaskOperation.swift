@@ -28,7 +28,9 @@ public final class TaskOperation<Success: Sendable>: ResultOperation<Success>, @
     guard let body = body.withLock({ $0.take() }) else { return }
     let task = Task(priority: priority) {
       withUnsafeCurrentTask { taskHash.store($0?.hashValue ?? 0, ordering: .relaxed) }
-      do { finish(.success(try await body(self))) } catch { finish(.failure(error)) }
+      await AwaitingOperation.$current.withValue(.init(operation: self)) {
+        do { finish(.success(try await body(self))) } catch { finish(.failure(error)) }
+      }
     }
     self.task.withLock { $0 = task }
   }

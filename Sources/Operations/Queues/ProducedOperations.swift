@@ -26,6 +26,8 @@ extension AsyncOperation {
   /// Not in a plain queue, where it would wait for the slot that this operation may hold.
   final func runFirst(_ operation: Operation) async {
     guard !operation.isFinished else { return }
+    let wait = (operation as? AsyncOperation).map(beginAwait)
+    defer { withExtendedLifetime(wait) {} }
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         operation.whenEnded { _, _ in continuation.resume() }

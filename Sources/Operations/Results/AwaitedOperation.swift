@@ -13,7 +13,9 @@ extension ResultOperation {
     consuming get async throws {
       let end = pendingValue()
       let onCancel = canceller(ending: end)
+      let wait = AwaitingOperation.wait(for: self)
       _ = consume self
+      defer { withExtendedLifetime(wait) {} }
       return try await end.wait(onCancel: onCancel)
     }
   }
@@ -38,7 +40,9 @@ extension Operation {
     let end = pendingEnd()
     let endWait: @Sendable () -> Void = { end.give(.failure(CancellationError())) }
     let onCancel = cancelsOperation ? canceller(ending: end) : endWait
+    let wait = AwaitingOperation.wait(for: self)
     _ = consume self
+    defer { withExtendedLifetime(wait) {} }
     try await end.wait(onCancel: onCancel)
   }
 
