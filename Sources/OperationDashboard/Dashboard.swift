@@ -80,6 +80,8 @@ public final class Dashboard: Sendable {
     public let failed: Int
     /// Cancelled, by the program, a person or a signal.
     public let cancelled: Int
+    /// Never executed because an operation that it depends on failed, was cancelled or never executed.
+    public let skipped: Int
     /// Not finished.
     public let left: Int
     /// An exit status for the program: 0, 1 if some failed, 3 if some were cancelled or left, 130 and so on after a signal.
@@ -221,7 +223,7 @@ extension Dashboard.Summary {
   init(_ run: Run, exitStatus: Int32) {
     let summary = run.summary ?? RunSummary(of: run)
     self.init(
-      succeeded: summary.succeeded, failed: summary.failed, cancelled: summary.cancelled, left: summary.left,
-      exitStatus: exitStatus)
+      succeeded: summary.succeeded, failed: summary.failed, cancelled: summary.cancelled, skipped: summary.skipped,
+      left: summary.left, exitStatus: exitStatus)
   }
 }

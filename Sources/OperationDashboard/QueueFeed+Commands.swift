@@ -99,7 +99,7 @@ extension QueueFeed {
     guard stopping == nil, isStarted, let factory = factories[id], renewals[id] == nil else { return }
     let record = stream.journal.run[id]
     switch record.state {
-    case .failed, .cancelled: break
+    case .failed, .cancelled, .skipped: break
     default: return
     }
     // Cancelled before its start, and still in the queue.

@@ -31,6 +31,10 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
   /// The jobs and facts from before the start.
   var earlyJobs: [Job] = []
   private var earlyFacts: [(fact: JobFact, time: Duration)] = []
+  /// How many lines of a job could not be kept until the start, and its attempt.
+  private var earlyLosses: [JobID: (attempt: Int, count: Int)] = [:]
+  /// The jobs that have ended without a success, each with the one at the root of a chain that never executed.
+  private var roots: [JobID: JobID] = [:]
   var looks = LookSchedule()
   var stopping: JobState.Canceller?
   /// What makes the operations of further attempts.
@@ -107,7 +111,10 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
         stream.journal.advance(to: time)
         stream.state(fact)
       }
-      (earlyJobs, earlyFacts) = ([], [])
+      for (id, loss) in earlyLosses.sorted(by: { $0.key < $1.key }) {
+        state(.jobLog(id, attempt: loss.attempt, Self.note(ofLost: loss.count)))
+      }
+      (earlyJobs, earlyFacts, earlyLosses) = ([], [], [:])
       for case let member? in members { report(member) }
     }
   }
@@ -164,13 +171,21 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
   private func finished(_ member: QueueMember) {
     if !member.isReplaced {
       if isStarted { stream.flushProgress(of: member.id) } else { report(member) }
-      tell(member, member.outcome)
+      tell(member, outcome(of: member))
       members[member.id.index] = nil
       unseen.remove(member.id)
     }
     member.isOver = true
     member.tokens = []
     registry.withLock { $0.forget(member) }
+  }
+
+  /// An operation that never executed because of one that it depends on is skipped, because of the first of that chain.
+  private func outcome(of member: QueueMember) -> JobState {
+    let outcome = member.outcome
+    let root = member.isFollower ? member.needs.lazy.compactMap { self.roots[$0] }.first : nil
+    if case .succeeded = outcome { roots[member.id] = nil } else { roots[member.id] = root ?? member.id }
+    return root.map { .skipped(because: .job($0)) } ?? outcome
   }
 
   func cancelled(_ member: QueueMember) {
@@ -201,16 +216,28 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
   }
 
   func logged(_ member: QueueMember, _ line: OperationLogLine) {
-    guard isStarted || earlyFacts.count < Self.bufferLimit else { return }
+    guard isStarted || earlyFacts.count < Self.bufferLimit else {
+      let isLine = !(line.text.isEmpty && line.lost > 0)
+      earlyLosses[member.id, default: (member.number, 0)].count += line.lost + (isLine ? 1 : 0)
+      return
+    }
     func log(_ line: LogLine) { state(.jobLog(member.id, attempt: member.number, line)) }
-    if line.lost > 0 { log(LogLine(.note, "left out \(Format.count(line.lost, "line")): too many at once")) }
+    if line.lost > 0 {
+      log(Self.note(ofLost: line.lost))
+      // The last before the end, which only tells of those.
+      guard !line.text.isEmpty else { return stream.holdOutput() }
+    }
     for text in line.text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
       log(LogLine(cutting: text, of: line))
     }
     stream.holdOutput()
   }
 
-  /// How many facts are kept before the run is shown; lines beyond that are dropped.
+  private static func note(ofLost count: Int) -> LogLine {
+    LogLine(.note, "left out \(Format.count(count, "line")): too many at once")
+  }
+
+  /// How many facts are kept before the run is shown; lines beyond that are dropped, and counted.
   private static let bufferLimit = 100_000
 
   func state(_ fact: JobFact) {

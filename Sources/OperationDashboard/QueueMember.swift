@@ -26,6 +26,8 @@ final class QueueMember: @unchecked Sendable {
   let factory: Factory?
   /// Set once, before the member is taken in.
   var tokens: [ObservationToken] = []
+  /// The jobs whose operations this one depends on; set once, before it is taken in.
+  var needs: [JobID] = []
 
   // ---- touched only on the stream's queue
   /// The state that was stated last.
@@ -76,7 +78,17 @@ final class QueueMember: @unchecked Sendable {
     }
   }
 
-  /// The job's state once the operation has finished.
+  /// Whether the finished operation never executed because one that it depends on has not succeeded.
+  var isFollower: Bool {
+    guard !hasBegun, let ours = operation as? AsyncOperation, !ours.isCancelled, let failure = ours.failure else {
+      return false
+    }
+    guard let refusal = failure as? ConditionFailure, !(refusal.reason is DependencyFailure) else { return true }
+    // A condition of its own, unless it is the failure of the operation whose value it was to receive.
+    return refusal.operation != ours.name ?? "\(type(of: ours))"
+  }
+
+  /// The job's state once the operation has finished, unless it is skipped.
   var outcome: JobState {
     guard let ours = operation as? AsyncOperation else {
       return operation.isCancelled ? .cancelled(by: canceller ?? .program) : .succeeded(upToDate: false)

@@ -75,6 +75,7 @@ struct QueueRegistry {
     let (observed, visibility) = visibility(of: operation)
     let member = QueueMember(operation, observed: observed, visibility: visibility, id: id, number: number)
     add(member)
+    member.needs = needs(of: member)
     arrivals.append(Arrival(member: member, job: nil))
     return [member] + describe(registerChildren(of: member))
   }
@@ -127,17 +128,16 @@ struct QueueRegistry {
     let work = OperationWork(
       className: className, visibility: member.visibility, canPause: operation is any ControllableOperation,
       canRetry: member.factory != nil)
-    var needs: [JobNeed] = []
-    for dependency in operation.dependencies {
-      guard let id = self.member(of: dependency)?.id else { continue }
-      let need = JobNeed(id, when: .finished)
-      if id != member.id { needs.append(need) }
-    }
+    member.needs = needs(of: member)
     let name = name(of: member, className, under: parent)
     if operation is any ParentOperation { parentNames[member.id] = name }
     return Job(
-      name: name, work: .operation(work), needs: needs,
+      name: name, work: .operation(work), needs: member.needs.map { JobNeed($0, when: .finished) },
       priority: JobPriority(operation.queuePriority), allowFailure: member.mayFail, parent: parent?.id)
+  }
+
+  private func needs(of member: QueueMember) -> [JobID] {
+    member.operation.dependencies.compactMap { self.member(of: $0)?.id }.filter { $0 != member.id }
   }
 
   /// The operation's own name; an attempt without one has that of the whole, with a number: `fetch #2`.

@@ -18,7 +18,7 @@ struct DashboardRunTests {
     let dashboard = Dashboard(observing: queue, options: quiet)
     dashboard.add([Giving("a", .success(1)), Giving("b", .success(2)), BlockOperation {}])
     let summary = try await dashboard.run()
-    #expect(summary == Dashboard.Summary(succeeded: 3, failed: 0, cancelled: 0, left: 0, exitStatus: 0))
+    #expect(summary == Dashboard.Summary(succeeded: 3, failed: 0, cancelled: 0, skipped: 0, left: 0, exitStatus: 0))
   }
 
   @Test func aQueueWithNothingInItIsDone() async throws {
@@ -86,7 +86,7 @@ struct DashboardRunTests {
     #expect(await soon { manual.isExecuting && dashboard.isShown })
     dashboard.interrupt()
     let summary = try await task.value
-    #expect(summary == Dashboard.Summary(succeeded: 0, failed: 0, cancelled: 1, left: 0, exitStatus: 130))
+    #expect(summary == Dashboard.Summary(succeeded: 0, failed: 0, cancelled: 1, skipped: 0, left: 0, exitStatus: 130))
   }
 
   @Test func anInterruptBeforeTheRunCancelsAsWell() async throws {

@@ -120,7 +120,7 @@ struct StopStatusTests {
     #expect(await soon { manual.isExecuting && dashboard.isShown })
     dashboard.stop()
     let summary = try await task.value
-    #expect(summary == Dashboard.Summary(succeeded: 0, failed: 0, cancelled: 0, left: 1, exitStatus: 3))
+    #expect(summary == Dashboard.Summary(succeeded: 0, failed: 0, cancelled: 0, skipped: 0, left: 1, exitStatus: 3))
     manual.finish()
   }
 

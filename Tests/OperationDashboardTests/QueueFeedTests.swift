@@ -48,6 +48,46 @@ struct QueueFeedTests {
     #expect(watch.state("good") == .succeeded(upToDate: false))
   }
 
+  @Test(arguments: [false, true]) func whatNeverRanBecauseOfAFailureIsSkipped(_ isShownAfterwards: Bool) throws {
+    let watch = Watch()
+    let fetch = Giving("fetch", .failure(Trouble(description: "no")))
+    let parse = fetch.map { $0 }
+    let gather = [parse].gathered()
+    let (after, own) = (Manual("after"), Manual("own"))
+    for operation in [after, own] { operation.addDependency(fetch) }
+    after.addCondition(.noFailedDependencies)
+    own.addCondition(OperationCondition("it rains") { _ in false })
+    (parse.name, gather.name) = ("parse", "gather")
+    let all: [AsyncOperation] = [fetch, parse, gather, after, own]
+    if !isShownAfterwards { watch.feed.start() }
+    try watch.feed.add(all)
+    #expect(eventually { all.allSatisfy { $0.isFinished } })
+    if isShownAfterwards { watch.feed.start() }
+    #expect(watch.completes())
+    #expect(watch.state("fetch") == .failed(JobFailure(.error, "no"), allowed: false))
+    let skipped = JobState.skipped(because: .job(watch.id("fetch")))
+    #expect(["parse", "gather", "after"].allSatisfy { watch.state($0) == skipped })
+    #expect(watch.run.counts.failed == 2 && watch.run.counts.skipped == 3)
+  }
+
+  @Test func linesThatAreNotKeptUntilTheStartAreCounted() throws {
+    let watch = Watch()
+    let early = Manual("early")
+    try watch.feed.add([early])
+    #expect(eventually { early.isExecuting })
+    let (lines, handled) = ((0..<100_050).map { OperationLogLine(text: "\($0)") }, Lock(false))
+    early.log(lines) { handled.withLock { $0 = true } }
+    #expect(eventually { handled.withLock { $0 } })
+    watch.feed.start()
+    early.finish()
+    #expect(watch.completes())
+    let told = watch.events.compactMap { event -> LogLine? in
+      if case .jobLog(_, _, let line) = event.fact { line } else { nil }
+    }
+    #expect(told.last?.stream == .note)
+    #expect(told.last?.text == "left out \(lines.count - told.count + 1) lines: too many at once")
+  }
+
   @Test func aCancelWithAnErrorIsAFailureWithItsReason() throws {
     let watch = Watch()
     let (blocker, slow, waiting) = (Manual("blocker"), Manual("slow"), Manual("waiting"))

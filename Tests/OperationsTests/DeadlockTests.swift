@@ -38,6 +38,10 @@ private final class GatedQueue: OperationQueue, @unchecked Sendable {
     return group
   }
 
+  func awaitCount(of operation: AsyncOperation) -> Int {
+    DependencyGraph.contents.withLock { $0.awaits.ends(before: operation).count }
+  }
+
   // MARK: Refused
 
   @Test func aChildCannotWaitForItsGroup() {
@@ -199,6 +203,70 @@ private final class GatedQueue: OperationQueue, @unchecked Sendable {
     outsider.finish()
     #expect(eventually { group.isFinished })
     #expect(group.failure == nil && child.failure == nil)
+  }
+
+  @Test func twoQueuesWhoseConditionsRunFirstWhatDependsOnTheOtherEnd() async {
+    let other = OperationQueue()
+    let (first, second) = (Quick("first"), Quick("second"))
+    func condition(_ name: String, on operation: AsyncOperation) -> OperationCondition {
+      let before = Quick(name)
+      before.addDependency(operation)
+      return OperationCondition(name, after: { _ in before }, { _ in true })
+    }
+    first.addCondition(condition("before first", on: second))
+    second.addCondition(condition("before second", on: first))
+    queue.addOperation(first)
+    other.addOperation(second)
+    #expect(await soon { first.isFinished && second.isFinished })
+  }
+
+  @Test func whatAConditionRunsFirstMayWantTheCategoryThatIsHeld() async {
+    let before = exclusive(Quick("before"), "held by the condition")
+    let operation = exclusive(Quick("operation"), "held by the condition")
+    operation.addCondition(OperationCondition("condition", after: { _ in before }, { _ in true }))
+    queue.addOperation(operation)
+    #expect(await soon { operation.isFinished && before.isFinished })
+    let deadlock = before.failure as? OperationDeadlock ?? operation.failure as? OperationDeadlock
+    #expect(deadlock.map { Set($0.path) } == ["operation", "before"])
+  }
+
+  @Test func anExclusiveOperationMayAwaitOneOfItsCategory() async {
+    let produced = exclusive(Quick("produced"), "awaited")
+    let operation = TaskOperation { operation in
+      operation.produce(produced)
+      try await produced.untilFinished()
+    }
+    operation.name = "operation"
+    queue.addOperation(exclusive(operation, "awaited"))
+    #expect(await soon { operation.isFinished && produced.isFinished })
+    #expect((produced.failure as? OperationDeadlock).map { Set($0.path) } == ["operation", "produced"])
+    #expect(operation.failure is OperationDeadlock)
+  }
+
+  @Test func aChildMayAwaitWhatWantsTheCategoryOfItsGroup() async {
+    let stranger = exclusive(Quick("stranger"), "of the group")
+    let child = TaskOperation { try await stranger.untilFinished() }
+    child.name = "child"
+    let inner = named("inner", [child])
+    let group = exclusive(named("group", [inner, ManualOperation("other")]), "of the group")
+    queue.addOperation(group)
+    #expect(await soon { child.isExecuting })
+    OperationQueue().addOperation(stranger)
+    #expect(await soon { stranger.isFinished && child.isFinished })
+    #expect((stranger.failure as? OperationDeadlock).map { Set($0.path) } == ["stranger", "group", "child"])
+    group.cancel()
+    #expect(await soon { group.isFinished })
+  }
+
+  @Test func whatATaskAwaitsAndWillEndIsLeftAlone() async {
+    let awaited = exclusive(ManualOperation("awaited"), "left alone")
+    let operation = TaskOperation { try await awaited.untilFinished() }
+    queue.add([exclusive(operation, "another"), awaited])
+    #expect(await soon { operation.isExecuting && awaited.isExecuting })
+    awaited.finish()
+    #expect(await soon { operation.isFinished })
+    #expect(operation.failure == nil && awaited.failure == nil)
+    #expect(await soon { awaitCount(of: operation) == 0 })
   }
 
   @Test func aLongCycleThroughAGroupIsFoundWhenTheGroupStalls() throws {

@@ -3,43 +3,6 @@ import Testing
 
 @testable import Operations
 
-@Suite struct OperationListTests {
-  private let operations = (0..<20).map { _ in Operation() }
-
-  /// The ways of looking for an operation change with the number of operations.
-  @Test func eachOperationIsFoundHoweverManyThereAre() {
-    var list = OperationList()
-    for (count, operation) in operations.enumerated() {
-      #expect(!list.contains(operation), "after \(count)")
-      list.append(operation)
-      #expect(operations.filter(list.contains) == Array(operations[...count]))
-    }
-    #expect(list.items == operations)
-  }
-
-  @Test func aRemovedOperationIsNotFoundAndTheOthersAre() {
-    var list = OperationList()
-    for operation in operations { list.append(operation) }
-    let removals = [list.remove(operations[3]), list.remove(operations[3])]
-    #expect(removals == [true, false])
-    #expect(!list.contains(operations[3]))
-    #expect(operations.filter(list.contains).count == 19)
-    list.append(operations[3])
-    #expect(operations.allSatisfy(list.contains))
-    #expect(list.items == operations[..<3] + operations[4...] + [operations[3]])
-  }
-
-  @Test func aTakenListIsEmpty() {
-    var list = OperationList()
-    for operation in operations { list.append(operation) }
-    let taken = list.takeAll()
-    #expect(taken == operations)
-    #expect(list.items == [] && !operations.contains(where: list.contains))
-    list.append(operations[0])
-    #expect(list.items == [operations[0]])
-  }
-}
-
 @Suite struct DependencyNodeTests {
   @Test func aDependencyThatIsAddedTwiceCountsOnce() {
     let dependencies = (0..<12).map { _ in ManualOperation() }

@@ -291,6 +291,64 @@ import Testing
     }
   }
 
+  @Test func aGroupThatNeverExecutesFinishesAfterItsChildren() {
+    for isConditional in [false, true] {
+      let queue = OperationQueue()
+      let (child, block) = (ManualOperation(), BlockOperation { Issue.record("it executed") })
+      let adapted = AdaptedOperation(BlockOperation { Issue.record("it executed") })
+      let values = ResultGroup([Operations.ClosureOperation { 1 }, AdaptedValue(adapted)])
+      let inner = GroupOperation([child, block, adapted])
+      let group = GroupOperation([inner, values])
+      let (ends, all) = (Journal<Bool>(), [child, block, adapted, adapted.operation, inner, values] as [Operation])
+      group.parts.sideState.whenEnded { _ in ends.add(all.allSatisfy(\.isFinished)) }
+      inner.parts.sideState.whenEnded { _ in ends.add([child, block, adapted].allSatisfy(\.isFinished)) }
+      if isConditional { group.addCondition(.not(.noFailedDependencies)) } else { group.cancel() }
+      queue.addOperations([group], waitUntilFinished: true)
+      #expect(ends.entries == [true, true])
+      #expect(child.mainCount == 0 && (group.failure is ConditionFailure) == isConditional)
+    }
+  }
+
+  /// Ends with another operation, which it starts.
+  final class AdaptedValue: ResultOperation<Int>, @unchecked Sendable {
+    // Safe: constant.
+    let other: Operation
+    init(_ other: Operation) { self.other = other }
+    override func main() { finish(.success(0)) }
+  }
+
+  @Test func theChildrenOfACancelledGroupEndInASuspendedQueueToo() throws {
+    queue.isSuspended = true
+    let (child, late, outside) = (ManualOperation(), ManualOperation(), ManualOperation())
+    let inner = GroupOperation([child])
+    let group = GroupOperation([inner])
+    outside.addDependency(child)
+    queue.addOperation(group)
+    OperationQueue().addOperation(outside)
+    group.cancel()
+    #expect(eventually { outside.isExecuting })
+    #expect(child.isFinished && child.mainCount == 0 && inner.isFinished && !group.isFinished)
+    try group.add(late)
+    #expect(eventually { late.isFinished } && late.isCancelled)
+    queue.isSuspended = false
+    #expect(eventually { group.isFinished })
+    #expect(throws: GroupAddError.self) { try group.add(ManualOperation()) }
+    outside.finish()
+  }
+
+  @Test func aForeignChildThatWaitsOutsideEndsWithTheGroup() {
+    let outside = ManualOperation()
+    let (first, block) = (ManualOperation(), BlockOperation { Issue.record("it executed") })
+    block.addDependency(outside)
+    let group = GroupOperation([first, block])
+    queue.addOperation(group)
+    #expect(eventually { first.isExecuting })
+    group.cancel()
+    #expect(eventually { group.isFinished && block.isFinished })
+    outside.start()
+    outside.finish()
+  }
+
   @Test func cancellingAGroupWhileChildrenAreAddedEndsAllOfThem() {
     for round in 0..<1000 {
       let group = GroupOperation(width: 2, (0..<3).map { _ in ManualOperation() })
@@ -329,6 +387,47 @@ import Testing
     children[3].finish()
     #expect(eventually { group.isFinished })
     #expect(group.progress.fraction == 1)
+  }
+
+  @Test func whatWasNotDoneDoesNotCountAsProgress() {
+    let children = (0..<4).map { _ in ManualOperation() }
+    let group = GroupOperation(width: 2, onChildFailure: .ignore, children)
+    let values = ResultGroup(width: 1, (0..<3).map { _ in Endless() })
+    queue.add([group, values])
+    #expect(eventually { children[1].isExecuting && values.progress.total == 300 })
+    children[0].report(completed: 1, total: 4)
+    #expect(eventually { group.progress.completed == 25 })
+    children[0].finish(with: Fault())
+    #expect(eventually { children[2].isExecuting })
+    children[1].finish()
+    #expect(eventually { group.progress.completed == 125 })
+    group.cancel()
+    values.cancel()
+    #expect(eventually { group.isFinished && values.isFinished })
+    #expect(group.progress == OperationProgress(completed: 125, total: 400))
+    #expect(values.progress == OperationProgress(completed: 0, total: 300))
+  }
+
+  final class Endless: ResultOperation<Int>, @unchecked Sendable {
+    override func main() {}
+    override func didCancel() { finish() }
+  }
+
+  // MARK: What it consists of
+
+  @Test func itsChildrenAreThoseThatHaveNotFinishedInTheirOrder() throws {
+    let children = (0..<20).map { ManualOperation("\($0)") }
+    let group = GroupOperation(width: 2, Array(children[..<19]))
+    #expect(group.children == Array(children[..<19]))
+    queue.addOperation(group)
+    try group.add(children[19])
+    #expect(eventually { children[1].isExecuting })
+    #expect(group.children == children)
+    children[1].finish()
+    #expect(group.children == [children[0]] + children[2...])
+    group.cancel()
+    #expect(eventually { group.isFinished })
+    #expect(group.children == [])
   }
 
   @Test func aGroupOfThousandsIsLinear() {

@@ -60,6 +60,42 @@ private final class Waiting: AsyncOperation, @unchecked Sendable {
     withExtendedLifetime(token) {}
   }
 
+  @Test func linesLeftOutBeforeTheEndAreCountedAtTheEnd() {
+    let operation = Waiting()
+    let lines = Lock<[OperationLogLine]>([])
+    let token = operation.observeLog(on: queue) { _, line in lines.withLock { $0.append(line) } }
+    operation.start()
+    queue.suspend()
+    for number in 0..<AsyncOperation.logLimit + 7 { operation.log("\(number)") }
+    operation.finish()
+    queue.resume()
+    #expect(eventually { lines.withLock { $0.count } > AsyncOperation.logLimit })
+    #expect(lines.withLock { $0.last } == OperationLogLine(text: "", source: .note, lost: 7))
+    withExtendedLifetime(token) {}
+  }
+
+  @Test func anObserverThatMissesNothingIsToldOfNoLoss() {
+    let operation = Waiting()
+    let late = DispatchQueue(label: "opdash.tests.log.late")
+    let (lines, others) = (Lock<[OperationLogLine]>([]), Lock(0))
+    let tokens = [
+      operation.observeLog(on: late) { _, line in others.withLock { $0 += 1 + line.lost } },
+      operation.observeLog(on: queue) { _, line in lines.withLock { $0.append(line) } },
+    ]
+    operation.start()
+    late.suspend()
+    for number in 0..<AsyncOperation.logLimit + 7 {
+      operation.log("\(number)")
+      if number % 1000 == 0 { queue.sync {} }
+    }
+    operation.finish()
+    late.resume()
+    #expect(eventually { lines.withLock { $0.count } == AsyncOperation.logLimit + 7 })
+    #expect(lines.withLock { $0.allSatisfy { $0.lost == 0 } })
+    #expect(eventually { others.withLock { $0 } == AsyncOperation.logLimit + 8 })
+    withExtendedLifetime(tokens) {}
+  }
+
   @Test func aCancelledTokenIsToldOfNoLine() {
     let operation = Waiting()
     let told = Lock(0)

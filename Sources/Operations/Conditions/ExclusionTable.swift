@@ -53,10 +53,11 @@ struct ExclusionTable {
     var watch = 0
     var isWatched = false
 
-    /// The requests that may be on turn, as far as this line goes.
-    var inReach: [Request] {
+    /// The requests that may be on turn, as far as this line goes; `families` are the groups of all that wait.
+    func inReach(_ families: [ObjectIdentifier: Int]) -> [Request] {
       guard let holder = holders.last else { return Array(waiting.prefix(reach)) }
-      return Array(inGroups.filter { $0.groups.contains(holder.id) }.prefix(reach))
+      guard families[holder.id] != nil else { return [] }
+      return Array(waiting.lazy.filter { $0.groups.contains(holder.id) }.prefix(reach))
     }
 
     /// Mostly none, while thousands may wait.
@@ -78,6 +79,10 @@ struct ExclusionTable {
   static let patience = DispatchTimeInterval.milliseconds(10)
 
   private var lines: [ExclusionCategory: Line] = [:]
+  /// The groups of the waiting requests, with the number of these.
+  private var families: [ObjectIdentifier: Int] = [:]
+  /// The operations that hold categories.
+  private var holding: Set<ObjectIdentifier> = []
 
   /// Whether an operation holds the category or waits for it.
   func has(_ category: ExclusionCategory) -> Bool { lines[category] != nil }
@@ -94,6 +99,7 @@ struct ExclusionTable {
 
   mutating func enter(_ request: Request) -> Changes {
     for category in request.categories { lines[category, default: Line()].add(request) }
+    for group in request.groups { families[group, default: 0] += 1 }
     return refresh(request.categories)
   }
 
@@ -111,6 +117,8 @@ struct ExclusionTable {
   mutating func take(_ request: Request) -> Changes {
     require(request.state == .onTurn, "a category is taken by an operation on turn")
     request.state = .holding
+    holding.insert(request.id)
+    waitsNoLonger(request)
     var changes = Changes()
     for category in request.categories {
       guard var line = lines.removeValue(forKey: category) else { continue }
@@ -135,6 +143,7 @@ struct ExclusionTable {
   /// Removes a request: its operation is over, or does not wait any more.
   mutating func leave(_ request: Request) -> Changes {
     guard request.state != .gone else { return Changes() }
+    if request.isHolding { holding.remove(request.id) } else { waitsNoLonger(request) }
     for category in request.categories {
       guard var line = lines.removeValue(forKey: category) else { continue }
       switch request.state {
@@ -151,6 +160,13 @@ struct ExclusionTable {
     return refresh(request.categories)
   }
 
+  private mutating func waitsNoLonger(_ request: Request) {
+    for group in request.groups {
+      guard let count = families[group] else { continue }
+      families[group] = count > 1 ? count - 1 : nil
+    }
+  }
+
   /// Extends the turn to more requests, `patience` after the watch was asked for.
   mutating func look(at category: ExclusionCategory, _ watch: Int) -> Changes {
     guard let line = lines[category], line.isWatched, line.watch == watch else { return Changes() }
@@ -162,9 +178,11 @@ struct ExclusionTable {
   /// Gives the turn to all requests that may have it now.
   private mutating func refresh(_ categories: Set<ExclusionCategory>) -> Changes {
     var changes = Changes()
+    let isAnyInside = !families.isEmpty && holding.contains { families[$0] != nil }
     for category in categories {
       guard let line = lines[category] else { continue }
-      for request in line.inReach + line.inGroups where request.state == .waiting && isFree(request) {
+      let candidates = line.inReach(families) + (isAnyInside ? line.inGroups : [])
+      for request in candidates where request.state == .waiting && isFree(request) {
         request.state = .onTurn
         for category in request.categories { lines[category]?.turns += 1 }
         changes.allowed.append(request)
@@ -190,7 +208,7 @@ struct ExclusionTable {
     }
     return request.categories.allSatisfy { category in
       guard let line = lines[category] else { return false }
-      return isInside && line.holders.isEmpty || line.inReach.contains { $0 === request }
+      return isInside && line.holders.isEmpty || line.inReach(families).contains { $0 === request }
     }
   }
 }

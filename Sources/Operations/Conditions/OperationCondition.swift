@@ -122,11 +122,12 @@ public struct OperationCondition: Sendable {
 
   /// Keeps operations of the same category from executing at the same time, in whatever queues they are.
   ///
-  /// The others wait for their turn in the order in which they became ready otherwise, and take no slot meanwhile. Several
-  /// categories, of one condition or of several, are taken all at once. Only an executing operation holds a category, so
-  /// one in a suspended queue blocks no other. The children of a group share the group's categories with it, but not with
-  /// each other, and go before others in the lines for theirs. Give a group the categories of its children too: of two
-  /// groups, each holding what a child of the other waits for, neither can end.
+  /// The others wait for their turn in the order in which they became ready otherwise, and take no slot meanwhile; of
+  /// two that a plain queue starts at once either may be first. Several categories, of one condition or of several, are
+  /// taken all at once. Only an executing operation holds a category, so one in a suspended queue blocks no other. The
+  /// children of a group share the group's categories with it, but not with each other, and go before others in the
+  /// lines for theirs. Give a group the categories of its children too: of two groups, each holding what a child of the
+  /// other waits for, neither can end.
   public static func mutuallyExclusive(_ category: ExclusionCategory) -> OperationCondition {
     OperationCondition("mutually exclusive: \(category.name)", .all([]), categories: [category])
   }

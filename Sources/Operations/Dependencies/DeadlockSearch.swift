@@ -1,7 +1,8 @@
 import Foundation
 
 /// Looks for operations that wait for each other for ever: through dependencies, through groups, which end after their
-/// children and before which no child begins, and through categories that an executing group has to itself.
+/// children and before which no child begins, through categories that an executing operation has to itself, through what a
+/// condition runs first, and through what the task of an operation awaits.
 ///
 /// Used under the dependency graph's lock, and only for our own operations: of others the getters may be anybody's.
 struct DeadlockSearch {
@@ -26,6 +27,7 @@ struct DeadlockSearch {
   /// Kept until the lock is free: a last reference may not go under it.
   private(set) var visited: [AsyncOperation] = []
   private let exclusion: ExclusionTable
+  private let awaits: AwaitTable
   /// A group whose children are not looked at: they were when they were added to it.
   private let known: AsyncOperation?
   /// The search is given up after so many events.
@@ -35,8 +37,9 @@ struct DeadlockSearch {
   static let shortBudget = 16
   static let longBudget = 100_000
 
-  init(_ exclusion: ExclusionTable, budget: Int, except known: AsyncOperation? = nil) {
-    self.exclusion = exclusion
+  init(_ contents: DependencyGraph.Contents, budget: Int, except known: AsyncOperation? = nil) {
+    exclusion = contents.exclusion
+    awaits = contents.awaits
     self.budget = budget
     self.known = known
   }
@@ -107,12 +110,14 @@ struct DeadlockSearch {
     case .end:
       guard !operation.isFinished else { return [] }
       guard operation.isExecuting else { return [.start(operation)] }
-      guard let group = operation as? GroupOperation else { return [] }
-      return group.stuckChildren.map(Event.end)
+      let awaited = awaits.ends(before: operation).map(Event.end)
+      guard let group = operation as? GroupOperation else { return awaited }
+      return awaited + group.stuckChildren.map(Event.end)
     case .start:
       // A cancelled operation waits for nothing.
       guard operation.state < .executing, !operation.isCancelled else { return [] }
-      var events: [Event] = []
+      // What a condition of it runs first.
+      var events = awaits.ends(before: operation).map(Event.end)
       for case let dependency as AsyncOperation in operation.parts.existingNode?.upstream.items ?? []
       where !dependency.isFinished && !isKnown(dependency) {
         events.append(.end(dependency))
@@ -145,7 +150,7 @@ extension DependencyGraph {
   static func refuseWaitForGroup(
     _ operation: AsyncOperation, on dependency: AsyncOperation, _ contents: Contents, _ effects: inout DeferredEffects
   ) throws(DependencyRanks.Cycle) {
-    var search = DeadlockSearch(contents.exclusion, budget: DeadlockSearch.shortBudget)
+    var search = DeadlockSearch(contents, budget: DeadlockSearch.shortBudget)
     let groups = sequence(first: operation) { $0.parts.existingSideState?.group }.dropFirst().map { $0 }
     let isGoal = { (event: DeadlockSearch.Event) in
       event.operation === operation || event.kind == .end && groups.contains { $0 === event.operation }
@@ -161,52 +166,79 @@ extension DependencyGraph {
   /// A way on which a group and one of `children`, which are to be added to it, would wait for each other.
   static func cycle(of group: AsyncOperation, with children: [AsyncOperation]) -> DependencyCycle? {
     change { contents, effects in
-      contents.hasGroups = true
+      contents.mayDeadlock = true
       group.parts.node.touchesGroup = true
+      group.parts.node.hasChildren = true
       for child in children { child.parts.node.touchesGroup = true }
       // Independent children and an independent group, which are the rule, need no search.
       let linked = children.filter { $0.parts.has(.isLinked) }
-      let isChild = Set(children.map(ObjectIdentifier.init))
-      var search = DeadlockSearch(
-        contents.exclusion, budget: max(DeadlockSearch.shortBudget, 2 * linked.count), except: group)
-      let groups = Array(sequence(first: group) { $0.parts.existingSideState?.group })
-      defer { effects.release(search.visited + groups) }
+      var search = DeadlockSearch(contents, budget: max(DeadlockSearch.shortBudget, 2 * linked.count), except: group)
+      // The group and those that it is in, which are walked only where need be: nests may be deep.
+      var groups = IdentityList<Operation>()
+      defer { effects.release(search.visited + groups.items) }
+      func isAround(_ operation: AsyncOperation) -> Bool {
+        if groups.isEmpty {
+          for group in sequence(first: group, next: { $0.parts.existingSideState?.group }) { groups.append(group) }
+        }
+        return groups.contains(operation)
+      }
       // A group in itself, or in a group that is in it.
-      if let index = groups.firstIndex(where: { isChild.contains(ObjectIdentifier($0)) }) {
-        return DependencyCycle([group] + groups[...index].reversed())
+      if let child = children.first(where: { $0.parts.node.hasChildren && isAround($0) }) {
+        return DependencyCycle([group] + groups.items.prefix { $0 !== child }.reversed().dropLast() + [child, group])
       }
       if let path = search.path(
-        from: linked.map(DeadlockSearch.Event.start),
-        to: { event in event.kind == .end && groups.contains { $0 === event.operation } })
+        from: linked.map(DeadlockSearch.Event.start), to: { event in event.kind == .end && isAround(event.operation) })
       {
         return DependencyCycle([group] + path)
       }
       guard group.parts.has(.isLinked) else { return nil }
+      let isChild = Set(children.map(ObjectIdentifier.init))
       let path = search.path(from: [.start(group)]) { isChild.contains(ObjectIdentifier($0.operation)) }
       return path.map { DependencyCycle($0 + [group]) }
     }
   }
 
-  /// Cancels one of the operations that wait for each other for ever, if there are any that `operations` wait for.
+  private static let searches = DispatchQueue(label: "DeadlockSearch")
+
+  /// Cancels, soon, one of the operations that wait for each other for ever, if there are any before these events.
   ///
-  /// Called where that may have come about: a group whose children all wait, an operation that stands in a line.
+  /// Called where that may have come about: a group whose children all wait, an operation that stands in a line, the wait
+  /// of a condition or a task. One search looks before all events that come together.
   static func breakDeadlock(of events: [DeadlockSearch.Event]) {
     change { contents, effects in
-      guard contents.hasGroups else { return }
-      var search = DeadlockSearch(contents.exclusion, budget: DeadlockSearch.longBudget)
-      defer { effects.release(search.visited) }
+      guard contents.mayDeadlock else { return }
+      defer { contents.suspects += events }
+      guard contents.suspects.isEmpty else { return }
+      // A tenth of the time at most is spent on it.
+      let time = DispatchTime.now() + .nanoseconds(contents.searchTime * 10)
+      effects.actions.append { searches.asyncAfter(deadline: time) { searchForDeadlock() } }
+    }
+  }
+
+  private static func searchForDeadlock() {
+    change { contents, effects in
+      let began = DispatchTime.now().uptimeNanoseconds
+      defer { contents.searchTime = Int(DispatchTime.now().uptimeNanoseconds - began) }
+      var search = DeadlockSearch(contents, budget: DeadlockSearch.longBudget)
+      let events = contents.suspects
+      contents.suspects = []
+      defer { effects.release(search.visited + events.map(\.operation)) }
       guard let cycle = search.cycle(from: events),
         let victim = cycle.first(where: { $0.state < .executing && !$0.isCancelled })
       else { return }
-      effects.actions.append { victim.cancel(with: OperationDeadlock(cycle, cancelled: victim)) }
+      effects.actions.append {
+        victim.cancel(with: OperationDeadlock(cycle, cancelled: victim))
+        // There may be others.
+        breakDeadlock(of: events)
+      }
     }
   }
 }
 
 /// Operations waited for each other for ever; one of them was cancelled, so that the others go on.
 ///
-/// Found where a group takes part: it ends after its children, and while it executes others may wait for a category that
-/// it has to itself.
+/// Found where a group takes part, which ends after its children, where an executing operation has a category to itself that
+/// another waits for, and where a condition or the task of a `TaskOperation` waits for an operation.
 public struct OperationDeadlock: Error, Equatable, CustomStringConvertible {
   /// The names of the operations, each waiting for the next; the last is the first again.
   public let path: [String]

@@ -14,8 +14,13 @@ enum DependencyGraph {
     /// How many of these may lead back to ours, because what they lead to had dependencies of its own.
     var throughForeign = 0
     var exclusion = ExclusionTable()
-    /// Whether there has ever been a group, through which operations may wait for each other.
-    var hasGroups = false
+    var awaits = AwaitTable()
+    /// Whether there has ever been a group or an await, through which operations may wait for each other.
+    var mayDeadlock = false
+    /// The events before which the next search for a deadlock looks.
+    var suspects: [DeadlockSearch.Event] = []
+    /// How long the last search took, in nanoseconds.
+    var searchTime = 0
 
     mutating func countForeign(_ isThrough: Bool, _ amount: Int) {
       foreignLinks += amount
@@ -87,12 +92,10 @@ enum DependencyGraph {
 
   static func unlink(_ operation: AsyncOperation, from dependency: Operation) {
     change { contents, effects in
-      guard let node = operation.parts.existingNode, node.upstream.remove(dependency) else { return }
+      guard let node = operation.parts.existingNode, node.upstream.remove(dependency.identity) != nil else { return }
       effects.release([dependency])
       if let asynchronous = dependency as? AsyncOperation {
-        let other = asynchronous.parts.node
-        guard let index = other.dependents.firstIndex(where: { $0 === node }) else { return }
-        other.dependents.remove(at: index)
+        guard asynchronous.parts.node.dependents.remove(node.identity) != nil else { return }
       } else {
         guard let isThrough = node.foreign.removeValue(forKey: ObjectIdentifier(dependency)) else { return }
         contents.countForeign(isThrough, -1)
@@ -157,13 +160,9 @@ enum DependencyGraph {
     change { _, effects in
       node.isFinished = true
       var foreign: [Operation] = []
-      if !node.dependents.isEmpty {
-        let dependents = node.dependents
-        node.dependents = []
-        for dependent in dependents {
-          if !dependent.isOurs, let operation = dependent.operation { foreign.append(operation) }
-          removeWait(dependent, &effects)
-        }
+      for dependent in node.dependents.takeAll() {
+        if !dependent.isOurs, let operation = dependent.operation { foreign.append(operation) }
+        removeWait(dependent, &effects)
       }
       effects.release(node.upstream.takeAll())
       let holder = node.holder
@@ -256,22 +255,13 @@ extension AsyncOperation {
 
   /// Frees the dependencies of an operation that is being freed itself; its dependents kept it, so there are none left.
   static func free(_ node: DependencyNode) {
-    // One by one, because the end of the head of a long chain would else free the chain by recursion.
-    var pile: [Operation] = []
-    let dependents = DependencyGraph.contents.withLock { contents in
+    let (dependencies, dependents) = DependencyGraph.contents.withLock { contents in
       for isThrough in node.foreign.values { contents.countForeign(isThrough, -1) }
       node.foreign = [:]
-      pile = node.upstream.takeAll()
-      defer { node.dependents = [] }
-      return node.dependents
+      return (node.upstream.takeAll(), node.dependents.takeAll())
     }
     withExtendedLifetime(dependents) {}
-    while var operation = pile.popLast() {
-      guard isKnownUniquelyReferenced(&operation), let last = operation as? AsyncOperation,
-        let node = last.parts.existingNode
-      else { continue }
-      pile += DependencyGraph.contents.withLock { _ in node.upstream.takeAll() }
-    }
+    Nesting.release(dependencies)
   }
 }
 

@@ -34,15 +34,17 @@ final class DependencyNode: @unchecked Sendable {
   var isGated = false
   /// Whether its conditions take their time, so that a feeder asks them before the operation enters the queue.
   var mustAsk = false
-  var upstream = OperationList()
+  var upstream = IdentityList<Operation>()
   /// The nodes that wait for it, in the order in which they were linked.
-  var dependents: [DependencyNode] = []
+  var dependents = IdentityList<DependencyNode>()
   /// The unfinished dependencies of other classes, and whether they had dependencies when they were linked.
   var foreign: [ObjectIdentifier: Bool] = [:]
   /// Whether it is a group or in one, or depends on such an operation, as far as that was known when it was linked.
   var touchesGroup = false
   /// Whether another operation receives its value.
   var isSource = false
+  /// Whether it is a group that has been given children.
+  var hasChildren = false
   /// Lower than the ranks of all that depend on it.
   var rank: Int?
 
@@ -113,40 +115,5 @@ enum PriorityLevel: Int, CaseIterable {
     case .veryLow: self = .veryLow
     default: self = .normal
     }
-  }
-}
-
-/// Operations in the order in which they were added, each once.
-struct OperationList {
-  private(set) var items: [Operation] = []
-  // Below this a walk is cheaper than a set.
-  private static let smallest = 8
-  private var known: Set<ObjectIdentifier> = []
-
-  func contains(_ operation: Operation) -> Bool {
-    known.isEmpty ? items.contains { $0 === operation } : known.contains(ObjectIdentifier(operation))
-  }
-
-  /// Must not be there already.
-  mutating func append(_ operation: Operation) {
-    items.append(operation)
-    if !known.isEmpty {
-      known.insert(ObjectIdentifier(operation))
-    } else if items.count > Self.smallest {
-      known = Set(items.map(ObjectIdentifier.init))
-    }
-  }
-
-  /// False if it was not there.
-  mutating func remove(_ operation: Operation) -> Bool {
-    guard let index = items.firstIndex(where: { $0 === operation }) else { return false }
-    items.remove(at: index)
-    known = []
-    return true
-  }
-
-  mutating func takeAll() -> [Operation] {
-    defer { self = OperationList() }
-    return items
   }
 }

@@ -65,7 +65,7 @@ struct DependencyRanks {
     while next < found.count {
       let node = found[next]
       next += 1
-      for dependent in node.dependents where dependent.rank ?? 0 <= upper {
+      for dependent in node.dependents.items where dependent.rank ?? 0 <= upper {
         guard dependent !== start, reachedFrom[ObjectIdentifier(dependent)] == nil else { continue }
         reachedFrom[ObjectIdentifier(dependent)] = node
         found.append(dependent)

@@ -65,10 +65,13 @@ public final class AdaptedOperation: AsyncOperation, @unchecked Sendable {
     operation.cancel()
   }
 
-  /// Ends the operation inside with this one, if it was never started.
-  package override func operationDidFinish() {
-    guard !operation.isFinished, !operation.isExecuting, !hasBegun.load(ordering: .acquiring) else { return }
+  override var mayFinishUnbegun: Bool { operation.isFinished }
+
+  override func finishAfterWhatItHolds() {
     operation.cancel()
-    Self.aside.addOperation(operation)
+    if !operation.isExecuting, !hasBegun.exchange(true, ordering: .acquiringAndReleasing) {
+      Self.aside.addOperation(operation)
+    }
+    operation.whenFinished(on: Self.ends) { self.begin() }
   }
 }

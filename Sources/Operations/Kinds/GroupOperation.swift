@@ -3,8 +3,9 @@ import Foundation
 /// An operation that consists of others, its children, which run in a queue of its own while it executes.
 ///
 /// It begins them when it executes, takes more until it is over, and finishes after the last of them. Cancelling it
-/// cancels them; if it never executes, they finish without executing too. While the queue that it is in is suspended, no
-/// further child begins. Its progress is the sum of theirs, a hundred units for each child. The children share its mutual
+/// cancels them; if it never executes, they finish without executing before it does, and at once when it is cancelled.
+/// While the queue that it is in is suspended, no further child begins. Its progress is the sum of theirs, a hundred units
+/// for each child; one that was cancelled or has failed counts as far as it had come. The children share its mutual
 /// exclusions.
 ///
 /// Where a child receives a value, by `then`, `gathered()` or the like, from an operation that is in no queue when the group
@@ -25,28 +26,42 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
   }
 
   private struct State {
-    var phase = Phase.collecting([])
+    var phase = Phase.collecting
+    var width: Int
+    /// The children that have not ended, in the order in which they were added.
+    var children = IdentityList<Child>()
     /// The number of children that have not ended, and of threads that are adding some.
     var unfinished = 0
     var isStopping = false
+    /// Whether its queue has started it, although it never executes.
+    var isStarted = false
+    /// Why its first children could not be added.
+    var refusal: DependencyCycle?
     var failures: [GroupFailure.Child] = []
-    var shares: [ObjectIdentifier: Int64] = [:]
-    /// The children that have not ended, from when the group executes.
-    var children: [ObjectIdentifier: Child] = [:]
-    /// The sum of the shares of children that have ended.
-    var done: Int64 = 0
+    /// The units that the children have completed, those that have ended included.
+    var completed: Int64 = 0
     var count: Int64 = 0
+
+    init(width: Int) { self.width = width }
   }
 
-  private struct Child {
+  private final class Child: Identifying, @unchecked Sendable {
+    // Safe: touched only under the lock of the group's state.
     let operation: Operation
+    var completed: Int64 = 0
     /// The observation of its progress.
     var token: ObservationToken?
+
+    init(_ operation: Operation) { self.operation = operation }
+
+    var identity: ObjectIdentifier { ObjectIdentifier(operation) }
   }
 
   private enum Phase {
-    case collecting([Operation])
+    case collecting
     case executing
+    /// It never executes; its children finish without executing too.
+    case ending
     case over
   }
 
@@ -54,9 +69,11 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
   private static let share: Int64 = 100
   private static let ownQueue = DispatchQueue(label: "GroupOperation")
 
-  private let groupState = Lock(State())
-  private let feeder: OperationFeeder
+  private let groupState: Lock<State>
   private let policy: ChildFailurePolicy
+  /// Made when the group executes: a group that waits takes little room.
+  private let lazyFeeder = LazyReference<OperationFeeder>()
+  private var feeder: OperationFeeder? { lazyFeeder.load() }
 
   /// Makes a group that has not begun.
   ///
@@ -70,23 +87,22 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     onChildFailure policy: ChildFailurePolicy = .finishThenFail,
     _ children: [Operation] = []
   ) {
-    let queue = OperationQueue()
     Self.check(width)
-    queue.maxConcurrentOperationCount = width
-    feeder = OperationFeeder(feeding: queue)
+    groupState = Lock(State(width: width))
     self.policy = policy
     super.init()
-    feeder.whenStalled = { [weak self] in self?.breakDeadlock() }
-    feeder.beforeAdmission = { [weak self] in self?.followSuspension() }
     do { _ = try adopt(children) } catch { programmerError("\(error)") }
   }
 
+  deinit { Nesting.release(groupState.withLock { $0.children.takeAll() }.map(\.operation)) }
+
   /// How many children execute at the same time at most, at least one; may be changed at any time.
   public final var width: Int {
-    get { feeder.maxConcurrentOperationCount }
+    get { groupState.withLock(\.width) }
     set {
       Self.check(newValue)
-      feeder.maxConcurrentOperationCount = newValue
+      groupState.withLock { $0.width = newValue }
+      feeder?.maxConcurrentOperationCount = newValue
     }
   }
 
@@ -103,6 +119,13 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
 
   // MARK: Children
 
+  /// The children that have not finished, whether they have begun or not, in the order in which they were added.
+  ///
+  /// From any thread.
+  public final var children: [Operation] {
+    groupState.withLock { $0.children.items }.map(\.operation).filter { !$0.isFinished }
+  }
+
   /// Adds a child; once the group has been cancelled, the child is cancelled at once.
   public final func add(_ child: Operation) throws(GroupAddError) { try add([child]) }
 
@@ -110,58 +133,46 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
   ///
   /// Waiting for each other includes a child that waits for the group, and one for which the group waits.
   public final func add(_ children: [Operation]) throws(GroupAddError) {
-    switch try adopt(children) {
+    let phase = try adopt(children)
+    switch phase {
     case .over: throw .groupHasFinished
     case .collecting: break
     case .executing:
       defer { leave() }
-      do { try feed(children) } catch { throw .cycle(error) }
+      do { try feed(children) } catch {
+        disown(children)
+        throw .cycle(error)
+      }
+    case .ending:
+      end(children)
+      leave()
     }
   }
 
-  private enum Adoption {
-    case collecting
-    /// The group can't be over until `leave()` is called.
-    case executing
-    case over
-  }
-
-  private func adopt(_ children: [Operation]) throws(GroupAddError) -> Adoption {
+  private func adopt(_ children: [Operation]) throws(GroupAddError) -> Phase {
     let ours = children.compactMap { $0 as? AsyncOperation }
     if !ours.isEmpty, let cycle = DependencyGraph.cycle(of: self, with: ours) { throw .cycle(cycle) }
-    let adoption = groupState.withLock { state -> Adoption in
-      switch state.phase {
-      case .over: return .over
-      case .collecting(let others):
-        state.phase = .collecting(others + children)
-        state.unfinished += children.count
-        state.count += Int64(children.count)
-        return .collecting
-      case .executing:
-        state.unfinished += children.count + 1
-        state.count += Int64(children.count)
-        for child in children { state.children[ObjectIdentifier(child)] = Child(operation: child) }
-        return .executing
-      }
+    let phase = groupState.withLock { state -> Phase in
+      guard state.phase != .over else { return .over }
+      for child in children { state.children.append(Child(child)) }
+      // While children are being added to it the group can't be over: `leave()` follows.
+      state.unfinished += children.count + (state.phase == .collecting ? 0 : 1)
+      state.count += Int64(children.count)
+      return state.phase
     }
-    if case .over = adoption { return adoption }
-    for child in ours {
-      let sideState = child.parts.sideState
-      sideState.group = self
-    }
+    guard phase != .over else { return phase }
+    for child in ours { child.parts.sideState.group = self }
     QueueEntryObserver.tell(children, .parent(self))
-    return adoption
+    return phase
   }
 
   /// Called under the graph's lock: the children of an executing group, if every one of them waits.
-  final var stuckChildren: [AsyncOperation] { feeder.stuckMembers.compactMap { $0 as? AsyncOperation } }
+  final var stuckChildren: [AsyncOperation] { feeder?.stuckMembers.compactMap { $0 as? AsyncOperation } ?? [] }
 
-  private func breakDeadlock() {
-    let isStuck = DependencyGraph.contents.withLock { _ in !stuckChildren.isEmpty }
-    if isStuck { DependencyGraph.breakDeadlock(of: [.end(self)]) }
-  }
+  private func breakDeadlock() { DependencyGraph.breakDeadlock(of: [.end(self)]) }
 
   private func feed(_ added: [Operation]) throws(DependencyCycle) {
+    guard let feeder else { programmerError("a group that executes has a feeder") }
     // Taken in while another child is unfinished, so that the group cannot be over.
     let sources = Self.takenAlong(by: added, \.isSource)
     var children = added
@@ -172,13 +183,10 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     for child in children { observe(child) }
     // Before they are added, so that none begins.
     if mustStop { for child in children { child.cancel() } }
-    do { try feeder.add(children) } catch {
-      disown(children)
-      throw error
-    }
+    try feeder.add(children)
     reportProgress()
     if mustStop { feeder.cancelAllOperations() }
-    breakDeadlock()
+    if feeder.mayBeStuckNow { breakDeadlock() }
   }
 
   private var mustStop: Bool { isCancelled || groupState.withLock(\.isStopping) }
@@ -189,7 +197,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
       [weak self] child, change in
       self?.childReported(child, change.newValue)
     }
-    groupState.withLock { $0.children[ObjectIdentifier(child)]?.token = token }
+    groupState.withLock { $0.children.find(ObjectIdentifier(child))?.token = token }
     // The feeder refuses a child that has ended before.
     child.whenEnded { self.childEnded($0, $1) }
   }
@@ -197,7 +205,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
   private func disown(_ children: [Operation]) {
     for child in children { Self.letGo(child) }
     groupState.withLock { state in
-      for child in children { state.children[ObjectIdentifier(child)] = nil }
+      for child in children { state.children.remove(ObjectIdentifier(child)) }
       state.unfinished -= children.count
       state.count -= Int64(children.count)
     }
@@ -206,12 +214,12 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
   private func childEnded(_ child: Operation, _ failure: (any Error)?) {
     let id = ObjectIdentifier(child)
     // Not of a child that could not be added.
-    guard let ended = groupState.withLock({ $0.children.removeValue(forKey: id) }) else { return }
+    guard let ended = groupState.withLock({ $0.children.remove(id) }) else { return }
     ended.token?.cancel()
     let name = Self.displayName(of: child)
     let mustStop = groupState.withLock { state in
-      state.shares[id] = nil
-      state.done += Self.share
+      // What was cancelled, or has failed, has come as far as it has said.
+      if failure == nil { state.completed += Self.share - ended.completed }
       guard let failure, !(failure is CancellationError) else { return false }
       if policy != .ignore { state.failures.append(GroupFailure.Child(name: name, failure: failure)) }
       guard policy == .cancelOthers, !state.isStopping else { return false }
@@ -220,83 +228,62 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     }
     reportProgress()
     followSuspension()
-    if mustStop { feeder.cancelAllOperations() }
+    if mustStop { feeder?.cancelAllOperations() }
     childDidFinish(child, failure: failure)
     leave()
   }
 
   private func leave() {
-    let failures = groupState.withLock { state -> [GroupFailure.Child]? in
+    let last = groupState.withLock { state -> (phase: Phase, isStarted: Bool, failure: (any Error)?)? in
       state.unfinished -= 1
-      guard state.unfinished == 0, case .executing = state.phase else { return nil }
-      state.phase = .over
-      return state.failures
+      guard state.unfinished == 0 else { return nil }
+      let phase = state.phase
+      if phase == .executing { state.phase = .over }
+      let failure = state.failures.isEmpty ? nil : GroupFailure(children: state.failures)
+      return (phase, state.isStarted, state.refusal ?? failure)
     }
-    guard let failures else { return }
-    if failures.isEmpty || isCancelled { finish() } else { finish(with: GroupFailure(children: failures)) }
+    guard let (phase, isStarted, failure) = last else { return }
+    // In a deep nest the end of one is the end of the next.
+    switch phase {
+    case .executing:
+      Nesting.call {
+        if let failure, !self.isCancelled { self.finish(with: failure) } else { self.finish() }
+      }
+    case .ending: if isStarted { Nesting.call { self.begin() } }
+    case .collecting, .over: break
+    }
   }
 
   // MARK: Suspension
 
-  private struct Suspension {
-    /// The queue that the group is in.
-    weak var outer: OperationQueue?
-    var isFollowed = false
-  }
+  /// Set once, when the group executes; before that nothing is suspended.
+  private let lazySuspension = LazyReference<GroupSuspension>()
 
-  private let suspension = Lock(Suspension())
-  private static let resumptionInterval = DispatchTimeInterval.milliseconds(50)
-
-  /// Suspends the children's queue if the group's own is suspended; called whenever a child could begin after that.
+  /// Suspends the children's queue if the queue that the outermost group is in is suspended.
   private func followSuspension() {
-    // A group in a group: the outer one has had no occasion to look, if nothing but this one is executing in it.
-    (parts.existingSideState?.group as? GroupOperation)?.followSuspension()
-    let isNew = suspension.withLock { suspension in
-      guard let outer = suspension.outer, outer.isSuspended, !isCancelled, !suspension.isFollowed else { return false }
-      suspension.isFollowed = true
-      feeder.queue.isSuspended = true
-      return true
-    }
-    if isNew { awaitResumption() }
-  }
-
-  /// Foundation tells nobody that a queue is resumed, so it is looked at while it is suspended and holds this group up.
-  private func awaitResumption() {
-    Self.ownQueue.asyncAfter(deadline: .now() + Self.resumptionInterval) { [weak self] in
-      if let self, !endSuspension() { awaitResumption() }
-    }
-  }
-
-  /// Resumes the children's queue if the group's own is; true if it is not suspended after that.
-  @discardableResult
-  private func endSuspension() -> Bool {
-    suspension.withLock { suspension in
-      guard suspension.isFollowed else { return true }
-      if let outer = suspension.outer, outer.isSuspended, !isCancelled { return false }
-      suspension.isFollowed = false
-      feeder.queue.isSuspended = false
-      return true
-    }
+    guard let suspension = lazySuspension.load(), let feeder else { return }
+    suspension.follow(feeder.queue) { !self.isCancelled }
   }
 
   // MARK: Progress
 
   private func childReported(_ child: AsyncOperation, _ progress: OperationProgress) {
     guard let fraction = progress.fraction else { return }
-    groupState.withLock { state in
-      let id = ObjectIdentifier(child)
+    let isNew = groupState.withLock { state in
       // Not of a child that has ended.
-      guard state.children[id] != nil else { return }
-      state.shares[id] = Int64(fraction * Double(Self.share))
+      guard let child = state.children.find(ObjectIdentifier(child)) else { return false }
+      let completed = Int64(fraction * Double(Self.share))
+      state.completed += completed - child.completed
+      defer { child.completed = completed }
+      return child.completed != completed
     }
-    reportProgress()
+    if isNew { reportProgress() }
   }
 
   private func reportProgress() {
     // Under the lock, so that an older sum cannot go after a newer one.
     groupState.withLock { state in
-      let completed = state.shares.values.reduce(state.done, +)
-      report(completed: completed, total: state.count * Self.share)
+      report(completed: state.completed, total: state.count * Self.share)
     }
   }
 
@@ -304,58 +291,94 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
 
   /// Begins the children; the queue calls it.
   public final override func main() {
-    let queue = OperationQueue.current
-    suspension.withLock { $0.outer = queue }
-    let children = groupState.withLock { state -> [Operation] in
-      guard case .collecting(let children) = state.phase else { return [] }
+    let children = groupState.withLock { state -> [Operation]? in
+      guard state.phase == .collecting else { return nil }
+      makeFeeder(width: state.width)
       state.phase = .executing
       state.unfinished += 1
-      for child in children { state.children[ObjectIdentifier(child)] = Child(operation: child) }
-      return children
+      return state.children.items.map(\.operation)
     }
+    // Called by hand, or cancelled while it began.
+    guard let children else { return }
     do { try feed(children) } catch {
-      groupState.withLock { $0.phase = .over }
+      groupState.withLock { $0.refusal = error }
       end(children)
-      finish(with: error)
-      return
     }
     leave()
   }
 
-  /// Cancels the children; the queue calls it, and an override calls `super`.
-  open override func didCancel() {
-    feeder.cancelAllOperations()
-    endSuspension()
+  private func makeFeeder(width: Int) {
+    // Of a start that its conditions have deferred the thread does not tell the queue.
+    let outer = OperationQueue.current ?? parts.existingSideState?.startQueue
+    let suspension = (outer as? ChildrenQueue)?.suspension ?? GroupSuspension(of: outer)
+    let queue = ChildrenQueue(suspension)
+    queue.maxConcurrentOperationCount = width
+    let feeder = OperationFeeder(feeding: queue)
+    feeder.whenStalled = { [weak self] in self?.breakDeadlock() }
+    feeder.beforeAdmission = { [weak self] in self?.followSuspension() }
+    _ = lazySuspension.storeIfNil(suspension)
+    _ = lazyFeeder.storeIfNil(feeder)
   }
 
-  package final override func operationDidFinish() {
-    let children = groupState.withLock { state -> [Operation] in
-      defer { state.phase = .over }
-      guard case .collecting(let children) = state.phase else { return [] }
-      return children
+  /// Cancels the children; the queue calls it, and an override calls `super`.
+  open override func didCancel() {
+    Nesting.call {
+      self.feeder?.cancelAllOperations()
+      if let queue = self.feeder?.queue { self.lazySuspension.load()?.leave(queue) }
     }
-    end(children)
+  }
+
+  package final override func operationDidFinish() { groupState.withLock { $0.phase = .over } }
+
+  // MARK: A group that never executes
+
+  final override var mayFinishUnbegun: Bool {
+    groupState.withLock { $0.phase == .over || $0.phase == .executing || $0.phase == .ending && $0.unfinished == 0 }
+  }
+
+  /// Its children are in no queue, so they end now, however late the group's own queue starts it.
+  final override func willNotExecute() {
+    let children = groupState.withLock { state -> [Operation]? in
+      guard state.phase == .collecting else { return nil }
+      state.phase = .ending
+      state.unfinished += 1
+      return state.children.items.map(\.operation)
+    }
+    guard let children else { return }
+    Nesting.call {
+      self.end(children)
+      self.leave()
+    }
+  }
+
+  final override func finishAfterWhatItHolds() {
+    willNotExecute()
+    let isAlone = groupState.withLock { state in
+      state.isStarted = true
+      return state.unfinished == 0
+    }
+    if isAlone { begin() }
   }
 
   /// Ends children that have never been in a queue, so that their dependents can run.
   private func end(_ children: [Operation]) {
     // All of them first, because the end of one may let another begin.
     for child in children { child.cancel() }
-    for child in children where !child.isFinished && !child.isExecuting { child.start() }
+    for child in children {
+      if !child.isFinished, !child.isExecuting { child.start() }
+      if !child.isFinished { child.whenEnded { child, _ in self.unbegunChildEnded(child) } }
+      if child.isFinished { unbegunChildEnded(child) }
+    }
+  }
+
+  private func unbegunChildEnded(_ child: Operation) {
+    guard groupState.withLock({ $0.children.remove(ObjectIdentifier(child)) }) != nil else { return }
+    leave()
   }
 }
 
 extension GroupOperation: ParentOperation {
-  package final var unfinishedChildren: [Operation] {
-    groupState.withLock { state in
-      switch state.phase {
-      case .collecting(let children): children.filter { !$0.isFinished }
-      case .executing: state.children.values.map(\.operation)
-      case .over: []
-      }
-    }
-  }
-
+  package final var unfinishedChildren: [Operation] { children }
   package final var toleratesFailures: Bool { policy == .ignore }
   package final func isAttempt(_ child: Operation) -> Bool { false }
 }

@@ -5,7 +5,7 @@ private let progressQueue = DispatchQueue(label: "ResultGroup.progress")
 /// A group of operations with values: its own value is the array of theirs.
 ///
 /// The children run as those of a `GroupOperation`, which is announced to observers as produced. Cancelling it cancels them;
-/// if it never executes, they finish without executing too. Its progress is the sum of theirs.
+/// if it never executes, they finish without executing before it does. Its progress is the sum of theirs.
 public final class ResultGroup<Value: Sendable>: ResultOperation<[Value]>, @unchecked Sendable {
   // Safe: constants.
   private let group: GroupOperation
@@ -28,11 +28,6 @@ public final class ResultGroup<Value: Sendable>: ResultOperation<[Value]>, @unch
     self.children = children
     self.policy = policy
     super.init()
-    // If it has never executed, neither have they.
-    parts.sideState.whenEnded { [group] _ in
-      group.cancel()
-      if !group.isExecuting, !group.isFinished { group.start() }
-    }
   }
 
   /// Begins the children; the queue calls it.
@@ -69,4 +64,15 @@ public final class ResultGroup<Value: Sendable>: ResultOperation<[Value]>, @unch
 
   /// Cancels the children; the queue calls it.
   public override func didCancel() { group.cancel() }
+
+  override var mayFinishUnbegun: Bool { group.isFinished }
+
+  override func willNotExecute() { group.cancel() }
+
+  override func finishAfterWhatItHolds() {
+    group.cancel()
+    group.start()
+    group.whenEnded { _, _ in self.begin() }
+    if group.isFinished { begin() }
+  }
 }

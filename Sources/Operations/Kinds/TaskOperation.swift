@@ -39,7 +39,9 @@ public final class TaskOperation<Success: Sendable>: ResultOperation<Success>, @
   private func begin(_ body: @escaping Body) {
     let task = Task(priority: priority ?? TaskPriority(qualityOfService)) {
       withUnsafeCurrentTask { taskHash.store($0?.hashValue ?? 0, ordering: .relaxed) }
-      do { finish(.success(try await body(self))) } catch { finish(.failure(error)) }
+      await AwaitingOperation.$current.withValue(.init(operation: self)) {
+        do { finish(.success(try await body(self))) } catch { finish(.failure(error)) }
+      }
     }
     self.task.withLock { $0 = task }
     // Cancelled meanwhile, before there was this task to be cancelled.

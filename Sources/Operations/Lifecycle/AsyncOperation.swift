@@ -41,7 +41,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
       if mustWaitForConditions() || mustAwaitHandlers() { return }
       if !isCancelled, parts.existingSideState?.mayBegin() == false { _ = withdraw() }
     }
-    switch move({ $0.start() }) {
+    switch move({ $0.start { mayFinishUnbegun } }) {
     case .callMain:
       QueueEntryObserver.tellStart(of: self)
       parts.existingSideState?.begin(self)
@@ -51,6 +51,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
       // If the operation has finished, its queue starts the next one when this returns: its observers come first.
       if parts.has(.isObserved) { parts.existingObservers?.waitForPosting() }
     case .finish: postFinish()
+    case .finishWhatItHolds: finishAfterWhatItHolds()
     case .ignore: break
     case .trap(let reason): programmerError("\(self) \(reason)")
     }
@@ -128,6 +129,17 @@ open class AsyncOperation: Operation, @unchecked Sendable {
   /// Called once, on the thread that finishes the operation, before its queue is told and starts another in its place.
   package func operationDidFinish() {}
 
+  // MARK: Operations that hold others
+
+  /// Whether the operation, which has been started and will not execute, may finish: what it holds has.
+  var mayFinishUnbegun: Bool { true }
+
+  /// Called at the start if it may not; calls `begin()` again when it may.
+  func finishAfterWhatItHolds() {}
+
+  /// Called when it was cancelled before its start, which may come much later.
+  func willNotExecute() {}
+
   // MARK: Moves
 
   /// Makes a move of the lifecycle in one atomic step; returns what is left to do.
@@ -178,6 +190,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
   /// Tells Foundation of a cancellation before `main` has returned, and finishes an operation that no queue will start.
   private func cancelBeforeExecution() {
     postReadiness { super.cancel() }
+    if !isExecuting { willNotExecute() }
     if abandonConditions() || leaveFeeder() { begin() }
   }
 

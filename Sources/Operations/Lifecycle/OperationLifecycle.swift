@@ -22,6 +22,8 @@ struct OperationLifecycle: Equatable, Sendable {
     case callMain
     /// It was cancelled, or finished, before it began: it ends without executing.
     case finish
+    /// It will not execute, and what it holds has to finish first.
+    case finishWhatItHolds
     case ignore
     case trap(String)
   }
@@ -60,8 +62,12 @@ struct OperationLifecycle: Equatable, Sendable {
     self.state = state
   }
 
-  mutating func start() -> StartAction {
+  /// `mayFinish` is asked of an operation that ends without executing.
+  mutating func start(if mayFinish: () -> Bool = { true }) -> StartAction {
     switch state {
+    case .pending(_, isCancelled: true, _) where !mayFinish(),
+      .pending(_, _, isFinishRequested: true) where !mayFinish():
+      return .finishWhatItHolds
     case .pending(_, isCancelled: true, _):
       state = .finished(wasCancelled: true)
       return .finish

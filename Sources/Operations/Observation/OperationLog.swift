@@ -7,8 +7,8 @@ extension AsyncOperation {
   /// Says something about the work to whoever observes the log; from any thread, between the making and the finish.
   ///
   /// Nothing is kept for an observer that comes later. A line is delivered in order with the operation's changes. Without
-  /// an observer it costs no more than a lock; where one is ten thousand deliveries behind, lines are left out, and the
-  /// next one says how many.
+  /// an observer it costs no more than a lock; for one that is ten thousand deliveries behind lines are left out, and the
+  /// next one that it is given says how many, or a last one at the end.
   public final func log(_ text: String) { post(.lines([OperationLogLine(text: text)]), below: Self.logLimit) }
 
   /// Posts lines as one delivery to each observer of the log, whose handler is called line by line.

@@ -35,7 +35,9 @@ public struct OperationLogLine: Sendable, Equatable {
   ///
   /// Only an observer that asks for unfinished lines is told of them.
   public let isUnfinished: Bool
-  /// How many lines before this one were left out, because an observer was too far behind.
+  /// How many lines before this one were left out, because the observer was too far behind.
+  ///
+  /// Where lines were left out right before the end of the operation, a last line without text, of source `note`, says how many.
   public internal(set) var lost: Int
 
   /// Makes a line, a whole message unless told otherwise.

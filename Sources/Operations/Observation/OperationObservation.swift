@@ -45,6 +45,8 @@ final class OperationObservation: Sendable {
   private let buffer: (any ChangeReceiver)?
   /// Whether it is told of lines of the log, by its handler for news, or of all other news.
   private let wantsLines: Bool
+  /// How many lines have been left out since the last one; changed only under the observer list's lock.
+  private let lost = Atomic(0)
 
   /// Makes an observation that calls the handlers on `queue`.
   init(
@@ -83,17 +85,32 @@ final class OperationObservation: Sendable {
     interest.includes(old, new) ? send(operation, old, new) : nil
   }
 
-  /// Posts news; false if `limit` deliveries wait on the queue, so that a line was left out.
-  func post(_ operation: Operation, _ news: OperationNews, at value: OperationSnapshot, below limit: Int) -> Bool {
-    guard newsHandler != nil else { return true }
-    if case .lines = news {
-      guard wantsLines else { return true }
-      if limit < .max, mailbox?._withUnsafeGuaranteedRef({ $0.count >= limit }) ?? true { return false }
-    } else if wantsLines {
-      return true
+  /// Posts news, except lines where `limit` deliveries wait on the queue; the next ones tell how many were left out.
+  func post(_ operation: Operation, _ news: OperationNews, at value: OperationSnapshot, below limit: Int) {
+    guard newsHandler != nil else { return }
+    guard case .lines(var lines, let receipt) = news else {
+      if !wantsLines { send(operation, nil, value, news) }
+      return
     }
-    send(operation, nil, value, news)
-    return true
+    guard wantsLines else { return }
+    if limit < .max, mailbox?._withUnsafeGuaranteedRef({ $0.count >= limit }) ?? true {
+      lost.wrappingAdd(lines.count, ordering: .relaxed)
+      return
+    }
+    // An unfinished line may be passed over by the observer.
+    guard lost.load(ordering: .relaxed) > 0, let first = lines.firstIndex(where: { !$0.isUnfinished }) else {
+      send(operation, nil, value, news)
+      return
+    }
+    lines[first].lost += lost.exchange(0, ordering: .relaxed)
+    send(operation, nil, value, .lines(lines, receipt: receipt))
+  }
+
+  /// Tells how many lines were left out after the last that was posted: the operation ends.
+  func postLost(_ operation: Operation, at value: OperationSnapshot) {
+    let lost = lost.load(ordering: .relaxed)
+    guard lost > 0 else { return }
+    send(operation, nil, value, .lines([OperationLogLine(text: "", source: .note, lost: lost)]))
   }
 
   /// Posts the value at the beginning.
@@ -130,6 +147,10 @@ final class OperationObservation: Sendable {
   }
 }
 
+extension Unmanaged: Identifying where Instance == OperationObservation {
+  var identity: ObjectIdentifier { _withUnsafeGuaranteedRef { ObjectIdentifier($0) } }
+}
+
 /// Keeps changes until they are asked for.
 protocol ChangeReceiver: AnyObject, Sendable {
   /// Called under the observer list's lock; must not call back.
@@ -147,25 +168,18 @@ final class ObserverList: Sendable {
   private struct Contents {
     var progress = OperationProgress()
     /// Retained here, in the order in which they came; unmanaged because counting references costs at each change.
-    var observations: [Unmanaged<OperationObservation>] = []
-    /// How many lines in a row have been left out because an observer was too far behind.
-    var lost = 0
+    var observations = IdentityList<Unmanaged<OperationObservation>>()
 
     /// Posts a change to all observers; returns the buffers to be woken once the lock is free.
     func post(
       _ operation: Operation, from old: OperationSnapshot, to new: OperationSnapshot
     ) -> [any ChangeReceiver] {
       var receivers: [any ChangeReceiver] = []
-      for index in observations.indices {
-        let receiver = observations[index]._withUnsafeGuaranteedRef { $0.post(operation, from: old, to: new) }
+      observations.visit { observation in
+        let receiver = observation._withUnsafeGuaranteedRef { $0.post(operation, from: old, to: new) }
         if let receiver { receivers.append(receiver) }
       }
       return receivers
-    }
-
-    mutating func takeAll() -> [Unmanaged<OperationObservation>] {
-      defer { observations = [] }
-      return observations
     }
   }
 
@@ -182,9 +196,12 @@ final class ObserverList: Sendable {
     var over: [Unmanaged<OperationObservation>] = []
     let receivers = contents.withLock { contents -> [any ChangeReceiver]? in
       guard isMade() else { return nil }
-      let receivers = contents.post(
-        operation, from: OperationSnapshot(old, contents.progress), to: OperationSnapshot(new, contents.progress))
-      if new.isFinished { over = contents.takeAll() }
+      let new = OperationSnapshot(new, contents.progress)
+      if new.lifecycle.isFinished {
+        contents.observations.visit { $0._withUnsafeGuaranteedRef { $0.postLost(operation, at: new) } }
+      }
+      let receivers = contents.post(operation, from: OperationSnapshot(old, contents.progress), to: new)
+      if new.lifecycle.isFinished { over = contents.observations.takeAll() }
       return receivers
     }
     guard let receivers else { return false }
@@ -217,17 +234,9 @@ final class ObserverList: Sendable {
     contents.withLock { contents in
       let value = OperationSnapshot(lifecycle(), contents.progress)
       guard !value.lifecycle.isFinished else { return }
-      var news = news
-      if case .lines(var lines, let receipt) = news, contents.lost > 0 {
-        lines[0].lost += contents.lost
-        news = .lines(lines, receipt: receipt)
+      contents.observations.visit { observation in
+        observation._withUnsafeGuaranteedRef { $0.post(operation, news, at: value, below: limit) }
       }
-      var isWhole = true
-      for observation in contents.observations {
-        let isPosted = observation._withUnsafeGuaranteedRef { $0.post(operation, news, at: value, below: limit) }
-        if !isPosted { isWhole = false }
-      }
-      if case .lines(let lines, _) = news { contents.lost = isWhole ? 0 : contents.lost + lines.count }
     }
   }
 
@@ -247,15 +256,12 @@ final class ObserverList: Sendable {
 
   /// Removes an observation; the operation stays marked as observed, because another observer may be on its way.
   func remove(_ observation: OperationObservation) {
-    let removed = contents.withLock { contents in
-      contents.observations.firstIndex { $0.toOpaque() == Unmanaged.passUnretained(observation).toOpaque() }
-        .map { contents.observations.remove(at: $0) }
-    }
+    let removed = contents.withLock { $0.observations.remove(ObjectIdentifier(observation)) }
     removed?.release()
   }
 
   /// Tells the observers that wait for changes that none will come: the operation is being freed.
-  func close() { Self.end(contents.withLock { $0.takeAll() }) }
+  func close() { Self.end(contents.withLock { $0.observations.takeAll() }) }
 
   /// Frees observations outside the lock: a handler's last reference may end other observations.
   private static func end(_ observations: [Unmanaged<OperationObservation>]) {

@@ -38,7 +38,7 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
   /// Whether there is anything in `whenEmpty`, for threads without the lock.
   private let isAwaited = Atomic(false)
   /// Where the ends of foreign operations are told; there are never more in it than in the queue.
-  private let ends = OperationQueue()
+  private let lazyEnds = LazyReference<OperationQueue>()
 
   /// Called when the last member that had entered the queue has left, and all others wait; set before it is shared.
   var whenStalled: (@Sendable () -> Void)?
@@ -364,7 +364,7 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
   }
 
   private func watch(_ operation: Operation) {
-    operation.whenFinished(on: ends) {
+    operation.whenFinished(on: lazyEnds.load() ?? lazyEnds.storeIfNil(OperationQueue())) {
       let node = DependencyGraph.contents.withLock { _ in self.foreign[ObjectIdentifier(operation)] }
       if let node { DependencyGraph.hasFinished(node, operation).holder?.nodeHasLeft() }
     }
@@ -380,6 +380,8 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
 
   /// Whether no member executes or is about to, unless its conditions are being asked.
   private var mayBeStuck: Bool { !isAnyReady && entered.reduce(0, +) == heldBack }
+
+  var mayBeStuckNow: Bool { DependencyGraph.contents.withLock { _ in mayBeStuck } }
 
   // MARK: The whole
 
@@ -417,7 +419,14 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
     for operation in waiting + entered {
       if operation.isExecuting { executing.append(operation) } else { operation.cancel() }
     }
-    DependencyGraph.contents.withLock { _ in holds -= 1 }
+    // One of another class that is cancelled waits for nothing any more, and tells nobody of that.
+    let ended = waiting.filter { !($0 is AsyncOperation) && $0.isCancelled }
+    DependencyGraph.contents.withLock { _ in
+      for operation in ended {
+        if let node = foreign[ObjectIdentifier(operation)], node.place == .waiting { nodeIsReady(node) }
+      }
+      holds -= 1
+    }
     nodesAreReady()
     for operation in executing { operation.cancel() }
   }

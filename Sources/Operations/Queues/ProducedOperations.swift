@@ -27,6 +27,8 @@ extension AsyncOperation {
   final func runFirst(_ operation: Operation) async {
     guard !operation.isFinished else { return }
     let whole = wholeProduct(operation)
+    let wait = (operation as? AsyncOperation).map(beginAwait)
+    defer { withExtendedLifetime(wait) {} }
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         operation.whenEnded { _, _ in continuation.resume() }

@@ -19,7 +19,9 @@ extension ResultOperation {
   public final consuming func value(cancellingOperation: Bool) async throws -> Success {
     let end = pendingValue()
     let onCancel = cancelHandler(ending: end, cancellingOperation: cancellingOperation)
+    let wait = AwaitingOperation.wait(for: self)
     _ = consume self
+    defer { withExtendedLifetime(wait) {} }
     return try await end.wait(onCancel: onCancel)
   }
 
@@ -42,7 +44,9 @@ extension Operation {
   public consuming func untilFinished(cancelsOperation: Bool = false) async throws {
     let end = pendingEnd()
     let onCancel = cancelHandler(ending: end, cancellingOperation: cancelsOperation)
+    let wait = AwaitingOperation.wait(for: self)
     _ = consume self
+    defer { withExtendedLifetime(wait) {} }
     try await end.wait(onCancel: onCancel)
   }
 

@@ -1,0 +1,54 @@
+import Foundation
+
+/// Keeps what leads from one operation to the next from overflowing the stack, however deep operations are nested.
+enum Nesting {
+  private final class Pile {
+    var operations: [Operation] = []
+  }
+
+  private static let depth = ThreadValue()
+  private static let pile = ThreadValue()
+  /// So many calls within each other are made on one thread, of which dispatch's have a stack of half a megabyte.
+  private static let limit = 32
+  private static let queue = DispatchQueue(label: "Operations.Nesting")
+
+  /// Calls `body` now, or, within many such calls, soon on another thread.
+  static func call(_ body: @escaping @Sendable () -> Void) {
+    let outer = Int(bitPattern: depth.pointer)
+    guard outer < limit else { return queue.async { call(body) } }
+    depth.pointer = UnsafeMutableRawPointer(bitPattern: outer + 1)
+    body()
+    depth.pointer = UnsafeMutableRawPointer(bitPattern: outer)
+  }
+
+  /// Releases what an operation has kept that is being freed: one after another, where one of them frees others in turn.
+  static func release(_ operations: consuming [Operation]) {
+    guard !operations.isEmpty else { return }
+    if let pointer = pile.pointer {
+      Unmanaged<Pile>.fromOpaque(pointer)._withUnsafeGuaranteedRef { $0.operations += operations }
+      return
+    }
+    let own = Pile()
+    own.operations = operations
+    operations = []
+    pile.pointer = Unmanaged.passUnretained(own).toOpaque()
+    while own.operations.popLast() != nil {}
+    pile.pointer = nil
+  }
+}
+
+/// A pointer that each thread has for itself.
+private struct ThreadValue {
+  private let key: pthread_key_t
+
+  init() {
+    var key = pthread_key_t()
+    require(pthread_key_create(&key, nil) == 0, "this process has no thread-specific key left")
+    self.key = key
+  }
+
+  var pointer: UnsafeMutableRawPointer? {
+    get { pthread_getspecific(key) }
+    nonmutating set { pthread_setspecific(key, newValue) }
+  }
+}

@@ -1,0 +1,67 @@
+import Foundation
+import Support
+import Testing
+
+@testable import Operations
+
+/// Groups in groups: no step of their lives takes more stack the deeper they are.
+@Suite struct NestingTests {
+  private static func nest(_ depth: Int, around leaf: Operation) -> GroupOperation {
+    (1..<depth).reduce(GroupOperation([leaf])) { group, _ in GroupOperation([group]) }
+  }
+
+  @Test func aDeepNestIsReleasedUnrun() async {
+    await #expect(processExitsWith: .success) {
+      _ = Self.nest(30_000, around: ManualOperation())
+      let values = (1..<3_000).reduce(Operations.ClosureOperation { 1 } as ResultOperation<Int>) { inner, _ in
+        ResultGroup([inner]).map(\.count)
+      }
+      withExtendedLifetime(values) {}
+    }
+  }
+
+  @Test func aDeepNestExecutesAndIsReleased() async {
+    await #expect(processExitsWith: .success) {
+      let group = Self.nest(3_000, around: Operations.ClosureOperation {})
+      OperationQueue().addOperation(group)
+      exit(eventually { group.isFinished } && group.progress.fraction == 1 ? EXIT_SUCCESS : EXIT_FAILURE)
+    }
+  }
+
+  @Test func aDeepNestThatExecutesIsCancelledToItsLeaf() async {
+    await #expect(processExitsWith: .success) {
+      let leaf = ManualOperation()
+      let group = Self.nest(3_000, around: leaf)
+      OperationQueue().addOperation(group)
+      _ = eventually { leaf.isExecuting }
+      group.cancel()
+      exit(eventually { group.isFinished && leaf.isFinished && leaf.isCancelled } ? EXIT_SUCCESS : EXIT_FAILURE)
+    }
+  }
+
+  @Test func aDeepNestThatWaitsIsCancelledToItsLeaf() async {
+    await #expect(processExitsWith: .success) {
+      let leaf = ManualOperation()
+      let group = Self.nest(3_000, around: leaf)
+      group.cancel()
+      OperationQueue().addOperation(group)
+      exit(eventually { group.isFinished && leaf.isFinished && leaf.mainCount == 0 } ? EXIT_SUCCESS : EXIT_FAILURE)
+    }
+  }
+
+  @Test func aDeepNestMayBeBuiltFromOutside() throws {
+    let groups = (0..<3_000).map { _ in GroupOperation() }
+    for (outer, inner) in zip(groups, groups.dropFirst()) { try outer.add(inner) }
+    #expect(throws: GroupAddError.self) { try groups[2_999].add(groups[0]) }
+    try groups[2_999].add(Operations.ClosureOperation {})
+    OperationQueue().addOperations([groups[0]], waitUntilFinished: true)
+    #expect(groups.allSatisfy { $0.isFinished })
+  }
+
+  @Test func aShortWayStaysOnItsThread() {
+    let thread = pthread_self()
+    let calls = Journal<Bool>()
+    Nesting.call { Nesting.call { calls.add(pthread_self() == thread) } }
+    #expect(calls.entries == [true])
+  }
+}
