@@ -90,9 +90,9 @@ static inline void ccurl_watch_for_excess(CURL *easy, bool *excess) {
   curl_easy_setopt(easy, CURLOPT_VERBOSE, 1L);
 }
 
-/// The host as DNS knows it, to be freed by `curl_free`; NULL where it has no such name.
+/// The host's name in DNS, to be freed by `curl_free`; NULL if it has none.
 ///
-/// The host of a URL is UTF-8, and libcurl takes it for text of the thread's locale.
+/// libcurl converts a host from the encoding of the thread's locale, and hosts of URLs are UTF-8.
 static inline char *ccurl_ascii_host(CURLU *url) {
   char *host = NULL;
 #ifdef CURLU_PUNYCODE

@@ -16,7 +16,7 @@ import Operations
 /// before anything is sent, and so is a part that is a link or that another transfer writes. A download that fails
 /// removes the folders that it has created, unless it leaves a part in them.
 ///
-/// Connecting may take 30 seconds, and then no byte may fail to move for `stallTimeout`; there is no other time limit.
+/// Connecting may take 30 seconds, and `stallTimeout` limits the silence after that. The whole transfer has no limit.
 /// At most ten redirects are followed, to http and https only. A redirect to another host, scheme or port drops the name
 /// and password of the URL and all headers but `Accept`, `Accept-Language`, `Cache-Control` and `User-Agent`.
 ///

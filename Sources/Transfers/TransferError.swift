@@ -73,14 +73,14 @@ public struct TransferError: Error, Sendable, Equatable, CustomStringConvertible
 
   static let tooLong = TransferError(.network, "the server sent more than it said")
 
-  /// No byte has moved for so long.
+  /// No byte moved in the stall time.
   static func stalled(_ time: Duration) -> TransferError {
     let seconds = time / .seconds(1)
     let text = Int(exactly: seconds).map(String.init) ?? String(seconds)
     return TransferError(.timedOut, "no byte has moved for \(text) s")
   }
 
-  /// A redirect that took the client away from an upload that was not sent.
+  /// A redirect to an answer before the file was sent.
   static func answeredElsewhere(_ reply: Reply, after done: Int64, of total: Int64) -> TransferError {
     TransferError(
       .http(reply.status), "HTTP \(reply.status) after \(done) of \(total) bytes: give the URL that takes the file")

@@ -30,10 +30,9 @@ public class TransferOperation<Success: Sendable>: ResultOperation<Success>, @un
     self.thread = thread
   }
 
-  /// How long no byte may move before the transfer fails with `timedOut`, 5 minutes unless it is set; nil for no limit.
+  /// The time without a moved byte after which the transfer fails with `timedOut`; 5 minutes by default, nil for no limit.
   ///
-  /// It is noticed at most a quarter of the time late. The time that an upload is paused does not count. Any thread may set
-  /// it; requests that begin later have it.
+  /// The failure comes at most a quarter of the time late. Pauses don't count. Any thread may set it, for later requests.
   public final var stallTimeout: Duration? {
     get { stall.withLock(\.self) }
     set { stall.withLock { $0 = newValue } }

@@ -5,15 +5,16 @@ import Operations
 ///
 /// The file is read as the connection takes its bytes, and its length is sent first; a file that changes meanwhile is an
 /// error. Above 1 MiB the server is first asked whether it wants the body (`Expect: 100-continue`, for at most a second).
-/// At most ten redirects are followed, to http and https only, and the file is sent again. After a 303, and after a 301 or
-/// 302 to a POST unless it names the same path of another server, the answer is fetched; that the file was not sent until
-/// then is an error. A redirect to another host, scheme or port drops the name and password of the URL and all headers but
-/// `Accept`, `Accept-Language`, `Cache-Control` and `User-Agent`.
+/// Follows at most ten redirects, to http and https only, and sends the file again. After a 303, or a 301 or 302 to a POST
+/// that names another path, it fetches the answer instead, and fails if the connection had not taken the whole file by then.
+/// A redirect to another host, scheme or port drops the name and password of the URL and all headers but `Accept`,
+/// `Accept-Language`, `Cache-Control` and `User-Agent`.
 ///
-/// Connecting may take 30 seconds, and then no byte may fail to move for `stallTimeout`; there is no other time limit.
+/// Connecting may take 30 seconds, and `stallTimeout` limits the silence after that. The whole transfer has no limit.
 ///
-/// The result is the status of a 2xx reply to the whole file, of whose body 64 KiB and two seconds are read; it fails with a `TransferError` or, if cancelled, with a `CancellationError`.
-/// All work is done on one thread that all transfers share.
+/// The result is the status of a 2xx reply to the whole file; reading the reply's body ends after 64 KiB or two seconds. It
+/// fails with a `TransferError` or, if cancelled, with a `CancellationError`. All work is done on one thread that all
+/// transfers share.
 public final class UploadOperation: TransferOperation<Int>, InputReceiving, @unchecked Sendable {
   // Safe: used on the transfer thread only.
   private var file: URL?
@@ -118,7 +119,7 @@ extension UploadOperation: ExchangeDelegate {
     var route = exchange.route
     note(try route.follow(location))
     guard let body = exchange.body else { return try send(route, "GET", nil) }
-    // A POST is answered elsewhere by tradition; where only the server changes, it has moved.
+    // Clients fetch the answer to a POST after 301 and 302. If only the server changes, the upload itself has moved.
     let hasMoved = exchange.route.url.target == route.url.target
     guard reply.status == 303 || (exchange.method == "POST" && reply.status < 303 && !hasMoved) else {
       return try send(route, exchange.method, body)

@@ -154,7 +154,7 @@ extension JobFileKeys {
   ]
 
   private static let stallKey = KnownKey(
-    "stall", .duration, "how long no byte may move before the attempt fails; 5m by default, 0s for no limit")
+    "stall", .duration, "the time without a moved byte after which a transfer fails; 5m by default, 0s for no limit")
 
   static let simulateTable: [KnownKey] = [
     KnownKey("duration", .duration, "how long it takes; 0s by default"),

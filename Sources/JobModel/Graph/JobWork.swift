@@ -121,7 +121,7 @@ package struct DownloadWork: Sendable, Equatable {
   package var existing: Existing
   /// Whether the server may choose the file's name.
   package var usesServerName: Bool
-  /// How long no byte may move; zero for no limit.
+  /// The time without a moved byte after which it fails; zero for no limit.
   package var stall: Duration
 
   package init(
@@ -146,7 +146,7 @@ package struct UploadWork: Sendable, Equatable {
   package var url: String
   package var method: String
   package var headers: [String: String]
-  /// How long no byte may move; zero for no limit.
+  /// The time without a moved byte after which it fails; zero for no limit.
   package var stall: Duration
 
   package init(

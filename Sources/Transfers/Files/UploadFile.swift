@@ -7,7 +7,7 @@ final class UploadFile {
   private let path: String
   private let descriptor: Int32
   private let changed: timespec
-  /// The bytes of a file that says a size of 0 and has some, as those of /proc; empty for others.
+  /// The content of a file whose size is given as 0, such as a file in /proc; empty for other files.
   private let content: [UInt8]
   private static let contentLimit = 64 << 20
   private(set) var offset: Int64 = 0
@@ -41,7 +41,7 @@ final class UploadFile {
       guard count > 0 else { return content }
       content += buffer[..<count]
       guard content.count <= contentLimit else {
-        throw TransferError(.file, "\(path) says that it is empty and has no end: upload a copy of it")
+        throw TransferError(.file, "\(path) has a size of 0 and more than 64 MiB of content: upload a copy of it")
       }
     }
   }

@@ -24,7 +24,7 @@ extension ExchangeDelegate {
 final class Exchange {
   enum BodyPolicy {
     case deliver
-    /// Drop it, and once the request's body is sent, wait neither for a long rest nor for a slow one.
+    /// Drop it; once the request's body is sent, end the exchange after 64 KiB or two seconds.
     case acknowledge
     /// Keep the first bytes for a line of the log, and wait neither for a long rest nor for a slow one.
     case sample
@@ -32,7 +32,7 @@ final class Exchange {
 
   private static let bufferSize = 512 << 10
   private static let sampleSize = 1 << 10
-  /// A silent exchange is looked at so often in its stall time.
+  /// Looks at an exchange within its stall time.
   private static let looks = 4
   /// A shorter rest is read to its end, so that the connection can be reused.
   private static let drainLimit = 64 << 10
@@ -64,9 +64,9 @@ final class Exchange {
   private(set) var failure: TransferError?
   private var sample: [UInt8] = []
   private var drained = 0
-  /// Whether the rest of a reply that is only acknowledged is not read.
+  /// Whether reading has ended early under `.acknowledge`.
   private var isCutOff = false
-  /// What had moved at the last look, and how many looks in a row have found the same.
+  /// The bytes moved by the last look, and the number of looks in a row that found the same.
   private var silence = (moved: Int64(0), looks: 0)
 
   /// With `asksFirst` the server is asked whether it wants a body of more than 1 MiB (libcurl's limit).
@@ -230,7 +230,7 @@ final class Exchange {
     return bytes.count
   }
 
-  /// A line of the header; where it is no UTF-8, the bytes of a redirect's target become escapes, as they do on the wire.
+  /// A line of the header; a redirect's target in another encoding than UTF-8 keeps its bytes, as escapes.
   private static func text(of line: UnsafeRawBufferPointer) -> String {
     let text = String(decoding: line, as: UTF8.self)
     guard String(validating: line, as: UTF8.self) == nil, text.lowercased().hasPrefix("location:") else { return text }
@@ -287,7 +287,7 @@ final class Exchange {
 
   /// Ends the exchange if this is the last of the looks in a row that have found no byte moved.
   ///
-  /// Looks are counted, not time: of a process that was stopped for an hour the network had no chance to move any.
+  /// Counts looks instead of time: while the process is stopped, no byte can move.
   func look() {
     let moved = moved
     let isQuiet = moved == silence.moved && body?.isPaused != true
@@ -300,7 +300,7 @@ final class Exchange {
   }
 
   private var moved: Int64 {
-    // An answer without an end is no progress of the body that it is to.
+    // An endless answer doesn't count as progress of the request's body.
     if policy == .acknowledge, !hasSentBody { return sentCount }
     let header = ccurl_get_long(easy, CURLINFO_HEADER_SIZE) + ccurl_get_long(easy, CURLINFO_REQUEST_SIZE)
     return sentCount + Int64(ccurl_get_offset(easy, CURLINFO_SIZE_DOWNLOAD_T)) + Int64(header)

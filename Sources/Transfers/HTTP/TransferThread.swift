@@ -41,8 +41,8 @@ package final class TransferThread: @unchecked Sendable {
     thread.start()
   }
 
-  /// How often the thread has woken: constant while nothing moves, but for one wake 30 s after a transfer's start and four
-  /// in the time that it may stall.
+  /// How often the thread has woken: constant while nothing moves, except for one wake 30 s after a transfer's start and
+  /// four in its stall time.
   package var wakeUps: Int { wakes.load(ordering: .relaxed) }
 
   /// The time that the timers count in.

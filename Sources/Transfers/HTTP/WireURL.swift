@@ -2,24 +2,23 @@ import CCurl
 import Foundation
 import Operations
 
-/// A whole http or https URL as it goes on the wire, by libcurl's rules: bytes that a URL can't have are escaped, and an
-/// escape that is there stays as it is.
+/// An absolute http or https URL as it goes on the wire.
 ///
-/// `URL(string:)` of Foundation is not used for that: where one character of a component has to be escaped, it escapes the
-/// component's escapes again.
+/// libcurl escapes the bytes that a URL can't have and leaves existing escapes alone. Foundation's `URL(string:)` escapes
+/// `%20` again if another character of the component needs an escape.
 package struct WireURL: Sendable, Equatable {
-  /// Without a fragment, which no server is told.
+  /// Without the fragment.
   package let text: String
   /// Percent-encoded; begins with a slash.
   package let path: String
   /// The text without a name and a password; its parameters stay whole.
   let withoutUser: String
-  /// Scheme, host and port; where they change, what only the old server may know is dropped.
+  /// Scheme, host and port; a redirect that changes one of them drops credentials.
   let origin: [String]
   /// Path and parameters.
   let target: String
 
-  /// Throws for what is no absolute http or https URL.
+  /// Throws unless the text is an absolute http or https URL.
   package init(_ text: String) throws(TransferError) { try self.init(text, of: nil) }
 
   /// The target of a redirect to `location`, which may be relative; the name and the password stay with their origin.
@@ -43,7 +42,7 @@ package struct WireURL: Sendable, Equatable {
       }
     } else {
       guard let base else { throw fault("not a whole URL: \(shown)") }
-      // libcurl takes an empty location for that of a folder.
+      // libcurl resolves an empty location to the folder.
       if text.isEmpty { text = base.target }
       _ = parts.set(CURLUPART_URL, to: base.text)
     }
@@ -82,7 +81,7 @@ package struct WireURL: Sendable, Equatable {
   }
 }
 
-/// A URL as text: what a person has written, or a value of Foundation.
+/// A URL as a string, or as a value of Foundation.
 package protocol URLText: Sendable {
   var urlText: String { get }
 }
@@ -126,7 +125,7 @@ private struct Parts: ~Copyable {
     return curl_url_set(handle, part, text, UInt32(flags)) == CURLUE_OK
   }
 
-  /// Makes a host of other letters than ASCII's the one that DNS has; false where it has none.
+  /// Converts a host with letters beyond ASCII to its name in DNS; false if it has none.
   func encodeHost() -> Bool {
     guard let host = self[CURLUPART_HOST], !host.utf8.allSatisfy({ $0 < 0x80 }) else { return true }
     guard let encoded = ccurl_ascii_host(handle) else { return false }

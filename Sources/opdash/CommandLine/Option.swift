@@ -139,7 +139,7 @@ struct Option: Sendable {
       name: "content-disposition", letter: nil, summary: "take the file's name from the server", commands: [.get],
       effect: .flag { $0.download.usesServerName = true }),
     Option(
-      name: "stall", letter: nil, summary: "retry when no byte moves for this time (default 5m; 0s: no limit)",
+      name: "stall", letter: nil, summary: "retry when no byte moves in TIME (default 5m; 0s: no limit)",
       commands: [.get],
       effect: .value(name: "TIME", takes: "a time as in \(DurationText.examples)") { values, text in
         guard let stall = DurationText.parse(text) else { return false }

@@ -55,7 +55,7 @@ extension HelpText {
             service | that it runs while others need it; ready (url, port, run or output, with every and timeout), \
             restart (never, on-failure or always)
             timeout, silence | the limit of one attempt (500ms, 8s, 10m, 1h30m), and of its saying nothing
-            stall | how long no byte of a download or an upload may move; 5m unless it is given, 0s for no limit
+            stall | the time without a moved byte after which a download or upload fails; 5m by default, 0s for no limit
             retry | a number, or max, backoff, initial, cap, jitter, only (causes, exit statuses, output: PATTERN)
             priority | very-low, low, normal, high or very-high
             uses | pools to units

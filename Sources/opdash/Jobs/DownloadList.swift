@@ -14,7 +14,7 @@ struct DownloadRequest: Equatable {
   var folder: String?
   var existing = DownloadWork.Existing.number
   var usesServerName = false
-  /// How long no byte may move; zero for no limit.
+  /// The time without a moved byte after which a download fails; zero for no limit.
   var stall = DownloadWork.standardStall
   /// A list of SHA-256 sums: a file, `-` for standard input, or a URL.
   var sums: String?
@@ -73,8 +73,8 @@ struct DownloadList {
     for entry in entries {
       guard WebAddress.fault(in: entry.url) == nil, (try? WireURL(entry.url)) != nil else {
         let place = entry.place.map { "\($0): " } ?? ""
-        let mend = entry.url.contains(" ") ? "write a blank as %20" : "write http://… or https://…"
-        faults.append("\(place)'\(entry.url.maskedURL)' is no URL to download: \(mend)")
+        let remedy = entry.url.contains(" ") ? "write a blank as %20" : "write http://… or https://…"
+        faults.append("\(place)'\(entry.url.maskedURL)' is no URL to download: \(remedy)")
         continue
       }
       let name = entry.path ?? unique(FileName.of(entry.url), &taken)
