@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import JobEngine
 import JobModel
 import Operations
 import Support
@@ -46,6 +47,22 @@ struct QueueFeedTests {
     #expect(watch.state("bad") == .failed(JobFailure(.error, "the disk is full"), allowed: false))
     #expect(watch.state("status") == .failed(JobFailure(.http(503), "HTTP 503"), allowed: false))
     #expect(watch.state("good") == .succeeded(upToDate: false))
+  }
+
+  @Test func aChainOfFailuresIsSaidInShortLines() throws {
+    let watch = Watch()
+    var chain: [AsyncOperation] = [Giving("first", .failure(Trouble(description: "the disk is full")))]
+    for number in 1...2000 {
+      let next = Giving("step \(number)", .success(1))
+      next.addDependency(chain[number - 1])
+      next.addCondition(.noFailedDependencies)
+      chain.append(next)
+    }
+    try watch.feed.add(chain)
+    watch.feed.start()
+    #expect(watch.completes())
+    let text = chain.last?.failure.map(FailureWords.of)
+    #expect(text?.hasSuffix("first, 2000 steps away, failed: the disk is full") == true)
   }
 
   @Test func aCancelWithAnErrorIsAFailureWithItsReason() throws {
