@@ -7,8 +7,8 @@ import Foundation
 /// further child begins. Its progress is the sum of theirs, a hundred units for each child. The children share its mutual
 /// exclusions.
 ///
-/// Where a child receives a value, by `then`, `gathered()` or the like, from an operation that is in no queue when the group
-/// begins, or the child is added later, that operation becomes a child too. Other dependencies may be anywhere.
+/// Where a child receives a value (by `then`, `gathered()` or the like) from an operation that nobody runs by the time the
+/// group gives the child to its queue, that operation becomes a child too. Other dependencies may be anywhere.
 open class GroupOperation: AsyncOperation, @unchecked Sendable {
   // Safe: constants, and all state behind a lock.
 
