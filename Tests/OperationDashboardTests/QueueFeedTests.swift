@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import JobEngine
 import JobModel
 import Operations
 import Support
@@ -86,6 +87,22 @@ struct QueueFeedTests {
     }
     #expect(told.last?.stream == .note)
     #expect(told.last?.text == "left out \(lines.count - told.count + 1) lines: too many at once")
+  }
+
+  @Test func aChainOfFailuresIsSaidInShortLines() throws {
+    let watch = Watch()
+    var chain: [AsyncOperation] = [Giving("first", .failure(Trouble(description: "the disk is full")))]
+    for number in 1...2000 {
+      let next = Giving("step \(number)", .success(1))
+      next.addDependency(chain[number - 1])
+      next.addCondition(.noFailedDependencies)
+      chain.append(next)
+    }
+    try watch.feed.add(chain)
+    watch.feed.start()
+    #expect(watch.completes())
+    let text = chain.last?.failure.map(FailureWords.of)
+    #expect(text?.hasSuffix("first, 2000 steps away, failed: the disk is full") == true)
   }
 
   @Test func aCancelWithAnErrorIsAFailureWithItsReason() throws {

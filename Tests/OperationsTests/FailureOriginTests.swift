@@ -111,7 +111,8 @@ import Testing
           .init(name: "inner", failure: failure), .init(name: "b", failure: Fault.net),
         ])
       }
-      exit("\(failure)" == "a, 100001 steps away, failed: Fault.disk (and 1 more)" ? EXIT_SUCCESS : 2)
+      let text = "inner failed: a, 100000 steps away, failed: Fault.disk (and 1 more) (and 1 more)"
+      exit("\(failure)" == text ? EXIT_SUCCESS : 2)
     }
     await #expect(processExitsWith: .success) {
       let freed = Lock<GroupFailure?>(GroupFailure(children: [.init(name: "a", failure: Fault.disk)]))

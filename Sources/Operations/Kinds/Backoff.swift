@@ -42,7 +42,7 @@ public struct Backoff: Sendable, Equatable {
 
   /// `first`, then `factor` times as long each time; a factor that is negative or not a number is a programmer error.
   public static func exponential(_ first: Duration, factor: Double = 2) -> Backoff {
-    require(factor >= 0, "the factor of a backoff is not negative, and a number: \(factor)")
+    require(factor >= 0, "the factor of a backoff is 0 or more, not \(factor)")
     return Backoff(.exponential(first: first, factor: factor))
   }
 

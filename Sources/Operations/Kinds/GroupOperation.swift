@@ -8,8 +8,8 @@ import Foundation
 /// for each child; one that was cancelled or has failed counts as far as it had come. The children share its mutual
 /// exclusions.
 ///
-/// Where a child receives a value, by `then`, `gathered()` or the like, from an operation that is in no queue when the group
-/// begins, or the child is added later, that operation becomes a child too. Other dependencies may be anywhere.
+/// Where a child receives a value (by `then`, `gathered()` or the like) from an operation that nobody runs by the time the
+/// group gives the child to its queue, that operation becomes a child too. Other dependencies may be anywhere.
 open class GroupOperation: AsyncOperation, @unchecked Sendable {
   // Safe: constants, and all state behind a lock.
 
@@ -415,11 +415,17 @@ public struct GroupFailure: Error, CustomStringConvertible {
     isLedByDependency = children.contains { FailureOrigin.isLedByDependency($0.failure) }
   }
 
-  /// One sentence, which names the origin of the first.
+  /// One sentence, which names the first, and where that is a group the origin of its failure.
   public var description: String {
-    let others = children.count > 1 ? " (and \(children.count - 1) more)" : ""
-    return origin.map { "\($0.sentence(line(of: $0.error)))\(others)" } ?? "no child failed"
+    guard let first = children.first, let inner = first.failure as? GroupFailure else { return sentence }
+    return "\(first.name) failed: \(inner.sentence)\(others)"
   }
+
+  private var sentence: String {
+    origin.map { "\($0.sentence(line(of: $0.error)))\(others)" } ?? "no child failed"
+  }
+
+  private var others: String { children.count > 1 ? " (and \(children.count - 1) more)" : "" }
 
   /// The children; where groups were in groups, one by one is freed, because recursion would overflow the stack.
   private final class Contents: @unchecked Sendable {
