@@ -238,7 +238,7 @@ package final class SlurmAllocation: Sendable {
       """
     var step = launch
     // What salloc, sbatch and srun leave there is of their job.
-    step.environment = launch.environment.removing(SlurmEnvironment.foreign)
+    step.environment = launch.environment.removing(SlurmEnvironment.foreignToSteps)
     // The mark by which this program finds the processes that it has started is not for the step's.
     var words = [
       "env", "OPDASH_RUN=\(run)", "/bin/sh", "-c", script, "step", id.description, terms.name, "-Q", "-N1", "-n1",

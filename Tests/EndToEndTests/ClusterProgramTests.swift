@@ -56,7 +56,10 @@ struct ClusterProgramTests {
       """
       on: slurm
       slurm: { name: plain }
-      jobs: { "unit[linux]": 'printf "%s " "$MINE" "$SLURM_JOB_NAME" "${SLURM_LABELIO-}" > seen' }
+      jobs:
+        unit:
+          matrix: { os: [linux] }
+          run: printf "%s " "$MINE" "$SLURM_JOB_NAME" "$SLURM_LABELIO" > seen
       """, to: "opdash.yml")
     let run = try place.start(
       "run", "--ui", "json",

@@ -22,6 +22,13 @@ import Testing
     #expect(SlurmEnvironment.foreign(among: [name]).isEmpty)
   }
 
+  @Test(arguments: [
+    ("SLURM_ARRAY_TASK_ID", false), ("SLURM_SUBMIT_DIR", false), ("SLURM_CPU_BIND", true), ("PATH", false),
+  ])
+  func aStepHasTheArrayAndTheSubmissionOfItsJob(name: String, isForeign: Bool) {
+    #expect(SlurmEnvironment.foreignToSteps(among: [name]).contains(name) == isForeign)
+  }
+
   @Test func whatWasChosenIsSaidUnlessTheJobSaysIt() {
     let variables = ["SBATCH_PARTITION": "big", "SBATCH_QOS": "q", "SBATCH_EXPORT": "NONE", "SBATCH_RESERVATION": "r"]
     #expect(

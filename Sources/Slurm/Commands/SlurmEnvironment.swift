@@ -29,6 +29,13 @@ package enum SlurmEnvironment {
 
   static let foreign = foreign(among: ProcessInfo.processInfo.environment.keys)
 
+  /// Those of these that reach no step either: one of the same allocation has the array and the submission of its job.
+  static func foreignToSteps(among names: some Sequence<String>) -> Set<String> {
+    foreign(among: names).filter { !$0.hasPrefix("SLURM_ARRAY_") && !$0.hasPrefix("SLURM_SUBMIT_") }
+  }
+
+  static let foreignToSteps = foreignToSteps(among: ProcessInfo.processInfo.environment.keys)
+
   /// What people have set for their submissions and the job file does not say itself, as `SBATCH_PARTITION=big`.
   package static func words(
     for resources: SlurmResources, in variables: [String: String] = ProcessInfo.processInfo.environment
