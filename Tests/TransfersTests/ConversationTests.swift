@@ -19,28 +19,33 @@ struct ConversationTests {
   /// The first one after that may find a part that has to be dropped.
   private static let attemptsAfterwards = 2
 
-  /// Calls `fault` with each seed of a lane, until it has found a few faults.
-  private static func check(_ lane: UInt64, _ fault: (UInt64) async throws -> String?) async throws {
+  /// Holds a conversation with each seed of a lane, until a few faults are found; prints one that is alone.
+  private static func check(
+    _ lane: UInt64, _ hold: (UInt64) async throws -> (fault: String?, said: [String])
+  ) async throws {
     let seeds = Self.only.map { $0 % lanes == lane ? [$0] : [] } ?? Array(stride(from: lane, to: count, by: Int(lanes)))
     var found = 0
     for seed in seeds where found < 3 {
-      guard let fault = try await fault(seed) else { continue }
+      let (fault, said) = try await hold(seed)
+      let text = said.joined(separator: "\n")
+      if only != nil { print(text) }
+      guard let fault else { continue }
       found += 1
-      Issue.record("OPDASH_CONVERSATION_SEED=\(seed): \(fault)")
+      Issue.record("OPDASH_CONVERSATION_SEED=\(seed): \(fault)\n\(text)")
     }
   }
 
   @Test(arguments: 0..<lanes) func aDownloadThatSucceedsHasTheServersBytes(lane: UInt64) async throws {
     try await Self.check(lane) { seed in
       let conversation = DownloadConversation(seed: seed)
-      return try await Self.faultOfDownload(conversation).map { "\($0)\n\(conversation.said.joined(separator: "\n"))" }
+      return (try await Self.faultOfDownload(conversation), conversation.said)
     }
   }
 
   @Test(arguments: 0..<lanes) func anUploadThatSucceedsIsWholeAndAnswered(lane: UInt64) async throws {
     try await Self.check(lane) { seed in
       let conversation = UploadConversation(seed: seed)
-      return try await Self.faultOfUpload(conversation).map { "\($0)\n\(conversation.said.joined(separator: "\n"))" }
+      return (try await Self.faultOfUpload(conversation), conversation.said)
     }
   }
 

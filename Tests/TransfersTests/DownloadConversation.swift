@@ -92,7 +92,7 @@ final class DownloadConversation: Sendable {
       }
       if state.dice.rolls(.redirect, oneIn: 8) {
         reply = Self.redirect(to: request, &state.dice)
-      } else if state.dice.rolls(oneIn: 2) {
+      } else if state.dice.rolls(oneIn: request.rangeStart == nil ? 4 : 2) {
         vary(&reply, request, version, whole, &state.dice)
       }
       frame(&reply, &state.dice)
@@ -179,13 +179,15 @@ final class DownloadConversation: Sendable {
   ) {
     let count = whole.body.count
     let start = request.rangeStart ?? 0
-    let kind = dice.kind(of: [
-      .refusal, .noFile, .excess, .wrongLength, .unsatisfiable, .otherRange, .wrongRange, .rangeOf200, .stale, .bare,
-    ])
+    let common: [ConversationKind] = [
+      .refusal, .noFile, .excess, .wrongLength, .unsatisfiable, .otherRange, .wrongRange, .rangeOf200,
+    ]
+    let toRange: [ConversationKind] = [.otherRange, .otherRange, .otherRange, .stale, .stale, .bare, .bare]
+    let kind = dice.kind(of: request.rangeStart == nil ? common : common + toRange)
     func range(_ dice: inout ConversationDice) -> (first: Int, end: Int)? {
       guard count > 1 else { return nil }
-      let first = dice.pick([0, start, dice.number(below: count), count / 2, count - 1])
-      guard first < count else { return nil }
+      let first = dice.pick([0, start, start - 1, start + 1, dice.number(below: count), count / 2, count - 1])
+      guard 0..<count ~= first else { return nil }
       return (first, dice.rolls(oneIn: 2) ? count - 1 : dice.number(in: first...count - 1))
     }
     switch kind {
@@ -197,7 +199,9 @@ final class DownloadConversation: Sendable {
       reply = whole
       (reply.status, reply.body) = (dice.pick([201, 202, 204, 205, 207, 226]), Array("accepted".utf8))
     case .excess:
-      reply.excess = randomBytes(1 + dice.number(below: 2000), seed: 99)
+      let excess = randomBytes(1 + dice.number(below: 2000), seed: 99)
+      // Of a part, more than its range and not more than its length.
+      if reply.status == 206, dice.rolls(oneIn: 2) { reply.body += excess } else { reply.excess = excess }
     case .wrongLength where !reusesTag:
       // The last one is beside chunks.
       let lengths = ["x", "-1", "\(count)x", "\(count), \(count + 1)", "0x10", "+\(count)", "7"]
@@ -227,8 +231,10 @@ final class DownloadConversation: Sendable {
     case .stale where validators.distinguish && start > 0 && start < count:
       reply = whole.part(start, count - 1)
     case .bare where reply.status == 206 && !changesCoding:
-      let total = dice.rolls(oneIn: 2) && !reusesTag ? "*" : "\(count)"
-      reply.fields = [("Content-Range", "bytes \(start)-\(count - 1)/\(total)")]
+      let hasTotal = reusesTag || dice.rolls(oneIn: 2)
+      let end = hasTotal || dice.rolls(oneIn: 2) ? count - 1 : dice.number(in: start...count - 1)
+      reply = whole.part(start, end, says: "bytes \(start)-\(end)/\(hasTotal ? "\(count)" : "*")")
+      reply.fields.removeAll { $0.name != "Content-Range" }
     default: break
     }
   }
