@@ -53,6 +53,7 @@ extension AsyncOperation {
     if let sideState = parts.existingSideState {
       DependencyGraph.change { _, effects in DependencyGraph.enterLineIfDue(self, sideState, &effects) }
     }
+    DependencyGraph.runUnnamedDependencies(of: self)
     return true
   }
 
