@@ -56,7 +56,7 @@ struct QueueFeedTests {
     let (after, own) = (Manual("after"), Manual("own"))
     for operation in [after, own] { operation.addDependency(fetch) }
     after.addCondition(.noFailedDependencies)
-    own.addCondition(OperationCondition("it rains") { _ in false })
+    own.addCondition(.not(.not(.noFailedDependencies)))
     (parse.name, gather.name) = ("parse", "gather")
     let all: [AsyncOperation] = [fetch, parse, gather, after, own]
     if !isShownAfterwards { watch.feed.start() }
@@ -75,9 +75,10 @@ struct QueueFeedTests {
     let early = Manual("early")
     try watch.feed.add([early])
     #expect(eventually { early.isExecuting })
-    let (lines, handled) = ((0..<100_050).map { OperationLogLine(text: "\($0)") }, Lock(false))
-    early.log(lines) { handled.withLock { $0 = true } }
-    #expect(eventually { handled.withLock { $0 } })
+    let (lines, isDelivered) = ((0..<100_050).map { OperationLogLine(text: "\($0)") }, Lock(false))
+    early.log(lines)
+    watch.feed.stream.deliveries.deliverNow { isDelivered.withLock { $0 = true } }
+    #expect(eventually { isDelivered.withLock { $0 } })
     watch.feed.start()
     early.finish()
     #expect(watch.completes())

@@ -52,6 +52,7 @@ extension AsyncOperation {
     DependencyGraph.change { _, effects in
       DependencyGraph.enterLineIfDue(self, sideState, &effects)
     }
+    DependencyGraph.runUnnamedDependencies(of: self)
   }
 
   /// Called at the start: true if a gate is closed; the operation is started again when it may execute.

@@ -64,8 +64,8 @@ struct DeadlockSearch {
     return nil
   }
 
-  /// A cycle of events that each wait for the next, if one can be reached from the events.
-  mutating func cycle(from events: [Event]) -> [AsyncOperation]? {
+  /// A cycle of events that each wait for the next and that `isBreakable`, if one can be reached from the events.
+  mutating func cycle(from events: [Event], where isBreakable: ([AsyncOperation]) -> Bool) -> [AsyncOperation]? {
     var isSeen: Set<Event.Key> = []
     var isOnWay: Set<Event.Key> = []
     for first in events where isSeen.insert(first.key).inserted {
@@ -79,7 +79,8 @@ struct DeadlockSearch {
         }
         way[way.count - 1].rest.removeFirst()
         if isOnWay.contains(event.key) {
-          return Self.operations(way.map(\.event).drop { $0.key != event.key } + [event])
+          let cycle = Self.operations(way.map(\.event).drop { $0.key != event.key } + [event])
+          if isBreakable(cycle) { return cycle }
         }
         guard isSeen.insert(event.key).inserted else { continue }
         isOnWay.insert(event.key)
@@ -209,8 +210,8 @@ extension DependencyGraph {
       guard contents.mayDeadlock else { return }
       defer { contents.suspects += events }
       guard contents.suspects.isEmpty else { return }
-      // A tenth of the time at most is spent on it.
-      let time = DispatchTime.now() + .nanoseconds(contents.searchTime * 10)
+      // A tenth of the time is spent on it where a search takes long.
+      let time = DispatchTime.now() + .nanoseconds(min(contents.searchTime * 10, 250_000_000))
       effects.actions.append { searches.asyncAfter(deadline: time) { searchForDeadlock() } }
     }
   }
@@ -219,13 +220,18 @@ extension DependencyGraph {
     change { contents, effects in
       let began = DispatchTime.now().uptimeNanoseconds
       defer { contents.searchTime = Int(DispatchTime.now().uptimeNanoseconds - began) }
-      var search = DeadlockSearch(contents, budget: DeadlockSearch.longBudget)
       let events = contents.suspects
+      var search = DeadlockSearch(contents, budget: DeadlockSearch.longBudget + 100 * events.count)
       contents.suspects = []
       defer { effects.release(search.visited + events.map(\.operation)) }
-      guard let cycle = search.cycle(from: events),
-        let victim = cycle.first(where: { $0.state < .executing && !$0.isCancelled })
-      else { return }
+      var victim: AsyncOperation?
+      let cycle = search.cycle(from: events) { cycle in
+        let waiting = cycle.filter { $0.state < .executing && !$0.isCancelled }
+        // In a feeder it finishes at once; in a queue of Foundation's, which may be suspended, when that starts it.
+        victim = waiting.first { $0.parts.existingNode?.place == .waiting } ?? waiting.first
+        return victim != nil
+      }
+      guard let cycle, let victim else { return }
       effects.actions.append {
         victim.cancel(with: OperationDeadlock(cycle, cancelled: victim))
         // There may be others.

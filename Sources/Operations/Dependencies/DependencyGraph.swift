@@ -21,6 +21,8 @@ enum DependencyGraph {
     var suspects: [DeadlockSearch.Event] = []
     /// How long the last search took, in nanoseconds.
     var searchTime = 0
+    /// Operations in queues that may depend on some that nobody can add to one.
+    var adopters: [AsyncOperation] = []
 
     mutating func countForeign(_ isThrough: Bool, _ amount: Int) {
       foreignLinks += amount

@@ -67,6 +67,12 @@ struct IdentityList<Element: Identifying> {
     for case let element? in sparse { body(element) }
   }
 
+  /// The elements that nothing else references.
+  mutating func findUnshared() -> [Element] where Element: AnyObject {
+    let unshared = dense.indices.filter { isKnownUniquelyReferenced(&dense[$0]) }.map { dense[$0] }
+    return unshared + sparse.indices.filter { isKnownUniquelyReferenced(&sparse[$0]) }.compactMap { sparse[$0] }
+  }
+
   mutating func takeAll() -> [Element] {
     defer { self = IdentityList() }
     return items

@@ -1,0 +1,65 @@
+import Foundation
+
+// The middle of `fetch.then { … }.then { … }` has no name in the program. If only the end of the chain is added to a queue,
+// nothing but that references it, so nobody can add it any more, and the end would wait for ever.
+
+extension DependencyGraph {
+  private static let adoptions = DispatchQueue(label: "UnnamedDependencies")
+  /// So long a program may take from adding an operation to adding what it gets from its `dependencies`.
+  private static let patience = DispatchTimeInterval.milliseconds(50)
+
+  /// Runs, soon, the dependencies of an operation in a queue that nothing else references, and so on.
+  static func runUnnamedDependencies(of operation: AsyncOperation) {
+    change { contents, effects in
+      guard let node = operation.parts.existingNode, node.unfinished > (node.isGated ? 1 : 0) else { return }
+      contents.adopters.append(operation)
+      guard contents.adopters.count == 1 else { return }
+      effects.actions.append { adoptions.asyncAfter(deadline: .now() + patience) { adopt() } }
+    }
+  }
+
+  private static func adopt() {
+    let adopters = contents.withLock { contents in
+      defer { contents.adopters = [] }
+      return contents.adopters
+    }
+    for operation in adopters where operation.state < .executing && !operation.isCancelled {
+      let (unnamed, feeder) = contents.withLock { _ in
+        (unnamedDependencies(of: operation), operation.parts.existingNode?.holder as? OperationFeeder)
+      }
+      if !unnamed.isEmpty { operation.run(unnamed, in: feeder) }
+    }
+  }
+
+  /// Called under the lock: what an operation depends on stands behind it.
+  private static func unnamedDependencies(of operation: AsyncOperation) -> [AsyncOperation] {
+    var found: [AsyncOperation] = []
+    var pile = [operation]
+    while let next = pile.popLast() {
+      let unshared = next.parts.existingNode?.upstream.findUnshared() ?? []
+      let unnamed = unshared.compactMap { $0 as? AsyncOperation }.filter { $0.state < .executing }
+      found += unnamed
+      pile += unnamed
+    }
+    return found
+  }
+}
+
+extension AsyncOperation {
+  /// Runs operations that this one, a member of `feeder` if of any, depends on.
+  fileprivate final func run(_ operations: [AsyncOperation], in feeder: OperationFeeder?) {
+    for operation in operations { post(.produced(operation)) }
+    do {
+      if let group = parts.existingSideState?.group as? GroupOperation {
+        try group.add(operations)
+      } else if let feeder {
+        try feeder.add(operations)
+      } else {
+        let queue = parts.existingSideState?.queue ?? OperationQueue()
+        queue.addOperations(operations, waitUntilFinished: false)
+      }
+    } catch {
+      cancel(with: error)
+    }
+  }
+}
