@@ -219,6 +219,8 @@ final class Exchange {
     } else if !line.isEmpty {
       reply?.add(line: line)
     } else if let reply, reply.status >= 200 {
+      // libcurl keeps a connection after a final reply to an Expect, and the server would read the next request as the body.
+      if let body, body.offset < body.size { ccurl_set_long(easy, CURLOPT_FORBID_REUSE, 1) }
       do throws(TransferError) {
         policy = try delegate?.exchange(self, received: reply) ?? .sample
         if policy != .deliver { limitDraining() }
