@@ -95,7 +95,7 @@ struct WorkReaderTests {
   @Test func aStallTimeIsADurationInATransfer() {
     #expect(
       faults(job: "download: { url: 'http://h/x', stall: never }") == [
-        "2:46: 'never' is no duration: write 500ms, 8s, 10m or 1h30m"
+        "2:46: 'never' is not a duration: write 500ms, 8s, 10m or 1h30m"
       ])
     #expect(
       faults(job: "run: ls, stall: 2m") == [
