@@ -9,7 +9,7 @@ struct MachineFaultTests {
     case all = "all"
     case none = "nothing"
     case nothing = "nothing is started"
-    case jobs = "what was written before; the jobs go on"
+    case jobs = "what was written before; the jobs continue"
     case stopped = "what was written before; the jobs are ended"
     case part = "the part"
   }
@@ -375,7 +375,7 @@ struct MachineFaultTests {
         "Surroundings", surroundings,
         [
           [
-            "memory that runs out in a run", "that of the runtime", "134 or 139",
+            "memory that runs out in a run", "the runtime's", "134 or 139",
             "what was written before, no process, and the terminal as it was",
           ],
           ["a wall clock that jumps", "none", "0", "all; no time of the run changes"],
