@@ -97,7 +97,8 @@ enum DependencyGraph {
       guard let node = operation.parts.existingNode, node.upstream.remove(dependency.identity) != nil else { return }
       effects.release([dependency])
       if let asynchronous = dependency as? AsyncOperation {
-        guard asynchronous.parts.node.dependents.remove(node.identity) != nil else { return }
+        let source = asynchronous.parts.node
+        guard source.dependents.remove(node.identity) != nil else { return }
       } else {
         guard let isThrough = node.foreign.removeValue(forKey: ObjectIdentifier(dependency)) else { return }
         contents.countForeign(isThrough, -1)
