@@ -163,8 +163,7 @@ final class Attempt: @unchecked Sendable {
   /// Has a service fail before its start where another program answers in its place; to be called before the operation is in
   /// a queue.
   func askBeforeStart() {
-    let question = probe?.question { [weak operation] occupant in operation?.cancel(with: occupant) }
-    if let question { operation.addDependency(question) }
+    probe?.ask(before: operation) { [weak operation] occupant in operation?.cancel(with: occupant) }
   }
 
   private static let endlessSearch = JobFailure(

@@ -43,17 +43,17 @@ final class ServiceProbe: Sendable {
 
   /// Asks once, before the program is started, whether its port or URL answers, and calls `occupied` with the failure if so.
   ///
-  /// Without this question the service would be ready at once: the other program answers its probe. The operation of the
-  /// service is to depend on the one that is returned, which ends after the call; nil for other probes.
-  func question(_ occupied: @escaping @Sendable (JobFailure) -> Void) -> AsyncOperation? {
+  /// Without this question the service would be ready at once: the other program answers its probe. `operation`, the
+  /// service's, starts after the call. Other probes ask nothing.
+  func ask(before operation: Operation, _ occupied: @escaping @Sendable (JobFailure) -> Void) {
     let (place, holder): (String, String)
     switch probe {
     case .url(let text): (place, holder) = (text.maskedURL, "serves it")
     case .port(let host, let port):
       (place, holder) = ("\(host.contains(":") ? "[\(host)]" : host):\(port)", "has the port")
-    case .command, .output: return nil
+    case .command, .output: return
     }
-    return ask { isAnswered in
+    ask(before: operation) { isAnswered in
       guard isAnswered else { return }
       occupied(JobFailure(.launch, "\(place) answers before the service is started: another program \(holder)"))
     }
@@ -78,20 +78,20 @@ final class ServiceProbe: Sendable {
 
   private func look() { ask { [weak self] isReady in self?.looked(isReady: isReady) } }
 
-  /// Asks once and calls `body` with the answer, before the operation has ended; nil, without a call, after the end.
-  @discardableResult
-  private func ask(_ body: @escaping @Sendable (_ isReady: Bool) -> Void) -> AsyncOperation? {
+  /// Asks once and calls `body` with the answer, before `dependent` can start; without effect after the end.
+  private func ask(before dependent: Operation? = nil, _ body: @escaping @Sendable (_ isReady: Bool) -> Void) {
     let operation = makeOperation()
     let isOver = state.withLock { state in
       if !state.isOver { state.current = operation }
       return state.isOver
     }
-    guard !isOver else { return nil }
+    guard !isOver else { return }
     operation.whenEnded { _, failure in body(failure == nil) }
     let limit = clock.schedule(after: max(interval, Self.leastTime), on: queue) { operation.cancel() }
     operation.whenEnded { _, _ in limit.cancel() }
+    // Before it can end: one that has finished, and has not called `body` yet, delays nothing.
+    dependent?.addDependency(operation)
     operations.addOperation(operation)
-    return operation
   }
 
   private func looked(isReady: Bool) {
