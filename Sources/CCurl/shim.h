@@ -4,9 +4,6 @@
 #include <locale.h>
 #include <stdbool.h>
 #include <string.h>
-#ifdef __APPLE__
-#include <xlocale.h>
-#endif
 
 // Swift imports neither variadic functions nor most macros, so each kind of argument gets a typed function here.
 

@@ -58,6 +58,18 @@ struct ExchangeTests {
   /// The progress may be held back by a clock that stands still.
   private var partSize: Int? { (try? Data(contentsOf: folder.file("file.part")))?.count }
 
+  /// A download that has begun, with a stall time of four seconds by the clock.
+  private func startStallingDownload(
+    from server: RawServer
+  ) -> (Observed<URL>, ManualOperationClock, TransferThread) {
+    let clock = ManualOperationClock()
+    let thread = TransferThread(clock: clock)
+    let download = Observed(DownloadOperation(from: server.url("/f"), to: folder.file("file"), thread: thread))
+    download.operation.stallTimeout = .seconds(4)
+    download.operation.start()
+    return (download, clock, thread)
+  }
+
   private static let stalled = TransferError(.timedOut, "no byte has moved for 4 s")
 
   @Test(arguments: ["before the reply", "in the header", "in the body"])
@@ -70,11 +82,7 @@ struct ExchangeTests {
       }
     }
     defer { server.stop() }
-    let clock = ManualOperationClock()
-    let thread = TransferThread(clock: clock)
-    let download = Observed(DownloadOperation(from: server.url("/f"), to: folder.file("file"), thread: thread))
-    download.operation.stallTimeout = .seconds(4)
-    download.operation.start()
+    let (download, clock, thread) = startStallingDownload(from: server)
     #expect(eventually { server.requests.count == 1 && (place != "in the body" || partSize == 5) })
     await pass(clock, thread, until: download)
     #expect(download.error == Self.stalled)
@@ -103,11 +111,7 @@ struct ExchangeTests {
       return [.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n")] + (1...5).flatMap { _ in [wait, .send("x")] }
     }
     defer { server.stop() }
-    let clock = ManualOperationClock()
-    let thread = TransferThread(clock: clock)
-    let download = Observed(DownloadOperation(from: server.url("/f"), to: folder.file("file"), thread: thread))
-    download.operation.stallTimeout = .seconds(4)
-    download.operation.start()
+    let (download, clock, thread) = startStallingDownload(from: server)
     #expect(eventually { server.requests.count == 1 })
     for count in 1...5 {
       for _ in 1...3 { await look(clock, thread) }
