@@ -7,6 +7,12 @@ let settings: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny")
 ]
 
+/// Settings of the test targets.
+///
+/// Tests/run builds everything as it is released but the tests: to optimize them takes longer than it saves.
+let testSettings =
+  Context.environment["OPDASH_GATE"] == nil ? settings : settings + [.unsafeFlags(["-Onone"])]
+
 /// A Swift target of ours with its tests beside it.
 func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
   .target(name: name, dependencies: dependencies, swiftSettings: settings)
@@ -15,7 +21,7 @@ func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target 
 func tests(_ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []) -> Target {
   .testTarget(
     name: "\(name)Tests", dependencies: [.byName(name: name)] + dependencies, exclude: exclude,
-    swiftSettings: settings)
+    swiftSettings: testSettings)
 }
 
 func system(_ name: String, apt: String, brew: String) -> Target {
@@ -100,7 +106,7 @@ let package = Package(
     .testTarget(
       name: "DocumentationTests",
       dependencies: ["OperationDashboard", "Operations", "Processes", "Support", "Transfers"],
-      swiftSettings: settings),
+      swiftSettings: testSettings),
     tests("Transfers", ["CCurl", "Operations", "Support"]),
     tests("Processes", ["CProcess", "Support", "Operations", "ProcessProbe"]),
     tests("Slurm", ["Support", "Operations", "Processes", "slurm-probe"], exclude: ["Probe"]),
@@ -161,7 +167,7 @@ let package = Package(
         "Dashboard", "DemoServer", "JobModel", "RunStore", "Screen", "Support", "dashboard-probe", "opdash",
       ],
       exclude: ["Fixtures"],
-      swiftSettings: settings),
+      swiftSettings: testSettings),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -65,7 +65,7 @@ package struct StepRoom {
   /// The fault of a step that none of the nodes can execute.
   package static func fault(_ need: Need, in nodes: [AllocatedNode]) -> JobFailure? {
     guard node(for: need, in: nodes) == nil else { return nil }
-    let limits = [
+    let limits: [(String, Int, Int, String)] = [
       ("slurm.cpus", need.cpus, nodes.map(\.cpus).max() ?? 0, "CPUs"),
       ("slurm.memory", need.memory, nodes.map { $0.memory ?? .max }.max() ?? 0, "MiB"),
       ("slurm.gpus", need.gpus, nodes.map(\.gpus).max() ?? 0, "GPUs"),

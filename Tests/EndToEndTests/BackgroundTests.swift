@@ -140,12 +140,20 @@ struct BackgroundTests {
       """, to: "flood.yml")
     let window = try place.shell()
     try window.session.record(to: place.folder.file("bytes").path)
-    try command(window, "$OPDASH run flood.yml --ui inline")
+    try command(window, "$OPDASH run flood.yml --ui inline & echo $! >pid; fg")
     try window.sees(" RUN ")
     try window.press("C-z")
     try window.sees("Stopped")
     try command(window, "bg; touch flood")
     #expect(eventually { place.has("flooded") })
+    // It has taken the lines when it has nothing to do in several looks.
+    let pid = try pid()
+    var looks = 0
+    #expect(
+      eventually {
+        looks = ProcessTable.isAsleep(pid) ? looks + 1 : 0
+        return looks == 20
+      })
     try command(window, "fg")
     try window.sees("the end of the lines") { $0.text.contains("300000") && $0.lines.last?.contains(" RUN ") == true }
     let text = String(decoding: place.contents("bytes") ?? Data(), as: UTF8.self)

@@ -51,7 +51,8 @@ struct ReleaseDemoTests {
     #expect(publish.state == .succeeded(upToDate: false))
     #expect(run[try id("version")].outputs == ["tag": "4.2"])
     let packages = ["linux-arm", "linux-x64", "mac-arm", "mac-x64"].map { "app-4.2-\($0).tar" }
-    #expect(folder.names(in: "published") == packages.flatMap { [$0, "\($0).sum"] } + ["news.txt"])
+    let files: [String] = packages.flatMap { [$0, "\($0).sum"] }
+    #expect(folder.names(in: "published") == files + ["news.txt"])
     #expect(try String(contentsOf: folder.file("published/news.txt"), encoding: .utf8) == "4.2 is out\n")
     #expect(run[try id("page")].state == .skipped(because: .outcome))
     #expect(!folder.names().contains("work") && run.summary?.exit == 0)

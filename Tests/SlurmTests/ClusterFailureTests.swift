@@ -45,10 +45,13 @@ extension SlurmClusterTests {
       run.cluster.startDaemon("controller")
       for operation in operations {
         #expect(operation.isOver())
-        // Work that had begun when the controller forgot it may be ended by Slurm.
+        // Slurm may end work that had begun when the controller forgot it, even before its first command.
         #expect(operation.end == .exited(0) || operation.end == .lost(hasBegun: true))
       }
-      for number in 0..<5 { #expect(run.marks("work.\(number)") == 1) }
+      for (number, operation) in operations.enumerated() {
+        let marks = run.marks("work.\(number)")
+        #expect(operation.end == .exited(0) ? marks == 1 : marks <= 1)
+      }
     }
 
     @Test func aJobSurvivesTheEndOfItsNodesDaemon() throws {

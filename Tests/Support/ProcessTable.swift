@@ -97,6 +97,13 @@ package enum ProcessTable {
   package static func descriptors(of pid: pid_t) -> Int { count("/proc/\(pid)/fd") }
   package static func threads(of pid: pid_t) -> Int { count("/proc/\(pid)/task") }
 
+  /// Whether none of the threads of a process executes or could.
+  package static func isAsleep(_ pid: pid_t) -> Bool {
+    let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task")) ?? []
+    return !threads.isEmpty
+      && threads.allSatisfy { text("/proc/\(pid)/task/\($0)/stat")?.contains(") S ") == true }
+  }
+
   private static func count(_ folder: String) -> Int {
     ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).count
   }

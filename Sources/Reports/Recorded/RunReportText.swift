@@ -192,8 +192,7 @@ package struct RunReportText {
 enum DateText {
   /// `2026-01-01 14:03:12` on the wall clock of `zone`.
   static func of(_ date: Date, in zone: TimeZone) -> String {
-    var style = Date.ISO8601FormatStyle(timeZone: zone).year().month().day()
-    style.timeZone = zone
+    let style = Date.ISO8601FormatStyle(timeZone: zone).year().month().day()
     return "\(date.formatted(style)) \(Format.clock(date, in: zone))"
   }
 }
