@@ -106,6 +106,16 @@ import Testing
     #expect(files.exit(of: other.identity)?.wasStopped == false)
   }
 
+  @Test(arguments: ["kill -TERM $$\nopdash_process=$!", "opdash_process=$!\nkill -TERM $$"])
+  func aScriptThatIsToldToEndBeforeItWaitsLooksForTheKill(_ lines: String) throws {
+    let job = job(["/bin/sh", "-c", "sleep 600"])
+    let script = BatchScript.text(of: job, files: files).replacing("opdash_process=$!", with: lines)
+    #expect(files.makeFolder() == nil)
+    #expect(FileManager.default.createFile(atPath: files.path(of: job.identity) + ".kill", contents: nil))
+    // In a group of its own, all of which it kills.
+    #expect(try run("exec setsid -w /bin/sh -c \(BatchScript.quoted(script))") != .exited(0))
+  }
+
   @Test func aScriptNotesHowLongItsProgramTook() throws {
     // In the place of the node's clock.
     let uptime = folder.file("uptime").path()
@@ -225,7 +235,7 @@ import Testing
     var job = job(["true"])
     job.stop = SlurmJob.Stop(signal: signal)
     let lines = BatchScript.text(of: job, files: files).split(separator: "\n")
-    #expect(lines.contains("trap opdash_stop=stopped \(stops)"))
+    #expect(lines.contains("trap opdash_told \(stops)"))
     #expect(lines.contains("trap 'kill -9 0' \(kill)"))
     #expect(lines.contains("  trap - \(stops) \(kill)"))
   }

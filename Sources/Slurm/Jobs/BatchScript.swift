@@ -36,7 +36,7 @@ struct BatchScript {
       job.arguments[0].contains("=")
       ? "" : "env --default-signal=INT true 2>/dev/null && exec env --default-signal=INT,QUIT \"$@\""
     // The names of the variables are none that a program's environment is likely to have. Little more than env is forked:
-    // many jobs are shorter than the start of a process.
+    // many jobs are shorter than the start of a process. The signal may come at any line, also before the shell waits.
     return """
       #!/bin/sh
       opdash_file=\(quoted(files.path(of: job.identity)))
@@ -55,7 +55,18 @@ struct BatchScript {
       command : 2>/dev/null >>"$opdash_file.out" && exec >>"$opdash_file.out" 2>&1
       unset OPDASH_RUN
       opdash_stop=
-      trap opdash_stop=stopped \(stopSignals)
+      opdash_process=
+      opdash_watch=
+      opdash_told() {
+        trap '' \(stopSignals)
+        opdash_stop=stopped
+        if [ "$opdash_process" ] && [ -z "$opdash_watch" ]; then
+          (until [ -e "$opdash_file.kill" ]; do sleep 0.2; done; kill -9 0) &
+          opdash_watch=$!
+        fi
+        trap opdash_told \(stopSignals)
+      }
+      trap opdash_told \(stopSignals)
       trap 'kill -9 0' \(killSignal)
       \(time("opdash_began"))
       (
@@ -66,15 +77,11 @@ struct BatchScript {
         exec "$@"
       ) </dev/null &
       opdash_process=$!
-      opdash_watch=
+      [ "$opdash_stop" ] && opdash_told
       while :; do
         wait $opdash_process
         opdash_status=$?
         kill -0 $opdash_process 2>/dev/null || break
-        [ "$opdash_watch" ] || {
-          (trap '' \(stopSignals); until [ -e "$opdash_file.kill" ]; do sleep 0.2; done; kill -9 0) &
-          opdash_watch=$!
-        }
       done
       [ "$opdash_watch" ] && kill -9 $opdash_watch 2>/dev/null
       \(time("opdash_ended"))
