@@ -1,7 +1,7 @@
 /// A list of files and their SHA-256 sums, read as `sha256sum -c` reads it.
 ///
-/// A line is `SUM  NAME`, `SUM *NAME` or `SHA256 (NAME) = SUM`. A backslash before it says that the name has escapes: `\\`,
-/// `\n`, `\r`. Lines may end with CRLF; those with `#` at their start are comments.
+/// A line is `SUM  NAME`, `SUM *NAME` or `SHA256 (NAME) = SUM`. A leading backslash marks a name with escapes: `\\`,
+/// `\n`, `\r`. Lines may end with CRLF; lines that begin with `#` are comments.
 package struct SHA256List: Equatable, Sendable {
   package struct Entry: Equatable, Sendable {
     /// The path of the file, not made safe; nil where it is not UTF-8.
@@ -18,7 +18,7 @@ package struct SHA256List: Equatable, Sendable {
     }
   }
 
-  /// In the order of the lines; those that have no sum and are no comments, as of a signature, are left out.
+  /// The lines with a sum, in their order; other lines, such as comments and signatures, are left out.
   package private(set) var entries: [Entry] = []
 
   package init(_ bytes: [UInt8]) {

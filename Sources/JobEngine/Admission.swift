@@ -2,13 +2,13 @@ import JobModel
 
 /// An attempt of a job in the operation queue.
 struct Admission: Equatable {
-  /// Tells late news of an earlier attempt apart.
+  /// Distinguishes late events of an earlier attempt.
   var ticket: Int
   var job: JobID
   var attempt: Int
   var priority: JobPriority
-  /// The node of the allocation that it has; nil for anything but a step.
+  /// The node of the allocation for a step; nil for anything else.
   var node: String?
-  /// Nil if no end of it closes the run.
+  /// Nil if no end of the attempt closes the run.
   var endRule: EndRule?
 }

@@ -7,53 +7,53 @@ import Transfers
 
 /// One attempt of a job in the operation queue, which the engine keeps until its end is stated.
 final class Attempt: @unchecked Sendable {
-  // Safe: the variables are touched only on the engine's queue.
+  // Safe: only the engine's queue accesses the variables.
   let ticket: Int
   let operation: AsyncOperation
   let job: JobID
   let number: Int
-  /// What the operation counts in its progress.
+  /// The unit of the operation's progress.
   let unit: JobProgress.Unit
   private(set) var hasStarted = false
-  /// Whether it was submitted, or will be, and the cluster has not started it as far as is known.
+  /// Whether the attempt was or will be submitted and, as currently known, the cluster has not started it.
   var isWithCluster: Bool
-  /// Where the cluster has it.
+  /// The place of the attempt in the cluster.
   var place: ClusterPlace?
-  /// Whether its end was stated, or it was withdrawn: what is observed after that has no effect.
+  /// Whether the end was stated or the attempt was withdrawn; later observations have no effect.
   private(set) var isOver = false
-  /// Each keeps its handler, and that the attempt, until `end()`.
+  /// Each token keeps its handler, and thereby the attempt, until `end()`.
   var observations: [ObservationToken] = []
-  /// The hash of the job's inputs once it is known.
+  /// The hash of the job's inputs, once it is known.
   private let inputsHash: Lock<String?>
   private var isHashStated = false
-  /// The values of an attempt that had nothing to do, from an earlier run.
+  /// The values, from an earlier run, of an attempt that had nothing to do.
   private let earlierValues: Lock<[String: String]?>
-  /// Where its program writes values for other jobs; nil for other work, and once they are being read.
+  /// The file that the program writes values for other jobs to; nil for other work, and once it is being read.
   private var outputPath: String?
-  /// The values that its program has written for other jobs, once they were read.
+  /// The values that the program has written for other jobs, once they are read.
   var outputs: OutputValues?
-  /// The step of an allocation that it is; nil for anything else.
+  /// The step of an allocation that executes the attempt; nil for anything else.
   let step: RunAllocation.Step?
-  /// How it has ended, where its operation can't say it.
+  /// The outcome, if the operation can't provide it.
   var ending: AttemptOutcome?
-  /// Asks whether the program of a service can be used.
+  /// Checks whether the program of a service can be used.
   let probe: ServiceProbe?
-  /// Whether a line of its output matches a pattern of the retry policy.
+  /// Whether a line of the output matches a pattern of the retry policy.
   private let retryMatch: Lock<Bool>
-  /// Called once its output tells whether the program of a service can be used.
+  /// Called once the output shows whether the program of a service can be used.
   private let readiness: Lock<(@Sendable (_ isUsable: Bool) -> Void)?>
-  /// Decides whether its end closes the run; nil if no end does.
+  /// Decides whether the end closes the run; nil if no end does.
   private let endRule: EndRule?
-  /// The limit that it exceeded before the engine cancelled it.
+  /// The limit that the attempt exceeded before the engine cancelled it.
   private let excess = Lock<JobFailure?>(nil)
-  /// When its start was observed, on the run's clock.
+  /// When the start was observed, on the run's clock.
   private let startTime = Lock<Duration?>(nil)
 
-  /// Makes the operation of an attempt; nothing starts before it is in a queue.
+  /// Creates the operation of an attempt; nothing starts before the operation is in a queue.
   ///
-  /// `job` has the values of other jobs in its texts, or is the failure with which the attempt ends. A shell job has a
-  /// `launch`, that of a `step` too, or, if it is a job of the cluster, a `cluster`; its `check` is made before its program
-  /// starts.
+  /// `job` contains the values of other jobs in its texts, or is the failure with which the attempt ends. A shell job,
+  /// including one in a `step`, has a `launch`; a job of the cluster has a `cluster` instead. The `check` is made
+  /// before the program starts.
   init(
     _ admission: Admission, _ job: Result<Job, JobFailure>, name: String, logPath: String?, logLimit: Int,
     keepsShortLog: Bool = true, check: UpToDateCheck? = nil, launch: LaunchTerms.Launch? = nil,
@@ -146,12 +146,12 @@ final class Attempt: @unchecked Sendable {
     return watches
   }
 
-  /// Whether a line of its output has matched a pattern of the retry policy; from any thread.
+  /// Whether a line of the output has matched a pattern of the retry policy; from any thread.
   var outputMatches: Bool { retryMatch.withLock(\.self) }
 
-  /// Has `body` called once the output tells that the program of a service can be used; to be called before the start.
+  /// Sets the handler that is called once the output shows that the program of a service can be used.
   ///
-  /// An attempt whose output can't be searched fails.
+  /// Call this before the start. An attempt whose output can't be searched fails.
   func whenOutputIsReady(_ body: @escaping @Sendable () -> Void) {
     readiness.withLock { readiness in
       readiness = { [weak operation] isUsable in
@@ -160,8 +160,9 @@ final class Attempt: @unchecked Sendable {
     }
   }
 
-  /// Has a service fail before its start where another program answers in its place; to be called before the operation is in
-  /// a queue.
+  /// Makes a service fail before its start if another program already answers in its place.
+  ///
+  /// Call this before the operation is in a queue.
   func askBeforeStart() {
     probe?.ask(before: operation) { [weak operation] occupant in operation?.cancel(with: occupant) }
   }
@@ -169,19 +170,20 @@ final class Attempt: @unchecked Sendable {
   private static let endlessSearch = JobFailure(
     .error, "the pattern of service.ready took too long on its output: simplify it, or use another probe")
 
-  /// Reads the values that its program has written for other jobs, once, on `queue`; false if there is nothing to read.
+  /// Reads the values that the program has written for other jobs, once, on `queue`; false if there is nothing to read.
   ///
-  /// `body` is called on `queue` with the values. A cluster job's file is not removed: a run that resumes this one
-  /// follows the job, and reads the file again.
+  /// `body` is called on `queue` with the values. The file of a cluster job is not removed: a run that resumes this one
+  /// follows the job and reads the file again.
   func readOutputs(on queue: DispatchQueue, then body: @escaping @Sendable (OutputValues?) -> Void) -> Bool {
     let isClusterJob = operation is SlurmOperation
-    // Most programs write none. What the cluster's nodes share is not looked at here: it may hang.
+    // Most programs write no values. Files that the cluster's nodes share are not checked here: the file system may
+    // hang.
     guard let path = outputPath.take(), isClusterJob || access(path, F_OK) == 0 else { return false }
     queue.async { body(OutputValues(file: path, isKept: isClusterJob)) }
     return true
   }
 
-  /// The values that it has for other jobs because it had nothing to do.
+  /// The values for other jobs that the attempt has because it had nothing to do.
   var keptValues: [String: String]? { earlierValues.withLock(\.self) }
 
   func resizeTerminal(to size: TerminalSize) { (operation as? ShellOperation)?.resizeTerminal(to: size) }
@@ -193,13 +195,13 @@ final class Attempt: @unchecked Sendable {
     return hash
   }
 
-  /// Notes the start, at `time` of the run's clock.
+  /// Records the start at `time` of the run's clock.
   func start(at time: Duration) {
     hasStarted = true
     startTime.withLock { $0 = time }
   }
 
-  /// Notes that the cluster will start it once more.
+  /// Notes that the cluster will start the attempt once more.
   func requeue() { (hasStarted, isWithCluster) = (false, true) }
 
   /// The success of a finished operation, from any thread; nil if it has not succeeded, or had nothing to do.
@@ -211,17 +213,17 @@ final class Attempt: @unchecked Sendable {
       inputsHash: inputsHash.withLock(\.self))
   }
 
-  /// Whether its end closes the run, judged without the engine; from any thread, once its operation is about to finish.
+  /// Whether the end closes the run, judged without the engine; from any thread, once the operation is about to finish.
   var closesRun: Bool {
     guard let endRule else { return false }
     return endRule.closesRun(
       AttemptOutcome(claimedBy: operation), excess: excess.withLock(\.self), outputMatches: outputMatches)
   }
 
-  /// How it has ended; of interest once its operation has finished.
+  /// The outcome of the attempt; valid once its operation has finished.
   var outcome: AttemptOutcome { ending ?? AttemptOutcome(of: operation) }
 
-  /// Whether the launch of a step has found that the allocation had ended; how it ended is asked for.
+  /// Whether the launch of a step has found that the allocation had ended; how it ended must be queried.
   var mayHaveLostAllocation: Bool {
     guard step != nil, ending == nil, !operation.isCancelled, let shell = operation as? ShellOperation else {
       return false
@@ -229,7 +231,7 @@ final class Attempt: @unchecked Sendable {
     return shell.exit == .exited(SlurmAllocation.endedStatus)
   }
 
-  /// `limit` is the one that it has exceeded, where that is why.
+  /// Cancels the attempt; `limit` is the limit that it has exceeded, if that is the reason.
   func cancel(because limit: JobFailure? = nil) {
     if let limit { excess.withLock { $0 = limit } }
     if let step, let shell = operation as? ShellOperation { step.stop(shell) }
@@ -260,7 +262,7 @@ extension JobProgress.Unit {
 }
 
 extension LogLine {
-  /// A line that an operation has logged.
+  /// Creates a line from a line that an operation has logged.
   package init(_ line: OperationLogLine) {
     let stream: LogLine.Stream =
       switch line.source {

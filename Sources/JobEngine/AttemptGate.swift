@@ -3,11 +3,12 @@ import JobModel
 
 /// The gate that every attempt passes at its start, on any thread, and that the end of a run closes.
 ///
-/// Attempts are admitted ahead of the free slots, and the operation queue starts the next one as soon as another has ended.
-/// The end that closes the run therefore closes the gate before any observer sees that end, and the engine closes the gate
-/// before it states the fact: each attempt either passed earlier and is stated earlier, or never executes.
+/// Attempts are admitted ahead of the free slots, and the operation queue starts the next one as soon as another has
+/// ended. The end that closes the run therefore closes the gate before any observer sees that end, and the engine
+/// closes the gate before it states the fact: each attempt either passed earlier and is stated earlier, or never
+/// executes.
 final class AttemptGate: Sendable {
-  /// Which attempts may still start.
+  /// The attempts that may still start.
   enum Stand: Comparable {
     case open
     /// Only attempts of `finally` jobs.
@@ -62,24 +63,26 @@ final class AttemptGate: Sendable {
     }
   }
 
-  /// Closes the gate for all but `finally` jobs until `leave`: the end of this attempt closes the run unless the engine decides
-  /// otherwise.
+  /// Closes the gate for all but `finally` jobs until `leave`.
+  ///
+  /// The end of this attempt closes the run unless the engine decides otherwise.
   func hold(_ ticket: Int) {
     state.withLock { state in
       if state.attempts[ticket] != nil { state.holds.insert(ticket) }
     }
   }
 
-  /// Lets all attempts pass again that no hold keeps back.
+  /// Lets all attempts pass again, except the ones that a hold keeps back.
   func open() { state.withLock { $0.stand = .open } }
 
   /// Closes the gate this far, at least.
   func close(to stand: Stand) { state.withLock { $0.stand = max($0.stand, stand) } }
 
-  /// The attempts that have passed the gate, that the engine has not been told of and that could not pass it now, in their
-  /// order; told by this.
+  /// The attempts that have passed the gate, that the engine does not know to have started and that could not pass it
+  /// now, in order.
   ///
-  /// One that could still pass may have done so after the close, and after an end that is not stated yet.
+  /// The call marks them as known. An attempt that could still pass may have passed after the close, and after an end
+  /// that is not stated yet.
   func takePassed() -> [Int] {
     state.withLock { state in
       let passed = state.attempts.filter { _, attempt in

@@ -5,7 +5,7 @@ import Processes
 import Slurm
 import Transfers
 
-/// How an attempt ended.
+/// The outcome of an attempt.
 package enum AttemptOutcome: Sendable, Equatable {
   case succeeded
   /// There was nothing to do.
@@ -16,7 +16,7 @@ package enum AttemptOutcome: Sendable, Equatable {
   /// The outcome of an operation that has finished.
   package init(of operation: AsyncOperation) { self.init(of: operation, failure: operation.failure) }
 
-  /// The outcome of an operation that is about to finish, unless it is cancelled yet.
+  /// The outcome of an operation that is about to finish, unless a cancellation comes first.
   init(claimedBy operation: AsyncOperation) { self.init(of: operation, failure: operation.claimedFailure) }
 
   private init(of operation: AsyncOperation, failure: (any Error)?) {
@@ -86,7 +86,7 @@ extension JobFailure {
     case .checksum: .checksum
     case .file: .file
     case .unsupportedURL, .invalidHeader: .launch
-    // Not of the network: another attempt would be led the same way.
+    // Not a network failure: another attempt would be redirected in the same way.
     case .tooManyRedirects: .error
     }
   }

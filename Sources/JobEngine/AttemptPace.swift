@@ -1,16 +1,16 @@
 /// Counts the attempts that end in quick succession.
 struct AttemptPace {
-  /// Attempts that end this far apart leave the engine the time to admit the next one.
+  /// Attempts that end at this interval leave the engine the time to admit the next one.
   private static let interval: Duration = .milliseconds(50)
 
-  /// The most that are counted.
+  /// The maximum of the count.
   private let most: Int
   private var level = 0.0
   private var last: Duration = .zero
 
   init(most: Int) { self.most = most }
 
-  /// The attempts that have ended faster than one each `interval`.
+  /// The number of attempts that ended faster than one per `interval`.
   var recent: Int { max(0, Int(level) - 1) }
 
   mutating func ended(at time: Duration) {

@@ -10,11 +10,11 @@ struct ChangedPaths {
 
   /// The changed paths below each folder.
   private var below: [BytePath: [Inner]] = [:]
-  /// Patterns that search a folder with more changed paths are not compared with each one, but taken to match: a graph
-  /// may have as many patterns.
+  /// A pattern that searches a folder with more changed paths is not compared with each one, but assumed to match: a
+  /// graph may have as many patterns.
   private static let searchLimit = 1000
 
-  /// `isFolder` says whether it may be one, which patterns search.
+  /// Adds a path; `isFolder` says whether it may be a folder, which patterns search.
   mutating func add(_ path: BytePath, isFolder: Bool) {
     guard paths.insert(path).inserted else { return }
     let inner = Inner(names: path.components, isFolder: isFolder)

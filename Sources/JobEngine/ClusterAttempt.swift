@@ -1,11 +1,11 @@
 import Processes
 import Slurm
 
-/// What makes the operation of an attempt that the cluster executes.
+/// The parts of an operation for an attempt that the cluster executes.
 struct ClusterAttempt {
   var launch: LaunchTerms.ClusterLaunch
   var observer: SlurmObserver
-  /// Whether an earlier run has perhaps submitted it.
+  /// Whether an earlier run may have submitted the attempt.
   var mayExist: Bool
 
   func operation(check: OutputCheck?, log: SlurmOperation.LogTerms) -> SlurmOperation {

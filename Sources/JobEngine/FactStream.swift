@@ -2,23 +2,24 @@ import Dispatch
 import JobModel
 import Operations
 
-/// The facts of one source of a run (a job graph, or a program's queue), from what its operations report to the subscribers.
+/// The facts of one source of a run (a job graph or a program's queue), from its operations' reports to the
+/// subscribers.
 ///
-/// Observations are delivered on `queue`, where the source states facts; those of one batch are delivered together. Limits
-/// the rate of progress, keeps the one timer of the run, and states the run's end.
+/// Observations are delivered on `queue`, where the source states facts; the facts of one batch are delivered together.
+/// The stream limits the rate of progress, keeps the one timer of the run and states the run's end.
 package final class FactStream: @unchecked Sendable {
-  // Safe: `elapsed` and `hub` are for any thread; every other variable is touched only on `queue`.
+  // Safe: `elapsed` and `hub` are for any thread; only `queue` accesses the other variables.
 
-  /// The feed of a run, which decides what its facts are and is called on the stream's queue.
+  /// The feed of a run, which decides on the facts and is called on the stream's queue.
   package protocol Source: JobFeed {
     var stream: FactStream { get }
-    /// When the source must be woken though nothing happens, on the run's clock.
+    /// When the source must be woken even if nothing happens, on the run's clock.
     var nextWake: Duration? { get }
     /// Called at `nextWake`.
     func wake()
-    /// How many observed changes may wait for the pace of the deliveries, asked for after each batch.
+    /// How many observed changes may wait for the pace of the deliveries; read after each batch.
     var burst: Int { get }
-    /// Whether an end of the run that was asked for must wait: an attempt executes, or a change is on its way.
+    /// Whether a requested end of the run must wait because an attempt is executing or a change is on its way.
     var isBusy: Bool { get }
     /// Called once, after the end was stated.
     func didEnd()
@@ -43,28 +44,28 @@ package final class FactStream: @unchecked Sendable {
   private static let readersLimit = 20_000
   private var end: (signal: Int32?, isAsked: Bool) = (nil, false)
 
-  /// Observations on `queue` wait for `pace`, and are dated by `clock`.
+  /// Creates a stream; observations on `queue` wait for `pace`, and `clock` dates them.
   package init(label: String, pace: MailboxPace = MailboxPace(interval: .seconds(0)), clock: any OperationClock) {
     queue = DispatchQueue(label: label, qos: .userInitiated)
     deliveries = DeliveryQueue(attachedTo: queue, pace: pace, clock: clock)
     self.clock = clock
   }
 
-  /// Since the run began; zero before.
+  /// The time since the run began; zero before.
   var elapsed: Duration { beginning.withLock { $0 }.map { clock.now - $0 } ?? .zero }
 
   // MARK: On the queue
 
-  /// Begins the run's clock.
+  /// Starts the run's clock.
   package func begin() {
     let now = clock.now
     beginning.withLock { $0 = now }
   }
 
-  /// Dates the facts that follow by the change that is being delivered.
+  /// Dates the following facts by the change that is being delivered.
   package func dateByDelivery() { date(deliveries.time) }
 
-  /// Dates the facts that follow by the clock.
+  /// Dates the following facts by the clock.
   package func dateByClock() { date(clock.now) }
 
   private func date(_ time: Duration) {
@@ -76,7 +77,7 @@ package final class FactStream: @unchecked Sendable {
     setNeedsDelivery()
   }
 
-  /// States the progress now or, where the last report is too fresh, later.
+  /// States the progress now or, if the last report is too recent, later.
   package func report(_ progress: JobProgress, of job: JobID) {
     if let due = gate.report(progress, of: job, now: journal.now) { journal.state(.jobProgress(job, due)) }
     setNeedsDelivery()
@@ -89,20 +90,20 @@ package final class FactStream: @unchecked Sendable {
 
   /// Keeps the receipt of the lines that are being delivered until every subscriber has caught up.
   ///
-  /// So long their operation reads no more output.
+  /// Until then, their operation reads no more output.
   package func holdOutput() {
     guard let receipt = deliveries.receipt, receipt !== heldBack else { return }
     heldBack = receipt
     hub.whenBelow(Self.readersLimit) { withExtendedLifetime(receipt) {} }
   }
 
-  /// States the end once the source is no longer busy; `signal` is the one that ended the run.
+  /// States the end once the source is no longer busy; `signal` is the signal that ended the run.
   package func finish(signal: Int32?) {
     end = (end.signal ?? signal, true)
     setNeedsDelivery()
   }
 
-  /// Facts of one batch of changes are delivered together.
+  /// Schedules a delivery; facts of one batch of changes are delivered together.
   package func setNeedsDelivery() {
     guard !isDeliveryDue, !isOver else { return }
     isDeliveryDue = true
@@ -122,7 +123,7 @@ package final class FactStream: @unchecked Sendable {
     setAlarm()
   }
 
-  /// One timer for all that waits for time.
+  /// Sets the one timer for everything that waits for a time.
   private func setAlarm() {
     let time = isOver ? nil : [source?.nextWake, gate.nextWake].compactMap(\.self).min()
     guard time != alarm?.time else { return }
@@ -177,7 +178,7 @@ extension FactStream.Source {
 package final class RunJournal {
   /// The run as of the newest fact.
   package private(set) var run = Run()
-  /// The instant of the facts that are stated now, since the run began; never decreases.
+  /// The time of the facts that are stated now, since the run began; never decreases.
   package private(set) var now = Duration.zero
   private var events: [JobEvent] = []
   /// Values hidden in every fact.
@@ -185,9 +186,9 @@ package final class RunJournal {
 
   package init() {}
 
-  /// Moves `now` to `time`, unless it is later already: inputs of different threads may arrive out of order.
+  /// Advances `now` to `time`, unless `now` is already later: inputs of different threads may arrive out of order.
   ///
-  /// Instants are whole microseconds, as recorded events have them.
+  /// Times are whole microseconds, as in recorded events.
   package func advance(to time: Duration) { now = max(now, time.wholeMicroseconds) }
 
   package func state(_ fact: JobFact) {
@@ -202,7 +203,7 @@ package final class RunJournal {
   }
 }
 
-/// Hands the events of a run to its subscribers, each through a mailbox of its own; any thread may call it.
+/// Passes the events of a run to its subscribers, each through its own mailbox; any thread may call it.
 package final class EventHub: Sendable {
   private struct State {
     var mailboxes: [Int: Mailbox<JobEvent>] = [:]

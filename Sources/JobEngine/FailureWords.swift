@@ -1,7 +1,7 @@
 import Foundation
 import Operations
 
-/// The words of an operation's error for a person, in one place for all views.
+/// The user-facing text of an operation's error, in one place for all views.
 package enum FailureWords {
   /// The first line of the error's description, at most 200 characters, because it is shown in a column.
   package static func of(_ error: any Error) -> String {

@@ -2,7 +2,7 @@ import Basics
 import Checksums
 import Foundation
 
-/// The hashes of the files that a run's jobs read, each computed once while its file stays as it is.
+/// The hashes of the files that a run's jobs read, each computed once while its file is unchanged.
 final class FileHashes: Sendable {
   /// A version of a file, as precisely as the file system distinguishes versions.
   private struct Version: Hashable {
@@ -22,15 +22,16 @@ final class FileHashes: Sendable {
   }
 
   private static let chunk = 1 << 20
-  /// A file that was changed a moment ago may be changed again without another time.
+  /// A file that was changed a moment ago may be changed again without a new time.
   private static let settled: TimeInterval = 2
 
   private let known = Lock<[Version: String]>([:])
 
-  /// The SHA-256 of a regular file's content, of a symbolic link's target if that is none, or of nothing for a special file.
+  /// The SHA-256 of a regular file's content, of a symbolic link's target if the link leads to no file, or of nothing
+  /// for a special file.
   func hash(of path: BytePath, isCancelled: () -> Bool) throws -> String {
     if isCancelled() { throw CancellationError() }
-    // Without O_NONBLOCK a FIFO would be waited for.
+    // Without O_NONBLOCK, opening a FIFO would block.
     let descriptor = open(path.cString, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return try hash(ofLink: path, because: errno) }
     defer { close(descriptor) }

@@ -5,7 +5,7 @@ import Foundation
 struct FileSearch {
   /// Regular files, symbolic links and special files, by their absolute paths.
   private(set) var found = Set<BytePath>()
-  /// Paths that are left out, with all below them.
+  /// Paths that are left out, with everything below them.
   private let excluded: [BytePath]
   private let isCancelled: () -> Bool
 
@@ -14,12 +14,12 @@ struct FileSearch {
     self.isCancelled = isCancelled
   }
 
-  /// Adds the files of an absolute path or pattern; false if it is a path, and nothing is there.
+  /// Adds the files of an absolute path or pattern; false for a path that does not exist.
   mutating func find(_ pattern: BytePath) throws -> Bool {
     guard NamePattern.isPattern(pattern) else { return try add(pattern) }
     let before = found.count
     var parts = pattern.components
-    // As `**/*`.
+    // Like `**/*`.
     if parts.last == Self.anyFolders { parts.append(BytePath("*")) }
     try expand(BytePath(""), parts[...])
     if found.count == before { _ = try add(pattern) }

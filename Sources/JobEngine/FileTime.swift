@@ -1,12 +1,12 @@
 import Basics
 import Foundation
 
-/// An instant that a file system has recorded of a file.
+/// A time that a file system has recorded for a file.
 struct FileTime: Comparable, Hashable {
   enum Kind {
-    /// Of the content.
+    /// The time of the content.
     case modification
-    /// Of the content, the name or the permissions; no program can set it.
+    /// The time of the content, the name or the permissions; no program can set it.
     case change
   }
 
@@ -22,7 +22,7 @@ struct FileTime: Comparable, Hashable {
     (seconds, nanoseconds) = (time.tv_sec, time.tv_nsec)
   }
 
-  /// The modification time of the file at a path, through symbolic links, as in make; nil if there is none.
+  /// The modification time of the file at a path, through symbolic links, as in make; nil without a file.
   init?(of path: BytePath) {
     var status = stat()
     guard stat(path.cString, &status) == 0 else { return nil }

@@ -9,10 +9,11 @@ struct InputFiles {
   /// The first path without a wildcard that does not exist.
   let missing: BytePath?
 
-  /// Finds the files; the products in `creates`, and files below one, are left out.
+  /// Finds the files; the products in `creates`, and files below them, are left out.
   ///
-  /// `*`, `?` and `[…]` match within a name, `**` any number of folders; none of them matches a leading dot, and `**` follows
-  /// no symbolic link. A pattern without a match is a path if that exists, else it stands for no file.
+  /// `*`, `?` and `[…]` match within a name, `**` any number of folders; none of them matches a leading dot, and `**`
+  /// follows no symbolic link. A pattern without a match is treated as a path if that path exists, and otherwise names
+  /// no file.
   init(_ inputs: [BytePath], without creates: [BytePath], isCancelled: @escaping () -> Bool) throws {
     var search = FileSearch(without: creates, isCancelled: isCancelled)
     var missing: BytePath?
@@ -33,7 +34,7 @@ struct InputFiles {
     let sum = SHA256Sum()
     for path in paths {
       let content = try hashes.hash(of: path, isCancelled: isCancelled)
-      // A path has no NUL and a hash has always the same length, so no other files have the same bytes.
+      // A path contains no NUL and a hash always has the same length, so no other files result in the same bytes.
       (path.bytes + [0] + content.utf8).withUnsafeBytes { sum.update($0) }
     }
     return sum.hex

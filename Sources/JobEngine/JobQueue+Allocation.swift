@@ -27,7 +27,7 @@ extension JobQueue {
     perform()
   }
 
-  /// Makes the program of an attempt that was given a node a step; nil for any other.
+  /// Turns the program of an attempt that was given a node into a step; nil for any other attempt.
   func makeStep(of program: inout ProcessLaunch, _ work: ShellWork, _ admission: Admission) -> RunAllocation.Step? {
     guard let terms = work.cluster, let node = admission.node, let allocation else { return nil }
     let (launch, step) = allocation.step(program, terms, ticket: admission.ticket, node: node)
@@ -35,10 +35,10 @@ extension JobQueue {
     return step
   }
 
-  /// Has an attempt end once it is known whether its allocation has ended, and how; no step begins until then.
+  /// Ends an attempt once it is known whether and how its allocation has ended; no step begins until then.
   func askForEnd(of attempt: Attempt) {
     guard let step = attempt.step, let allocation else { return }
-    // Another one may be held already.
+    // Another allocation may already be held.
     if step.allocation == allocation.id { scheduler.allocationInDoubt(true) }
     allocation.explain(step.allocation) { [weak self] failure in
       guard let self, !attempt.isOver, !stream.isOver else { return }

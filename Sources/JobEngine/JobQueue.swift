@@ -5,22 +5,24 @@ import Operations
 import Processes
 import Slurm
 
-/// Runs a job graph in a real `OperationQueue` and states what happens.
+/// Runs a job graph in a real `OperationQueue` and states the facts.
 ///
-/// Each attempt is one operation in the queue, which this observes on the queue of its fact stream. There the scheduler
-/// decides, facts are stated, and operations are admitted, cancelled or paused.
+/// Each attempt is one operation in the queue, which this object observes on the queue of its fact stream. There the
+/// scheduler decides, facts are stated, and operations are admitted, cancelled or paused.
 package final class JobQueue: FactStream.Source, @unchecked Sendable {
-  // Safe: the fields below the line are touched only on the stream's queue.
+  // Safe: only the stream's queue accesses the fields below the line.
   package struct Options: Sendable {
-    /// Jobs at once; nil takes the graph's number, or the number of processors.
+    /// The number of jobs at once; nil takes the graph's number, or else the number of processors.
     package var slots: Int?
     package var onFailure: JobGraph.Failure?
-    /// Where the run's folder is made; nil keeps no logs.
+    /// The parent of the run's folder; nil keeps no logs.
     package var stateFolder: String?
     /// How many bytes of an attempt's output its log file keeps.
     package var logLimit = LogFile.defaultLimit
-    /// Whether each attempt of a shell job with output has a log file; else not one that succeeds with up to 4 KiB of it, if
-    /// the lines in the events say every byte.
+    /// Whether each attempt of a shell job with output has a log file.
+    ///
+    /// Otherwise an attempt that succeeds with up to 4 KiB of output has none if the lines in the events contain every
+    /// byte.
     package var keepsShortLogs = true
     /// Decides the jitter of back-offs.
     package var seed: UInt64
@@ -30,12 +32,13 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     package var restored: [JobID: EarlierSuccess]
     /// The hashes of the inputs that restored jobs read, recorded for the next run that resumes this one.
     package var restoredInputs: [JobID: String]
-    /// The newest attempt that earlier runs know of a job; asked on any thread, which may block, for jobs with `creates` or
-    /// `inputs` only.
+    /// The newest attempt of a job that earlier runs know; called on any thread, and may block.
+    ///
+    /// Called only for jobs with `creates` or `inputs`.
     package var earlier: @Sendable (JobID) -> EarlierAttempt?
-    /// The values that the newest success of the same work wrote for other jobs, nil if it is not known; as `earlier`.
+    /// The values that the newest success of the same work wrote for other jobs; nil if unknown; called like `earlier`.
     package var earlierValues: @Sendable (JobID) -> [String: String]? = { _ in nil }
-    /// Whether a person can approve jobs during the run; else jobs that ask for approval fail.
+    /// Whether a user can approve jobs during the run; otherwise jobs that ask for approval fail.
     package var canAsk = true
     /// The jobs that are approved from the start.
     package var approved: Set<JobID> = []
@@ -45,11 +48,11 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     package var variables: [String: String] = [:]
     /// Whether jobs are added after the start, until `endArrivals`.
     package var isOpen = false
-    /// How the cluster is asked.
+    /// Executes the calls to Slurm.
     package var slurm: any SlurmRunner = SystemSlurmRunner()
-    /// The cluster jobs that earlier runs may have left, each followed instead of starting a first attempt.
+    /// The cluster jobs that earlier runs may have left; each is followed instead of starting a first attempt.
     package var earlierClusterJobs: [JobID: EarlierClusterJob] = [:]
-    /// The number of jobs that the cluster has at once.
+    /// The maximum number of jobs in the cluster at once.
     package var clusterJobs = 1000
     /// The surrounding allocation; if there is one, cluster jobs are its steps and the run requests none.
     package var surroundingAllocation = SlurmAllocation.surrounding
@@ -71,7 +74,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     }
   }
 
-  /// Thousands of short jobs a second are handled by the dozen; the admitted attempts beyond the width hide the wait.
+  /// Thousands of short jobs a second are handled in batches; the attempts admitted beyond the width hide the wait.
   private static let interval = DispatchTimeInterval.milliseconds(20)
 
   package let id: String
@@ -91,7 +94,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
   private let earlier: @Sendable (JobID) -> EarlierAttempt?
   private let fileHashes = FileHashes()
   private let earlierValues: @Sendable (JobID) -> [String: String]?
-  /// The names of the values that others read of a job.
+  /// The names of each job's values that other jobs read.
   private let readValues: [JobID: Set<String>]
   private let queue = OperationQueue()
   /// Executes services, which need no slot.
@@ -102,37 +105,38 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
   /// The allocation that the run requests or was started in; with one, cluster jobs are its steps.
   let allocationTerms: ClusterTerms?
   let surroundingAllocation: SlurmJobID?
-  /// Where attempts start, one after another; they execute elsewhere, as many at once as the width allows.
+  /// The queue on which attempts start, one after another; they execute elsewhere, as many at once as the width allows.
   ///
-  /// An operation queue without it would use dispatch's global pool, which then wakes once a second to count its
-  /// threads. Kept here, because the operation queue does not keep it.
+  /// Without it, an operation queue would use dispatch's global pool, which then wakes once a second to count its
+  /// threads. It is kept here because the operation queue does not keep it.
   private let starting = DispatchQueue(label: "opdash.attempts", qos: .userInitiated)
-  /// Where the values that programs have written are read.
+  /// The queue on which the values that programs have written are read.
   private let reading = DispatchQueue(label: "opdash.outputs", qos: .userInitiated)
 
-  /// The scheduler's, for any thread.
+  /// The scheduler's gate, for any thread.
   private let gate: AttemptGate
   // ---- touched only on the stream's queue
   var scheduler: Scheduler
-  /// By ticket; an attempt that is not here any more has no effect.
+  /// Attempts by ticket; an attempt that has been removed has no effect.
   private(set) var attempts: [Int: Attempt] = [:]
   private var whenAttemptSucceeds: (@Sendable (AttemptSuccess) -> Void)?
-  /// The observer of this run and of each run that it resumes, by run ID, made for the first cluster job of the run.
+  /// The observers of this run and of each run that it resumes, by run ID, created for the first cluster job of the
+  /// run.
   private var observers: [String: SlurmObserver] = [:]
   /// Attempts of earlier runs that no observer has reported a status for.
   private var earlierClusterJobs: [JobID: EarlierClusterJob]
-  /// Whether Slurm was told to end some of them, and has not answered yet.
+  /// Whether Slurm was asked to end some of them and has not answered yet.
   private var isEndingEarlierJobs = false
-  /// Made when it is asked for.
+  /// Created when it is requested.
   var allocation: RunAllocation?
-  /// How often each job was given to the cluster: an attempt that is cancelled before its start is given to it again.
+  /// How often each job was submitted to the cluster: an attempt that is cancelled before its start is submitted again.
   private var submissions: [JobID: Int] = [:]
   /// The parts of a launch that all programs of the run share.
   private(set) var launching: LaunchTerms
   /// Ends the initial hold, during which no attempt is executed; nil after it.
   private var hold: (any OperationTimer)?
 
-  /// Makes the run's folder; nothing starts before `start`.
+  /// Creates the run's folder; nothing starts before `start`.
   package init(_ graph: JobGraph, options: Options = Options(), clock: any OperationClock = .system)
     throws(RunFolderError)
   {
@@ -190,7 +194,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
 
   deinit {
     for attempt in attempts.values {
-      // An attempt and its handlers keep each other, and so do an executing operation and its queue.
+      // An attempt and its handlers keep each other alive, and so do an executing operation and its queue.
       attempt.end()
       attempt.operation.cancel()
     }
@@ -199,7 +203,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     clusterJobs.isSuspended = false
   }
 
-  /// Executes no attempt until `register` has its argument called, or `limit` has passed; to be called before `start`.
+  /// Executes no attempt until `register` calls its argument or `limit` has passed; to be called before `start`.
   package func hold(atMost limit: Duration, until register: (@escaping @Sendable () -> Void) -> Void) {
     queue.isSuspended = true
     services.isSuspended = true
@@ -213,11 +217,10 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     }
   }
 
-  /// Has `body` called with each success, at once on the thread that finishes the operation, which it must not block; to be
-  /// called before `start`.
+  /// Sets the handler that is called with each success, at once, on the thread that finishes the operation.
   ///
-  /// The fact of the success is stated independently of it, up to 20 ms later. Not called for an attempt that had nothing
-  /// to do.
+  /// Call this before `start`; the handler must not block. The fact of the success is stated independently, up to 20 ms
+  /// later. The handler is not called for an attempt that had nothing to do.
   package func whenAttemptSucceeds(_ body: @escaping @Sendable (AttemptSuccess) -> Void) {
     stream.queue.sync { whenAttemptSucceeds = body }
   }
@@ -231,7 +234,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     clusterJobs.isSuspended = stream.journal.run.isDraining
   }
 
-  /// States the run and its jobs, and starts jobs; subscribe before the call to miss nothing.
+  /// States the run and its jobs, and starts jobs; subscribe before the call to receive all events.
   package func start() {
     stream.queue.async { [self] in
       stream.begin()
@@ -254,7 +257,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     }
   }
 
-  /// Says that no job is added any more.
+  /// Declares that no further job will be added.
   package func endArrivals() {
     stream.queue.async { [self] in
       guard !stream.isOver else { return }
@@ -265,7 +268,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
   }
 
   package func send(_ command: JobCommand) {
-    // Whatever has started by now is stated before the stop, and before that the end that has made room for it.
+    // Attempts that have started by now are stated before the stop, and before that the end that made room for them.
     if case .stop(let level, _) = command { gate.close(to: level == .kill ? .none : .final) }
     // After every change that was observed before.
     stream.deliveries.deliverNow { [self] in
@@ -285,7 +288,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     let logPath = folder.map {
       LogPath.file(in: $0.path, job: job.name, id: admission.job, attempt: admission.attempt)
     }
-    // An earlier run's job may have made only a part of its products.
+    // An earlier run's job may have created only a part of its products.
     let mustExecute = earlierClusterJobs[admission.job] != nil
     let wanted = readValues[admission.job].map { [earlierValues] names in
       UpToDateCheck.WantedValues(names: names) { earlierValues(admission.job) }
@@ -299,7 +302,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     var step: RunAllocation.Step?
     var cluster: ClusterAttempt?
     if case .success(let job) = work, case .shell(let shell) = job.work {
-      // A job of the cluster that an earlier run has left is followed, also where there is an allocation now.
+      // A cluster job that an earlier run has left is followed, even if there is an allocation now.
       if let terms = shell.cluster, admission.node == nil || earlierClusterJobs[admission.job] != nil {
         cluster = clusterAttempt(shell, terms, of: admission, named: job.name)
       } else {
@@ -330,7 +333,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     attempt.askBeforeStart()
     attempt.whenOutputIsReady { [weak self, weak attempt] in
       guard let self, let attempt else { return }
-      // After the line that says so.
+      // After the line that shows it.
       stream.deliveries.deliverNow { self.served(attempt) }
     }
     if let shell = operation as? ShellOperation {
@@ -367,14 +370,14 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     (job.service != nil ? services : job.cluster != nil ? clusterJobs : queue).addOperation(operation)
   }
 
-  /// Nil if the observation has no effect any more.
+  /// Nil if the observation no longer has an effect.
   private func observed(_ attempt: Attempt) -> JobQueue? {
     guard !attempt.isOver, !stream.isOver else { return nil }
     stream.dateByDelivery()
     return self
   }
 
-  /// Called for whatever is observed first: output may come before `main` has returned.
+  /// Called for the first observation of any kind: output may come before `main` has returned.
   private func started(_ attempt: Attempt) {
     guard !attempt.hasStarted, !attempt.isWithCluster, !gate.hasRefused(attempt.ticket) else { return }
     attempt.start(at: stream.journal.now)
@@ -390,7 +393,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     perform()
   }
 
-  /// The program of a service can be used.
+  /// Handles a service whose program can be used.
   private func served(_ attempt: Attempt) {
     guard !attempt.isOver, !stream.isOver else { return }
     stream.dateByClock()
@@ -413,7 +416,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     scheduler.attemptSpoke(ticket: attempt.ticket)
   }
 
-  /// The program of an attempt was started after a check or a pause.
+  /// Handles the start of an attempt's program after a check or a pause.
   private func launched(_ attempt: Attempt) {
     guard !attempt.isOver, !stream.isOver else { return }
     stream.dateByClock()
@@ -430,7 +433,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     if let hash = attempt.takeInputsHash() { stream.state(.inputsHashed(attempt.job, hash)) }
   }
 
-  /// The program of an attempt was stopped by a signal that this run has not sent, or continues.
+  /// Handles a program that was stopped by a signal that this run has not sent, or that continues.
   private func stopped(_ attempt: Attempt, by signal: Int32?) {
     guard !attempt.isOver, !stream.isOver else { return }
     stream.dateByClock()
@@ -450,7 +453,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
       return perform()
     }
     if attempt.mayHaveLostAllocation { return askForEnd(of: attempt) }
-    // Its last status may be delivered after its end.
+    // The last status may be delivered after the end.
     if let job = attempt.operation as? SlurmOperation { moved(attempt, to: job.status) }
     if attempt.isWithCluster, AttemptOutcome(of: attempt.operation) == .cancelled {
       // The attempt was withdrawn before the cluster had started it.
@@ -490,7 +493,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
   private func clusterAttempt(
     _ work: ShellWork, _ terms: ClusterTerms, of admission: Admission, named name: String
   ) -> ClusterAttempt {
-    // Kept until the observer has it: an attempt that is withdrawn before leaves it to the next one.
+    // Kept until the observer has the job: an attempt that is withdrawn earlier leaves it to the next one.
     let earlier = earlierClusterJobs[admission.job]
     let observer = observer(of: earlier?.run ?? id, in: earlier?.folder ?? launching.clusterFolder)
     if earlier == nil { submissions[admission.job, default: 0] += 1 }
@@ -501,7 +504,8 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
       observer: observer, mayExist: earlier != nil)
   }
 
-  /// Has Slurm end what earlier runs have left of jobs that have ended here without being followed, one run at a time.
+  /// Ends in Slurm the jobs that earlier runs have left and that have ended here without being followed, one run at a
+  /// time.
   private func endEarlierClusterJobs() {
     guard !isEndingEarlierJobs else { return }
     let over = earlierClusterJobs.filter { scheduler.state($0.key).isTerminal }
@@ -513,7 +517,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     for (id, job) in ending { left.insert(observer.identity(job: scheduler.graph[id].name, attempt: job.number)) }
     EarlierClusterJob.end(left, of: observer, slurm) { [weak self] hasAnswered in
       guard let self else { return }
-      // A controller that is down is waited for, as by the jobs that are followed.
+      // A controller that is down is awaited, as for jobs that are followed.
       let delay = hasAnswered ? Duration.zero : SlurmObserver.Settings().downInterval
       _ = stream.clock.schedule(after: delay, on: stream.queue) { [weak self] in
         guard let self else { return }
@@ -616,7 +620,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
         end(attempt)
         scheduler.attemptWithdrawn(ticket: ticket)
       } else if let attempt = attempts[ticket], attempt.isWithCluster {
-        // The cluster has it, or will have it in a moment: it ends when the cluster says so.
+        // The cluster has the attempt, or will have it in a moment: the attempt ends when the cluster reports the end.
         attempt.operation.cancel()
       }
     case .cancel(let ticket): attempts[ticket]?.cancel(because: scheduler.excess(of: ticket))
@@ -643,7 +647,8 @@ extension JobQueue {
     perform()
   }
 
-  /// Each attempt that starts in the place of another makes three deliveries; they must not wait until a slot is free.
+  /// The burst: each attempt that starts when another has ended makes three deliveries; they must not wait until a slot
+  /// is free.
   package var burst: Int {
     3 * (scheduler.inQueue - stream.journal.run.counts.active - Scheduler.ahead / 4)
   }
@@ -668,7 +673,7 @@ extension JobQueue {
 }
 
 extension JobPriority {
-  /// The same, as an operation has it.
+  /// The priority as an operation has it.
   package var queuePriority: Operation.QueuePriority {
     switch self {
     case .veryLow: .veryLow

@@ -13,9 +13,9 @@ struct LaunchTerms {
   let secrets: SecretMask?
   /// The size of the terminals of programs that have one.
   var terminalSize = TerminalSize(columns: 80, rows: 24)
-  /// Where programs write values for other jobs.
+  /// The folder of the values that programs write for other jobs.
   private let folder: String
-  /// Whether the folder is not the run's own, and is to be made and removed.
+  /// Whether the folder is not the run's own, so that it must be created and removed.
   private let isTemporary: Bool
   private var isMade = false
 
@@ -27,19 +27,19 @@ struct LaunchTerms {
     isTemporary = folder == nil
   }
 
-  /// The program of one attempt, and where it writes values for other jobs.
+  /// The program of one attempt, and the file for its values for other jobs.
   struct Launch {
     var program: ProcessLaunch
     var outputPath: String
   }
 
-  /// A program for the cluster, and where it writes values for other jobs.
+  /// A program for the cluster, and the file for its values for other jobs.
   struct ClusterLaunch {
     var job: SlurmJob
     var outputPath: String
   }
 
-  /// The variables of one attempt's program, which writes values to `outputPath`; makes the folder of the values.
+  /// The variables of one attempt's program, which writes values to `outputPath`; creates the folder of the values.
   private mutating func variables(
     _ work: ShellWork, of admission: Admission, named name: String, outputPath: String
   ) -> [String: String] {
@@ -54,7 +54,9 @@ struct LaunchTerms {
     return work.environment.merging(own) { _, own in own }
   }
 
-  /// Makes the folder of the values; the attempt writes its own into the folder that the nodes share.
+  /// Makes the launch of an attempt in the cluster, and creates the folder of the values.
+  ///
+  /// The attempt writes its own values into the folder that the nodes share.
   mutating func clusterLaunch(
     _ work: ShellWork, _ terms: ClusterTerms, of admission: Admission, named name: String, identity: SlurmIdentity,
     files: SlurmFiles
@@ -74,7 +76,7 @@ struct LaunchTerms {
     return ClusterLaunch(job: job, outputPath: outputPath)
   }
 
-  /// Makes the folder of the values.
+  /// Makes the launch of an attempt on this machine, and creates the folder of the values.
   mutating func launch(_ work: ShellWork, of admission: Admission, named name: String) -> Launch {
     let outputPath = "\(folder)/output.\(admission.job.index).\(admission.attempt)"
     let variables = variables(work, of: admission, named: name, outputPath: outputPath)
@@ -96,7 +98,7 @@ struct LaunchTerms {
     return Launch(program: program, outputPath: outputPath)
   }
 
-  /// Where the files of cluster jobs are.
+  /// The folder of the files of cluster jobs.
   var clusterFolder: String { EarlierClusterJob.folder(inRun: folder) }
 
   func removeFolder() {

@@ -1,11 +1,12 @@
 import Basics
 
-/// A pattern for a name in a folder: `*` is any text, `?` a character, `[…]` one of several, and `\` takes a character as it is.
+/// A pattern for a name in a folder: `*` is any text, `?` a character, `[…]` one of several, and `\` takes a character
+/// literally.
 ///
-/// A character is a Unicode scalar, or a byte that is not UTF-8. Unlike with `fnmatch`, neither the locale nor the number of
-/// asterisks matters.
+/// A character is a Unicode scalar, or a byte that is not UTF-8. Unlike with `fnmatch`, neither the locale nor the
+/// number of asterisks matters.
 struct NamePattern {
-  /// A scalar; a byte that is not UTF-8 is a number after them.
+  /// A scalar; a byte that is not UTF-8 has a number above all scalars.
   private struct Unit: Comparable, ExpressibleByUnicodeScalarLiteral {
     let value: UInt32
 
@@ -44,15 +45,15 @@ struct NamePattern {
     self.parts = parts
   }
 
-  /// Whether text has a character with a meaning in patterns.
+  /// Whether a text contains a character with a meaning in patterns.
   static func isPattern(_ path: BytePath) -> Bool { path.bytes.contains { "*?[".utf8.contains($0) } }
 
-  /// A dot at the start of a name is matched by a dot only.
+  /// Whether the pattern matches a name; only a dot matches a dot at the start.
   func matches(_ name: BytePath) -> Bool {
     let units = Self.units(of: name.bytes)
     if units.first == ".", parts.first != .scalar(".") { return false }
     var (at, part) = (0, 0)
-    // Where the last `*` stands, and how far it reaches.
+    // The position of the last `*`, and the end of its match.
     var star: (part: Int, end: Int)?
     while at < units.count {
       if part < parts.count, parts[part] == .text {
@@ -81,7 +82,7 @@ struct NamePattern {
     }
   }
 
-  /// The set whose `[` is before `index`, which is moved behind its `]`; nil if it has none.
+  /// The set whose `[` is before `index`, which is moved behind its `]`; nil if it has no `]`.
   private static func set(in units: [Unit], _ index: inout Int) -> Part? {
     var next = index
     let isNegated = next < units.count && (units[next] == "!" || units[next] == "^")

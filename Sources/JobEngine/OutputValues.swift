@@ -3,16 +3,17 @@ import Foundation
 
 /// The values that a program has written for other jobs.
 struct OutputValues: Equatable {
-  /// The bytes that are read; values go into command lines and events.
+  /// The number of bytes that are read; values become parts of command lines and events.
   static let limit = 1 << 20
 
   var values: [String: String] = [:]
-  /// The fault, as a sentence.
+  /// The error, as a sentence.
   var fault: String?
 
-  /// Reads `NAME=VALUE` lines and, as GitHub's runners do, values of several lines between `NAME<<END` and a line `END`.
+  /// Parses `NAME=VALUE` lines and, as GitHub's runners do, values of several lines between `NAME<<END` and a line
+  /// `END`.
   ///
-  /// Of two of one name the last counts. Lines end with LF or CR LF.
+  /// If a name occurs twice, the last value counts. Lines end with LF or CR LF.
   init(_ bytes: [UInt8]) {
     let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { line in
       line.last == UInt8(ascii: "\r") ? line.dropLast() : line
@@ -42,7 +43,7 @@ struct OutputValues: Equatable {
     }
   }
 
-  /// Reads the file of an attempt that has ended, and removes it unless it is kept; nil if there is none.
+  /// Reads the file of an attempt that has ended, and removes it unless it is kept; nil without a file.
   ///
   /// A program may have put anything in its place.
   init?(file path: String, isKept: Bool) {
@@ -64,7 +65,7 @@ struct OutputValues: Equatable {
     if !isKept { unlink(path) }
   }
 
-  /// Removes values that events may not hold.
+  /// Removes values that must not appear in events.
   mutating func removeSecrets(_ mask: SecretMask) {
     let secret = values.filter { mask.masked($0.value) != $0.value }.keys.sorted()
     guard let first = secret.first else { return }

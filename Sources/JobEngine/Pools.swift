@@ -3,11 +3,11 @@ import JobModel
 
 /// The units of the pools, and the ready jobs that have found too few of them.
 ///
-/// Among jobs that wait for a pool the first in the schedule whose units are free takes them. A job that needs many units
-/// would wait for as long as jobs that need fewer come; once these have taken the units of a pool as often as `patience`
-/// says, jobs of no higher priority take none of its pools until it has started.
+/// Among the jobs that wait for a pool, the first in the schedule whose units are free takes them. A job that needs
+/// many units would wait as long as jobs that need fewer arrive. Once these have taken units of a pool as often as
+/// `patience` says, jobs of the same or a lower priority take no units of its pools until it has started.
 struct Pools {
-  /// The units that a parked job needs from the pool, and its place in the queue.
+  /// The units that a parked job needs from the pool, and the queue of its attempt.
   private struct Want: Hashable {
     var amount: Int
     var queue: ReadyJob.Queue
@@ -52,7 +52,7 @@ struct Pools {
 
   mutating func append(_ job: Job) { uses.append(Self.uses(job, index)) }
 
-  /// Takes the job's units of all its pools; the name of a pool if it must wait for that.
+  /// Takes the job's units of all its pools; returns the name of a pool if the job must wait for it.
   mutating func take(for entry: ReadyJob) -> String? {
     let uses = uses[entry.job.index]
     guard !uses.isEmpty else { return nil }
@@ -71,7 +71,7 @@ struct Pools {
     return nil
   }
 
-  /// Whether the units of a pool are kept for the job that has let too many others pass.
+  /// Whether the units of a pool are reserved for the job that has let too many others pass.
   private func isReserved(_ pool: Int, _ entry: ReadyJob) -> Bool {
     guard let first, first.level >= entry.level else { return false }
     return uses[first.job.index].contains { $0.pool == pool }
@@ -93,7 +93,7 @@ struct Pools {
     pools[pool].free += change
   }
 
-  /// Takes out the first parked job whose queue is open and whose pools have its units now, if it comes before `other`.
+  /// Removes the first parked job whose queue is open and whose pools have its units now, if it comes before `other`.
   mutating func popFitting(
     before other: ReadyJob?, isOpen: (ReadyJob.Queue) -> Bool, isCurrent: (ReadyJob) -> Bool
   ) -> ReadyJob? {

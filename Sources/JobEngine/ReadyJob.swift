@@ -2,7 +2,7 @@ import JobModel
 
 /// A job that waits for its admission to the operation queue; the least is admitted first.
 struct ReadyJob: Comparable {
-  /// Where an attempt of it is executed; only slots are limited by the width.
+  /// The queue that executes an attempt of the job; the width limits only slots.
   enum Queue {
     case slots
     case services
@@ -14,7 +14,7 @@ struct ReadyJob: Comparable {
   var order: Int
   var job: JobID
   var queue: Queue
-  /// The job's stamp when it began to wait; an entry with an older one is void.
+  /// The job's stamp when it began to wait; an entry with an older stamp is void.
   var stamp: Int
 
   static func < (left: ReadyJob, right: ReadyJob) -> Bool {

@@ -1,14 +1,14 @@
 import Foundation
 import JobModel
 
-/// A simulated run of a graph in which every job succeeds and takes the same time.
+/// A simulated run of a graph; every job succeeds and takes the same time.
 package struct Rehearsal {
   /// The jobs that would execute, in the order of their starts.
   package private(set) var order: [JobID] = []
-  /// The others, with the cause of each.
+  /// The other jobs, each with the cause.
   package private(set) var skipped: [(job: JobID, because: JobState.SkipCause)] = []
 
-  /// Plays the part of the operation queue with `slots` jobs at once; `restored` jobs are not executed.
+  /// Simulates the operation queue with `slots` jobs at once; `restored` jobs are not executed.
   package init(_ graph: JobGraph, slots: Int, restored: [JobID: EarlierSuccess] = [:]) {
     // More at once would hardly change the order.
     let slots = min(slots, 256)
@@ -46,7 +46,7 @@ package struct Rehearsal {
       }
       guard !executing.isEmpty else {
         if scheduler.hasActions { continue }
-        // Only services are left, which run until a person ends them.
+        // Only services are left, which run until a user ends them.
         break
       }
       scheduler.attemptEnded(ticket: executing.removeFirst().ticket, .succeeded)
@@ -57,7 +57,7 @@ package struct Rehearsal {
     }
   }
 
-  /// As in an `OperationQueue`: by priority, then in the order of arrival.
+  /// The order of an `OperationQueue`: by priority, then by arrival.
   private static func precedes(_ one: Admission, _ other: Admission) -> Bool {
     (one.priority.level, -one.ticket) > (other.priority.level, -other.ticket)
   }

@@ -5,28 +5,29 @@ import Operations
 import Processes
 import Slurm
 
-/// The allocation that the cluster jobs of a run are steps of: its own, or the one that this program was started in.
+/// The allocation whose steps are the cluster jobs of a run: the run's own, or the one that this program was started
+/// in.
 ///
-/// Confined to the engine's queue, on which it tells what happens.
+/// Confined to the engine's queue, on which it reports events.
 final class RunAllocation: @unchecked Sendable {
-  // Safe: the variables are touched only on the engine's queue.
+  // Safe: only the engine's queue accesses the variables.
 
   enum Event {
     case waits(reason: String?)
     case held([AllocatedNode])
     case ended(JobFailure)
-    /// It has nothing to release any more.
+    /// The allocation has nothing left to release.
     case released
   }
 
-  /// A step that was started, as its attempt controls it.
+  /// A step that was started, with the means to control it.
   struct Step {
     let allocation: SlurmJobID
     let node: String
     let name: String
     let stopSignal: String
     let grace: Duration
-    /// What is said in the job's log.
+    /// The note in the job's log.
     let note: String?
     let control: StepControl
   }
@@ -41,24 +42,26 @@ final class RunAllocation: @unchecked Sendable {
   private let control: StepControl
   private let observer: () -> SlurmObserver
   private let tell: (Event) -> Void
-  /// The run's own, until it has ended or is released.
+  /// The run's own allocation, until it has ended or is released.
   private var own: SlurmAllocation?
-  /// How often one of the run's own was asked for.
+  /// How often an allocation of the run's own was requested.
   private var requests = 0
-  /// That of the steps that are started now.
+  /// The allocation of the steps that are started now.
   private(set) var id: SlurmJobID?
   private(set) var isReleasing = false
   private var ends: [SlurmJobID: JobFailure] = [:]
   private var questions: [SlurmJobID: [(JobFailure?) -> Void]] = [:]
 
-  /// How often the nodes were not said by a controller that answers.
+  /// How often a controller that answers did not report the nodes.
   private var refusals = 0
 
   private static let mostRefusals = 30
-  /// The time between two questions about an allocation.
+  /// The time between two queries about an allocation.
   private static let interval = Duration.seconds(1)
 
-  /// `terms` are without effect in a `surrounding` allocation; `observer` gives that of the run; `tell` is called on `queue`.
+  /// Creates the allocation; `tell` is called on `queue`.
+  ///
+  /// In a `surrounding` allocation, `terms` have no effect; `observer` returns the observer of the run.
   init(
     _ terms: ClusterTerms?, in surrounding: SlurmJobID?, run: String, runner: any SlurmRunner,
     clock: any OperationClock, queue: DispatchQueue, observer: @escaping () -> SlurmObserver,
@@ -72,7 +75,7 @@ final class RunAllocation: @unchecked Sendable {
     self.tell = tell
   }
 
-  /// Gets the nodes; `held` or `ended` follows.
+  /// Requests the nodes; `held` or `ended` follows.
   func request() {
     if let surrounding {
       if let end = ends[surrounding] { return onQueue { $0.tell(.ended(end)) } }
@@ -95,7 +98,7 @@ final class RunAllocation: @unchecked Sendable {
   }
 
   private func moved(_ request: Int, to status: SlurmStatus) {
-    // Not that of an allocation that was released.
+    // Ignores the status of an allocation that was released.
     guard own != nil, request == requests else { return }
     switch status {
     case .waiting, .submitted: tell(.waits(reason: nil))
@@ -128,7 +131,7 @@ final class RunAllocation: @unchecked Sendable {
       refusals = 0
       return tell(.held(nodes))
     }
-    // The controller does not answer, or the job has ended, or it is being prepared.
+    // The controller does not answer, or the job has ended or is being prepared.
     explain(id) { [weak self] failure in
       guard failure == nil, let self, self.id == id else { return }
       refusals += 1
@@ -143,7 +146,8 @@ final class RunAllocation: @unchecked Sendable {
 
   // MARK: Its end
 
-  /// Has `body` called on the queue with the failure of a step whose allocation has perhaps ended; with nil if it has not.
+  /// Calls `body` on the queue with the failure of a step whose allocation may have ended; with nil if the allocation
+  /// has not ended.
   func explain(_ id: SlurmJobID, _ body: @escaping (JobFailure?) -> Void) {
     if let end = ends[id] { return body(end) }
     questions[id, default: []].append(body)
@@ -169,7 +173,7 @@ final class RunAllocation: @unchecked Sendable {
     guard ends[id] == nil else { return }
     ends[id] = failure
     let isCurrent = self.id == id || own == nil
-    // First, because another one may be asked for at once.
+    // First, because another allocation may be requested at once.
     if self.id == id { (own, self.id) = (nil, nil) }
     if isCurrent { tell(.ended(failure)) }
     answer(id, failure)
@@ -186,7 +190,7 @@ final class RunAllocation: @unchecked Sendable {
     self.own = nil
     isReleasing = true
     own.release { [weak self] in
-      // It is kept until Slurm has taken it.
+      // The allocation is kept until Slurm has accepted the release.
       _ = own
       self?.onQueue {
         $0.isReleasing = false
@@ -215,12 +219,12 @@ final class RunAllocation: @unchecked Sendable {
     let own = SlurmStep(
       name: name, node: node, cpus: terms.cpus ?? 1, memory: terms.memory == 0 ? nil : terms.memory,
       gpus: terms.gpus ?? 0)
-    // What this program is in has CPUs that no other step gets otherwise.
+    // The step that this program is in has CPUs that no other step gets without overlapping.
     let overlaps = id == surrounding && SlurmAllocation.isInStep
     var program = SlurmAllocation.step(launch, own, of: id, run: run, overlaps: overlaps)
-    // The step's own signal goes another way; this one changes nothing in srun and in the shell around it.
+    // The step's own signal is sent in another way; this one has no effect on srun and the shell around it.
     program.stopSignal = SIGCONT
-    // Of use where Slurm does not answer.
+    // Needed if Slurm does not answer.
     program.grace += StepControl.patience
     let step = Step(
       allocation: id, node: node, name: name, stopSignal: SignalName.short(launch.stopSignal), grace: launch.grace,
@@ -228,7 +232,7 @@ final class RunAllocation: @unchecked Sendable {
     return (program, step)
   }
 
-  /// What a step can't have of what its job asks the cluster for, as a note; nil for nothing.
+  /// A note that lists the job's settings that have no effect in a step; nil if there are none.
   private static func note(of terms: ClusterTerms) -> String? {
     let without: [(String, Bool)] = [
       ("name", terms.name != nil), ("nodes", (terms.nodes ?? 1) > 1), ("time", terms.time != nil),
@@ -241,7 +245,7 @@ final class RunAllocation: @unchecked Sendable {
 }
 
 extension RunAllocation.Step {
-  /// Sends a signal to the step's processes, also if it is being started.
+  /// Sends a signal to the step's processes, even if the step is still being started.
   func send(_ signal: String, of operation: ShellOperation) {
     control.send(signal, to: name, while: Self.executes(operation))
   }

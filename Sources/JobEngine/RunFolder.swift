@@ -2,12 +2,12 @@ import Foundation
 
 /// The folder of one run under the state folder: `runs/<identifier>/logs`.
 ///
-/// Every folder that it makes is for its owner only; the mode of one that is there already is left alone.
+/// Only the owner can access the folders that it creates; the mode of an existing folder is left alone.
 package struct RunFolder: Sendable {
   package let id: String
   package let path: String
 
-  /// Makes the folder; throws an error with the folder and advice.
+  /// Creates the folder; throws an error with the folder and advice.
   package init(in state: String, at date: Date = Date(), process: Int32 = getpid()) throws(RunFolderError) {
     let stamp = date.formatted(
       .verbatim(
@@ -17,7 +17,7 @@ package struct RunFolder: Sendable {
     while true {
       let id = "\(stamp)-\(process)" + (number == 0 ? "" : ".\(number)")
       let path = "\(state)/runs/\(id)"
-      // Whatever is at the path already, a dangling symbolic link too, is not this run's.
+      // Anything that already exists at the path, including a dangling symbolic link, is not this run's.
       let problem = Self.makeFolder(path) ?? Self.makeFolder(path + "/logs")
       if let problem, problem != EEXIST {
         throw RunFolderError(path: path, reason: String(cString: strerror(problem)))
@@ -31,18 +31,18 @@ package struct RunFolder: Sendable {
     }
   }
 
-  /// Makes a new folder, and those above it that are missing; returns the number of what went wrong, which Foundation hides.
+  /// Creates a new folder and the missing folders above it; returns the error number, which Foundation hides.
   private static func makeFolder(_ path: String) -> Int32? {
     guard mkdir(path, 0o700) != 0 else { return nil }
     let problem = errno
     guard problem == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return problem }
-    // Another run may make them at the same time.
+    // Another run may create them at the same time.
     let above = makeFolder(String(path[..<slash]))
     guard above == nil || above == EEXIST else { return above }
     return mkdir(path, 0o700) == 0 ? nil : errno
   }
 
-  /// Removes the empty parts: a run without output leaves nothing behind.
+  /// Removes the folders that are empty: a run without output leaves nothing behind.
   package func removeIfEmpty() {
     rmdir(path + "/logs")
     rmdir(path)

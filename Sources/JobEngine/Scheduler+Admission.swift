@@ -1,13 +1,14 @@
 import JobModel
 
 extension Scheduler {
-  /// The most attempts beyond the width in the operation queue: enough that a slot never waits for the engine.
+  /// The maximum number of attempts beyond the width in the operation queue: enough that a slot never waits for the
+  /// engine.
   static let ahead = 16
 
   /// How many attempts beyond the width may be in the operation queue now.
   ///
-  /// The queue executes them in the order of their admission, so a job of a higher rank that is ready later comes after
-  /// them. Where ranks differ, as many are admitted as are needed at the pace of the last ends.
+  /// The queue executes them in the order of their admission, so a job of a higher rank that becomes ready later comes
+  /// after them. Where ranks differ, as many are admitted as the pace of the last ends requires.
   private var ahead: Int { ordersByRank ? min(Self.ahead, pace.recent) : Self.ahead }
 
   mutating func admit() {
@@ -16,7 +17,7 @@ extension Scheduler {
     while let entry = popReady() {
       let id = entry.job
       guard isCurrent(entry), case .ready(let room) = state(id), room != .person, !isClosed(to: id) else { continue }
-      // One that has waited for a pool.
+      // A step that has waited for a pool may have no room any longer.
       if !hasStepRoom(id) {
         set(id, .ready(for: self.room(for: id)))
         enqueue(id, order: entry.order)
@@ -27,7 +28,7 @@ extension Scheduler {
         continue
       }
       if room != self.room(for: id) { set(id, .ready(for: self.room(for: id))) }
-      // Void are its other entries, of the pools that it has waited for.
+      // Voids the job's other entries, in the pools that it has waited for.
       nodes[id.index].stamp += 1
       nodes[id.index].ticket = nextTicket
       admitted[nextTicket] = id
@@ -58,7 +59,7 @@ extension Scheduler {
   /// Whether the job still waits with this entry.
   func isCurrent(_ entry: ReadyJob) -> Bool { nodes[entry.job.index].stamp == entry.stamp }
 
-  /// Takes the first job that may be admitted; a job that waits for pools counts only if these have its units now.
+  /// Removes the first job that may be admitted; a job that waits for pools counts only if they have its units now.
   private mutating func popReady() -> ReadyJob? {
     if let entry = readyServices.pop() { return entry }
     if let entry = popClusterJob() { return entry }
@@ -95,7 +96,7 @@ extension Scheduler {
     steps?.release(id)
   }
 
-  /// Adds units to a pool, or removes them, but none that a job which has not ended needs at once.
+  /// Adds or removes units of a pool, but keeps as many as any job that has not ended needs at once.
   mutating func changePool(_ name: String, by change: Int) {
     guard let size = run.pools[name] else { return }
     let new = max(run.leastUnits(of: name), size + change)

@@ -29,13 +29,13 @@ extension Scheduler {
     makeReady(id)
   }
 
-  /// With `inOrder` a service is ended after the jobs that need it.
+  /// Cancels a job; with `inOrder`, a service ends after the jobs that need it.
   private mutating func cancel(_ id: JobID, by canceller: JobState.Canceller, kill: Bool, inOrder: Bool = false) {
     let node = nodes[id.index]
     let state = state(id)
     guard !state.isTerminal else { return }
     guard let ticket = node.ticket else {
-      // The run's time was over while the job was about to be tried again, or a person was asked.
+      // A job that awaits a retry or an approval when the run's time limit is reached has failed.
       var isFailure = state == .ready(for: .person)
       if case .backingOff = state { isFailure = true }
       return end(id, isFailure ? ending(of: id, cancelledBy: canceller) : .cancelled(by: canceller))
@@ -43,7 +43,7 @@ extension Scheduler {
     if node.canceller == nil { nodes[id.index].canceller = canceller }
     if inOrder, !kill, node.canceller == nil, mustOutlast(id) {
       nodes[id.index].isHeld = true
-      // A job of `finally` may still need it.
+      // A job of `finally` may still need the service.
       return resume(id)
     }
     nodes[id.index].isHeld = false
@@ -103,7 +103,7 @@ extension Scheduler {
       actions.append(.resume(ticket: ticket))
       set(id, .ready(for: .cluster(reason: nil)))
     case .backingOff:
-      // A person ends the wait.
+      // A user ends the wait.
       reconsider(id)
     default: break
     }
@@ -118,7 +118,7 @@ extension Scheduler {
     }
     while let id = open.popLast() {
       guard again.insert(id).inserted else { continue }
-      // A service that has ended because nothing needed it.
+      // Services that have ended because nothing needed them.
       open += graph[id].needs.map(\.job).filter { graph[$0].service != nil && state($0).isTerminal }
       guard withDependents else { continue }
       open += run.jobs[id.index].dependents.filter { dependent in
@@ -128,14 +128,14 @@ extension Scheduler {
         }
       }
     }
-    // A run that the failure policy has closed is opened again by a person's retry.
+    // A user's retry reopens a run that the failure policy has closed.
     if !again.isEmpty {
       hasGivenUp = false
       gate.open()
     }
     let order = again.sorted()
     for id in order {
-      // The pool may have been made smaller since the job ended.
+      // The pool may have been reduced since the job ended.
       for (pool, amount) in graph[id].uses where amount > run.pools[pool] ?? amount {
         changePool(pool, by: amount - (run.pools[pool] ?? amount))
       }
@@ -150,7 +150,7 @@ extension Scheduler {
     for id in order { holdDependents(of: id) }
   }
 
-  /// Makes the dependents that were ready wait for a job that is not over any more.
+  /// Makes ready dependents wait for a job that has been reopened.
   mutating func holdDependents(of id: JobID) {
     for dependent in run.jobs[id.index].dependents where !isMet(dependent) {
       guard case .ready = state(dependent) else { continue }
@@ -193,7 +193,7 @@ extension Scheduler {
     if let stopping = run.stopping?.level, stopping >= level { return }
     close(to: level == .kill ? .none : .final)
     journal.state(.stopRequested(level, by: canceller))
-    // The run must end without a person.
+    // The run must end without a user.
     if !ending.haveBegun { for id in ending.jobs { resume(id) } }
     cancelAll(by: canceller, kill: level == .kill, active: true)
     // Withdrawn operations leave a suspended queue only after it is resumed, and jobs of `finally` may have to start.
@@ -201,10 +201,10 @@ extension Scheduler {
   }
 
   mutating func cancelAll(by canceller: JobState.Canceller, kill: Bool, active: Bool) {
-    // Cancelling the last of the others lets them begin.
+    // Cancelling the last of the other jobs lets them begin.
     let haveBegun = ending.haveBegun
     for index in nodes.indices where active || !state(JobID(index)).isActive {
-      // The jobs of `finally` follow an end of the others, whatever that is; only a kill ends them with the others.
+      // The jobs of `finally` follow any end of the others; only a kill ends them with the others.
       if graph.jobs[index].finally != nil, !kill, !haveBegun || canceller == .policy { continue }
       cancel(JobID(index), by: canceller, kill: kill, inOrder: true)
     }

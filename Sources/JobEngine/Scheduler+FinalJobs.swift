@@ -1,7 +1,7 @@
 import JobModel
 
 extension Scheduler {
-  /// Once all other jobs have ended, lets the jobs of `finally` start that are for such an end.
+  /// Once all other jobs have ended, starts the `finally` jobs whose condition matches their outcome.
   mutating func beginFinalJobsIfDue() {
     if ending.openOrdinary == 0, !run.isOpen { for id in ending.services { retire(id) } }
     guard !ending.haveBegun, ending.open == 0, !ending.jobs.isEmpty, !run.isOpen else { return }
@@ -13,7 +13,7 @@ extension Scheduler {
     for id in open where state(id) == .waiting { reconsider(id) }
   }
 
-  /// The outcomes that the ends of all other jobs mean for the jobs of `finally`.
+  /// The conditions of `finally` jobs that match the ends of all other jobs.
   private var outcomes: Set<FinalCondition> {
     var (hasFailed, isOK) = (false, !terms.leavesWork)
     for index in nodes.indices where graph.jobs[index].finally == nil {

@@ -1,7 +1,7 @@
 import JobModel
 
 extension Scheduler {
-  /// The service of an attempt can be used: the jobs that need it may start.
+  /// Notes that the service of an attempt can be used: the jobs that need it may start.
   mutating func serviceIsReady(ticket: Int) {
     guard let id = admitted[ticket], graph[id].service != nil, !nodes[id.index].isReady,
       nodes[id.index].canceller == nil
@@ -13,7 +13,7 @@ extension Scheduler {
     admit()
   }
 
-  /// States that a service can be used, and has the jobs that only waited for that be ready.
+  /// States that a service can be used, and makes the jobs ready that only waited for it.
   mutating func serve(_ id: JobID) {
     set(id, .serving)
     for edge in run.jobs[id.index].edges
@@ -22,7 +22,7 @@ extension Scheduler {
     }
   }
 
-  /// A service has ended with success, and was not asked to.
+  /// Handles a service that has ended with success without being asked to.
   mutating func serviceEnded(_ id: JobID) {
     if graph[id].service?.restart == .always {
       fail(id, Self.unaskedEnd)
@@ -36,7 +36,7 @@ extension Scheduler {
   /// The failure of a service that has ended without being asked to.
   static let unaskedEnd = JobFailure(.exit(0), "ended by itself (exit 0) while it was needed")
 
-  /// Whether a service is still of use: for the jobs that need it or, where none does, for all others.
+  /// Whether a service is still of use: for the jobs that need it or, if no job does, for all others.
   private func isNeeded(_ id: JobID) -> Bool {
     let edges = run.jobs[id.index].edges
     if edges.isEmpty { return ending.openOrdinary > 0 || !ending.hasOrdinary || run.isOpen }
@@ -50,7 +50,7 @@ extension Scheduler {
     for need in graph[id].needs where need.when == .ready && graph[need.job].service != nil { retire(need.job) }
   }
 
-  /// Ends a service that is of no use any more, or that was to end when it is not.
+  /// Ends an unneeded service, including one whose requested end was deferred until now.
   mutating func retire(_ id: JobID) {
     let node = nodes[id.index]
     guard !state(id).isTerminal, !isNeeded(id) else { return }
@@ -73,14 +73,14 @@ extension Scheduler {
     actions.append(.cancel(ticket: ticket))
   }
 
-  /// Whether a service that executes must wait with its end for jobs that need it.
+  /// Whether the end of an executing service must wait for jobs that need it.
   func mustOutlast(_ id: JobID) -> Bool {
     graph[id].service != nil && state(id).isActive && run.jobs[id.index].edges.contains { !state($0.job).isTerminal }
   }
 }
 
 extension Job {
-  /// When a failed attempt is followed by another; a service that is restarted has a limit of its own.
+  /// The policy for another attempt after a failed one; a service that is restarted has its own limit.
   var attemptPolicy: RetryPolicy {
     guard let service, service.restart != .never, retry.max == 0 else { return retry }
     return RetryPolicy(max: Service.restarts)
@@ -94,7 +94,7 @@ extension Job {
     return JobFailure(.timedOut, "timed out" + (timeout.map { " after \(DurationText.exact($0))" } ?? ""))
   }
 
-  /// How long its attempt may write nothing.
+  /// How long an attempt may write nothing.
   var silence: Duration? {
     if case .shell(let work) = work { return work.silence }
     return nil
@@ -114,7 +114,7 @@ extension Scheduler {
     setAlarm(id, at: time)
   }
 
-  /// Ends an attempt that wrote nothing in its time of silence, unless it has written since the alarm was set.
+  /// Ends an attempt that wrote nothing during its time of silence, unless it has written since the alarm was set.
   mutating func endSilence(_ id: JobID, ticket: Int) {
     guard let silence = graph[id].silence else { return }
     let end = (nodes[id.index].spokeAt ?? .zero) + silence

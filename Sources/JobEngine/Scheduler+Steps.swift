@@ -1,18 +1,18 @@
 import JobModel
 import Slurm
 
-/// Cluster jobs that are steps of one allocation, which is asked for when the first of them is ready.
+/// Cluster jobs that are steps of one allocation, which is requested when the first of them is ready.
 extension Scheduler {
   // MARK: Inputs
 
-  /// The allocation that was asked for waits for the reason that the cluster's scheduler gives.
+  /// Notes the reason of the cluster's scheduler for the wait of the requested allocation.
   mutating func allocationWaits(reason: String?) {
     guard steps?.stand == .requested, steps?.reason != reason else { return }
     steps?.reason = reason
     stateReason()
   }
 
-  /// The allocation that was asked for has these nodes.
+  /// Notes the nodes of the requested allocation.
   mutating func allocationHeld(_ nodes: [AllocatedNode]) {
     guard steps?.stand == .requested else { return }
     steps?.hold(nodes)
@@ -20,15 +20,15 @@ extension Scheduler {
     stateReason()
   }
 
-  /// The allocation has perhaps ended, or has not.
+  /// Notes that the allocation may have ended, or that it has not.
   mutating func allocationInDoubt(_ isInDoubt: Bool) {
     steps?.setInDoubt(isInDoubt)
     admit()
   }
 
-  /// The allocation was not to be had, or has ended by itself; attempts in it end by themselves.
+  /// Handles an allocation that could not be obtained or has ended by itself; attempts in it end by themselves.
   ///
-  /// The jobs that wait for it get another one, unless this one was of no use to any.
+  /// The jobs that wait for it get another one, or fail if no step was admitted to this one.
   mutating func allocationEnded(_ failure: JobFailure) {
     guard let room = steps, room.stand != .absent else { return }
     steps?.end()
@@ -42,7 +42,7 @@ extension Scheduler {
 
   // MARK: Moves
 
-  /// Takes the first cluster job that may be admitted now.
+  /// Removes the first cluster job that may be admitted now.
   mutating func popClusterJob() -> ReadyJob? {
     guard steps != nil else {
       return admittedToCluster < terms.clusterJobs ? readyClusterJobs.pop() : nil
@@ -63,7 +63,7 @@ extension Scheduler {
         fail(entry.job, fault)
         continue
       }
-      // The jobs behind it wait too, or a job that needs much would never start.
+      // The jobs behind it wait too; otherwise a job that needs much would never start.
       return steps?.fits(need) == true ? readyClusterJobs.pop() : nil
     }
     return nil
@@ -71,20 +71,20 @@ extension Scheduler {
 
   private func need(of id: JobID) -> StepRoom.Need { StepRoom.Need(graph[id].cluster ?? ClusterTerms()) }
 
-  /// Whether the job is not a step, or one that has room.
+  /// Whether the job is not a step, or is a step that has room.
   func hasStepRoom(_ id: JobID) -> Bool {
     guard let steps, graph[id].cluster != nil else { return true }
     return steps.fits(need(of: id))
   }
 
-  /// Takes the room of a step; the name of its node.
+  /// Takes the room of a step; returns the name of its node.
   mutating func takeStepRoom(_ id: JobID) -> String? {
     guard graph[id].cluster != nil else { return nil }
     let need = need(of: id)
     return steps?.take(need, for: id)
   }
 
-  /// Has the allocation released once no cluster job is left.
+  /// Requests the release of the allocation once no cluster job is left.
   mutating func releaseAllocationIfUnneeded() {
     guard let room = steps, room.stand != .absent, admittedToCluster == 0 else { return }
     if let keeper = room.keeper, !state(keeper).isTerminal { return }

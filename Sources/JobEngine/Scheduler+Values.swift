@@ -1,7 +1,7 @@
 import JobModel
 
 extension Scheduler {
-  /// The job with the values of other jobs in its texts; throws the failure of its attempt.
+  /// Inserts the values of other jobs into the job's texts; throws the failure of its attempt.
   func resolved(_ job: Job) throws(JobFailure) -> Job {
     if job.outputs.isEmpty { return job }
     var values: [(key: String, value: String)] = []

@@ -1,25 +1,26 @@
 import Basics
 import JobModel
 
-/// Decides which job runs next: inputs and commands change the run's journal and leave actions for the operation queue.
+/// Decides which job runs next: inputs and commands change the run's journal and produce actions for the operation
+/// queue.
 ///
-/// No thread, no clock, no operation. Jobs that cannot run yet wait here. A job is admitted to the operation queue when its
-/// needs are met and its pools have room, at most `ahead` more than the width. Each admission has a ticket, which tells
-/// late news of an earlier attempt apart.
+/// The scheduler has no thread, no clock and no operations. Jobs that cannot run yet wait here. A job is admitted to
+/// the operation queue when its needs are met and its pools have room, at most `ahead` more than the width. Each
+/// admission has a ticket, which distinguishes late events of an earlier attempt.
 struct Scheduler {
-  /// The settings of the scheduler that neither the graph nor the run has.
+  /// The settings of the scheduler that come neither from the graph nor from the run.
   struct Terms {
     /// Decides the jitter of back-offs.
     var seed: UInt64 = 0
-    /// Whether a person can approve jobs; else jobs that ask for approval fail.
+    /// Whether a user can approve jobs; otherwise jobs that ask for approval fail.
     var canAsk = true
     /// Jobs that are approved from the start.
     var approved: Set<JobID> = []
-    /// Whether the resumed run has unfinished jobs outside this graph, so that the whole is not a success.
+    /// Whether the resumed run has unfinished jobs outside this graph, so that the run as a whole is not a success.
     var leavesWork = false
-    /// Whether the values of other jobs are not known, as in a rehearsal: then every condition with one holds.
+    /// Whether the values of other jobs are unknown, as in a rehearsal: then every condition with a value holds.
     var assumesValues = false
-    /// The number of cluster jobs that are admitted at once.
+    /// The maximum number of cluster jobs that are admitted at once.
     var clusterJobs = 1000
     /// Whether cluster jobs are steps of one allocation.
     var hasAllocation = false
@@ -27,7 +28,8 @@ struct Scheduler {
 
   enum Action: Equatable {
     case admit(Admission)
-    /// Take it back if it has not begun, and call `attemptWithdrawn`; otherwise `attemptStarted` will be called.
+    /// Withdraw the attempt if it has not begun, and call `attemptWithdrawn`; otherwise `attemptStarted` will be
+    /// called.
     case withdraw(ticket: Int)
     case cancel(ticket: Int)
     case kill(ticket: Int)
@@ -36,7 +38,7 @@ struct Scheduler {
     case prioritize(ticket: Int, JobPriority)
     case setWidth(Int)
     case setSuspended(Bool)
-    /// Ask for an allocation, and call `allocationHeld` or `allocationEnded`.
+    /// Request an allocation, and call `allocationHeld` or `allocationEnded`.
     case requestAllocation
     case releaseAllocation
   }
@@ -51,7 +53,7 @@ struct Scheduler {
   var graph: JobGraph
   let journal: RunJournal
   let terms: Terms
-  /// Passed by each attempt when it starts.
+  /// The gate that each attempt passes when it starts.
   let gate = AttemptGate()
   /// True while the gate is being closed; the scheduler admits nothing then.
   private(set) var isClosing = false
@@ -64,17 +66,17 @@ struct Scheduler {
   var pools: Pools
   /// The counts of jobs that must end before the jobs of `finally` may start.
   var ending: FinalJobs
-  /// Whether a failure has ended the run, as the graph's policy says.
+  /// Whether a failure has ended the run under the graph's policy.
   var hasGivenUp = false
   var ready = Heap<ReadyJob>()
   /// Services, which need no slot.
   var readyServices = Heap<ReadyJob>()
   /// Cluster jobs, which need no slot of this machine.
   var readyClusterJobs = Heap<ReadyJob>()
-  /// The jobs that have just ended, whose dependents are to be looked at.
+  /// The jobs that have just ended, whose dependents must be checked.
   private var ended: [JobID] = []
   private var isSettling = false
-  /// When the time of the whole run is over.
+  /// When the time limit of the whole run is reached.
   private var limit: Duration?
   var alarms = Heap<Alarm>()
   var admitted: [Int: JobID] = [:]
@@ -82,7 +84,7 @@ struct Scheduler {
   var admittedToSlots = 0
   /// The part of `admitted` that the cluster executes.
   var admittedToCluster = 0
-  /// The allocation that cluster jobs are steps of; nil where they are jobs of their own.
+  /// The allocation whose steps are the cluster jobs; nil if they are separate jobs.
   var steps: StepRoom?
   var nextTicket = 0
   var nextOrder = 0
@@ -112,7 +114,8 @@ struct Scheduler {
     run.jobs[id.index].unmetNeeds == 0 && (graph[id].finally == nil || ending.haveBegun)
   }
 
-  /// Whether no attempt of the job may begin any more, whatever its needs; a job of `finally` may until the run is killed.
+  /// Whether no attempt of the job may begin any longer, whatever its needs; a job of `finally` may until the run is
+  /// killed.
   func isClosed(to id: JobID) -> Bool {
     if graph[id].finally != nil { return run.stopping?.level == .kill }
     return run.stopping != nil || hasGivenUp
@@ -121,7 +124,7 @@ struct Scheduler {
   /// Attempts admitted, begun or not.
   var inQueue: Int { admitted.count }
 
-  /// When `wake` must be called; nil if no job waits for an instant.
+  /// When `wake` must be called; nil if no job waits for a time.
   var nextWake: Duration? {
     mutating get {
       while let alarm = alarms.first, !isDue(alarm) { _ = alarms.pop() }
@@ -136,7 +139,7 @@ struct Scheduler {
     return (node.deadline == alarm.time || node.silenceEnd == alarm.time) && node.ticket != nil
   }
 
-  /// Whether an attempt with this ticket is still of interest.
+  /// The job of an admitted attempt; nil if the ticket is no longer valid.
   func job(of ticket: Int) -> JobID? { admitted[ticket] }
 
   var hasActions: Bool { !actions.isEmpty }
@@ -184,7 +187,7 @@ struct Scheduler {
     admit()
   }
 
-  /// No job is added any more.
+  /// Notes that no further job is added.
   mutating func endArrivals() {
     guard run.isOpen else { return }
     journal.state(.arrivalsEnded)
@@ -192,7 +195,8 @@ struct Scheduler {
     admit()
   }
 
-  /// Without effect but for the process once the start is stated: the end of a run may have stated it.
+  /// Notes the start of an attempt; only the process has an effect if the start is stated already, as by the end of a
+  /// run.
   mutating func attemptStarted(ticket: Int, pid: Int32?) {
     guard let id = admitted[ticket] else { return }
     if state(id).isActive {
@@ -204,7 +208,7 @@ struct Scheduler {
     // A local job, or a step, that has begun can't be withdrawn: it continues.
     nodes[id.index].isTakenBack = isTakenBack && graph[id].cluster != nil && steps == nil
     nodes[id.index].isWithdrawing = false
-    // A cluster job was held too late.
+    // The cluster job was held too late.
     if state(id) == .paused(started: false), !nodes[id.index].isTakenBack { nodes[id.index].mustPause = true }
     set(id, .executing, attempt: attempts(id) + (nodes[id.index].isRequeued ? 0 : 1), pid: pid)
     nodes[id.index].isRequeued = false
@@ -220,13 +224,14 @@ struct Scheduler {
     }
   }
 
-  /// An attempt was submitted to the cluster and has not started, for the reason that the cluster's scheduler gives.
+  /// Notes that an attempt was submitted to the cluster and has not started, with the reason of the cluster's
+  /// scheduler.
   mutating func attemptWaits(ticket: Int, reason: String?) {
     guard let id = admitted[ticket], nodes[id.index].canceller == nil, case .ready = state(id) else { return }
     set(id, .ready(for: .cluster(reason: reason)))
   }
 
-  /// The cluster has taken an attempt off its nodes and will execute it from its beginning again; false if it is being ended.
+  /// Notes that the cluster will execute an attempt again from its beginning; false if the attempt is being ended.
   mutating func attemptRequeued(ticket: Int) -> Bool {
     guard let id = admitted[ticket], state(id) == .executing, nodes[id.index].canceller == nil,
       nodes[id.index].excess == nil
@@ -237,7 +242,7 @@ struct Scheduler {
     return true
   }
 
-  /// The program of an attempt that has started already has this process, which leads its group.
+  /// Notes the process of an attempt that has started already; the process leads its group.
   mutating func attemptLaunched(ticket: Int, pid: Int32) {
     guard let id = admitted[ticket], state(id).isActive, run.jobs[id.index].attempt?.pid == nil else { return }
     journal.state(.jobLaunched(id, pid: pid))
@@ -262,9 +267,9 @@ struct Scheduler {
     admit()
   }
 
-  /// The program of an attempt was stopped by a signal of someone else, or continues.
+  /// Notes that an attempt's program was stopped by a signal from elsewhere, or that it continues.
   ///
-  /// Its time limit is not suspended: a job that stops itself must not escape from it.
+  /// The time limit is not suspended: a job that stops itself must not escape it.
   mutating func attemptStopped(ticket: Int, isStopped: Bool) {
     guard let id = admitted[ticket], nodes[id.index].canceller == nil else { return }
     switch state(id) {
@@ -274,7 +279,7 @@ struct Scheduler {
     }
   }
 
-  /// `outputMatches` if a line of the attempt's output matched a pattern of the retry policy.
+  /// Notes the end of an attempt; with `outputMatches`, a line of its output matched a pattern of the retry policy.
   mutating func attemptEnded(ticket: Int, _ outcome: AttemptOutcome, outputMatches: Bool = false) {
     guard let id = admitted.removeValue(forKey: ticket) else { return }
     release(id)
@@ -292,7 +297,7 @@ struct Scheduler {
     nodes[id.index].mustPause = false
     nodes[id.index].isReady = false
     nodes[id.index].isHeld = false
-    // A service that was asked to end because no job needs it has done its work, however it ended.
+    // A service that was asked to end because no job needs it has succeeded, however it ended.
     if node.canceller == .unneeded { return end(id, .succeeded(upToDate: false)) }
     switch outcome {
     case .succeeded where graph[id].service != nil && node.canceller == nil:
@@ -326,7 +331,7 @@ struct Scheduler {
     return nodes[id.index].excess
   }
 
-  /// A job that executed when the time of the run was over has failed because of that.
+  /// The state of a cancelled job; a job that was executing at the run's time limit has failed.
   func ending(of id: JobID, cancelledBy canceller: JobState.Canceller) -> JobState {
     guard canceller == .timeout else { return .cancelled(by: canceller) }
     return .failed(runTimeout, allowed: graph[id].allowFailure)
@@ -338,13 +343,13 @@ struct Scheduler {
     return JobFailure(.timedOut, "the time limit of the run\(limit) was over")
   }
 
-  /// An attempt has written output.
+  /// Notes that an attempt has written output.
   mutating func attemptSpoke(ticket: Int) {
     guard let id = admitted[ticket], nodes[id.index].silenceEnd != nil else { return }
     nodes[id.index].spokeAt = journal.now
   }
 
-  /// The journal's time has come to `nextWake`: back-offs end, deadlines pass.
+  /// Handles the time of `nextWake`: back-offs end and deadlines pass.
   mutating func wake() {
     if let end = limit, end <= journal.now {
       limit = nil
@@ -368,7 +373,7 @@ struct Scheduler {
 
   // MARK: Moves
 
-  /// Attempts that have begun, over the whole run.
+  /// The number of attempts that have begun, over the whole run.
   func attempts(_ id: JobID) -> Int { run.jobs[id.index].attempts.last?.number ?? 0 }
 
   mutating func set(_ id: JobID, _ state: JobState, attempt: Int? = nil, pid: Int32? = nil) {
@@ -392,7 +397,7 @@ struct Scheduler {
     let until = (journal.now + max(delay, failure.retryAfter ?? .zero)).wholeMicroseconds
     set(id, .backingOff(until: until, number: number, limit: policy.max, after: failure))
     setAlarm(id, at: until)
-    // A service that served a moment ago.
+    // A service may have been in use a moment ago.
     if graph[id].service != nil { holdDependents(of: id) }
   }
 
@@ -401,7 +406,7 @@ struct Scheduler {
   /// Uses a loop instead of recursion, because a chain of jobs may have any length.
   mutating func end(_ id: JobID, _ state: JobState) { end(CollectionOfOne(id), state) }
 
-  /// Ends jobs, none of which may start because of another.
+  /// Ends several jobs before their dependents are checked, so that none of them starts because of another.
   mutating func end(_ ids: some Sequence<JobID>, _ state: JobState) {
     for id in ids {
       if closesRun(id, state) { close(to: .final) }
@@ -434,7 +439,7 @@ struct Scheduler {
     }
   }
 
-  /// Whether this end of a job is the failure that ends the run, as the graph's policy says.
+  /// Whether this end of a job is the failure that ends the run under the graph's policy.
   private func closesRun(_ id: JobID, _ state: JobState) -> Bool {
     guard case .failed(_, allowed: false) = state, !hasGivenUp else { return false }
     return graph.onFailure != .keepGoing && graph[id].finally == nil
@@ -449,7 +454,7 @@ struct Scheduler {
     isClosing = wasClosing
   }
 
-  /// Has a job without an attempt in the queue wait, be ready or be skipped, as the states of its needs are now.
+  /// Makes a job without an attempt in the queue wait, be ready or be skipped, according to the states of its needs.
   mutating func reconsider(_ id: JobID) {
     if let cause = obstacle(to: id) {
       end(id, .skipped(because: .job(cause)))
@@ -460,13 +465,14 @@ struct Scheduler {
     }
   }
 
-  /// The job that keeps the needs of `id` from ever being met, if there is one.
+  /// The job that prevents the needs of `id` from ever being met, if there is one.
   func obstacle(to id: JobID) -> JobID? {
     let need = graph[id].needs.first { $0.when.isRuledOut(by: state($0.job)) }
     return need.map { root(of: $0.job) }
   }
 
-  /// The job that is not skipped itself at the root of a chain of skips; it is a need of the others, so the chain ends.
+  /// The job at the root of a chain of skips, which is not skipped itself; it is a need of the others, so the chain
+  /// ends.
   private func root(of id: JobID) -> JobID {
     var root = id
     while case .skipped(.job(let cause)) = state(root) { root = cause }
@@ -484,7 +490,7 @@ struct Scheduler {
     enqueue(id)
   }
 
-  /// The room that a job with all needs met waits for.
+  /// The room that a job waits for once all of its needs are met.
   func room(for id: JobID) -> JobState.Room { graph[id].cluster == nil ? .slot : .cluster(reason: steps?.reason) }
 
   private func holds(_ condition: JobCondition?, of id: JobID) -> Bool {
@@ -495,7 +501,7 @@ struct Scheduler {
     return condition.holds { $0.replacing(values) }
   }
 
-  /// `order` is the order of a job that has waited before, and keeps its place.
+  /// Adds a job to the ready ones; `order` keeps the place of a job that has waited before.
   mutating func enqueue(_ id: JobID, order: Int? = nil) {
     nodes[id.index].stamp += 1
     let entry = ReadyJob(
@@ -516,10 +522,10 @@ struct Scheduler {
     setAlarm(id, at: deadline)
   }
 
-  /// Called once the job waits for the alarm.
+  /// Sets an alarm; called once the job waits for it.
   mutating func setAlarm(_ id: JobID, at time: Duration) {
     alarms.push(Alarm(time: time, job: id))
-    // The deadlines of attempts that have ended would stay until their time.
+    // Otherwise the deadlines of ended attempts would stay until their time.
     if alarms.count > 2 * nodes.count { alarms = alarms.filter(isDue) }
   }
 
@@ -529,35 +535,35 @@ struct Scheduler {
     actions.append(.withdraw(ticket: ticket))
   }
 
-  /// One job's place in the schedule, beside the run's record of it.
+  /// One job's place in the schedule, in addition to the run's record of it.
   struct Node {
-    /// Retries since the job was first started, or a person last asked for one.
+    /// Retries since the job was first started, or since a user last requested one.
     var retries = 0
     var ticket: Int?
-    /// Who has asked for the end of an admitted attempt, known before it is known whether that has begun.
+    /// Who has requested the end of an admitted attempt, set before it is known whether the attempt has begun.
     var canceller: JobState.Canceller?
     var mustKill = false
     var mustPause = false
     /// The limit that the attempt in progress has exceeded.
     var excess: JobFailure?
     var deadline: Duration?
-    /// When an attempt that has written nothing more is ended.
+    /// When the attempt is ended if it writes nothing more.
     var silenceEnd: Duration?
     var spokeAt: Duration?
     /// Whether the attempt of a service can be used.
     var isReady = false
     /// Whether a service that is to end waits for the jobs that need it.
     var isHeld = false
-    /// Whether a person has approved it.
+    /// Whether a user has approved the job.
     var isApproved = false
     /// How much of the deadline was left when the attempt was paused.
     var timeLeft: Duration?
-    /// Grows whenever the job enters or leaves the ready ones, so that its old heap entries are void.
+    /// Increases whenever the job enters or leaves the ready ones, so that its old heap entries are void.
     var stamp = 0
     var isWithdrawing = false
-    /// Whether the cluster will execute its attempt once more.
+    /// Whether the cluster will execute the attempt once more.
     var isRequeued = false
-    /// Whether its attempt has started in the cluster although it was to be taken back, and will be ended for that.
+    /// Whether the attempt has started in the cluster although it was to be withdrawn, and will be ended for that.
     var isTakenBack = false
   }
 }

@@ -5,9 +5,9 @@ import Operations
 import Processes
 import Transfers
 
-/// Asks again and again whether the program of a service can be used, until it can.
+/// Polls whether the program of a service can be used, until it can.
 ///
-/// The operations of probes are in a queue of their own; each may take as long as the interval, and at least two seconds.
+/// The operations of probes have their own queue; each may take as long as the interval, and at least two seconds.
 final class ServiceProbe: Sendable {
   private struct State {
     var whenReady: (@Sendable () -> Void)?
@@ -27,8 +27,10 @@ final class ServiceProbe: Sendable {
   private let operations = OperationQueue()
   private let state = Lock(State())
 
-  /// `launch` has the folder and the environment of the service, for a probe that is a command; `shell` runs one that is a
-  /// text.
+  /// Creates a probe of a service.
+  ///
+  /// `launch` has the directory and the environment of the service, for a probe that is a command; `shell` executes a
+  /// command that is a script.
   init(
     _ probe: Service.Probe, interval: Duration, launch: ProcessLaunch, shell: [String], clock: any OperationClock
   ) {
@@ -41,10 +43,11 @@ final class ServiceProbe: Sendable {
     operations.underlyingQueue = queue
   }
 
-  /// Asks once, before the program is started, whether its port or URL answers, and calls `occupied` with the failure if so.
+  /// Checks once, before the program is started, whether its port or URL answers, and calls `occupied` with the failure
+  /// if so.
   ///
-  /// Without this question the service would be ready at once: the other program answers its probe. `operation`, the
-  /// service's, starts after the call. Other probes ask nothing.
+  /// Without this check, the service would be ready at once, because the other program answers its probe. `operation`,
+  /// the service's own, starts after the call. Other probes check nothing.
   func ask(before operation: Operation, _ occupied: @escaping @Sendable (JobFailure) -> Void) {
     let (place, holder): (String, String)
     switch probe {
@@ -65,7 +68,7 @@ final class ServiceProbe: Sendable {
     look()
   }
 
-  /// Ends the probe in progress; nothing is called any more.
+  /// Ends the probe in progress; nothing is called after that.
   func stop() {
     let (timer, operation) = state.withLock { state in
       state.isOver = true
@@ -78,7 +81,7 @@ final class ServiceProbe: Sendable {
 
   private func look() { ask { [weak self] isReady in self?.looked(isReady: isReady) } }
 
-  /// Asks once and calls `body` with the answer, before `dependent` can start; without effect after the end.
+  /// Probes once and calls `body` with the answer, before `dependent` can start; no effect after the end.
   private func ask(before dependent: Operation? = nil, _ body: @escaping @Sendable (_ isReady: Bool) -> Void) {
     let operation = makeOperation()
     let isOver = state.withLock { state in
@@ -89,7 +92,7 @@ final class ServiceProbe: Sendable {
     operation.whenEnded { _, failure in body(failure == nil) }
     let limit = clock.schedule(after: max(interval, Self.leastTime), on: queue) { operation.cancel() }
     operation.whenEnded { _, _ in limit.cancel() }
-    // Before it can end: one that has finished, and has not called `body` yet, delays nothing.
+    // Added before the probe can end: a dependency that has finished, and has not called `body` yet, delays nothing.
     dependent?.addDependency(operation)
     operations.addOperation(operation)
   }

@@ -2,9 +2,9 @@ import Dispatch
 import JobModel
 import Operations
 
-/// Work that only takes time: even steps, and a failure at a step that the seed decides.
+/// Work that only takes time: equal steps, and a failure at a step that the seed determines.
 package final class SimulatedOperation: AsyncOperation, ControllableOperation, @unchecked Sendable {
-  // Safe: constants, and all state behind the lock.
+  // Safe: constants, and a lock guards all state.
 
   private struct State {
     var step = 0
@@ -16,7 +16,7 @@ package final class SimulatedOperation: AsyncOperation, ControllableOperation, @
     var left: Duration
   }
 
-  /// One queue serves all: a step is a few reports.
+  /// One queue serves all operations: a step is a few reports.
   private static let timers = DispatchQueue(label: "opdash.simulated", qos: .userInitiated)
 
   private let clock: any OperationClock
@@ -26,7 +26,7 @@ package final class SimulatedOperation: AsyncOperation, ControllableOperation, @
   private let failingStep: Int?
   private let work: Lock<State>
 
-  /// Makes the given attempt of `work`: the same attempt with the same seed takes the same course.
+  /// Creates the given attempt of `work`: the same attempt with the same seed takes the same course.
   package init(_ work: SimulatedWork, attempt: Int, clock: any OperationClock = .system) {
     self.clock = clock
     steps = max(1, work.steps)
@@ -76,7 +76,7 @@ package final class SimulatedOperation: AsyncOperation, ControllableOperation, @
     }
   }
 
-  /// From the planned instant, so that a late timer does not stretch the work.
+  /// Schedules the next step from the planned time, so that a late timer does not stretch the work.
   private func arm(_ work: inout State) {
     let now = clock.now
     work.nextStep = (work.timer == nil ? now : work.nextStep) + work.left

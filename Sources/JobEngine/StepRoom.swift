@@ -1,21 +1,21 @@
 import JobModel
 import Slurm
 
-/// The allocation that cluster jobs are steps of, and what the steps leave of its nodes.
+/// The allocation whose steps are the cluster jobs, and the free resources of its nodes.
 ///
-/// A step is executed on one node, the first that has what it needs.
+/// A step is executed on one node, the first that has its resources free.
 package struct StepRoom {
   enum Stand {
-    /// There is none.
+    /// No allocation is requested or held.
     case absent
-    /// It was asked for, and has no nodes yet.
+    /// The allocation is requested and has no nodes yet.
     case requested
     case held
-    /// It has perhaps ended.
+    /// The allocation may have ended.
     case inDoubt
   }
 
-  /// What a step takes of its node.
+  /// The resources that a step takes from its node.
   package struct Need: Hashable {
     var cpus: Int
     var memory: Int
@@ -31,7 +31,7 @@ package struct StepRoom {
   var reason: String?
   /// Whether a step was admitted to this allocation.
   private(set) var hasServed = false
-  /// A job because of which the allocation was kept.
+  /// A job that the allocation is kept for.
   var keeper: JobID?
   private var nodes: [AllocatedNode] = []
   private var free: [AllocatedNode] = []
@@ -44,7 +44,7 @@ package struct StepRoom {
     (self.nodes, free, taken) = (nodes, nodes, [:])
   }
 
-  /// Admits nothing until it is known whether the allocation has ended.
+  /// Sets whether the allocation may have ended; nothing is admitted while it may.
   mutating func setInDoubt(_ isInDoubt: Bool) {
     switch stand {
     case .held where isInDoubt: stand = .inDoubt
@@ -53,16 +53,16 @@ package struct StepRoom {
     }
   }
 
-  /// Steps that have not ended take nothing of the next allocation.
+  /// Forgets the allocation; steps that have not ended take nothing from the next one.
   mutating func end() {
     (stand, reason, hasServed) = (.absent, nil, false)
     (nodes, free, taken) = ([], [], [:])
   }
 
-  /// The fault of a step that no node of the allocation can execute.
+  /// The failure of a step that no node of the allocation can execute.
   func fault(_ need: Need) -> JobFailure? { Self.fault(need, in: nodes) }
 
-  /// The fault of a step that none of the nodes can execute.
+  /// The failure of a step that none of the nodes can execute.
   package static func fault(_ need: Need, in nodes: [AllocatedNode]) -> JobFailure? {
     guard node(for: need, in: nodes) == nil else { return nil }
     let limits: [(String, Int, Int, String)] = [
@@ -81,7 +81,7 @@ package struct StepRoom {
 
   func fits(_ need: Need) -> Bool { stand == .held && Self.node(for: need, in: free) != nil }
 
-  /// Takes what a step needs; the name of its node, or nil if none has it.
+  /// Takes the resources of a step; returns the name of its node, or nil if no node has them free.
   mutating func take(_ need: Need, for id: JobID) -> String? {
     guard let node = Self.node(for: need, in: free) else { return nil }
     taken[id] = (node, need)

@@ -6,11 +6,11 @@ import Processes
 
 /// Decides at the start of a job's attempt whether there is anything to do, and hashes the files that the job reads.
 ///
-/// Blocks while it reads files and asks for the earlier attempt.
+/// Blocks while it reads files and queries the earlier attempt.
 package struct UpToDateCheck: Sendable {
   struct Verdict: Sendable, Equatable {
     var isUpToDate: Bool
-    /// Nil where it goes without saying.
+    /// Nil where the reason is obvious.
     var reason: String?
     /// The hash of the job's inputs; nil without inputs.
     var inputsHash: String?
@@ -25,7 +25,8 @@ package struct UpToDateCheck: Sendable {
   let inputs: [BytePath]
   /// The folder that paths in notes are relative to.
   let directory: BytePath?
-  /// Whether the job is executed whatever the files are: an attempt of this run came before, or an earlier run's is followed.
+  /// Whether the job is executed regardless of the files: it is a repeated attempt of this run, or an earlier run's is
+  /// followed.
   let mustExecute: Bool
   /// The values that other jobs read; nil if no job reads any.
   let wanted: WantedValues?
@@ -39,7 +40,7 @@ package struct UpToDateCheck: Sendable {
     var recorded: @Sendable () -> [String: String]?
   }
 
-  /// Nil for a job that neither creates nor reads paths.
+  /// Creates a check; nil for a job that neither creates nor reads paths.
   init?(
     _ job: Job, attempt: Int, mustExecute: Bool = false, wanted: WantedValues? = nil, hashes: FileHashes,
     earlier: @escaping @Sendable () -> EarlierAttempt?
@@ -54,7 +55,7 @@ package struct UpToDateCheck: Sendable {
     self.earlier = earlier
   }
 
-  /// The decision from the files as they are now; throws `CancellationError` only.
+  /// The decision from the current files; throws only `CancellationError`.
   func verdict(isCancelled: @escaping @Sendable () -> Bool) throws -> Verdict {
     do {
       let files = inputs.isEmpty ? nil : try InputFiles(inputs, without: creates, isCancelled: isCancelled)
@@ -90,7 +91,7 @@ package struct UpToDateCheck: Sendable {
     let oldest = creates.compactMap { path in FileTime(of: path).map { (path: path, time: $0) } }.min {
       $0.time < $1.time
     }
-    // Nothing to compare with; the run that follows is the first that is known.
+    // There is nothing to compare with; the coming run is the first that is known.
     guard let oldest else { return (false, nil) }
     guard let newest = files.newest(), oldest.time < newest.time else {
       return (true, "no input is newer than \(short(oldest.path))")
@@ -112,8 +113,10 @@ package struct UpToDateCheck: Sendable {
 }
 
 extension UpToDateCheck {
-  /// The check as a part of its job's operation; before the program starts `hashed` is called with the hash of the inputs, and
-  /// `kept` with the values of a job that is up to date.
+  /// The check as a part of its job's operation.
+  ///
+  /// Before the program starts, `hashed` is called with the hash of the inputs, and `kept` with the values of a job
+  /// that is up to date.
   func operationCheck(
     hashed: @escaping @Sendable (String) -> Void, kept: @escaping @Sendable ([String: String]) -> Void
   ) -> OutputCheck {
@@ -128,11 +131,10 @@ extension UpToDateCheck {
       }, end: { missingNote })
   }
 
-  /// The jobs of a graph that a run would find up to date if it began now, each with the reason; `restored` jobs
-  /// are not executed either.
+  /// The jobs of a graph that a run would find up to date if it began now, each with the reason.
   ///
-  /// The paths that an executed job creates count as changed. Its other changes are not known: the reason of a job with
-  /// inputs that comes after it says so.
+  /// `restored` jobs are not executed either. The paths that an executed job creates count as changed. Its other
+  /// changes are unknown, as the reason of a later job with inputs states.
   package static func upToDate(
     in graph: JobGraph, restored: Set<JobID> = [], earlier: @escaping @Sendable (JobID) -> EarlierAttempt?,
     values: @escaping @Sendable (JobID) -> [String: String]? = { _ in nil }
@@ -165,7 +167,7 @@ extension UpToDateCheck {
     return found
   }
 
-  /// The hash of a job's inputs as they are now, as `JobFact.inputsHashed` has it; nil without inputs or if one can't be read.
+  /// The current hash of a job's inputs, as in `JobFact.inputsHashed`; nil without inputs or if one can't be read.
   package static func inputsHash(of job: Job) -> String? {
     let check = UpToDateCheck(job, attempt: 2, hashes: FileHashes(), earlier: { nil })
     return try? check?.verdict(isCancelled: { false }).inputsHash

@@ -41,7 +41,7 @@ final class CursesScreen {
       throw TerminalError.notATerminal("standard input")
     }
     files = [written, read]
-    // Before curses changes the modes; `NcursesTerminal` adds the bytes that undo what it writes.
+    // Armed before curses changes the modes; `NcursesTerminal` adds the bytes that undo its own changes.
     terminal_guard_arm(output, &shell, "", 0)
     terminal_change_begin()
     defer { terminal_change_end() }

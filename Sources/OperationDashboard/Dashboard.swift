@@ -10,17 +10,18 @@ import Session
 ///     dashboard.add([fetch, parse])
 ///     try await dashboard.run()
 ///
-/// Every state, the dependencies, the progress, the log and the error of an `AsyncOperation` are shown, and below it those of
-/// its children, if it is a group, or of its attempts. Other operations that are added here are wrapped in one, so that
-/// their start and end are shown. Of such an operation that is added to the queue itself only the end is certain; its kind
-/// in the list is `foreign`.
+/// An `AsyncOperation` is shown with every state, its dependencies, progress, log and error; a group's children and the
+/// attempts of a retry are shown below it in the same way. An operation of another class has the kind `foreign` in the
+/// list. `add(_:)` wraps it in an `AsyncOperation`, so that its start and end are shown; if it is added to the queue
+/// directly, only its end is sure to be shown.
 ///
-/// An operation may enter the queue by any way, before the run or while it lasts. A `DelegatedOperationQueue` tells of each.
-/// In a plain `OperationQueue` an `AsyncOperation` is seen when it begins at the latest; one of another class is looked for,
-/// four times a second while operations execute, and is missed if it has come and gone between two looks.
+/// An operation may enter the queue in any way, before or during the run. A `DelegatedOperationQueue` announces each
+/// operation. In a plain `OperationQueue` an `AsyncOperation` is shown when it begins at the latest. For other classes
+/// the queue is polled, four times a second while operations execute; an operation that enters and finishes between two
+/// polls is missed.
 ///
 /// The keys act on the queue: they cancel operations, change their priority and the queue's width, suspend and resume it.
-/// The dashboard keeps each observed operation until it has finished. Any thread may call anything but `run()`.
+/// The dashboard retains each observed operation until it has finished. Any thread may call every method but `run()`.
 public final class Dashboard: Sendable {
   /// The interface of a dashboard, and when it closes.
   public struct Options: Sendable {
@@ -57,11 +58,12 @@ public final class Dashboard: Sendable {
     public var interface = Interface.auto
     /// When the dashboard stays open after the last operation has finished.
     public var keepOpen = KeepOpen.onFailure
-    /// Whether the dashboard handles Ctrl-C, Ctrl-Z, SIGTERM and SIGHUP while it runs; the handlers before are restored.
+    /// Whether the dashboard handles Ctrl-C, Ctrl-Z, SIGTERM and SIGHUP while it runs; it then restores earlier
+    /// handlers.
     ///
-    /// Without it the program handles them, and calls `interrupt()` and `suspend()` for what the dashboard would do. With it
-    /// a signal ends the program where nobody reads the output, as its default action would: SIGTERM, SIGHUP and the third
-    /// Ctrl-C.
+    /// If false, the program handles the signals and calls `interrupt()` and `suspend()` for the dashboard's actions.
+    /// If true, SIGTERM, SIGHUP and the third Ctrl-C end the program, as their default action would, if its output is
+    /// not read.
     public var handlesSignals = true
     /// Whether to draw with ASCII only, in a UTF-8 locale too.
     public var isASCII = false
@@ -72,7 +74,7 @@ public final class Dashboard: Sendable {
     public init() {}
   }
 
-  /// How many operations had ended in which way when the dashboard closed; children of groups and attempts count too.
+  /// The numbers of operations by outcome when the dashboard closed, including children of groups and attempts.
   public struct Summary: Sendable, Equatable {
     /// Finished without an error.
     public let succeeded: Int
@@ -94,7 +96,7 @@ public final class Dashboard: Sendable {
   private let options: Options
   private let show: Lock<Show>
 
-  /// Whether the dashboard is shown.
+  /// The state of the dashboard's display.
   private enum Show: Sendable {
     case notYet
     /// `stop()` came before `run()`.
@@ -113,21 +115,21 @@ public final class Dashboard: Sendable {
   /// Adds an operation to the queue; see `add(_:)` with several.
   public func add(_ operation: Operation) { add([operation]) }
 
-  /// Adds operations, of whatever class, to the queue: each enters it when all that it depends on has finished.
+  /// Adds operations of any class to the queue; each enters it when all its dependencies have finished.
   ///
-  /// Add their dependencies before. An operation that is no `AsyncOperation` is wrapped in one, which takes its place in the
-  /// queue. One that was added before is ignored. A dependency cycle is a programmer error that stops the program with the
-  /// path.
+  /// Add their dependencies first. An operation that isn't an `AsyncOperation` is wrapped in one, which enters the
+  /// queue instead. An operation that was added before is ignored. A dependency cycle is a programmer error: the
+  /// program stops with the path of the cycle.
   public func add(_ operations: [Operation]) {
     do { try feed.add(operations) } catch { programmerError(error.description) }
   }
 
   /// Adds an operation that a person can retry: `make` makes it, and then a new one for each further attempt.
   ///
-  /// Returns the first one. All attempts are one job, with the name and the priority of the first; each has its own
-  /// dependencies. A person may retry the job when it has failed or was cancelled, as long as the dashboard is open. Operations
-  /// that depended on an attempt are let go by its end, and are not run again. `make` is called on this thread, later on
-  /// another; to return an operation that was returned before is a programmer error.
+  /// Returns the first operation. All attempts are one job with the name and the priority of the first; each has its
+  /// own dependencies. A person may retry the job when it has failed or was cancelled, while the dashboard is open.
+  /// Operations that depend on an attempt stop waiting when it ends, and are not run again. `make` is called on this
+  /// thread first and on another thread later; returning an operation that it returned before is a programmer error.
   @discardableResult
   public func add<Made: Operation>(retrying make: @escaping @Sendable () -> Made) -> Made {
     add(retrying: { (_: Int) in make() })
@@ -141,12 +143,12 @@ public final class Dashboard: Sendable {
     return first
   }
 
-  /// Shows the queue until every operation in it has finished or the person quits; to be called once.
+  /// Shows the queue until every operation in it has finished or the person quits; call it once.
   ///
-  /// A person who quits while operations execute is asked first, and cancels those that have not finished. The terminal is
-  /// restored when this returns, and shows what the program has printed meanwhile. Throws `ScreenError` if the terminal can't
-  /// be used or another dashboard has it; the operations are not affected. When its task is cancelled it returns as after
-  /// `stop()`.
+  /// A person who quits while operations execute is asked first; quitting cancels the unfinished operations. When the
+  /// method returns, the terminal is restored and shows the output that the program has printed meanwhile. Throws
+  /// `ScreenError` if the terminal can't be used or another dashboard has it; the operations are not affected. If the
+  /// task is cancelled, the method returns as after `stop()`.
   @MainActor @discardableResult
   public func run() async throws -> Summary {
     try await withTaskCancellationHandler {
@@ -158,7 +160,7 @@ public final class Dashboard: Sendable {
     }
   }
 
-  /// Closes the dashboard and makes `run()` return; the operations are not affected, and those left give the exit status 3.
+  /// Closes the dashboard and makes `run()` return, with status 3 for unfinished operations, which are not affected.
   public func stop() { onScreen(else: { if case .notYet = $0 { $0 = .refused } }, { $0.stop() }) }
 
   /// Does what Ctrl-C does: the first call cancels all operations, the third closes the dashboard at once.
@@ -168,7 +170,7 @@ public final class Dashboard: Sendable {
     onScreen(else: { if case .notYet = $0 { self.feed.send(.stop(.terminate, by: .signal)) } }, { $0.interrupt() })
   }
 
-  /// Whether it shows a screen or writes lines now.
+  /// Whether the dashboard shows a screen or writes lines now.
   var isShown: Bool {
     show.withLock { show in
       if case .open = show { return true }

@@ -3,8 +3,8 @@ import JobModel
 import NcursesTerminal
 import Session
 
-/// The session of a program's own dashboard, its signal handlers if the dashboard handles signals, and the program's output
-/// while it has the terminal.
+/// The session of a program's own dashboard, with its signal handlers, if the dashboard handles signals, and the
+/// capture of the program's output while the dashboard has the terminal.
 @MainActor
 final class EmbeddedSession {
   private let feed: QueueFeed
@@ -17,7 +17,7 @@ final class EmbeddedSession {
     self.feed = feed
     handlesSignals = options.handlesSignals
     var environment = Environment.current()
-    // Standard output is the pipe of the dashboard that is shown, so it was the terminal.
+    // While another dashboard is shown, standard output is its pipe in front of the terminal.
     if ScreenClaim.isHeld { environment.outputIsTerminal = true }
     let settings = Settings(options)
     let interface: Settings.Interface
@@ -61,7 +61,7 @@ final class EmbeddedSession {
     }
   }
 
-  /// Gives the session up before `begin`.
+  /// Releases the session, the signal handlers and the claim to the terminal.
   func close() {
     signals?.close()
     signals = nil

@@ -5,13 +5,14 @@ import JobModel
 import Operations
 import Processes
 
-/// Turns what the program writes to its standard output and error into lines of the run.
+/// Turns the program's standard output and error into log lines of the run.
 ///
-/// Bounded: a writer that is faster than the screen has older lines left out here, which the terminal still gets afterwards.
+/// Memory is bounded: if the program writes faster than the screen shows, older lines are left out here; the terminal
+/// still gets them afterwards.
 final class ProgramLog: Sendable {
-  /// How long bytes wait for others: ten deliveries a second.
+  /// The time that bytes wait for others: ten deliveries a second.
   private static let interval = DispatchTimeInterval.milliseconds(100)
-  /// The number of bytes that may wait; of more, the older half is dropped.
+  /// The number of bytes that may wait; beyond it, the older half is dropped.
   private static let limit = 1 << 20
 
   private struct State {

@@ -3,9 +3,9 @@ import Foundation
 import JobModel
 import Operations
 
-/// How the feed learns of operations, and of their changes.
+/// The arrival of operations and the observation of their changes.
 extension QueueFeed {
-  /// Whether every operation is told of before it enters the queue, so that the queue itself needs no look.
+  /// Whether the queue announces every operation before it enters, so that it needn't be polled for arrivals.
   private var tellsOfEntries: Bool { queue is DelegatedOperationQueue }
 
   // MARK: Entries
@@ -18,7 +18,7 @@ extension QueueFeed {
     }
   }
 
-  /// Finds the operations that are in the queue; those of a queue that tells of them are looked up once.
+  /// Enrolls the operations that are in the queue and not yet known.
   func enrollPresent() {
     let present = queue.operations
     if !present.isEmpty { enroll(present, under: nil) }
@@ -35,7 +35,7 @@ extension QueueFeed {
     watchEnds(of: new)
   }
 
-  /// Begins to observe members; under the registry's lock, so that each is taken in before it is heard of.
+  /// Begins to observe members; called under the registry's lock, so that `takeIn()` precedes their first notification.
   func observed(_ members: [QueueMember]) -> [QueueMember] {
     for member in members { observe(member) }
     return members
@@ -69,12 +69,12 @@ extension QueueFeed {
     handle(self)
   }
 
-  /// Observes the ends of those of which nothing else can be observed, and has the new members stated.
+  /// Observes the end of members that have no observable operation, and schedules the statement of the new members.
   func watchEnds(of members: [QueueMember]) {
     guard !members.isEmpty else { return }
     for member in members where member.observed == nil {
-      // A queue of its own, which examines all that waits in it at every change; not on dispatch's global pool, which
-      // wakes once a second for ever after its first use.
+      // One queue for each member, because a queue examines all its waiting operations at every change; not on
+      // Dispatch's global pool, which wakes once a second indefinitely after its first use.
       let queue = OperationQueue()
       queue.underlyingQueue = Self.ends
       member.operation.whenFinished(on: queue) { [weak self] in
@@ -85,7 +85,7 @@ extension QueueFeed {
     stream.queue.async { self.takeIn() }
   }
 
-  // Kept here, because an operation queue does not keep it.
+  // Retained here, because an operation queue does not retain it.
   private static let ends = DispatchQueue(label: "opdash.ends")
 
   private func observedEnd(of member: QueueMember) {
@@ -123,10 +123,10 @@ extension QueueFeed {
 
   // MARK: Changes without a notification
 
-  /// Looks soon for changes that Foundation gives no notification of: an observed change is mostly followed by others.
+  /// Polls soon for changes that Foundation doesn't announce, because an observed change is usually followed by others.
   ///
-  /// These are the start of a foreign operation, an operation that enters a plain queue, and a change of the queue's width
-  /// or suspension.
+  /// Foundation doesn't announce the start of a foreign operation, an operation that enters a plain queue, and a change
+  /// of the queue's width or suspension.
   func lookSoon() {
     guard !stream.isOver else { return }
     looks.changed(at: elapsed)
@@ -156,7 +156,7 @@ extension QueueFeed {
     takeIn()
   }
 
-  /// Looks before the last known operation is stated to have ended, so that the run is not taken to be complete.
+  /// Polls before the end of the last known operation is stated, so that the run doesn't appear complete too early.
   func lookBeforeEnd() {
     let run = stream.journal.run
     if isStarted, !isClosed, stopping == nil, run.counts.done + 1 >= run.jobs.count { lookForArrivals() }

@@ -3,7 +3,7 @@ import Foundation
 import JobModel
 import Operations
 
-/// What a person or a signal asks of the queue.
+/// Commands of a person or a signal to the queue.
 extension QueueFeed {
   func obey(_ command: JobCommand) {
     switch command {
@@ -17,7 +17,7 @@ extension QueueFeed {
     case .setPriority(let ids, let priority): for member in known(ids) { prioritize(member, priority) }
     case .setSlots(let slots): setSlots(slots)
     case .changeSlots(let change): setSlots(stream.journal.run.slots(changedBy: change))
-    // A program's queue has no pools and no terminals, and asks nobody.
+    // A program's queue has no pools, approvals or terminals.
     case .changePool, .approve, .setTerminalSize: break
     case .setDraining(let drains):
       queue.isSuspended = drains
@@ -38,7 +38,7 @@ extension QueueFeed {
 
   // MARK: Ends
 
-  /// The waiting ones first, so that the end of an executing one starts none of them.
+  /// Cancels the waiting members first, so that the end of an executing one starts none of them.
   private func end(_ members: [QueueMember], by canceller: JobState.Canceller) {
     for member in members.filter({ !$0.hasBegun }) + members.filter(\.hasBegun) { end(member, by: canceller) }
   }
@@ -53,7 +53,7 @@ extension QueueFeed {
     if member.visibility == .end, !member.hasBegun { tell(member, .cancelled(by: canceller)) }
   }
 
-  /// One that can't be killed is cancelled.
+  /// Cancels the member, and kills its operation if it can be killed.
   private func kill(_ member: QueueMember) {
     end(member, by: .person)
     guard let operation = member.operation as? any ControllableOperation else { return }
@@ -69,7 +69,7 @@ extension QueueFeed {
     end(members.compactMap(\.self), by: canceller)
   }
 
-  /// After every call on an operation that was asked for before: whoever ends a run by cancelling it sees it cancelled.
+  /// Finishes the run after all earlier calls on operations, so that a run that ends by cancellation shows it.
   private func finish(_ signal: Int32?) {
     calling.async { self.stream.queue.async { self.stream.finish(signal: signal) } }
   }
@@ -92,9 +92,10 @@ extension QueueFeed {
 
   // MARK: Retry
 
-  /// Has the program make the operation of another attempt, if the job has failed or was cancelled.
+  /// Has the job's factory make the operation of another attempt, if the job has failed or was cancelled or skipped.
   ///
-  /// Operations that depended on the last attempt stopped waiting at its end; those that have run don't run again.
+  /// Operations that depended on the last attempt stopped waiting when it ended; operations that have run don't run
+  /// again.
   private func retry(_ id: JobID) {
     guard stopping == nil, isStarted, let factory = factories[id], renewals[id] == nil else { return }
     let record = stream.journal.run[id]
@@ -102,7 +103,7 @@ extension QueueFeed {
     case .failed, .cancelled, .skipped: break
     default: return
     }
-    // Cancelled before its start, and still in the queue.
+    // The last attempt may have been cancelled before its start and still be in the queue.
     members[id.index]?.isReplaced = true
     members[id.index] = nil
     unseen.remove(id)

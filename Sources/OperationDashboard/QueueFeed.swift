@@ -4,10 +4,11 @@ import JobEngine
 import JobModel
 import Operations
 
-/// An `OperationQueue` of the program as a run: what happens to its operations as facts, commands as calls on them.
+/// The program's `OperationQueue` as a run: changes of its operations become facts, commands become calls on them.
 ///
-/// Operations are observed on the queue of the fact stream and stated from there. What enters a plain queue of Foundation's
-/// unannounced is looked for: shortly after another change, at a slow interval, and before the end of the run is stated.
+/// Operations are observed on the fact stream's queue, and their facts are stated there. A plain `OperationQueue`
+/// doesn't announce new operations, so it is polled: shortly after another change, at a slow interval, and before the
+/// end of the run is stated.
 package final class QueueFeed: FactStream.Source, @unchecked Sendable {
   // Safe: the registry is behind its lock, `entries` is set once; the fields below the line are touched only on the
   // stream's queue.
@@ -15,7 +16,7 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
   package let queue: OperationQueue
   package let name: String
   package let stream: FactStream
-  /// Where the program's own code is called: a `cancel()` of its class may take its time.
+  /// The queue for calls of the program's own code, such as a `cancel()` that takes long.
   let calling = DispatchQueue(label: "opdash.queue.commands", qos: .userInitiated)
   let feeder: OperationFeeder
   let registry = Lock(QueueRegistry())
@@ -23,26 +24,26 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
 
   // ---- touched only on the stream's queue
   var members: [QueueMember?] = []
-  /// Those of which only the end is observed.
+  /// The unfinished jobs whose operations are observed only at their end.
   var unseen: Set<JobID> = []
   var isStarted = false
-  /// Whether the feed was closed: its run has no reader any more.
+  /// Whether the feed was closed: its run no longer has a reader.
   var isClosed = false
   /// The jobs and facts from before the start.
   var earlyJobs: [Job] = []
   private var earlyFacts: [(fact: JobFact, time: Duration)] = []
-  /// How many lines of a job could not be kept until the start, and its attempt.
+  /// The number of lines of a job that could not be kept until the start, and its attempt.
   private var earlyLosses: [JobID: (attempt: Int, count: Int)] = [:]
-  /// The jobs that have ended without a success, each with the one at the root of a chain that never executed.
+  /// The cause of each job that ended without a success: the first job of its chain of skipped jobs, or the job itself.
   private var roots: [JobID: JobID] = [:]
   var looks = LookSchedule()
   var stopping: JobState.Canceller?
-  /// What makes the operations of further attempts.
+  /// The factories for the operations of further attempts.
   var factories: [JobID: QueueMember.Factory] = [:]
-  /// The jobs of which the program is making another operation; with a canceller, it is cancelled when it is there.
+  /// The jobs whose factory is making another operation, with a canceller if that operation is to be cancelled.
   var renewals: [JobID: JobState.Canceller?] = [:]
 
-  /// Observes what is in the queue from now on, and what is added here.
+  /// Observes the operations that are in the queue or enter it, and operations added here.
   package init(observing queue: OperationQueue, name: String? = nil, clock: any OperationClock = .system) {
     self.queue = queue
     let ownName = queue.name.flatMap { $0.isEmpty || $0.hasPrefix("NSOperationQueue") ? nil : $0 }
@@ -56,17 +57,17 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
   }
 
   deinit {
-    // A token keeps its handler, and that the member, which keeps the token.
+    // A retain cycle: the token retains its handler, the handler the member, the member the token.
     for member in members { member?.tokens = [] }
     for arrival in registry.withLock({ $0.takeArrivals() }) { arrival.member.tokens = [] }
   }
 
   /// Adds operations, which enter the queue when they may run; from any thread.
   ///
-  /// Those that are known already are left out. Throws if some wait for each other in a cycle; then none has been added.
+  /// Known operations are ignored. Throws if operations wait for each other in a cycle; then none has been added.
   package func add(_ operations: [Operation]) throws(DependencyCycle) { _ = try add(operations, factory: nil) }
 
-  /// Adds the first operation that a factory has made, which makes the others when a person retries the job.
+  /// Adds the first operation of a factory, which makes another when a person retries the job.
   package func add(
     _ first: Operation, retrying factory: @escaping @Sendable (Int) -> Operation
   ) throws(DependencyCycle) {
@@ -87,13 +88,13 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
       return observed(registry.enroll(new, factory: factory))
     }
     watchEnds(of: added)
-    // Children are their parents'; operations that have begun or finished already are shown only.
+    // A child is run by its parent; an operation that has begun or finished is only shown.
     let mine = added.filter { $0.parent == nil }.compactMap(\.observed)
     try feeder.add(mine.filter { !$0.isExecuting && !$0.isFinished })
     return count
   }
 
-  /// States what has happened so far, and from now on what happens; subscribe before it to miss nothing.
+  /// States the facts so far, and later facts as they occur; subscribe before the call to miss none.
   package func start() {
     enrollPresent()
     stream.queue.async { [self] in
@@ -120,7 +121,7 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
   }
 
   package func send(_ command: JobCommand) {
-    // After every change that was observed before.
+    // Changes that were observed before are stated first.
     stream.deliveries.deliverNow { [self] in
       guard !stream.isOver else { return }
       takeIn()
@@ -129,7 +130,7 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
     }
   }
 
-  /// Ends the observation of the queue, whether the run has ended or not; returns the run with all that is in the queue now.
+  /// Ends the observation, whether or not the run has ended; returns the run with all operations now in the queue.
   package func close() -> Run {
     settled()
     return stream.queue.sync {
@@ -144,7 +145,7 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
     }
   }
 
-  /// The width as slots; a queue without a limit has a number that stands for that.
+  /// The width as slots: `Run.unlimited` for a queue without a limit.
   static func slots(_ width: Int) -> Int { width < 0 ? Run.unlimited : width }
 
   // MARK: What happens to operations
@@ -180,7 +181,8 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
     registry.withLock { $0.forget(member) }
   }
 
-  /// An operation that never executed because of one that it depends on is skipped, because of the first of that chain.
+  /// The final state; an operation that never executed because of a dependency is skipped because of its chain's first
+  /// job.
   private func outcome(of member: QueueMember) -> JobState {
     let outcome = member.outcome
     let root = member.isFollower ? member.needs.lazy.compactMap { self.roots[$0] }.first : nil
@@ -190,9 +192,9 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
 
   func cancelled(_ member: QueueMember) {
     guard member.hasBegun else {
-      // Cancelled with an error, which is a failure: its reason is known once it has finished.
+      // A cancellation with an error is a failure: the reason is known when the operation has finished.
       if member.canceller == nil, (member.operation as? AsyncOperation)?.isCancelledWithError == true { return }
-      // It will never execute, however late its queue finishes it.
+      // The operation will never execute, however late its queue finishes it.
       tell(member, .cancelled(by: member.canceller ?? .program))
       return
     }
@@ -201,7 +203,7 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
     state(.cancelRequested(member.id, by: .program, kill: false))
   }
 
-  /// Before the start only finished members report; `start()` reports the unfinished ones.
+  /// Reports the progress; before the start only of a finished member, because `start()` reports the unfinished ones.
   func report(_ member: QueueMember) {
     guard let operation = member.observed, member.visibility == .whole else { return }
     let progress = operation.progress
@@ -224,7 +226,7 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
     func log(_ line: LogLine) { state(.jobLog(member.id, attempt: member.number, line)) }
     if line.lost > 0 {
       log(Self.note(ofLost: line.lost))
-      // The last before the end, which only tells of those.
+      // The last message before the end may have no text and only report lost lines.
       guard !line.text.isEmpty else { return stream.holdOutput() }
     }
     for text in line.text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
@@ -237,7 +239,7 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
     LogLine(.note, "left out \(Format.count(count, "line")): too many at once")
   }
 
-  /// How many facts are kept before the run is shown; lines beyond that are dropped, and counted.
+  /// The number of facts that are kept before the start; lines beyond it are dropped and counted.
   private static let bufferLimit = 100_000
 
   func state(_ fact: JobFact) {
@@ -246,9 +248,9 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
 }
 
 extension QueueFeed {
-  /// Before the start, and while an operation executes or has changed in a way that has not been delivered.
+  /// Whether the run has not started, or an operation executes, is being made or has an undelivered change.
   ///
-  /// Without a stop, a run ends when no operation is left.
+  /// Unless it was stopped, the run is also busy until no operation is left.
   package var isBusy: Bool {
     guard isStarted else { return true }
     let run = stream.journal.run
@@ -267,7 +269,7 @@ extension QueueFeed {
 }
 
 extension LogLine {
-  /// A line of the operation's message, cut where it is too long.
+  /// A line of the operation's message, cut if it is too long.
   fileprivate init(cutting text: Substring, of line: OperationLogLine) {
     self.init(line)
     let isTooLong = text.utf8.count > LogLine.limit

@@ -3,7 +3,7 @@ import JobEngine
 import JobModel
 import Operations
 
-/// One operation of the observed queue, an attempt of its job, and what has been stated about it.
+/// One operation of the observed queue, which is an attempt of its job, and its last stated and observed states.
 final class QueueMember: @unchecked Sendable {
   // Safe: the constants and `tokens` are set before it is shared; the rest is touched only on the stream's queue.
 
@@ -18,15 +18,15 @@ final class QueueMember: @unchecked Sendable {
   /// The observed operation: the program's own or its wrapper; nil for a foreign one that is in the queue itself.
   let observed: AsyncOperation?
   let visibility: OperationWork.Visibility
-  /// The job whose operation this one is a child of.
+  /// The job of the parent operation.
   let parent: JobID?
-  /// Whether the run can succeed although it fails: what it is a part of can.
+  /// Whether the run can succeed although this operation fails, because an ancestor tolerates failures.
   let mayFail: Bool
   /// Makes the operations of further attempts.
   let factory: Factory?
-  /// Set once, before the member is taken in.
+  /// Set before the member is shared; emptied at its end.
   var tokens: [ObservationToken] = []
-  /// The jobs whose operations this one depends on; set once, before it is taken in.
+  /// The jobs whose operations this one depends on; set once, before the member is stated.
   var needs: [JobID] = []
 
   // ---- touched only on the stream's queue
@@ -39,7 +39,7 @@ final class QueueMember: @unchecked Sendable {
   var isOver = false
   /// Whether another attempt has begun while this one, cancelled before its start, is still in the queue.
   var isReplaced = false
-  /// Who asked first for its end.
+  /// The first to request its end.
   var canceller: JobState.Canceller?
 
   init(
@@ -60,7 +60,7 @@ final class QueueMember: @unchecked Sendable {
   /// The operation that is in the queue.
   var queued: Operation { observed ?? operation }
 
-  /// Whether it was cancelled, has begun or has finished, and that has not been delivered yet.
+  /// Whether its cancellation, start or end has not been delivered yet.
   var isBehind: Bool {
     !hasBegun && !state.isTerminal && (queued.isCancelled || queued.isExecuting || queued.isFinished)
   }
@@ -78,13 +78,13 @@ final class QueueMember: @unchecked Sendable {
     }
   }
 
-  /// Whether the finished operation never executed because one that it depends on has not succeeded.
+  /// Whether the finished operation never executed because a dependency has not succeeded.
   var isFollower: Bool {
     guard !hasBegun, let ours = operation as? AsyncOperation, !ours.isCancelled, let failure = ours.failure else {
       return false
     }
     guard let refusal = failure as? ConditionFailure, !(refusal.reason is DependencyFailure) else { return true }
-    // A condition of its own, unless it is the failure of the operation whose value it was to receive.
+    // The operation's own condition, unless the failed one is the operation whose value it was to receive.
     return refusal.operation != ours.name ?? "\(type(of: ours))"
   }
 

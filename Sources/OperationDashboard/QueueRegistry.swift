@@ -5,7 +5,7 @@ import Operations
 
 /// The operations of the observed queue by identity, with their numbers and names; under the feed's lock.
 struct QueueRegistry {
-  /// The members with an unfinished operation, by the identity of that and of its wrapper.
+  /// The members with an unfinished operation, by the identities of the operation and of its wrapper.
   private var members: [ObjectIdentifier: QueueMember] = [:]
   private var wrappers: [ObjectIdentifier: AdaptedOperation] = [:]
   private var names: [String: Int] = [:]
@@ -13,7 +13,7 @@ struct QueueRegistry {
   /// How many attempts of each parent have been named.
   private var attempts: [JobID: Int] = [:]
   private var nextID = 0
-  /// Registered and not yet stated.
+  /// The members that are registered and not yet stated.
   private var arrivals: [Arrival] = []
 
   struct Arrival {
@@ -39,9 +39,9 @@ struct QueueRegistry {
     }
   }
 
-  /// Wraps operations of other classes, whose dependencies the wrappers take over.
+  /// Wraps the operations that aren't `AsyncOperation`s; the wrappers take over their dependencies.
   ///
-  /// Throws if those form a cycle; then nothing has changed.
+  /// Throws if the dependencies form a cycle; then nothing has changed.
   mutating func wrap(_ operations: [Operation]) throws(DependencyCycle) {
     let foreign = operations.filter { !($0 is AsyncOperation) }
     guard !foreign.isEmpty else { return }
@@ -58,8 +58,8 @@ struct QueueRegistry {
     wrappers.merge(new) { _, new in new }
   }
 
-  /// Numbers the operations that are not known and all their children, before any is described: one may depend on another
-  /// further on.
+  /// Numbers the unknown operations and all their children before it describes any of them, because an operation may
+  /// depend on a later one.
   mutating func enroll(
     _ operations: [Operation], under parent: QueueMember? = nil, factory: QueueMember.Factory? = nil
   ) -> [QueueMember] {
@@ -70,7 +70,7 @@ struct QueueRegistry {
     return describe(new)
   }
 
-  /// Makes an operation another attempt of a job.
+  /// Enrolls an operation as another attempt of a job.
   mutating func enroll(_ operation: Operation, asAttempt number: Int, of id: JobID) -> [QueueMember] {
     let (observed, visibility) = visibility(of: operation)
     let member = QueueMember(operation, observed: observed, visibility: visibility, id: id, number: number)
@@ -99,7 +99,7 @@ struct QueueRegistry {
 
   private mutating func add(_ member: QueueMember) {
     members[ObjectIdentifier(member.operation)] = member
-    // A wrapper that is found in the queue is no new operation.
+    // A wrapper in the queue must not be taken for a new operation.
     if let observed = member.observed { members[ObjectIdentifier(observed)] = member }
   }
 
@@ -140,7 +140,7 @@ struct QueueRegistry {
     member.operation.dependencies.compactMap { self.member(of: $0)?.id }.filter { $0 != member.id }
   }
 
-  /// The operation's own name; an attempt without one has that of the whole, with a number: `fetch #2`.
+  /// The operation's own name; an unnamed attempt has its parent's name and a number: `fetch #2`.
   private mutating func name(of member: QueueMember, _ className: String, under parent: QueueMember?) -> String {
     if let own = member.operation.name, !own.isEmpty { return unique(own) }
     guard let parent, let name = parentNames[parent.id],

@@ -5,7 +5,7 @@ import Session
 extension Dashboard {
   /// Why `run()` can't show the queue on the terminal.
   public struct ScreenError: LocalizedError, CustomStringConvertible, Sendable, Equatable {
-    /// A sentence that says what is wrong and what to do.
+    /// A sentence with the cause and the remedy.
     public let description: String
 
     /// The same sentence as `description`.
@@ -18,7 +18,7 @@ extension Dashboard.ScreenError {
     description: "another dashboard of this process has the terminal: run this one after it has ended, or with "
       + "options.interface = .plain")
 
-  /// The words of a program with a command line name the options of opdash.
+  /// Replaces opdash's command-line options in the message with the library's options.
   init(_ error: any Error) {
     let words = (error as? UsageError)?.message ?? "\(error)"
     description = words.replacing("--ui tui", with: "interface .terminal")

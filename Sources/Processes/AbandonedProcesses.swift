@@ -3,13 +3,14 @@ import Foundation
 
 /// The processes that another program started and left behind when it was killed.
 ///
-/// These are the leaders that it recorded, the processes with its cookie in their environment, all processes of the sessions
-/// of both, and their descendants. The start time distinguishes a process from a later one with the same number.
+/// These are the leaders that the program recorded, the processes with its cookie in their environment, all processes
+/// in the sessions of both, and their descendants. The start time distinguishes a process from a later one with the
+/// same number.
 package struct AbandonedProcesses: Sendable {
   /// The leader of a session that the program started.
   package struct Leader: Sendable, Hashable {
     package var pid: pid_t
-    /// As `cprocess_info` has it.
+    /// The start time as in `cprocess_info`.
     package var startTime: UInt64
 
     package init(pid: pid_t, startTime: UInt64) {
@@ -56,9 +57,9 @@ package struct AbandonedProcesses: Sendable {
     }
   }
 
-  /// Adds the sessions of the processes that it finds: their other processes stay in them when these have ended.
+  /// Adds the sessions of the found processes: other processes stay in a session when these have ended.
   private func scan(_ sessions: inout Set<pid_t>) -> (found: [cprocess_info], isDoubtful: Bool) {
-    // Session 0 has the kernel threads.
+    // Session 0 contains the kernel threads.
     let all = ProcessScan.list().filter { $0.session != 0 && !$0.ended }
     let spared = Self.ancestors(in: all)
     var rest: [cprocess_info] = []
@@ -73,7 +74,8 @@ package struct AbandonedProcesses: Sendable {
         rest.append(info)
       }
     }
-    // A process stays in its parent's session or makes one, so every process in their sessions is theirs too.
+    // A process stays in its parent's session or creates one, so every process in these sessions belongs to the dead
+    // program.
     let own = getsid(0)
     var pids = Set(found.map(\.pid))
     sessions.formUnion(found.map(\.session))

@@ -12,9 +12,9 @@ final class ChildProcess: @unchecked Sendable {
     case draining
     /// The stop signal has been sent.
     case stopping
-    /// SIGKILL has been sent so many times.
+    /// SIGKILL has been sent this many times.
     case killing(times: Int)
-    /// All processes have ended, but a process of someone else holds the output open.
+    /// All processes have ended, but an unrelated process holds the output open.
     case closing
     /// `ended` has been called.
     case over
@@ -26,7 +26,7 @@ final class ChildProcess: @unchecked Sendable {
     var stdout = OutputPipe()
     var stderr = OutputPipe()
 
-    /// Makes a terminal, at whose input the end is already.
+    /// Opens a terminal whose input is already at its end.
     mutating func openTerminal(_ size: TerminalSize, for program: String) throws(ProcessError) {
       let failure = cprocess_terminal(UInt16(size.columns), UInt16(size.rows), &stdout.reader, &stdout.writer)
       guard failure == 0 else { throw ProcessError.terminal(program, failedWith: failure) }
@@ -50,15 +50,15 @@ final class ChildProcess: @unchecked Sendable {
   var isEndingRemotes = false
   /// Whether the job was paused by command and not resumed.
   var isPaused = false
-  /// How the leader has ended.
+  /// How the leader ended.
   var exit: ProcessExit?
   /// The pidfds of descendants that have outlived the leader.
   var survivorDescriptors: [Int32] = []
-  /// The sessions that have got the stop signal: processes started in them later are cleaning up.
+  /// The sessions that have received the stop signal: processes started in them later are cleaning up.
   var stoppedSessions: Set<pid_t> = []
   /// The time until the next scan for processes that have left these sessions.
   var scanInterval: UInt64 = 0
-  /// How many scans in a row were doubtful.
+  /// The number of consecutive doubtful scans.
   var doubts = 0
   let launchedAt: UInt64
 
@@ -92,7 +92,7 @@ final class ChildProcess: @unchecked Sendable {
   /// The group's number is not reused meanwhile: the leader is reaped last.
   func signalGroup(_ signal: Int32) { _ = kill(-pid, signal) }
 
-  /// Whether a stop of the leader would be the work of something else than this program.
+  /// Whether a stop of the leader would have a cause other than this program.
   var mayStop: Bool { exit == nil && !isPaused }
 
   var isHeld: Bool { stdout.isHeld || stderr.isHeld }

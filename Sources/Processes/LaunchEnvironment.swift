@@ -1,7 +1,8 @@
 import CProcess
 import Foundation
 
-/// The environment of this process when the supervisor was made, and the environments of children, which are based on it.
+/// The environment of this process when the supervisor was created, and the environments of children, which are based
+/// on it.
 ///
 /// Each child gets a cookie, which identifies descendants that have left its group and its session.
 struct LaunchEnvironment: @unchecked Sendable {
@@ -20,7 +21,7 @@ struct LaunchEnvironment: @unchecked Sendable {
   private let path: String?
   private let cookie: String
 
-  /// `variables` is a C array of `NAME=value`, ended by a null pointer.
+  /// Creates the environment from `variables`, a C array of `NAME=value` that ends with a null pointer.
   init(
     cookie: String, of variables: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = cprocess_environment()
   ) {
@@ -48,7 +49,7 @@ struct LaunchEnvironment: @unchecked Sendable {
     texts = entries.map(\.text)
   }
 
-  /// A copy of a variable whose value, which begins at this offset, is flags of make.
+  /// A copy of a variable whose value, from this offset on, consists of flags of make.
   private static func withoutDescriptors(
     _ text: UnsafeMutablePointer<CChar>, from start: Int
   ) -> UnsafeMutablePointer<CChar>? {
@@ -57,9 +58,10 @@ struct LaunchEnvironment: @unchecked Sendable {
     return strdup(clean.map(CChar.init(bitPattern:)))
   }
 
-  /// The file to execute: the name itself if it has a slash, else the first executable of this name in the child's PATH.
+  /// The file to execute: the name itself if it has a slash, or else the first executable of this name in the child's
+  /// PATH.
   ///
-  /// Relative folders of the PATH, and the result, are relative to the child's directory.
+  /// Relative folders in the PATH, and the result, are relative to the child's directory.
   func program(
     named name: String, in environment: ProcessEnvironment, from folder: String?
   ) throws(ProcessError) -> String {

@@ -1,10 +1,11 @@
 /// Shell text that consists of one program with its arguments and needs no shell.
 ///
-/// A shell takes as long to start as many programs run, and would only execute the program. `make` does the same.
+/// Starting a shell takes as long as many programs run, and the shell would only execute the program. `make` skips it
+/// too.
 enum PlainScript {
   /// The program and its arguments; nil for text that needs a shell.
   ///
-  /// Quoted words and backslashes are understood as long as nothing in them is expanded.
+  /// Quoted words and backslashes are accepted as long as nothing in them is expanded.
   static func words(_ text: String) -> [String]? {
     var words: [[UInt8]] = []
     var word: [UInt8] = []
@@ -53,7 +54,7 @@ enum PlainScript {
     }
   }
 
-  /// The keywords and the commands of POSIX shells, dash, bash and ksh, which may differ from a program of the same name.
+  /// The keywords and commands of POSIX shells, dash, bash and ksh, which may differ from a program of the same name.
   private static let shellWords: Set<String> = [
     ".", ":", "alias", "autoload", "bg", "bind", "break", "builtin", "caller", "case", "cd", "chdir", "command",
     "compgen", "complete", "compopt", "continue", "coproc", "declare", "dirs", "disown", "do", "done", "echo", "elif",

@@ -1,7 +1,7 @@
-/// The environment variables that a program is started with.
+/// The environment variables of a program.
 ///
-/// A dictionary literal adds to the inherited ones: `["LANG": "C"]`. `OPDASH_RUN` is always set: descendants that have left
-/// the program's group are found by it.
+/// A dictionary literal adds to the inherited variables: `["LANG": "C"]`. `OPDASH_RUN` is always set: it identifies
+/// descendants that have left the program's group.
 public struct ProcessEnvironment: Sendable, Equatable, ExpressibleByDictionaryLiteral {
   /// Whether the variables of this process are passed on.
   let isInherited: Bool
@@ -24,30 +24,30 @@ public struct ProcessEnvironment: Sendable, Equatable, ExpressibleByDictionaryLi
     ProcessEnvironment(isInherited: true, variables, removed: removed.subtracting(variables.keys))
   }
 
-  /// The same without these variables of this process.
+  /// The same environment without these variables of this process.
   package func removing(_ names: Set<String>) -> ProcessEnvironment {
     ProcessEnvironment(
       isInherited: isInherited, variables, removed: removed.union(names.subtracting(variables.keys)))
   }
 
-  /// Only these variables; without a `PATH` among them, programs are looked for in `/usr/local/bin:/usr/bin:/bin`.
+  /// Only these variables; without a `PATH` among them, programs are looked up in `/usr/local/bin:/usr/bin:/bin`.
   public static func only(_ variables: [String: String]) -> ProcessEnvironment {
     ProcessEnvironment(isInherited: false, variables)
   }
 
-  /// The inherited environment with these variables added or replaced; of two of one name the last counts.
+  /// The inherited environment with these variables added or replaced; if a name occurs twice, the last value counts.
   public init(dictionaryLiteral elements: (String, String)...) {
     self.init(isInherited: true, Dictionary(elements) { _, last in last })
   }
 
-  /// The variables for a program with a terminal of its own; this process's variables describe another one.
+  /// The variables for a program with its own terminal; this process's variables describe another one.
   var forTerminal: ProcessEnvironment {
     var added = variables
     if added["TERM"] == nil, !removed.contains("TERM") { added["TERM"] = "xterm-256color" }
     return ProcessEnvironment(isInherited: isInherited, added, removed: removed.union(["COLUMNS", "LINES"]))
   }
 
-  /// The variables for a program in another directory than this process: its `PWD` is corrected, as a shell does.
+  /// The variables for a program in another directory than this process; `PWD` is corrected, as in a shell.
   func forDirectory(_ directory: String) -> ProcessEnvironment {
     guard passes(on: "PWD") else { return self }
     let added = variables.merging(["PWD": directory]) { _, directory in directory }

@@ -2,44 +2,44 @@ import Foundation
 
 /// How a process ended.
 public enum ProcessExit: Sendable, Equatable {
-  /// By itself, with a status; 0 is success.
+  /// The process exited by itself, with a status; 0 is success.
   case exited(Int32)
-  /// By a signal.
+  /// A signal killed the process.
   case signalled(Int32)
 }
 
-/// Why a process could not be started or was stopped, with a sentence to show.
+/// The reason that a process could not be started or was stopped, as a code and a sentence.
 public struct ProcessError: Error, Sendable, Equatable, CustomStringConvertible, LocalizedError {
-  /// The kinds of fault that a program treats differently.
+  /// The kinds of error that a program treats differently.
   public enum Code: Sendable, Equatable {
     /// The argument list is empty, or an argument contains a zero byte.
     case invalidArguments
     /// No file has this name, or none in the PATH.
     case programNotFound
-    /// The file exists, but may not or can not be executed.
+    /// The file exists, but can't or may not be executed.
     case notExecutable
     /// The working directory is missing, is not a directory or may not be entered.
     case directoryUnusable
-    /// The file that is to be the standard input is missing or may not be read.
+    /// The file for the standard input is missing or may not be read.
     case inputUnusable
-    /// The program has written more than the limit of its output, and was stopped.
+    /// The program exceeded the limit of its output and was stopped.
     case outputTooLong
     /// The system has no descriptors, processes or memory left.
     case outOfResources
     /// The supervisor has ended all processes and starts no more.
     case ended
-    /// Another fault, by its errno.
+    /// Another error, by its errno.
     case system(Int32)
   }
 
-  /// The kind of fault.
+  /// The kind of error.
   public let code: Code
-  /// One sentence: the file, the fault and, where there is one, a remedy.
+  /// One sentence with the file, the error and, if there is any, advice.
   public let description: String
   /// The same as `description`.
   public var errorDescription: String? { description }
 
-  /// Makes an error of its parts.
+  /// Creates an error from its parts.
   public init(_ code: Code, _ description: String) {
     self.code = code
     self.description = description
@@ -78,7 +78,7 @@ public struct ProcessError: Error, Sendable, Equatable, CustomStringConvertible,
     }
   }
 
-  /// Explains the errno of the making of a terminal.
+  /// Explains the errno of opening a terminal.
   static func terminal(_ program: String, failedWith number: Int32) -> ProcessError {
     switch number {
     case EMFILE, ENFILE, ENOSPC, ENOMEM, EAGAIN:

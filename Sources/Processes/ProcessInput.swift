@@ -5,9 +5,9 @@ import Foundation
 public enum ProcessInput: Sendable, Equatable {
   /// Nothing: `/dev/null`.
   case none
-  /// A text, in UTF-8; it is kept in memory once more while the program is executing.
+  /// A text, in UTF-8; a second copy stays in memory while the program is executing.
   case string(String)
-  /// Bytes; they are kept in memory once more while the program is executing.
+  /// Bytes; a second copy stays in memory while the program is executing.
   case bytes([UInt8])
   /// A file or a device; a relative path is relative to the directory of this process.
   ///

@@ -1,9 +1,9 @@
 import Foundation
 import Operations
 
-/// A program to start: its arguments, directory and environment, and how it is ended.
+/// A program to start: its arguments, directory and environment, and the way to end it.
 public struct ProcessLaunch: Sendable {
-  /// The program and its arguments; a program without a slash is looked for in the PATH that it is given.
+  /// The program and its arguments; a program without a slash is looked up in the PATH of its environment.
   public var arguments: [String]
   /// The working directory, nil for this process's; a relative program is relative to it.
   public var directory: String?
@@ -17,9 +17,10 @@ public struct ProcessLaunch: Sendable {
   public var grace: Duration
   /// The size of the pseudo-terminal that the program gets as its controlling terminal; nil for none.
   ///
-  /// The standard output and the standard error are this terminal, and so is the standard input unless one is given. The
-  /// output of both comes as the standard output. Nobody types: who reads the terminal finds the end of the input. `TERM`
-  /// becomes `xterm-256color` and inherited `COLUMNS` and `LINES` are not passed on, unless `environment` names them.
+  /// The standard output and the standard error are this terminal, and so is the standard input unless one is given.
+  /// The output of both arrives as the standard output. The terminal receives no input: a program that reads it finds
+  /// the end of the input. `TERM` becomes `xterm-256color` and inherited `COLUMNS` and `LINES` are not passed on,
+  /// unless `environment` names them.
   public var terminal: TerminalSize?
   /// The time between SIGTERM and SIGKILL for programs with remote processes, such as srun.
   ///
@@ -27,9 +28,9 @@ public struct ProcessLaunch: Sendable {
   package var remoteGrace: Duration?
   /// The values replaced by `***` in the output before it is used.
   package var secrets: SecretMask?
-  /// Whether the standard error goes where the standard output goes.
+  /// Whether the standard error has the same destination as the standard output.
   package var mergesError = false
-  /// The words before the script, where the launch was made with a shell of its own.
+  /// The words before the script, if the launch was created with its own shell.
   private var shell: [String]?
 
   /// Starts a program with its arguments, without a shell.
@@ -45,7 +46,7 @@ public struct ProcessLaunch: Sendable {
     self.grace = grace
   }
 
-  /// Starts `/bin/sh` with a script; of one that is only a program with its arguments, the program itself.
+  /// Starts `/bin/sh` with a script; if the script is only a program with its arguments, starts the program itself.
   public init(
     script: String, directory: String? = nil, environment: ProcessEnvironment = .inherited,
     input: ProcessInput = .none, stopSignal: Int32 = SIGTERM, grace: Duration = .seconds(5)
@@ -55,7 +56,7 @@ public struct ProcessLaunch: Sendable {
       grace: grace)
   }
 
-  /// Starts a shell with a script, which is named by its text; `shell` is the words before it, as `bash -e -c`.
+  /// Starts a shell with a script, whose text names the launch; `shell` is the words before it, such as `bash -e -c`.
   package init(
     script: String, shell: [String], directory: String? = nil, environment: ProcessEnvironment = .inherited,
     input: ProcessInput = .none, stopSignal: Int32 = SIGTERM, grace: Duration = .seconds(5)
@@ -70,10 +71,10 @@ public struct ProcessLaunch: Sendable {
 extension ProcessLaunch {
   private static let shells = [["/bin/sh", "-c"], ["/bin/sh", "-e", "-c"]]
 
-  /// Whether the program has one stream for both outputs.
+  /// Whether both outputs of the program share one stream.
   var hasOneStream: Bool { mergesError || terminal != nil }
 
-  /// The same program started without a shell, where the script is nothing but that program with its arguments.
+  /// The same program started without a shell, if the script is only that program with its arguments.
   var withoutShell: ProcessLaunch? {
     guard Self.shells.contains(Array(arguments.dropLast())), let words = arguments.last.flatMap(PlainScript.words)
     else {

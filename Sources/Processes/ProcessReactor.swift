@@ -5,9 +5,9 @@ import Synchronization
 
 /// The thread that waits for the ends of all processes, reads their output and ends them in order.
 final class ProcessReactor: @unchecked Sendable {
-  // Safe: every `private var` is used on the reactor's thread only; commands come through a lock.
+  // Safe: only the reactor's thread uses the `private var`s; commands come through a lock.
 
-  /// A request of another thread.
+  /// A request from another thread.
   enum Command: Sendable {
     case stop
     case kill
@@ -29,17 +29,19 @@ final class ProcessReactor: @unchecked Sendable {
 
   /// How long descendants may write after the leader's end before they get the stop signal.
   private static let drainTime: UInt64 = 200_000_000
-  /// The longest grace that they get then.
+  /// The longest grace that they get after that.
   private static let leftoverGrace: UInt64 = 1_000_000_000
   private static let killInterval: UInt64 = 250_000_000
   /// How often SIGKILL is sent before a process is abandoned: on a loaded machine it may need seconds to end.
   private static let maximumKills = 12
   private static let pollInterval: UInt64 = 5_000_000
-  /// A pidfd does not report that a process was stopped, and a thread that waits for it is woken by each end as well.
+  /// The interval of the checks for stopped programs.
+  ///
+  /// A pidfd does not report a stop, and a thread that waits for it is also woken by each end.
   private static let stopInterval: UInt64 = 2_000_000_000
-  /// How many scans in a row may be doubtful: a process of someone else may hang in an exec.
+  /// The maximum number of consecutive doubtful scans: an unrelated process may hang in an exec.
   private static let maximumDoubts = 200
-  /// Until this age of a launch the process numbers can't have wrapped around since its leader's.
+  /// Below this age of a launch, the process numbers can't have wrapped around since its leader's.
   private static let youth: UInt64 = 1_000_000_000
 
   private let registry: ProcessRegistry
@@ -60,14 +62,15 @@ final class ProcessReactor: @unchecked Sendable {
   private var polled: [(child: ChildProcess, at: UInt64)] = []
   /// The stream whose chunk is being delivered.
   private var reading: (number: UInt64, stream: ProcessStream)?
-  /// The scan of all processes that was made in this turn.
+  /// The scan of all processes in this turn.
   private var fullScan: ProcessScan.Result?
   private var orphansReapedAt: UInt64 = 0
   private var nextStopCheck: UInt64 = 0
   private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
   /// The number of chunks that have been read and not consumed.
   private var heldChunks = 0
-  /// The bytes of all chunks together, roughly: what hundreds of processes write at once is handled in a moment.
+  /// The approximate size of all chunks together: the output that hundreds of processes write at once is handled
+  /// quickly.
   private static let chunkTotal = 512 << 10
   private static let smallestChunk = 2 << 10
 
@@ -90,7 +93,7 @@ final class ProcessReactor: @unchecked Sendable {
   /// Begins to watch a registered child.
   func watch(_ child: ChildProcess) {
     let token = child.number << 2
-    // The leader last: after its end the streams' descriptors are closed and their numbers reused.
+    // The leader last: after its end, the streams' descriptors are closed and their numbers reused.
     let watchOutput = child.launch.terminal == nil ? cprocess_poller_watch_reader : cprocess_poller_watch_terminal
     let watched =
       watchOutput(poller, child.stdout.descriptor, token | Source.stdout.rawValue) == 0
@@ -148,7 +151,7 @@ final class ProcessReactor: @unchecked Sendable {
     }
   }
 
-  /// In milliseconds, rounded up; negative without limit.
+  /// The timeout in milliseconds, rounded up; negative for no limit.
   private func timeout() -> Int64 {
     if !unread.isEmpty || !changed.isEmpty { return 0 }
     let check = checksStops.load(ordering: .relaxed) ? nextStopCheck : nil
@@ -310,13 +313,13 @@ final class ProcessReactor: @unchecked Sendable {
     child.scanInterval = Self.pollInterval
     child.stoppedSessions = [child.pid]
     child.stoppedSessions.formUnion(members(of: child, in: scanAll()).map(\.session))
-    // A paused process gets the signal only when it continues.
+    // A paused process receives the signal only when it continues.
     signal(child, child.launch.stopSignal)
     signal(child, SIGCONT)
     enter(.stopping, child, for: grace)
   }
 
-  /// Tells survivors that the terminal is gone, as a shell would; the kernel has told those in the leader's group.
+  /// Notifies survivors that the terminal is gone, as a shell would; the kernel has notified the leader's group.
   private func hangUp(_ survivors: [ProcessScan.Member], of child: ChildProcess) {
     guard child.launch.terminal != nil else { return }
     for survivor in survivors where survivor.session == child.pid && survivor.group != child.pid {
@@ -324,14 +327,14 @@ final class ProcessReactor: @unchecked Sendable {
     }
   }
 
-  /// Sends the stop signal to survivors in sessions that have not got it.
+  /// Sends the stop signal to survivors in sessions that have not received it.
   private func stop(_ survivors: [ProcessScan.Member], of child: ChildProcess) {
     for survivor in survivors where !child.stoppedSessions.contains(survivor.session) {
       survivor.signal(child.launch.stopSignal)
       survivor.signal(SIGCONT)
     }
     child.stoppedSessions.formUnion(survivors.map(\.session))
-    // A process may yet leave its session, and nothing reports that.
+    // A process may still leave its session, and nothing reports that.
     poll(child, after: child.scanInterval)
     child.scanInterval = min(child.scanInterval * 2, 1_000_000_000)
   }
@@ -406,18 +409,18 @@ final class ProcessReactor: @unchecked Sendable {
       for child in registry.children where child.mayStop {
         var signal: Int32 = 0
         if cprocess_stop(child.pid, &signal) { child.stopped(signal == 0 ? nil : signal) }
-        // The poller does not tell that a program has thrown its input away, or reads keys.
+        // The poller does not report that a program has discarded its input, or reads keys.
         child.stdout.endInput(alsoKeys: true)
       }
     }
-    // First off, then the question: `watch` wakes the thread for a child that comes after it.
+    // Turned off before the check: `watch` wakes the thread for a child that is added later.
     checksStops.store(false, ordering: .sequentiallyConsistent)
     guard registry.children.contains(where: \.mayStop) else { return }
     nextStopCheck = now + Self.stopInterval
     checksStops.store(true, ordering: .sequentiallyConsistent)
   }
 
-  /// At most once a second and without a timer: adopted orphans that have ended cost nothing but their numbers.
+  /// Reaps orphans at most once a second and without a timer: ended orphans cost nothing but their numbers.
   private func reapOrphans() {
     let now = Self.now
     guard now - orphansReapedAt > 1_000_000_000 else { return }
@@ -427,7 +430,7 @@ final class ProcessReactor: @unchecked Sendable {
 }
 
 extension Duration {
-  /// At most 1e9 seconds; none if it is negative.
+  /// The duration in nanoseconds, at most 1e9 seconds; zero if it is negative.
   var nanoseconds: UInt64 {
     let (seconds, attoseconds) = components
     guard seconds >= 0, attoseconds >= 0 else { return 0 }

@@ -17,7 +17,7 @@ final class ProcessRegistry: Sendable {
 
   private let state = Lock(State())
 
-  /// Begins a launch and returns its number, nil after `close()`; `register` or `abandonLaunch` must follow.
+  /// Begins a launch and returns its number, or nil after `close()`; `register` or `abandonLaunch` must follow.
   func beginLaunch() -> UInt64? {
     state.withLock { state in
       guard !state.isClosed else { return nil }
@@ -62,7 +62,7 @@ final class ProcessRegistry: Sendable {
   /// The number of the launch whose leader has this pid.
   func launch(ledBy pid: pid_t) -> UInt64? { state.withLock { $0.numbers[pid] } }
 
-  /// Whether a child of this process is neither a leader nor possibly one that is not registered yet.
+  /// Whether a child of this process is neither a leader nor, possibly, a leader that is not registered yet.
   func isStranger(_ pid: pid_t) -> Bool { state.withLock { $0.launching == 0 && $0.numbers[pid] == nil } }
 
   /// Whether another launch is old enough to have started the process with this pid.
@@ -70,7 +70,7 @@ final class ProcessRegistry: Sendable {
     state.withLock { $0.numbers.keys.contains { $0 != child.pid && $0 < pid } }
   }
 
-  /// Lets no launch begin any more; returns how many are under way.
+  /// Prevents further launches; returns how many are under way.
   func close() -> Int {
     state.withLock { state in
       state.isClosed = true

@@ -29,10 +29,11 @@ final class ProcessScan: Sendable {
 
   struct Result {
     fileprivate(set) var members: [UInt64: [Member]] = [:]
-    /// Adopted processes without a session or a cookie that would tell their launch.
+    /// Adopted processes without a session or a cookie that identifies their launch.
     fileprivate(set) var orphans: [Member] = []
-    /// Whether a process may have been missed: one ended during the scan, perhaps after it had started another, or was in
-    /// the middle of an exec.
+    /// Whether a process may have been missed.
+    ///
+    /// Another process ended during the scan, perhaps after it had started one, or was in the middle of an exec.
     fileprivate(set) var isDoubtful = false
     /// The number of living leaders.
     fileprivate(set) var leaders = 0
@@ -43,8 +44,8 @@ final class ProcessScan: Sendable {
   func scanAll() -> Result {
     let newest = cprocess_newest()
     var list = Self.list()
-    // The list goes from low numbers to high ones, and numbers wrap around: a process that ended meanwhile may have started
-    // another one whose number had been passed.
+    // The list goes from low numbers to high ones, and numbers wrap around: a process that ended meanwhile may have
+    // started another one whose number had already been passed.
     let started = started(after: newest)
     if let started, !started.isEmpty {
       let known = Set(list.map(\.pid))
@@ -71,7 +72,7 @@ final class ProcessScan: Sendable {
   /// around since.
   func scanStarted(after pid: pid_t) -> Result? { started(after: pid).map(scan) }
 
-  /// The processes with numbers above `pid`; nil if they are many, or if the numbers may have wrapped around since.
+  /// The processes with numbers above `pid`; nil if there are many, or if the numbers may have wrapped around since.
   private func started(after pid: pid_t) -> [cprocess_info]? {
     var list: [cprocess_info] = []
     var candidate = pid
@@ -91,13 +92,13 @@ final class ProcessScan: Sendable {
     }
   }
 
-  /// Finds the leaders' descendants among these processes, in whatever order they are listed.
+  /// Finds the leaders' descendants among these processes, in any order.
   func scan(_ list: [cprocess_info]) -> Result {
     var result = Result()
     guard !list.isEmpty else { return result }
     var rest: [cprocess_info] = []
     let guardian = cprocess_guardian()
-    // Session 0 has the kernel threads.
+    // Session 0 contains the kernel threads.
     for info in list where info.session != 0 && info.pid != ownPID && info.pid != guardian && !info.ended {
       if registry.launch(ledBy: info.pid) != nil {
         result.leaders += 1
@@ -128,7 +129,7 @@ final class ProcessScan: Sendable {
     while true {
       let pid = cprocess_ended_child()
       var info = cprocess_info()
-      // A leader is reaped by the registry, a child in this session by the code that has started it.
+      // The registry reaps leaders; the code that has started a child in this session reaps that child.
       guard pid > 0, registry.isStranger(pid), cprocess_look(pid, &info), info.session != ownSession else { return }
       cprocess_reap(pid)
     }

@@ -6,7 +6,7 @@ public final class ProcessSupervisor: Sendable {
   /// The supervisor of this process.
   public static let shared = ProcessSupervisor()
 
-  /// The word in the environment of every process started by this program, by which another program finds them.
+  /// The word that marks this program's processes in their environment, so that another program can find them.
   package let cookie: String
   private let registry: ProcessRegistry
   private let processScan: ProcessScan
@@ -24,17 +24,19 @@ public final class ProcessSupervisor: Sendable {
     reactor = ProcessReactor(registry: registry, processScan: processScan)
   }
 
-  /// Makes sure that no process outlives this program, however it ends.
+  /// Ensures that no process outlives this program, however it ends.
   ///
   /// Starts the guardian, which kills the processes if this program is killed; adopts orphaned descendants; makes
-  /// signals that end this program, unless it already handles them, kill the processes first; and raises the limit of
-  /// open descriptors to the hard one for this program, not for the processes. Call it early in `main`, while there are
-  /// few threads. A part that the system refuses is left out, and `ShellOperation` also works without this call.
+  /// signals that end this program, unless it already handles them, kill the processes first; and raises the soft limit
+  /// of open descriptors to the hard limit for this program, but not for the processes. Call this early in `main`,
+  /// while there are few threads. Parts that the system refuses are left out, and `ShellOperation` also works without
+  /// this call.
   ///
-  /// Threads that start processes no longer block SIGCHLD after it, so a dispatch source for that signal misses most ends.
+  /// After the call, threads that start processes no longer block SIGCHLD, so a dispatch source for that signal misses
+  /// most ends.
   public func start() { start(atEnd: nil) }
 
-  /// As `start()`; the guardian calls `body` once this program has ended, before it kills the processes.
+  /// Like `start()`; the guardian calls `body` once this program has ended, before it kills the processes.
   ///
   /// `body` executes in a fork of this program and may make system calls only.
   package func start(atEnd body: (@convention(c) () -> Void)?) {
@@ -48,7 +50,7 @@ public final class ProcessSupervisor: Sendable {
 
   /// Kills all processes and starts no more; returns whether all have ended.
   ///
-  /// For the exit of the program, from any thread. Blocks until the last process has ended, at most for `limit`.
+  /// Call this when the program exits, from any thread. Blocks until the last process has ended, at most for `limit`.
   @discardableResult
   public func endAll(within limit: Duration = .seconds(1)) -> Bool {
     let end = ContinuousClock.now + limit
@@ -56,11 +58,11 @@ public final class ProcessSupervisor: Sendable {
     var silence = cprocess_silence()
     // Half of the time is for remote processes.
     let remoteEnd = ContinuousClock.now + limit / 2
-    // One that was being launched was not told.
+    // A process that was being launched has not received the signals.
     var wasLaunching = true
     while true {
       let launching = registry.close()
-      // Most commands start nothing: their exit is spared the scans.
+      // Most commands start no process: their exit skips the scans.
       guard registry.hasLaunched else { return true }
       if wasLaunching {
         registry.signalAll(SIGTERM, remote: true)
@@ -86,8 +88,9 @@ public final class ProcessSupervisor: Sendable {
 
   /// Starts a process and returns once its program has begun, with a number for the reactor's commands.
   ///
-  /// `launched` is called before this returns; `output`, `stopped` and, last, `ended` are called on the supervisor's thread.
-  /// `stopped` gets the signal that has stopped the program, and nil when it continues, up to two seconds late.
+  /// `launched` is called before this method returns; `output`, `stopped` and, last, `ended` are called on the
+  /// supervisor's thread. `stopped` receives the signal that has stopped the program, and nil when it continues, up to
+  /// two seconds late.
   func launch(
     _ launch: ProcessLaunch, launched: (pid_t) -> Void,
     output: @escaping @Sendable (ProcessStream, [UInt8], @escaping @Sendable () -> Void) -> Void,
@@ -114,7 +117,8 @@ public final class ProcessSupervisor: Sendable {
   }
 
   private func spawn(_ launch: ProcessLaunch, number: UInt64) throws(ProcessError) -> ChildProcess.Spawned {
-    // If the program can't be started, the shell says why, and executes a script without a first line for the kernel.
+    // If the program can't be started, the shell reports why; it also executes a script without a first line for the
+    // kernel.
     if let plain = launch.withoutShell, let spawned = try? spawnProgram(plain, number: number) { return spawned }
     return try spawnProgram(launch, number: number)
   }

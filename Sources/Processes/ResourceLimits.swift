@@ -1,8 +1,8 @@
 import CProcess
 
-/// How much room the limits of the system leave this process, found out by trying.
+/// The resources that the system's limits leave to this process, determined by trying.
 package enum ResourceLimits {
-  /// How many more descriptors can be opened, at most `wanted`, after the soft limit has been raised to the hard one.
+  /// How many more descriptors can be opened, at most `wanted`, after the soft limit has been raised to the hard limit.
   package static func freeDescriptors(atMost wanted: Int) -> Int {
     cprocess_raise_descriptor_limit()
     return Int(cprocess_free_descriptors(Int32(wanted)))

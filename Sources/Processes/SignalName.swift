@@ -1,6 +1,6 @@
 import Foundation
 
-/// Signals by the names that people use.
+/// Signals by their common names.
 package enum SignalName {
   private static let names: [Int32: String] = [
     SIGHUP: "SIGHUP", SIGINT: "SIGINT", SIGQUIT: "SIGQUIT", SIGILL: "SIGILL", SIGTRAP: "SIGTRAP", SIGABRT: "SIGABRT",
@@ -12,10 +12,10 @@ package enum SignalName {
 
   package static func of(_ signal: Int32) -> String { known(signal) ?? "signal \(signal)" }
 
-  /// As kill(1) and scancel take it, `TERM` for example; the number of a signal that has no name.
+  /// The name in the form of kill(1) and scancel, such as `TERM`; the number of a signal without a name.
   package static func short(_ signal: Int32) -> String { known(signal).map { String($0.dropFirst(3)) } ?? "\(signal)" }
 
-  /// Nil for a number that has no name.
+  /// The name of a signal; nil for a number without a name.
   package static func known(_ signal: Int32) -> String? {
     #if os(Linux)
     if signal == SIGPWR { return "SIGPWR" }

@@ -20,9 +20,9 @@ package struct RawReport: Report {
     case jobs
   }
 
-  /// The bytes of lines that are kept of an attempt; of one that writes more to both streams, all goes to `output`.
+  /// The most bytes of an attempt's lines that are kept; if it writes more to both streams, all of it goes to `output`.
   static let lineLimit = 1 << 20
-  /// With so many bytes a write is worth its while.
+  /// The number of bytes that are collected before a write.
   private static let pieceSize = 1 << 16
 
   /// The state of a job's output before it is written.
@@ -32,7 +32,7 @@ package struct RawReport: Report {
     var size = 0
     var hasOutput = false
     var hasErrors = false
-    /// Whether the log file may lack something: a note of opdash may be about that.
+    /// Whether the log file may be incomplete, as a note of opdash may say.
     var isNoted = false
   }
 

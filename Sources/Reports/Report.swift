@@ -32,7 +32,8 @@ package struct ReportSet: Sendable {
   private var reports: [any Report]
   private let showsLogs: @Sendable () -> Bool
 
-  /// `showsLogs` is asked for each line of a log: without true the reports do not receive it, the fold does.
+  /// `showsLogs` is called for each line of a log; if it returns false, the fold receives the line and the reports
+  /// don't.
   package init(_ reports: [any Report], showsLogs: @escaping @Sendable () -> Bool = { true }) {
     self.reports = reports
     self.showsLogs = showsLogs

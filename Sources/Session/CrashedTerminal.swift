@@ -4,7 +4,7 @@ import CTerminal
 package enum CrashedTerminal {
   /// Returns a function that restores the terminal that this program shows something on when it is killed.
   ///
-  /// To be called in a process that is forked from now on, once this program has ended; it makes system calls only.
+  /// Call it in a process that is forked later, once this program has ended; it makes system calls only.
   package static func restorer() -> @convention(c) () -> Void {
     terminal_guard_share()
     return terminal_guard_restore_killed

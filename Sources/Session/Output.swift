@@ -89,7 +89,7 @@ package final class Output: Sendable {
     return poll(&request, 1, 0) == 0
   }
 
-  /// Whether a long output is dropped, for want of a reader.
+  /// Whether a long output is dropped because it has no reader.
   package var isDropping: Bool { state.withLock { $0.isLost || $0.isShortened } }
 
   /// The width of the terminal; 80 for anything else.

@@ -6,14 +6,14 @@ import JobModel
 ///
 /// Waits for neither the main queue nor an output. Any thread may call it.
 final class StopController: Sendable {
-  /// How long an output may take nothing before its reader is taken for gone.
+  /// The time without a taken byte after which the reader of an output is considered gone.
   static let patience: Duration = .milliseconds(800)
-  /// As `patience`, for a reader that was taken for gone before.
+  /// As `patience`, for a reader that was considered gone before.
   static let nextPatience: Duration = .milliseconds(100)
   /// How long the session may then take to leave while the terminal's unread output is discarded.
   static let lastPatience: Duration = .milliseconds(400)
-  /// How long a session that should leave may take where every output is read: a queue of the run may be blocked, for want of
-  /// memory or by a file system.
+  /// The time a session that should leave may take if every output is read: a queue of the run may be blocked, by lack
+  /// of memory or by a file system.
   static let longestPatience: Duration = .seconds(10)
   /// How long the jobs of `finally` may take after the others' grace; then they are killed.
   static let finalPatience: Duration = .seconds(60)
@@ -123,7 +123,7 @@ final class StopController: Sendable {
 
   // MARK: The end
 
-  /// Where the screen can't even be opened, nothing has started.
+  /// Ends the process if the screen can't be opened in time; nothing has started then.
   private func giveUpBeginning(_ cause: StopSequence.Cause) {
     after(Self.patience) { controller in
       guard controller.state.withLock({ $0.session == nil && !$0.isClosed }) else { return }
@@ -145,7 +145,7 @@ final class StopController: Sendable {
     state.withLock { $0.subscription = subscription }
     let run = subscription.snapshot
     let grace = run.ids.filter { run[$0].state.isActive }.map { run[$0].job.work.grace }.max() ?? .zero
-    // Not asked of the feed again, whose queue may be blocked by then.
+    // Read now, because the feed's queue may be blocked later.
     let mayHaveFinal = run.counts.openFinal > 0
     after(grace + Self.patience) { controller in
       guard mayHaveFinal else { return controller.expectToLeave(ExitStatus.signal(signal)) }
@@ -162,7 +162,7 @@ final class StopController: Sendable {
     if let summary = run.summary {
       expectToLeave(summary.exit)
     } else if run.isIdleAfterStop {
-      // The session does the same, if its queue comes round.
+      // The session does the same, unless its queue is blocked.
       feed.send(.finish(signal: signal))
     }
   }
@@ -193,11 +193,11 @@ final class StopController: Sendable {
     if isFirst { checkOutputs() }
   }
 
-  /// Sees whether the outputs are read, again and again until the session leaves.
+  /// Checks whether the outputs are read, repeatedly until the session leaves.
   ///
-  /// Where a terminal is not, its output is discarded, so that the jobs' output is taken and the session may leave in order.
-  /// Where that does not help either, a session that should leave is abandoned. `discards` counts the intervals in a row in
-  /// which output was discarded; `isInDoubt` says whether the reader was taken for gone before.
+  /// If a terminal is not read, its output is discarded, so that the jobs' output is taken and the session may leave in
+  /// order. If that does not help, a session that should leave is abandoned. `discards` is the number of consecutive
+  /// intervals with discarded output; `isInDoubt` says whether the reader was considered gone before.
   private func checkOutputs(discards: Int = 0, isInDoubt: Bool = false) {
     guard let session = openSession else { return }
     let (written, status) = (session.written(), self.status)

@@ -12,7 +12,7 @@ package struct StopSequence: Equatable {
     /// The reader of standard output is gone.
     case outputClosed
 
-    /// Whether a signal may have come, so that the program ends by it; a closed output is only told by the status.
+    /// Whether a signal may have come, so that the program ends by it; a closed output shows only in the status.
     var isSignal: Bool { self != .outputClosed }
 
     /// The signal of the exit status.

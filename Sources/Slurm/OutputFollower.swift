@@ -4,9 +4,9 @@ import Processes
 
 /// Logs the output file of a job as it grows.
 ///
-/// A shared file system does not tell of changes, so the file is looked at: four times a second at first and after news,
-/// and ever more seldom while there are none. It is opened at each look: only then a network file system shows what other
-/// machines have written.
+/// A shared file system does not notify of changes, so the file is polled: four times a second at first and after new
+/// output, and at growing intervals while there is none. Each poll opens the file, because only then does a network
+/// file system show data from other machines.
 final class OutputFollower: @unchecked Sendable {
   // Safe: the variables are used on `queue` only.
   private let path: String
@@ -23,7 +23,7 @@ final class OutputFollower: @unchecked Sendable {
   private var ended: Duration?
   private var nodes = ""
   private var isToldInvisible = false
-  /// Whether what was read last has not been consumed.
+  /// Whether the chunk that was read last has not been consumed.
   private var isHeld = false
   private var end: End?
 
@@ -38,11 +38,12 @@ final class OutputFollower: @unchecked Sendable {
   private static let longest = Duration.seconds(4)
   /// Network file systems show new files up to a minute late.
   private static let patience = Duration.seconds(30)
-  /// Most show them within three seconds: so long the file of a job that has ended is waited for.
+  /// How long to wait for the file of a job that has ended: most file systems show it within three seconds.
   private static let lastPatience = Duration.seconds(3)
   private static let chunk = 64 << 10
 
-  /// The output is kept in `file`, without secrets, and `progress` and `watches` are as in a `ShellOutput`.
+  /// Creates a follower that keeps the output in `file`, without secrets; `progress` and `watches` are as in a
+  /// `ShellOutput`.
   init(
     path: String, secrets: SecretMask?, for operation: AsyncOperation, file: LogFile? = nil, keepsShort: Bool = true,
     progress: String? = nil, watches: [OutputWatch] = [], clock: any OperationClock
@@ -58,7 +59,7 @@ final class OutputFollower: @unchecked Sendable {
     )
   }
 
-  /// Begins to look; from any thread, any number of times.
+  /// Begins polling; callable from any thread, any number of times.
   func start(on nodes: String) {
     queue.async { [self] in
       guard began == nil, end == nil else { return }
@@ -68,7 +69,7 @@ final class OutputFollower: @unchecked Sendable {
     }
   }
 
-  /// Logs the rest and calls `body`, with whether the log file, if there is one, says all of the output.
+  /// Logs the rest and calls `body` with whether the log file, if there is one, contains all of the output.
   func finish(
     on nodes: String, hasSucceeded: Bool, mayBeAbsent: Bool, _ body: @escaping @Sendable (_ isKept: Bool) -> Void
   ) {

@@ -2,15 +2,15 @@ import Foundation
 import Operations
 import Processes
 
-/// Nodes of the cluster that are held for many short programs, each of which is a step of it.
+/// Nodes of the cluster, held for many short programs that run as steps of one job.
 ///
-/// A step starts in about 25 ms where a job takes half a second and more. The nodes are held by a job that ends when its
-/// lease is no longer renewed: so they are released when this process dies and when its machine does. `salloc` would hold
-/// them until their time limit in the latter case.
+/// A step starts in about 25 ms, where a job takes half a second or more. The job that holds the nodes ends when its
+/// lease is no longer renewed, so the nodes are released when this process or its machine dies. `salloc` would hold
+/// them until their time limit if the machine died.
 package final class SlurmAllocation: Sendable {
-  /// Holds the nodes while it is executing.
+  /// The operation that holds the nodes while it is executing.
   ///
-  /// Put it into a queue; cancelling it releases the nodes.
+  /// Add it to a queue; cancelling it releases the nodes.
   package let operation: SlurmOperation
   private let observer: SlurmObserver
   private let run: String
@@ -19,31 +19,33 @@ package final class SlurmAllocation: Sendable {
   private let lease = Lock(Lease())
 
   private struct Lease {
-    /// Changes the lease's file, also while this process is stopped by Ctrl-Z; it ends with this process.
+    /// Rewrites the lease file, even while Ctrl-Z stops this process; ends with this process.
     var renewal: ShellOperation?
     var isOver = false
   }
 
-  /// How long Slurm may take to accept a release.
+  /// The longest wait for Slurm to accept a release.
   private static let patience = Duration.seconds(2)
-  /// The time until a renewal that has ended is started again.
+  /// The delay before a renewal that has ended is started again.
   private static let retryTime = Duration.seconds(1)
 
   /// - Parameters:
-  ///   - run: The run's name, which steps have in `OPDASH_RUN`.
-  ///   - resources: What is held; `nodes` of them, each with `cpus`.
-  ///   - observer: That of the run.
+  ///   - run: The run's name; steps have it in `OPDASH_RUN`.
+  ///   - resources: The resources to hold: `nodes` nodes, each with `cpus` CPUs.
+  ///   - observer: The observer of the run.
   package convenience init(run: String, _ resources: SlurmResources, on observer: SlurmObserver) {
     self.init(run: run, resources, on: observer, patience: 30, interval: 5)
   }
 
-  /// As with the usual times: the job ends so many seconds after the last change of the lease's file, which is changed at an
-  /// interval, in seconds.
+  /// Creates an allocation with other times, in seconds.
+  ///
+  /// The job ends `patience` seconds after the last change of the lease file, which is rewritten every `interval`
+  /// seconds.
   init(run: String, _ resources: SlurmResources, on observer: SlurmObserver, patience: Int, interval: Int) {
     self.run = run
     self.observer = observer
     self.interval = interval
-    // A number of its own each time: an allocation is never taken up again.
+    // A random number each time: an allocation is never resumed.
     let identity = observer.identity(job: "@allocation", attempt: Int(UInt32.random(in: 1 ... .max)))
     leasePath = observer.files.path(of: identity) + ".lease"
     operation = SlurmOperation(
@@ -52,7 +54,7 @@ package final class SlurmAllocation: Sendable {
         resources: resources),
       on: observer)
     operation.whenDone { [weak self] _ in self?.endLease() }
-    // On the observer's queue: the file system may block.
+    // On the observer's queue because the file system may block.
     observer.queue.async { [weak self] in
       _ = observer.files.makeFolder()
       self?.renew()
@@ -78,10 +80,10 @@ package final class SlurmAllocation: Sendable {
     renewal.start()
   }
 
-  /// Ends the renewal, and removes the lease's file.
+  /// Ends the renewal and removes the lease file.
   private func endLease() { endRenewal()?.whenDone { [leasePath] _ in unlink(leasePath) } }
 
-  /// Ends the renewal alone, as the death of this process does.
+  /// Ends only the renewal, as the death of this process does.
   @discardableResult
   func endRenewal() -> ShellOperation? {
     let renewal = lease.withLock { lease in
@@ -92,7 +94,7 @@ package final class SlurmAllocation: Sendable {
     return renewal
   }
 
-  /// Changes the lease's file again and again, while this process is there.
+  /// Rewrites the lease file periodically while this process exists.
   private var renewalScript: String {
     """
     umask 077
@@ -105,7 +107,7 @@ package final class SlurmAllocation: Sendable {
     """
   }
 
-  /// Ends when the file is gone, or has not changed for a while by the node's own clock.
+  /// The script of the job: ends when the lease file is gone or, by the node's own clock, has not changed for a while.
   private static func script(_ path: String, _ patience: Int) -> String {
     """
     last=
@@ -123,16 +125,16 @@ package final class SlurmAllocation: Sendable {
     """
   }
 
-  /// The allocation's number; nil before the nodes are there, and after they have been released.
+  /// The job number of the allocation; nil before the nodes are allocated and after they are released.
   package var id: SlurmJobID? {
     guard case .running(let id, _) = operation.status, !operation.isFinished else { return nil }
     return id
   }
 
-  /// Releases the nodes, and ends the steps that are executing.
+  /// Releases the nodes and ends the steps that are executing.
   ///
-  /// `done` is called on any thread when Slurm has taken it, or after two seconds: the lease is no longer renewed by then, so
-  /// that the nodes are released without this process.
+  /// Calls `done` on any thread when Slurm has accepted the release, or after two seconds: by then the lease is no
+  /// longer renewed, so the nodes are released without this process.
   package func release(_ done: @escaping @Sendable () -> Void = {}) {
     let isDone = Lock(false)
     let finish: @Sendable () -> Void = {
@@ -150,12 +152,12 @@ package final class SlurmAllocation: Sendable {
     operation.cancel()
     operation.whenDone { _ in finish() }
     _ = observer.clock.schedule(after: Self.patience, on: observer.queue, finish)
-    // The operation ends when a query has shown the end, which takes a second.
+    // The operation ends only when a query has shown the end, which takes a second.
     endLease()
     if let id { observer.runner.run(SlurmCommand(["scancel", id.description])) { if $0.isSuccess { finish() } } }
   }
 
-  /// The nodes of a running job; nil if the controller does not say them.
+  /// Queries the nodes of a running job; `done` receives nil if the controller doesn't report them.
   package static func nodes(
     of id: SlurmJobID, _ runner: any SlurmRunner, _ done: @escaping @Sendable ([AllocatedNode]?) -> Void
   ) {
@@ -165,16 +167,16 @@ package final class SlurmAllocation: Sendable {
     }
   }
 
-  /// Where an allocation stands.
+  /// The state of an allocation.
   package enum Standing: Sendable, Equatable {
-    /// It has its nodes.
+    /// The allocation has its nodes.
     case held
-    /// It has ended, or ends: how is not known yet, or the controller does not answer.
+    /// The allocation does not have its nodes and its end is not known, or the controller does not answer.
     case unknown
     case ended(SlurmEnd)
   }
 
-  /// Asks where an allocation stands; `done` is called on any thread.
+  /// Queries the state of an allocation; `done` is called on any thread.
   package static func standing(
     of id: SlurmJobID, _ runner: any SlurmRunner, _ done: @escaping @Sendable (Standing) -> Void
   ) {
@@ -189,37 +191,39 @@ package final class SlurmAllocation: Sendable {
     }
   }
 
-  /// The launch of a program as a step of the allocation, for a `ShellOperation`; nil while it has no nodes.
+  /// The launch of a program as a step of the allocation, for a `ShellOperation`; nil while the allocation has no
+  /// nodes.
   package func step(_ launch: ProcessLaunch, _ terms: SlurmStep) -> ProcessLaunch? {
     id.map { Self.step(launch, terms, of: $0, run: run) }
   }
 
-  /// The allocation that this process was started in, by `salloc` or as a job; nil outside of one.
+  /// The allocation that this process was started in, by `salloc` or as a job; nil outside an allocation.
   package static var surrounding: SlurmJobID? {
     ProcessInfo.processInfo.environment["SLURM_JOB_ID"].flatMap { SlurmJobID($0) }
   }
 
-  /// Whether this process is in a step of an allocation, as in that of `srun --pty`, and not beside its steps.
+  /// Whether this process runs inside a step of an allocation, such as the step of `srun --pty`, and not beside its
+  /// steps.
   ///
-  /// Steps that are no programs of srun, as that of a batch script, have numbers from 4,294,967,290 on, if they say one.
+  /// Steps that don't run a program of srun, such as a batch script, have numbers of 4,294,967,290 and above, if any.
   package static var isInStep: Bool {
     guard let number = ProcessInfo.processInfo.environment["SLURM_STEP_ID"].flatMap({ Int($0) }) else { return false }
     return number < 4_294_967_280
   }
 
-  /// The status of a step's launch whose allocation was not there any more at its end, or perhaps of its program.
+  /// The exit status of a step's launch if the allocation was gone at its end; a program may also exit with it.
   package static let endedStatus: Int32 = 254
 
   /// The launch of a program as a step of an allocation, for a `ShellOperation`.
   ///
-  /// The step has CPUs of its own; while they are not free it waits. Its directory must be there on the node. It ends with
-  /// the program's status, that of a shell after a signal. A signal other than SIGKILL reaches it by `StepControl`: srun
-  /// takes SIGTERM for SIGKILL. One that `overlaps` does not wait for CPUs that another step has.
+  /// The step has its own CPUs and waits while they are not free; with `overlaps`, it does not wait for CPUs of another
+  /// step. Its directory must exist on the node. The launch exits with the program's status, or with the status that a
+  /// shell reports for a signal. Send signals other than SIGKILL with `StepControl`: srun treats SIGTERM as SIGKILL.
   package static func step(
     _ launch: ProcessLaunch, _ terms: SlurmStep, of id: SlurmJobID, run: String, overlaps: Bool = false
   ) -> ProcessLaunch {
-    // srun exits with 0 when a node fails, and with the status of a killed program when the allocation ends. Slurm has the
-    // step until its node has reported the end; that of a lost node until the allocation has ended.
+    // srun exits with 0 when a node fails, and with the status of a killed program when the allocation ends. Slurm
+    // lists a step until its node has reported the end, and a step on a lost node until the allocation has ended.
     let script = """
       id=$1
       name=$2
@@ -237,31 +241,31 @@ package final class SlurmAllocation: Sendable {
       exit \(endedStatus)
       """
     var step = launch
-    // What salloc, sbatch and srun leave there is of their job.
+    // Removes the variables that salloc, sbatch and srun set for their own job.
     step.environment = launch.environment.removing(SlurmEnvironment.foreignToSteps)
-    // The mark by which this program finds the processes that it has started is not for the step's.
+    // Replaces the mark that identifies this program's own processes: the step's processes must not have it.
     var words = [
       "env", "OPDASH_RUN=\(run)", "/bin/sh", "-c", script, "step", id.description, terms.name, "-Q", "-N1", "-n1",
       "--jobid=\(id)", "--export=ALL", "--input=none",
     ]
     words += terms.arguments + (overlaps ? ["--overlap"] : [])
     if let directory = launch.directory { words.append("--chdir=\(directory)") }
-    // srun keeps no order between the two streams of its program.
+    // srun does not preserve the order of its program's two streams.
     if launch.mergesError { words += ["/bin/sh", "-c", "exec \"$@\" 2>&1", "step"] }
     step.arguments = words + launch.arguments
-    // srun that is killed leaves its step; at SIGTERM it kills it.
+    // If srun is killed, its step keeps executing; on SIGTERM, srun kills the step.
     step.remoteGrace = .seconds(5)
     return step
   }
 }
 
-/// What a step has of its allocation.
+/// A step's name, node and share of the allocation.
 package struct SlurmStep: Sendable, Equatable {
-  /// By which it is found; no other step has it.
+  /// The name that identifies the step; no other step has it.
   package var name: String
   package var node: String
   package var cpus: Int
-  /// In MiB; nil for as much as the others leave.
+  /// In MiB; nil for as much as the other steps leave.
   package var memory: Int?
   package var gpus: Int
 
@@ -274,10 +278,10 @@ package struct SlurmStep: Sendable, Equatable {
   }
 
   fileprivate var arguments: [String] {
-    // Without the option a step would have all memory of the node, so that there could be only one.
+    // Without the option, a step would take all memory of the node, and only one could execute.
     let memory = memory.map { "--mem=\($0)M" } ?? "--mem=0"
     let words = ["--exact", "--job-name=\(name)", "--nodelist=\(node)", "--cpus-per-task=\(cpus)", memory]
-    // Without an amount it would have all of the allocation.
+    // Without a number, a step would have all GPUs of the allocation.
     return words + (gpus > 0 ? ["--gpus=\(gpus)"] : ["--gres=none"])
   }
 }

@@ -2,15 +2,15 @@ import Foundation
 import Operations
 import Processes
 
-/// Runs a program as a job of a Slurm cluster, and finishes when the job has ended.
+/// Runs a program as a job of a Slurm cluster and finishes when the job has ended.
 ///
-/// The result is the outcome of a job that exited with the status 0. The operation fails with a `SlurmFailure` for any other
-/// end, and with a `CancellationError` if it was cancelled, unless the job has succeeded before. The job's output is logged
-/// as it is written, all of it before the end.
+/// The result is the outcome of a job that exited with status 0. The operation fails with a `SlurmFailure` for any
+/// other end, and with a `CancellationError` if it was cancelled, unless the job had already succeeded. The job's
+/// output is logged as it is written, all of it before the operation ends.
 ///
-/// The job goes on when this process dies; an operation of the same identity that `mayExist` follows it.
+/// The job continues when this process dies; an operation with the same identity and `mayExist` follows it.
 package final class SlurmOperation: ResultOperation<SlurmOutcome>, ControllableOperation, @unchecked Sendable {
-  // Safe: the state is behind the lock, and the log file is used by the follower only.
+  // Safe: the lock guards the state, and only the follower uses the log file.
 
   private struct Standing {
     var isFollowed = false
@@ -28,8 +28,10 @@ package final class SlurmOperation: ResultOperation<SlurmOutcome>, ControllableO
   private let log: LogTerms
   private let standing = Lock(Standing())
 
-  /// What is made of the output besides lines, as by a `ShellOperation`: the copy in the place of the file at `outputPath`,
-  /// without secrets, the pattern of the progress, and searches in the lines.
+  /// The uses of the output besides its lines, as in a `ShellOperation`.
+  ///
+  /// They are a copy without secrets that replaces the file at `outputPath`, the pattern of the progress, and searches
+  /// in the lines.
   package struct LogTerms {
     var file: LogFile?
     var keepsShort: Bool
@@ -48,10 +50,10 @@ package final class SlurmOperation: ResultOperation<SlurmOutcome>, ControllableO
 
   /// - Parameters:
   ///   - job: The program, with the identity of its attempt.
-  ///   - observer: That of the run.
-  ///   - mayExist: Whether the attempt was perhaps submitted by another process, so that it is searched for first.
-  ///   - check: What is asked before the submission; with its word that there is nothing to do the operation succeeds.
-  ///   - log: What is made of the output.
+  ///   - observer: The observer of the run.
+  ///   - mayExist: Whether another process may have submitted the attempt, so that it is searched for first.
+  ///   - check: A check before the submission; if it finds nothing to do, the operation succeeds.
+  ///   - log: The uses of the output besides its lines.
   package init(
     _ job: SlurmJob, on observer: SlurmObserver, mayExist: Bool = false, check: OutputCheck? = nil,
     log: LogTerms = LogTerms()
@@ -65,32 +67,33 @@ package final class SlurmOperation: ResultOperation<SlurmOutcome>, ControllableO
     name = job.name
   }
 
-  /// Whether the check has found nothing to do.
+  /// Whether the check found nothing to do.
   package var isUpToDate: Bool { standing.withLock(\.isUpToDate) }
 
-  /// Where the job stands.
+  /// The status of the job.
   package var status: SlurmStatus { standing.withLock(\.status) }
 
   /// The file of the job's output on the shared file system.
   package var outputPath: String { observer.files.outputPath(of: job.identity) }
 
-  /// Has `body` called on the observer's queue at each change of the job's status, `ended` included, which comes before
-  /// the last lines of the log and the end of the operation.
+  /// Sets the handler that is called on the observer's queue at each change of the job's status.
+  ///
+  /// The change to `ended` comes before the last lines of the log and the end of the operation.
   package func whenStatusChanges(_ body: @escaping @Sendable (SlurmStatus) -> Void) {
     standing.withLock { $0.whenStatusChanges = body }
   }
 
-  /// Has the job submitted; the queue calls it.
+  /// Submits the job; the queue calls it.
   package override func main() {
     guard let check else { return submit() }
-    // Not a global queue: once dispatch's global pool has been used it wakes every second to count its threads.
+    // Not a global queue: once used, dispatch's global pool wakes every second to count its threads.
     DispatchQueue(label: "opdash.check", qos: .userInitiated).async { [self] in
       let answer = check.begin { self.isCancelled }
       if isCancelled { return finish(.failure(CancellationError())) }
       if let note = answer.note { log([OperationLogLine(text: note, source: .note)]) }
       guard answer.isUpToDate else {
         submit()
-        // The observer has not known the job before.
+        // A cancellation before this had no effect: the observer did not know the job.
         if isCancelled { didCancel() }
         return
       }
@@ -103,7 +106,7 @@ package final class SlurmOperation: ResultOperation<SlurmOutcome>, ControllableO
     let follower = OutputFollower(
       path: outputPath, secrets: job.secrets, for: self, file: log.file, keepsShort: log.keepsShort,
       progress: log.progress, watches: log.watches, clock: observer.clock)
-    // Under the lock, so that no pause overtakes it.
+    // Under the lock so that no pause reaches the observer first.
     standing.withLock { standing in
       standing.isFollowed = true
       observer.follow(job, mayExist: mayExist, isPaused: standing.isPaused) { self.take($0, follower) }
@@ -134,7 +137,7 @@ package final class SlurmOperation: ResultOperation<SlurmOutcome>, ControllableO
     }
   }
 
-  /// With `isKept` the shared file is not needed any more.
+  /// Ends the operation; with `isKept`, the shared file is no longer needed.
   private func end(_ outcome: SlurmOutcome, isKept: Bool) {
     if isKept { unlink(outputPath) }
     if outcome.end == .exited(0) {
@@ -147,21 +150,21 @@ package final class SlurmOperation: ResultOperation<SlurmOutcome>, ControllableO
     }
   }
 
-  /// Has the job cancelled; the queue calls it.
+  /// Cancels the job; the queue calls it.
   package override func didCancel() {
     if standing.withLock(\.mustKill) { observer.kill(job.identity) } else { observer.cancel(job.identity) }
   }
 
-  /// Cancels, with SIGKILL to every process of the job at once.
+  /// Cancels the job with SIGKILL to all of its processes at once.
   package func kill() {
     standing.withLock { $0.mustKill = true }
     cancel()
     if standing.withLock(\.isFollowed) { observer.kill(job.identity) }
   }
 
-  /// Stops every process of the job until `resume()`; a job that has not started is held, or not submitted.
+  /// Stops every process of the job until `resume()`; a job that has not started is held or not submitted.
   ///
-  /// The job's time limit goes on, and so does its use of the nodes.
+  /// The job's time limit keeps running, and the job keeps its nodes.
   package func pause() { setPaused(true) }
 
   /// Ends a pause.
@@ -176,7 +179,7 @@ package final class SlurmOperation: ResultOperation<SlurmOutcome>, ControllableO
 }
 
 extension SlurmEnd {
-  /// Whether the job has begun for sure, so that there is an output file.
+  /// Whether the job has certainly begun, so that an output file exists.
   fileprivate var hasOutput: Bool {
     switch self {
     case .exited, .signalled, .outOfMemory, .timeLimit: true

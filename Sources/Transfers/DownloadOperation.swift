@@ -5,16 +5,16 @@ import Operations
 
 /// An operation that downloads a URL to a file.
 ///
-/// The bytes are written to `FILE.part`, which is renamed to the file when all of them have arrived and, if a digest is
-/// given, are the right ones; missing folders are created. An existing part is resumed with a range request where the server
-/// gave a strong entity tag or a date of last change (kept in `FILE.part.meta`) and still has the same file; otherwise
-/// the transfer starts from the first byte, and also where the server refuses the range. Only a reply of status 200, 203 or
-/// 206 has a file. The file's modification time is the server's date of last change, where it says one.
+/// The bytes are written to `FILE.part`, which is renamed to the file when all bytes have arrived and match the digest,
+/// if one is given. Missing folders are created. An existing part is resumed with a range request if the server gave a
+/// strong entity tag or a `Last-Modified` date (kept in `FILE.part.meta`) and still has the same file. Otherwise, or if
+/// the server refuses the range, the transfer starts from the first byte. Only a reply with status 200, 203 or 206 has
+/// a file. The file gets the modification time that the server gives, if any.
 ///
-/// A file that is there already is replaced, unless it has the given digest or the download was made with another
-/// `ExistingFile`, and hands on its permissions. A symbolic link in its place is replaced itself, not followed; a device, a FIFO or a folder is an error
-/// before anything is sent, and so is a part that is a link or that another transfer writes. A download that fails
-/// removes the folders that it has created, unless it leaves a part in them.
+/// An existing file is replaced, unless it has the given digest or the download was made with another `ExistingFile`;
+/// the new file takes over its permissions. A symbolic link at the file's path is replaced, not followed. A device, a
+/// FIFO or a folder at that path is an error before any request is sent, as is a part that is a link or that another
+/// transfer is writing. A failed download removes the folders that it created, unless it leaves a part in them.
 ///
 /// Connecting may take 30 seconds, and `stallTimeout` limits the silence after that. The whole transfer has no limit.
 /// At most ten redirects are followed, to http and https only. A redirect to another host, scheme or port drops the name
@@ -34,14 +34,15 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
     case verifying(PartFile, FileDigest)
   }
 
-  /// What happens to a file that is there already.
+  /// The treatment of a file that already exists.
   public enum ExistingFile: Sendable {
-    /// It is replaced when all bytes of the new one have arrived.
+    /// Replaces the file when all bytes of the new one have arrived.
     case overwrite
-    /// It stays, and the new one gets the next free number, as in `file.zip.1`; nothing is downloaded if the server says
-    /// that it has the same file: one of the same size that is not newer.
+    /// Keeps the file and saves the new one under the next free number, as in `file.zip.1`.
+    ///
+    /// Nothing is downloaded if the server has the same file: one of the same size that is not newer.
     case number
-    /// It stays, and nothing is downloaded; with a digest a file that has another one is a failure.
+    /// Keeps the file and downloads nothing; fails if a digest is given and the file has another one.
     case skip
   }
 
@@ -50,13 +51,13 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
   private let usesServerName: Bool
   private let sha256: String?
   private let canResume: Bool
-  /// What the part's info is stored under: the URL without a name and a password.
+  /// The URL in the part's info, without a user name and a password.
   private let infoURL: String
   // Safe: used on the transfer thread only.
   private var phase = Phase.idle(isWhole: false)
   /// The meaning of the reply to the request under way.
   private var verdict: RangeRequest.Verdict?
-  /// The file or, where that is not to be replaced, the free name whose part is written.
+  /// The first free name, whose part is written; nil until it is chosen and where the file is to be replaced.
   private var target: URL?
   /// The file's name that the server has chosen.
   private var serverName: String?
@@ -80,8 +81,8 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
   ///   - headers: Added to the request; `Range` and headers that frame the body are errors.
   ///   - sha256: 64 hexadecimal digits, checked against the whole file; a part that does not match is removed.
   ///   - resume: False removes the part when the transfer ends early, and starts from the first byte after a pause.
-  ///   - existing: What happens to a file that is there already.
-  ///   - usesServerName: Whether a name in the reply's `Content-Disposition` replaces that of the file; its folder stays.
+  ///   - existing: The treatment of a file that already exists.
+  ///   - usesServerName: Whether a name in the reply's `Content-Disposition` replaces the file's; the folder stays.
   public convenience init(
     from url: URL, to file: URL, headers: [String: String] = [:], sha256: String? = nil, resume: Bool = true,
     existing: ExistingFile = .overwrite, usesServerName: Bool = false
@@ -105,7 +106,7 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
       url, headers: headers, reserved: ["range", "if-range", "content-length", "transfer-encoding"], thread: thread)
   }
 
-  /// Whether it has ended with a file that was there before, and wrote nothing.
+  /// Whether the download ended with an existing file and wrote nothing.
   package var isUpToDate: Bool { hadFile.withLock(\.self) }
 
   override func proceed() throws(TransferError) {
@@ -155,7 +156,7 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
 
   // MARK: Files that are there
 
-  /// Computes the digest of the next file that is there; returns whether there is one.
+  /// Computes the digest of the next existing file; returns false if there is none.
   private func compare(with expected: String) throws(TransferError) -> Bool {
     var files = candidates ?? (existing == .number ? Array(Self.numbers(of: file).prefix { Self.isThere($0) }) : [file])
     defer { candidates = files }
@@ -178,20 +179,20 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
     phase = .idle(isWhole: false)
     switch result {
     case .success(expected): endWithout(found, "it has the expected sha256")
-    // It would be kept as the file that was asked for.
+    // `skip` would return it as the requested file.
     case .success(let actual) where existing == .skip: end(.failure(mismatch(actual, expected)))
     case .failure(let error) where existing == .skip: end(.failure(error))
     default: do throws(TransferError) { try proceed() } catch { end(.failure(error)) }
     }
   }
 
-  /// The error for a file that has another digest than the given one, after a note with both.
+  /// Notes both digests and returns the error for a file with another digest than the given one.
   private func mismatch(_ actual: String, _ expected: String) -> TransferError {
     note("sha256 is \(actual), expected \(expected)")
     return TransferError(.checksum, "sha256 is \(actual.prefix(12))…, expected \(expected.prefix(12))…")
   }
 
-  /// The files that downloads with servers' names have saved in this process, or found there, and their URLs.
+  /// The URLs of the files that downloads with server-given names have saved or found in this process.
   private static let saved = Lock<[BytePath: String]>([:])
 
   private func claim(_ file: URL) {
@@ -199,20 +200,20 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
     Self.saved.withLock { $0[BytePath(file.path(percentEncoded: false))] = infoURL }
   }
 
-  /// Whether the file is that of another URL for which a server has given the same name.
+  /// Whether the file belongs to another URL whose server gave the same name.
   private func isOfAnother(_ file: URL) -> Bool {
     guard usesServerName, Self.isThere(file) else { return false }
     return Self.saved.withLock { $0[BytePath(file.path(percentEncoded: false))].map { $0 != infoURL } ?? false }
   }
 
-  /// Opens the part of the file or, where the file is not to be replaced, of the first number whose names are free.
+  /// Opens the part of the file or, if the file is not to be replaced, of the first number whose names are free.
   private func openPart() throws(TransferError) -> PartFile {
     if let target { return try PartFile(for: target) }
     guard existing != .overwrite else { return try PartFile(for: file) }
     for candidate in Self.numbers(of: file) where !Self.isThere(candidate) {
       if PartFile.isInUse(for: candidate.path(percentEncoded: false)) { continue }
       let part = try PartFile(for: candidate)
-      // That of another URL, or of another program.
+      // The part belongs to another URL or another program.
       guard part.size == 0 || part.info?.url == infoURL else {
         part.close(keeping: true)
         continue
@@ -234,7 +235,7 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
     serverName.map { file.deletingLastPathComponent().appending(path: $0) } ?? file
   }
 
-  /// The file, or a number of it, that is there and makes the download unnecessary.
+  /// The existing file, perhaps with a number, that makes the download unnecessary.
   private func findPresent(_ reply: Reply, total: Int64?) -> URL? {
     switch existing {
     case .overwrite: return nil
@@ -266,7 +267,7 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
 
   /// Closes a part that a later transfer may resume.
   private func close(_ part: PartFile) {
-    // Where no file is replaced, a part without info would be taken for that of another program.
+    // If no file is replaced, the next download would take a part without info for another program's.
     part.close(keeping: canResume && (existing == .overwrite || part.info != nil))
   }
 
@@ -275,7 +276,7 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
     try send(Exchange(route, method: "HEAD", on: thread, delegate: self))
   }
 
-  /// Ends where a file that is there is the server's; what else the reply says, the request for the file says too.
+  /// Ends the download if an existing file is the server's; otherwise requests the file, whose reply says the rest.
   private func endAsking(_ exchange: Exchange) {
     var route = exchange.route
     if let reply = exchange.reply, reply.isRedirect, let location = reply["location"],
@@ -298,7 +299,7 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
     (verdict, present, hasBytes) = (nil, nil, false)
     do throws(TransferError) {
       let exchange = try Exchange(route, headers: range.headers, on: thread, delegate: self)
-      // A server that sends a body to HEAD sends it where its reply to this request would be.
+      // If the server sent a body to HEAD, it would be read as the reply to this request.
       if hasAsked { ccurl_set_long(exchange.easy, CURLOPT_FRESH_CONNECT, 1) }
       try send(exchange)
     } catch {
@@ -344,7 +345,7 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
     }
   }
 
-  /// Says the name of the file, if it is not the one that was asked for.
+  /// Reports the name of the saved file, if it differs from the requested name.
   private func tell(_ saved: URL) {
     guard saved.lastPathComponent != file.lastPathComponent else { return }
     let isNumbered = saved.lastPathComponent != wanted.lastPathComponent
@@ -382,7 +383,7 @@ extension DownloadOperation: ExchangeDelegate {
       if canResume, let info = PartInfo(url: infoURL, reply: reply) { try part.save(info) }
     } else {
       part.seek(to: range.start)
-      // A reply to a range may leave out what the first reply said.
+      // A reply to a range may omit the date that the first reply gave.
       modified = reply.lastModified ?? part.info?.modified
     }
     if let coding = reply.coding {
@@ -450,15 +451,15 @@ extension DownloadOperation: ExchangeDelegate {
     }
   }
 
-  /// The bytes of the part stay until the first new ones come: the server may have none.
+  /// Requests the whole file; the part keeps its bytes until a reply with that file begins, which may never come.
   private func requestWhole(_ reason: String, _ part: PartFile) throws(TransferError) {
     note(reason)
     request(RangeRequest(), try firstRoute(), part)
   }
 
-  /// Whether the last two requests for the rest of the part have reached the server and brought nothing.
+  /// Whether the last two requests for the rest of the part have reached the server and brought no bytes.
   ///
-  /// The first time the reason may be another one, and the part's record says that it was refused.
+  /// The first failure may have another cause than the range: it is only recorded in the part's info.
   private func isRefusedAgain(_ exchange: Exchange, _ error: TransferError) throws(TransferError) -> Bool {
     guard case .requesting(let part, let range) = phase, range.asksForRest, !hasBytes, let info = part.info,
       ccurl_get_long(exchange.easy, CURLINFO_REQUEST_SIZE) > 0

@@ -22,7 +22,7 @@ public struct TransferError: Error, Sendable, Equatable, CustomStringConvertible
     case invalidHeader
     /// The server sent more than ten redirects.
     case tooManyRedirects
-    /// There is no memory for the transfer.
+    /// The transfer ran out of memory.
     case outOfMemory
   }
 

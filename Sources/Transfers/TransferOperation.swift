@@ -6,7 +6,7 @@ import Operations
 /// Its progress counts bytes of the file and is reported at most ten times a second, the first and the last value always.
 /// Its log has a line for each reply, each redirect and each restart.
 public class TransferOperation<Success: Sendable>: ResultOperation<Success>, @unchecked Sendable {
-  // Safe: all variables, also those of subclasses, are used on the transfer thread only.
+  // Safe: all variables, including the subclasses', are used on the transfer thread only.
   let thread: TransferThread
   /// As it was given.
   private let url: String
@@ -83,7 +83,7 @@ public class TransferOperation<Success: Sendable>: ResultOperation<Success>, @un
     do throws(TransferError) { try proceed() } catch { end(.failure(error)) }
   }
 
-  /// Keeps the notes in a file as well, made at the first one; to be called before the operation is in a queue.
+  /// Writes the notes to a file too, created at the first note; call it before the operation is in a queue.
   package final func keepNotes(in path: String, masking secrets: SecretMask? = nil) {
     noteFile = NoteFile(path: path, secrets)
   }
@@ -104,7 +104,7 @@ public class TransferOperation<Success: Sendable>: ResultOperation<Success>, @un
     try Route(to: WireURL(url), headers: headers, reserved: reservedHeaders)
   }
 
-  /// Starts a request in the place of the previous one.
+  /// Starts a request that replaces the previous one.
   final func send(_ exchange: Exchange) throws(TransferError) {
     self.exchange = exchange
     exchange.stall = stallTimeout.flatMap { $0 > .zero ? $0 : nil }

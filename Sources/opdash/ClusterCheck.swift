@@ -5,13 +5,15 @@ import Operations
 import Session
 import Slurm
 
-/// What the cluster jobs of a run need, checked before anything is started.
+/// Checks the requirements of a run's cluster jobs before anything starts.
 enum ClusterCheck {
-  /// A controller that does not answer by then is not a fault: the run waits for it.
+  /// The time limit of the check; a controller that does not answer in time is not a fault, because the run waits for
+  /// it.
   private static let limit = Duration.seconds(10)
 
-  /// Throws if Slurm is not on this machine, or jobs ask for what is malformed, what sbatch refuses, or what the allocation
-  /// that they are steps of does not have.
+  /// Throws if Slurm is not on this machine, the surrounding allocation has ended, or a job's request is malformed.
+  ///
+  /// Also throws if sbatch refuses a request, or if the allocation that runs the jobs as steps can't meet it.
   static func check(
     _ graph: JobGraph, _ runner: any SlurmRunner = SystemSlurmRunner(),
     in surrounding: SlurmJobID? = SlurmAllocation.surrounding, absence: () -> String? = SystemSlurmRunner.absence
@@ -40,9 +42,9 @@ enum ClusterCheck {
     if !lines.isEmpty { throw Faults(lines: lines) }
   }
 
-  /// Says which jobs `--on slurm` has left on this machine; nil if none.
+  /// A message that names the jobs that `--on slurm` has left on this machine; nil if there are none.
   ///
-  /// Throws if it has left them all.
+  /// Throws if no job can leave this machine.
   static func staying(_ graph: JobGraph) throws(UsageError) -> String? {
     let names = graph.jobs.filter { $0.cluster == nil }.map(\.name)
     guard !names.isEmpty else { return nil }
@@ -55,7 +57,7 @@ enum ClusterCheck {
   }
 
   private static func faults(_ jobs: [Job], _ runner: any SlurmRunner, until end: Duration) -> [String] {
-    // Thousands of jobs ask for the same.
+    // Thousands of jobs may have the same request.
     var known: Set<SlurmResources> = []
     var lines: [String] = []
     for job in jobs {
@@ -84,7 +86,7 @@ enum ClusterCheck {
     return BlockingCall.value(within: .milliseconds(Int(left / .milliseconds(1))), begin)
   }
 
-  /// What steps of these nodes ask for and none of them has; no nodes if they are not known.
+  /// The requests of steps that no node of the allocation can meet; `nodes` is empty if they are not known.
   private static func stepFaults(_ jobs: [Job], in nodes: [AllocatedNode]) -> [String] {
     var known: Set<StepRoom.Need> = []
     var lines: [String] = []
@@ -102,7 +104,7 @@ enum ClusterCheck {
     return lines
   }
 
-  /// The most that a node of an allocation has, as far as that is said before Slurm has chosen one.
+  /// The most resources that a node can have in an allocation that Slurm has not granted yet.
   private static func node(of allocation: ClusterTerms) -> AllocatedNode {
     let nodes = allocation.nodes ?? 1
     return AllocatedNode(

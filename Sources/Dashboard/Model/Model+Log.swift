@@ -7,7 +7,7 @@ extension Model {
   /// Whether the pane shows the program's own output.
   var showsProgram: Bool { log.subject == .program && page != .zoom }
 
-  /// The lines in the pane; nil while there is no job.
+  /// The lines in the pane; nil until there is a job.
   var lines: LogLines? { log.held ?? liveLines }
 
   /// The same log as it is in memory now, whatever the reader holds.

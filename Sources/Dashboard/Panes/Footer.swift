@@ -44,7 +44,7 @@ struct Footer {
       names.prefix(count).joined(separator: ", ") + (jobs.count > count ? " and \(jobs.count - count) more" : "")
     }
     if action.question == .approval, let id = jobs.first, jobs.count == 1 {
-      // An approval shows its question, so that a person knows what it is for.
+      // The approval's own question says why the job asks.
       let text = "\(verb) \(names.joined())\(place): \(model.run.question(of: id) ?? "")"
       return drawQuestion(text, answers: answers, short: "y  Esc", &frame, area)
     }

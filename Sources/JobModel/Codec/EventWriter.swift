@@ -158,7 +158,7 @@ package struct EventWriter: Sendable {
     if let parent = job.parent { bytes.append(field: "parent", orNull: names[parent]) }
   }
 
-  /// The fields that `job_added` got last.
+  /// The newest fields of `job_added`, which follow `id`.
   private func appendLater(_ job: Job, to bytes: inout [UInt8]) {
     bytes.append(field: "parent_id", job.parent.flatMap(names.number))
     bytes.append(field: "description", job.description)

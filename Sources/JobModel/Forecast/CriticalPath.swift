@@ -17,10 +17,11 @@ package enum CriticalPath {
     return ranks
   }
 
-  /// The ranks for a run with `slots`; all zero, which is the order of the file, where that order would end the run sooner.
+  /// The ranks for a run with `slots`; all zero, which is the order of the file, if that order would end the run
+  /// sooner.
   ///
-  /// No order by rank is the best for every graph. Both are compared where each duration is known and no pool or
-  /// priority decides beside the ranks; the ranks are kept unless they lose more than 2 %.
+  /// No order by rank is the best for every graph. The two orders are compared if each duration is known and no pool or
+  /// priority decides beside the ranks; the ranks are kept unless they take over 2 % longer.
   package static func ranks(of graph: JobGraph, slots: Int) -> [Duration] {
     let ranks = ranks(of: graph)
     let zero = [Duration](repeating: .zero, count: ranks.count)
@@ -29,7 +30,7 @@ package enum CriticalPath {
     return byRank > inOrder * 1.02 ? zero : ranks
   }
 
-  /// The most jobs for which two orders are compared; a thousand jobs take a few milliseconds.
+  /// The most jobs of a graph whose two orders are compared; a thousand jobs take a few milliseconds.
   private static let comparedJobs = 10_000
 
   private static func isPredictable(_ job: Job) -> Bool {

@@ -189,7 +189,7 @@ package struct Forecast: Sendable {
     static func < (left: Running, right: Running) -> Bool { left.finish < right.finish }
   }
 
-  /// The times at which jobs would execute with a given number of slots.
+  /// The execution of the jobs by time with a given number of slots.
   package struct Schedule: Sendable {
     package fileprivate(set) var end: Duration
     /// Seconds that each job executes before it finishes.

@@ -1,7 +1,7 @@
 import Basics
 
 extension JobWork {
-  /// The work with each text that its program, or its server, is given replaced; `path` replaces paths.
+  /// The work with each text for its program or its server replaced; `path` replaces paths.
   package func mapTexts(_ replace: (String) -> String, path: (String) -> String) -> JobWork {
     switch self {
     case .shell(var shell):
@@ -46,7 +46,7 @@ extension ShellWork.Command {
 // MARK: Secrets
 
 extension Job {
-  /// The job as it may be shown and kept; of its name, which is its identity, `JobGraph.hide` has taken care.
+  /// The job as it may be shown and kept; `JobGraph.hide` masks its name, which is its identity.
   package func masked(by mask: SecretMask) -> Job {
     var job = self
     job.description = description.map(mask.masked)

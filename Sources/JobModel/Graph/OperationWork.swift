@@ -6,7 +6,7 @@ package struct OperationWork: Sendable, Equatable {
     case whole
     /// Another class, executed inside a wrapper: start and end; a cancellation shows at the end.
     case wrapped
-    /// Another class, in the queue before the dashboard: the end; its start is noticed when another operation ends.
+    /// Another class, added to the queue directly: the end, and the start if a poll finds it executing.
     case end
   }
 
@@ -14,7 +14,7 @@ package struct OperationWork: Sendable, Equatable {
   package var visibility: Visibility
   /// Whether it can be paused and resumed.
   package var canPause: Bool
-  /// Whether the program has said how a new operation is made for another attempt.
+  /// Whether the program can make a new operation for another attempt.
   package var canRetry: Bool
 
   package init(className: String, visibility: Visibility, canPause: Bool = false, canRetry: Bool = false) {

@@ -1,4 +1,4 @@
-/// How a job's newest attempt ended that an earlier run has recorded.
+/// The end of a job's newest attempt in the recorded earlier runs.
 package enum EarlierAttempt: Sendable, Equatable {
   /// The work was as it is now; `inputs` is the hash of the files that it read, nil if none was recorded.
   case succeeded(inputs: String?)

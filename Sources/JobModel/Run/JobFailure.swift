@@ -19,7 +19,7 @@ package struct JobFailure: Error, Sendable, Equatable {
     case simulated
     /// An operation of the program's own queue ended with an error.
     case error
-    /// A person was to approve it, and none could.
+    /// The job needed an approval that no person could give.
     case approval
     /// The cluster ended it because it used more memory than it had asked for.
     case outOfMemory
@@ -29,7 +29,7 @@ package struct JobFailure: Error, Sendable, Equatable {
     case nodeFailure
     /// The cluster ended it for a more urgent job.
     case preempted
-    /// Nothing says how it ended.
+    /// No record says how it ended.
     case lost
   }
 

@@ -1,14 +1,14 @@
 import Foundation
 
-// An operation with conditions passes two gates. In front of its queue, the graph counts the turn among operations that
-// exclude each other as one more unfinished dependency. At its start the questions are asked; in a feeder those that take
-// time are asked before, when a slot is free, and so take none.
+// An operation with conditions passes two gates. Before its queue, the graph counts the turn among operations that
+// exclude each other as one more unfinished dependency. At its start, the conditions are evaluated. In a feeder,
+// conditions that take time are evaluated before the start, when a slot is free, and so take no slot.
 
 extension AsyncOperation {
-  /// Lets the operation execute only if `condition` holds, beside those that it has.
+  /// Lets the operation execute only if `condition` holds, in addition to its other conditions.
   ///
-  /// Before the operation is started; it is a programmer error if its conditions have been asked. They are asked in the
-  /// order in which they were added, until one fails.
+  /// To be called before the operation is started; it is a programmer error if its conditions have been evaluated.
+  /// Conditions are evaluated in the order of their addition, until one fails.
   public final func addCondition(_ condition: OperationCondition) {
     let sideState = parts.sideState
     let isInTime = DependencyGraph.change { _, effects -> Bool in
@@ -28,11 +28,11 @@ extension AsyncOperation {
       DependencyGraph.enterLineIfDue(self, sideState, &effects)
       return true
     }
-    // Not under the graph's lock: the operation's description may be anybody's.
+    // Not under the graph's lock: client code may override the operation's description.
     require(isInTime, "a condition was added to \(self) after its conditions had been asked")
   }
 
-  /// The conditions, in the order in which they are asked; empty once the operation has finished.
+  /// The conditions, in the order of their evaluation; empty once the operation has finished.
   public final var conditions: [OperationCondition] { parts.existingSideState?.conditions ?? [] }
 
   /// Called when the operation is in a queue or a feeder.
@@ -44,9 +44,9 @@ extension AsyncOperation {
 
   /// Called when a queue holds the operation, or seems to; true for the first call.
   ///
-  /// An operation that excludes others stands in line for its turn from then on.
+  /// From then on, an operation that excludes others stands in line for its turn.
   ///
-  /// One that is in no queue delays others only by `ExclusionTable.patience`.
+  /// An operation that is in no queue delays others only by `ExclusionTable.patience`.
   @discardableResult
   final func mayBeInQueue() -> Bool {
     guard parts.setFirst(.mayBeQueued) else { return false }
@@ -57,10 +57,10 @@ extension AsyncOperation {
     return true
   }
 
-  /// Called at the start: true if a gate is closed; the operation is started again when it may execute.
+  /// Called at the start; true if a gate is closed: the operation is started again when it may execute.
   final func mustWaitForConditions() -> Bool {
     guard let sideState = parts.existingSideState else { return false }
-    // On the main thread the main queue is the current one, whoever starts the operation.
+    // On the main thread the main queue is the current one, no matter which code starts the operation.
     if let queue = OperationQueue.current, queue !== OperationQueue.main || isInCurrentQueue {
       if sideState.start(in: queue) { post(.attached) }
     }
@@ -91,11 +91,11 @@ extension AsyncOperation {
     }
   }
 
-  /// Called after a cancellation: true if the start was deferred, so that no queue will start the operation again.
+  /// Called after a cancellation; true if the start was deferred, so that no queue will start the operation again.
   final func abandonConditions() -> Bool {
     guard let sideState = parts.existingSideState else { return false }
     let wasDeferred = DependencyGraph.change { contents, effects -> Bool in
-      // It stays counted as a dependency: a cancelled operation waits for none.
+      // The gate stays counted as a dependency: a cancelled operation waits for none.
       if sideState.gate.turn != .none { sideState.gate.turn = .open }
       if sideState.gate.answer != .none { sideState.gate.answer = .given }
       parts.existingNode?.isGated = false
@@ -109,7 +109,7 @@ extension AsyncOperation {
     return wasDeferred
   }
 
-  /// Called when the operation is over, or is being freed.
+  /// Called when the operation has finished, or is being freed.
   static func leaveExclusion(_ sideState: SideState) {
     guard !sideState.conditions.isEmpty else { return }
     DependencyGraph.change { contents, effects in
@@ -118,7 +118,7 @@ extension AsyncOperation {
     }
   }
 
-  /// Asks all conditions and tells the graph.
+  /// Evaluates all conditions and notifies the graph.
   fileprivate final func askConditions(_ sideState: SideState, round: Int) {
     let conditions = sideState.conditions
     guard !conditions.allSatisfy(\.isAtOnce) else {
@@ -141,7 +141,7 @@ extension AsyncOperation {
       })
   }
 
-  /// Starts the operation again where its start was deferred; not on a thread of Swift's pool, which `main` may block.
+  /// Restarts an operation whose start was deferred; not on a thread of Swift's pool, which `main` may block.
   fileprivate final func startDeferred(_ sideState: SideState) {
     if sideState.conditions.allSatisfy(\.isAtOnce) { begin() } else { beginElsewhere(sideState) }
   }
@@ -152,7 +152,7 @@ extension AsyncOperation {
 
   // MARK: Awaited handlers
 
-  /// Called at the start: true if handlers are awaited first; the operation is started again after them.
+  /// Called at the start; true if handlers are awaited first: the operation is started again after them.
   final func mustAwaitHandlers() -> Bool {
     guard let sideState = parts.existingSideState, !isCancelled, !parts.lifecycle.isEndRequested else { return false }
     let handlers = sideState.takeBeforeExecuting()
@@ -167,14 +167,14 @@ extension AsyncOperation {
         }
         if isAwaited { beginElsewhere(sideState) }
       })
-    // Cancelled meanwhile, before there was a deferred start to be abandoned.
+    // The operation was cancelled meanwhile, before its start was deferred.
     if isCancelled, abandonConditions() { begin() }
     return true
   }
 }
 
 extension DependencyGraph {
-  /// Only the turn is left of the dependencies of `node`.
+  /// Called when only the turn is left among the dependencies of `node`.
   static func gateIsLast(_ node: DependencyNode, _ effects: inout DeferredEffects) {
     guard let operation = node.operation as? AsyncOperation, let sideState = operation.parts.existingSideState else {
       return
@@ -185,7 +185,7 @@ extension DependencyGraph {
 
   // MARK: Questions
 
-  /// Begins to ask the conditions of an operation that would start now.
+  /// Begins to evaluate the conditions of an operation that would start now.
   fileprivate static func ask(
     _ operation: AsyncOperation, _ sideState: SideState, _ effects: inout DeferredEffects
   ) {
@@ -195,7 +195,7 @@ extension DependencyGraph {
     effects.actions.append { operation.askConditions(sideState, round: round) }
   }
 
-  /// Called when the operation has to wait again before it has started: its conditions are asked once more after that.
+  /// Called when the operation has to wait again before its start: its conditions are evaluated once more afterwards.
   static func forgetAnswer(_ operation: AsyncOperation) {
     guard let sideState = operation.parts.existingSideState else { return }
     switch sideState.gate.answer {
@@ -204,10 +204,10 @@ extension DependencyGraph {
     }
   }
 
-  /// Whether a feeder has to ask the operation's conditions before it enters the queue.
+  /// Whether a feeder has to evaluate the operation's conditions before the operation enters the queue.
   ///
-  /// Not of one that excludes others: it is asked while it has its categories, which it takes when it starts, because others
-  /// would take its turn while it is asked.
+  /// False for an operation that excludes others: its conditions are evaluated while it holds its categories, which it
+  /// takes when it starts, because otherwise others would take its turn during the evaluation.
   static func mustAsk(_ operation: AsyncOperation) -> Bool {
     guard let gate = operation.parts.existingSideState?.gate else { return false }
     return gate.answer == .unasked && gate.turn == .none && !operation.isCancelled
@@ -229,7 +229,7 @@ extension DependencyGraph {
       return true
     }
     guard isAwaited else { return }
-    // Not started yet, so this only makes it end when it is.
+    // Not started yet, so this only makes it end when it is started.
     switch error {
     case is QuietRefusal: operation.cancel()
     case let error as SourceFailure: operation.finish(with: error.cause)
@@ -267,13 +267,13 @@ extension DependencyGraph {
 
   private static func enterLine(_ operation: AsyncOperation, _ sideState: SideState) {
     let categories = sideState.conditions.reduce(into: Set<ExclusionCategory>()) { $0.formUnion($1.categories) }
-    // Walked before the lock is taken: a group that is freed by it takes it.
+    // Walked before the lock is taken: a group that is freed by the walk takes the lock.
     let groups = sequence(first: operation) { $0.parts.existingSideState?.group }.dropFirst().map(ObjectIdentifier.init)
     let request = ExclusionTable.Request(operation, categories, in: Set(groups))
     change { contents, effects in
       guard sideState.gate.turn == .inLine, sideState.request == nil else { return }
       guard operation.parts.node.unfinished == 1 else {
-        // A dependency was added meanwhile; the operation enters the line when it has finished.
+        // A dependency was added meanwhile; the operation enters the line when the dependency has finished.
         sideState.gate.turn = .closed
         return
       }
@@ -286,7 +286,7 @@ extension DependencyGraph {
     }
   }
 
-  /// Gives the turn: only dependencies that came late hold the operation up any more.
+  /// Gives the turn: from now on, only dependencies that were added late hold up the operation.
   private static func giveTurn(
     _ operation: AsyncOperation, _ sideState: SideState, _ effects: inout DeferredEffects
   ) {
@@ -299,7 +299,7 @@ extension DependencyGraph {
     effects.actions.append { operation.begin() }
   }
 
-  /// Asks the conditions of a member of a feeder, which takes no slot meanwhile.
+  /// Evaluates the conditions of a feeder's member, which takes no slot meanwhile.
   static func ask(_ operation: AsyncOperation) {
     change { _, effects in
       guard let sideState = operation.parts.existingSideState, operation.parts.node.place == .asking,
@@ -309,7 +309,7 @@ extension DependencyGraph {
     }
   }
 
-  /// Applies changes of the exclusion table to the operations behind the requests.
+  /// Applies changes of the exclusion table to the operations of the requests.
   fileprivate static func apply(_ changes: ExclusionTable.Changes, _ effects: inout DeferredEffects) {
     for request in changes.revoked {
       guard let operation = request.operation as? AsyncOperation, let sideState = operation.parts.existingSideState

@@ -1,13 +1,13 @@
 import Foundation
 
-/// The operations that hold a category, and those that wait for it, in order.
+/// The operations that hold a category, and the operations that wait for it, in order.
 ///
 /// A value, protected by the dependency graph's lock. An operation takes its categories when it starts, not before. An
-/// operation on turn may start; if it doesn't for a while (its queue may be suspended, or full), then those behind it get
-/// the turn too, twice as many each time; the one that starts takes the turn from the rest.
+/// operation on turn may start. If it doesn't start for a while (its queue may be suspended or full), the operations
+/// behind it get the turn too, twice as many each time; the operation that starts takes the turn from the rest.
 ///
-/// A waiting operation stands in the line of each of its categories, in one order everywhere, and takes all of them at
-/// once: so the first of all that wait never waits for any but executing ones.
+/// A waiting operation stands in the line of each of its categories, in the same order everywhere, and takes all of
+/// them at once: the first of all waiting operations waits only for executing ones.
 struct ExclusionTable {
   final class Request {
     enum State {
@@ -20,7 +20,7 @@ struct ExclusionTable {
     let categories: Set<ExclusionCategory>
     private(set) weak var operation: Operation?
     fileprivate let id: ObjectIdentifier
-    /// The groups that it is in, whose categories it shares.
+    /// The groups that contain the operation, whose categories it shares.
     fileprivate let groups: Set<ObjectIdentifier>
     fileprivate var state = State.waiting
     var isHolding: Bool { state == .holding }
@@ -33,34 +33,34 @@ struct ExclusionTable {
     }
   }
 
-  /// Requests whose operations have to be told, and categories to be watched.
+  /// Requests whose operations have to be notified, and categories to be watched.
   struct Changes {
     var allowed: [Request] = []
     var revoked: [Request] = []
-    /// To be looked at again after `patience`.
+    /// To be checked again after `patience`.
     var watches: [(ExclusionCategory, Int)] = []
   }
 
   private struct Line {
-    /// A group and, after it, what executes in it.
+    /// A group and, after it, the operations that execute in it.
     var holders: [Request] = []
     private(set) var waiting: [Request] = []
-    /// How many of the waiting requests are in a group.
+    /// The number of waiting requests in a group.
     private var grouped = 0
-    /// How many may be on turn at most.
+    /// The maximum number of requests on turn.
     var reach = 1
     var turns = 0
     var watch = 0
     var isWatched = false
 
-    /// The requests that may be on turn, as far as this line goes; `families` are the groups of all that wait.
+    /// The requests that may be on turn according to this line; `families` are the groups of all waiting requests.
     func inReach(_ families: [ObjectIdentifier: Int]) -> [Request] {
       guard let holder = holders.last else { return Array(waiting.prefix(reach)) }
       guard families[holder.id] != nil else { return [] }
       return Array(waiting.lazy.filter { $0.groups.contains(holder.id) }.prefix(reach))
     }
 
-    /// Mostly none, while thousands may wait.
+    /// Usually none, while thousands may wait.
     var inGroups: [Request] { grouped == 0 ? [] : waiting.filter { !$0.groups.isEmpty } }
 
     mutating func add(_ request: Request, first: Bool = false) {
@@ -75,11 +75,11 @@ struct ExclusionTable {
     }
   }
 
-  /// How long an operation may leave its turn unused before others get it too.
+  /// The delay before other operations get the turn too, while an operation leaves its turn unused.
   static let patience = DispatchTimeInterval.milliseconds(10)
 
   private var lines: [ExclusionCategory: Line] = [:]
-  /// The groups of the waiting requests, with the number of these.
+  /// The groups of the waiting requests, with the number of requests in each.
   private var families: [ObjectIdentifier: Int] = [:]
   /// The operations that hold categories.
   private var holding: Set<ObjectIdentifier> = []
@@ -87,7 +87,7 @@ struct ExclusionTable {
   /// Whether an operation holds the category or waits for it.
   func has(_ category: ExclusionCategory) -> Bool { lines[category] != nil }
 
-  /// The operations that hold a category for which a waiting request waits, except the groups that it shares it with.
+  /// The holders of the categories that a waiting request waits for, except groups that share them with it.
   func holders(before request: Request) -> [Operation] {
     guard request.state == .waiting else { return [] }
     return request.categories.flatMap { lines[$0]?.holders ?? [] }
@@ -113,7 +113,7 @@ struct ExclusionTable {
     return refresh(request.categories)
   }
 
-  /// Makes an operation on turn hold its categories: it starts.
+  /// Makes an operation on turn hold its categories, because it starts.
   mutating func take(_ request: Request) -> Changes {
     require(request.state == .onTurn, "a category is taken by an operation on turn")
     request.state = .holding
@@ -140,7 +140,7 @@ struct ExclusionTable {
     return changes
   }
 
-  /// Removes a request: its operation is over, or does not wait any more.
+  /// Removes a request whose operation has finished or no longer waits.
   mutating func leave(_ request: Request) -> Changes {
     guard request.state != .gone else { return Changes() }
     if request.isHolding { holding.remove(request.id) } else { waitsNoLonger(request) }
@@ -167,7 +167,7 @@ struct ExclusionTable {
     }
   }
 
-  /// Extends the turn to more requests, `patience` after the watch was asked for.
+  /// Extends the turn to more requests, `patience` after the watch was requested.
   mutating func look(at category: ExclusionCategory, _ watch: Int) -> Changes {
     guard let line = lines[category], line.isWatched, line.watch == watch else { return Changes() }
     lines[category]?.isWatched = false
@@ -201,7 +201,8 @@ struct ExclusionTable {
 
   /// Whether a request is in reach in the line of each of its categories.
   ///
-  /// Children of a group that holds one of them go before all that wait for the others: these may wait for the group.
+  /// Children of a group that holds one of the categories go before all requests waiting for the others, because these
+  /// may wait for the group.
   private func isFree(_ request: Request) -> Bool {
     let isInside = request.categories.contains { category in
       lines[category]?.holders.last.map { request.groups.contains($0.id) } == true
@@ -215,14 +216,14 @@ struct ExclusionTable {
 
 /// A resource that only one operation at a time may use.
 ///
-/// Made of text: `.mutuallyExclusive("alerts")`.
+/// Can be written as a string literal: `.mutuallyExclusive("alerts")`.
 public struct ExclusionCategory: Hashable, Sendable, ExpressibleByStringLiteral {
-  /// Equal names are the same category, in the whole program.
+  /// The name; equal names are the same category, in the whole program.
   public let name: String
 
-  /// Makes a category of its name.
+  /// Makes a category from its name.
   public init(_ name: String) { self.name = name }
 
-  /// Makes a category of its name.
+  /// Makes a category from its name.
   public init(stringLiteral name: String) { self.init(name) }
 }

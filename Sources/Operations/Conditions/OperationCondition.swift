@@ -2,12 +2,12 @@ import Foundation
 
 /// A rule that has to hold before an operation may execute.
 ///
-/// It is asked when the queue starts the operation, which keeps its slot meanwhile, but no thread; in an `OperationFeeder` a
-/// condition that takes its time is asked before that, when a slot is free, and takes none, unless the operation excludes others.
-/// If it doesn't hold, the operation finishes with a `ConditionFailure` without executing, and its dependents run, as after any
-/// end.
+/// A condition is evaluated when the queue starts the operation, which keeps its slot meanwhile, but no thread. In an
+/// `OperationFeeder`, a condition that takes time is evaluated before that, when a slot is free, and takes no slot,
+/// unless the operation excludes others. If the condition doesn't hold, the operation finishes with a
+/// `ConditionFailure` without executing, and its dependents run, as after any end.
 public struct OperationCondition: Sendable {
-  /// A question that is answered by returning, or by throwing why not.
+  /// A question that is answered by returning, or by throwing the reason why the condition doesn't hold.
   indirect enum Question: Sendable {
     case atOnce(@Sendable (AsyncOperation) throws -> Void)
     case later(@Sendable (AsyncOperation) async throws -> Void)
@@ -18,7 +18,7 @@ public struct OperationCondition: Sendable {
     case orCancelled(OperationCondition)
   }
 
-  /// Its name in a `ConditionFailure`.
+  /// The condition's name in a `ConditionFailure`.
   public let name: String
   private let question: Question
   /// The categories that the operation has to itself while it executes.
@@ -30,10 +30,10 @@ public struct OperationCondition: Sendable {
     self.categories = categories
   }
 
-  /// Makes a condition of a closure, which answers whether it holds or throws why it doesn't.
+  /// Makes a condition from a closure, which returns whether it holds or throws the reason why it doesn't.
   ///
-  /// The closure runs in a task of its own, which is cancelled with the operation; an answer that comes later is ignored.
-  /// It may be asked again if the operation got another dependency meanwhile.
+  /// The closure runs in a task of its own, which is cancelled with the operation; a later answer is ignored. The
+  /// closure may be called again if the operation got another dependency meanwhile.
   public init(_ name: String, _ holds: @escaping @Sendable (AsyncOperation) async throws -> Bool) {
     self.init(
       name, .later { operation in if try await !holds(operation) { throw ConditionFailure.Reason.doesNotHold } })
@@ -41,31 +41,31 @@ public struct OperationCondition: Sendable {
 
   /// Holds if `condition` doesn't.
   ///
-  /// A mutual exclusion in it is a programmer error: having something to oneself has no opposite.
+  /// A mutual exclusion in `condition` is a programmer error, because an exclusion has no opposite.
   public static func not(_ condition: OperationCondition) -> OperationCondition {
     require(condition.categories.isEmpty, notCombined)
     return OperationCondition("not \(condition.name)", .not(condition))
   }
 
-  /// Holds if all of them do; they are asked in this order, until one fails.
+  /// Holds if all conditions do; they are evaluated in this order, until one fails.
   public static func all(_ conditions: OperationCondition...) -> OperationCondition {
     OperationCondition(
       "all of \(conditions.map(\.name).joined(separator: ", "))", .all(conditions),
       categories: conditions.reduce(into: []) { $0.formUnion($1.categories) })
   }
 
-  /// Holds if all of them do; they are asked side by side, and the first that fails ends the questions of the others.
+  /// Holds if all conditions do; they are evaluated concurrently, and the first failure cancels the others.
   ///
   ///     sync.addCondition(.together(isOnline, mayUseContacts))
   ///
-  /// For conditions that take their time and don't need each other's answer.
+  /// For conditions that take time and don't need each other's answer.
   public static func together(_ conditions: OperationCondition...) -> OperationCondition {
     OperationCondition(
       "all of \(conditions.map(\.name).joined(separator: ", "))", .together(conditions),
       categories: conditions.reduce(into: []) { $0.formUnion($1.categories) })
   }
 
-  /// Holds if one of them does; they are asked in this order, until one holds.
+  /// Holds if one of the conditions does; they are evaluated in this order, until one holds.
   ///
   /// A mutual exclusion among them is a programmer error.
   public static func any(_ conditions: OperationCondition...) -> OperationCondition {
@@ -75,16 +75,17 @@ public struct OperationCondition: Sendable {
 
   private static let notCombined = "a mutual exclusion can be neither negated nor one of several to choose from"
 
-  /// This condition, except that an operation that it stops is cancelled, and so has no `ConditionFailure`.
+  /// This condition, except that it cancels an operation that it stops, which then has no `ConditionFailure`.
   public func orCancelled() -> OperationCondition {
     OperationCondition(name, .orCancelled(self), categories: categories)
   }
 
-  /// Makes a condition that is asked after another operation, which it makes itself, has finished, whichever way it ended.
+  /// Makes a condition that first runs another operation, made by `dependency`, and is evaluated after its end.
   ///
-  /// `dependency` is called when the condition is due; nil if nothing needs to be done first. The operation is announced to
-  /// observers as produced. It runs in the feeder or the group that the operation with the condition is in; a plain queue
-  /// might be full with what waits here, so there it runs beside the queue. It is cancelled with the operation.
+  /// `dependency` is called when the condition is due; it returns nil if no operation has to run first. The outcome of
+  /// the operation does not matter. The operation is announced to observers as produced. It runs in the feeder or the
+  /// group of the operation with the condition. A plain queue might be full of operations that wait here, so there it
+  /// runs beside the queue. It is cancelled with the operation.
   public init(
     _ name: String, after dependency: @escaping @Sendable (AsyncOperation) async throws -> Operation?,
     _ holds: @escaping @Sendable (AsyncOperation) async throws -> Bool
@@ -95,15 +96,15 @@ public struct OperationCondition: Sendable {
     }
   }
 
-  /// Holds if no operation that this one depends on has failed.
+  /// Holds if no dependency of the operation has failed.
   ///
-  /// An operation of another class than `AsyncOperation` has failed if it was cancelled; more is not known of it.
+  /// A dependency of a class other than `AsyncOperation` has failed if it was cancelled; no other failure is known.
   public static var noFailedDependencies: OperationCondition { noFailedDependencies(ignoringCancellations: false) }
 
-  /// Holds if no operation that this one depends on has failed; one that was cancelled without an error has, unless
-  /// `ignoringCancellations`.
+  /// Holds if no dependency has failed; a cancellation without an error is a failure unless `ignoringCancellations`.
   ///
-  /// Then this operation is cancelled as well, without an error, unless another dependency has failed.
+  /// With `ignoringCancellations`, such a cancellation cancels this operation too, without an error, unless another
+  /// dependency has failed.
   public static func noFailedDependencies(ignoringCancellations: Bool) -> OperationCondition {
     OperationCondition(
       "no failed dependencies",
@@ -120,21 +121,21 @@ public struct OperationCondition: Sendable {
       })
   }
 
-  /// Keeps operations of the same category from executing at the same time, in whatever queues they are.
+  /// Keeps operations of the same category from executing at the same time, in any queues.
   ///
-  /// The others wait for their turn in the order in which they became ready otherwise, and take no slot meanwhile; of
-  /// two that a plain queue starts at once either may be first. Several categories, of one condition or of several, are
-  /// taken all at once. Only an executing operation holds a category, so one in a suspended queue blocks no other. The
-  /// children of a group share the group's categories with it, but not with each other, and go before others in the
-  /// lines for theirs. Give a group the categories of its children too: of two groups, each holding what a child of the
-  /// other waits for, neither can end.
+  /// The other operations wait for their turn in the order in which they otherwise became ready, and take no slot
+  /// meanwhile. If a plain queue starts two of them at once, either may be first. Several categories, of one condition
+  /// or of several, are taken all at once. Only an executing operation holds a category, so an operation in a suspended
+  /// queue blocks no other. The children of a group share the group's categories with it, but not with each other, and
+  /// go before others in the lines for their own. Give a group its children's categories too: if two groups each hold a
+  /// category that a child of the other waits for, neither can end.
   public static func mutuallyExclusive(_ category: ExclusionCategory) -> OperationCondition {
     OperationCondition("mutually exclusive: \(category.name)", .all([]), categories: [category])
   }
 
   // MARK: Answers
 
-  /// Whether there is anything to ask; a mutual exclusion is not a question.
+  /// Whether there is anything to evaluate; a mutual exclusion is not a question.
   var hasQuestion: Bool {
     switch question {
     case .all(let conditions), .together(let conditions): conditions.contains(where: \.hasQuestion)
@@ -153,7 +154,7 @@ public struct OperationCondition: Sendable {
     }
   }
 
-  /// Returns if the condition holds; the error otherwise says which condition it was.
+  /// Returns if the condition holds; otherwise throws an error that names the condition.
   func check(_ operation: AsyncOperation) async throws {
     do { try await answer(operation) } catch { throw failure(of: operation, error) }
   }
@@ -201,7 +202,7 @@ public struct OperationCondition: Sendable {
 
   private func failure(of operation: AsyncOperation, _ error: any Error) -> any Error {
     switch error {
-    // A condition within `.all` has been named, and so has a source without a value.
+    // A condition within `.all` has been named already, and so has a source without a value.
     case is ConditionFailure, is SourceFailure, is QuietRefusal: error
     default: ConditionFailure(operation: operation.displayName, condition: name, reason: error)
     }
@@ -210,13 +211,13 @@ public struct OperationCondition: Sendable {
 
 /// An operation finished without executing because one of its conditions did not hold.
 public struct ConditionFailure: Error, CustomStringConvertible {
-  /// Why a condition failed that threw no error of its own.
+  /// The reason for the failure of a condition that threw no error of its own.
   public enum Reason: Error, Equatable, CustomStringConvertible {
-    /// Its closure answered false.
+    /// The condition's closure returned false.
     case doesNotHold
-    /// It is the negation of one that holds.
+    /// The condition is the negation of one that holds.
     case holds
-    /// None of several holds.
+    /// No condition of several holds.
     case noneHolds
 
     /// A few words.
@@ -229,14 +230,14 @@ public struct ConditionFailure: Error, CustomStringConvertible {
     }
   }
 
-  /// The operation's name, or that of its class.
+  /// The operation's name, or the name of its class.
   public let operation: String
   /// The name of the condition.
   public let condition: String
-  /// What the condition threw, or a `Reason`.
+  /// The error thrown by the condition, or a `Reason`.
   public let reason: any Error
 
-  /// Makes the error that an operation of this name fails with.
+  /// Makes the error for an operation of this name.
   public init(operation: String, condition: String, reason: any Error) {
     self.operation = operation
     self.condition = condition
@@ -247,19 +248,20 @@ public struct ConditionFailure: Error, CustomStringConvertible {
   public var description: String { "\(operation) did not execute: \(condition): \(words(of: reason))" }
 }
 
-/// Why `noFailedDependencies` does not hold: what failed first, however many dependencies lie between.
+/// The reason why `noFailedDependencies` does not hold: the first failure, however many dependencies lie between.
 ///
-/// A failure that a dependency has only because of one of its own is not wrapped again: its cause is taken over, one step
-/// further away. So the failures at the end of a long chain are as short as that of the first to be stopped.
+/// A failure that a dependency has only because of one of its own dependencies is not wrapped again: its cause is taken
+/// over, one step further away. So the failures at the end of a long chain are as short as the failure of the first
+/// stopped operation.
 public struct DependencyFailure: Error, CustomStringConvertible {
-  /// The name of the operation that failed first, or that of its class.
+  /// The name of the operation that failed first, or the name of its class.
   public let dependency: String
-  /// What it failed with; never because of a dependency.
+  /// The failure of that operation; never a failure because of a dependency.
   public let cause: any Error
-  /// How many dependencies and groups away it is; 1 is a dependency of the operation's own.
+  /// The number of dependencies and groups on the way to that operation; 1 for a direct dependency.
   public let steps: Int
 
-  /// Makes the error that a dependency of this name leads to, or takes over what led to `cause`.
+  /// Makes the error for a failed dependency of this name, or takes over the origin of `cause`.
   public init(dependency: String, cause: any Error) {
     let origin = FailureOrigin(of: cause, in: dependency)
     (self.dependency, self.cause, steps) = (origin.operation, origin.error, origin.steps + 1)
@@ -271,11 +273,11 @@ public struct DependencyFailure: Error, CustomStringConvertible {
   }
 }
 
-/// Why an operation that a condition stops is cancelled rather than failed.
+/// Thrown when a condition cancels an operation instead of failing it.
 struct QuietRefusal: Error {}
 
 extension Operation {
-  /// Why a finished operation did not do its work; of another class than ours only a cancellation is known.
+  /// The reason why a finished operation did not do its work; for other classes, only a cancellation is known.
   fileprivate var failureOrCancellation: (any Error)? {
     if let operation = self as? AsyncOperation { return operation.failure }
     return isCancelled ? CancellationError() : nil

@@ -2,12 +2,12 @@ import Foundation
 
 /// An operation executed for longer than it was allowed to, and was cancelled.
 public struct TimedOut: Error, Equatable, CustomStringConvertible {
-  /// The operation's name, or that of its class.
+  /// The operation's name, or the name of its class.
   public let operation: String
-  /// How long it was allowed to execute.
+  /// The time limit.
   public let limit: Duration
 
-  /// Makes the error that the time limit of an operation of this name gives.
+  /// Makes the error for an operation of this name.
   public init(operation: String, limit: Duration) {
     self.operation = operation
     self.limit = limit
@@ -22,8 +22,8 @@ public struct TimedOut: Error, Equatable, CustomStringConvertible {
 extension AsyncOperation {
   /// Cancels the operation with a `TimedOut` error once it has executed for `duration`; the last limit counts.
   ///
-  /// The time before it executes is not counted. To be set before it executes; a negative limit is a programmer error. The operation ends when it has obeyed the
-  /// cancellation, which is up to its `didCancel`.
+  /// The time before the operation executes is not counted. To be set before the operation executes; a negative limit
+  /// is a programmer error. The operation ends when it responds to the cancellation, which is up to its `didCancel`.
   public final func timeout(after duration: Duration, clock: any OperationClock = .system) {
     require(duration >= .zero, "the time limit of \(self) is negative: \(duration)")
     parts.sideState.setLimit { operation in
@@ -34,10 +34,11 @@ extension AsyncOperation {
     }
   }
 
-  /// Cancels the operation with a `TimedOut` error at `date` of the system's clock, if it executes then; the last limit counts.
+  /// Cancels the operation with a `TimedOut` error if it executes at `date`; the last limit counts.
   ///
-  /// To be set before it executes. Where the date has passed when it begins, it is cancelled at once. A date more than a
-  /// billion seconds away counts as one in a billion seconds; one that is not a number is a programmer error.
+  /// `date` is a time of the system's clock. To be set before the operation executes. If the date has passed when the
+  /// operation begins, it is cancelled at once. A date more than a billion seconds away counts as a billion seconds
+  /// away; NaN is a programmer error.
   public final func timeout(at date: Date, clock: any OperationClock = .system) {
     require(!date.timeIntervalSinceReferenceDate.isNaN, "the date of the time limit of \(self) is not a number")
     parts.sideState.setLimit { operation in

@@ -1,6 +1,7 @@
 import Foundation
 
-/// The operations that wait for the end of another by code: in a condition of theirs, or in the task that is their work.
+/// The operations that wait for the end of another by code: in one of their conditions, or in the task that does their
+/// work.
 ///
 /// A value, protected by the dependency graph's lock.
 struct AwaitTable {
@@ -10,11 +11,12 @@ struct AwaitTable {
   }
 
   private var awaits: [Int: Await] = [:]
-  /// The numbers of the awaits of an operation, and of all that is in it.
+  /// The numbers of the awaits of each operation and of all operations inside it.
   private var numbers: [ObjectIdentifier: Set<Int>] = [:]
   private var last = 0
 
-  /// The operations whose ends an operation waits for: the awaited ones, or those in it that await.
+  /// The operations whose ends an operation waits for: the operations it awaits, or the operations inside it that
+  /// await.
   func ends(before operation: AsyncOperation) -> [AsyncOperation] {
     guard !numbers.isEmpty, let numbers = numbers[ObjectIdentifier(operation)] else { return [] }
     return numbers.sorted().compactMap { number in
@@ -23,7 +25,7 @@ struct AwaitTable {
     }
   }
 
-  /// `homes` are the operation and those that it is in.
+  /// `homes` are the operation itself and the groups that contain it.
   fileprivate mutating func begin(
     _ operation: AsyncOperation, _ awaited: AsyncOperation, in homes: [ObjectIdentifier]
   ) -> Int {
@@ -43,7 +45,7 @@ struct AwaitTable {
 }
 
 extension AsyncOperation {
-  /// Says that this operation waits for the end of another until the token goes away; a deadlock is looked for.
+  /// Records that this operation waits for the end of another until the token is freed; searches for a deadlock.
   final func beginAwait(of awaited: AsyncOperation) -> AwaitToken {
     let homes = sequence(first: self) { $0.parts.existingSideState?.group }.map(ObjectIdentifier.init)
     let number = DependencyGraph.change { contents, _ in
@@ -68,17 +70,17 @@ final class AwaitToken: Sendable {
   deinit { DependencyGraph.contents.withLock { $0.awaits.end(number, in: homes) } }
 }
 
-/// The operation whose work the current task is, without a reference that keeps it.
+/// The operation whose work the current task is, as a weak reference.
 enum AwaitingOperation {
   struct Weak: @unchecked Sendable {
-    // Safe: a weak reference that is never set again.
+    // Safe: a weak reference that is never reassigned.
     weak var operation: AsyncOperation?
   }
 
-  /// Also in tasks that the operation's task has made, which are not its work.
+  /// Also set in tasks that the operation's task has created, which are not its work.
   @TaskLocal static var current: Weak?
 
-  /// Says that the current task waits for `awaited`, if it is the work of an operation.
+  /// Records that the current task waits for `awaited`, if the task is the work of an operation.
   static func wait(for awaited: Operation) -> AwaitToken? {
     guard let operation = current?.operation, operation.isItsTaskCurrent, operation !== awaited,
       let awaited = awaited as? AsyncOperation, !awaited.isFinished

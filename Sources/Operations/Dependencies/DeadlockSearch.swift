@@ -1,12 +1,15 @@
 import Foundation
 
-/// Looks for operations that wait for each other for ever: through dependencies, through groups, which end after their
-/// children and before which no child begins, through categories that an executing operation has to itself, through what a
-/// condition runs first, and through what the task of an operation awaits.
+/// A search for operations that wait for each other indefinitely.
 ///
-/// Used under the dependency graph's lock, and only for our own operations: of others the getters may be anybody's.
+/// Operations may wait for each other through dependencies, through groups (a group ends after its children, and no
+/// child begins before the group), through categories that an executing operation has to itself, through an operation
+/// that a condition runs first, and through an operation that the task of an operation awaits.
+///
+/// Used under the dependency graph's lock, and only for operations of this library: client code may override the
+/// getters of others.
 struct DeadlockSearch {
-  /// The start or the end of an operation, for which another may wait.
+  /// The start or the end of an operation, as an event that another operation may wait for.
   struct Event {
     enum Kind { case start, end }
 
@@ -24,16 +27,16 @@ struct DeadlockSearch {
     fileprivate var key: Key { Key(operation: ObjectIdentifier(operation), kind: kind) }
   }
 
-  /// Kept until the lock is free: a last reference may not go under it.
+  /// Kept until the lock is free: a last reference must not be released under it.
   private(set) var visited: [AsyncOperation] = []
   private let exclusion: ExclusionTable
   private let awaits: AwaitTable
-  /// A group whose children are not looked at: they were when they were added to it.
+  /// A group whose children are skipped: they were searched when they were added to it.
   private let known: AsyncOperation?
-  /// The search is given up after so many events.
+  /// The number of events after which the search stops.
   private var budget: Int
 
-  /// The number of events that are looked at when a dependency is added; a longer cycle is found when the group stalls.
+  /// The number of events searched when a dependency is added; a longer cycle is found when the group stalls.
   static let shortBudget = 16
   static let longBudget = 100_000
 
@@ -44,10 +47,10 @@ struct DeadlockSearch {
     self.known = known
   }
 
-  /// A way from one of the events to one for which `isGoal`, along what each waits for.
+  /// A path from one of the events to one that satisfies `isGoal`, along the events that each event waits for.
   mutating func path(from events: [Event], to isGoal: (Event) -> Bool) -> [AsyncOperation]? {
     var isSeen: Set<Event.Key> = []
-    // Depth first without recursion: the stack is the way to the event that is looked at.
+    // Depth first without recursion: the stack is the path to the current event.
     for first in events where isSeen.insert(first.key).inserted {
       var way = [(event: first, rest: next(after: first)[...])]
       while let top = way.last {
@@ -64,7 +67,7 @@ struct DeadlockSearch {
     return nil
   }
 
-  /// A cycle of events that each wait for the next and that `isBreakable`, if one can be reached from the events.
+  /// A cycle of events that each wait for the next and that satisfies `isBreakable`, if one can be reached.
   mutating func cycle(from events: [Event], where isBreakable: ([AsyncOperation]) -> Bool) -> [AsyncOperation]? {
     var isSeen: Set<Event.Key> = []
     var isOnWay: Set<Event.Key> = []
@@ -90,7 +93,7 @@ struct DeadlockSearch {
     return nil
   }
 
-  /// The operations of a way, on which the end of one is followed by its start.
+  /// The operations of a path, on which the end of an operation is followed by its start.
   private static func operations(_ events: [Event]) -> [AsyncOperation] {
     events.reduce(into: []) { if $0.last !== $1.operation { $0.append($1.operation) } }
   }
@@ -117,7 +120,7 @@ struct DeadlockSearch {
     case .start:
       // A cancelled operation waits for nothing.
       guard operation.state < .executing, !operation.isCancelled else { return [] }
-      // What a condition of it runs first.
+      // The operations that one of its conditions runs first.
       var events = awaits.ends(before: operation).map(Event.end)
       for case let dependency as AsyncOperation in operation.parts.existingNode?.upstream.items ?? []
       where !dependency.isFinished && !isKnown(dependency) {
@@ -147,7 +150,7 @@ extension DeadlockSearch {
 extension DependencyGraph {
   /// Refuses a dependency of `operation` that would make a group and one of its children wait for each other.
   ///
-  /// Called under the lock, where one of them has to do with a group; only a short way is looked for.
+  /// Called under the lock, when one of the operations has to do with a group; only short paths are searched.
   static func refuseWaitForGroup(
     _ operation: AsyncOperation, on dependency: AsyncOperation, _ contents: Contents, _ effects: inout DeferredEffects
   ) throws(DependencyRanks.Cycle) {
@@ -164,17 +167,17 @@ extension DependencyGraph {
     }
   }
 
-  /// A way on which a group and one of `children`, which are to be added to it, would wait for each other.
+  /// A path on which a group and one of `children`, which are to be added to it, would wait for each other.
   static func cycle(of group: AsyncOperation, with children: [AsyncOperation]) -> DependencyCycle? {
     change { contents, effects in
       contents.mayDeadlock = true
       group.parts.node.touchesGroup = true
       group.parts.node.hasChildren = true
       for child in children { child.parts.node.touchesGroup = true }
-      // Independent children and an independent group, which are the rule, need no search.
+      // The usual case, independent children in an independent group, needs no search.
       let linked = children.filter { $0.parts.has(.isLinked) }
       var search = DeadlockSearch(contents, budget: max(DeadlockSearch.shortBudget, 2 * linked.count), except: group)
-      // The group and those that it is in, which are walked only where need be: nests may be deep.
+      // The group and the groups that contain it, walked only if needed: nests may be deep.
       var groups = IdentityList<Operation>()
       defer { effects.release(search.visited + groups.items) }
       func isAround(_ operation: AsyncOperation) -> Bool {
@@ -183,7 +186,7 @@ extension DependencyGraph {
         }
         return groups.contains(operation)
       }
-      // A group in itself, or in a group that is in it.
+      // A group in itself, or in a group that it contains.
       if let child = children.first(where: { $0.parts.node.hasChildren && isAround($0) }) {
         return DependencyCycle([group] + groups.items.prefix { $0 !== child }.reversed().dropLast() + [child, group])
       }
@@ -201,16 +204,16 @@ extension DependencyGraph {
 
   private static let searches = DispatchQueue(label: "DeadlockSearch")
 
-  /// Cancels, soon, one of the operations that wait for each other for ever, if there are any before these events.
+  /// Cancels, soon, one of the operations in a deadlock, if these events lead to one.
   ///
-  /// Called where that may have come about: a group whose children all wait, an operation that stands in a line, the wait
-  /// of a condition or a task. One search looks before all events that come together.
+  /// Called where a deadlock may have arisen: in a group whose children all wait, for an operation that stands in a
+  /// line, for the wait of a condition or a task. Events that arrive together share one search.
   static func breakDeadlock(of events: [DeadlockSearch.Event]) {
     change { contents, effects in
       guard contents.mayDeadlock else { return }
       defer { contents.suspects += events }
       guard contents.suspects.isEmpty else { return }
-      // A tenth of the time is spent on it where a search takes long.
+      // If a search takes long, searches use a tenth of the time.
       let time = DispatchTime.now() + .nanoseconds(min(contents.searchTime * 10, 250_000_000))
       effects.actions.append { searches.asyncAfter(deadline: time) { searchForDeadlock() } }
     }
@@ -227,24 +230,25 @@ extension DependencyGraph {
       var victim: AsyncOperation?
       let cycle = search.cycle(from: events) { cycle in
         let waiting = cycle.filter { $0.state < .executing && !$0.isCancelled }
-        // In a feeder it finishes at once; in a queue of Foundation's, which may be suspended, when that starts it.
+        // In a feeder the victim finishes at once; in Foundation's queue, which may be suspended, when the queue starts
+        // it.
         victim = waiting.first { $0.parts.existingNode?.place == .waiting } ?? waiting.first
         return victim != nil
       }
       guard let cycle, let victim else { return }
       effects.actions.append {
         victim.cancel(with: OperationDeadlock(cycle, cancelled: victim))
-        // There may be others.
+        // There may be other deadlocks.
         breakDeadlock(of: events)
       }
     }
   }
 }
 
-/// Operations waited for each other for ever; one of them was cancelled, so that the others go on.
+/// Operations waited for each other indefinitely; one of them was cancelled, so that the others continue.
 ///
-/// Found where a group takes part, which ends after its children, where an executing operation has a category to itself that
-/// another waits for, and where a condition or the task of a `TaskOperation` waits for an operation.
+/// Found in three cases: a group takes part, which ends after its children; an executing operation has a category to
+/// itself that another operation waits for; a condition or the task of a `TaskOperation` waits for an operation.
 public struct OperationDeadlock: Error, Equatable, CustomStringConvertible {
   /// The names of the operations, each waiting for the next; the last is the first again.
   public let path: [String]

@@ -1,16 +1,16 @@
 import Foundation
 
-/// Consequences of a change of the dependency graph, to be carried out once its lock is free.
+/// Effects of a change of the dependency graph, carried out once its lock is free.
 struct DeferredEffects {
   /// Operations whose readiness has changed: their queues read it again.
   var changed: [AsyncOperation] = []
   /// Operations of other classes that have become ready, whose priority may have changed since it was read.
   var unread: [(operation: Operation, node: DependencyNode)] = []
   var actions: [@Sendable () -> Void] = []
-  /// Only kept: a last reference may not go under the lock.
+  /// Only retained: a last reference must not be released under the lock.
   private var released: [Operation] = []
 
-  /// A holder with nodes that are ready, and others; mostly there is one.
+  /// A holder with ready nodes, and further holders; usually there is one.
   private var holder: (any NodeHolder)?
   private var holders: [any NodeHolder] = []
   private var admission: Admission?
@@ -24,7 +24,7 @@ struct DeferredEffects {
     if self.holder == nil { self.holder = holder } else { holders.append(holder) }
   }
 
-  /// Called under the lock, as the last thing: the first holder needs no lock of its own then.
+  /// Called under the lock, as the last step: the first holder then needs no lock of its own.
   mutating func close() {
     if unread.isEmpty { admission = holder?.takeAdmission() }
   }

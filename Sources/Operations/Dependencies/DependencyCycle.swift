@@ -1,6 +1,6 @@
 import Foundation
 
-/// A dependency that would make operations wait for each other for ever; it was not added.
+/// A dependency that would make operations wait for each other indefinitely; it was not added.
 public struct DependencyCycle: Error, Equatable, CustomStringConvertible {
   /// The names of the operations, each depending on the next; the last is the first again.
   public let path: [String]
@@ -19,7 +19,7 @@ public struct DependencyCycle: Error, Equatable, CustomStringConvertible {
 }
 
 extension DependencyCycle {
-  /// Looks for a way from `start` along dependencies of whatever class to `goal`: the operations on it, both included.
+  /// A path from `start` to `goal` along dependencies of any class: the operations on it, both ends included.
   static func path(from start: Operation, to goal: Operation) -> [Operation]? {
     var reachedFrom: [ObjectIdentifier: Operation] = [:]
     var pile = [start]
@@ -43,14 +43,14 @@ extension DependencyCycle {
     return nil
   }
 
-  /// Looks for a cycle that can be reached from `operations`.
+  /// A cycle that can be reached from `operations`.
   ///
-  /// `descend` says whether to look further at what an operation depends on.
+  /// `descend` decides whether to search the dependencies of an operation.
   static func find(from operations: [Operation], descend: (Operation) -> Bool) -> DependencyCycle? {
     var isOnPath: Set<ObjectIdentifier> = []
     var isDone: Set<ObjectIdentifier> = []
     for operation in operations where !isDone.contains(ObjectIdentifier(operation)) {
-      // Explicit, because a chain may be longer than the stack is deep.
+      // An explicit stack, because a chain may be longer than the call stack is deep.
       var path = [(operation: operation, rest: operation.dependencies[...])]
       isOnPath = [ObjectIdentifier(operation)]
       while let top = path.last {

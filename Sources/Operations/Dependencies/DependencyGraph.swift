@@ -2,26 +2,27 @@ import Foundation
 
 /// All dependencies of asynchronous operations.
 ///
-/// Foundation's own on Linux overflow the stack, hang or read freed memory when they are many or circular (a dependent
-/// freed early, a cycle, two threads that link both ways), so these replace them. One lock for all: a link is a matter of
-/// nanoseconds, and a cycle can be told only where no other link is made meanwhile. No code of a user runs under it:
-/// getters of foreign operations and overridable ones are read before, consequences are carried out after.
+/// Replaces Foundation's own dependencies, which on Linux overflow the stack, hang or read freed memory when they are
+/// many or circular (a dependent freed early, a cycle, two threads that link both ways). All operations share one lock:
+/// a link takes nanoseconds, and a cycle can be detected only if no other link is made meanwhile. No client code runs
+/// under the lock: getters of foreign operations and overridable getters are read before, effects are carried out
+/// after.
 enum DependencyGraph {
   struct Contents {
     var order = DependencyRanks()
-    /// How many of our operations wait for operations of other classes, whose own links are not known here.
+    /// The number of our operations' dependencies on operations of other classes, whose own links are not known here.
     var foreignLinks = 0
-    /// How many of these may lead back to ours, because what they lead to had dependencies of its own.
+    /// The number of these that may lead back to ours, because the other operation had dependencies of its own.
     var throughForeign = 0
     var exclusion = ExclusionTable()
     var awaits = AwaitTable()
     /// Whether there has ever been a group or an await, through which operations may wait for each other.
     var mayDeadlock = false
-    /// The events before which the next search for a deadlock looks.
+    /// The events that the next search for a deadlock begins at.
     var suspects: [DeadlockSearch.Event] = []
-    /// How long the last search took, in nanoseconds.
+    /// The duration of the last search, in nanoseconds.
     var searchTime = 0
-    /// Operations in queues that may depend on some that nobody can add to one.
+    /// Operations in queues that may depend on operations that no code can add to a queue.
     var adopters: [AsyncOperation] = []
 
     mutating func countForeign(_ isThrough: Bool, _ amount: Int) {
@@ -32,7 +33,7 @@ enum DependencyGraph {
 
   static let contents = Lock(Contents())
 
-  /// Changes the graph under its lock, and carries out after it what follows from that.
+  /// Changes the graph under its lock, and then carries out the effects of the change.
   @discardableResult
   static func change<Answer, Failure: Error>(
     _ body: (inout Contents, inout DeferredEffects) throws(Failure) -> Answer
@@ -68,8 +69,8 @@ enum DependencyGraph {
         operation.parts.set(.isLinked)
         if let asynchronous {
           if !asynchronous.parts.set(.isLinked).isFinished {
-            // A cycle is refused before anything is changed.
-            // Bound first: the thread sanitizer takes a change through `parts` for one of the operation.
+            // A cycle is refused before anything is changed. The node is bound first: the thread sanitizer takes a
+            // change through `parts` for a change of the operation.
             let other = asynchronous.parts.node
             if node.touchesGroup || other.touchesGroup {
               node.touchesGroup = true
@@ -107,7 +108,7 @@ enum DependencyGraph {
     }
   }
 
-  /// Counts one dependency of `node` more.
+  /// Adds one unfinished dependency to the count of `node`.
   static func addWait(_ node: DependencyNode, _ operation: AsyncOperation, _ effects: inout DeferredEffects) {
     node.link(to: operation)
     node.unfinished += 1
@@ -121,7 +122,7 @@ enum DependencyGraph {
     if operation.block() == .tellQueue, mayBeQueued(node) { effects.changed.append(operation) }
   }
 
-  /// Counts one dependency of `node` less.
+  /// Removes one unfinished dependency from the count of `node`.
   static func removeWait(_ node: DependencyNode, _ effects: inout DeferredEffects) {
     node.unfinished -= 1
     if node.isFinished, let operation = node.held {
@@ -135,7 +136,7 @@ enum DependencyGraph {
     if let holder = node.holder, node.place == .waiting {
       holder.nodeIsReady(node, first: false)
       effects.feed(holder)
-      // An operation of ours tells of a new priority.
+      // An `AsyncOperation` notifies the graph of a new priority.
       if !node.isOurs { effects.unread.append((operation, node)) }
     }
     if let asynchronous = operation as? AsyncOperation, asynchronous.unblock() == .tellQueue, mayBeQueued(node) {
@@ -143,7 +144,7 @@ enum DependencyGraph {
     }
   }
 
-  /// Whether a queue may have to read the operation's readiness again: none holds a member of a feeder that has not entered.
+  /// Whether a queue may have to read the readiness again: no queue holds a feeder's member that has not entered.
   private static func mayBeQueued(_ node: DependencyNode) -> Bool {
     switch node.place {
     case .waiting, .asking, .inLine: false
@@ -153,10 +154,10 @@ enum DependencyGraph {
 
   // MARK: Ends
 
-  /// The operation behind `node` is over: its dependents wait for it no longer, and its own dependencies are released.
+  /// Ends the operation behind `node`: its dependents no longer wait for it, and its own dependencies are released.
   ///
-  /// Returns the holder that it was in, to be told when the queue knows too, and the dependents of other classes, to be
-  /// kept until then.
+  /// Returns the operation's holder, to be notified when the queue knows of the end too, and the dependents of other
+  /// classes, to be retained until then.
   static func hasFinished(
     _ node: DependencyNode, _ operation: Operation
   ) -> (holder: (any NodeHolder)?, foreign: [Operation]) {
@@ -178,7 +179,7 @@ enum DependencyGraph {
     }
   }
 
-  /// A dependency of another class than ours is over.
+  /// Ends a dependency of another class.
   static func foreignHasFinished(_ dependency: Operation, _ node: DependencyNode) {
     change { contents, effects in
       guard let isThrough = node.foreign.removeValue(forKey: ObjectIdentifier(dependency)) else { return }
@@ -189,12 +190,12 @@ enum DependencyGraph {
 
   // MARK: Priority
 
-  /// Reads the priority of an operation; returns the holder if the operation has moved to another line there.
+  /// Reads the priority of an operation; returns the holder if the operation has moved to another of its lines.
   @discardableResult
   static func readPriority(of operation: Operation, _ node: DependencyNode) -> (any NodeHolder)? {
     var holder: (any NodeHolder)?
     var level: PriorityLevel
-    // Again if another thread has set it meanwhile.
+    // Repeated if another thread has set the priority meanwhile.
     repeat {
       level = PriorityLevel(operation.queuePriority)
       contents.withLock { _ in
@@ -212,7 +213,7 @@ enum DependencyGraph {
 // MARK: - The operation's side
 
 extension AsyncOperation {
-  /// As `addDependency(_:)`, except that a cycle is thrown, with nothing changed, where that stops the program.
+  /// As `addDependency(_:)`, except that a cycle is thrown, with nothing changed, instead of stopping the program.
   public final func addDependencyOrThrow(_ operation: Operation) throws(DependencyCycle) {
     try DependencyGraph.link(self, to: operation)
   }
@@ -224,7 +225,7 @@ extension AsyncOperation {
     return DependencyGraph.contents.withLock { _ in node.upstream.items }
   }
 
-  /// Whether an operation that it depends on has not finished; the turn among operations that exclude each other is none.
+  /// Whether a dependency has not finished; the turn among operations that exclude each other is not counted.
   final var waitsForDependencies: Bool {
     guard let node = parts.existingNode else { return false }
     return DependencyGraph.contents.withLock { _ in node.unfinished > (node.isGated ? 1 : 0) }
@@ -233,12 +234,12 @@ extension AsyncOperation {
   final func block() -> OperationLifecycle.ReadinessAction { move { $0.block() } }
   final func unblock() -> OperationLifecycle.ReadinessAction { move { $0.unblock() } }
 
-  /// Lets the operations that depend on this one run; returns what is needed once the queue knows of the end.
+  /// Lets the dependents of this operation run; returns the references needed once the queue knows of the end.
   final func releaseDependents() -> (holder: (any NodeHolder)?, foreign: [Operation]) {
     parts.linkedNode.map { DependencyGraph.hasFinished($0, self) } ?? (nil, [])
   }
 
-  /// After a cancellation: true if the operation was waiting in a feeder, and so no queue will start it.
+  /// Called after a cancellation; true if the operation was waiting in a feeder, so that no queue will start it.
   final func leaveFeeder() -> Bool {
     guard let node = parts.linkedNode else { return false }
     let hasLeft = DependencyGraph.change { _, _ in
@@ -256,7 +257,7 @@ extension AsyncOperation {
     if let node = parts.linkedNode { DependencyGraph.readPriority(of: self, node)?.nodesAreReady() }
   }
 
-  /// Frees the dependencies of an operation that is being freed itself; its dependents kept it, so there are none left.
+  /// Frees the dependencies of an operation that is being freed; dependents retain the operation, so none are left.
   static func free(_ node: DependencyNode) {
     let (dependencies, dependents) = DependencyGraph.contents.withLock { contents in
       for isThrough in node.foreign.values { contents.countForeign(isThrough, -1) }
@@ -269,19 +270,19 @@ extension AsyncOperation {
 }
 
 extension Operation {
-  /// Calls `body` once when this operation has finished, on some thread, by an operation that depends on it.
+  /// Calls `body` once when this operation has finished, on any thread, by an operation that depends on it.
   ///
-  /// A `completionBlock` could be replaced by the operation's owner. On a queue of its own by default: a queue looks at all
-  /// that waits in it whenever something happens.
+  /// A `completionBlock` could be replaced by the operation's owner. The default is a separate queue, because a queue
+  /// scans all its waiting operations at every event.
   package func whenFinished(on queue: OperationQueue = OperationQueue(), _ body: @escaping @Sendable () -> Void) {
     let end = BlockOperation(block: body)
     end.addDependency(self)
     queue.addOperation(end)
   }
 
-  /// Calls `body` once with this operation and its failure when it ends: at once on that thread, if it is one of ours.
+  /// Calls `body` once with this operation and its failure when it ends; at once on that thread for `AsyncOperation`.
   ///
-  /// Of another class only a cancellation is known as a failure. Until the end our operation keeps `body`.
+  /// For another class, only a cancellation is known as a failure. An `AsyncOperation` retains `body` until its end.
   package func whenEnded(_ body: @escaping @Sendable (Operation, (any Error)?) -> Void) {
     if let operation = self as? AsyncOperation {
       operation.parts.sideState.whenEnded { body($0, $0.failure) }

@@ -1,56 +1,56 @@
 import Foundation
 
-/// One operation's place in the dependency graph, and in the feeder that holds it.
+/// The place of an operation in the dependency graph, and in the feeder that holds it.
 final class DependencyNode: @unchecked Sendable {
-  // Safe: everything that varies is touched only under the graph's lock.
+  // Safe: all mutable state is accessed only under the graph's lock.
 
-  /// Where a member of a feeder is.
+  /// The place of a member in its feeder.
   enum Place: Equatable {
-    /// Not in a feeder, or out of it again.
+    /// Not in a feeder, or no longer in one.
     case outside
     /// Waits for its dependencies.
     case waiting
-    /// Its conditions are being asked; it takes no slot meanwhile.
+    /// Its conditions are being evaluated; it takes no slot meanwhile.
     case asking
-    /// In a ready queue; the ticket tells its valid entry there from entries that it has left behind.
+    /// In a ready queue; the ticket distinguishes the valid entry there from entries left behind.
     case inLine(ticket: Int)
-    /// In the operation queue, or on the way there, counted at this level.
+    /// In the operation queue, or about to enter it, counted at this level.
     case entered(PriorityLevel)
   }
 
   /// Whether the operation is an `AsyncOperation`.
   let isOurs: Bool
 
-  // Weak, so that a dependency does not keep what depends on it: its queue, its feeder or its maker does that.
+  // Weak, so that a dependency does not retain its dependents: their queue, feeder or creator does.
   private weak var linked: Operation?
-  /// The operation, kept while its feeder holds it; of another class also while one that it depends on has not finished.
+  /// The operation, retained while its feeder holds it; a foreign one also while a dependency of it is unfinished.
   var held: Operation?
   var operation: Operation? { held ?? linked }
 
   var isFinished = false
-  /// How many of its dependencies are unfinished.
+  /// The number of unfinished dependencies.
   var unfinished = 0
-  /// Whether one of them is not an operation but the gate: conditions that have to hold first.
+  /// Whether one of these is not an operation but the gate: conditions that have to hold first.
   var isGated = false
-  /// Whether its conditions take their time, so that a feeder asks them before the operation enters the queue.
+  /// Whether its conditions take time, so that a feeder evaluates them before the operation enters the queue.
   var mustAsk = false
   var upstream = IdentityList<Operation>()
-  /// The nodes that wait for it, in the order in which they were linked.
+  /// The nodes that wait for it, in the order of their links.
   var dependents = IdentityList<DependencyNode>()
   /// The unfinished dependencies of other classes, and whether they had dependencies when they were linked.
   var foreign: [ObjectIdentifier: Bool] = [:]
-  /// Whether it is a group or in one, or depends on such an operation, as far as that was known when it was linked.
+  /// Whether it is a group, is in one, or depends on such an operation, if this was known when it was linked.
   var touchesGroup = false
   /// Whether another operation receives its value.
   var isSource = false
-  /// Whether it is a group that has been given children.
+  /// Whether it is a group that has got children.
   var hasChildren = false
-  /// Lower than the ranks of all that depend on it.
+  /// Lower than the ranks of all its dependents.
   var rank: Int?
 
   var holder: (any NodeHolder)?
   var place = Place.outside
-  /// Read outside the lock: the getter of `queuePriority` may be anybody's.
+  /// Read outside the lock: client code may override the getter of `queuePriority`.
   var level = PriorityLevel.normal
   /// Whether it has entered the queue and has to wait again: for its turn, or for a late dependency.
   var isHeldBack = false
@@ -61,15 +61,15 @@ final class DependencyNode: @unchecked Sendable {
 
   init(isOurs: Bool) { self.isOurs = isOurs }
 
-  /// Keeps the operation no longer, which has finished, unless Foundation may still read it.
+  /// Releases the finished operation, unless Foundation may still read it.
   ///
-  /// One of another class can finish, cancelled, before its dependencies; Foundation on Linux reads it at their ends
-  /// and does not retain it.
+  /// A cancelled operation of another class can finish before its dependencies; Foundation on Linux reads it at their
+  /// ends and does not retain it.
   func letGo() {
     if isOurs || unfinished == 0 { held = nil }
   }
 
-  /// Makes the operation known, for when its dependencies have finished.
+  /// Records the operation, for use when its dependencies have finished.
   func link(to operation: Operation) {
     if linked == nil { linked = operation }
   }
@@ -77,18 +77,19 @@ final class DependencyNode: @unchecked Sendable {
 
 /// Holds the operations of nodes until they have finished, and lets them run when they are ready.
 protocol NodeHolder: AnyObject, Sendable {
-  /// Called under the graph's lock: the node may run, before all others of its priority if `first`; `nodesAreReady` follows.
+  /// Called under the graph's lock when the node may run, before others of its priority if `first`; `nodesAreReady`
+  /// follows.
   func nodeIsReady(_ node: DependencyNode, first: Bool)
-  /// Called under the graph's lock: a node that has entered the queue waits again, or waits no longer.
+  /// Called under the graph's lock when a node that has entered the queue waits again, or no longer waits.
   func nodeIsHeldBack(_ node: DependencyNode, _ isHeldBack: Bool)
-  /// Called under the graph's lock: the operation is over.
+  /// Called under the graph's lock when the operation has finished.
   func nodeHasFinished(_ node: DependencyNode, _ operation: Operation)
-  /// Called under the graph's lock, as the last thing: the operations to be given to `admit` after it.
+  /// Called under the graph's lock, as the last step: the operations to be passed to `admit` afterwards.
   func takeAdmission() -> Admission
   func admit(_ admission: Admission)
-  /// Lets nodes that are ready run.
+  /// Lets ready nodes run.
   func nodesAreReady()
-  /// Called after `nodeHasFinished`, when the operation's queue has been told too.
+  /// Called after `nodeHasFinished`, when the operation's queue has been notified too.
   func nodeHasLeft()
 }
 
@@ -97,13 +98,13 @@ struct Admission {
   var operations: [Operation] = []
   /// The operations of other classes among them, in the same order.
   var foreign: [Operation] = []
-  /// Operations that do not enter yet: their conditions are to be asked.
+  /// Operations that don't enter yet: their conditions have to be evaluated.
   var asked: [AsyncOperation] = []
 
   var isEmpty: Bool { operations.isEmpty && asked.isEmpty }
 }
 
-/// The levels of `Operation.QueuePriority`, the first to run first.
+/// The levels of `Operation.QueuePriority`, most urgent first.
 enum PriorityLevel: Int, CaseIterable {
   case veryHigh, high, normal, low, veryLow
 

@@ -1,19 +1,20 @@
 import Foundation
 
-/// A topological order of the nodes, mended at each link (Pearce and Kelly).
+/// A topological order of the nodes, updated at each link (Pearce and Kelly).
 ///
-/// In a graph that is built from either end, nothing ever has to move; else only what lies between the two ranks is visited.
+/// In a graph that is built from either end, no node ever has to move; otherwise only the nodes between the two ranks
+/// are visited.
 struct DependencyRanks {
   /// A cycle that a link would close: each operation depends on the next, the last is the first again.
   struct Cycle: Error {
-    // Its names are read outside the lock.
+    // The names are read outside the lock.
     let operations: [Operation]
   }
 
   private var lowest = 0
   private var highest = 0
 
-  /// Ranks the node of `upper` below that of `lower`, which depends on it, moving others where need be.
+  /// Ranks the node of `upper` below the node of `lower`, which depends on it, and moves other nodes if necessary.
   mutating func link(_ lower: AsyncOperation, to upper: AsyncOperation) throws(Cycle) {
     let (dependent, dependency) = (lower.parts.node, upper.parts.node)
     guard let highRank = dependency.rank else {
@@ -57,7 +58,7 @@ struct DependencyRanks {
     case path([Operation])
   }
 
-  /// Visits all that depends on `start`, as far as it is ranked up to `upper`.
+  /// Visits all dependents of `start` with ranks up to `upper`.
   private func reach(from start: DependencyNode, upTo upper: Int, goal: DependencyNode) -> Reach {
     var reachedFrom: [ObjectIdentifier: DependencyNode] = [:]
     var found = [start]
@@ -82,7 +83,7 @@ struct DependencyRanks {
     return .nodes(found)
   }
 
-  /// All that `start` depends on, itself included, as far as it is ranked down to `lower`.
+  /// All dependencies of `start` with ranks down to `lower`, and `start` itself.
   private func back(from start: AsyncOperation, downTo lower: Int) -> [DependencyNode] {
     var seen = [ObjectIdentifier(start): start.parts.node]
     var pile = [start]

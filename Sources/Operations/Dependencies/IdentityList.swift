@@ -1,6 +1,6 @@
 import Foundation
 
-/// Something that `IdentityList` tells from its equals.
+/// An element that `IdentityList` distinguishes from its equals.
 protocol Identifying {
   var identity: ObjectIdentifier { get }
 }
@@ -13,15 +13,15 @@ extension DependencyNode: Identifying {
   var identity: ObjectIdentifier { ObjectIdentifier(self) }
 }
 
-/// Elements in the order in which they were added, found and removed in constant time however many there are.
+/// Elements in the order of their addition, found and removed in constant time regardless of their number.
 struct IdentityList<Element: Identifying> {
   private var dense: [Element] = []
-  /// All of them with a hole for each that was removed, from the first removal from a large list until half are holes.
+  /// All elements with a hole for each removed one, from the first removal from a large list until half are holes.
   private var sparse: [Element?] = []
   private var holes = 0
-  /// Where each element stands; made when a large list is first searched.
+  /// The position of each element; created when a large list is first searched.
   private var index: [ObjectIdentifier: Int] = [:]
-  // Below this a walk is cheaper than an index.
+  // Below this count a linear search is cheaper than an index.
   private static var smallest: Int { 8 }
 
   var items: [Element] { sparse.isEmpty ? dense : sparse.compactMap { $0 } }
@@ -34,13 +34,13 @@ struct IdentityList<Element: Identifying> {
     place(of: identity).flatMap { sparse.isEmpty ? dense[$0] : sparse[$0] }
   }
 
-  /// Must not be there already.
+  /// Adds an element, which must not be in the list already.
   mutating func append(_ element: Element) {
     if !index.isEmpty { index[element.identity] = dense.count + sparse.count }
     if sparse.isEmpty { dense.append(element) } else { sparse.append(element) }
   }
 
-  /// Returns the element; nil if it was not there.
+  /// Removes an element and returns it; nil if it was not in the list.
   @discardableResult
   mutating func remove(_ identity: ObjectIdentifier) -> Element? {
     guard let place = place(of: identity) else { return nil }
@@ -61,7 +61,7 @@ struct IdentityList<Element: Identifying> {
     return element
   }
 
-  /// Calls `body` with each in order, without copying them first.
+  /// Calls `body` with each element in order, without copying the elements first.
   func visit(_ body: (Element) -> Void) {
     for place in dense.indices { body(dense[place]) }
     for case let element? in sparse { body(element) }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Keeps what leads from one operation to the next from overflowing the stack, however deep operations are nested.
+/// Prevents a stack overflow in chains from one operation to the next, however deep operations are nested.
 enum Nesting {
   private final class Pile {
     var operations: [Operation] = []
@@ -8,11 +8,11 @@ enum Nesting {
 
   private static let depth = ThreadValue()
   private static let pile = ThreadValue()
-  /// So many calls within each other are made on one thread, of which dispatch's have a stack of half a megabyte.
+  /// The maximum number of nested calls on one thread; dispatch's threads have a stack of half a megabyte.
   private static let limit = 32
   private static let queue = DispatchQueue(label: "Operations.Nesting")
 
-  /// Calls `body` now, or, within many such calls, soon on another thread.
+  /// Calls `body` now or, if many such calls are nested, soon on another thread.
   static func call(_ body: @escaping @Sendable () -> Void) {
     let outer = Int(bitPattern: depth.pointer)
     guard outer < limit else { return queue.async { call(body) } }
@@ -21,7 +21,7 @@ enum Nesting {
     depth.pointer = UnsafeMutableRawPointer(bitPattern: outer)
   }
 
-  /// Releases what an operation has kept that is being freed: one after another, where one of them frees others in turn.
+  /// Releases operations retained by one that is being freed; one after another if each frees others in turn.
   static func release(_ operations: consuming [Operation]) {
     guard !operations.isEmpty else { return }
     if let pointer = pile.pointer {
@@ -37,7 +37,7 @@ enum Nesting {
   }
 }
 
-/// A pointer that each thread has for itself.
+/// A pointer with a separate value in each thread.
 private struct ThreadValue {
   private let key: pthread_key_t
 

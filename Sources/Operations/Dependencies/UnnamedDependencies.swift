@@ -1,14 +1,15 @@
 import Foundation
 
-// The middle of `fetch.then { … }.then { … }` has no name in the program. If only the end of the chain is added to a queue,
-// nothing but that references it, so nobody can add it any more, and the end would wait for ever.
+// The middle of `fetch.then { … }.then { … }` has no name in the program. If only the end of the chain is added to a
+// queue, nothing but the chain references the middle, so no code can add it any more, and the end would wait
+// indefinitely.
 
 extension DependencyGraph {
   private static let adoptions = DispatchQueue(label: "UnnamedDependencies")
-  /// So long a program may take from adding an operation to adding what it gets from its `dependencies`.
+  /// The time a program may take from adding an operation to adding operations from its `dependencies`.
   private static let patience = DispatchTimeInterval.milliseconds(50)
 
-  /// Runs, soon, the dependencies of an operation in a queue that nothing else references, and so on.
+  /// Runs, soon, the dependencies of a queued operation that nothing else references, and their dependencies.
   static func runUnnamedDependencies(of operation: AsyncOperation) {
     change { contents, effects in
       guard let node = operation.parts.existingNode, node.unfinished > (node.isGated ? 1 : 0) else { return }
@@ -31,7 +32,7 @@ extension DependencyGraph {
     }
   }
 
-  /// Called under the lock: what an operation depends on stands behind it.
+  /// Called under the lock; each operation in the result precedes its own dependencies.
   private static func unnamedDependencies(of operation: AsyncOperation) -> [AsyncOperation] {
     var found: [AsyncOperation] = []
     var pile = [operation]
@@ -46,7 +47,7 @@ extension DependencyGraph {
 }
 
 extension AsyncOperation {
-  /// Runs operations that this one, a member of `feeder` if of any, depends on.
+  /// Runs dependencies of this operation, in `feeder` if the operation is a member of one.
   fileprivate final func run(_ operations: [AsyncOperation], in feeder: OperationFeeder?) {
     for operation in operations { post(.produced(operation)) }
     do {

@@ -1,24 +1,24 @@
 import Foundation
 import Synchronization
 
-/// An asynchronous operation around one of any other class, so that its start, its end and its cancellation can be observed.
+/// An operation that makes the start, the end and the cancellation of an operation of another class observable.
 ///
-/// Give the adapter to the queue, not the operation inside. It takes over the dependencies that the operation has when the
-/// adapter is made; to make others wait for the operation, let them depend on the adapter. The operation inside may be
-/// asynchronous, if it keeps Foundation's rules. Cancelling the adapter cancels it; if it is cancelled by itself, so is the
-/// adapter when it ends.
+/// Give the adapter to the queue, not the operation inside. The adapter takes over the dependencies that the operation
+/// has when the adapter is made; to make other operations wait for the operation, let them depend on the adapter. The
+/// operation inside may be asynchronous, if it keeps Foundation's rules. Cancelling the adapter cancels the operation.
+/// If the operation is cancelled on its own, the adapter is cancelled when the operation ends.
 public final class AdaptedOperation: AsyncOperation, @unchecked Sendable {
   // Safe: constants, and an atomic.
 
-  // Without a limit of its own: the queues that the adapters are in bound what is in it.
+  // No limit of its own: the adapters' queues limit the number of operations in it.
   private static let aside = OperationQueue()
-  /// On a serial queue: dispatch's global pool wakes once a second for ever after its first use.
+  /// Uses a serial queue: after its first use, dispatch's global pool wakes once a second indefinitely.
   private static let ends = {
     let queue = OperationQueue()
     queue.underlyingQueue = endsQueue
     return queue
   }()
-  // Kept here, because an operation queue does not keep it.
+  // Retained here, because an operation queue does not retain it.
   private static let endsQueue = DispatchQueue(label: "AdaptedOperation.ends")
 
   private let hasBegun = Atomic(false)
@@ -31,7 +31,7 @@ public final class AdaptedOperation: AsyncOperation, @unchecked Sendable {
     self.init(operation, takesDependencies: true)
   }
 
-  /// As `init(_:)`; without `takesDependencies` the caller sees to them.
+  /// As `init(_:)`; without `takesDependencies` the caller handles the dependencies.
   package init(_ operation: Operation, takesDependencies: Bool) {
     require(
       !operation.isExecuting && !operation.isFinished, "\(operation) has been started before; an operation runs once")
@@ -49,7 +49,7 @@ public final class AdaptedOperation: AsyncOperation, @unchecked Sendable {
   /// Starts the operation inside; the queue calls it.
   public override func main() {
     hasBegun.store(true, ordering: .releasing)
-    // Foundation may still count a dependency that has just finished; a queue waits until it does not.
+    // Foundation may still count a dependency that has just finished; a queue waits until it doesn't.
     if operation.isReady { operation.start() } else { Self.aside.addOperation(operation) }
     if operation.isFinished { end() } else { operation.whenFinished(on: Self.ends) { self.end() } }
   }
@@ -59,7 +59,7 @@ public final class AdaptedOperation: AsyncOperation, @unchecked Sendable {
     finish()
   }
 
-  /// Cancels this operation and the one inside.
+  /// Cancels this operation and the operation inside.
   public override func cancel() {
     super.cancel()
     operation.cancel()

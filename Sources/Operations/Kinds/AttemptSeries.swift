@@ -1,8 +1,8 @@
 import Foundation
 
-/// Operations made one after another, with waits between, until one is the last.
+/// Operations made one after another, with waits between them, until one is the last.
 ///
-/// Each has a queue to itself and to all that it depends on and that nobody else runs.
+/// Each attempt runs in the series' own queue, together with its dependencies that no other queue runs.
 final class AttemptSeries<Success: Sendable>: Sendable {
   typealias Attempt = ResultOperation<Success>
 
@@ -38,7 +38,7 @@ final class AttemptSeries<Success: Sendable>: Sendable {
     feeder = OperationFeeder(feeding: queue)
   }
 
-  /// The attempt that executes, or waits for what it depends on.
+  /// The attempt that executes or waits for its dependencies.
   var current: Attempt? {
     phase.withLock { phase in
       if case .executing(let attempt) = phase { return attempt }
@@ -46,10 +46,10 @@ final class AttemptSeries<Success: Sendable>: Sendable {
     }
   }
 
-  /// The attempt and what it waits for.
+  /// The attempt and its dependencies in the queue of the series that have not finished.
   var unfinished: [Operation] { feeder.operations }
 
-  /// Begins an attempt of `owner`, which finishes with the outcome of the last one.
+  /// Begins an attempt of `owner`, which finishes with the outcome of the last attempt.
   func begin(_ number: Int, of owner: ResultOperation<Success>) {
     let attempt = make(number)
     require(attempt.state < .executing, "\(attempt) has been started before: make a new one each time")
@@ -60,7 +60,7 @@ final class AttemptSeries<Success: Sendable>: Sendable {
     }
     guard isCurrent else { return }
     let whole = owner.wholeProduct(attempt)
-    // As a group's children they share the owner's mutual exclusions.
+    // Like a group's children, they share the owner's mutual exclusions.
     for case let operation as AsyncOperation in whole {
       let sideState = operation.parts.sideState
       sideState.group = owner
@@ -73,7 +73,7 @@ final class AttemptSeries<Success: Sendable>: Sendable {
     let isAlone = whole.count == 1
     attempt.whenDone { [weak attempt] outcome in
       guard !isAlone else { return self.attemptEnded(outcome, number, owner) }
-      // Cancelled by itself, it may have left behind what it depends on.
+      // An attempt that was cancelled on its own may leave dependencies unfinished.
       if attempt?.isCancelled == true { self.feeder.cancelAllOperations() }
       self.feeder.whenEmpty(on: DispatchQueue(label: "AttemptSeries")) { self.attemptEnded(outcome, number, owner) }
     }
@@ -82,7 +82,7 @@ final class AttemptSeries<Success: Sendable>: Sendable {
       for operation in whole { Operation.letGo(operation) }
       return owner.finish(.failure(error))
     }
-    // Cancelled meanwhile, before there was this attempt to be cancelled.
+    // The owner was cancelled meanwhile, before this attempt existed.
     if owner.isCancelled { feeder.cancelAllOperations() }
   }
 
@@ -101,7 +101,7 @@ final class AttemptSeries<Success: Sendable>: Sendable {
         return true
       }
       if !isWaiting { timer.cancel() }
-      // Cancelled meanwhile, before there was this wait to be ended.
+      // The owner was cancelled meanwhile, before this wait existed.
       if owner.isCancelled { cancel(owner) }
     }
   }
@@ -115,7 +115,7 @@ final class AttemptSeries<Success: Sendable>: Sendable {
     if isCurrent { begin(number + 1, of: owner) }
   }
 
-  /// Ends a wait at once; an attempt ends as soon as it obeys.
+  /// Ends a wait at once, or cancels the attempt, which ends when it responds.
   func cancel(_ owner: ResultOperation<Success>) {
     let old = phase.withLock { phase in
       defer { if case .waiting = phase { phase = .ended } }

@@ -2,61 +2,62 @@ import Foundation
 
 /// The waits between the attempts of a series.
 public struct Backoff: Sendable, Equatable {
-  /// How the waits grow.
+  /// The growth of the waits.
   public enum Growth: Sendable, Equatable {
-    /// All are the same.
+    /// All waits are equal.
     case constant(Duration)
-    /// Each is longer than the last by the same duration.
+    /// Each wait is longer than the last by the same duration.
     case incrementing(first: Duration, by: Duration)
-    /// Each is a multiple of the last.
+    /// Each wait is a multiple of the last.
     case exponential(first: Duration, factor: Double)
-    /// 1, 1, 2, 3, 5, 8 ... units: each is the sum of the two before.
+    /// 1, 1, 2, 3, 5, 8 ... units: each wait is the sum of the two before.
     case fibonacci(unit: Duration)
   }
 
   /// The random part of each wait, so that many operations that failed together don't retry together.
   public struct Jitter: Sendable, Equatable {
-    /// From 0 (none of the wait) to 1 (all of it); what is set beyond counts as the nearest of these.
+    /// The random share of the wait, from 0 (none) to 1 (all of it); values outside count as the nearest bound.
     public var share: Double
-    /// The same seed gives the same waits.
+    /// The seed; the same seed gives the same waits.
     public var seed: UInt64
   }
 
-  /// How the waits grow.
+  /// The growth of the waits.
   public var growth: Growth
-  /// The longest wait; nil for a billion seconds.
+  /// The longest wait; nil means a billion seconds.
   public var cap: Duration?
-  /// Nil for none.
+  /// The jitter; nil for none.
   public var jitter: Jitter?
 
   /// Makes a series without a cap and without jitter.
   public init(_ growth: Growth) { self.growth = growth }
 
-  /// Always the same wait.
+  /// A series of equal waits.
   public static func constant(_ duration: Duration) -> Backoff { Backoff(.constant(duration)) }
 
-  /// `first`, then longer by `step` each time.
+  /// A series that begins with `first` and grows by `step` each time.
   public static func incrementing(_ first: Duration, by step: Duration) -> Backoff {
     Backoff(.incrementing(first: first, by: step))
   }
 
-  /// `first`, then `factor` times as long each time; a factor that is negative or not a number is a programmer error.
+  /// A series that begins with `first`, multiplied by `factor` each time; a negative or NaN factor is a programmer
+  /// error.
   public static func exponential(_ first: Duration, factor: Double = 2) -> Backoff {
     require(factor >= 0, "the factor of a backoff is 0 or more, not \(factor)")
     return Backoff(.exponential(first: first, factor: factor))
   }
 
-  /// `unit` times 1, 1, 2, 3, 5, 8 and so on.
+  /// A series of `unit` times 1, 1, 2, 3, 5, 8 and so on.
   public static func fibonacci(_ unit: Duration) -> Backoff { Backoff(.fibonacci(unit: unit)) }
 
-  /// The same with no wait longer than `cap`, jitter included.
+  /// The same series with no wait longer than `cap`, jitter included.
   public func capped(at cap: Duration) -> Backoff {
     var backoff = self
     backoff.cap = cap
     return backoff
   }
 
-  /// The same with each wait drawn evenly between `1 - share` of it and the whole.
+  /// The same series with each wait drawn evenly between `1 - share` of it and the whole.
   public func jittered(_ share: Double = 0.5, seed: UInt64 = .random(in: .min ... .max)) -> Backoff {
     require((0...1).contains(share), "the share of jitter is between 0 and 1, not \(share)")
     var backoff = self
@@ -64,20 +65,20 @@ public struct Backoff: Sendable, Equatable {
     return backoff
   }
 
-  /// The wait before a retry; 1 is the first.
+  /// The wait before a retry; 1 is the first retry.
   ///
-  /// Never negative; always the same for the same number.
+  /// Never negative, and always the same for the same number.
   public func delay(beforeRetry number: Int) -> Duration {
     require(number > 0, "retries are counted from 1; there is no retry \(number)")
     let longest = min(1e9, max(0, (cap ?? .seconds(1e9)) / .seconds(1)))
     let plain = min(longest, Self.notNegative(seconds(number)))
     guard let jitter else { return .seconds(plain) }
-    // Set after `jittered`, the share may be anything.
+    // A share that was set after `jittered` may have any value.
     let share = min(1, Self.notNegative(jitter.share))
     return .seconds(plain * (1 - share * Self.random(jitter.seed, UInt64(number))))
   }
 
-  /// The nearest number from 0 on; 0 for what is not a number: growth and jitter may be set to anything.
+  /// The value, but at least 0, and 0 for NaN: growth and jitter may be set to any value.
   private static func notNegative(_ value: Double) -> Double { value > 0 ? value : 0 }
 
   private func seconds(_ number: Int) -> Double {
@@ -91,7 +92,7 @@ public struct Backoff: Sendable, Equatable {
       return first * pow(factor, Double(number - 1))
     case .fibonacci(let unit):
       var (last, next) = (0.0, 1.0)
-      // Beyond 1,000 all are longer than any cap.
+      // Beyond 1,000 every wait is longer than any cap.
       for _ in 1..<min(number, 1000) { (last, next) = (next, last + next) }
       return unit > .zero ? unit / .seconds(1) * next : 0
     }

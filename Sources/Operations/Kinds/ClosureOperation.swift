@@ -1,12 +1,13 @@
-/// An operation around a closure, which runs on the thread that the queue gives it and returns a value or throws.
+/// An operation around a closure, which runs on the thread that the queue provides and returns a value or throws.
 ///
-/// A long computation looks at `isCancelled` now and then and throws a `CancellationError`. A closure that waits belongs in
-/// a `TaskOperation`: here it would hold a thread.
+/// A long computation checks `isCancelled` now and then and throws a `CancellationError`. A closure that waits belongs
+/// in a `TaskOperation`: here it would hold a thread.
 public final class ClosureOperation<Success: Sendable>: ResultOperation<Success>, @unchecked Sendable {
   // Safe: behind a lock.
   private let body: Lock<(@Sendable (AsyncOperation) throws -> Success)?>
 
-  /// Makes an operation of a closure, which is given the operation, to report progress or look whether it was cancelled.
+  /// Makes an operation of a closure, which gets the operation as an argument, to report progress or check
+  /// `isCancelled`.
   public init(_ body: @escaping @Sendable (AsyncOperation) throws -> Success) { self.body = Lock(body) }
 
   /// Makes an operation of a closure.
@@ -14,7 +15,7 @@ public final class ClosureOperation<Success: Sendable>: ResultOperation<Success>
 
   /// Runs the closure; the queue calls it.
   public override func main() {
-    // Freed once it has run, because it may keep much.
+    // Freed once it has run, because it may retain much.
     guard let body = body.withLock({ $0.take() }) else { return }
     finish(Result { try body(self) })
   }

@@ -1,4 +1,4 @@
-/// An operation that finishes a while after it began; it holds a slot of its queue meanwhile, but no thread.
+/// An operation that finishes a given time after it began; meanwhile it holds a slot of its queue, but no thread.
 public final class DelayOperation: AsyncOperation, @unchecked Sendable {
   // Safe: constants, and a timer behind a lock.
   private let duration: Duration
@@ -11,7 +11,7 @@ public final class DelayOperation: AsyncOperation, @unchecked Sendable {
     self.clock = clock
   }
 
-  /// Begins to wait; the queue calls it.
+  /// Begins the wait; the queue calls it.
   public override func main() {
     let timer = clock.schedule(after: duration) { self.finish() }
     self.timer.withLock { $0 = timer }

@@ -1,15 +1,15 @@
 import Foundation
 
-/// An operation that consists of others, its children, which run in a queue of its own while it executes.
+/// An operation that consists of other operations, its children, which run in a queue of its own while it executes.
 ///
-/// It begins them when it executes, takes more until it is over, and finishes after the last of them. Cancelling it
-/// cancels them; if it never executes, they finish without executing before it does, and at once when it is cancelled.
-/// While the queue that it is in is suspended, no further child begins. Its progress is the sum of theirs, a hundred units
-/// for each child; one that was cancelled or has failed counts as far as it had come. The children share its mutual
-/// exclusions.
+/// The group begins its children when it executes, accepts more until it finishes, and finishes after the last child.
+/// Cancelling the group cancels the children. If the group never executes, the children finish without executing before
+/// the group does, and at once when it is cancelled. While the queue that contains the group is suspended, no further
+/// child begins. The group's progress is the sum of its children's, a hundred units for each child; a child that was
+/// cancelled or has failed counts with its last reported progress. The children share the group's mutual exclusions.
 ///
-/// Where a child receives a value (by `then`, `gathered()` or the like) from an operation that nobody runs by the time the
-/// group gives the child to its queue, that operation becomes a child too. Other dependencies may be anywhere.
+/// If a child receives a value (by `then`, `gathered()` or the like) from an operation that is in no queue when the
+/// group gives the child to its queue, that operation becomes a child too. Other dependencies may be in any queue.
 open class GroupOperation: AsyncOperation, @unchecked Sendable {
   // Safe: constants, and all state behind a lock.
 
@@ -17,28 +17,28 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
   ///
   /// A child that is cancelled without an error has not failed.
   public enum ChildFailurePolicy: Sendable {
-    /// None.
+    /// No effect.
     case ignore
-    /// The others run; then the group fails with a `GroupFailure`.
+    /// The other children run; then the group fails with a `GroupFailure`.
     case finishThenFail
-    /// The others are cancelled, and the group fails when they have ended.
+    /// The other children are cancelled, and the group fails when they have ended.
     case cancelOthers
   }
 
   private struct State {
     var phase = Phase.collecting
     var width: Int
-    /// The children that have not ended, in the order in which they were added.
+    /// The children that have not ended, in the order of their addition.
     var children = IdentityList<Child>()
-    /// The number of children that have not ended, and of threads that are adding some.
+    /// The number of children that have not ended, plus the number of threads that are adding children.
     var unfinished = 0
     var isStopping = false
-    /// Whether its queue has started it, although it never executes.
+    /// Whether the group's queue has started it, although it never executes.
     var isStarted = false
-    /// Why its first children could not be added.
+    /// The reason why its first children could not be added.
     var refusal: DependencyCycle?
     var failures: [GroupFailure.Child] = []
-    /// The units that the children have completed, those that have ended included.
+    /// The units completed by the children, including children that have ended.
     var completed: Int64 = 0
     var count: Int64 = 0
 
@@ -49,7 +49,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     // Safe: touched only under the lock of the group's state.
     let operation: Operation
     var completed: Int64 = 0
-    /// The observation of its progress.
+    /// The observation of the child's progress.
     var token: ObservationToken?
 
     init(_ operation: Operation) { self.operation = operation }
@@ -60,7 +60,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
   private enum Phase {
     case collecting
     case executing
-    /// It never executes; its children finish without executing too.
+    /// The group never executes; its children finish without executing too.
     case ending
     case over
   }
@@ -71,17 +71,17 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
 
   private let groupState: Lock<State>
   private let policy: ChildFailurePolicy
-  /// Made when the group executes: a group that waits takes little room.
+  /// Created when the group executes, so that a waiting group takes little memory.
   private let lazyFeeder = LazyReference<OperationFeeder>()
   private var feeder: OperationFeeder? { lazyFeeder.load() }
 
   /// Makes a group that has not begun.
   ///
   /// - Parameters:
-  ///   - width: How many children execute at the same time at most, at least one.
+  ///   - width: The maximum number of children that execute at the same time, at least one.
   ///   - policy: The effect of a child's failure.
-  ///   - children: Any operations that are in no queue; their dependencies may be anywhere. A child that waits for the
-  ///     group, or for which the group waits, is a programmer error.
+  ///   - children: Any operations that are in no queue; their dependencies may be in any queue. A child that waits for
+  ///     the group, or that the group waits for, is a programmer error.
   public init(
     width: Int = ProcessInfo.processInfo.activeProcessorCount,
     onChildFailure policy: ChildFailurePolicy = .finishThenFail,
@@ -96,7 +96,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
 
   deinit { Nesting.release(groupState.withLock { $0.children.takeAll() }.map(\.operation)) }
 
-  /// How many children execute at the same time at most, at least one; may be changed at any time.
+  /// The maximum number of children that execute at the same time, at least one; may be changed at any time.
   public final var width: Int {
     get { groupState.withLock(\.width) }
     set {
@@ -112,14 +112,14 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
       "a group of width \(width) would never end: its width is at least 1")
   }
 
-  /// Called once for each child that has ended, on the thread that ended it, before the group can be over.
+  /// Called once for each child that has ended, on the thread that ended it, before the group can finish.
   ///
-  /// The place to add further children. The default does nothing.
+  /// Override it to add further children. The default does nothing.
   open func childDidFinish(_ child: Operation, failure: (any Error)?) {}
 
   // MARK: Children
 
-  /// The children that have not finished, whether they have begun or not, in the order in which they were added.
+  /// The children that have not finished, begun or not, in the order of their addition.
   ///
   /// From any thread.
   public final var children: [Operation] {
@@ -129,9 +129,9 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
   /// Adds a child; once the group has been cancelled, the child is cancelled at once.
   public final func add(_ child: Operation) throws(GroupAddError) { try add([child]) }
 
-  /// Adds children; throws, and adds none, if the group is over or they would wait for each other for ever.
+  /// Adds children; throws, and adds none, if the group has finished or if there would be a deadlock.
   ///
-  /// Waiting for each other includes a child that waits for the group, and one for which the group waits.
+  /// This covers a child that waits for the group, and a child that the group waits for.
   public final func add(_ children: [Operation]) throws(GroupAddError) {
     let phase = try adopt(children)
     switch phase {
@@ -155,7 +155,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     let phase = groupState.withLock { state -> Phase in
       guard state.phase != .over else { return .over }
       for child in children { state.children.append(Child(child)) }
-      // While children are being added to it the group can't be over: `leave()` follows.
+      // The group can't finish while children are being added: `leave()` follows.
       state.unfinished += children.count + (state.phase == .collecting ? 0 : 1)
       state.count += Int64(children.count)
       return state.phase
@@ -166,14 +166,14 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     return phase
   }
 
-  /// Called under the graph's lock: the children of an executing group, if every one of them waits.
+  /// Called under the graph's lock; the children of an executing group, if all of them wait.
   final var stuckChildren: [AsyncOperation] { feeder?.stuckMembers.compactMap { $0 as? AsyncOperation } ?? [] }
 
   private func breakDeadlock() { DependencyGraph.breakDeadlock(of: [.end(self)]) }
 
   private func feed(_ added: [Operation]) throws(DependencyCycle) {
     guard let feeder else { programmerError("a group that executes has a feeder") }
-    // Taken in while another child is unfinished, so that the group cannot be over.
+    // Adopted while another child is unfinished, so that the group can't finish.
     let sources = Self.takenAlong(by: added, \.isSource)
     var children = added
     if !sources.isEmpty, case .executing? = try? adopt(sources) {
@@ -181,7 +181,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
       leave()
     }
     for child in children { observe(child) }
-    // Before they are added, so that none begins.
+    // Cancelled before they are added, so that none begins.
     if mustStop { for child in children { child.cancel() } }
     try feeder.add(children)
     reportProgress()
@@ -191,7 +191,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
 
   private var mustStop: Bool { isCancelled || groupState.withLock(\.isStopping) }
 
-  /// Observes the end of a child and its progress; before it can begin.
+  /// Observes the end and the progress of a child; called before the child can begin.
   private func observe(_ child: Operation) {
     let token = (child as? AsyncOperation)?.observe(\.progress, on: Self.ownQueue, options: .initial) {
       [weak self] child, change in
@@ -213,12 +213,12 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
 
   private func childEnded(_ child: Operation, _ failure: (any Error)?) {
     let id = ObjectIdentifier(child)
-    // Not of a child that could not be added.
+    // Not for a child that could not be added.
     guard let ended = groupState.withLock({ $0.children.remove(id) }) else { return }
     ended.token?.cancel()
     let name = Self.displayName(of: child)
     let mustStop = groupState.withLock { state in
-      // What was cancelled, or has failed, has come as far as it has said.
+      // A cancelled or failed child keeps its last reported progress.
       if failure == nil { state.completed += Self.share - ended.completed }
       guard let failure, !(failure is CancellationError) else { return false }
       if policy != .ignore { state.failures.append(GroupFailure.Child(name: name, failure: failure)) }
@@ -243,7 +243,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
       return (phase, state.isStarted, state.refusal ?? failure)
     }
     guard let (phase, isStarted, failure) = last else { return }
-    // In a deep nest the end of one is the end of the next.
+    // In a deep nest, the end of one group ends the next.
     switch phase {
     case .executing:
       Nesting.call {
@@ -256,10 +256,10 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
 
   // MARK: Suspension
 
-  /// Set once, when the group executes; before that nothing is suspended.
+  /// Set once, when the group executes; before that, nothing is suspended.
   private let lazySuspension = LazyReference<GroupSuspension>()
 
-  /// Suspends the children's queue if the queue that the outermost group is in is suspended.
+  /// Suspends the children's queue if the outermost group's queue is suspended.
   private func followSuspension() {
     guard let suspension = lazySuspension.load(), let feeder else { return }
     suspension.follow(feeder.queue) { !self.isCancelled }
@@ -270,7 +270,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
   private func childReported(_ child: AsyncOperation, _ progress: OperationProgress) {
     guard let fraction = progress.fraction else { return }
     let isNew = groupState.withLock { state in
-      // Not of a child that has ended.
+      // Not for a child that has ended.
       guard let child = state.children.find(ObjectIdentifier(child)) else { return false }
       let completed = Int64(fraction * Double(Self.share))
       state.completed += completed - child.completed
@@ -281,7 +281,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
   }
 
   private func reportProgress() {
-    // Under the lock, so that an older sum cannot go after a newer one.
+    // Under the lock, so that an older sum can't follow a newer one.
     groupState.withLock { state in
       report(completed: state.completed, total: state.count * Self.share)
     }
@@ -308,7 +308,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
   }
 
   private func makeFeeder(width: Int) {
-    // Of a start that its conditions have deferred the thread does not tell the queue.
+    // If the conditions have deferred the start, the current thread does not know the queue.
     let outer = OperationQueue.current ?? parts.existingSideState?.startQueue
     let suspension = (outer as? ChildrenQueue)?.suspension ?? GroupSuspension(of: outer)
     let queue = ChildrenQueue(suspension)
@@ -336,7 +336,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     groupState.withLock { $0.phase == .over || $0.phase == .executing || $0.phase == .ending && $0.unfinished == 0 }
   }
 
-  /// Its children are in no queue, so they end now, however late the group's own queue starts it.
+  /// Ends the children now: they are in no queue, however late the queue that contains the group starts it.
   final override func willNotExecute() {
     let children = groupState.withLock { state -> [Operation]? in
       guard state.phase == .collecting else { return nil }
@@ -362,7 +362,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
 
   /// Ends children that have never been in a queue, so that their dependents can run.
   private func end(_ children: [Operation]) {
-    // All of them first, because the end of one may let another begin.
+    // All are cancelled first, because the end of one may let another begin.
     for child in children { child.cancel() }
     for child in children {
       if !child.isFinished, !child.isExecuting { child.start() }
@@ -387,12 +387,12 @@ extension GroupOperation: ParentOperation {
 public struct GroupFailure: Error, CustomStringConvertible {
   /// One child that failed.
   public struct Child: Sendable {
-    /// Its name, or that of its class.
+    /// The child's name, or the name of its class.
     public let name: String
-    /// What it failed with.
+    /// The child's failure.
     public let failure: any Error
 
-    /// Makes one of its name and its failure.
+    /// Makes a child from its name and its failure.
     public init(name: String, failure: any Error) {
       self.name = name
       self.failure = failure
@@ -403,19 +403,19 @@ public struct GroupFailure: Error, CustomStringConvertible {
   public var children: [Child] { contents.children }
 
   private let contents: Contents
-  /// What has led to the failure of the first child; nil if no child failed.
+  /// The origin of the first child's failure; nil if no child failed.
   let origin: FailureOrigin?
   /// Whether a child, or a child of it, has failed because of a dependency.
   let isLedByDependency: Bool
 
-  /// Makes the failure of a group of which these children failed.
+  /// Makes the failure of a group from its failed children.
   public init(children: [Child]) {
     contents = Contents(children)
     origin = children.first.map { FailureOrigin(of: $0) }
     isLedByDependency = children.contains { FailureOrigin.isLedByDependency($0.failure) }
   }
 
-  /// One sentence, which names the first, and where that is a group the origin of its failure.
+  /// One sentence, which names the first child and, if that is a group, the origin of its failure.
   public var description: String {
     guard let first = children.first, let inner = first.failure as? GroupFailure else { return sentence }
     return "\(first.name) failed: \(inner.sentence)\(others)"
@@ -427,9 +427,9 @@ public struct GroupFailure: Error, CustomStringConvertible {
 
   private var others: String { children.count > 1 ? " (and \(children.count - 1) more)" : "" }
 
-  /// The children; where groups were in groups, one by one is freed, because recursion would overflow the stack.
+  /// The children; nested groups are freed one by one, because recursion would overflow the stack.
   private final class Contents: @unchecked Sendable {
-    // Safe: changed only where nobody else has a reference.
+    // Safe: changed only by the holder of the only reference.
     var children: [Child]
 
     init(_ children: [Child]) { self.children = children }
@@ -444,18 +444,18 @@ public struct GroupFailure: Error, CustomStringConvertible {
       }
     }
 
-    /// Those of the group that failed within; `child` is gone afterwards.
+    /// The contents of a failed inner group; `child` is released on return.
     private static func contents(of child: consuming Child) -> Contents? {
       (child.failure as? GroupFailure)?.contents
     }
   }
 }
 
-/// Why children could not be added to a group.
+/// The reason why children could not be added to a group.
 public enum GroupAddError: Error, CustomStringConvertible {
-  /// Nothing can be added to a group that is over.
+  /// The group has finished and accepts no more children.
   case groupHasFinished
-  /// The children would wait for each other for ever.
+  /// The children would wait for each other indefinitely.
   case cycle(DependencyCycle)
 
   /// One sentence.

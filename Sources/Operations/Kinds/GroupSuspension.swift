@@ -1,8 +1,8 @@
 import Foundation
 
-/// Suspends the children's queues of a nest of groups while the queue that the outermost group is in is suspended.
+/// Suspends the children's queues of a nest of groups while the outermost group's queue is suspended.
 final class GroupSuspension: @unchecked Sendable {
-  // Safe: a weak reference that is never set again, and a lock.
+  // Safe: a weak reference that is never reassigned, and a lock.
 
   private struct State {
     /// The queues that are suspended now.
@@ -19,7 +19,7 @@ final class GroupSuspension: @unchecked Sendable {
 
   private var isSuspended: Bool { outer?.isSuspended ?? false }
 
-  /// Suspends a children's queue if the outer one is suspended and `isAllowed`; called whenever a child could begin.
+  /// Suspends a children's queue if the outer queue is suspended and `isAllowed`; called whenever a child could begin.
   func follow(_ queue: OperationQueue, if isAllowed: () -> Bool) {
     guard isSuspended else { return }
     let mustPoll = state.withLock { state in
@@ -32,7 +32,7 @@ final class GroupSuspension: @unchecked Sendable {
     if mustPoll { poll() }
   }
 
-  /// Resumes a children's queue for good: its group was cancelled, and `isAllowed` is false from now on.
+  /// Resumes a children's queue permanently: its group was cancelled, and `isAllowed` returns false from now on.
   func leave(_ queue: OperationQueue) {
     state.withLock { state in
       if state.followers.remove(ObjectIdentifier(queue)) != nil { queue.isSuspended = false }

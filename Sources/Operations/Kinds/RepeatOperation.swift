@@ -1,9 +1,10 @@
 import Foundation
 
-/// An operation that is repeated: each time is a new operation.
+/// An operation that is repeated: each repetition is a new operation.
 ///
-/// It ends with the value of the last time, or with the first error. Like a `RetryOperation` it keeps its slot through all
-/// times and the waits between them; cancelled, it ends the one that it is in.
+/// The operation ends with the value of the last repetition, or with the first error. Like a `RetryOperation`, it keeps
+/// its slot through all repetitions and the waits between them. When cancelled, it cancels the current repetition or
+/// ends the wait.
 public final class RepeatOperation<Success: Sendable>: ResultOperation<Success>, @unchecked Sendable {
   // Safe: constant.
   private let attempts: AttemptSeries<Success>
@@ -11,11 +12,11 @@ public final class RepeatOperation<Success: Sendable>: ResultOperation<Success>,
   /// Makes an operation that has not begun.
   ///
   /// - Parameters:
-  ///   - count: How often at most, at least once; nil for as often as `isEnough` wants.
-  ///   - interval: The waits between the end of one and the start of the next.
+  ///   - count: The maximum number of repetitions, at least one; nil for no limit other than `isEnough`.
+  ///   - interval: The waits between the end of one repetition and the start of the next.
   ///   - clock: Measures the waits.
-  ///   - isEnough: Whether to stop after the value of the time with this number, from 1; on the thread that the operation
-  ///     ended on. Never by default.
+  ///   - isEnough: Whether to stop after the value of the repetition with this number, from 1; called on the thread
+  ///     that the repetition ended on. By default, never.
   ///   - make: Makes the operation with this number, from 1.
   public init(
     times count: Int? = nil, every interval: Backoff = .constant(.zero), clock: any OperationClock = .system,
@@ -31,10 +32,10 @@ public final class RepeatOperation<Success: Sendable>: ResultOperation<Success>,
     }
   }
 
-  /// Begins the first time; the queue calls it.
+  /// Begins the first repetition; the queue calls it.
   public override func main() { attempts.begin(1, of: self) }
 
-  /// Ends what executes, or the wait; the queue calls it.
+  /// Cancels the current repetition or ends the wait; the queue calls it.
   public override func didCancel() { attempts.cancel(self) }
 }
 

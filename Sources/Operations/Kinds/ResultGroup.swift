@@ -2,10 +2,11 @@ import Foundation
 
 private let progressQueue = DispatchQueue(label: "ResultGroup.progress")
 
-/// A group of operations with values: its own value is the array of theirs.
+/// A group of operations with values; its own value is the array of their values.
 ///
-/// The children run as those of a `GroupOperation`, which is announced to observers as produced. Cancelling it cancels them;
-/// if it never executes, they finish without executing before it does. Its progress is the sum of theirs.
+/// The children run as children of a `GroupOperation`, which is announced to observers as produced. Cancelling the
+/// group cancels the children. If it never executes, the children finish without executing before the group does. Its
+/// progress is the sum of the children's progress.
 public final class ResultGroup<Value: Sendable>: ResultOperation<[Value]>, @unchecked Sendable {
   // Safe: constants.
   private let group: GroupOperation
@@ -15,10 +16,10 @@ public final class ResultGroup<Value: Sendable>: ResultOperation<[Value]>, @unch
   /// Makes a group that has not begun.
   ///
   /// - Parameters:
-  ///   - width: How many children execute at the same time at most.
-  ///   - policy: The effect of a child's failure, with which the group fails with a `GroupFailure`. If it is ignored, the
-  ///     value is made of the values of the other children.
-  ///   - children: Operations that are in no queue; their values come in this order, whatever the order of their ends is.
+  ///   - width: The maximum number of children that execute at the same time.
+  ///   - policy: The effect of a child's failure, with which the group fails with a `GroupFailure`. If failures are
+  ///     ignored, the value consists of the values of the other children.
+  ///   - children: Operations that are in no queue; their values come in this order, whatever the order of their ends.
   public init(
     width: Int = ProcessInfo.processInfo.activeProcessorCount,
     onChildFailure policy: GroupOperation.ChildFailurePolicy = .finishThenFail,
@@ -41,7 +42,7 @@ public final class ResultGroup<Value: Sendable>: ResultOperation<[Value]>, @unch
     }
     groupsSideState.whenEnded { group in
       token.cancel()
-      // The last change may still be on its way.
+      // The last change may not have been delivered yet.
       self.report(completed: group.progress.completed, total: group.progress.total)
       self.finish(self.values(after: group.failure))
     }
@@ -54,7 +55,7 @@ public final class ResultGroup<Value: Sendable>: ResultOperation<[Value]>, @unch
     for child in children {
       switch child.outcome {
       case .success(let value): values.append(value)
-      // A child that was cancelled by itself has not failed for the group.
+      // For the group, a child that was cancelled on its own has not failed.
       case .failure(let error): if policy != .ignore { return .failure(error) }
       case nil: return .failure(MissingResult(operation: child.displayName))
       }

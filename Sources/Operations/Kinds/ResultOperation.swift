@@ -2,10 +2,11 @@ import Foundation
 
 /// An asynchronous operation that ends with a value or an error.
 ///
-/// It has a result once it has finished, and each handler is called once with it. If it was cancelled and gave none, the
-/// result is a `CancellationError`, or the error that it was cancelled with; if it only called `finish()`, `MissingResult`.
+/// The operation has a result once it has finished, and calls each handler once with it. If it was cancelled without
+/// giving a result, the result is a `CancellationError`, or the error passed to `cancel(with:)`; if only `finish()` was
+/// called, the result is `MissingResult`.
 open class ResultOperation<Success: Sendable>: AsyncOperation, @unchecked Sendable {
-  /// What a handler is called with.
+  /// The result passed to a handler.
   public typealias Outcome = Result<Success, any Error>
 
   private enum State {
@@ -13,7 +14,7 @@ open class ResultOperation<Success: Sendable>: AsyncOperation, @unchecked Sendab
     case final(Outcome)
   }
 
-  /// What the first call of `finish` has given.
+  /// The argument of the first call of `finish`.
   private enum Given {
     case nothing
     case outcome(Outcome)
@@ -46,7 +47,7 @@ open class ResultOperation<Success: Sendable>: AsyncOperation, @unchecked Sendab
       case .final(let outcome): return outcome
       case .open(let given, let handlers):
         guard isFinished else { return nil }
-        // The thread that finishes it has not come to its handlers yet; they get the same outcome.
+        // The finishing thread has not called its handlers yet; they get the same outcome.
         let outcome = finalOutcome(given)
         state = .open(given: .outcome(outcome), handlers: handlers)
         return outcome
@@ -54,7 +55,7 @@ open class ResultOperation<Success: Sendable>: AsyncOperation, @unchecked Sendab
     }
   }
 
-  /// Calls `handler` once with the result, at once on the thread that finishes the operation (or on this one, if it has).
+  /// Calls `handler` once with the result, on the finishing thread, or on this one if the operation has finished.
   ///
   /// `isFinished` is true by then, and the queue has not yet started another operation in this one's place.
   package final func whenDone(_ handler: @escaping @Sendable (Outcome) -> Void) {
@@ -74,8 +75,8 @@ open class ResultOperation<Success: Sendable>: AsyncOperation, @unchecked Sendab
 
   /// Calls `handler` once with the result, on `queue`.
   ///
-  /// The operation keeps `handler` until it has finished. One that needs the operation takes it as an argument: with a
-  /// capture, an operation that is never run would keep itself.
+  /// The operation retains `handler` until it has finished. A handler that needs the operation should take it as an
+  /// argument: if the handler captured it, an operation that is never run would retain itself.
   public final func result(on queue: DispatchQueue = .main, _ handler: @escaping @Sendable (Outcome) -> Void) {
     whenDone { result in queue.async { handler(result) } }
   }
@@ -115,14 +116,14 @@ open class ResultOperation<Success: Sendable>: AsyncOperation, @unchecked Sendab
   }
 }
 
-/// An operation finished without a result: a fault of its class, which called `finish()` alone.
+/// An operation finished without a result: a fault of its class, which called only `finish()`.
 public struct MissingResult: Error, CustomStringConvertible {
-  /// The operation's name, or that of its class.
+  /// The operation's name, or the name of its class.
   public let operation: String
 
-  /// Makes the error that an operation of this name fails with.
+  /// Makes the error for an operation of this name.
   public init(operation: String) { self.operation = operation }
 
-  /// One sentence that says what to do.
+  /// One sentence with advice.
   public var description: String { "\(operation) finished without a result; call finish(_:) with one" }
 }

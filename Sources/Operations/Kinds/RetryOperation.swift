@@ -2,9 +2,9 @@ import Foundation
 
 /// An operation that is attempted until it succeeds: each attempt is a new operation.
 ///
-/// It executes, and keeps its slot, through all attempts and the waits between them; attempts run in a queue of their own.
-/// Each is announced to observers as produced. It ends with the first success, or with the error of the last attempt.
-/// Cancelled, it cancels the attempt, or ends the wait at once.
+/// The operation executes, and keeps its slot, through all attempts and the waits between them; attempts run in a queue
+/// of their own. Each attempt is announced to observers as produced. The operation ends with the first success, or with
+/// the error of the last attempt. Cancelling it cancels the attempt, or ends the wait at once.
 public final class RetryOperation<Success: Sendable>: ResultOperation<Success>, @unchecked Sendable {
   // Safe: constant.
   private let attempts: AttemptSeries<Success>
@@ -12,11 +12,11 @@ public final class RetryOperation<Success: Sendable>: ResultOperation<Success>, 
   /// Makes an operation that has not begun.
   ///
   /// - Parameters:
-  ///   - retries: How many attempts at most follow the first.
+  ///   - retries: The maximum number of attempts after the first.
   ///   - backoff: The waits before them.
   ///   - clock: Measures the waits.
-  ///   - isWorthRetrying: Whether another attempt follows an error of the attempt with this number, from 1; on the thread
-  ///     that the attempt ended on. By default after every error but a cancellation.
+  ///   - isWorthRetrying: Whether another attempt follows an error of the attempt with this number, from 1; called on
+  ///     the thread that the attempt ended on. By default, every error but a cancellation is retried.
   ///   - make: Makes the attempt with this number, from 1.
   public init(
     retries: Int, backoff: Backoff = .exponential(.seconds(1)).capped(at: .seconds(30)).jittered(),
@@ -35,7 +35,7 @@ public final class RetryOperation<Success: Sendable>: ResultOperation<Success>, 
   /// Begins the first attempt; the queue calls it.
   public override func main() { attempts.begin(1, of: self) }
 
-  /// Ends the attempt or the wait; the queue calls it.
+  /// Cancels the attempt or ends the wait; the queue calls it.
   public override func didCancel() { attempts.cancel(self) }
 }
 

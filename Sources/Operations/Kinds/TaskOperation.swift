@@ -1,12 +1,12 @@
 import Foundation
 import Synchronization
 
-/// An operation around an asynchronous closure; cancelled, it cancels the task that the closure runs in.
+/// An operation around an asynchronous closure; cancelling it cancels the task that the closure runs in.
 ///
-/// It finishes when the closure has returned or thrown, with the value or the error. A closure that ignores the
-/// cancellation runs to its end; the error that the operation was cancelled with takes precedence over the one it throws.
-/// The task has the priority that it was made with, or else that of the operation's `qualityOfService`. Of an operation that
-/// is made in a task the closure has that task's task-local values.
+/// The operation finishes with the value or the error when the closure has returned or thrown. A closure that ignores
+/// the cancellation runs to its end; the error passed to `cancel(with:)` takes precedence over the error it throws. The
+/// task has the given priority, or else the priority of the operation's `qualityOfService`. If the operation is made in
+/// a task, the closure has the task-local values of that task.
 public final class TaskOperation<Success: Sendable>: ResultOperation<Success>, @unchecked Sendable {
   private typealias Body = @Sendable (AsyncOperation) async throws -> Success
 
@@ -15,10 +15,10 @@ public final class TaskOperation<Success: Sendable>: ResultOperation<Success>, @
   private let task = Lock<Task<Void, Never>?>(nil)
   private let priority: TaskPriority?
   private let locals: TaskLocals
-  /// The hash value of the task, known from within it.
+  /// The hash value of the task, set from within the task.
   private let taskHash = Atomic(0)
 
-  /// Makes an operation of a closure, which is given the operation, to report progress.
+  /// Makes an operation of a closure, which gets the operation as an argument, to report progress.
   public init(priority: TaskPriority? = nil, _ body: @escaping @Sendable (AsyncOperation) async throws -> Success) {
     self.priority = priority
     locals = TaskLocals(priority)
@@ -44,7 +44,7 @@ public final class TaskOperation<Success: Sendable>: ResultOperation<Success>, @
       }
     }
     self.task.withLock { $0 = task }
-    // Cancelled meanwhile, before there was this task to be cancelled.
+    // The operation was cancelled meanwhile, before this task existed.
     if isCancelled { task.cancel() }
   }
 
@@ -56,9 +56,10 @@ public final class TaskOperation<Success: Sendable>: ResultOperation<Success>, @
   }
 }
 
-/// The task-local values of the task that this was made in.
+/// The task-local values of the task that makes this value.
 ///
-/// Only a task can hand them on: one that waits, holding no thread, until it is given something to do or this is freed.
+/// Only a task can pass them on: a task that waits, holding no thread, until it gets a closure to run or this value is
+/// freed.
 private struct TaskLocals: ~Copyable {
   private let work: PendingAnswer<@Sendable () -> Void>?
 
@@ -70,7 +71,7 @@ private struct TaskLocals: ~Copyable {
     let work = PendingAnswer<@Sendable () -> Void>()
     self.work = work
     if #available(macOS 26, *) {
-      // Without a turn in the executor's line.
+      // Without a turn in the executor's queue.
       Task.immediate(priority: priority) { (try? await work.wait {})?() }
     } else {
       Task(priority: priority) { (try? await work.wait {})?() }
@@ -79,7 +80,7 @@ private struct TaskLocals: ~Copyable {
 
   deinit { work?.give(.failure(CancellationError())) }
 
-  /// Calls `body` once where the values can be read: at once if there are none, else soon, on another thread.
+  /// Calls `body` once where the values can be read: at once if there are none, otherwise soon, on another thread.
   func with(_ body: @escaping @Sendable () -> Void) {
     if let work { work.give(.success(body)) } else { body() }
   }

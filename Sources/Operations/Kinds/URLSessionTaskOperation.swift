@@ -8,19 +8,20 @@ import FoundationNetworking
 ///
 ///     let fetch = URLSessionTaskOperation { session.dataTask(with: url, completionHandler: $0) }
 ///
-/// It ends with the value and the response, or with the session's error, a `URLError` as a rule. As always with
-/// `URLSession`, a status of 404 or 500 is a value and no failure: look at the response. The file of a download task is
-/// deleted when the handler has returned, so move it within `convert`.
+/// The operation ends with the value and the response, or with the session's error, usually a `URLError`. As always
+/// with `URLSession`, a status of 404 or 500 is a value, not a failure: check the response. The file of a download task
+/// is deleted when the handler has returned, so move it within `convert`.
 ///
-/// On Linux a waiting `URLSession` uses much of a processor, a server that closes within its header can end the program,
-/// and a suspended task starts again from the first byte. `DownloadOperation` and `UploadOperation` do none of these.
+/// On Linux, a waiting `URLSession` uses much of a processor, a server that closes the connection within its header can
+/// end the program, and a suspended task starts again from the first byte. `DownloadOperation` and `UploadOperation`
+/// have none of these problems.
 public final class URLSessionTaskOperation<Value: Sendable>: ResultOperation<(Value, URLResponse)>, @unchecked Sendable
 {
   // Safe: constant, and a task behind a lock.
   private let make: @Sendable (URLSessionTaskOperation) -> URLSessionTask
   private let task = Lock<URLSessionTask?>(nil)
 
-  /// Makes an operation whose task is made, by `make`, when it executes; hand the completion handler on to the session.
+  /// Makes an operation whose task `make` creates when it executes; pass the completion handler on to the session.
   public convenience init(
     _ make: @escaping @Sendable (@escaping @Sendable (Value?, URLResponse?, (any Error)?) -> Void) -> URLSessionTask
   ) {

@@ -2,29 +2,31 @@ import Foundation
 
 /// An operation whose work continues after `main` has returned, until `finish()` is called.
 ///
-/// Override `main` to begin the work, and `didCancel` to end it early. Everything else is safe to call from any thread,
-/// at any time, any number of times.
+/// Override `main` to begin the work, and `didCancel` to end it early. All other methods and properties are safe to use
+/// from any thread, at any time and any number of times.
 open class AsyncOperation: Operation, @unchecked Sendable {
-  // Safe: all state is in the parts, which are atomic or locked.
+  // Safe: all state is in `parts`, which are atomic or locked.
   final let parts = OperationParts()
 
   /// Begins the work and returns; some thread calls `finish()` when the work is over.
   ///
-  /// Called once, on the thread that starts the operation, and never if it was cancelled before. Do not call `super`.
+  /// Called once, on the thread that starts the operation, and never if the operation was cancelled before. Do not call
+  /// `super`.
   open override func main() {
     programmerError("\(type(of: self)) must override main(), and not call super.main()")
   }
 
-  /// Called once, after `main` has returned, if the operation is cancelled while it executes; end the work and call `finish()`.
+  /// Called when an executing operation is cancelled: end the work early and call `finish()`.
   ///
-  /// Called on the thread that cancels, or on the one that `main` returned on. The operation is not finished until this
-  /// method has returned; a `finish()` on another thread may have been called by then, and waits.
+  /// Called once, after `main` has returned, on the thread that cancels the operation or on the thread that ran `main`.
+  /// The operation does not finish until this method has returned; a `finish()` called on another thread meanwhile
+  /// takes effect then.
   open func didCancel() {}
 
-  /// Begins the operation, or finishes it if it was cancelled; its queue calls it.
+  /// Begins the operation, or finishes it if it was cancelled; called by the operation's queue.
   ///
-  /// Called by hand only for an operation that is in no queue and whose dependencies have finished. Its conditions are asked
-  /// here, and if they take their time the operation begins when they hold, on another thread.
+  /// Call it by hand only for an operation that is in no queue and whose dependencies have finished. The operation's
+  /// conditions are evaluated here. If that takes time, the operation begins on another thread when they hold.
   public final override func start() {
     if !parts.snapshot.isReady, !isInCurrentQueue, waitsForDependencies {
       programmerError("\(self) was started by hand before all that it depends on has finished")
@@ -32,10 +34,11 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     begin()
   }
 
-  /// A queue may start an operation that has got another dependency just now.
+  /// Whether the current queue holds the operation; a queue may start an operation that has just got another
+  /// dependency.
   final var isInCurrentQueue: Bool { OperationQueue.current?.operations.contains { $0 === self } == true }
 
-  /// Begins the operation, or finishes it if it was cancelled, or defers that until its conditions hold.
+  /// Begins the operation, finishes it if it was cancelled, or defers both until its conditions hold.
   final func begin() {
     if parts.has(.hasSideState) {
       if mustWaitForConditions() || mustAwaitHandlers() { return }
@@ -57,7 +60,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     }
   }
 
-  /// Asks for the end: a waiting operation never executes, an executing one is told by `didCancel()`; both still finish.
+  /// Requests the end: a waiting operation never executes, and an executing one gets `didCancel()`; both still finish.
   ///
   /// From any thread. Only the first call before the end has an effect.
   open override func cancel() {
@@ -70,14 +73,14 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     }
   }
 
-  /// Says that the work is over; only the first call counts, from whatever thread.
+  /// Reports that the work is over; only the first call counts, from any thread.
   ///
-  /// Before the operation has been started this makes it finish, without executing, when it is started.
+  /// If the operation has not been started, it finishes without executing when it is started.
   public final func finish() {
     if claimEnd(nil) { endClaimed() }
   }
 
-  /// Makes the move of a call of `finish` that has claimed the end.
+  /// Makes the move for a call of `finish` that has claimed the end.
   final func endClaimed() {
     guard parts.has(.hasSideState), isExecuting, let handlers = parts.existingSideState?.takeBeforeFinishing(),
       !handlers.isEmpty
@@ -93,9 +96,9 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     if move({ $0.finish() }) == .finish { postFinish() }
   }
 
-  /// Cancels the operation unless `main` has been called or the end has been asked for; true if it will not execute.
+  /// Cancels the operation unless `main` has been called or the end requested; true if the operation won't execute.
   ///
-  /// From any thread. A withdrawn operation finishes, as any cancelled one, when its queue starts it. An override of
+  /// From any thread. A withdrawn operation finishes when its queue starts it, like any cancelled one. An override of
   /// `cancel()` is not called.
   package final func withdraw() -> Bool {
     switch move({ $0.withdraw() }) {
@@ -107,45 +110,47 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     }
   }
 
-  /// Has `mayBegin` called on the thread that starts the operation, once nothing else holds it up; an operation that may not
-  /// begin is withdrawn, and so finishes without executing.
+  /// Sets a closure that decides at the start whether the operation may begin.
   ///
-  /// To be called before the operation is in a queue. `mayBegin` must not block.
+  /// `mayBegin` is called on the thread that starts the operation, once nothing else holds it up, and must not block.
+  /// If it returns false, the operation is withdrawn and finishes without executing. To be called before the operation
+  /// is in a queue.
   package final func askAtStart(_ mayBegin: @escaping @Sendable () -> Bool) { parts.sideState.setEntry(mayBegin) }
 
-  /// Has `body` called once on the thread that finishes the operation, before any observer or queue can know of the end.
+  /// Sets a closure to be called once, on the finishing thread, before any observer or queue can know of the end.
   ///
-  /// Not for an operation that has not begun. To be called before the operation is in a queue. `body` must not block.
+  /// `body` must not block. It is not called for an operation that has not begun. To be called before the operation is
+  /// in a queue.
   package final func beforeEnd(_ body: @escaping @Sendable (AsyncOperation) -> Void) {
     parts.sideState.setBeforeEnd(body)
   }
 
-  /// The failure that a call of `finish` has claimed; a later cancellation may still replace it.
+  /// The failure claimed by a call of `finish`; a later cancellation may still replace it.
   package var claimedFailure: (any Error)? { cause }
 
-  /// Whether the current task is the one that the operation's work is done in; its wait for the operation would never end.
+  /// Whether the current task does the operation's work; a wait for the operation in this task would never end.
   var isItsTaskCurrent: Bool { false }
 
-  /// Called once, on the thread that finishes the operation, before its queue is told and starts another in its place.
+  /// Called once, on the thread that finishes the operation, before its queue is notified and starts another operation.
   package func operationDidFinish() {}
 
   // MARK: Operations that hold others
 
-  /// Whether the operation, which has been started and will not execute, may finish: what it holds has.
+  /// Whether a started operation that won't execute may finish, because the operations it holds have finished.
   var mayFinishUnbegun: Bool { true }
 
-  /// Called at the start if it may not; calls `begin()` again when it may.
+  /// Called at the start if `mayFinishUnbegun` is false; calls `begin()` again when it becomes true.
   func finishAfterWhatItHolds() {}
 
-  /// Called when it was cancelled before its start, which may come much later.
+  /// Called when the operation is cancelled before its start, which may come much later.
   func willNotExecute() {}
 
   // MARK: Moves
 
-  /// Makes a move of the lifecycle in one atomic step; returns what is left to do.
+  /// Makes a move of the lifecycle in one atomic step; returns the action still to be taken.
   ///
-  /// Where the operation is observed the step and its posting are one, so that observers see all moves in their order.
-  /// Key-value observers on Darwin are told before the step, without a lock.
+  /// In an observed operation the move and its posting are one step, so that observers receive all moves in order. On
+  /// Darwin, key-value observers are notified before the step, without a lock.
   final func move<Action>(_ step: (inout OperationLifecycle) -> Action) -> Action {
     while true {
       let snapshot = parts.snapshot
@@ -159,7 +164,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
         ? parts.withObservers { $0.post(self, from: old, to: new) { parts.exchange(snapshot, for: new) } } ?? false
         : parts.exchange(snapshot, for: new)
       if isMade { return action }
-      // Another thread has moved or observed the operation meanwhile.
+      // Another thread has meanwhile moved the operation or begun to observe it.
       didNotMove(from: old, to: new)
     }
   }
@@ -187,7 +192,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     if move({ $0.didCancelReturned() }) == .finish { postFinish() }
   }
 
-  /// Tells Foundation of a cancellation before `main` has returned, and finishes an operation that no queue will start.
+  /// Notifies Foundation of a cancellation before `main` has returned; finishes an operation that no queue will start.
   private func cancelBeforeExecution() {
     postReadiness { super.cancel() }
     if !isExecuting { willNotExecute() }
@@ -200,7 +205,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
       Self.leaveExclusion(sideState)
       sideState.end(self)
     }
-    // Operations that may run now enter their queue first, so that the most urgent is there when this queue starts another.
+    // Operations that may run now enter their queue first: the most urgent is there when this queue starts another one.
     let (holder, foreign) = releaseDependents()
     // Linux has no observer of the end of isExecuting.
     #if canImport(Darwin)
@@ -214,9 +219,9 @@ open class AsyncOperation: Operation, @unchecked Sendable {
 
   // MARK: Errors
 
-  /// Cancels the operation with an error: from then on `failure` is `error`, unless the work still ends with a success.
+  /// Cancels the operation with an error, which becomes its `failure` unless the work still ends in a success.
   ///
-  /// The first error counts; without effect on an operation that was cancelled or has finished before.
+  /// Only the first error counts. The error has no effect on an operation that was cancelled or has finished before.
   public final func cancel(with error: any Error) {
     if !isFinished, !isCancelled {
       parts.sideState.setCancellation(error) { !parts.lifecycle.isFinished && !parts.lifecycle.isCancelled }
@@ -224,21 +229,21 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     cancel()
   }
 
-  /// Says that the work is over and has failed; only the first call counts, from whatever thread.
+  /// Reports that the work is over and has failed; only the first call counts, from any thread.
   public final func finish(with error: any Error) {
     if claimEnd(error) { endClaimed() }
   }
 
-  /// Whether this is the first call of `finish`, whose error counts; its move follows.
+  /// Whether this is the first call of `finish`, whose error counts; the move follows.
   func claimEnd(_ error: (any Error)?) -> Bool {
-    // Without a side state nothing has been claimed: the move tells which call of `finish()` is the first.
+    // Without a side state nothing has been claimed: the move determines which call of `finish()` is the first.
     guard error != nil || parts.has(.hasSideState) else { return true }
     return parts.sideState.claimEnd(error) { !parts.lifecycle.isEndRequested }
   }
 
-  /// Why the operation did not do its work; nil if it did, or has not finished.
+  /// The reason why the operation did not do its work; nil if it did, or has not finished.
   ///
-  /// The error that `cancel(with:)` or `finish(with:)` was called with, the condition that failed it, or a
+  /// The reason is the error passed to `cancel(with:)` or `finish(with:)`, the failure of a condition, or a
   /// `CancellationError`.
   public final var failure: (any Error)? { isFinished ? cause : nil }
 
@@ -248,34 +253,35 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     return isCancelled ? errors?.cancellation ?? errors?.failure ?? CancellationError() : errors?.failure
   }
 
-  /// Whether `cancel(with:)` has given it an error, which `failure` tells once it has finished.
+  /// Whether `cancel(with:)` has set an error, which `failure` returns once the operation has finished.
   package final var isCancelledWithError: Bool {
     isCancelled && parts.existingSideState?.errors.cancellation != nil
   }
 
   // MARK: State
 
-  /// Where the operation stands.
+  /// The state of the operation.
   public final var state: State { parts.lifecycle.publicState }
   /// True: the work may continue after `main` has returned.
   public final override var isAsynchronous: Bool { true }
-  /// Whether its end was asked for before it had finished.
+  /// Whether the operation was cancelled before it finished.
   public final override var isCancelled: Bool { parts.lifecycle.isCancelled }
   /// Whether `main` was called and `finish()` has not taken effect.
   public final override var isExecuting: Bool { parts.lifecycle.isExecuting }
-  /// Whether it is over, for good.
+  /// Whether the operation has finished.
   public final override var isFinished: Bool { parts.lifecycle.isFinished }
 
-  /// Whether all that it depends on has finished, or it was cancelled.
+  /// Whether all dependencies have finished, or the operation was cancelled.
   ///
-  /// To hold an operation back, make it depend on something, or give it a condition. An `OperationQueue` reads this
-  /// property when the operation is added, and by that the operation knows that it is in one: read `state` instead.
+  /// To hold an operation back, give it a dependency or a condition. An `OperationQueue` reads this property when the
+  /// operation is added, and the operation takes the reading as the sign that it is in a queue: to check readiness,
+  /// read `state` instead.
   public final override var isReady: Bool { answerReadiness() && super.isReady }
 
-  /// The operation's name, its class and where it stands, as in `fetch (DownloadOperation, executing)`.
+  /// The operation's name, class and state, as in `fetch (DownloadOperation, executing)`.
   open override var description: String { statusDescription }
 
-  /// The operation's name, or that of its class.
+  /// The operation's name, or the name of its class.
   final var displayName: String { Self.displayName(of: self) }
 
   static func displayName(of operation: Operation) -> String {
@@ -285,7 +291,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
 
   // MARK: Dependencies
 
-  /// The operation's rank among ready ones; in a feeder it may change until the operation has entered the queue.
+  /// The operation's rank among ready operations; in a feeder it may change until the operation enters the queue.
   open override var queuePriority: QueuePriority {
     get { super.queuePriority }
     set {
@@ -294,18 +300,18 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     }
   }
 
-  /// Makes this operation wait until `operation`, of whatever class, has finished, whichever way it ended.
+  /// Makes this operation wait until `operation`, of any class, has finished, whatever its outcome.
   ///
-  /// From any thread. Without effect once this operation has been started. A cycle is a programmer error that stops the program
-  /// and says its path; where dependencies come from data, use `addDependencyOrThrow(_:)`.
+  /// From any thread. Has no effect once this operation has been started. A cycle is a programmer error, which stops
+  /// the program with the path of the cycle; where dependencies come from data, use `addDependencyOrThrow(_:)`.
   public final override func addDependency(_ operation: Operation) {
     do { try addDependencyOrThrow(operation) } catch { programmerError(error.description) }
   }
 
-  /// Makes this operation wait for `operation` no longer, finished or not.
+  /// Removes the dependency on `operation`, finished or not.
   public final override func removeDependency(_ operation: Operation) { unlink(from: operation) }
 
-  /// The operations that were added as dependencies, finished or not; empty once this operation has finished.
+  /// The operations added as dependencies, finished or not; empty once this operation has finished.
   public final override var dependencies: [Operation] { linkedDependencies() }
 
   deinit {
@@ -316,15 +322,15 @@ open class AsyncOperation: Operation, @unchecked Sendable {
 }
 
 extension AsyncOperation {
-  /// Where an operation stands, in the order in which it passes through; being cancelled is beside this.
+  /// The states that an operation passes through, in order; being cancelled is independent of them.
   public enum State: Int, Sendable, CaseIterable, Comparable {
     /// Waits for an operation that it depends on.
     case pending
-    /// May start as soon as its queue, or whoever holds it, starts it.
+    /// May be started by its queue, or by the code that holds it.
     case ready
     /// Between the call of `main` and `finish()`.
     case executing
-    /// For good.
+    /// Has finished; the last state.
     case finished
 
     /// Whether an operation passes through `left` before `right`.

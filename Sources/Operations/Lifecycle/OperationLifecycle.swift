@@ -1,11 +1,11 @@
 /// The state of one operation and its legal moves, each with the action that the operation has to take after it.
 ///
-/// A pure machine. Each method is an input, from whatever thread; the action that it returns is carried out after the move
-/// has been made, outside any lock.
+/// A pure state machine. Each method is an input, from any thread; the operation performs the returned action after the
+/// move, outside any lock.
 struct OperationLifecycle: Equatable, Sendable {
   enum State: Equatable, Sendable {
-    /// Not started. An operation that is finished or cancelled here finishes when it is started, not before: a queue
-    /// that holds it must not see it finish without having started it.
+    /// Not started. An operation that is finished or cancelled in this state finishes when it is started, not before: a
+    /// queue must not see an operation finish that it has not started.
     case pending(isBlocked: Bool, isCancelled: Bool, isFinishRequested: Bool)
     /// `main` is on the stack of the thread that started the operation.
     case beginning(isCancelled: Bool)
@@ -20,16 +20,16 @@ struct OperationLifecycle: Equatable, Sendable {
 
   enum StartAction: Equatable {
     case callMain
-    /// It was cancelled, or finished, before it began: it ends without executing.
+    /// The operation was cancelled or finished before it began: it ends without executing.
     case finish
-    /// It will not execute, and what it holds has to finish first.
+    /// The operation won't execute, but the operations it holds have to finish first.
     case finishWhatItHolds
     case ignore
     case trap(String)
   }
 
   enum CancelAction: Equatable {
-    /// Tell only Foundation: the work has not begun, or `main` has not returned and `mainReturned` will tell.
+    /// Notify only Foundation: the work has not begun, or `mainReturned` will call for `didCancel`.
     case tellFoundation
     case tellFoundationThenCallDidCancel
     case ignore
@@ -62,7 +62,7 @@ struct OperationLifecycle: Equatable, Sendable {
     self.state = state
   }
 
-  /// `mayFinish` is asked of an operation that ends without executing.
+  /// Starts the operation; `mayFinish` is evaluated for an operation that ends without executing.
   mutating func start(if mayFinish: () -> Bool = { true }) -> StartAction {
     switch state {
     case .pending(_, isCancelled: true, _) where !mayFinish(),
@@ -80,7 +80,7 @@ struct OperationLifecycle: Equatable, Sendable {
     case .beginning, .executing, .cancelling, .cancelled:
       return .trap("was started again while it executes; an operation runs once")
     case .finished:
-      // Foundation lets a second start of a finished operation pass; so do we.
+      // Foundation ignores a second start of a finished operation, and so does this library.
       return .ignore
     }
   }
@@ -94,7 +94,7 @@ struct OperationLifecycle: Equatable, Sendable {
       state = .cancelling(isFinishRequested: false)
       return .callDidCancel
     case .finished:
-      // It finished inside `main`, or on another thread before `main` returned.
+      // The operation finished inside `main`, or on another thread before `main` returned.
       return .ignore
     case .pending:
       programmerError("main cannot return before start, which alone calls it")
@@ -117,7 +117,7 @@ struct OperationLifecycle: Equatable, Sendable {
     case .pending(_, isCancelled: true, _), .beginning(isCancelled: true), .cancelling, .cancelled:
       return .ignore
     case .finished:
-      // A finished operation can't be cancelled; `isCancelled` stays as it was.
+      // A finished operation can't be cancelled; `isCancelled` keeps its value.
       return .ignore
     }
   }
@@ -174,7 +174,7 @@ struct OperationLifecycle: Equatable, Sendable {
   /// The first unfinished dependency was added.
   mutating func block() -> ReadinessAction {
     guard case .pending(isBlocked: false, let isCancelled, let isFinishRequested) = state else {
-      // Once it has begun, a dependency does not hold it up.
+      // A dependency does not hold up an operation that has begun.
       return .ignore
     }
     state = .pending(isBlocked: true, isCancelled: isCancelled, isFinishRequested: isFinishRequested)
@@ -184,7 +184,7 @@ struct OperationLifecycle: Equatable, Sendable {
   /// The last unfinished dependency has finished or was removed.
   mutating func unblock() -> ReadinessAction {
     guard case .pending(isBlocked: true, let isCancelled, let isFinishRequested) = state else {
-      // Started early by hand, or cancelled and over.
+      // Started early by hand, or cancelled and finished.
       return .ignore
     }
     state = .pending(isBlocked: false, isCancelled: isCancelled, isFinishRequested: isFinishRequested)
@@ -223,7 +223,7 @@ extension OperationLifecycle {
 
   var isFinished: Bool { if case .finished = state { true } else { false } }
 
-  /// Whether `finish` has been accepted, and may wait for the start or for `didCancel` to return.
+  /// Whether `finish` has been accepted; it may still wait for the start or for `didCancel` to return.
   var isEndRequested: Bool {
     switch state {
     case .pending(_, _, let isFinishRequested), .cancelling(let isFinishRequested): isFinishRequested
@@ -247,10 +247,10 @@ extension OperationLifecycle {
     }
   }
 
-  /// The `isReady` of the state with this code, without making the state.
+  /// The `isReady` of the state with this code, computed without decoding the state.
   static func isReady(code: UInt8) -> Bool { code & 0x0B != 0x01 }
 
-  /// The upper four bits are not looked at.
+  /// Decodes the low four bits; ignores the upper four.
   init(code: UInt8) {
     let code = code & 0x0F
     state =

@@ -1,12 +1,12 @@
 import Foundation
 import Synchronization
 
-/// The stored state of an asynchronous operation: its lifecycle with flags in one atomic word, and its lazy parts.
+/// The stored state of an asynchronous operation: its lifecycle and flags in one atomic word, and its lazy parts.
 ///
-/// A part is made when it is first asked for, so that an operation without observers, dependencies and conditions
-/// takes no more than the word and three empty references.
+/// A part is created on first access, so that an operation without observers, dependencies and conditions takes only
+/// the word and three empty references.
 struct OperationParts: ~Copyable, Sendable {
-  /// Facts in the same word as the lifecycle, so that each move either sees a flag or comes before it.
+  /// Flags in the same word as the lifecycle, so that each move either sees a flag or precedes it.
   struct Flag {
     fileprivate let bit: UInt16
 
@@ -14,11 +14,11 @@ struct OperationParts: ~Copyable, Sendable {
     static let isObserved = Flag(bit: 0x80)
     /// The end is reported to the dependency graph.
     static let isLinked = Flag(bit: 0x40)
-    /// Start, cancellation and end look at the side state.
+    /// Start, cancellation and end use the side state.
     static let hasSideState = Flag(bit: 0x20)
     /// `isReady` has been read as false.
     static let wasNotReady = Flag(bit: 0x10)
-    /// A queue or a feeder holds the operation, or seems to: `isReady` has been read.
+    /// The operation is probably in a queue or a feeder, for example because `isReady` has been read.
     static let mayBeQueued = Flag(bit: 0x100)
   }
 
@@ -43,7 +43,7 @@ struct OperationParts: ~Copyable, Sendable {
 
   func has(_ flag: Flag) -> Bool { snapshot.has(flag) }
 
-  /// Replaces the lifecycle; false if it or a flag has changed since the snapshot.
+  /// Replaces the lifecycle; false if the lifecycle or a flag has changed since the snapshot.
   func exchange(_ old: Snapshot, for new: OperationLifecycle) -> Bool {
     word.compareExchange(
       expected: old.word, desired: old.word & ~0xF | UInt16(new.code), ordering: .acquiringAndReleasing
@@ -51,13 +51,13 @@ struct OperationParts: ~Copyable, Sendable {
     .exchanged
   }
 
-  /// Sets a flag for good; returns the lifecycle as it was at that instant.
+  /// Sets a flag permanently; returns the lifecycle at that instant.
   @discardableResult
   func set(_ flag: Flag) -> OperationLifecycle {
     Snapshot(word: word.bitwiseOr(flag.bit, ordering: .acquiringAndReleasing).oldValue).lifecycle
   }
 
-  /// Sets a flag for good; true for the first call.
+  /// Sets a flag permanently; true for the first call.
   func setFirst(_ flag: Flag) -> Bool {
     word.bitwiseOr(flag.bit, ordering: .acquiringAndReleasing).oldValue & flag.bit == 0
   }
@@ -81,12 +81,12 @@ struct OperationParts: ~Copyable, Sendable {
   var existingSideState: SideState? { has(.hasSideState) ? lazySideState.load() : nil }
 }
 
-/// A reference that is empty until some thread stores the first object, which then stays.
+/// A reference that is empty until a thread stores the first object, which then stays.
 ///
-/// Unlike the standard library's `AtomicLazyReference` it does not look up its type's metadata at each load and at its
-/// end, which would cost an operation without any of its parts more than its whole state does.
+/// Unlike the standard library's `AtomicLazyReference`, it does not look up its type's metadata at each load and at its
+/// end. That look-up would cost an operation that uses none of its parts more than the rest of its state.
 struct LazyReference<Object: AnyObject>: ~Copyable, @unchecked Sendable {
-  // Safe: set once from empty, released by the deinit alone; the object protects itself.
+  // Safe: set once from empty, released only by the deinit; the object protects itself.
   private let pointer = Atomic<UnsafeRawPointer?>(nil)
 
   init() {}
@@ -107,7 +107,7 @@ struct LazyReference<Object: AnyObject>: ~Copyable, @unchecked Sendable {
     return Unmanaged<Object>.fromOpaque(pointer)._withUnsafeGuaranteedRef(body)
   }
 
-  /// Stores `object` unless there is one; returns the one that is stored now.
+  /// Stores `object` unless an object is stored already; returns the stored object.
   func storeIfNil(_ object: Object) -> Object {
     let mine = Unmanaged.passRetained(object)
     let (isStored, there) = pointer.compareExchange(

@@ -1,28 +1,29 @@
 import Foundation
 
-/// How an operation answers and tells its queue that it may start.
+/// The way an operation reports its readiness and notifies its queue when it may start.
 ///
-/// Foundation has no call that says "you are in a queue now"; its first reading of `isReady` is the only sign of it.
+/// Foundation does not notify an operation that it has been added to a queue; the first reading of `isReady` is the
+/// only sign of it.
 extension AsyncOperation {
-  /// Set while Foundation reads `isReady` because it was told to, not because the operation is being added.
+  /// Set while Foundation reads `isReady` after a notification, not because the operation is being added.
   @TaskLocal private static var isTold = false
 
-  /// Answers a reading of `isReady`, as far as our own dependencies and conditions go.
+  /// Answers a reading of `isReady` from the operation's own dependencies and conditions.
   final func answerReadiness() -> Bool {
     let snapshot = parts.snapshot
-    // A queue reads this at every event for all that wait in it: no more than a word is looked at.
+    // A queue reads `isReady` at every event for all waiting operations, so only one word is loaded.
     if !snapshot.has(.mayBeQueued), !Self.isTold { mayBeInQueue() }
     guard snapshot.isReady else {
       if !snapshot.has(.wasNotReady) { parts.set(.wasNotReady) }
       return parts.lifecycle.isReady
     }
-    // A queue that is being given the operation may have read "not ready" just before it became so, and write that down
-    // after it was told better. It then reads once more, but does not act on the answer: so it is told again.
+    // A queue that is adding the operation may read "not ready" just before the operation becomes ready, and store that
+    // value after the notification. It then reads once more but does not act on the answer, so it is notified again.
     if snapshot.has(.wasNotReady), !Self.isTold { DispatchQueue.global().async { self.postReadiness() } }
     return true
   }
 
-  /// Makes the queue, if the operation is in one, read `isReady` again.
+  /// Makes the queue read `isReady` again, if the operation is in one.
   final func postReadiness() {
     let snapshot = parts.snapshot
     if snapshot.has(.mayBeQueued), !snapshot.has(.hasSideState), !snapshot.has(.wasNotReady) {

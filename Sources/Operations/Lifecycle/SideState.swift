@@ -2,22 +2,23 @@ import Foundation
 
 /// The state that only some operations have: errors, conditions, a time limit, handlers of the end.
 ///
-/// Made when the first of these comes, so that an operation without any pays nothing.
+/// Created when it is first needed, so that an operation without any of these pays nothing.
 final class SideState: @unchecked Sendable {
-  // Safe: `gate` and `request` are touched only under the dependency graph's lock, the rest is behind a lock of its own.
+  // Safe: `gate` and `request` are accessed only under the dependency graph's lock, the rest is behind its own lock.
 
   struct Errors {
     var cancellation: (any Error)?
     var failure: (any Error)?
   }
 
-  /// How far an operation is with its conditions.
+  /// The progress of an operation through its conditions.
   struct Gate {
-    /// The turn among operations that exclude each other; the graph counts a closed gate as one more unfinished dependency.
+    /// The turn among operations that exclude each other; the graph counts a closed gate as one more unfinished
+    /// dependency.
     enum Turn: Equatable {
-      /// It excludes no other.
+      /// Excludes no other operation.
       case none
-      /// Waits for the dependencies, and for being in a queue.
+      /// Waits for the dependencies and for a queue.
       case closed
       case inLine
       /// Has its turn, which it takes when it starts.
@@ -25,14 +26,14 @@ final class SideState: @unchecked Sendable {
       case open
     }
 
-    /// The answer to the conditions, which are asked when the operation would start.
+    /// The answer to the conditions, which are evaluated when the operation would start.
     enum Answer: Equatable {
-      /// There is no question.
+      /// The operation has no conditions to evaluate.
       case none
       case unasked
-      /// An answer to another round than this is ignored.
+      /// An answer to another round is ignored.
       case asking(round: Int)
-      /// One of them does not hold; the operation is about to be told.
+      /// A condition does not hold; the operation is about to be notified.
       case failing
       case given
     }
@@ -69,24 +70,24 @@ final class SideState: @unchecked Sendable {
   private let contents = Lock(Contents())
 
   var gate = Gate()
-  /// Its request for the categories that it has to itself.
+  /// The operation's request for the categories that it has to itself.
   var request: ExclusionTable.Request?
 
   // MARK: Errors
 
   var errors: Errors { contents.withLock(\.errors) }
 
-  /// Stores the error of a cancellation, if it is the first and `isAllowed`.
+  /// Stores the error of a cancellation, if it is the first and `isAllowed` returns true.
   func setCancellation(_ error: any Error, if isAllowed: () -> Bool) {
     contents.withLock { contents in
       if contents.errors.cancellation == nil, isAllowed() { contents.errors.cancellation = error }
     }
   }
 
-  /// Stores the error of the first call of `finish`; false if there was one before, or `isAllowed` says so.
+  /// Stores the error of the first call of `finish`; false if there was one before, or `isAllowed` returns false.
   ///
-  /// Whoever has seen that the operation has finished, and asks for the error then, gets the final one: `isAllowed` is
-  /// evaluated under the same lock.
+  /// `isAllowed` is evaluated under the lock, so that a caller that has seen the operation finish reads the final
+  /// error.
   func claimEnd(_ error: (any Error)?, if isAllowed: () -> Bool) -> Bool {
     contents.withLock { contents in
       guard !contents.isEndClaimed, isAllowed() else { return false }
@@ -98,10 +99,10 @@ final class SideState: @unchecked Sendable {
 
   // MARK: Begin and end
 
-  /// Whether the operation may begin; asked when nothing else holds it up.
+  /// Whether the operation may begin; called when nothing else holds it up.
   func mayBegin() -> Bool { contents.withLock(\.entry)?() ?? true }
 
-  /// Sets the question asked at the start; true lets the operation begin.
+  /// Sets the closure called at the start; true lets the operation begin.
   func setEntry(_ entry: @escaping @Sendable () -> Bool) { contents.withLock { $0.entry = entry } }
 
   /// Called once, before the move to the end of an operation that has begun.
@@ -125,7 +126,7 @@ final class SideState: @unchecked Sendable {
 
   /// Called once, when the operation has finished.
   func end(_ operation: AsyncOperation) {
-    // Freed outside the lock: a condition may keep the operation whose value is passed on.
+    // Freed outside the lock: a condition may retain the operation whose value is passed on.
     let old = contents.withLock { contents in
       let old = contents
       contents.hasEnded = true
@@ -145,12 +146,12 @@ final class SideState: @unchecked Sendable {
     for body in old.endings { body(operation) }
   }
 
-  /// Calls `body` once at the end, on the thread that finishes the operation; not if it has ended already.
+  /// Calls `body` once at the end, on the thread that finishes the operation; not if the operation has ended already.
   func whenEnded(_ body: @escaping @Sendable (AsyncOperation) -> Void) {
     contents.withLock { if !$0.hasEnded { $0.endings.append(body) } }
   }
 
-  /// Sets how the timer of a time limit is started when the operation begins.
+  /// Sets the closure that starts the timer of a time limit when the operation begins.
   func setLimit(_ start: @escaping @Sendable (AsyncOperation) -> any OperationTimer) {
     contents.withLock { $0.startLimit = start }
   }
@@ -166,7 +167,7 @@ final class SideState: @unchecked Sendable {
     }
   }
 
-  /// Records which queue starts the operation; true if it was not known to be in one.
+  /// Records the queue that starts the operation; true if the operation was not known to be in one.
   func start(in queue: OperationQueue) -> Bool {
     contents.withLock { contents in
       contents.startQueue = queue
@@ -175,10 +176,10 @@ final class SideState: @unchecked Sendable {
     }
   }
 
-  /// The queue that the operation is in, if a feeder or a queue of ours has told it: Foundation's own does not.
+  /// The queue that the operation is in, if a feeder or a queue of this library has set it: Foundation's own does not.
   var queue: OperationQueue? { contents.withLock(\.queue) }
 
-  /// The queue that has started the operation, of whatever class.
+  /// The queue that has started the operation, of any class.
   var startQueue: OperationQueue? { contents.withLock(\.startQueue) }
 
   /// The group that the operation is a child of.
@@ -217,7 +218,7 @@ final class SideState: @unchecked Sendable {
 
   func add(_ condition: OperationCondition) { contents.withLock { $0.conditions.append(condition) } }
 
-  /// Replaces the task that asks the conditions; it is cancelled at once if the operation has ended meanwhile.
+  /// Replaces the task that evaluates the conditions; cancels it at once if the operation has ended meanwhile.
   func setEvaluation(_ task: Task<Void, Never>?) {
     let (old, hasEnded) = contents.withLock { contents in
       defer { contents.evaluation = contents.hasEnded ? nil : task }

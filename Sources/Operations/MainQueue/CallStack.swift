@@ -7,24 +7,24 @@ import CDispatch
 import Runtime
 #endif
 
-/// The calls that lead to the calling code, as far as the program's debug information tells.
+/// The calls that lead to the calling code, from the program's debug information.
 public enum CallStack {
   /// One call.
   public struct Frame: Sendable, Equatable, CustomStringConvertible {
     /// The calling function.
     public let function: String
-    /// The path of its file.
+    /// The path of the function's file.
     public let file: String
-    /// The line of that call, from 1.
+    /// The line of the call, from 1.
     public let line: Int
 
-    /// The function and, in brackets, its file without the folders, and its line.
+    /// The function and, in brackets, the file without its folders, and the line.
     public var description: String { "\(function) (\(file.split(separator: "/").last ?? ""):\(line))" }
   }
 
-  /// The calls that lead here, the innermost first, without those of the library and those whose place is unknown.
+  /// The calls that lead here, innermost first, without calls of the library and calls of unknown location.
   ///
-  /// Takes milliseconds: it reads the debug information.
+  /// Takes milliseconds, because it reads the debug information.
   static func here() -> [Frame] {
     #if canImport(Runtime)
     if #available(macOS 26, *) { return symbolicated() }
@@ -44,7 +44,7 @@ public enum CallStack {
     }
   }
 
-  /// Whether a file is part of the check.
+  /// Whether a file belongs to the implementation of the check.
   private static func isOurs(_ path: String) -> Bool {
     ["CallStack.swift", "UIQueue.swift", "UIState.swift"].contains {
       path.hasSuffix("Sources/Operations/MainQueue/\($0)")
@@ -52,7 +52,7 @@ public enum CallStack {
   }
   #endif
 
-  /// The label of the queue that the calling code runs on, in quotes, or words that say that there is none.
+  /// The label of the queue that the calling code runs on, in quotes, or words for a thread without a queue.
   static var queueLabel: String {
     #if canImport(CDispatch)
     let label = String(cString: dispatch_queue_get_label(nil))

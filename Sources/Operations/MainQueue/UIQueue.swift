@@ -4,8 +4,9 @@ import Synchronization
 
 /// The queue of the user interface, which is the main queue, and a check for code that must run there.
 ///
-/// The compiler refuses such calls where types say `@MainActor`. It cannot see calls through a plain closure, an old
-/// delegate or an `@unchecked Sendable` class; there `check()` at the entry to UI state finds the call when it is made:
+/// The compiler refuses such calls where types are marked `@MainActor`. It can't see calls through a plain closure, an
+/// old delegate or an `@unchecked Sendable` class; there, `check()` at the entry to UI state finds the call when it is
+/// made:
 ///
 ///     func show(_ line: String) {
 ///       UIQueue.check()
@@ -14,11 +15,11 @@ import Synchronization
 public enum UIQueue {
   /// The response to a use of UI state on another queue.
   public enum Response: Sendable {
-    /// None, at the cost of reading one flag: the default of a release build.
+    /// No response, at the cost of reading one flag: the default of a release build.
     case ignore
     /// A line on standard error for each call.
     case report
-    /// A line on standard error, and the program stops there: the default of a debug build.
+    /// A line on standard error, after which the program stops: the default of a debug build.
     case stop
     /// A call of the closure, on the thread that used the state and before `check()` returns.
     case call(@Sendable (UIQueueViolation) -> Void)
@@ -36,16 +37,16 @@ public enum UIQueue {
 
   /// Whether the calling code runs on the main queue, on a queue that targets it, or on the main thread.
   public static var isCurrent: Bool {
-    // By the queue's specific value: without a run loop on Linux the main queue runs on any thread.
+    // By the queue's specific value: on Linux without a run loop, the main queue runs on any thread.
     DispatchQueue.getSpecific(key: mark) != nil || Thread.isMainThread
   }
 
   /// Whether `queue` is the main queue, which on Linux has many wrapper objects.
   static func isMain(_ queue: DispatchQueue) -> Bool { queue.getSpecific(key: mark) != nil }
 
-  /// Checks that this is the UI queue, from any thread, and responds if it is not.
+  /// Checks that the current queue is the UI queue, from any thread, and responds if it isn't.
   ///
-  /// Leave the arguments out, or pass on those of your own caller: they say which function was entered.
+  /// Omit the arguments, or pass on the arguments of your own caller: they name the entered function.
   public static func check(function: String = #function, file: String = #fileID, line: UInt = #line) {
     guard isChecking.load(ordering: .relaxed), !isCurrent else { return }
     let violation = UIQueueViolation(function: function, file: file, line: line, callers: CallStack.here())
@@ -72,19 +73,19 @@ public enum UIQueue {
   }()
 }
 
-/// One use of UI state that was not on the UI queue.
+/// A use of UI state that was not on the UI queue.
 public struct UIQueueViolation: Sendable, CustomStringConvertible {
   /// The function that checked.
   public let function: String
-  /// Where it checked: the module and the file.
+  /// The location of the check: the module and the file.
   public let file: String
   /// The line in that file, from 1.
   public let line: UInt
-  /// The label of the queue on which the call came, or a few words where there is no queue.
+  /// The label of the queue that the call ran on, or a few words for a thread without a queue.
   public let queue: String
-  /// The name of the `OperationQueue` behind that queue, if it was an operation and has one.
+  /// The name of the `OperationQueue` behind that queue, if the call ran in an operation and the queue has a name.
   public let operationQueue: String?
-  /// The calls that led to it, the innermost first and with the function itself; empty without debug information.
+  /// The calls that led to the check, innermost first, including the function itself; empty without debug information.
   public let callers: [CallStack.Frame]
 
   init(function: String, file: String, line: UInt, callers: [CallStack.Frame]) {
@@ -96,7 +97,7 @@ public struct UIQueueViolation: Sendable, CustomStringConvertible {
     operationQueue = OperationQueue.current.flatMap { $0 === OperationQueue.main ? nil : $0.name }
   }
 
-  /// The call that was at fault, if it is known: the first that is not the function itself.
+  /// The call at fault, if it is known: the first call outside the function itself.
   public var caller: CallStack.Frame? { callers.dropFirst().first }
 
   /// One line: the state, the queue, the call, and what to do.

@@ -1,14 +1,14 @@
-/// A stored property that belongs to the UI queue: each access, to read or to write, is a `UIQueue.check()`.
+/// A stored property that belongs to the UI queue: each access, read or write, is a `UIQueue.check()`.
 ///
-/// Checks only where `UIQueue.response` says so: by default in debug builds. `@MainActor` types don't need it, because the
-/// compiler checks them.
+/// Checks only if `UIQueue.response` requires it: by default in debug builds. `@MainActor` types don't need it, because
+/// the compiler checks them.
 @propertyWrapper public struct UIState<Value> {
   private var value: Value
   private let name: String
   private let file: String
   private let line: UInt
 
-  /// Makes the property; `file` and `line` say where it is declared.
+  /// Makes the property; `file` and `line` name the place of its declaration.
   public init(wrappedValue: Value, file: String = #fileID, line: UInt = #line) {
     value = wrappedValue
     name = "a UIState of type \(Value.self)"

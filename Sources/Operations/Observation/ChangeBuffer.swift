@@ -1,9 +1,9 @@
-/// The newest unread changes of one property, and the readers that wait for one.
+/// The newest unread changes of one property, and the readers that wait for a change.
 final class ChangeBuffer<Value: Equatable & Sendable>: ChangeReceiver {
   typealias Change = ObservedChange<Value>
 
   private struct State {
-    /// A ring: the oldest stands at `head` once it is full.
+    /// A ring buffer: once it is full, the oldest change is at `head`.
     var changes: [Change] = []
     var head = 0
     var isClosed = false
@@ -13,7 +13,7 @@ final class ChangeBuffer<Value: Equatable & Sendable>: ChangeReceiver {
     mutating func popFirst() -> Change? {
       guard !changes.isEmpty else { return nil }
       if head > 0 {
-        // Read from a full ring: in order again, once for each time that it was full.
+        // Read from a full ring: put in order again, once for each time that it was full.
         changes = Array(changes[head...] + changes[..<head])
         head = 0
       }
@@ -38,7 +38,7 @@ final class ChangeBuffer<Value: Equatable & Sendable>: ChangeReceiver {
         state.changes.append(Change(oldValue: old, newValue: new, missed: 0))
         return
       }
-      // The change that is the oldest now counts the dropped one.
+      // The change that is now the oldest counts the dropped one.
       let missed = state.changes[state.head].missed + 1
       state.changes[state.head] = Change(oldValue: old, newValue: new, missed: 0)
       state.head = (state.head + 1) % limit
@@ -70,7 +70,7 @@ final class ChangeBuffer<Value: Equatable & Sendable>: ChangeReceiver {
     return await withTaskCancellationHandler {
       await withCheckedContinuation(isolation: actor) { continuation in
         state.withLock { $0.readers.append((id, continuation)) }
-        // A change that came meanwhile found no reader, and a cancellation no reader to end.
+        // A change that was posted meanwhile found no reader, and neither did a cancellation.
         wake()
         if Task.isCancelled { giveUp(id) }
       }

@@ -1,19 +1,19 @@
 import Foundation
 
-/// The mailbox of a dispatch queue through which all observations on it are delivered.
+/// The mailbox of a dispatch queue, which delivers all observations on that queue.
 ///
-/// Sharing it keeps the changes of many operations in one order, and makes one call of many changes.
+/// Sharing it keeps the changes of many operations in one order, and combines many changes into one call.
 package final class DeliveryQueue: @unchecked Sendable {
-  // Safe: the variables are touched only on the queue, one delivery after another; the rest is constant.
+  // Safe: the variables are accessed only on the queue, one delivery after another; the rest is constant.
   let mailbox: Mailbox<OperationObservation.Delivery>
   let clock: (any OperationClock)?
-  /// The instant of `clock` at which the change was posted that is being delivered.
+  /// The time on `clock` when the current change was posted.
   ///
   /// To be read within a handler; zero without a clock.
   package internal(set) var time = Duration.zero
-  /// The receipt of the lines that are being delivered, if their producer waits until they are handled.
+  /// The receipt of the lines in the current delivery, if their producer waits until they are handled.
   ///
-  /// To be read within a handler; a handler that keeps it makes the producer wait longer. See `log(_:whenHandled:)`.
+  /// To be read within a handler; a handler that retains it makes the producer wait longer. See `log(_:whenHandled:)`.
   package internal(set) var receipt: (any AnyObject & Sendable)?
 
   private init(_ queue: DispatchQueue, pace: MailboxPace? = nil, clock: (any OperationClock)? = nil) {
@@ -23,9 +23,10 @@ package final class DeliveryQueue: @unchecked Sendable {
     }
   }
 
-  /// Makes the delivery of a serial queue on which nothing is observed yet: changes come at this pace and with their time.
+  /// Makes the delivery for a serial queue without observations yet; changes are delivered at this pace, with their
+  /// time.
   ///
-  /// `observe` and its kin find it as long as the caller keeps it.
+  /// `observe` and similar methods find it as long as the caller retains it.
   package convenience init(attachedTo queue: DispatchQueue, pace: MailboxPace, clock: any OperationClock) {
     self.init(queue, pace: pace, clock: clock)
     Self.lock.withLock {
@@ -37,22 +38,23 @@ package final class DeliveryQueue: @unchecked Sendable {
   /// Sets the number of waiting deliveries that do not wait for the pace; with 1 none waits.
   package func setBurst(_ count: Int) { mailbox.setBurst(count) }
 
-  /// Lets the deliveries that wait for the pace wait no longer; calls `body` on the queue after all that were posted.
+  /// Delivers at once all deliveries that wait for the pace; calls `body` on the queue after all posted deliveries.
   package func deliverNow(_ body: @escaping @Sendable () -> Void = {}) { mailbox.deliverNow(body) }
 
-  // Found by the queue's specific value, because on Linux one queue has many wrapper objects. Weakly, because the mailbox
-  // keeps its queue; and this object apart from the mailbox, because a weakly referenced object costs more to retain.
+  // Found by the queue's specific value, because on Linux one queue has many wrapper objects. Weak, because the mailbox
+  // retains its queue. This object is separate from the mailbox, because a weakly referenced object costs more to
+  // retain.
   private struct WeakReference: Sendable { weak var delivery: DeliveryQueue? }
 
-  /// Kept for good, so that a flood is remembered while there is no observer for a moment.
+  /// Retained permanently, so that a flood is remembered during a moment without observers.
   private static let main = DeliveryQueue(.main, pace: .frames)
 
   private static let key = DispatchSpecificKey<WeakReference>()
-  // No `Lock`, because the thread sanitizer confuses the address of an empty value with that of the lock beside it.
+  // Not a `Lock`, because the thread sanitizer confuses the address of an empty value with the adjacent lock.
   private static let lock = NSLock()
 
   static func of(_ queue: DispatchQueue) -> DeliveryQueue {
-    // libdispatch allows nothing to be stored with its global queues.
+    // libdispatch can't store anything with its global queues.
     guard !queue.label.hasPrefix("com.apple.root.") else { return DeliveryQueue(queue) }
     if UIQueue.isMain(queue) { return main }
     return lock.withLock {

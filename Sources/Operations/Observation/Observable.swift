@@ -5,7 +5,8 @@ public struct ObservableProperty<Value: Equatable & Sendable>: Sendable {
   let read: @Sendable (OperationSnapshot) -> Value
   /// Makes the change from one snapshot to another and calls the closure with it.
   ///
-  /// Here rather than with the observer, because the type is known here: a dynamic cast costs more than all the rest.
+  /// Defined here rather than in the observer, because the type is known here: a dynamic cast costs more than all the
+  /// rest.
   let give:
     @Sendable (
       OperationSnapshot?, OperationSnapshot, (ObservedChange<Value>) -> Void
@@ -18,7 +19,7 @@ public struct ObservableProperty<Value: Equatable & Sendable>: Sendable {
     self.interest = interest
   }
 
-  /// Makes a property that follows from the lifecycle alone.
+  /// Makes a property derived from the lifecycle alone.
   fileprivate init(lifecycle read: @escaping @Sendable (OperationLifecycle) -> Value) {
     self.init(.lifecycle(read)) { read($0.lifecycle) }
   }
@@ -37,31 +38,31 @@ public struct ObservableProperties: Sendable {
   private static let progressProperty = ObservableProperty(.progress) { $0.progress }
   private static let statusProperty = ObservableProperty(.status) { OperationStatus($0) }
 
-  /// Where the operation stands.
+  /// The state of the operation.
   public var state: ObservableProperty<AsyncOperation.State> { Self.stateProperty }
-  /// Whether it has been cancelled.
+  /// Whether the operation has been cancelled.
   public var isCancelled: ObservableProperty<Bool> { Self.isCancelledProperty }
-  /// Whether its dependencies let it start; a barrier of the queue is not seen here.
+  /// Whether the operation's dependencies let it start; a barrier of the queue is not taken into account.
   public var isReady: ObservableProperty<Bool> { Self.isReadyProperty }
-  /// Whether it is between the call of `main` and `finish()`.
+  /// Whether the operation is between the call of `main` and `finish()`.
   public var isExecuting: ObservableProperty<Bool> { Self.isExecutingProperty }
-  /// Whether `main` has returned, so that all that it has set up can be read, or the operation has finished.
+  /// Whether `main` has returned, so that everything it has set up can be read, or the operation has finished.
   public var hasBegun: ObservableProperty<Bool> { Self.hasBegunProperty }
-  /// Whether it is over.
+  /// Whether the operation has finished.
   public var isFinished: ObservableProperty<Bool> { Self.isFinishedProperty }
-  /// What it last reported.
+  /// The progress last reported by the operation.
   public var progress: ObservableProperty<OperationProgress> { Self.progressProperty }
-  /// All of these in one.
+  /// State, cancellation and progress in one property.
   public var status: ObservableProperty<OperationStatus> { Self.statusProperty }
 }
 
-/// Everything of an operation that can be observed, at one instant.
+/// All observable properties of an operation, at one instant.
 public struct OperationStatus: Sendable, Equatable {
-  /// Where the operation stands.
+  /// The state of the operation.
   public let state: AsyncOperation.State
-  /// Whether it has been cancelled.
+  /// Whether the operation has been cancelled.
   public let isCancelled: Bool
-  /// What it last reported.
+  /// The progress last reported by the operation.
   public let progress: OperationProgress
 
   init(_ snapshot: OperationSnapshot) {
@@ -73,13 +74,13 @@ public struct OperationStatus: Sendable, Equatable {
 
 /// A change of an observed property: the value before and the value after.
 public struct ObservedChange<Value: Sendable>: Sendable {
-  /// Nil when this is the value at the beginning, asked for with `.initial`.
+  /// The value before the change; nil for the initial value, requested with `.initial`.
   public let oldValue: Value?
   /// The value after the change; the operation may have changed again since.
   public let newValue: Value
-  /// How many changes right before this one were dropped, because a reader of `changes(_:)` was too late for them.
+  /// The number of changes dropped right before this one, because a reader of `changes(_:)` was too late.
   ///
-  /// A handler misses none.
+  /// Always 0 for a handler, which misses no change.
   public let missed: Int
 }
 
@@ -88,23 +89,23 @@ public struct ObservingOptions: OptionSet, Sendable {
   /// The bits.
   public let rawValue: Int
 
-  /// Makes options of bits.
+  /// Makes options from bits.
   public init(rawValue: Int) { self.rawValue = rawValue }
 
-  /// The value at the beginning, delivered before every change.
+  /// The initial value, delivered before every change.
   public static let initial = ObservingOptions(rawValue: 1)
 }
 
-/// Gives `observe` the type of the operation that it is called on.
+/// Provides `observe` with the type of the operation that it is called on.
 public protocol ObservableOperation: AsyncOperation {}
 
 extension AsyncOperation: ObservableOperation {}
 
 extension AsyncOperation {
-  /// The progress that was last reported; at first nothing of an unknown whole.
+  /// The last reported progress; at first nothing completed of an unknown total.
   public final var progress: OperationProgress { parts.existingObservers?.progress ?? OperationProgress() }
 
-  /// Says how far the work has come, from any thread; ignored once the operation has finished.
+  /// Reports the progress of the work, from any thread; ignored once the operation has finished.
   public final func report(completed: Int64, total: Int64? = nil) {
     let progress = OperationProgress(completed: completed, total: total)
     parts.observers.report(progress, self) { parts.lifecycle }
@@ -121,12 +122,13 @@ extension AsyncOperation {
 }
 
 extension ObservableOperation {
-  /// Calls `handler` on `queue` after each change of a property, until the token goes away.
+  /// Calls `handler` on `queue` after each change of a property, until the token is freed.
   ///
-  /// Changes are delivered one at a time, in the order in which they happened, none left out; on one queue that holds
-  /// across operations. On the main queue many changes are delivered together, once for each frame of a sixtieth of a
-  /// second; a few are delivered at once. A change that leaves the property as it was is not delivered. Any thread may
-  /// call this, before or after the finish. The observation ends by itself when the operation has finished.
+  /// Changes are delivered one at a time, in the order of their occurrence, and without gaps; on one queue, this order
+  /// holds across operations. On the main queue, many changes are delivered together, once for each frame of a sixtieth
+  /// of a second; a few are delivered at once. A change that leaves the property's value as it was is not delivered.
+  /// May be called from any thread, before or after the finish. The observation ends by itself when the operation has
+  /// finished.
   public func observe<Value>(
     _ keyPath: KeyPath<ObservableProperties, ObservableProperty<Value>>, on queue: DispatchQueue = .main,
     options: ObservingOptions = [], _ handler: @escaping @Sendable (Self, ObservedChange<Value>) -> Void
@@ -134,7 +136,7 @@ extension ObservableOperation {
     let property = ObservableProperties()[keyPath: keyPath]
     let observation = OperationObservation(in: parts.observers, interest: property.interest, on: queue) {
       operation, old, new in
-      // The operation is the one that this was called on.
+      // This operation is the one that `observe` was called on.
       property.give(old, new) { handler(unsafeDowncast(operation, to: Self.self), $0) }
     }
     add(observation, initial: options.contains(.initial))
@@ -142,10 +144,10 @@ extension ObservableOperation {
   }
 }
 
-/// Keeps one observation alive: it ends when the token is cancelled or the last reference to the token goes away.
+/// Keeps one observation alive, which ends when the token is cancelled or its last reference is released.
 ///
 /// After `cancel()` on the queue that the observation is delivered on, the handler is never called again. After
-/// `cancel()` on another thread no call begins, but one that has begun may still be under way.
+/// `cancel()` on another thread, no call begins, but a call that has begun may still be under way.
 public final class ObservationToken: Sendable {
   private let observation: Lock<OperationObservation?>
 

@@ -2,27 +2,28 @@ import Dispatch
 
 /// The changes of one property of one operation, for `for await` on any actor.
 ///
-/// The sequence begins when it is made, not when it is first read, and ends after the operation's last change, when the
-/// operation is freed, or when the reading task is cancelled. Unread changes are kept up to a limit; then the oldest are
-/// dropped, and the next change says how many in `missed`. So the final state is always delivered. Nothing is kept once
-/// the sequence and its iterators are freed. Of several readers each change goes to one.
+/// The sequence begins when it is made, not when it is first read. It ends after the operation's last change, when the
+/// operation is freed, or when the reading task is cancelled. Unread changes are kept up to a limit. Beyond it the
+/// oldest are dropped, and the next change has their number in `missed`, so that the final state is always delivered.
+/// Nothing is kept once the sequence and its iterators are freed. Several readers share the changes: each change goes
+/// to one reader.
 public struct OperationChanges<Value: Equatable & Sendable>: AsyncSequence, Sendable {
-  /// A change, with the number of changes that were dropped right before it.
+  /// A change, with the number of changes dropped right before it.
   public typealias Element = ObservedChange<Value>
-  /// It does not fail.
+  /// The sequence does not fail.
   public typealias Failure = Never
 
   /// Reads changes one by one.
   public struct AsyncIterator: AsyncIteratorProtocol {
     fileprivate let reader: Reader
 
-    /// The next change, once there is one; nil when no more will come or the task has been cancelled.
+    /// The next change, once there is one; nil when there will be no more or the task has been cancelled.
     public func next(isolation actor: isolated (any Actor)?) async -> Element? {
       await reader.buffer.next(isolation: actor)
     }
   }
 
-  /// Ends the observation when the last reader goes.
+  /// Ends the observation when the last reader is released.
   fileprivate final class Reader: Sendable {
     let buffer: ChangeBuffer<Value>
     let token: ObservationToken
@@ -46,8 +47,8 @@ public struct OperationChanges<Value: Equatable & Sendable>: AsyncSequence, Send
 extension AsyncOperation {
   /// The changes of a property from now on, each once, in order: `for await change in operation.changes(\.state)`.
   ///
-  /// Any thread may call this. The newest `limit` unread changes are kept, at least one. With `.initial` the first is the
-  /// value now.
+  /// May be called from any thread. The newest `limit` unread changes are kept, at least one. With `.initial`, the
+  /// first change has the current value.
   public final func changes<Value>(
     _ keyPath: KeyPath<ObservableProperties, ObservableProperty<Value>>, options: ObservingOptions = [],
     keeping limit: Int = 64

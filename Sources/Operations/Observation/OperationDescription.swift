@@ -1,8 +1,8 @@
 extension AsyncOperation {
-  /// The text of `description`, which an extension cannot override.
+  /// The text of `description`, which an extension can't override.
   final var statusDescription: String {
     let kind = "\(type(of: self))"
-    // In one atomic step, so that the two belong together.
+    // Read in one atomic step, so that state and cancellation are consistent.
     let lifecycle = parts.lifecycle
     let status = "\(lifecycle.publicState)\(lifecycle.isCancelled ? ", cancelled" : "")"
     return displayName == kind ? "\(kind) (\(status))" : "\(displayName) (\(kind), \(status))"

@@ -2,28 +2,30 @@ import Foundation
 
 /// An event in the life of an operation.
 ///
-/// Events come in this order, as far as they come, except that an operation may be cancelled, and may produce others, at
-/// any time before it has executed.
+/// Events occur in this order, though not all of them in every operation. An operation may be cancelled, and may
+/// produce others, at any time before it has executed.
 public enum OperationEvent: Sendable {
-  /// It entered an `OperationFeeder` or a queue; Foundation's own queue is noticed when it starts the operation.
+  /// The operation entered an `OperationFeeder` or a queue; Foundation's own queue is noticed when it starts the
+  /// operation.
   case didAttach
   /// `main` is about to be called.
   case willExecute
-  /// It gave another operation to its queue, by `produce(_:)`.
+  /// The operation gave another operation to its queue, by `produce(_:)`.
   case didProduce(Operation)
-  /// It was cancelled, and has not finished.
+  /// The operation was cancelled, and has not finished.
   case didCancel
-  /// Its work is over; left out if it never began.
+  /// The operation's work is over; omitted if it never began.
   case didExecute
-  /// It has finished, with its `failure` if it has one; always the last.
+  /// The operation has finished, with its `failure` if it has one; always the last event.
   case didFinish((any Error)?)
 }
 
 extension ObservableOperation {
-  /// Calls `handler` on `queue` with each event from now on, until the token goes away or the operation has finished.
+  /// Calls `handler` on `queue` with each event from now on, until the token is freed or the operation has finished.
   ///
-  /// Calls come one at a time, in the order of the events, none left out; on one queue that holds across observations and
-  /// operations. Any thread may call this. Observe before the operation enters a queue to see it attach.
+  /// Events are delivered one at a time, in order, and without gaps; on one queue, this order holds across observations
+  /// and operations. May be called from any thread. To receive `didAttach`, observe before the operation enters a
+  /// queue.
   public func observeEvents(
     on queue: DispatchQueue = .main, _ handler: @escaping @Sendable (Self, OperationEvent) -> Void
   ) -> ObservationToken {
@@ -42,7 +44,7 @@ extension ObservableOperation {
         case .lines, .timed: break
         }
       })
-    // With a side state the operation is told that it enters a queue.
+    // With a side state, the operation is notified when it enters a queue.
     _ = parts.sideState
     add(observation)
     return ObservationToken(observation)

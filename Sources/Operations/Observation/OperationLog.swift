@@ -1,21 +1,21 @@
 import Dispatch
 
 extension AsyncOperation {
-  /// So many deliveries may wait on an observer's queue before messages are left out; states never are.
+  /// The number of deliveries that may wait on an observer's queue before messages are dropped; states never are.
   static let logLimit = 10_000
 
-  /// Says something about the work to whoever observes the log; from any thread, between the making and the finish.
+  /// Logs a line about the work for the log's observers; from any thread, between creation and finish.
   ///
-  /// Nothing is kept for an observer that comes later. A line is delivered in order with the operation's changes. Without
-  /// an observer it costs no more than a lock; for one that is ten thousand deliveries behind lines are left out, and the
-  /// next one that it is given says how many, or a last one at the end.
+  /// Nothing is kept for later observers. A line is delivered in order with the operation's changes. Without an
+  /// observer, it costs no more than a lock. For an observer that is ten thousand deliveries behind, lines are dropped;
+  /// the next line that it receives, or a last one at the end, has their number.
   public final func log(_ text: String) { post(.lines([OperationLogLine(text: text)]), below: Self.logLimit) }
 
   /// Posts lines as one delivery to each observer of the log, whose handler is called line by line.
   ///
-  /// From any thread; after the finish nothing is posted. Lines are in order with the operation's changes and never left
-  /// out: the caller limits itself by `whenHandled`, which is called once, on any thread, when every observer has handled
-  /// the lines and none keeps their receipt (`DeliveryQueue.receipt`); at once if there is no observer.
+  /// From any thread; after the finish nothing is posted. Lines are in order with the operation's changes and never
+  /// dropped: the caller limits itself by `whenHandled`. It is called once, on any thread, when every observer has
+  /// handled the lines and none retains their receipt (`DeliveryQueue.receipt`), or at once without observers.
   package final func log(_ lines: [OperationLogLine], whenHandled: @escaping @Sendable () -> Void = {}) {
     let receipt = LogReceipt(whenHandled)
     if !lines.isEmpty { post(.lines(lines, receipt: receipt)) }
@@ -23,13 +23,13 @@ extension AsyncOperation {
 }
 
 extension ObservableOperation {
-  /// Calls `handler` on `queue` with each line that the operation logs from now on, until the token goes away.
+  /// Calls `handler` on `queue` with each line that the operation logs from now on, until the token is freed.
   ///
-  /// Lines come one at a time, in the order in which they were logged, and in order with the changes of state that are
-  /// observed on the same queue. When the operation has finished the observation ends by itself. Any thread may call this.
+  /// Lines are delivered one at a time, in the order of their logging, and in order with the changes of state observed
+  /// on the same queue. The observation ends by itself when the operation has finished. May be called from any thread.
   ///
-  /// With `unfinished`, lines that may change yet are also given, at most ten a second of each origin: a prompt, a bar that
-  /// is drawn again. See `OperationLogLine.isUnfinished`.
+  /// With `unfinished`, lines that may still change are delivered too, at most ten a second from each origin: for
+  /// example a prompt, or a progress bar that is redrawn. See `OperationLogLine.isUnfinished`.
   public func observeLog(
     unfinished: Bool = false, on queue: DispatchQueue = .main,
     _ handler: @escaping @Sendable (Self, OperationLogLine) -> Void
@@ -47,7 +47,7 @@ extension ObservableOperation {
   }
 }
 
-/// Calls a closure when its last reference goes away.
+/// Calls a closure when its last reference is released.
 private final class LogReceipt: Sendable {
   private let whenHandled: @Sendable () -> Void
 

@@ -2,16 +2,16 @@ import Foundation
 
 /// An event of an operation that changes neither state nor progress.
 indirect enum OperationNews: Sendable {
-  // Indirect, so that a delivery, which has room for one, is no longer than it must be.
+  // Indirect, so that a delivery, which contains news, stays as small as possible.
   case attached
   case produced(Operation)
-  /// Lines of the log, at least one, and what is referenced until they have been handled.
+  /// Lines of the log, at least one, and the receipt, which is retained until they have been handled.
   case lines([OperationLogLine], receipt: (any AnyObject & Sendable)? = nil)
-  /// News, or a change where that is nil, with the instant of the delivery queue's clock at which it was posted.
+  /// News, or a change if the news is nil, with the time of posting on the delivery queue's clock.
   case timed(Duration, OperationNews?)
 }
 
-/// A line of text that an operation said about its work.
+/// A line of text that an operation logged about its work.
 public struct OperationLogLine: Sendable, Equatable {
   /// The origin of a line.
   public enum Source: Sendable {
@@ -27,20 +27,21 @@ public struct OperationLogLine: Sendable, Equatable {
 
   /// The text as it was logged; a message may have several lines.
   public let text: String
-  /// The origin.
+  /// The origin of the line.
   public let source: Source
   /// Whether the line was longer, and `text` is its beginning.
   public let isCut: Bool
-  /// Whether the line may change yet: the next line of its origin replaces it, and one without text removes it.
+  /// Whether the line may still change: the next line of its origin replaces it, and one without text removes it.
   ///
-  /// Only an observer that asks for unfinished lines is told of them.
+  /// Delivered only to an observer that requests unfinished lines.
   public let isUnfinished: Bool
-  /// How many lines before this one were left out, because the observer was too far behind.
+  /// The number of lines dropped before this one, because the observer was too far behind.
   ///
-  /// Where lines were left out right before the end of the operation, a last line without text, of source `note`, says how many.
+  /// If lines were dropped right before the end of the operation, a last line without text, of source `note`, has their
+  /// number.
   public internal(set) var lost: Int
 
-  /// Makes a line, a whole message unless told otherwise.
+  /// Makes a line; by default a whole message.
   public init(
     text: String, source: Source = .message, isCut: Bool = false, isUnfinished: Bool = false, lost: Int = 0
   ) {

@@ -3,9 +3,9 @@ import Synchronization
 
 /// One observer of one operation.
 ///
-/// It keeps no reference to the operation; each delivery does.
+/// The observation does not retain the operation; each delivery does.
 final class OperationObservation: Sendable {
-  /// A change on its way to a handler; `old` is nil for the value at the beginning.
+  /// A change on its way to a handler; `old` is nil for the initial value.
   struct Delivery: Sendable {
     let observation: OperationObservation
     let operation: Operation
@@ -36,16 +36,16 @@ final class OperationObservation: Sendable {
   private let isEnded = Atomic(false)
   private let list: ObserverList
   private let interest: ChangeInterest
-  // Handlers with their mailbox, or a buffer. No enumeration: a copy of its payload costs at each change.
+  // Handlers with their mailbox, or a buffer. Not an enumeration: a copy of its payload would cost at each change.
   private let handler: Handler?
   private let newsHandler: NewsHandler?
   private let delivery: DeliveryQueue?
-  /// The mailbox of `delivery`, which keeps it: counting references costs at each change.
+  /// The mailbox of `delivery`, which retains it; unmanaged, because counting references costs at each change.
   private let mailbox: Unmanaged<Mailbox<Delivery>>?
   private let buffer: (any ChangeReceiver)?
-  /// Whether it is told of lines of the log, by its handler for news, or of all other news.
+  /// Whether the news handler receives lines of the log, or else all other news.
   private let wantsLines: Bool
-  /// How many lines have been left out since the last one; changed only under the observer list's lock.
+  /// The number of lines dropped since the last posted one; changed only under the observer list's lock.
   private let lost = Atomic(0)
 
   /// Makes an observation that calls the handlers on `queue`.
@@ -64,7 +64,7 @@ final class OperationObservation: Sendable {
     buffer = nil
   }
 
-  /// Makes an observation that keeps changes in `buffer`.
+  /// Makes an observation that stores changes in `buffer`.
   init(in list: ObserverList, interest: ChangeInterest, to buffer: any ChangeReceiver) {
     self.list = list
     self.interest = interest
@@ -76,7 +76,7 @@ final class OperationObservation: Sendable {
     mailbox = nil
   }
 
-  // MARK: Under the observer list's lock, so that changes are posted in the order in which they happen
+  // MARK: Under the observer list's lock, so that changes are posted in order
 
   /// Posts a change; returns the buffer to be woken once the lock is free.
   func post(
@@ -85,7 +85,7 @@ final class OperationObservation: Sendable {
     interest.includes(old, new) ? send(operation, old, new) : nil
   }
 
-  /// Posts news, except lines where `limit` deliveries wait on the queue; the next ones tell how many were left out.
+  /// Posts news, but drops lines if `limit` deliveries wait on the queue; the next lines have the dropped number.
   func post(_ operation: Operation, _ news: OperationNews, at value: OperationSnapshot, below limit: Int) {
     guard newsHandler != nil else { return }
     guard case .lines(var lines, let receipt) = news else {
@@ -97,7 +97,7 @@ final class OperationObservation: Sendable {
       lost.wrappingAdd(lines.count, ordering: .relaxed)
       return
     }
-    // An unfinished line may be passed over by the observer.
+    // The observer may skip an unfinished line.
     guard lost.load(ordering: .relaxed) > 0, let first = lines.firstIndex(where: { !$0.isUnfinished }) else {
       send(operation, nil, value, news)
       return
@@ -106,14 +106,14 @@ final class OperationObservation: Sendable {
     send(operation, nil, value, .lines(lines, receipt: receipt))
   }
 
-  /// Tells how many lines were left out after the last that was posted: the operation ends.
+  /// Posts the number of lines dropped since the last posted one, because the operation ends.
   func postLost(_ operation: Operation, at value: OperationSnapshot) {
     let lost = lost.load(ordering: .relaxed)
     guard lost > 0 else { return }
     send(operation, nil, value, .lines([OperationLogLine(text: "", source: .note, lost: lost)]))
   }
 
-  /// Posts the value at the beginning.
+  /// Posts the initial value.
   func postInitial(_ operation: Operation, _ value: OperationSnapshot) -> (any ChangeReceiver)? {
     send(operation, nil, value)
   }
@@ -135,7 +135,7 @@ final class OperationObservation: Sendable {
 
   // MARK: The end
 
-  /// Called when the operation has finished, or was freed before: no change comes after the posted ones.
+  /// Called when the operation has finished, or was freed before: no change follows the posted ones.
   func operationIsOver() {
     buffer?.close()
     buffer?.wake()
@@ -151,23 +151,23 @@ extension Unmanaged: Identifying where Instance == OperationObservation {
   var identity: ObjectIdentifier { _withUnsafeGuaranteedRef { ObjectIdentifier($0) } }
 }
 
-/// Keeps changes until they are asked for.
+/// Stores changes until they are requested.
 protocol ChangeReceiver: AnyObject, Sendable {
   /// Called under the observer list's lock; must not call back.
   func append(_ old: OperationSnapshot?, _ new: OperationSnapshot)
   /// Called without a lock after an append or a close.
   func wake()
-  /// No change will come any more.
+  /// Called when no further change will come.
   func close()
 }
 
 /// The observers of one operation, and its progress.
 ///
-/// Made when the first observer or the first progress comes, so that an operation without either pays nothing.
+/// Created with the first observer or the first progress, so that an operation without either pays nothing.
 final class ObserverList: Sendable {
   private struct Contents {
     var progress = OperationProgress()
-    /// Retained here, in the order in which they came; unmanaged because counting references costs at each change.
+    /// Retained here, in the order of their addition; unmanaged, because counting references costs at each change.
     var observations = IdentityList<Unmanaged<OperationObservation>>()
 
     /// Posts a change to all observers; returns the buffers to be woken once the lock is free.
@@ -189,7 +189,7 @@ final class ObserverList: Sendable {
 
   var progress: OperationProgress { contents.withLock { $0.progress } }
 
-  /// Makes a move by `isMade`, which says whether it was made, and posts it: all observers see all moves in their order.
+  /// Makes a move by `isMade`, which returns whether it was made, and posts it: observers receive all moves in order.
   func post(
     _ operation: Operation, from old: OperationLifecycle, to new: OperationLifecycle, if isMade: () -> Bool
   ) -> Bool {
@@ -210,7 +210,7 @@ final class ObserverList: Sendable {
     return true
   }
 
-  /// Returns when no other thread has made a move that it has not posted.
+  /// Returns when every move made by another thread has been posted.
   func waitForPosting() { contents.withLock { _ in } }
 
   /// Sets the progress and posts it, unless the operation has finished.
@@ -227,7 +227,7 @@ final class ObserverList: Sendable {
 
   /// Posts news, which changes neither state nor progress, unless the operation has finished.
   ///
-  /// Lines of the log, but no other news, are left out where `limit` deliveries wait.
+  /// Lines of the log, but no other news, are dropped if `limit` deliveries wait.
   func post(
     _ news: OperationNews, _ operation: Operation, below limit: Int = .max, lifecycle: () -> OperationLifecycle
   ) {
@@ -240,7 +240,7 @@ final class ObserverList: Sendable {
     }
   }
 
-  /// Adds an observation; `setObserved` makes all later moves come here, and returns the state at that instant.
+  /// Adds an observation; `setObserved` directs all later moves to this list, and returns the state at that instant.
   func add(
     _ observation: OperationObservation, to operation: Operation, initial: Bool, setObserved: () -> OperationLifecycle
   ) {
@@ -260,7 +260,7 @@ final class ObserverList: Sendable {
     removed?.release()
   }
 
-  /// Tells the observers that wait for changes that none will come: the operation is being freed.
+  /// Notifies the observers waiting for changes that there will be none, because the operation is being freed.
   func close() { Self.end(contents.withLock { $0.observations.takeAll() }) }
 
   /// Frees observations outside the lock: a handler's last reference may end other observations.

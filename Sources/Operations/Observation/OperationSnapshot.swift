@@ -1,26 +1,26 @@
-/// How far an operation has come, in whatever unit it counts.
+/// The progress of an operation, in a unit of its own.
 public struct OperationProgress: Sendable, Equatable {
-  /// How much is done.
+  /// The completed amount of work.
   public var completed: Int64
-  /// How much there is to do; nil while that is not known.
+  /// The total amount of work; nil while unknown.
   public var total: Int64?
 
-  /// Makes a progress with nothing done, of an unknown whole, unless told otherwise.
+  /// Makes a progress; by default with nothing completed of an unknown total.
   public init(completed: Int64 = 0, total: Int64? = nil) {
     self.completed = completed
     self.total = total
   }
 
-  /// From 0 to 1, or nil while the total is not known.
+  /// The completed fraction, from 0 to 1, or nil while the total is unknown.
   public var fraction: Double? {
     guard let total, total > 0 else { return nil }
     return min(1, max(0, Double(completed) / Double(total)))
   }
 }
 
-/// Everything of an operation that can be observed as a value, at one instant.
+/// All observable values of an operation, at one instant.
 struct OperationSnapshot: Sendable {
-  // In this order two of them take the least room; there may be millions on their way.
+  // In this order two snapshots take the least memory; there may be millions on their way.
   var progress: OperationProgress
   var code: UInt8
 
@@ -32,9 +32,9 @@ struct OperationSnapshot: Sendable {
   var lifecycle: OperationLifecycle { OperationLifecycle(code: code) }
 }
 
-/// The differences between snapshots that an observer is told of; looked at for each change, so a table and no closure.
+/// The differences between snapshots that an observer receives; read at each change, so a table and not a closure.
 struct ChangeInterest: Sendable {
-  /// Four bits for each code of the lifecycle: codes that look alike to the observer have the same.
+  /// Four bits for each code of the lifecycle: codes that are equal for the observer have the same value.
   private var classes: UInt64
   private var includesProgress: Bool
 
@@ -48,7 +48,7 @@ struct ChangeInterest: Sendable {
     return interest
   }()
 
-  /// A property that follows from the lifecycle alone.
+  /// The differences of a property derived from the lifecycle alone.
   static func lifecycle<Value: Equatable>(_ read: (OperationLifecycle) -> Value) -> ChangeInterest {
     var seen: [Value] = []
     var interest = nothing

@@ -1,73 +1,76 @@
 import Foundation
 import Synchronization
 
-/// Hands operations to an `OperationQueue` when they are ready, a few more than it runs at once.
+/// Feeds ready operations to an `OperationQueue`, a few more than it runs at once.
 ///
-/// Foundation's queue on Linux visits all that waits in it at every event. Here waiting operations stay in our own graph,
-/// and the queue holds only what may run: a hundred thousand operations are no harder on it than ten. Width, suspension
-/// and `queuePriority` are the queue's and the operations' own. Any thread may call anything.
+/// On Linux, Foundation's queue scans all its waiting operations at every event. A feeder keeps waiting operations in
+/// the library's own graph and gives the queue only operations that may run, so that a hundred thousand operations cost
+/// the queue no more than ten. Width and suspension are set on the queue, and `queuePriority` on the operations. Every
+/// method and property is safe to use from any thread.
 ///
-/// An `AsyncOperation` that is cancelled before it has entered the queue finishes at once, without executing, even if
-/// the queue is suspended. Of an operation of another class the feeder knows the dependencies that it has when it is
-/// added, and its end; a cancellation takes effect when it would run.
+/// An `AsyncOperation` that is cancelled before it enters the queue finishes at once, without executing, even if the
+/// queue is suspended. For an operation of another class, the feeder waits for the dependencies that the operation has
+/// when it is added, and observes its end; a cancellation takes effect when the operation would run.
 ///
-/// The feeder keeps each operation until it has finished, and itself as long as there is one.
+/// The feeder retains each operation until it finishes, and stays alive as long as it has an unfinished operation.
 public final class OperationFeeder: NodeHolder, @unchecked Sendable {
-  // Safe: everything that varies is atomic, locked, or touched only under the dependency graph's lock.
+  // Safe: all mutable state is atomic, locked, or accessed only under the dependency graph's lock.
 
-  /// The queue that is fed.
+  /// The queue that receives the operations.
   public let queue: OperationQueue
 
   private var members: [DependencyNode] = []
-  /// The members that are not of our class.
+  /// The members that are not an `AsyncOperation`.
   private var foreign: [ObjectIdentifier: DependencyNode] = [:]
   private var ready = [ReadyQueue](repeating: ReadyQueue(), count: PriorityLevel.allCases.count)
   private var entered = [Int](repeating: 0, count: PriorityLevel.allCases.count)
-  /// How many of the entered ones wait again.
+  /// The number of entered members that wait again.
   private var heldBack = 0
-  /// How many have been removed of which the queue has not been told yet.
+  /// The number of removed members whose end the queue does not know yet.
   private let leaving = Atomic(0)
-  /// The queue's width when it was last read: its getter may be anybody's, and is called without the lock.
+  /// The queue's width when last read; read without the lock, because client code may override the getter.
   private let width = Atomic(0)
   private var window = PrefetchWindow()
   private var isAnyReady = false
   private var isAdmitting = false
-  /// How many threads are cancelling everything: nothing enters until they are done.
+  /// The number of threads that are cancelling all operations; nothing enters the queue until it is 0.
   private var holds = 0
   private var whenEmpty: [@Sendable () -> Void] = []
-  /// Whether there is anything in `whenEmpty`, for threads without the lock.
+  /// Whether `whenEmpty` has handlers, for threads without the lock.
   private let isAwaited = Atomic(false)
-  /// Where the ends of foreign operations are told; there are never more in it than in the queue.
+  /// The queue on which the ends of foreign operations are reported; it never holds more operations than `queue`.
   private let lazyEnds = LazyReference<OperationQueue>()
 
-  /// Called when the last member that had entered the queue has left, and all others wait; set before it is shared.
+  /// Called when the last entered member has left and all others wait; set before the feeder is shared.
   var whenStalled: (@Sendable () -> Void)?
   private let isStalled = Atomic(false)
-  /// Called before operations enter the queue; set before it is shared.
+  /// Called before operations enter the queue; set before the feeder is shared.
   var beforeAdmission: (@Sendable () -> Void)?
 
   private let notifier = Lock<DelegateNotifier?>(nil)
   private let hasNotifier = Atomic(false)
 
-  /// Tells `delegate`, which is not kept, what is added from now on and when it has finished; nil ends that.
+  /// Notifies `delegate`, a weak reference, of operations added from now on and of their ends; nil stops that.
   ///
-  /// On `delegateQueue`, in order; `willAdd` on the thread that adds. The queue named is the one that is fed.
+  /// The delegate is called on `delegateQueue`, in order, except for `willAdd`, which is called on the adding thread.
+  /// The queue passed to the delegate is `queue`.
   public func setDelegate(_ delegate: (any OperationQueueDelegate)?, on delegateQueue: DispatchQueue = .main) {
     notifier.withLock { $0 = delegate.map { DelegateNotifier($0, on: delegateQueue) } }
     hasNotifier.store(delegate != nil, ordering: .releasing)
   }
 
-  /// Makes a feeder for `queue`, which may hold and be given other operations beside.
+  /// Makes a feeder for `queue`, which may also hold and receive other operations.
   public init(feeding queue: OperationQueue) { self.queue = queue }
 
   // MARK: Members
 
-  /// An operation to be added, with the properties that are read before the lock is taken: their getters may be anybody's.
+  /// An operation to be added, with the properties read before the lock is taken: client code may override their
+  /// getters.
   private struct Newcomer {
     let operation: Operation
     let asynchronous: AsyncOperation?
     let level: PriorityLevel
-    // Of a foreign operation; our own, whose getters are final, may change until the lock is taken.
+    // Only for a foreign operation. The getters of an `AsyncOperation` are final, and are read under the lock.
     private var wasStarted = false
     private var wasCancelled = false
     private(set) var unfinishedDependencies: [Operation] = []
@@ -78,7 +81,7 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
     init(_ operation: Operation) {
       self.operation = operation
       asynchronous = operation as? AsyncOperation
-      // Linked first: from then on a change of the priority is told to the graph.
+      // Linked first: from then on the graph is notified when the priority changes.
       asynchronous?.parts.set(.isLinked)
       level = PriorityLevel(operation.queuePriority)
       if asynchronous == nil {
@@ -89,9 +92,9 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
     }
   }
 
-  /// Adds an operation, which enters the queue when all that it depends on has finished.
+  /// Adds an operation, which enters the queue when all its dependencies have finished.
   ///
-  /// Throws if operations of other classes have been linked in a cycle that it is part of; then nothing has been added.
+  /// Throws, and adds nothing, if operations of other classes have been linked in a cycle that includes this operation.
   public func add(_ operation: Operation) throws(DependencyCycle) {
     guard let asynchronous = operation as? AsyncOperation, !asynchronous.parts.has(.hasSideState),
       !hasNotifier.load(ordering: .acquiring)
@@ -110,9 +113,9 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
     if entry.isDirect { queue.addOperation(operation) } else { admit(entry.admission) }
   }
 
-  /// Adds operations; of those that are ready the more urgent enter first, and equals in their order here.
+  /// Adds operations; among the ready ones, the more urgent enter first, and equally urgent ones in array order.
   ///
-  /// Throws if operations of other classes have been linked in a cycle that these are part of; then nothing has been added.
+  /// Throws, and adds nothing, if operations of other classes have been linked in a cycle that includes one of these.
   public func add(_ operations: [Operation]) throws(DependencyCycle) {
     guard hasNotifier.load(ordering: .acquiring), let notifier = notifier.withLock({ $0 }) else {
       return try enlist(operations)
@@ -126,7 +129,7 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
     let newcomers = operations.map(Newcomer.init)
     var refused: Operation?
     let watched = DependencyGraph.contents.withLock { _ -> [(Operation, DependencyNode)] in
-      // All of them first: a foreign operation's dependency may stand behind it in the list.
+      // All nodes join first: a foreign operation's dependency may follow it in the array.
       var nodes: [DependencyNode] = []
       for newcomer in newcomers {
         guard let node = join(newcomer) else {
@@ -164,12 +167,12 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
     nodesAreReady()
   }
 
-  /// Not called under the graph's lock, because the operation's description may be anybody's.
+  /// Called without the graph's lock, because client code may override the operation's description.
   private static func refuse(_ operation: Operation) -> Never {
     programmerError("\(operation) has been started or added before; an operation runs once")
   }
 
-  /// Called under the graph's lock: nil for an operation that has been started or added before.
+  /// Called under the graph's lock; nil if the operation has been started or added before.
   private func join(_ newcomer: Newcomer) -> DependencyNode? {
     let operation = newcomer.operation
     let node = newcomer.asynchronous?.parts.node ?? DependencyNode(isOurs: false)
@@ -214,7 +217,7 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
   func nodeHasLeft() {
     let isLast = leaving.wrappingSubtract(1, ordering: .sequentiallyConsistent).newValue == 0
     let isChanged = readWidth()
-    // A thread that begins to wait meanwhile says so first and then looks whether there is anything left.
+    // A thread that begins to wait meanwhile sets `isAwaited` first and then checks whether an operation is left.
     if isChanged || isLast && isAwaited.load(ordering: .sequentiallyConsistent) { nodesAreReady() }
     tellStall()
   }
@@ -234,7 +237,7 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
   private func refuseForeignCycle(_ operations: [Operation]) throws(DependencyCycle) {
     let strangers = operations.filter { !($0 is AsyncOperation) && !$0.dependencies.isEmpty }
     guard !strangers.isEmpty else { return }
-    // Links among ours have been checked when they were made; only one that leads out of them can close a cycle here.
+    // Links between our operations are checked when they are made; only a link to another class can close a cycle here.
     let (isMixed, known) = DependencyGraph.contents.withLock { ($0.foreignLinks > 0, Set(foreign.keys)) }
     let cycle = DependencyCycle.find(from: strangers) { operation in
       !operation.isFinished && (operation is AsyncOperation ? isMixed : !known.contains(ObjectIdentifier(operation)))
@@ -267,7 +270,7 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
     return true
   }
 
-  /// One thread at a time admits, which keeps the order of each line; others leave ready nodes in line for it to find.
+  /// Admits on one thread at a time, which preserves the order of each line; other threads leave ready nodes in line.
   func takeAdmission() -> Admission {
     guard !isAdmitting, isAnyReady, holds == 0 else { return Admission() }
     let width = width.load(ordering: .relaxed)
@@ -276,14 +279,14 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
     var ahead = 0
     filling: for level in PriorityLevel.allCases {
       ahead += entered[level.rawValue]
-      // Less urgent operations do not count: they may fill the queue and must hold up nothing that is more urgent.
+      // Less urgent operations don't count: they may fill the queue but must not hold up a more urgent one.
       guard ahead < fill.low else { break }
       while ahead + admission.asked.count < fill.high, let node = ready[level.rawValue].popFirst() {
         guard let operation = node.held, !node.isOurs || !operation.isExecuting && !operation.isFinished else {
           continue
         }
         if node.mustAsk, let operation = operation as? AsyncOperation, DependencyGraph.mustAsk(operation) {
-          // When it would start, so not ahead; what is behind it must not take the slot that becomes free.
+          // Conditions are evaluated when the operation would start; operations behind it must not take the freed slot.
           guard width < 0 || entered.reduce(0, +) < width else {
             nodeIsReady(node, first: true)
             break filling
@@ -305,7 +308,7 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
     return admission
   }
 
-  /// Called under the graph's lock: true if a member enters, without having stood in line because nobody does.
+  /// Called under the graph's lock; true if the member enters the queue directly, because no node is in line.
   private func entersAtOnce(_ node: DependencyNode) -> Bool {
     guard !isAdmitting, !isAnyReady, holds == 0 else { return false }
     let ahead = entered[...node.level.rawValue].reduce(0, +)
@@ -321,7 +324,7 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
       if !admission.asked.isEmpty { ask(&admission) }
       for operation in admission.foreign {
         watch(operation)
-        // Started by hand meanwhile; its end is all that is missing.
+        // Started by hand meanwhile; only its end is still to come.
         if operation.isExecuting || operation.isFinished { admission.operations.removeAll { $0 === operation } }
       }
       beforeAdmission?()
@@ -329,7 +332,7 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
       admission = DependencyGraph.contents.withLock { _ in
         isAdmitting = false
         let next = takeAdmission()
-        // Nothing is held to be stuck during an admission, so what came to wait meanwhile is looked at now.
+        // During an admission no member counts as stuck, so members that began to wait meanwhile are checked now.
         if next.isEmpty { noteStall() }
         return next
       }
@@ -337,8 +340,8 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
     tellStall()
   }
 
-  /// Asks the conditions of operations that may start; where the queue is suspended they enter it, and are asked when it
-  /// starts them.
+  /// Evaluates the conditions of operations that may start; if the queue is suspended, the operations enter it and are
+  /// evaluated when it starts them.
   private func ask(_ admission: inout Admission) {
     guard queue.isSuspended else {
       for operation in admission.asked { DependencyGraph.ask(operation) }
@@ -355,7 +358,7 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
     }
   }
 
-  /// Called under the graph's lock: the handlers that wait for the end, if it has come.
+  /// Called under the graph's lock; the handlers that wait for an empty feeder, if it is empty.
   private func takeAwaiting() -> [@Sendable () -> Void] {
     guard isAwaited.load(ordering: .relaxed), isEmpty else { return [] }
     isAwaited.store(false, ordering: .sequentiallyConsistent)
@@ -372,29 +375,30 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
 
   // MARK: Deadlocks
 
-  /// Called under the graph's lock: the members, if every one of them waits.
+  /// Called under the graph's lock; the members, if all of them wait.
   var stuckMembers: [Operation] {
     guard mayBeStuck, !isAdmitting, members.allSatisfy({ $0.place == .waiting || $0.isHeldBack }) else { return [] }
     return members.compactMap(\.held)
   }
 
-  /// Whether no member executes or is about to, unless its conditions are being asked.
+  /// Whether no member executes or is about to, except members whose conditions are being evaluated.
   private var mayBeStuck: Bool { !isAnyReady && entered.reduce(0, +) == heldBack }
 
   var mayBeStuckNow: Bool { DependencyGraph.contents.withLock { _ in mayBeStuck } }
 
   // MARK: The whole
 
-  /// The operations that have not finished, whether they have entered the queue or not, in no particular order.
+  /// The unfinished operations, whether or not they have entered the queue, in no particular order.
   public var operations: [Operation] { DependencyGraph.contents.withLock { _ in members.compactMap(\.held) } }
 
-  /// How many operations have not finished, whether they have entered the queue or not.
+  /// The number of unfinished operations, whether or not they have entered the queue.
   public var unfinishedCount: Int { DependencyGraph.contents.withLock { _ in members.count } }
 
   /// The width of the queue, its `maxConcurrentOperationCount`.
   ///
-  /// Set here, a greater width takes effect at once; set on the queue, when the next operation finishes. With a width of 0
-  /// nothing executes; a negative one is a programmer error, except `OperationQueue.defaultMaxConcurrentOperationCount`.
+  /// A greater width takes effect at once if it is set here, and when the next operation finishes if it is set on the
+  /// queue. With a width of 0 nothing executes. A negative width is a programmer error, except
+  /// `OperationQueue.defaultMaxConcurrentOperationCount`.
   public var maxConcurrentOperationCount: Int {
     get { queue.maxConcurrentOperationCount }
     set {
@@ -406,10 +410,10 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
     }
   }
 
-  /// Cancels every operation that has not finished.
+  /// Cancels every unfinished operation.
   ///
-  /// Nothing enters the queue until all operations that do not execute have been cancelled, and those that execute are
-  /// cancelled last: the end of none of them lets another begin.
+  /// Nothing enters the queue until all operations that don't execute have been cancelled. Executing operations are
+  /// cancelled last, so that the end of none of them lets another begin.
   public func cancelAllOperations() {
     let (waiting, entered) = DependencyGraph.contents.withLock { _ in
       holds += 1
@@ -419,7 +423,7 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
     for operation in waiting + entered {
       if operation.isExecuting { executing.append(operation) } else { operation.cancel() }
     }
-    // One of another class that is cancelled waits for nothing any more, and tells nobody of that.
+    // A cancelled operation of another class no longer waits, but Foundation posts no notification of that.
     let ended = waiting.filter { !($0 is AsyncOperation) && $0.isCancelled }
     DependencyGraph.contents.withLock { _ in
       for operation in ended {
@@ -431,7 +435,7 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
     for operation in executing { operation.cancel() }
   }
 
-  /// Calls `body` once on `queue` when no operation is left, which may be now.
+  /// Calls `body` once on `queue` when no operation is left, possibly at once.
   public func whenEmpty(on queue: DispatchQueue = .main, _ body: @escaping @Sendable () -> Void) {
     DependencyGraph.contents.withLock { _ in
       whenEmpty.append { queue.async(execute: body) }

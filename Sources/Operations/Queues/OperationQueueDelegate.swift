@@ -1,16 +1,16 @@
 import Foundation
 
-/// Receives what enters and leaves a queue or a feeder.
+/// Receives notifications when operations enter and leave a queue or a feeder.
 public protocol OperationQueueDelegate: AnyObject, Sendable {
   /// An operation is about to be added; called on the thread that adds it, which waits.
   ///
-  /// The place to give the operation a condition, an observer or a time limit.
+  /// Use this method to give the operation a condition, an observer or a time limit.
   func operationQueue(_ queue: OperationQueue, willAdd operation: Operation)
   /// An operation has been added.
   func operationQueue(_ queue: OperationQueue, didAdd operation: Operation)
   /// An operation has finished; the last call for it.
   ///
-  /// Of an operation of another class than `AsyncOperation` only a cancellation is known as a failure.
+  /// For an operation of a class other than `AsyncOperation`, the only failure reported is a cancellation.
   func operationQueue(_ queue: OperationQueue, didFinish operation: Operation, with failure: (any Error)?)
 }
 
@@ -25,8 +25,8 @@ extension OperationQueueDelegate {
 
 /// An `OperationQueue` with a delegate.
 ///
-/// Operations in it know from the beginning which queue they are in, and a dashboard that observes it sees each of them enter.
-/// The delegate is not told of barriers.
+/// Each operation knows its queue from the moment it is added, and a dashboard that observes the queue sees each
+/// operation enter. The delegate is not notified of barriers.
 open class DelegatedOperationQueue: OperationQueue, @unchecked Sendable {
   // Safe: constant.
   private let notifier: DelegateNotifier?
@@ -37,18 +37,18 @@ open class DelegatedOperationQueue: OperationQueue, @unchecked Sendable {
     super.init()
   }
 
-  /// Makes a queue that tells `delegate`, which it does not keep, on `delegateQueue`.
+  /// Makes a queue that notifies `delegate`, a weak reference, on `delegateQueue`.
   public init(delegate: any OperationQueueDelegate, on delegateQueue: DispatchQueue = .main) {
     notifier = DelegateNotifier(delegate, on: delegateQueue)
     super.init()
   }
 
-  /// Adds an operation; its block form comes here too.
+  /// Adds an operation; the block form calls this method too.
   open override func addOperation(_ operation: Operation) {
     enter([operation]) { super.addOperation(operation) }
   }
 
-  /// Adds operations, and waits for their end if asked to.
+  /// Adds operations, and waits until they finish if asked to.
   open override func addOperations(_ operations: [Operation], waitUntilFinished wait: Bool) {
     enter(operations) { super.addOperations(operations, waitUntilFinished: false) }
     if wait { for operation in operations { operation.waitUntilFinished() } }
@@ -73,7 +73,7 @@ open class DelegatedOperationQueue: OperationQueue, @unchecked Sendable {
 final class DelegateNotifier: Sendable {
   private typealias Call = @Sendable (any OperationQueueDelegate) -> Void
 
-  // Safe: a weak reference that is never set again.
+  // Safe: a weak reference that is never reassigned.
   private struct WeakDelegate: @unchecked Sendable { weak var delegate: (any OperationQueueDelegate)? }
 
   private let weak: WeakDelegate
@@ -89,7 +89,7 @@ final class DelegateNotifier: Sendable {
     of operations: [Operation], addedTo queue: OperationQueue, _ add: () throws(Failure) -> Void
   ) throws(Failure) {
     for operation in operations { weak.delegate?.operationQueue(queue, willAdd: operation) }
-    // The ends of operations while they are being added, whose `didAdd` comes first; nil after that.
+    // The ends of operations that finish while they are being added, reported after their `didAdd`; nil after that.
     let early = Lock<[Call]?>([])
     for operation in operations {
       operation.whenEnded { [mailbox] operation, failure in

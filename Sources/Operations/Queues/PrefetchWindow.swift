@@ -1,22 +1,22 @@
-/// How far ahead of its width a queue is filled.
+/// The number of operations that a queue holds beyond its width.
 ///
-/// By a few, so that waiting operations can still be cancelled and reordered; by more while operations come and go so fast
-/// that filling the queue for each of them costs as much as they do.
+/// The number is small, so that waiting operations can still be cancelled and reordered. It grows while operations come
+/// and go so fast that filling the queue for each of them costs as much as they do.
 struct PrefetchWindow {
   static let smallest = 2
   static let largest = 64
 
-  /// Fills that follow each other faster than this double the window; after twenty times this it is small again.
+  /// The interval between fills, in nanoseconds, below which the window doubles.
   ///
-  /// In nanoseconds.
+  /// An interval of more than twenty times this value resets the window to its smallest length.
   private static let rush: UInt64 = 500_000
 
   private var length = smallest
   private var last: UInt64?
 
-  /// The number below which the queue is filled again, and the number up to which.
+  /// The number of operations below which the queue is filled again, and the number it is filled up to.
   func fill(width: Int) -> (low: Int, high: Int) {
-    // Without a limit all that is ready runs.
+    // Without a limit all ready operations run.
     guard width >= 0 else { return (.max, .max) }
     let high = width + max(length, width / 2)
     return (high - max(0, length / 2 - 1), high)

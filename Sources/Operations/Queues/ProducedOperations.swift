@@ -1,29 +1,30 @@
 import Foundation
 
-/// What an operation produces, by itself or by a closure that it was made with, is run whole: with all that it depends on
-/// and that nobody runs.
+/// Products of an operation, made by the operation itself or by a closure it was made with, run together with all their
+/// dependencies that no queue runs yet.
 extension AsyncOperation {
-  /// Gives another operation, with all that it depends on and that is in no queue, to the group, the feeder or the queue that
-  /// this one is in.
+  /// Gives another operation, with all its dependencies that are in no queue, to the group, feeder or queue that this
+  /// operation is in.
   ///
-  /// From `main`, or later. Foundation tells no operation which queue it is in: a plain `OperationQueue` is known until
-  /// `main` has returned, and what is produced later runs beside it, in a queue of its own; a `DelegatedOperationQueue`
-  /// is always known. An operation that has been started or added before is a programmer error, and so are a finished group
-  /// and a cycle of dependencies. Observers are told before it is added.
+  /// Call it in `main` or later. Foundation does not report which queue an operation is in: a plain `OperationQueue` is
+  /// known until `main` returns, and operations produced later run beside it, in a queue of their own. A
+  /// `DelegatedOperationQueue` is always known. Producing an operation that has been started or added before is a
+  /// programmer error, and so are a finished group and a dependency cycle. Observers are notified before the operation
+  /// is added.
   public final func produce(_ operation: Operation) {
     add(wholeProduct(operation)) { parts.existingSideState?.queue ?? currentQueue ?? OperationQueue() }
   }
 
-  /// The operations to be run for a product of this one, itself the last; observers are told of them.
+  /// The operations to run for a product of this operation, ending with the product; notifies observers of each.
   final func wholeProduct(_ product: Operation) -> [Operation] {
     let whole = Self.takenAlong(by: [product]) { _ in true } + [product]
     for operation in whole { post(.produced(operation)) }
     return whole
   }
 
-  /// Runs an operation that a condition of this one has made, and returns when it has finished.
+  /// Runs an operation that a condition of this operation has made, and returns when it has finished.
   ///
-  /// Not in a plain queue, where it would wait for the slot that this operation may hold.
+  /// The operation does not run in a plain queue, where it would wait for the slot that this operation may hold.
   final func runFirst(_ operation: Operation) async {
     guard !operation.isFinished else { return }
     let whole = wholeProduct(operation)
@@ -35,12 +36,12 @@ extension AsyncOperation {
         add(whole) { OperationQueue() }
       }
     } onCancel: {
-      // The last first: the end of none lets another begin.
+      // Cancelled from the last to the first, so that the end of none lets another begin.
       for operation in whole.reversed() { operation.cancel() }
     }
   }
 
-  /// Adds operations to the group or the feeder that this one is in, else to this queue.
+  /// Adds operations to the group or the feeder that this operation is in, or else to the given queue.
   private func add(_ operations: [Operation], or queue: () -> OperationQueue) {
     do {
       if let group = parts.existingSideState?.group as? GroupOperation {
@@ -50,7 +51,7 @@ extension AsyncOperation {
       } else if operations.count == 1 {
         queue().addOperation(operations[0])
       } else {
-        // A plain queue looks at all that waits in it at every event.
+        // A plain queue scans all its waiting operations at every event.
         try OperationFeeder(feeding: queue()).add(operations)
       }
     } catch {
@@ -63,7 +64,7 @@ extension AsyncOperation {
     parts.existingNode.flatMap { node in DependencyGraph.contents.withLock { _ in node.holder } } as? OperationFeeder
   }
 
-  /// The queue of the thread, if that may be running `main`.
+  /// The current thread's queue, if `main` may be running on it.
   private var currentQueue: OperationQueue? {
     guard case .beginning = parts.lifecycle.state else { return nil }
     return OperationQueue.current

@@ -1,36 +1,36 @@
 import Foundation
 import Synchronization
 
-/// How operations came to be where they are.
+/// The way operations came to be in their place.
 package enum QueueEntry {
-  /// They are about to enter a queue, or a feeder of it; or one of them has just been started by it.
+  /// The operations are about to enter a queue or its feeder, or the queue has just started one of them.
   case queue(OperationQueue)
-  /// They are children of this operation, about to enter a queue of its own.
+  /// The operations are children of this operation, about to enter a queue of its own.
   case parent(AsyncOperation)
 }
 
-/// An operation whose work is other operations, its children, which it tells `QueueEntryObserver` of.
+/// An operation that runs other operations, its children, and reports them to `QueueEntryObserver`.
 package protocol ParentOperation: AsyncOperation {
   /// The children that have not finished.
   var unfinishedChildren: [Operation] { get }
-  /// Whether it can succeed although a child has failed.
+  /// Whether the operation can succeed although a child has failed.
   var toleratesFailures: Bool { get }
-  /// Whether this child is an attempt at what the operation itself does.
+  /// Whether this child is an attempt at the operation's own work.
   func isAttempt(_ child: Operation) -> Bool
 }
 
-/// Learns of operations that enter a queue or begin, of all queues of the process, until it is closed or released.
+/// Observes the operations that enter a queue or begin, in all queues of the process, until it is closed or released.
 ///
-/// A `DelegatedOperationQueue`, an `OperationFeeder`, a group and a retry tell of each operation before it enters. A plain
-/// `OperationQueue` on Linux can't be observed: of those in it only an `AsyncOperation` is told of, when it begins. Nothing
-/// is looked up while there is no observer.
+/// A `DelegatedOperationQueue`, an `OperationFeeder`, a group and a retry report each operation before it enters. A
+/// plain `OperationQueue` can't be observed on Linux: only an `AsyncOperation` in it is reported, when it begins.
+/// Without an observer nothing is looked up.
 package final class QueueEntryObserver: Sendable {
   package typealias Handler = @Sendable ([Operation], QueueEntry) -> Void
 
   private static let count = Atomic(0)
   private static let handlers = Lock<[ObjectIdentifier: Handler]>([:])
 
-  /// Calls `handler` on the thread that adds or starts operations, before it goes on; several calls may come at once.
+  /// Calls `handler` on the thread that adds or starts operations, before it continues; calls may be concurrent.
   package init(_ handler: @escaping Handler) {
     Self.handlers.withLock { $0[ObjectIdentifier(self)] = handler }
     Self.count.wrappingAdd(1, ordering: .relaxed)
@@ -47,13 +47,13 @@ package final class QueueEntryObserver: Sendable {
   /// Whether there is an observer: one load.
   @inline(__always) static var isNeeded: Bool { count.load(ordering: .relaxed) > 0 }
 
-  /// Tells every observer; called without a lock.
+  /// Notifies every observer; called without a lock.
   static func tell(_ operations: [Operation], _ entry: QueueEntry) {
     guard isNeeded else { return }
     for handler in handlers.withLock({ Array($0.values) }) { handler(operations, entry) }
   }
 
-  /// Tells of an operation that has begun, if the thread is one of a queue.
+  /// Reports an operation that has begun, if the current thread belongs to a queue.
   static func tellStart(of operation: AsyncOperation) {
     guard isNeeded, let queue = OperationQueue.current else { return }
     tell([operation], .queue(queue))

@@ -1,14 +1,14 @@
-/// Ready nodes of one priority, first in, first out; entries whose node has moved on are passed over.
+/// Ready nodes of one priority, first in, first out; entries whose node has moved on are skipped.
 struct ReadyQueue {
   private var entries: [(node: DependencyNode, ticket: Int)] = []
   private var head = 0
 
-  /// Whether there are no entries, not even ones that are passed over.
+  /// Whether the queue has no entries at all, valid or to be skipped.
   var isEmpty: Bool { entries.isEmpty }
 
   mutating func append(_ node: DependencyNode) { entries.append((node, node.ticket)) }
 
-  /// Puts a node before all others.
+  /// Inserts a node before all others.
   mutating func prepend(_ node: DependencyNode) {
     guard head > 0 else { return entries.insert((node, node.ticket), at: 0) }
     head -= 1
@@ -19,7 +19,7 @@ struct ReadyQueue {
     while head < entries.count {
       let (node, ticket) = entries[head]
       head += 1
-      // In bulk, so that each entry is moved once at most.
+      // Removed in bulk, so that each entry is moved at most once.
       if head == entries.count {
         entries.removeAll(keepingCapacity: true)
         head = 0

@@ -5,17 +5,18 @@ extension ResultOperation {
   ///
   ///     let size = try await measuring.value
   ///
-  /// Reading it starts nothing: add the operation to a queue, before or after. Any number of tasks may wait. Cancelling a
-  /// waiting task ends its wait at once, with a `CancellationError`, and leaves the operation to the others, as with the
-  /// `value` of a `Task`. A waiting task does not keep the operation; if it is freed before its end, `OperationFreed` is
-  /// thrown. A `TaskOperation` that waits for itself waits until it is cancelled.
+  /// Reading it starts nothing: add the operation to a queue, before or after. Any number of tasks may wait. Cancelling
+  /// a waiting task ends its wait at once, with a `CancellationError`, and does not affect the operation, as with the
+  /// `value` of a `Task`. A waiting task does not retain the operation. If the operation is freed before its end,
+  /// `OperationFreed` is thrown. A `TaskOperation` that waits for itself waits until it is cancelled.
   public final var value: Success {
     consuming get async throws { try await value(cancellingOperation: false) }
   }
 
   /// The value, as the property; with `cancellingOperation`, cancelling the waiting task cancels the operation.
   ///
-  /// If the operation has not begun, that wait ends at once with a `CancellationError`, else when the operation does.
+  /// If the operation has not begun, that wait ends at once with a `CancellationError`, otherwise when the operation
+  /// ends.
   public final consuming func value(cancellingOperation: Bool) async throws -> Success {
     let end = pendingValue()
     let onCancel = cancelHandler(ending: end, cancellingOperation: cancellingOperation)
@@ -34,13 +35,13 @@ extension ResultOperation {
 }
 
 extension Operation {
-  /// Waits until this operation, of whatever class, has finished; throws its failure, if it has one.
+  /// Waits until this operation, of any class, has finished; throws its failure, if it has one.
   ///
   ///     try await installing.untilFinished()
   ///
-  /// Reading and cancelling are as with `ResultOperation.value`; with `cancelsOperation`, cancelling the waiting task
-  /// cancels the operation. Of an operation of another class than `AsyncOperation` only a cancellation is known as a
-  /// failure, and it is kept until it has finished.
+  /// Waiting and cancelling work as with `ResultOperation.value`; with `cancelsOperation`, cancelling the waiting task
+  /// cancels the operation. For an operation of a class other than `AsyncOperation`, the only failure thrown is a
+  /// cancellation, and the operation is retained until it has finished.
   public consuming func untilFinished(cancelsOperation: Bool = false) async throws {
     let end = pendingEnd()
     let onCancel = cancelHandler(ending: end, cancellingOperation: cancelsOperation)
@@ -55,7 +56,7 @@ extension Operation {
     if let operation = self as? AsyncOperation {
       let giver = AnswerGiver(end, of: operation.displayName)
       operation.parts.sideState.whenEnded { giver.give($0.end) }
-      // Not called if it had finished before.
+      // Not called if the operation had finished before.
       if operation.isFinished { giver.give(operation.end) }
     } else if isFinished {
       end.give(foreignEnd)
@@ -69,10 +70,11 @@ extension Operation {
     isCancelled ? .failure(CancellationError()) : .success(())
   }
 
-  /// What ends the wait of a cancelled task: that alone, or the end of the operation, which is cancelled too.
+  /// The handler that ends the wait of a cancelled task, at once or by cancelling the operation.
   ///
-  /// The end of an operation that has not begun may never come, because it is in no queue, and that of one that waits for
-  /// itself is behind the wait.
+  /// Without `cancellingOperation` the wait ends at once. With it, the wait ends when the operation does, except in two
+  /// cases: an operation that has not begun may never end, because it may be in no queue, and an operation that waits
+  /// for itself can't end before the wait does.
   fileprivate func cancelHandler<Value>(
     ending end: PendingAnswer<Value>, cancellingOperation: Bool
   ) -> @Sendable () -> Void {

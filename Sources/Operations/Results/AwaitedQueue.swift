@@ -1,14 +1,15 @@
 import Foundation
 
 extension OperationQueue {
-  /// Waits until no operation in the queue is left unfinished, those included that are added meanwhile.
+  /// Waits until no operation in the queue is unfinished, including operations added meanwhile.
   ///
-  /// Cancelling the waiting task ends the wait with a `CancellationError` and leaves the operations alone. No barrier is
-  /// added: the wait changes nothing for the operations. A suspended queue is waited for until it has been resumed and has
-  /// ended its work. Of the queue of an `OperationFeeder`, wait for the feeder instead: most of its operations are in no queue.
+  /// Cancelling the waiting task ends the wait with a `CancellationError` and does not affect the operations. The wait
+  /// adds no barrier and changes nothing for the operations. For a suspended queue, the wait lasts until the queue has
+  /// been resumed and has finished its work. For the queue of an `OperationFeeder`, wait for the feeder instead: most
+  /// of its operations are in no queue.
   public func untilEmpty() async throws {
     while true {
-      // The last added first, because they end last as a rule: most of the others need not be waited for.
+      // The last added comes first, because it usually ends last: most of the others then need no wait.
       var unfinished = operations.filter { !$0.isFinished }
       guard !unfinished.isEmpty else {
         await waitForRemoval()
@@ -17,16 +18,17 @@ extension OperationQueue {
       while let operation = unfinished.popLast() {
         guard !operation.isFinished else { continue }
         let end = PendingAnswer<Void>()
-        // By a dependent, which runs when the queue has been told of the end too.
+        // By a dependent operation, which runs when the queue knows of the end too.
         operation.whenFinished { end.give(.success(())) }
         try await end.wait { end.give(.failure(CancellationError())) }
       }
     }
   }
 
-  /// Waits, not for long, until the queue has removed its finished operations.
+  /// Waits, for a short time, until the queue has removed its finished operations.
   ///
-  /// On Linux it removes one a moment after it has told the dependents of the end, and tells nobody of that.
+  /// On Linux the queue removes an operation a moment after it has notified the dependents of the end, and posts no
+  /// notification of the removal.
   private func waitForRemoval() async {
     for _ in 0..<100 where operationCount > 0 { await Task.yield() }
     var waits = 0
@@ -40,9 +42,9 @@ extension OperationQueue {
 extension OperationFeeder {
   private static let ends = DispatchQueue(label: "OperationFeeder.untilEmpty")
 
-  /// Waits until no operation is left, those included that are added meanwhile.
+  /// Waits until no operation is left, including operations added meanwhile.
   ///
-  /// Cancelling the waiting task ends the wait with a `CancellationError` and leaves the operations alone.
+  /// Cancelling the waiting task ends the wait with a `CancellationError` and does not affect the operations.
   public func untilEmpty() async throws {
     let end = PendingAnswer<Void>()
     whenEmpty(on: Self.ends) { end.give(.success(())) }

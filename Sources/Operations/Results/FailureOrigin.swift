@@ -1,14 +1,15 @@
-/// The failure at the beginning of others, and the operation that it is of, which did not fail because of another one.
+/// The failure at the start of a chain of failures, and the operation that failed first, not because of another.
 ///
-/// Found at once however long the way is, because each error of ours that has another as its cause knows the origin.
+/// Found in constant time however long the chain is, because each of the library's errors with another error as its
+/// cause stores the origin.
 struct FailureOrigin {
-  /// The operation's name, or that of its class.
+  /// The operation's name, or the name of its class.
   let operation: String
   let error: any Error
-  /// How many dependencies and groups lie between that operation and the one that was asked about; 0 for itself.
+  /// The number of dependencies and groups between that operation and the given one; 0 for the operation itself.
   let steps: Int
 
-  /// The origin that has led to the failure of an operation with this name, looked for beyond its dependencies.
+  /// The origin of the failure of an operation with this name, searched for beyond its dependencies.
   init(of error: any Error, in operation: String) {
     if let failure = Self.dependencyFailure(error) {
       self.init(failure.dependency, failure.cause, failure.steps)
@@ -19,7 +20,7 @@ struct FailureOrigin {
     }
   }
 
-  /// The origin of a child's failure, looked for in the groups within it too.
+  /// The origin of a child's failure, searched for in nested groups too.
   init(of child: GroupFailure.Child) {
     if let origin = (child.failure as? GroupFailure)?.origin {
       self.init(origin.operation, origin.error, origin.steps + 1)
@@ -32,7 +33,7 @@ struct FailureOrigin {
     (self.operation, self.error, self.steps) = (operation, error, steps)
   }
 
-  /// Whether an operation that failed with `error` did so because of one that it, or a child of it, depends on.
+  /// Whether an operation that failed with `error` did so because of a dependency, its own or one of its children's.
   static func isLedByDependency(_ error: any Error) -> Bool {
     dependencyFailure(error) != nil || (error as? GroupFailure)?.isLedByDependency == true
   }
@@ -41,7 +42,7 @@ struct FailureOrigin {
     (error as? ConditionFailure)?.reason as? DependencyFailure ?? error as? DependencyFailure
   }
 
-  /// The failure for a person, with the error in these words.
+  /// The failure as a sentence, with the error in these words.
   func sentence(_ words: String) -> String {
     "\(operation)\(steps > 0 ? ", \(steps + 1) steps away," : "") failed: \(words)"
   }

@@ -1,4 +1,4 @@
-/// An operation that runs another, which it makes when it executes, and ends as that does.
+/// An operation that runs another operation, made when it executes, and ends with its outcome.
 final class FlatMapOperation<Success: Sendable>: ResultOperation<Success>, @unchecked Sendable {
   // Safe: set in the initialiser.
   private let make: @Sendable (AsyncOperation) throws -> ResultOperation<Success>

@@ -2,12 +2,13 @@ import Synchronization
 
 /// Operations with their results, in the order of their ends, for `for await` on any actor.
 ///
-/// The sequence ends after the last of them, or when the reading task is cancelled, which leaves the operations alone. It
-/// keeps them, and the results, as long as it or an iterator is there. Iterators share the results: each goes to one.
+/// The sequence ends after the last result, or when the reading task is cancelled, which does not affect the
+/// operations. It retains the operations and the results as long as it or an iterator exists. Iterators share the
+/// results: each result goes to one iterator.
 public struct OperationOutcomes<Value: Sendable>: AsyncSequence, Sendable {
-  /// An operation that has finished, and its result.
+  /// A finished operation and its result.
   public typealias Element = (operation: ResultOperation<Value>, outcome: ResultOperation<Value>.Outcome)
-  /// It does not fail; the failure of an operation is its result.
+  /// The sequence does not fail; the failure of an operation is its result.
   public typealias Failure = Never
 
   /// Reads results one by one.
@@ -20,7 +21,8 @@ public struct OperationOutcomes<Value: Sendable>: AsyncSequence, Sendable {
 
   private typealias End = (index: Int, outcome: ResultOperation<Value>.Outcome)
 
-  /// The ends in their order: the operations, which don't know each other, refer to it, and it not to them.
+  /// The ends in order; the operations, which don't know each other, refer to this object, and it does not refer to
+  /// them.
   private final class Ends: Sendable {
     let all: [PendingAnswer<End>]
     let given = Atomic(0)
@@ -55,7 +57,7 @@ public struct OperationOutcomes<Value: Sendable>: AsyncSequence, Sendable {
 }
 
 extension Sequence {
-  /// These operations with their results, in the order in which they end; add them to a queue, before or after.
+  /// These operations with their results, in the order of their ends; add them to a queue, before or after.
   ///
   ///     for await (download, outcome) in downloads.outcomes() { … }
   public func outcomes<Value: Sendable>() -> OperationOutcomes<Value> where Element: ResultOperation<Value> {

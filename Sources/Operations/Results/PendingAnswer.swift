@@ -43,7 +43,7 @@ final class PendingAnswer<Value: Sendable>: Sendable {
   }
 }
 
-/// The side of an answer that an operation keeps: freed with the operation, it answers that there will be no end.
+/// The side of an answer that an operation retains; if it is freed with the operation, it gives `OperationFreed`.
 final class AnswerGiver<Value: Sendable>: Sendable {
   private let answer: PendingAnswer<Value>
   private let operation: String
@@ -60,10 +60,10 @@ final class AnswerGiver<Value: Sendable>: Sendable {
 
 /// A task waited for the end of an operation that was freed before: it was in no queue, or never started.
 public struct OperationFreed: Error, Equatable, CustomStringConvertible {
-  /// The operation's name, or that of its class.
+  /// The operation's name, or the name of its class.
   public let operation: String
 
-  /// Makes the error that waiting for an operation of this name throws.
+  /// Makes the error thrown by waiting for an operation of this name.
   public init(operation: String) { self.operation = operation }
 
   /// One sentence.

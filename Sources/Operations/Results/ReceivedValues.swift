@@ -1,14 +1,14 @@
 extension AsyncOperation {
   /// Makes this operation wait for `sources`, and calls `body` with their values, in this order, before `main`.
   ///
-  /// If one of them fails, so does this operation, with the error of the first in this order and without executing.
+  /// If sources fail, this operation fails without executing, with the error of the first failed source in this order.
   final func receive<Value>(
     from sources: [ResultOperation<Value>], _ body: @escaping @Sendable ([Value]) throws -> Void
   ) {
     for source in sources { addDependency(source) }
     let nodes = sources.map { $0.parts.node }
     DependencyGraph.contents.withLock { _ in for node in nodes { node.isSource = true } }
-    // Weakly: as dependencies they are kept, and freed without recursion, however long the chain is.
+    // Weak references: the dependencies retain the sources, and free even a long chain without recursion.
     let weakSources = sources.map(WeakSource.init)
     let text = sources.count == 1 ? "input from \(sources[0].displayName)" : "input from \(sources.count) operations"
     addCondition(
@@ -16,7 +16,7 @@ extension AsyncOperation {
         text,
         .atOnce { _ in
           let values = try weakSources.map { source in
-            // Gone, or not finished, if the dependency was removed.
+            // Freed, or not finished, if the dependency was removed.
             guard let outcome = source.operation?.outcome else { throw MissingResult(operation: source.name) }
             do { return try outcome.get() } catch { throw SourceFailure(cause: error) }
           }
@@ -26,7 +26,7 @@ extension AsyncOperation {
 }
 
 private struct WeakSource<Value: Sendable>: @unchecked Sendable {
-  // Safe: a weak reference that is never set again.
+  // Safe: a weak reference that is never reassigned.
   weak var operation: ResultOperation<Value>?
   let name: String
 
@@ -42,7 +42,7 @@ private final class Parcel<Value: Sendable>: Sendable {
 
   func put(_ value: Value) { self.value.withLock { $0 = value } }
 
-  /// Given away once: it may be large.
+  /// Given away once, because the value may be large.
   func take(for operation: AsyncOperation) throws -> Value {
     guard let value = value.withLock({ $0.take() }) else { throw MissingResult(operation: operation.displayName) }
     return value
@@ -50,12 +50,13 @@ private final class Parcel<Value: Sendable>: Sendable {
 }
 
 extension ResultOperation {
-  /// A new operation that works on this one's value; add it to a queue, as this one (or both by `withDependencies`).
+  /// A new operation that works on this one's value; add it to a queue like this one (or both, by `withDependencies`).
   ///
   ///     let size = fetch.then { file in try measure(file) }
   ///
-  /// It depends on this operation and ends with what `body` returns or throws, called on the thread that its queue gives it.
-  /// If this operation fails or is cancelled, the new one fails with the same error without executing.
+  /// The new operation depends on this one. Its outcome is the value returned or the error thrown by `body`, called on
+  /// the thread that its queue provides. If this operation fails or is cancelled, the new one fails with the same error
+  /// without executing.
   public final func then<Value: Sendable>(
     _ body: @escaping @Sendable (Success) throws -> Value
   ) -> ResultOperation<Value> {
@@ -71,30 +72,31 @@ extension ResultOperation {
     derived { parcel in TaskOperation { try await body(parcel.take(for: $0)) } }
   }
 
-  /// A new operation with this one's value changed by `transform`: `then` by the name that `Result` has for it.
+  /// A new operation with this one's value changed by `transform`; the same as `then`, under `Result`'s name for it.
   public final func map<Value: Sendable>(
     _ transform: @escaping @Sendable (Success) throws -> Value
   ) -> ResultOperation<Value> { then(transform) }
 
-  /// A new operation that runs the one that `make` makes of this one's value, and ends as that does.
+  /// A new operation that runs the operation made by `make` from this one's value, and ends with its outcome.
   ///
-  /// So a retry, a repetition or a group is given a value:
+  /// Use it to pass a value to a retry, a repetition or a group:
   ///
   ///     let upload = fetch.flatMap { file in RetryOperation(retries: 3) { _ in Upload(file) } }
   ///
-  /// The new operation depends on this one, and fails with its error without executing. It keeps its slot while the inner
-  /// operation, which is in no other queue, executes; it has its progress, and cancels it when it is cancelled itself.
+  /// The new operation depends on this one, and fails with its error without executing. It keeps its slot while the
+  /// inner operation, which is in no other queue, executes. It reports the progress of the inner operation, and
+  /// cancelling it cancels the inner operation.
   public final func flatMap<Value: Sendable>(
     _ make: @escaping @Sendable (Success) throws -> ResultOperation<Value>
   ) -> ResultOperation<Value> {
     derived { parcel in FlatMapOperation { try make(parcel.take(for: $0)) } }
   }
 
-  /// A new operation whose value is that of this operation and that of another, of whatever type; add it as these.
+  /// A new operation with the values of this operation and another one, of any type; add it to a queue as well.
   ///
   ///     let page = fetch.zip(template).then { text, template in template.filled(with: text) }
   ///
-  /// It depends on both. If both fail, it fails with the error of this one, without executing.
+  /// The new operation depends on both. If both fail, it fails with the error of this one, without executing.
   public final func zip<Other: Sendable>(_ other: ResultOperation<Other>) -> ResultOperation<(Success, Other)> {
     let (parcel, otherParcel) = (Parcel<Success>(), Parcel<Other>())
     let operation = ClosureOperation { (try parcel.take(for: $0), try otherParcel.take(for: $0)) }
@@ -112,7 +114,7 @@ extension ResultOperation {
 }
 
 extension ResultOperation where Success: Sequence, Success.Element: Sendable {
-  /// A new operation with the elements of this one's value for which `isIncluded` returns true, in their order.
+  /// A new operation with the elements of this one's value that satisfy `isIncluded`, in their order.
   public final func filter(
     _ isIncluded: @escaping @Sendable (Success.Element) throws -> Bool
   ) -> ResultOperation<[Success.Element]> {
@@ -128,12 +130,12 @@ extension ResultOperation where Success: Sequence, Success.Element: Sendable {
 }
 
 extension Sequence {
-  /// A new operation whose value is the array of the values of these, in this order; add it to a queue, as these.
+  /// A new operation whose value is the array of these operations' values, in this order; add it to a queue as well.
   ///
   ///     let total = downloads.gathered().reduce(0) { $0 + $1.count }
   ///
-  /// It depends on all of them. If some fail, it fails with the error of the first of those in this order, without
-  /// executing. To run operations as the children of one instead, make a `ResultGroup`.
+  /// The new operation depends on all of them. If some fail, it fails with the error of the first failed one in this
+  /// order, without executing. To run operations as the children of one operation instead, make a `ResultGroup`.
   public func gathered<Value: Sendable>() -> ResultOperation<[Value]> where Element: ResultOperation<Value> {
     let parcel = Parcel<[Value]>()
     let operation = ClosureOperation { try parcel.take(for: $0) }

@@ -3,12 +3,12 @@ import Dispatch
 extension ResultOperation {
   /// Calls `handler` once with this operation and its result, on `queue`.
   ///
-  /// The operation keeps `handler` until it has finished, and passes itself so that `handler` need not capture it.
+  /// The operation retains `handler` until it has finished, and passes itself so that `handler` need not capture it.
   public final func result(
     on queue: DispatchQueue = .main, _ handler: @escaping @Sendable (ResultOperation, Outcome) -> Void
   ) {
     whenDone { [weak self] result in
-      // There is no end of an operation that is gone.
+      // A freed operation has no end.
       guard let self else { return }
       queue.async { handler(self, result) }
     }

@@ -1,8 +1,9 @@
 extension AsyncOperation {
   /// The first failure of a type: the operation's own, or one that led to it.
   ///
-  /// It looks into the failures of conditions, of dependencies and of a group's children, as deep as they go; of several
-  /// children into the one first that ended first. Nil if there is none, or the operation has not finished.
+  /// The search covers the failures of conditions, of dependencies and of a group's children, at any depth. Among
+  /// several children, the failure of the child that ended first comes first. Nil if there is none, or the operation
+  /// has not finished.
   public final func failure<Failure: Error>(as type: Failure.Type = Failure.self) -> Failure? {
     var pile: [any Error] = failure.map { [$0] } ?? []
     while let error = pile.popLast() {

@@ -1,9 +1,9 @@
 import Foundation
 
-/// What an error says, for a person: the text that our own errors show of the errors inside them.
+/// The text of an error for a person, which the library's own errors show for the errors inside them.
 ///
-/// In this order: the `errorDescription` of a `LocalizedError`; Foundation's sentence, if it says more than domain and code;
-/// the error's own description; the name of an enumeration's case behind that of its type.
+/// In this order: the `errorDescription` of a `LocalizedError`; Foundation's sentence, if it says more than domain and
+/// code; the error's own description; for an enumeration, the names of its type and case.
 package func words(of error: any Error) -> String {
   if let localized = error as? any LocalizedError, let text = localized.errorDescription ?? localized.failureReason,
     !text.isEmpty
@@ -14,7 +14,7 @@ package func words(of error: any Error) -> String {
   // On Darwin every error can be cast to `NSError`.
   if type(of: error) is NSError.Type || error is any CustomNSError { return foundationWords(of: error) }
   let text = "\(error)"
-  // The compiler takes an error, which can be bridged, for one that always describes itself.
+  // The compiler assumes that an error, which can be bridged, always describes itself.
   let subject: Any = error
   let isPlainCase =
     Mirror(reflecting: error).displayStyle == .enum && !(subject is any CustomStringConvertible)
@@ -22,7 +22,7 @@ package func words(of error: any Error) -> String {
   return isPlainCase ? "\(type(of: error)).\(text)" : text
 }
 
-/// The first line of what an error says, for a sentence that goes on after it.
+/// The first line of an error's text, for a sentence that continues after it.
 package func line(of error: any Error) -> String {
   words(of: error).split(whereSeparator: \.isNewline).first.map(String.init) ?? "\(type(of: error))"
 }
@@ -35,7 +35,7 @@ private func foundationWords(of error: any Error) -> String {
     let own = "\(error)"
     return own.hasPrefix("Error Domain=") ? "\(bridged.domain) error \(bridged.code)" : own
   }
-  // Linux begins every sentence so that is not the error's own.
+  // Linux adds this opening to every sentence that is not the error's own.
   let opening = "The operation could not be completed. "
   if sentence.hasPrefix(opening) { sentence.removeFirst(opening.count) }
   guard let path = bridged.userInfo[NSFilePathErrorKey] as? String,

@@ -9,21 +9,21 @@ public struct CollectedOutput: Sendable, Equatable {
   /// Whether a part is missing because the output was longer than its limit.
   public var isCut: Bool
 
-  /// Makes the output of a stream that was collected as text.
+  /// Creates the output of a stream that was collected as text.
   public init(_ text: String = "", isCut: Bool = false) {
     content = .text(text)
     self.isCut = isCut
   }
 
-  /// Makes the output of a stream that was collected as bytes.
+  /// Creates the output of a stream that was collected as bytes.
   public init(bytes: [UInt8], isCut: Bool = false) {
     content = .bytes(bytes)
     self.isCut = isCut
   }
 
-  /// The output as text; bytes that are not valid UTF-8 are replaced by U+FFFD.
+  /// The output as text; U+FFFD replaces bytes that are not valid UTF-8.
   ///
-  /// Of output that was collected as bytes, the text is made at each call.
+  /// If the output was collected as bytes, each call creates the text.
   public var text: String {
     switch content {
     case .text(let text): text
@@ -31,7 +31,7 @@ public struct CollectedOutput: Sendable, Equatable {
     }
   }
 
-  /// The bytes as the program wrote them; of output that was collected as text, the UTF-8 of `text`.
+  /// The bytes as the program wrote them, or the UTF-8 of `text` if the output was collected as text.
   public var bytes: [UInt8] {
     switch content {
     case .text(let text): Array(text.utf8)
@@ -51,6 +51,6 @@ extension CollectedOutput: ExpressibleByStringLiteral, CustomStringConvertible {
   /// The same as `text`.
   public var description: String { text }
 
-  /// Makes the output of a stream that was collected as text.
+  /// Creates the output of a stream that was collected as text.
   public init(stringLiteral text: String) { self.init(text) }
 }

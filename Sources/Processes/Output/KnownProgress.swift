@@ -1,18 +1,18 @@
 import Foundation
 import Operations
 
-/// Reads progress from output in the forms that well-known tools print, for jobs without a pattern of their own.
+/// Reads progress from output in the formats of well-known tools, for jobs without their own pattern.
 ///
-/// Output is full of numbers, so few of them are trusted: a bare percentage only on a line that is drawn again, and
-/// scrolling lines only if their counter starts low and keeps rising. Progress that falls is the next phase of a tool
-/// (git, pip); a number that falls too often is discarded. Progress at its end, or no longer drawn, is withdrawn.
+/// Output is full of numbers, so few of them are trusted: a bare percentage only on a redrawn line, and scrolling lines
+/// only if their counter starts low and keeps rising. Progress that falls is the next phase of a tool (git, pip); a
+/// number that falls too often is discarded. Progress that is complete, or no longer drawn, is withdrawn.
 struct KnownProgress: Sendable {
   struct Reading: Equatable {
     var done: Int64
     var total: Int64
-    /// Whether it is read from a line that is drawn again.
+    /// Whether the reading comes from a redrawn line.
     var isRedrawn = false
-    /// Whether it counts the files of a tool that also prints the progress of each.
+    /// Whether the reading counts the files of a tool that also prints the progress of each file.
     var isOfFiles = false
 
     var isComplete: Bool { done >= total }
@@ -23,11 +23,11 @@ struct KnownProgress: Sendable {
     }
   }
 
-  /// How many of the newest lines and redraws of a piece of output are looked at; a flood costs no more.
+  /// How many of the newest lines and redraws of a piece of output are examined; a flood costs no more.
   private static let depth = 8
   /// How often progress may fall back.
   private static let phases = 8
-  /// How many lines may follow the last drawing of a bar before it is taken as gone.
+  /// How many lines may follow the last drawing of a bar before the bar counts as gone.
   private static let patience = 16
 
   private var shown: Reading?
@@ -37,7 +37,7 @@ struct KnownProgress: Sendable {
   /// How many lines have ended since the last reading.
   private var linesSince = 0
 
-  /// The progress that the output tells; nothing of an unknown whole where it is known no longer, nil without a change.
+  /// The progress that the output shows; an empty progress once it is no longer known, nil without a change.
   mutating func newest(in output: LineSplitter.Output) -> OperationProgress? {
     guard falls < Self.phases else { return nil }
     var reading: Reading?
@@ -77,7 +77,7 @@ struct KnownProgress: Sendable {
     return OperationProgress(completed: reading.done, total: reading.total)
   }
 
-  /// Whether a line before has begun with a lower count of the same whole.
+  /// Whether an earlier line had a lower count of the same total.
   private mutating func isConfirmed(_ reading: Reading) -> Bool {
     defer { candidate = reading }
     return candidate.map { $0.total == reading.total && $0.done < reading.done } ?? false
@@ -96,7 +96,7 @@ struct KnownProgress: Sendable {
 
   private struct Form: Sendable {
     let expression: NSRegularExpression
-    /// Whether it is believed only where a line is drawn again.
+    /// Whether the form is trusted only on a redrawn line.
     let mustBeRedrawn: Bool
 
     init(_ pattern: StaticString, mustBeRedrawn: Bool = false) {
@@ -105,7 +105,7 @@ struct KnownProgress: Sendable {
     }
   }
 
-  /// One group is per cent, two are done and total; the first that matches counts.
+  /// One group is a percentage, two are done and total; the first form that matches counts.
   private static let forms = [
     // ninja, and package managers that count: `[12/345] CC main.o`, `(1/3) installing zlib`
     Form(#"^\s*[\[(]\s*(\d+)\s*/\s*(\d+)[\])\s]"#),
@@ -117,7 +117,7 @@ struct KnownProgress: Sendable {
     Form(#"^Step (\d+)/(\d+) :"#),
     // wget without a terminal: ` 50K .......... ..........  4%  226M 0s`
     Form(#"^\s*\d+K [., ]+\s(\d{1,3})%"#),
-    // curl's table, whose first column is per cent, and 0 while the size is not known
+    // curl's table, whose first column is a percentage, and 0 while the size is not known
     Form(
       #"^\s*([1-9]\d{0,2})\s+\S+\s+\d{1,3}\s+\S+\s+\d{1,3}(?:\s+\S+){3}(?:\s+(?:[\d-]+:[\d-]+:[\d-]+|\d+d(?:\s+\d+h)?)){3}\s"#,
       mustBeRedrawn: true),
@@ -131,7 +131,7 @@ struct KnownProgress: Sendable {
     Form(#"\s[\[(]\s*(\d+)\s*/\s*(\d+)\s*[\])]"#, mustBeRedrawn: true),
   ]
 
-  /// rsync: `100%    8.73MB/s    0:00:00 (xfr#1, to-chk=3/5)`; the percentage is a single file's.
+  /// rsync: `100%    8.73MB/s    0:00:00 (xfr#1, to-chk=3/5)`; the percentage belongs to a single file.
   private static let files = Form(#"(?<!\d)100%.*\(xfr#\d+, (?:to|ir)-chk=(\d+)/(\d+)\)"#)
 
   static func reading(of text: String, isRedrawn: Bool) -> Reading? {
@@ -161,7 +161,7 @@ struct KnownProgress: Sendable {
     return (1...form.expression.numberOfCaptureGroups).compactMap { Double(text.substring(with: match.range(at: $0))) }
   }
 
-  /// Sorts out nearly all lines, which cost no search.
+  /// Excludes nearly all lines without a search.
   private static func mayTell(_ text: String.UTF8View, _ isRedrawn: Bool) -> Bool {
     if isRedrawn { return text.contains { (0x30...0x39).contains($0) } }
     var start = text.drop { $0 == UInt8(ascii: " ") }

@@ -1,7 +1,7 @@
 import Foundation
 import Operations
 
-/// Gives the lines of one stream to a closure, on a queue: the thread of all processes must not wait for it.
+/// Passes the lines of one stream to a closure on a queue: the thread of all processes must not wait for the closure.
 final class LineDelivery: @unchecked Sendable {
   // Safe: the variables are used on `queue` only.
   private let queue: DispatchQueue
@@ -16,7 +16,7 @@ final class LineDelivery: @unchecked Sendable {
     self.handler = handler
   }
 
-  /// Takes the next chunk; calls `tooLong` at the first line beyond the limit, after which no line is given.
+  /// Takes the next chunk; calls `tooLong` at the first line beyond the limit, after which no line is passed on.
   func take(
     _ bytes: [UInt8], consumed: @escaping @Sendable () -> Void, tooLong: @escaping @Sendable () -> Void
   ) {
@@ -29,7 +29,7 @@ final class LineDelivery: @unchecked Sendable {
     }
   }
 
-  /// Calls `body` once every line was given, the last one included, even where no line feed ended it.
+  /// Calls `body` once every line has been passed on, including a last line without a line feed.
   func finish(_ body: @escaping @Sendable () -> Void) {
     queue.async { [self] in
       if !isOver, let last = splitter.finish() { handler(last) }

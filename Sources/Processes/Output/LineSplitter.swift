@@ -1,19 +1,19 @@
 import Operations
 
-/// Splits the bytes of one stream into lines, however they arrive, and keeps the line that has no end yet.
+/// Splits the bytes of one stream into lines, in whatever chunks they arrive, and keeps the unfinished line.
 package struct LineSplitter {
-  /// Longer lines are cut, in bytes.
+  /// The maximum length of a line in bytes; longer lines are cut.
   static let limit = RedrawnLine.limit
 
-  /// The lines that a piece of output has completed.
+  /// The lines that a piece of output completes.
   package struct Output {
     package var lines: [OperationLogLine] = []
-    /// Texts that were shown before a line was drawn again, and the index of that line among `lines`.
+    /// Texts that were shown before a line was redrawn, and the index of that line among `lines`.
     var redraws: [(line: Int, text: String)] = []
 
     /// Calls `body` with each text and the index of its line, the newest first, until it returns true.
     ///
-    /// The last text of a line that was drawn again comes twice, as a line and as a redraw.
+    /// The last text of a redrawn line comes twice, as a line and as a redraw.
     func searchNewestFirst(_ body: (_ text: String, _ line: Int, _ isRedraw: Bool) -> Bool) {
       var redraw = redraws.count - 1
       for line in stride(from: lines.count, through: 0, by: -1) {
@@ -29,13 +29,13 @@ package struct LineSplitter {
   private let source: OperationLogLine.Source
   private var partial: [UInt8] = []
   private var isCut = false
-  /// The line in the place of `partial`, once its output has moved back.
+  /// The line that replaces `partial`, once its output has moved back.
   private var redrawn: RedrawnLine?
   /// The text of the unfinished line that was last taken.
   private var taken = ""
   /// The number of lines that have ended.
   private(set) var ended = 0
-  /// Whether the unfinished line has got bytes since it was last taken.
+  /// Whether the unfinished line has received bytes since it was last taken.
   private(set) var hasNews = false
 
   package init(_ source: OperationLogLine.Source) { self.source = source }
@@ -57,14 +57,14 @@ package struct LineSplitter {
     return output
   }
 
-  /// The last line, where the stream ended without a line feed.
+  /// The last line, if the stream ended without a line feed.
   mutating func finish() -> OperationLogLine? {
     guard text(isWhole: true).text.isEmpty else { return flush() }
     hasNews = true
     return takeUnfinished()
   }
 
-  /// The unfinished line, if it shows something else than the last time; one without text was erased.
+  /// The unfinished line, if its text has changed since the last time; a line without text was erased.
   package mutating func takeUnfinished() -> OperationLogLine? {
     guard hasNews else { return nil }
     hasNews = false
@@ -94,7 +94,7 @@ package struct LineSplitter {
 
   private func text(isWhole: Bool) -> (text: String, isCut: Bool) {
     if let redrawn { return redrawn.line }
-    // A cut may have gone through the middle of a scalar, and the rest of an unfinished line's last one may come yet.
+    // A cut may have split a scalar, and the rest of an unfinished line's last scalar may still come.
     let end = isWhole && !isCut ? partial.endIndex : partial[...].wholeScalars
     return (String(decoding: partial[..<end], as: UTF8.self), isCut)
   }

@@ -12,7 +12,7 @@ struct OutputCollector {
     self.isText = isText
   }
 
-  /// Adds a chunk; returns false if the limit is exceeded and may not be.
+  /// Adds a chunk; returns false if the chunk exceeds a limit that must not be exceeded.
   mutating func append(_ chunk: [UInt8]) -> Bool {
     if overflow == .keepEnd {
       bytes += chunk.suffix(limit)
@@ -34,7 +34,7 @@ struct OutputCollector {
     isCut = true
   }
 
-  /// The collected output; text that was cut has no half of a character at the cut.
+  /// The collected output; a cut text contains no part of a character at the cut.
   mutating func finish() -> CollectedOutput {
     if overflow == .keepEnd { cutBeginning() }
     guard isText else { return CollectedOutput(bytes: bytes, isCut: isCut) }

@@ -1,16 +1,16 @@
 import Foundation
 import Operations
 
-/// A regular expression that is searched in the output of a job.
+/// A regular expression that is searched for in the output of a job.
 ///
-/// A search is bounded in text and in time: patterns whose time grows faster than the text are easily written. Not for the
-/// engine's queue, the UI's or the thread of all processes.
+/// The text and the time of a search are bounded: patterns whose time grows faster than the text are easily written.
+/// Not for the engine's queue, the UI's queue or the thread of all processes.
 package struct OutputPattern: Sendable {
-  /// How much of a line is searched, in UTF-16 units; a screen shows no more of it.
+  /// The part of a line that is searched, in UTF-16 units; a screen shows no more of it.
   static let width = 1024
   /// The CPU time that the search of one piece of output may take.
   static let budget = Duration.milliseconds(50)
-  /// Added to the budget for each line of a piece.
+  /// The addition to the budget for each line of a piece.
   static let lineBudget = Duration.microseconds(100)
 
   private let expression: NSRegularExpression
@@ -26,12 +26,12 @@ package struct OutputPattern: Sendable {
 
   var groups: Int { expression.numberOfCaptureGroups }
 
-  /// The first or the last match in the beginning of `text`; throws if the thread's CPU time comes to `end`.
+  /// The first or the last match in the beginning of `text`; throws if the thread's CPU time reaches `end`.
   func search(_ text: NSString, forLast: Bool, until end: Duration) throws(BudgetExceeded) -> NSTextCheckingResult? {
     var match: NSTextCheckingResult?
     var isLate = false
     let range = NSRange(location: 0, length: min(text.length, Self.width))
-    // Called for each match, and now and then while one is searched for.
+    // Called for each match, and periodically during a search.
     expression.enumerateMatches(in: text as String, options: .reportProgress, range: range) { found, _, stop in
       if let found { match = found }
       if match != nil, !forLast {
@@ -50,7 +50,7 @@ package struct OutputPattern: Sendable {
     text.utf8.contains(0x1B) ? RedrawnLine(Array(text.utf8)).plain : text
   }
 
-  /// Of this thread: a busy machine must not make a pattern look slow.
+  /// The CPU time of this thread: a busy machine must not make a pattern look slow.
   static var cpuTime: Duration {
     var time = timespec()
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
@@ -60,12 +60,12 @@ package struct OutputPattern: Sendable {
 
 /// A search in each line of an output, until one line matches.
 package struct OutputWatch: Sendable {
-  /// The key of the job file that has the patterns.
+  /// The key in the job file that contains the patterns.
   let key: String
   let patterns: [OutputPattern]
-  /// Called once, on the queue of the output, after the line was logged that matches.
+  /// Called once, on the queue of the output, after the matching line was logged.
   ///
-  /// False if the search used up its CPU time. The search ends with this call.
+  /// `isFound` is false if the search used up its CPU time. The search ends with this call.
   let told: @Sendable (_ isFound: Bool) -> Void
 
   package init(_ key: String, _ patterns: [OutputPattern], told: @escaping @Sendable (_ isFound: Bool) -> Void) {

@@ -8,11 +8,11 @@ public enum ProcessStream: Sendable, Equatable, CaseIterable {
   /// The standard error.
   case stderr
 
-  /// As in a sentence.
+  /// The name as used in a sentence.
   var name: String { self == .stdout ? "standard output" : "standard error" }
 }
 
-/// The reader of one stream of a child: it reads one chunk at a time, the next after the previous one has been consumed.
+/// The reader of one stream of a child: it reads one chunk at a time, the next one after the previous one was consumed.
 struct OutputReader {
   enum Attempt {
     case chunk([UInt8])
@@ -54,10 +54,10 @@ struct OutputReader {
     return .chunk([UInt8](buffer[..<size]))
   }
 
-  /// Where it is a terminal, ends its input; see `OutputPipe`.
+  /// Ends the input of a terminal; see `OutputPipe`.
   func endInput(alsoKeys: Bool) { pipe.endInput(alsoKeys: alsoKeys) }
 
-  /// Where it is a terminal, sets its size.
+  /// Sets the size of a terminal.
   func resize(to size: TerminalSize) {
     guard pipe.isTerminal, isOpen else { return }
     cprocess_terminal_resize(descriptor, UInt16(size.columns), UInt16(size.rows))
@@ -70,16 +70,16 @@ struct OutputReader {
     return true
   }
 
-  /// From now on the stream ends with its last other writer.
+  /// Closes the writer: from now on, the stream ends with its last other writer.
   mutating func closeWriter() { OutputPipe.close(&pipe.writer) }
 
   mutating func close() { pipe.close() }
 }
 
-/// Both ends of a stream of a child, which is a pipe or a terminal.
+/// Both ends of a child's stream, which is a pipe or a terminal.
 ///
-/// The writer is kept open until the leader has ended, so that the end of the stream causes no extra wake-up, and so that a
-/// terminal which the program has closed can be opened again.
+/// The writer stays open until the leader has ended, so that the end of the stream causes no extra wake-up, and so that
+/// a terminal that the program has closed can be opened again.
 struct OutputPipe {
   var reader: Int32 = -1
   var writer: Int32 = -1
@@ -92,9 +92,9 @@ struct OutputPipe {
     Self.close(&writer)
   }
 
-  /// Where it is a terminal whose input is empty, types the end of the input, for the next read of it.
+  /// Types the end of the input into a terminal whose input is empty, for the next read of it.
   ///
-  /// A program that reads single keys gets Control-D, only with `alsoKeys`, since it may never stop reading.
+  /// A program that reads single keys gets Control-D, only with `alsoKeys`, because it may never stop reading.
   func endInput(alsoKeys: Bool) {
     if isTerminal, writer >= 0 { cprocess_terminal_end_input(reader, writer, alsoKeys) }
   }

@@ -10,7 +10,7 @@ enum OutputSink {
   case lines(LineDelivery)
   case chunks(ShellOperation.ChunkHandler)
 
-  /// `log` belongs to the operation; lines are passed to closures on its queue too.
+  /// Creates a sink; `log` belongs to the operation, and lines are passed to closures on its queue too.
   init(_ output: ShellOperation.Output, _ log: ShellOutput, keepsEnd: Bool) {
     switch output {
     case .log:
@@ -32,7 +32,7 @@ enum OutputSink {
     return limit
   }
 
-  /// Takes the next chunk of a stream; stops the operation if that goes beyond a limit and may not.
+  /// Takes the next chunk of a stream; stops the operation if the chunk exceeds a limit that must not be exceeded.
   mutating func take(
     _ bytes: [UInt8], from stream: ProcessStream, for operation: ShellOperation,
     consumed: @escaping @Sendable () -> Void
@@ -40,7 +40,7 @@ enum OutputSink {
     switch self {
     case .log(let log, var end):
       if end != nil {
-        // Not copied while it is changed.
+        // Avoids a copy during the change.
         self = .discarded
         _ = end?.append(bytes)
         self = .log(log, end: end)

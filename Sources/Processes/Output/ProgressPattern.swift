@@ -1,10 +1,10 @@
 import Foundation
 import Operations
 
-/// Reads progress from a job's output: one group is per cent, two are done and total.
+/// Reads progress from a job's output: one group is a percentage, two are done and total.
 package struct ProgressPattern: Sendable {
   static let width = OutputPattern.width
-  /// Numbers from here on are taken for something else; all below are exact.
+  /// Numbers of this size and above don't count as progress; all numbers below are exact.
   static let limit = 1e15
 
   private let pattern: OutputPattern
@@ -21,7 +21,7 @@ package struct ProgressPattern: Sendable {
     case budgetExceeded
   }
 
-  /// The progress that the newest text with any tells; texts are searched as a terminal shows them, without colors.
+  /// The progress in the newest text that shows any; texts are searched as a terminal shows them, without colors.
   func newest(in output: LineSplitter.Output) -> Finding {
     let end = OutputPattern.cpuTime + OutputPattern.budget
     var finding = Finding.nothing
@@ -32,7 +32,7 @@ package struct ProgressPattern: Sendable {
     return finding
   }
 
-  /// The progress that `text` tells, if it is found before the thread's CPU time is `end`.
+  /// The progress that `text` shows, if it is found before the thread's CPU time reaches `end`.
   func search(_ text: String, until end: Duration) -> Finding {
     let text = text as NSString
     do throws(OutputPattern.BudgetExceeded) {
@@ -57,7 +57,7 @@ package struct ProgressPattern: Sendable {
     if done == done.rounded(), total == total.rounded() {
       return OperationProgress(completed: Int64(done), total: Int64(total))
     }
-    // Of numbers with fractions, per cent; 100 is the whole and nothing less.
+    // Numbers with fractions become a percentage; only the whole is 100.
     return OperationProgress(completed: Int64(min(100, done * 100 / total)), total: 100)
   }
 }

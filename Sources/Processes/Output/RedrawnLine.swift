@@ -1,6 +1,6 @@
 import Foundation
 
-/// The line that a terminal shows of output that moves back within it: by carriage returns, backspaces, escape sequences.
+/// A line as a terminal shows it when output moves back within it by carriage returns, backspaces or escape sequences.
 ///
 /// New text replaces the text below it cell by cell, so the rest of a longer text stays until it is erased. A cell is a
 /// grapheme of any width. Colors are kept; other escape sequences are dropped.
@@ -11,7 +11,7 @@ struct RedrawnLine {
     var style: String
   }
 
-  /// Longer lines are cut, in cells and in bytes.
+  /// The maximum length of a line, in cells and in bytes; longer lines are cut.
   static let limit = 4096
   private static let reset = "\u{1B}[0m"
   /// How many of the newest redraws of one piece of output are kept for the search for progress, in control bytes.
@@ -20,7 +20,7 @@ struct RedrawnLine {
   private var cells: [Cell] = []
   private var column = 0
   private var style = ""
-  /// The beginning of a scalar or an escape sequence whose rest has not come.
+  /// The beginning of a scalar or an escape sequence whose rest has not arrived.
   private var rest: [UInt8] = []
   private var isChanged = false
   private(set) var isCut = false
@@ -181,7 +181,7 @@ struct RedrawnLine {
     if parameters.isEmpty || parameters.elementsEqual([UInt8(ascii: "0")]) {
       style = ""
     } else {
-      // A program that never resets has only its last color kept.
+      // If a program never resets its colors, only the last one is kept.
       let text = String(decoding: sequence, as: UTF8.self)
       style = style.utf8.count + text.utf8.count > 64 ? text : style + text
     }
@@ -189,9 +189,10 @@ struct RedrawnLine {
 }
 
 extension ArraySlice<UInt8> {
-  /// Whether they have a carriage return that ends no line, a backspace, or a sequence that moves the cursor to the left.
+  /// Whether the bytes contain a carriage return that ends no line, a backspace, or a sequence that moves the cursor
+  /// left.
   ///
-  /// Costs next to nothing where they have none of these.
+  /// Costs next to nothing for bytes without any of these.
   var moveBack: Bool {
     if place(of: 0x08) != nil { return true }
     var rest = self
@@ -225,7 +226,7 @@ extension ArraySlice<UInt8> {
     }
   }
 
-  /// The index after the last whole scalar: fewer than four bytes of one whose rest has not come may follow.
+  /// The index after the last complete scalar: fewer than four bytes of an incomplete one may follow.
   var wholeScalars: Int {
     guard let lead = suffix(4).lastIndex(where: { $0 & 0xC0 != 0x80 }) else { return endIndex }
     let length =

@@ -4,17 +4,17 @@ import Synchronization
 
 /// Turns the output of a process into the log, the progress and the log file of its operation.
 ///
-/// On a queue: the thread of all processes must not wait for a file or a pattern.
+/// Work that may block is done on a queue: the thread of all processes must not wait for a file or a pattern.
 package final class ShellOutput: @unchecked Sendable {
-  // Safe: `hasOutput` and `isPrompt` are touched only by `take` and `finish`, which are called in order; the other variables
-  // are touched only on `queue`, and by `take` before it gives the first work to the queue.
-  /// The lines that go to closures are given on it too.
+  // Safe: only `take` and `finish`, which are called in order, access `hasOutput` and `isPrompt`; only `queue` accesses
+  // the other variables, and `take` before it gives the first work to the queue.
+  /// The queue, on which lines are also passed to closures.
   let queue: DispatchQueue
   private let file: LogFile?
   /// Output not yet written to the file; nil if the file gets all output at once.
   private var short: ShortOutput?
   private var progress: ProgressSource
-  /// Searches in its lines; each is removed once it has reported.
+  /// Searches in the lines; each is removed once it has reported.
   private var watches: [OutputWatch]
   private var stdout = LineSplitter(.standardOutput)
   private var stderr = LineSplitter(.standardError)
@@ -24,23 +24,27 @@ package final class ShellOutput: @unchecked Sendable {
   private let clock: any OperationClock
   /// The timer for the unfinished lines, and how many lines of each stream had ended when it was set.
   private var timer: (timer: any OperationTimer, stdout: Int, stderr: Int)?
-  /// How many pieces have been logged and not handled by every observer, and the streams that wait for these.
+  /// The number of logged pieces that some observer has not handled, and the streams that wait for these.
   private let unhandled = Lock((count: 0, waiting: [@Sendable () -> Void]()))
-  /// With this many unhandled pieces nothing more is read.
+  /// With this many unhandled pieces, no more output is read.
   static let limit = 16
-  /// The unhandled pieces of all operations; with `totalLimit` of them each operation has one at a time, so that what waits
-  /// for a slow observer hardly grows with the number of operations.
+  /// The number of unhandled pieces of all operations.
+  ///
+  /// From `totalLimit` on, each operation has one piece at a time, so that the output waiting for a slow observer
+  /// hardly grows with the number of operations.
   private static let total = Atomic(0)
   private static let totalLimit = 64
-  /// So many threads write the output of all operations; with a queue for each there would be a thread for each.
+  /// These few threads write the output of all operations; with a queue for each operation, there would be a thread for
+  /// each.
   private static let queues = (1...4).map { DispatchQueue(label: "opdash.output.\($0)", qos: .userInitiated) }
   private static let made = Atomic(0)
-  /// How long a line must be unfinished before it is logged, and the least time between two texts of one.
+  /// How long a line must be unfinished before it is logged, and the minimum time between two texts of one line.
   static let pause = Duration.milliseconds(100)
 
-  /// `progress` is a regular expression; see `ProgressPattern`.
+  /// Creates an output; `progress` is a regular expression, as in `ProgressPattern`.
   ///
-  /// Unless `keepsShort`, `file` is not made for a short output of a program that succeeds, if its lines say every byte.
+  /// Unless `keepsShort`, `file` is not created for a short output of a program that succeeds if its lines contain
+  /// every byte.
   package init(
     file: LogFile?, keepsShort: Bool = true, progress: String?, watches: [OutputWatch] = [], clock: any OperationClock
   ) {
@@ -59,7 +63,7 @@ package final class ShellOutput: @unchecked Sendable {
     consumed: @escaping @Sendable () -> Void
   ) {
     hasOutput = true
-    // Neither a file nor a pattern is waited for, and no line is unfinished: a thread need not be woken.
+    // There is neither a file nor a pattern to wait for, and no unfinished line: no thread needs to be woken.
     isPrompt =
       isPrompt && short?.hasRoom(for: bytes) == true && !progress.isPattern && watches.isEmpty
       && bytes.last == UInt8(ascii: "\n")
@@ -80,7 +84,7 @@ package final class ShellOutput: @unchecked Sendable {
     log(output, problem, for: operation, consumed)
   }
 
-  /// Calls `body` once all output has been logged, the last lines included, even where no line feed ended them.
+  /// Calls `body` once all output has been logged, including last lines without a line feed.
   ///
   /// A program that `hasSucceeded` may leave no log file.
   package func finish(for operation: AsyncOperation, hasSucceeded: Bool, _ body: @escaping @Sendable () -> Void) {
@@ -96,7 +100,7 @@ package final class ShellOutput: @unchecked Sendable {
     }
   }
 
-  /// Holds the bytes or writes them to the file; returns the problem that is to be told.
+  /// Holds the bytes or writes them to the file; returns a problem to report.
   private func keep(_ bytes: [UInt8]) -> OperationLogLine? {
     guard short?.hasRoom(for: bytes) == true else { return writeShort() ?? write(bytes) }
     short?.take(bytes)
@@ -115,10 +119,10 @@ package final class ShellOutput: @unchecked Sendable {
     file?.append(bytes).map { OperationLogLine(text: $0, source: .note) }
   }
 
-  /// Has the unfinished lines logged after a pause.
+  /// Schedules the logging of unfinished lines after a pause.
   ///
-  /// So a prompt is seen at once, a line that is redrawn at any rate is logged ten times a second, and no half of a line
-  /// that was merely read in two pieces is logged.
+  /// A prompt is therefore seen at once, a line is logged ten times a second however often it is redrawn, and half of a
+  /// line that was merely read in two pieces is not logged.
   private func setTimer(for operation: AsyncOperation) {
     guard timer == nil, stdout.hasNews || stderr.hasNews else { return }
     let timer = clock.schedule(after: Self.pause, on: queue) { [weak self] in self?.logUnfinished(for: operation) }
@@ -126,11 +130,11 @@ package final class ShellOutput: @unchecked Sendable {
   }
 
   private func logUnfinished(for operation: AsyncOperation) {
-    // A timer that was cancelled too late finds none.
+    // A timer that was cancelled too late finds no timer.
     guard let begun = timer else { return }
     timer = nil
     var lines: [OperationLogLine?] = []
-    // In a flood of lines another one is unfinished at each look.
+    // In a flood of lines, another line is unfinished at each check.
     if stdout.ended == begun.stdout { lines.append(stdout.takeUnfinished()) }
     if stderr.ended == begun.stderr { lines.append(stderr.takeUnfinished()) }
     let output = LineSplitter.Output(lines: lines.compactMap(\.self))
@@ -194,7 +198,7 @@ package final class ShellOutput: @unchecked Sendable {
   }
 }
 
-/// Where the progress of a process is read from: its job's own pattern, or the forms of well-known tools.
+/// The source of a process's progress: its job's own pattern, or the forms of well-known tools.
 private enum ProgressSource {
   case pattern(ProgressPattern)
   case known(KnownProgress)
@@ -215,7 +219,7 @@ private enum ProgressSource {
     switch self {
     case .pattern(let pattern): return pattern.newest(in: output)
     case .known(var known):
-      // Not copied while it is changed.
+      // Avoids a copy during the change.
       self = .none
       defer { self = .known(known) }
       return known.newest(in: output).map(ProgressPattern.Finding.progress) ?? .nothing

@@ -2,9 +2,10 @@ import Operations
 
 /// The output of a program that is not in its log file yet, because it is short.
 ///
-/// The file is not needed if the program succeeds and its lines say every byte: two lists of bytes tell.
+/// The file is not needed if the program succeeds and its lines contain every byte; two lists of bytes are compared for
+/// this.
 struct ShortOutput {
-  /// The bytes that are held.
+  /// The maximum number of bytes that are held.
   static let limit = 4 << 10
 
   private(set) var bytes: [UInt8] = []
@@ -22,6 +23,6 @@ struct ShortOutput {
     }
   }
 
-  /// Whether each byte stands in a line, in the same order.
+  /// Whether the lines contain every byte, in the same order.
   var isTold: Bool { bytes == told }
 }

@@ -1,8 +1,9 @@
-/// Splits the bytes of one stream into whole lines, however they arrive; `LineSplitter` makes the lines of a log.
+/// Splits the bytes of one stream into whole lines, in whatever chunks they arrive; `LineSplitter` makes the lines of a
+/// log.
 struct TextSplitter {
   private var partial: [UInt8] = []
 
-  /// The size of the line that has no end yet, in bytes.
+  /// The size of the unfinished line, in bytes.
   var unfinished: Int { partial.count }
 
   /// The lines that `bytes` complete.
@@ -23,7 +24,7 @@ struct TextSplitter {
     return lines
   }
 
-  /// The last line, where no line feed ended it.
+  /// The last line, if no line feed ended it.
   mutating func finish() -> String? {
     defer { partial = [] }
     return partial.isEmpty ? nil : Self.text(partial[...])

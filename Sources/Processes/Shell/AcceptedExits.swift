@@ -1,7 +1,7 @@
 extension ShellOperation {
   /// The exits of a program that count as success: `[0, 1]`, or `.any`.
   public struct AcceptedExits: Sendable, Equatable, ExpressibleByArrayLiteral {
-    /// Nil accepts every end, by a signal too.
+    /// Nil accepts every end, including a signal.
     private let statuses: Set<Int32>?
 
     private init(anyOf statuses: Set<Int32>?) { self.statuses = statuses }

@@ -4,7 +4,7 @@
 package struct OutputCheck: Sendable {
   /// The answer before the start.
   package struct Answer: Sendable {
-    /// Whether the program is not started, because there is nothing to do.
+    /// Whether the program is not started because there is nothing to do.
     package var isUpToDate: Bool
     /// A line for the log.
     package var note: String?
@@ -15,7 +15,7 @@ package struct OutputCheck: Sendable {
     }
   }
 
-  /// Called once, at the start; `isCancelled` tells it to return early, with any answer.
+  /// Called once, at the start; when `isCancelled` returns true, it should return early, with any answer.
   package var begin: @Sendable (_ isCancelled: @escaping @Sendable () -> Bool) -> Answer
   /// Called after a success of the program; returns a line for the log.
   package var end: @Sendable () -> String?

@@ -1,16 +1,16 @@
 extension ShellOperation {
-  /// Makes an operation that runs a program with its arguments, without a shell.
+  /// Creates an operation that runs a program with its arguments, without a shell.
   ///
   ///     ShellOperation("git", "rev-parse", "HEAD", output: .string(limit: 100))
   ///
   /// - Parameters:
-  ///   - program: A path, or a name that is looked for in the `PATH` that the program is given.
-  ///   - arguments: The program gets each of them as it is.
-  ///   - directory: The working directory; nil is this process's.
+  ///   - program: A path, or a name that is looked up in the `PATH` of the program's environment.
+  ///   - arguments: The arguments, which the program receives unchanged.
+  ///   - directory: The working directory; nil means the directory of this process.
   ///   - environment: A dictionary literal adds to the environment of this process.
   ///   - input: The standard input.
-  ///   - output: Where the standard output goes.
-  ///   - error: Where the standard error goes.
+  ///   - output: The destination of the standard output.
+  ///   - error: The destination of the standard error.
   ///   - accepted: The exits that count as success.
   public convenience init(
     _ program: String, _ arguments: String..., directory: String? = nil, environment: ProcessEnvironment = .inherited,
@@ -22,7 +22,7 @@ extension ShellOperation {
       error: error, accepting: accepted)
   }
 
-  /// As with the arguments one by one.
+  /// Creates an operation that runs a program with an array of arguments, without a shell.
   public convenience init(
     _ program: String, arguments: [String], directory: String? = nil, environment: ProcessEnvironment = .inherited,
     input: ProcessInput = .none, output: Output = .log, error: ErrorOutput = .log,
@@ -33,10 +33,10 @@ extension ShellOperation {
     self.init(launch, output: output, error: error, accepting: accepted)
   }
 
-  /// Makes an operation that has `/bin/sh` execute a text: `ShellOperation(shell: "make | tee log")`.
+  /// Creates an operation that executes a script with `/bin/sh`: `ShellOperation(shell: "make | tee log")`.
   ///
   /// The exit is the shell's, which takes the status of the last command and of the last program in a pipeline. The
-  /// shell expands variables and splits words: put no text of others into `script`, pass it in `environment`.
+  /// shell expands variables and splits words: don't put text from others into `script`; pass it in `environment`.
   public convenience init(
     shell script: String, directory: String? = nil, environment: ProcessEnvironment = .inherited,
     input: ProcessInput = .none, output: Output = .log, error: ErrorOutput = .log,

@@ -1,16 +1,16 @@
 import Foundation
 
-/// The program of a `ShellOperation` ended, but not in a way that the operation accepts.
+/// The failure of a `ShellOperation` whose program ended in a way that the operation does not accept.
 public struct ShellFailure: Error, Sendable, Equatable {
-  /// The program's name without its folder, or the text for the shell in quotation marks.
+  /// The program's name without its folder, or the shell script in quotation marks.
   public var program: String
-  /// The exit, and the output that was collected.
+  /// The exit and the collected output.
   public var result: ShellResult
 
   /// How the program ended.
   public var exit: ProcessExit { result.exit }
 
-  /// Makes a failure of its parts.
+  /// Creates a failure from its parts.
   public init(program: String, result: ShellResult) {
     self.program = program
     self.result = result
@@ -18,11 +18,11 @@ public struct ShellFailure: Error, Sendable, Equatable {
 }
 
 extension ShellFailure: CustomStringConvertible, LocalizedError {
-  /// One sentence, as in `make exited with status 2`, and the last line of the standard error where there is one.
+  /// One sentence, such as `make exited with status 2`, with the last line of the standard error if there is one.
   public var description: String {
     let end =
       switch exit {
-      // The status of a process that something else has waited for is lost.
+      // The status of a process is lost if other code has waited for the process.
       case .exited(-1): "\(program) ended, and other code of this program took its exit status"
       case .exited(let status): "\(program) exited with status \(status)"
       case .signalled(let signal): "\(program) was killed by \(SignalName.of(signal))"
@@ -33,7 +33,7 @@ extension ShellFailure: CustomStringConvertible, LocalizedError {
   /// The same as `description`.
   public var errorDescription: String? { description }
 
-  /// The last line of the standard error that has text, at most 200 characters of it, without control characters.
+  /// The last line of the standard error that contains text, at most 200 characters of it, without control characters.
   private var lastErrorLine: String? {
     let texts = result.standardError.lines.lazy.reversed().map(Self.printable)
     guard let text = texts.first(where: { !$0.isEmpty }) else { return nil }

@@ -2,16 +2,16 @@ import Foundation
 import Operations
 import Synchronization
 
-/// Runs a program in a session and process group of its own, and finishes when every process of that job has ended.
+/// Runs a program in its own session and process group, and finishes when every process of that job has ended.
 ///
-/// The result is the exit of the program and the output that was to be collected. The operation fails with a `ShellFailure`
-/// if the exit is none of the accepted ones (0, unless others are given), with a `ProcessError` if the program could not be
-/// started or wrote too much, and with a `CancellationError` if it was cancelled, whatever the exit is then.
+/// The result is the exit of the program and the collected output. The operation fails with a `ShellFailure` if the
+/// exit is not an accepted one (0 by default), with a `ProcessError` if the program could not be started or wrote too
+/// much, and with a `CancellationError` if it was cancelled, regardless of the exit.
 ///
-/// Processes that the program leaves behind get the stop signal, then SIGKILL: none outlives the operation. Cancelling sends
-/// the stop signal to the group, and SIGKILL when the grace is over.
+/// Processes that the program leaves behind get the stop signal, then SIGKILL: none outlives the operation. Cancelling
+/// sends the stop signal to the group, and SIGKILL when the grace is over.
 public final class ShellOperation: ResultOperation<ShellResult>, ControllableOperation, @unchecked Sendable {
-  // Safe: the state is behind the lock, and the sinks and the masks are used on the thread of all processes only.
+  // Safe: the lock guards the state, and only the thread of all processes uses the sinks and the masks.
 
   /// A piece of output; the next piece of its stream is read only after `consumed` was called, from any thread.
   public typealias OutputHandler =
@@ -21,7 +21,7 @@ public final class ShellOperation: ResultOperation<ShellResult>, ControllableOpe
 
   private enum Phase {
     case waiting(isPaused: Bool)
-    /// The check before the start is going on.
+    /// The check before the start is in progress.
     case checking(isPaused: Bool)
     /// Executing, but paused before the program was started; `resume()` starts it.
     case held
@@ -33,10 +33,10 @@ public final class ShellOperation: ResultOperation<ShellResult>, ControllableOpe
     var phase = Phase.waiting(isPaused: false)
     var processIdentifier: Int32?
     var exit: ProcessExit?
-    /// Why the program was stopped: it has written too much.
+    /// The reason that the program was stopped: it has written too much.
     var excess: ProcessError?
     var mustKill = false
-    /// The signal of someone else that has stopped the program.
+    /// The signal from elsewhere that has stopped the program.
     var stopSignal: Int32?
     var whenStopped: (@Sendable (Int32?) -> Void)?
     var whenLaunched: (@Sendable () -> Void)?
@@ -57,22 +57,22 @@ public final class ShellOperation: ResultOperation<ShellResult>, ControllableOpe
   private let launch: ProcessLaunch
   private let accepted: AcceptedExits
   private let shellOutput: ShellOutput?
-  /// Of the streams whose lines are given to closures.
+  /// The deliveries of the streams whose lines are passed to closures.
   private let deliveries: [LineDelivery]
   private let check: OutputCheck?
   private var standardOutput: OutputSink
   private var standardError: OutputSink
-  /// Of both streams, where the launch has secrets.
+  /// The masks of both streams, if the launch has secrets.
   private var outputMask: SecretMask.Stream?
   private var errorMask: SecretMask.Stream?
   private let process = Lock(State())
 
-  /// Makes an operation from a launch, for programs that need another stop signal or grace than the usual ones.
+  /// Creates an operation from a launch, for programs that need another stop signal or grace than the default.
   ///
-  /// Output that goes to the log becomes lines, in order, each cut at 4 KiB. A line that is drawn again, after a carriage
-  /// return as a rule, is logged as a terminal would show it. Progress that is printed in the form of a well-known tool is
-  /// reported: a redrawn `42%`, or `[3/8]` at the beginning of lines. A stream is read on only while observers of the log
-  /// have at most 16 chunks of 64 KiB to handle. All lines come before the end.
+  /// Output that goes to the log becomes lines, in order, each cut at 4 KiB. A redrawn line, usually one with a
+  /// carriage return, is logged as a terminal would show it. Progress in the format of a well-known tool is reported: a
+  /// redrawn `42%`, or `[3/8]` at the beginning of lines. Reading from a stream continues only while observers of the
+  /// log have at most 16 chunks of 64 KiB to handle. All lines come before the end.
   ///
   /// The operation's name is the command; set another one to change it.
   public convenience init(
@@ -88,22 +88,24 @@ public final class ShellOperation: ResultOperation<ShellResult>, ControllableOpe
     name = launch.commandLine
   }
 
-  /// Makes an operation whose output goes to `output`, which is called on the one thread of all processes and must not block.
+  /// Creates an operation whose output goes to `output`, which is called on the one thread of all processes and must
+  /// not block.
   ///
-  /// Every chunk is given in order and before the result.
+  /// Every chunk is passed on in order and before the result.
   public convenience init(_ launch: ProcessLaunch, output: @escaping OutputHandler) {
     self.init(
       launch, .chunks { output(.stdout, $0, $1) }, .chunks { output(.stderr, $0, $1) }, accepting: .success)
     name = launch.commandLine
   }
 
-  /// As with all output to the log; its first `logLimit` bytes are kept in a file, made at the first one, and lines that
-  /// match a regular expression with one group (per cent) or two (done, total) report progress in place of
-  /// well-known tools.
+  /// Creates an operation that sends all output to the log, and keeps its first `logLimit` bytes in a file at
+  /// `logPath`.
   ///
-  /// `watches` search the lines. With a `check` that says so the program is not started, and the operation succeeds.
-  /// Unless `keepsShortLog`, no file is made for up to 4 KiB of output if the program succeeds and the lines of the log
-  /// say every byte.
+  /// The file is created at the first byte. Lines that match the regular expression `progress`, with one group (a
+  /// percentage) or two (done, total), report progress instead of the formats of well-known tools. `watches` search the
+  /// lines. If `check` finds nothing to do, the program is not started, and the operation succeeds. Unless
+  /// `keepsShortLog`, no file is created for up to 4 KiB of output if the program succeeds and the lines of the log
+  /// contain every byte.
   package convenience init(
     _ launch: ProcessLaunch, logPath: String?, logLimit: Int = LogFile.defaultLimit, keepsShortLog: Bool = true,
     progress: String?, watches: [OutputWatch] = [], check: OutputCheck? = nil, clock: any OperationClock = .system
@@ -136,10 +138,10 @@ public final class ShellOperation: ResultOperation<ShellResult>, ControllableOpe
   /// The number of the program's process, which leads the group; nil before it was started, kept after its end.
   public var processIdentifier: Int32? { process.withLock(\.processIdentifier) }
 
-  /// Whether the program was not started because the check before the start has found nothing to do.
+  /// Whether the program was not started because the check before the start found nothing to do.
   package var isUpToDate: Bool { process.withLock(\.isUpToDate) }
 
-  /// How the program ended, also where the operation was cancelled or failed; nil before, and if it was not started.
+  /// How the program ended, even if the operation was cancelled or failed; nil before, and if it was not started.
   public var exit: ProcessExit? { process.withLock(\.exit) }
 
   /// Starts the program; the queue calls it.
@@ -173,7 +175,7 @@ public final class ShellOperation: ResultOperation<ShellResult>, ControllableOpe
     }
   }
 
-  /// Not a global queue: once dispatch's global pool has been used it wakes every second to count its threads.
+  /// Not a global queue: once used, dispatch's global pool wakes every second to count its threads.
   private static func checks() -> DispatchQueue { DispatchQueue(label: "opdash.check", qos: .userInitiated) }
 
   private func checked(_ answer: OutputCheck.Answer) {
@@ -197,7 +199,9 @@ public final class ShellOperation: ResultOperation<ShellResult>, ControllableOpe
     if let note { log([OperationLogLine(text: note, source: .note)]) }
   }
 
-  /// Has `body` called, on any thread, when the program was started after `main` had returned: after a check or a pause.
+  /// Sets the handler that is called, on any thread, if the program is started after `main` has returned.
+  ///
+  /// This happens after a check or a pause.
   package func whenLaunched(_ body: @escaping @Sendable () -> Void) { process.withLock { $0.whenLaunched = body } }
 
   private func tellLaunch() {
@@ -216,7 +220,7 @@ public final class ShellOperation: ResultOperation<ShellResult>, ControllableOpe
     switch result {
     case .failure(let error): finish(.failure(error))
     case .success(let number):
-      // Sent under the lock, as every later command is, so that none overtakes another.
+      // Sent under the lock, like every later command, so that none overtakes another.
       process.withLock { process in
         if case .launching(let commands) = process.phase {
           for command in commands { ProcessSupervisor.shared.reactor.send(command, to: number) }
@@ -226,7 +230,7 @@ public final class ShellOperation: ResultOperation<ShellResult>, ControllableOpe
     }
   }
 
-  /// Called on the thread of all processes, as `end`.
+  /// Called on the thread of all processes, like `end`.
   private func take(_ bytes: [UInt8], from stream: ProcessStream, consumed: @escaping @Sendable () -> Void) {
     let masked: [UInt8]
     switch stream {
@@ -250,7 +254,7 @@ public final class ShellOperation: ResultOperation<ShellResult>, ControllableOpe
     }
   }
 
-  /// Stops the program because `fault`: it has written more than it may.
+  /// Stops the program because of `fault`: it has written more than it may.
   func stop(because fault: String) {
     let error = ProcessError(.outputTooLong, "\(launch.programName): \(fault)")
     process.withLock { process in
@@ -276,7 +280,7 @@ public final class ShellOperation: ResultOperation<ShellResult>, ControllableOpe
     }
   }
 
-  /// Calls `body` once all output has been logged or given to its closures.
+  /// Calls `body` once all output has been logged or passed to its closures.
   private func afterOutput(_ number: Int, of result: ShellResult, _ body: @escaping @Sendable () -> Void) {
     if number < deliveries.count {
       deliveries[number].finish { self.afterOutput(number + 1, of: result, body) }
@@ -295,8 +299,10 @@ public final class ShellOperation: ResultOperation<ShellResult>, ControllableOpe
     return .failure(ShellFailure(program: launch.programName, result: result))
   }
 
-  /// Has `body` called with the signal when something else than `pause()` has stopped the program, often the program itself,
-  /// and with nil when it continues: on the thread of all processes, up to two seconds late.
+  /// Sets the handler that is called with the signal when something other than `pause()` has stopped the program.
+  ///
+  /// Often this is the program itself. The handler is called with nil when the program continues. The calls are made on
+  /// the thread of all processes, up to two seconds late.
   package func whenStopped(_ body: @escaping @Sendable (Int32?) -> Void) { process.withLock { $0.whenStopped = body } }
 
   private func stopped(by signal: Int32?) {
@@ -318,7 +324,7 @@ public final class ShellOperation: ResultOperation<ShellResult>, ControllableOpe
     if isHeld { finish(.failure(CancellationError())) }
   }
 
-  /// Cancels, and kills every process of the job at once, including processes that left its group.
+  /// Cancels the operation, and kills every process of the job at once, including processes that left its group.
   public func kill() {
     process.withLock { $0.mustKill = true }
     cancel()
@@ -327,7 +333,7 @@ public final class ShellOperation: ResultOperation<ShellResult>, ControllableOpe
 
   /// Stops every process of the job until `resume()`; before the start, keeps the program from being started.
   ///
-  /// Without effect once the operation is cancelled.
+  /// Has no effect once the operation is cancelled.
   public func pause() {
     process.withLock { process in
       switch process.phase {
@@ -356,7 +362,8 @@ public final class ShellOperation: ResultOperation<ShellResult>, ControllableOpe
 
   /// Sets the size of the program's terminal; the kernel notifies the program by SIGWINCH.
   ///
-  /// From any thread. Before the start, sets the initial size. No effect on a program without a terminal, and after the end.
+  /// Callable from any thread. Before the start, sets the initial size. Has no effect on a program without a terminal,
+  /// and after the end.
   public func resizeTerminal(to size: TerminalSize) {
     process.withLock { process in
       guard process.terminal != nil else { return }

@@ -1,16 +1,16 @@
-/// How the program of a `ShellOperation` ended, and the output that was collected.
+/// The exit of a `ShellOperation`'s program, and the collected output.
 public struct ShellResult: Sendable, Equatable {
   /// How the program ended.
   public var exit: ProcessExit
-  /// The standard output, if the operation was told to collect it; empty otherwise.
+  /// The standard output, if the operation collects it; empty otherwise.
   public var standardOutput: CollectedOutput
-  /// The standard error: the collected one, or the last 4 KiB of one that is logged; empty otherwise.
+  /// The standard error if the operation collects it, or its last 4 KiB if it is logged; empty otherwise.
   public var standardError: CollectedOutput
 
-  /// The text of the standard output, line feeds included.
+  /// The text of the standard output, including line feeds.
   public var output: String { standardOutput.text }
 
-  /// Makes a result of its parts.
+  /// Creates a result from its parts.
   public init(
     exit: ProcessExit = .exited(0), standardOutput: CollectedOutput = CollectedOutput(),
     standardError: CollectedOutput = CollectedOutput()

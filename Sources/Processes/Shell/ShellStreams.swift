@@ -3,11 +3,11 @@ extension ShellOperation {
   public typealias ChunkHandler =
     @Sendable (_ bytes: [UInt8], _ consumed: @escaping @Sendable () -> Void) -> Void
 
-  /// Where the standard output of a program goes.
+  /// The destination of a program's standard output.
   public enum Output: Sendable {
     /// To the log of the operation, as lines of at most 4 KiB; progress in well-known forms is reported.
     case log
-    /// Nowhere: it is read and forgotten.
+    /// Nowhere: the output is read and discarded.
     case discarded
     /// Into the operation's result, as text. The limit is in bytes.
     case string(limit: Int, whenExceeded: Overflow = .fail)
@@ -15,32 +15,32 @@ extension ShellOperation {
     case bytes(limit: Int, whenExceeded: Overflow = .fail)
     /// To a closure, line by line, without line feeds; a line of more than `limit` bytes makes the operation fail.
     ///
-    /// The closure is called on a serial queue of the operation, for both streams, in order and before the result. The
-    /// program is read on only when the lines of a chunk have been handled.
+    /// The closure is called on a serial queue of the operation, for both streams, in order and before the result. More
+    /// output is read only when the lines of a chunk have been handled.
     case lines(limit: Int = 1 << 20, _ handler: @Sendable (String) -> Void)
     /// To a closure, which is called on the one thread of all processes and must not block; all chunks come before the
     /// result.
     case chunks(_ handler: ChunkHandler)
   }
 
-  /// Where the standard error of a program goes.
+  /// The destination of a program's standard error.
   public enum ErrorOutput: Sendable {
     /// To the log of the operation; its last 4 KiB are also in the result and in a `ShellFailure`.
     case log
-    /// The destination of the standard output, in the order in which the program wrote to both, as with `2>&1`.
+    /// The destination of the standard output, in the order of the writes to both streams, as with `2>&1`.
     case merged
-    /// Nowhere: it is read and forgotten.
+    /// Nowhere: the output is read and discarded.
     case discarded
     /// Into the operation's result, as text. The limit is in bytes.
     case string(limit: Int, whenExceeded: Overflow = .fail)
     /// Into the operation's result. The limit is in bytes.
     case bytes(limit: Int, whenExceeded: Overflow = .fail)
-    /// As with `Output.lines`.
+    /// To a closure, as with `Output.lines`.
     case lines(limit: Int = 1 << 20, _ handler: @Sendable (String) -> Void)
-    /// As with `Output.chunks`.
+    /// To a closure, as with `Output.chunks`.
     case chunks(_ handler: ChunkHandler)
 
-    /// Nil where it goes the way of the standard output.
+    /// The same destination as an `Output`; nil for the destination of the standard output.
     var output: Output? {
       switch self {
       case .log: .log

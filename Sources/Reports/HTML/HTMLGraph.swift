@@ -22,7 +22,7 @@ struct HTMLGraph {
 
   var isEmpty: Bool { layout.nodes.isEmpty }
 
-  /// Names what the picture leaves out.
+  /// Names the boxes that jobs share, and the needs and jobs that the picture leaves out.
   var caption: String {
     var parts: [String] = []
     if layout.isCollapsed { parts.append("jobs with similar names share a box") }

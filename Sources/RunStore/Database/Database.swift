@@ -92,7 +92,7 @@ final class Database {
 
   /// SQLite would make the file with the mode that the process's umask leaves; those beside it get this file's mode.
   ///
-  /// A file that is there is not opened: closing it would release the locks of this process's other connections.
+  /// An existing file is not opened: closing it would release the locks of this process's other connections.
   private static func makeFile(_ path: String) throws(RunStoreError) {
     let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     if descriptor >= 0 { close(descriptor) }
@@ -218,7 +218,7 @@ enum SQLValue {
   private static var copied: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
 }
 
-/// The row that a query stands at; whatever is in its columns, its values are within the bounds that are stated.
+/// The current row of a query; its values are within the stated bounds, whatever the columns hold.
 struct Row {
   fileprivate let statement: OpaquePointer
 

@@ -3,7 +3,8 @@ import Foundation
 /// Tells programs on other machines and in other containers, which see neither this process nor its boot, that it executes a
 /// run: a lock on the run's byte of a file in the state folder, until this value or the process ends.
 ///
-/// The kernel gives it back, on a shared file system the server: where SQLite can lock its database, this can be locked too.
+/// The kernel, or the server of a shared file system, releases it. Where SQLite can lock its database, this lock works
+/// too.
 final class RunLock: Sendable {
   private let descriptor: Int32
 

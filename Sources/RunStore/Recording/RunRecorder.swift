@@ -21,7 +21,7 @@ package final class RunRecorder: @unchecked Sendable {
     package var rest = 50
     /// The longest time from a commit to its flush.
     package var flushInterval = Duration.milliseconds(500)
-    /// How long the lock of another program is waited for.
+    /// The time limit for the lock of another program.
     package var patience = Duration.seconds(10)
     /// The same at the start of a run, before anything is recorded: the longest delay until a run learns that it is not
     /// recorded.
@@ -173,7 +173,7 @@ package final class RunRecorder: @unchecked Sendable {
       let waiting = state.notes.batch.bytes + state.inWriting
       if waiting > limits.waiting { return (nil, RunStoreError(.tooSlow(bytes: waiting), RunStore.path(in: folder))) }
       let due = nextCommit(state)
-      // One that comes after another finds nothing.
+      // A commit that is scheduled earlier writes these events too.
       if let earlier = state.due, earlier <= due { return (nil, nil) }
       state.due = due
       return (due, nil)
@@ -197,7 +197,7 @@ package final class RunRecorder: @unchecked Sendable {
 
   // MARK: Writing
 
-  /// Of this thread.
+  /// The processor time of this thread.
   private static var processorTime: Duration {
     var time = timespec()
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

@@ -54,7 +54,7 @@ package final class SuccessLog: Sendable {
     return String(decoding: text, as: UTF8.self).lines.compactMap(Entry.init)
   }
 
-  /// Of a million jobs.
+  /// The size for a million jobs.
   private static let limit = 256 << 20
 
   private static func path(in folder: String) -> String { "\(folder)/succeeded" }
@@ -63,7 +63,7 @@ package final class SuccessLog: Sendable {
 extension SuccessLog.Entry {
   /// Job, attempt, seconds that it took, end in seconds since 1970, fingerprint, hash of the inputs, and an end mark.
   ///
-  /// Begins with a line feed, so that it is not taken together with a line before that was cut.
+  /// Begins with a line feed, so that it is not joined to an earlier line that was cut.
   fileprivate var line: String {
     "\n\(success.job.index) \(success.attempt) \(success.took / .seconds(1)) \(at.timeIntervalSince1970) "
       + "\(fingerprint ?? "-") \(success.inputsHash ?? "-") .\n"

@@ -2,7 +2,7 @@ import Basics
 import Foundation
 import JobModel
 
-/// The newest attempts that the recorded runs of a job file know of its jobs.
+/// The newest recorded attempts of the jobs of a job file.
 package struct EarlierAttempts: Sendable {
   private let store: RunStore
   private let file: String?
@@ -13,12 +13,12 @@ package struct EarlierAttempts: Sendable {
   /// The values of the runs that were asked for.
   private let outputs = Lock<[String: [JobID: [String: String]]]>([:])
 
-  /// How many runs are looked at for attempts that were broken off.
+  /// The number of runs that are searched for interrupted attempts.
   private static let runs = 50
-  /// How many ends of a job are looked at for one of an attempt.
+  /// The number of ends of a job that are searched for the end of an attempt.
   private static let ends = 20
 
-  /// Reads which attempts were broken off in runs that have not ended; the run that asks must not be recorded yet.
+  /// Reads the interrupted attempts of runs that have not ended; the run that asks must not be recorded yet.
   package init(_ store: RunStore, ofFile file: String?) throws {
     self.store = store
     self.file = file
@@ -91,7 +91,7 @@ extension RunStore {
 }
 
 extension EndedJob {
-  /// Whether it is the end of an attempt in its run.
+  /// Whether this is the end of an attempt in its run.
   fileprivate var isOfAttempt: Bool {
     switch outcome {
     case .ok, .upToDate, .failed, .allowed: true

@@ -3,10 +3,10 @@ import JobModel
 
 /// The jobs that a resumed run executes, and why.
 ///
-/// A job that succeeded is not executed again, unless it or its inputs have changed, something that it creates is gone, or a
-/// job that it needs is executed again for one of these reasons. A need for a failure or for any end is decided anew when
-/// the needed job is executed again, so the job that has the need is executed again too. The jobs of `finally` follow whatever
-/// is executed again.
+/// A job that succeeded is not executed again, unless it or its inputs have changed, a path that it creates is gone, or
+/// a job that it needs is executed again for one of these reasons. A need for a failure or for any end is decided anew
+/// when the needed job is executed again, so the job that has the need is executed again too. The jobs of `finally`
+/// follow whatever is executed again.
 package struct ResumePlan: Sendable {
   /// Why a job is executed.
   package enum Reason: Sendable, Hashable {
@@ -122,7 +122,7 @@ package struct ResumePlan: Sendable {
 
   package var isNothingLeft: Bool { again.isEmpty }
 
-  /// Whether a success that had this need may have been made in vain, because the needed job is executed for a reason.
+  /// Whether a success with this need may be outdated, because the needed job is executed for this reason.
   package static func isOverdue(_ need: JobNeed, _ reason: Reason?) -> Bool {
     switch reason {
     case nil: false
@@ -132,7 +132,7 @@ package struct ResumePlan: Sendable {
     }
   }
 
-  /// The `restored` jobs, the failed ones, those skipped because of a failure, and what all of them need.
+  /// The `restored` jobs, the failed jobs, the jobs skipped because of a failure, and the needs of all of them.
   ///
   /// `order` has each job after its needs.
   private static func kept(

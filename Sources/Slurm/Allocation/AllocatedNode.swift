@@ -1,11 +1,11 @@
 import Basics
 import Foundation
 
-/// What an allocation has of one node.
+/// One node of an allocation, with the resources that the allocation has on it.
 package struct AllocatedNode: Sendable, Equatable {
   package var name: String
   package var cpus: Int
-  /// In MiB; nil where the cluster does not share out memory.
+  /// In MiB; nil where the cluster does not allocate memory.
   package var memory: Int?
   package var gpus: Int
 
@@ -16,13 +16,14 @@ package struct AllocatedNode: Sendable, Equatable {
     self.gpus = gpus
   }
 
-  /// The call that asks for the nodes of a job.
+  /// The call that queries the nodes of a job.
   static func query(_ id: SlurmJobID) -> SlurmCommand {
     SlurmCommand(["scontrol", "show", "job", "-d", id.description])
   }
 
-  /// Reads the nodes in the answer to `query`, as `Nodes=node[1-2] CPU_IDs=0-1 Mem=500 GRES=gpu:2(IDX:0-1)`, one line for
-  /// nodes that are alike.
+  /// Parses the nodes in the answer to `query`.
+  ///
+  /// One line describes nodes that are alike: `Nodes=node[1-2] CPU_IDs=0-1 Mem=500 GRES=gpu:2(IDX:0-1)`.
   static func nodes(in answer: String) -> [AllocatedNode] {
     var nodes: [AllocatedNode] = []
     for line in answer.lines where nodes.count < limit {
@@ -39,12 +40,12 @@ package struct AllocatedNode: Sendable, Equatable {
     return nodes
   }
 
-  /// How many names or numbers a list has at most; Slurm itself can't have more nodes.
+  /// The maximum number of names or numbers in a list; Slurm itself can't have more nodes.
   ///
-  /// The rest is left out.
+  /// The rest is ignored.
   static let limit = 65_536
 
-  /// The names of `node[1-3,07],login` one by one.
+  /// The single names in a list such as `node[1-3,07],login`.
   static func expanded(_ list: some StringProtocol) -> [String] {
     var names: [String] = []
     var depth = 0
@@ -62,7 +63,7 @@ package struct AllocatedNode: Sendable, Equatable {
     return names
   }
 
-  /// How many lists of numbers a name has at most; further ones are left as they are.
+  /// The maximum number of number lists in a name; further ones stay as they are.
   private static let groups = 8
 
   private static func expanded(word: String, groups: Int) -> [String] {
@@ -77,7 +78,7 @@ package struct AllocatedNode: Sendable, Equatable {
     return names
   }
 
-  /// The numbers of `0-1,04`, with as many digits as are written.
+  /// The numbers in a list such as `0-1,04`, with as many digits as are written.
   private static func numbers(_ list: Substring) -> [String] {
     var numbers: [String] = []
     for range in list.split(separator: ",").prefix(limit) {
@@ -94,7 +95,7 @@ package struct AllocatedNode: Sendable, Equatable {
     return numbers
   }
 
-  /// The GPUs of `gpu:a100:2(IDX:0-1),tmp:1`.
+  /// The number of GPUs in a text such as `gpu:a100:2(IDX:0-1),tmp:1`.
   private static func gpus(_ text: Substring) -> Int {
     text.matches(of: /\bgpu:(?:[^:(,]+:)?(\d+)/).reduce(0) { $0.plus(Int($1.1) ?? 0) }
   }

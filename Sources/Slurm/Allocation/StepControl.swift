@@ -1,10 +1,10 @@
 import Foundation
 import Operations
 
-/// Sends signals to steps, which are found by their names, because srun does not say their numbers.
+/// Sends signals to steps, which are found by their names because srun does not report their numbers.
 ///
-/// Neither reaches a step by srun itself: it kills the step when it is asked to end, and goes on without it when it is
-/// stopped. Many steps are named in one call.
+/// A signal to srun itself does not reach the step as intended: asked to end, srun kills the step; while srun is
+/// stopped, the step keeps executing. One call names many steps.
 package final class StepControl: @unchecked Sendable {
   // Safe: the variables are used on `queue` only.
 
@@ -22,9 +22,9 @@ package final class StepControl: @unchecked Sendable {
   private var orders: [Order] = []
   private var isBusy = false
 
-  /// How long a call waits for others of its kind.
+  /// The delay before a call, to gather similar orders.
   private static let gatherTime = Duration.milliseconds(5)
-  /// The time until a step that Slurm does not list yet is looked for again.
+  /// The delay before a step that Slurm does not list yet is looked up again.
   private static let retryTime = Duration.milliseconds(200)
   /// The longest time that Slurm is expected to take for a signal.
   package static let patience = Duration.seconds(15)
@@ -34,22 +34,22 @@ package final class StepControl: @unchecked Sendable {
     (self.runner, self.clock) = (runner, clock)
   }
 
-  /// Sends a signal, as `STOP`, to all processes of a step; one that is not there yet is waited for while `isWanted`, which
-  /// is called on any thread.
+  /// Sends a signal, such as `STOP`, to all processes of a step.
   ///
-  /// Signals are sent in the order of the calls, from any thread.
+  /// A step that does not exist yet is awaited while `isWanted`, which is called on any thread, returns true. Signals
+  /// are sent in the order of the calls, from any thread.
   package func send(_ signal: String, to step: String, while isWanted: @escaping @Sendable () -> Bool) {
     add(Order(signals: [signal], step: step, isWanted: isWanted))
   }
 
-  /// Has a step end by its stop signal, as `TERM`, which is sent as by `send`.
+  /// Ends a step with its stop signal, such as `TERM`, which is sent as by `send`.
   ///
-  /// `kill` is called on any thread when the grace is over; it begins when Slurm has taken the signal.
+  /// The grace begins when Slurm has accepted the signal; when it is over, `kill` is called on any thread.
   package func stop(
     _ step: String, by signal: String, grace: Duration, while isWanted: @escaping @Sendable () -> Bool,
     kill: @escaping @Sendable () -> Void
   ) {
-    // A program that is stopped gets the signal only when it continues.
+    // A stopped program receives the signal only when it continues.
     add(
       Order(signals: [signal, "CONT"], step: step, isWanted: isWanted) { [clock, queue] in
         _ = clock.schedule(after: grace, on: queue, kill)
@@ -80,14 +80,14 @@ package final class StepControl: @unchecked Sendable {
       let fields = line.split(separator: Self.separator, maxSplits: 1)
       if fields.count == 2 { numbers[String(fields[1])] = String(fields[0]) }
     }
-    // An answer that has not come names none.
+    // A failed call lists no steps.
     let missing = orders.filter { numbers[$0.step] == nil && $0.isWanted() }
     let found = orders.filter { numbers[$0.step] != nil }
     orders = []
     send(found[...], numbers, missing)
   }
 
-  /// Sends the orders, those in a row that are alike by one call for each signal.
+  /// Sends the orders; consecutive ones with the same signals share one call for each signal.
   private func send(_ found: ArraySlice<Order>, _ numbers: [String: String], _ missing: [Order]) {
     guard let signals = found.first?.signals else { return end(missing) }
     let batch = found.prefix { $0.signals == signals }
@@ -98,7 +98,7 @@ package final class StepControl: @unchecked Sendable {
     }
   }
 
-  /// `done` is called on the queue with whether the controller has answered each call.
+  /// Sends the signals to the steps; `done` is called on the queue with whether the controller has answered each call.
   private func send(_ signals: ArraySlice<String>, to steps: [String], _ done: @escaping @Sendable (Bool) -> Void) {
     guard let signal = signals.first else { return done(true) }
     runner.run(SlurmCommand(["scancel", "--signal=\(signal)"] + steps)) { answer in

@@ -1,40 +1,40 @@
 import Foundation
 import Processes
 
-/// How a job of the cluster ended.
+/// The end of a job of the cluster.
 package enum SlurmEnd: Sendable, Equatable {
-  /// Its program exited with a status; 0 is success.
+  /// The program exited with a status; 0 is success.
   case exited(Int32)
-  /// Its program was killed by a signal. A status above 128 counts as one, as shells report it.
+  /// A signal killed the program. A status above 128 counts as a signal, as shells report it.
   case signalled(Int32)
   case outOfMemory
-  /// It ran longer than its time limit.
+  /// The job exceeded its time limit.
   case timeLimit
   /// A node was lost; the job's processes may still be executing there.
   case nodeFailure(nodes: String)
-  /// The scheduler ended it for a more urgent job.
+  /// The scheduler ended the job for a more urgent one.
   case preempted
-  /// Someone has cancelled it.
+  /// Someone has cancelled the job.
   case cancelled
   /// The scheduler refused the submission, with Slurm's own sentence.
   case refused(String)
-  /// The scheduler accepted it and never started it, with Slurm's reason.
+  /// The scheduler accepted the job and never started it, with Slurm's reason.
   case notStarted(String)
-  /// Nothing knows it any more: neither the controller nor the accounting nor its own files.
+  /// The job is no longer known to the controller or the accounting, or from its own files.
   case lost(hasBegun: Bool)
 
-  /// Of a status as wait(2) gives it.
+  /// Creates the end from a status in the format of wait(2).
   init(status: Int32) {
     if status & 0x7F != 0 { self = .signalled(status & 0x7F) } else { self.init(shellStatus: status >> 8) }
   }
 
-  /// Of an exit status of a shell.
+  /// Creates the end from an exit status of a shell.
   init(shellStatus status: Int32) {
     self = (129...192).contains(status) ? .signalled(status - 128) : .exited(status)
   }
 }
 
-/// A job of the cluster ended, but not with the status 0.
+/// The failure of a cluster job that ended, but not with status 0.
 package struct SlurmFailure: Error, Sendable, Equatable, CustomStringConvertible, LocalizedError {
   package let end: SlurmEnd
   /// Nil for a job that was never accepted.
@@ -45,7 +45,7 @@ package struct SlurmFailure: Error, Sendable, Equatable, CustomStringConvertible
     self.id = id
   }
 
-  /// One sentence for a person.
+  /// The failure as one sentence for the user.
   package var description: String {
     switch end {
     case .exited(let status): "\(subject) exited with status \(status)"

@@ -1,14 +1,14 @@
-/// Why a job waits for the cluster, in the scheduler's own word.
+/// The reason that a job waits for the cluster, in the scheduler's own word.
 package struct SlurmReason: Sendable, Equatable, CustomStringConvertible {
-  /// The word of squeue, as `Resources`.
+  /// The word from squeue, such as `Resources`.
   package let code: String
 
   package init(_ code: String) { self.code = code }
 
-  /// The word with its meaning, where it has a common one, as `Resources (other jobs have the nodes)`.
+  /// The word with its meaning, if it is a common one, such as `Resources (other jobs have the nodes)`.
   package var description: String { meaning.map { "\(code) (\($0))" } ?? code }
 
-  /// What the word means, and what can be done, in a few words; nil for a rare one.
+  /// The meaning of the word, with brief advice for some; nil for a rare word.
   private var meaning: String? {
     if let known = Self.meanings[code] { return known }
     if code.hasPrefix("QOS") { return "a limit of the quality of service" }

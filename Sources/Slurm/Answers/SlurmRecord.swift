@@ -1,25 +1,25 @@
 import Foundation
 
-/// What squeue, scontrol or sacct says of one job.
+/// The report of squeue, scontrol or sacct on one job.
 package struct SlurmRecord: Sendable, Equatable {
   package var id: SlurmJobID
   package var state: SlurmState
   /// Whether a signal has stopped it.
   var isSuspended = false
-  /// Why it waits, or why it ended; nil where nothing is said.
+  /// The reason that the job waits, or ended; nil if none is reported.
   package var reason: String?
-  /// The nodes, as `node[1-3]`; empty before it has any.
+  /// The nodes, such as `node[1-3]`; empty before the job has any.
   package var nodes = ""
   package var comment: String?
-  /// The script and its arguments, where it was asked for; nobody changes them.
+  /// The script and its arguments, if requested; neither the site nor the user replaces them.
   var command: String?
   package var name: String?
-  /// When it was submitted, or requeued, as Slurm writes it.
+  /// The time of the submission or requeue, as Slurm writes it.
   var submitTime: String?
-  /// The status as wait(2) gives it, where it was asked for and the job has ended.
+  /// The status in the format of wait(2), if requested and the job has ended.
   package var status: Int32?
 
-  /// How the job ended; nil while it has not, and where its status is needed and not known.
+  /// The end of the job; nil while it has not ended, and if it depends on a status that is not known.
   var end: SlurmEnd? {
     switch state {
     case .pending, .running: nil
@@ -34,7 +34,8 @@ package struct SlurmRecord: Sendable, Equatable {
     }
   }
 
-  /// What the command names, or else the comment, which the site and the user may replace; nil for a job of someone else.
+  /// The mark in the command, or else in the comment, which the site and the user may replace; nil for a job of someone
+  /// else.
   var mark: SlurmIdentity.Comment? {
     let argument = command?.split(separator: " ").last
     return argument.flatMap { SlurmIdentity.Comment($0) } ?? comment.flatMap { SlurmIdentity.Comment($0) }
@@ -46,13 +47,13 @@ package struct SlurmRecord: Sendable, Equatable {
 extension SlurmRecord {
   static let separator: Character = "\u{1F}"
 
-  /// The call that asks for all jobs of this user, ended ones and those of hidden partitions included.
+  /// The call that queries all jobs of this user, including ended jobs and jobs of hidden partitions.
   static let query = SlurmCommand([
     "squeue", "--me", "-a", "-h", "-r", "-t", "all", "-o",
     ["%i", "%T", "%r", "%N", "%V", "%k", "%o", "%j"].joined(separator: String(separator)),
   ])
 
-  /// Reads a line of the answer to `query`; nil for one that is none.
+  /// Parses a line of the answer to `query`; nil if it is not a job's.
   init?(queueLine line: some StringProtocol) {
     let fields = line.split(separator: Self.separator, omittingEmptySubsequences: false)
     guard fields.count == 8, let id = SlurmJobID(fields[0]), let state = SlurmState(fields[1]) else { return nil }
@@ -66,12 +67,13 @@ extension SlurmRecord {
     name = Self.value(fields[7])
   }
 
-  /// The call that asks for the statuses of all failed jobs of this user.
+  /// The call that queries the statuses of all failed jobs of this user.
   static let statusQuery = SlurmCommand([
     "squeue", "--me", "-a", "-h", "-r", "-t", "FAILED", "-O", "JobArrayID:40\(separator),exit_code:12",
   ])
 
-  /// Reads a line of the answer to `statusQuery`; the status is a number before Slurm 23.02, and then as scontrol has it.
+  /// Parses a line of the answer to `statusQuery`; the status is a number before Slurm 23.02, and has scontrol's format
+  /// since.
   static func status(line: some StringProtocol) -> (id: SlurmJobID, status: Int32)? {
     let fields = line.split(separator: separator).map { $0.trimmingCharacters(in: .whitespaces) }
     guard fields.count == 2, let id = SlurmJobID(fields[0]),
@@ -80,9 +82,10 @@ extension SlurmRecord {
     return (id, status)
   }
 
-  /// Reads a line of `scontrol show job -o`: `JobId=12 JobName=a … ExitCode=3:0 …`; nil for one that is none.
+  /// Parses a line of `scontrol show job -o`: `JobId=12 JobName=a … ExitCode=3:0 …`; nil if it is not a job's.
   init?(controlLine line: some StringProtocol) {
-    // The names may have blanks, but no key in them that is read here before its own.
+    // Names may contain blanks. The first occurrence of a key counts: a name is assumed to contain no key that follows
+    // it.
     var values: [Substring: Substring] = [:]
     var (last, command): (Substring?, String?)
     for word in Substring(line).split(separator: " ") {
@@ -110,7 +113,7 @@ extension SlurmRecord {
     status = values["ExitCode"].flatMap { Self.status(exitCode: $0) }
   }
 
-  /// The call that asks the accounting for jobs, where there is one.
+  /// The call that queries the accounting for jobs, if there is one.
   static func accountingQuery(_ ids: [SlurmJobID]) -> SlurmCommand {
     SlurmCommand([
       "sacct", "-n", "-P", "-X", "--delimiter=\(separator)",
@@ -119,13 +122,13 @@ extension SlurmRecord {
     ])
   }
 
-  /// Reads a line of the answer to `accountingQuery`.
+  /// Parses a line of the answer to `accountingQuery`.
   init?(accountingLine line: some StringProtocol) {
     let fields = line.split(separator: Self.separator, omittingEmptySubsequences: false)
     guard fields.count == 7, let id = SlurmJobID(fields[0]), let state = SlurmState(fields[1]) else { return nil }
     self.init(id: id, state: state)
     status = Self.status(exitCode: fields[2])
-    // Up to 24.11 sacct subtracts 128 of a program's status: what has failed with 0 has failed with 128.
+    // Up to 24.11, sacct subtracts 128 from a program's status: a failure with 0 was a failure with 128.
     if state == .failed, status == 0 { status = 128 << 8 }
     nodes = Self.value(fields[3]).flatMap { $0 == "None assigned" ? nil : $0 } ?? ""
     submitTime = Self.value(fields[4])
@@ -133,7 +136,7 @@ extension SlurmRecord {
     name = Self.value(fields[6])
   }
 
-  /// `3:0`, a status and a signal, as wait(2) gives it.
+  /// Converts `3:0`, a status and a signal, to the format of wait(2).
   private static func status(exitCode text: some StringProtocol) -> Int32? {
     let parts = text.split(separator: ":")
     guard parts.count == 2, let status = Int32(parts[0]), let signal = Int32(parts[1]) else { return nil }

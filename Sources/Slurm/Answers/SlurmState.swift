@@ -1,7 +1,7 @@
 /// The state of a job as the controller names it.
 package enum SlurmState: Sendable, Equatable {
   case pending
-  /// It has a node and has not ended, whether it executes, is prepared, is stopped or is cleaned up.
+  /// The job has a node and has not ended: it is executing, being prepared, stopped or being cleaned up.
   case running
   case completed
   case failed
@@ -11,7 +11,7 @@ package enum SlurmState: Sendable, Equatable {
   case outOfMemory
   case preempted
 
-  /// Reads a state of squeue, scontrol or sacct (`CANCELLED by 1000`, `CANCELLED+`); nil for one that is not known.
+  /// Parses a state from squeue, scontrol or sacct (`CANCELLED by 1000`, `CANCELLED+`); nil for an unknown one.
   init?(_ text: some StringProtocol) {
     let word = text.prefix { $0.isLetter || $0 == "_" }
     switch word {

@@ -1,8 +1,8 @@
-/// One call of a program of Slurm: `sbatch`, `squeue`, `scancel`, `scontrol`, `sinfo` or `sacct`.
+/// One call of a Slurm program: `sbatch`, `squeue`, `scancel`, `scontrol`, `sinfo` or `sacct`.
 package struct SlurmCommand: Sendable, Equatable {
   /// The program's name and its arguments.
   package var arguments: [String]
-  /// The text of the standard input; nil for none.
+  /// The text for the standard input; nil for none.
   package var input: String?
 
   package init(_ arguments: [String], input: String? = nil) {
@@ -10,9 +10,9 @@ package struct SlurmCommand: Sendable, Equatable {
     self.input = input
   }
 
-  /// The call of sbatch for a script; the comment is also its argument, which no site and no user replaces.
+  /// The sbatch call for a script; the comment is also the script's argument, which no site and no user replaces.
   ///
-  /// The script comes by the standard input.
+  /// The script is passed on the standard input.
   static func submission(
     _ resources: SlurmResources, _ options: [String] = [], name: String, comment: String, script: String
   ) -> SlurmCommand {
@@ -24,16 +24,16 @@ package struct SlurmCommand: Sendable, Equatable {
   }
 }
 
-/// What a call of a program of Slurm has given.
+/// The result of a call to a Slurm program.
 package struct SlurmAnswer: Sendable, Equatable {
-  /// How the call ended.
+  /// The end of the call.
   package enum End: Sendable, Equatable {
     case exited(Int32)
-    /// The call took longer than its limit, and was killed: whether it had an effect is not known.
+    /// The call exceeded its time limit and was killed: its effect is unknown.
     case timedOut
-    /// This machine can't start a process at present, as a sentence.
+    /// This machine can't start a process at present; the value is a sentence.
     case notStarted(String)
-    /// The program is not there, as a sentence.
+    /// The program does not exist; the value is a sentence.
     case absent(String)
   }
 
@@ -50,7 +50,7 @@ package struct SlurmAnswer: Sendable, Equatable {
   /// Whether the program exited with status 0.
   package var isSuccess: Bool { end == .exited(0) }
 
-  /// Whether the controller has not answered, so that nothing is known of the request, or it was not asked.
+  /// Whether the controller has not answered, so that the fate of the request is unknown, or was not asked.
   package var isWithoutController: Bool {
     switch end {
     case .timedOut, .notStarted: true
@@ -66,7 +66,7 @@ package struct SlurmAnswer: Sendable, Equatable {
     "Communication connection failure", "Insane message length", "authentication error", "Munge",
   ]
 
-  /// The faults that the program named last, without its name in front of them, or how the call ended.
+  /// The last errors that the program reported, without its name in front of them, or the end of the call.
   package var fault: String {
     switch end {
     case .notStarted(let sentence), .absent(let sentence): return sentence
@@ -85,7 +85,7 @@ package struct SlurmAnswer: Sendable, Equatable {
   }
 }
 
-/// Calls the programs of Slurm; tests replace it by scripted answers.
+/// Calls the Slurm programs; tests replace it with scripted answers.
 package protocol SlurmRunner: Sendable {
   /// Begins the call and returns at once; `done` is called once, on any thread.
   func run(_ command: SlurmCommand, _ done: @escaping @Sendable (SlurmAnswer) -> Void)

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Which variables of this process reach the programs of Slurm, and by them the jobs: those that name the cluster, and those by
-/// which people say where their jobs go and what they get.
+/// The variables of this process that reach the Slurm programs, and through them the jobs.
 ///
-/// The others are of the job that this process is in, or options of calls that are not the user's own. They would change which
-/// jobs a call is about, take a job's output, or have it wait for what this process has.
+/// They name the cluster, or are set by users to choose where their jobs go and which resources they get. The other
+/// variables belong to the job that this process is in, or are options of calls that are not the user's own. They would
+/// change which jobs a call concerns, redirect a job's output, or make it wait for resources that this process has.
 package enum SlurmEnvironment {
   private static let prefixes = [
     "SLURM_", "SLURMD_", "SBATCH_", "SRUN_", "SALLOC_", "SQUEUE_", "SCANCEL_", "SCONTROL_", "SACCT_", "SINFO_",
@@ -12,7 +12,7 @@ package enum SlurmEnvironment {
   private static let ofCluster: Set = [
     "SLURM_CONF", "SLURM_CONF_SERVER", "SLURM_JWT", "SLURM_SACK_JWKS", "SLURM_SACK_KEY",
   ]
-  /// With the option of sbatch that counts in the place of each.
+  /// Variables that users set, each with the sbatch option that overrides it.
   private static let chosen = [
     ("SBATCH_ACCOUNT", "--account"), ("SBATCH_CONSTRAINT", "--constraint"), ("SBATCH_EXCLUSIVE", "--exclusive"),
     ("SBATCH_GPUS", "--gpus"), ("SBATCH_GPUS_PER_NODE", "--gpus-per-node"), ("SBATCH_GRES", "--gres"),
@@ -21,7 +21,7 @@ package enum SlurmEnvironment {
     ("SBATCH_TIMELIMIT", "--time"), ("SBATCH_WCKEY", "--wckey"),
   ]
 
-  /// Those of these names that reach neither a program of Slurm nor a job.
+  /// The given names that reach neither a Slurm program nor a job.
   static func foreign(among names: some Sequence<String>) -> Set<String> {
     let passed = ofCluster.union(chosen.map(\.0))
     return Set(names.filter { name in !passed.contains(name) && prefixes.contains { name.hasPrefix($0) } })
@@ -29,14 +29,15 @@ package enum SlurmEnvironment {
 
   static let foreign = foreign(among: ProcessInfo.processInfo.environment.keys)
 
-  /// Those of these that reach no step either: one of the same allocation has the array and the submission of its job.
+  /// The given names that don't reach a step either; a step has the array and submission variables of the job around
+  /// it.
   static func foreignToSteps(among names: some Sequence<String>) -> Set<String> {
     foreign(among: names).filter { !$0.hasPrefix("SLURM_ARRAY_") && !$0.hasPrefix("SLURM_SUBMIT_") }
   }
 
   static let foreignToSteps = foreignToSteps(among: ProcessInfo.processInfo.environment.keys)
 
-  /// What people have set for their submissions and the job file does not say itself, as `SBATCH_PARTITION=big`.
+  /// The variables that the user has set for submissions and the job file leaves open, such as `SBATCH_PARTITION=big`.
   package static func words(
     for resources: SlurmResources, in variables: [String: String] = ProcessInfo.processInfo.environment
   ) -> [String] {

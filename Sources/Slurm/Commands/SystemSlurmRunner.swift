@@ -2,26 +2,26 @@ import Foundation
 import Operations
 import Processes
 
-/// Calls the programs of Slurm as child processes, each for a limited time.
+/// Calls the Slurm programs as child processes, each with a time limit.
 ///
 /// No thread waits for them. The processes are started on a queue that serves nothing else.
 package struct SystemSlurmRunner: SlurmRunner {
   private let environment: [String: String]
   private let limit: Duration
   private let launches = DispatchQueue(label: "opdash.slurm.launch", qos: .userInitiated)
-  /// Bytes of output that are kept: the answer for a hundred thousand jobs.
+  /// The number of bytes of output to keep: the answer for a hundred thousand jobs.
   private static let outputLimit = 64 << 20
 
   /// - Parameters:
-  ///   - environment: Variables that are added to those of this process.
-  ///   - limit: The longest time of one call; Slurm's own limits for a controller that is down are 4 to 9 seconds.
+  ///   - environment: Variables that are added to the environment of this process.
+  ///   - limit: The time limit of one call; Slurm's own limits for a controller that is down are 4 to 9 seconds.
   package init(environment: [String: String] = [:], limit: Duration = .seconds(20)) {
     self.environment = environment
     self.limit = limit
   }
 
   package func run(_ command: SlurmCommand, _ done: @escaping @Sendable (SlurmAnswer) -> Void) {
-    // Kept apart from the result, which a call that is killed has not.
+    // Kept apart from the result, which a killed call does not have.
     let error = Lock("")
     let operation = ShellOperation(
       launch(of: command), output: .string(limit: Self.outputLimit, whenExceeded: .keepBeginning),
@@ -38,14 +38,14 @@ package struct SystemSlurmRunner: SlurmRunner {
   }
 
   private func launch(of command: SlurmCommand) -> ProcessLaunch {
-    // A job must not have the mark by which this program finds the processes that it has started.
+    // A job must not have the mark that identifies this program's own processes.
     ProcessLaunch(
       ["env", "-u", "OPDASH_RUN"] + command.arguments,
       environment: .inherited(adding: environment, removing: SlurmEnvironment.foreign),
       input: command.input.map(ProcessInput.string) ?? .none, grace: .seconds(1))
   }
 
-  /// The programs of Slurm that are needed and are not in the PATH.
+  /// The required Slurm programs that are not in the PATH.
   package static func missingPrograms() -> [String] {
     let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"
     let folders = path.split(separator: ":")
@@ -54,7 +54,7 @@ package struct SystemSlurmRunner: SlurmRunner {
     }
   }
 
-  /// A sentence where this machine has no Slurm; nil where it has.
+  /// A message if this machine has no Slurm; nil if it has.
   package static func absence() -> String? {
     let missing = missingPrograms()
     guard !missing.isEmpty else { return nil }

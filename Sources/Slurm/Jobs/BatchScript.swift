@@ -2,28 +2,29 @@ import Foundation
 
 /// The text of the script that a node executes for an attempt.
 ///
-/// Before the program it makes the attempt's claim, so that of two submissions of one attempt only one executes it; after
-/// it, it writes the exit status and the times of the begin and the end into a file. Both are best effort: on a node that
-/// can't write the folder the program runs without them.
+/// Before the program, the script makes the attempt's claim, so that only one of two submissions of an attempt executes
+/// it. After the program, it writes the exit status and the start and end times to a file. Both are best effort: on a
+/// node that can't write to the folder, the program runs without them.
 ///
-/// A job that Slurm executes once more, because somebody has requeued it, keeps its claim.
+/// A job that Slurm executes once more because it was requeued keeps its claim.
 ///
-/// SIGTERM and the job's stop signal, which all processes of the job get, don't end the script before its program. The kill
-/// signal makes it kill them at once: Slurm itself gives a job that it kills some time, 30 seconds as a rule. In that time
-/// Slurm passes no more signals on, and the script looks for a file that tells it the same.
+/// SIGTERM and the job's stop signal, which all processes of the job receive, don't end the script before its program.
+/// On the kill signal, the script kills them at once: Slurm itself gives a job that it kills some time, usually 30
+/// seconds. During that time Slurm passes on no further signals, so the script checks for a file that has the same
+/// effect.
 ///
-/// A shell has its background processes ignore SIGINT and SIGQUIT; env ends that where it can.
+/// A shell makes its background processes ignore SIGINT and SIGQUIT; env resets them where it can.
 struct BatchScript {
-  /// The status of a script whose attempt another job has claimed.
+  /// The status of a script whose attempt has been claimed by another job.
   static let duplicateStatus: Int32 = 75
-  /// The status of a script of an array that can't read that of its attempt.
+  /// The status of an array's script that can't read the script of its attempt.
   static let unreadStatus: Int32 = 76
   /// The statuses of shells that cannot read or execute a script.
   static let unreadableStatuses: Set<Int32> = [2, 126, 127]
-  /// The signal at which the script of a job kills its program and itself; its program is not stopped by it.
+  /// The signal that makes a job's script kill its program and itself; it differs from the program's stop signal.
   static func killSignal(of job: SlurmJob) -> String { job.stop.signal == SIGUSR2 ? "USR1" : "USR2" }
 
-  /// The script of one attempt, a job by itself or one of an array.
+  /// The script of one attempt, submitted by itself or in an array.
   static func text(of job: SlurmJob, isInArray: Bool = false, files: SlurmFiles) -> String {
     let id = isInArray ? "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID" : "$SLURM_JOB_ID"
     let folder = quoted(files.folder)
@@ -31,12 +32,12 @@ struct BatchScript {
       .map { "export \($0.key)=\(quoted($0.value))\n" }
     let killSignal = killSignal(of: job)
     let stopSignals = [SIGTERM, SIGKILL].contains(job.stop.signal) ? "TERM" : "TERM \(job.stop.signalName)"
-    // env would take such a name for a variable's.
+    // env would treat such a name as a variable assignment.
     let withSignals =
       job.arguments[0].contains("=")
       ? "" : "env --default-signal=INT true 2>/dev/null && exec env --default-signal=INT,QUIT \"$@\""
-    // The names of the variables are none that a program's environment is likely to have. Little more than env is forked:
-    // many jobs are shorter than the start of a process. The signal may come at any line, also before the shell waits.
+    // A program's environment is unlikely to have variables of these names. Little more than env is forked: many jobs
+    // are shorter than the start of a process. The signal may come at any line, also before the shell waits.
     return """
       #!/bin/sh
       opdash_file=\(quoted(files.path(of: job.identity)))
@@ -91,12 +92,12 @@ struct BatchScript {
       """
   }
 
-  /// A line that sets a variable to the seconds since the node's boot, where it says them; no process is started for it.
+  /// A line that sets a variable to the seconds since the node's boot, if available, without starting a process.
   private static func time(_ variable: String) -> String {
     "\(variable)=; { read -r \(variable) opdash_idle </proc/uptime; } 2>/dev/null"
   }
 
-  /// The script of an array, whose jobs execute the scripts of the attempts in the folder.
+  /// The script of an array, whose jobs execute the scripts of their attempts in the folder.
   static func text(ofBatch name: String, files: SlurmFiles) -> String {
     """
     #!/bin/sh
@@ -120,6 +121,6 @@ struct BatchScript {
     }
   }
 
-  /// One word of a shell.
+  /// The text, quoted as one word of a shell command.
   static func quoted(_ text: String) -> String { "'\(text.replacing("'", with: "'\\''"))'" }
 }

@@ -1,8 +1,8 @@
-/// A fault in what a job asks the cluster for.
+/// An error in the resources that a job requests from the cluster.
 package struct ResourceFault: Error, Sendable, Equatable, CustomStringConvertible {
-  /// The key of `slurm` in the job file, as `memory`.
+  /// The key of `slurm` in the job file, such as `memory`.
   package let key: String
-  /// What is wrong and what to do.
+  /// The error and the advice.
   package let message: String
 
   package init(_ key: String, _ message: String) {
@@ -14,7 +14,7 @@ package struct ResourceFault: Error, Sendable, Equatable, CustomStringConvertibl
 }
 
 extension SlurmResources {
-  /// What is wrong whatever the cluster is.
+  /// The errors that don't depend on the cluster.
   package var faults: [ResourceFault] {
     var faults: [ResourceFault] = []
     let numbers = [("cpus", cpus, 1), ("memory", memory, 0), ("gpus", gpus, 1), ("nodes", nodes, 1)]
@@ -32,7 +32,8 @@ extension SlurmResources {
     return faults + options.compactMap(Self.fault(ofOption:))
   }
 
-  /// Options that this program sets itself, or under which the job could not be found or would not be a batch job.
+  /// Options that this program sets itself, that would hide the job from it, or that would make it something other than
+  /// a batch job.
   private static let own: [(names: [String], why: String)] = [
     (["--array", "-a"], "similar jobs are submitted as an array by themselves: write a matrix"),
     (["--comment"], "jobs are found by their comment"),
@@ -58,7 +59,7 @@ extension SlurmResources {
     return names(in: option).lazy.compactMap(fault(ofName:)).first.map { ResourceFault("options", $0) }
   }
 
-  /// The options that sbatch finds in a word: `-HW` is two.
+  /// The options that sbatch finds in a word: `-HW` is two options.
   private static func names(in option: String) -> [String] {
     if option.hasPrefix("--") { return [String(option.prefix { $0 != "=" })] }
     let letters = option.dropFirst()
@@ -66,7 +67,7 @@ extension SlurmResources {
     return (flags + letters.dropFirst(flags.count).prefix(1)).map { "-\($0)" }
   }
 
-  /// A long option may be shortened to what no other one begins with.
+  /// The reason that an option can't be given; a long option may be shortened to any unambiguous prefix.
   private static func fault(ofName name: String) -> String? {
     func isMeant(_ known: String) -> Bool { known == name || name.hasPrefix("--") && known.hasPrefix(name) }
     for (names, why) in own {

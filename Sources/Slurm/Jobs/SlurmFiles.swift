@@ -4,25 +4,26 @@ import Operations
 
 /// The files of a run's cluster jobs, in one folder on the file system that the nodes share.
 ///
-/// Of each attempt: `.claim`, who executes it, or that nobody does; `.out`, its output; `.exit`, its status. Of each array:
-/// `.batch`, the attempt of each index, and its script, a `.sh`. All calls may block.
+/// Each attempt has `.claim`, which names the job that executes it or says that none does; `.out`, its output; and
+/// `.exit`, its status. Each array has `.batch`, which lists the attempt of each index, and a `.sh` script for each
+/// attempt. All calls may block.
 package struct SlurmFiles: Sendable {
   package let folder: String
 
-  /// - Parameter folder: An absolute path; the folder is made when it is needed.
+  /// - Parameter folder: An absolute path; the folder is created when it is needed.
   package init(folder: String) { self.folder = folder }
 
   func path(of identity: SlurmIdentity) -> String { "\(folder)/\(identity.fileName)" }
   func path(ofBatch name: String) -> String { "\(folder)/\(name).batch" }
   func path(ofScript index: Int, batch name: String) -> String { "\(folder)/\(name).\(index).sh" }
 
-  /// The output of an attempt, both streams.
+  /// The path of an attempt's output, both streams.
   package func outputPath(of identity: SlurmIdentity) -> String { path(of: identity) + ".out" }
 
-  /// Where an attempt writes values for other jobs.
+  /// The path of the file that receives an attempt's values for other jobs.
   package func valuesPath(of identity: SlurmIdentity) -> String { path(of: identity) + ".values" }
 
-  /// The greatest attempt of each job that has left a file, by the job's name as identities have it.
+  /// The greatest attempt of each job that has left a file, keyed by the job's name as identities have it.
   package func attempts() -> [String: Int] {
     var attempts: [String: Int] = [:]
     for name in names() {
@@ -36,22 +37,22 @@ package struct SlurmFiles: Sendable {
 
   private func names() -> [String] { BytePath(folder).names()?.map(\.text) ?? [] }
 
-  /// The endings of the files of an attempt.
+  /// The suffixes of an attempt's file names.
   private static let endings: Set<Substring> = [".claim", ".out", ".exit", ".values"]
 
-  /// Removes the files of an attempt, which is executed anew.
+  /// Removes the files of an attempt that is executed anew.
   package func remove(_ identity: SlurmIdentity) {
     for ending in Self.endings { unlink(path(of: identity) + ending) }
   }
 
-  /// Removes the scripts of arrays, in which the jobs' environments are, and the values; for a run that has ended.
+  /// Removes the values and the scripts of arrays, which contain the jobs' environments; for a run that has ended.
   package func removeScriptsAndValues() {
     for name in names() where name.hasSuffix(".sh") || name.hasSuffix(".values") {
       unlink("\(folder)/\(name)")
     }
   }
 
-  /// Returns a sentence if the folder is not there and can't be made.
+  /// Creates the folder if it does not exist; returns a message if that fails.
   func makeFolder() -> String? {
     do {
       try FileManager.default.createDirectory(
@@ -62,7 +63,7 @@ package struct SlurmFiles: Sendable {
     }
   }
 
-  /// Writes a file that its owner alone may read; returns a sentence if it can't.
+  /// Writes a file that only its owner may read; returns a message if that fails.
   func write(_ text: String, to path: String) -> String? {
     let descriptor: Int32
     do throws(FileProblem) { descriptor = try ForeignFile.open(path, for: .replacing, .own) } catch {
@@ -79,7 +80,7 @@ package struct SlurmFiles: Sendable {
     return nil
   }
 
-  /// The attempts of an array, by index; nil if its file is not there.
+  /// The attempts of an array, by index; nil if the array's file does not exist.
   func batch(named name: String, run: String) -> [SlurmIdentity]? {
     guard let text = text(of: path(ofBatch: name)) else { return nil }
     return text.lines.compactMap { SlurmIdentity(fileName: $0, encodedRun: run) }
@@ -90,10 +91,10 @@ package struct SlurmFiles: Sendable {
     text(of: path(of: identity) + ".claim")?.split(whereSeparator: \.isWhitespace).first.flatMap { SlurmJobID($0) }
   }
 
-  /// Whether some job has begun to execute an attempt.
+  /// Whether an attempt is claimed, by a job that has begun to execute it or by `withdraw(_:)`.
   func hasClaim(of identity: SlurmIdentity) -> Bool { access(path(of: identity) + ".claim", F_OK) == 0 }
 
-  /// Claims an attempt that is given up, so that a job of it which Slurm starts yet executes nothing; false if one has begun.
+  /// Claims an abandoned attempt, so that a job that Slurm may still start executes nothing; false if one has begun.
   func withdraw(_ identity: SlurmIdentity) -> Bool {
     let descriptor = open(path(of: identity) + ".claim", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { return errno != EEXIST }
@@ -102,12 +103,12 @@ package struct SlurmFiles: Sendable {
     return true
   }
 
-  /// Whether an attempt was given up before a job had begun it.
+  /// Whether an attempt was withdrawn before a job had begun it.
   func isWithdrawn(_ identity: SlurmIdentity) -> Bool { text(of: path(of: identity) + ".claim") == Self.withdrawal }
 
   private static let withdrawal = "withdrawn\n"
 
-  /// The nodes that have begun to execute attempts, and so can write the folder.
+  /// The nodes that have begun to execute attempts, and so can write to the folder.
   func claimants() -> Set<String> {
     Set(
       names().lazy.filter { $0.hasSuffix(".claim") }.compactMap { name in
@@ -116,16 +117,17 @@ package struct SlurmFiles: Sendable {
       })
   }
 
-  /// What an attempt's script writes at its end.
+  /// The end of an attempt as its script records it.
   struct Exit: Equatable {
     var status: Int32
-    /// How long the program has executed, by the node's clock, to a hundredth of a second; nil where the node does not say.
+    /// The program's execution time by the node's clock, to a hundredth of a second; nil if the node does not report
+    /// it.
     var took: Duration?
-    /// Whether the script was told to end before the program had ended.
+    /// Whether the script was asked to end before the program had ended.
     var wasStopped: Bool
   }
 
-  /// What an attempt's script has written at its end; nil for a file that is being written.
+  /// Reads the end that an attempt's script recorded; nil without a file, and while it is being written.
   func exit(of identity: SlurmIdentity) -> Exit? {
     guard let text = text(of: path(of: identity) + ".exit"), text.utf8.last == UInt8(ascii: "\n") else { return nil }
     let words = text.split(whereSeparator: \.isWhitespace)
@@ -137,13 +139,13 @@ package struct SlurmFiles: Sendable {
       wasStopped: words.last == "stopped")
   }
 
-  /// Removes what an attempt has written at its end, before Slurm executes it again.
+  /// Removes the recorded end of an attempt before Slurm executes it again.
   func removeExit(of identity: SlurmIdentity) { unlink(path(of: identity) + ".exit") }
 
-  /// Has the script of an attempt that Slurm is ending kill its program.
+  /// Makes the script of an attempt that Slurm is ending kill its program.
   func orderKill(of identity: SlurmIdentity) { _ = write("", to: path(of: identity) + ".kill") }
 
-  /// The names of a million attempts are shorter.
+  /// Enough for the names of a million attempts.
   private static let limit = 64 << 20
 
   private func text(of path: String) -> String? {

@@ -1,8 +1,8 @@
-/// An attempt of a job of a run, as its job in Slurm names it: as an argument of its script and in its comment.
+/// An attempt of a job in a run, as its Slurm job names it in an argument of its script and in its comment.
 package struct SlurmIdentity: Sendable, Hashable {
-  /// The run's name, in the form that it has in Slurm.
+  /// The run's name, as encoded in Slurm.
   package let run: String
-  /// The job's name, in the form that it has in Slurm and in names of files.
+  /// The job's name, as encoded in Slurm and in file names.
   package let job: String
   package let attempt: Int
 
@@ -19,10 +19,10 @@ package struct SlurmIdentity: Sendable, Hashable {
   /// The comment of a job that was submitted by itself.
   var comment: String { "opdash/\(run)/\(job)/\(attempt)" }
 
-  /// The name of the attempt's files, without what stands after the dot.
+  /// The name of the attempt's files without the suffix.
   var fileName: String { "\(job).\(attempt)" }
 
-  /// Reads a file name; nil if it is none of an attempt.
+  /// Reads a file name; nil if it is not the name of an attempt's file.
   init?(fileName: some StringProtocol, encodedRun run: String) {
     guard let dot = fileName.lastIndex(of: "."), let attempt = Int(fileName[fileName.index(after: dot)...]) else {
       return nil
@@ -30,13 +30,13 @@ package struct SlurmIdentity: Sendable, Hashable {
     self.init(encodedRun: run, job: String(fileName[..<dot]), attempt: attempt)
   }
 
-  /// What a comment of ours names.
+  /// The attempt or array that a comment of this program names.
   enum Comment: Equatable {
     case job(SlurmIdentity)
-    /// One of the jobs of an array: which, its index tells.
+    /// One job of an array; the job's index tells which.
     case batch(run: String, name: String)
 
-    /// Nil for a comment of someone else.
+    /// Parses a comment; nil for a comment of someone else.
     init?(_ text: some StringProtocol) {
       let parts = text.split(separator: "/", omittingEmptySubsequences: false)
       guard parts.count >= 3, parts[0] == "opdash" else { return nil }
@@ -59,10 +59,11 @@ package struct SlurmIdentity: Sendable, Hashable {
 
   static func comment(ofBatch name: String, run: String) -> String { "opdash/\(run)/@\(name)" }
 
-  /// The longest encoded name, so that a file's name has room for an ending.
+  /// The longest encoded name, which leaves room for a suffix in a file's name.
   private static let limit = 120
 
-  /// A name without what is special in comments, shells and names of files; long ones are cut and told apart by a hash.
+  /// Escapes characters that are special in comments, shells and file names; shortens long names, with a hash to
+  /// distinguish them.
   static func encoded(_ name: String) -> String {
     var text = ""
     for byte in name.utf8 {
@@ -75,13 +76,13 @@ package struct SlurmIdentity: Sendable, Hashable {
         text += "%" + (digits.count == 1 ? "0" : "") + digits
       }
     }
-    // A name of dots alone is that of a folder, and one that begins with a dot is not listed.
+    // A name of only dots would be a folder, and a name that begins with a dot is not listed.
     if text.isEmpty || text.first == "." { text = "%" + text }
     guard text.utf8.count > limit else { return text }
     return "\(text.prefix(limit - 17))-\(String(hash(name), radix: 16))"
   }
 
-  /// FNV-1a, the same in each process.
+  /// FNV-1a, which is the same in each process.
   private static func hash(_ text: String) -> UInt64 {
     text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
   }

@@ -2,22 +2,22 @@ import Basics
 import Foundation
 import Processes
 
-/// A program for the cluster: its attempt, its command, and what it needs.
+/// A program for the cluster with its attempt, its command and its resources.
 package struct SlurmJob: Sendable {
-  /// What the job is found by.
+  /// The identity that the job is found by.
   package var identity: SlurmIdentity
   /// The name that `squeue` shows.
   package var name: String
-  /// The program and its arguments; a text for a shell is `["/bin/sh", "-c", text]`.
+  /// The program and its arguments; a shell script is `["/bin/sh", "-c", text]`.
   package var arguments: [String]
-  /// The working directory on the node, absolute.
+  /// The absolute working directory on the node.
   package var directory: String
-  /// Variables that are added to the environment of this process, which the job gets.
+  /// Variables that are added to the environment of this process, which the job inherits.
   package var environment: [String: String]
   package var resources: SlurmResources
-  /// How its program is asked to end.
+  /// The way its program is asked to end.
   package var stop: Stop
-  /// What is replaced by `***` in the log.
+  /// The secrets that `***` replaces in the log.
   package var secrets: SecretMask?
 
   package init(
@@ -35,7 +35,7 @@ package struct SlurmJob: Sendable {
     self.secrets = secrets
   }
 
-  /// The signal that a cancelled job gets, and the time until SIGKILL.
+  /// The signal that a cancelled job receives, and the time until SIGKILL.
   package struct Stop: Sendable, Hashable {
     package var signal: Int32
     package var grace: Duration
@@ -45,11 +45,12 @@ package struct SlurmJob: Sendable {
       self.grace = grace
     }
 
-    /// Whether Slurm ends a cancelled job in this way by itself: it sends SIGTERM, and SIGKILL after the cluster's `KillWait`,
-    /// which is seldom shorter than the usual grace.
+    /// Whether Slurm itself ends a cancelled job in this way.
+    ///
+    /// Slurm sends SIGTERM, and SIGKILL after the cluster's `KillWait`, which is rarely shorter than the default grace.
     var isDefault: Bool { signal == SIGTERM && grace <= Self().grace }
 
-    /// As Slurm and shells write it, `INT` for example.
+    /// The name as Slurm and shells write it, such as `INT`.
     var signalName: String { SignalName.short(signal) }
   }
 }

@@ -1,8 +1,8 @@
-/// The number of a job of Slurm; of a job of an array its number and index, `12_3`.
+/// The number of a Slurm job; for a job in an array, the array's number and the index, `12_3`.
 ///
-/// A controller that was killed gives numbers out again: a number identifies a job only together with its submission time.
+/// A controller that was killed reuses numbers: a number identifies a job only together with its submission time.
 package struct SlurmJobID: Sendable, Hashable, CustomStringConvertible {
-  /// The job's number, or that of its array.
+  /// The number of the job or of its array.
   package let number: Int
   /// The index in an array.
   package let index: Int?
@@ -12,7 +12,7 @@ package struct SlurmJobID: Sendable, Hashable, CustomStringConvertible {
     self.index = index
   }
 
-  /// Reads `12` and `12_3`; nil for anything else, as the `12_[4-9]` of jobs that are not listed one by one.
+  /// Parses `12` and `12_3`; nil for anything else, such as the `12_[4-9]` of jobs that are not listed one by one.
   package init?(_ text: some StringProtocol) {
     let parts = text.split(separator: "_", maxSplits: 1, omittingEmptySubsequences: false)
     guard let first = parts.first, let number = Int(first), number > 0 else { return nil }
@@ -30,7 +30,7 @@ package struct SlurmJobID: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Sequence where Element == SlurmJobID {
-  /// The arguments of scancel for these jobs, sorted: an array is one word, `12_[0-4,7]`.
+  /// The scancel arguments for these jobs, sorted: an array is one word, `12_[0-4,7]`.
   package var words: [String] {
     let arrays = Dictionary(grouping: self, by: \.number)
     return arrays.keys.sorted().map { number in
@@ -41,7 +41,7 @@ extension Sequence where Element == SlurmJobID {
 }
 
 extension [Int] {
-  /// Sorted numbers as `0-4,7`.
+  /// Sorted numbers as ranges, such as `0-4,7`.
   fileprivate var ranges: String {
     var ranges: [(first: Int, last: Int)] = []
     for number in self {

@@ -1,22 +1,22 @@
 import Foundation
 
-/// What a job asks the cluster for.
+/// The resources that a job requests from the cluster.
 package struct SlurmResources: Sendable, Hashable {
-  /// The name in Slurm; nil for the job's own.
+  /// The name in Slurm; nil for the job's own name.
   package var name: String?
-  /// Of each node.
+  /// Per node.
   package var cpus: Int?
-  /// Of each node, in MiB; 0 for all of it.
+  /// Per node, in MiB; 0 for all memory of the node.
   package var memory: Int?
   package var gpus: Int?
   package var nodes: Int?
-  /// The time limit; Slurm counts whole minutes, so it is rounded up to one.
+  /// The time limit, rounded up to whole minutes, the unit of Slurm.
   package var time: Duration?
   package var partition: String?
   package var account: String?
   package var qos: String?
   package var constraint: String?
-  /// Further options of sbatch, each one word: `--exclusive`, `--gres=gpu:a100:2`.
+  /// Further sbatch options, one word each: `--exclusive`, `--gres=gpu:a100:2`.
   package var options: [String]
 
   package init(
@@ -37,7 +37,7 @@ package struct SlurmResources: Sendable, Hashable {
     self.options = options
   }
 
-  /// Reads an amount of memory as Slurm writes it, `16G`, `500M`, `2T`, `800` (MiB), `0`; nil for anything else.
+  /// Parses an amount of memory in Slurm's notation, `16G`, `500M`, `2T`, `800` (MiB), `0`; nil for anything else.
   package static func megabytes(_ text: String) -> Int? {
     let digits = text.prefix { $0.isASCII && $0.isNumber }
     guard let number = Int(digits) else { return nil }
@@ -53,7 +53,7 @@ package struct SlurmResources: Sendable, Hashable {
     return overflow ? nil : product
   }
 
-  /// The options of sbatch without the name.
+  /// The sbatch options except the name.
   package var arguments: [String] {
     var arguments: [String] = []
     if let cpus { arguments.append("--cpus-per-task=\(cpus)") }

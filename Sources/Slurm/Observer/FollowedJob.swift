@@ -1,4 +1,4 @@
-/// What an observer knows of one job.
+/// The observer's state of one job.
 final class FollowedJob: @unchecked Sendable {
   // Safe: used on the observer's queue only.
 
@@ -6,12 +6,12 @@ final class FollowedJob: @unchecked Sendable {
     case waiting
     /// sbatch has been called and has not answered.
     case submitting
-    /// Slurm may have it: it was submitted, or may have been.
+    /// Slurm may have the job: it was submitted, or may have been.
     case submitted
     case ended
   }
 
-  /// How it is kept from executing.
+  /// The way a job is kept from executing.
   enum Hold {
     case none
     case held
@@ -22,24 +22,25 @@ final class FollowedJob: @unchecked Sendable {
   let report: @Sendable (SlurmStatus) -> Void
   var phase = Phase.waiting
   var status = SlurmStatus.waiting
-  /// Nil before sbatch has told it, and while a job that may exist is searched for.
+  /// Nil until sbatch has reported it, and while a job that may exist is searched for.
   var id: SlurmJobID?
-  /// When Slurm has taken it, in Slurm's words, which tell it from another job that gets its number; nil before the first answer
-  /// of squeue.
+  /// The submission time in Slurm's notation; nil before the first answer of squeue.
+  ///
+  /// The time distinguishes the job from another one that gets its number.
   var submitTime: String?
-  /// When it was submitted, or since when it is searched for.
+  /// When the job was submitted, or when the search for it began.
   var since = Duration.zero
-  /// Why it is refused if it is not found, although sbatch has failed; nil if it is submitted again then.
+  /// The refusal to report if sbatch failed and the job is not found; nil if the job is then submitted again.
   var refusal: String?
   var submissions = 0
-  /// In how many answers in a row it was missing.
+  /// The number of consecutive answers without the job.
   var misses = 0
   /// The job that executes the attempt, once there have been several: the others don't count.
   var claimant: SlurmJobID?
   var last: SlurmRecord?
-  /// Since when its exit file is waited for, because Slurm has given its first start up and it may still be executing.
+  /// When the wait for the exit file began: Slurm has abandoned the first start, which may still be executing.
   var orphanSince: Duration?
-  /// When its exit file was looked for although Slurm says that it executes, and whether it was there.
+  /// The last check for an exit file while Slurm lists the job as executing: its time, and whether the file existed.
   var look: (time: Duration, hasEnded: Bool)?
   /// The name that it was submitted with.
   var submittedName = ""
@@ -48,12 +49,13 @@ final class FollowedJob: @unchecked Sendable {
   var isCancelWanted = false
   var isKillWanted = false
   var hold = Hold.none
-  /// Whether this run may have held or suspended the job, by this process or another; a hold by someone else is not released.
+  /// Whether this run may have held or suspended the job, in this process or another; a hold by someone else is not
+  /// released.
   var mayBeHeld = false
   var isCancelSent = false
   /// Whether the stop signal was sent.
   var isStopSent = false
-  /// Whether Slurm has passed it on: the program's success, if it has any, is that of a program which was stopped.
+  /// Whether Slurm has delivered the stop signal; if the program then succeeds, it counts as cancelled.
   var isStopped = false
   var isKillSent = false
 

@@ -1,11 +1,11 @@
 import Foundation
 import Operations
 
-/// Cancelling, killing and pausing: many jobs by one call, again until Slurm has taken it.
+/// Cancelling, killing and pausing: one call for many jobs, repeated until Slurm has accepted it.
 extension SlurmObserver {
-  /// So many jobs are named in one call.
+  /// The maximum number of jobs in one call.
   private static let callSize = 2000
-  /// How long a call waits for others of its kind.
+  /// The delay before a call, to gather similar requests.
   private static let controlDelay = Duration.milliseconds(5)
 
   private enum Kind: CaseIterable {
@@ -19,7 +19,7 @@ extension SlurmObserver {
     case release
   }
 
-  /// Has what is wanted of the jobs compared with what was sent, after a moment.
+  /// Schedules a comparison of the requests for the jobs with the calls already made, after a short delay.
   func requestControl() {
     guard controlTimer == nil else { return }
     controlTimer = clock.schedule(after: Self.controlDelay, on: queue) { [weak self] in
@@ -41,7 +41,7 @@ extension SlurmObserver {
     }
   }
 
-  /// Slurm passes no signal on to a job that it is ending.
+  /// Orders kills by file: Slurm passes no signal on to a job that it is ending.
   private func orderKills() {
     for followed in active.values where followed.isKillWanted && followed.isCancelSent && !followed.isKillSent {
       files.orderKill(of: followed.identity)
@@ -50,7 +50,7 @@ extension SlurmObserver {
   }
 
   private static func needs(_ followed: FollowedJob, _ kind: Kind) -> Bool {
-    // A number that the controller does not name with our comment may be someone else's by now.
+    // A number that the controller does not list with our comment may belong to someone else's job by now.
     guard followed.id != nil, followed.misses == 0 else { return false }
     let isRunning = if case .running = followed.status { true } else { false }
     if followed.isCancelWanted {
@@ -59,7 +59,7 @@ extension SlurmObserver {
       case .kill: return followed.isKillWanted && !followed.isKillSent && isRunning
       case .stop: return isStoppedFirst && !followed.isStopSent && !followed.isCancelSent
       case .cancel: return !isStoppedFirst && !followed.isCancelSent
-      // A program that is suspended gets its stop signal only when it continues.
+      // A suspended program receives its stop signal only when it continues.
       case .proceed: return followed.isStopSent && followed.hold == .suspended
       default: return false
       }
@@ -86,7 +86,7 @@ extension SlurmObserver {
 
   private func send(_ kind: Kind, _ signal: String?, to jobs: [FollowedJob], _ ids: [SlurmJobID]) {
     isControlling = true
-    // Before the answer: a controller that takes it may not be heard of in time.
+    // Before the answer: a controller that accepts the call may fail to answer in time.
     if kind == .hold || kind == .suspend { for followed in jobs { followed.mayBeHeld = true } }
     let list = ids.map(\.description).sorted().joined(separator: ",")
     let toSignal = signal.map { ["--signal=\($0)"] } ?? []
@@ -105,9 +105,9 @@ extension SlurmObserver {
     }
   }
 
-  /// As few words as there can be: an array of which every job is meant is its number alone.
+  /// The scancel arguments for the jobs, as few as possible: an array is its number alone if all of its jobs are meant.
   private func words(of ids: [SlurmJobID]) -> [String] {
-    // Of an array of another process there may be jobs that are not followed yet.
+    // An array of another process may contain jobs that are not followed yet.
     let (ids, others) = (ids.filter(isWhole), ids.filter { !isWhole($0) })
     let living = Set(active.values.compactMap(\.id))
     let left = Dictionary(grouping: living.subtracting(ids), by: \.number)
@@ -122,7 +122,7 @@ extension SlurmObserver {
   ) {
     isControlling = false
     guard !answer.isWithoutController else { return controllerIsDown(since: began, answer) }
-    // A job that has ended meanwhile makes the call fail, and what was refused shows in the next query.
+    // A job that has ended meanwhile makes the call fail; the next query shows which requests were refused.
     for followed in jobs {
       switch kind {
       case .kill: followed.isKillSent = true
@@ -138,13 +138,13 @@ extension SlurmObserver {
     }
     if kind == .surplus { surplus.subtract(ids) }
     if kind == .stop || kind == .cancel { beginGraces(of: jobs) }
-    // The person who has cancelled them waits for their ends.
+    // The user who cancelled them is waiting for their ends.
     if kind == .kill || kind == .stop || kind == .cancel { cancelTime = clock.now }
     requestQuery(after: .zero)
     requestControl()
   }
 
-  /// Has jobs that were asked to end killed after their graces.
+  /// Schedules the kill of jobs that were asked to end, after their graces.
   private func beginGraces(of jobs: [FollowedJob]) {
     for (grace, jobs) in Dictionary(grouping: jobs, by: \.job.stop.grace) {
       _ = clock.schedule(after: grace, on: queue) { [weak self] in
@@ -157,6 +157,6 @@ extension SlurmObserver {
 }
 
 extension SlurmAnswer {
-  /// Whether a call of scancel for several jobs was without effect on this one.
+  /// Whether a scancel call for several jobs had no effect on this one.
   fileprivate func refuses(_ id: SlurmJobID) -> Bool { error.contains(" job id \(id):") }
 }

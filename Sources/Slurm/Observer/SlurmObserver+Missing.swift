@@ -1,7 +1,7 @@
 import Foundation
 import Operations
 
-/// Jobs that are missing from the answers: scontrol is asked, then the accounting, then their own files.
+/// Jobs that are missing from the answers: scontrol is queried, then the accounting, then their own files.
 extension SlurmObserver {
   func resolveMissing() {
     guard !isResolving, !isControllerDown else { return }
@@ -9,7 +9,7 @@ extension SlurmObserver {
       followed.phase == .submitted && followed.misses >= (followed.id == nil ? 1 : Self.certainMisses)
     }
     guard !missing.isEmpty else { return }
-    // Who executes an attempt has written its number.
+    // A job that executes an attempt has written its number to the claim.
     for followed in missing where followed.id == nil { followed.id = files.claim(of: followed.identity) }
     let numbered = missing.filter { $0.id != nil }
     for followed in missing where followed.id == nil { decideByFiles(followed) }
@@ -36,8 +36,8 @@ extension SlurmObserver {
 
   private func receivedAccounts(_ answer: SlurmAnswer, of missing: [FollowedJob]) {
     hasAccounting = answer.isSuccess || answer.isWithoutController
-    // It keeps a job that a killed controller has forgotten as one that has not ended, and up to 24.11 it says a status above
-    // 127 as another one.
+    // The accounting keeps a job that a killed controller has forgotten as not ended, and up to 24.11 it misreports a
+    // status above 127.
     let records = answer.output.lines.compactMap { SlurmRecord(accountingLine: $0) }
       .filter(\.state.isEnded)
     endResolving(
@@ -47,7 +47,7 @@ extension SlurmObserver {
       })
   }
 
-  /// Takes the records that belong to missing jobs; returns the jobs without one.
+  /// Applies the records that belong to missing jobs; returns the jobs that are left.
   private func take(
     _ records: some Sequence<SlurmRecord>, for missing: [FollowedJob], where fits: (SlurmRecord, FollowedJob) -> Bool
   ) -> [FollowedJob] {
@@ -65,23 +65,23 @@ extension SlurmObserver {
     for followed in left where isMissing(followed) { decideByFiles(followed) }
   }
 
-  /// Whether no query has found a job meanwhile.
+  /// Whether no query has found the job meanwhile.
   private func isMissing(_ followed: FollowedJob) -> Bool { followed.phase == .submitted && followed.misses > 0 }
 
-  /// Whether the exit file of a job that Slurm has given up was waited for as long as that is done.
+  /// Whether the exit file of a job that Slurm has abandoned was awaited long enough; the first call begins the wait.
   func hasWaitedEnough(forExitOf followed: FollowedJob) -> Bool {
     let since = followed.orphanSince ?? clock.now
     followed.orphanSince = since
     return clock.now - since >= settings.orphanTime
   }
 
-  /// Decides on a job that Slurm does not know.
+  /// Decides about a job that Slurm does not know, by its files.
   private func decideByFiles(_ followed: FollowedJob) {
     func end(_ end: SlurmEnd) {
       finish(followed, SlurmOutcome(end, id: followed.id, nodes: followed.last?.nodes ?? ""))
     }
-    // A job that Slurm has taken late, and starts yet, leaves without having executed anything. If one has just begun, it is
-    // found in the next query.
+    // A job that Slurm accepted late and still starts exits without having executed anything. A job that has just begun
+    // is found in the next query.
     func giveUp(_ reason: SlurmEnd) {
       if files.withdraw(followed.identity) { end(reason) }
     }
@@ -97,7 +97,7 @@ extension SlurmObserver {
     } else if let refusal = followed.refusal {
       giveUp(.refused(refusal))
     } else if followed.submissions < settings.submissions {
-      // It has not begun; should it begin yet, its claim leaves the work to one of the two.
+      // The job has not begun; if it still begins, its claim leaves the work to one of the two.
       putBack([followed])
     } else {
       giveUp(.lost(hasBegun: false))
@@ -106,7 +106,7 @@ extension SlurmObserver {
 }
 
 extension FollowedJob {
-  /// Whether the job was perhaps submitted with a name.
+  /// Whether the job may have been submitted with this name.
   func mayHaveName(_ name: String?) -> Bool {
     guard submittedName.isEmpty else { return name == submittedName }
     // Another process has submitted it, by itself or in an array.

@@ -2,7 +2,8 @@ import Foundation
 import Operations
 
 extension SlurmObserver {
-  /// Has all jobs asked for after a time, when the interval allows it; without jobs only a controller that is down is asked.
+  /// Schedules a query of all jobs after a delay, no earlier than the interval allows; without jobs, only a controller
+  /// that is down is queried.
   func requestQuery(after delay: Duration) {
     let isEnding = cancelTime.map { clock.now - $0 < settings.endingTime } ?? false
     let due = max(clock.now + delay, isEnding ? nextQueryOfEnds : nextQuery)
@@ -48,7 +49,7 @@ extension SlurmObserver {
     requestQuery(after: .zero)
   }
 
-  /// The records of jobs that are followed: by their numbers, and by what names their attempts.
+  /// The records of followed jobs, matched by their numbers and by the attempts that they name.
   private func records(in output: String) -> [SlurmIdentity: [SlurmRecord]] {
     var records: [SlurmIdentity: [SlurmRecord]] = [:]
     let numbered = Dictionary(active.values.compactMap { job in job.id.map { ($0.description, job) } }) { $1 }
@@ -64,12 +65,13 @@ extension SlurmObserver {
     return records
   }
 
-  /// What is in each line that names an attempt of this run.
+  /// The text in each line that names an attempt of this run.
   var mark: String { "opdash/\(run)/" }
 
-  /// Whether a record that has a job's number is the job's: a controller that was killed gives numbers out again.
+  /// Whether a record with a job's number belongs to the job: a controller that was killed reuses numbers.
   ///
-  /// The attempt that the record names decides, or else the time of the submission, and the name before that is known.
+  /// The attempt that the record names decides; without one, the submission time; and the name while that time is not
+  /// known.
   func isRecord(_ record: SlurmRecord, of followed: FollowedJob) -> Bool {
     guard record.mark == nil else { return identity(of: record) == followed.identity }
     if let known = followed.submitTime, let time = record.submitTime { return time == known }
@@ -91,7 +93,7 @@ extension SlurmObserver {
     }
   }
 
-  /// Takes the answer to a query; returns the jobs that have failed with a status that is not known yet.
+  /// Applies the answer to a query; returns the failed jobs whose status is not known yet.
   private func take(_ records: [SlurmIdentity: [SlurmRecord]], began: Duration) -> [FollowedJob] {
     var undecided: [FollowedJob] = []
     for followed in active.values where followed.phase == .submitted {
@@ -105,15 +107,16 @@ extension SlurmObserver {
     return undecided
   }
 
-  /// Whether a missing job is one that was cancelled before it began: Slurm forgets such a job of an array at once where others
-  /// of the array are left.
+  /// Whether a missing job was cancelled before it began.
+  ///
+  /// Slurm forgets such a job of an array at once if other jobs of the array are left.
   private func isForgotten(_ followed: FollowedJob, at began: Duration) -> Bool {
     guard followed.isCancelSent, let cancelTime, cancelTime <= began, !isAfterOutage else { return false }
     if case .running = followed.status { return false }
     return !files.hasClaim(of: followed.identity)
   }
 
-  /// Of several jobs of one attempt the one that executes it, or will.
+  /// The job that executes an attempt, or will, among several jobs of the attempt.
   private func choose(_ records: [SlurmRecord], for followed: FollowedJob) -> SlurmRecord? {
     let isKnown = followed.id == nil || followed.id == records[0].id
     if records.count == 1, isKnown, followed.claimant == nil { return records[0] }
@@ -122,7 +125,7 @@ extension SlurmObserver {
     if let claimant = followed.claimant {
       chosen = records.first { $0.id == claimant }
     } else {
-      // One that has ended without a claim counts only as the job that is followed: it may be of a former submission.
+      // An ended job without a claim counts only if it is the followed one: it may belong to an earlier submission.
       let possible = records.filter { !$0.state.isEnded || followed.id == nil || $0.id == followed.id }
       chosen = possible.min { ($0.state.rank, $0.id.number) < ($1.state.rank, $1.id.number) }
     }
@@ -130,7 +133,7 @@ extension SlurmObserver {
     return chosen
   }
 
-  /// Takes a record of a job; false if it has ended, and how is not known yet.
+  /// Applies a record to a job; false if the job has ended and its end is not known yet.
   func update(_ followed: FollowedJob, _ record: SlurmRecord) -> Bool {
     followed.misses = 0
     if !record.state.isEnded { followed.orphanSince = nil }
@@ -160,18 +163,19 @@ extension SlurmObserver {
     return true
   }
 
-  /// Whether Slurm has taken a job off its nodes, and will execute it again: only then it counts as submitted anew.
+  /// Whether Slurm has taken a job off its nodes to execute it again; only then does its submission time change.
   ///
-  /// A controller that was killed may say of a job which executes that it waits.
+  /// A controller that was killed may report an executing job as pending.
   private func hasBeenRequeued(_ followed: FollowedJob, _ record: SlurmRecord) -> Bool {
     guard followed.last?.state == .running, followed.last?.id == record.id else { return false }
     return followed.submitTime != nil && record.submitTime != nil && followed.submitTime != record.submitTime
   }
 
-  /// What the script of a job that Slurm says is executing has noted at its end, if it had done so a while ago.
+  /// The end that the script of a job has recorded, if it did so a while ago and Slurm still lists the job as
+  /// executing.
   ///
-  /// The node's word of the end is lost when the controller is killed at that time, and is not repeated for minutes. The end of
-  /// a script that was told to end is Slurm's to explain.
+  /// The node's report of the end is lost if the controller is killed at that moment, and is not repeated for minutes.
+  /// For a script that was asked to end, Slurm's own report decides.
   private func exitLongAgo(of followed: FollowedJob) -> SlurmFiles.Exit? {
     guard let look = followed.look else {
       followed.look = (clock.now, false)
@@ -183,7 +187,7 @@ extension SlurmObserver {
     return look.hasEnded && exit?.wasStopped == false && !followed.isCancelWanted ? exit : nil
   }
 
-  /// Ends a job, unless it is one that has left its attempt to another one.
+  /// Ends a job, unless it has left its attempt to another one.
   func conclude(_ followed: FollowedJob, _ end: SlurmEnd, _ record: SlurmRecord) {
     var end = end
     if followed.isStopped, end == .exited(0) {
@@ -212,7 +216,8 @@ extension SlurmObserver {
     finish(followed, SlurmOutcome(end, id: record.id, nodes: record.nodes))
   }
 
-  /// The end of an attempt of which a job has ended because another one had claimed it; nil if that one is followed now.
+  /// The end of a duplicate submission; nil if the observer now follows the job that has the claim, or awaits the exit
+  /// file.
   private func endOfDuplicate(_ followed: FollowedJob, _ claimant: SlurmJobID?, _ record: SlurmRecord) -> SlurmEnd? {
     if let claimant, claimant != record.id {
       followed.claimant = claimant
@@ -225,14 +230,14 @@ extension SlurmObserver {
     return hasWaitedEnough(forExitOf: followed) ? .lost(hasBegun: true) : nil
   }
 
-  /// The end of a job that has exited, as Slurm says soon after an outage; nil if it is submitted again, or its exit file is
-  /// waited for.
+  /// The end of a job that Slurm reports as exited soon after an outage; nil if it is submitted again or its exit file
+  /// is awaited.
   ///
-  /// A controller that was killed gives the numbers of jobs that it has forgotten to others, and takes the ends that the nodes
-  /// report for those of the others: such a job is completed without a start.
+  /// A controller that was killed reuses the numbers of jobs that it has forgotten, and attributes the ends that nodes
+  /// report for the old jobs to the new ones: such a job is completed without a start.
   private func endAfterOutage(_ followed: FollowedJob, _ end: SlurmEnd) -> SlurmEnd? {
     if let exit = files.exit(of: followed.identity) { return SlurmEnd(shellStatus: exit.status) }
-    // Nodes that don't see the folder leave no file of any job.
+    // Nodes that don't see the folder leave no files of any job.
     let hasFiles = hasFiles ?? !files.attempts().isEmpty
     self.hasFiles = hasFiles
     guard hasFiles else { return end }
@@ -244,11 +249,11 @@ extension SlurmObserver {
     return nil
   }
 
-  /// The status of a program that had ended before Slurm ended its job, or lost its node.
+  /// The status of a program that had ended before Slurm ended its job or lost its node.
   private func exitStatus(of followed: FollowedJob, despite end: SlurmEnd) -> Int32? {
     switch end {
     case .cancelled where !followed.isCancelWanted, .nodeFailure:
-      // A program that was cancelled writes a status too; one that dies at once may be faster than its script's note.
+      // A cancelled program leaves a status too; one that dies at once may do so before its script notes the signal.
       files.exit(of: followed.identity).flatMap { $0.wasStopped || $0.status == 128 + SIGTERM ? nil : $0.status }
     default: nil
     }
@@ -264,13 +269,15 @@ extension SlurmObserver {
     return claimants.contains(node)
   }
 
-  /// Whether a job that nobody here has cancelled is to be submitted again: a controller that was killed gives the numbers
-  /// of jobs that it has forgotten to others, and ends these when the nodes name the former.
+  /// Whether a job that this run has not cancelled is submitted again.
+  ///
+  /// A controller that was killed reuses the numbers of jobs that it has forgotten, and ends the new jobs when the
+  /// nodes name the old ones.
   private func mayBeginAgain(_ followed: FollowedJob) -> Bool {
     isAfterOutage && followed.submissions < settings.submissions && !files.hasClaim(of: followed.identity)
   }
 
-  /// Asks for the statuses of all failed jobs in one call.
+  /// Queries the statuses of all failed jobs in one call.
   private func askForStatuses(of undecided: [FollowedJob]) {
     runner.run(SlurmRecord.statusQuery) { [self] answer in
       queue.async { self.receivedStatuses(answer, for: undecided) }
@@ -290,19 +297,19 @@ extension SlurmObserver {
       if let end = record.end ?? files.exit(of: followed.identity).map({ SlurmEnd(shellStatus: $0.status) }) {
         conclude(followed, end, record)
       } else {
-        // scontrol knows it, or what else is asked of a job that is missing.
+        // Treats the job as missing: scontrol or a later source may know its status.
         followed.misses = Self.certainMisses
       }
     }
     resolveMissing()
   }
 
-  /// In so many answers in a row a job must be missing that Slurm has accepted: a controller may just have been started.
+  /// How many consecutive answers must lack an accepted job: a controller may just have been started.
   static let certainMisses = 2
 }
 
 extension SlurmState {
-  /// Which of several jobs of one attempt is looked at first.
+  /// The precedence among several jobs of one attempt; the lowest is first.
   fileprivate var rank: Int {
     switch self {
     case .running: 0

@@ -1,10 +1,10 @@
 import Foundation
 
-/// The jobs of a run that the controller knows, whoever has submitted them.
+/// The jobs of a run that the controller knows, regardless of the process that submitted them.
 extension SlurmObserver {
-  /// Asks the controller for every job of the run, ended ones included; `done` is called on the observer's queue.
+  /// Queries the controller for every job of the run, including ended ones; `done` is called on the observer's queue.
   ///
-  /// For a run that is taken up again: jobs whose attempts are followed with `mayExist` are found without this call.
+  /// For a run that is resumed: jobs whose attempts are followed with `mayExist` are found without this call.
   package func find(_ done: @escaping @Sendable (Result<[FoundSlurmJob], SlurmFault>) -> Void) {
     runner.run(SlurmRecord.query) { [self] answer in
       queue.async {
@@ -21,7 +21,7 @@ extension SlurmObserver {
   }
 }
 
-/// Why Slurm could not be asked, as a sentence.
+/// The reason that Slurm could not be queried, as a sentence.
 package struct SlurmFault: Error, Sendable, Equatable, CustomStringConvertible {
   package let description: String
 

@@ -2,7 +2,7 @@ import Foundation
 import Operations
 
 extension SlurmObserver {
-  /// Has waiting jobs submitted after a time, when the pace allows it.
+  /// Schedules the submission of waiting jobs after a delay, no earlier than the pace allows.
   func requestSubmission(after delay: Duration) {
     guard submissionTimer == nil, !waiting.isEmpty else { return }
     let time = max(delay, nextSubmission - clock.now)
@@ -45,7 +45,7 @@ extension SlurmObserver {
     let sentence: String
   }
 
-  /// Writes the files of a batch; returns its call of sbatch.
+  /// Writes the files of a batch and returns its sbatch call.
   private func command(for batch: [FollowedJob]) -> Result<SlurmCommand, Problem> {
     if let problem = files.makeFolder() { return .failure(Problem(sentence: problem)) }
     let resources = batch[0].job.resources
@@ -70,7 +70,7 @@ extension SlurmObserver {
     return .success(.submission(resources, options, name: name, comment: comment, script: script))
   }
 
-  /// The scripts first: who finds the batch finds them.
+  /// Writes the scripts first, so that a process that finds the batch finds them.
   private func writeFiles(of batch: [FollowedJob], named name: String) -> String? {
     for (index, followed) in batch.enumerated() {
       let text = BatchScript.text(of: followed.job, isInArray: true, files: files)
@@ -80,10 +80,10 @@ extension SlurmObserver {
     return files.write(list, to: files.path(ofBatch: name))
   }
 
-  /// The name of an array whose jobs have different ones.
+  /// The name of an array whose jobs have different names.
   static let mixedName = "opdash"
 
-  /// The name before the bracket, if all jobs have the same one.
+  /// The name before the bracket if all jobs have the same one.
   private static func commonName(of batch: [FollowedJob]) -> String? {
     let names = Set(batch.map { $0.job.name.prefix { $0 != "[" } })
     return names.count == 1 ? names.first.map(String.init) : nil
@@ -92,18 +92,18 @@ extension SlurmObserver {
   private func submitted(_ batch: [FollowedJob], _ answer: SlurmAnswer, began: Duration) {
     isSubmitting = false
     let isFull = Self.isFull(answer)
-    // A controller that could not be reached has not got the request, and one that takes no more has refused it.
+    // A controller that could not be reached has not received the request, and one that is full has refused it.
     if !isFull, !answer.error.contains("(connect failure)") { for followed in batch { followed.submissions += 1 } }
     if answer.isSuccess, let number = Int(answer.output.prefix { $0.isNumber }) {
       accept(batch, number)
     } else if isFull {
-      // Of an array the cluster takes all jobs or none.
+      // The cluster accepts all jobs of an array or none.
       arrayLimit = max(1, batch.count / 2)
       if batch.count == 1 { nextSubmission = clock.now + settings.fullInterval }
       // A call that was killed may have been accepted in the end.
       if answer.end == .timedOut { for followed in batch { search(for: followed) } } else { putBack(batch) }
     } else if answer.isSuccess || answer.isWithoutController {
-      // The request may have reached the controller: only a later query tells.
+      // The request may have reached the controller: only a later query shows it.
       for followed in batch { search(for: followed) }
       if !answer.isSuccess { controllerIsDown(since: began, answer) }
     } else if answer.error.contains("Invalid job array specification"), batch.count > 1 {
@@ -114,7 +114,7 @@ extension SlurmObserver {
         finish(followed, SlurmOutcome(followed.isCancelWanted ? .cancelled : .refused(sentence)))
       }
     } else {
-      // sbatch may fail, or be killed, after the controller has taken the request: a query tells.
+      // sbatch may fail, or be killed, after the controller has accepted the request: a query shows it.
       for followed in batch {
         search(for: followed)
         followed.refusal = answer.fault
@@ -140,7 +140,7 @@ extension SlurmObserver {
     requestQuery(after: .zero)
   }
 
-  /// Searches for a job that may be in Slurm, in the queries from now on.
+  /// Searches for a job that may be in Slurm, in all queries from now on.
   func search(for followed: FollowedJob) {
     active[followed.identity] = followed
     followed.phase = .submitted
@@ -153,7 +153,7 @@ extension SlurmObserver {
     requestQuery(after: .zero)
   }
 
-  /// Has jobs wait for a submission, before all others.
+  /// Puts jobs back to wait for submission, before all others.
   func putBack(_ batch: [FollowedJob]) {
     for followed in batch {
       active[followed.identity] = nil
@@ -167,9 +167,9 @@ extension SlurmObserver {
     requestSubmission(after: .zero)
   }
 
-  /// Whether the job would be taken when others have ended.
+  /// Whether the job would be accepted once others have ended.
   private static func isFull(_ answer: SlurmAnswer) -> Bool {
-    // The general sentence on limits is of others too: "(job submit limit, user's size and/or time limits)".
+    // The general sentence on limits has other causes too: "(job submit limit, user's size and/or time limits)".
     ["SubmitJob", "temporarily unable to accept job", "job queue full"].contains {
       answer.error.contains($0)
     }

@@ -3,42 +3,42 @@ import Operations
 
 /// Submits, observes and cancels the cluster jobs of one run.
 ///
-/// One query for all jobs is made at an interval of at least a second and at least five times the last query's duration.
-/// Submissions are paced, similar jobs become an array, and many jobs are cancelled by one call. A controller that is down
-/// is waited for. Any thread may call the methods; no thread waits for Slurm.
+/// One query covers all jobs, at an interval of at least a second and at least five times the last query's duration.
+/// Submissions are paced, similar jobs become an array, and one call cancels many jobs. The observer waits for a
+/// controller that is down. Any thread may call the methods; no thread waits for Slurm.
 package final class SlurmObserver: @unchecked Sendable {
   // Safe: every variable is used on `queue` only.
 
-  /// How fast Slurm is asked.
+  /// The pace of the calls to Slurm.
   package struct Settings: Sendable {
-    /// The number of jobs that Slurm has at once.
+    /// The maximum number of jobs in Slurm at once.
     package var inFlight = 1000
-    /// The number of jobs of an array; halved when the cluster allows fewer.
+    /// The maximum number of jobs in an array; halved when the cluster allows fewer.
     package var arraySize = 1000
-    /// The least time between the beginnings of two submissions.
+    /// The minimum time between the beginnings of two submissions.
     package var submissionInterval = Duration.milliseconds(50)
     /// How long the first submission waits for similar jobs.
     package var gatherTime = Duration.milliseconds(20)
-    /// The least time between two queries.
+    /// The minimum time between two queries.
     package var queryInterval = Duration.seconds(1)
-    /// The least time between two queries for `endingTime` after jobs were cancelled.
+    /// The minimum time between two queries for `endingTime` after jobs were cancelled.
     package var endingInterval = Duration.milliseconds(200)
     package var endingTime = Duration.seconds(2)
     /// The time between two queries while the controller is down.
     package var downInterval = Duration.seconds(2)
-    /// The time until the next submission when Slurm takes no more jobs for now.
+    /// The delay before the next submission when Slurm accepts no more jobs for now.
     package var fullInterval = Duration.seconds(10)
-    /// How long after an outage the controller may end jobs that it takes for others.
+    /// How long after an outage the controller may end jobs that it mistakes for others.
     package var outageTime = Duration.seconds(60)
-    /// How long the exit file of a job that Slurm has given up is waited for.
+    /// How long to wait for the exit file of a job that Slurm has abandoned.
     package var orphanTime = Duration.seconds(30)
-    /// How often a job that the controller has lost before it began is submitted in all.
+    /// The total number of submissions of a job that the controller loses before it begins.
     package var submissions = 3
 
     package init() {}
   }
 
-  /// The run's name, in the form that it has in comments.
+  /// The run's name, as encoded in comments.
   package let run: String
   package let files: SlurmFiles
   let runner: any SlurmRunner
@@ -48,27 +48,27 @@ package final class SlurmObserver: @unchecked Sendable {
   var settings: Settings
   /// Jobs that have not ended.
   var known: [SlurmIdentity: FollowedJob] = [:]
-  /// Those that wait for their submission, in order.
+  /// Jobs waiting for their submission, in order.
   var waiting: [FollowedJob] = []
-  /// Those that Slurm has, or may have.
+  /// Jobs that Slurm has, or may have.
   var active: [SlurmIdentity: FollowedJob] = [:]
   /// The jobs of arrays, by the array's name and the index.
   var batches: [String: [SlurmIdentity]] = [:]
   /// Arrays whose lists could not be read since the last query.
   var unreadableBatches: Set<String> = []
-  /// The arrays that this observer has submitted, of which it follows every job.
+  /// The arrays that this observer has submitted; it follows all of their jobs.
   var ownArrays: Set<Int> = []
   /// The size of the next array; halved when the cluster is full, doubled after a success.
   var arrayLimit = Int.max
-  /// The nodes that have begun to execute attempts, if they were asked for since the last query.
+  /// The nodes that have begun to execute attempts, if read since the last query.
   var claimants: Set<String>?
-  /// Whether any attempt has left a file, likewise.
+  /// Whether any attempt has left a file, if read since the last query.
   var hasFiles: Bool?
-  /// Other jobs of attempts that are followed, which have not begun.
+  /// Redundant jobs of followed attempts, which have not begun.
   var surplus: Set<SlurmJobID> = []
 
   var controller = SlurmController.answers
-  /// When the controller answered again after it had been down.
+  /// When the controller answered again after an outage.
   var outageEnd: Duration?
   var listeners: [@Sendable (SlurmController) -> Void] = []
 
@@ -79,9 +79,9 @@ package final class SlurmObserver: @unchecked Sendable {
   var isQuerying = false
   var queryTimer: (timer: any OperationTimer, due: Duration)?
   var nextQuery = Duration.zero
-  /// As `nextQuery`, after jobs were cancelled.
+  /// Like `nextQuery`, after jobs were cancelled.
   var nextQueryOfEnds = Duration.zero
-  /// When Slurm has last taken a cancellation.
+  /// When Slurm last accepted a cancellation.
   var cancelTime: Duration?
 
   var isResolving = false
@@ -90,9 +90,9 @@ package final class SlurmObserver: @unchecked Sendable {
   var isControlling = false
   var controlTimer: (any OperationTimer)?
 
-  /// Makes the observer of a run whose name stands in the comments of its jobs.
+  /// Creates the observer of a run whose name appears in the comments of its jobs.
   ///
-  /// `folder` is an absolute path on the file system that the nodes share, of this run alone.
+  /// `folder` is an absolute path on the file system that the nodes share, used by this run alone.
   package init(
     run: String, folder: String, settings: Settings = Settings(), runner: any SlurmRunner = SystemSlurmRunner(),
     clock: any OperationClock = .system
@@ -111,9 +111,10 @@ package final class SlurmObserver: @unchecked Sendable {
 
   // MARK: From any thread
 
-  /// Has a job submitted and observed; `report` is called on the observer's queue, last with `ended`.
+  /// Submits and observes a job; `report` is called on the observer's queue, last with `ended`.
   ///
-  /// A job that `mayExist` was perhaps submitted by another process: it is searched for, and submitted if it is nowhere.
+  /// A job that `mayExist` may have been submitted by another process: it is searched for, and submitted if it is not
+  /// found.
   func follow(
     _ job: SlurmJob, mayExist: Bool, isPaused: Bool, report: @escaping @Sendable (SlurmStatus) -> Void
   ) {
@@ -148,9 +149,9 @@ package final class SlurmObserver: @unchecked Sendable {
     }
   }
 
-  /// Cancels a job; it ends when Slurm says so, or at once if it was not submitted.
+  /// Cancels a job; it ends when Slurm reports the end, or at once if it was not submitted.
   ///
-  /// A job that runs gets its stop signal, and SIGKILL after its grace.
+  /// A running job receives its stop signal, and SIGKILL after its grace.
   func cancel(_ identity: SlurmIdentity) {
     change(identity) {
       $0.isCancelWanted = true
@@ -158,7 +159,7 @@ package final class SlurmObserver: @unchecked Sendable {
     }
   }
 
-  /// As `cancel`, with SIGKILL at once.
+  /// Cancels a job with SIGKILL at once.
   func kill(_ identity: SlurmIdentity) {
     change(identity) {
       $0.isCancelWanted = true
@@ -166,7 +167,7 @@ package final class SlurmObserver: @unchecked Sendable {
     }
   }
 
-  /// Stops a job by SIGSTOP, or keeps it from being started, until it is resumed.
+  /// Stops a job with SIGSTOP, or prevents its start, until it is resumed.
   func setPaused(_ isPaused: Bool, _ identity: SlurmIdentity) { change(identity) { $0.isPauseWanted = isPaused } }
 
   private func change(_ identity: SlurmIdentity, _ body: @escaping @Sendable (FollowedJob) -> Void) {
@@ -184,7 +185,7 @@ package final class SlurmObserver: @unchecked Sendable {
     }
   }
 
-  /// Has `body` called on the observer's queue with whether the controller answers: now, and at each change.
+  /// Adds a handler that is called on the observer's queue with the state of the controller: now, and at each change.
   package func whenControllerChanges(_ body: @escaping @Sendable (SlurmController) -> Void) {
     queue.async { [self] in
       listeners.append(body)
@@ -194,7 +195,7 @@ package final class SlurmObserver: @unchecked Sendable {
 
   // MARK: On the queue
 
-  /// Ends a job, which does not wait for its submission.
+  /// Ends a job that is not waiting for its submission.
   func finish(_ followed: FollowedJob, _ outcome: SlurmOutcome) {
     if known[followed.identity] === followed {
       known[followed.identity] = nil
@@ -216,8 +217,8 @@ package final class SlurmObserver: @unchecked Sendable {
 
   func controllerAnswers() {
     guard case .down = controller else { return }
-    // Jobs that a killed controller has forgotten may have left their numbers to others: what was sent is sent again,
-    // after a query.
+    // Jobs that a killed controller has forgotten may have left their numbers to others: cancellations and kills are
+    // sent again, after a query.
     for followed in active.values {
       followed.isCancelSent = false
       followed.isKillSent = false
@@ -234,7 +235,7 @@ package final class SlurmObserver: @unchecked Sendable {
     for listener in listeners { listener(controller) }
   }
 
-  /// Whether the controller was down a moment ago.
+  /// Whether an outage of the controller ended a short time ago.
   var isAfterOutage: Bool { outageEnd.map { clock.now - $0 < settings.outageTime } ?? false }
 
   var isControllerDown: Bool { if case .down = controller { true } else { false } }

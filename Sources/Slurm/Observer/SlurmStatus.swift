@@ -1,24 +1,24 @@
-/// Where a job stands, as its observer tells.
+/// The status of a job, as its observer reports it.
 package enum SlurmStatus: Sendable, Equatable {
-  /// It waits for its submission, or whether it was submitted already is being found out.
+  /// The job waits for its submission, or the observer is finding out whether it was already submitted.
   case waiting
-  /// Slurm has accepted it.
+  /// Slurm has accepted the job.
   case submitted(SlurmJobID)
-  /// It waits for the cluster.
+  /// The job waits for the cluster.
   case pending(SlurmJobID, SlurmReason?)
   case running(SlurmJobID, nodes: String)
-  /// It had begun, and Slurm will execute it from its beginning once more; it waits for the cluster.
+  /// The job had begun, and Slurm will execute it once more from its beginning; it waits for the cluster.
   case requeued(SlurmJobID)
   case ended(SlurmOutcome)
 }
 
-/// The end of a job, and what is known of it.
+/// The end of a job, with its number, nodes and execution time if they are known.
 package struct SlurmOutcome: Sendable, Equatable {
   package var end: SlurmEnd
   /// Nil for a job that was never accepted.
   package var id: SlurmJobID?
   package var nodes: String
-  /// How long its program has executed, if its node has noted it.
+  /// The program's execution time, if its node has recorded it.
   package var took: Duration?
 
   package init(_ end: SlurmEnd, id: SlurmJobID? = nil, nodes: String = "") {
@@ -31,7 +31,7 @@ package struct SlurmOutcome: Sendable, Equatable {
 /// Whether the controller answers.
 package enum SlurmController: Sendable, Equatable, CustomStringConvertible {
   case answers
-  /// Since an instant of the observer's clock; jobs go on meanwhile, and nothing is submitted.
+  /// The controller has been down since a time of the observer's clock; jobs continue, and nothing is submitted.
   case down(since: Duration, fault: String)
 
   package var description: String {

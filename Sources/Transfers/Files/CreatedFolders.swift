@@ -5,7 +5,7 @@ import Operations
 enum CreatedFolders {
   private static let paths = Lock<Set<BytePath>>([])
 
-  /// Creates a folder and the ones that it is in; an error names the one at fault.
+  /// Creates a folder and its missing parents; an error names the folder at fault.
   static func make(_ path: String) throws(TransferError) {
     if let status = FileStatus(path, followsLink: true) {
       guard status.kind == S_IFDIR else { throw .file(path, error: ENOTDIR) }
@@ -23,7 +23,7 @@ enum CreatedFolders {
     }
   }
 
-  /// Removes a folder, and the ones that it is in, as far as they are empty and were created here.
+  /// Removes a folder, then its parents, up to the first that is not empty or was not created here.
   static func removeEmpty(_ path: String) {
     var path = key(path)
     while paths.withLock({ $0.contains(BytePath(path)) }), rmdir(path) == 0 {

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Names of files that others have chosen: the authors of URLs and servers.
+/// Safe file names from URLs and servers.
 package enum FileName {
-  /// In UTF-8: file systems allow 255, of which the endings of a part and a number need some.
+  /// The most bytes of a chosen name, in UTF-8: the suffixes of a part and a number must fit into `systemLimit` too.
   static let limit = 200
-  /// The bytes of a name on Linux and macOS.
+  /// The most bytes of a name on Linux and macOS.
   static let systemLimit = 255
 
   /// The last component of the URL's path as a safe name; `index.html` if there is none.
@@ -29,7 +29,7 @@ package enum FileName {
 
   /// `file.zip` for 0, then `file.zip.1`, `file.zip.2`, as wget numbers them; cut where that has no room.
   ///
-  /// Also for a path, of which the last component is numbered.
+  /// In a path, the last component is numbered.
   package static func numbered(_ name: String, _ number: Int) -> String {
     guard number > 0 else { return name }
     let ending = ".\(number)"

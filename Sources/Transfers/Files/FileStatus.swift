@@ -1,10 +1,10 @@
 import Foundation
 
-/// What the system says about a file.
+/// The `stat` record of a file.
 struct FileStatus {
   let value: stat
 
-  /// Nil if there is no such file or it can't be seen.
+  /// Nil if the file doesn't exist or can't be accessed.
   init?(_ path: String, followsLink: Bool = false) {
     var value = stat()
     guard (followsLink ? stat(path, &value) : lstat(path, &value)) == 0 else { return nil }
@@ -32,7 +32,7 @@ struct FileStatus {
     #endif
   }
 
-  /// Whether it is the file of a reply, by the rule of `wget -N`: it has the same size, and the server's has not changed since.
+  /// Whether this is the reply's file by the rule of `wget -N`: it has the same size, and the server's is not newer.
   func isFile(of reply: Reply, size: Int64) -> Bool {
     guard kind == S_IFREG, value.st_size == size, let changed = reply.lastModified else { return false }
     return changed <= modified

@@ -4,11 +4,12 @@ import Operations
 
 /// The part of a download, open and locked against any other transfer, in this process or another.
 ///
-/// Its name is that of the file and `.part`. The file `.part.meta` holds the `PartInfo` that a later transfer needs to resume the part; also after a crash it exists only
-/// while the bytes of the part belong to it. Nothing is synced to disk: after a power failure only a digest finds wrong bytes.
+/// Its name is the file's name with the suffix `.part`. `FILE.part.meta` holds the `PartInfo` that a later transfer
+/// needs to resume the part; even after a crash, it exists only while the bytes of the part belong to it. Nothing is
+/// synced to disk: after a power failure only a digest detects wrong bytes.
 ///
-/// The part is a regular file with one name, and no other user's in a folder as `/tmp`: what someone has put in its place is
-/// refused, and a link is not followed.
+/// The part is a regular file with one name and, in a folder such as `/tmp`, not another user's. Any other file at its
+/// path is refused, and a link is not followed.
 final class PartFile {
   let path: String
   private let target: String
@@ -23,7 +24,7 @@ final class PartFile {
   private static let suffix = ".part"
   private static let infoSuffix = ".meta"
 
-  /// The finished files of this process whose names are those of a part or its info.
+  /// The files that this process has finished and whose own names end as a part's or its info's.
   private static let finished = Lock<Set<BytePath>>([])
 
   /// The part of a file; a name that has no room for the endings is cut, and gets a digest of the whole of it.
@@ -96,7 +97,7 @@ final class PartFile {
     try info.write(to: infoPath)
   }
 
-  /// Records whether the last request for the rest of the part has brought nothing.
+  /// Records whether the last request for the rest of the part has brought no bytes.
   func markRefused(_ wasRefused: Bool) throws(TransferError) {
     guard var info else { return }
     info.wasRefused = wasRefused ? true : nil
@@ -135,7 +136,7 @@ final class PartFile {
   func commit(numbering target: String) throws(TransferError) -> String {
     for number in 0... {
       let name = FileName.numbered(target, number)
-      // Only one program creates the file, and what it then replaces is its own.
+      // Only one program creates this placeholder, so the rename replaces no other program's file.
       let placeholder = Foundation.open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
       guard placeholder >= 0 else {
         if errno == EEXIST { continue }
@@ -180,7 +181,7 @@ final class PartFile {
     CreatedFolders.removeEmpty(folder)
   }
 
-  /// Whether the names of the target's part are in use: by another transfer, or by a file that one has finished.
+  /// Whether the names of the target's part are in use by another transfer or by a finished file.
   static func isInUse(for target: String) -> Bool {
     do throws(TransferError) {
       let part = path(for: target)
@@ -242,11 +243,11 @@ final class PartFile {
     guard status.kind == S_IFREG else {
       throw TransferError(.file, "\(path) is not a regular file, which a download could replace: give another name")
     }
-    // The file of another user may be there only to make the new one writable for him.
+    // Another user may have created the file only to make the new one writable for himself.
     return status.value.st_uid == geteuid() ? status.mode : status.mode & ~(S_IWGRP | S_IWOTH)
   }
 
-  /// Throws if the target is the part of a transfer under way, or the info of that part.
+  /// Throws if the target is the part of a transfer in progress, or the info of that part.
   private static func checkIsNoPart(_ target: String) throws(TransferError) {
     let part = target.hasSuffix(infoSuffix) ? String(target.dropLast(infoSuffix.count)) : target
     guard part.hasSuffix(suffix) else { return }

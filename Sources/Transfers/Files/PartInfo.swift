@@ -9,14 +9,14 @@ struct PartInfo: Codable, Equatable {
   /// For `If-Range`: a strong entity tag, or the date of the last change.
   var validator: String
   var total: Int64?
-  /// The coding of the bytes: those of two codings don't fit together, also under one tag.
+  /// The content coding of the bytes; bytes of two codings can't be joined, even under one entity tag.
   var coding: String?
   /// The second of the file's last change.
   var modified: Int?
-  /// Whether the last request for the rest of the part has brought nothing.
+  /// Whether the last request for the rest of the part has brought no bytes.
   var wasRefused: Bool?
 
-  /// Nil where the reply has nothing that distinguishes a changed file from the same one.
+  /// Nil if the reply has no validator that detects a change of the file.
   init?(url: String, reply: Reply) {
     guard let validator = Self.validator(of: reply) else { return nil }
     self.url = url
@@ -26,7 +26,7 @@ struct PartInfo: Codable, Equatable {
     modified = reply.lastModified
   }
 
-  /// Whether nothing in the reply says that its bytes are those of another file, or encoded in another way.
+  /// Whether the reply has the same content coding and no other validator.
   func agrees(with reply: Reply) -> Bool {
     let current = validator.hasPrefix("\"") ? reply["etag"] : reply["last-modified"]
     return coding == reply.coding && (current == nil || current == validator)
@@ -45,12 +45,12 @@ extension PartInfo {
   /// More than any URL and tag need.
   private static let limit = 1 << 20
 
-  /// Nil if there is none that can be used.
+  /// Nil if the file is missing or can't be used.
   init?(readFrom path: String) {
     // A file planted by another user would claim that his bytes belong to the download.
     guard let bytes = try? ForeignFile.contents(path, .shared, limit: Self.limit),
       let info = try? JSONDecoder().decode(PartInfo.self, from: Data(bytes)),
-      // It becomes a header.
+      // The validator becomes a header.
       info.validator.unicodeScalars.allSatisfy({ $0.value >= 32 })
     else { return nil }
     self = info

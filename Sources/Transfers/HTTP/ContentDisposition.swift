@@ -1,7 +1,7 @@
 import Foundation
 
 extension Reply {
-  /// The file name of `Content-Disposition`, made safe: that of `filename*` (RFC 5987), else of `filename`.
+  /// The file name in `Content-Disposition`, made safe: `filename*` (RFC 5987), else `filename`.
   var fileName: String? {
     guard let field = self["content-disposition"] else { return nil }
     let parameters = Self.parameters(of: field)

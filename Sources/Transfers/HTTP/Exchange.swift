@@ -82,7 +82,7 @@ final class Exchange {
     self.easy = easy
     self.thread = thread
     self.delegate = delegate
-    // Allocated here: where there is no handle, the deinit is not called.
+    // Allocated after the handle: if there is none, `deinit` is not called.
     errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
     errorText.initialize(repeating: 0)
     excess = .allocate(capacity: 1)
@@ -284,7 +284,7 @@ final class Exchange {
     }
   }
 
-  /// The time between two looks at whether bytes move.
+  /// The time between two checks that bytes move.
   var lookInterval: Duration? { stall.map { max(.milliseconds(1), $0 / Self.looks) } }
 
   /// Ends the exchange if this is the last of the looks in a row that have found no byte moved.

@@ -53,7 +53,7 @@ struct RangeRequest {
       self.init()
       return
     }
-    // Of a complete part the last byte is requested again: the reply proves that the file is still the same.
+    // For a complete part the last byte is requested again: the reply proves that the file is still the same.
     let start = info.total.map { min(size, $0 - 1) } ?? size
     self.init(start: start, info: start > 0 ? info : nil)
   }
@@ -79,7 +79,7 @@ struct RangeRequest {
   /// Whether the request is for the rest of a part.
   var asksForRest: Bool { info != nil }
 
-  /// Whether a reply without a file is due to the range, and not to a state of the server that passes.
+  /// Whether a reply without a file is due to the range and not to a temporary state of the server.
   private static func refusesRange(_ status: Int) -> Bool {
     switch status {
     case 408, 425, 429, 300..<304, 305..<400: false
@@ -93,7 +93,7 @@ struct RangeRequest {
     guard let field = reply["content-range"] else {
       return .whole(total: reply.contentLength, note: restartNote(reply, total: reply.contentLength))
     }
-    // It has no meaning under this status, and yet the servers that send a piece say so here.
+    // The field has no meaning with this status, but servers that send a piece name its range here.
     guard let range = reply.contentRange, range.start == 0, let total = range.total, range.end == total - 1,
       reply.contentLength ?? total == total
     else {

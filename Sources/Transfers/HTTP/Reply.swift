@@ -42,12 +42,12 @@ struct Reply: Equatable {
     return isNumber && Set(lengths).count == 1 ? Int64(lengths[0]) : nil
   }
 
-  /// Whether the reply has no length, or one; false for lengths that differ, and for what is not a length.
+  /// Whether the length is valid, absent or, beside a transfer coding, ignored; false if malformed or contradictory.
   var hasValidLength: Bool {
     self["transfer-encoding"] != nil || self["content-length"] == nil || contentLength != nil
   }
 
-  /// The part of the file that the body is, where the server says so; nil also for fields that differ.
+  /// The part of the file that the body holds, if the server says so; nil for contradictory fields too.
   var contentRange: ContentRange? {
     let ranges = Set(values(of: "content-range"))
     return ranges.count == 1 ? ranges.first.flatMap { ContentRange($0) } : nil

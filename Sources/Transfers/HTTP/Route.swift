@@ -1,10 +1,10 @@
 import Foundation
 import Operations
 
-/// The next URL of a transfer, and which of the user's headers its request may have.
+/// The next URL of a transfer and the user's headers that its request may have.
 struct Route {
   private static let limit = 10
-  /// The headers that another origin may see: they say what is requested, not who requests it.
+  /// The headers that another origin may see: they describe the request, not its sender.
   private static let harmless: Set<String> = ["accept", "accept-language", "cache-control", "user-agent"]
 
   private(set) var url: WireURL

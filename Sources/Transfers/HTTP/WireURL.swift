@@ -2,7 +2,7 @@ import CCurl
 import Foundation
 import Operations
 
-/// An absolute http or https URL as it goes on the wire.
+/// An absolute http or https URL in the form that is sent.
 ///
 /// libcurl escapes the bytes that a URL can't have and leaves existing escapes alone. Foundation's `URL(string:)` escapes
 /// `%20` again if another character of the component needs an escape.

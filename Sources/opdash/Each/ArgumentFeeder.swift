@@ -10,12 +10,12 @@ import JobModel
 final class ArgumentFeeder: @unchecked Sendable {
   // Safe: `splitter` and `jobs` are touched only on `queue`.
   private struct State {
-    /// The jobs that were added and have not left the waiting ones.
+    /// The added jobs that still wait.
     var waiting = 0
     var isStopped = false
     /// Whether `end` was called.
     var hasEnded = false
-    /// The jobs that have left, beside all before `first`.
+    /// The jobs that no longer wait, besides all before `first`.
     var left: Set<JobID> = []
     var first = 0
     var subscription: JobSubscription?

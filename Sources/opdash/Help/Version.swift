@@ -7,7 +7,7 @@ enum Version {
   /// The output of `--version`.
   static let text = line(commit: String(cString: opdash_commit()))
 
-  /// Builds by `Demo/install` and `Demo/run` know their commit.
+  /// `commit` is empty unless `Demo/install` or `Demo/run` built the program.
   static func line(commit: String) -> String {
     commit.isEmpty ? "\(name) (built from an unknown commit)" : "\(name) (\(commit))"
   }

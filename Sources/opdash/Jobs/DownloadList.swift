@@ -65,7 +65,7 @@ struct DownloadList {
     }
   }
 
-  /// The graph, or one fault for each entry that is no URL; `folder` is absolute.
+  /// The graph, or one fault for each entry that isn't a URL; `folder` is absolute.
   static func graph(_ entries: [Entry], _ request: DownloadRequest, folder: String) -> Result<JobGraph, Faults> {
     var faults: [String] = []
     var taken: [String: Int] = [:]

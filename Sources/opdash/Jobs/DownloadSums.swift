@@ -5,7 +5,7 @@ import Operations
 import Session
 import Transfers
 
-/// The list of `opdash get --sums`, against which downloads are checked, or which names them.
+/// The list of `opdash get --sums`, which has the sums of the downloads and may name the files to download.
 struct DownloadSums {
   private let list: SHA256List
   /// The list as messages name it.
@@ -75,7 +75,7 @@ struct DownloadSums {
       var entry = entry
       let path = Self.path(ofURL: entry.url)
       let lines = named[path.last] ?? []
-      // `a/x` is that of http://h/a/x where the list has `b/x` too.
+      // For http://h/a/x the line `a/x` counts, not `b/x`.
       let depths = lines.map { Self.commonEnd(Self.components($0.name ?? ""), path) }
       let best = zip(lines, depths).filter { $0.1 == depths.max() }.map(\.0)
       let place = entry.place.map { "\($0): " } ?? ""

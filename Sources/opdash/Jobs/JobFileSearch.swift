@@ -53,8 +53,8 @@ struct JobFileSearch {
     }
   }
 
-  /// A file above the folder that someone works in must not be another user's, as `/tmp/opdash.yml` may be, nor what another
-  /// user's link leads to.
+  /// A file above the current folder must not belong to another user, as `/tmp/opdash.yml` may, nor be the target of
+  /// another user's link.
   private func checkOwners(_ owners: Set<uid_t>, of file: String) throws(UsageError) {
     let others = owners.subtracting([geteuid(), 0])
     var here = stat()

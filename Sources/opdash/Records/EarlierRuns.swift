@@ -4,7 +4,7 @@ import RunStore
 
 /// Facts from the recorded runs of a job file about the jobs of a graph.
 ///
-/// For any thread. A store that can't be read knows nothing. To be made before the new run is recorded.
+/// For any thread. A store that can't be read gives no facts. Make it before the new run is recorded.
 struct EarlierRuns: Sendable {
   private let store: RunStore
   private let file: String

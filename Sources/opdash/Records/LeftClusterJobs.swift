@@ -6,10 +6,11 @@ import RunStore
 import Session
 import Slurm
 
-/// What the resumed run, and the runs that it resumed itself, have left in the cluster.
+/// The cluster jobs left by the resumed run and by the runs that it resumed itself.
 ///
-/// Jobs of a cluster go on when the run's program has died. Those whose end the run has not seen are followed if they are
-/// still the same, and what they need is not executed again; what else is in the cluster is cancelled before anything starts.
+/// Cluster jobs continue when the run's program has died. A job whose end the run has not recorded is followed if it is
+/// unchanged and none of its needs is executed again. All other jobs in the cluster are cancelled before anything
+/// starts.
 struct LeftClusterJobs {
   private struct Left {
     let run: String
@@ -23,9 +24,9 @@ struct LeftClusterJobs {
     var going: [FoundSlurmJob] { found.filter { !$0.state.isEnded } }
   }
 
-  /// How long the controller's answer is waited for.
+  /// The time limit for the controller's answer.
   private static let patience = DispatchTimeInterval.seconds(30)
-  /// How long the end of cancelled jobs is waited for; Slurm gives them 30 seconds as a rule.
+  /// The time limit for the end of cancelled jobs; Slurm usually gives them 30 seconds.
   private static let endTime: Duration = .seconds(90)
   /// The most jobs that are named in a line.
   private static let most = 8
@@ -34,7 +35,7 @@ struct LeftClusterJobs {
   private var others: [(run: Left, jobs: [FoundSlurmJob])] = []
   private let runner: any SlurmRunner
 
-  /// Asks the controller if one of the runs has had cluster jobs, and blocks until it answers.
+  /// Queries the controller if any of the runs had cluster jobs, and blocks until it answers.
   ///
   /// Throws if jobs that the plan leaves out have not ended, because no run would record their end. `followed` has the
   /// identifiers of the plan's graph.
@@ -61,7 +62,7 @@ struct LeftClusterJobs {
     }
   }
 
-  /// Chooses the jobs that are followed, of those that are `open`; `runs` come newest first.
+  /// Selects the `open` jobs that are followed; `runs` come newest first.
   private mutating func follow(_ open: [String: Job], in runs: [Left], _ plan: ResumePlan) {
     let graph = plan.graph
     let mask = SecretMask(graph.secrets)
@@ -69,10 +70,10 @@ struct LeftClusterJobs {
     for index in DependencyOrder(graph.jobs.map { $0.needs.map(\.job.index) }).order {
       let (id, job) = (JobID(index), graph.jobs[index])
       guard job.cluster != nil, plan.restored[id] == nil, let before = open[job.name] else { continue }
-      // What the run has recorded of a job is without its environment and its secrets.
+      // The recorded job lacks its environment and its secrets.
       let shown = (mask.map { job.masked(by: $0) } ?? job).stated
       guard Fingerprint.of(before) == Fingerprint.of(shown) else { continue }
-      // It works on what these have made, or has their values: if they are executed again, so is it.
+      // The job works on the results or the values of these jobs: if they are executed again, so is it.
       guard job.needs.allSatisfy({ followed[$0.job] != nil || !ResumePlan.isOverdue($0, reasons[$0.job]) }),
         job.outputs.allSatisfy({ followed[$0.job] != nil || plan.restored[$0.job] != nil })
       else { continue }
@@ -85,16 +86,16 @@ struct LeftClusterJobs {
     }
   }
 
-  /// What is said before `cancelOthers`, which may take a while; nil where there is nothing to cancel.
+  /// The message before `cancelOthers`, which may take a while; nil if there is nothing to cancel.
   var ending: String? {
     let jobs = others.flatMap { $0.jobs }
     guard !jobs.isEmpty else { return nil }
-    // A name that can't be read back is shown as identities have it.
+    // A name that can't be decoded is shown in its encoded form.
     let names = jobs.map { "\($0.identity.job.removingPercentEncoding ?? $0.identity.job) (\($0.id))" }
     return "ending \(Format.count(jobs.count, "cluster job")) of the earlier run: \(names.joined(most: Self.most))"
   }
 
-  /// Cancels the jobs that are not followed, and waits for their end: they may still write what the new run reads.
+  /// Cancels the jobs that are not followed and waits for their end, because they may still write files of the new run.
   func cancelOthers() throws {
     guard !others.isEmpty else { return }
     let answer = BlockingCall.value(within: Self.patience) { done in
@@ -107,7 +108,7 @@ struct LeftClusterJobs {
         let found = try Self.found(run.observer).filter { !$0.state.isEnded }
         let left = Set(found.map(\.id)).intersection(jobs.map(\.id))
         if left.isEmpty {
-          // A later run would take them for attempts whose end is not known.
+          // A later run would take these files for attempts whose end is unknown.
           for job in jobs { run.observer.files.remove(job.identity) }
           break
         }
@@ -121,7 +122,7 @@ struct LeftClusterJobs {
     }
   }
 
-  /// What the cluster and the folder of a run have of its jobs; nil for a run without cluster jobs.
+  /// The run's jobs in the cluster and in the run's folder; nil for a run without cluster jobs.
   private static func left(of run: RunEntry, _ runner: any SlurmRunner) throws -> Left? {
     guard let folder = run.folder.map(EarlierClusterJob.folder(inRun:)), FileManager.default.fileExists(atPath: folder)
     else {
@@ -132,8 +133,8 @@ struct LeftClusterJobs {
     let found = try found(observer)
     var numbers = observer.files.attempts()
     for job in found { numbers[job.identity.job] = max(numbers[job.identity.job] ?? 0, job.identity.attempt) }
-    // One that was cancelled, perhaps by a run that went on with this one, is executed anew. Of an attempt that was submitted
-    // twice one is cancelled.
+    // A job that was cancelled, perhaps by a run that resumed this one, is executed again. If an attempt was submitted
+    // twice, one of the two submissions is cancelled.
     let others = Set(found.filter { $0.state != .cancelled }.map(\.identity))
     for job in found where numbers[job.identity.job] == job.identity.attempt && !others.contains(job.identity) {
       numbers[job.identity.job] = nil
@@ -162,7 +163,7 @@ struct LeftClusterJobs {
         + "opdash resume without --failed goes on with \(leftOut.count == 1 ? "it" : "them")")
   }
 
-  /// The jobs that had not ended as far as the run knew, and whose cancellation nobody had asked for.
+  /// The jobs that the run recorded with neither an end nor a requested cancellation.
   private static func open(in entry: RunEntry, _ store: RunStore) throws -> [String: Job] {
     var run = Run(logCapacity: 1)
     for event in try store.events(of: entry) { run.apply(event) }

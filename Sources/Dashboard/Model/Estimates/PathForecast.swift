@@ -54,7 +54,7 @@ struct PathForecast {
     "~" + Format.time(.milliseconds(Int64(clamping: (slack / .milliseconds(1)).rounded())))
   }
 
-  /// Computes the forecast again after events, once it is old enough for the size of the graph, as far as it is needed.
+  /// Computes the `wanted` extent of the forecast again after events, once the old one is too old for the graph's size.
   ///
   /// For a large graph each call computes a part, so that no key waits for the whole.
   mutating func update(_ run: Run, _ index: JobIndex, now: Duration, _ wanted: Extent) {
