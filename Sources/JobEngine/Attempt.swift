@@ -21,8 +21,8 @@ final class Attempt: @unchecked Sendable {
   var place: ClusterPlace?
   /// Whether the end was stated or the attempt was withdrawn; later observations have no effect.
   private(set) var isOver = false
-  /// Each token keeps its handler, and thereby the attempt, until `end()`.
-  var observations: [ObservationToken] = []
+  /// Keeps its handler, and thereby the attempt, until `end()`.
+  var observation: ObservationToken?
   /// The hash of the job's inputs, once it is known.
   private let inputsHash: Lock<String?>
   private var isHashStated = false
@@ -128,7 +128,7 @@ final class Attempt: @unchecked Sendable {
 
   func end() {
     isOver = true
-    observations = []
+    observation = nil
     probe?.stop()
   }
 

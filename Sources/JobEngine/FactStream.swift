@@ -39,7 +39,7 @@ package final class FactStream: @unchecked Sendable {
   private var alarm: (time: Duration, timer: any OperationTimer)?
   private var isDeliveryDue = false
   /// The receipt of the lines that are being delivered.
-  private var heldBack: (any AnyObject & Sendable)?
+  private var heldBack: LogReceipt?
   /// How many events a subscriber may be behind before output is held back.
   private static let readersLimit = 20_000
   private var end: (signal: Int32?, isAsked: Bool) = (nil, false)
@@ -62,13 +62,11 @@ package final class FactStream: @unchecked Sendable {
     beginning.withLock { $0 = now }
   }
 
-  /// Dates the following facts by the change that is being delivered.
-  package func dateByDelivery() { date(deliveries.time) }
-
   /// Dates the following facts by the clock.
   package func dateByClock() { date(clock.now) }
 
-  private func date(_ time: Duration) {
+  /// Dates the following facts by an event of an operation.
+  package func date(_ time: Duration) {
     if let beginning = beginning.withLock({ $0 }) { journal.advance(to: time - beginning) }
   }
 
@@ -88,11 +86,9 @@ package final class FactStream: @unchecked Sendable {
     if let last = gate.flush(job) { state(.jobProgress(job, last)) }
   }
 
-  /// Keeps the receipt of the lines that are being delivered until every subscriber has caught up.
-  ///
-  /// Until then, their operation reads no more output.
-  package func holdOutput() {
-    guard let receipt = deliveries.receipt, receipt !== heldBack else { return }
+  /// Keeps the receipt of lines until every subscriber has caught up: their operation reads no more output meanwhile.
+  package func holdOutput(_ receipt: LogReceipt?) {
+    guard let receipt, receipt !== heldBack else { return }
     heldBack = receipt
     hub.whenBelow(Self.readersLimit) { withExtendedLifetime(receipt) {} }
   }

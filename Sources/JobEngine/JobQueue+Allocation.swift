@@ -10,21 +10,18 @@ extension JobQueue {
       ?? RunAllocation(
         allocationTerms, in: surroundingAllocation, run: id, runner: slurm, clock: stream.clock, queue: stream.queue,
         observer: { [unowned self] in observer(of: id, in: launching.clusterFolder) },
-        tell: { [weak self] event in self?.take(event) })
+        tell: { [weak self] event in self?.enter { $0.take(event) } })
     self.allocation = allocation
     allocation.request()
   }
 
   private func take(_ event: RunAllocation.Event) {
-    guard !stream.isOver else { return }
-    stream.dateByClock()
     switch event {
     case .waits(let reason): scheduler.allocationWaits(reason: reason)
     case .held(let nodes): scheduler.allocationHeld(nodes)
     case .ended(let failure): scheduler.allocationEnded(failure)
     case .released: break
     }
-    perform()
   }
 
   /// Turns the program of an attempt that was given a node into a step; nil for any other attempt.
@@ -41,12 +38,11 @@ extension JobQueue {
     // Another allocation may already be held.
     if step.allocation == allocation.id { scheduler.allocationInDoubt(true) }
     allocation.explain(step.allocation) { [weak self] failure in
-      guard let self, !attempt.isOver, !stream.isOver else { return }
-      stream.dateByClock()
-      if failure == nil, step.allocation == allocation.id { scheduler.allocationInDoubt(false) }
-      attempt.ending = failure.map(AttemptOutcome.failed) ?? AttemptOutcome(of: attempt.operation)
-      finished(attempt)
+      self?.enter(attempt) {
+        if failure == nil, step.allocation == allocation.id { $0.scheduler.allocationInDoubt(false) }
+        attempt.ending = failure.map(AttemptOutcome.failed) ?? AttemptOutcome(of: attempt.operation)
+        $0.finished(attempt)
+      }
     }
-    perform()
   }
 }

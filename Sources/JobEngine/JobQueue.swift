@@ -249,35 +249,26 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
 
   /// Adds jobs without needs to a run that began open; any thread may call it.
   package func add(_ jobs: [Job]) {
-    stream.queue.async { [self] in
-      guard !stream.isOver else { return }
-      stream.dateByClock()
-      scheduler.add(jobs)
-      perform()
-    }
+    stream.queue.async { self.enter { $0.scheduler.add(jobs) } }
   }
 
   /// Declares that no further job will be added.
   package func endArrivals() {
-    stream.queue.async { [self] in
-      guard !stream.isOver else { return }
-      stream.dateByClock()
-      scheduler.endArrivals()
-      perform()
-    }
+    stream.queue.async { self.enter { $0.scheduler.endArrivals() } }
   }
 
   package func send(_ command: JobCommand) {
     // Attempts that have started by now are stated before the stop, and before that the end that made room for them.
     if case .stop(let level, _) = command { gate.close(to: level == .kill ? .none : .final) }
     // After every change that was observed before.
-    stream.deliveries.deliverNow { [self] in
-      guard !stream.isOver else { return }
-      stream.dateByClock()
-      if case .finish(let signal) = command { return stream.finish(signal: signal) }
-      if case .setTerminalSize(let columns, let rows) = command { return resizeTerminals(columns, rows) }
-      scheduler.handle(command)
-      perform()
+    stream.deliveries.deliverNow { self.enter { $0.obey(command) } }
+  }
+
+  private func obey(_ command: JobCommand) {
+    switch command {
+    case .finish(let signal): stream.finish(signal: signal)
+    case .setTerminalSize(let columns, let rows): resizeTerminals(columns, rows)
+    default: scheduler.handle(command)
     }
   }
 
@@ -316,42 +307,12 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
       check: check, launch: launch, step: step, cluster: cluster, secrets: launching.secrets, clock: stream.clock)
     let operation = attempt.operation
     if schedule != .fifo { operation.queuePriority = admission.priority.queuePriority }
-    attempt.observations = [
-      operation.observe(\.hasBegun, on: stream.queue) { [weak self] _, _ in
-        self?.observed(attempt)?.started(attempt)
-      },
-      operation.observe(\.progress, on: stream.queue) { [weak self] _, change in
-        self?.observed(attempt)?.progressed(attempt, change.newValue)
-      },
-      operation.observeLog(unfinished: true, on: stream.queue) { [weak self] _, line in
-        self?.observed(attempt)?.logged(attempt, line)
-      },
-      operation.observe(\.state, on: stream.queue) { [weak self] _, change in
-        if change.newValue == .finished { self?.observed(attempt)?.finished(attempt) }
-      },
-    ]
+    attempt.observation = operation.events(Self.kinds, on: stream.queue) { [weak self] event, time, receipt in
+      self?.enter(attempt, at: time) { $0.take(event, of: attempt, receipt) }
+    }
     attempt.askBeforeStart()
     attempt.whenOutputIsReady { [weak self, weak attempt] in
-      guard let self, let attempt else { return }
-      // After the line that shows it.
-      stream.deliveries.deliverNow { self.served(attempt) }
-    }
-    if let shell = operation as? ShellOperation {
-      shell.whenStopped { [weak self, weak attempt] signal in
-        guard let self, let attempt else { return }
-        // After every change that was observed before.
-        stream.deliveries.deliverNow { self.stopped(attempt, by: signal) }
-      }
-      shell.whenLaunched { [weak self, weak attempt] in
-        guard let self, let attempt else { return }
-        stream.deliveries.deliverNow { self.launched(attempt) }
-      }
-    }
-    if let job = operation as? SlurmOperation {
-      job.whenStatusChanges { [weak self, weak attempt] status in
-        guard let self, let attempt else { return }
-        stream.deliveries.deliverNow { self.moved(attempt, to: status) }
-      }
+      if let attempt { self?.served(attempt) }
     }
     if let whenAttemptSucceeds {
       operation.whenEnded { [stream] _, _ in
@@ -370,11 +331,30 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     (job.service != nil ? services : job.cluster != nil ? clusterJobs : queue).addOperation(operation)
   }
 
-  /// Nil if the observation no longer has an effect.
-  private func observed(_ attempt: Attempt) -> JobQueue? {
-    guard !attempt.isOver, !stream.isOver else { return nil }
-    stream.dateByDelivery()
-    return self
+  /// The kinds of events of an attempt that matter.
+  private static let kinds: OperationEvent.Kinds = [.begun, .launched, .progress, .lines, .stops, .placed, .ended]
+
+  /// The entry of everything that reaches the stream's queue: calls `body` unless the run or the attempt is over, and carries
+  /// out what the scheduler has decided.
+  func enter(_ attempt: Attempt? = nil, at time: Duration? = nil, _ body: (JobQueue) -> Void) {
+    guard !stream.isOver, attempt?.isOver != true else { return }
+    stream.date(time ?? stream.clock.now)
+    body(self)
+    perform()
+  }
+
+  private func take(_ event: OperationEvent, of attempt: Attempt, _ receipt: LogReceipt?) {
+    switch event {
+    case .begun: started(attempt)
+    case .launched(let pid): launched(attempt, pid)
+    case .progress(let progress): progressed(attempt, progress)
+    case .lines(let lines): for line in lines { logged(attempt, line, receipt) }
+    case .stopped(let signal): stopped(attempt, by: signal)
+    case .continued: stopped(attempt, by: nil)
+    case .placed(let status as SlurmStatus): moved(attempt, to: status)
+    case .ended: finished(attempt)
+    case .attached, .starting, .placed, .produced, .cancelled, .executed: break
+    }
   }
 
   /// Called for the first observation of any kind: output may come before `main` has returned.
@@ -387,18 +367,16 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
       stream.state(.jobLog(attempt.job, attempt: attempt.number, LogLine(.note, note)))
     }
     attempt.probe?.start { [weak self, weak attempt] in
-      guard let self, let attempt else { return }
-      stream.deliveries.deliverNow { self.served(attempt) }
+      if let attempt { self?.served(attempt) }
     }
-    perform()
   }
 
-  /// Handles a service whose program can be used.
+  /// Handles a service whose program can be used; any thread may call this.
   private func served(_ attempt: Attempt) {
-    guard !attempt.isOver, !stream.isOver else { return }
-    stream.dateByClock()
-    scheduler.serviceIsReady(ticket: attempt.ticket)
-    perform()
+    // After every event that was posted before, such as the line that says so.
+    stream.deliveries.deliverNow {
+      self.enter(attempt) { $0.scheduler.serviceIsReady(ticket: attempt.ticket) }
+    }
   }
 
   private func progressed(_ attempt: Attempt, _ progress: OperationProgress) {
@@ -407,25 +385,21 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
       JobProgress(done: progress.completed, total: progress.total, unit: attempt.unit), of: attempt.job)
   }
 
-  private func logged(_ attempt: Attempt, _ line: OperationLogLine) {
+  private func logged(_ attempt: Attempt, _ line: OperationLogLine, _ receipt: LogReceipt?) {
     started(attempt)
     stateInputs(attempt)
     stream.state(.jobLog(attempt.job, attempt: attempt.number, LogLine(line)))
-    stream.holdOutput()
+    stream.holdOutput(receipt)
     guard line.source != .note else { return }
     scheduler.attemptSpoke(ticket: attempt.ticket)
   }
 
-  /// Handles the start of an attempt's program after a check or a pause.
-  private func launched(_ attempt: Attempt) {
-    guard !attempt.isOver, !stream.isOver else { return }
-    stream.dateByClock()
+  private func launched(_ attempt: Attempt, _ pid: Int32) {
+    let isFirst = !attempt.hasStarted
     started(attempt)
     stateInputs(attempt)
-    if let pid = (attempt.operation as? ShellOperation)?.processIdentifier {
-      scheduler.attemptLaunched(ticket: attempt.ticket, pid: pid)
-    }
-    perform()
+    // After a check or a pause the attempt has started before its program.
+    if !isFirst { scheduler.attemptLaunched(ticket: attempt.ticket, pid: pid) }
   }
 
   /// States the hash of the inputs if it is known and not stated yet.
@@ -435,31 +409,24 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
 
   /// Handles a program that was stopped by a signal that this run has not sent, or that continues.
   private func stopped(_ attempt: Attempt, by signal: Int32?) {
-    guard !attempt.isOver, !stream.isOver else { return }
-    stream.dateByClock()
     started(attempt)
     let text =
       signal.map { "the program was stopped by \(SignalName.of($0)): resuming the job continues it" }
       ?? "the program continues"
     stream.state(.jobLog(attempt.job, attempt: attempt.number, LogLine(.note, text)))
     scheduler.attemptStopped(ticket: attempt.ticket, isStopped: signal != nil)
-    perform()
   }
 
   func finished(_ attempt: Attempt) {
     if gate.hasRefused(attempt.ticket) {
       end(attempt)
-      scheduler.attemptWithdrawn(ticket: attempt.ticket)
-      return perform()
+      return scheduler.attemptWithdrawn(ticket: attempt.ticket)
     }
     if attempt.mayHaveLostAllocation { return askForEnd(of: attempt) }
-    // The last status may be delivered after the end.
-    if let job = attempt.operation as? SlurmOperation { moved(attempt, to: job.status) }
     if attempt.isWithCluster, AttemptOutcome(of: attempt.operation) == .cancelled {
       // The attempt was withdrawn before the cluster had started it.
       end(attempt)
-      scheduler.attemptWithdrawn(ticket: attempt.ticket)
-      return perform()
+      return scheduler.attemptWithdrawn(ticket: attempt.ticket)
     }
     attempt.isWithCluster = false
     started(attempt)
@@ -468,13 +435,13 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     let isReading = attempt.readOutputs(on: reading) { [weak self] outputs in
       guard let self else { return }
       stream.queue.async {
-        guard !attempt.isOver, !self.stream.isOver else { return }
-        self.stream.dateByClock()
-        attempt.outputs = outputs
-        self.finished(attempt)
+        self.enter(attempt) {
+          attempt.outputs = outputs
+          $0.finished(attempt)
+        }
       }
     }
-    if isReading { return perform() }
+    if isReading { return }
     end(attempt)
     stream.flushProgress(of: attempt.job)
     let outcome = attempt.outcome
@@ -485,7 +452,6 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     }
     if outcome == .upToDate, let values = attempt.keptValues { stream.state(.jobOutputs(attempt.job, values)) }
     scheduler.attemptEnded(ticket: attempt.ticket, outcome, outputMatches: attempt.outputMatches)
-    perform()
   }
 
   // MARK: Cluster jobs
@@ -537,14 +503,12 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     observers[run] = observer
     observer.whenControllerChanges { [weak self] controller in
       guard let self else { return }
-      stream.queue.async { self.changed(controller) }
+      stream.queue.async { self.enter { $0.changed(controller) } }
     }
     return observer
   }
 
   private func changed(_ controller: SlurmController) {
-    guard !stream.isOver else { return }
-    stream.dateByClock()
     switch controller {
     case .answers:
       if stream.journal.run.clusterOutage != nil { stream.state(.clusterChanged(fault: nil)) }
@@ -553,8 +517,6 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
   }
 
   private func moved(_ attempt: Attempt, to status: SlurmStatus) {
-    guard !attempt.isOver, !stream.isOver else { return }
-    stream.dateByClock()
     if status != .waiting { earlierClusterJobs[attempt.job] = nil }
     switch status {
     case .waiting:
@@ -581,7 +543,6 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
       attempt.isWithCluster = false
       started(attempt)
     }
-    perform()
   }
 
   private func place(_ attempt: Attempt, _ id: SlurmJobID, nodes: String?, took: Duration? = nil) {

@@ -44,6 +44,7 @@ final class RunAllocation: @unchecked Sendable {
   private let tell: (Event) -> Void
   /// The run's own allocation, until it has ended or is released.
   private var own: SlurmAllocation?
+  private var observation: ObservationToken?
   /// How often an allocation of the run's own was requested.
   private var requests = 0
   /// The allocation of the steps that are started now.
@@ -85,8 +86,8 @@ final class RunAllocation: @unchecked Sendable {
     let allocation = SlurmAllocation(run: run, resources, on: observer())
     own = allocation
     requests += 1
-    allocation.operation.whenStatusChanges { [weak self, requests] status in
-      self?.onQueue { $0.moved(requests, to: status) }
+    observation = allocation.operation.events(.placed, on: queue) { [weak self, requests] event, _, _ in
+      if case .placed(let status as SlurmStatus) = event { self?.moved(requests, to: status) }
     }
     allocation.operation.start()
   }

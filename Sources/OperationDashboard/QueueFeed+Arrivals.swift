@@ -45,27 +45,28 @@ extension QueueFeed {
     guard let operation = member.observed else { return }
     member.tokens = [
       operation.observe(\.state, on: stream.queue, options: .initial) { [weak self] _, change in
-        self?.observed(member) { $0.stateChanged(member, change.newValue) }
+        self?.observed(member, at: change.time) { $0.stateChanged(member, change.newValue) }
       },
       operation.observe(\.isCancelled, on: stream.queue, options: .initial) { [weak self] _, change in
-        if change.newValue { self?.observed(member) { $0.cancelled(member) } }
+        if change.newValue { self?.observed(member, at: change.time) { $0.cancelled(member) } }
       },
     ]
     guard member.visibility == .whole else { return }
     member.tokens += [
-      operation.observe(\.progress, on: stream.queue, options: .initial) { [weak self] _, _ in
-        self?.observed(member) { $0.report(member) }
+      operation.observe(\.progress, on: stream.queue, options: .initial) { [weak self] _, change in
+        self?.observed(member, at: change.time) { $0.report(member) }
       },
-      operation.observeLog(unfinished: true, on: stream.queue) { [weak self] _, line in
-        self?.observed(member) { $0.logged(member, line) }
+      operation.events(.lines, on: stream.queue) { [weak self] event, time, receipt in
+        guard case .lines(let lines) = event else { return }
+        self?.observed(member, at: time) { feed in for line in lines { feed.logged(member, line, receipt) } }
       },
     ]
   }
 
-  private func observed(_ member: QueueMember, _ handle: (QueueFeed) -> Void) {
+  private func observed(_ member: QueueMember, at time: Duration, _ handle: (QueueFeed) -> Void) {
     takeIn()
     guard !stream.isOver, !member.isOver else { return }
-    if isStarted { stream.dateByDelivery() }
+    if isStarted { stream.date(time) }
     handle(self)
   }
 

@@ -217,7 +217,7 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
     }
   }
 
-  func logged(_ member: QueueMember, _ line: OperationLogLine) {
+  func logged(_ member: QueueMember, _ line: OperationLogLine, _ receipt: LogReceipt?) {
     guard isStarted || earlyFacts.count < Self.bufferLimit else {
       let isLine = !(line.text.isEmpty && line.lost > 0)
       earlyLosses[member.id, default: (member.number, 0)].count += line.lost + (isLine ? 1 : 0)
@@ -227,12 +227,12 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
     if line.lost > 0 {
       log(Self.note(ofLost: line.lost))
       // The last message before the end may have no text and only report lost lines.
-      guard !line.text.isEmpty else { return stream.holdOutput() }
+      guard !line.text.isEmpty else { return stream.holdOutput(receipt) }
     }
     for text in line.text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
       log(LogLine(cutting: text, of: line))
     }
-    stream.holdOutput()
+    stream.holdOutput(receipt)
   }
 
   private static func note(ofLost count: Int) -> LogLine {

@@ -17,7 +17,6 @@ package final class SlurmOperation: ResultOperation<SlurmOutcome>, ControllableO
     var isPaused = false
     var mustKill = false
     var status = SlurmStatus.waiting
-    var whenStatusChanges: (@Sendable (SlurmStatus) -> Void)?
     var isUpToDate = false
   }
 
@@ -76,13 +75,6 @@ package final class SlurmOperation: ResultOperation<SlurmOutcome>, ControllableO
   /// The file of the job's output on the shared file system.
   package var outputPath: String { observer.files.outputPath(of: job.identity) }
 
-  /// Sets the handler that is called on the observer's queue at each change of the job's status.
-  ///
-  /// The change to `ended` comes before the last lines of the log and the end of the operation.
-  package func whenStatusChanges(_ body: @escaping @Sendable (SlurmStatus) -> Void) {
-    standing.withLock { $0.whenStatusChanges = body }
-  }
-
   /// Submits the job; the queue calls it.
   package override func main() {
     guard let check else { return submit() }
@@ -114,11 +106,9 @@ package final class SlurmOperation: ResultOperation<SlurmOutcome>, ControllableO
   }
 
   private func take(_ status: SlurmStatus, _ follower: OutputFollower) {
-    let body = standing.withLock { standing in
-      standing.status = status
-      return standing.whenStatusChanges
-    }
-    body?(status)
+    standing.withLock { $0.status = status }
+    // The end in Slurm too comes before the last lines of the log.
+    post(.placed(status))
     switch status {
     case .waiting, .pending: break
     case .submitted(let id):

@@ -261,8 +261,8 @@ final class Screen: @unchecked Sendable {
     let token = counting.observe(\.progress, on: watching, options: .initial) { operation, change in
       print(operation.state, change.newValue.fraction ?? 0)
     }
-    let life = counting.observeEvents(on: watching) { operation, event in
-      if case .didFinish(let failure) = event { print(operation, failure ?? "ended well") }
+    let life = counting.events(on: watching) { event, time, _ in
+      if case .ended(let failure) = event { print(time, failure ?? "ended well") }
     }
     queue.addOperation(counting)
     #expect(eventually { said.last?.contains("ended well") == true })

@@ -85,9 +85,10 @@ private final class Rig: Sendable {
 
   /// Has each line of an operation become a fact of the time at which it was logged.
   func observe(_ operation: AsyncOperation) -> ObservationToken {
-    operation.observeLog(on: stream.queue) { [stream] _, line in
-      stream.dateByDelivery()
-      stream.state(.programLog(LogLine(.stdout, line.text)))
+    operation.events(.lines, on: stream.queue) { [stream] event, time, _ in
+      guard case .lines(let lines) = event else { return }
+      stream.date(time)
+      for line in lines { stream.state(.programLog(LogLine(.stdout, line.text))) }
     }
   }
 }
@@ -299,8 +300,8 @@ private final class Rig: Sendable {
     let subscription = rig.source.subscribe(on: slow) { _ in }
     rig.perform { stream, _ in for number in 1...count { stream.state(.slotsChanged(number)) } }
     let operation = ClosureOperation<Void> {}
-    let token = operation.observeLog(on: rig.stream.queue) { [rig] _, _ in
-      rig.stream.holdOutput()
+    let token = operation.events(.lines, on: rig.stream.queue) { [rig] _, _, receipt in
+      rig.stream.holdOutput(receipt)
       rig.stream.setNeedsDelivery()
     }
     let isHandled = Lock(false)

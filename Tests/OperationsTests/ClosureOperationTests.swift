@@ -184,7 +184,7 @@ import Testing
     let journal = Journal<String>()
     var tokens: [ObservationToken] = []
     for operation in [first, second] {
-      tokens.append(operation.observeEvents(on: .global()) { _, _ in })
+      tokens.append(operation.events(on: .global()) { _, _, _ in })
       operation.whenDone { journal.add("\($0)") }
     }
     queue.addOperations([second, first, source], waitUntilFinished: true)

@@ -425,8 +425,8 @@ import Testing
     let operation = Step()
     let seen = Journal<String>()
     let own = DispatchQueue(label: "conditions.tests")
-    let token = operation.observeEvents(on: own) { _, event in
-      if case .didProduce(let other) = event { seen.add(other.name ?? "") }
+    let token = operation.events(.produced, on: own) { event, _, _ in
+      if case .produced(let other) = event { seen.add(other.name ?? "") }
     }
     operation.addCondition(
       OperationCondition("logged in", after: { _ in login }) { _ in login.isFinished })

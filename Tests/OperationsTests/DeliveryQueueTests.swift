@@ -11,14 +11,16 @@ import Testing
   /// So slow that within a test only the first delivery and urgent ones are made.
   private let hourly = MailboxPace(interval: .seconds(3600), burst: 100)
 
-  @Test func aHandlerReadsTheInstantAtWhichItsChangeWasPosted() {
+  @Test func aHandlerGetsTheInstantAtWhichItsChangeWasPosted() {
     let delivery = DeliveryQueue(attachedTo: queue, pace: hourly, clock: clock)
     let operation = ManualOperation()
     let told = Journal<String>()
-    let note: @Sendable (String) -> Void = { told.add("\($0) \(delivery.time / .seconds(1))") }
+    let note: @Sendable (String, Duration) -> Void = { told.add("\($0) \($1 / .seconds(1))") }
     let tokens = [
-      operation.observe(\.state, on: queue, options: .initial) { _, change in note("\(change.newValue)") },
-      operation.observeLog(on: queue) { _, line in note(line.text) },
+      operation.observe(\.state, on: queue, options: .initial) { _, change in note("\(change.newValue)", change.time) },
+      operation.events(.lines, on: queue) { event, time, _ in
+        if case .lines(let lines) = event { note(lines[0].text, time) }
+      },
     ]
     clock.advance(by: .seconds(1))
     operation.start()

@@ -144,7 +144,7 @@ import Testing
 
   @Test func anAbandonedSequenceLeavesNothingBehind() {
     let operation = ManualOperation()
-    weak var buffer: ChangeBuffer<State>?
+    weak var buffer: ChangeBuffer?
     do {
       let changes = operation.changes(\.state)
       buffer = changes.buffer

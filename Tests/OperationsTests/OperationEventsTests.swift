@@ -15,20 +15,30 @@ import Testing
 
   func observed(_ operation: AsyncOperation) -> Journal<String> {
     let journal = Journal<String>()
-    tokens.add(operation.observeEvents(on: own) { _, event in journal.add(Self.words(event)) })
+    tokens.add(
+      operation.events([.attached, .starting, .produced, .cancelled, .ended], on: own) { event, _, _ in
+        journal.add(Self.words(event))
+      })
     // Another sees the same, and changes nothing for the first.
-    tokens.add(operation.observeEvents(on: own) { _, _ in })
+    tokens.add(operation.events(on: own) { _, _, _ in })
     return journal
   }
 
   static func words(_ event: OperationEvent) -> String {
     switch event {
-    case .didAttach: "attach"
-    case .willExecute: "will execute"
-    case .didProduce(let other): "produce \(other.name ?? "")"
-    case .didCancel: "cancel"
-    case .didExecute: "did execute"
-    case .didFinish(let failure): "finish\(failure.map { " \($0)" } ?? "")"
+    case .attached: "attach"
+    case .starting: "will execute"
+    case .produced(let other): "produce \(other.name ?? "")"
+    case .cancelled: "cancel"
+    case .executed: "did execute"
+    case .ended(let failure): "finish\(failure.map { " \($0)" } ?? "")"
+    case .begun: "begun"
+    case .launched(let pid): "launched \(pid)"
+    case .progress(let progress): "\(progress.completed) of \(progress.total ?? 0)"
+    case .lines(let lines): lines.map(\.text).joined(separator: ", ")
+    case .stopped(let signal): "stopped by \(signal)"
+    case .continued: "continued"
+    case .placed(let place): "placed \(place)"
     }
   }
 
@@ -71,13 +81,12 @@ import Testing
   @Test func eventsEndWithTheirToken() {
     let operation = ManualOperation()
     let journal = Journal<String>()
-    var token: ObservationToken? = operation.observeEvents(on: own) { operation, event in
-      // The operation comes with its own type.
-      journal.add("\(event) \(operation.mainCount)")
+    var token: ObservationToken? = operation.events([.starting, .ended], on: own) { event, _, _ in
+      journal.add(Self.words(event))
     }
     operation.start()
     own.sync {}
-    #expect(eventually { journal.entries == ["willExecute 1"] || journal.entries == ["willExecute 0"] })
+    #expect(eventually { journal.entries == ["will execute"] })
     token?.cancel()
     token = nil
     operation.finish()
@@ -93,9 +102,9 @@ import Testing
     // Held here: the observation ends with its token.
     let token = Lock<ObservationToken?>(nil)
     let failure = await withCheckedContinuation { continuation in
-      let new = late.observeEvents { _, event in
+      let new = late.events { event, _, _ in
         dispatchPrecondition(condition: .onQueue(.main))
-        if case .didFinish(let failure) = event { continuation.resume(returning: failure is Fault) }
+        if case .ended(let failure) = event { continuation.resume(returning: failure is Fault) }
       }
       token.withLock { $0 = new }
       late.start()
@@ -119,6 +128,56 @@ import Testing
       #expect(fixed == fixed.sorted(), "\(entries)")
       #expect(entries.contains("will execute") == entries.contains("did execute"))
     }
+  }
+
+  private struct Place: OperationPlacement {}
+
+  @Test func everyEventComesInTheOrderInWhichItWasPosted() {
+    let operation = ManualOperation()
+    let journal = Journal<String>()
+    let token = operation.events(on: own) { event, _, _ in journal.add(Self.words(event)) }
+    operation.start()
+    operation.post(.launched(pid: 7))
+    operation.report(completed: 1, total: 2)
+    operation.log("a")
+    operation.post(.stopped(signal: 19))
+    operation.post(.continued)
+    operation.post(.placed(Place()))
+    operation.log([OperationLogLine(text: "b"), OperationLogLine(text: "c")])
+    operation.finish()
+    // After the end nothing is posted.
+    operation.post(.continued)
+    let all = [
+      "will execute", "begun", "launched 7", "1 of 2", "a", "stopped by 19", "continued", "placed Place()", "b, c",
+      "did execute", "finish",
+    ]
+    #expect(eventually { journal.count >= all.count })
+    own.sync {}
+    #expect(journal.entries == all)
+    withExtendedLifetime(token) {}
+  }
+
+  private static let chosen: [(OperationEvent.Kinds, [String])] = [
+    (.starting, ["will execute"]), (.begun, ["begun"]), (.progress, ["1 of 0"]), (.lines, ["a"]),
+    (.launched, ["launched 7"]), (.cancelled, ["cancel"]), (.ended, ["did execute", "finish CancellationError()"]),
+    (.placed, []), ([.begun, .lines], ["begun", "a"]),
+  ]
+
+  @Test(arguments: chosen)
+  func onlyTheChosenKindsCome(_ kinds: OperationEvent.Kinds, _ expected: [String]) {
+    let operation = ManualOperation()
+    let journal = Journal<String>()
+    let token = operation.events(kinds, on: own) { event, _, _ in journal.add(Self.words(event)) }
+    operation.start()
+    operation.post(.launched(pid: 7))
+    operation.report(completed: 1)
+    operation.log("a")
+    operation.cancel()
+    operation.finish()
+    #expect(eventually { operation.isFinished })
+    own.sync {}
+    #expect(eventually { journal.entries == expected })
+    withExtendedLifetime(token) {}
   }
 
   // MARK: Produced operations

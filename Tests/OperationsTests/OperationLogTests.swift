@@ -170,8 +170,9 @@ private final class Waiting: AsyncOperation, @unchecked Sendable {
   @Test func aHandlerThatKeepsTheReceiptIsNotDone() {
     let operation = Waiting()
     let kept = Lock<[(any AnyObject & Sendable)?]>([])
-    let delivery = DeliveryQueue.of(queue)
-    let token = operation.observeLog(on: queue) { _, _ in kept.withLock { $0.append(delivery.receipt) } }
+    let token = operation.events(.lines, on: queue) { event, _, receipt in
+      if case .lines(let lines) = event { for _ in lines { kept.withLock { $0.append(receipt) } } }
+    }
     log(operation)
     #expect(eventually { kept.withLock { $0.count } == 2 })
     queue.sync {}

@@ -26,19 +26,23 @@ import Testing
     token.cancel()
   }
 
-  /// Holds up the posting of an end.
-  final class Gate: ChangeReceiver {
+  /// Delays the posting of an event, which reads the time.
+  final class Gate: OperationClock {
     let isReached = DispatchSemaphore(value: 0)
     let isOpen = DispatchSemaphore(value: 0)
 
-    func append(_ old: OperationSnapshot?, _ new: OperationSnapshot) {
-      guard new.lifecycle.isFinished else { return }
+    var now: Duration {
       // For the operation and for the test.
       for _ in 0..<2 { isReached.signal() }
       isOpen.wait()
+      return .zero
     }
-    func wake() {}
-    func close() {}
+
+    func schedule(
+      after duration: Duration, on queue: DispatchQueue?, _ body: @escaping @Sendable () -> Void
+    ) -> any OperationTimer {
+      preconditionFailure("no timer is set")
+    }
   }
 
   @Test func theNextOperationStartsAfterTheEndOfTheOneBeforeIsPosted() {
@@ -49,7 +53,8 @@ import Testing
       // Returns while another thread posts the end.
       gate.isReached.wait()
     }
-    first.add(OperationObservation(in: first.parts.observers, interest: .status, to: gate))
+    let delivery = DeliveryQueue(attachedTo: queue, pace: MailboxPace(interval: .seconds(0)), clock: gate)
+    let token = first.events(.ended, on: queue) { _, _, _ in }
     let second = ManualOperation()
     let operations = OperationQueue()
     operations.maxConcurrentOperationCount = 1
@@ -59,6 +64,7 @@ import Testing
     gate.isOpen.signal()
     #expect(eventually { second.isExecuting })
     second.finish()
+    withExtendedLifetime((delivery, token)) {}
   }
 
   @Test func aStatusTellsStateProgressAndCancellationInTheirOrder() {

@@ -118,8 +118,8 @@ import Testing
       attempt.name = "attempt \(number)"
       return attempt
     }
-    let token = operation.observeEvents(on: .global()) { _, event in
-      if case .didProduce(let attempt) = event { journal.add(attempt.name ?? "") }
+    let token = operation.events(.produced, on: .global()) { event, _, _ in
+      if case .produced(let attempt) = event { journal.add(attempt.name ?? "") }
     }
     queue.addOperations([operation], waitUntilFinished: true)
     #expect(eventually { journal.entries == ["attempt 1", "attempt 2"] })

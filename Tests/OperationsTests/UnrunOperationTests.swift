@@ -31,7 +31,7 @@ import Testing
       isFreed { operation in
         operation.observe(\.status, on: queue, options: .initial) { _, _ in _ = operation.name }
       })
-    #expect(isFreed { operation in operation.observeEvents(on: queue) { _, _ in _ = operation.name } })
+    #expect(isFreed { operation in operation.events(on: queue) { _, _, _ in _ = operation.name } })
     #expect(isFreed { operation in operation.observeLog(on: queue) { _, _ in _ = operation.name } })
     #expect(isFreed { operation in operation.changes(\.state, options: .initial) })
   }
@@ -44,7 +44,7 @@ import Testing
     do {
       let capture = Capture()
       freed = capture
-      token = operation.observeEvents(on: queue) { _, _ in withExtendedLifetime(capture) {} }
+      token = operation.events(on: queue) { _, _, _ in withExtendedLifetime(capture) {} }
     }
     #expect(freed != nil)
     token.cancel()

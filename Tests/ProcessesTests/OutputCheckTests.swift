@@ -40,13 +40,13 @@ struct OutputCheckTests {
   @Test func theNotesStandBeforeAndAfterTheOutput() {
     let (operation, token) = operation("echo out") { _ in .init(isUpToDate: false, note: "stale") }
     let launches = Lock(0)
-    operation.whenLaunched { launches.withLock { $0 += 1 } }
+    let launch = operation.events(.launched, on: .global()) { _, _, _ in launches.withLock { $0 += 1 } }
     OperationQueue().addOperation(operation)
     #expect(log(of: operation) == ["stale", "out", "checked"])
     #expect(!operation.isUpToDate)
     #expect(operation.exit == .exited(0))
     #expect(eventually { launches.withLock { $0 } == 1 })
-    withExtendedLifetime(token) {}
+    withExtendedLifetime((token, launch)) {}
   }
 
   @Test func aFailureIsNotLookedAtAgain() {

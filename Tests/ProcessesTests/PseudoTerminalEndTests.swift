@@ -120,9 +120,12 @@ struct PseudoTerminalEndTests {
   @Test func aProgramThatStopsItselfIsTold() {
     let shell = Shell.onTerminal("kill -STOP $$; exit 5")
     let heard = Lock<[Int32?]>([])
-    shell.operation.whenStopped { signal in heard.withLock { $0.append(signal) } }
+    let token = shell.operation.events(.stops, on: .global()) { event, _, _ in
+      if case .stopped(let signal) = event { heard.withLock { $0.append(signal) } }
+    }
     _ = shell.start()
     #expect(eventually { heard.withLock { $0.first } == .some(SIGSTOP) })
+    withExtendedLifetime(token) {}
     shell.operation.resume()
     #expect(shell.isOver())
     #expect(shell.exit == .exited(5))

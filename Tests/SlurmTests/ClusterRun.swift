@@ -42,8 +42,10 @@ final class ClusterRun: Sendable {
     let operation = SlurmOperation(job, on: observer, mayExist: mayExist)
     let (logs, told) = (logs, told)
     let token = operation.observeLog(on: lines) { _, line in logs.withLock { $0[name, default: []].append(line.text) } }
-    tokens.withLock { $0.append(token) }
-    operation.whenStatusChanges { status in told.withLock { $0[name, default: []].append(status) } }
+    let statuses = operation.events(.placed, on: lines) { event, _, _ in
+      if case .placed(let status as SlurmStatus) = event { told.withLock { $0[name, default: []].append(status) } }
+    }
+    tokens.withLock { $0 += [token, statuses] }
     return operation
   }
 

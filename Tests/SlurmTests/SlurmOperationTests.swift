@@ -51,7 +51,9 @@ import Testing
   @Test func theWayOfAJobIsToldAndLogged() throws {
     let operation = operation()
     let told = Lock<[SlurmStatus]>([])
-    operation.whenStatusChanges { status in told.withLock { $0.append(status) } }
+    let statuses = operation.events(.placed, on: DispatchQueue(label: "test.statuses")) { event, _, _ in
+      if case .placed(let status as SlurmStatus) = event { told.withLock { $0.append(status) } }
+    }
     #expect(operation.name == "a")
     #expect(operation.status == .waiting)
     #expect(operation.outputPath == bench.observer.files.outputPath(of: bench.identity("a")))
@@ -63,10 +65,11 @@ import Testing
     let id = SlurmJobID(1)
     let outcome = SlurmOutcome(.exited(0), id: id, nodes: "node2")
     #expect(try operation.outcome?.get() == outcome)
-    #expect(
-      told.withLock(\.self) == [
-        .submitted(id), .pending(id, SlurmReason("Resources")), .running(id, nodes: "node2"), .ended(outcome),
-      ])
+    let all: [SlurmStatus] = [
+      .submitted(id), .pending(id, SlurmReason("Resources")), .running(id, nodes: "node2"), .ended(outcome),
+    ]
+    #expect(eventually { told.withLock(\.self) == all })
+    withExtendedLifetime(statuses) {}
     #expect(operation.status == .ended(outcome))
     #expect(logs(["submitted as job 1", "job 1 runs on node2", "hello"]))
     #expect(!operation.isUpToDate)

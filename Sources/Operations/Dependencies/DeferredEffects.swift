@@ -10,16 +10,16 @@ struct DeferredEffects {
   /// Only retained: a last reference must not be released under the lock.
   private var released: [Operation] = []
 
-  /// A holder with ready nodes, and further holders; usually there is one.
-  private var holder: (any NodeHolder)?
-  private var holders: [any NodeHolder] = []
+  /// A feeder with ready nodes, and further feeders; usually there is one.
+  private var holder: OperationFeeder?
+  private var holders: [OperationFeeder] = []
   private var admission: Admission?
 
   mutating func release(_ operations: [Operation]) {
     if released.isEmpty { released = operations } else { released += operations }
   }
 
-  mutating func feed(_ holder: any NodeHolder) {
+  mutating func feed(_ holder: OperationFeeder) {
     guard self.holder !== holder, holders.last !== holder else { return }
     if self.holder == nil { self.holder = holder } else { holders.append(holder) }
   }

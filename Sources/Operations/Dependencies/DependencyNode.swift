@@ -48,7 +48,7 @@ final class DependencyNode: @unchecked Sendable {
   /// Lower than the ranks of all its dependents.
   var rank: Int?
 
-  var holder: (any NodeHolder)?
+  var holder: OperationFeeder?
   var place = Place.outside
   /// Read outside the lock: client code may override the getter of `queuePriority`.
   var level = PriorityLevel.normal
@@ -73,24 +73,6 @@ final class DependencyNode: @unchecked Sendable {
   func link(to operation: Operation) {
     if linked == nil { linked = operation }
   }
-}
-
-/// Holds the operations of nodes until they have finished, and lets them run when they are ready.
-protocol NodeHolder: AnyObject, Sendable {
-  /// Called under the graph's lock when the node may run, before others of its priority if `first`; `nodesAreReady`
-  /// follows.
-  func nodeIsReady(_ node: DependencyNode, first: Bool)
-  /// Called under the graph's lock when a node that has entered the queue waits again, or no longer waits.
-  func nodeIsHeldBack(_ node: DependencyNode, _ isHeldBack: Bool)
-  /// Called under the graph's lock when the operation has finished.
-  func nodeHasFinished(_ node: DependencyNode, _ operation: Operation)
-  /// Called under the graph's lock, as the last step: the operations to be passed to `admit` afterwards.
-  func takeAdmission() -> Admission
-  func admit(_ admission: Admission)
-  /// Lets ready nodes run.
-  func nodesAreReady()
-  /// Called after `nodeHasFinished`, when the operation's queue has been notified too.
-  func nodeHasLeft()
 }
 
 /// Operations that enter a queue together.

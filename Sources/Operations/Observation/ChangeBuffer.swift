@@ -1,6 +1,11 @@
-/// The newest unread changes of one property, and the readers that wait for a change.
-final class ChangeBuffer<Value: Equatable & Sendable>: ChangeReceiver {
-  typealias Change = ObservedChange<Value>
+/// The newest unread changes of one operation, and the readers that wait for a change.
+final class ChangeBuffer: Sendable {
+  /// A change, with the number of changes that were dropped right before it.
+  struct Change: Sendable {
+    var old: OperationSnapshot?
+    var new: OperationSnapshot
+    var missed = 0
+  }
 
   private struct State {
     /// A ring buffer: once it is full, the oldest change is at `head`.
@@ -23,31 +28,25 @@ final class ChangeBuffer<Value: Equatable & Sendable>: ChangeReceiver {
 
   private let state = Lock(State())
   private let limit: Int
-  private let read: @Sendable (OperationSnapshot) -> Value
 
-  init(keeping limit: Int, _ read: @escaping @Sendable (OperationSnapshot) -> Value) {
-    self.limit = max(1, limit)
-    self.read = read
-  }
+  init(keeping limit: Int) { self.limit = max(1, limit) }
 
+  /// Called under the observer list's lock; must not call back.
   func append(_ old: OperationSnapshot?, _ new: OperationSnapshot) {
-    let old = old.map(read)
-    let new = read(new)
     state.withLock { state in
       guard state.changes.count == limit else {
-        state.changes.append(Change(oldValue: old, newValue: new, missed: 0))
+        state.changes.append(Change(old: old, new: new))
         return
       }
       // The change that is now the oldest counts the dropped one.
       let missed = state.changes[state.head].missed + 1
-      state.changes[state.head] = Change(oldValue: old, newValue: new, missed: 0)
+      state.changes[state.head] = Change(old: old, new: new)
       state.head = (state.head + 1) % limit
-      let oldest = state.changes[state.head]
-      state.changes[state.head] = Change(
-        oldValue: oldest.oldValue, newValue: oldest.newValue, missed: oldest.missed + missed)
+      state.changes[state.head].missed += missed
     }
   }
 
+  /// Called without a lock after an append or a close.
   func wake() {
     while let (continuation, change) = state.withLock({ state -> (CheckedContinuation<Change?, Never>, Change?)? in
       guard !state.readers.isEmpty, !state.changes.isEmpty || state.isClosed else { return nil }
@@ -57,6 +56,7 @@ final class ChangeBuffer<Value: Equatable & Sendable>: ChangeReceiver {
     }
   }
 
+  /// Ends the changes: no other will come.
   func close() { state.withLock { $0.isClosed = true } }
 
   func next(isolation actor: isolated (any Actor)?) async -> Change? {

@@ -3,28 +3,23 @@ import Foundation
 /// The mailbox of a dispatch queue, which delivers all observations on that queue.
 ///
 /// Sharing it keeps the changes of many operations in one order, and combines many changes into one call.
-package final class DeliveryQueue: @unchecked Sendable {
-  // Safe: the variables are accessed only on the queue, one delivery after another; the rest is constant.
+package final class DeliveryQueue: Sendable {
   let mailbox: Mailbox<OperationObservation.Delivery>
-  let clock: (any OperationClock)?
-  /// The time on `clock` when the current change was posted.
-  ///
-  /// To be read within a handler; zero without a clock.
-  package internal(set) var time = Duration.zero
-  /// The receipt of the lines in the current delivery, if their producer waits until they are handled.
-  ///
-  /// To be read within a handler; a handler that retains it makes the producer wait longer. See `log(_:whenHandled:)`.
-  package internal(set) var receipt: (any AnyObject & Sendable)?
+  /// The clock that the events are dated by.
+  let clock: any OperationClock
+  /// Whether the clock was given, so that changes of properties have a time too.
+  let hasClock: Bool
 
   private init(_ queue: DispatchQueue, pace: MailboxPace? = nil, clock: (any OperationClock)? = nil) {
-    self.clock = clock
+    self.clock = clock ?? .system
+    hasClock = clock != nil
     mailbox = Mailbox(on: queue, pace: pace) { deliveries in
       for index in deliveries.indices { deliveries[index].deliver() }
     }
   }
 
-  /// Makes the delivery for a serial queue without observations yet; changes are delivered at this pace, with their
-  /// time.
+  /// Makes the delivery for a serial queue without observations yet; changes are delivered at this pace, dated by this
+  /// clock.
   ///
   /// `observe` and similar methods find it as long as the caller retains it.
   package convenience init(attachedTo queue: DispatchQueue, pace: MailboxPace, clock: any OperationClock) {

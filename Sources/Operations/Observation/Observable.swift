@@ -7,15 +7,16 @@ public struct ObservableProperty<Value: Equatable & Sendable>: Sendable {
   ///
   /// Defined here rather than in the observer, because the type is known here: a dynamic cast costs more than all the
   /// rest.
-  let give:
-    @Sendable (
-      OperationSnapshot?, OperationSnapshot, (ObservedChange<Value>) -> Void
-    ) -> Void
+  let give: @Sendable (OperationObservation.Delivery, (ObservedChange<Value>) -> Void) -> Void
   let interest: ChangeInterest
 
   fileprivate init(_ interest: ChangeInterest, _ read: @escaping @Sendable (OperationSnapshot) -> Value) {
     self.read = read
-    give = { old, new, body in body(ObservedChange(oldValue: old.map(read), newValue: read(new), missed: 0)) }
+    give = { delivery, body in
+      body(
+        ObservedChange(
+          oldValue: delivery.old.map(read), newValue: read(delivery.new), missed: 0, time: delivery.time))
+    }
     self.interest = interest
   }
 
@@ -82,6 +83,8 @@ public struct ObservedChange<Value: Sendable>: Sendable {
   ///
   /// Always 0 for a handler, which misses no change.
   public let missed: Int
+  /// When the operation changed, on the clock of the handler's delivery queue; zero where that has no clock of its own.
+  package let time: Duration
 }
 
 /// Options of an observation.
@@ -111,9 +114,11 @@ extension AsyncOperation {
     parts.observers.report(progress, self) { parts.lifecycle }
   }
 
-  /// Posts news to the observers, if there are any.
-  final func post(_ news: OperationNews, below limit: Int = .max) {
-    parts.existingObservers?.post(news, self, below: limit) { parts.lifecycle }
+  /// Posts an event to the observers of events, if there are any; not after the finish.
+  package final func post(_ event: OperationEvent) { post(OperationPost(event)) }
+
+  final func post(_ post: OperationPost, below limit: Int = .max) {
+    parts.existingObservers?.post(post, self, below: limit) { parts.lifecycle }
   }
 
   final func add(_ observation: OperationObservation, initial: Bool = false) {
@@ -134,10 +139,9 @@ extension ObservableOperation {
     options: ObservingOptions = [], _ handler: @escaping @Sendable (Self, ObservedChange<Value>) -> Void
   ) -> ObservationToken {
     let property = ObservableProperties()[keyPath: keyPath]
-    let observation = OperationObservation(in: parts.observers, interest: property.interest, on: queue) {
-      operation, old, new in
+    let observation = OperationObservation(in: parts.observers, interest: property.interest, on: queue) { delivery in
       // This operation is the one that `observe` was called on.
-      property.give(old, new) { handler(unsafeDowncast(operation, to: Self.self), $0) }
+      property.give(delivery) { handler(unsafeDowncast(delivery.operation, to: Self.self), $0) }
     }
     add(observation, initial: options.contains(.initial))
     return ObservationToken(observation)

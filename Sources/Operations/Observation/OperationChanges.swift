@@ -19,17 +19,21 @@ public struct OperationChanges<Value: Equatable & Sendable>: AsyncSequence, Send
 
     /// The next change, once there is one; nil when there will be no more or the task has been cancelled.
     public func next(isolation actor: isolated (any Actor)?) async -> Element? {
-      await reader.buffer.next(isolation: actor)
+      guard let change = await reader.buffer.next(isolation: actor) else { return nil }
+      return Element(
+        oldValue: change.old.map(reader.read), newValue: reader.read(change.new), missed: change.missed, time: .zero)
     }
   }
 
   /// Ends the observation when the last reader is released.
   fileprivate final class Reader: Sendable {
-    let buffer: ChangeBuffer<Value>
+    let buffer: ChangeBuffer
+    let read: @Sendable (OperationSnapshot) -> Value
     let token: ObservationToken
 
-    init(_ buffer: ChangeBuffer<Value>, _ token: ObservationToken) {
+    init(_ buffer: ChangeBuffer, _ read: @escaping @Sendable (OperationSnapshot) -> Value, _ token: ObservationToken) {
       self.buffer = buffer
+      self.read = read
       self.token = token
     }
   }
@@ -38,7 +42,7 @@ public struct OperationChanges<Value: Equatable & Sendable>: AsyncSequence, Send
 
   fileprivate init(_ reader: Reader) { self.reader = reader }
 
-  var buffer: ChangeBuffer<Value> { reader.buffer }
+  var buffer: ChangeBuffer { reader.buffer }
 
   /// A reader of the unread changes.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(reader: reader) }
@@ -54,9 +58,9 @@ extension AsyncOperation {
     keeping limit: Int = 64
   ) -> OperationChanges<Value> {
     let property = ObservableProperties()[keyPath: keyPath]
-    let buffer = ChangeBuffer(keeping: limit, property.read)
+    let buffer = ChangeBuffer(keeping: limit)
     let observation = OperationObservation(in: parts.observers, interest: property.interest, to: buffer)
     add(observation, initial: options.contains(.initial))
-    return OperationChanges(.init(buffer, ObservationToken(observation)))
+    return OperationChanges(.init(buffer, property.read, ObservationToken(observation)))
   }
 }

@@ -2,68 +2,172 @@ import Foundation
 
 /// An event in the life of an operation.
 ///
-/// Events occur in this order, though not all of them in every operation. An operation may be cancelled, and may
-/// produce others, at any time before it has executed.
+/// As far as they come, `attached`, `starting`, `begun`, `executed` and `ended` come in this order. The operation may be
+/// cancelled, and may produce others, at any time before it has executed.
 public enum OperationEvent: Sendable {
-  /// The operation entered an `OperationFeeder` or a queue; Foundation's own queue is noticed when it starts the
-  /// operation.
-  case didAttach
+  /// It entered an `OperationFeeder` or a queue; Foundation's own queue is noticed when it starts the operation.
+  case attached
   /// `main` is about to be called.
-  case willExecute
-  /// The operation gave another operation to its queue, by `produce(_:)`.
-  case didProduce(Operation)
-  /// The operation was cancelled, and has not finished.
-  case didCancel
-  /// The operation's work is over; omitted if it never began.
-  case didExecute
-  /// The operation has finished, with its `failure` if it has one; always the last event.
-  case didFinish((any Error)?)
+  case starting
+  /// `main` has returned, so that everything that it has set up can be read.
+  case begun
+  /// The program that does the work has started; where a check or a pause comes first, some time after `begun`.
+  case launched(pid: Int32)
+  /// It reported its progress.
+  case progress(OperationProgress)
+  /// It logged lines, at least one.
+  case lines([OperationLogLine])
+  /// Something other than the operation itself has stopped its program by a signal.
+  case stopped(signal: Int32)
+  /// The stopped program continues.
+  case continued
+  /// The work waits for, or was given, a place on another machine.
+  case placed(any OperationPlacement)
+  /// It gave another operation to its queue, by `produce(_:)`.
+  case produced(Operation)
+  /// It was cancelled, and has not finished.
+  case cancelled
+  /// Its work is over; left out if it never began.
+  case executed
+  /// It has finished, with its `failure` if it has one; always the last.
+  case ended((any Error)?)
+
+  /// Kinds of events, to be chosen from.
+  public struct Kinds: OptionSet, Sendable {
+    /// The bits.
+    public let rawValue: UInt16
+
+    /// Makes kinds of bits.
+    public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    // The first four are the bits of `ChangeInterest.events`.
+    /// Before `main` is called.
+    public static let starting = Kinds(rawValue: 1)
+    /// After `main` has returned.
+    public static let begun = Kinds(rawValue: 1 << 1)
+    /// A cancellation.
+    public static let cancelled = Kinds(rawValue: 1 << 2)
+    /// The end of the work, and that of the operation.
+    public static let ended = Kinds(rawValue: 1 << 3)
+    /// Reports of progress.
+    public static let progress = Kinds(rawValue: 1 << 4)
+    /// Lines of the log.
+    public static let lines = Kinds(rawValue: 1 << 5)
+    /// The start of a program.
+    public static let launched = Kinds(rawValue: 1 << 6)
+    /// Stops of a program by a signal, and their ends.
+    public static let stops = Kinds(rawValue: 1 << 7)
+    /// Places on other machines.
+    public static let placed = Kinds(rawValue: 1 << 8)
+    /// The entry into a queue or a feeder.
+    public static let attached = Kinds(rawValue: 1 << 9)
+    /// Produced operations.
+    public static let produced = Kinds(rawValue: 1 << 10)
+    /// Every kind.
+    public static let all = Kinds(rawValue: .max)
+  }
+
+  var kind: Kinds {
+    switch self {
+    case .attached: .attached
+    case .starting: .starting
+    case .begun: .begun
+    case .launched: .launched
+    case .progress: .progress
+    case .lines: .lines
+    case .stopped, .continued: .stops
+    case .placed: .placed
+    case .produced: .produced
+    case .cancelled: .cancelled
+    case .executed, .ended: .ended
+    }
+  }
 }
 
-extension ObservableOperation {
-  /// Calls `handler` on `queue` with each event from now on, until the token is freed or the operation has finished.
+/// Where the work of an operation is executed, or what it waits for, as the kind of operation describes it.
+public protocol OperationPlacement: Sendable {}
+
+/// Keeps an operation from reading more output while it is referenced; see `events(on:_:)`.
+public final class LogReceipt: Sendable {
+  private let whenHandled: @Sendable () -> Void
+
+  init(_ whenHandled: @escaping @Sendable () -> Void) { self.whenHandled = whenHandled }
+
+  deinit { whenHandled() }
+}
+
+/// An event that changes neither state nor progress, on its way to every observer of events.
+final class OperationPost: Sendable {
+  let event: OperationEvent
+  let kind: OperationEvent.Kinds
+  let receipt: LogReceipt?
+
+  init(_ event: OperationEvent, _ receipt: LogReceipt? = nil) {
+    self.event = event
+    kind = event.kind
+    self.receipt = receipt
+  }
+}
+
+extension AsyncOperation {
+  /// Calls `handler` on `queue` with each later event of these kinds, until the token is released or the operation has
+  /// finished.
   ///
-  /// Events are delivered one at a time, in order, and without gaps; on one queue, this order holds across observations
-  /// and operations. May be called from any thread. To receive `didAttach`, observe before the operation enters a
-  /// queue.
-  public func observeEvents(
-    on queue: DispatchQueue = .main, _ handler: @escaping @Sendable (Self, OperationEvent) -> Void
+  /// Events are delivered one at a time, in the order in which they were posted; on one queue, this order holds across
+  /// observations and operations. None is dropped, except lines of `log(_:)` for a handler that is ten thousand
+  /// deliveries behind; see `OperationLogLine.lost`. Any thread may call this. To receive `attached`, observe the
+  /// operation before it enters a queue. The handler should not capture the operation: it is retained until the finish.
+  ///
+  /// The second argument is the time of the event on a clock that never decreases and has the same origin for all
+  /// operations. Lines of a program's output have a receipt: while the handler retains it, the operation reads no more
+  /// output.
+  public final func events(
+    _ kinds: OperationEvent.Kinds = .all, on queue: DispatchQueue = .main,
+    _ handler: @escaping @Sendable (OperationEvent, Duration, LogReceipt?) -> Void
   ) -> ObservationToken {
-    let observation = OperationObservation(
-      in: parts.observers, interest: .life, on: queue,
-      handler: { operation, old, new in
-        guard let old else { return }
-        let operation = unsafeDowncast(operation, to: Self.self)
-        OperationEvent.forEach(from: old.lifecycle, to: new.lifecycle, operation) { handler(operation, $0) }
-      },
-      news: { operation, news in
-        let operation = unsafeDowncast(operation, to: Self.self)
-        switch news {
-        case .attached: handler(operation, .didAttach)
-        case .produced(let other): handler(operation, .didProduce(other))
-        case .lines, .timed: break
-        }
-      })
-    // With a side state, the operation is notified when it enters a queue.
-    _ = parts.sideState
+    let observation = OperationObservation(in: parts.observers, interest: .events(kinds), on: queue, posts: kinds) {
+      delivery in
+      if let post = delivery.post { return handler(post.event, delivery.time, post.receipt) }
+      guard let old = delivery.old else { return }
+      let operation = unsafeDowncast(delivery.operation, to: AsyncOperation.self)
+      OperationEvent.forEach(from: old, to: delivery.new, operation) { event in
+        if kinds.contains(event.kind) { handler(event, delivery.time, nil) }
+      }
+    }
+    // With a side state the operation notices that it enters a queue.
+    if kinds.contains(.attached) { _ = parts.sideState }
     add(observation)
     return ObservationToken(observation)
   }
 }
 
 extension ChangeInterest {
-  fileprivate static let life = lifecycle { [$0.isExecuting, $0.isCancelled, $0.isFinished] }
+  /// The changes that are events of these kinds.
+  fileprivate static func events(_ kinds: OperationEvent.Kinds) -> ChangeInterest {
+    let mask = UInt64(kinds.rawValue & 0xF) * 0x1111_1111_1111_1111
+    return ChangeInterest(classes: allEvents & mask, includesProgress: kinds.contains(.progress))
+  }
+
+  /// A bit for each of the first four kinds, in the four bits of each code.
+  private static let allEvents = (0..<16).reduce(UInt64(0)) { table, code in
+    let lifecycle = OperationLifecycle(code: UInt8(code))
+    let facts = [lifecycle.isExecuting, lifecycle.hasBegun, lifecycle.isCancelled, lifecycle.isFinished]
+    return facts.enumerated().reduce(table) { $1.element ? $0 | 1 << UInt64(4 * code + $1.offset) : $0 }
+  }
 }
 
 extension OperationEvent {
   fileprivate static func forEach(
-    from old: OperationLifecycle, to new: OperationLifecycle, _ operation: AsyncOperation,
+    from old: OperationSnapshot, to new: OperationSnapshot, _ operation: AsyncOperation,
     _ body: (OperationEvent) -> Void
   ) {
-    if !old.isExecuting, new.isExecuting { body(.willExecute) }
-    if !old.isCancelled, new.isCancelled { body(.didCancel) }
+    if old.progress != new.progress { body(.progress(new.progress)) }
+    let (old, new) = (old.lifecycle, new.lifecycle)
+    if !old.isExecuting, new.isExecuting { body(.starting) }
+    if !old.hasBegun, new.hasBegun, !new.isFinished { body(.begun) }
+    if !old.isCancelled, new.isCancelled { body(.cancelled) }
     guard new.isFinished else { return }
-    if old.isExecuting { body(.didExecute) }
-    body(.didFinish(operation.failure))
+    if old.isExecuting { body(.executed) }
+    body(.ended(operation.failure))
   }
 }

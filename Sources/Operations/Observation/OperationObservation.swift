@@ -5,59 +5,47 @@ import Synchronization
 ///
 /// The observation does not retain the operation; each delivery does.
 final class OperationObservation: Sendable {
-  /// A change on its way to a handler; `old` is nil for the initial value.
+  /// A change, or a posted event, on its way to a handler.
   struct Delivery: Sendable {
     let observation: OperationObservation
     let operation: Operation
+    /// Nil for the initial value and for a posted event.
     let old: OperationSnapshot?
     let new: OperationSnapshot
-    var news: OperationNews?
+    /// The time of the change or event, on the clock of the delivery queue.
+    let time: Duration
+    let post: OperationPost?
 
     func deliver() {
-      guard !observation.isEnded.load(ordering: .acquiring) else { return }
-      var news = news
-      if case .timed(let time, let inner)? = news {
-        observation.delivery?.time = time
-        news = inner
-      }
-      guard let news else {
-        observation.handler?(operation, old, new)
-        return
-      }
-      if case .lines(_, let receipt?) = news { observation.delivery?.receipt = receipt }
-      observation.newsHandler?(operation, news)
-      observation.delivery?.receipt = nil
+      if !observation.isEnded.load(ordering: .acquiring) { observation.handler?(self) }
     }
   }
 
-  typealias Handler = @Sendable (Operation, OperationSnapshot?, OperationSnapshot) -> Void
-  typealias NewsHandler = @Sendable (Operation, OperationNews) -> Void
+  typealias Handler = @Sendable (Delivery) -> Void
 
   private let isEnded = Atomic(false)
   private let list: ObserverList
   private let interest: ChangeInterest
-  // Handlers with their mailbox, or a buffer. Not an enumeration: a copy of its payload would cost at each change.
+  // A handler with its mailbox, or a buffer. Not an enumeration: a copy of its payload would cost at each change.
   private let handler: Handler?
-  private let newsHandler: NewsHandler?
   private let delivery: DeliveryQueue?
   /// The mailbox of `delivery`, which retains it; unmanaged, because counting references costs at each change.
   private let mailbox: Unmanaged<Mailbox<Delivery>>?
-  private let buffer: (any ChangeReceiver)?
-  /// Whether the news handler receives lines of the log, or else all other news.
-  private let wantsLines: Bool
+  private let buffer: ChangeBuffer?
+  /// The kinds of posted events that it receives.
+  private let posts: OperationEvent.Kinds
   /// The number of lines dropped since the last posted one; changed only under the observer list's lock.
   private let lost = Atomic(0)
 
-  /// Makes an observation that calls the handlers on `queue`.
+  /// Makes an observation that calls the handler on `queue`.
   init(
-    in list: ObserverList, interest: ChangeInterest, on queue: DispatchQueue, wantsLines: Bool = false,
-    handler: Handler? = nil, news newsHandler: NewsHandler? = nil
+    in list: ObserverList, interest: ChangeInterest, on queue: DispatchQueue, posts: OperationEvent.Kinds = [],
+    handler: @escaping Handler
   ) {
     self.list = list
     self.interest = interest
     self.handler = handler
-    self.newsHandler = newsHandler
-    self.wantsLines = wantsLines
+    self.posts = posts
     let delivery = DeliveryQueue.of(queue)
     self.delivery = delivery
     mailbox = .passUnretained(delivery.mailbox)
@@ -65,13 +53,12 @@ final class OperationObservation: Sendable {
   }
 
   /// Makes an observation that stores changes in `buffer`.
-  init(in list: ObserverList, interest: ChangeInterest, to buffer: any ChangeReceiver) {
+  init(in list: ObserverList, interest: ChangeInterest, to buffer: ChangeBuffer) {
     self.list = list
     self.interest = interest
     self.buffer = buffer
     handler = nil
-    newsHandler = nil
-    wantsLines = false
+    posts = []
     delivery = nil
     mailbox = nil
   }
@@ -79,56 +66,54 @@ final class OperationObservation: Sendable {
   // MARK: Under the observer list's lock, so that changes are posted in order
 
   /// Posts a change; returns the buffer to be woken once the lock is free.
-  func post(
-    _ operation: Operation, from old: OperationSnapshot, to new: OperationSnapshot
-  ) -> (any ChangeReceiver)? {
+  func post(_ operation: Operation, from old: OperationSnapshot, to new: OperationSnapshot) -> ChangeBuffer? {
     interest.includes(old, new) ? send(operation, old, new) : nil
   }
 
-  /// Posts news, but drops lines if `limit` deliveries wait on the queue; the next lines have the dropped number.
-  func post(_ operation: Operation, _ news: OperationNews, at value: OperationSnapshot, below limit: Int) {
-    guard newsHandler != nil else { return }
-    guard case .lines(var lines, let receipt) = news else {
-      if !wantsLines { send(operation, nil, value, news) }
+  /// Posts an event, but drops lines if `limit` deliveries wait on the queue; the next lines have the dropped number.
+  func post(_ operation: Operation, _ post: OperationPost, at value: OperationSnapshot, below limit: Int) {
+    guard posts.contains(post.kind) else { return }
+    guard case .lines(var lines) = post.event else {
+      send(operation, nil, value, post)
       return
     }
-    guard wantsLines else { return }
     if limit < .max, mailbox?._withUnsafeGuaranteedRef({ $0.count >= limit }) ?? true {
       lost.wrappingAdd(lines.count, ordering: .relaxed)
       return
     }
     // The observer may skip an unfinished line.
     guard lost.load(ordering: .relaxed) > 0, let first = lines.firstIndex(where: { !$0.isUnfinished }) else {
-      send(operation, nil, value, news)
+      send(operation, nil, value, post)
       return
     }
     lines[first].lost += lost.exchange(0, ordering: .relaxed)
-    send(operation, nil, value, .lines(lines, receipt: receipt))
+    send(operation, nil, value, OperationPost(.lines(lines), post.receipt))
   }
 
   /// Posts the number of lines dropped since the last posted one, because the operation ends.
   func postLost(_ operation: Operation, at value: OperationSnapshot) {
     let lost = lost.load(ordering: .relaxed)
     guard lost > 0 else { return }
-    send(operation, nil, value, .lines([OperationLogLine(text: "", source: .note, lost: lost)]))
+    send(operation, nil, value, OperationPost(.lines([OperationLogLine(text: "", source: .note, lost: lost)])))
   }
 
   /// Posts the initial value.
-  func postInitial(_ operation: Operation, _ value: OperationSnapshot) -> (any ChangeReceiver)? {
+  func postInitial(_ operation: Operation, _ value: OperationSnapshot) -> ChangeBuffer? {
     send(operation, nil, value)
   }
 
   @discardableResult
   private func send(
-    _ operation: Operation, _ old: OperationSnapshot?, _ new: OperationSnapshot, _ news: OperationNews? = nil
-  ) -> (any ChangeReceiver)? {
-    guard let mailbox else {
+    _ operation: Operation, _ old: OperationSnapshot?, _ new: OperationSnapshot, _ post: OperationPost? = nil
+  ) -> ChangeBuffer? {
+    guard let mailbox, let delivery else {
       buffer?.append(old, new)
       return buffer
     }
-    let news = delivery?.clock.map { .timed($0.now, news) } ?? news
+    // The clock is read only for observers that receive the time.
+    let time = !posts.isEmpty || delivery.hasClock ? delivery.clock.now : .zero
     mailbox._withUnsafeGuaranteedRef {
-      $0.post { Delivery(observation: self, operation: operation, old: old, new: new, news: news) }
+      $0.post { Delivery(observation: self, operation: operation, old: old, new: new, time: time, post: post) }
     }
     return nil
   }
@@ -151,16 +136,6 @@ extension Unmanaged: Identifying where Instance == OperationObservation {
   var identity: ObjectIdentifier { _withUnsafeGuaranteedRef { ObjectIdentifier($0) } }
 }
 
-/// Stores changes until they are requested.
-protocol ChangeReceiver: AnyObject, Sendable {
-  /// Called under the observer list's lock; must not call back.
-  func append(_ old: OperationSnapshot?, _ new: OperationSnapshot)
-  /// Called without a lock after an append or a close.
-  func wake()
-  /// Called when no further change will come.
-  func close()
-}
-
 /// The observers of one operation, and its progress.
 ///
 /// Created with the first observer or the first progress, so that an operation without either pays nothing.
@@ -173,13 +148,13 @@ final class ObserverList: Sendable {
     /// Posts a change to all observers; returns the buffers to be woken once the lock is free.
     func post(
       _ operation: Operation, from old: OperationSnapshot, to new: OperationSnapshot
-    ) -> [any ChangeReceiver] {
-      var receivers: [any ChangeReceiver] = []
+    ) -> [ChangeBuffer] {
+      var buffers: [ChangeBuffer] = []
       observations.visit { observation in
-        let receiver = observation._withUnsafeGuaranteedRef { $0.post(operation, from: old, to: new) }
-        if let receiver { receivers.append(receiver) }
+        let buffer = observation._withUnsafeGuaranteedRef { $0.post(operation, from: old, to: new) }
+        if let buffer { buffers.append(buffer) }
       }
-      return receivers
+      return buffers
     }
   }
 
@@ -194,18 +169,18 @@ final class ObserverList: Sendable {
     _ operation: Operation, from old: OperationLifecycle, to new: OperationLifecycle, if isMade: () -> Bool
   ) -> Bool {
     var over: [Unmanaged<OperationObservation>] = []
-    let receivers = contents.withLock { contents -> [any ChangeReceiver]? in
+    let buffers = contents.withLock { contents -> [ChangeBuffer]? in
       guard isMade() else { return nil }
       let new = OperationSnapshot(new, contents.progress)
       if new.lifecycle.isFinished {
         contents.observations.visit { $0._withUnsafeGuaranteedRef { $0.postLost(operation, at: new) } }
       }
-      let receivers = contents.post(operation, from: OperationSnapshot(old, contents.progress), to: new)
+      let buffers = contents.post(operation, from: OperationSnapshot(old, contents.progress), to: new)
       if new.lifecycle.isFinished { over = contents.observations.takeAll() }
-      return receivers
+      return buffers
     }
-    guard let receivers else { return false }
-    for receiver in receivers { receiver.wake() }
+    guard let buffers else { return false }
+    for buffer in buffers { buffer.wake() }
     Self.end(over)
     return true
   }
@@ -215,27 +190,27 @@ final class ObserverList: Sendable {
 
   /// Sets the progress and posts it, unless the operation has finished.
   func report(_ progress: OperationProgress, _ operation: Operation, lifecycle: () -> OperationLifecycle) {
-    let receivers = contents.withLock { contents -> [any ChangeReceiver] in
+    let buffers = contents.withLock { contents -> [ChangeBuffer] in
       let lifecycle = lifecycle()
       guard !lifecycle.isFinished, progress != contents.progress else { return [] }
       let old = OperationSnapshot(lifecycle, contents.progress)
       contents.progress = progress
       return contents.post(operation, from: old, to: OperationSnapshot(lifecycle, progress))
     }
-    for receiver in receivers { receiver.wake() }
+    for buffer in buffers { buffer.wake() }
   }
 
-  /// Posts news, which changes neither state nor progress, unless the operation has finished.
+  /// Posts an event that changes neither state nor progress, unless the operation has finished.
   ///
-  /// Lines of the log, but no other news, are dropped if `limit` deliveries wait.
+  /// Lines of the log, but no other events, are left out where `limit` deliveries wait.
   func post(
-    _ news: OperationNews, _ operation: Operation, below limit: Int = .max, lifecycle: () -> OperationLifecycle
+    _ post: OperationPost, _ operation: Operation, below limit: Int = .max, lifecycle: () -> OperationLifecycle
   ) {
     contents.withLock { contents in
       let value = OperationSnapshot(lifecycle(), contents.progress)
       guard !value.lifecycle.isFinished else { return }
       contents.observations.visit { observation in
-        observation._withUnsafeGuaranteedRef { $0.post(operation, news, at: value, below: limit) }
+        observation._withUnsafeGuaranteedRef { $0.post(operation, post, at: value, below: limit) }
       }
     }
   }
@@ -244,13 +219,13 @@ final class ObserverList: Sendable {
   func add(
     _ observation: OperationObservation, to operation: Operation, initial: Bool, setObserved: () -> OperationLifecycle
   ) {
-    let (receiver, isOver) = contents.withLock { contents -> ((any ChangeReceiver)?, Bool) in
+    let (buffer, isOver) = contents.withLock { contents -> (ChangeBuffer?, Bool) in
       let lifecycle = setObserved()
-      let receiver = initial ? observation.postInitial(operation, OperationSnapshot(lifecycle, contents.progress)) : nil
+      let buffer = initial ? observation.postInitial(operation, OperationSnapshot(lifecycle, contents.progress)) : nil
       if !lifecycle.isFinished { contents.observations.append(.passRetained(observation)) }
-      return (receiver, lifecycle.isFinished)
+      return (buffer, lifecycle.isFinished)
     }
-    receiver?.wake()
+    buffer?.wake()
     if isOver { observation.operationIsOver() }
   }
 

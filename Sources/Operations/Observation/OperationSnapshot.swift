@@ -35,10 +35,10 @@ struct OperationSnapshot: Sendable {
 /// The differences between snapshots that an observer receives; read at each change, so a table and not a closure.
 struct ChangeInterest: Sendable {
   /// Four bits for each code of the lifecycle: codes that are equal for the observer have the same value.
-  private var classes: UInt64
-  private var includesProgress: Bool
+  var classes: UInt64
+  var includesProgress: Bool
 
-  static let nothing = ChangeInterest(classes: 0, includesProgress: false)
+  private static let nothing = ChangeInterest(classes: 0, includesProgress: false)
   static let progress = ChangeInterest(classes: 0, includesProgress: true)
 
   /// State, cancellation and progress.

@@ -13,7 +13,7 @@ import Synchronization
 /// when it is added, and observes its end; a cancellation takes effect when the operation would run.
 ///
 /// The feeder retains each operation until it finishes, and stays alive as long as it has an unfinished operation.
-public final class OperationFeeder: NodeHolder, @unchecked Sendable {
+public final class OperationFeeder: @unchecked Sendable {
   // Safe: all mutable state is atomic, locked, or accessed only under the dependency graph's lock.
 
   /// The queue that receives the operations.
@@ -190,12 +190,14 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
     return node
   }
 
+  /// Called under the graph's lock: a node that has entered the queue waits again, or waits no longer.
   func nodeIsHeldBack(_ node: DependencyNode, _ isHeldBack: Bool) {
     guard node.isHeldBack != isHeldBack else { return }
     node.isHeldBack = isHeldBack
     heldBack += isHeldBack ? 1 : -1
   }
 
+  /// Called under the graph's lock: the operation is over.
   func nodeHasFinished(_ node: DependencyNode, _ operation: Operation) {
     nodeIsHeldBack(node, false)
     if case .entered(let level) = node.place { entered[level.rawValue] -= 1 }
@@ -214,6 +216,7 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
     noteStall()
   }
 
+  /// Called after `nodeHasFinished`, when the operation's queue has been notified too.
   func nodeHasLeft() {
     let isLast = leaving.wrappingSubtract(1, ordering: .sequentiallyConsistent).newValue == 0
     let isChanged = readWidth()
@@ -247,6 +250,7 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
 
   // MARK: Entering
 
+  /// Called under the graph's lock: the node may run, before all others of its priority if `first`; `nodesAreReady` follows.
   func nodeIsReady(_ node: DependencyNode, first: Bool = false) {
     node.ticket += 1
     node.place = .inLine(ticket: node.ticket)
@@ -254,6 +258,7 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
     isAnyReady = true
   }
 
+  /// Lets nodes that are ready run.
   func nodesAreReady() {
     readWidth()
     let (admission, empty) = DependencyGraph.contents.withLock { _ in (takeAdmission(), takeAwaiting()) }
@@ -270,6 +275,8 @@ public final class OperationFeeder: NodeHolder, @unchecked Sendable {
     return true
   }
 
+  /// Called under the graph's lock, as the last step: the operations to be passed to `admit` afterwards.
+  ///
   /// Admits on one thread at a time, which preserves the order of each line; other threads leave ready nodes in line.
   func takeAdmission() -> Admission {
     guard !isAdmitting, isAnyReady, holds == 0 else { return Admission() }

@@ -61,7 +61,7 @@ extension AsyncOperation {
 
   /// The feeder that the operation is in.
   private var feeder: OperationFeeder? {
-    parts.existingNode.flatMap { node in DependencyGraph.contents.withLock { _ in node.holder } } as? OperationFeeder
+    parts.existingNode.flatMap { node in DependencyGraph.contents.withLock { _ in node.holder } }
   }
 
   /// The current thread's queue, if `main` may be running on it.

@@ -38,8 +38,6 @@ public final class ShellOperation: ResultOperation<ShellResult>, ControllableOpe
     var mustKill = false
     /// The signal from elsewhere that has stopped the program.
     var stopSignal: Int32?
-    var whenStopped: (@Sendable (Int32?) -> Void)?
-    var whenLaunched: (@Sendable () -> Void)?
     /// Nil once it has begun.
     var check: OutputCheck?
     var isUpToDate = false
@@ -192,21 +190,10 @@ public final class ShellOperation: ResultOperation<ShellResult>, ControllableOpe
       return nil
     }
     perform(step)
-    if case .launch = step { tellLaunch() }
   }
 
   private func log(note: String?) {
     if let note { log([OperationLogLine(text: note, source: .note)]) }
-  }
-
-  /// Sets the handler that is called, on any thread, if the program is started after `main` has returned.
-  ///
-  /// This happens after a check or a pause.
-  package func whenLaunched(_ body: @escaping @Sendable () -> Void) { process.withLock { $0.whenLaunched = body } }
-
-  private func tellLaunch() {
-    let body = process.withLock { $0.processIdentifier == nil ? nil : $0.whenLaunched }
-    body?()
   }
 
   private func start(_ launch: ProcessLaunch) {
@@ -214,7 +201,10 @@ public final class ShellOperation: ResultOperation<ShellResult>, ControllableOpe
     launch.terminal = process.withLock(\.terminal)
     let result = ProcessSupervisor.shared.launch(
       launch,
-      launched: { pid in process.withLock { $0.processIdentifier = pid } },
+      launched: { pid in
+        process.withLock { $0.processIdentifier = pid }
+        post(.launched(pid: pid))
+      },
       output: { self.take($1, from: $0, consumed: $2) },
       stopped: { self.stopped(by: $0) }, ended: { self.end($0) })
     switch result {
@@ -299,19 +289,14 @@ public final class ShellOperation: ResultOperation<ShellResult>, ControllableOpe
     return .failure(ShellFailure(program: launch.programName, result: result))
   }
 
-  /// Sets the handler that is called with the signal when something other than `pause()` has stopped the program.
-  ///
-  /// Often this is the program itself. The handler is called with nil when the program continues. The calls are made on
-  /// the thread of all processes, up to two seconds late.
-  package func whenStopped(_ body: @escaping @Sendable (Int32?) -> Void) { process.withLock { $0.whenStopped = body } }
-
+  /// Posts that something other than `pause()` has stopped the program, often the program itself, or that it continues:
+  /// up to two seconds late.
   private func stopped(by signal: Int32?) {
-    let body = process.withLock { process in
-      if process.stopSignal == signal { return nil as (@Sendable (Int32?) -> Void)? }
-      process.stopSignal = signal
-      return process.whenStopped
+    let isNew = process.withLock { process in
+      defer { process.stopSignal = signal }
+      return process.stopSignal != signal
     }
-    body?(signal)
+    if isNew { post(signal.map(OperationEvent.stopped) ?? .continued) }
   }
 
   /// Sends the stop signal; the queue calls it.
@@ -357,7 +342,6 @@ public final class ShellOperation: ResultOperation<ShellResult>, ControllableOpe
       return nil
     }
     perform(step)
-    if case .launch = step { tellLaunch() }
   }
 
   /// Sets the size of the program's terminal; the kernel notifies the program by SIGWINCH.

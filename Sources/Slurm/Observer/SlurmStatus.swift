@@ -1,5 +1,7 @@
+import Operations
+
 /// The status of a job, as its observer reports it.
-package enum SlurmStatus: Sendable, Equatable {
+package enum SlurmStatus: OperationPlacement, Equatable {
   /// The job waits for its submission, or the observer is finding out whether it was already submitted.
   case waiting
   /// Slurm has accepted the job.
