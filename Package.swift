@@ -9,7 +9,7 @@ let settings: [SwiftSetting] = [
 
 /// Settings of the test targets.
 ///
-/// Tests/run builds everything as it is released but the tests: to optimize them takes longer than it saves.
+/// Tests/run builds everything as it is released but the tests, which are most of the build.
 let testSettings =
   Context.environment["OPDASH_GATE"] == nil ? settings : settings + [.unsafeFlags(["-Onone"])]
 
