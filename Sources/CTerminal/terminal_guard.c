@@ -274,6 +274,11 @@ bool terminal_guard_discard(void) {
   return true;
 }
 
+bool terminal_guard_is_full(void) {
+  struct restoration *now = owned();
+  return now != NULL && is_full(now->fd, 0);
+}
+
 /// The foreground group of the terminal whose session a process leads; -1 if there is none.
 static pid_t foreground_group(pid_t leader) {
 #ifdef __APPLE__

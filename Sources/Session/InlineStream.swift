@@ -9,7 +9,9 @@ import Screen
 /// A terminal that shows scrolling lines and, below them, a block of rows that is redrawn in place.
 ///
 /// Between two writes the hidden cursor is on the first cell of the block, so that erasing from the cursor removes the
-/// block and nothing else, even after a resize. Any thread may call everything but `suspend`.
+/// block and nothing else, even after a resize. A row that was made for a wider window does not wrap, and a block is
+/// written without line feeds, at which the kernel divides output: a resize seldom comes in the middle of one. Any thread
+/// may call everything but `suspend`.
 package final class InlineStream: Sendable {
   private struct State {
     var isOpen = false
@@ -94,10 +96,16 @@ package final class InlineStream: Sendable {
       let (printed, hasMore) = (hasOutput ? program?.takeLines() : nil) ?? ([], false)
       if hasMore { noteOutput() }
       let lines = printed + takePending(&state)
+      let shown = lines.isEmpty && state.shown?.count == rows.count ? state.shown : nil
       var head = "\r"
-      if !lines.isEmpty || state.shown?.count != rows.count { head += ControlSequences.eraseBelow }
-      var block = rows.map { $0.text + ControlSequences.eraseRest }.joined(separator: "\r\n")
-      block += "\r" + (rows.count > 1 ? ControlSequences.up(rows.count - 1) : "")
+      var block = ControlSequences.wrapOff
+      if shown == nil {
+        head += ControlSequences.eraseBelow
+        block += String(repeating: "\n", count: max(0, rows.count - 1)) + ControlSequences.up(rows.count - 1)
+      }
+      let texts = rows.indices.map { shown?[$0] == rows[$0] ? "" : rows[$0].text + ControlSequences.eraseRest }
+      block += texts.joined(separator: ControlSequences.nextRow)
+      block += "\r" + ControlSequences.up(rows.count - 1) + ControlSequences.wrapOn
       if features.speaksXterm {
         head = ControlSequences.updateBegin + head
         block += ControlSequences.updateEnd
@@ -159,7 +167,8 @@ package final class InlineStream: Sendable {
       state.modes = shell
       // A crash, or output that was discarded, may have ended in the middle of a draw.
       var bytes = features.speaksXterm ? ControlSequences.updateEnd : ""
-      bytes += ControlSequences.plainStyle + ControlSequences.eraseBelow + ControlSequences.cursorOn
+      bytes += ControlSequences.plainStyle + ControlSequences.wrapOn + ControlSequences.eraseBelow
+      bytes += ControlSequences.cursorOn
       let undo = Array(bytes.utf8)
       // Before anything is changed: a signal may come at any time.
       _ = terminal_guard_arm(descriptor, &shell, undo, undo.count)

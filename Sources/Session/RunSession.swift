@@ -128,7 +128,7 @@ package final class RunSession {
         whenIdle: { body in pump.whenIdle { DispatchQueue.main.async(execute: body) } },
         written: { outputs.reduce(0) { $0 + $1.written } },
         // A dashboard writes to the terminal itself.
-        isBlocked: { [hasView] in hasView || outputs.contains { $0.isBlocked } },
+        isBlocked: { [hasView] in (hasView && terminal_guard_is_full()) || outputs.contains { $0.isBlocked } },
         // A terminal that was held is not touched any more once it is restored.
         discard: { isForGood in
           if holdsTerminal {

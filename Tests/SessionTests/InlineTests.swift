@@ -32,6 +32,18 @@ import Testing
 
   private static let start = "\u{1B}[?2026h\r"
   private static let end = "\u{1B}[?2026l"
+  private static let erase = "\u{1B}[J"
+  /// The sequences that every block is between.
+  private static let (off, on) = ("\u{1B}[?7l", "\u{1B}[?7h")
+  private static let down = "\r\u{1B}[B"
+
+  /// A block that is drawn as a whole, below lines: room is made for it first, and its rows hold no line feed.
+  private static func whole(rows: [String], below lines: String = "") -> String {
+    let up = rows.count > 1 ? "\u{1B}[\(rows.count - 1)A" : ""
+    let room = String(repeating: "\n", count: rows.count - 1) + up
+    let block = rows.map { "\($0)\u{1B}[K" }.joined(separator: down)
+    return start + erase + lines + off + room + block + "\r" + up + on + end
+  }
 
   @Test func theCursorWaitsHiddenAtTheTopOfTheBlock() {
     let stream = stream()
@@ -40,13 +52,13 @@ import Testing
     stream.append("one\n")
     #expect(written() == "")
     stream.draw(["a", "b", "c"])
-    #expect(written() == Self.start + "\u{1B}[Jone\na\u{1B}[K\r\nb\u{1B}[K\r\nc\u{1B}[K\r\u{1B}[2A" + Self.end)
+    #expect(written() == Self.whole(rows: ["a", "b", "c"], below: "one\n"))
     stream.draw(["a", "b", "c"])
     #expect(written() == "")
     stream.draw(["a", "B", "c"])
-    #expect(written() == Self.start + "a\u{1B}[K\r\nB\u{1B}[K\r\nc\u{1B}[K\r\u{1B}[2A" + Self.end)
+    #expect(written() == "\(Self.start)\(Self.off)\(Self.down)B\u{1B}[K\(Self.down)\r\u{1B}[2A\(Self.on)\(Self.end)")
     stream.draw(["B"])
-    #expect(written() == Self.start + "\u{1B}[JB\u{1B}[K\r" + Self.end)
+    #expect(written() == Self.whole(rows: ["B"]))
     stream.append("last\n")
     stream.close()
     #expect(written() == "\r\u{1B}[J\u{1B}[?25hlast\n")
@@ -59,7 +71,7 @@ import Testing
     let stream = stream("linux")
     stream.open()
     stream.draw(["a"])
-    #expect(written() == "\u{1B}[?25l\r\u{1B}[Ja\u{1B}[K\r")
+    #expect(written() == "\u{1B}[?25l\r\(Self.erase)\(Self.off)a\u{1B}[K\r\(Self.on)")
   }
 
   @Test func afterTheWindowHasChangedAllIsDrawnAnew() {
@@ -71,7 +83,7 @@ import Testing
     stream.invalidate()
     #expect(stream.isStale)
     stream.draw(["a", "b"])
-    #expect(written() == Self.start + "\u{1B}[Ja\u{1B}[K\r\nb\u{1B}[K\r\u{1B}[1A" + Self.end)
+    #expect(written() == Self.whole(rows: ["a", "b"]))
   }
 
   @Test func newLinesScrollAboveAnUnchangedBlock() {
@@ -81,7 +93,7 @@ import Testing
     _ = written()
     stream.append("one\n")
     stream.draw(["a"])
-    #expect(written() == Self.start + "\u{1B}[Jone\na\u{1B}[K\r" + Self.end)
+    #expect(written() == Self.whole(rows: ["a"], below: "one\n"))
     stream.draw(["a"])
     #expect(written() == "")
     stream.close()
@@ -140,8 +152,8 @@ import Testing
     stream.open()
     stream.draw(["block"])
     let text = try String(contentsOf: folder.file("output"), encoding: .utf8)
-    let head = "\u{1B}[?25l\r\u{1B}[J"
-    let tail = "block\u{1B}[K\r"
+    let head = "\u{1B}[?25l\r\(Self.erase)"
+    let tail = "\(Self.off)block\u{1B}[K\r\(Self.on)"
     #expect(text.hasPrefix(head) && text.hasSuffix(tail))
     return String(text.dropFirst(head.count).dropLast(tail.count))
   }

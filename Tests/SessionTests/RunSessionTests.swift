@@ -99,6 +99,23 @@ import Testing
     #expect(try Stage().session?.holdsTerminal == false)
   }
 
+  /// The main queue does not come round: this test is on it.
+  @Test func aViewOnABusyMachineIsNotTakenForOneWithoutAReader() async throws {
+    let stage = try Stage(FakeView())
+    stage.feed.begin(1)
+    stage.state(0, .executing)
+    stage.session?.receive(.terminate)
+    stage.state(0, .cancelled(by: .signal))
+    var summary = RunSummary()
+    summary.exit = 143
+    stage.feed.post(.runFinished(summary))
+    #expect(eventually { stage.clock.due.contains(StopController.longestPatience) })
+    stage.clock.advance(by: .seconds(5))
+    #expect(stage.abandoned.withLock { $0 } == [])
+    stage.clock.advance(by: .seconds(15))
+    #expect(stage.abandoned.withLock { $0 } == [143])
+  }
+
   // MARK: Ctrl-C
 
   @Test func anInterruptClosesAPromptAndTheNextStopsTheRun() async throws {
@@ -312,6 +329,8 @@ private final class FakeView: LiveView {
 @MainActor
 private final class Stage {
   let feed = FakeFeed()
+  let clock = ManualOperationClock()
+  let abandoned = Lock<[Int32]>([])
   private(set) var session: RunSession?
   private(set) var statuses: [Int32] = []
   private(set) var statusesAtCleanUp: [[Int32]] = []
@@ -327,8 +346,9 @@ private final class Stage {
       errors: try Output.file(folder.file("errors").path()))
     session = RunSession(
       feed, display: display, view: view, closing: { _ in ["closing"] }, record: { loss },
-      cleanUp: { [weak self] in if let self { statusesAtCleanUp.append(statuses) } }, clock: ManualOperationClock(),
-      abandon: { _ in }, exit: { [weak self] in self?.statuses.append($0.status) })
+      cleanUp: { [weak self] in if let self { statusesAtCleanUp.append(statuses) } }, clock: clock,
+      abandon: { [abandoned] end in abandoned.withLock { $0.append(end.status) } },
+      exit: { [weak self] in self?.statuses.append($0.status) })
     try session?.begin {}
   }
 

@@ -42,6 +42,9 @@ bool terminal_discard(int fd);
 /// The same on the armed terminal, which is restored once more when it is disarmed.
 bool terminal_guard_discard(void);
 
+/// Whether the armed terminal takes no output: its reader is slow or gone. Never blocks.
+bool terminal_guard_is_full(void);
+
 /// Wakes the threads that wait in `write` to a terminal, unless another program has it.
 ///
 /// Linux discards unread output when ^C or ^Z is typed, but does not wake the writers. They would wait for the next read,
