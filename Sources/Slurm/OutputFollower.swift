@@ -36,7 +36,7 @@ final class OutputFollower: @unchecked Sendable {
   private static let queues = (1...2).map { DispatchQueue(label: "opdash.slurm.output.\($0)", qos: .userInitiated) }
   private static let shortest = Duration.milliseconds(250)
   private static let longest = Duration.seconds(4)
-  /// Network file systems show new files up to a minute late.
+  /// How long the file of a running job may be missing before a note says so: network file systems can take a minute.
   private static let patience = Duration.seconds(30)
   /// How long to wait for the file of a job that has ended: most file systems show it within three seconds.
   private static let lastPatience = Duration.seconds(3)

@@ -191,6 +191,16 @@ import Testing
     #expect(SlurmRecord(controlLine: "JobId=12 JobName=a") == nil)
   }
 
+  @Test func aNameWithTheKeysOfSlurmIsReadWhole() throws {
+    let name = "a  b JobState=COMPLETED NodeList=node9 Comment=opdash/r/z/1"
+    let text = "JobId=12 JobName=\(name) UserId=root(0) JobState=FAILED Reason=None ExitCode=2:0 NodeList=node1"
+    let record = try #require(SlurmRecord(controlLine: text))
+    #expect(record.name == name)
+    #expect(record.state == .failed)
+    #expect(record.nodes == "node1")
+    #expect(record.comment == nil)
+  }
+
   @Test func aLineOfTheAccountingTellsItsNodesAndItsComment() throws {
     let text = line("12", "COMPLETED", "0:0", "node[1-2]", "T", "opdash/r/a/1", "b")
     let record = try #require(SlurmRecord(accountingLine: text))

@@ -56,7 +56,8 @@ enum View {
   static func title(_ model: Model) -> String {
     let run = model.run
     guard run.start != nil else { return model.name }
-    let failed = run.counts.failed > 0 ? ", \(run.counts.failed) failed" : ""
+    let failures = run.counts.failed - run.counts.allowed
+    let failed = failures > 0 ? ", \(failures) failed" : ""
     let word = Header.word(model) == "RUN" ? "running" : Header.word(model).lowercased()
     return "\(model.name): \(word) \(run.counts.done)/\(run.jobs.count)\(failed)"
   }

@@ -84,11 +84,17 @@ extension SlurmRecord {
 
   /// Parses a line of `scontrol show job -o`: `JobId=12 JobName=a … ExitCode=3:0 …`; nil if it is not a job's.
   init?(controlLine line: some StringProtocol) {
-    // Names may contain blanks. The first occurrence of a key counts: a name is assumed to contain no key that follows
-    // it.
+    // A name may contain anything: it ends at the next key. Of the other keys the first occurrence counts, because only
+    // Slurm's own values precede it.
+    var (fields, name): (Substring, Substring?) = (Substring(line), nil)
+    if let begin = fields.firstRange(of: " JobName="), let end = fields[begin.upperBound...].firstRange(of: " UserId=")
+    {
+      name = fields[begin.upperBound..<end.lowerBound]
+      fields = fields[..<begin.lowerBound] + fields[end.lowerBound...]
+    }
     var values: [Substring: Substring] = [:]
     var (last, command): (Substring?, String?)
-    for word in Substring(line).split(separator: " ") {
+    for word in fields.split(separator: " ") {
       guard let equals = word.firstIndex(of: "=") else {
         if last == "Command" { command = String(word) }
         continue
@@ -107,7 +113,7 @@ extension SlurmRecord {
     reason = values["Reason"].flatMap { Self.value($0) }
     nodes = values["NodeList"].flatMap { Self.value($0) } ?? ""
     comment = values["Comment"].flatMap { Self.value($0) }
-    name = values["JobName"].map(String.init)
+    self.name = (name ?? values["JobName"]).map(String.init)
     submitTime = values["SubmitTime"].map(String.init)
     self.command = command
     status = values["ExitCode"].flatMap { Self.status(exitCode: $0) }
