@@ -24,13 +24,10 @@ func tests(_ name: String, _ dependencies: [Target.Dependency] = [], exclude: [S
     swiftSettings: testSettings)
 }
 
-func system(_ name: String, apt: String, brew: String) -> Target {
-  .systemLibrary(name: name, providers: [.apt([apt]), .brew([brew])])
-}
+func system(_ name: String, apt: String) -> Target { .systemLibrary(name: name, providers: [.apt([apt])]) }
 
 let package = Package(
   name: "opdash",
-  platforms: [.macOS(.v15)],
   products: [
     .executable(name: "opdash", targets: ["opdash"]),
     .library(name: "OperationDashboard", targets: ["OperationDashboard"]),
@@ -40,15 +37,15 @@ let package = Package(
   ],
   targets: [
     // The C libraries, as the system has them.
-    system("CNcurses", apt: "libncurses-dev", brew: "ncurses"),
-    system("CCurl", apt: "libcurl4-openssl-dev", brew: "curl"),
-    system("CCrypto", apt: "libssl-dev", brew: "openssl"),
-    system("CYAML", apt: "libyaml-dev", brew: "libyaml"),
-    system("CSQLite", apt: "libsqlite3-dev", brew: "sqlite"),
-    system("CZlib", apt: "zlib1g-dev", brew: "zlib"),
-    system("CMicrohttpd", apt: "libmicrohttpd-dev", brew: "libmicrohttpd"),
+    system("CNcurses", apt: "libncurses-dev"),
+    system("CCurl", apt: "libcurl4-openssl-dev"),
+    system("CCrypto", apt: "libssl-dev"),
+    system("CYAML", apt: "libyaml-dev"),
+    system("CSQLite", apt: "libsqlite3-dev"),
+    system("CZlib", apt: "zlib1g-dev"),
+    system("CMicrohttpd", apt: "libmicrohttpd-dev"),
     .target(name: "CProcess"),
-    .target(name: "CTerminal"),
+    .target(name: "CTerminal", dependencies: ["CProcess"]),
     // The commit that Demo/install and Demo/run build from.
     .target(
       name: "CVersion",
@@ -56,7 +53,7 @@ let package = Package(
 
     // What an operation is, and the operations that do real work.
     module("Basics"),
-    module("Checksums", [.target(name: "CCrypto", condition: .when(platforms: [.linux]))]),
+    module("Checksums", ["CCrypto"]),
     module("Operations", ["Basics"]),
     module("Transfers", ["Checksums", "Operations", "CCurl"]),
     module("Processes", ["Operations", "CProcess"]),
@@ -67,7 +64,7 @@ let package = Package(
     module("JobEngine", ["Checksums", "JobModel", "Operations", "Processes", "Slurm", "Transfers"]),
     module("JobFiles", ["Basics", "JobModel", "Screen", "CYAML"]),
     module("Reports", ["Basics", "JobModel", "Screen"]),
-    module("RunStore", ["Basics", "Checksums", "JobModel", "CSQLite", "CZlib"]),
+    module("RunStore", ["Basics", "Checksums", "JobModel", "CProcess", "CSQLite", "CZlib"]),
 
     // What a person sees.
     module("Screen", ["Basics"]),

@@ -4,7 +4,6 @@ import PackageDescription
 
 let package = Package(
   name: "embed",
-  platforms: [.macOS(.v15)],
   // A package of your own names the place that it has opdash from; here it is two folders up, whatever that is called.
   dependencies: [.package(name: "opdash", path: "../..")],
   targets: [

@@ -24,9 +24,6 @@ static inline struct MHD_Daemon *opdash_mhd_start(
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-#ifdef __APPLE__
-  address.sin_len = sizeof address;
-#endif
   return MHD_start_daemon(
       MHD_USE_AUTO_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, port, NULL, NULL, handle, cls,
       MHD_OPTION_EXTERNAL_LOGGER, opdash_mhd_say_nothing, NULL,
@@ -51,26 +48,17 @@ static inline int opdash_mhd_socket(struct MHD_Connection *connection) {
 static inline void opdash_mhd_reset(struct MHD_Connection *connection) {
   int fd = opdash_mhd_socket(connection);
   if (fd < 0) return;
-#ifdef __linux__
   // Dissolving the association resets it at once; a linger of 0 would come after the library's shutdown.
   struct sockaddr nobody;
   memset(&nobody, 0, sizeof nobody);
   nobody.sa_family = AF_UNSPEC;
   connect(fd, &nobody, sizeof nobody);
-#else
-  struct linger none = {1, 0};
-  setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof none);
-#endif
 }
 
 /// Bytes that go out as they are, past the library.
 static inline void opdash_mhd_send_raw(struct MHD_Connection *connection, const void *bytes, size_t count) {
   int fd = opdash_mhd_socket(connection);
-#ifdef MSG_NOSIGNAL
   if (fd >= 0) (void)send(fd, bytes, count, MSG_NOSIGNAL);
-#else
-  if (fd >= 0) (void)send(fd, bytes, count, 0);
-#endif
 }
 
 static inline ssize_t opdash_mhd_end_with_error(void) { return MHD_CONTENT_READER_END_WITH_ERROR; }

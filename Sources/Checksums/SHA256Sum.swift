@@ -1,20 +1,7 @@
-#if canImport(CryptoKit)
-import CryptoKit
-#else
 import CCrypto
-#endif
 
 /// A SHA-256 that is fed piece by piece, from one thread at a time; computed by the system's library.
 package final class SHA256Sum {
-  #if canImport(CryptoKit)
-  private var hash = SHA256()
-
-  package init() {}
-
-  package func update(_ bytes: UnsafeRawBufferPointer) { hash.update(bufferPointer: bytes) }
-
-  private var value: [UInt8] { Array(hash.finalize()) }
-  #else
   private let context = EVP_MD_CTX_new()
 
   package init() { EVP_DigestInit_ex(context, EVP_sha256(), nil) }
@@ -32,7 +19,6 @@ package final class SHA256Sum {
     EVP_DigestFinal_ex(copy, &value, nil)
     return value
   }
-  #endif
 
   /// The sum of the bytes so far, in lower-case hexadecimal.
   package var hex: String { value.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }

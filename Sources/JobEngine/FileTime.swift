@@ -14,11 +14,7 @@ struct FileTime: Comparable, Hashable {
   private let nanoseconds: Int
 
   init(_ status: stat, _ kind: Kind) {
-    #if canImport(Darwin)
-    let time = kind == .modification ? status.st_mtimespec : status.st_ctimespec
-    #else
     let time = kind == .modification ? status.st_mtim : status.st_ctim
-    #endif
     (seconds, nanoseconds) = (time.tv_sec, time.tv_nsec)
   }
 

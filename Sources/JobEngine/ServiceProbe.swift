@@ -159,9 +159,5 @@ final class ServiceProbe: Sendable {
     return getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &problem, &length) == 0 && problem == 0
   }
 
-  #if canImport(Glibc)
   private static let streamSocket = Int32(SOCK_STREAM.rawValue)
-  #else
-  private static let streamSocket = SOCK_STREAM
-  #endif
 }

@@ -1,9 +1,10 @@
+import CProcess
 import Foundation
 
 /// A process, told apart from a later one with the same number.
 package struct ProcessIdentity: Sendable, Hashable {
   package var pid: Int32
-  /// As the system counts it: clock ticks since the boot on Linux, microseconds since 1970 on macOS; 0 where unknown.
+  /// Clock ticks since the boot; 0 where unknown.
   package var startTime: UInt64
   /// The boot of the machine; empty if unknown.
   package var boot: String
@@ -31,32 +32,13 @@ package struct ProcessIdentity: Sendable, Hashable {
   /// Whether this very process still executes; false where its start time is unknown.
   package var isAlive: Bool { startTime > 0 && ProcessIdentity.of(pid) == self }
 
-  #if canImport(Darwin)
-  private static let bootID: String = {
-    var text = [CChar](repeating: 0, count: 64)
-    var size = text.count
-    guard sysctlbyname("kern.bootsessionuuid", &text, &size, nil, 0) == 0 else { return "" }
-    return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-  }()
-
-  private static func look(at pid: Int32) -> (startTime: UInt64, parent: Int32)? {
-    var info = proc_bsdinfo()
-    let size = Int32(MemoryLayout<proc_bsdinfo>.size)
-    guard proc_pidinfo(pid, PROC_PIDTBSDINFO, 0, &info, size) == size, info.pbi_status != SZOMB else { return nil }
-    return (info.pbi_start_tvsec * 1_000_000 + info.pbi_start_tvusec, Int32(bitPattern: info.pbi_ppid))
-  }
-  #else
   private static let bootID =
     content(of: "/proc/sys/kernel/random/boot_id")?.trimmingCharacters(in: .whitespacesAndNewlines) ?? ""
 
   private static func look(at pid: Int32) -> (startTime: UInt64, parent: Int32)? {
-    // The second field is the program's name in parentheses, which may contain any character.
-    guard pid > 0, let text = content(of: "/proc/\(pid)/stat"), let name = text.lastIndex(of: ")") else { return nil }
-    let fields = text[text.index(after: name)...].split(separator: " ")
-    guard fields.count > 19, fields[0] != "Z", fields[0] != "X", let parent = Int32(fields[1]),
-      let startTime = UInt64(fields[19])
-    else { return nil }
-    return (startTime, parent)
+    var info = cprocess_info()
+    guard pid > 0, cprocess_look(pid, &info), !info.ended else { return nil }
+    return (info.start_time, info.parent)
   }
 
   private static func content(of path: String) -> String? {
@@ -67,5 +49,4 @@ package struct ProcessIdentity: Sendable, Hashable {
     let count = read(descriptor, &bytes, bytes.count)
     return count > 0 ? String(decoding: bytes.prefix(count), as: UTF8.self) : nil
   }
-  #endif
 }

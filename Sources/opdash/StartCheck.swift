@@ -28,12 +28,10 @@ enum StartCheck {
         : "raise the limit with ulimit -u 4096, or end other processes of this user"
       return "opdash starts \(Self.threads) threads and more, but may start only \(threads): \(mend)"
     }
-    #if os(Linux)
     // The command line is read there, and the processes that a job leaves behind are found there.
     guard access("/proc/self/cmdline", R_OK) == 0 else {
       return "/proc is not mounted, where processes are looked for: mount it with mount -t proc proc /proc"
     }
-    #endif
     return nil
   }
 

@@ -6,7 +6,6 @@ import PackageDescription
 // which.
 let package = Package(
   name: "shapes",
-  platforms: [.macOS(.v15)],
   dependencies: [.package(name: "opdash", path: "../..")],
   targets: [
     .executableTarget(

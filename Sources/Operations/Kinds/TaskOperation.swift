@@ -70,12 +70,8 @@ private struct TaskLocals: ~Copyable {
     }
     let work = PendingAnswer<@Sendable () -> Void>()
     self.work = work
-    if #available(macOS 26, *) {
-      // Without a turn in the executor's queue.
-      Task.immediate(priority: priority) { (try? await work.wait {})?() }
-    } else {
-      Task(priority: priority) { (try? await work.wait {})?() }
-    }
+    // Without a turn in the executor's queue.
+    Task.immediate(priority: priority) { (try? await work.wait {})?() }
   }
 
   deinit { work?.give(.failure(CancellationError())) }

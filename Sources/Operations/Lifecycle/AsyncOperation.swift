@@ -149,8 +149,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
 
   /// Makes a move of the lifecycle in one atomic step; returns the action still to be taken.
   ///
-  /// In an observed operation the move and its posting are one step, so that observers receive all moves in order. On
-  /// Darwin, key-value observers are notified before the step, without a lock.
+  /// In an observed operation the move and its posting are one step, so that observers receive all moves in order.
   final func move<Action>(_ step: (inout OperationLifecycle) -> Action) -> Action {
     while true {
       let snapshot = parts.snapshot
@@ -158,32 +157,14 @@ open class AsyncOperation: Operation, @unchecked Sendable {
       var new = old
       let action = step(&new)
       if new == old { return action }
-      willMove(from: old, to: new)
       let isMade =
         snapshot.has(.isObserved)
         ? parts.withObservers { $0.post(self, from: old, to: new) { parts.exchange(snapshot, for: new) } } ?? false
         : parts.exchange(snapshot, for: new)
       if isMade { return action }
-      // Another thread has meanwhile moved the operation or begun to observe it.
-      didNotMove(from: old, to: new)
+      // Otherwise another thread has meanwhile moved the operation or begun to observe it.
     }
   }
-
-  #if canImport(Darwin)
-  private func willMove(from old: OperationLifecycle, to new: OperationLifecycle) {
-    if old.isExecuting != new.isExecuting { willChangeValue(forKey: "isExecuting") }
-    if new.isFinished { willChangeValue(forKey: "isFinished") }
-  }
-
-  private func didNotMove(from old: OperationLifecycle, to new: OperationLifecycle) {
-    if old.isExecuting != new.isExecuting { didChangeValue(forKey: "isExecuting") }
-    if new.isFinished { didChangeValue(forKey: "isFinished") }
-  }
-  #else
-  // Foundation's `willChangeValue` does nothing on Linux.
-  @inline(__always) private func willMove(from old: OperationLifecycle, to new: OperationLifecycle) {}
-  @inline(__always) private func didNotMove(from old: OperationLifecycle, to new: OperationLifecycle) {}
-  #endif
 
   // MARK: After a move
 
@@ -207,10 +188,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     }
     // Operations that may run now enter their queue first: the most urgent is there when this queue starts another one.
     let (holder, foreign) = releaseDependents()
-    // Linux has no observer of the end of isExecuting.
-    #if canImport(Darwin)
-    didChangeValue(forKey: "isExecuting")
-    #endif
+    // Foundation on Linux has no observer of the end of isExecuting.
     didChangeValue(forKey: "isFinished")
     // Until here Foundation on Linux reads dependents of other classes, which it does not retain.
     withExtendedLifetime(foreign) {}

@@ -1,11 +1,6 @@
-import Dispatch
-
-#if canImport(CDispatch)
 import CDispatch
-#endif
-#if canImport(Runtime)
+import Dispatch
 import Runtime
-#endif
 
 /// The calls that lead to the calling code, from the program's debug information.
 public enum CallStack {
@@ -26,15 +21,6 @@ public enum CallStack {
   ///
   /// Takes milliseconds, because it reads the debug information.
   static func here() -> [Frame] {
-    #if canImport(Runtime)
-    if #available(macOS 26, *) { return symbolicated() }
-    #endif
-    return []
-  }
-
-  #if canImport(Runtime)
-  @available(macOS 26, *)
-  private static func symbolicated() -> [Frame] {
     let symbols = try? Backtrace.capture(limit: 64).symbolicated()
     return (symbols?.frames ?? []).compactMap { frame in
       guard let symbol = frame.symbol, let place = symbol.sourceLocation, place.line > 0,
@@ -50,15 +36,10 @@ public enum CallStack {
       path.hasSuffix("Sources/Operations/MainQueue/\($0)")
     }
   }
-  #endif
 
   /// The label of the queue that the calling code runs on, in quotes, or words for a thread without a queue.
   static var queueLabel: String {
-    #if canImport(CDispatch)
     let label = String(cString: dispatch_queue_get_label(nil))
-    #else
-    let label = String(cString: __dispatch_queue_get_label(nil))
-    #endif
     return label.isEmpty ? "a thread without a queue" : "the queue '\(label)'"
   }
 }

@@ -11,7 +11,6 @@ package func words(of error: any Error) -> String {
     return text
   }
   if error is CancellationError { return "it was cancelled" }
-  // On Darwin every error can be cast to `NSError`.
   if type(of: error) is NSError.Type || error is any CustomNSError { return foundationWords(of: error) }
   let text = "\(error)"
   // The compiler assumes that an error, which can be bridged, always describes itself.

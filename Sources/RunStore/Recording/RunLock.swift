@@ -44,9 +44,5 @@ final class RunLock: Sendable {
 
   // F_OFD_SETLK and F_OFD_GETLK, which Swift does not import: the lock is the descriptor's, so that this process may open and
   // close the file meanwhile.
-  #if canImport(Darwin)
-  private static let (set, get): (Int32, Int32) = (90, 92)
-  #else
   private static let (set, get): (Int32, Int32) = (37, 36)
-  #endif
 }

@@ -4,7 +4,7 @@ import Foundation
 package enum FileName {
   /// The most bytes of a chosen name, in UTF-8: the suffixes of a part and a number must fit into `systemLimit` too.
   static let limit = 200
-  /// The most bytes of a name on Linux and macOS.
+  /// The most bytes of a name on Linux.
   static let systemLimit = 255
 
   /// The last component of the URL's path as a safe name; `index.html` if there is none.

@@ -24,13 +24,7 @@ struct FileStatus {
   var mode: mode_t { value.st_mode & 0o777 }
 
   /// The second of the last change.
-  var modified: time_t {
-    #if canImport(Darwin)
-    value.st_mtimespec.tv_sec
-    #else
-    value.st_mtim.tv_sec
-    #endif
-  }
+  var modified: time_t { value.st_mtim.tv_sec }
 
   /// Whether this is the reply's file by the rule of `wget -N`: it has the same size, and the server's is not newer.
   func isFile(of reply: Reply, size: Int64) -> Bool {

@@ -22,7 +22,7 @@ final class UploadFile {
       close(descriptor)
       throw .file(path)
     }
-    changed = Self.changeTime(status)
+    changed = status.st_mtim
     do throws(TransferError) {
       content = status.st_size == 0 ? try Self.content(descriptor, path) : []
     } catch {
@@ -72,7 +72,7 @@ final class UploadFile {
   func checkUnchanged() throws(TransferError) {
     guard content.isEmpty else { return }
     guard let status = Self.status(descriptor) else { throw .file(path) }
-    let now = Self.changeTime(status)
+    let now = status.st_mtim
     guard Int64(status.st_size) == size, now.tv_sec == changed.tv_sec, now.tv_nsec == changed.tv_nsec else {
       throw TransferError(.file, "\(path) changed while it was sent")
     }
@@ -81,13 +81,5 @@ final class UploadFile {
   private static func status(_ descriptor: Int32) -> stat? {
     var status = stat()
     return fstat(descriptor, &status) == 0 ? status : nil
-  }
-
-  private static func changeTime(_ status: stat) -> timespec {
-    #if canImport(Darwin)
-    status.st_mtimespec
-    #else
-    status.st_mtim
-    #endif
   }
 }

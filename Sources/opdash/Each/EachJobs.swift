@@ -5,7 +5,7 @@ import Session
 
 /// Makes the jobs of `opdash each` from their arguments, one after another.
 struct EachJobs {
-  /// The longest text that Linux takes as an argument of the shell, in bytes; macOS takes more.
+  /// The longest text that Linux takes as an argument of the shell, in bytes.
   static let longestScript = 131_071
   /// The cells of a name.
   private static let nameWidth = 60
