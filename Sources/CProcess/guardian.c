@@ -4,20 +4,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#ifdef __linux__
-#include <poll.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#endif
 
 // The guardian is a fork without exec, so that it needs no program file and works in every program that links this library.
 // Another thread may have held any lock at the fork, so it uses no malloc, no stdio and no Swift.
@@ -161,43 +159,9 @@ static void end_run(const char *cookie) {
   kill_until_quiet(cookie);
 }
 
-/// Replaces the program's name and arguments, so that a `pkill` of the program does not kill the guardian.
-static void rename_process(void) {
-#ifdef __linux__
-  prctl(PR_SET_NAME, "job-guardian");
-  char text[1024];
-  int descriptor = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return;
-  ssize_t count = read(descriptor, text, sizeof text - 1);
-  close(descriptor);
-  if (count <= 0) return;
-  text[count] = 0;
-  const char *at = strrchr(text, ')');
-  if (at == NULL) return;
-  // The name is field 2; fields 48 and 49 are arg_start and arg_end.
-  uintptr_t bounds[2] = {0, 0};
-  for (int word = 2; *at != 0; at++) {
-    if (*at == ' ') word++;
-    if ((word == 48 || word == 49) && *at >= '0' && *at <= '9') {
-      bounds[word - 48] = bounds[word - 48] * 10 + (uintptr_t)(*at - '0');
-    }
-  }
-  if (bounds[0] == 0 || bounds[1] <= bounds[0]) return;
-  static const char name[] = "job-guardian";
-  char *arguments = (char *)bounds[0];
-  size_t size = bounds[1] - bounds[0];
-  for (size_t i = 0; i < size; i++) arguments[i] = i < sizeof name - 1 && i + 1 < size ? name[i] : 0;
-#endif
-}
-
-/// How often a guardian that was killed is replaced.
-enum { replacements = 16 };
 static char run_cookie[128];
 static void (*at_end)(void) = NULL;
 
-void cprocess_guardian_at_end(void (*body)(void)) { at_end = body; }
-
-#ifdef __linux__
 /// Continues a program whose terminal has hung up, again and again for two seconds.
 ///
 /// The kernel continues a stopped program whose shell ends, but misses one of several threads that is just being stopped.
@@ -209,11 +173,9 @@ static void continue_program(int program) {
     if (poll(&end, 1, 200) > 0) return;
   }
 }
-#endif
 
 /// Returns when the program has ended.
 static void wait_for_end(int lifeline, int program, int terminal) {
-#ifdef __linux__
   // A child that is stopped before its exec keeps the lifeline open. The terminal is polled for a hang-up only.
   struct pollfd ends[3] = {{.fd = lifeline, .events = POLLIN}, {.fd = program, .events = POLLIN}, {.fd = terminal}};
   while (program >= 0 && ends[0].revents == 0 && ends[1].revents == 0) {
@@ -222,10 +184,6 @@ static void wait_for_end(int lifeline, int program, int terminal) {
     continue_program(program);
   }
   if (ends[1].revents != 0) return;
-#else
-  (void)program;
-  (void)terminal;
-#endif
   char byte;
   ssize_t count;
   do {
@@ -234,9 +192,6 @@ static void wait_for_end(int lifeline, int program, int terminal) {
 }
 
 static _Noreturn void guard(int lifeline, int program) {
-  sigset_t all;
-  sigfillset(&all);
-  sigprocmask(SIG_SETMASK, &all, NULL);
   setsid();
   if (chdir("/") != 0) {
     // Then the guardian keeps the current directory busy, with no other effect.
@@ -256,12 +211,9 @@ static _Noreturn void guard(int lifeline, int program) {
   }
   int null = open("/dev/null", O_RDWR);
   for (int standard = 0; standard < 3; standard++) dup2(null, standard);
-#ifdef __linux__
   close_range(6, ~0U, 0);
-#else
-  for (int descriptor = 6; descriptor < getdtablesize(); descriptor++) close(descriptor);
-#endif
-  rename_process();
+  // A `pkill` of the program by its name does not find the guardian; its arguments stay the program's.
+  prctl(PR_SET_NAME, "job-guardian");
   atomic_store(&table->is_guarding, true);
   wait_for_end(kept[0], kept[1], kept[2]);
   if (kept[2] >= 0) close(kept[2]);
@@ -279,22 +231,23 @@ static _Noreturn void guard(int lifeline, int program) {
   _exit(0);
 }
 
-/// Starts a guardian; returns the program's end of the lifeline, or a negative errno.
+/// The program's end of the guardian's lifeline.
+static int own_end = -1;
+
+/// Starts a guardian; returns the program's end of its lifeline, or a negative errno.
 ///
 /// Each side learns of the other's end by the end of the stream.
 static int launch_guardian(void) {
-  int lifeline[2];
-  int program = -1;
-#ifdef __linux__
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, lifeline) != 0) return -errno;
-  program = (int)syscall(SYS_pidfd_open, getpid(), 0);
-#else
-  if (socketpair(AF_UNIX, SOCK_STREAM, 0, lifeline) != 0) return -errno;
-  fcntl(lifeline[1], F_SETFD, FD_CLOEXEC);
-#endif
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return -errno;
+  int self = cprocess_open(getpid());
   atomic_store(&table->guardian, 0);
   atomic_store(&table->is_guarding, false);
 
+  // The guardian handles no signals, and a handler of the program must not be called in its fork.
+  sigset_t all, mask;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &mask);
   // Forks twice, so that a supervisor that kills the program's process tree does not kill the guardian. A later one is
   // adopted by the program: to stop adopting for a moment would let orphans of jobs go.
   pid_t middle = fork();
@@ -302,66 +255,46 @@ static int launch_guardian(void) {
   if (middle == 0) {
     pid_t guardian = fork();
     if (guardian == 0) {
-      close(lifeline[1]);
-      guard(lifeline[0], program);
+      close(ends[1]);
+      guard(ends[0], self);
     }
     // Before the program adopts it, which must not take it for a process of a job.
     if (guardian > 0) atomic_store(&table->guardian, guardian);
     _exit(0);
   }
-  close(lifeline[0]);
-  if (program >= 0) close(program);
-  int status;
-  while (middle > 0 && waitpid(middle, &status, 0) < 0 && errno == EINTR) {
+  pthread_sigmask(SIG_SETMASK, &mask, NULL);
+  close(ends[0]);
+  if (self >= 0) close(self);
+  while (middle > 0 && waitpid(middle, NULL, 0) < 0 && errno == EINTR) {
   }
-  if (middle > 0) return lifeline[1];
-  close(lifeline[1]);
+  if (middle > 0) return own_end = ends[1];
+  close(ends[1]);
   return -failure;
 }
 
-/// Replaces a guardian that was killed.
-static void *watch_guardian(void *start) {
-  int lifeline = (int)(intptr_t)start;
-  for (int left = replacements; left > 0 && lifeline >= 0; left--) {
-    char byte;
-    while (read(lifeline, &byte, 1) < 0 && errno == EINTR) {
-    }
-    close(lifeline);
-    lifeline = launch_guardian();
-  }
-  return NULL;
-}
-
-pid_t cprocess_guardian_start(const char *cookie) {
-  if (table != NULL) return atomic_load(&table->guardian);
+int cprocess_guardian_start(const char *cookie, void (*body)(void)) {
+  if (table != NULL) return -EALREADY;
   if (strlen(cookie) >= sizeof run_cookie) return -EINVAL;
   void *shared = mmap(NULL, sizeof(struct table), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) return -errno;
   table = shared;
   cprocess_keep_launching(&table->launching);
   strcpy(run_cookie, cookie);
-  int lifeline = launch_guardian();
-  if (lifeline < 0) {
+  at_end = body;
+  int failure = launch_guardian();
+  if (failure < 0) {
     // A child may be launching, so the mapping stays.
     table = NULL;
-    return lifeline;
+    return failure;
   }
   // The guardian needs about a millisecond.
   for (int i = 0; i < 1000 && !atomic_load(&table->is_guarding); i++) pause_for(1);
+  return own_end;
+}
 
-  // A thread of its own, because it waits. It handles no signals; without it, a killed guardian is not replaced.
-  sigset_t all, mask;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &mask);
-  pthread_attr_t attributes;
-  pthread_t thread;
-  pthread_attr_init(&attributes);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  pthread_attr_setstacksize(&attributes, 256 << 10);
-  pthread_create(&thread, &attributes, watch_guardian, (void *)(intptr_t)lifeline);
-  pthread_attr_destroy(&attributes);
-  pthread_sigmask(SIG_SETMASK, &mask, NULL);
-  return atomic_load(&table->guardian);
+int cprocess_guardian_replace(void) {
+  close(own_end);
+  return launch_guardian();
 }
 
 pid_t cprocess_guardian(void) { return table != NULL ? atomic_load(&table->guardian) : 0; }
@@ -381,10 +314,8 @@ static void end_by_signal(int number) {
   if (getpid() == program && table != NULL) {
     sigaction(number, &ignored, NULL);
     if (!atomic_exchange(&is_ending, true)) {
-#ifdef __linux__
       int adopts = 0;
       if (prctl(PR_GET_CHILD_SUBREAPER, &adopts) == 0 && adopts) adopter_session = getsid(0);
-#endif
       if (has_launched()) end_run(run_cookie);
     } else {
       // Another thread is at it.
@@ -409,16 +340,11 @@ void cprocess_end_by_signals(void) {
     switch (number) {
       case SIGKILL: case SIGSTOP: case SIGTSTP: case SIGTTIN: case SIGTTOU:
       case SIGCONT: case SIGCHLD: case SIGURG: case SIGWINCH:
-#ifdef SIGINFO
-      case SIGINFO:
-#endif
         continue;
       default: break;
     }
-#ifdef SIGRTMIN
     // The C library uses the signals in between itself.
     if (number >= 32 && number < SIGRTMIN) continue;
-#endif
     if (sigaction(number, NULL, &now) != 0 || (now.sa_flags & SA_SIGINFO) || now.sa_handler != SIG_DFL) continue;
     sigaction(number, &ours, NULL);
   }

@@ -10,9 +10,5 @@ struct cprocess_launching {
   _Atomic pid_t pids[cprocess_launching_capacity];
 };
 
-/// Does not return while the program ends by a signal: no process is started any more, and no end is reported that the
-/// program has caused itself.
-void cprocess_hold_if_ending(void);
-
 /// Has later launches recorded in `shared`, which is never freed.
 void cprocess_keep_launching(struct cprocess_launching *shared);

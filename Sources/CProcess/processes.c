@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 // The guardian calls these functions after a fork of a process with many threads: they must be async-signal-safe.
@@ -36,10 +37,6 @@ bool cprocess_is_silent(struct cprocess_silence *silence, int needed, bool is_al
   silence->certain = is_alive || is_doubtful ? 0 : silence->certain + 1;
   return silence->certain >= needed || silence->scans >= 32;
 }
-
-#ifdef __linux__
-
-#include <sys/syscall.h>
 
 static char *append(char *to, const char *text) {
   while (*text != 0) *to++ = *text++;
@@ -74,38 +71,62 @@ static pid_t number(const char **text) {
   return value;
 }
 
-/// Reads /proc/PID/stat into `text`; returns the parenthesis after the process's name, or NULL.
-static const char *stat_after_name(pid_t pid, char *text, size_t size) {
-  char path[40];
+/// The fields of /proc/PID/stat, by their numbers in proc(5).
+enum { stat_parent = 4, stat_group = 5, stat_session = 6, stat_foreground = 8, stat_start_time = 22, stat_memory = 23,
+       stat_environment_end = 51, stat_count = 52 };
+
+struct stat_line {
+  char state;
+  uint64_t fields[stat_count];
+};
+
+/// Reads /proc/PID/stat, negative numbers as 0; false if the process does not exist.
+static bool read_stat(pid_t pid, struct stat_line *line) {
+  char path[40], text[1024];
   path_of(path, pid, "/stat");
   int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return NULL;
-  ssize_t count = read_some(descriptor, text, size - 1);
+  if (descriptor < 0) return false;
+  ssize_t count = read_some(descriptor, text, sizeof text - 1);
   close(descriptor);
-  if (count <= 0) return NULL;
+  if (count <= 0) return false;
   text[count] = 0;
   // The name itself may contain parentheses.
-  return strrchr(text, ')');
+  const char *at = strrchr(text, ')');
+  if (at == NULL || at[1] != ' ' || at[2] == 0) return false;
+  *line = (struct stat_line){.state = at[2]};
+  int field = 3;
+  bool is_negative = false;
+  for (at += 3; *at != 0; at++) {
+    if (*at == ' ' && ++field == stat_count) break;
+    if (*at == ' ' || *at == '-') is_negative = *at == '-';
+    if (*at < '0' || *at > '9' || is_negative) continue;
+    line->fields[field] = line->fields[field] * 10 + (uint64_t)(*at - '0');
+  }
+  return true;
+}
+
+static bool has_ended(const struct stat_line *line) {
+  return line->state == 'Z' || line->state == 'X' || line->state == 'x';
 }
 
 bool cprocess_look(pid_t pid, struct cprocess_info *info) {
-  char text[512];
-  const char *rest = stat_after_name(pid, text, sizeof text);
-  if (rest == NULL || rest[1] != ' ' || rest[2] == 0) return false;
-  char state = rest[2];
-  rest += 3;
-  info->pid = pid;
-  info->parent = number(&rest);
-  info->group = number(&rest);
-  info->session = number(&rest);
-  info->ended = state == 'Z' || state == 'X' || state == 'x';
-  info->start_time = 0;
-  // The session is field 6, the start time field 22.
-  for (int field = 6; *rest != 0 && field < 22; rest++) {
-    if (*rest == ' ') field++;
-  }
-  while (*rest >= '0' && *rest <= '9') info->start_time = info->start_time * 10 + (uint64_t)(*rest++ - '0');
+  struct stat_line line;
+  if (!read_stat(pid, &line)) return false;
+  *info = (struct cprocess_info){
+      .pid = pid,
+      .parent = (pid_t)line.fields[stat_parent],
+      .group = (pid_t)line.fields[stat_group],
+      .session = (pid_t)line.fields[stat_session],
+      .ended = has_ended(&line),
+      .start_time = line.fields[stat_start_time],
+  };
   return true;
+}
+
+pid_t cprocess_foreground(pid_t leader) {
+  struct stat_line line;
+  // Without a terminal the field is -1.
+  return read_stat(leader, &line) ? (pid_t)line.fields[stat_foreground] : 0;
 }
 
 enum environment {
@@ -117,21 +138,10 @@ enum environment {
 };
 
 static enum environment environment_of(pid_t pid) {
-  char text[1024];
-  const char *at = stat_after_name(pid, text, sizeof text);
-  if (at == NULL) return environment_gone;
-  if (at[1] == ' ' && (at[2] == 'Z' || at[2] == 'X' || at[2] == 'x')) return environment_gone;
-  // Field 23 is vsize, field 51 env_end.
-  bool has_memory = false, has_environment = false;
-  for (int word = 2; *at != 0; at++) {
-    if (*at == ' ') word++;
-    if (*at < '1' || *at > '9') continue;
-    if (word == 23) has_memory = true;
-    if (word == 51) has_environment = true;
-  }
+  struct stat_line line;
   // Without memory it is exiting, or a kernel thread.
-  if (!has_memory) return environment_gone;
-  return has_environment ? environment_there : environment_coming;
+  if (!read_stat(pid, &line) || has_ended(&line) || line.fields[stat_memory] == 0) return environment_gone;
+  return line.fields[stat_environment_end] != 0 ? environment_there : environment_coming;
 }
 
 struct directory_entry {
@@ -251,61 +261,3 @@ pid_t cprocess_newest(void) {
   const char *last = strrchr(text, ' ');
   return last != NULL ? number(&last) : -1;
 }
-
-#else
-
-#include <stdlib.h>
-#include <sys/sysctl.h>
-
-static void fill(struct cprocess_info *info, const struct kinfo_proc *process) {
-  info->pid = process->kp_proc.p_pid;
-  info->parent = process->kp_eproc.e_ppid;
-  info->group = process->kp_eproc.e_pgid;
-  info->session = getsid(info->pid);
-  info->ended = process->kp_proc.p_stat == SZOMB;
-  struct timeval start = process->kp_proc.p_starttime;
-  info->start_time = (uint64_t)start.tv_sec * 1000000 + (uint64_t)start.tv_usec;
-}
-
-bool cprocess_look(pid_t pid, struct cprocess_info *info) {
-  int name[] = {CTL_KERN, KERN_PROC, KERN_PROC_PID, pid};
-  struct kinfo_proc process;
-  size_t size = sizeof process;
-  if (sysctl(name, 4, &process, &size, NULL, 0) != 0 || size == 0) return false;
-  fill(info, &process);
-  return true;
-}
-
-size_t cprocess_list(struct cprocess_info *list, size_t capacity) {
-  // Static because the guardian must not allocate; in each process one thread at a time scans.
-  static struct kinfo_proc processes[8192];
-  int name[] = {CTL_KERN, KERN_PROC, KERN_PROC_ALL, 0};
-  size_t size = sizeof processes;
-  if (sysctl(name, 4, processes, &size, NULL, 0) != 0) return 0;
-  size_t count = size / sizeof processes[0];
-  for (size_t i = 0; i < count && i < capacity; i++) fill(&list[i], &processes[i]);
-  return count;
-}
-
-int64_t cprocess_launch_number(pid_t pid, const char *cookie) {
-  // The arguments and the environment, each string ended by a zero byte.
-  static char text[256 * 1024];
-  int name[] = {CTL_KERN, KERN_PROCARGS2, pid};
-  size_t size = sizeof text;
-  if (sysctl(name, 3, text, &size, NULL, 0) != 0) return -1;
-  for (size_t at = sizeof(int); at < size;) {
-    const char *end = memchr(text + at, 0, size - at);
-    if (end == NULL) break;
-    size_t length = (size_t)(end - (text + at));
-    if (length >= sizeof variable - 1 && memcmp(text + at, variable, sizeof variable - 1) == 0) {
-      int64_t found = launch_in(text + at + sizeof variable - 1, end, cookie, strlen(cookie));
-      if (found >= 0) return found;
-    }
-    at += length + 1;
-  }
-  return -1;
-}
-
-pid_t cprocess_newest(void) { return -1; }
-
-#endif

@@ -3,20 +3,15 @@
 #include "launching.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#ifdef __linux__
-#include <sched.h>
-#include <stdatomic.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#else
-#include <fcntl.h>
-#include <spawn.h>
-#endif
 
 // The limit that children get back.
 static struct rlimit original_limit;
@@ -27,10 +22,6 @@ void cprocess_raise_descriptor_limit(void) {
   if (limit_was_raised || getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
   original_limit = limit;
   limit.rlim_cur = limit.rlim_max;
-#ifdef __APPLE__
-  // The kernel's own limit, which may be below the hard one.
-  if (limit.rlim_cur > 10240) limit.rlim_cur = 10240;
-#endif
   limit_was_raised = setrlimit(RLIMIT_NOFILE, &limit) == 0;
 }
 
@@ -38,15 +29,7 @@ static bool drops_child_signals = false;
 
 void cprocess_drop_child_signals(void) { drops_child_signals = true; }
 
-bool cprocess_adopt_orphans(void) {
-#ifdef __linux__
-  return prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
-#else
-  return false;
-#endif
-}
-
-#ifdef __linux__
+bool cprocess_adopt_orphans(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1) == 0; }
 
 // Not posix_spawn: it gives no pidfd before glibc 2.39, and each child gets and sets all signal handlers.
 //
@@ -155,110 +138,27 @@ bool cprocess_is_launching(pid_t pid) {
   return false;
 }
 
-#else
-
-int cprocess_spawn(const struct cprocess_launch *launch, struct cprocess_child *child) {
-  cprocess_hold_if_ending();
-  child->descriptor = -1;
-  posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
-  int failure = posix_spawn_file_actions_init(&actions);
-  if (failure != 0) return failure;
-  failure = posix_spawnattr_init(&attributes);
-  if (failure != 0) {
-    posix_spawn_file_actions_destroy(&actions);
-    return failure;
-  }
-  sigset_t none, all;
-  sigemptyset(&none);
-  sigfillset(&all);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &all);
-  posix_spawnattr_setflags(
-      &attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_CLOEXEC_DEFAULT);
-
-  // The first terminal that the leader of a new session opens becomes its controlling one.
-  const char *terminal = launch->has_terminal ? ttyname(launch->output) : NULL;
-  if (terminal != NULL) failure = posix_spawn_file_actions_addopen(&actions, 0, terminal, O_RDWR, 0);
-  if (failure == 0) failure = posix_spawn_file_actions_adddup2(&actions, launch->input, 0);
-  if (failure == 0) failure = posix_spawn_file_actions_adddup2(&actions, launch->output, 1);
-  if (failure == 0) failure = posix_spawn_file_actions_adddup2(&actions, launch->error, 2);
-  if (failure == 0 && launch->directory != NULL) {
-    failure = posix_spawn_file_actions_addchdir_np(&actions, launch->directory);
-  }
-  if (failure == 0) {
-    failure = posix_spawn(&child->pid, launch->path, &actions, &attributes, launch->arguments, launch->environment);
-  }
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&actions);
-  return failure;
+int cprocess_open(pid_t pid) {
+  // A pidfd always has O_CLOEXEC.
+  return (int)syscall(SYS_pidfd_open, pid, 0);
 }
 
-void cprocess_keep_launching(struct cprocess_launching *shared) { (void)shared; }
-void cprocess_launched(const struct cprocess_child *child) { (void)child; }
-bool cprocess_is_launching(pid_t pid) { return pid < 0; }
-
-#endif
-
-enum cprocess_end cprocess_peek(pid_t pid, int *code) {
-  siginfo_t info = {0};
-  int result;
-  do {
-    result = waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT);
-  } while (result != 0 && errno == EINTR);
-  if (result != 0) return cprocess_unknown;
-  if (info.si_pid == 0) return cprocess_alive;
-  *code = info.si_status;
-  return info.si_code == CLD_EXITED ? cprocess_exited : cprocess_signalled;
-}
-
-void cprocess_reap(pid_t pid) {
-  while (waitpid(pid, NULL, WNOHANG) < 0 && errno == EINTR) {
-  }
-}
-
-pid_t cprocess_ended_child(void) {
-  siginfo_t info = {0};
-  if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0) return 0;
-  return info.si_pid;
-}
-
-bool cprocess_stop(pid_t pid, int *signal) {
-  siginfo_t info = {0};
-  if (waitid(P_PID, (id_t)pid, &info, WSTOPPED | WCONTINUED | WNOHANG) != 0 || info.si_pid == 0) return false;
-  *signal = info.si_code == CLD_CONTINUED ? 0 : info.si_status;
-  return true;
-}
-
-bool cprocess_signal_started(pid_t pid, uint64_t start_time, int signal) {
-  struct cprocess_info info;
-#ifdef __linux__
-  int descriptor = (int)syscall(SYS_pidfd_open, pid, 0);
+/// Sends a signal to a process of this session, or of this start time.
+static bool send(pid_t pid, const pid_t *session, const uint64_t *start_time, int signal) {
+  int descriptor = cprocess_open(pid);
   if (descriptor < 0) return false;
-  // The signal goes to the process that the descriptor was opened for, so the time is read after the opening.
-  bool sent = cprocess_look(pid, &info) && info.start_time == start_time &&
+  // The signal goes to the process that the descriptor was opened for, so the facts are read after the opening.
+  struct cprocess_info info;
+  bool sent = cprocess_look(pid, &info) && (session == NULL || info.session == *session) &&
+              (start_time == NULL || info.start_time == *start_time) &&
               syscall(SYS_pidfd_send_signal, descriptor, signal, NULL, 0) == 0;
   close(descriptor);
   return sent;
-#else
-  return cprocess_look(pid, &info) && info.start_time == start_time && kill(pid, signal) == 0;
-#endif
 }
 
-bool cprocess_signal(pid_t pid, pid_t session, int signal) {
-#ifdef __linux__
-  int descriptor = (int)syscall(SYS_pidfd_open, pid, 0);
-  if (descriptor < 0) return false;
-  // As above, for the session.
-  struct cprocess_info info;
-  bool sent = cprocess_look(pid, &info) && info.session == session &&
-              syscall(SYS_pidfd_send_signal, descriptor, signal, NULL, 0) == 0;
-  close(descriptor);
-  return sent;
-#else
-  return getsid(pid) == session && kill(pid, signal) == 0;
-#endif
-}
+bool cprocess_signal(pid_t pid, pid_t session, int signal) { return send(pid, &session, NULL, signal); }
+
+bool cprocess_signal_started(pid_t pid, uint64_t start_time, int signal) { return send(pid, NULL, &start_time, signal); }
 
 extern char **environ;
 

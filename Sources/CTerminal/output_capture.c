@@ -1,21 +1,18 @@
 #define _GNU_SOURCE
 #include "CTerminal.h"
+#include "thread.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#ifdef __linux__
-#include <stdio_ext.h>
-#endif
 
 // `output_capture_abandon` executes in signal handlers: async-signal-safe calls only, no locks, no allocation.
 
@@ -97,29 +94,13 @@ static void *read_output(void *none) {
   return NULL;
 }
 
-static int start_thread(void) {
-  sigset_t all, mask;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &mask);
-  pthread_attr_t attributes;
-  pthread_t thread;
-  pthread_attr_init(&attributes);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  pthread_attr_setstacksize(&attributes, 256 << 10);
-  int failure = pthread_create(&thread, &attributes, read_output, NULL);
-  pthread_attr_destroy(&attributes);
-  pthread_sigmask(SIG_SETMASK, &mask, NULL);
-  return failure;
-}
-
 static int open_pipe(void) {
   if (capture.ends[0] >= 0) return 0;
   int ends[2];
-  if (pipe(ends) != 0) return errno;
-  for (int end = 0; end < 2; end++) fcntl(ends[end], F_SETFD, FD_CLOEXEC);
+  if (pipe2(ends, O_CLOEXEC) != 0) return errno;
   fcntl(ends[0], F_SETFL, O_NONBLOCK);
   memcpy(capture.ends, ends, sizeof ends);
-  int failure = start_thread();
+  int failure = start_thread(read_output);
   if (failure != 0) {
     capture.ends[0] = capture.ends[1] = -1;
     for (int end = 0; end < 2; end++) close(ends[end]);
@@ -131,9 +112,8 @@ static int open_file(const char *folder) {
   char path[1024];
   if (capture.file >= 0) return 0;
   if (snprintf(path, sizeof path, "%s/opdash-output-XXXXXX", folder) >= (int)sizeof path) return ENAMETOOLONG;
-  capture.file = mkstemp(path);
+  capture.file = mkostemp(path, O_CLOEXEC);
   if (capture.file < 0) return errno;
-  fcntl(capture.file, F_SETFD, FD_CLOEXEC);
   unlink(path);
   return 0;
 }
@@ -142,15 +122,6 @@ static bool is_same_terminal(int one, int other) {
   struct stat first, second;
   return fstat(one, &first) == 0 && fstat(other, &second) == 0 && S_ISCHR(first.st_mode) && S_ISCHR(second.st_mode) &&
          first.st_rdev == second.st_rdev;
-}
-
-/// A stream that has not been used yet would take the pipe for a reason to keep lines back.
-static bool is_unused(FILE *stream) {
-#ifdef __linux__
-  return __fbufsize(stream) == 0;
-#else
-  return stream->_bf._base == NULL;
-#endif
 }
 
 void output_keep_lines_whole(void) {
@@ -174,7 +145,8 @@ int output_capture_begin(const char *folder, output_capture_receiver receive) {
   if (failure == 0) failure = open_pipe();
   if (failure != 0) return failure;
   fflush(stdout);
-  if (is_unused(stdout)) setvbuf(stdout, NULL, _IOLBF, 0);
+  // A stream that has not been used yet would take the pipe for a reason to keep lines back.
+  if (__fbufsize(stdout) == 0) setvbuf(stdout, NULL, _IOLBF, 0);
   bool is_ours = hold(hold_patience);
   capture.owner = getpid();
   capture.receive = receive;

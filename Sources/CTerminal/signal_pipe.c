@@ -1,8 +1,9 @@
+#define _GNU_SOURCE
 #include "CTerminal.h"
+#include "thread.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <time.h>
@@ -65,25 +66,6 @@ static void *watch_answers(void *none) {
   }
 }
 
-/// Starts the thread, which handles no signals; without it the program may have to be killed.
-static void start_watching(void) {
-  if (pipe(watched) != 0) return;
-  fcntl(watched[0], F_SETFD, FD_CLOEXEC);
-  fcntl(watched[1], F_SETFD, FD_CLOEXEC);
-  fcntl(watched[1], F_SETFL, O_NONBLOCK);
-  sigset_t all, mask;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &mask);
-  pthread_attr_t attributes;
-  pthread_t thread;
-  pthread_attr_init(&attributes);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  pthread_attr_setstacksize(&attributes, 256 << 10);
-  pthread_create(&thread, &attributes, watch_answers, NULL);
-  pthread_attr_destroy(&attributes);
-  pthread_sigmask(SIG_SETMASK, &mask, NULL);
-}
-
 static int has_action(int number, void (*action)(int)) {
   struct sigaction now;
   return sigaction(number, NULL, &now) == 0 && !(now.sa_flags & SA_SIGINFO) && now.sa_handler == action;
@@ -94,12 +76,12 @@ int signal_is_ignored(int number) { return has_action(number, SIG_IGN); }
 
 int signal_pipe_open(void) {
   if (ends[0] >= 0) return ends[0];
-  if (pipe(ends) != 0) return -1;
-  for (int end = 0; end < 2; end++) {
-    fcntl(ends[end], F_SETFD, FD_CLOEXEC);
-    fcntl(ends[end], F_SETFL, O_NONBLOCK);
+  if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return -1;
+  // Without the thread the program may have to be killed.
+  if (pipe2(watched, O_CLOEXEC) == 0) {
+    fcntl(watched[1], F_SETFL, O_NONBLOCK);
+    start_thread(watch_answers);
   }
-  start_watching();
   return ends[0];
 }
 

@@ -1,4 +1,5 @@
 #define _GNU_SOURCE
+#include "CProcess.h"
 #include "CTerminal.h"
 
 #include <errno.h>
@@ -15,9 +16,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#ifdef __APPLE__
-#include <libproc.h>
-#endif
 
 // Everything except arming executes in signal handlers or in the guardian: async-signal-safe calls only, no locks, no
 // allocation.
@@ -62,18 +60,11 @@ static bool is_guarded(int number) {
   switch (number) {
   case SIGKILL: case SIGSTOP: case SIGTSTP: case SIGTTIN: case SIGTTOU:
   case SIGCONT: case SIGCHLD: case SIGURG: case SIGWINCH:
-#ifdef SIGINFO
-  case SIGINFO:
-#endif
     return false;
   default: break;
   }
-#ifdef SIGRTMIN
   // The numbers in between belong to the C library.
   return number < 32 || number >= SIGRTMIN;
-#else
-  return true;
-#endif
 }
 
 static int64_t milliseconds_now(void) {
@@ -279,38 +270,12 @@ bool terminal_guard_is_full(void) {
   return now != NULL && is_full(now->fd, 0);
 }
 
-/// The foreground group of the terminal whose session a process leads; -1 if there is none.
-static pid_t foreground_group(pid_t leader) {
-#ifdef __APPLE__
-  struct proc_bsdinfo info;
-  if (proc_pidinfo(leader, PROC_PIDTBSDINFO, 0, &info, sizeof info) != sizeof info) return -1;
-  return (pid_t)info.e_tpgid;
-#else
-  char name[32] = "/proc/", digits[16], text[1024];
-  size_t end = strlen(name), length = 0;
-  for (pid_t rest = leader; rest > 0; rest /= 10) digits[length++] = (char)('0' + rest % 10);
-  while (length > 0) name[end++] = digits[--length];
-  memcpy(name + end, "/stat", sizeof "/stat");
-  int file = open(name, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return -1;
-  ssize_t count = read(file, text, sizeof text - 1);
-  close(file);
-  if (count <= 0) return -1;
-  text[count] = 0;
-  // The name of the program may hold spaces and parentheses; after it come state, parent, group, session, terminal and
-  // the foreground group.
-  const char *at = strrchr(text, ')');
-  for (int field = 0; at != NULL && field < 6; field++) at = strchr(at + 1, ' ');
-  return at == NULL ? -1 : (pid_t)atoi(at + 1);
-#endif
-}
-
 void terminal_guard_restore_killed(void) {
   struct restoration *now = atomic_exchange(&guard->armed, NULL);
   if (now == NULL) now = atomic_load(&guard->begun);
   if (now == NULL) return;
   // The shell that has the terminal back has set its own modes, but the screen is still the program's.
-  pid_t foreground = foreground_group(now->session);
+  pid_t foreground = cprocess_foreground(now->session);
   bool is_gone = foreground <= 0 || (kill(-foreground, 0) != 0 && errno == ESRCH);
   bool has_modes = is_gone || foreground == now->group;
   if (!has_modes && foreground != now->session) return;

@@ -24,10 +24,11 @@ func start(
   _ launch: ProcessLaunch, said: @escaping @Sendable () -> Void = {}
 ) -> (operation: ShellOperation, done: DispatchSemaphore) {
   let done = DispatchSemaphore(value: 0)
-  let operation = ShellOperation(launch) { _, _, consumed in
+  let output = ProcessOutput.chunks { _, consumed in
     said()
     consumed()
   }
+  let operation = ShellOperation(launch, output: output, error: output)
   operation.result(on: .global()) { _ in
     if let exit = operation.exit, arguments.first == "run" {
       FileHandle.standardOutput.write(Data("\(exit)\n".utf8))

@@ -137,9 +137,8 @@ import Testing
     for round in 0..<1500 {
       // Some end at once, some never by themselves.
       let script = round % 3 == 0 ? "sleep \(marker)" : round % 3 == 1 ? "exit 0" : "sleep \(marker) & exit 1"
-      let operation = ShellOperation(ProcessLaunch(script: script, grace: .milliseconds(20))) { _, _, consumed in
-        consumed()
-      }
+      let operation = ShellOperation(
+        ProcessLaunch(script: script, grace: .milliseconds(20)), output: .chunks { $1() }, error: .chunks { $1() })
       queue.addOperation(operation)
       let delay = UInt32.random(in: 0..<3000)
       DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(Int(delay))) {

@@ -44,6 +44,33 @@ struct LineDeliveryTests {
     #expect(finish(lines) == ["(end)"])
   }
 
+  @Test func theLineWithoutAnEndIsKept() {
+    let lines = delivery(limit: 100)
+    #expect(take("aé", lines) == ["(consumed)"])
+    #expect(take("b\nc\nde", lines) == ["aéb", "c", "(consumed)"])
+    #expect(take("\n", lines) == ["de", "(consumed)"])
+    #expect(finish(lines) == ["(end)"])
+  }
+
+  @Test func theLastLineIsGivenOnce() {
+    let lines = delivery(limit: 100)
+    #expect(take("a\nb\r", lines) == ["a", "(consumed)"])
+    #expect(finish(lines) == ["b", "(end)"])
+    #expect(finish(lines) == ["(end)"])
+    #expect(take("c\n", lines) == ["c", "(consumed)"])
+  }
+
+  /// The same cases as of collected lines.
+  @Test(arguments: [
+    ("", []), ("\n", [""]), ("a", ["a"]), ("a\n", ["a"]), ("a\nb", ["a", "b"]), ("a\r\n\r\nb\r", ["a", "", "b"]),
+    ("a\rb\n", ["a\rb"]), ("\n\n", ["", ""]),
+  ])
+  func byteByByteItComesToTheSame(text: String, expected: [String]) {
+    let lines = delivery(limit: 100)
+    let pieces = text.utf8.flatMap { take(String(UnicodeScalar($0)), lines) } + finish(lines)
+    #expect(pieces.filter { !$0.hasPrefix("(") } == expected)
+  }
+
   @Test func aLineIsTooLongBeforeItsEndToo() {
     let lines = delivery(limit: 3)
     #expect(take("abc", lines) == ["(consumed)"])

@@ -1,4 +1,3 @@
-import CProcess
 import Foundation
 import Support
 import Testing
@@ -8,7 +7,7 @@ import Testing
 struct OutputReaderTests {
   private func pipe() throws -> OutputPipe {
     var pipe = OutputPipe()
-    let failure = cprocess_pipe(&pipe.reader, &pipe.writer)
+    let failure = pipe.open()
     try #require(failure == 0)
     return pipe
   }
@@ -65,16 +64,6 @@ struct OutputReaderTests {
     #expect(reader.chunks == 1)
   }
 
-  @Test func aPipeIsClosedOnce() throws {
-    var pipe = try pipe()
-    #expect(pipe.isOpen)
-    pipe.close()
-    #expect(!pipe.isOpen)
-    #expect(pipe.reader == -1 && pipe.writer == -1)
-    pipe.close()
-    #expect(pipe.reader == -1 && pipe.writer == -1)
-  }
-
   @Test func theStreamsHaveNames() {
     #expect(ProcessStream.allCases.map(\.name) == ["standard output", "standard error"])
   }
@@ -83,8 +72,7 @@ struct OutputReaderTests {
 
   private func child(_ spawned: Processes.ChildProcess.Spawned) -> Processes.ChildProcess {
     Processes.ChildProcess(
-      number: 1, spawned, launch: ProcessLaunch(["true"]), launchedAt: 0, output: { $2() }, stopped: { _ in },
-      ended: { _ in })
+      number: 1, spawned, launch: ProcessLaunch(["true"]), launchedAt: 0, delegate: NoDelegate())
   }
 
   @Test(arguments: [[.stdout, .stderr], [.stderr, .stdout]] as [[ProcessStream]])

@@ -16,7 +16,7 @@ struct ProcessErrorTests {
   private var directory: String { folder.url.path }
 
   private func error(_ program: String, in directory: String? = nil, _ number: Int32) -> ProcessError {
-    .launching(program, ProcessLaunch([program], directory: directory), failedWith: number)
+    .launching(program, in: directory, failedWith: number)
   }
 
   @Test(

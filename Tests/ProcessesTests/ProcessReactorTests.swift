@@ -5,9 +5,10 @@ import Testing
 
 @testable import Processes
 
-/// A small process, with commands straight to the reactor of all processes.
-private final class Program: Sendable {
-  private struct Heard {
+/// What a process has told its delegate.
+private final class Listener: ChildDelegate {
+  struct Heard {
+    var pid: pid_t = 0
     var bytes: [ProcessStream: Int] = [:]
     var said = ""
     /// What is to be called for each chunk that is held.
@@ -15,33 +16,43 @@ private final class Program: Sendable {
     var exits: [ProcessExit] = []
   }
 
+  let heard = Lock(Heard())
+  private let held: [ProcessStream]
+
+  init(held: [ProcessStream]) { self.held = held }
+
+  func childBegan(_ pid: pid_t) { heard.withLock { $0.pid = pid } }
+
+  func childWrote(_ bytes: [UInt8], to stream: ProcessStream, consumed: @escaping @Sendable () -> Void) {
+    heard.withLock { heard in
+      heard.bytes[stream, default: 0] += bytes.count
+      if stream == .stdout { heard.said += String(decoding: bytes.prefix(1000), as: UTF8.self) }
+      heard.chunks[stream, default: []].append(consumed)
+    }
+    if !held.contains(stream) { consumed() }
+  }
+
+  func childStopped(by signal: Int32?) {}
+  func childEnded(_ exit: ProcessExit) { heard.withLock { $0.exits.append(exit) } }
+}
+
+/// A small process, with commands straight to the reactor of all processes.
+private final class Program: Sendable {
   let pid: pid_t
   private let number: UInt64
-  private let heard: Lock<Heard>
+  private let heard: Lock<Listener.Heard>
 
   /// Starts a script; the chunks of the streams in `held` are consumed by `consume` only.
   init(
     _ script: String, grace: Duration = ProcessLaunch.endlessGrace, remoteGrace: Duration? = nil,
     held: [ProcessStream] = []
   ) throws {
-    let heard = Lock(Heard())
-    self.heard = heard
+    let listener = Listener(held: held)
+    heard = listener.heard
     var launch = ProcessLaunch(["/bin/sh", "-c", script], grace: grace)
     launch.remoteGrace = remoteGrace
-    var leader: pid_t = 0
-    number = try ProcessSupervisor.shared.launch(
-      launch, launched: { leader = $0 },
-      output: { stream, bytes, consumed in
-        heard.withLock { heard in
-          heard.bytes[stream, default: 0] += bytes.count
-          if stream == .stdout { heard.said += String(decoding: bytes.prefix(1000), as: UTF8.self) }
-          heard.chunks[stream, default: []].append(consumed)
-        }
-        if !held.contains(stream) { consumed() }
-      },
-      ended: { exit in heard.withLock { $0.exits.append(exit) } }
-    ).get()
-    pid = leader
+    number = try ProcessSupervisor.shared.launch(launch, delegate: listener)
+    pid = heard.withLock(\.pid)
   }
 
   func send(_ command: ProcessReactor.Command) { ProcessSupervisor.shared.reactor.send(command, to: number) }

@@ -12,8 +12,7 @@ struct ProcessRegistryTests {
     var spawned = ChildProcess.Spawned()
     spawned.process = cprocess_child(pid: pid, descriptor: -1, slot: nil)
     let child = ChildProcess(
-      number: number, spawned, launch: ProcessLaunch(["true"]), launchedAt: 0, output: { $2() }, stopped: { _ in },
-      ended: { _ in })
+      number: number, spawned, launch: ProcessLaunch(["true"]), launchedAt: 0, delegate: NoDelegate())
     registry.register(child)
     return child
   }

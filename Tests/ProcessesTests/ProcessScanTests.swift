@@ -28,8 +28,7 @@ import Testing
     spawned.process = cprocess_child(pid: pid, descriptor: -1, slot: nil)
     registry.register(
       Processes.ChildProcess(
-        number: number, spawned, launch: ProcessLaunch(["true"]), launchedAt: 0, output: { $2() }, stopped: { _ in },
-        ended: { _ in }))
+        number: number, spawned, launch: ProcessLaunch(["true"]), launchedAt: 0, delegate: NoDelegate()))
     return number
   }
 

@@ -186,7 +186,7 @@ struct PseudoTerminalEndTests {
       let script = round % 3 == 0 ? "sleep \(marker)" : round % 3 == 1 ? "exit 0" : "sleep \(marker) & exit 1"
       var launch = ProcessLaunch.onTerminal(script)
       launch.grace = .milliseconds(20)
-      let operation = ShellOperation(launch) { _, _, consumed in consumed() }
+      let operation = ShellOperation(launch, output: .chunks { $1() })
       queue.addOperation(operation)
       let delay = UInt32.random(in: 0..<3000)
       DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(Int(delay))) {

@@ -21,7 +21,7 @@ final class Shell: Sendable {
   init(_ launch: ProcessLaunch, holds: Bool = false) {
     let heard = Lock(Heard())
     self.heard = heard
-    operation = ShellOperation(launch) { stream, bytes, consumed in
+    @Sendable func take(_ bytes: [UInt8], from stream: ProcessStream, consumed: @escaping @Sendable () -> Void) {
       let holds = heard.withLock { heard in
         heard.output[stream, default: []] += bytes
         heard.chunks += 1
@@ -31,6 +31,9 @@ final class Shell: Sendable {
       }
       if !holds { consumed() }
     }
+    operation = ShellOperation(
+      launch, output: .chunks { take($0, from: .stdout, consumed: $1) },
+      error: .chunks { take($0, from: .stderr, consumed: $1) })
     operation.whenDone { _ in heard.withLock { $0.isOver = true } }
   }
 
@@ -100,4 +103,12 @@ extension ProcessLaunch {
     launch.terminal = TerminalSize(columns: 100, rows: 30)
     return launch
   }
+}
+
+/// Follows a launch that a test does not follow.
+final class NoDelegate: ChildDelegate {
+  func childBegan(_ pid: pid_t) {}
+  func childWrote(_ bytes: [UInt8], to stream: ProcessStream, consumed: @escaping @Sendable () -> Void) { consumed() }
+  func childStopped(by signal: Int32?) {}
+  func childEnded(_ exit: ProcessExit) {}
 }

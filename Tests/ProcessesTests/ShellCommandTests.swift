@@ -192,7 +192,7 @@ import Testing
   }
 
   @Test func outputBeyondTheLimitIsCutWhereThatIsWanted() throws {
-    func output(_ overflow: ShellOperation.Overflow) throws -> CollectedOutput {
+    func output(_ overflow: ProcessOutput.Overflow) throws -> CollectedOutput {
       let operation = ShellOperation("seq", "100000", output: .string(limit: 7, whenExceeded: overflow))
       return try result(operation).standardOutput
     }

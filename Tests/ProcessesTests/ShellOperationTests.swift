@@ -120,9 +120,9 @@ import Testing
 
   @Test func aChunkCountsAsConsumedOnce() {
     let held = Lock<[@Sendable () -> Void]>([])
-    let operation = ShellOperation(ProcessLaunch(["/usr/bin/head", "-c", "300000", "/dev/zero"])) { _, _, consumed in
-      held.withLock { $0.append(consumed) }
-    }
+    let operation = ShellOperation(
+      ProcessLaunch(["/usr/bin/head", "-c", "300000", "/dev/zero"]),
+      output: .chunks { _, consumed in held.withLock { $0.append(consumed) } })
     let queue = OperationQueue()
     queue.addOperation(operation)
     #expect(eventually { held.withLock { $0.count } == 1 })

@@ -3,7 +3,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/types.h>
+
+// Missing in Swift's module of the C library
+
+int pipe2(int ends[2], int flags);
+int memfd_create(const char *name, unsigned flags);
+int posix_openpt(int flags);
+int grantpt(int controller);
+int unlockpt(int controller);
 
 // Launching
 
@@ -19,7 +29,7 @@ struct cprocess_launch {
 
 struct cprocess_child {
   pid_t pid;
-  /// A pidfd, to be closed by the caller; -1 where the system has none.
+  /// A pidfd, to be closed by the caller.
   int descriptor;
   /// For `cprocess_launched`.
   void *slot;
@@ -40,63 +50,16 @@ void cprocess_launched(const struct cprocess_child *child);
 /// doubtful. False is uncertain only for a child that has not left this process's session yet.
 bool cprocess_is_launching(pid_t pid);
 
-/// A pipe that no child inherits, with a non-blocking reader. Returns 0 or an errno.
-int cprocess_pipe(int *reader, int *writer);
-
-/// Opens /dev/null for reading; negative on failure.
-int cprocess_null(void);
-
-/// Opens a file for reading that no child inherits by itself. Negative: an errno.
-int cprocess_open_input(const char *path);
-
-/// A file without a name that holds the bytes and is read from its beginning. Negative: an errno.
-int cprocess_input(const void *bytes, size_t count);
-
-/// A pseudo-terminal that no child inherits, with a non-blocking controller: lines, no echo, no flow control, and line feeds
-/// without carriage returns. Returns 0 or an errno.
-int cprocess_terminal(uint16_t columns, uint16_t rows, int *controller, int *terminal);
-
-/// Sets the size of a terminal; the kernel notifies its foreground group.
-void cprocess_terminal_resize(int controller, uint16_t columns, uint16_t rows);
-
-/// Types the end of the input if a program that reads the terminal would wait, because there is no other input.
-///
-/// With `also_keys`, a program that reads single keys is given Control-D as well.
-void cprocess_terminal_end_input(int controller, int terminal, bool also_keys);
-
 /// Raises the soft limit of open descriptors to the hard one; children get the old limit back.
 void cprocess_raise_descriptor_limit(void);
-
-/// How many more descriptors this process may open, at most `wanted` and 64.
-int cprocess_free_descriptors(int wanted);
-
-/// How many more threads this process may start, at most `wanted` and 64.
-int cprocess_free_threads(int wanted);
-
-/// Whether the address space of this process is limited.
-bool cprocess_memory_is_limited(void);
 
 /// From now on threads that spawn do not block SIGCHLD: its default action, to ignore it, then costs nothing.
 void cprocess_drop_child_signals(void);
 
-/// From now on orphaned descendants become children of this process. Returns whether the system supports it.
+/// From now on orphaned descendants become children of this process. Returns whether the system allows it.
 bool cprocess_adopt_orphans(void);
 
-// Ends
-
-enum cprocess_end { cprocess_alive, cprocess_exited, cprocess_signalled, cprocess_unknown };
-
-/// How a child has ended, without reaping it; `code` is the exit status or the signal.
-enum cprocess_end cprocess_peek(pid_t pid, int *code);
-
-/// Reaps a child that has ended.
-void cprocess_reap(pid_t pid);
-
-/// A child of this process that has ended and is not reaped; 0 if there is none.
-pid_t cprocess_ended_child(void);
-
-/// Whether a child was stopped by a signal, or continued, since the last call; `signal` is 0 if it continued last.
-bool cprocess_stop(pid_t pid, int *signal);
+// Signals
 
 /// Sends a signal to the process with this number if it is in this session: the number may have been reused.
 bool cprocess_signal(pid_t pid, pid_t session, int signal);
@@ -107,36 +70,27 @@ bool cprocess_signal_started(pid_t pid, uint64_t start_time, int signal);
 /// `environ`.
 char **cprocess_environment(void);
 
-// Events
+/// Opens a pidfd, to be closed by the caller; -1 with errno on failure.
+int cprocess_open(pid_t pid);
 
-/// Makes an epoll or kqueue descriptor. Negative: an errno.
-int cprocess_poller_create(void);
-/// Opens a pidfd, to be closed by the caller; -1 where the system has none. Returns 0 or an errno.
-int cprocess_open(pid_t pid, int *descriptor);
-/// Reports the end of a process, once.
-int cprocess_poller_watch_process(int poller, pid_t pid, int descriptor, uint64_t token);
-/// Reports bytes and the end of the stream, edge-triggered: read until there is no more.
-int cprocess_poller_watch_reader(int poller, int descriptor, uint64_t token);
-/// As with a reader, for the controller of a terminal; on Linux it also reports that a program has read its input.
-int cprocess_poller_watch_terminal(int poller, int controller, uint64_t token);
-/// Makes a waker with a token of its own. Negative: an errno.
-int cprocess_poller_make_waker(int poller, uint64_t token);
-/// Wakes the poller; from any thread.
-void cprocess_poller_wake(int waker);
-/// Waits for events, at most `milliseconds` (negative: without limit). Returns how many tokens it has written.
-int cprocess_poller_wait(int poller, uint64_t *tokens, int capacity, int64_t milliseconds);
+/// Does not return while the program ends by a signal: no process is started any more, and no end is reported that the
+/// program has caused itself.
+void cprocess_hold_if_ending(void);
 
 // Scanning
 
 struct cprocess_info {
   pid_t pid, parent, group, session;
   bool ended;
-  /// Clock ticks since the boot on Linux, microseconds since 1970 on macOS; tells processes with the same number apart.
+  /// Clock ticks since the boot; tells processes with the same number apart.
   uint64_t start_time;
 };
 
 /// Reads the facts about a process; false if there is none with this number.
 bool cprocess_look(pid_t pid, struct cprocess_info *info);
+
+/// The foreground group of the terminal whose session a process leads; 0 if there is none.
+pid_t cprocess_foreground(pid_t leader);
 
 /// Lists the processes of the system; returns their number and writes at most `capacity` of them.
 size_t cprocess_list(struct cprocess_info *list, size_t capacity);
@@ -169,8 +123,12 @@ pid_t cprocess_newest(void);
 
 /// Starts a process that kills this run's processes when this process has ended, however it ends.
 ///
-/// If it is killed itself, another one takes its place. Returns its pid, or a negative errno.
-pid_t cprocess_guardian_start(const char *cookie);
+/// The guardian calls `at_end` first, unless NULL, in a fork of this process: `at_end` may make system calls only.
+/// Returns a descriptor whose stream ends when the guardian is killed, or a negative errno.
+int cprocess_guardian_start(const char *cookie, void (*at_end)(void));
+
+/// Starts another guardian after one was killed; returns like `cprocess_guardian_start`.
+int cprocess_guardian_replace(void);
 
 /// The guardian, 0 where there is none; a replaced one is a child of this process.
 pid_t cprocess_guardian(void);
@@ -180,11 +138,6 @@ pid_t cprocess_guardian(void);
 ///
 /// Not after SIGKILL, and not where a stack has overflowed on a thread without another one for signals.
 void cprocess_end_by_signals(void);
-
-/// Has the guardian call `body` once this process has ended, however it ends, before it kills the processes.
-///
-/// To be called before the guardian starts. `body` executes in a fork of this process: system calls only.
-void cprocess_guardian_at_end(void (*body)(void));
 
 enum { cprocess_guardian_capacity = 1 << 16 };
 

@@ -41,9 +41,9 @@ public struct CollectedOutput: Sendable, Equatable {
 
   /// The lines of the text without their line feeds and carriage returns; an empty text has none.
   public var lines: [String] {
-    var splitter = TextSplitter()
-    let lines = splitter.feed(bytes)
-    return lines + [splitter.finish()].compactMap(\.self)
+    var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    if lines.last?.isEmpty == true { lines.removeLast() }
+    return lines.map(\.lineText)
   }
 }
 

@@ -7,7 +7,8 @@ final class LineDelivery: @unchecked Sendable {
   private let queue: DispatchQueue
   let limit: Int
   private let handler: @Sendable (String) -> Void
-  private var splitter = TextSplitter()
+  /// The unfinished line.
+  private var partial: [UInt8] = []
   private var isOver = false
 
   init(limit: Int, on queue: DispatchQueue, _ handler: @escaping @Sendable (String) -> Void) {
@@ -32,16 +33,23 @@ final class LineDelivery: @unchecked Sendable {
   /// Calls `body` once every line has been passed on, including a last line without a line feed.
   func finish(_ body: @escaping @Sendable () -> Void) {
     queue.async { [self] in
-      if !isOver, let last = splitter.finish() { handler(last) }
+      if !isOver, !partial.isEmpty { handler(partial[...].lineText) }
+      partial = []
       body()
     }
   }
 
   private func give(_ bytes: [UInt8]) -> Bool {
-    for line in splitter.feed(bytes) {
-      guard line.utf8.count <= limit else { return false }
-      handler(line)
+    var rest = bytes[...]
+    while let end = rest.place(of: UInt8(ascii: "\n")) {
+      let line = partial.isEmpty ? rest[..<end] : (partial + rest[..<end])[...]
+      partial.removeAll(keepingCapacity: true)
+      rest = rest[(end + 1)...]
+      let text = line.lineText
+      guard text.utf8.count <= limit else { return false }
+      handler(text)
     }
-    return splitter.unfinished <= limit
+    partial += rest
+    return partial.count <= limit
   }
 }

@@ -1,12 +1,12 @@
 /// Collects the bytes of one stream up to a limit.
 struct OutputCollector {
   let limit: Int
-  private let overflow: ShellOperation.Overflow
+  private let overflow: ProcessOutput.Overflow
   private let isText: Bool
   private var bytes: [UInt8] = []
   private var isCut = false
 
-  init(limit: Int, whenExceeded overflow: ShellOperation.Overflow, isText: Bool) {
+  init(limit: Int, whenExceeded overflow: ProcessOutput.Overflow, isText: Bool) {
     self.limit = limit
     self.overflow = overflow
     self.isText = isText

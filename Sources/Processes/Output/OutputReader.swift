@@ -1,4 +1,3 @@
-import CProcess
 import Foundation
 
 /// One output stream of a process.
@@ -58,10 +57,7 @@ struct OutputReader {
   func endInput(alsoKeys: Bool) { pipe.endInput(alsoKeys: alsoKeys) }
 
   /// Sets the size of a terminal.
-  func resize(to size: TerminalSize) {
-    guard pipe.isTerminal, isOpen else { return }
-    cprocess_terminal_resize(descriptor, UInt16(size.columns), UInt16(size.rows))
-  }
+  func resize(to size: TerminalSize) { pipe.resize(to: size) }
 
   /// Marks a chunk as consumed; returns false if it was already.
   mutating func release(chunk: UInt64) -> Bool {
@@ -71,36 +67,7 @@ struct OutputReader {
   }
 
   /// Closes the writer: from now on, the stream ends with its last other writer.
-  mutating func closeWriter() { OutputPipe.close(&pipe.writer) }
+  mutating func closeWriter() { pipe.closeWriter() }
 
   mutating func close() { pipe.close() }
-}
-
-/// Both ends of a child's stream, which is a pipe or a terminal.
-///
-/// The writer stays open until the leader has ended, so that the end of the stream causes no extra wake-up, and so that
-/// a terminal that the program has closed can be opened again.
-struct OutputPipe {
-  var reader: Int32 = -1
-  var writer: Int32 = -1
-  var isTerminal = false
-
-  var isOpen: Bool { reader >= 0 }
-
-  mutating func close() {
-    Self.close(&reader)
-    Self.close(&writer)
-  }
-
-  /// Types the end of the input into a terminal whose input is empty, for the next read of it.
-  ///
-  /// A program that reads single keys gets Control-D, only with `alsoKeys`, because it may never stop reading.
-  func endInput(alsoKeys: Bool) {
-    if isTerminal, writer >= 0 { cprocess_terminal_end_input(reader, writer, alsoKeys) }
-  }
-
-  static func close(_ end: inout Int32) {
-    if end >= 0 { _ = Foundation.close(end) }
-    end = -1
-  }
 }

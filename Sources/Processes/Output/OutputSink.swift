@@ -8,10 +8,10 @@ enum OutputSink {
   case discarded
   case collected(OutputCollector)
   case lines(LineDelivery)
-  case chunks(ShellOperation.ChunkHandler)
+  case chunks(ProcessOutput.ChunkHandler)
 
   /// Creates a sink; `log` belongs to the operation, and lines are passed to closures on its queue too.
-  init(_ output: ShellOperation.Output, _ log: ShellOutput, keepsEnd: Bool) {
+  init(_ output: ProcessOutput, _ log: ShellOutput, keepsEnd: Bool) {
     switch output {
     case .log:
       let end = OutputCollector(limit: 4 << 10, whenExceeded: .keepEnd, isText: true)
@@ -32,10 +32,11 @@ enum OutputSink {
     return limit
   }
 
-  /// Takes the next chunk of a stream; stops the operation if the chunk exceeds a limit that must not be exceeded.
+  /// Takes the next chunk of a stream; calls `tooLong` with the fault if a limit that must not be exceeded is, later
+  /// for lines.
   mutating func take(
-    _ bytes: [UInt8], from stream: ProcessStream, for operation: ShellOperation,
-    consumed: @escaping @Sendable () -> Void
+    _ bytes: [UInt8], from stream: ProcessStream, for operation: AsyncOperation,
+    consumed: @escaping @Sendable () -> Void, tooLong: @escaping @Sendable (String) -> Void
   ) {
     switch self {
     case .log(let log, var end):
@@ -51,11 +52,11 @@ enum OutputSink {
       self = .discarded
       let fits = collector.append(bytes)
       self = .collected(collector)
-      if !fits { operation.stop(because: "the \(stream.name) is longer than \(collector.limit) bytes") }
+      if !fits { tooLong("the \(stream.name) is longer than \(collector.limit) bytes") }
       consumed()
     case .lines(let lines):
       lines.take(bytes, consumed: consumed) {
-        operation.stop(because: "a line of the \(stream.name) is longer than \(lines.limit) bytes")
+        tooLong("a line of the \(stream.name) is longer than \(lines.limit) bytes")
       }
     case .chunks(let handler): handler(bytes, consumed)
     }

@@ -226,6 +226,9 @@ extension ArraySlice<UInt8> {
     }
   }
 
+  /// The text of a line, without a carriage return at its end.
+  var lineText: String { String(decoding: last == 0x0D ? dropLast() : self, as: UTF8.self) }
+
   /// The index after the last complete scalar: fewer than four bytes of an incomplete one may follow.
   var wholeScalars: Int {
     guard let lead = suffix(4).lastIndex(where: { $0 & 0xC0 != 0x80 }) else { return endIndex }

@@ -19,7 +19,9 @@ func measure(_ name: String, _ body: () -> Void) {
 func runShellOperations() {
   let queue = OperationQueue()
   queue.maxConcurrentOperationCount = 2
-  let operations = (0..<starts).map { _ in ShellOperation(ProcessLaunch(["/bin/true"])) { $2() } }
+  let operations = (0..<starts).map { _ in
+    ShellOperation(ProcessLaunch(["/bin/true"]), output: .chunks { $1() }, error: .chunks { $1() })
+  }
   queue.addOperations(operations, waitUntilFinished: true)
   precondition(operations.allSatisfy { $0.exit == .exited(0) }, "a start has failed")
 }

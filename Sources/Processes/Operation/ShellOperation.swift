@@ -10,14 +10,10 @@ import Synchronization
 ///
 /// Processes that the program leaves behind get the stop signal, then SIGKILL: none outlives the operation. Cancelling
 /// sends the stop signal to the group, and SIGKILL when the grace is over.
-public final class ShellOperation: ResultOperation<ShellResult>, ControllableOperation, @unchecked Sendable {
+public final class ShellOperation: ResultOperation<ShellResult>, ControllableOperation, ChildDelegate,
+  @unchecked Sendable
+{
   // Safe: the lock guards the state, and only the thread of all processes uses the sinks and the masks.
-
-  /// A piece of output; the next piece of its stream is read only after `consumed` was called, from any thread.
-  public typealias OutputHandler =
-    @Sendable (
-      _ stream: ProcessStream, _ bytes: [UInt8], _ consumed: @escaping @Sendable () -> Void
-    ) -> Void
 
   private enum Phase {
     case waiting(isPaused: Bool)
@@ -74,25 +70,15 @@ public final class ShellOperation: ResultOperation<ShellResult>, ControllableOpe
   ///
   /// The operation's name is the command; set another one to change it.
   public convenience init(
-    _ launch: ProcessLaunch, output: Output = .log, error: ErrorOutput = .log,
+    _ launch: ProcessLaunch, output: ProcessOutput = .log, error: ProcessOutput? = .log,
     accepting accepted: AcceptedExits = .success
   ) {
     var launch = launch
-    launch.mergesError = error.output == nil
+    launch.mergesError = error == nil
     let log = ShellOutput(file: nil, progress: nil, clock: .system)
     self.init(
-      launch, OutputSink(output, log, keepsEnd: false), OutputSink(error.output ?? .discarded, log, keepsEnd: true),
+      launch, OutputSink(output, log, keepsEnd: false), OutputSink(error ?? .discarded, log, keepsEnd: true),
       accepting: accepted)
-    name = launch.commandLine
-  }
-
-  /// Creates an operation whose output goes to `output`, which is called on the one thread of all processes and must
-  /// not block.
-  ///
-  /// Every chunk is passed on in order and before the result.
-  public convenience init(_ launch: ProcessLaunch, output: @escaping OutputHandler) {
-    self.init(
-      launch, .chunks { output(.stdout, $0, $1) }, .chunks { output(.stderr, $0, $1) }, accepting: .success)
     name = launch.commandLine
   }
 
@@ -199,17 +185,8 @@ public final class ShellOperation: ResultOperation<ShellResult>, ControllableOpe
   private func start(_ launch: ProcessLaunch) {
     var launch = launch
     launch.terminal = process.withLock(\.terminal)
-    let result = ProcessSupervisor.shared.launch(
-      launch,
-      launched: { pid in
-        process.withLock { $0.processIdentifier = pid }
-        post(.launched(pid: pid))
-      },
-      output: { self.take($1, from: $0, consumed: $2) },
-      stopped: { self.stopped(by: $0) }, ended: { self.end($0) })
-    switch result {
-    case .failure(let error): finish(.failure(error))
-    case .success(let number):
+    do throws(ProcessError) {
+      let number = try ProcessSupervisor.shared.launch(launch, delegate: self)
       // Sent under the lock, like every later command, so that none overtakes another.
       process.withLock { process in
         if case .launching(let commands) = process.phase {
@@ -217,11 +194,17 @@ public final class ShellOperation: ResultOperation<ShellResult>, ControllableOpe
         }
         process.phase = .launched(number: number)
       }
+    } catch {
+      finish(.failure(error))
     }
   }
 
-  /// Called on the thread of all processes, like `end`.
-  private func take(_ bytes: [UInt8], from stream: ProcessStream, consumed: @escaping @Sendable () -> Void) {
+  func childBegan(_ pid: pid_t) {
+    process.withLock { $0.processIdentifier = pid }
+    post(.launched(pid: pid))
+  }
+
+  func childWrote(_ bytes: [UInt8], to stream: ProcessStream, consumed: @escaping @Sendable () -> Void) {
     let masked: [UInt8]
     switch stream {
     case .stdout: masked = outputMask?.mask(bytes) ?? bytes
@@ -239,13 +222,13 @@ public final class ShellOperation: ResultOperation<ShellResult>, ControllableOpe
 
   private func give(_ bytes: [UInt8], from stream: ProcessStream, consumed: @escaping @Sendable () -> Void) {
     switch stream {
-    case .stdout: standardOutput.take(bytes, from: stream, for: self, consumed: consumed)
-    case .stderr: standardError.take(bytes, from: stream, for: self, consumed: consumed)
+    case .stdout: standardOutput.take(bytes, from: stream, for: self, consumed: consumed, tooLong: stop)
+    case .stderr: standardError.take(bytes, from: stream, for: self, consumed: consumed, tooLong: stop)
     }
   }
 
   /// Stops the program because of `fault`: it has written more than it may.
-  func stop(because fault: String) {
+  private func stop(because fault: String) {
     let error = ProcessError(.outputTooLong, "\(launch.programName): \(fault)")
     process.withLock { process in
       guard process.excess == nil else { return }
@@ -254,7 +237,7 @@ public final class ShellOperation: ResultOperation<ShellResult>, ControllableOpe
     }
   }
 
-  private func end(_ exit: ProcessExit) {
+  func childEnded(_ exit: ProcessExit) {
     process.withLock { $0.exit = exit }
     endMasks()
     let result = ShellResult(
@@ -289,9 +272,8 @@ public final class ShellOperation: ResultOperation<ShellResult>, ControllableOpe
     return .failure(ShellFailure(program: launch.programName, result: result))
   }
 
-  /// Posts that something other than `pause()` has stopped the program, often the program itself, or that it continues:
-  /// up to two seconds late.
-  private func stopped(by signal: Int32?) {
+  /// Posts that something other than `pause()` has stopped the program, often the program itself, or that it continues.
+  func childStopped(by signal: Int32?) {
     let isNew = process.withLock { process in
       defer { process.stopSignal = signal }
       return process.stopSignal != signal

@@ -1,6 +1,18 @@
 import CProcess
 import Foundation
 
+/// Follows one launch; the reactor's thread calls it, except for `childBegan`.
+protocol ChildDelegate: AnyObject, Sendable {
+  /// The program has begun; called on the thread that starts it.
+  func childBegan(_ pid: pid_t)
+  /// The next chunk of a stream, which continues once `consumed` was called, from any thread.
+  func childWrote(_ bytes: [UInt8], to stream: ProcessStream, consumed: @escaping @Sendable () -> Void)
+  /// The signal that has stopped the leader, and nil when the leader continues: up to two seconds late.
+  func childStopped(by signal: Int32?)
+  /// The leader and its descendants have ended; no other call follows.
+  func childEnded(_ exit: ProcessExit)
+}
+
 /// The processes of one launch: the leader, which was started, and its descendants.
 final class ChildProcess: @unchecked Sendable {
   // Safe: `guardianSlot` is written once, under the registry's lock, before the reactor knows the child; the other
@@ -16,7 +28,7 @@ final class ChildProcess: @unchecked Sendable {
     case killing(times: Int)
     /// All processes have ended, but an unrelated process holds the output open.
     case closing
-    /// `ended` has been called.
+    /// The delegate has been notified of the end.
     case over
   }
 
@@ -26,22 +38,16 @@ final class ChildProcess: @unchecked Sendable {
     var stdout = OutputPipe()
     var stderr = OutputPipe()
 
-    /// Opens a terminal whose input is already at its end.
-    mutating func openTerminal(_ size: TerminalSize, for program: String) throws(ProcessError) {
-      let failure = cprocess_terminal(UInt16(size.columns), UInt16(size.rows), &stdout.reader, &stdout.writer)
-      guard failure == 0 else { throw ProcessError.terminal(program, failedWith: failure) }
-      stdout.isTerminal = true
-      stdout.endInput(alsoKeys: false)
+    mutating func closeOutput() {
+      stdout.close()
+      stderr.close()
     }
   }
 
   let number: UInt64
   let process: cprocess_child
   let launch: ProcessLaunch
-  let output: @Sendable (ProcessStream, [UInt8], @escaping @Sendable () -> Void) -> Void
-  /// Called with the signal that has stopped the leader, and with nil when it continues.
-  let stopped: @Sendable (Int32?) -> Void
-  let ended: @Sendable (ProcessExit) -> Void
+  let delegate: any ChildDelegate
   var guardianSlot = -1
   var stdout: OutputReader
   var stderr: OutputReader
@@ -63,9 +69,7 @@ final class ChildProcess: @unchecked Sendable {
   let launchedAt: UInt64
 
   init(
-    number: UInt64, _ spawned: Spawned, launch: ProcessLaunch, launchedAt: UInt64,
-    output: @escaping @Sendable (ProcessStream, [UInt8], @escaping @Sendable () -> Void) -> Void,
-    stopped: @escaping @Sendable (Int32?) -> Void, ended: @escaping @Sendable (ProcessExit) -> Void
+    number: UInt64, _ spawned: Spawned, launch: ProcessLaunch, launchedAt: UInt64, delegate: any ChildDelegate
   ) {
     self.number = number
     process = spawned.process
@@ -73,13 +77,11 @@ final class ChildProcess: @unchecked Sendable {
     self.launchedAt = launchedAt
     stdout = OutputReader(spawned.stdout)
     stderr = OutputReader(spawned.stderr)
-    self.output = output
-    self.stopped = stopped
-    self.ended = ended
+    self.delegate = delegate
   }
 
   var pid: pid_t { process.pid }
-  /// The leader's pidfd; -1 where the system has none.
+  /// The leader's pidfd.
   var leaderDescriptor: Int32 { process.descriptor }
 
   subscript(stream: ProcessStream) -> OutputReader {

@@ -52,7 +52,7 @@ final class ProcessRegistry: Sendable {
       state.freeSlots.append(child.guardianSlot)
       cprocess_guardian_set(child.guardianSlot, 0, false)
     }
-    cprocess_reap(child.pid)
+    ChildStatus.reap(child.pid)
   }
 
   subscript(number: UInt64) -> ChildProcess? { state.withLock { $0.children[number] } }

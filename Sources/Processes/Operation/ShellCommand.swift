@@ -10,11 +10,11 @@ extension ShellOperation {
   ///   - environment: A dictionary literal adds to the environment of this process.
   ///   - input: The standard input.
   ///   - output: The destination of the standard output.
-  ///   - error: The destination of the standard error.
+  ///   - error: The destination of the standard error; nil or `.merged` for the destination of the standard output.
   ///   - accepted: The exits that count as success.
   public convenience init(
     _ program: String, _ arguments: String..., directory: String? = nil, environment: ProcessEnvironment = .inherited,
-    input: ProcessInput = .none, output: Output = .log, error: ErrorOutput = .log,
+    input: ProcessInput = .none, output: ProcessOutput = .log, error: ProcessOutput? = .log,
     accepting accepted: AcceptedExits = .success
   ) {
     self.init(
@@ -25,7 +25,7 @@ extension ShellOperation {
   /// Creates an operation that runs a program with an array of arguments, without a shell.
   public convenience init(
     _ program: String, arguments: [String], directory: String? = nil, environment: ProcessEnvironment = .inherited,
-    input: ProcessInput = .none, output: Output = .log, error: ErrorOutput = .log,
+    input: ProcessInput = .none, output: ProcessOutput = .log, error: ProcessOutput? = .log,
     accepting accepted: AcceptedExits = .success
   ) {
     let launch = ProcessLaunch(
@@ -39,7 +39,7 @@ extension ShellOperation {
   /// shell expands variables and splits words: don't put text from others into `script`; pass it in `environment`.
   public convenience init(
     shell script: String, directory: String? = nil, environment: ProcessEnvironment = .inherited,
-    input: ProcessInput = .none, output: Output = .log, error: ErrorOutput = .log,
+    input: ProcessInput = .none, output: ProcessOutput = .log, error: ProcessOutput? = .log,
     accepting accepted: AcceptedExits = .success
   ) {
     let launch = ProcessLaunch(script: script, directory: directory, environment: environment, input: input)

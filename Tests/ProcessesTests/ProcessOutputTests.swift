@@ -2,10 +2,10 @@ import Testing
 
 @testable import Processes
 
-struct ShellStreamsTests {
+struct ProcessOutputTests {
   @Test func theErrorGoesWhereItIsToldTo() {
-    func name(_ output: ShellOperation.ErrorOutput) -> String {
-      switch output.output {
+    func name(_ output: ProcessOutput?) -> String {
+      switch output {
       case nil: "merged"
       case .log: "log"
       case .discarded: "discarded"

@@ -20,7 +20,7 @@ public final class ProcessSupervisor: Sendable {
     registry = ProcessRegistry()
     processScan = ProcessScan(registry: registry, cookie: cookie)
     environment = LaunchEnvironment(cookie: cookie)
-    null = cprocess_null()
+    null = OutputPipe.aboveStandard(open("/dev/null", O_RDONLY | O_CLOEXEC))
     reactor = ProcessReactor(registry: registry, processScan: processScan)
   }
 
@@ -28,8 +28,9 @@ public final class ProcessSupervisor: Sendable {
   ///
   /// Starts the guardian, which kills the processes if this program is killed; adopts orphaned descendants; makes
   /// signals that end this program, unless it already handles them, kill the processes first; and raises the soft limit
-  /// of open descriptors to the hard limit for this program, but not for the processes. Call this early in `main`,
-  /// while there are few threads. Parts that the system refuses are left out, and `ShellOperation` also works without
+  /// of open descriptors to the hard limit for this program, but not for the processes. The guardian is a process named
+  /// `job-guardian`; its arguments, in `ps -f`, are this program's. Call this early in `main`, while there are few
+  /// threads. Parts that the system refuses are left out, and `ShellOperation` also works without
   /// this call.
   ///
   /// After the call, threads that start processes no longer block SIGCHLD, so a dispatch source for that signal misses
@@ -40,10 +41,9 @@ public final class ProcessSupervisor: Sendable {
   ///
   /// `body` executes in a fork of this program and may make system calls only.
   package func start(atEnd body: (@convention(c) () -> Void)?) {
-    cprocess_guardian_at_end(body)
     cprocess_drop_child_signals()
     cprocess_raise_descriptor_limit()
-    _ = cprocess_guardian_start(cookie)
+    reactor.watchGuardian(cprocess_guardian_start(cookie, body))
     processScan.adoptsOrphans.store(cprocess_adopt_orphans(), ordering: .relaxed)
     cprocess_end_by_signals()
   }
@@ -88,31 +88,24 @@ public final class ProcessSupervisor: Sendable {
 
   /// Starts a process and returns once its program has begun, with a number for the reactor's commands.
   ///
-  /// `launched` is called before this method returns; `output`, `stopped` and, last, `ended` are called on the
-  /// supervisor's thread. `stopped` receives the signal that has stopped the program, and nil when it continues, up to
-  /// two seconds late.
-  func launch(
-    _ launch: ProcessLaunch, launched: (pid_t) -> Void,
-    output: @escaping @Sendable (ProcessStream, [UInt8], @escaping @Sendable () -> Void) -> Void,
-    stopped: @escaping @Sendable (Int32?) -> Void = { _ in }, ended: @escaping @Sendable (ProcessExit) -> Void
-  ) -> Result<UInt64, ProcessError> {
+  /// The delegate is retained until the end.
+  func launch(_ launch: ProcessLaunch, delegate: any ChildDelegate) throws(ProcessError) -> UInt64 {
     guard let number = registry.beginLaunch() else {
-      return .failure(ProcessError(.ended, "all processes were ended: no more are started"))
+      throw ProcessError(.ended, "all processes were ended: no more are started")
     }
     let launchedAt = ProcessReactor.now
     do throws(ProcessError) {
       var spawned = try spawn(launch, number: number)
       let child = ChildProcess(
-        number: number, spawned, launch: launch, launchedAt: launchedAt, output: output, stopped: stopped,
-        ended: ended)
+        number: number, spawned, launch: launch, launchedAt: launchedAt, delegate: delegate)
       registry.register(child)
       cprocess_launched(&spawned.process)
-      launched(child.pid)
+      delegate.childBegan(child.pid)
       reactor.watch(child)
-      return .success(number)
+      return number
     } catch {
       registry.abandonLaunch()
-      return .failure(error)
+      throw error
     }
   }
 
@@ -141,31 +134,34 @@ public final class ProcessSupervisor: Sendable {
     _ launch: ProcessLaunch, number: UInt64, _ program: String, _ arguments: inout CStrings, _ input: Int32
   ) throws(ProcessError) -> ChildProcess.Spawned {
     var spawned = ChildProcess.Spawned()
-    var failure: Int32 = 0
-    if let size = launch.terminal {
-      try spawned.openTerminal(size, for: program)
-    } else {
-      failure = cprocess_pipe(&spawned.stdout.reader, &spawned.stdout.writer)
-      if failure == 0, !launch.mergesError {
-        failure = cprocess_pipe(&spawned.stderr.reader, &spawned.stderr.writer)
-      }
-    }
-    var hasEnvironment = true
-    if failure == 0 {
+    do throws(ProcessError) {
+      try Self.openOutput(of: &spawned, launch, program)
       let variables = launch.terminal == nil ? launch.environment : launch.environment.forTerminal
-      let result = environment.withPointers(launch: number, variables) { environment in
+      let failure = environment.withPointers(launch: number, variables) { environment in
         arguments.withPointers { Self.spawn(program, $0, environment, launch, input, &spawned) }
       }
-      hasEnvironment = result != nil
-      failure = result ?? EINVAL
+      guard let failure else {
+        throw ProcessError(.invalidArguments, "\(program): an environment variable has no name, or holds a zero byte")
+      }
+      guard failure == 0 else { throw ProcessError.launching(program, in: launch.directory, failedWith: failure) }
+      return spawned
+    } catch {
+      spawned.closeOutput()
+      throw error
     }
-    guard failure != 0 else { return spawned }
-    spawned.stdout.close()
-    spawned.stderr.close()
-    guard hasEnvironment else {
-      throw ProcessError(.invalidArguments, "\(program): an environment variable has no name, or holds a zero byte")
+  }
+
+  private static func openOutput(
+    of spawned: inout ChildProcess.Spawned, _ launch: ProcessLaunch, _ program: String
+  ) throws(ProcessError) {
+    if let size = launch.terminal {
+      let failure = spawned.stdout.openTerminal(size)
+      guard failure == 0 else { throw ProcessError.terminal(program, failedWith: failure) }
+      return spawned.stdout.endInput(alsoKeys: false)
     }
-    throw ProcessError.launching(program, launch, failedWith: failure)
+    var failure = spawned.stdout.open()
+    if failure == 0, !launch.mergesError { failure = spawned.stderr.open() }
+    guard failure == 0 else { throw ProcessError.launching(program, in: launch.directory, failedWith: failure) }
   }
 
   private static func spawn(

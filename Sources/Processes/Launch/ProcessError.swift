@@ -52,11 +52,11 @@ public struct ProcessError: Error, Sendable, Equatable, CustomStringConvertible,
   }
 
   /// Explains the errno of a launch, which may be the program's, its interpreter's or the directory's.
-  static func launching(_ program: String, _ launch: ProcessLaunch, failedWith number: Int32) -> ProcessError {
-    if let directory = launch.directory, let error = using(directory: directory) { return error }
+  static func launching(_ program: String, in directory: String?, failedWith number: Int32) -> ProcessError {
+    if let directory, let error = using(directory: directory) { return error }
     switch number {
     case ENOENT:
-      let path = program.hasPrefix("/") ? program : (launch.directory.map { $0 + "/" } ?? "") + program
+      let path = program.hasPrefix("/") ? program : (directory.map { $0 + "/" } ?? "") + program
       guard access(path, F_OK) == 0 else { return ProcessError(.programNotFound, "\(program): no such program") }
       return ProcessError(
         .notExecutable, "\(program): the interpreter that it names is missing: look at its first line")

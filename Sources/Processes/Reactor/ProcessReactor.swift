@@ -41,13 +41,16 @@ final class ProcessReactor: @unchecked Sendable {
   private static let stopInterval: UInt64 = 2_000_000_000
   /// The maximum number of consecutive doubtful scans: an unrelated process may hang in an exec.
   private static let maximumDoubts = 200
+  /// The token of the guardian: the children's numbers begin at 1.
+  private static let guardianToken: UInt64 = 0
+  /// How often a guardian that was killed is replaced.
+  private static let maximumReplacements = 16
   /// Below this age of a launch, the process numbers can't have wrapped around since its leader's.
   private static let youth: UInt64 = 1_000_000_000
 
   private let registry: ProcessRegistry
   private let processScan: ProcessScan
-  private let poller: Int32
-  private let waker: Int32
+  private let poller = Poller()
   private let commands = Lock<[(number: UInt64, command: Command)]>([])
   private let threadID = Atomic<UInt>(0)
   /// Whether the leaders are checked for stop signals; off while none executes, so that the thread sleeps.
@@ -65,6 +68,7 @@ final class ProcessReactor: @unchecked Sendable {
   /// The scan of all processes in this turn.
   private var fullScan: ProcessScan.Result?
   private var orphansReapedAt: UInt64 = 0
+  private var replacements = 0
   private var nextStopCheck: UInt64 = 0
   private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
   /// The number of chunks that have been read and not consumed.
@@ -77,10 +81,6 @@ final class ProcessReactor: @unchecked Sendable {
   init(registry: ProcessRegistry, processScan: ProcessScan) {
     self.registry = registry
     self.processScan = processScan
-    poller = cprocess_poller_create()
-    require(poller >= 0, "no poller: \(ProcessError.text(-poller))")
-    waker = cprocess_poller_make_waker(poller, UInt64.max)
-    require(waker >= 0, "no waker: \(ProcessError.text(-waker))")
     let thread = Thread { self.run() }
     thread.name = "processes"
     thread.start()
@@ -94,14 +94,19 @@ final class ProcessReactor: @unchecked Sendable {
   func watch(_ child: ChildProcess) {
     let token = child.number << 2
     // The leader last: after its end, the streams' descriptors are closed and their numbers reused.
-    let watchOutput = child.launch.terminal == nil ? cprocess_poller_watch_reader : cprocess_poller_watch_terminal
-    let watched =
-      watchOutput(poller, child.stdout.descriptor, token | Source.stdout.rawValue) == 0
+    let output = child.launch.terminal == nil ? Poller.Interest.output : .terminal
+    let isWatched =
+      poller.watch(child.stdout.descriptor, for: output, token: token | Source.stdout.rawValue)
       && (child.launch.hasOneStream
-        || cprocess_poller_watch_reader(poller, child.stderr.descriptor, token | Source.stderr.rawValue) == 0)
-      && cprocess_poller_watch_process(poller, child.pid, child.leaderDescriptor, token | Source.leader.rawValue) == 0
-    if !watched { send(.poll, to: child.number) }
-    if !checksStops.load(ordering: .sequentiallyConsistent) { cprocess_poller_wake(waker) }
+        || poller.watch(child.stderr.descriptor, for: .output, token: token | Source.stderr.rawValue))
+      && poller.watch(child.leaderDescriptor, for: .end, token: token | Source.leader.rawValue)
+    if !isWatched { send(.poll, to: child.number) }
+    if !checksStops.load(ordering: .sequentiallyConsistent) { poller.wake() }
+  }
+
+  /// Has a guardian that is killed replaced; `lifeline` ends with the guardian, and is negative if there is none.
+  func watchGuardian(_ lifeline: Int32) {
+    if lifeline >= 0 { _ = poller.watch(lifeline, for: .output, token: Self.guardianToken) }
   }
 
   func send(_ command: Command, to number: UInt64) {
@@ -109,7 +114,7 @@ final class ProcessReactor: @unchecked Sendable {
       commands.append((number, command))
       return commands.count == 1
     }
-    if mustWake { cprocess_poller_wake(waker) }
+    if mustWake { poller.wake() }
   }
 
   private func consumed(_ stream: ProcessStream, chunk: UInt64, of number: UInt64) {
@@ -127,10 +132,8 @@ final class ProcessReactor: @unchecked Sendable {
 
   private func run() {
     threadID.store(Self.currentThread, ordering: .relaxed)
-    var tokens = [UInt64](repeating: 0, count: 64)
     while true {
-      let count = cprocess_poller_wait(poller, &tokens, 64, timeout())
-      for token in tokens[..<Int(count)] where token != UInt64.max { handle(token) }
+      poller.wait(atMost: timeout(), handle)
       for (number, command) in takeCommands() {
         if let child = registry[number] { handle(command, for: child) }
       }
@@ -162,6 +165,7 @@ final class ProcessReactor: @unchecked Sendable {
   }
 
   private func handle(_ token: UInt64) {
+    if token == Self.guardianToken { return replaceGuardian() }
     guard let child = registry[token >> 2], let source = Source(rawValue: token & 3) else { return }
     switch source {
     case .leader: checkLeader(of: child)
@@ -191,16 +195,15 @@ final class ProcessReactor: @unchecked Sendable {
     }
   }
 
+  private func replaceGuardian() {
+    guard replacements < Self.maximumReplacements else { return }
+    replacements += 1
+    watchGuardian(cprocess_guardian_replace())
+  }
+
   private func checkLeader(of child: ChildProcess) {
-    guard child.exit == nil else { return }
-    var code: Int32 = 0
-    switch cprocess_peek(child.pid, &code) {
-    case cprocess_exited: child.exit = .exited(code)
-    case cprocess_signalled: child.exit = .signalled(code)
-    // Other code of this program has reaped the leader and has its status.
-    case cprocess_unknown: child.exit = .exited(-1)
-    default: return
-    }
+    guard child.exit == nil, let exit = ChildStatus.exit(of: child.pid) else { return }
+    child.exit = exit
     child.closeWriters()
     changed.append(child)
   }
@@ -218,7 +221,7 @@ final class ProcessReactor: @unchecked Sendable {
         heldChunks += 1
         let (number, chunk) = (child.number, child[stream].chunks)
         reading = (number, stream)
-        child.output(stream, bytes) { [self] in consumed(stream, chunk: chunk, of: number) }
+        child.delegate.childWrote(bytes, to: stream) { [self] in consumed(stream, chunk: chunk, of: number) }
         reading = nil
       case .empty: return
       case .end: if child.exit != nil { changed.append(child) }
@@ -277,7 +280,7 @@ final class ProcessReactor: @unchecked Sendable {
     if child.leaderDescriptor >= 0 { _ = close(child.leaderDescriptor) }
     registry.remove(child)
     processScan.reapOrphans()
-    child.ended(exit)
+    child.delegate.childEnded(exit)
   }
 
   private func enter(_ phase: ChildProcess.Phase, _ child: ChildProcess, for time: UInt64) {
@@ -378,11 +381,10 @@ final class ProcessReactor: @unchecked Sendable {
 
   private func watch(_ survivors: [ProcessScan.Member], of child: ChildProcess) {
     for survivor in survivors.prefix(64) {
-      var descriptor: Int32 = -1
-      guard cprocess_open(survivor.pid, &descriptor) == 0 else { continue }
-      if descriptor >= 0 { child.survivorDescriptors.append(descriptor) }
-      let token = child.number << 2 | Source.survivor.rawValue
-      _ = cprocess_poller_watch_process(poller, survivor.pid, descriptor, token)
+      let descriptor = cprocess_open(survivor.pid)
+      guard descriptor >= 0 else { continue }
+      child.survivorDescriptors.append(descriptor)
+      _ = poller.watch(descriptor, for: .end, token: child.number << 2 | Source.survivor.rawValue)
     }
     if child.survivorDescriptors.isEmpty { poll(child) }
   }
@@ -407,8 +409,7 @@ final class ProcessReactor: @unchecked Sendable {
     if checksStops.load(ordering: .relaxed) {
       guard now >= nextStopCheck else { return }
       for child in registry.children where child.mayStop {
-        var signal: Int32 = 0
-        if cprocess_stop(child.pid, &signal) { child.stopped(signal == 0 ? nil : signal) }
+        if let signal = ChildStatus.stop(of: child.pid) { child.delegate.childStopped(by: signal == 0 ? nil : signal) }
         // The poller does not report that a program has discarded its input, or reads keys.
         child.stdout.endInput(alsoKeys: true)
       }

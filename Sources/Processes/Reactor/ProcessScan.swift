@@ -126,12 +126,11 @@ final class ProcessScan: Sendable {
   /// Reaps adopted children that have ended.
   func reapOrphans() {
     guard adoptsOrphans.load(ordering: .relaxed) else { return }
-    while true {
-      let pid = cprocess_ended_child()
+    while let pid = ChildStatus.endedChild() {
       var info = cprocess_info()
       // The registry reaps leaders; the code that has started a child in this session reaps that child.
-      guard pid > 0, registry.isStranger(pid), cprocess_look(pid, &info), info.session != ownSession else { return }
-      cprocess_reap(pid)
+      guard registry.isStranger(pid), cprocess_look(pid, &info), info.session != ownSession else { return }
+      ChildStatus.reap(pid)
     }
   }
 

@@ -7,7 +7,8 @@ package enum SignalName {
     SIGBUS: "SIGBUS", SIGFPE: "SIGFPE", SIGKILL: "SIGKILL", SIGUSR1: "SIGUSR1", SIGSEGV: "SIGSEGV",
     SIGUSR2: "SIGUSR2", SIGPIPE: "SIGPIPE", SIGALRM: "SIGALRM", SIGTERM: "SIGTERM", SIGXCPU: "SIGXCPU",
     SIGXFSZ: "SIGXFSZ", SIGSYS: "SIGSYS", SIGSTOP: "SIGSTOP", SIGTSTP: "SIGTSTP", SIGTTIN: "SIGTTIN",
-    SIGTTOU: "SIGTTOU", SIGPROF: "SIGPROF", SIGVTALRM: "SIGVTALRM", SIGIO: "SIGIO",
+    SIGTTOU: "SIGTTOU", SIGPROF: "SIGPROF", SIGVTALRM: "SIGVTALRM", SIGIO: "SIGIO", SIGPWR: "SIGPWR",
+    SIGSTKFLT: "SIGSTKFLT",
   ]
 
   package static func of(_ signal: Int32) -> String { known(signal) ?? "signal \(signal)" }
@@ -16,11 +17,5 @@ package enum SignalName {
   package static func short(_ signal: Int32) -> String { known(signal).map { String($0.dropFirst(3)) } ?? "\(signal)" }
 
   /// The name of a signal; nil for a number without a name.
-  package static func known(_ signal: Int32) -> String? {
-    #if os(Linux)
-    if signal == SIGPWR { return "SIGPWR" }
-    if signal == SIGSTKFLT { return "SIGSTKFLT" }
-    #endif
-    return names[signal]
-  }
+  package static func known(_ signal: Int32) -> String? { names[signal] }
 }

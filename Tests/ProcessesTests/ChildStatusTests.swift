@@ -1,0 +1,30 @@
+import Foundation
+import Support
+import Testing
+
+@testable import Processes
+
+struct ChildStatusTests {
+  @Test func anEndIsSeenUntilTheChildIsReaped() throws {
+    let child = try Support.ChildProcess(["/bin/sh", "-c", "exit 3"])
+    #expect(eventually { ChildStatus.exit(of: child.pid) == .exited(3) })
+    #expect(ChildStatus.exit(of: child.pid) == .exited(3))
+    ChildStatus.reap(child.pid)
+    // Other code may have reaped it.
+    #expect(ChildStatus.exit(of: child.pid) == .exited(-1))
+  }
+
+  @Test func aStopIsToldOnceAndALivingChildHasNoEnd() throws {
+    let child = try Support.ChildProcess(["sleep", "3600"])
+    #expect(ChildStatus.exit(of: child.pid) == nil)
+    #expect(ChildStatus.stop(of: child.pid) == nil)
+    kill(child.pid, SIGSTOP)
+    #expect(eventually { ChildStatus.stop(of: child.pid) == SIGSTOP })
+    #expect(ChildStatus.stop(of: child.pid) == nil)
+    kill(child.pid, SIGCONT)
+    #expect(eventually { ChildStatus.stop(of: child.pid) == 0 })
+    kill(child.pid, SIGKILL)
+    #expect(eventually { ChildStatus.exit(of: child.pid) == .signalled(SIGKILL) })
+    _ = child.ending(waiting: true)
+  }
+}
