@@ -308,6 +308,24 @@ void cprocess_hold_if_ending(void) {
   while (atomic_load(&is_ending)) pause_for(100);
 }
 
+bool cprocess_is_fatal(int signal) {
+  switch (signal) {
+    case SIGKILL: case SIGSTOP: case SIGTSTP: case SIGTTIN: case SIGTTOU:
+    case SIGCONT: case SIGCHLD: case SIGURG: case SIGWINCH:
+      return false;
+    // The C library uses the signals in between itself.
+    default: return signal < 32 || signal >= SIGRTMIN;
+  }
+}
+
+void cprocess_raise(int signal) {
+  sigset_t one;
+  sigemptyset(&one);
+  sigaddset(&one, signal);
+  pthread_sigmask(SIG_UNBLOCK, &one, NULL);
+  raise(signal);
+}
+
 static void end_by_signal(int number) {
   const struct sigaction ignored = {.sa_handler = SIG_IGN}, plain = {.sa_handler = SIG_DFL};
   // A fork of the program has no processes.
@@ -323,11 +341,7 @@ static void end_by_signal(int number) {
     }
   }
   sigaction(number, &plain, NULL);
-  sigset_t own;
-  sigemptyset(&own);
-  sigaddset(&own, number);
-  pthread_sigmask(SIG_UNBLOCK, &own, NULL);
-  raise(number);
+  cprocess_raise(number);
 }
 
 void cprocess_end_by_signals(void) {
@@ -337,15 +351,8 @@ void cprocess_end_by_signals(void) {
   // Nothing else comes in between on this thread, and a fault in the handler ends the program.
   sigfillset(&ours.sa_mask);
   for (int number = 1; number < NSIG; number++) {
-    switch (number) {
-      case SIGKILL: case SIGSTOP: case SIGTSTP: case SIGTTIN: case SIGTTOU:
-      case SIGCONT: case SIGCHLD: case SIGURG: case SIGWINCH:
-        continue;
-      default: break;
-    }
-    // The C library uses the signals in between itself.
-    if (number >= 32 && number < SIGRTMIN) continue;
-    if (sigaction(number, NULL, &now) != 0 || (now.sa_flags & SA_SIGINFO) || now.sa_handler != SIG_DFL) continue;
+    if (!cprocess_is_fatal(number) || sigaction(number, NULL, &now) != 0) continue;
+    if ((now.sa_flags & SA_SIGINFO) || now.sa_handler != SIG_DFL) continue;
     sigaction(number, &ours, NULL);
   }
 }

@@ -1,4 +1,5 @@
 #define _GNU_SOURCE
+#include "CProcess.h"
 #include "CTerminal.h"
 #include "thread.h"
 
@@ -30,20 +31,11 @@ static void note(int number) {
 
 void signal_pipe_answer(void) { atomic_store(&answered, atomic_load(&asked)); }
 
-/// Sends a signal to this thread, which may block it.
-static void raise_unblocked(int number) {
-  sigset_t one;
-  sigemptyset(&one);
-  sigaddset(&one, number);
-  pthread_sigmask(SIG_UNBLOCK, &one, NULL);
-  raise(number);
-}
-
 _Noreturn void terminal_end_by_signal(int number) {
   struct sigaction plain = {.sa_handler = SIG_DFL};
   terminal_guard_restore();
   sigaction(number, &plain, NULL);
-  raise_unblocked(number);
+  cprocess_raise(number);
   _exit(128 + number);
 }
 
@@ -61,7 +53,7 @@ static void *watch_answers(void *none) {
     terminal_guard_restore();
     // An earlier handler may end the processes of the program.
     signal_pipe_unwatch(number);
-    raise_unblocked(number);
+    cprocess_raise(number);
     _exit(128 + number);
   }
 }

@@ -55,18 +55,6 @@ static bool is_fault(int number) {
   return false;
 }
 
-/// Whether the default action of the signal ends the process and can be replaced.
-static bool is_guarded(int number) {
-  switch (number) {
-  case SIGKILL: case SIGSTOP: case SIGTSTP: case SIGTTIN: case SIGTTOU:
-  case SIGCONT: case SIGCHLD: case SIGURG: case SIGWINCH:
-    return false;
-  default: break;
-  }
-  // The numbers in between belong to the C library.
-  return number < 32 || number >= SIGRTMIN;
-}
-
 static int64_t milliseconds_now(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -303,11 +291,7 @@ static void on_signal(int number, siginfo_t *info, void *context) {
   // Then the default action, so that the exit status names the signal.
   struct sigaction plain = {.sa_handler = SIG_DFL};
   sigaction(number, &plain, NULL);
-  sigset_t own;
-  sigemptyset(&own);
-  sigaddset(&own, number);
-  pthread_sigmask(SIG_UNBLOCK, &own, NULL);
-  raise(number);
+  cprocess_raise(number);
 }
 
 void terminal_guard_thread(void) {
@@ -330,7 +314,7 @@ static void install(void) {
   terminal_guard_thread();
   atexit(terminal_guard_restore);
   for (int number = 1; number < NSIG; number++) {
-    if (!is_guarded(number) || sigaction(number, NULL, &before[number]) != 0) continue;
+    if (!cprocess_is_fatal(number) || sigaction(number, NULL, &before[number]) != 0) continue;
     bool plain = !(before[number].sa_flags & SA_SIGINFO) && before[number].sa_handler == SIG_DFL;
     bool ignored = !(before[number].sa_flags & SA_SIGINFO) && before[number].sa_handler == SIG_IGN;
     // After a handler that is called once comes the default action, and with it the end.

@@ -67,6 +67,12 @@ bool cprocess_signal(pid_t pid, pid_t session, int signal);
 /// Sends a signal to the process with this number if it started at this time: the number may have been reused.
 bool cprocess_signal_started(pid_t pid, uint64_t start_time, int signal);
 
+/// Whether a signal's default action ends the process and a handler can replace it.
+bool cprocess_is_fatal(int signal);
+
+/// Sends a signal to this thread, also if the thread blocks it. Async-signal-safe.
+void cprocess_raise(int signal);
+
 /// `environ`.
 char **cprocess_environment(void);
 
